@@ -1,0 +1,170 @@
+// Element types, their sizes, and how an element is read and written. A changer must know: the
+// order of the enum is the order of dispatch tables; promotion lives in csrc/core/promotion.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "host_device.h"
+
+namespace rushlight {
+
+enum class DType : std::uint8_t {
+  boolean, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64
+};
+inline constexpr int kDTypes = 10;
+inline constexpr std::size_t kItemSize[kDTypes] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
+constexpr std::size_t item_size(DType d) { return kItemSize[int(d)]; }
+constexpr bool is_floating(DType d) { return d >= DType::float16; }
+constexpr bool is_integral(DType d) { return d < DType::float16; }  // bool counts
+constexpr bool is_reduced(DType d) { return d == DType::float16 || d == DType::bfloat16; }
+
+// Storage only: formulas see float.
+struct bfloat16 {
+  std::uint16_t bits;
+};
+struct float16 {
+  std::uint16_t bits;
+};
+
+// What a formula computes in when the memory holds S.
+template <class S>
+struct ComputeType {
+  using type = S;
+};
+template <>
+struct ComputeType<bfloat16> {
+  using type = float;
+};
+template <>
+struct ComputeType<float16> {
+  using type = float;
+};
+template <class S>
+using Compute = typename ComputeType<S>::type;
+
+// Every element passes here. The 16-bit types are read and written as their bits: gcc does not
+// vectorise a loop that copies a struct of two bytes (measured: 3.0 instead of 0.3 ns an element).
+template <class S>
+HOST_DEVICE inline Compute<S> load(const S* p) {
+  return *p;
+}
+HOST_DEVICE inline bool load(const bool* p) {  // any non-zero byte is true, whoever wrote it
+  std::uint8_t byte;
+  memcpy(&byte, p, 1);
+  return byte != 0;
+}
+HOST_DEVICE inline float load(const bfloat16* p) {
+  const std::uint32_t u = std::uint32_t(p->bits) << 16;
+  float f;
+  memcpy(&f, &u, 4);
+  return f;
+}
+HOST_DEVICE inline float load(const float16* p) {
+  // Exponent moved by a multiplication with 2^112, so denormals need no branch; inf and NaN are set
+  // apart by one select.
+  const std::uint32_t sign = std::uint32_t(p->bits & 0x8000) << 16;
+  const std::uint32_t magnitude = std::uint32_t(p->bits & 0x7fff) << 13;
+  float f;
+  memcpy(&f, &magnitude, 4);
+  f *= 5.192296858534828e33f;
+  std::uint32_t u;
+  memcpy(&u, &f, 4);
+  u = (p->bits & 0x7c00) == 0x7c00 ? (magnitude | 0x7f800000u) : u;
+  u |= sign;
+  memcpy(&f, &u, 4);
+  return f;
+}
+template <class S>
+HOST_DEVICE inline void store(S* p, Compute<S> value) {
+  *p = value;
+}
+HOST_DEVICE inline void store(bfloat16* p, float value) {  // round to even; a NaN stays one
+  std::uint32_t u;
+  memcpy(&u, &value, 4);
+  const std::uint32_t rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16;
+  p->bits = std::uint16_t(value != value ? 0x7fc0 : rounded);
+}
+HOST_DEVICE inline void store(float16* p, float value) {  // round to even; a NaN stays one
+  std::uint32_t u;
+  memcpy(&u, &value, 4);
+  const std::uint32_t sign = u >> 16 & 0x8000, magnitude = u & 0x7fffffff;
+  // Normal results: rebias, round on the bits. Below 2^-14: adding 0.5 lets the adder round.
+  const std::uint32_t normal = (magnitude - 0x38000000u + 0xfff + (magnitude >> 13 & 1)) >> 13;
+  float small;
+  memcpy(&small, &magnitude, 4);
+  small += 0.5f;
+  std::uint32_t denormal;
+  memcpy(&denormal, &small, 4);
+  denormal -= 0x3f000000u;
+  std::uint32_t bits = magnitude < 0x38800000u ? denormal : normal;
+  bits = magnitude >= 0x47800000u ? 0x7c00u : bits;
+  bits = magnitude > 0x7f800000u ? 0x7e00u : bits;
+  p->bits = std::uint16_t(sign | bits);
+}
+
+// The conversion of one element, everywhere: a float that does not fit an integer is defined here
+// (saturated, NaN to 0), as the language leaves it undefined.
+template <class To, class From>
+HOST_DEVICE inline To convert(From v) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return v != From(0);
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    if (!(v == v)) return To(0);
+    if constexpr (sizeof(To) < 8) {  // through int64: wraps as torch's conversions do
+      return static_cast<To>(convert<std::int64_t>(v));
+    } else {
+      if (v >= From(9223372036854775808.0)) return std::numeric_limits<To>::min();
+      if (v < From(-9223372036854775808.0)) return std::numeric_limits<To>::min();
+      return static_cast<To>(v);
+    }
+  } else {
+    return static_cast<To>(v);
+  }
+}
+
+template <class S>
+struct Type {
+  using type = S;
+};
+
+// Calls f(Type<S>{}) for the C++ type of `d`. The lists of dtypes stand here once.
+template <class F>
+auto dispatch_floating(DType d, F&& f) {
+  switch (d) {
+    case DType::float16: return f(Type<float16>{});
+    case DType::bfloat16: return f(Type<bfloat16>{});
+    case DType::float64: return f(Type<double>{});
+    default: return f(Type<float>{});
+  }
+}
+template <class F>
+auto dispatch_integral(DType d, F&& f) {  // without bool
+  switch (d) {
+    case DType::uint8: return f(Type<std::uint8_t>{});
+    case DType::int8: return f(Type<std::int8_t>{});
+    case DType::int16: return f(Type<std::int16_t>{});
+    case DType::int32: return f(Type<std::int32_t>{});
+    default: return f(Type<std::int64_t>{});
+  }
+}
+template <class F>
+auto dispatch_all(DType d, F&& f) {
+  if (d == DType::boolean) return f(Type<bool>{});
+  if (is_floating(d)) return dispatch_floating(d, f);
+  return dispatch_integral(d, f);
+}
+// By item size only: for kernels that move elements and do not look at them.
+template <class F>
+auto dispatch_size(DType d, F&& f) {
+  switch (item_size(d)) {
+    case 1: return f(Type<std::uint8_t>{});
+    case 2: return f(Type<std::uint16_t>{});
+    case 4: return f(Type<std::uint32_t>{});
+    default: return f(Type<std::uint64_t>{});
+  }
+}
+
+}  // namespace rushlight

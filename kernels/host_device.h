@@ -1,0 +1,15 @@
+// The only two macros of the code base. HOST_DEVICE: runs on both sides. CLONES: gcc compiles the
+// loop for three instruction sets and the loader chooses one; where a compiler lacks that, or under
+// a sanitizer, it is empty.
+#pragma once
+#ifdef __CUDACC__
+#define HOST_DEVICE __host__ __device__
+#else
+#define HOST_DEVICE
+#endif
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && \
+    !defined(RUSHLIGHT_NO_CLONES)
+#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define CLONES
+#endif
