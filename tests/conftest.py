@@ -1,0 +1,77 @@
+"""What all tests share: the devices they run on, torch as the reference, and doctest's names.
+
+RUSHLIGHT_PARITY=1 (CI's parity stage) turns "torch is not installed" from a skip into a failure.
+"""
+
+import os
+import warnings
+
+import hypothesis
+import pytest
+
+import rushlight
+
+hypothesis.settings.register_profile(
+    "default", deadline=None, max_examples=60, derandomize=True, database=None
+)
+hypothesis.settings.register_profile(
+    "thorough", deadline=None, max_examples=1000, print_blob=True, database=None
+)
+hypothesis.settings.load_profile(os.environ.get("RUSHLIGHT_HYPOTHESIS", "default"))
+
+
+def pytest_report_header(config):
+    if not hasattr(rushlight, "__version__"):
+        return "rushlight has no package yet"
+    return f"rushlight {rushlight.__version__} from {os.path.dirname(rushlight.__file__)}"
+
+
+@pytest.fixture(params=["cpu", "cuda:1"])
+def device(request):
+    """Each device in turn; the GPU is virtual, and not the current one, so that nothing can fall
+    back to device 0 unnoticed."""
+    if request.param == "cpu":
+        yield request.param
+    elif not hasattr(rushlight, "cuda"):
+        pytest.skip("no virtual GPUs yet")
+    else:
+        with rushlight.cuda.virtual(2):
+            yield request.param
+
+
+@pytest.fixture
+def virtual_gpus():
+    """Four virtual GPUs for the length of a test."""
+    with rushlight.cuda.virtual(4):
+        yield rushlight.cuda
+
+
+def load_reference():
+    """torch itself, one thread, warnings of its own import silenced."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if os.environ.get("RUSHLIGHT_PARITY"):
+            import torch
+        else:
+            torch = pytest.importorskip("torch")
+    torch.set_num_threads(1)
+    return torch
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """torch 2.13, the judge of values, dtypes, shapes and words; skips where it is absent."""
+    return load_reference()
+
+
+@pytest.fixture(autouse=True)
+def untouched_defaults():
+    """A test that changes a default puts it back, and the numbers drawn do not depend on order."""
+    if not hasattr(rushlight, "manual_seed"):
+        yield
+        return
+    rushlight.manual_seed(0)
+    dtype, grad = rushlight.get_default_dtype(), rushlight.is_grad_enabled()
+    yield
+    assert rushlight.get_default_dtype() == dtype, "the test left another default dtype behind"
+    assert rushlight.is_grad_enabled() == grad, "the test left another grad mode behind"
