@@ -1,0 +1,73 @@
+// Loads libscipy_openblas.so by absolute path, so that another package's copy is never mistaken for
+// ours. A changer must know: the thread count must be 1 in the environment while it loads, or its
+// constructor starts a pool of its own beside ours.
+#include "openblas.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <optional>
+
+namespace rushlight {
+namespace {
+
+struct Library {
+  Blas<float> single;
+  Blas<double> twice;
+  std::string description;
+};
+
+template <class F>
+void find(void* library, const char* name, F*& f) {
+  f = reinterpret_cast<F*>(dlsym(library, name));
+}
+
+Library load() {
+  Library found;
+  Dl_info self;
+  if (!dladdr(reinterpret_cast<void*>(&blas_description), &self) || !self.dli_fname) {
+    found.description = "built-in (own library not located)";
+    return found;
+  }
+  const std::string here = self.dli_fname;
+  const std::string path =
+      here.substr(0, here.find_last_of('/') + 1) + "libscipy_openblas.so";
+  const char* name = "OPENBLAS_NUM_THREADS";
+  const char* value = std::getenv(name);
+  const std::optional<std::string> before = value ? std::optional<std::string>(value) : std::nullopt;
+  setenv(name, "1", 1);
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (before) setenv(name, before->c_str(), 1);
+  else unsetenv(name);
+  if (!library) {
+    found.description = std::string("built-in (") + dlerror() + ")";
+    return found;
+  }
+  find(library, "scipy_cblas_sgemm", found.single.gemm);
+  find(library, "scipy_cblas_dgemm", found.twice.gemm);
+  find(library, "scipy_cblas_sgemv", found.single.gemv);
+  find(library, "scipy_cblas_dgemv", found.twice.gemv);
+  const char* (*config)() = nullptr;
+  find(library, "scipy_openblas_get_config", config);
+  found.description = config ? config() : "OpenBLAS";
+  return found;
+}
+
+const Library& library() {
+  static const Library loaded = load();
+  return loaded;
+}
+
+}  // namespace
+
+template <>
+const Blas<float>& blas<float>() {
+  return library().single;
+}
+template <>
+const Blas<double>& blas<double>() {
+  return library().twice;
+}
+const std::string& blas_description() { return library().description; }
+
+}  // namespace rushlight
