@@ -102,8 +102,7 @@ void fill_integers(const View& out, std::int64_t base, std::uint64_t range, bool
 
 void integers(const View& out, std::int64_t base, std::uint64_t range, RandomState& s) {
   const bool wide = range == 0 || range >= 1u << 28;
-  dispatch_all(out.dtype,
-               [&]<class T>(Type<T>) { fill_integers<T>(out, base, range, wide, s); });
+  dispatch_all(out.dtype, [&]<class T>(Type<T>) { fill_integers<T>(out, base, range, wide, s); });
 }
 
 void natural(const View& out, RandomState& s) {
@@ -190,8 +189,8 @@ void cauchy(const View& out, double median, double sigma, RandomState& s) {
 }  // namespace rushlight::random
 
 const rushlight::RandomKernels rushlight::cpu_random = {
-    random::uniform,     random::normal,         random::integers,  random::natural,
-    random::permutation, random::bernoulli,      random::bernoulli_each, random::dropout,
-    random::exponential, random::geometric,      random::log_normal, random::cauchy,
+    random::uniform,     random::normal,    random::integers,       random::natural,
+    random::permutation, random::bernoulli, random::bernoulli_each, random::dropout,
+    random::exponential, random::geometric, random::log_normal,     random::cauchy,
     random::multinomial,
 };

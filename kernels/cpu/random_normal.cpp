@@ -33,9 +33,9 @@ inline void sine_cosine(float angle, float& sine, float& cosine) {
   r = r - n * 7.54978995e-8f;
   const float z = r * r;
   const float s = r + r * z * (-1.6666654611e-1f + z * (8.3321608736e-3f - z * 1.9515295891e-4f));
-  const float c = 1 - 0.5f * z +
-                  z * z * (4.166664568298827e-2f +
-                           z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
+  const float c =
+      1 - 0.5f * z +
+      z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
   const float first = quarter & 1 ? c : s, second = quarter & 1 ? s : c;
   sine = quarter & 2 ? -first : first;
   cosine = (quarter + 1) & 2 ? -second : second;
