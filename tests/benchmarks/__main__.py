@@ -1,0 +1,79 @@
+"""Prints ours, torch's, the ratio and the target for every row whose name contains the words given.
+
+python -m tests.benchmarks [WORDS ...] [--alone]
+"""
+
+import sys
+import warnings
+
+import rushlight
+from tests.benchmarks import large, package, small, training
+from tests.benchmarks.rows import measure
+
+
+def time_text(seconds):
+    if seconds is None:
+        return "-"
+    for unit, scale in (("s", 1), ("ms", 1e3), ("us", 1e6)):
+        if seconds * scale >= 1:
+            return f"{seconds * scale:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def size_text(size):
+    return "-" if size is None else f"{size / 1e6:.3g} MB"
+
+
+def line(name, ours, theirs, target, text):
+    if ours is None or theirs is None:
+        ratio, verdict = "-", ""
+    else:
+        value = ours / theirs
+        ratio, verdict = f"{value:.3f}", "ok" if value <= target else "MISSED"
+    print(f"{name:<52} {text(ours):>9} {text(theirs):>9} {ratio:>7} {target:>6}  {verdict}")
+    sys.stdout.flush()
+    return verdict
+
+
+def package_rows(words, alone):
+    def wanted(name):
+        return not words or any(w in name for w in words)
+
+    if wanted("import"):
+        ours = package.fresh_import("rushlight")
+        theirs = (None, None) if alone else package.fresh_import("torch")
+        yield line("import, CPU time", ours[0], theirs[0], 0.04, time_text)
+        yield line("import, resident memory", ours[1], theirs[1], 0.15, size_text)
+    if wanted("wheel"):
+        size, installed = package.wheel_bytes("rushlight"), package.installed_bytes("rushlight")
+        for name, value, most in (("wheel", size, 16e6), ("installed size", installed, 45e6)):
+            verdict = "ok" if value <= most else "MISSED"
+            print(f"{name:<52} {size_text(value):>9} {'':>17} {size_text(most):>6}  {verdict}")
+            yield verdict
+
+
+def main():
+    alone = "--alone" in sys.argv
+    words = [a for a in sys.argv[1:] if not a.startswith("--")]
+    modules = [rushlight]
+    if not alone:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                import torch
+
+                modules.append(torch)
+            except ImportError:
+                print("torch is not installed: ours alone")
+    print(f"{'':<52} {'ours':>9} {'torch':>9} {'ratio':>7} {'target':>6}")
+    verdicts = []
+    for row in [*small.ROWS, *large.ROWS, *training.ROWS]:
+        if not words or any(w in row.name for w in words):
+            times = [*measure(row, modules), None][:2]
+            verdicts.append(line(row.name, *times, row.target, time_text))
+    verdicts += package_rows(words, alone)
+    print(f"{verdicts.count('ok')} rows reach their target, {verdicts.count('MISSED')} miss it")
+
+
+if __name__ == "__main__":
+    main()

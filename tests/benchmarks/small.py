@@ -1,0 +1,58 @@
+"""Small operations, where overhead is everything: the first rows of the table."""
+
+from tests.benchmarks.rows import Row
+
+
+def tensors(t):
+    x = t.arange(16.0).view(4, 4) / 16
+    return {"t": t, "x": x, "y": x + x, "w": (x + 1).requires_grad_()}
+
+
+def linear(t):
+    return {"layer": t.nn.Linear(5, 2), "v": t.zeros(30, 5)}
+
+
+def mlp_step(optimizer, **options):
+    def setup(t):
+        class Net(t.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc1, self.fc2 = t.nn.Linear(10, 5), t.nn.Linear(5, 1)
+
+            def forward(self, x):
+                return self.fc2(self.fc1(x).relu())
+
+        t.manual_seed(0)
+        net, loss = Net(), t.nn.MSELoss()
+        opt = getattr(t.optim, optimizer)(net.parameters(), **options)
+        x, y = t.rand(16, 10), t.rand(16, 1)
+
+        def step():
+            opt.zero_grad()
+            loss(net(x), y).backward()
+            opt.step()
+
+        return {"step": step}
+
+    return setup
+
+
+ROWS = [
+    Row("x + y", 0.05, tensors),
+    Row("t.relu(x)", 0.05, tensors),
+    Row("t.exp(x)", 0.10, tensors),
+    Row("t.mm(x, y)", 0.10, tensors),
+    Row("x * 2", 0.03, tensors),
+    Row("x.add_(0)", 0.03, tensors),
+    Row("x.sum()", 0.06, tensors),
+    Row("x.view(16)", 0.08, tensors),
+    Row("x[0]", 0.08, tensors),
+    Row("t.empty(4, 4)", 0.10, tensors),
+    Row("t.tensor([1., 2., 3.])", 0.12, tensors),
+    Row("x.shape", 0.6, tensors),
+    Row("x + w", 0.05, tensors, "x + w, recording"),
+    Row("layer(v)", 0.12, linear, "nn.Linear(5, 2) on 30x5"),
+    Row("(w + x).sum().backward()", 0.02, tensors),
+    Row("step()", 0.03, mlp_step("SGD", lr=1e-6), "MLP 10-5-1 step, SGD"),
+    Row("step()", 0.03, mlp_step("Adam", lr=1e-6), "MLP 10-5-1 step, Adam"),
+]
