@@ -1,0 +1,91 @@
+"""Every public name has a docstring, and every example in one runs and prints what it says.
+
+The public names are those that modules list in __all__ or define, and Tensor's methods; examples
+are given `torch` (this library) and nothing else.
+"""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import types
+
+import pytest
+
+import rushlight
+
+# Ours to organise, not for users: no docstring is asked of what they define.
+PRIVATE_PARTS = ("_", "__main__")
+SKIPPED_MODULES = ("rushlight.utils.tensorboard",)  # needs an extra
+
+
+def modules():
+    yield rushlight
+    for found in pkgutil.walk_packages(rushlight.__path__, "rushlight."):
+        if not any(part.startswith(PRIVATE_PARTS) for part in found.name.split(".")[1:]):
+            if not found.name.startswith(SKIPPED_MODULES):
+                yield importlib.import_module(found.name)
+
+
+def is_public(name):
+    return not name.startswith("_")
+
+
+def documented_objects():
+    """(name, object) of everything a user may call, each object once, under its shortest name."""
+    seen = {}
+    for module in modules():
+        names = getattr(module, "__all__", None) or [n for n in dir(module) if is_public(n)]
+        for name in names:
+            value = getattr(module, name)
+            home = getattr(value, "__module__", None) or ""
+            if home.split(".")[0] != "rushlight" or not callable(value):
+                continue
+            seen.setdefault(id(value), (f"{module.__name__}.{name}", value))
+            if inspect.isclass(value):
+                for member, inner in vars(value).items():
+                    if is_public(member) and isinstance(
+                        inner, types.FunctionType | types.MethodDescriptorType | property
+                    ):
+                        label = f"{module.__name__}.{name}.{member}"
+                        seen.setdefault(id(inner), (label, inner))
+    return sorted(seen.values(), key=lambda pair: pair[0])
+
+
+OBJECTS = documented_objects()
+EXAMPLES = [
+    (name, value) for name, value in OBJECTS if ">>>" in (getattr(value, "__doc__", None) or "")
+]
+
+
+@pytest.mark.parametrize("name, value", EXAMPLES, ids=[name for name, _ in EXAMPLES])
+def test_example(name, value):
+    test = doctest.DocTestParser().get_doctest(
+        value.__doc__, {"torch": rushlight, "__name__": "__main__"}, name, None, 0
+    )
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    output = []
+    doctest.DocTestRunner(optionflags=flags).run(test, out=output.append)
+    assert not output, "".join(output)
+
+
+def test_every_public_function_has_a_docstring():
+    missing = [
+        name
+        for name, value in OBJECTS
+        if name.count(".") == 1 or not isinstance(value, types.FunctionType | property)
+        if not (getattr(value, "__doc__", None) or "").strip()
+    ]
+    assert not missing, f"{len(missing)} without a docstring: {missing}"
+
+
+def test_examples_are_the_rule():
+    """Public functions of the top level and of nn.functional show a call."""
+    wanted = [
+        (name, value)
+        for name, value in OBJECTS
+        if name.rpartition(".")[0] in ("rushlight", "rushlight.nn.functional")
+        and not inspect.isclass(value)
+    ]
+    without = [name for name, value in wanted if ">>>" not in (value.__doc__ or "")]
+    assert not without, f"{len(without)} of {len(wanted)} show no example: {without}"
