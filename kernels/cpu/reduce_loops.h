@@ -1,0 +1,218 @@
+// The loops of all reductions. A changer must know: a policy P<T> gives what a lane holds and how
+// it takes an element; lanes are joined into totals of one of two types, double for floating
+// elements and uint64 for integers, so that finishing needs no template.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "../parallel.h"
+#include "../reduce.h"
+
+namespace rushlight::reduction {
+
+struct Axis {
+  std::int64_t size, stride, out;  // out: the stride in the output
+};
+struct Axes {
+  int rank = 0;
+  Axis axis[kMaxRank];  // innermost first
+  std::int64_t numel = 1;
+  // Sorted by stride, neighbours merged.
+  void add(Axis a) {
+    numel *= a.size;
+    int at = rank++;
+    for (; at > 0 && axis[at - 1].stride > a.stride; --at) axis[at] = axis[at - 1];
+    axis[at] = a;
+  }
+  void merge() {
+    int kept = rank > 0;
+    for (int d = 1; d < rank; ++d) {
+      Axis& last = axis[kept - 1];
+      if (axis[d].stride == last.stride * last.size && axis[d].out == last.out * last.size) {
+        last.size *= axis[d].size;
+      } else {
+        axis[kept++] = axis[d];
+      }
+    }
+    rank = kept;
+  }
+};
+
+// A place in the walk along axes [first, rank), moved on by one row at a time.
+struct Place {
+  std::int64_t at[kMaxRank] = {}, offset = 0, out = 0;
+  Place() = default;
+  Place(const Axes& a, int first, std::int64_t index) {
+    for (int d = first; d < a.rank; ++d) {
+      at[d] = index % a.axis[d].size;
+      index /= a.axis[d].size;
+      offset += at[d] * a.axis[d].stride;
+      out += at[d] * a.axis[d].out;
+    }
+  }
+  void next(const Axes& a, int first) {
+    for (int d = first; d < a.rank; ++d) {
+      offset += a.axis[d].stride;
+      out += a.axis[d].out;
+      if (++at[d] < a.axis[d].size) return;
+      offset -= a.axis[d].stride * a.axis[d].size;
+      out -= a.axis[d].out * a.axis[d].size;
+      at[d] = 0;
+    }
+  }
+};
+
+struct Job {
+  const void* in;
+  double parameter;
+  Axes kept, reduced;              // outputs are numbered along `kept`
+  const double* center = nullptr;  // one for each output, where the policy wants it
+
+  Job(const View& out, const View& input, double p) : in(input.data), parameter(p) {
+    for (int d = 0; d < input.rank; ++d) {
+      const bool is_kept = out.sizes[d] == input.sizes[d];
+      (is_kept ? kept : reduced)
+          .add({input.sizes[d], input.strides[d], is_kept ? out.strides[d] : 0});
+    }
+    kept.merge();
+    reduced.merge();
+  }
+};
+
+inline constexpr int kLanes = 64, kBlock = 2048, kColumns = 256, kRows = 64;
+
+// One run of elements, `n` of them at most kBlock, into one lane value.
+template <class P, class T>
+CLONES typename P::Lane dense_run(const T* x, std::int64_t n, const P p) {
+  using Lane = typename P::Lane;
+  if (n < kLanes) {
+    Lane all = P::start();
+    for (std::int64_t i = 0; i < n; ++i) all = p.step(all, load(x + i));
+    return all;
+  }
+  Lane lanes[kLanes];
+  for (int k = 0; k < kLanes; ++k) lanes[k] = P::start();
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int k = 0; k < kLanes; ++k) lanes[k] = p.step(lanes[k], load(x + i + k));
+  for (int k = 0; i + k < n; ++k) lanes[k] = p.step(lanes[k], load(x + i + k));
+  for (int half = kLanes / 2; half; half /= 2)
+    for (int k = 0; k < half; ++k) lanes[k] = P::join(lanes[k], lanes[k + half]);
+  return lanes[0];
+}
+
+template <class P, class T>
+CLONES void dense_rows(typename P::Lane* __restrict lanes, const T* __restrict x, int n,
+                       const P p) {
+  for (int k = 0; k < n; ++k) lanes[k] = p.step(lanes[k], load(x + k));
+}
+
+template <class P, class T>
+typename P::Lane strided_run(const T* x, std::int64_t stride, std::int64_t n, const P p) {
+  typename P::Lane all = P::start();
+  for (std::int64_t i = 0; i < n; ++i) all = p.step(all, load(x + i * stride));
+  return all;
+}
+
+// Totals of outputs [from, to), reduced rows [first, last) of the axes above the innermost.
+template <class P, class T>
+void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
+                   std::int64_t last, typename P::Total* totals) {
+  if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::start())));
+  static const Axis kPoint{1, 1, 0};
+  const Axis inner = job.reduced.rank ? job.reduced.axis[0] : kPoint;
+  Place out(job.kept, 0, from);
+  for (std::int64_t o = from; o < to; ++o, out.next(job.kept, 0)) {
+    const P p(job, o);
+    typename P::Total total = P::start();
+    const T* const base = static_cast<const T*>(job.in) + out.offset;
+    Place row(job.reduced, 1, first / inner.size);
+    std::int64_t at = first % inner.size;
+    for (std::int64_t i = first; i < last; row.next(job.reduced, 1), at = 0) {
+      const std::int64_t end = std::min(inner.size, at + last - i);
+      i += end - at;
+      while (at < end) {
+        const std::int64_t n = std::min<std::int64_t>(kBlock, end - at);
+        const T* const x = base + row.offset + at * inner.stride;
+        total = P::join_total(total, inner.stride == 1 ? dense_run<P>(x, n, p)
+                                                       : strided_run<P>(x, inner.stride, n, p));
+        at += n;
+      }
+    }
+    totals[o - from] = total;
+  }
+}
+
+// The same where the innermost kept axis is dense: whole rows are added, lane by lane.
+template <class P, class T>
+void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
+                   std::int64_t last, typename P::Total* totals) {
+  if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::start())));
+  const std::int64_t width = job.kept.axis[0].size;
+  typename P::Lane lanes[kColumns];
+  for (std::int64_t o = from; o < to;) {
+    const std::int64_t column = o % width;
+    const int n = static_cast<int>(std::min({std::int64_t(kColumns), width - column, to - o}));
+    const T* const base =
+        static_cast<const T*>(job.in) + Place(job.kept, 1, o / width).offset + column;
+    typename P::Total* const to_totals = totals + (o - from);
+    std::fill_n(to_totals, n, typename P::Total(P::start()));
+    Place row(job.reduced, 0, first);
+    for (std::int64_t i = first; i < last;) {
+      std::fill_n(lanes, n, P::start());
+      const std::int64_t end = std::min(last, i + kRows);
+      for (; i < end; ++i, row.next(job.reduced, 0)) {
+        if constexpr (P::kCentered) {
+          for (int k = 0; k < n; ++k)
+            lanes[k] = P(job, o + k).step(lanes[k], load(base + row.offset + k));
+        } else {
+          dense_rows<P>(lanes, base + row.offset, n, P(job, o));
+        }
+      }
+      for (int k = 0; k < n; ++k) to_totals[k] = P::join_total(to_totals[k], lanes[k]);
+    }
+    o += n;
+  }
+}
+
+// Calls finish(from, totals, n) for ranges of outputs.
+template <class P, class T, class Finish>
+void run(const Job& job, Finish&& finish) {
+  using Sum = typename P::Total;
+  const std::int64_t outputs = job.kept.numel, count = job.reduced.numel;
+  const bool by_row = job.kept.rank && job.kept.axis[0].stride == 1 && job.kept.axis[0].size >= 4 &&
+                      !(job.reduced.rank && job.reduced.axis[0].stride == 1);
+  const auto totals = [&](std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t last,
+                          Sum* sums) {
+    (by_row ? totals_by_row<P, T> : totals_by_run<P, T>)(job, from, to, first, last, sums);
+  };
+  constexpr std::int64_t grain = 1 << 15;
+  const int threads = num_threads();
+  if (threads > 1 && outputs < 4 * threads * (by_row ? kColumns : 1) &&
+      count * outputs > 2 * grain) {
+    const std::int64_t pieces = std::min<std::int64_t>(64, count * outputs / grain);
+    std::vector<Sum> sums(static_cast<std::size_t>(pieces * outputs));
+    parallel_for(pieces, 1, [&](std::int64_t a, std::int64_t b) {
+      for (; a < b; ++a)
+        totals(0, outputs, count * a / pieces, count * (a + 1) / pieces,
+               &sums[std::size_t(a * outputs)]);
+    });
+    for (std::int64_t a = 1; a < pieces; ++a)
+      for (std::int64_t o = 0; o < outputs; ++o)
+        sums[std::size_t(o)] =
+            P::join_total(sums[std::size_t(o)], sums[std::size_t(a * outputs + o)]);
+    finish(0, sums.data(), outputs);
+    return;
+  }
+  const std::int64_t each = std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, count));
+  parallel_for(outputs, each, [&](std::int64_t from, std::int64_t to) {
+    Sum sums[4 * kColumns];
+    for (std::int64_t o = from; o < to; o += 4 * kColumns) {
+      const std::int64_t end = std::min<std::int64_t>(to, o + 4 * kColumns);
+      totals(o, end, 0, count, sums);
+      finish(o, sums, end - o);
+    }
+  });
+}
+
+}  // namespace rushlight::reduction
