@@ -1,0 +1,74 @@
+"""DistributedSampler: one process's share of a data set. Pure arithmetic, no process group."""
+
+import math
+
+import rushlight
+
+from .sampler import Sampler
+
+
+class DistributedSampler(Sampler):
+    """The share of process `rank` out of `num_replicas`, the same length in each.
+
+    Args:
+        dataset: a data set with a length.
+        num_replicas: number of processes; must be given, as there is no process group here.
+        rank: this process's number, from 0.
+        shuffle: permute with the seed `seed + epoch`, the same permutation in each process.
+        seed: see `shuffle`.
+        drop_last: leave out what does not divide, instead of repeating samples.
+
+    Raises:
+        RuntimeError: `num_replicas` or `rank` is not given.
+        ValueError: `rank` is not in [0, num_replicas - 1].
+
+    Example:
+        >>> data = torch.utils.data.TensorDataset(torch.arange(5))
+        >>> sampler = torch.utils.data.DistributedSampler(data, 2, rank=1, shuffle=False)
+        >>> list(sampler)
+        [1, 3, 0]
+    """
+
+    def __init__(
+        self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False
+    ):
+        if num_replicas is None or rank is None:
+            raise RuntimeError(
+                "Requires distributed package to be available\n"
+                "rushlight has no process group: give num_replicas= and rank= yourself."
+            )
+        if rank >= num_replicas or rank < 0:
+            raise ValueError(
+                f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"
+            )
+        self.dataset = dataset
+        self.num_replicas = num_replicas
+        self.rank = rank
+        self.epoch = 0
+        self.drop_last = drop_last
+        if drop_last:
+            self.num_samples = len(dataset) // num_replicas
+        else:
+            self.num_samples = math.ceil(len(dataset) / num_replicas)
+        self.total_size = self.num_samples * num_replicas
+        self.shuffle = shuffle
+        self.seed = seed
+
+    def __iter__(self):
+        size = len(self.dataset)
+        if self.shuffle:
+            generator = rushlight.Generator()
+            generator.manual_seed(self.seed + self.epoch)
+            indices = rushlight.randperm(size, generator=generator).tolist()
+        else:
+            indices = list(range(size))
+        if size and self.total_size > size:
+            indices = (indices * math.ceil(self.total_size / size))[: self.total_size]
+        return iter(indices[self.rank : self.total_size : self.num_replicas])
+
+    def __len__(self):
+        return self.num_samples
+
+    def set_epoch(self, epoch):
+        """Make the next iteration use another permutation; call it at the start of an epoch."""
+        self.epoch = epoch
