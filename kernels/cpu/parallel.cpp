@@ -35,7 +35,16 @@ constexpr auto kShortChunk = std::chrono::microseconds(500);
 
 thread_local int current_number = 0;
 thread_local bool inside = false;
-thread_local Clock::time_point last_poll;
+thread_local Clock::time_point last_poll, last_work;
+
+// Calls count as one stretch of work unless the thread did something else for a while between them.
+void poll_in_time(Clock::time_point now) {
+  if (now - last_work > 5 * kPollEvery) last_poll = now;
+  last_work = now;
+  if (now - last_poll < kPollEvery) return;
+  last_poll = now;
+  if (poll_interrupt) poll_interrupt();
+}
 
 void pause() {
 #if defined(__x86_64__)
@@ -70,7 +79,7 @@ class Job {
   void run(bool polls) {
     std::int64_t chunk = grain_;
     auto start = Clock::now();
-    if (polls && start - last_poll > 5 * kPollEvery) last_poll = start;
+    if (polls) poll_in_time(start);
     while (!stop_.load(std::memory_order_relaxed)) {
       const std::int64_t left = n_ - next_.load(std::memory_order_relaxed);
       if (left <= 0) return;
@@ -83,9 +92,9 @@ class Job {
       if (now - start < kShortChunk && chunk <= n_ / 2) chunk *= 2;
       if (now - start > kLongChunk && chunk >= 2 * grain_) chunk = chunk / 2 / grain_ * grain_;
       start = now;
-      if (polls && now - last_poll > kPollEvery) {
-        last_poll = now;
-        if (poll_interrupt) poll_interrupt();
+      if (polls) {
+        last_work = now;
+        poll_in_time(now);
       }
     }
   }
@@ -243,6 +252,12 @@ int num_threads() {
 void set_num_threads(int n) { wanted_threads.store(std::clamp(n, 1, kMaxThreads)); }
 
 int thread_number() { return current_number; }
+
+void check_interrupt() {
+  if (current_number != 0) return;
+  last_work = Clock::now();
+  poll_in_time(last_work);
+}
 
 void parallel_for(std::int64_t n, std::int64_t grain, Range f) {
   if (n <= 0) return;

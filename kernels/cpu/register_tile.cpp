@@ -40,7 +40,7 @@ template <int W, int P, int Panels>
   V acc[P][kVectors];
   for (int p = 0; p < P; ++p)
     for (int v = 0; v < kVectors; ++v)
-      acc[p][v] = s.accumulate ? at<const V>(s.out + p * s.ldo + v * W) : V{};
+      acc[p][v] = at<const V>(s.bias ? s.bias + v * W : s.out + p * s.ldo + v * W);
   for (std::int64_t r = 0; r < s.rows; ++r) {
     const int* off = s.off + r * s.ld;
     const float* b = s.b + r * s.ld * kPanel;

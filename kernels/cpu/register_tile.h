@@ -1,5 +1,5 @@
 // The register tile of float products, under convolution and the built-in GEMM:
-//     out[p][lane] += sum over k of a[off[k] + p] * b[k][lane],
+//     out[p][lane] = bias[lane] + sum over k of a[off[k] + p] * b[k][lane],
 // compiled for three instruction sets and chosen once. A changer must know: gcc 12 keeps a vector
 // wider than the machine's in memory, hence the template over the width in place of CLONES.
 #pragma once
@@ -17,7 +17,7 @@ struct TileArgs {
   std::int64_t panel;        // floats from panel to panel
   float* out;                // [p][16 * panels]
   std::int64_t ldo;
-  bool accumulate;
+  const float* bias;  // where the sums start: [16 * panels], or null to go on from `out`
 };
 using Tile = void (*)(const TileArgs&);
 
