@@ -17,8 +17,7 @@ class FunctionRef<R(A...)> {
   template <class F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>)
   FunctionRef(F&& f)
-      : object_(const_cast<void*>(static_cast<const void*>(&f))),
-        call_([](void* o, A... a) -> R {
+      : object_(const_cast<void*>(static_cast<const void*>(&f))), call_([](void* o, A... a) -> R {
           return (*static_cast<std::remove_reference_t<F>*>(o))(std::forward<A>(a)...);
         }) {}
   R operator()(A... a) const { return call_(object_, std::forward<A>(a)...); }
@@ -40,7 +39,8 @@ int thread_number();  // 0 in the caller of parallel_for, 1.. in a worker: picks
 // Set by the bindings; throws what should end the work (KeyboardInterrupt). Called at most every
 // 10 ms or so, only on the thread that called parallel_for.
 extern void (*poll_interrupt)();
-// For a long serial loop between calls of parallel_for: polls when it is time, on a caller's thread.
+// For a long serial loop between calls of parallel_for: polls when it is time, on a caller's
+// thread.
 void check_interrupt();
 
 }  // namespace rushlight

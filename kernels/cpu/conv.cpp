@@ -41,15 +41,17 @@ void pointwise(Index n, Index c, Index out, Index plane, const float* x, Matrix<
   const Index strip = std::clamp<Index>(conv::kTaskProducts / std::max<Index>(c * out, 1), 64,
                                         std::max<Index>((plane + 15) / 16 * 16, 64));
   const Index strips = (plane + strip - 1) / strip;
-  parallel_for(n * strips, 1 + 200'000 / (c * out * std::min(strip, plane)), [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      const Index first = i % strips * strip, size = std::min(strip, plane - first);
-      float* to = y + i / strips * out * plane + first;
-      for (Index o = 0; o < out && bias; ++o) std::fill_n(to + o * plane, size, bias[o]);
-      gemm<float>(out, size, c, 1.f, w, {x + i / strips * c * plane + first, plane},
-                  bias ? 1.f : 0.f, {to, plane});
-    }
-  });
+  parallel_for(n * strips, 1 + 200'000 / (c * out * std::min(strip, plane)),
+               [&](Index begin, Index end) {
+                 for (Index i = begin; i < end; ++i) {
+                   const Index first = i % strips * strip, size = std::min(strip, plane - first);
+                   float* to = y + i / strips * out * plane + first;
+                   for (Index o = 0; o < out && bias; ++o)
+                     std::fill_n(to + o * plane, size, bias[o]);
+                   gemm<float>(out, size, c, 1.f, w, {x + i / strips * c * plane + first, plane},
+                               bias ? 1.f : 0.f, {to, plane});
+                 }
+               });
 }
 
 template <class F>
@@ -149,7 +151,8 @@ void forward_kernel(const ConvShape& s, const View& input, const View& weight, c
                     const View& out) {
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     const Wide<S> x(input), w(weight), b(bias ? *bias : View{});
-    write_through<S>(out, [&](auto* y) { forward(s, x.data(), w.data(), bias ? b.data() : nullptr, y); });
+    write_through<S>(
+        out, [&](auto* y) { forward(s, x.data(), w.data(), bias ? b.data() : nullptr, y); });
   });
 }
 
@@ -157,9 +160,8 @@ void grad_input_kernel(const ConvShape& s, const View& grad, const View& weight,
                        const View& out) {
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     const Wide<S> g(grad), w(weight), b(bias ? *bias : View{});
-    write_through<S>(out, [&](auto* x) {
-      grad_input(s, g.data(), w.data(), bias ? b.data() : nullptr, x);
-    });
+    write_through<S>(
+        out, [&](auto* x) { grad_input(s, g.data(), w.data(), bias ? b.data() : nullptr, x); });
   });
 }
 

@@ -86,8 +86,8 @@ void run(const Work& k, Index first, Index group, Index begin, Index end) {
           const auto [u0, u1] =
               k.interleaved ? cols.inside(q) : std::pair(Index(0), Index(cols.tap.size()));
           const Index tap = t0 * kw_c + u0 * s.c;
-          const Index pixel = (h * rows.step - r0) * row_floats +
-                              (k.interleaved ? q * cols.step * s.c * group : 0);
+          const Index pixel =
+              (h * rows.step - r0) * row_floats + (k.interleaved ? q * cols.step * s.c * group : 0);
           for (Index i = 0; i < parts; ++i) {
             const Index p0 = width * i / parts, p = width * (i + 1) / parts - p0;
             t.tile[v - 1][p - 1]({packed.data() + pixel + p0, off + tap, t1 - t0, kw_c,

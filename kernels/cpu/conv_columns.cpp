@@ -30,12 +30,11 @@ void correlate_columns(const Correlation& s, const float* x, const float* w, flo
           const Index channels = std::min(p, s.out - b * p);
           const bool direct = s.cols.pitch == 1 && used == v * width && channels == p;
           float* d = y + n * s.out_image + b * p * plane +
-                     (s.rows.first + h * s.rows.pitch) * s.out_w + s.cols.first +
-                     q * s.cols.pitch;
-          t.channel_tile[v - 1][p - 1](
-              {packed + (h * s.rows.step - r0) * columns.row + q, off.data() + first, count,
-               weights.data() + b * panel + first * p, bias.data() + b * p, direct ? d : sums,
-               direct ? plane : v * width});
+                     (s.rows.first + h * s.rows.pitch) * s.out_w + s.cols.first + q * s.cols.pitch;
+          t.channel_tile[v - 1][p - 1]({packed + (h * s.rows.step - r0) * columns.row + q,
+                                        off.data() + first, count,
+                                        weights.data() + b * panel + first * p, bias.data() + b * p,
+                                        direct ? d : sums, direct ? plane : v * width});
           for (Index o = 0; o < channels && !direct; ++o)
             for (Index i = 0; i < used; ++i)
               d[o * plane + i * s.cols.pitch] = sums[o * v * width + i];
@@ -46,11 +45,9 @@ void correlate_columns(const Correlation& s, const float* x, const float* w, flo
   };
 
   const Index bands = row_bands(s, 1, s.n), band_rows = (s.rows.out + bands - 1) / bands;
-  const Index most = std::min(s.rows.in, band_rows * s.rows.step +
-                                             (s.rows.shift.empty() ? 0
-                                                                   : s.rows.shift.back() -
-                                                                         s.rows.shift.front()) +
-                                             1);
+  const Index most = std::min(
+      s.rows.in, band_rows * s.rows.step +
+                     (s.rows.shift.empty() ? 0 : s.rows.shift.back() - s.rows.shift.front()) + 1);
   const Index grain = 1 + 200'000 / std::max<Index>(s.products(1) / bands, 1);
   parallel_for(s.n * bands, grain, [&](Index begin, Index end) {
     Scratch<float> packed(most * columns.row), sums(p * 2 * width);

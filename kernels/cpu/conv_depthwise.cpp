@@ -66,7 +66,8 @@ void depthwise_weight_gradient(const ConvShape& s, const float* x, const float* 
         }
       }
       for (Index i = 0; i < kh * kw; ++i)
-        grad_weight[c * kh * kw + i] = std::accumulate(&sums[i * kLanes], &sums[(i + 1) * kLanes], 0.f);
+        grad_weight[c * kh * kw + i] =
+            std::accumulate(&sums[i * kLanes], &sums[(i + 1) * kLanes], 0.f);
     }
   });
 }

@@ -20,7 +20,9 @@ struct Sizes {
         result(s.result[0] * s.result[1] * s.result[2]),
         k(c * taps) {}
   // Outputs handled at once.
-  Index band() const { return std::clamp<Index>((Index(1) << 20) / std::max<Index>(k, 1), 64, 4096); }
+  Index band() const {
+    return std::clamp<Index>((Index(1) << 20) / std::max<Index>(k, 1), 64, 4096);
+  }
 };
 
 // Calls f(row of the column matrix, column, input position or -1) for outputs [p0, p1).
@@ -37,7 +39,8 @@ void visit_columns(const ConvShape& s, Index c, Index p0, Index p1, F f) {
             const Index z = d * s.stride[0] + kd * s.dilation[0] - s.padding[0];
             const Index y = h * s.stride[1] + kh * s.dilation[1] - s.padding[1];
             const Index x = q * s.stride[2] + kw * s.dilation[2] - s.padding[2];
-            const bool inside = z >= 0 && z < s.in[0] && y >= 0 && y < s.in[1] && x >= 0 && x < s.in[2];
+            const bool inside =
+                z >= 0 && z < s.in[0] && y >= 0 && y < s.in[1] && x >= 0 && x < s.in[2];
             f(row, p - p0, inside ? ((ch * s.in[0] + z) * s.in[1] + y) * s.in[2] + x : Index(-1));
           }
 }
@@ -67,7 +70,8 @@ void General<T>::forward(const ConvShape& s, const T* x, const T* w, const T* bi
 }
 
 template <class T>
-void General<T>::grad_input(const ConvShape& s, const T* grad, const T* w, const T* bias, T* grad_x) {
+void General<T>::grad_input(const ConvShape& s, const T* grad, const T* w, const T* bias,
+                            T* grad_x) {
   const Sizes z(s);
   const Index band = std::min(z.band(), z.result);
   // One task owns an image's group, since neighbouring outputs add to the same inputs.
@@ -107,7 +111,8 @@ void General<T>::grad_weight(const ConvShape& s, const T* x, const T* grad, T* g
           visit_columns(s, z.c, p0, p1, [&](Index row, Index col, Index at) {
             columns[row * size + col] = at < 0 ? T(0) : image[at];
           });
-          gemm<T>(z.out, z.k, size, T(1), {grad + (n * s.out + g * z.out) * z.result + p0, z.result},
+          gemm<T>(z.out, z.k, size, T(1),
+                  {grad + (n * s.out + g * z.out) * z.result + p0, z.result},
                   {columns.data(), size, true}, T(1), {grad_w + g * z.out * z.k, z.k});
           check_interrupt();
         }

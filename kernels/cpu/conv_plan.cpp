@@ -59,8 +59,8 @@ Index row_bands(const Correlation& s, Index images_a_task, Index tasks) {
   const Index products = s.products(images_a_task);
   const Index for_time = products / kTaskProducts + 1;
   const Index threads = num_threads();
-  const Index for_threads = tasks >= threads ? 1 : std::min((threads + tasks - 1) / tasks,
-                                                            products / 250'000 + 1);
+  const Index for_threads =
+      tasks >= threads ? 1 : std::min((threads + tasks - 1) / tasks, products / 250'000 + 1);
   return std::clamp<Index>(std::max(for_time, for_threads), 1, s.rows.out);
 }
 
@@ -128,8 +128,10 @@ void correlate(const Correlation& s, const float* x, const float* w, float* y) {
   const double columns = filled(s.cols.out, tiles().width);
   // With few taps, transposing the sums into NCHW would show.
   const bool few_taps = s.taps() * s.c <= 128 && columns == 1;
-  if (filled(s.out, kPanel) < columns || few_taps) correlate_columns(s, x, w, y);
-  else correlate_channels(s, x, w, y);
+  if (filled(s.out, kPanel) < columns || few_taps)
+    correlate_columns(s, x, w, y);
+  else
+    correlate_channels(s, x, w, y);
 }
 
 }  // namespace rushlight::conv

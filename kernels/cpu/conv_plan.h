@@ -35,9 +35,7 @@ struct Correlation {
   const float* bias;              // out floats, or null
 
   Index taps() const { return Index(rows.tap.size() * cols.tap.size()); }
-  Index products(Index images) const {
-    return images * c * out * taps() * rows.out * cols.out;
-  }
+  Index products(Index images) const { return images * c * out * taps() * rows.out * cols.out; }
 };
 
 // Work of one task: some images and some output rows.

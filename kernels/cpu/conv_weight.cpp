@@ -1,6 +1,6 @@
 // Weight gradient: sums[kh][kw * c][out], for each image, tap row and block of kw * c a register
-// tile whose k runs over the pixels. Every thread sums some images, and the sums are added in order,
-// so a result depends on the number of threads but not on their timing.
+// tile whose k runs over the pixels. Every thread sums some images, and the sums are added in
+// order, so a result depends on the number of threads but not on their timing.
 #include <algorithm>
 #include <array>
 
@@ -95,11 +95,13 @@ void weight_gradient(const ConvShape& s, const float* x, const float* grad, floa
   const Index image_products = s.out * (s.c / s.groups) * kernel * s.result[1] * s.result[2];
   const Index one = std::max<Index>(image_products / s.groups, 1);
   Index bands = one / kTaskProducts + 1;
-  if (s.n < threads) bands = std::max(bands, std::min((threads + s.n - 1) / s.n, one / 250'000 + 1));
+  if (s.n < threads)
+    bands = std::max(bands, std::min((threads + s.n - 1) / s.n, one / 250'000 + 1));
   bands = std::clamp<Index>(bands, 1, s.result[1]);
   const Group g(s, bands);
   const Index tasks = s.n * bands, sums_size = s.kernel[1] * g.run * g.ldo;
-  const Index workers = std::clamp<Index>(tasks * (one / bands) / 250'000, 1, std::min(threads, tasks));
+  const Index workers =
+      std::clamp<Index>(tasks * (one / bands) / 250'000, 1, std::min(threads, tasks));
   // In rounds short enough that Ctrl-C is answered between them.
   const Index round = workers * std::max<Index>(1, 2 * kTaskProducts / (one / bands + 1));
   Scratch<float> sums(workers * sums_size);
@@ -113,8 +115,8 @@ void weight_gradient(const ConvShape& s, const float* x, const float* grad, floa
         image.zero();
         grads.zero();
         for (Index worker = begin; worker < end; ++worker)
-          for (Index i = start + count * worker / workers; i < start + count * (worker + 1) / workers;
-               ++i) {
+          for (Index i = start + count * worker / workers;
+               i < start + count * (worker + 1) / workers; ++i) {
             const Index n = i / bands, band = i % bands;
             g.add_band(x + (n * s.c + group * g.c) * s.in[1] * s.in[2],
                        grad + (n * s.out + group * g.out) * s.result[1] * s.result[2],

@@ -39,7 +39,8 @@ void product(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const T> lef
       add_row(n, element(left, i, j), right.data + j * right.ld, sums + i * n);
 }
 
-// Float: the convolution's register tile, `left` packed as [block][k][P], `right` as [panel][k][16].
+// Float: the convolution's register tile, `left` packed as [block][k][P], `right` as
+// [panel][k][16].
 void product(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const float> left,
              Matrix<const float> right, float* sums) {
   const Tiles& t = tiles();
@@ -60,8 +61,7 @@ void product(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const float>
       t.tile[used - 1][p - 1]({a.data(), off.data(), 1, k, k, &b[c * k * kPanel], k * kPanel,
                                &turned[c * kPanel], wide, zeros.data()});
     }
-    for (std::int64_t q = 0; q < p; ++q)
-      std::copy_n(&turned[q * wide], n, sums + (r + q) * n);
+    for (std::int64_t q = 0; q < p; ++q) std::copy_n(&turned[q * wide], n, sums + (r + q) * n);
   }
 }
 

@@ -13,8 +13,8 @@
 namespace rushlight {
 namespace {
 
-constexpr std::int64_t kLongest = 500'000'000;   // multiplications: 10 ms with AVX-512, 30 without
-constexpr std::int64_t kWorthwhile = 250'000;    // a part that pays for waking a thread
+constexpr std::int64_t kLongest = 500'000'000;  // multiplications: 10 ms with AVX-512, 30 without
+constexpr std::int64_t kWorthwhile = 250'000;  // a part that pays for waking a thread
 constexpr std::int64_t kLargestInt = 2'000'000'000;
 
 template <class T>
@@ -42,7 +42,8 @@ Strided<T> turned(const Strided<T>& m) {
 template <class S, class T>
 Matrix<const T> readable(const Strided<const S>& m, std::vector<T>& scratch) {
   if constexpr (std::is_same_v<S, T>) {
-    if (has_contiguous_rows(m)) return {m.data, m.rows == 1 ? std::max<std::int64_t>(m.cols, 1) : m.row_stride};
+    if (has_contiguous_rows(m))
+      return {m.data, m.rows == 1 ? std::max<std::int64_t>(m.cols, 1) : m.row_stride};
     if (has_contiguous_rows(turned(m)))
       return {m.data, m.cols == 1 ? std::max<std::int64_t>(m.rows, 1) : m.col_stride, true};
   }
@@ -55,7 +56,8 @@ Matrix<const T> readable(const Strided<const S>& m, std::vector<T>& scratch) {
                  for (std::int64_t i = begin; i < end; ++i) {
                    const S* row = from.data + i * from.row_stride;
                    T* to = scratch.data() + i * from.cols;
-                   for (std::int64_t j = 0; j < from.cols; ++j) to[j] = load(row + j * from.col_stride);
+                   for (std::int64_t j = 0; j < from.cols; ++j)
+                     to[j] = load(row + j * from.col_stride);
                  }
                });
   return {scratch.data(), std::max<std::int64_t>(from.cols, 1), turn};
@@ -82,12 +84,15 @@ void split_product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matr
   if (threads > 1) parts = std::max(parts, std::min(products / 16'000'000, 4 * threads));
   parts = std::max(parts, products / kLongest + 1);
   std::int64_t strip = rounded_up((longer + parts - 1) / std::max<std::int64_t>(parts, 1), 16);
-  if (strip * shorter * k > 2 * kLongest) strip = std::max<std::int64_t>(1, 2 * kLongest / (shorter * k));
+  if (strip * shorter * k > 2 * kLongest)
+    strip = std::max<std::int64_t>(1, 2 * kLongest / (shorter * k));
   parallel_for((longer + strip - 1) / strip, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t first = i * strip, size = std::min(strip, longer - first);
-      if (m >= n) gemm<T>(size, n, k, alpha, left.block(first, 0), right, beta, out.block(first, 0));
-      else gemm<T>(m, size, k, alpha, left, right.block(0, first), beta, out.block(0, first));
+      if (m >= n)
+        gemm<T>(size, n, k, alpha, left.block(first, 0), right, beta, out.block(first, 0));
+      else
+        gemm<T>(m, size, k, alpha, left, right.block(0, first), beta, out.block(0, first));
     }
   });
 }
@@ -183,7 +188,8 @@ void batched(const View& left, const View& right, const View& out, Scalar alpha,
       multiply<S>(a, b, c, T(alpha.as_double()), T(beta.as_double()));
   };
   const std::int64_t batch = out.sizes[0];
-  const std::int64_t products = std::max<std::int64_t>(1, out.sizes[1] * out.sizes[2] * left.sizes[2]);
+  const std::int64_t products =
+      std::max<std::int64_t>(1, out.sizes[1] * out.sizes[2] * left.sizes[2]);
   // Large matrices one after another, each split; small ones whole, split among the threads.
   if (batch == 1 || products > 64 * kWorthwhile)
     for (std::int64_t i = 0; i < batch; ++i) one(i);
@@ -195,8 +201,10 @@ void batched(const View& left, const View& right, const View& out, Scalar alpha,
 
 void matmul(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta) {
   const auto run = [&]<class S>(Type<S>) { batched<S>(left, right, out, alpha, beta); };
-  if (is_floating(out.dtype)) dispatch_floating(out.dtype, run);
-  else dispatch_integral(out.dtype, run);
+  if (is_floating(out.dtype))
+    dispatch_floating(out.dtype, run);
+  else
+    dispatch_integral(out.dtype, run);
 }
 
 }  // namespace

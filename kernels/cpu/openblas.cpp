@@ -3,9 +3,8 @@
 // constructor starts a pool of its own beside ours.
 #include "openblas.h"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
+#include <dlfcn.h>
 #include <optional>
 
 namespace rushlight {
@@ -30,15 +29,17 @@ Library load() {
     return found;
   }
   const std::string here = self.dli_fname;
-  const std::string path =
-      here.substr(0, here.find_last_of('/') + 1) + "libscipy_openblas.so";
+  const std::string path = here.substr(0, here.find_last_of('/') + 1) + "libscipy_openblas.so";
   const char* name = "OPENBLAS_NUM_THREADS";
   const char* value = std::getenv(name);
-  const std::optional<std::string> before = value ? std::optional<std::string>(value) : std::nullopt;
+  const std::optional<std::string> before =
+      value ? std::optional<std::string>(value) : std::nullopt;
   setenv(name, "1", 1);
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (before) setenv(name, before->c_str(), 1);
-  else unsetenv(name);
+  if (before)
+    setenv(name, before->c_str(), 1);
+  else
+    unsetenv(name);
   if (!library) {
     found.description = std::string("built-in (") + dlerror() + ")";
     return found;

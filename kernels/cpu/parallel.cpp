@@ -3,9 +3,6 @@
 // worker joins a job only while it is open, so a slow wake-up never delays the caller.
 #include "../parallel.h"
 
-#include <pthread.h>
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,6 +11,8 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <pthread.h>
+#include <sched.h>
 #include <stdexcept>
 #include <system_error>
 #include <thread>

@@ -11,8 +11,7 @@ void give_scratch(void* block);
 template <class T>
 class Scratch {
  public:
-  explicit Scratch(std::size_t n)
-      : data_(static_cast<T*>(take_scratch(n * sizeof(T)))), size_(n) {}
+  explicit Scratch(std::size_t n) : data_(static_cast<T*>(take_scratch(n * sizeof(T)))), size_(n) {}
   ~Scratch() { give_scratch(data_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;

@@ -43,11 +43,11 @@ CLONES void transpose(const float* src, std::int64_t lds, std::int64_t rows, std
         swap_blocks<2>(t);
         swap_blocks<1>(t);
 #pragma GCC unroll 8
-        for (int i = 0; i < kLanes; ++i)
-          *reinterpret_cast<Floats*>(dst + (c + i) * ldd + r) = t[i];
+        for (int i = 0; i < kLanes; ++i) *reinterpret_cast<Floats*>(dst + (c + i) * ldd + r) = t[i];
       } else {
         for (std::int64_t i = 0; i < nc; ++i)
-          for (std::int64_t j = 0; j < nr; ++j) dst[(c + i) * ldd + r + j] = src[(r + j) * lds + c + i];
+          for (std::int64_t j = 0; j < nr; ++j)
+            dst[(c + i) * ldd + r + j] = src[(r + j) * lds + c + i];
       }
     }
 }

@@ -1,12 +1,11 @@
 // The thread pool: coverage of ranges, nesting, several callers, exceptions, interrupts, fork.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
 #include <numeric>
 #include <stdexcept>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include "../../kernels/parallel.h"
