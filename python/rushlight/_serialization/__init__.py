@@ -1,0 +1,1 @@
+"""The parts of rushlight.serialization: archive, pickles, devices, files. None is public."""

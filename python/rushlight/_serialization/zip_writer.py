@@ -1,0 +1,84 @@
+"""Writes the archive of a `.pt` file: stored records, each starting on a multiple of 64 bytes.
+
+A changer must know: the layout is byte for byte that of PyTorch's writer (padding field "FB", a
+data descriptor after each record that is not empty, a zip64 end record always), because its reader
+computes the offsets of `data/N` from it instead of looking them up.
+"""
+
+import struct
+import zlib
+
+ALIGNMENT = 64
+_LIMIT = 0xFFFFFFFF
+_UTF8, _DESCRIPTOR = 0x0800, 0x0008
+
+
+def _zip64(*values):
+    """The zip64 extra field holding the given 8-byte values; nothing for none."""
+    if not values:
+        return b""
+    return struct.pack(f"<HH{len(values)}Q", 1, 8 * len(values), *values)
+
+
+class ZipWriter:
+    """Appends records to ``write`` (a callable taking bytes); ``close`` adds the directory."""
+
+    def __init__(self, write, name):
+        self._write = write
+        self._prefix = name + "/"
+        self._position = 0
+        self._directory = []
+
+    def _put(self, data, length):
+        self._write(data)
+        self._position += length
+
+    def record(self, name, data):
+        """Writes one record; ``data`` is bytes or a contiguous memoryview of bytes."""
+        name = (self._prefix + name).encode()
+        size, start = len(data), self._position
+        large = ((size, size) if size >= _LIMIT else ()) + ((start,) if start >= _LIMIT else ())
+        extra = _zip64(*large)
+        padding = -(start + 30 + len(name) + len(extra) + 4) % ALIGNMENT
+        extra += b"FB" + struct.pack("<H", padding) + b"Z" * padding
+        flags = _UTF8 | _DESCRIPTOR if size else _UTF8
+        header = struct.pack(
+            "<4s5H3I2H", b"PK\3\4", 0, flags, 0, 0, 0, 0, 0, 0, len(name), len(extra)
+        )
+        self._put(header + name + extra, 30 + len(name) + len(extra))
+        crc = zlib.crc32(data)
+        if size:
+            self._put(data, size)
+            style = "<4sI2Q" if large else "<4sI2I"
+            self._put(struct.pack(style, b"PK\7\10", crc, size, size), 24 if large else 16)
+        self._directory.append((name, flags, crc, size, start, _zip64(*large)))
+
+    def close(self):
+        """Writes version, serialization id and the central directory."""
+        self.record("version", b"3\n")
+        checksum = zlib.crc32(b"".join(entry[0] for entry in self._directory))
+        content = zlib.crc32(struct.pack(f"<{len(self._directory)}I", *self._crcs()))
+        self.record(".data/serialization_id", f"{checksum:020}{content:020}".encode())
+        start, count = self._position, len(self._directory)
+        for name, flags, crc, size, offset, extra in self._directory:
+            stored_size, stored_offset = min(size, _LIMIT), min(offset, _LIMIT)
+            entry = struct.pack(
+                "<4s6H3I5H2I",
+                *(b"PK\1\2", 0, 0, flags, 0, 0, 0, crc, stored_size, stored_size),
+                *(len(name), len(extra), 0, 0, 0, 0, stored_offset),
+            )
+            self._put(entry + name + extra, 46 + len(name) + len(extra))
+        length, end = self._position - start, self._position
+        tail = struct.pack(
+            "<4sQ2H2I4Q", b"PK\6\6", 44, 0x031E, 45, 0, 0, count, count, length, start
+        )
+        tail += struct.pack("<4sIQI", b"PK\6\7", 0, end, 1)
+        tail += struct.pack(
+            "<4s4H2IH",
+            *(b"PK\5\6", 0, 0, min(count, 0xFFFF), min(count, 0xFFFF)),
+            *(min(length, _LIMIT), min(start, _LIMIT), 0),
+        )
+        self._put(tail, len(tail))
+
+    def _crcs(self):
+        return (entry[2] for entry in self._directory)

@@ -1,0 +1,111 @@
+"""The functions that saved tensors name: each rebuilds a tensor from its storage and its shape.
+
+A changer must know: files contain these names and argument orders ("torch._utils
+_rebuild_tensor_v2"), and a hostile file calls them with whatever it likes; so every argument is
+checked here or in C++ before anything is made of it.
+"""
+
+from rushlight import _C
+
+
+def _integers(what, values):
+    if not isinstance(values, tuple | list) or any(type(v) is not int for v in values):
+        raise RuntimeError(f"a saved tensor's {what} must be a tuple of ints")
+    return tuple(values)
+
+
+def _flag(value):
+    if type(value) is not bool:
+        raise RuntimeError(f"a saved tensor's requires_grad must be a bool, not {type(value)}")
+    return value
+
+
+def _view(storage, dtype, offset, size, stride):
+    from rushlight.storage import TypedStorage
+
+    if not isinstance(storage, TypedStorage):
+        raise RuntimeError(f"a saved tensor needs a storage, got {type(storage).__name__}")
+    size, stride = _integers("size", size), _integers("stride", stride)
+    (offset,) = _integers("storage offset", (offset,))
+    if dtype is None:
+        dtype = storage.dtype
+    elif not isinstance(dtype, _C.dtype):
+        raise RuntimeError(f"a saved tensor's dtype must be a dtype, not {type(dtype)}")
+    return _C._view_storage(storage._untyped_storage._bytes, dtype, offset, size, stride)
+
+
+def _rebuild_tensor(storage, storage_offset, size, stride):
+    return _view(storage, None, storage_offset, size, stride)
+
+
+def _rebuild_tensor_v2(
+    storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata=None
+):
+    tensor = _view(storage, None, storage_offset, size, stride)
+    return tensor.requires_grad_() if _flag(requires_grad) else tensor
+
+
+def _rebuild_tensor_v3(
+    storage, storage_offset, size, stride, requires_grad, backward_hooks, dtype, metadata=None
+):
+    tensor = _view(storage, dtype, storage_offset, size, stride)
+    return tensor.requires_grad_() if _flag(requires_grad) else tensor
+
+
+def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
+    from rushlight.storage import TypedStorage, UntypedStorage
+
+    size, stride = _integers("size", size), _integers("stride", stride)
+    if not isinstance(dtype, _C.dtype):
+        raise RuntimeError(f"a saved tensor's dtype must be a dtype, not {type(dtype)}")
+    span = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=False))
+    storage = UntypedStorage._around(
+        _C.empty((span * dtype.itemsize,), dtype=_C.uint8, device="meta")
+    )
+    typed = TypedStorage(wrap_storage=storage, dtype=dtype)
+    return _rebuild_tensor_v2(typed, 0, size, stride, requires_grad, None)
+
+
+def _rebuild_parameter(data, requires_grad, backward_hooks):
+    from rushlight.nn import Parameter
+
+    if not isinstance(data, _C.Tensor):
+        raise RuntimeError(f"a saved parameter needs a tensor, got {type(data).__name__}")
+    return Parameter(data, _flag(requires_grad))
+
+
+def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
+    return set_state(_rebuild_parameter(data, requires_grad, backward_hooks), state)
+
+
+def get_state(tensor):
+    """The attributes that a program has put on a tensor: its dict, with slots beside it if any."""
+    state = getattr(tensor, "__dict__", None) or {}
+    names = _slot_names(type(tensor))
+    slots = {name: getattr(tensor, name) for name in names if hasattr(tensor, name)}
+    return (state, slots) if slots else state
+
+
+def _slot_names(kind):
+    names = []
+    for base in kind.__mro__:
+        declared = base.__dict__.get("__slots__", ())
+        names += (declared,) if isinstance(declared, str) else declared
+    return [name for name in names if name not in ("__dict__", "__weakref__")]
+
+
+def set_state(tensor, state):
+    """Puts the attributes that :func:`get_state` found on another tensor; returns it."""
+    state, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+    for part in (state, slots):
+        if part is not None and type(part) is not dict:
+            raise RuntimeError(f"Invalid serialized state: {type(part).__name__}")
+    if state:
+        tensor.__dict__.update(state)
+    if slots:
+        declared = _slot_names(type(tensor))
+        for name, value in slots.items():
+            if name not in declared:
+                raise RuntimeError(f"Invalid serialized state: {type(tensor)} has no such slot")
+            setattr(tensor, name, value)
+    return tensor

@@ -1,0 +1,311 @@
+"""Storages: the memory behind tensors, as bytes (UntypedStorage) or as elements (TypedStorage).
+
+A changer must know: a storage object is a handle around a one-dimensional uint8 tensor that covers
+the storage whole; handles come and go, `_cdata` tells whether two of them mean the same memory.
+"""
+
+from rushlight import _C
+
+__all__ = ["TypedStorage", "UntypedStorage"]
+
+_NAMES = {
+    _C.float64: "DoubleStorage",
+    _C.float32: "FloatStorage",
+    _C.float16: "HalfStorage",
+    _C.bfloat16: "BFloat16Storage",
+    _C.int64: "LongStorage",
+    _C.int32: "IntStorage",
+    _C.int16: "ShortStorage",
+    _C.int8: "CharStorage",
+    _C.uint8: "ByteStorage",
+    _C.bool: "BoolStorage",
+}
+
+
+def _listing(values, name, detail):
+    shown = values if len(values) <= 1000 else [*values[:500], "...", *values[-500:]]
+    lines = "".join(f" {value}\n" for value in shown)
+    return f"{lines}[torch.storage.{name}({detail}) of size {len(values)}]"
+
+
+class UntypedStorage:
+    """The bytes behind one or several tensors.
+
+    Args:
+        content: the number of bytes, or a sequence of byte values.
+        device: where the bytes live; the CPU unless given.
+
+    Example:
+        >>> storage = torch.tensor([1, 2], dtype=torch.int16).untyped_storage()
+        >>> storage.nbytes(), storage.tolist()
+        (4, [1, 0, 2, 0])
+    """
+
+    __slots__ = ("__weakref__", "_bytes")
+
+    def __init__(self, content=0, *, device=None):
+        where = {} if device is None else {"device": device}
+        if isinstance(content, int):
+            self._bytes = _C.zeros((content,), dtype=_C.uint8, **where)
+        else:
+            self._bytes = _C.tensor(list(content), dtype=_C.uint8, **where)
+
+    @classmethod
+    def _around(cls, content):
+        """The handle around a uint8 tensor that covers its whole storage."""
+        self = object.__new__(cls)
+        self._bytes = content
+        return self
+
+    @classmethod
+    def _of(cls, tensor):
+        return cls._around(_C._storage_bytes(tensor))
+
+    @property
+    def _cdata(self):
+        return _C._storage_id(self._bytes)
+
+    @property
+    def device(self):
+        """The device that holds the bytes."""
+        return self._bytes.device
+
+    @property
+    def is_cuda(self):
+        """True on a GPU."""
+        return self.device.type == "cuda"
+
+    def nbytes(self):
+        """Returns the number of bytes."""
+        return self._bytes.numel()
+
+    size = __len__ = nbytes
+
+    def element_size(self):
+        """Returns 1: a byte's size."""
+        return 1
+
+    def data_ptr(self):
+        """Returns the address of the first byte, as a number."""
+        return self._bytes.data_ptr()
+
+    def tolist(self):
+        """Returns the bytes as a list of ints."""
+        return self._bytes.tolist()
+
+    def __iter__(self):
+        return iter(self.tolist())
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return UntypedStorage._of(self._bytes[index].clone())
+        return self._bytes[index].item()
+
+    def __setitem__(self, index, value):
+        self._bytes[index] = value
+
+    def fill_(self, value):
+        """Sets every byte to ``value``; returns itself."""
+        self._bytes.fill_(value)
+        return self
+
+    def copy_(self, source, non_blocking=False):
+        """Copies the bytes of another storage of the same size; returns itself."""
+        if source.nbytes() != self.nbytes():
+            raise RuntimeError(
+                f"size does not match, self was {self.nbytes()} bytes but src was "
+                f"{source.nbytes()} bytes"
+            )
+        self._bytes.copy_(source._untyped()._bytes, non_blocking)
+        return self
+
+    def clone(self):
+        """Returns a copy on the same device."""
+        return UntypedStorage._around(self._bytes.clone())
+
+    def to(self, device, non_blocking=False):
+        """Returns this storage if it is on ``device``, else a copy there."""
+        moved = self._bytes.to(device, non_blocking=non_blocking)
+        return self if moved is self._bytes else UntypedStorage._around(moved)
+
+    def cpu(self):
+        """Returns this storage if it is on the CPU, else a copy there."""
+        return self.to("cpu")
+
+    def cuda(self, device=None, non_blocking=False):
+        """Returns this storage if it is on the GPU ``device``, else a copy there."""
+        if isinstance(device, int):
+            device = f"cuda:{device}"
+        return self.to("cuda" if device is None else device, non_blocking)
+
+    def untyped(self):
+        """Returns itself."""
+        return self
+
+    _untyped = untyped
+
+    def __copy__(self):
+        return self.clone()
+
+    def __deepcopy__(self, memo):
+        return self._deepcopy(memo)
+
+    def _deepcopy(self, memo):
+        """The copy of this storage in a deepcopy that ``memo`` belongs to: one, however often."""
+        copies = memo.setdefault("torch", {})
+        key = self._cdata
+        if key not in copies:
+            copies[key] = (self.clone(), self)
+        return copies[key][0]
+
+    def __reduce__(self):
+        data = bytes(_C._storage_memory(self._bytes.cpu()))
+        return _rebuild_storage, (None, data, str(self.device))
+
+    def __repr__(self):
+        return _listing(self.tolist(), "UntypedStorage", f"device={self.device}")
+
+
+class TypedStorage:
+    """A storage seen as elements of one dtype, kept for older programs.
+
+    Args:
+        wrap_storage: the :class:`UntypedStorage` to look at.
+        dtype: the type of the elements.
+
+    Example:
+        >>> torch.storage.TypedStorage(
+        ...     wrap_storage=torch.tensor([1.0, 2.0]).untyped_storage(), dtype=torch.float32
+        ... ).tolist()
+        [1.0, 2.0]
+    """
+
+    __slots__ = ("__weakref__", "_untyped_storage", "dtype")
+
+    def __init__(self, *, wrap_storage, dtype, _internal=False):
+        if not isinstance(wrap_storage, UntypedStorage):
+            raise TypeError(
+                "TypedStorage(): wrap_storage must be UntypedStorage, not "
+                f"{type(wrap_storage).__name__}"
+            )
+        self._untyped_storage = wrap_storage
+        self.dtype = dtype
+
+    def _untyped(self):
+        return self._untyped_storage
+
+    def _tensor(self):
+        return _C._view_storage(self._untyped_storage._bytes, self.dtype, 0, (self.size(),), (1,))
+
+    @property
+    def device(self):
+        """The device that holds the elements."""
+        return self._untyped_storage.device
+
+    @property
+    def is_cuda(self):
+        """True on a GPU."""
+        return self._untyped_storage.is_cuda
+
+    @property
+    def _cdata(self):
+        return self._untyped_storage._cdata
+
+    def untyped(self):
+        """Returns the storage as bytes."""
+        return self._untyped_storage
+
+    def element_size(self):
+        """Returns the number of bytes of an element."""
+        return self.dtype.itemsize
+
+    def nbytes(self):
+        """Returns the number of bytes."""
+        return self._untyped_storage.nbytes()
+
+    def size(self):
+        """Returns the number of elements."""
+        return self.nbytes() // self.dtype.itemsize
+
+    __len__ = size
+
+    def data_ptr(self):
+        """Returns the address of the first element, as a number."""
+        return self._untyped_storage.data_ptr()
+
+    def tolist(self):
+        """Returns the elements as a list."""
+        return self._tensor().tolist()
+
+    def __iter__(self):
+        return iter(self.tolist())
+
+    def __getitem__(self, index):
+        picked = self._tensor()[index]
+        return picked.tolist() if isinstance(index, slice) else picked.item()
+
+    def __setitem__(self, index, value):
+        self._tensor()[index] = value
+
+    def _converted(self, storage):
+        return TypedStorage(wrap_storage=storage, dtype=self.dtype)
+
+    def clone(self):
+        """Returns a copy on the same device."""
+        return self._converted(self._untyped_storage.clone())
+
+    def cpu(self):
+        """Returns the storage on the CPU."""
+        return self._converted(self._untyped_storage.cpu())
+
+    def cuda(self, device=None, non_blocking=False):
+        """Returns the storage on a GPU."""
+        return self._converted(self._untyped_storage.cuda(device, non_blocking))
+
+    def pickle_storage_type(self):
+        """Returns the name under which this kind of storage stands in files."""
+        return _NAMES[self.dtype]
+
+    def __copy__(self):
+        return self.clone()
+
+    def __deepcopy__(self, memo):
+        return self._converted(self._untyped_storage._deepcopy(memo))
+
+    def __reduce__(self):
+        _, (_, data, location) = self._untyped_storage.__reduce__()
+        return _rebuild_storage, (self.dtype, data, location)
+
+    def __repr__(self):
+        return _listing(self.tolist(), "TypedStorage", f"dtype={self.dtype}, device={self.device}")
+
+
+class StorageType:
+    """A storage class as files name it: "FloatStorage" and its dtype. One object for each dtype."""
+
+    __slots__ = ("dtype", "name")
+
+    def __init__(self, name, dtype):
+        self.name = name
+        self.dtype = dtype
+
+    def __repr__(self):
+        return f"StorageType(dtype={self.dtype})"
+
+
+STORAGE_TYPES = {name: StorageType(name, dtype) for dtype, name in _NAMES.items()}
+
+
+def storage_type_of(dtype):
+    """The :class:`StorageType` of a dtype."""
+    return STORAGE_TYPES[_NAMES[dtype]]
+
+
+def _rebuild_storage(dtype, data, location):
+    """What a plain pickle of a storage calls."""
+    from rushlight.serialization import default_restore_location
+
+    content = _C.empty((len(data),), dtype=_C.uint8)
+    _C._storage_memory(content)[:] = data
+    storage = default_restore_location(UntypedStorage._around(content), location)
+    return storage if dtype is None else TypedStorage(wrap_storage=storage, dtype=dtype)
