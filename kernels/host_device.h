@@ -13,3 +13,11 @@
 #else
 #define CLONES
 #endif
+
+namespace rushlight {
+#ifdef __CUDA_ARCH__
+inline constexpr bool kDeviceCode = true;  // compiling for a GPU: kernels/math.h takes CUDA's functions
+#else
+inline constexpr bool kDeviceCode = false;
+#endif
+}  // namespace rushlight

@@ -1,0 +1,228 @@
+// Runs a pointwise call: cuts it into segments for which every operand is a dense run of the type
+// the op computes in, either where it lies or in a block on the stack, and hands each segment to
+// the op's one loop. Not a template: the per-op part is a row of PointwiseLoops.
+#include <algorithm>
+
+#include "../parallel.h"
+#include "pointwise_blocks.h"
+#include "pointwise_loops.h"
+
+namespace rushlight {
+namespace {
+
+constexpr int kMaxOperands = kMaxInputs + kMaxSaved + 1;
+constexpr std::int64_t kGrain = 32768;   // elements worth a second thread
+constexpr std::int64_t kLongRow = 128;   // from here on a row is a segment of its own
+constexpr int kOps = []<class... Ops>(OpList<Ops...>) {
+  return int(sizeof...(Ops));
+}(PointwiseOps{});
+
+struct Table {
+  PointwiseLoops rows[kOps];
+  Table() {
+    PointwiseLoops* to = write_arithmetic_loops(rows);
+    to = write_selection_loops(to);
+    to = write_comparison_loops(to);
+    to = write_exponential_loops(to);
+    to = write_trigonometric_loops(to);
+    to = write_activation_loops(to);
+    write_loss_loops(to);
+  }
+};
+const PointwiseLoops& row_of(int op) {
+  static const Table table;
+  return table.rows[op];
+}
+
+// One function of elements to be run over a call: operands are the outputs, then the inputs.
+struct Job {
+  const PointwiseCall& call;
+  PointwiseLoop loop;
+  int outputs, operands;
+  BlockType types[kMaxOperands];
+
+  const Operand& operand(int i) const { return i < outputs ? call.out[i] : call.in[i - outputs]; }
+};
+
+enum class Access : std::uint8_t {
+  linear,    // dense over the whole call: used where it lies
+  constant,  // a number, or all strides 0: one block, filled once
+  unwanted,  // a result that nobody asked for: a block that is dropped
+  rows,  // dense along the last dimension only: used where it lies while a segment is in a row
+  moved  // converted, or strided: copied through a block
+};
+
+Access access_of(const Job& job, int i, bool is_row_wise) {
+  const PointwiseCall& c = job.call;
+  const Operand& o = job.operand(i);
+  if (!o.data) return Access::unwanted;
+  if (o.is_number()) return Access::constant;
+  bool is_dense = true, is_constant = i >= job.outputs;
+  std::int64_t expected = 1;
+  for (int d = c.rank - 1; d >= 0; --d) {
+    is_dense &= o.strides[d] == expected;
+    is_constant &= o.strides[d] == 0;
+    expected *= c.sizes[d];
+  }
+  if (is_constant) return Access::constant;
+  // bool is read through a block when its bytes may be other than 0 and 1: only `load` knows that
+  const bool same = o.dtype == kBlockDType[int(job.types[i])];
+  if (same && is_dense) return Access::linear;
+  if (same && is_row_wise && o.strides[c.rank - 1] == 1) return Access::rows;
+  return Access::moved;
+}
+
+// Offset in elements of position `linear`, and that position's index in the last dimension.
+std::int64_t offset_of(const PointwiseCall& c, const Operand& o, std::int64_t linear,
+                       std::int64_t* index) {
+  std::int64_t offset = 0;
+  for (int d = c.rank - 1; d >= 0; --d) {
+    index[d] = linear % c.sizes[d];
+    linear /= c.sizes[d];
+    offset += index[d] * o.strides[d];
+  }
+  return offset;
+}
+
+// Calls f(pointer, done, count) for the runs along the last dimension that make up n positions.
+template <class F>
+void for_each_run(const PointwiseCall& c, const Operand& o, std::int64_t linear, std::int64_t n,
+                  F f) {
+  const int last = c.rank - 1;
+  const auto item = std::int64_t(item_size(o.dtype));
+  std::int64_t index[kMaxRank];
+  std::int64_t offset = offset_of(c, o, linear, index);
+  for (std::int64_t done = 0;;) {
+    const std::int64_t count = std::min(n - done, c.sizes[last] - index[last]);
+    f(static_cast<char*>(o.data) + offset * item, done, count);
+    done += count;
+    if (done == n) return;
+    offset -= index[last] * o.strides[last];
+    index[last] = 0;
+    for (int d = last - 1; d >= 0; --d) {
+      offset += o.strides[d];
+      if (++index[d] < c.sizes[d]) break;
+      offset -= c.sizes[d] * o.strides[d];
+      index[d] = 0;
+    }
+  }
+}
+
+void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
+  const PointwiseCall& c = job.call;
+  const std::int64_t row = c.sizes[c.rank - 1];
+  const bool is_row_wise = c.rank > 1 && row >= kLongRow;
+  alignas(64) char blocks[kMaxOperands][kBlockBytes];
+  Access access[kMaxOperands];
+  void* pointers[kMaxOperands];
+  bool needs_blocks = false, in_rows = false;
+  std::size_t widest = 1;
+  for (int i = 0; i < job.operands; ++i) {
+    access[i] = access_of(job, i, is_row_wise);
+    needs_blocks |= access[i] != Access::linear && access[i] != Access::rows;
+    in_rows |= access[i] == Access::rows;
+    widest = std::max(widest, kBlockItem[int(job.types[i])]);
+  }
+  const std::int64_t limit = needs_blocks ? std::int64_t(kBlockBytes / widest) : end - begin;
+  for (int i = 0; i < job.operands; ++i) {
+    pointers[i] = blocks[i];
+    if (access[i] != Access::constant) continue;
+    const Operand& o = job.operand(i);
+    const std::int64_t n = std::min(limit, end - begin);
+    if (o.is_number())
+      fill_block(job.types[i], blocks[i], *static_cast<const Scalar*>(o.data), n);
+    else
+      read_block(job.types[i], blocks[i], o.dtype, o.data, 0, n);
+  }
+  std::int64_t index[kMaxRank];
+  for (std::int64_t at = begin; at < end;) {
+    std::int64_t n = std::min(limit, end - at);
+    if (in_rows) n = std::min(n, row - at % row);
+    for (int i = 0; i < job.operands; ++i) {
+      const Operand& o = job.operand(i);
+      const auto item = std::int64_t(item_size(o.dtype));
+      if (access[i] == Access::linear) {
+        pointers[i] = static_cast<char*>(o.data) + at * item;
+      } else if (access[i] == Access::rows) {
+        pointers[i] = static_cast<char*>(o.data) + offset_of(c, o, at, index) * item;
+      } else if (access[i] == Access::moved && i >= job.outputs) {
+        for_each_run(c, o, at, n, [&](const char* from, std::int64_t done, std::int64_t count) {
+          read_block(job.types[i], blocks[i] + std::size_t(done) * kBlockItem[int(job.types[i])],
+                     o.dtype, from, o.strides[c.rank - 1], count);
+        });
+      }
+    }
+    job.loop(n, pointers, pointers + job.outputs, c.parameters);
+    for (int i = 0; i < job.outputs; ++i) {
+      if (access[i] != Access::moved) continue;
+      const Operand& o = job.operand(i);
+      for_each_run(c, o, at, n, [&](char* to, std::int64_t done, std::int64_t count) {
+        write_block(job.types[i], blocks[i] + std::size_t(done) * kBlockItem[int(job.types[i])],
+                    o.dtype, to, o.strides[c.rank - 1], count);
+      });
+    }
+    at += n;
+  }
+}
+
+void run(const Job& job) {
+  const PointwiseCall& c = job.call;
+  if (c.rank == 1 && c.numel <= kGrain) {  // the common small call: nothing to convert
+    void* pointers[kMaxOperands];
+    bool is_direct = true;
+    for (int i = 0; i < job.operands; ++i) {
+      const Operand& o = job.operand(i);
+      pointers[i] = o.data;
+      is_direct &=
+          o.data && o.strides && *o.strides == 1 && o.dtype == kBlockDType[int(job.types[i])];
+    }
+    if (is_direct) return job.loop(c.numel, pointers, pointers + job.outputs, c.parameters);
+    return run_range(job, 0, c.numel);
+  }
+  if (c.numel <= 2 * kGrain) return run_range(job, 0, c.numel);
+  parallel_for(c.numel, kGrain,
+               [&](std::int64_t begin, std::int64_t end) { run_range(job, begin, end); });
+}
+
+std::int64_t find_zero(const PointwiseCall& c, const Operand& divisor) {
+  if (divisor.is_number()) return static_cast<const Scalar*>(divisor.data)->as_int() == 0 ? 0 : -1;
+  std::int64_t found = -1, block[kBlockBytes / 8];
+  for (std::int64_t at = 0; at < c.numel && found < 0; at += kBlockBytes / 8) {
+    const std::int64_t n = std::min<std::int64_t>(kBlockBytes / 8, c.numel - at);
+    for_each_run(c, divisor, at, n, [&](const char* from, std::int64_t done, std::int64_t count) {
+      read_block(BlockType::integer, block + done, divisor.dtype, from, divisor.strides[c.rank - 1],
+                 count);
+    });
+    for (std::int64_t i = n - 1; i >= 0; --i) found = block[i] == 0 ? at + i : found;
+  }
+  return found;
+}
+
+std::int64_t forward(int op, const PointwiseCall& c) {
+  const PointwiseLoops& l = row_of(op);
+  const auto type = BlockType(c.computes);
+  if (l.divides && c.computes == Computes::integer)
+    if (const std::int64_t zero = find_zero(c, c.in[1]); zero >= 0) return zero;
+  Job job{c, l.forward[int(c.computes)], 1, 1 + l.inputs, {}};
+  job.types[0] = l.bool_result ? BlockType::boolean : type;
+  for (int i = 0; i < l.inputs; ++i)
+    job.types[1 + i] = l.bool_inputs >> i & 1 ? BlockType::boolean : type;
+  run(job);
+  return -1;
+}
+
+void backward(int op, const PointwiseCall& c) {
+  const PointwiseLoops& l = row_of(op);
+  const auto type = BlockType(c.computes);
+  Job job{c, l.backward[int(c.computes)], l.gradients, l.gradients + 1 + l.saved, {}};
+  for (int i = 0; i < job.operands; ++i)
+    job.types[i] =
+        i >= l.gradients && l.bool_saved >> (i - l.gradients) & 1 ? BlockType::boolean : type;
+  run(job);
+}
+
+}  // namespace
+
+const PointwiseKernels cpu_pointwise = {&forward, &backward};
+
+}  // namespace rushlight

@@ -1,0 +1,20 @@
+// Moves a row of elements between memory of any dtype and stride and a dense block of the type that
+// a pointwise loop computes in.
+#pragma once
+#include "../pointwise.h"
+
+namespace rushlight {
+
+// What a block holds: one per Computes, and bool for conditions and comparisons.
+enum class BlockType : std::uint8_t { real32, real64, integer, boolean };
+inline constexpr std::size_t kBlockItem[] = {4, 8, 8, 1};
+constexpr DType kBlockDType[] = {DType::float32, DType::float64, DType::int64, DType::boolean};
+
+// stride counts elements of `dtype`; 0 repeats the first one.
+void read_block(BlockType type, void* block, DType dtype, const void* from, std::int64_t stride,
+                std::int64_t n);
+void write_block(BlockType type, const void* block, DType dtype, void* to, std::int64_t stride,
+                 std::int64_t n);
+void fill_block(BlockType type, void* block, const Scalar& number, std::int64_t n);
+
+}  // namespace rushlight

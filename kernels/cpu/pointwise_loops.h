@@ -1,0 +1,135 @@
+// The one loop of every pointwise op: dense, in the type it computes in. Everything else (strides,
+// broadcasting, numbers, 16-bit floats, narrow integers, mixed dtypes) is brought into that form a
+// block at a time by pointwise.cpp, so an op compiles to one loop for each of float, double and
+// int64 and no more.
+#pragma once
+#include "../pointwise.h"
+
+namespace rushlight {
+
+inline constexpr int kBlockBytes = 4096;  // of a block of one operand on the stack
+
+// out[k] and in[i] point to n elements: bool where the op says so, else the loop's type.
+using PointwiseLoop = void (*)(std::int64_t n, void* const* out, const void* const* in,
+                               const Scalar* parameters);
+
+struct PointwiseLoops {
+  PointwiseLoop forward[3], backward[2];  // by Computes; null where the op does not take that type
+  std::uint8_t inputs, saved, gradients, bool_inputs, bool_saved;  // bool_saved: as Backward::bools
+  bool bool_result, divides;
+};
+
+template <class T>
+struct Memory {
+  using type = T;
+};
+template <>
+struct Memory<Integer> {
+  using type = std::int64_t;
+};
+
+// ivdep, not __restrict: in place, out and in are the same memory, element by element, and that is
+// the only overlap csrc lets through. flatten: a formula left as a call would be 16 times slower.
+template <class Op, class K, class T>
+CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out,
+                                                const void* const* in, const Scalar* parameters) {
+  using M = typename Memory<T>::type;
+  using R = std::conditional_t<K::bool_result, bool, M>;
+  [&]<std::size_t... I, std::size_t... O, std::size_t... P>(
+      std::index_sequence<I...>, std::index_sequence<O...>, std::index_sequence<P...>) {
+    auto pointer = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
+      return static_cast<const std::conditional_t<bool(K::bools >> i & 1), bool, M>*>(in[i]);
+    };
+    auto run = [&](auto... x) {
+      R* const y[] = {static_cast<R*>(out[O])...};
+      const T p[] = {T(parameters[P].template to<M>())..., T(0)};
+      (void)p;
+      auto element = []<class E>(E e) {
+        if constexpr (std::is_same_v<E, bool>)
+          return e;
+        else
+          return T(e);
+      };
+      auto stored = [](auto v) {
+        if constexpr (std::is_same_v<decltype(v), Integer>)
+          return v.v;
+        else
+          return v;
+      };
+#pragma GCC ivdep
+      for (std::int64_t i = 0; i < n; ++i) {
+        const auto results = K::apply(element(x[i])..., p[P]...);
+        ((y[O][i] = stored(results.of[O])), ...);
+      }
+    };
+    run(pointer(std::integral_constant<std::size_t, I>{})...);
+  }(std::make_index_sequence<K::kIn>{}, std::make_index_sequence<K::kOut>{},
+    std::make_index_sequence<Traits<Op>::parameters>{});
+}
+
+// sin, cos and tan: elements so far out that the fast reduction fails are first replaced by
+// equivalent angles, in a copy of the block. The angle is the last input, of forward and backward.
+template <class Op, class K, class T>
+void angle_loop(std::int64_t n, void* const* out, const void* const* in, const Scalar* parameters) {
+  constexpr std::int64_t kBlock = kBlockBytes / sizeof(T);
+  constexpr int last = K::kIn - 1;
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const std::int64_t count = n - begin < kBlock ? n - begin : kBlock;
+    const T* x = static_cast<const T*>(in[last]) + begin;
+    int far = 0;
+    for (std::int64_t i = 0; i < count; ++i) far |= abs(x[i]) > Layout<T>::near_angle;
+    alignas(64) T copy[kBlock];
+    if (far) {
+      for (std::int64_t i = 0; i < count; ++i)
+        copy[i] = abs(x[i]) > Layout<T>::near_angle ? equivalent_angle(x[i]) : x[i];
+      x = copy;
+    }
+    const void* moved_in[K::kIn];
+    for (int i = 0; i < last; ++i) moved_in[i] = static_cast<const T*>(in[i]) + begin;
+    moved_in[last] = x;
+    void* const moved_out[] = {static_cast<T*>(out[0]) + begin};
+    dense_loop<Op, K, T>(count, moved_out, moved_in, parameters);
+  }
+}
+
+template <class Op, class K, class T>
+constexpr PointwiseLoop loop_of() {
+  if constexpr (Traits<Op>::angle)
+    return &angle_loop<Op, K, T>;
+  else
+    return &dense_loop<Op, K, T>;
+}
+
+template <class Op>
+PointwiseLoops loops_of() {
+  using T = Traits<Op>;
+  PointwiseLoops l = {
+      {}, {}, T::inputs, T::saved, T::gradients, T::bool_inputs, 0, T::bool_result, T::divides};
+  if constexpr (T::on_floats) {
+    l.forward[0] = loop_of<Op, Forward<Op>, float>();
+    l.forward[1] = loop_of<Op, Forward<Op>, double>();
+  }
+  if constexpr (T::on_integers) l.forward[2] = &dense_loop<Op, Forward<Op>, Integer>;
+  if constexpr (T::differentiable) {
+    l.bool_saved = Backward<Op>::bools;
+    l.backward[0] = loop_of<Op, Backward<Op>, float>();
+    l.backward[1] = loop_of<Op, Backward<Op>, double>();
+  }
+  return l;
+}
+
+// Writes the rows of one list; each file pointwise_<topic>.cpp defines its own.
+template <class... Ops>
+PointwiseLoops* write_loops(PointwiseLoops* to, OpList<Ops...>) {
+  ((*to++ = loops_of<Ops>()), ...);
+  return to;
+}
+PointwiseLoops* write_arithmetic_loops(PointwiseLoops* to);
+PointwiseLoops* write_selection_loops(PointwiseLoops* to);
+PointwiseLoops* write_comparison_loops(PointwiseLoops* to);
+PointwiseLoops* write_exponential_loops(PointwiseLoops* to);
+PointwiseLoops* write_trigonometric_loops(PointwiseLoops* to);
+PointwiseLoops* write_activation_loops(PointwiseLoops* to);
+PointwiseLoops* write_loss_loops(PointwiseLoops* to);
+
+}  // namespace rushlight

@@ -1,0 +1,141 @@
+// What the other files of kernels/math share: the layout of a float and a double, polynomials, and
+// the functions that are one instruction. A changer must know: these texts are vectorised by gcc
+// inside the loops of kernels/cpu, which it does only while they stay free of branches: `?:` on two
+// computed values is a select, `&&` and a chain of tests are not.
+#pragma once
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "../host_device.h"
+#include "coefficients.h"
+
+namespace rushlight {
+
+template <class T>
+concept Real = std::is_floating_point_v<T>;
+template <class T>
+concept Whole = std::is_integral_v<T>;
+
+template <class T>
+struct Layout;
+template <>
+struct Layout<float> {
+  using Int = std::int32_t;
+  static constexpr int mantissa = 23, bias = 127;
+  static constexpr float magic = 12582912.f;  // 1.5 * 2^23: adding it rounds to an integer
+  static constexpr float exp_low = -104.f, exp_high = 91.f;
+  static constexpr float ln2_high = 0.693145752f, ln2_low = 1.42860677e-6f;
+  static constexpr float smallest = 1.17549435e-38f, to_normal = 8388608.f;  // 2^23
+  static constexpr Int sqrt_half = 0x3f3504f3;
+  // pi / 2 in three parts, the first two short, so that a small integer times each is exact
+  static constexpr float half_pi[] = {1.5703125f, 4.837512969970703125e-4f,
+                                      7.54978995489188216e-8f};
+  static constexpr float near_angle = 8192;  // up to here that is enough
+};
+template <>
+struct Layout<double> {
+  using Int = std::int64_t;
+  static constexpr int mantissa = 52, bias = 1023;
+  static constexpr double magic = 6755399441055744.;  // 1.5 * 2^52
+  static constexpr double exp_low = -746, exp_high = 712;
+  static constexpr double ln2_high = 6.93147180369123816490e-01,
+                          ln2_low = 1.90821492927058770002e-10;
+  static constexpr double smallest = 2.2250738585072014e-308, to_normal = 4503599627370496.;
+  static constexpr Int sqrt_half = 0x3fe6a09e667f3bcd;
+  static constexpr double half_pi[] = {1.57079632673412561417e+00, 6.07710050630396597660e-11,
+                                       2.02226624879595063154e-21};
+  static constexpr double near_angle = 1e6;
+};
+
+template <Real T>
+inline constexpr T kPi = T(3.14159265358979323846L);
+template <Real T>
+inline constexpr T kInfinity = std::numeric_limits<T>::infinity();
+template <Real T>
+inline constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
+
+// `?:` cannot be overloaded for tensors, hence where(). Both sides are always evaluated.
+template <class T>
+  requires(std::is_arithmetic_v<T>)
+HOST_DEVICE inline T where(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+
+// c[0] + c[1] z + c[2] z^2 ...; unrolled by the template, as a loop would keep gcc from vectorising
+// the loop around it.
+template <int I = 0, class T, std::size_t N>
+HOST_DEVICE inline T polynomial(const T (&c)[N], T z) {
+  if constexpr (I + 1 == N)
+    return c[I];
+  else
+    return c[I] + z * polynomial<I + 1>(c, z);
+}
+
+template <Real T>
+HOST_DEVICE inline T sqrt(T x) {
+  return std::sqrt(x);
+}
+template <Real T>
+HOST_DEVICE inline T abs(T x) {
+  return std::fabs(x);
+}
+template <Real T>
+HOST_DEVICE inline T copysign(T magnitude, T sign) {
+  return std::copysign(magnitude, sign);
+}
+template <Real T>
+HOST_DEVICE inline T floor(T x) {
+  return std::floor(x);
+}
+template <Real T>
+HOST_DEVICE inline T ceil(T x) {
+  return std::ceil(x);
+}
+template <Real T>
+HOST_DEVICE inline T trunc(T x) {
+  return std::trunc(x);
+}
+template <Real T>
+HOST_DEVICE inline T round(T x) {  // halves to even, as Python's round
+  return std::nearbyint(x);
+}
+template <Real T>
+HOST_DEVICE inline bool signbit(T x) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  return std::bit_cast<Bits>(x) < 0;
+}
+template <Real T>
+HOST_DEVICE inline T fmod(T a, T b) {
+  return std::fmod(a, b);
+}
+// The remainder with the sign of the divisor, as Python's %.
+template <Real T>
+HOST_DEVICE inline T remainder(T a, T b) {
+  const T r = std::fmod(a, b);
+  const bool moves = (r != T(0)) & ((r < T(0)) != (b < T(0)));
+  return moves ? r + b : r;
+}
+// The quotient rounded down, as Python's //: from the exact remainder, so that 1 // 0.1 is 9.
+template <Real T>
+HOST_DEVICE inline T floor_divide(T a, T b) {
+  const T r = std::fmod(a, b);
+  const bool moves = (r != T(0)) & ((r < T(0)) != (b < T(0)));
+  const T quotient = (a - r) / b - (moves ? T(1) : T(0));
+  const T down = std::floor(quotient);
+  const T nearest = quotient - down > T(0.5) ? down + T(1) : down;
+  const T result = quotient == T(0) ? std::copysign(T(0), a / b) : nearest;
+  return b == T(0) ? a / b : result;
+}
+template <Real T>
+HOST_DEVICE inline T hypot(T a, T b) {  // scaled, so that squares cannot overflow
+  const T x = std::fabs(a), y = std::fabs(b);
+  const T high = x < y ? y : x, low = x < y ? x : y;
+  const T ratio = high == T(0) ? low : low / high;
+  const T r = high * std::sqrt(T(1) + ratio * ratio);
+  return (x == kInfinity<T>) | (y == kInfinity<T>) ? kInfinity<T> : r;
+}
+
+}  // namespace rushlight

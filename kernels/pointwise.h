@@ -1,0 +1,189 @@
+// What a struct of pointwise_ops.h says, as constants; and the table of kernels a device provides
+// for the list. Both sides read this file: csrc/ops (what to save, how to promote) and the kernels.
+#pragma once
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "pointwise_ops.h"
+#include "view.h"
+
+namespace rushlight {
+
+inline constexpr int kMaxInputs = 3, kMaxSaved = 4, kMaxParameters = 3;
+
+template <class R, class... A>
+constexpr int argument_count(R (*)(A...)) {
+  return sizeof...(A);
+}
+template <class R, class... A>
+constexpr unsigned bool_arguments(R (*)(A...)) {
+  unsigned mask = 0, bit = 1;
+  ((mask |= std::is_same_v<A, bool> ? bit : 0, bit <<= 1), ...);
+  return mask;
+}
+template <class R, class... A>
+constexpr bool returns_bool(R (*)(A...)) {
+  return std::is_same_v<R, bool>;
+}
+constexpr int count_of_bits(unsigned mask) {
+  return mask ? int(mask & 1) + count_of_bits(mask >> 1) : 0;
+}
+
+template <class Op>
+struct Traits {
+  static constexpr std::string_view signature = Op::signature;
+  static constexpr std::string_view name = signature.substr(0, signature.find('('));
+  static constexpr int parameters = [] {
+    int n = 0;
+    for (char c : signature) n += c == '=';
+    return n;
+  }();
+  static constexpr Takes takes = [] {
+    if constexpr (requires { Op::takes; })
+      return Op::takes;
+    else
+      return Takes::converted;
+  }();
+  static constexpr bool on_integers = takes >= Takes::numbers;
+  static constexpr bool on_floats = takes < Takes::integers;
+  // The type that the constants below read the struct's functions with.
+  using Any = std::conditional_t<on_floats, float, Integer>;
+  static constexpr auto f = &Op::template forward<Any>;
+  static constexpr int inputs = argument_count(f) - parameters;
+  static constexpr unsigned bool_inputs = bool_arguments(f);
+  static constexpr bool bool_result = returns_bool(f);
+  static constexpr bool differentiable = requires { &Op::template backward<float>; };
+  static constexpr bool divides = requires { Op::divides; };  // an integer divisor may not be zero
+  static constexpr bool angle = requires { Op::angle; };  // see math/trigonometric.h
+  static constexpr unsigned save = Op::save.all();
+  static constexpr unsigned saved_inputs = save & ~Save::output;
+  static constexpr int saved = count_of_bits(save);
+  static constexpr int gradients = inputs - count_of_bits(bool_inputs);
+  static constexpr bool well_formed = [] {  // so that a slip in a struct is one line, not a page
+    static_assert(inputs >= 1 && inputs <= kMaxInputs,
+                  "signature: one name per argument of forward");
+    static_assert(parameters <= kMaxParameters, "at most kMaxParameters parameters");
+    static_assert(saved <= kMaxSaved && saved_inputs >> inputs == 0,
+                  "save names an input that forward does not have");
+    if constexpr (differentiable)
+      static_assert(argument_count(&Op::template backward<float>) == 1 + saved + parameters,
+                    "backward takes g, what `save` names in order, then the parameters");
+    return true;
+  }();
+  static_assert(well_formed);
+  static constexpr Domain domain = [] {
+    if constexpr (requires { Op::domain; })
+      return Op::domain;
+    else
+      return Domain{-3, 3};
+  }();
+  static constexpr Published published = [] {
+    if constexpr (requires { Op::published; })
+      return Op::published;
+    else
+      return Published::everywhere;
+  }();
+  // "leaky_relu" -> "LeakyReluBackward0"
+  static constexpr auto derived_node = [] {
+    std::array<char, name.size() + 10> s{};
+    std::size_t n = 0;
+    bool up = true;
+    for (char c : name) {
+      if (c != '_') s[n++] = up && c >= 'a' && c <= 'z' ? char(c - 32) : c;
+      up = c == '_';
+    }
+    for (char c : std::string_view("Backward0")) s[n++] = c;
+    return s;
+  }();
+  static constexpr const char* node = [] {
+    if constexpr (requires { Op::node; })
+      return Op::node;
+    else
+      return derived_node.data();
+  }();
+};
+
+// What a kernel computes in, whatever the memory holds: all integers and bool as 64 bits.
+enum class Computes : std::uint8_t { real32, real64, integer };
+constexpr Computes computes(DType d) {
+  if (d == DType::float64) return Computes::real64;
+  return is_floating(d) ? Computes::real32 : Computes::integer;
+}
+
+// One operand of a call. Any dtype: it is converted on the way. Strides are in elements, 0 along a
+// broadcast dimension. A number is an operand too: `data` points to a Scalar and there are no
+// strides, so 2 * x makes no tensor. A result that is not wanted has no data.
+struct Operand {
+  void* data;
+  const std::int64_t* strides;
+  DType dtype;
+  bool is_number() const { return !strides; }
+};
+
+// Borrowed, checked by the caller: shapes agree, every element is inside its storage, and `out`
+// overlaps an input not at all or element by element. csrc has merged dense dimensions: rank is
+// then 1. rank is never 0.
+struct PointwiseCall {
+  Computes computes;
+  int rank;
+  std::int64_t numel;
+  const std::int64_t* sizes;
+  Operand out[kMaxInputs];  // forward: the result. backward: gradients, no data if not wanted
+  Operand in[kMaxSaved + 1];  // forward: the inputs. backward: g, then what was saved
+  const Scalar* parameters;
+};
+
+// Backend::pointwise. `op` is the index of the struct in PointwiseOps. forward() returns the linear
+// position of an integer divisor that is zero, before anything is written; else -1.
+struct PointwiseKernels {
+  std::int64_t (*forward)(int op, const PointwiseCall&);
+  void (*backward)(int op, const PointwiseCall&);
+};
+extern const PointwiseKernels cpu_pointwise;
+
+template <class Op, class... Ops>
+constexpr int index_of(OpList<Ops...>) {
+  int i = 0, found = 0;
+  ((std::is_same_v<Op, Ops> ? found = i : 0, ++i), ...);
+  return found;
+}
+
+// A struct's forward or backward as a function of kIn elements and the parameters with kOut
+// results, for kernels of any device.
+template <class Op>
+struct Forward {
+  static constexpr int kIn = Traits<Op>::inputs, kOut = 1;
+  static constexpr unsigned bools = Traits<Op>::bool_inputs;
+  static constexpr bool bool_result = Traits<Op>::bool_result;
+  template <class... X>
+  HOST_DEVICE static auto apply(X... x) {
+    struct {
+      decltype(Op::forward(x...)) of[1];
+    } r = {{Op::forward(x...)}};
+    return r;
+  }
+};
+template <class Op>
+struct Backward {
+  static constexpr int kIn = 1 + Traits<Op>::saved, kOut = Traits<Op>::gradients;
+  static constexpr bool bool_result = false;
+  static constexpr unsigned bools = [] {  // the saved conditions, after g
+    unsigned mask = 0, position = 2;
+    for (unsigned i = 0; i < kMaxInputs; ++i)
+      if (Traits<Op>::save >> i & 1) {
+        if (Traits<Op>::bool_inputs >> i & 1) mask |= position;
+        position <<= 1;
+      }
+    return mask;
+  }();
+  template <class T, class... X>
+  HOST_DEVICE static Grads<T, kOut> apply(T g, X... x) {
+    if constexpr (kOut == 1)
+      return {{Op::backward(g, x...)}};
+    else
+      return Op::backward(g, x...);
+  }
+};
+
+}  // namespace rushlight

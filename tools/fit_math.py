@@ -1,0 +1,91 @@
+"""Fits the polynomials of kernels/math and prints kernels/math/coefficients.h.
+
+Run `python tools/fit_math.py > kernels/math/coefficients.h` after a change of degree or interval;
+it needs mpmath. Each polynomial interpolates its function at Chebyshev nodes, in 120 digits, which
+is within a factor of two of the best. What the library then reaches, in units of the last place,
+is printed and bounded by tests/ops/test_math_accuracy.py.
+"""
+
+from mpmath import (
+    asin,
+    atan,
+    cos,
+    erf,
+    erfc,
+    exp,
+    log,
+    lu_solve,
+    matrix,
+    mp,
+    mpf,
+    pi,
+    sin,
+    sinh,
+    sqrt,
+)
+
+mp.dps = 120
+
+# name, what the polynomial in z stands for, interval of z, coefficients for float and for double
+FITS = [
+    ("exp", "(exp(z) - 1 - z) / z^2", lambda z: (exp(z) - 1 - z) / z**2, (-0.348, 0.348), (5, 11)),
+    ("log", "(log((1 + s) / (1 - s)) - 2 s) / s^3, z = s^2",
+     lambda z: (log((1 + sqrt(z)) / (1 - sqrt(z))) - 2 * sqrt(z)) / sqrt(z) ** 3,
+     (0, 0.0296), (4, 8)),
+    ("sin", "(sin(r) - r) / r^3, z = r^2",
+     lambda z: (sin(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3, (0, (pi / 4) ** 2 * 1.01), (3, 7)),
+    ("cos", "(cos(r) - 1 + z / 2) / z^2, z = r^2",
+     lambda z: (cos(sqrt(z)) - 1 + z / 2) / z**2, (0, (pi / 4) ** 2 * 1.01), (3, 7)),
+    ("sinh", "(sinh(x) - x) / x^3, z = x^2",
+     lambda z: (sinh(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3, (0, 1), (4, 8)),
+    ("asin", "(asin(x) - x) / x^3, z = x^2",
+     lambda z: (asin(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3, (0, 0.25), (5, 13)),
+    ("atan", "(atan(x) - x) / x^3, z = x^2",
+     lambda z: (atan(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3, (0, 0.1717), (5, 12)),
+    ("erf", "erf(x) / x, z = x^2", lambda z: erf(sqrt(z)) / sqrt(z), (0, 0.87), (7, 0)),
+    ("log_erfc", "log(erfc(z))", lambda z: log(erfc(z)), (0.92, 4.0), (10, 0)),
+]  # fmt: skip
+
+
+def fit(f, low, high, count):
+    """Coefficients, lowest first, of the polynomial through f at `count` Chebyshev nodes."""
+    low, high = mpf(low), mpf(high)
+    nodes = [
+        (low + high) / 2 + (high - low) / 2 * cos(pi * (2 * k + 1) / (2 * count))
+        for k in range(count)
+    ]
+    nodes = [z if abs(z) > 1e-15 else mpf(10) ** -15 for z in nodes]
+    powers = matrix([[z**j for j in range(count)] for z in nodes])
+    return list(lu_solve(powers, matrix([f(z) for z in nodes])))
+
+
+def text(values, suffix, digits):
+    lines, line = [], "     "
+    for v in values:
+        item = f" {mp.nstr(v, digits, min_fixed=0, max_fixed=0)}{suffix},"
+        if len(line) + len(item) > 99:
+            lines.append(line)
+            line = "     "
+        line += item
+    return "\n".join([*lines, line]).rstrip(",")
+
+
+def main():
+    print(
+        "// Written by tools/fit_math.py: change that, not this. Coefficients, lowest power first."
+    )
+    print("#pragma once\n\nnamespace rushlight::coefficients {\n")
+    print("template <class T>\nstruct Of;")
+    for type_name, which, suffix, digits in (("float", 0, "f", 10), ("double", 1, "", 19)):
+        print(f"\ntemplate <>\nstruct Of<{type_name}> {{")
+        for name, meaning, f, (low, high), counts in FITS:
+            if not counts[which]:
+                continue
+            print(f"  // {meaning}\n  static constexpr {type_name} {name}[] = {{")
+            print(text(fit(f, low, high, counts[which]), suffix, digits) + "};")
+        print("};")
+    print("\n}  // namespace rushlight::coefficients")
+
+
+if __name__ == "__main__":
+    main()
