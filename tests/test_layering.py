@@ -51,7 +51,9 @@ PYTHON_FILES = files("python", suffixes={".py"})
 
 
 def folder_of(path):
-    return "kernels" if path.parent == ROOT / "kernels" else "/".join(name(path).split("/")[:2])
+    folder = "/".join(name(path).split("/")[:2])
+    shared = path.parent == ROOT / "kernels" or folder in {"kernels/math", "kernels/pointwise"}
+    return "kernels" if shared else folder
 
 
 def resolve(path, target):
