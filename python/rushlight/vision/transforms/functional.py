@@ -1,0 +1,227 @@
+"""The transforms as functions. Conversions stand here; geometry.py and colour.py hold the rest.
+
+Each takes a PIL image or a tensor (..., channels, height, width).
+"""
+
+import sys
+
+import rushlight
+
+from .._pillow import is_pil_image, pillow
+from ._image import (
+    InterpolationMode,
+    convert_image_dtype,
+    get_dimensions,
+    get_image_num_channels,
+    get_image_size,
+    is_array,
+)
+from .colour import (
+    adjust_brightness,
+    adjust_contrast,
+    adjust_gamma,
+    adjust_hue,
+    adjust_saturation,
+    invert,
+    rgb_to_grayscale,
+    to_grayscale,
+)
+from .geometry import (
+    center_crop,
+    crop,
+    five_crop,
+    hflip,
+    pad,
+    resize,
+    resized_crop,
+    rotate,
+    vflip,
+)
+
+__all__ = [
+    "InterpolationMode", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue",
+    "adjust_saturation", "center_crop", "convert_image_dtype", "crop", "erase", "five_crop",
+    "get_dimensions", "get_image_num_channels", "get_image_size", "hflip", "invert", "normalize",
+    "pad", "pil_to_tensor", "resize", "resized_crop", "rgb_to_grayscale", "rotate",
+    "to_grayscale", "to_pil_image", "to_tensor", "vflip",
+]  # fmt: skip
+
+
+def scale_bytes(pixels):
+    """uint8 pixels as floats in [0, 1], contiguous."""
+    result = rushlight.empty(pixels.shape, dtype=rushlight.get_default_dtype())
+    return rushlight.div(pixels, 255, out=result)
+
+
+_array_types = {"I": "int32", "I;16": "int16", "I;16B": ">i2", "F": "float32"}
+
+
+def _pil_pixels(image):
+    """A PIL image's numbers as a tensor (height, width, channels) of its own memory."""
+    width, height = image.size
+    kind = _array_types.get(image.mode)
+    if kind is None and image.mode != "1":
+        pixels = rushlight.frombuffer(bytearray(image.tobytes()), dtype=rushlight.uint8)
+        return pixels.view(height, width, len(image.getbands()))
+    import numpy
+
+    array = numpy.array(image, kind or numpy.uint8, copy=True)
+    return rushlight.from_numpy(array).view(height, width, 1)
+
+
+def to_tensor(pic):
+    """A PIL image or array (height, width, channels) as a tensor (channels, height, width).
+
+    Bytes become floats in [0, 1]; arrays of other types keep their values.
+
+    Args:
+        pic: PIL image, or NumPy array of two or three dimensions.
+
+    Raises:
+        TypeError: another type.
+        ValueError: an array of other rank.
+
+    Example:
+        >>> import numpy
+        >>> from rushlight.vision.transforms.functional import to_tensor
+        >>> to_tensor(numpy.full((2, 2, 1), 51, dtype=numpy.uint8))
+        tensor([[[0.2000, 0.2000],
+                 [0.2000, 0.2000]]])
+    """
+    if is_pil_image(pic):
+        pixels = _pil_pixels(pic)
+        if pic.mode == "1":
+            pixels = pixels * 255
+    elif is_array(pic):
+        if pic.ndim not in (2, 3):
+            raise ValueError(f"pic should be 2/3 dimensional. Got {pic.ndim} dimensions.")
+        pixels = rushlight.from_numpy(pic)
+        if pic.ndim == 2:
+            pixels = pixels.unsqueeze(2)
+    else:
+        cure = "\nIt is a tensor already." if isinstance(pic, rushlight.Tensor) else ""
+        raise TypeError(f"pic should be PIL Image or ndarray. Got {type(pic)}{cure}")
+    pixels = pixels.permute(2, 0, 1)
+    return scale_bytes(pixels) if pixels.dtype == rushlight.uint8 else pixels.contiguous()
+
+
+def pil_to_tensor(pic):
+    """A PIL image as a tensor (channels, height, width) of the same type.
+
+    Raises:
+        TypeError: no PIL image.
+    """
+    if not is_pil_image(pic):
+        raise TypeError(f"pic should be PIL Image. Got {type(pic)}")
+    return _pil_pixels(pic).permute(2, 0, 1)
+
+
+_modes_by_channels = {2: ["LA"], 3: ["RGB", "YCbCr", "HSV"], 4: ["RGBA", "CMYK", "RGBX"]}
+
+
+def to_pil_image(pic, mode=None):
+    """A tensor (channels, height, width) or array (height, width, channels) as a PIL image.
+
+    Args:
+        pic: tensor or NumPy array; floats are scaled from [0, 1] to bytes.
+        mode: Pillow's mode; found by channels and type if None.
+
+    Raises:
+        TypeError: another type, or a dtype that no mode has.
+        ValueError: another rank, more than four channels, a mode that does not fit.
+    """
+    import numpy
+
+    if isinstance(pic, rushlight.Tensor):
+        if pic.dim() == 3:
+            pic = pic.permute(1, 2, 0)
+        pic = pic.detach().cpu().numpy()
+    elif not is_array(pic):
+        raise TypeError(f"pic should be Tensor or ndarray. Got {type(pic)}.")
+    if pic.ndim == 2:
+        pic = pic[:, :, None]
+    if pic.ndim != 3:
+        raise ValueError(f"pic should be 2/3 dimensional. Got {pic.ndim} dimensions.")
+    channels = pic.shape[2]
+    if channels > 4:
+        raise ValueError(f"pic should not have > 4 channels. Got {channels} channels.")
+    if pic.dtype.kind == "f" and mode != "F":
+        pic = (pic * 255).astype(numpy.uint8)
+    if channels == 1:
+        pic = pic[:, :, 0]
+        little = sys.byteorder == "little"
+        expected = {
+            "uint8": "L", "int16": "I;16" if little else "I;16B", "int32": "I", "float32": "F",
+        }.get(pic.dtype.name)  # fmt: skip
+        if mode is not None and mode != expected:
+            raise ValueError(
+                f"Incorrect mode ({mode}) supplied for input type {pic.dtype}. Should be {expected}"
+            )
+        mode = expected
+    else:
+        known = _modes_by_channels[channels]
+        if mode is not None and mode not in known:
+            raise ValueError(f"Only modes {known} are supported for {channels}D inputs")
+        if mode is None and pic.dtype == numpy.uint8:
+            mode = known[0]
+    if mode is None:
+        raise TypeError(f"Input type {pic.dtype} is not supported")
+    return _from_bytes(numpy.ascontiguousarray(pic), mode)
+
+
+def _from_bytes(array, mode):
+    # Pillow's fromarray(mode=) is deprecated; bytes with a mode are not.
+    height, width = array.shape[:2]
+    if mode == "I;16":
+        array = array.astype("<u2")
+    return pillow().frombytes(mode, (width, height), array.tobytes())
+
+
+def normalize(tensor, mean, std, inplace=False):
+    """(tensor - mean) / std, channel by channel.
+
+    Args:
+        tensor: floats (..., channels, height, width).
+        mean: one number a channel.
+        std: one number a channel, not zero.
+        inplace: write into `tensor`.
+
+    Raises:
+        TypeError: no tensor, or no floats.
+        ValueError: less than three dimensions, or a std of zero.
+    """
+    if not isinstance(tensor, rushlight.Tensor):
+        raise TypeError(
+            f"img should be Tensor Image. Got {type(tensor)}\nPut ToTensor() before Normalize()."
+        )
+    if not tensor.is_floating_point():
+        raise TypeError(f"Input tensor should be a float tensor. Got {tensor.dtype}.")
+    if tensor.dim() < 3:
+        raise ValueError(
+            "Expected tensor to be a tensor image of size (..., C, H, W). Got tensor.size() = "
+            f"{tensor.size()}"
+        )
+    mean, std = (channel_values(values, tensor) for values in (mean, std))
+    if (std == 0).any():
+        raise ValueError(
+            f"std evaluated to zero after conversion to {tensor.dtype}, leading to division by "
+            "zero."
+        )
+    if inplace:
+        return tensor.sub_(mean).div_(std)
+    return tensor.sub(mean).div_(std)
+
+
+def channel_values(values, tensor):
+    """Numbers as a tensor (channels, 1, 1) of `tensor`'s dtype and device."""
+    values = rushlight.as_tensor(values, dtype=tensor.dtype, device=tensor.device)
+    return values.view(-1, 1, 1) if values.dim() == 1 else values
+
+
+def erase(img, i, j, h, w, v, inplace=False):
+    """A tensor image with `v` in the rectangle of height `h` and width `w` at row i, column j."""
+    if not isinstance(img, rushlight.Tensor):
+        raise TypeError(f"img should be Tensor Image. Got {type(img)}")
+    result = img if inplace else img.clone()
+    result[..., i : i + h, j : j + w] = v
+    return result
