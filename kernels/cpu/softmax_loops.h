@@ -1,0 +1,113 @@
+// The loops of softmax and cross entropy over one contiguous row, or over the columns of a block. A
+// changer must know: sums and maxima have 32 accumulators, without which gcc leaves them scalar.
+#pragma once
+#include <algorithm>
+#include <limits>
+
+#include "../host_device.h"
+#include "../math.h"
+#include "../view.h"
+
+namespace rushlight::rows {
+
+using Index = std::int64_t;
+inline constexpr int kLanes = 32;
+
+template <class S, class T = Compute<S>>
+CLONES T largest(const S* x, Index n) {
+  T top[kLanes];
+  for (int k = 0; k < kLanes; ++k) top[k] = -std::numeric_limits<T>::infinity();
+  Index i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int k = 0; k < kLanes; ++k) {
+      const T v = load(x + i + k);
+      top[k] = v > top[k] ? v : top[k];
+    }
+  for (; i < n; ++i) top[0] = load(x + i) > top[0] ? load(x + i) : top[0];
+  for (int k = 1; k < kLanes; ++k) top[0] = top[k] > top[0] ? top[k] : top[0];
+  return top[0];
+}
+
+template <class T>
+[[gnu::always_inline]] inline T total(const T* acc) {
+  T sum = 0;
+  for (int k = 0; k < kLanes; ++k) sum += acc[k];
+  return sum;
+}
+
+// Sum of exp(x - top).
+template <class S, class T = Compute<S>>
+CLONES T sum_exp(const S* x, Index n, T top) {
+  T acc[kLanes] = {};
+  Index i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int k = 0; k < kLanes; ++k) acc[k] += exp(load(x + i + k) - top);
+  T rest = 0;
+  for (; i < n; ++i) rest += exp(load(x + i) - top);
+  return total(acc) + rest;
+}
+// The same, keeping each exp in y.
+template <class S, class T = Compute<S>>
+CLONES T keep_exp(const S* x, Index n, T top, T* y) {
+  T acc[kLanes] = {};
+  Index i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int k = 0; k < kLanes; ++k) {
+      y[i + k] = exp(load(x + i + k) - top);
+      acc[k] += y[i + k];
+    }
+  T rest = 0;
+  for (; i < n; ++i) {
+    y[i] = exp(load(x + i) - top);
+    rest += y[i];
+  }
+  return total(acc) + rest;
+}
+template <class S, class T = Compute<S>>
+CLONES void multiply(const T* x, Index n, T factor, S* y) {
+  for (Index i = 0; i < n; ++i) store(y + i, x[i] * factor);
+}
+template <class S, class T = Compute<S>>
+CLONES void subtract(const S* __restrict x, Index n, T top, T log_sum, S* __restrict y) {
+  for (Index i = 0; i < n; ++i) store(y + i, load(x + i) - top - log_sum);
+}
+
+// Sum of g, or of g * y where y is given.
+template <class S, class T = Compute<S>>
+CLONES T sum_grad(const S* g, const S* y, Index n) {
+  T acc[kLanes] = {};
+  Index i = 0;
+  if (y) {
+    for (; i + kLanes <= n; i += kLanes)
+      for (int k = 0; k < kLanes; ++k) acc[k] += load(g + i + k) * load(y + i + k);
+    for (; i < n; ++i) acc[0] += load(g + i) * load(y + i);
+  } else {
+    for (; i + kLanes <= n; i += kLanes)
+      for (int k = 0; k < kLanes; ++k) acc[k] += load(g + i + k);
+    for (; i < n; ++i) acc[0] += load(g + i);
+  }
+  return total(acc);
+}
+template <class S, class T = Compute<S>>
+CLONES void softmax_grad(const S* __restrict g, const S* __restrict y, Index n, T sum,
+                         S* __restrict out) {
+  for (Index i = 0; i < n; ++i) store(out + i, load(y + i) * (load(g + i) - sum));
+}
+template <class S, class T = Compute<S>>
+CLONES void log_softmax_grad(const S* __restrict g, const S* __restrict y, Index n, T sum,
+                             S* __restrict out) {
+  for (Index i = 0; i < n; ++i) store(out + i, load(g + i) - exp(load(y + i)) * sum);
+}
+
+// Cross entropy's gradient before the target's own part: factor * exp(x - log_sum) - share * w.
+template <class S, class T = Compute<S>>
+CLONES void probability_grad(const S* __restrict x, Index n, T log_sum, T factor, T share,
+                             const T* __restrict w, S* __restrict out) {
+  if (share == T(0))
+    for (Index i = 0; i < n; ++i) store(out + i, exp(load(x + i) - log_sum) * factor);
+  else
+    for (Index i = 0; i < n; ++i)
+      store(out + i, exp(load(x + i) - log_sum) * factor - share * w[i]);
+}
+
+}  // namespace rushlight::rows
