@@ -1,0 +1,236 @@
+// The backward pass. A changer must know: the frontier is a heap by height, and a node runs when
+// nothing higher is left, so all its gradients have arrived; what arrived is kept in the node
+// itself, or, while another pass (an outer one, or another thread's) is using that node, in a table
+// of this pass.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "autograd/node.h"
+#include "kernels/parallel.h"
+
+namespace rushlight {
+
+struct Run {
+  struct Slot {  // stands in for a node that another pass is using
+    bool queued = false;
+    std::vector<Tensor> incoming;
+  };
+  std::vector<Ref<Node>> frontier;
+  std::unordered_map<Node*, Slot> elsewhere;
+  std::unordered_set<Node*> needed;  // empty: all
+  struct Capture {
+    Node* node;
+    std::uint32_t output;
+    std::size_t input;
+  };
+  std::vector<Capture> captures;
+  std::vector<Tensor> results;
+
+  static bool lower(const Ref<Node>& a, const Ref<Node>& b) { return a->height < b->height; }
+
+  bool own(Node& n) {
+    if (!n.run) n.run = this;
+    return n.run == this;
+  }
+
+  void arrive(const Ref<Node>& node, std::uint32_t output, Tensor g) {
+    bool& queued = own(*node) ? node->queued : elsewhere[node.get()].queued;
+    Tensor& sum = slot(*node, output);
+    if (sum)
+      sum = add_gradients(sum, g);
+    else
+      sum = std::move(g);
+    if (std::exchange(queued, true)) return;
+    frontier.push_back(node);
+    std::push_heap(frontier.begin(), frontier.end(), lower);
+  }
+
+  Tensor& slot(Node& n, std::uint32_t output) {
+    if (n.run != this) {
+      std::vector<Tensor>& v = elsewhere[&n].incoming;
+      if (v.size() < n.outputs) v.resize(n.outputs);
+      return v[output];
+    }
+    if (n.outputs == 1) return n.incoming;
+    if (!n.incoming_many) n.incoming_many = std::make_unique<Tensor[]>(n.outputs);
+    return n.incoming_many[output];
+  }
+
+  // Takes what arrived and frees the node for other passes.
+  std::vector<Tensor> take(Node& n) {
+    std::vector<Tensor> grads(n.outputs);
+    if (n.run != this) {
+      Slot& s = elsewhere[&n];
+      s.queued = false;
+      grads.swap(s.incoming);
+      grads.resize(n.outputs);
+      return grads;
+    }
+    for (std::uint32_t i = 0; i < n.outputs; ++i) grads[i] = std::exchange(slot(n, i), Tensor());
+    n.queued = false;
+    n.run = nullptr;
+    return grads;
+  }
+
+  void apply_hooks(Node& n, std::vector<Tensor>& grads) {
+    if (!n.hooks) return;
+    const Ref<Node> keep = Ref<Node>::share(&n);
+    const auto of_tensor = n.hooks->tensor;  // a hook may add or remove hooks
+    for (const Hooks::OfOutput& h : of_tensor) {
+      if (!grads[h.output]) continue;
+      std::vector<Tensor> one{grads[h.output]};
+      h.hook->call(one, nullptr);
+      grads[h.output] = std::move(one[0]);
+    }
+    const auto before = n.hooks->before;
+    for (const Hooks::OfNode& h : before) h.hook->call(grads, nullptr);
+    for (auto& [output, kept] : n.hooks->retained)
+      if (output < grads.size() && grads[output])
+        kept = kept && !grad_enabled() ? add_gradients(kept, grads[output])
+                                       : own_gradient(grads[output]);
+  }
+
+  // Nearly every node: one gradient in, nobody watching.
+  void quick_step(Node& node, bool keep) {
+    Tensor g = std::move(node.incoming);
+    node.queued = false;
+    node.run = nullptr;
+    Gradients out = node.backward({&g, 1});
+    if (!keep) node.release_saved();
+    for (std::size_t i = 0; i < node.inputs; ++i) {
+      const Edge& e = node.next(i);
+      if (e.node && out[i]) arrive(e.node, e.output, std::move(out[i]));
+    }
+  }
+
+  void step(Node& node, bool accumulate, bool keep) {
+    if (node.outputs == 1 && !node.hooks && node.run == this && captures.empty())
+      return quick_step(node, keep);
+    std::vector<Tensor> grads = take(node);
+    apply_hooks(node, grads);
+    bool captured = false;
+    for (const Capture& c : captures)
+      if (c.node == &node) {
+        results[c.input] = grads[c.output];
+        captured = true;
+      }
+    if (!needed.empty() && !needed.contains(&node)) return;
+    if (node.inputs == 0) {
+      if (captured && !accumulate) return;
+      node.backward(grads);
+      return;
+    }
+    bool any = false;
+    for (const Tensor& g : grads) any |= bool(g);
+    if (!any) return;
+    const bool watched = node.hooks && !node.hooks->after.empty();
+    const std::vector<Tensor> before = watched ? grads : std::vector<Tensor>();
+    Gradients out = node.backward(grads);
+    if (!keep) node.release_saved();
+    if (watched) {
+      std::vector<Tensor> inputs(node.inputs), outputs = before;
+      for (std::size_t i = 0; i < node.inputs; ++i) inputs[i] = out[i];
+      const auto after = node.hooks->after;
+      for (const Hooks::OfNode& h : after) h.hook->call(inputs, &outputs);
+      out = Gradients(std::move(inputs));
+    }
+    for (std::size_t i = 0; i < node.inputs; ++i) {
+      const Edge& e = node.next(i);
+      if (e.node && out[i] && (needed.empty() || needed.contains(e.node.get())))
+        arrive(e.node, e.output, std::move(out[i]));
+    }
+  }
+
+  ~Run() {  // after an exception the graph must be usable again
+    for (const Ref<Node>& n : frontier) {
+      if (n->run != this) continue;
+      n->queued = false;
+      n->incoming = Tensor();
+      n->incoming_many.reset();
+      n->run = nullptr;
+    }
+  }
+};
+
+namespace {
+
+// Nodes from which one of `targets` can be reached: the only ones worth running for autograd.grad.
+void mark_needed(Run& run, const std::vector<Ref<Node>>& roots,
+                 const std::unordered_set<Node*>& targets) {
+  struct Visit {
+    Node* node;
+    std::size_t next;
+  };
+  std::unordered_set<Node*> seen;
+  std::vector<Visit> stack;
+  for (const Ref<Node>& root : roots) {
+    if (!seen.insert(root.get()).second) continue;
+    stack.push_back({root.get(), 0});
+    while (!stack.empty()) {
+      Visit& v = stack.back();
+      if (v.next < v.node->inputs) {
+        Node* child = v.node->next(v.next++).node.get();
+        if (child && seen.insert(child).second) stack.push_back({child, 0});
+        continue;
+      }
+      bool wanted = targets.contains(v.node);
+      for (std::size_t i = 0; i < v.node->inputs && !wanted; ++i) {
+        Node* child = v.node->next(i).node.get();
+        wanted = child && run.needed.contains(child);
+      }
+      if (wanted) run.needed.insert(v.node);
+      stack.pop_back();
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
+                                 const std::vector<Tensor>& inputs, BackwardOptions options) {
+  Run run;
+  std::vector<Ref<Node>> root_nodes;
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    Node* node = gradient_node(*roots[i].body());
+    if (!node)
+      fail<RuntimeError>("element ", i,
+                         " of tensors does not require grad and does not have a grad_fn\n",
+                         describe("it is", roots[i]),
+                         "; no operation on it was recorded: set requires_grad=True on what it was "
+                         "made from, and do not make it under no_grad()");
+    root_nodes.push_back(Ref<Node>::share(node));
+  }
+  std::unordered_set<Node*> targets;
+  run.results.resize(inputs.size());
+  std::vector<Ref<Node>> keep;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Node* node = gradient_node(*inputs[i].body());
+    if (!node)
+      fail<RuntimeError>("One of the differentiated Tensors does not require grad\n",
+                         describe(text("inputs[", i, "]").c_str(), inputs[i]),
+                         "; call requires_grad_() on it before it is used");
+    keep.push_back(Ref<Node>::share(node));
+    run.captures.push_back({node, inputs[i]->node == node ? inputs[i]->output : 0u, i});
+    targets.insert(node);
+  }
+  if (!inputs.empty()) mark_needed(run, root_nodes, targets);
+  const GradMode mode(options.create_graph);
+  const bool keep_graph = options.retain_graph || options.create_graph;
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    if (!inputs.empty() && !run.needed.contains(root_nodes[i].get())) continue;
+    run.arrive(root_nodes[i], roots[i]->node == root_nodes[i].get() ? roots[i]->output : 0,
+               grads[i]);
+  }
+  unsigned steps = 0;
+  while (!run.frontier.empty()) {
+    std::pop_heap(run.frontier.begin(), run.frontier.end(), Run::lower);
+    const Ref<Node> node = std::move(run.frontier.back());
+    run.frontier.pop_back();
+    run.step(*node, options.accumulate, keep_graph);
+    if ((++steps & 1023) == 0 && poll_interrupt) poll_interrupt();
+  }
+  return std::move(run.results);
+}
+
+}  // namespace rushlight

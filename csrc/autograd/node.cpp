@@ -1,0 +1,140 @@
+// Edges, leaves, modes, and the release of graphs without recursion.
+#include "autograd/node.h"
+
+namespace rushlight {
+
+static thread_local bool grad_mode [[gnu::tls_model("initial-exec")]] = true;
+static thread_local bool inference_mode [[gnu::tls_model("initial-exec")]] = false;
+bool grad_enabled() { return grad_mode; }
+void set_grad_enabled(bool enabled) { grad_mode = enabled; }
+bool inference_enabled() { return inference_mode; }
+void set_inference_enabled(bool enabled) { inference_mode = enabled; }
+
+// Releasing a node may release the next: a list instead of recursion.
+void destroy(Node* node) {
+  static thread_local Node* list [[gnu::tls_model("initial-exec")]] = nullptr;
+  static thread_local bool busy [[gnu::tls_model("initial-exec")]] = false;
+  node->dying = list;
+  list = node;
+  if (busy) return;
+  busy = true;
+  while (list) {
+    Node* first = list;
+    list = first->dying;
+    delete first;
+  }
+  busy = false;
+}
+
+void destroy(Body* b) {
+  if (b->left_behind) release_python(b->left_behind);
+  if (b->node) {
+    if (is_leaf(*b)) static_cast<AccumulateGrad*>(b->node)->leaf = nullptr;
+    Ref<Node>::adopt(b->node);  // and let it go
+  }
+  b->~Body();
+  BlockCache::give(b, sizeof(Body));
+}
+
+void Node::add_edge(Edge e) {
+  if (inputs == 3 && !many_) {
+    many_ = std::make_unique<Edge[]>(8);
+    for (std::size_t i = 0; i < 3; ++i) many_[i] = std::move(few_[i]);
+  } else if (many_ && inputs >= 8 && (inputs & (inputs - 1)) == 0) {
+    auto grown = std::make_unique<Edge[]>(std::size_t(inputs) * 2);
+    for (std::size_t i = 0; i < inputs; ++i) grown[i] = std::move(many_[i]);
+    many_ = std::move(grown);
+  }
+  if (inputs == 65535) fail<RuntimeError>("an operation can record at most 65535 inputs");
+  if (e.node) height = std::max(height, e.node->height + 1);
+  next(inputs++) = std::move(e);
+}
+
+void Node::add_input(const Tensor& t) {
+  Edge e;
+  if (t && t.requires_grad()) {
+    e.node = Ref<Node>::share(gradient_node(*t.body()));
+    e.output = t->node == e.node.get() ? t->output : 0;
+  }
+  add_edge(std::move(e));
+}
+
+AccumulateGrad* accumulator(Body& leaf) {
+  if (!leaf.node) {
+    auto* node = new AccumulateGrad;
+    node->leaf = &leaf;
+    leaf.node = node;
+  }
+  return static_cast<AccumulateGrad*>(leaf.node);
+}
+
+Node* gradient_node(Body& b) {
+  if (!b.requires_grad) {
+    if (!b.base || !b.base->requires_grad || is_leaf(*b.base)) return nullptr;
+    if (b.node_version == b.storage->version) return nullptr;
+  }
+  if (b.base && b.base->requires_grad && b.node_version != b.storage->version &&
+      !is_leaf(*b.base)) {
+    // Written to through its base or a sister view: the old node no longer tells how it was made.
+    Ref<Node> fresh = view_node(b);
+    Node* old = std::exchange(b.node, fresh.detach());
+    if (old) Ref<Node>::adopt(old);
+    b.output = 0;
+    b.requires_grad = true;
+    b.node_version = b.storage->version;
+  }
+  return b.node ? b.node : accumulator(b);
+}
+
+Node* grad_fn(Body& b) {
+  Node* node = b.requires_grad || b.base ? gradient_node(b) : b.node;
+  return node && node->inputs ? node : nullptr;
+}
+
+Tensor grad_of(const Tensor& t) {
+  Body& b = *t.body();
+  if (!b.node) return {};
+  if (is_leaf(b)) return static_cast<AccumulateGrad*>(b.node)->grad;
+  if (b.node->hooks)
+    for (auto& [output, grad] : b.node->hooks->retained)
+      if (output == b.output) return grad;
+  return {};
+}
+
+void set_grad(const Tensor& t, Tensor grad) {
+  Body& b = *t.body();
+  if (is_leaf(b)) {
+    if (!b.node && !grad) return;
+    accumulator(b)->grad = std::move(grad);
+    return;
+  }
+  auto& retained = b.node->all_hooks().retained;
+  for (auto& [output, kept] : retained)
+    if (output == b.output) {
+      kept = std::move(grad);
+      return;
+    }
+  if (grad) retained.emplace_back(b.output, std::move(grad));
+}
+
+Gradients AccumulateGrad::backward(std::span<Tensor> grads) {
+  Tensor& g = grads[0];
+  if (!grad) {
+    // Keep what only we hold; whatever somebody else may still write to or see is copied.
+    const bool ours = g->is_unique() && g->storage->is_unique() && g.is_contiguous() && !g->base &&
+                      !(g.requires_grad() && !grad_enabled());
+    grad = ours ? std::move(g) : own_gradient(g);
+  } else if (grad_enabled() || !same(grad.sizes(), g.sizes())) {
+    grad = add_gradients(grad, g);
+  } else {
+    add_gradients_into(grad, g);
+  }
+  if (after_accumulation) {
+    std::vector<Tensor> none;
+    Ref<Hook> hook = after_accumulation;
+    hook->call(none, nullptr);
+  }
+  return {};
+}
+
+}  // namespace rushlight

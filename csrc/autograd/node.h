@@ -1,0 +1,150 @@
+// Node: one step of a recorded graph, and whom it hands its gradients to. A changer must know:
+// nodes are ordered by height (1 + the highest input), so no global counter is needed and graphs
+// built by several threads still sort correctly; neither backward nor the release of a graph
+// recurses.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace rushlight {
+
+// Gradients in the order of a node's inputs; an undefined tensor means none.
+class Gradients {
+ public:
+  Gradients() = default;
+  template <class... T>
+    requires(sizeof...(T) > 0 && sizeof...(T) <= 4 && (std::is_convertible_v<T &&, Tensor> && ...))
+  Gradients(T&&... t) : few_{Tensor(std::forward<T>(t))...} {}
+  Gradients(std::vector<Tensor> many) : many_(std::move(many)), is_many_(true) {}
+  Tensor& operator[](std::size_t i) {
+    if (is_many_) return i < many_.size() ? many_[i] : few_[0];
+    return few_[i < 4 ? i : 0];
+  }
+
+ private:
+  std::array<Tensor, 4> few_;
+  std::vector<Tensor> many_;
+  bool is_many_ = false;
+};
+
+struct Edge {
+  Ref<Node> node;
+  std::uint32_t output = 0;
+};
+
+// A call of the user's between nodes: on the gradient of one output before a node runs, or on all
+// gradients before or after it. Held by nodes; the bindings derive from it.
+struct Hook : Shared {
+  virtual ~Hook() = default;
+  // Changes `grads` in place. `outputs` is only given to hooks that run after a node.
+  virtual void call(std::vector<Tensor>& grads, std::vector<Tensor>* outputs) = 0;
+};
+inline void destroy(Hook* h) { delete h; }
+
+struct Hooks {
+  struct OfOutput {
+    std::uint32_t output;
+    std::uint64_t id;
+    Ref<Hook> hook;
+  };
+  struct OfNode {
+    std::uint64_t id;
+    Ref<Hook> hook;
+  };
+  std::vector<OfOutput> tensor;                     // Tensor.register_hook
+  std::vector<OfNode> before, after;                // Node.register_prehook, register_hook
+  std::vector<std::pair<std::uint32_t, Tensor>> retained;  // .grad of results with retain_grad()
+};
+
+struct Run;
+
+struct Node : Shared {
+  const char* name;
+  std::uint32_t height = 0;
+  std::uint16_t inputs = 0;   // number of edges
+  std::uint16_t outputs = 1;  // of the forward: gradients that come in
+  bool released = false;      // what it had saved is gone
+  Edge few_[3];
+  std::unique_ptr<Edge[]> many_;
+  // State of the backward pass that is using this node; one at a time, see engine.cpp.
+  Run* run = nullptr;
+  bool queued = false;
+  Tensor incoming;
+  std::unique_ptr<Tensor[]> incoming_many;  // where outputs > 1
+  std::unique_ptr<Hooks> hooks;
+  Node* dying = nullptr;  // link of the release list
+
+  explicit Node(const char* n) : name(n) {}
+  virtual ~Node() = default;
+  // `grads` has one tensor per output, undefined where nothing arrived; at least one is defined.
+  virtual Gradients backward(std::span<Tensor> grads) = 0;
+  virtual void release_saved() {}
+  virtual const char* title() const { return name; }
+
+  Edge& next(std::size_t i) { return many_ ? many_[i] : few_[i]; }
+  const Edge& next(std::size_t i) const { return many_ ? many_[i] : few_[i]; }
+  bool needs_input(std::size_t i) const { return i < inputs && bool(next(i).node); }
+  void reserve(std::size_t n) {
+    if (n > 3) many_ = std::make_unique<Edge[]>(n);
+  }
+  void add_input(const Tensor& t);  // the next edge; empty where t needs no gradient
+  void add_edge(Edge e);
+  Hooks& all_hooks() {
+    if (!hooks) hooks = std::make_unique<Hooks>();
+    return *hooks;
+  }
+  static void* operator new(std::size_t n) { return BlockCache::take(n); }
+  static void operator delete(void* p, std::size_t n) { BlockCache::give(p, n); }
+};
+
+// The leaf's node. It owns .grad and never the leaf, so leaf -> node is no cycle.
+struct AccumulateGrad final : Node {
+  Tensor grad;
+  Ref<Hook> after_accumulation;
+  Body* leaf = nullptr;  // borrowed; cleared when the leaf dies
+  AccumulateGrad() : Node("AccumulateGrad") {}
+  Gradients backward(std::span<Tensor> grads) override;
+};
+
+inline bool is_leaf(const Body& b) { return !b.node || b.node->inputs == 0; }
+AccumulateGrad* accumulator(Body& leaf);  // made on first use
+// The node that gradients of `b` go to: its grad_fn (made anew where a view's base was written to
+// since), or the accumulator of a leaf that requires grad; null otherwise.
+Node* gradient_node(Body& b);
+// grad_fn as users see it: null for leaves.
+Node* grad_fn(Body& b);
+Tensor grad_of(const Tensor& t);
+void set_grad(const Tensor& t, Tensor grad);
+
+bool grad_enabled();
+void set_grad_enabled(bool enabled);
+bool inference_enabled();
+void set_inference_enabled(bool enabled);
+
+class GradMode {  // for a scope
+ public:
+  explicit GradMode(bool enabled) : was_(grad_enabled()) { set_grad_enabled(enabled); }
+  ~GradMode() { set_grad_enabled(was_); }
+  GradMode(const GradMode&) = delete;
+
+ private:
+  bool was_;
+};
+
+// Gradients of `roots` flow to all leaves, or, where `inputs` are given, are returned for these and
+// go nowhere else. Runs in the calling thread.
+struct BackwardOptions {
+  bool retain_graph = false, create_graph = false, accumulate = true, allow_unused = false;
+};
+std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
+                                 const std::vector<Tensor>& inputs, BackwardOptions options);
+
+// What the engine needs of the ops, defined in csrc/ops/gradients.cpp.
+Tensor add_gradients(const Tensor& a, const Tensor& b);
+void add_gradients_into(const Tensor& sum, const Tensor& g);
+Tensor own_gradient(const Tensor& g);  // a dense copy, recorded in grad mode
+Ref<Node> view_node(Body& view);  // the node of a view whose base was written to
+
+}  // namespace rushlight

@@ -1,0 +1,35 @@
+// The words of errors about saved tensors.
+#include "autograd/record.h"
+
+namespace rushlight {
+
+void Saved::fail_modified(const Tensor& t, std::uint32_t version) {
+  const Node* node = t->node && t->node->inputs ? t->node : nullptr;
+  fail<RuntimeError>(
+      "one of the variables needed for gradient computation has been modified by an inplace "
+      "operation: [torch.",
+      t.device().is_cuda() ? "cuda." : "", scalar_name(t.dtype()), "Tensor ", t.sizes(), "]",
+      node ? text(", which is output ", t->output, " of ", node->title(), ",") : "",
+      " is at version ", t->storage->version, "; expected version ", version,
+      " instead. Hint: the backtrace further above shows the operation that failed to compute its "
+      "gradient. The variable in question was changed in there or anywhere later. Good luck!\n"
+      "an operation kept this tensor for its gradient, and it was written to before backward(): "
+      "write to a clone(), or use the operation without the trailing underscore");
+}
+
+void Saved::fail_inference() {
+  fail<RuntimeError>(
+      "Inference tensors cannot be saved for backward. To work around you can make a clone to get "
+      "a normal tensor and use it in autograd.");
+}
+
+void fail_second_backward() {
+  fail<RuntimeError>(
+      "Trying to backward through the graph a second time (or directly access saved tensors after "
+      "they have already been freed). Saved intermediate values of the graph are freed when you "
+      "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+      "through the graph a second time or if you need to access saved tensors after calling "
+      "backward.");
+}
+
+}  // namespace rushlight

@@ -1,0 +1,134 @@
+// record(): gives a result its history, from a lambda written beside the forward. Saved keeps an
+// input, SavedOutput the result itself, for that lambda; both notice later writes.
+#pragma once
+#include <optional>
+
+#include "autograd/node.h"
+
+namespace rushlight {
+
+// A tensor kept for backward. get() throws torch's words if it was written to since.
+class Saved {
+ public:
+  Saved() = default;
+  explicit Saved(const Tensor& t) : tensor_(t), version_(t ? t->storage->version : 0) {
+    if (t && t->inference) [[unlikely]]
+      fail_inference();
+  }
+  const Tensor& get() const {
+    if (tensor_ && tensor_->storage->version != version_) [[unlikely]]
+      fail_modified(tensor_, version_);
+    return tensor_;
+  }
+  explicit operator bool() const { return bool(tensor_); }
+
+  [[noreturn]] static void fail_modified(const Tensor& t, std::uint32_t version);
+  [[noreturn]] static void fail_inference();
+
+ private:
+  Tensor tensor_;
+  std::uint32_t version_ = 0;
+};
+
+// A result kept by its own node: without history, or the node would keep itself alive. In grad mode
+// get(self) gives it its history back for the moment.
+class SavedOutput {
+ public:
+  SavedOutput() = default;
+  explicit SavedOutput(const Tensor& out, std::uint16_t output = 0)
+      : saved_(alias(out)), output_(output) {}
+  Tensor get(Node& self) const {
+    const Tensor& kept = saved_.get();
+    if (!grad_enabled()) return kept;
+    Tensor out = alias(kept);
+    self.retain();
+    out->node = &self;
+    out->output = output_;
+    out->requires_grad = true;
+    return out;
+  }
+
+ private:
+  Saved saved_;
+  std::uint16_t output_ = 0;
+};
+
+[[noreturn]] void fail_second_backward();
+
+template <class F>
+struct Closure final : Node {
+  std::optional<F> f;
+  Closure(const char* n, F&& fn) : Node(n), f(std::move(fn)) {}
+  Closure(const char* n, const F& fn) : Node(n), f(fn) {}
+  Gradients backward(std::span<Tensor> grads) override {
+    if (!f) fail_second_backward();
+    if constexpr (std::is_invocable_v<F&, std::span<Tensor>, Node&>)
+      return (*f)(grads, *this);
+    else if constexpr (std::is_invocable_v<F&, Tensor, Node&>)
+      return (*f)(std::move(grads[0]), *this);
+    else
+      return (*f)(std::move(grads[0]));
+  }
+  void release_saved() override {
+    // As in torch: what saved nothing can run again.
+    if constexpr (!std::is_trivially_destructible_v<F>) {
+      f.reset();
+      released = true;
+    }
+  }
+};
+
+inline bool wants_grad(const Tensor& t) {
+  return t && (t->requires_grad || (t->base && t->base->requires_grad && !is_leaf(*t->base)));
+}
+inline bool wants_grad(const std::vector<Tensor>& list) {
+  for (const Tensor& t : list)
+    if (wants_grad(t)) return true;
+  return false;
+}
+
+template <class... T>
+bool needs_grad(const T&... inputs) {
+  return grad_enabled() && (wants_grad(inputs) || ...);
+}
+
+inline void connect(Node& node, const Tensor& t) { node.add_input(t); }
+inline void connect(Node& node, const std::vector<Tensor>& list) {
+  for (const Tensor& t : list) node.add_input(t);
+}
+
+inline void attach(const Tensor& out, Node* node, std::uint16_t output = 0) {
+  if (out->node) Ref<Node>::adopt(out->node);
+  node->retain();
+  out->node = node;
+  out->output = output;
+  out->requires_grad = true;
+  out->node_version = out->storage->version;
+}
+
+// Gives `out` its history, if an input needs one. The lambda takes (Tensor grad) or
+// (Tensor grad, Node& self) and returns Gradients in the order of `inputs`, where a list of tensors
+// counts as its members.
+template <class F, class... T>
+Tensor record(const char* name, Tensor out, F&& f, const T&... inputs) {
+  if (!needs_grad(inputs...) || !is_floating(out.dtype())) return out;
+  auto node = Ref<Node>::adopt(new Closure<std::decay_t<F>>(name, std::forward<F>(f)));
+  (connect(*node, inputs), ...);
+  attach(out, node.get());
+  return out;
+}
+
+// Several outputs. The lambda takes (std::span<Tensor> grads, Node& self); a gradient is undefined
+// where nothing arrived. Outputs that are not floating stay without history.
+template <class F, class... T>
+void record_many(const char* name, std::span<Tensor> outs, F&& f, const T&... inputs) {
+  if (!needs_grad(inputs...)) return;
+  auto node = Ref<Node>::adopt(new Closure<std::decay_t<F>>(name, std::forward<F>(f)));
+  (connect(*node, inputs), ...);
+  if (outs.size() > 65535) fail<RuntimeError>("an operation can record at most 65535 outputs");
+  node->outputs = std::uint16_t(outs.size());
+  for (std::size_t i = 0; i < outs.size(); ++i)
+    if (outs[i] && is_floating(outs[i].dtype())) attach(outs[i], node.get(), std::uint16_t(i));
+}
+
+}  // namespace rushlight

@@ -1,0 +1,508 @@
+// Tensors from Python data, and the constructors by shape.
+#include "bindings/creation.h"
+
+#include "bindings/module.h"
+#include "bindings/signature.h"
+#include "core/backend.h"
+#include "ops/ops.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+using Dt = std::optional<DType>;
+using Dv = std::optional<Device>;
+
+Options options(Dt dtype, Dv device, bool requires_grad, bool pin_memory = false) {
+  return {dtype, device, requires_grad, pin_memory};
+}
+
+// What kind of numbers a nest of lists holds: bool < int < float, as torch infers.
+enum class Kind { none, boolean, integer, floating };
+
+bool is_sequence(PyObject* o) {
+  return PyList_Check(o) || PyTuple_Check(o) ||
+         (PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o) && !as_tensor(o));
+}
+
+// Reads nested sequences twice: once for shape and kind, once for the values. Items are held while
+// they are converted, and sizes looked at again, as a conversion may run Python.
+class Nest {
+ public:
+  explicit Nest(PyObject* root) : root_(root) { measure(); }
+  const Shape& shape() const { return shape_; }
+  Kind kind() const { return kind_; }
+  DType tensor_dtype() const { return tensor_dtype_; }
+  bool has_tensor_dtype() const { return has_tensor_dtype_; }
+
+  template <class S>
+  void fill(S* out) {
+    walk(root_, 0, [&](PyObject* o) {
+      Scalar s;
+      read_scalar(o, s);
+      store(out++, s.to<Compute<S>>());
+    });
+  }
+
+ private:
+  void measure() {
+    py::object o = py::reinterpret_borrow<py::object>(root_);
+    while (is_sequence(o.ptr())) {
+      const Py_ssize_t n = PySequence_Size(o.ptr());
+      if (n < 0) {
+        PyErr_Clear();
+        break;
+      }
+      if (shape_.rank == kMaxRank)
+        fail<ValueError>("too many dimensions '", Py_TYPE(o.ptr())->tp_name, "'");
+      shape_.push_back(n);
+      if (n == 0) break;
+      PyObject* first = PySequence_GetItem(o.ptr(), 0);
+      if (!first) throw py::error_already_set();
+      o = py::reinterpret_steal<py::object>(first);
+    }
+    walk(root_, 0, [&](PyObject* item) { look_at(item); });
+  }
+
+  void look_at(PyObject* o) {
+    Kind k;
+    if (PyFloat_Check(o))
+      k = Kind::floating;
+    else if (PyBool_Check(o))
+      k = Kind::boolean;
+    else if (PyLong_Check(o))
+      k = Kind::integer;
+    else
+      k = kind_of_rare(o);
+    kind_ = std::max(kind_, k);
+  }
+  Kind kind_of_rare(PyObject* o) {
+    if (const Tensor* t = as_tensor(o)) {
+      if (t->numel() != 1)
+        fail<ValueError>("only one element tensors can be converted to Python scalars");
+      tensor_dtype_ = has_tensor_dtype_ ? promote_types(tensor_dtype_, t->dtype()) : t->dtype();
+      has_tensor_dtype_ = true;
+      return t->dtype() == DType::boolean ? Kind::boolean
+             : is_integral(t->dtype())    ? Kind::integer
+                                          : Kind::floating;
+    }
+    bool truth;
+    if (Argument<bool>::read_slowly(o, truth)) return Kind::boolean;
+    if (PyUnicode_Check(o))
+      fail<TypeError>("new(): invalid data type 'str'\nstrings are no numbers: encode them first");
+    if (o == Py_None) fail<RuntimeError>("Could not infer dtype of NoneType");
+    if (PyComplex_Check(o))
+      fail<NotImplementedError>("complex numbers are not in rushlight: got ", Py_TYPE(o)->tp_name);
+    if (PyIndex_Check(o)) return Kind::integer;
+    double d;
+    if (Argument<double>::read(o, d)) return Kind::floating;
+    fail<RuntimeError>("Could not infer dtype of ", Py_TYPE(o)->tp_name);
+  }
+
+  static void read_scalar(PyObject* o, Scalar& s) {
+    if (const Tensor* t = as_tensor(o)) {
+      s = item(*t);
+      return;
+    }
+    if (!Argument<Scalar>::read(o, s))
+      fail<TypeError>("must be real number, not ", Py_TYPE(o)->tp_name);
+  }
+
+  template <class F>
+  void walk(PyObject* o, int d, const F& leaf) {
+    if (d == shape_.rank) {
+      if (is_sequence(o) && PySequence_Size(o) >= 0)
+        fail<ValueError>("expected a number at depth ", d, " of the nested sequences, but got ",
+                         Py_TYPE(o)->tp_name);
+      PyErr_Clear();
+      return leaf(o);
+    }
+    const Py_ssize_t n = is_sequence(o) ? PySequence_Size(o) : -1;
+    if (n < 0) {
+      PyErr_Clear();
+      fail<TypeError>("not a sequence: expected a list of length ", shape_[d], " at dim ", d,
+                      ", but got ", Py_TYPE(o)->tp_name);
+    }
+    if (n != shape_[d])
+      fail<ValueError>("expected sequence of length ", shape_[d], " at dim ", d, " (got ", n, ")");
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      PyObject* item;
+      if (PyList_Check(o)) {
+        item = i < PyList_GET_SIZE(o) ? Py_NewRef(PyList_GET_ITEM(o, i)) : nullptr;
+        if (!item) fail<RuntimeError>("the list changed while it was read");
+      } else {
+        item = PySequence_GetItem(o, i);
+        if (!item) throw py::error_already_set();
+      }
+      const auto held = py::reinterpret_steal<py::object>(item);
+      walk(item, d + 1, leaf);
+    }
+  }
+
+  PyObject* root_;
+  Shape shape_;
+  Kind kind_ = Kind::none;
+  DType tensor_dtype_ = DType::float32;
+  bool has_tensor_dtype_ = false;
+};
+
+Tensor from_sequence(PyObject* data, Dt dtype) {
+  Nest nest(data);
+  DType d = default_dtype();
+  if (dtype)
+    d = *dtype;
+  else if (nest.has_tensor_dtype() && nest.shape().rank == 0)
+    d = nest.tensor_dtype();
+  else if (nest.kind() == Kind::boolean)
+    d = DType::boolean;
+  else if (nest.kind() == Kind::integer)
+    d = DType::int64;
+  Tensor out = empty(nest.shape(), d);
+  if (out.numel() == 0) return out;
+  dispatch_all(d, [&]<class S>(Type<S>) { nest.fill(view_of(out).as<S>()); });
+  return out;
+}
+
+py::object tensor(py::handle data, Dt dtype, Dv device, bool requires_grad, bool pin_memory) {
+  const Options o = options(dtype, device, requires_grad, pin_memory);
+  Tensor out;
+  if (const Tensor* t = as_tensor(data.ptr())) {
+    if (PyErr_WarnEx(PyExc_UserWarning,
+                     "To copy construct from a tensor, it is recommended to use "
+                     "sourceTensor.detach().clone() or "
+                     "sourceTensor.detach().clone().requires_grad_(True), rather than "
+                     "torch.tensor(sourceTensor).",
+                     1))
+      throw py::error_already_set();
+    const GradMode off(false);
+    out = to(*t, dtype.value_or(t->dtype()), device ? resolve(*device) : t->device(), true);
+  } else {
+    out = data_of(data.ptr(), dtype, true);
+    if (device && !device->is_cpu()) out = to(out, resolve(*device));
+  }
+  return py::reinterpret_steal<py::object>(wrap(finish(pin_memory ? pinned(out) : out, o)));
+}
+
+// No copy where nothing has to change.
+Tensor as_tensor_op(py::handle data, Dt dtype, Dv device) {
+  if (const Tensor* t = as_tensor(data.ptr()))
+    return to(*t, dtype.value_or(t->dtype()), device ? resolve(*device) : t->device());
+  Tensor out = data_of(data.ptr(), dtype, false);
+  return to(out, dtype.value_or(out.dtype()), device ? resolve(*device) : kCpu);
+}
+
+Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool pin,
+                std::optional<Scalar> value) {
+  const Options o = options(dtype, device, requires_grad, pin);
+  const DType d = dtype.value_or(default_dtype());
+  Tensor t = value ? full(size, *value, d, device_of(o)) : empty(size, d, device_of(o));
+  return finish(pin ? pinned(t) : t, o);
+}
+using Any = py::handle;
+Tensor empty_op(Shape size, Dt dtype, Any, Dv device, bool requires_grad, bool pin, Any) {
+  return by_shape(size, dtype, device, requires_grad, pin, {});
+}
+Tensor zeros_op(Shape size, Dt dtype, Any, Dv device, bool requires_grad, bool pin) {
+  return by_shape(size, dtype, device, requires_grad, pin, Scalar(0));
+}
+Tensor ones_op(Shape size, Dt dtype, Any, Dv device, bool requires_grad, bool pin) {
+  return by_shape(size, dtype, device, requires_grad, pin, Scalar(1));
+}
+Tensor full_op(Shape size, Scalar fill_value, Dt dtype, Any, Dv device, bool requires_grad,
+               bool pin) {
+  if (!dtype)
+    dtype = fill_value.is_floating()                   ? default_dtype()
+            : fill_value.kind == Scalar::Kind::boolean ? DType::boolean
+                                                       : DType::int64;
+  return by_shape(size, dtype, device, requires_grad, pin, fill_value);
+}
+
+Tensor like(const Tensor& input, Dt dtype, Dv device, bool requires_grad,
+            std::optional<Scalar> value) {
+  const Device at = device ? resolve(*device) : input.device();
+  const DType d = dtype.value_or(input.dtype());
+  Tensor t =
+      at == input.device() && !at.is_meta() ? empty_like(input, d) : empty(input.sizes(), d, at);
+  if (value && !at.is_meta() && t.numel()) backend(at).copy->fill(view_of(t), *value);
+  return finish(t, options(dtype, device, requires_grad));
+}
+Tensor empty_like_op(const Tensor& input, Dt dtype, Any, Dv device, bool requires_grad, bool, Any) {
+  return like(input, dtype, device, requires_grad, {});
+}
+Tensor zeros_like_op(const Tensor& input, Dt dtype, Any, Dv device, bool requires_grad, bool, Any) {
+  return like(input, dtype, device, requires_grad, Scalar(0));
+}
+Tensor ones_like_op(const Tensor& input, Dt dtype, Any, Dv device, bool requires_grad, bool, Any) {
+  return like(input, dtype, device, requires_grad, Scalar(1));
+}
+Tensor full_like_op(const Tensor& input, Scalar fill_value, Dt dtype, Any, Dv device,
+                    bool requires_grad, bool, Any) {
+  return like(input, dtype, device, requires_grad, fill_value);
+}
+
+Tensor new_empty(const Tensor& self, Shape size, Dt dtype, Dv device, bool requires_grad) {
+  return by_shape(size, dtype.value_or(self.dtype()), device ? *device : self.device(),
+                  requires_grad, false, {});
+}
+Tensor new_zeros(const Tensor& self, Shape size, Dt dtype, Dv device, bool requires_grad) {
+  return by_shape(size, dtype.value_or(self.dtype()), device ? *device : self.device(),
+                  requires_grad, false, Scalar(0));
+}
+Tensor new_ones(const Tensor& self, Shape size, Dt dtype, Dv device, bool requires_grad) {
+  return by_shape(size, dtype.value_or(self.dtype()), device ? *device : self.device(),
+                  requires_grad, false, Scalar(1));
+}
+Tensor new_full(const Tensor& self, Shape size, Scalar fill_value, Dt dtype, Dv device,
+                bool requires_grad) {
+  return by_shape(size, dtype.value_or(self.dtype()), device ? *device : self.device(),
+                  requires_grad, false, fill_value);
+}
+Tensor new_tensor(const Tensor& self, py::handle data, Dt dtype, Dv device, bool requires_grad) {
+  const Options o = options(dtype, device, requires_grad);
+  const GradMode off(false);
+  const Tensor* t = as_tensor(data.ptr());
+  Tensor out = t ? clone(*t) : data_of(data.ptr(), dtype, true);
+  return finish(to(out, dtype.value_or(t ? t->dtype() : self.dtype()),
+                   device ? resolve(*device) : self.device()),
+                o);
+}
+
+Tensor arange_end(Scalar end, Dt dtype, Any, Dv device, bool requires_grad, bool) {
+  return arange(0, end, 1, options(dtype, device, requires_grad));
+}
+Tensor arange_range(Scalar start, Scalar end, Scalar step, Dt dtype, Any, Dv device,
+                    bool requires_grad, bool) {
+  return arange(start, end, step, options(dtype, device, requires_grad));
+}
+Tensor linspace_op(Scalar start, Scalar end, std::int64_t steps, Dt dtype, Any, Dv device,
+                   bool requires_grad) {
+  return linspace(start, end, steps, options(dtype, device, requires_grad));
+}
+Tensor logspace_op(Scalar start, Scalar end, std::int64_t steps, double base, Dt dtype, Any,
+                   Dv device, bool requires_grad) {
+  return logspace(start, end, steps, base, options(dtype, device, requires_grad));
+}
+Tensor eye_op(std::int64_t n, std::optional<std::int64_t> m, Dt dtype, Any, Dv device,
+              bool requires_grad) {
+  return eye(n, m.value_or(n), options(dtype, device, requires_grad));
+}
+Tensor empty_strided_op(Shape size, Shape stride, Dt dtype, Dv device, bool requires_grad) {
+  const Options o = options(dtype, device, requires_grad);
+  if (size.rank != stride.rank)
+    fail<RuntimeError>("dimensionality of sizes (", int(size.rank),
+                       ") must match dimensionality of strides (", int(stride.rank), ")");
+  return finish(
+      empty_strided(size, stride.sizes.data(), dtype.value_or(default_dtype()), device_of(o)), o);
+}
+
+}  // namespace
+
+// Without a GPU there is nothing to pin for; the CUDA family replaces this by real pinning.
+Tensor pinned(const Tensor& t) { return t; }
+
+Tensor data_of(PyObject* data, Dt dtype, bool copy) {
+  if (is_array(data)) {
+    Tensor out = from_array(data, copy);
+    return dtype ? to(out, *dtype) : out;
+  }
+  return from_sequence(data, dtype);
+}
+
+// Tensor(2, 3): sizes. Tensor([2, 3]): values, always of the default dtype.
+bool legacy_tensor(PyObject* args, PyObject* kwargs, Tensor& out) {
+  if (kwargs && PyDict_GET_SIZE(kwargs)) {
+    PyObject* device = PyDict_GetItemString(kwargs, "device");
+    if (!device || PyDict_GET_SIZE(kwargs) > 1) {
+      if (!device)
+        fail<TypeError>(
+            "new() received an invalid combination of arguments: the legacy constructor "
+            "Tensor(...) "
+            "takes sizes or data, and device=\nuse torch.tensor(data, dtype=..., device=...)");
+    }
+    Device d;
+    if (device && device != Py_None && Argument<Device>::read(device, d) && !d.is_cpu())
+      fail<RuntimeError>(
+          "legacy constructor expects device type: cpu but device type: ", device_type_name(d.type),
+          " was passed\nuse torch.tensor(data, device=\"", d, "\") instead");
+  }
+  const Py_ssize_t n = PyTuple_GET_SIZE(args);
+  if (n == 0) {
+    out = empty({0}, default_dtype());
+    return true;
+  }
+  PyObject* first = PyTuple_GET_ITEM(args, 0);
+  Shape size;
+  if (PyLong_Check(first) || n > 1) {
+    if (!Argument<Shape>::read(args, size))
+      fail<TypeError>(
+          "new(): argument 'size' must be tuple of ints: Tensor(2, 3) makes a tensor of that "
+          "shape, Tensor([2, 3]) one of these values");
+    out = empty(size, default_dtype());
+    return true;
+  }
+  if (const Tensor* t = as_tensor(first)) {
+    out = alias(*t);
+    return true;
+  }
+  if (PyTuple_Check(first) && !PyTuple_CheckExact(first) && Argument<Shape>::read(first, size)) {
+    out = empty(size, default_dtype());  // torch.Size
+    return true;
+  }
+  if (!is_array(first) && !PySequence_Check(first))
+    fail<TypeError>("new(): data must be a sequence (got ", Py_TYPE(first)->tp_name, ")");
+  out = data_of(first, default_dtype(), true);
+  return true;
+}
+
+void bind_creation(py::module_& m) {
+  constexpr auto kOnly = As::function;
+  op<&tensor>(m, "tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)",
+              kOnly,
+              R"(A new tensor with a copy of `data`.
+
+Args:
+    data: a number, nested sequences of numbers, a NumPy array or a tensor.
+    dtype: the element type; by default bool, int64 or the default float type, as the data say.
+    device: where to put it; the CPU by default.
+    requires_grad: record operations on it.
+    pin_memory: use pinned memory, which only matters with GPUs.
+
+Raises:
+    ValueError: if nested sequences differ in length.
+
+>>> torch.tensor([[1, 2], [3, 4]])
+tensor([[1, 2],
+        [3, 4]]))");
+  op<&as_tensor_op>(m, "as_tensor(data, dtype=None, device=None)", kOnly,
+                    R"(`data` as a tensor, without a copy where none is needed.
+
+Args:
+    data: what torch.tensor takes.
+    dtype: the element type; that of the data by default.
+    device: where to put it.
+
+>>> torch.as_tensor([1.5, 2.0])
+tensor([1.5000, 2.0000]))");
+  publish_alias(m, kOnly, "as_tensor", "asarray");
+  op<&empty_op>(m,
+                "empty(*size, dtype=None, layout=None, device=None, requires_grad=False, "
+                "pin_memory=False, memory_format=None)",
+                kOnly, R"(A tensor of shape `size` whose elements are not set.
+
+>>> torch.empty(2, 3).shape
+torch.Size([2, 3]))");
+  op<&zeros_op>(
+      m,
+      "zeros(*size, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)",
+      kOnly,
+      R"(A tensor of shape `size` full of 0.
+
+>>> torch.zeros(2, 2)
+tensor([[0., 0.],
+        [0., 0.]]))");
+  op<&ones_op>(
+      m, "ones(*size, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)",
+      kOnly,
+      R"(A tensor of shape `size` full of 1.
+
+>>> torch.ones(3)
+tensor([1., 1., 1.]))");
+  op<&full_op>(m,
+               "full(size, fill_value, *, dtype=None, layout=None, device=None, "
+               "requires_grad=False, pin_memory=False)",
+               kOnly,
+               R"(A tensor of shape `size` full of `fill_value`, whose kind gives the dtype.
+
+>>> torch.full((2,), 7)
+tensor([7, 7]))");
+  op<&empty_like_op>(m,
+                     "empty_like(input, *, dtype=None, layout=None, device=None, "
+                     "requires_grad=False, pin_memory=False, memory_format=None)",
+                     kOnly,
+                     "A tensor of input's shape whose elements are not set.\n\n>>> "
+                     "torch.empty_like(torch.zeros(2)).shape\ntorch.Size([2])");
+  op<&zeros_like_op>(
+      m,
+      "zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, "
+      "pin_memory=False, memory_format=None)",
+      kOnly, "Zeros of input's shape.\n\n>>> torch.zeros_like(torch.ones(2))\ntensor([0., 0.])");
+  op<&ones_like_op>(
+      m,
+      "ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, "
+      "pin_memory=False, memory_format=None)",
+      kOnly, "Ones of input's shape.\n\n>>> torch.ones_like(torch.zeros(2))\ntensor([1., 1.])");
+  op<&full_like_op>(m,
+                    "full_like(input, fill_value, *, dtype=None, layout=None, device=None, "
+                    "requires_grad=False, pin_memory=False, memory_format=None)",
+                    kOnly,
+                    "A tensor of input's shape full of fill_value.\n\n>>> "
+                    "torch.full_like(torch.zeros(2), 3)\ntensor([3., 3.])");
+  op<&new_empty>(m, "new_empty(self, *size, dtype=None, device=None, requires_grad=False)",
+                 As::method,
+                 "An unset tensor of self's dtype and device.\n\n>>> torch.ones(1).new_empty(2, "
+                 "3).shape\ntorch.Size([2, 3])");
+  op<&new_zeros>(
+      m, "new_zeros(self, *size, dtype=None, device=None, requires_grad=False)", As::method,
+      "Zeros of self's dtype and device.\n\n>>> torch.ones(1).new_zeros(2)\ntensor([0., 0.])");
+  op<&new_ones>(
+      m, "new_ones(self, *size, dtype=None, device=None, requires_grad=False)", As::method,
+      "Ones of self's dtype and device.\n\n>>> torch.zeros(1).new_ones(2)\ntensor([1., 1.])");
+  op<&new_full>(m,
+                "new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False)",
+                As::method,
+                "A tensor of self's dtype and device, full of fill_value.\n\n>>> "
+                "torch.zeros(1).new_full((2,), 5)\ntensor([5., 5.])");
+  op<&new_tensor>(m, "new_tensor(self, data, *, dtype=None, device=None, requires_grad=False)",
+                  As::method,
+                  "A copy of data, of self's dtype and device.\n\n>>> "
+                  "torch.zeros(1).new_tensor([1, 2])\ntensor([1., 2.])");
+  overloads<&arange_end, &arange_range>(m,
+                                        {"arange(end, *, dtype=None, layout=None, device=None, "
+                                         "requires_grad=False, pin_memory=False)",
+                                         "arange(start, end, step=1, *, dtype=None, layout=None, "
+                                         "device=None, requires_grad=False, pin_memory=False)"},
+                                        kOnly,
+                                        R"(start, start + step, ... up to but not including end.
+
+>>> torch.arange(1, 10, 3)
+tensor([1, 4, 7]))");
+  op<&linspace_op>(
+      m,
+      "linspace(start, end, steps, *, dtype=None, layout=None, device=None, requires_grad=False)",
+      kOnly,
+      "`steps` values at equal distances from start to end, both included.\n\n>>> "
+      "torch.linspace(0, 1, 5)\ntensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])");
+  op<&logspace_op>(m,
+                   "logspace(start, end, steps, base=10.0, *, dtype=None, layout=None, "
+                   "device=None, requires_grad=False)",
+                   kOnly,
+                   "base to the powers of linspace(start, end, steps).\n\n>>> torch.logspace(0, 2, "
+                   "3)\ntensor([  1.,  10., 100.])");
+  op<&eye_op>(
+      m, "eye(n, m=None, *, dtype=None, layout=None, device=None, requires_grad=False)", kOnly,
+      "The identity matrix, n by m.\n\n>>> torch.eye(2)\ntensor([[1., 0.],\n        [0., 1.]])");
+  op<&empty_strided_op>(
+      m, "empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False)", kOnly,
+      "An unset tensor of the given size and strides.\n\n>>> torch.empty_strided((2, 3), (1, "
+      "2)).stride()\n(1, 2)");
+  m.def(
+      "_make_subclass",
+      [](py::type type, const Tensor& data, bool requires_grad) {
+        if (!PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()), tensor_type))
+          fail<TypeError>("cls must be a subclass of Tensor");
+        if (requires_grad && !is_floating(data.dtype()))
+          fail<RuntimeError>(
+              "Only Tensors of floating point and complex dtype can require gradients");
+        Tensor t = alias(data);
+        t->requires_grad = requires_grad;
+        return py::reinterpret_steal<py::object>(
+            wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()), std::move(t)));
+      },
+      py::arg("cls"), py::arg("data"), py::arg("require_grad") = false);
+  m.def("_register_parameter_type", [](py::type type) {
+    parameter_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
+  });
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,82 @@
+// C++ exceptions as Python ones, and the hooks by which the core reaches the interpreter: giving up
+// its lock, and Ctrl-C.
+#include "bindings/module.h"
+#include "bindings/signature.h"
+#include "core/work.h"
+#include "kernels/parallel.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+
+static PyObject *out_of_memory_error, *accelerator_error;
+
+PyObject* raise_current() noexcept {
+  try {
+    throw;
+  } catch (py::error_already_set& e) {
+    e.restore();
+  } catch (const OutOfMemoryError& e) {
+    PyErr_SetString(out_of_memory_error, e.what());
+  } catch (const AcceleratorError& e) {
+    PyErr_SetString(accelerator_error, e.what());
+  } catch (const IndexError& e) {
+    PyErr_SetString(PyExc_IndexError, e.what());
+  } catch (const TypeError& e) {
+    PyErr_SetString(PyExc_TypeError, e.what());
+  } catch (const ValueError& e) {
+    PyErr_SetString(PyExc_ValueError, e.what());
+  } catch (const AttributeError& e) {
+    PyErr_SetString(PyExc_AttributeError, e.what());
+  } catch (const AssertionError& e) {
+    PyErr_SetString(PyExc_AssertionError, e.what());
+  } catch (const NotImplementedError& e) {
+    PyErr_SetString(PyExc_NotImplementedError, e.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const py::builtin_exception& e) {
+    e.set_error();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "an unknown C++ exception");
+  }
+  return nullptr;
+}
+
+static void check_signals() {
+  const py::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+void bind_errors(py::module_& m) {
+  out_of_memory_error =
+      PyErr_NewException("rushlight.OutOfMemoryError", PyExc_RuntimeError, nullptr);
+  accelerator_error = PyErr_NewException("rushlight.AcceleratorError", PyExc_RuntimeError, nullptr);
+  m.attr("OutOfMemoryError") = py::handle(out_of_memory_error);
+  m.attr("AcceleratorError") = py::handle(accelerator_error);
+  py::register_local_exception_translator([](std::exception_ptr p) {
+    try {
+      if (p) std::rethrow_exception(p);
+    } catch (const Error&) {
+      raise_current();
+    }
+  });
+  interpreter.release = []() -> void* {
+    return PyGILState_Check() ? static_cast<void*>(PyEval_SaveThread()) : nullptr;
+  };
+  interpreter.acquire = [](void* state) {
+    PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+  };
+  poll_interrupt = check_signals;
+  m.def(
+      "set_num_threads",
+      [](int n) {
+        if (n < 1) fail<RuntimeError>("set_num_threads expects a positive integer");
+        set_num_threads(n);
+      },
+      py::arg("int"));
+  m.def("get_num_threads", [] { return num_threads(); });
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,20 @@
+// The module rushlight._C: the types, then every family.
+#include "bindings/module.h"
+
+#include "bindings/python_tensor.h"
+
+namespace py = pybind11;
+using namespace rushlight::python;
+
+PYBIND11_MODULE(_C, m) {
+  m.attr("__stubs__") = py::list();
+  bind_types(m);
+  bind_errors(m);
+  make_tensor_type(m);
+  bind_creation(m);
+  bind_copy(m);
+  bind_view(m);
+  bind_join(m);
+  bind_autograd(m);
+  bind_numpy(m);
+}

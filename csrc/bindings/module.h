@@ -1,0 +1,16 @@
+// The families that make up the module, one bind function each, in a file of its name.
+#pragma once
+#include <pybind11/pybind11.h>
+
+namespace rushlight::python {
+
+void bind_types(pybind11::module_& m);       // dtype, device, Size
+void bind_errors(pybind11::module_& m);      // exceptions, interpreter hooks
+void bind_creation(pybind11::module_& m);
+void bind_copy(pybind11::module_& m);        // to, clone, item, tolist, ...
+void bind_view(pybind11::module_& m);
+void bind_join(pybind11::module_& m);
+void bind_autograd(pybind11::module_& m);
+void bind_numpy(pybind11::module_& m);
+
+}  // namespace rushlight::python

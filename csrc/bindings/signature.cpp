@@ -1,0 +1,211 @@
+// The parts of signature.h that run at import or on the way to an error.
+#include "bindings/signature.h"
+
+#include <pybind11/eval.h>
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+
+static std::string_view strip(std::string_view s) {
+  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+  return s;
+}
+
+// A Python literal: None, True, 3, 1e-5, 'mean', (). eval is only reached for numbers and tuples.
+static PyObject* literal(std::string_view text) {
+  if (text == "None") return Py_None;
+  if (text == "True" || text == "False") return text == "True" ? Py_True : Py_False;
+  if (text.front() == '\'')
+    return PyUnicode_InternFromString(std::string(text.substr(1, text.size() - 2)).c_str());
+  if (text.size() == 1 && text[0] >= '0' && text[0] <= '9') return PyLong_FromLong(text[0] - '0');
+  return py::eval(py::str(std::string(text))).release().ptr();
+}
+
+Signature Signature::parse(std::string_view text) {
+  Signature s;
+  const std::size_t open = text.find('(');
+  s.text = text;
+  s.name = text.substr(0, open);
+  std::string_view rest = text.substr(open + 1, text.rfind(')') - open - 1);
+  bool keyword_only = false;
+  while (!rest.empty()) {
+    std::size_t comma = 0;
+    for (int depth = 0; comma < rest.size() && (depth || rest[comma] != ','); ++comma)
+      depth += (rest[comma] == '(') - (rest[comma] == ')');
+    std::string_view item = strip(rest.substr(0, comma));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    if (item == "*") {
+      keyword_only = true;
+      continue;
+    }
+    const bool star = item.front() == '*';  // *name: what follows is keyword-only, as in Python
+    if (star) {
+      s.variadic = true;
+      item.remove_prefix(1);
+    }
+    const std::size_t equals = item.find('=');
+    std::string name(item.substr(0, equals));
+    PyObject* key = PyUnicode_InternFromString(name.c_str());
+    s.parameters.push_back(
+        {std::move(name), key, equals == item.npos ? nullptr : literal(item.substr(equals + 1))});
+    s.required += equals == item.npos;
+    s.positional += !keyword_only;
+    keyword_only |= star;
+  }
+  return s;
+}
+
+// Mismatches are marked, so that overloads can tell them from a TypeError of the op itself.
+static PyObject* mismatch_type() {
+  static PyObject* type =
+      PyErr_NewException("rushlight._C.SignatureError", PyExc_TypeError, nullptr);
+  return type;
+}
+
+bool is_mismatch() {
+  if (!PyErr_ExceptionMatches(mismatch_type())) return false;
+  PyErr_Clear();
+  return true;
+}
+
+bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
+                     PyObject** values, std::pair<PyObject* const*, Py_ssize_t>& rest) const {
+  const int count = int(parameters.size());
+  PyObject* const* keyword_values = args + n;
+  int filled = 0;
+  if (self) values[filled++] = self;
+  if (filled + n > positional ||
+      (variadic && filled + n == positional && !PySequence_Check(args[n - 1]))) {
+    if (!variadic) {
+      PyErr_Format(mismatch_type(), "%s() takes %d positional argument%s but %zd %s given",
+                   name.c_str(), positional, positional == 1 ? "" : "s", filled + n,
+                   filled + n == 1 ? "was" : "were");
+      return false;
+    }
+    rest = {args + (positional - 1 - filled), n - (positional - 1 - filled)};
+    n = positional - filled;
+  }
+  for (Py_ssize_t i = 0; i < n; ++i) values[filled++] = args[i];
+  for (int i = filled; i < count; ++i) values[i] = nullptr;
+
+  for (Py_ssize_t k = 0, nk = keywords ? PyTuple_GET_SIZE(keywords) : 0; k < nk; ++k) {
+    PyObject* key = PyTuple_GET_ITEM(keywords, k);
+    int i = 0;
+    while (i < count && parameters[std::size_t(i)].key != key) ++i;
+    if (i == count)  // not interned, or not ours
+      for (i = 0; i < count && PyUnicode_Compare(parameters[std::size_t(i)].key, key) != 0;) ++i;
+    if (i == count || values[i]) {
+      PyErr_Format(mismatch_type(),
+                   i == count ? "%s() got an unexpected keyword argument '%U'"
+                              : "%s() got multiple values for argument '%U'",
+                   name.c_str(), key);
+      return false;
+    }
+    values[i] = keyword_values[k];
+  }
+  for (int i = 0; i < count; ++i) {
+    if (values[i] || (values[i] = parameters[std::size_t(i)].fallback)) continue;
+    if (variadic && i + 1 == positional) {  // torch.ones(): no sizes at all
+      static PyObject* empty = PyTuple_New(0);
+      values[i] = empty;
+      continue;
+    }
+    PyErr_Format(mismatch_type(), "%s() missing 1 required positional arguments: \"%s\"",
+                 name.c_str(), parameters[std::size_t(i)].name.c_str());
+    return false;
+  }
+  return true;
+}
+
+bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got) const {
+  PyErr_Format(mismatch_type(), "%s(): argument '%s' (position %zu) must be %s, not %s",
+               name.c_str(), parameters[i].name.c_str(), i + 1, expected, Py_TYPE(got)->tp_name);
+  return false;
+}
+
+PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyObject* self,
+                      PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  std::string given;
+  for (Py_ssize_t i = 0; i < n; ++i)
+    given += (i ? ", " : "") + std::string(Py_TYPE(args[i])->tp_name);
+  for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k)
+    given += (given.empty() ? "" : ", ") +
+             py::cast<std::string>(py::handle(PyTuple_GET_ITEM(keywords, k))) + "=" +
+             Py_TYPE(args[n + k])->tp_name;
+  std::string choices;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string line = signatures[i]->text;
+    if (self) {  // a method's own tensor is not among its arguments
+      const std::string& first = signatures[i]->parameters[0].name;
+      const std::size_t at = line.find(first);
+      line.erase(at, first.size());
+      if (line.compare(at, 2, ", ") == 0) line.erase(at, 2);
+    }
+    choices += "\n * " + line;
+  }
+  PyErr_Format(PyExc_TypeError,
+               "%s() received an invalid combination of arguments - got (%s), but expected one "
+               "of:%s",
+               signatures[0]->name.c_str(), given.c_str(), choices.c_str());
+  return nullptr;
+}
+
+// "name(a, b=1)\n--\n\n": what inspect.signature reads.
+static PyMethodDef* definition(const Signature& s, bool is_method, bool has_text,
+                               std::string_view doc, _PyCFunctionFastWithKeywords f) {
+  std::string text;  // lives as long as the process
+  if (has_text) {
+    text = s.text;
+    if (is_method && !s.parameters.empty())
+      text.replace(s.name.size() + 1, s.parameters[0].name.size(), "$self");
+    text += "\n--\n\n";
+  }
+  text += doc;
+  return new PyMethodDef{strdup(s.name.c_str()),
+                         reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f)),
+                         METH_FASTCALL | METH_KEYWORDS, strdup(text.c_str())};
+}
+
+static void define(py::module_& m, As as, const Signature& s, bool has_text, std::string_view doc,
+                   _PyCFunctionFastWithKeywords function, _PyCFunctionFastWithKeywords method) {
+  if (as != As::method) {
+    static PyObject* module_name = PyUnicode_InternFromString("rushlight");
+    m.add_object(s.name.c_str(),
+                 py::reinterpret_steal<py::object>(PyCFunction_NewEx(
+                     definition(s, false, has_text, doc, function), nullptr, module_name)));
+  }
+  if (as != As::function)
+    py::setattr(reinterpret_cast<PyObject*>(tensor_type), s.name.c_str(),
+                py::reinterpret_steal<py::object>(
+                    PyDescr_NewMethod(tensor_type, definition(s, true, has_text, doc, method))));
+}
+
+void publish(py::module_& m, As as, const Signature& signature, std::size_t arity,
+             const std::string& stub, std::string_view doc, _PyCFunctionFastWithKeywords function,
+             _PyCFunctionFastWithKeywords method) {
+  if (signature.parameters.size() != arity)
+    throw std::logic_error(signature.name + ": signature text and C++ function disagree");
+  define(m, as, signature, true, doc.empty() ? std::string_view(stub) : doc, function, method);
+  py::object entry = py::make_tuple(stub, int(as));
+  m.attr("__stubs__").cast<py::list>().append(entry);
+}
+
+void publish_overloads(py::module_& m, As as, const std::vector<const Signature*>& signatures,
+                       const std::vector<std::string>& stubs, std::string_view doc,
+                       _PyCFunctionFastWithKeywords function, _PyCFunctionFastWithKeywords method) {
+  std::string text;
+  for (const Signature* s : signatures) text += s->text + "\n";
+  define(m, as, *signatures[0], false, text + "\n" + std::string(doc), function, method);
+  for (const std::string& stub : stubs)
+    m.attr("__stubs__").cast<py::list>().append(py::make_tuple(stub, int(as)));
+}
+
+void publish_alias(py::module_& m, As as, const char* existing, const char* name) {
+  const py::handle type(reinterpret_cast<PyObject*>(tensor_type));
+  if (as != As::method) m.attr(name) = m.attr(existing);
+  if (as != As::function) py::setattr(type, name, type.attr(existing));
+}
+
+}  // namespace rushlight::python

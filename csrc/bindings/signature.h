@@ -1,0 +1,177 @@
+// One line per op:   op<&conv2d>(m, "conv2d(input, weight, bias=None, stride=1, padding=0)")
+// The text gives names and defaults, the C++ parameter types give the conversions (arguments.h).
+// From both come the module function, the method, the docstring, the stub and every TypeError. Only
+// lists allocate; a TypeError is no C++ exception. Several torch overloads of one name:
+//   overloads<&max_all, &max_dim>(m, {"max(input)", "max(input, dim, keepdim=False)"})
+#pragma once
+#include <algorithm>
+
+#include "bindings/arguments.h"
+
+namespace rushlight::python {
+
+PyObject* raise_current() noexcept;  // the C++ exception in flight, as a Python one; returns null
+
+// What one signature text says.
+struct Signature {
+  struct Parameter {
+    std::string name;
+    PyObject* key;  // interned: keywords of compiled code compare by address
+    PyObject* fallback;  // null: required
+  };
+  std::string text, name;
+  std::vector<Parameter> parameters;
+  int required = 0;  // those without a default
+  int positional = 0;  // those before a lone '*'
+  bool variadic = false;  // the last positional one is written *name
+
+  static Signature parse(std::string_view text);
+  // Sorts a call into one value per parameter; the extra positionals of a *name go to `rest`.
+  bool bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
+            PyObject** values, std::pair<PyObject* const*, Py_ssize_t>& rest) const;
+  bool wrong_type(std::size_t i, const char* expected, PyObject* got) const;
+};
+
+// One Entry per C++ function: the two C entry points CPython calls, with all conversions inlined.
+// `Tag` tells apart two signatures of one function.
+template <auto F, int Tag = 0>
+struct Entry;
+template <class R, class... A, R (*F)(A...), int Tag>
+struct Entry<F, Tag> {
+  static inline Signature signature;
+  static constexpr std::size_t kCount = sizeof...(A);
+
+  static PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    if (n == Py_ssize_t(kCount) && !keywords && !signature.variadic && n == signature.positional)
+        [[likely]]
+      return call(args, {}, Indices{});
+    if (!keywords && n >= signature.required && n <= signature.positional && !signature.variadic) {
+      PyObject* values[kCount + 1];  // some left out: no names to look up, only defaults to add
+      for (std::size_t i = 0; i < kCount; ++i)
+        values[i] = Py_ssize_t(i) < n ? args[i] : signature.parameters[i].fallback;
+      return call(values, {}, Indices{});
+    }
+    return bind_and_call(nullptr, args, n, keywords);
+  }
+  static PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    if (n == 0 && !keywords && signature.required == 1) [[likely]] {
+      PyObject* values[kCount + 1] = {self};
+      for (std::size_t i = 1; i < kCount; ++i) values[i] = signature.parameters[i].fallback;
+      return call(values, {}, Indices{});
+    }
+    return bind_and_call(self, args, n, keywords);
+  }
+  static PyObject* bind_and_call(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                                 PyObject* keywords) {
+    PyObject* values[kCount + 1];
+    Rest rest{};
+    if (!signature.bind(self, args, n, keywords, values, rest)) return nullptr;
+    return call(values, rest, Indices{});
+  }
+  [[gnu::cold, gnu::noinline]] static std::string stub() {
+    const char* types[] = {Argument<A>::stub..., ""};
+    std::string s = "def " + signature.name + "(";
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const Signature::Parameter& p = signature.parameters[i];
+      const bool last = int(i) + 1 == signature.positional;
+      s += (i ? ", " : "") +
+           std::string(int(i) == signature.positional && !signature.variadic ? "*, " : "") +
+           (last && signature.variadic ? "*" : "") + p.name + ": " + types[i];
+      if (p.fallback) s += p.fallback == Py_None ? " | None = ..." : " = ...";
+    }
+    return s + ") -> " + stub_of<R> + ": ...";
+  }
+
+ private:
+  using Indices = std::index_sequence_for<A...>;
+  using Rest = std::pair<PyObject* const*, Py_ssize_t>;
+
+  template <std::size_t I, class T, class Slot>
+  static bool read(PyObject* const* values, Rest rest, Slot& slot) {
+    if constexpr (requires { Argument<T>::read_many(rest.first, rest.second, slot); })
+      if (signature.variadic && int(I) + 1 == signature.positional && rest.first) {
+        if (Argument<T>::read_many(rest.first, rest.second, slot)) return true;
+        PyObject* const* culprit = std::find_if_not(rest.first, rest.first + rest.second - 1,
+                                                    [](PyObject* o) { return PyLong_Check(o); });
+        return signature.wrong_type(I, Argument<T>::expected, *culprit);
+      }
+    if (Argument<T>::read(values[I], slot)) [[likely]]
+      return true;
+    return PyErr_Occurred() ? false : signature.wrong_type(I, Argument<T>::expected, values[I]);
+  }
+  template <std::size_t... I>
+  static PyObject* call([[maybe_unused]] PyObject* const* values, [[maybe_unused]] Rest rest,
+                        std::index_sequence<I...>) {
+    try {
+      std::tuple<typename Argument<A>::Slot...> slots;
+      if (!(read<I, A>(values, rest, std::get<I>(slots)) && ...)) return nullptr;
+      if constexpr (std::is_void_v<R>) {
+        F(Argument<A>::pass(std::get<I>(slots))...);
+        Py_RETURN_NONE;
+      } else {
+        return to_python(F(Argument<A>::pass(std::get<I>(slots))...));
+      }
+    } catch (...) {
+      return raise_current();
+    }
+  }
+};
+
+enum class As { both, function, method };
+// Puts an entry under its name into the module and onto Tensor; collects its stub.
+void publish(pybind11::module_& m, As as, const Signature& signature, std::size_t arity,
+             const std::string& stub, std::string_view doc, _PyCFunctionFastWithKeywords function,
+             _PyCFunctionFastWithKeywords method);
+// Defines a C entry under another name as well: aliases such as torch.absolute.
+void publish_alias(pybind11::module_& m, As as, const char* existing, const char* name);
+
+// Declares an op. The module collects the stubs in `__stubs__`.
+template <auto F, int Tag = 0>
+void op(pybind11::module_& m, std::string_view text, As as = As::both, std::string_view doc = "") {
+  using E = Entry<F, Tag>;
+  E::signature = Signature::parse(text);
+  publish(m, as, E::signature, E::kCount, E::stub(), doc, E::function, E::method);
+}
+
+// Tries signatures in order; the first whose names and types fit is called. If none fits, the error
+// lists them all, with what was given.
+PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyObject* self,
+                      PyObject* const* args, Py_ssize_t n, PyObject* keywords);
+bool is_mismatch();  // the current Python error is one of bind() or wrong_type(); clears it if so
+
+template <auto... F>
+struct Overloads {
+  static PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    return attempt(nullptr, args, n, keywords);
+  }
+  static PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    return attempt(self, args, n, keywords);
+  }
+
+ private:
+  static PyObject* attempt(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                           PyObject* keywords) {
+    PyObject* result = nullptr;
+    const bool done =
+        ((result = Entry<F, 1>::bind_and_call(self, args, n, keywords), result || !is_mismatch()) ||
+         ...);
+    if (done) return result;
+    const Signature* const signatures[] = {&Entry<F, 1>::signature...};
+    return no_overload(signatures, sizeof...(F), self, args, n, keywords);
+  }
+};
+
+void publish_overloads(pybind11::module_& m, As as, const std::vector<const Signature*>& signatures,
+                       const std::vector<std::string>& stubs, std::string_view doc,
+                       _PyCFunctionFastWithKeywords function, _PyCFunctionFastWithKeywords method);
+
+template <auto... F>
+void overloads(pybind11::module_& m, const std::array<std::string_view, sizeof...(F)>& texts,
+               As as = As::both, std::string_view doc = "") {
+  std::size_t i = 0;
+  ((Entry<F, 1>::signature = Signature::parse(texts[i++])), ...);
+  publish_overloads(m, as, {&Entry<F, 1>::signature...}, {Entry<F, 1>::stub()...}, doc,
+                    Overloads<F...>::function, Overloads<F...>::method);
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,233 @@
+// The small Python types: dtype, device, Size, layout and memory_format.
+#include <pybind11/operators.h>
+
+#include "bindings/signature.h"
+#include "core/backend.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+struct Dtype {
+  DType value;
+};
+// A name that only has to be itself: torch.strided, torch.contiguous_format.
+struct Symbol {
+  std::string name;
+};
+
+PyTypeObject* size_type;  // class Size(tuple)
+
+PyObject* size_repr(PyObject* self) {
+  PyObject* list = PySequence_List(self);
+  PyObject* text = list ? PyUnicode_FromFormat("torch.Size(%R)", list) : nullptr;
+  Py_XDECREF(list);
+  return text;
+}
+PyObject* as_size(PyObject* tuple) {  // steals `tuple`
+  if (!tuple) return nullptr;
+  PyObject* size = PyObject_CallOneArg(reinterpret_cast<PyObject*>(size_type), tuple);
+  Py_DECREF(tuple);
+  return size;
+}
+PyObject* size_subscript(PyObject* self, PyObject* key) {
+  PyObject* item = PyTuple_Type.tp_as_mapping->mp_subscript(self, key);
+  return PySlice_Check(key) ? as_size(item) : item;
+}
+PyObject* size_concat(PyObject* self, PyObject* other) {
+  if (!PyTuple_Check(other)) return PyTuple_Type.tp_as_sequence->sq_concat(self, other);
+  return as_size(PyTuple_Type.tp_as_sequence->sq_concat(self, other));
+}
+PyObject* size_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  PyObject* self = PyTuple_Type.tp_new(type, args, kwargs);
+  for (Py_ssize_t i = 0; self && i < PyTuple_GET_SIZE(self); ++i) {
+    PyObject* item = PyTuple_GET_ITEM(self, i);
+    std::int64_t value;
+    if (PyLong_CheckExact(item)) continue;
+    if (!read_index(item, value)) {
+      PyErr_Format(PyExc_TypeError, "torch.Size() takes an iterable of 'int' (item %zd is '%s')", i,
+                   Py_TYPE(item)->tp_name);
+      Py_DECREF(self);
+      return nullptr;
+    }
+    PyTuple_SET_ITEM(self, i, PyLong_FromLongLong(value));
+    Py_DECREF(item);
+  }
+  return self;
+}
+PyObject* size_numel(PyObject* self, PyObject*) {
+  try {
+    std::int64_t n = 1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); ++i)
+      n = checked_mul(n, PyLong_AsLongLong(PyTuple_GET_ITEM(self, i)));
+    return PyErr_Occurred() ? nullptr : to_python(n);
+  } catch (...) {
+    return raise_current();
+  }
+}
+PyObject* size_reduce(PyObject* self, PyObject*) {
+  PyObject* values = PySequence_Tuple(self);
+  PyObject* plain = values ? PyTuple_GetSlice(values, 0, PyTuple_GET_SIZE(values)) : nullptr;
+  Py_XDECREF(values);
+  if (!plain) return nullptr;
+  PyObject* list = PySequence_List(plain);  // a fresh, plain tuple whatever the subclass
+  Py_DECREF(plain);
+  PyObject* tuple = list ? PyList_AsTuple(list) : nullptr;
+  Py_XDECREF(list);
+  return tuple ? Py_BuildValue("(O(N))", size_type, tuple) : nullptr;
+}
+PyMethodDef size_methods[] = {{"numel", size_numel, METH_NOARGS, "The product of the sizes."},
+                              {"__reduce__", size_reduce, METH_NOARGS, nullptr},
+                              {nullptr, nullptr, 0, nullptr}};
+
+void bind_size(py::module_& m) {
+  using Slot = void*;
+  static PyType_Slot slots[] = {
+      {Py_tp_new, Slot(size_new)},       {Py_tp_repr, Slot(size_repr)},
+      {Py_tp_str, Slot(size_repr)},      {Py_mp_subscript, Slot(size_subscript)},
+      {Py_sq_concat, Slot(size_concat)}, {Py_tp_methods, size_methods},
+      {Py_tp_base, &PyTuple_Type},       {0, nullptr}};
+  static PyType_Spec spec = {"rushlight.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                             slots};
+  size_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!size_type) throw py::error_already_set();
+  m.add_object("Size", reinterpret_cast<PyObject*>(size_type));
+}
+
+void bind_dtype(py::module_& m) {
+  py::class_<Dtype> c(m, "dtype");
+  c.attr("__module__") = "rushlight";
+  c.def("__repr__", [](const Dtype& d) { return text(d.value); })
+      .def("__reduce__", [](const Dtype& d) { return dtype_name(d.value); })
+      .def("__deepcopy__", [](py::object self, py::object) { return self; })
+      .def("__copy__", [](py::object self) { return self; })
+      .def_property_readonly("is_floating_point",
+                             [](const Dtype& d) { return is_floating(d.value); })
+      .def_property_readonly("is_complex", [](const Dtype&) { return false; })
+      .def_property_readonly(
+          "is_signed",
+          [](const Dtype& d) { return d.value != DType::boolean && d.value != DType::uint8; })
+      .def_property_readonly("itemsize", [](const Dtype& d) { return item_size(d.value); })
+      .def("to_real", [](py::object self) { return self; });
+  for (int i = 0; i < kDTypes; ++i) {
+    py::object d = py::cast(Dtype{DType(i)});
+    m.attr(dtype_name(DType(i))) = d;
+    dtype_objects[i] = d.release().ptr();
+  }
+  const std::pair<const char*, DType> aliases[] = {
+      {"half", DType::float16}, {"float", DType::float32}, {"double", DType::float64},
+      {"short", DType::int16},  {"int", DType::int32},     {"long", DType::int64}};
+  for (auto [name, d] : aliases) m.attr(name) = py::handle(dtype_objects[int(d)]);
+  m.def("get_default_dtype",
+        [] { return py::reinterpret_borrow<py::object>(dtype_objects[int(default_dtype())]); });
+  m.def(
+      "promote_types",
+      [](py::object a, py::object b) {
+        DType x, y;
+        if (!Argument<DType>::read(a.ptr(), x) || !Argument<DType>::read(b.ptr(), y))
+          fail<TypeError>("promote_types(): both arguments must be torch.dtype");
+        return py::reinterpret_borrow<py::object>(dtype_objects[int(promote_types(x, y))]);
+      },
+      py::arg("type1"), py::arg("type2"));
+  m.def(
+      "can_cast",
+      [](py::object a, py::object b) {
+        DType x, y;
+        if (!Argument<DType>::read(a.ptr(), x) || !Argument<DType>::read(b.ptr(), y))
+          fail<TypeError>("can_cast(): both arguments must be torch.dtype");
+        return can_cast(x, y);
+      },
+      py::arg("from_"), py::arg("to"));
+  m.def("_set_default_dtype", [](py::object d) {
+    DType value;
+    if (!Argument<DType>::read(d.ptr(), value) || !py::isinstance<Dtype>(d))
+      fail<TypeError>(
+          "invalid dtype object: only floating-point types are supported as the default type");
+    set_default_dtype(value);
+  });
+}
+
+// device("cuda", 1), device("cuda:1"), device(1), device(other), device(type="cuda", index=1)
+Device make_device(py::object type, py::object index) {
+  Device d;
+  if (!Argument<Device>::read(type.ptr(), d)) {
+    if (PyLong_Check(type.ptr())) fail<RuntimeError>("Device index must not be negative");
+    fail<TypeError>("device(): argument 'type' must be str, int or torch.device, not ",
+                    Py_TYPE(type.ptr())->tp_name);
+  }
+  if (index.is_none()) return d;
+  std::int64_t i;
+  if (!Argument<std::int64_t>::read(index.ptr(), i))
+    fail<TypeError>("device(): argument 'index' must be int, not ", Py_TYPE(index.ptr())->tp_name);
+  if (d.index >= 0)
+    fail<RuntimeError>(
+        "type (string) must not include an index because index was passed explicitly: ", d);
+  if (i < 0) fail<RuntimeError>("Device index must not be negative");
+  if (i > 127) fail<RuntimeError>("Device index must be below 128, got ", i);
+  d.index = std::int8_t(i);
+  return d;
+}
+
+void bind_device(py::module_& m) {
+  py::class_<Device> c(m, "device");
+  c.attr("__module__") = "rushlight";
+  c.def(py::init(&make_device), py::arg("type"), py::arg("index") = py::none())
+      .def_property_readonly("type", [](const Device& d) { return device_type_name(d.type); })
+      .def_property_readonly("index",
+                             [](const Device& d) -> py::object {
+                               if (d.index < 0) return py::none();
+                               return py::int_(int(d.index));
+                             })
+      .def("__str__", [](const Device& d) { return text(d); })
+      .def("__repr__",
+           [](const Device& d) {
+             return d.index < 0 ? text("device(type='", device_type_name(d.type), "')")
+                                : text("device(type='", device_type_name(d.type),
+                                       "', index=", int(d.index), ")");
+           })
+      .def("__eq__",
+           [](const Device& a, py::object b) {
+             return py::isinstance<Device>(b) && a == py::cast<Device>(b);
+           })
+      .def("__hash__", [](const Device& d) { return int(d.type) * 256 + d.index + 1; })
+      .def("__deepcopy__", [](const Device& d, py::object) { return d; })
+      .def("__reduce__", [](py::object self) -> py::tuple {
+        const Device d = py::cast<Device>(self);
+        const py::object type = py::type::of(self);
+        if (d.index < 0) return py::make_tuple(type, py::make_tuple(device_type_name(d.type)));
+        return py::make_tuple(type, py::make_tuple(device_type_name(d.type), int(d.index)));
+      });
+}
+
+void bind_symbols(py::module_& m) {
+  const auto define = [&](py::class_<Symbol>& c, std::initializer_list<const char*> names) {
+    c.attr("__module__") = "rushlight";
+    c.def("__repr__", [](const Symbol& s) {
+       return "torch." + s.name;
+     }).def("__reduce__", [](const Symbol& s) { return s.name; });
+    for (const char* name : names) m.attr(name) = py::cast(Symbol{name});
+  };
+  py::class_<Symbol> layout(m, "layout");
+  define(layout,
+         {"strided", "contiguous_format", "preserve_format", "channels_last", "channels_last_3d"});
+  m.attr("memory_format") = layout;
+}
+
+}  // namespace
+
+PyObject* to_python(const Shape& shape) {
+  PyObject* size = size_type->tp_alloc(size_type, shape.rank);
+  for (int d = 0; size && d < shape.rank; ++d)
+    PyTuple_SET_ITEM(size, d, PyLong_FromLongLong(shape[d]));
+  return size;
+}
+
+void bind_types(py::module_& m) {
+  bind_size(m);
+  bind_dtype(m);
+  bind_device(m);
+  bind_symbols(m);
+}
+
+}  // namespace rushlight::python

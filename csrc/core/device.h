@@ -1,0 +1,37 @@
+// Device and dtype as values, with their names.
+#pragma once
+#include <ostream>
+#include <string_view>
+
+#include "kernels/dtype.h"
+
+namespace rushlight {
+
+enum class DeviceType : std::uint8_t { cpu, cuda, meta };
+
+// index is -1 where none was given: "cuda" means the current device once a tensor is made.
+struct Device {
+  DeviceType type = DeviceType::cpu;
+  std::int8_t index = -1;
+  bool operator==(const Device&) const = default;
+  bool is_cpu() const { return type == DeviceType::cpu; }
+  bool is_cuda() const { return type == DeviceType::cuda; }
+  bool is_meta() const { return type == DeviceType::meta; }
+};
+inline constexpr Device kCpu{};
+
+Device parse_device(std::string_view text);  // "cuda:1"; torch's words where it cannot be one
+const char* device_type_name(DeviceType type);
+std::ostream& operator<<(std::ostream& s, Device d);  // cuda:0
+
+const char* dtype_name(DType d);   // float32
+const char* scalar_name(DType d);  // Float
+std::ostream& operator<<(std::ostream& s, DType d);  // torch.float32
+
+// What two tensors of these dtypes compute in.
+DType promote_types(DType a, DType b);
+bool can_cast(DType from, DType to);
+DType default_dtype();
+void set_default_dtype(DType d);
+
+}  // namespace rushlight

@@ -1,0 +1,148 @@
+// The slow paths of CPU memory: fresh small blocks, and the process-wide cache of large ones.
+#include "core/memory.h"
+
+#include <algorithm>
+#include <mutex>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <unordered_map>
+#include <vector>
+
+namespace rushlight {
+
+bool cache_is_off() noexcept {
+  static const bool off = [] {
+    const char* value = std::getenv("RUSHLIGHT_NO_CACHE");
+    return kSanitized || (value && *value && *value != '0');
+  }();
+  return off;
+}
+
+const int BlockCache::keep_ = cache_is_off() ? 0 : 256;
+
+struct Reaper {  // gives the lists back when its thread ends
+  bool armed;
+  ~Reaper() {
+    for (BlockCache::List& list : BlockCache::lists_)
+      for (; list.head; --list.count)
+        std::free(std::exchange(list.head, *static_cast<void**>(list.head)));
+  }
+};
+
+static void* allocate(std::size_t bytes) {
+  static const std::size_t machine =
+      std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
+  if (bytes > machine) throw std::bad_alloc();
+  void* block = nullptr;
+  if (posix_memalign(&block, 64, bytes)) throw std::bad_alloc();
+  return block;
+}
+
+[[gnu::noinline]] void* BlockCache::fresh(std::size_t bytes, std::size_t rounded) {
+  static thread_local Reaper reaper{true};
+  (void)reaper.armed;
+  return allocate(cache_is_off() ? bytes : rounded);
+}
+
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t(2) << 20;
+
+// Sizes are rounded up to an eighth of their power of two, so that a block serves its neighbours.
+std::size_t rounded(std::size_t bytes) {
+  const std::size_t step = std::max<std::size_t>(std::bit_floor(bytes) / 8, 4096);
+  return (bytes + step - 1) / step * step;
+}
+
+class LargeCache {
+ public:
+  LargeCache() {
+    const std::size_t machine =
+        std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
+    limit_ = std::min(machine / 8, std::size_t(2) << 30);
+  }
+  void* take(std::size_t bytes) {
+    const std::size_t size = rounded(bytes);
+    {
+      std::lock_guard lock(mutex_);
+      auto found = free_.find(size);
+      if (found != free_.end() && !found->second.empty()) {
+        void* block = found->second.back();
+        found->second.pop_back();
+        kept_ -= size;
+        return block;
+      }
+    }
+    try {
+      return map(size);
+    } catch (const std::bad_alloc&) {
+      clear();
+      return map(size);
+    }
+  }
+  void give(void* block, std::size_t bytes) noexcept {
+    const std::size_t size = rounded(bytes);
+    {
+      std::lock_guard lock(mutex_);
+      if (kept_ + size <= limit_) {
+        try {
+          free_[size].push_back(block);
+          kept_ += size;
+          return;
+        } catch (const std::bad_alloc&) {  // then it is freed below
+        }
+      }
+    }
+    std::free(block);
+  }
+  void clear() noexcept {
+    std::lock_guard lock(mutex_);
+    for (auto& [size, blocks] : free_) {
+      for (void* block : blocks) std::free(block);
+      blocks.clear();
+    }
+    kept_ = 0;
+  }
+  std::mutex mutex_;
+
+ private:
+  static void* map(std::size_t size) {
+    if (size < kHugePage) return allocate(size);
+    const std::size_t machine =
+        std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
+    if (size > machine) throw std::bad_alloc();
+    void* block = std::aligned_alloc(kHugePage, (size + kHugePage - 1) / kHugePage * kHugePage);
+    if (!block) throw std::bad_alloc();
+    madvise(block, size, MADV_HUGEPAGE);
+    return block;
+  }
+  std::unordered_map<std::size_t, std::vector<void*>> free_;
+  std::size_t kept_ = 0, limit_ = 0;
+};
+
+LargeCache& large() {
+  // Never destroyed: tensors may outlive static destruction at interpreter exit.
+  static LargeCache* cache = [] {
+    auto* c = new LargeCache;
+    pthread_atfork([] { large().mutex_.lock(); }, [] { large().mutex_.unlock(); },
+                   [] { large().mutex_.unlock(); });
+    return c;
+  }();
+  return *cache;
+}
+
+}  // namespace
+
+void* take_large(std::size_t bytes) {
+  return cache_is_off() ? allocate(bytes) : large().take(bytes);
+}
+void give_large(void* block, std::size_t bytes) noexcept {
+  if (cache_is_off())
+    std::free(block);
+  else
+    large().give(block, bytes);
+}
+void release_cached_memory() noexcept { large().clear(); }
+
+}  // namespace rushlight

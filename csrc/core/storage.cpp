@@ -1,0 +1,64 @@
+// Birth and death of storages.
+#include "core/storage.h"
+
+#include "core/backend.h"
+#include "core/error.h"
+
+namespace rushlight {
+namespace {
+
+void release_device(Storage& s) noexcept {
+  if (s.data) backend_table(s.device).release(s.device.index, s.data, s.bytes);
+}
+
+}  // namespace
+
+Ref<Storage> Storage::make(std::size_t bytes, Device device) {
+  if (device.is_cpu()) [[likely]] {
+    try {
+      void* block = BlockCache::take(kHeader + bytes);
+      auto* s = new (block) Storage;
+      s->bytes = bytes;
+      s->data = static_cast<char*>(block) + kHeader;
+      return Ref<Storage>::adopt(s);
+    } catch (const std::bad_alloc&) {
+      fail<RuntimeError>(
+          "[enforce fail at alloc_cpu] DefaultCPUAllocator: can't allocate memory: you tried to "
+          "allocate ",
+          bytes, " bytes. Error code 12 (Cannot allocate memory)");
+    }
+  }
+  void* block = BlockCache::take(kHeader);
+  auto s = Ref<Storage>::adopt(new (block) Storage);
+  s->device = device;
+  if (device.is_meta()) {
+    s->bytes = bytes;
+    return s;
+  }
+  const Backend& b = backend(device);
+  s->data = b.allocate(device.index, bytes);
+  s->bytes = bytes;
+  s->generation = b.generation(device.index);
+  s->release_memory = release_device;
+  return s;
+}
+
+Ref<Storage> Storage::borrow(void* data, std::size_t bytes, void* owner,
+                             void (*release)(Storage&) noexcept) {
+  auto* s = new (BlockCache::take(kHeader)) Storage;
+  s->data = data;
+  s->bytes = bytes;
+  s->owner = owner;
+  s->resizable = false;
+  s->release_memory = release;
+  return Ref<Storage>::adopt(s);
+}
+
+void destroy(Storage* s) noexcept {
+  if (s->device.is_cpu() && !s->release_memory) [[likely]]
+    return BlockCache::give(s, Storage::kHeader + s->bytes);
+  if (s->release_memory) s->release_memory(*s);
+  BlockCache::give(s, Storage::kHeader);
+}
+
+}  // namespace rushlight

@@ -1,0 +1,31 @@
+// Storage: the bytes behind one or more tensors. A changer must know: small CPU storages lie in one
+// block with their header; all others own memory that `release_memory` gives back. The version
+// counter sits here, as every view of the bytes shares it.
+#pragma once
+#include "core/device.h"
+#include "core/memory.h"
+
+namespace rushlight {
+
+struct Storage : Shared {
+  std::uint32_t version = 0;  // bumped by every in-place op on any view
+  Device device;
+  bool pinned = false;
+  bool resizable = true;  // false where somebody else owns the bytes (NumPy, DLPack)
+  std::uint32_t generation = 0;  // of its device; a device that is gone leaves the old number here
+  std::size_t bytes = 0;
+  void* data = nullptr;
+  void (*release_memory)(Storage&) noexcept = nullptr;
+  void* owner = nullptr;  // for release_memory: the object that lent the bytes
+  static constexpr std::size_t kHeader = 64;  // the data stays 64-byte aligned
+
+  // Uninitialised memory on `device`, whose index must be resolved.
+  static Ref<Storage> make(std::size_t bytes, Device device);
+  // Borrowed CPU bytes; release(owner) when the last tensor is gone.
+  static Ref<Storage> borrow(void* data, std::size_t bytes, void* owner,
+                             void (*release)(Storage&) noexcept);
+};
+static_assert(sizeof(Storage) <= Storage::kHeader);
+void destroy(Storage* s) noexcept;
+
+}  // namespace rushlight

@@ -1,0 +1,186 @@
+// Making tensors and views of storages; every geometry is checked here.
+#include "core/tensor.h"
+
+#include "core/backend.h"
+
+namespace rushlight {
+
+void (*release_python)(_object*) = nullptr;
+
+static Tensor new_body() {
+  return Tensor(Ref<Body>::adopt(new (BlockCache::take(sizeof(Body))) Body));
+}
+
+Tensor empty(Sizes sizes, DType dtype, Device device) {
+  Tensor t = new_body();
+  Body& b = *t.body();
+  b.shape = Shape(sizes);
+  b.dtype = dtype;
+  b.numel = contiguous_strides(sizes, b.strides);
+  b.device = device.is_cpu() ? kCpu : resolve(device);
+  b.storage =
+      Storage::make(std::size_t(checked_mul(b.numel, std::int64_t(item_size(dtype)))), b.device);
+  return t;
+}
+
+Tensor empty_like(const Tensor& t) { return empty_like(t, t.dtype()); }
+
+// Dense tensors in another order of dimensions keep that order; anything else becomes row-major.
+Tensor empty_like(const Tensor& t, DType dtype) {
+  if (t.is_contiguous() || t.numel() == 0) [[likely]]
+    return empty(t.sizes(), dtype, t.device());
+  int order[kMaxRank];
+  const int rank = t.dim();
+  for (int d = 0; d < rank; ++d) order[d] = d;
+  std::stable_sort(order, order + rank, [&](int a, int b) {
+    return t->strides[std::size_t(a)] > t->strides[std::size_t(b)];
+  });
+  Strides strides{};
+  std::int64_t step = 1;
+  bool dense = true;
+  for (int k = rank - 1; k >= 0; --k) {
+    const auto d = std::size_t(order[k]);
+    dense &= t->shape.sizes[d] == 1 || t->strides[d] != 0;
+    strides[d] = step;
+    step *= std::max<std::int64_t>(t->shape.sizes[d], 1);
+  }
+  if (!dense) return empty(t.sizes(), dtype, t.device());
+  return empty_strided(t.sizes(), strides.data(), dtype, t.device());
+}
+
+Tensor empty_strided(Sizes sizes, const std::int64_t* strides, DType dtype, Device device) {
+  for (std::size_t d = 0; d < sizes.size(); ++d)
+    if (strides[d] < 0)
+      fail<RuntimeError>(
+          "as_strided: Negative strides are not supported at the moment, got strides: ",
+          Sizes(strides, sizes.size()));
+  numel_of(sizes);
+  const Extent e = extent_of(sizes, strides);
+  const std::int64_t elements = checked_add(e.high, 1);
+  device = resolve(device);
+  auto storage =
+      Storage::make(std::size_t(checked_mul(elements, std::int64_t(item_size(dtype)))), device);
+  return from_storage(std::move(storage), dtype, sizes, strides, 0);
+}
+
+Tensor alias(const Tensor& t) {
+  Tensor v = new_body();
+  const Body& from = *t.body();
+  Body& to = *v.body();
+  to.dtype = from.dtype;
+  to.device = from.device;
+  to.contiguous = from.contiguous;
+  to.inference = from.inference;
+  to.shape = from.shape;
+  to.strides = from.strides;
+  to.numel = from.numel;
+  to.offset = from.offset;
+  to.storage = from.storage;
+  return v;
+}
+
+static void check_inside(const Storage& s, DType dtype, Sizes sizes, const std::int64_t* strides,
+                         std::int64_t offset) {
+  const Extent e = extent_of(sizes, strides);
+  if (offset < 0) fail<RuntimeError>("Tensor: invalid storage offset ", offset);
+  if (e.high < e.low) return;  // no elements
+  const std::int64_t low = checked_add(offset, e.low), high = checked_add(offset, e.high);
+  const std::int64_t end = checked_mul(checked_add(high, 1), std::int64_t(item_size(dtype)));
+  if (low < 0 || std::uint64_t(end) > s.bytes)
+    fail<RuntimeError>("setStorage: sizes ", sizes, ", strides ", Sizes(strides, sizes.size()),
+                       ", storage offset ", offset, ", and itemsize ", item_size(dtype),
+                       " requiring a storage size of ", end,
+                       " are out of bounds for storage of size ", s.bytes);
+}
+
+Tensor from_storage(Ref<Storage> storage, DType dtype, Sizes sizes, const std::int64_t* strides,
+                    std::int64_t offset) {
+  const std::int64_t numel = numel_of(sizes);
+  check_inside(*storage, dtype, sizes, strides, offset);
+  Tensor t = new_body();
+  Body& b = *t.body();
+  b.shape = Shape(sizes);
+  b.dtype = dtype;
+  b.device = storage->device;
+  std::copy_n(strides, sizes.size(), b.strides.begin());
+  b.numel = numel;
+  b.offset = offset;
+  b.contiguous = contiguous(sizes, b.strides);
+  b.storage = std::move(storage);
+  return t;
+}
+
+Tensor geometry(const Tensor& t, Sizes sizes, const std::int64_t* strides, std::int64_t offset) {
+  Tensor v = from_storage(t->storage, t.dtype(), sizes, strides, offset);
+  v->inference = t->inference;
+  return v;
+}
+
+void check_alive(const Tensor& t) {
+  if (t.device().is_cpu()) [[likely]]
+    return;
+  if (t.device().is_meta())
+    fail<NotImplementedError>(
+        "Cannot copy out of meta tensor; no data!\n", describe("tensor", t),
+        "; make it real with Module.to_empty(device=...) or torch.empty_like(t, device=...)");
+  const CudaRuntime* r = cuda_runtime();
+  if (!r || t.device().index >= r->device_count() ||
+      r->table->generation(t.device().index) != t.storage().generation)
+    fail<RuntimeError>("this tensor's device is gone: ", describe("tensor", t),
+                       " was made before the virtual GPUs were changed by cuda.virtual(...)\n"
+                       "copy tensors with .cpu() before changing the devices");
+}
+
+View view_of(const Tensor& t, Sizes to) {
+  if (!t) fail<RuntimeError>("an undefined tensor was given to a kernel");
+  check_alive(t);
+  const Body& b = *t.body();
+  check_inside(*b.storage, b.dtype, b.shape, b.strides.data(), b.offset);
+  View v;
+  v.data = static_cast<char*>(b.storage->data) + b.offset * std::int64_t(item_size(b.dtype));
+  v.dtype = b.dtype;
+  v.rank = int(to.size());
+  v.numel = numel_of(to);
+  const Strides strides = broadcast_strides(b.shape, b.strides.data(), to);
+  std::copy_n(to.begin(), to.size(), v.sizes);
+  std::copy_n(strides.begin(), to.size(), v.strides);
+  return v;
+}
+
+View view_of(const Tensor& t) {
+  if (!t) fail<RuntimeError>("an undefined tensor was given to a kernel");
+  check_alive(t);
+  const Body& b = *t.body();
+  check_inside(*b.storage, b.dtype, b.shape, b.strides.data(), b.offset);
+  View v;
+  v.data = static_cast<char*>(b.storage->data) + b.offset * std::int64_t(item_size(b.dtype));
+  v.dtype = b.dtype;
+  v.rank = b.shape.rank;
+  v.numel = b.numel;
+  std::copy_n(b.shape.begin(), std::size_t(v.rank), v.sizes);
+  std::copy_n(b.strides.begin(), std::size_t(v.rank), v.strides);
+  return v;
+}
+
+std::string describe(const char* name, const Tensor& t) {
+  return text(name, ": ", dtype_name(t.dtype()), " ", t.sizes(), " on ", t.device());
+}
+
+void fail_devices(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
+                  const char* b_name) {
+  Device first = a.device(), second = b.device();
+  if (first.is_cpu()) std::swap(first, second);  // torch names the GPU first
+  fail<RuntimeError>(
+      "Expected all tensors to be on the same device, but found at least two devices, ", first,
+      " and ", second, "!\n", op, "(): ", describe(a_name ? a_name : "first", a), "; ",
+      describe(b_name ? b_name : "second", b), "\nmove one of them: x.to(y.device)");
+}
+
+void check_same_device(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
+                       const char* b_name) {
+  if (a.device() == b.device()) [[likely]]
+    return;
+  fail_devices(op, a, a_name, b, b_name);
+}
+
+}  // namespace rushlight

@@ -1,0 +1,104 @@
+// Tensor: one handle to one body. Two blocks per tensor: the body (shape inline, no vectors) and
+// the storage (header and bytes together). Autograd state is ONE pointer: null until something
+// needs a gradient, the grad_fn of a result, or the accumulator (which owns .grad) of a leaf.
+#pragma once
+#include "core/shape.h"
+#include "core/storage.h"
+
+struct _object;  // PyObject: the core stores one pointer and never looks inside
+
+namespace rushlight {
+
+struct Node;
+struct Body;
+void destroy(Node*);
+void destroy(Body*);
+
+struct Body : Shared {
+  DType dtype = DType::float32;
+  Device device;
+  bool requires_grad = false;  // leaf flag or "has a grad_fn": one load answers both
+  bool contiguous = true;
+  bool retains_grad = false;
+  bool inference = false;
+  std::uint16_t output = 0;        // which output of `node` this is
+  std::uint32_t node_version = 0;  // of a view: the storage's version its node was made at
+  Shape shape;
+  Strides strides;
+  std::int64_t numel = 1, offset = 0;
+  Ref<Storage> storage;
+  Ref<Body> base;                  // of a view: whose elements it shows, for in-place gradients
+  Node* node = nullptr;            // owned; grad_fn of a result, accumulator of a leaf
+  _object* python = nullptr;  // borrowed: the Python object of this tensor, while there is one
+  _object* left_behind = nullptr;  // owned: (class, attributes) of one that died before us
+};
+
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(Ref<Body> body) : body_(std::move(body)) {}
+  Body* body() const { return body_.get(); }
+  Body* operator->() const { return body_.get(); }
+  explicit operator bool() const { return bool(body_); }
+  [[nodiscard]] Body* detach_body() { return body_.detach(); }
+  const Ref<Body>& ref() const { return body_; }
+
+  Sizes sizes() const { return body_->shape.view(); }
+  const Shape& shape() const { return body_->shape; }
+  Sizes strides() const { return {body_->strides.data(), std::size_t(body_->shape.rank)}; }
+  std::int64_t size(std::int64_t d) const { return body_->shape[wrap_dim(d, dim())]; }
+  std::int64_t stride(std::int64_t d) const {
+    return body_->strides[std::size_t(wrap_dim(d, dim()))];
+  }
+  int dim() const { return body_->shape.rank; }
+  std::int64_t numel() const { return body_->numel; }
+  std::int64_t offset() const { return body_->offset; }
+  DType dtype() const { return body_->dtype; }
+  Device device() const { return body_->device; }
+  bool is_contiguous() const { return body_->contiguous; }
+  bool requires_grad() const { return body_->requires_grad; }
+  Storage& storage() const { return *body_->storage; }
+  bool is_same(const Tensor& o) const { return body() == o.body(); }
+
+ private:
+  Ref<Body> body_;
+};
+
+Tensor empty(Sizes sizes, DType dtype, Device device = kCpu);
+inline Tensor empty(const Shape& shape, DType dtype, Device device = kCpu) {
+  return empty(shape.view(), dtype, device);
+}
+inline Tensor empty(std::initializer_list<std::int64_t> sizes, DType dtype, Device device = kCpu) {
+  return empty(Sizes(sizes.begin(), sizes.size()), dtype, device);
+}
+// Dense memory in the order of t's own dimensions (torch's preserve_format).
+Tensor empty_like(const Tensor& t);
+Tensor empty_like(const Tensor& t, DType dtype);
+Tensor empty_strided(Sizes sizes, const std::int64_t* strides, DType dtype, Device device);
+
+// A second body on the same storage, without history and not a view.
+Tensor alias(const Tensor& t);
+// The same storage seen with another geometry; checked against the storage's end. No history.
+Tensor geometry(const Tensor& t, Sizes sizes, const std::int64_t* strides, std::int64_t offset);
+Tensor from_storage(Ref<Storage> storage, DType dtype, Sizes sizes, const std::int64_t* strides,
+                    std::int64_t offset);
+
+// What kernels receive. The only place that makes one; it refuses what lies outside the storage,
+// meta tensors, and tensors of a device that is gone.
+View view_of(const Tensor& t);
+View view_of(const Tensor& t, Sizes broadcast_to);
+// Throws for a tensor of a device that is gone; free for CPU tensors.
+void check_alive(const Tensor& t);
+
+// Torch's words where operands are on different devices; names may be null.
+void check_same_device(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
+                       const char* b_name);
+[[noreturn]] void fail_devices(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
+                               const char* b_name);
+// "weight: float32 [2, 3] on cuda:0": how error messages describe an argument.
+std::string describe(const char* name, const Tensor& t);
+
+// Set by the bindings: drops the Python object a body has kept.
+extern void (*release_python)(_object*);
+
+}  // namespace rushlight

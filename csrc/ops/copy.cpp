@@ -1,0 +1,167 @@
+// Copies, casts and transfers between devices. A changer must know: `to` returns its input itself
+// when nothing changes, as programs rely on it (`x.to(device) is x`).
+#include "core/backend.h"
+#include "core/work.h"
+#include "ops/ops.h"
+
+namespace rushlight {
+
+Scalar element(const Tensor& t, std::int64_t offset) {
+  check_alive(t);
+  const std::int64_t size = std::int64_t(item_size(t.dtype()));
+  if (offset < 0 || std::uint64_t(checked_mul(checked_add(offset, 1), size)) > t.storage().bytes)
+    fail<RuntimeError>("element ", offset, " lies outside the tensor's storage");
+  alignas(8) unsigned char bytes[8];
+  const char* from = static_cast<const char*>(t.storage().data) + offset * size;
+  if (t.device().is_cpu()) {
+    std::copy_n(from, size, bytes);
+  } else {
+    const Backend& b = backend(t.device());
+    b.copy_bytes(bytes, -1, from, t.device().index, std::size_t(size));
+  }
+  return dispatch_all(t.dtype(), [&]<class S>(Type<S>) {
+    const auto value = load(reinterpret_cast<const S*>(bytes));
+    if constexpr (std::is_same_v<S, bool>)
+      return Scalar(bool(value));
+    else if constexpr (std::is_integral_v<S>)
+      return Scalar(std::int64_t(value));
+    else
+      return Scalar(double(value));
+  });
+}
+
+Scalar item(const Tensor& t) {
+  if (t.numel() != 1)
+    fail<RuntimeError>("a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
+  return element(t, t.offset());
+}
+
+// Across devices both sides must be dense and alike: a copy of bytes. What is not, is brought into
+// that form on its own device first.
+static void copy_across(const Tensor& out, const Tensor& in) {
+  Tensor from = in;
+  if (from.dtype() != out.dtype() || !from.is_contiguous() || !same(from.sizes(), out.sizes())) {
+    from = empty(out.sizes(), out.dtype(), in.device());
+    copy_bits(from, in);
+  }
+  const Tensor into = out.is_contiguous() ? out : empty(out.sizes(), out.dtype(), out.device());
+  const View a = view_of(into), b = view_of(from);
+  const Device gpu = out.device().is_cuda() ? out.device() : in.device();
+  const std::size_t bytes = std::size_t(bytes_of(out.sizes(), out.dtype()));
+  {
+    const Unlocked unlocked(double(bytes) / 10, {&into, &from});
+    backend(gpu).copy_bytes(a.data, out.device().index, b.data, in.device().index, bytes);
+  }
+  if (!into.is_same(out)) copy_bits(out, into);
+}
+
+void copy_bits(const Tensor& out, const Tensor& in) {
+  if (out.numel() == 0) return;
+  if (out.device() != in.device()) return copy_across(out, in);
+  const View to = view_of(out), from = view_of(in, out.sizes());
+  const Backend& b = backend(out.device());
+  const Unlocked unlocked(double(out.numel()) * 0.3, {&out, &in});
+  b.copy->copy(to, from);
+}
+
+static Tensor transfer(const Tensor& input, DType dtype, Device device) {
+  Tensor out = input.device().is_meta() || device.is_meta() ? empty(input.sizes(), dtype, device)
+                                                            : empty_like(input, dtype);
+  if (device.is_meta()) return out;
+  if (device == input.device()) {
+    copy_bits(out, input);
+    return out;
+  }
+  // The same order of dimensions on the other device.
+  Strides strides{};
+  std::copy_n(out->strides.begin(), out.dim(), strides.begin());
+  Tensor there = empty_strided(out.sizes(), strides.data(), dtype, device);
+  if (out.is_contiguous() && input.is_contiguous() && dtype == input.dtype()) {
+    copy_bits(there, input);
+    return there;
+  }
+  copy_bits(out, input);
+  const View a = view_of(there), b = view_of(out);
+  const Device gpu = device.is_cuda() ? device : input.device();
+  if (out.numel())
+    backend(gpu).copy_bytes(a.data, device.index, b.data, input.device().index,
+                            std::size_t(bytes_of(out.sizes(), dtype)));
+  return there;
+}
+
+Tensor to(const Tensor& input, DType dtype, Device device, bool copy) {
+  device = resolve(device);
+  if (!copy && dtype == input.dtype() && device == input.device()) return input;
+  Tensor out = transfer(input, dtype, device);
+  return record(
+      "ToCopyBackward0", std::move(out),
+      [d = input.dtype(), at = input.device()](Tensor g) { return Gradients(to(g, d, at)); },
+      input);
+}
+Tensor to(const Tensor& input, DType dtype) { return to(input, dtype, input.device()); }
+Tensor to(const Tensor& input, Device device) { return to(input, input.dtype(), device); }
+
+Tensor clone(const Tensor& input) {
+  Tensor out = input.device().is_meta() ? empty(input.sizes(), input.dtype(), input.device())
+                                        : empty_like(input);
+  if (!input.device().is_meta()) copy_bits(out, input);
+  return record(
+      "CloneBackward0", std::move(out), [](Tensor g) { return Gradients(std::move(g)); }, input);
+}
+
+Tensor contiguous(const Tensor& input) {
+  if (input.is_contiguous()) return input;
+  Tensor out = empty(input.sizes(), input.dtype(), input.device());
+  copy_bits(out, input);
+  return record(
+      "CloneBackward0", std::move(out), [](Tensor g) { return Gradients(std::move(g)); }, input);
+}
+
+static bool overlap(const Tensor& a, const Tensor& b) {
+  if (a->storage.get() != b->storage.get() || !a.numel() || !b.numel()) return false;
+  const Extent x = extent_of(a.sizes(), a->strides.data()),
+               y = extent_of(b.sizes(), b->strides.data());
+  return a.offset() + x.low <= b.offset() + y.high && b.offset() + y.low <= a.offset() + x.high;
+}
+
+void copy_(const Tensor& self, const Tensor& src) {
+  if (!can_broadcast_to(src.sizes(), self.sizes()))
+    fail<RuntimeError>("The size of tensor a (", self.dim() ? self.size(-1) : 1,
+                       ") must match the size of tensor b (", src.dim() ? src.size(-1) : 1,
+                       ") at non-singleton dimension ", std::max(self.dim() - 1, 0),
+                       "\ncopy_(): src of shape ", src.sizes(),
+                       " cannot be broadcast to self of shape ", self.sizes());
+  check_inplace(self, needs_grad(self, src), "copy_");
+  check_no_internal_overlap(self, "copy_");
+  if (!self.is_same(src)) copy_bits(self, overlap(self, src) ? clone(src) : src);
+  record_inplace(
+      "CopyBackwards", self,
+      [shape = src.shape(), dtype = src.dtype(), device = src.device()](Tensor g, Node& node) {
+        Tensor of_src;
+        if (node.needs_input(1)) of_src = sum_to(to(g, dtype, device), shape);
+        Tensor of_self;
+        if (node.needs_input(0)) of_self = zeros_like(g);
+        return Gradients(std::move(of_self), std::move(of_src));
+      },
+      src);
+}
+
+void fill_(const Tensor& self, Scalar value) {
+  check_inplace(self, needs_grad(self), "fill_");
+  check_no_internal_overlap(self, "fill_");
+  if (!self.device().is_meta() && self.numel()) {
+    const View v = view_of(self);
+    const Backend& b = backend(self.device());
+    const Unlocked unlocked(double(self.numel()) * 0.1, {&self});
+    b.copy->fill(v, value);
+  }
+  record_inplace("FillBackward0", self, [](Tensor g) { return Gradients(zeros_like(g)); });
+}
+void zero_(const Tensor& self) {
+  check_inplace(self, needs_grad(self), "zero_");
+  check_no_internal_overlap(self, "zero_");
+  if (!self.device().is_meta() && self.numel()) backend(self.device()).copy->fill(view_of(self), 0);
+  record_inplace("ZeroBackward0", self, [](Tensor g) { return Gradients(zeros_like(g)); });
+}
+
+}  // namespace rushlight

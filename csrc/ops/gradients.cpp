@@ -1,0 +1,33 @@
+// What the engine and backward formulas share: sums of gradients, and the undoing of a broadcast.
+#include "ops/ops.h"
+
+namespace rushlight {
+
+Tensor add_gradients(const Tensor& a, const Tensor& b) { return add(a, b); }
+
+void add_gradients_into(const Tensor& sum, const Tensor& g) {
+  add_into(sum, g);
+  ++sum->storage->version;
+}
+
+// Row-major, owned by nobody else.
+Tensor own_gradient(const Tensor& g) {
+  if (grad_enabled() && g.requires_grad()) return clone(g);
+  Tensor out = empty(g.sizes(), g.dtype(), g.device());
+  copy_bits(out, g);
+  return out;
+}
+
+Tensor sum_to(const Tensor& g, Sizes shape) {
+  if (same(g.sizes(), shape)) return g;
+  Shape dims;
+  const int extra = g.dim() - int(shape.size());
+  for (int d = 0; d < g.dim(); ++d)
+    if (d < extra || (shape[std::size_t(d - extra)] == 1 && g->shape[d] != 1)) dims.push_back(d);
+  if (dims.rank == 0) return view(g, Shape(shape));
+  const Tensor summed = sum(g, dims, true);
+  return extra ? view(summed, Shape(shape)) : summed;
+}
+Tensor sum_to(const Tensor& g, const Shape& shape) { return sum_to(g, shape.view()); }
+
+}  // namespace rushlight

@@ -1,0 +1,129 @@
+// History of in-place writes. A changer must know: a write through a view also rewrites the history
+// of its base (the node WriteThroughView), and every other view of that base makes its node anew
+// when it is next asked (gradient_node).
+#include "ops/ops.h"
+
+namespace rushlight {
+
+void check_inplace(const Tensor& self, bool records, const char* op) {
+  if (self->inference && !inference_enabled() && records)
+    fail<RuntimeError>(
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a "
+        "clone to get a normal tensor before doing inplace update.See "
+        "https://github.com/pytorch/rfcs/pull/17 for more details.");
+  if (!records) return;
+  if (self.requires_grad() && is_leaf(*self.body()) && !self->base)
+    fail<RuntimeError>(
+        "a leaf Variable that requires grad is being used in an in-place operation.\n", op,
+        "(): ", describe("self", self),
+        "\nwrite under `with torch.no_grad():`, or work on a clone()");
+  if (self->base && self->base->requires_grad && is_leaf(*Tensor(self->base).body()))
+    fail<RuntimeError>(
+        "a view of a leaf Variable that requires grad is being used in an in-place operation.\n",
+        op, "(): ", describe("self", self), " is a view of ",
+        describe("the leaf", Tensor(self->base)),
+        "\nwrite under `with torch.no_grad():`, or work on a clone()");
+}
+
+void check_no_internal_overlap(const Tensor& self, const char* op) {
+  if (self.is_contiguous()) return;
+  for (int d = 0; d < self.dim(); ++d)
+    if (self->shape[d] > 1 && self->strides[std::size_t(d)] == 0)
+      fail<RuntimeError>(
+          "unsupported operation: more than one element of the written-to tensor refers to a "
+          "single "
+          "memory location. Please clone() the tensor before performing the operation.\n",
+          op, "(): self has shape ", self.sizes(), " and strides ", self.strides());
+}
+
+void finish_inplace(const Tensor& self) { ++self->storage->version; }
+
+namespace {
+
+// Runs the written op's own node on the part of the gradient that the view shows, and puts what
+// comes back in its place.
+struct WriteThroughView final : Node {
+  Ref<Node> written;
+  Shape shape;
+  Shape strides;
+  std::int64_t offset;  // of the view, relative to the base's
+  WriteThroughView() : Node("CopySlices") {}
+  Gradients backward(std::span<Tensor> grads) override {
+    const Tensor dense = contiguous(grads[0]);
+    Tensor part = as_strided(dense, shape, strides, offset);
+    Gradients inner = written->backward({&part, 1});
+    const std::size_t n = inputs;
+    std::vector<Tensor> out(n);
+    Tensor base_grad = clone(dense);
+    const Tensor place = as_strided(base_grad, shape, strides, offset);
+    if (inner[0])
+      copy_(place, inner[0]);
+    else
+      zero_(place);
+    out[0] = base_grad;
+    for (std::size_t i = 1; i < n; ++i) out[i] = inner[i];
+    return Gradients(std::move(out));
+  }
+  void release_saved() override {
+    written->release_saved();
+    released = true;
+  }
+};
+
+// Strides of the view as if the base were dense: gradients are.
+bool rebased_strides(const Body& base, const Body& view, Shape& strides, std::int64_t& offset) {
+  Strides dense{};
+  contiguous_strides(base.shape, dense);
+  std::int64_t rest = view.offset - base.offset, at = 0;
+  strides.rank = view.shape.rank;
+  // Each base dimension, from the largest stride on, takes its share of an offset.
+  int order[kMaxRank];
+  for (int d = 0; d < base.shape.rank; ++d) order[d] = d;
+  std::stable_sort(order, order + base.shape.rank, [&](int a, int b) {
+    return base.strides[std::size_t(a)] > base.strides[std::size_t(b)];
+  });
+  auto translate = [&](std::int64_t step, std::int64_t& out) {
+    out = 0;
+    for (int k = 0; k < base.shape.rank; ++k) {
+      const auto d = std::size_t(order[k]);
+      if (base.shape.sizes[d] <= 1 || base.strides[d] == 0) continue;
+      const std::int64_t times = step / base.strides[d];
+      out += times * dense[d];
+      step -= times * base.strides[d];
+    }
+    return step == 0;
+  };
+  if (!translate(rest, at)) return false;
+  offset = at;
+  for (int d = 0; d < view.shape.rank; ++d)
+    if (!translate(view.strides[std::size_t(d)], strides[d])) return false;
+  return true;
+}
+
+}  // namespace
+
+void finish_inplace(const Tensor& self, Ref<Node> node) {
+  Body& b = *self.body();
+  if (!b.base) {
+    attach(self, node.get());
+    ++b.storage->version;
+    return;
+  }
+  const Tensor base(b.base);
+  auto through = Ref<Node>::adopt(static_cast<Node*>(new WriteThroughView));
+  auto& w = static_cast<WriteThroughView&>(*through);
+  if (!rebased_strides(*base.body(), b, w.strides, w.offset))
+    fail<RuntimeError>(
+        "an in-place operation on this view cannot be recorded: its geometry does not follow its "
+        "base's\nwork on a clone()");
+  w.shape = b.shape;
+  w.add_input(base);
+  for (std::size_t i = 1; i < node->inputs; ++i) w.add_edge(node->next(i));
+  w.written = std::move(node);
+  attach(base, through.get());
+  ++b.storage->version;
+  base->node_version = b.storage->version;
+  gradient_node(b);  // now, so that the view's own requires_grad shows it
+}
+
+}  // namespace rushlight

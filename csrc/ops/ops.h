@@ -1,0 +1,122 @@
+// The table of contents of the ops: every op with its shapes, in families. A family's own header is
+// named where it has one. All of them record their gradient, and check before they write.
+#pragma once
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "autograd/record.h"
+#include "ops/input.h"
+
+namespace rushlight {
+
+// ---- creation (creation.cpp)
+struct Options {
+  std::optional<DType> dtype;  // none: the default dtype, or what the values say
+  std::optional<Device> device;  // none: cpu
+  bool requires_grad = false;
+  bool pin_memory = false;
+};
+Device device_of(const Options& o);
+Tensor finish(Tensor t, const Options& o);  // requires_grad, for a new leaf
+Tensor full(const Shape& size, Scalar value, DType dtype, Device device = kCpu);
+Tensor zeros(const Shape& size, DType dtype, Device device = kCpu);
+Tensor zeros_like(const Tensor& input);
+Tensor ones_like(const Tensor& input);
+Tensor full_like(const Tensor& input, Scalar value);
+Tensor arange(Scalar start, Scalar end, Scalar step, const Options& o);
+Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const Options& o);
+Tensor logspace(Scalar start, Scalar end, std::int64_t steps, double base, const Options& o);
+Tensor eye(std::int64_t n, std::int64_t m, const Options& o);
+Tensor scalar_tensor(Scalar value, DType dtype, Device device);
+
+// ---- copy (copy.cpp): casts, devices, layout
+Scalar item(const Tensor& t);  // of the one element
+Scalar element(const Tensor& t, std::int64_t offset);  // at a storage offset inside t; checked
+Tensor to(const Tensor& input, DType dtype);  // input itself if nothing changes
+Tensor to(const Tensor& input, DType dtype, Device device, bool copy = false);
+Tensor to(const Tensor& input, Device device);
+Tensor clone(const Tensor& input);  // preserves the order of dimensions
+Tensor contiguous(const Tensor& input);  // input itself if it is row-major
+void copy_bits(const Tensor& out, const Tensor& in);  // no history, no version: same shapes
+void copy_(const Tensor& self, const Tensor& src);  // broadcasts, casts, crosses devices
+void fill_(const Tensor& self, Scalar value);
+void zero_(const Tensor& self);
+
+// ---- views (view.cpp): no element is moved
+Tensor detach(const Tensor& input);
+Tensor view(const Tensor& input, const Shape& size);  // -1 is inferred; refuses a copy
+Tensor view_dtype(const Tensor& input, DType dtype);  // the same bytes
+Tensor reshape(const Tensor& input, const Shape& size);  // a view where possible
+Tensor flatten(const Tensor& input, std::int64_t start, std::int64_t end);
+Tensor unflatten(const Tensor& input, std::int64_t dim, const Shape& sizes);
+Tensor expand(const Tensor& input, const Shape& size);  // -1 keeps a size
+Tensor permute(const Tensor& input, const Shape& dims);
+Tensor transpose(const Tensor& input, std::int64_t dim0, std::int64_t dim1);
+Tensor t(const Tensor& input);
+Tensor squeeze(const Tensor& input, Sizes dims);  // those of size 1; none named: all
+Tensor unsqueeze(const Tensor& input, std::int64_t dim);
+Tensor select(const Tensor& input, std::int64_t dim, std::int64_t index);
+Tensor slice(const Tensor& input, std::int64_t dim, std::optional<std::int64_t> start,
+             std::optional<std::int64_t> end, std::int64_t step);
+Tensor narrow(const Tensor& input, std::int64_t dim, std::int64_t start, std::int64_t length);
+Tensor diagonal(const Tensor& input, std::int64_t offset, std::int64_t dim1, std::int64_t dim2);
+Tensor as_strided(const Tensor& input, const Shape& size, const Shape& stride,
+                  std::optional<std::int64_t> offset);
+Tensor unfold(const Tensor& input, std::int64_t dim, std::int64_t size, std::int64_t step);
+Tensor movedim(const Tensor& input, Sizes source, Sizes destination);
+std::vector<Tensor> unbind(const Tensor& input, std::int64_t dim);
+std::vector<Tensor> split(const Tensor& input, std::int64_t size, std::int64_t dim);
+std::vector<Tensor> split_sizes(const Tensor& input, Sizes sizes, std::int64_t dim);
+std::vector<Tensor> chunk(const Tensor& input, std::int64_t chunks, std::int64_t dim);
+
+// Gradients of views: g at its place in zeros of shape `whole`; differentiable themselves.
+Tensor select_backward(const Tensor& g, const Shape& whole, int dim, std::int64_t index);
+Tensor slice_backward(const Tensor& g, const Shape& whole, int dim, std::int64_t start,
+                      std::int64_t end, std::int64_t step);
+Tensor diagonal_backward(const Tensor& g, const Shape& whole, std::int64_t offset, int dim1,
+                         int dim2);
+Tensor unfold_backward(const Tensor& g, const Shape& whole, int dim, std::int64_t size,
+                       std::int64_t step);
+
+// ---- joins (join.cpp)
+Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim);
+Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim);
+Tensor repeat(const Tensor& input, const Shape& repeats);
+Tensor flip(const Tensor& input, Sizes dims);
+Tensor roll(const Tensor& input, Sizes shifts, Sizes dims);
+
+// ---- arithmetic that other ops use (pointwise.cpp) and sums (reduce.cpp)
+Tensor add(const Tensor& a, const Tensor& b);
+Tensor sub(const Tensor& a, const Tensor& b);
+Tensor mul(const Tensor& a, const Tensor& b);
+Tensor mul(const Tensor& a, Scalar b);
+Tensor div(const Tensor& a, const Tensor& b);
+Tensor neg(const Tensor& a);
+void add_into(const Tensor& self, const Tensor& other);  // self += other; no history
+Tensor sum(const Tensor& input, Sizes dims, bool keepdim, std::optional<DType> dtype = {});
+
+// ---- gradients (gradients.cpp): what backward formulas share
+Tensor sum_to(const Tensor& g, const Shape& shape);  // adds up what broadcasting had spread
+Tensor sum_to(const Tensor& g, Sizes shape);
+
+// ---- in-place recording (inplace.cpp)
+// Before writing: refuses leaves that require grad and views of them (torch's words), expanded
+// outputs that overlap themselves, inference tensors in autograd.
+void check_inplace(const Tensor& self, bool records, const char* op);
+void check_no_internal_overlap(const Tensor& self, const char* op);
+// After writing: counts the version up. With `node` (whose first input is self), self's history
+// becomes that node's, and so does its base's where self is a view.
+void finish_inplace(const Tensor& self);
+void finish_inplace(const Tensor& self, Ref<Node> node);
+
+template <class F, class... T>
+void record_inplace(const char* name, const Tensor& self, F&& f, const T&... inputs) {
+  if (!needs_grad(self, inputs...) || !is_floating(self.dtype())) return finish_inplace(self);
+  auto node = Ref<Node>::adopt(new Closure<std::decay_t<F>>(name, std::forward<F>(f)));
+  connect(*node, self);
+  (connect(*node, inputs), ...);
+  finish_inplace(self, std::move(node));
+}
+
+}  // namespace rushlight

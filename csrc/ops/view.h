@@ -1,0 +1,20 @@
+// make_view(): how every view is linked to its base. The base is the tensor that owns the elements,
+// so that a write through any view reaches the history of all.
+#pragma once
+#include "ops/ops.h"
+
+namespace rushlight {
+
+inline void link_to_base(const Tensor& out, const Tensor& input) {
+  if (!grad_enabled() || inference_enabled()) return;
+  out->base = input->base ? input->base : input.ref();
+  out->node_version = out->storage->version;
+}
+
+template <class F>
+Tensor make_view(const char* name, const Tensor& input, Tensor out, F&& backward) {
+  link_to_base(out, input);
+  return record(name, std::move(out), std::forward<F>(backward), input);
+}
+
+}  // namespace rushlight

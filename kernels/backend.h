@@ -1,0 +1,57 @@
+// What a device must provide, on one page. backend(device) in csrc/core is the only way to one, and
+// the only switch on device type in the code base. A provider fills this table: cpu and virtual
+// cuda from kernels/cpu, real cuda from a library loaded at run time. All functions but the last
+// group are required; kernels run on the device made current by `enter`, on its current stream.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "copy.h"
+#include "view.h"
+
+namespace rushlight {
+
+struct PointwiseKernel;
+struct MatmulKernels;
+struct ConvKernels;
+struct PoolKernels;
+struct NormKernels;
+struct SoftmaxKernels;
+struct EmbeddingKernels;
+struct IndexKernels;
+struct ReduceKernels;
+struct ScanKernels;
+struct SortKernels;
+struct RandomKernels;
+struct OptimKernels;
+
+struct Backend {
+  const char* name;
+  // Makes device `index` current for the calls that follow on this thread.
+  void (*enter)(int index);
+  // Memory of device `index`; throws what says how much was asked for and how much there is.
+  void* (*allocate)(int index, std::size_t bytes);
+  void (*release)(int index, void* block, std::size_t bytes) noexcept;
+  // Bytes between this device and host memory, or another device of the provider.
+  void (*copy_bytes)(void* to, int to_index, const void* from, int from_index, std::size_t bytes);
+  void (*synchronize)(int index);
+  // Counts up whenever devices of this provider are taken away: a storage remembers its value.
+  std::uint32_t (*generation)(int index);
+
+  const CopyKernels* copy;
+  const PointwiseKernel* pointwise;  // one row per op of kernels/pointwise_ops.h
+  const MatmulKernels* matmul;
+  const ConvKernels* conv;
+  const PoolKernels* pool;
+  const NormKernels* norm;
+  const SoftmaxKernels* softmax;
+  const EmbeddingKernels* embedding;
+  const IndexKernels* index;
+  const ReduceKernels* reduce;
+  const ScanKernels* scan;
+  const SortKernels* sort;
+  const RandomKernels* random;
+  const OptimKernels* optim;
+};
+
+}  // namespace rushlight

@@ -1,0 +1,164 @@
+// Copies on the CPU. Dimensions are merged and sorted by the output's strides first, so a transpose
+// reads across and writes along; equal dense memory is one memcpy.
+#include "../copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "../parallel.h"
+
+namespace rushlight {
+namespace {
+
+struct Plan {
+  int rank = 0;
+  std::int64_t sizes[kMaxRank] = {}, out[kMaxRank] = {}, in[kMaxRank] = {};  // innermost is 0
+};
+
+std::int64_t magnitude(std::int64_t v) { return v < 0 ? -v : v; }
+
+Plan plan_of(const View& out, const View& in) {
+  Plan p;
+  int order[kMaxRank], n = 0;
+  for (int d = out.rank - 1; d >= 0; --d)
+    if (out.sizes[d] != 1) order[n++] = d;
+  std::stable_sort(order, order + n, [&](int a, int b) {
+    return magnitude(out.strides[a]) < magnitude(out.strides[b]);
+  });
+  for (int k = 0; k < n; ++k) {
+    const int d = order[k], last = p.rank - 1;
+    if (last >= 0 && out.strides[d] == p.out[last] * p.sizes[last] &&
+        in.strides[d] == p.in[last] * p.sizes[last]) {
+      p.sizes[last] *= out.sizes[d];
+      continue;
+    }
+    p.sizes[p.rank] = out.sizes[d];
+    p.out[p.rank] = out.strides[d];
+    p.in[p.rank++] = in.strides[d];
+  }
+  if (p.rank == 0) p.rank = 1, p.sizes[0] = 1, p.out[0] = p.in[0] = 1;
+  return p;
+}
+
+template <class To, class From>
+CLONES void dense_row(To* to, const From* from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) store(to + i, convert<Compute<To>>(load(from + i)));
+}
+template <class To, class From>
+void strided_row(To* to, std::int64_t to_step, const From* from, std::int64_t from_step,
+                 std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i)
+    store(to + i * to_step, convert<Compute<To>>(load(from + i * from_step)));
+}
+
+// Calls f(out offset, in offset, n) for each innermost run; the work is cut into pieces of rows, or
+// of a single long row.
+template <class F>
+void for_each_row(const Plan& p, const F& f) {
+  constexpr std::int64_t kGrain = 1 << 15;
+  std::int64_t rows = 1;
+  for (int d = 1; d < p.rank; ++d) rows *= p.sizes[d];
+  if (rows == 1) {
+    return parallel_for(p.sizes[0], kGrain, [&](std::int64_t begin, std::int64_t end) {
+      f(begin * p.out[0], begin * p.in[0], end - begin);
+    });
+  }
+  parallel_for(rows, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(p.sizes[0], 1)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 std::int64_t index[kMaxRank] = {}, o = 0, i = 0, rest = begin;
+                 for (int d = 1; d < p.rank; ++d) {
+                   index[d] = rest % p.sizes[d];
+                   rest /= p.sizes[d];
+                   o += index[d] * p.out[d];
+                   i += index[d] * p.in[d];
+                 }
+                 for (std::int64_t row = begin; row < end; ++row) {
+                   f(o, i, p.sizes[0]);
+                   for (int d = 1; d < p.rank; ++d) {
+                     o += p.out[d], i += p.in[d];
+                     if (++index[d] < p.sizes[d]) break;
+                     o -= index[d] * p.out[d], i -= index[d] * p.in[d];
+                     index[d] = 0;
+                   }
+                 }
+               });
+}
+
+template <class To, class From>
+void run(const Plan& p, const View& out, const View& in) {
+  for_each_row(p, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
+    if (p.out[0] == 1 && p.in[0] == 1)
+      dense_row(out.as<To>() + o, in.as<const From>() + i, n);
+    else
+      strided_row(out.as<To>() + o, p.out[0], in.as<const From>() + i, p.in[0], n);
+  });
+}
+
+// Two dimensions whose dense directions differ: in tiles, so that both sides stay in cache.
+template <class S>
+void transpose(const Plan& p, S* out, const S* in) {
+  constexpr std::int64_t kTile = 32;
+  const std::int64_t rows = p.sizes[1], columns = p.sizes[0];
+  parallel_for((rows + kTile - 1) / kTile, std::max<std::int64_t>(1, 1024 / columns),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t r0 = begin * kTile; r0 < std::min(rows, end * kTile);
+                      r0 += kTile)
+                   for (std::int64_t c0 = 0; c0 < columns; c0 += kTile)
+                     for (std::int64_t r = r0; r < std::min(rows, r0 + kTile); ++r)
+                       for (std::int64_t c = c0; c < std::min(columns, c0 + kTile); ++c)
+                         out[r * p.out[1] + c * p.out[0]] = in[r * p.in[1] + c * p.in[0]];
+               });
+}
+
+void copy(const View& out, const View& in) {
+  if (out.numel == 0) return;
+  const Plan p = plan_of(out, in);
+  if (out.dtype == in.dtype) {
+    return dispatch_size(out.dtype, [&]<class S>(Type<S>) {
+      if (p.rank == 2 && p.out[0] == 1 && p.in[0] != 1 && p.in[1] == 1)
+        return transpose<S>(p, out.as<S>(), in.as<const S>());
+      for_each_row(p, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
+        S* to = out.as<S>() + o;
+        const S* from = in.as<const S>() + i;
+        if (p.out[0] == 1 && p.in[0] == 1)
+          std::memcpy(to, from, std::size_t(n) * sizeof(S));
+        else
+          strided_row(to, p.out[0], from, p.in[0], n);
+      });
+    });
+  }
+  dispatch_all(out.dtype, [&]<class To>(Type<To>) {
+    dispatch_all(in.dtype, [&]<class From>(Type<From>) { run<To, From>(p, out, in); });
+  });
+}
+
+template <class S>
+CLONES void fill_row(S* p, std::int64_t n, S value) {
+  for (std::int64_t i = 0; i < n; ++i) p[i] = value;
+}
+
+void fill(const View& out, Scalar value) {
+  if (out.numel == 0) return;
+  alignas(8) unsigned char element[8] = {};
+  dispatch_all(out.dtype, [&]<class S>(Type<S>) {
+    store(reinterpret_cast<S*>(element), value.to<Compute<S>>());
+  });
+  View same = out;
+  for (std::int64_t& s : same.strides) s = 0;
+  const Plan p = plan_of(out, same);
+  dispatch_size(out.dtype, [&]<class S>(Type<S>) {
+    S bits;
+    std::memcpy(&bits, element, sizeof(S));
+    for_each_row(p, [&](std::int64_t o, std::int64_t, std::int64_t n) {
+      S* to = out.as<S>() + o;
+      if (p.out[0] == 1) return fill_row(to, n, bits);
+      for (std::int64_t i = 0; i < n; ++i) to[i * p.out[0]] = bits;
+    });
+  });
+}
+
+}  // namespace
+
+const CopyKernels cpu_copy = {copy, fill};
+
+}  // namespace rushlight

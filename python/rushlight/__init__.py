@@ -1,0 +1,92 @@
+"""rushlight: PyTorch's everyday API in a few megabytes, on CPUs, NVIDIA GPUs and virtual GPUs.
+
+    >>> import rushlight as torch
+    >>> torch.ones(2, 2).sum()
+    tensor(4.)
+
+A changer must know: importing this module must stay cheap. Submodules load on first use, through
+`__getattr__`; NumPy is never imported here, and no thread is started.
+"""
+
+from math import e, inf, nan, pi
+
+# The methods that are written in Python; what they need is loaded on their first call.
+from rushlight import _C, _methods
+from rushlight._C import *  # noqa: F403 - every op of the table
+from rushlight._modes import (
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+)
+from rushlight._version import __version__
+
+bool = _C.bool
+newaxis = None
+
+# name -> module that defines it; loaded when first asked for.
+_LAZY = {
+    "Generator": "rushlight._C",
+    "Storage": "rushlight.storage",
+    "TypedStorage": "rushlight.storage",
+    "UntypedStorage": "rushlight.storage",
+    "FloatStorage": "rushlight.storage",
+    "load": "rushlight.serialization",
+    "save": "rushlight.serialization",
+    "get_printoptions": "rushlight._tensor_str",
+    "printoptions": "rushlight._tensor_str",
+    "set_printoptions": "rushlight._tensor_str",
+    "as_torch": "rushlight._runner",
+    "load_ipython_extension": "rushlight._runner",
+    "unload_ipython_extension": "rushlight._runner",
+}
+_SUBMODULES = {
+    "accelerator",
+    "amp",
+    "autograd",
+    "backends",
+    "cuda",
+    "functional",
+    "linalg",
+    "nn",
+    "optim",
+    "random",
+    "return_types",
+    "serialization",
+    "special",
+    "storage",
+    "testing",
+    "types",
+    "utils",
+    "version",
+    "vision",
+}
+
+
+def __getattr__(name):
+    if name.startswith("_"):  # a module of ours on its way in, or nothing
+        raise AttributeError(f"module 'rushlight' has no attribute '{name}'", name=name)
+    import importlib
+
+    if name in _SUBMODULES:
+        try:
+            return importlib.import_module("rushlight." + name)
+        except ModuleNotFoundError as error:
+            if error.name != "rushlight." + name:
+                raise
+    elif name in _LAZY:
+        value = getattr(importlib.import_module(_LAZY[name]), name)
+        globals()[name] = value
+        return value
+    else:
+        rare = importlib.import_module("rushlight._python_ops")
+        value = getattr(rare, name, None)
+        if value is not None:
+            globals()[name] = value
+            return value
+    message = f"torch.{name} is not in rushlight {__version__[:3]}"
+    raise AttributeError(message, name=name)
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY, *_SUBMODULES})

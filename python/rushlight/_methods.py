@@ -1,0 +1,103 @@
+"""Methods of Tensor that are written in Python. They load what they need on their first call."""
+
+from rushlight import _C
+
+Tensor = _C.Tensor
+
+
+def _method(function):
+    setattr(Tensor, function.__name__, function)
+    return function
+
+
+@_method
+def __repr__(self, *, tensor_contents=None):
+    from rushlight import _tensor_str
+
+    return _tensor_str.tensor_repr(self, contents=tensor_contents)
+
+
+@_method
+def __format__(self, spec):
+    from rushlight import _tensor_str
+
+    return _tensor_str.tensor_format(self, spec)
+
+
+@_method
+def __reduce_ex__(self, protocol):
+    from rushlight import _tensor
+
+    return _tensor.reduce_tensor(self, protocol)
+
+
+@_method
+def __deepcopy__(self, memo):
+    from rushlight import _tensor
+
+    return _tensor.deepcopy_tensor(self, memo)
+
+
+@_method
+def register_hook(self, hook):
+    """Calls `hook(grad)` when the gradient of self is known; what it returns replaces it.
+
+    Args:
+        hook: a function of the gradient, returning None or a tensor of its shape.
+
+    Raises:
+        RuntimeError: if self needs no gradient.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> handle = x.register_hook(lambda grad: grad * 2)
+    >>> (x * 3).sum().backward()
+    >>> x.grad
+    tensor([6.])
+    """
+    return _C._register_tensor_hook(self, hook)
+
+
+@_method
+def register_post_accumulate_grad_hook(self, hook):
+    """Calls `hook(self)` each time backward() has added to .grad of this leaf."""
+    return _C._register_post_accumulate_grad_hook(self, hook)
+
+
+@_method
+def is_inference(self):
+    """Whether the tensor was made inside inference_mode()."""
+    return _C._is_inference(self)
+
+
+@_method
+def type(self, dtype=None, non_blocking=False):
+    """The name of the legacy type ("torch.FloatTensor"), or the tensor cast to a dtype.
+
+    >>> torch.ones(1).type()
+    'torch.FloatTensor'
+    """
+    from rushlight import _python_ops
+
+    return _python_ops.tensor_type(self, dtype)
+
+
+@_method
+def is_shared(self):
+    """Whether the storage can be seen by other processes."""
+    return False
+
+
+@_method
+def share_memory_(self):
+    """Returns self: tensors travel to other processes by copy."""
+    return self
+
+
+@_method
+def __dir__(self):
+    return sorted({*dir(self.__class__), *getattr(self, "__dict__", ())})
+
+
+Tensor.__str__ = __repr__
+Tensor.__array_priority__ = 1000
+Tensor.__module__ = "rushlight"

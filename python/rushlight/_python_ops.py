@@ -1,0 +1,113 @@
+"""The rarer functions of the top level, which only arrange what C++ computes."""
+
+from rushlight import _C
+
+_LEGACY = {
+    "Float": _C.float32,
+    "Double": _C.float64,
+    "Half": _C.float16,
+    "BFloat16": _C.bfloat16,
+    "Long": _C.int64,
+    "Int": _C.int32,
+    "Short": _C.int16,
+    "Char": _C.int8,
+    "Byte": _C.uint8,
+    "Bool": _C.bool,
+}
+_NAMES = {dtype: name for name, dtype in _LEGACY.items()}
+
+
+def tensor_type(tensor, dtype):
+    """Tensor.type(): the legacy name, or a cast to what a dtype or such a name says."""
+    if dtype is None:
+        prefix = "torch.cuda." if tensor.is_cuda else "torch."
+        return f"{prefix}{_NAMES[tensor.dtype]}Tensor"
+    if not isinstance(dtype, str):
+        legacy = getattr(dtype, "_legacy_name", None)
+        if legacy is None:
+            return tensor.to(dtype)
+        dtype = legacy
+    name = dtype.removeprefix("torch.")
+    device = "cuda" if name.startswith("cuda.") else "cpu"
+    kind = name.removeprefix("cuda.").removesuffix("Tensor")
+    if kind not in _LEGACY:
+        raise ValueError(f"invalid type: '{dtype}'")
+    if device == "cuda" and tensor.is_cuda:
+        device = tensor.device
+    return tensor.to(device, _LEGACY[kind])
+
+
+def is_tensor(obj):
+    """Whether `obj` is a tensor.
+
+    >>> torch.is_tensor(torch.ones(1))
+    True
+    """
+    return isinstance(obj, _C.Tensor)
+
+
+def is_storage(obj):
+    """Whether `obj` is a storage."""
+    from rushlight.storage import TypedStorage, UntypedStorage
+
+    return isinstance(obj, TypedStorage | UntypedStorage)
+
+
+def set_default_dtype(d):
+    """Sets the dtype of new floating-point tensors.
+
+    Args:
+        d: a floating-point dtype.
+
+    >>> torch.set_default_dtype(torch.float32)
+    """
+    _C._set_default_dtype(d)
+
+
+def typename(obj):
+    """The name of an object's type, with its module."""
+    if isinstance(obj, _C.Tensor):
+        return obj.type()
+    kind = type(obj)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def manual_seed_all(seed):
+    """Seeds the generators of the CPU and of every GPU."""
+    return _C.manual_seed(seed)
+
+
+def compile(model=None, **options):
+    """Returns the model or function itself: there is no compiler here, and results are the same."""
+    if model is None:
+        return lambda function: function
+    return model
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Accepted: every algorithm here is deterministic."""
+
+
+def are_deterministic_algorithms_enabled():
+    """Always True: every algorithm here is deterministic."""
+    return True
+
+
+def set_float32_matmul_precision(precision):
+    """Accepted: products of float32 matrices are computed in float32."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"Invalid float32_matmul_precision: {precision}")
+
+
+def get_float32_matmul_precision():
+    """Always "highest"."""
+    return "highest"
+
+
+def get_num_interop_threads():
+    """The number of threads for independent work: 1."""
+    return 1
+
+
+def set_num_interop_threads(n):
+    """Accepted: there is one thread for independent work."""
