@@ -4,6 +4,7 @@ Ops bring their own lines (`_C.__stubs__`, made from the same signature text as 
 classes and functions of pybind11 bring theirs in the first line of their docstrings.
 """
 
+import inspect
 import pathlib
 import re
 import sys
@@ -44,11 +45,32 @@ SLOTS = {
     "contains": "(self, item: Any) -> builtins.bool",
     "hash": "(self) -> builtins.int",
 }
+# What attributes of Tensor hold, where it is not a bool (`is_...`) or anything at all.
+PROPERTIES = {
+    **dict.fromkeys("H T mH mT data real imag".split(), "Tensor"),
+    **dict.fromkeys("grad _base".split(), "Tensor | None"),
+    **dict.fromkeys("ndim itemsize nbytes output_nr _version".split(), "builtins.int"),
+    **dict.fromkeys("requires_grad retains_grad".split(), "builtins.bool"),
+    "device": "_device",
+    "dtype": "_dtype",
+    "grad_fn": "Node | None",
+    "shape": "Size",
+}
+SETTABLE = {"data", "grad", "requires_grad"}
+# Names that mean something else inside the class Tensor, or once the module's dtypes are there.
+HIDDEN = r"(?P<builtin>\b(?:int|float|bool)\b)|(?P<own>\b(?:device|dtype)\b)"
 
 
 def qualified(line):
-    """A class body hides builtins that are also methods of Tensor: int(), float(), bool()."""
-    return re.sub(r"(?<=[:>|\[,]) ?\b(int|float|bool)\b(?!\()", r" builtins.\1", line)
+    """Spells types so that methods such as int() and attributes such as device do not hide them."""
+
+    def spell(match):
+        return "builtins." + match[0] if match["builtin"] else "_" + match[0]
+
+    def types_of(match):
+        return re.sub(HIDDEN, spell, match[0])
+
+    return re.sub(r"(?<=: )[^:=]+?(?=, \*?\w+:|, \*,| = |\)|$)|(?<=-> )[^:]+", types_of, line)
 
 
 def op_lines():
@@ -71,8 +93,36 @@ def from_docstring(name, value, method):
     if not match or "Overloaded" in value.__doc__ or re.search(r"<|\bArgs\b", first):
         return f"def {name}({'self, ' if method else ''}*args: Any, **kwargs: Any) -> Any: ..."
     inside, result = (re.sub(r"\brushlight\._C\.", "", text) for text in match.groups())
+    if "::" in inside + result:
+        inside, result = (re.sub(r"[\w:]*::[\w:() ]*\w", "Any", text) for text in (inside, result))
     inside = re.sub(r"\bself: [\w.]+", "self", inside)
     return qualified(f"def {name}({inside}) -> {result}: ...")
+
+
+def python_method(name, value):
+    """Tensor's methods that are written in Python: names and defaults, any type."""
+    text = ""
+    for i, p in enumerate(inspect.signature(value).parameters.values()):
+        star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        if p.kind == p.KEYWORD_ONLY and "*" not in text:
+            text += ", *"
+        text += f", {star}{p.name}" + (": Any" if i else "")
+        text += "" if p.default is p.empty else " = ..."
+    return f"def {name}({text[2:]}) -> Any: ..."
+
+
+def attribute_lines(name, settable):
+    kind = PROPERTIES.get(name, "builtins.bool" if name.startswith("is_") else "Any")
+    text = f"    @property\n    def {name}(self) -> {kind}: ...\n"
+    if settable:
+        text += f"    @{name}.setter\n    def {name}(self, value: {kind}) -> None: ...\n"
+    return text
+
+
+def alias_of(table, name, value):
+    """The lines of another name for the same function: torch.absolute is torch.abs."""
+    lines = table.get(getattr(value, "__name__", None), ())
+    return [re.sub(r"^def \w+", f"def {name}", line) for line in lines]
 
 
 def function_lines(lines, indent=""):
@@ -84,23 +134,23 @@ def function_lines(lines, indent=""):
 def class_text(cls, methods):
     base = cls.__base__
     parent = f"({base.__name__})" if base.__module__ == cls.__module__ else ""
-    if issubclass(cls, BaseException) and not parent:
-        parent = f"({base.__name__})"
+    if base in (tuple, type) or issubclass(cls, BaseException):
+        parent = "(tuple[builtins.int, ...])" if base is tuple else f"({base.__name__})"
     text = ""
     for name, value in sorted(vars(cls).items()):
         slot = name[2:-2] if name.startswith("__") and name.endswith("__") else ""
-        if name in methods:
-            text += function_lines(methods[name], "    ")
+        if name in methods or alias_of(methods, name, value):
+            text += function_lines(methods.get(name) or alias_of(methods, name, value), "    ")
         elif isinstance(value, types.GetSetDescriptorType | types.MemberDescriptorType | property):
-            if not slot:
-                text += f"    @property\n    def {name}(self) -> Any: ...\n"
-                if not isinstance(value, property) or value.fset:
-                    text += f"    @{name}.setter\n    def {name}(self, value: Any) -> None: ...\n"
+            settable = value.fset if isinstance(value, property) else name in SETTABLE
+            text += "" if slot else attribute_lines(name, settable)
         elif slot in SLOTS and cls.__name__ == "Tensor":
             signature, _, note = SLOTS[slot].partition(":  #")
             text += f"    def {name}{signature}: ...{'  #' + note if note else ''}\n"
-        elif slot == "init" or (slot == "new" and cls.__name__ == "Tensor"):
+        elif slot == "init":
             text += "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...\n"
+        elif not slot and isinstance(value, types.FunctionType):
+            text += f"    {python_method(name, value)}\n"
         elif not slot and callable(value):
             text += f"    {from_docstring(name, value, True)}\n"
         elif not slot and not isinstance(value, types.BuiltinFunctionType):
@@ -119,8 +169,8 @@ def stub():
                 text += class_text(value, methods if name == "Tensor" else {})
             else:
                 text += f"{name} = {value.__name__}\n"
-        elif name in functions:
-            text += function_lines(functions[name])
+        elif name in functions or alias_of(functions, name, value):
+            text += function_lines(functions.get(name) or alias_of(functions, name, value))
         elif isinstance(value, types.ModuleType):
             text += f"{name}: types.ModuleType\n"
         elif callable(value):
@@ -129,7 +179,7 @@ def stub():
             kind = type(value)
             own = kind.__module__ in ("builtins", _C.__name__, "rushlight")
             text += f"{name}: {kind.__name__ if own else 'Any'}\n"
-    return HEAD + text
+    return HEAD + text + "_device = device\n_dtype = dtype\n"
 
 
 def main():
