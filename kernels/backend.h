@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "copy.h"
+#include "runtime.h"
 #include "view.h"
 
 namespace rushlight {
@@ -27,16 +28,16 @@ struct OptimKernels;
 
 struct Backend {
   const char* name;
-  // Makes device `index` current for the calls that follow on this thread.
-  void (*enter)(int index);
-  // Memory of device `index`; throws what says how much was asked for and how much there is.
+  // Makes device `index` and a stream of it current for the calls that follow on this thread.
+  void (*enter)(int index, StreamId stream);
+  // Memory of device `index`; null when it is full, after what was only cached has been given up.
   void* (*allocate)(int index, std::size_t bytes);
+  // Also for a block whose device is gone.
   void (*release)(int index, void* block, std::size_t bytes) noexcept;
   // Bytes between this device and host memory, or another device of the provider.
   void (*copy_bytes)(void* to, int to_index, const void* from, int from_index, std::size_t bytes);
   void (*synchronize)(int index);
-  // Counts up whenever devices of this provider are taken away: a storage remembers its value.
-  std::uint32_t (*generation)(int index);
+  const DeviceRuntime* runtime;  // null for the CPU
 
   const CopyKernels* copy;
   const PointwiseKernel* pointwise;  // one row per op of kernels/pointwise_ops.h

@@ -17,4 +17,5 @@ PYBIND11_MODULE(_C, m) {
   bind_join(m);
   bind_autograd(m);
   bind_numpy(m);
+  bind_cuda(m);
 }

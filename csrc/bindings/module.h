@@ -12,5 +12,6 @@ void bind_view(pybind11::module_& m);
 void bind_join(pybind11::module_& m);
 void bind_autograd(pybind11::module_& m);
 void bind_numpy(pybind11::module_& m);
+void bind_cuda(pybind11::module_& m);     // devices, memory, streams, virtual GPUs
 
 }  // namespace rushlight::python

@@ -1,25 +1,15 @@
 // The one switch on device type.
 #include "core/backend.h"
 
+#include "core/cuda.h"
 #include "core/error.h"
 
 namespace rushlight {
 
-static const CudaRuntime* runtime = nullptr;
-const CudaRuntime* cuda_runtime() { return runtime; }
-void set_cuda_runtime(const CudaRuntime* r) { runtime = r; }
-void (*initialize_cuda)() = nullptr;
-
-static const CudaRuntime& required_runtime() {
-  if (!runtime && initialize_cuda) initialize_cuda();
-  if (!runtime) fail<RuntimeError>("No CUDA GPUs are available");
-  return *runtime;
-}
-
 const Backend& backend_table(Device device) {
   switch (device.type) {
     case DeviceType::cpu: return cpu_backend;
-    case DeviceType::cuda: return *required_runtime().table;
+    case DeviceType::cuda: return cuda_backend();
     case DeviceType::meta: break;
   }
   fail<NotImplementedError>(
@@ -29,7 +19,7 @@ const Backend& backend_table(Device device) {
 
 const Backend& backend(Device device) {
   const Backend& table = backend_table(device);
-  if (table.enter) table.enter(device.index);
+  if (table.enter) table.enter(device.index, current_stream(device.index));
   return table;
 }
 
@@ -40,15 +30,9 @@ Device resolve(Device device) {
     return kCpu;
   }
   if (!device.is_cuda()) return Device{device.type, -1};
-  const CudaRuntime& r = required_runtime();
-  if (device.index < 0) device.index = std::int8_t(r.current_device());
-  if (device.index >= r.device_count())
-    fail<AcceleratorError>(
-        "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough "
-        "GPUs?\n",
-        device, " was asked for, and there ", r.device_count() == 1 ? "is " : "are ",
-        r.device_count(), " visible: ", r.device_count() ? "cuda:0" : "none",
-        r.device_count() > 1 ? text(" to cuda:", r.device_count() - 1) : "");
+  cuda_backend();
+  if (device.index < 0) device.index = std::int8_t(current_cuda_device());
+  check_cuda_index(device.index);
   return device;
 }
 

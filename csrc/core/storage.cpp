@@ -2,13 +2,14 @@
 #include "core/storage.h"
 
 #include "core/backend.h"
+#include "core/cuda.h"
 #include "core/error.h"
 
 namespace rushlight {
 namespace {
 
 void release_device(Storage& s) noexcept {
-  if (s.data) backend_table(s.device).release(s.device.index, s.data, s.bytes);
+  if (s.data) static_cast<const Backend*>(s.owner)->release(s.device.index, s.data, s.bytes);
 }
 
 }  // namespace
@@ -36,9 +37,10 @@ Ref<Storage> Storage::make(std::size_t bytes, Device device) {
     return s;
   }
   const Backend& b = backend(device);
-  s->data = b.allocate(device.index, bytes);
+  s->data = allocate_cuda(device.index, bytes);
   s->bytes = bytes;
-  s->generation = b.generation(device.index);
+  s->generation = b.runtime->generation(device.index);
+  s->owner = const_cast<Backend*>(&b);  // who frees it, also when the device is gone by then
   s->release_memory = release_device;
   return s;
 }

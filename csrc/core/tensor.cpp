@@ -1,7 +1,7 @@
 // Making tensors and views of storages; every geometry is checked here.
 #include "core/tensor.h"
 
-#include "core/backend.h"
+#include "core/cuda.h"
 
 namespace rushlight {
 
@@ -123,9 +123,7 @@ void check_alive(const Tensor& t) {
     fail<NotImplementedError>(
         "Cannot copy out of meta tensor; no data!\n", describe("tensor", t),
         "; make it real with Module.to_empty(device=...) or torch.empty_like(t, device=...)");
-  const CudaRuntime* r = cuda_runtime();
-  if (!r || t.device().index >= r->device_count() ||
-      r->table->generation(t.device().index) != t.storage().generation)
+  if (!cuda_is_alive(t.storage().generation))
     fail<RuntimeError>("this tensor's device is gone: ", describe("tensor", t),
                        " was made before the virtual GPUs were changed by cuda.virtual(...)\n"
                        "copy tensors with .cpu() before changing the devices");

@@ -14,7 +14,6 @@ void copy_bytes(void* to, int, const void* from, int, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 void synchronize(int) {}
-std::uint32_t generation(int) { return 0; }
 
 }  // namespace
 
@@ -25,7 +24,7 @@ const Backend cpu_backend = {
     .release = release,
     .copy_bytes = copy_bytes,
     .synchronize = synchronize,
-    .generation = generation,
+    .runtime = nullptr,
     .copy = &cpu_copy,
     .pointwise = nullptr,
     .matmul = nullptr,

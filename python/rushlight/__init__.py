@@ -36,9 +36,9 @@ _LAZY = {
     "get_printoptions": "rushlight._tensor_str",
     "printoptions": "rushlight._tensor_str",
     "set_printoptions": "rushlight._tensor_str",
-    "as_torch": "rushlight._runner",
-    "load_ipython_extension": "rushlight._runner",
-    "unload_ipython_extension": "rushlight._runner",
+    "as_torch": "rushlight._runner.alias",
+    "load_ipython_extension": "rushlight._runner.extension",
+    "unload_ipython_extension": "rushlight._runner.extension",
 }
 _SUBMODULES = {
     "accelerator",

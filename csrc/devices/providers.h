@@ -1,0 +1,9 @@
+// The providers of "cuda" devices. csrc/core/cuda.cpp asks find_cuda() and knows no other name.
+#pragma once
+#include "core/cuda.h"
+
+namespace rushlight {
+
+const Backend& virtual_cuda_backend();
+
+}  // namespace rushlight

@@ -1,0 +1,103 @@
+# The command line: rushlight run, info, demo. Arguments are read by hand, since those after the
+# program's name are the program's own and must reach it untouched.
+import os
+import sys
+
+USAGE = """\
+usage: rushlight run FILE.py|FILE.ipynb [--gpus N] [--profile P] [--memory M] [--] [ARGUMENTS...]
+       rushlight info
+       rushlight demo [--gpus N]
+
+run     runs a program or a notebook in which `import torch` and `import torchvision` mean rushlight
+          --gpus N      virtual GPUs, 0 to 64 (0: none)
+          --profile P   what they look like: t4 (default), v100, a100, h100, rtx3060, rtx4090, ...
+          --memory M    memory of each, such as 2GiB (default: the profile's)
+        options stand before or right after FILE; what follows goes to the program
+info    versions, devices, libraries, threads, and why there is no CUDA, if there is none
+demo    a short tour on virtual GPUs
+"""
+VARIABLES = {
+    "--gpus": "RUSHLIGHT_VIRTUAL_GPUS",
+    "--profile": "RUSHLIGHT_VIRTUAL_PROFILE",
+    "--memory": "RUSHLIGHT_VIRTUAL_MEMORY",
+}
+
+
+def wrong_usage(text: str) -> None:
+    print(f"rushlight: {text}\n\n{USAGE}", file=sys.stderr, end="")
+    sys.exit(2)
+
+
+def take_options(arguments: list[str]) -> None:
+    """Moves our options from the front of `arguments` into the environment."""
+    while arguments and arguments[0].startswith("-"):
+        key, equals, value = arguments[0].partition("=")
+        if key == "--":
+            del arguments[0]
+            return
+        if key not in VARIABLES:
+            return
+        del arguments[0]
+        if not equals:
+            if not arguments:
+                wrong_usage(f"{key} needs a value")
+            value = arguments.pop(0)
+        os.environ[VARIABLES[key]] = value
+
+
+def check_options() -> None:
+    """Refuses wrong numbers before the program starts, not at its first CUDA call."""
+    if any(name in os.environ for name in VARIABLES.values()):
+        from .cuda import _virtual
+
+        try:
+            _virtual.from_environment()
+        except (ValueError, RuntimeError) as error:
+            wrong_usage(str(error))
+
+
+def run(arguments: list[str]) -> None:
+    take_options(arguments)
+    if not arguments:
+        wrong_usage("run needs a file")
+    file = arguments.pop(0)
+    if file.startswith("-"):
+        wrong_usage(f"unknown option {file}")
+    take_options(arguments)
+    check_options()
+    if file.endswith(".ipynb"):
+        from ._runner.notebook import run_notebook
+
+        run_notebook(file, arguments)
+    else:
+        from ._runner.script import run_script
+
+        run_script(file, arguments)
+
+
+def main() -> None:
+    arguments = sys.argv[1:]
+    command = arguments.pop(0) if arguments else "--help"
+    if command in ("-h", "--help", "help"):
+        print(USAGE, end="")
+    elif command == "--version":
+        from ._version import __version__
+
+        print(f"rushlight {__version__}")
+    elif command == "run":
+        run(arguments)
+    elif command == "info":
+        from ._runner.info import print_info
+
+        print_info()
+    elif command == "demo":
+        from ._demo import main as demo
+
+        take_options(arguments)
+        demo()
+    else:
+        wrong_usage(f"unknown command {command!r}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+# %load_ext rushlight: torch's names in a notebook, and nvidia-smi for its virtual GPUs.
+# RUSHLIGHT_ARGV is how `rushlight run FILE.ipynb` hands its arguments to the kernel it starts.
+import os
+import sys
+
+
+def load_ipython_extension(shell) -> None:
+    from .alias import as_torch
+
+    as_torch()
+    arguments = os.environ.pop("RUSHLIGHT_ARGV", None)
+    if arguments is not None:
+        import json
+
+        sys.argv[:] = json.loads(arguments)
+    if os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):
+        from ..cuda import _nvidia_smi
+
+        _nvidia_smi.start()
+
+
+def unload_ipython_extension(shell) -> None:
+    """Torch's names stay: modules that were imported under them are in use."""

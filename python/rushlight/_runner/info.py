@@ -1,0 +1,52 @@
+# `rushlight info`: what a bug report should say.
+import os
+import platform
+import sys
+
+from .._version import __version__
+
+
+def rows():
+    """(title, text) of every line."""
+    from .. import _C, backends, cuda
+
+    yield "rushlight", f"{__version__}, {os.path.dirname(os.path.dirname(__file__))}"
+    yield "Python", f"{platform.python_version()}, {sys.executable}"
+    yield "system", f"{platform.system()} {platform.release()} {platform.machine()}"
+    yield "threads", f"{_C.get_num_threads()} of {os.cpu_count()} processors"
+    yield "instruction set", backends.cpu.get_cpu_capability()
+    for name in ("numpy", "PIL", "tensorboardX", "tensorboard", "ipykernel"):
+        yield f"library {name}", installed(name)
+    if not cuda.is_available():
+        first, *rest = _C._cuda.why_not().splitlines() or [""]
+        yield "CUDA", first
+        for line in rest:
+            yield "", line
+        return
+    yield "CUDA", f"{_C._cuda.provider()}, {cuda.device_count()} visible"
+    for index in range(cuda.device_count()):
+        p = cuda.get_device_properties(index)
+        memory = p.total_memory / (1 << 30)
+        yield (
+            f"  cuda:{index}",
+            f"{p.name}, {memory:.1f} GiB, capability {p.major}.{p.minor}, "
+            f"{p.multi_processor_count} multiprocessors",
+        )
+    if "virtual" in _C._cuda.provider():
+        yield "", "virtual GPUs compute on the CPU: they are for logic, not for speed"
+
+
+def installed(module: str) -> str:
+    """The version of a library, found without importing it."""
+    import importlib.metadata
+
+    name = {"PIL": "Pillow"}.get(module, module)
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def print_info() -> None:
+    for title, text in rows():
+        print(f"{title:<20} {text}".rstrip())

@@ -1,0 +1,130 @@
+"""GPUs: which there are, their memory, streams, events and random numbers; virtual GPUs.
+
+Importing this touches no device. CUDA comes into use with the first tensor on a GPU, or `init`.
+"""
+
+from .. import _C
+from . import memory, nvtx, random, streams
+from ._device import (
+    can_device_access_peer,
+    current_device,
+    device,
+    device_count,
+    device_of,
+    get_arch_list,
+    get_device_capability,
+    get_device_name,
+    get_device_properties,
+    init,
+    is_available,
+    is_bf16_supported,
+    is_initialized,
+    is_tf32_supported,
+    set_device,
+    synchronize,
+)
+from ._virtual import virtual
+from .memory import *  # noqa: F403
+from .memory import __all__ as _of_memory
+from .random import (
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
+    seed,
+    seed_all,
+    set_rng_state,
+    set_rng_state_all,
+)
+from .streams import (
+    Event,
+    Stream,
+    StreamContext,
+    current_stream,
+    default_stream,
+    set_stream,
+    stream,
+)
+
+OutOfMemoryError = _C.OutOfMemoryError
+_lazy_init = init
+
+_TYPES = {
+    "BFloat16Tensor": "bfloat16",
+    "BoolTensor": "bool",
+    "ByteTensor": "uint8",
+    "CharTensor": "int8",
+    "DoubleTensor": "float64",
+    "FloatTensor": "float32",
+    "HalfTensor": "float16",
+    "IntTensor": "int32",
+    "LongTensor": "int64",
+    "ShortTensor": "int16",
+}
+
+__all__ = [
+    *_of_memory,
+    *_TYPES,
+    "Event",
+    "OutOfMemoryError",
+    "Stream",
+    "StreamContext",
+    "can_device_access_peer",
+    "current_device",
+    "current_stream",
+    "default_stream",
+    "device",
+    "device_count",
+    "device_of",
+    "get_arch_list",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "get_rng_state",
+    "get_rng_state_all",
+    "init",
+    "initial_seed",
+    "ipc_collect",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "is_tf32_supported",
+    "manual_seed",
+    "manual_seed_all",
+    "memory",
+    "nvtx",
+    "random",
+    "seed",
+    "seed_all",
+    "set_device",
+    "set_rng_state",
+    "set_rng_state_all",
+    "set_stream",
+    "stream",
+    "streams",
+    "synchronize",
+    "virtual",
+]
+
+
+def ipc_collect() -> None:
+    """Does nothing: no memory of a GPU is shared between processes here."""
+
+
+def _is_in_bad_fork() -> bool:
+    """Whether this is a forked child of a process that had CUDA in use."""
+    return _C._cuda.is_forked()
+
+
+def __getattr__(name):
+    if name == "_initialized":
+        return is_initialized()
+    if name == "default_generators":
+        return tuple(random._generator(i) for i in range(device_count()))
+    if name in _TYPES:
+        from ._types import make_type
+
+        value = globals()[name] = make_type(name, getattr(_C, _TYPES[name]))
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,16 @@
+"""Running a module on several GPUs: the names of torch.nn.parallel."""
+
+from rushlight.nn.parallel.data_parallel import DataParallel, data_parallel
+from rushlight.nn.parallel.parallel_apply import parallel_apply
+from rushlight.nn.parallel.replicate import replicate
+from rushlight.nn.parallel.scatter_gather import gather, scatter, scatter_kwargs
+
+__all__ = [
+    "DataParallel",
+    "data_parallel",
+    "gather",
+    "parallel_apply",
+    "replicate",
+    "scatter",
+    "scatter_kwargs",
+]

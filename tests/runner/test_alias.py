@@ -1,0 +1,154 @@
+"""`import torch` under `rushlight run`: the same objects, our own words, never the real torch."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+def run(tmp_path, source, *arguments, options=(), stdin="", file="program.py"):
+    """`rushlight run` of a program; its completed process."""
+    path = tmp_path / file
+    path.write_text(textwrap.dedent(source), encoding="utf-8")
+    command = [sys.executable, "-m", "rushlight", "run", *options, str(path), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, input=stdin, timeout=120)
+
+
+def output(*given, **options):
+    done = run(*given, **options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_names_are_the_same_objects(tmp_path):
+    source = """
+        import torch, torchvision, torch.nn as nn, torch.nn.functional as F, rushlight
+        import torch.utils.data
+        import torchvision.transforms as T
+        from torch import nn as nn2
+        from torch.utils.data import DataLoader
+        assert torch.nn is rushlight.nn is nn is nn2
+        assert F is rushlight.nn.functional and torch.nn.functional is F
+        assert torch.nn.Linear is rushlight.nn.Linear and torch.relu is rushlight.relu
+        assert torchvision.transforms is T is rushlight.vision.transforms
+        assert torch.utils.data is rushlight.utils.data
+        assert torch.cuda is rushlight.cuda
+        assert rushlight.nn.__name__ == rushlight.nn.__spec__.name == "rushlight.nn"
+        print("same")
+    """
+    assert output(tmp_path, source) == "same\n"
+
+
+def test_versions(tmp_path):
+    source = """
+        import torch, torchvision, rushlight
+        print(torch.__version__, torch.version.__version__, rushlight.__version__)
+        print(torchvision.__version__, torch.version.cuda is rushlight.version.cuda)
+        assert tuple(int(x) for x in torch.__version__.split("+")[0].split(".")) >= (2, 0, 0)
+    """
+    from rushlight import __version__
+
+    short = ".".join(__version__.split(".")[:2])
+    assert output(tmp_path, source) == (
+        f"2.13.0+rushlight{short} 2.13.0+rushlight{short} {__version__}\n"
+        f"0.28.0+rushlight{short} True\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "error", "name"),
+    [
+        ("import torch.nonsense", "ModuleNotFoundError", "torch.nonsense"),
+        ("import torch.utils.nonsense.deep", "ModuleNotFoundError", "torch.utils.nonsense"),
+        ("from torch import nonsense", "ModuleNotFoundError", "torch.nonsense"),
+        ("from torch.nn import Nonsense", "ModuleNotFoundError", "torch.nn.Nonsense"),
+        ("import torch; torch.nonsense", "AttributeError", "torch.nonsense"),
+        ("import torch; torch.nn.Nonsense", "AttributeError", "torch.nn.Nonsense"),
+        ("import torch; torch.nn.functional.nonsense", "AttributeError", "torch.nn.functional"),
+        ("import torchvision; torchvision.nonsense", "AttributeError", "torchvision.nonsense"),
+        ("import torch.vision", "ModuleNotFoundError", "torch.vision"),
+    ],
+)
+def test_a_name_that_is_absent_is_named(tmp_path, line, error, name):
+    done = run(tmp_path, line)
+    assert done.returncode == 1
+    last = done.stderr.rstrip().splitlines()[-1]
+    assert last.startswith(f"{error}: {name}") and "is not in rushlight 0." in last
+
+
+def test_absent_modules_can_be_probed(tmp_path):
+    source = """
+        import importlib.util, torch
+        assert importlib.util.find_spec("torch.nonsense") is None
+        assert importlib.util.find_spec("torch.nn") is not None
+        assert not hasattr(torch, "nonsense") and not hasattr(torch.nn, "nonsense")
+        try:
+            import torch.nonsense
+        except ImportError:
+            print("absent")
+    """
+    assert output(tmp_path, source) == "absent\n"
+
+
+def test_the_real_torch_is_never_found(tmp_path):
+    """Even where one lies first on the path."""
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("raise SystemExit('the wrong torch')")
+    (tmp_path / "torch" / "special.py").write_text("raise SystemExit('the wrong torch')")
+    (tmp_path / "torchvision.py").write_text("raise SystemExit('the wrong torchvision')")
+    source = """
+        import torch, torchvision
+        print(torch.__version__.partition("+")[2][:9])
+        try:
+            import torch.special
+        except ModuleNotFoundError as error:
+            print(error)
+    """
+    assert output(tmp_path, source).startswith("rushlight\ntorch.special is not in rushlight")
+
+
+def test_programs_that_it_starts_are_untouched(tmp_path):
+    source = """
+        import subprocess, sys, torch
+        code = "import sys; print([type(f).__name__ for f in sys.meta_path])"
+        print(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout)
+    """
+    assert "AliasFinder" not in output(tmp_path, source)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_workers_have_it_too(tmp_path, method):
+    source = f"""
+        import multiprocessing as mp
+        import torch, sys
+
+        def work(queue):
+            import torch.nn as nn
+            name = torch.__version__.partition("+")[2][:9]
+            queue.put((name, nn.__name__, __name__, sys.argv[1:]))
+
+        if __name__ == "__main__":
+            context = mp.get_context({method!r})
+            queue = context.Queue()
+            process = context.Process(target=work, args=(queue,))
+            process.start()
+            print(queue.get(timeout=60))
+            process.join()
+    """
+    main = "__main__" if method == "fork" else "__mp_main__"
+    expected = ("rushlight", "rushlight.nn", main, ["a", "b"])
+    assert output(tmp_path, source, "a", "b") == f"{expected}\n"
+
+
+def test_as_torch_in_a_plain_process():
+    code = "import rushlight; t = rushlight.as_torch(); import torch; assert t is torch; t.nn"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_as_torch_after_the_real_one_refuses(tmp_path):
+    (tmp_path / "torch.py").write_text("")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import torch, rushlight\n"
+    code += "try: rushlight.as_torch()\nexcept RuntimeError as error: print(error)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert "torch has been imported in this process before" in done.stdout

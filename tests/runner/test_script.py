@@ -1,0 +1,134 @@
+"""`rushlight run FILE.py` beside `python FILE.py`: what a program can see of how it was started."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+def both(tmp_path, source, *arguments, stdin="", file="program.py"):
+    """The completed processes of plain python and of `rushlight run`, in the program's folder."""
+    (tmp_path / file).write_text(textwrap.dedent(source), encoding="utf-8")
+    options = {"capture_output": True, "text": True, "input": stdin, "timeout": 60}
+    options["cwd"] = tmp_path
+    plain = subprocess.run([sys.executable, file, *arguments], **options)
+    ours = [sys.executable, "-m", "rushlight", "run", file, *arguments]
+    environment = dict(os.environ)
+    environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
+    return plain, subprocess.run(ours, env=environment, **options)
+
+
+SAME = {
+    "arguments": "import sys; print(sys.argv, sys.path[0])",
+    "main": """
+        import __main__, sys
+        print(__name__, __file__, __spec__, __package__, __doc__)
+        print(__main__ is sys.modules["__main__"])
+        print(sorted(vars(__main__)), type(__loader__).__name__)
+    """,
+    "stdin": "print(input()[::-1]); import sys; print(sys.stdin.read())",
+    "exit code": "import sys; sys.exit(7)",
+    "exit text": "raise SystemExit('stopped')",
+    "error": """
+        def f(x):
+            return 1 / x
+
+        f(0)
+    """,
+    "error in error": """
+        try:
+            {}["a"]
+        except KeyError as error:
+            raise ValueError("b") from error
+    """,
+    "syntax error": "print('never'\nx = = 2\n",
+    "own hook": """
+        import sys, traceback
+        def hook(kind, value, tb):
+            print("hook", kind, value, len(traceback.extract_tb(tb)))
+        sys.excepthook = hook
+        raise ValueError("x")
+    """,
+    "stack": """
+        import traceback
+        try:
+            {}[1]
+        except KeyError:
+            traceback.print_exc()
+    """,
+    "atexit": "import atexit; atexit.register(print, 'bye'); 1 / 0",
+    "thread": """
+        import threading
+        threading.Thread(target=print, args=("late",)).start()
+        raise OSError
+    """,
+    "warning": "import warnings; warnings.warn('w'); warnings.warn('d', DeprecationWarning)",
+    "pickle": """
+        import pickle
+        class A: pass
+        print(type(pickle.loads(pickle.dumps(A()))) is A, A.__module__)
+    """,
+    "source": "import inspect\ndef f():\n    return 1\nprint(inspect.getsource(f))",
+    "future": "from __future__ import annotations\ndef f(x: y): ...\nprint(f.__annotations__)",
+    "encoding": "# -*- coding: utf-8 -*-\nprint('训练')",
+}
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_same_as_plain_python(tmp_path, case):
+    plain, ours = both(tmp_path, SAME[case], "--epochs", "3", "-x", stdin="hello\nrest\n")
+    assert (ours.stdout, ours.stderr) == (plain.stdout, plain.stderr)
+    assert ours.returncode == plain.returncode
+
+
+def test_interrupt_ends_it_by_signal(tmp_path):
+    source = "import os, signal; os.kill(os.getpid(), signal.SIGINT); input()"
+    plain, ours = both(tmp_path, source)
+    assert ours.returncode == plain.returncode == -signal.SIGINT
+    assert ours.stderr == plain.stderr
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    command = [sys.executable, "-m", "rushlight", "run", str(tmp_path / "no.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "can't open file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "argv", "gpus"),
+    [
+        (["--gpus", "4", "FILE", "x"], ["x"], "4"),
+        (["--gpus=2", "FILE", "--lr", "1"], ["--lr", "1"], "2"),
+        (["FILE", "--gpus", "4", "--lr", "1"], ["--lr", "1"], "4"),
+        (["FILE", "--", "--gpus", "4"], ["--gpus", "4"], "None"),
+        (["FILE", "--lr", "1", "--gpus", "4"], ["--lr", "1", "--gpus", "4"], "None"),
+    ],
+)
+def test_options_of_ours_and_of_the_program(tmp_path, arguments, argv, gpus):
+    path = tmp_path / "program.py"
+    path.write_text("import os, sys; print(sys.argv[1:], os.environ.get('RUSHLIGHT_VIRTUAL_GPUS'))")
+    arguments = [str(path) if a == "FILE" else a for a in arguments]
+    command = [sys.executable, "-m", "rushlight", "run", *arguments]
+    environment = {k: v for k, v in os.environ.items() if k != "RUSHLIGHT_VIRTUAL_GPUS"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    assert done.stdout == f"{argv} {gpus}\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run"], "run needs a file"),
+        (["walk"], "unknown command 'walk'"),
+        (["run", "--fast", "x.py"], "unknown option --fast"),
+        (["run", "--gpus", "x", "y.py"], "RUSHLIGHT_VIRTUAL_GPUS"),
+        (["run", "--gpus", "2", "--profile", "z9", "y.py"], "z9"),
+        (["run", "--gpus", "2", "--memory", "lots", "y.py"], "lots"),
+    ],
+)
+def test_wrong_usage(arguments, words):
+    command = [sys.executable, "-m", "rushlight", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and words in done.stderr and "usage:" in done.stderr
