@@ -20,7 +20,7 @@ HOST_DEVICE inline auto integer_of(T shifted) {
 // exp(r) * 2^k for |r| <= ln(2) / 2. Two steps: 2^k itself may be out of range.
 template <Real T>
 HOST_DEVICE inline T scaled_exp(T r, typename Layout<T>::Int k) {
-  const T p = T(1) + (r + r * r * polynomial(coefficients::Of<T>::exp, r));
+  const T p = T(1) + (r + r * r * polynomial<coefficients::Of<T>::exp>(r));
   const auto half = k >> 1;
   return p * power_of_two<T>(half) * power_of_two<T>(k - half);
 }
@@ -58,7 +58,7 @@ HOST_DEVICE inline T expm1(T x) {
   z = z < T(-40) ? T(-40) : z;
   const T shifted = z * T(1.44269504088896340736) + L::magic, n = shifted - L::magic;
   const T r = (z - n * L::ln2_high) - n * L::ln2_low;
-  const T p = r + r * r * polynomial(coefficients::Of<T>::exp, r);
+  const T p = r + r * r * polynomial<coefficients::Of<T>::exp>(r);
   // half of it first: 2^k may be just out of range where the result is not
   const T half = power_of_two<T>(integer_of(shifted) - 1);
   const T y = T(2) * (half * p + (half - T(0.5)));
@@ -80,7 +80,7 @@ HOST_DEVICE inline Logarithm<T> logarithm(T x) {
   const Int k = (bits - L::sqrt_half) >> L::mantissa;
   const T f = std::bit_cast<T>(bits - (k << L::mantissa)) - T(1);
   const T s = f / (T(2) + f), z = s * s, half_square = T(0.5) * f * f;
-  const T rest = z * polynomial(coefficients::Of<T>::log, z);
+  const T rest = z * polynomial<coefficients::Of<T>::log>(z);
   // k as a T by way of the magic number: AVX2 has no conversion from int64
   const T e = std::bit_cast<T>(std::bit_cast<Int>(L::magic) + k) - L::magic;
   return {tiny ? e - T(L::mantissa) : e, f, half_square - s * (half_square + rest)};
@@ -134,7 +134,7 @@ template <Real T>
 HOST_DEVICE inline T sinh(T x) {
   if constexpr (kDeviceCode) return ::sinh(x);
   const T a = abs(x), z = x * x, h = exp_times(a, -1);
-  const T small = x + x * z * polynomial(coefficients::Of<T>::sinh, z);
+  const T small = x + x * z * polynomial<coefficients::Of<T>::sinh>(z);
   const T large = copysign(h - T(0.25) / h, x);
   return a < T(1) ? small : large;
 }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 
@@ -66,12 +67,13 @@ HOST_DEVICE inline T where(bool condition, T a, T b) {
 
 // c[0] + c[1] z + c[2] z^2 ...; unrolled by the template, as a loop would keep gcc from vectorising
 // the loop around it.
-template <int I = 0, class T, std::size_t N>
-HOST_DEVICE inline T polynomial(const T (&c)[N], T z) {
-  if constexpr (I + 1 == N)
-    return c[I];
+template <const auto& c, std::size_t I = 0, class T>
+HOST_DEVICE inline T polynomial(T z) {
+  constexpr T term = c[I];  // a constant, as device code cannot read a host array
+  if constexpr (I + 1 == std::size(c))
+    return term;
   else
-    return c[I] + z * polynomial<I + 1>(c, z);
+    return term + z * polynomial<c, I + 1>(z);
 }
 
 template <Real T>

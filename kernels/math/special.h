@@ -11,8 +11,8 @@ HOST_DEVICE inline float erf(float x) {
   if constexpr (kDeviceCode) return ::erff(x);
   const float a = std::fabs(x), bounded = a > 4.f ? 4.f : a;
   const float z = a > 0.93f ? 0.f : x * x;
-  const float small = x * polynomial(coefficients::Of<float>::erf, z);
-  const float large = 1.f - exp(polynomial(coefficients::Of<float>::log_erfc, bounded));
+  const float small = x * polynomial<coefficients::Of<float>::erf>(z);
+  const float large = 1.f - exp(polynomial<coefficients::Of<float>::log_erfc>(bounded));
   return a < 0.925f ? small : std::copysign(x == x ? large : x, x);
 }
 template <Real T>
@@ -37,9 +37,12 @@ HOST_DEVICE inline T erfinv(T input) {
 
 template <Real T>
 HOST_DEVICE inline T lgamma(T x) {
-  if constexpr (kDeviceCode) return static_cast<T>(::lgamma(static_cast<double>(x)));
-  int sign;  // lgamma() itself writes a global
-  return static_cast<T>(::lgamma_r(static_cast<double>(x), &sign));
+  if constexpr (kDeviceCode) {
+    return static_cast<T>(::lgamma(static_cast<double>(x)));
+  } else {
+    int sign;  // lgamma() itself writes a global
+    return static_cast<T>(::lgamma_r(static_cast<double>(x), &sign));
+  }
 }
 
 // The polygamma function of order n >= 1 by its recurrence up to 12 and the asymptotic series

@@ -25,8 +25,8 @@ HOST_DEVICE inline Quadrant<T> quadrant(T x) {
   using Int = typename L::Int;
   const T shifted = x * T(0.636619772367581343076) + L::magic, n = shifted - L::magic;
   const T r = ((x - n * L::half_pi[0]) - n * L::half_pi[1]) - n * L::half_pi[2], z = r * r;
-  return {r + r * z * polynomial(coefficients::Of<T>::sin, z),
-          T(1) - (T(0.5) * z - z * z * polynomial(coefficients::Of<T>::cos, z)),
+  return {r + r * z * polynomial<coefficients::Of<T>::sin>(z),
+          T(1) - (T(0.5) * z - z * z * polynomial<coefficients::Of<T>::cos>(z)),
           std::bit_cast<Int>(shifted)};  // its lowest bits are those of n
 }
 // A value with its sign turned where bit 1 of `n` is set.
@@ -62,7 +62,7 @@ HOST_DEVICE inline T tan(T x) {
 template <Real T>
 HOST_DEVICE inline T asin_near(T x) {  // |x| <= 1/2
   const T z = x * x;
-  return x + x * z * polynomial(coefficients::Of<T>::asin, z);
+  return x + x * z * polynomial<coefficients::Of<T>::asin>(z);
 }
 template <Real T>
 HOST_DEVICE inline T asin(T x) {
@@ -91,7 +91,7 @@ HOST_DEVICE inline T atan_of_ratio(T a, T b) {
   const T top = high ? -b : near_top, bottom = high ? a : near_bottom;
   const T start = middle ? kPi<T> / 4 : T(0);
   const T t = bottom == T(0) ? T(0) : top / bottom, z = t * t;
-  return (high ? kPi<T> / 2 : start) + (t + t * z * polynomial(coefficients::Of<T>::atan, z));
+  return (high ? kPi<T> / 2 : start) + (t + t * z * polynomial<coefficients::Of<T>::atan>(z));
 }
 template <Real T>
 HOST_DEVICE inline T atan(T x) {
