@@ -1,0 +1,31 @@
+"""Layers, losses and containers: the names of torch.nn."""
+
+import importlib
+
+from rushlight.nn import functional, init, modules, parameter, utils
+from rushlight.nn.modules import *  # noqa: F403
+from rushlight.nn.modules import __all__ as _layers
+from rushlight.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+
+__all__ = [
+    *_layers,
+    "Buffer",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "functional",
+    "init",
+    "modules",
+    "parameter",
+    "utils",
+]
+
+
+def __getattr__(name):
+    if name == "parallel":
+        return importlib.import_module("rushlight.nn.parallel")
+    if name == "DataParallel":
+        from rushlight.nn.parallel import DataParallel
+
+        return DataParallel
+    raise AttributeError(f"torch.nn.{name} is not in rushlight 0.1")

@@ -1,0 +1,1 @@
+"""The parts of rushlight.nn.functional, a file for each family."""

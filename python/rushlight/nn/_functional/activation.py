@@ -1,0 +1,181 @@
+"""Activations: the functions of nn.functional that have an `inplace` or a `dim` of their own."""
+
+import warnings
+
+from rushlight import _C
+
+__all__ = [
+    "celu", "elu", "glu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu",
+    "log_softmax", "mish", "relu", "relu6", "rrelu", "selu", "sigmoid", "silu", "softmax",
+    "softmin", "softsign", "tanh", "tanhshrink", "threshold",
+]  # fmt: skip
+
+
+def _choose(name, input, inplace, *args):
+    """The op, or its in-place form."""
+    return getattr(_C, name + "_" if inplace else name)(input, *args)
+
+
+def relu(input, inplace=False):
+    """max(x, 0).
+
+    >>> torch.nn.functional.relu(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+    return _C.relu_(input) if inplace else _C.relu(input)
+
+
+def relu6(input, inplace=False):
+    """min(max(x, 0), 6)."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+def elu(input, alpha=1.0, inplace=False):
+    """x where x > 0, else alpha * (exp(x) - 1)."""
+    return _choose("elu", input, inplace, alpha)
+
+
+def selu(input, inplace=False):
+    """scale * elu(x, alpha), with the two constants of Klambauer et al., 2017."""
+    return _choose("selu", input, inplace)
+
+
+def celu(input, alpha=1.0, inplace=False):
+    """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
+    return _choose("celu", input, inplace, alpha)
+
+
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    """x where x > 0, else negative_slope * x.
+
+    >>> torch.nn.functional.leaky_relu(torch.tensor([-1.0, 2.0]), 0.5)
+    tensor([-0.5000,  2.0000])
+    """
+    return _choose("leaky_relu", input, inplace, negative_slope)
+
+
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    """leaky_relu with a slope drawn from U(lower, upper); without `training`, their mean."""
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    slope = _C.empty_like(input).uniform_(lower, upper)
+    out = _C.where(input > 0, input, input * slope)
+    return input.copy_(out) if inplace else out
+
+
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+    """x, kept between min_val and max_val."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return _choose("hardtanh", input, inplace, min_val, max_val)
+
+
+def threshold(input, threshold, value, inplace=False):
+    """x where x > threshold, else value."""
+    return _choose("threshold", input, inplace, threshold, value)
+
+
+def silu(input, inplace=False):
+    """x * sigmoid(x)."""
+    return _choose("silu", input, inplace)
+
+
+def mish(input, inplace=False):
+    """x * tanh(softplus(x))."""
+    return _choose("mish", input, inplace)
+
+
+def hardswish(input, inplace=False):
+    """x * relu6(x + 3) / 6."""
+    return _choose("hardswish", input, inplace)
+
+
+def hardsigmoid(input, inplace=False):
+    """relu6(x + 3) / 6."""
+    return _choose("hardsigmoid", input, inplace)
+
+
+def sigmoid(input):
+    """1 / (1 + exp(-x))."""
+    return _C.sigmoid(input)
+
+
+def tanh(input):
+    """The hyperbolic tangent."""
+    return _C.tanh(input)
+
+
+def softsign(input):
+    """x / (1 + |x|)."""
+    return input / (1 + input.abs())
+
+
+def tanhshrink(input):
+    """x - tanh(x)."""
+    return input - input.tanh()
+
+
+def glu(input, dim=-1):
+    """a * sigmoid(b), a and b the halves of x along `dim`."""
+    if input.dim() == 0:
+        raise RuntimeError(
+            "glu does not support scalars because halving size must be even"
+        )
+    size = input.size(dim)
+    if size % 2:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim} is size {size}"
+        )
+    return _C.glu(input, dim)
+
+
+def _implicit_dim(name, rank, stacklevel):
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. "
+        "Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel,
+    )
+    return 0 if rank in (0, 1, 3) else 1
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """exp(x) / sum(exp(x)) along `dim`.
+
+    >>> torch.nn.functional.softmax(torch.zeros(2, 2), dim=1)
+    tensor([[0.5000, 0.5000],
+            [0.5000, 0.5000]])
+    """
+    if dim is None:
+        dim = _implicit_dim("softmax", input.dim(), _stacklevel + 1)
+    return _C.softmax(input, dim) if dtype is None else _C.softmax(input, dim, dtype=dtype)
+
+
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    """softmax(-x) along `dim`."""
+    if dim is None:
+        dim = _implicit_dim("softmin", input.dim(), _stacklevel + 1)
+    return _C.softmax(-input, dim) if dtype is None else _C.softmax(-input, dim, dtype=dtype)
+
+
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """log(softmax(x)) along `dim`, computed without overflow."""
+    if dim is None:
+        dim = _implicit_dim("log_softmax", input.dim(), _stacklevel + 1)
+    if dtype is None:
+        return _C.log_softmax(input, dim)
+    return _C.log_softmax(input, dim, dtype=dtype)
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    """A sample of the Gumbel-softmax distribution (Jang et al., 2017).
+
+    Args:
+        tau: temperature.
+        hard: one-hot in the forward, the soft sample's gradient in the backward.
+    """
+    gumbels = -_C.empty_like(logits).exponential_().log()
+    soft = _C.softmax((logits + gumbels) / tau, dim)
+    if not hard:
+        return soft
+    index = soft.max(dim, keepdim=True)[1]
+    return _C.zeros_like(logits).scatter_(dim, index, 1.0) - soft.detach() + soft

@@ -1,0 +1,32 @@
+"""Distances and similarities."""
+
+from rushlight import _C
+
+__all__ = ["cosine_similarity", "normalize", "pairwise_distance"]
+
+
+def cosine_similarity(x1, x2, dim=1, eps=1e-8):
+    """x1 . x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`.
+
+    >>> torch.nn.functional.cosine_similarity(torch.ones(1, 2), torch.ones(1, 2))
+    tensor([1.0000])
+    """
+    x1, x2 = _C.broadcast_tensors(x1, x2)
+    n1 = _C.norm(x1, 2, dim, True).clamp(min=eps)
+    n2 = _C.norm(x2, 2, dim, True).clamp(min=eps)
+    return ((x1 / n1) * (x2 / n2)).sum(dim)
+
+
+def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
+    """The p-norm of x1 - x2 + eps along the last dimension."""
+    return _C.norm(x1 - x2 + eps, p, -1, keepdim)
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    """x / max(|x|_p, eps) along `dim`.
+
+    >>> torch.nn.functional.normalize(torch.tensor([[3.0, 4.0]]))
+    tensor([[0.6000, 0.8000]])
+    """
+    norm = _C.norm(input, p, dim, True).clamp(min=eps).expand_as(input)
+    return input / norm if out is None else _C.div(input, norm, out=out)

@@ -1,0 +1,113 @@
+"""Normalisation over the batch, the features, groups of channels, single instances."""
+
+from rushlight import _C
+
+__all__ = [
+    "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm",
+]  # fmt: skip
+
+
+def _check_batch(size):
+    """A statistic of one number says nothing."""
+    count = size[0]
+    for n in size[2:]:
+        count *= n
+    if count == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+
+
+def batch_norm(
+    input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1,
+    eps=1e-5,
+):  # fmt: skip
+    """(x - mean) / sqrt(var + eps) * weight + bias, over all dimensions but the second.
+
+    Args:
+        running_mean, running_var: used in evaluation; moved by `momentum` in training.
+    """
+    if training:
+        _check_batch(input.size())
+    return _C.batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, True
+    )
+
+
+def instance_norm(
+    input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
+    momentum=0.1, eps=1e-5,
+):  # fmt: skip
+    """batch_norm with statistics of each instance's channels."""
+    size = input.size()
+    if use_input_stats:
+        count = 1
+        for n in size[2:]:
+            count *= n
+        if count == 1:
+            raise ValueError(
+                f"Expected more than 1 spatial element when training, got input size {size}"
+            )
+    n, c = size[0], size[1]
+    if not use_input_stats:
+        return _C.batch_norm(
+            input, weight, bias, running_mean, running_var, False, momentum, eps, True
+        )
+
+    def tiled(t):
+        return None if t is None else t.repeat(n)
+
+    mean, var = tiled(running_mean), tiled(running_var)
+    flat = input.contiguous().view(1, n * c, *size[2:])
+    out = _C.batch_norm(
+        flat, tiled(weight), tiled(bias), mean, var, True, momentum, eps, True
+    )
+    with _C.no_grad():
+        for running, all_of in ((running_mean, mean), (running_var, var)):
+            if running is not None:
+                running.copy_(all_of.view(n, c).mean(0))
+    return out.view(size)
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    """(x - mean) / sqrt(var + eps) * weight + bias, over the last dimensions."""
+    return _C.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """x / sqrt(mean(x^2) + eps) * weight, over the last dimensions."""
+    return _C.rms_norm(input, normalized_shape, weight, eps)
+
+
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+    """(x - mean) / sqrt(var + eps) * weight + bias, over each group of channels."""
+    if input.dim() < 2:
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
+        )
+    size = input.size()
+    if num_groups > 0 and size[1] % num_groups == 0:
+        _check_batch([size[0] * size[1] // num_groups, num_groups, *size[2:]])
+    return _C.group_norm(input, num_groups, weight, bias, eps)
+
+
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    """x / (k + alpha * mean of x^2 over `size` neighbouring channels)^beta."""
+    if input.dim() < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality                          input (got {input.dim()} "
+            "dimensions)"
+        )
+    if input.numel() == 0:
+        return input
+    square = input * input
+    channels = input.size(1)
+    low = size // 2
+    padded = _C.zeros(
+        (input.size(0), channels + size - 1, *input.shape[2:]),
+        dtype=input.dtype, device=input.device,
+    )  # fmt: skip
+    parts = [padded[:, :low], square, padded[:, low + channels :]]
+    padded = _C.cat(parts, 1)
+    total = padded[:, :channels]
+    for i in range(1, size):
+        total = total + padded[:, i : i + channels]
+    return input / (total * (alpha / size) + k) ** beta

@@ -1,0 +1,117 @@
+"""Embeddings: rows of a table chosen by integers."""
+
+from rushlight import _C
+
+__all__ = ["embedding", "embedding_bag"]
+
+
+def _shrink_rows(weight, indices, max_norm, norm_type):
+    """Scales the rows in use down to max_norm, in place."""
+    with _C.no_grad():
+        rows = indices.reshape(-1).unique()
+        chosen = weight[rows]
+        norms = _C.norm(chosen, norm_type, 1, True)
+        scale = _C.where(norms > max_norm, max_norm / (norms + 1e-7), _C.ones_like(norms))
+        weight[rows] = chosen * scale
+
+
+def _padding(weight, padding_idx):
+    if padding_idx is None:
+        return -1
+    count = weight.size(0)
+    if padding_idx > 0 and padding_idx >= count:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    if padding_idx < -count:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return padding_idx + count if padding_idx < 0 else padding_idx
+
+
+def embedding(
+    input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
+    sparse=False,
+):  # fmt: skip
+    """The rows of `weight` that `input` names.
+
+    Args:
+        padding_idx: a row that gets no gradient.
+        max_norm: rows in use are first scaled, in place, to at most this norm.
+        scale_grad_by_freq: divide a row's gradient by how often it was used.
+
+    Shape: input (*), weight (n, d), output (*, d).
+
+    >>> torch.nn.functional.embedding(torch.tensor([1, 0]), torch.tensor([[1.0], [2.0]]))
+    tensor([[2.],
+            [1.]])
+    """
+    padding_idx = _padding(weight, padding_idx)
+    if max_norm is not None:
+        _shrink_rows(weight, input, max_norm, norm_type)
+    return _C.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+def embedding_bag(
+    input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False,
+    mode="mean", sparse=False, per_sample_weights=None, include_last_offset=False,
+    padding_idx=None,
+):  # fmt: skip
+    """Sums, means or maxima of bags of rows.
+
+    Args:
+        offsets: where each bag starts, for a one-dimensional input.
+        mode: "sum", "mean" or "max".
+        per_sample_weights: a factor for each row, with "sum" only.
+
+    Shape: input (bags, n), or (total) with offsets (bags); output (bags, d).
+    """
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a "
+                f"mini-batch of fixed length sequences. However, found offsets of type {type(offsets)}"
+            )
+        bags, length = input.shape
+        starts = [i * length for i in range(bags)]
+        ids = input.reshape(-1)
+        if per_sample_weights is not None:
+            per_sample_weights = per_sample_weights.reshape(-1)
+    elif input.dim() == 1:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.dim() != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+        ids, starts = input, offsets.tolist()
+        if include_last_offset:
+            starts = starts[:-1]
+    else:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported "
+            f"for mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
+        )
+    rows = embedding(ids, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+    keep = _C.ones_like(ids, dtype=weight.dtype)
+    if padding_idx is not None:
+        keep = (ids != _padding(weight, padding_idx)).to(weight.dtype)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(1)
+    return _pool_bags(rows, keep, starts, ids.size(0), mode)
+
+
+def _pool_bags(rows, keep, starts, total, mode):
+    out = []
+    for start, stop in zip(starts, [*starts[1:], total]):
+        part, kept = rows[start:stop], keep[start:stop].unsqueeze(1)
+        count = int(kept.sum())
+        if count == 0:
+            out.append((part * 0).sum(0))
+        elif mode == "max":
+            out.append(part[kept.squeeze(1) > 0].max(0)[0])
+        else:
+            total_row = (part * kept).sum(0)
+            out.append(total_row / count if mode == "mean" else total_row)
+    if not out:
+        return rows[:0]
+    return _C.stack(out)

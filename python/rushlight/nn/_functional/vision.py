@@ -1,0 +1,295 @@
+"""Padding, resampling and moving between channels and space."""
+
+import warnings
+
+from rushlight import _C
+
+__all__ = [
+    "channel_shuffle", "fold", "interpolate", "pad", "pixel_shuffle", "pixel_unshuffle", "unfold",
+    "upsample", "upsample_bilinear", "upsample_nearest",
+]  # fmt: skip
+
+
+def pad(input, pad, mode="constant", value=None):
+    """Extends the last dimensions: `pad` is (left, right) of the last, then of the one before.
+
+    Args:
+        mode: "constant", "reflect", "replicate" or "circular".
+        value: what "constant" fills in; 0 when not given.
+
+    >>> torch.nn.functional.pad(torch.ones(1, 2), (1, 0))
+    tensor([[0., 1., 1.]])
+    """
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if mode == "constant":
+        return _C.constant_pad_nd(input, pad, 0.0 if value is None else value)
+    if value is not None:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if mode not in ("reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if len(pad) // 2 not in (input.dim() - 1, input.dim() - 2) or len(pad) > 6:
+        raise NotImplementedError(
+            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+        )
+    for i in range(len(pad) // 2):
+        dim = input.dim() - 1 - i
+        left, right = pad[2 * i], pad[2 * i + 1]
+        if left or right:
+            source = _sources(input.size(dim), left, right, mode, pad, dim, input)
+            index = _C.tensor(source, dtype=_C.int64, device=input.device)
+            input = _C.index_select(input, dim, index)
+    return input
+
+
+def _sources(size, left, right, mode, padding, dim, input):
+    """For each place of a padded dimension, the place in the input that it copies."""
+    places = range(-left, size + right)
+    if mode == "replicate":
+        if size + left + right < 1:
+            raise RuntimeError(f"Padding size should leave at least one element, got {padding}")
+        return [min(max(i, 0), size - 1) for i in places]
+    if mode == "circular":
+        if left > size or right > size:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        return [i % size for i in places]
+    if left >= size or right >= size:
+        raise RuntimeError(
+            "Argument #4: Padding size should be less than the corresponding input dimension, "
+            f"but got: padding ({left}, {right}) at dimension {dim} of input {list(input.shape)}"
+        )
+    return [-i if i < 0 else 2 * (size - 1) - i if i >= size else i for i in places]
+
+
+def pixel_shuffle(input, upscale_factor):
+    """(*, c r^2, h, w) to (*, c, h r, w r): channels become space (Shi et al., 2016)."""
+    r = upscale_factor
+    if input.dim() < 3:
+        raise RuntimeError(
+            "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
+            f"{input.dim()} dimension(s)"
+        )
+    if r <= 0:
+        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
+    *batch, c, h, w = input.shape
+    if c % (r * r):
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
+            f"of upscale_factor, but input.size(-3)={c} is not divisible by {r * r}"
+        )
+    n = len(batch)
+    x = input.reshape(*batch, c // (r * r), r, r, h, w)
+    x = x.permute(*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    return x.reshape(*batch, c // (r * r), h * r, w * r)
+
+
+def pixel_unshuffle(input, downscale_factor):
+    """(*, c, h r, w r) to (*, c r^2, h, w): the inverse of pixel_shuffle."""
+    r = downscale_factor
+    if input.dim() < 3:
+        raise RuntimeError(
+            "pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
+            f"{input.dim()} dimension(s)"
+        )
+    *batch, c, h, w = input.shape
+    for name, size, place in (("height", h, -2), ("width", w, -1)):
+        if size % r:
+            raise RuntimeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
+                f"input.size({place})={size} is not divisible by {r}"
+            )
+    n = len(batch)
+    x = input.reshape(*batch, c, h // r, r, w // r, r)
+    x = x.permute(*range(n), n, n + 2, n + 4, n + 1, n + 3)
+    return x.reshape(*batch, c * r * r, h // r, w // r)
+
+
+def channel_shuffle(input, groups):
+    """(n, g * k, *): channel i of group j becomes channel j of group i (Zhang et al., 2018)."""
+    n, c = input.shape[:2]
+    if c % groups:
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
+        )
+    return input.reshape(n, groups, c // groups, *input.shape[2:]).transpose(1, 2).reshape_as(input)
+
+
+def _pair(value):
+    return (value, value) if isinstance(value, int) else tuple(value)
+
+
+def _window_index(size, kernel, dilation, padding, stride):
+    """(kernel, windows): the padded place that each element of each window takes."""
+    count = (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+    return [[i * stride + k * dilation for i in range(count)] for k in range(kernel)], count
+
+
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+    """(n, c, h, w) to (n, c * kh * kw, windows): every window as a column."""
+    (kh, kw), (dh, dw) = _pair(kernel_size), _pair(dilation)
+    (ph, pw), (sh, sw) = _pair(padding), _pair(stride)
+    if input.dim() == 3:
+        return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
+    n, c, h, w = input.shape
+    rows, count_h = _window_index(h, kh, dh, ph, sh)
+    cols, count_w = _window_index(w, kw, dw, pw, sw)
+    x = _C.constant_pad_nd(input, (pw, pw, ph, ph), 0.0)
+    rows = _C.tensor(rows, device=input.device).reshape(kh, 1, count_h, 1)
+    cols = _C.tensor(cols, device=input.device).reshape(1, kw, 1, count_w)
+    return x[:, :, rows, cols].reshape(n, c * kh * kw, count_h * count_w)
+
+
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """(n, c * kh * kw, windows) to (n, c, h, w): adds every column back into its window."""
+    (oh, ow), (kh, kw), (dh, dw) = _pair(output_size), _pair(kernel_size), _pair(dilation)
+    (ph, pw), (sh, sw) = _pair(padding), _pair(stride)
+    if input.dim() == 2:
+        args = (output_size, kernel_size, dilation, padding, stride)
+        return fold(input.unsqueeze(0), *args).squeeze(0)
+    rows, count_h = _window_index(oh, kh, dh, ph, sh)
+    cols, count_w = _window_index(ow, kw, dw, pw, sw)
+    n, ckk, windows = input.shape
+    if windows != count_h * count_w:
+        raise RuntimeError(
+            f"Given output_size=({oh}, {ow}), kernel_size=({kh}, {kw}), dilation=({dh}, {dw}), "
+            f"padding=({ph}, {pw}), stride=({sh}, {sw}), expected size of input's dimension 2 to "
+            f"match the calculated number of sliding blocks {count_h} * {count_w} = "
+            f"{count_h * count_w}, but got input.size(2)={windows}."
+        )
+    c, wide, high = ckk // (kh * kw), ow + 2 * pw, oh + 2 * ph
+    rows = _C.tensor(rows, device=input.device).reshape(kh, 1, count_h, 1)
+    cols = _C.tensor(cols, device=input.device).reshape(1, kw, 1, count_w)
+    place = (rows * wide + cols).reshape(-1)
+    flat = _C.zeros((n, c, high * wide), dtype=input.dtype, device=input.device)
+    x = flat.index_add(2, place, input.reshape(n, c, kh * kw * windows))
+    return x.reshape(n, c, high, wide)[:, :, ph : ph + oh, pw : pw + ow].contiguous()
+
+
+def _sizes(input, size, scale_factor, recompute):
+    rank = input.dim() - 2
+    if (size is None) == (scale_factor is None):
+        if size is None:
+            raise ValueError("either size or scale_factor should be defined")
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is not None:
+        size = [size] * rank if isinstance(size, int) else list(size)
+        if len(size) != rank:
+            raise ValueError(
+                "Input and output must have the same number of spatial dimensions, but got input "
+                f"with spatial dimensions of {list(input.shape[2:])} and output size of {size}. "
+                "Please provide input tensor in (N, C, d1, d2, ...,dK) format and output size in "
+                "(o1, o2, ...,oK) format."
+            )
+        return size, [None] * rank
+    factors = scale_factor
+    factors = list(factors) if isinstance(factors, (list, tuple)) else [factors] * rank
+    if len(factors) != rank:
+        raise ValueError(
+            "Input and scale_factor must have the same number of spatial dimensions, but got "
+            f"input with spatial dimensions of {list(input.shape[2:])} and scale_factor of shape "
+            f"{factors}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
+            "scale_factor in (s1, s2, ...,sK) format."
+        )
+    size = [int(n * f) for n, f in zip(input.shape[2:], factors)]
+    return size, [None] * rank if recompute else factors
+
+
+def interpolate(
+    input, size=None, scale_factor=None, mode="nearest", align_corners=None,
+    recompute_scale_factor=None, antialias=False,
+):  # fmt: skip
+    """Resamples the dimensions behind the channels.
+
+    Args:
+        size: the new size; or
+        scale_factor: the factor for each dimension.
+        mode: "nearest", "nearest-exact", "linear", "bilinear", "trilinear" or "area".
+        align_corners: whether the corner elements keep their places (the linear modes).
+
+    >>> torch.nn.functional.interpolate(torch.tensor([[[1.0, 2.0]]]), scale_factor=2)
+    tensor([[[1., 1., 2., 2.]]])
+    """
+    linear = {"linear": 1, "bilinear": 2, "trilinear": 3}
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise ValueError(
+                "align_corners option can only be set with the interpolating modes: "
+                "linear | bilinear | bicubic | trilinear"
+            )
+    elif mode not in linear or antialias:
+        raise NotImplementedError(
+            f"interpolate: mode '{mode}'{' with antialias' if antialias else ''} is not in "
+            "rushlight 0.1"
+        )
+    rank = input.dim() - 2
+    size, factors = _sizes(input, size, scale_factor, recompute_scale_factor)
+    if mode == "area":
+        from rushlight.nn._functional import pooling
+
+        return getattr(pooling, f"adaptive_avg_pool{rank}d")(input, size[0] if rank == 1 else size)
+    if mode in linear and linear[mode] != rank:
+        raise NotImplementedError(
+            f"Got {input.dim()}D input, but {mode} mode needs {linear[mode] + 2}D input"
+        )
+    for i in range(rank):
+        dim, have, want = i + 2, input.size(i + 2), size[i]
+        if mode in linear:
+            input = _linear_along(input, dim, have, want, factors[i], bool(align_corners))
+        else:
+            shift = 0.5 if mode == "nearest-exact" else 0.0
+            step = have / want if factors[i] is None else 1.0 / factors[i]
+            source = [min(int((j + shift) * step), have - 1) for j in range(want)]
+            index = _C.tensor(source, dtype=_C.int64, device=input.device)
+            input = _C.index_select(input, dim, index)
+    return input
+
+
+def _linear_along(input, dim, have, want, factor, align):
+    """Linear interpolation along one dimension."""
+    if have == want and (align or factor is None or factor == 1):
+        return input
+    low, high, share = [], [], []
+    for j in range(want):
+        if align:
+            place = j * (have - 1) / (want - 1) if want > 1 else 0.0
+        else:
+            step = have / want if factor is None else 1.0 / factor
+            place = max((j + 0.5) * step - 0.5, 0.0)
+        first = min(int(place), have - 1)
+        low.append(first)
+        high.append(min(first + 1, have - 1))
+        share.append(min(max(place - first, 0.0), 1.0))
+    shape = [1] * input.dim()
+    shape[dim] = want
+    share = _C.tensor(share, dtype=input.dtype, device=input.device).reshape(shape)
+    low = _C.index_select(input, dim, _C.tensor(low, dtype=_C.int64, device=input.device))
+    high = _C.index_select(input, dim, _C.tensor(high, dtype=_C.int64, device=input.device))
+    return low * (1 - share) + high * share
+
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """The old name of `interpolate`."""
+    warnings.warn(
+        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
+    )
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    """`interpolate` with mode "nearest", under its old name."""
+    warnings.warn(
+        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
+    )
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    """`interpolate` with mode "bilinear" and aligned corners, under its old name."""
+    warnings.warn(
+        "`nn.functional.upsample_bilinear` is deprecated. "
+        "Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
+    )
+    return interpolate(input, size, scale_factor, "bilinear", True)

@@ -1,0 +1,38 @@
+"""torch.nn.functional: the table of contents.
+
+What C++ offers under torch's own signature is handed on as it is; the files in _functional hold
+the rest. Calls of C++ are made by keyword where torch's argument order differs.
+"""
+
+from rushlight import _C
+from rushlight.nn import _functional as _parts
+from rushlight.nn._functional.activation import *  # noqa: F403
+from rushlight.nn._functional.attention import *  # noqa: F403
+from rushlight.nn._functional.distance import *  # noqa: F403
+from rushlight.nn._functional.dropout import *  # noqa: F403
+from rushlight.nn._functional.loss import *  # noqa: F403
+from rushlight.nn._functional.loss_more import *  # noqa: F403
+from rushlight.nn._functional.normalization import *  # noqa: F403
+from rushlight.nn._functional.pooling import *  # noqa: F403
+from rushlight.nn._functional.sparse import *  # noqa: F403
+from rushlight.nn._functional.vision import *  # noqa: F403
+
+_DIRECT = (
+    "linear", "bilinear", "conv1d", "conv2d", "conv3d",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "relu_", "elu_", "selu_", "celu_", "leaky_relu_", "hardtanh_", "threshold_", "rrelu_",
+    "prelu", "logsigmoid", "softplus", "hardshrink", "softshrink", "gelu",
+    "avg_pool1d", "avg_pool2d", "avg_pool3d", "one_hot", "pixel_shuffle", "pixel_unshuffle",
+    "channel_shuffle", "cosine_similarity", "pairwise_distance", "pdist",
+)  # fmt: skip
+
+
+def __getattr__(name):
+    if name in _DIRECT and hasattr(_C, name):
+        function = globals()[name] = getattr(_C, name)
+        return function
+    raise AttributeError(f"torch.nn.functional.{name} is not in rushlight 0.1")
+
+
+def __dir__():
+    return sorted({*globals(), *(name for name in _DIRECT if hasattr(_C, name))})

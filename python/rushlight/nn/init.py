@@ -1,0 +1,289 @@
+"""Filling parameters: the functions of torch.nn.init, with torch's draws for the same seed."""
+
+import math
+import warnings
+
+from rushlight import _C
+
+
+def calculate_gain(nonlinearity, param=None):
+    """The factor that keeps the variance through a nonlinearity: 5/3 for tanh, sqrt(2) for relu.
+
+    Args:
+        nonlinearity: the name of the function in nn.functional.
+        param: the negative slope, for leaky_relu.
+
+    >>> torch.nn.init.calculate_gain("tanh")
+    1.6666666666666667
+    """
+    if nonlinearity in (
+        "linear", "conv1d", "conv2d", "conv3d",
+        "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid",
+    ):  # fmt: skip
+        return 1
+    if nonlinearity == "tanh":
+        return 5.0 / 3
+    if nonlinearity == "relu":
+        return math.sqrt(2.0)
+    if nonlinearity == "leaky_relu":
+        if param is None:
+            slope = 0.01
+        elif isinstance(param, (int, float)) and not isinstance(param, bool):
+            slope = param
+        else:
+            raise ValueError(f"negative_slope {param} not a valid number")
+        return math.sqrt(2.0 / (1 + slope**2))
+    if nonlinearity == "selu":
+        return 3.0 / 4
+    raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+
+
+def uniform_(tensor, a=0.0, b=1.0, generator=None):
+    """Fills with draws from U(a, b).
+
+    >>> bool(torch.nn.init.uniform_(torch.empty(3, 5), 2.0, 3.0).min() >= 2)
+    True
+    """
+    with _C.no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def normal_(tensor, mean=0.0, std=1.0, generator=None):
+    """Fills with draws from N(mean, std^2)."""
+    with _C.no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def _normal_cdf(x):
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
+    """Fills with draws from N(mean, std^2) restricted to [a, b], by the inverse of the cdf.
+
+    >>> bool(torch.nn.init.trunc_normal_(torch.empty(100)).abs().max() <= 2)
+    True
+    """
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
+            "The distribution of values may be incorrect.",
+            stacklevel=2,
+        )
+    low = _normal_cdf((a - mean) / std)
+    high = _normal_cdf((b - mean) / std)
+    with _C.no_grad():
+        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
+        tensor.erfinv_()
+        tensor.mul_(std * math.sqrt(2.0))
+        tensor.add_(mean)
+        return tensor.clamp_(min=a, max=b)
+
+
+def constant_(tensor, val):
+    """Fills with one value.
+
+    >>> torch.nn.init.constant_(torch.empty(2), 0.3)
+    tensor([0.3000, 0.3000])
+    """
+    with _C.no_grad():
+        return tensor.fill_(val)
+
+
+def ones_(tensor):
+    """Fills with 1."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor):
+    """Fills with 0."""
+    with _C.no_grad():
+        return tensor.zero_()
+
+
+def eye_(tensor):
+    """Fills a matrix with the identity.
+
+    >>> torch.nn.init.eye_(torch.empty(2, 3))
+    tensor([[1., 0., 0.],
+            [0., 1., 0.]])
+    """
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    with _C.no_grad():
+        tensor.zero_()
+        for i in range(min(tensor.shape)):
+            tensor[i, i] = 1
+    return tensor
+
+
+def dirac_(tensor, groups=1):
+    """Fills a convolution's weight so that it hands its input on, channel by channel.
+
+    Args:
+        groups: each group's output channels get an identity of their own.
+
+    Shape: (out channels, in channels, *kernel) with one to three kernel dimensions.
+    """
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    size = tensor.size()
+    if size[0] % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    per_group = size[0] // groups
+    middle = tuple(n // 2 for n in size[2:])
+    with _C.no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for d in range(min(per_group, size[1])):
+                tensor[(group * per_group + d, d, *middle)] = 1
+    return tensor
+
+
+def _calculate_fan_in_and_fan_out(tensor):
+    if tensor.dim() < 2:
+        raise ValueError(
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
+        )
+    field = math.prod(tensor.shape[2:])
+    return tensor.size(1) * field, tensor.size(0) * field
+
+
+def _calculate_correct_fan(tensor, mode):
+    mode = mode.lower()
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    return fan_in if mode == "fan_in" else fan_out
+
+
+def xavier_uniform_(tensor, gain=1.0, generator=None):
+    """Fills from U(-a, a), a = gain * sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio, 2010)."""
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
+    a = math.sqrt(3.0) * std
+    return uniform_(tensor, -a, a, generator)
+
+
+def xavier_normal_(tensor, gain=1.0, generator=None):
+    """Fills from N(0, std^2), std = gain * sqrt(2 / (fan_in + fan_out)) (Glorot, Bengio, 2010)."""
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(fan_in + fan_out)), generator)
+
+
+def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    """Fills from U(-b, b), b = gain * sqrt(3 / fan) (He et al., 2015).
+
+    Args:
+        a: the negative slope, when the nonlinearity is leaky_relu.
+        mode: "fan_in" keeps the variance forward, "fan_out" backward.
+    """
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        return tensor
+    fan = _calculate_correct_fan(tensor, mode)
+    bound = math.sqrt(3.0) * (calculate_gain(nonlinearity, a) / math.sqrt(fan))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    """Fills from N(0, std^2), std = gain / sqrt(fan) (He et al., 2015)."""
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        return tensor
+    fan = _calculate_correct_fan(tensor, mode)
+    return normal_(tensor, 0, calculate_gain(nonlinearity, a) / math.sqrt(fan), generator)
+
+
+def orthogonal_(tensor, gain=1, generator=None):
+    """Fills with a matrix whose rows or columns are orthonormal (Saxe et al., 2013).
+
+    The tensor is seen as a matrix of its first dimension by all others.
+    """
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.size(0)
+    cols = tensor.numel() // rows
+    with _C.no_grad():
+        flat = _C.empty((rows, cols), dtype=tensor.dtype, device=tensor.device)
+        flat.normal_(0, 1, generator=generator)
+        if rows < cols:
+            flat = flat.t()
+        q, r = _qr(flat)
+        q = q * r.diagonal().sign()
+        if rows < cols:
+            q = q.t()
+        tensor.view_as(q).copy_(q)
+        return tensor.mul_(gain)
+
+
+def _qr(matrix):
+    """Householder QR of a tall matrix: Q (rows, cols), R (cols, cols)."""
+    rows, cols = matrix.shape
+    r = matrix.to(_C.float64).clone()
+    reflectors = []
+    for j in range(min(rows - 1, cols)):
+        v = r[j:, j].clone()
+        norm = float((v * v).sum()) ** 0.5
+        v[0] += norm if float(v[0]) >= 0 else -norm
+        square = float((v * v).sum())
+        if square == 0.0:
+            continue
+        v = v.unsqueeze(1)
+        r[j:] -= v @ (v.t() @ r[j:]) * (2.0 / square)
+        reflectors.append((j, v * (2.0 / square), v))
+    q = _C.zeros((rows, cols), dtype=_C.float64, device=matrix.device)
+    for j in range(cols):
+        q[j, j] = 1
+    for j, scaled, v in reversed(reflectors):
+        q[j:] -= scaled @ (v.t() @ q[j:])
+    return q.to(matrix.dtype), r[:cols].to(matrix.dtype)
+
+
+def sparse_(tensor, sparsity, std=0.01, generator=None):
+    """Fills a matrix from N(0, std^2), then sets a fraction `sparsity` of each column to 0."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, cols = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    with _C.no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in range(cols):
+            order = _C.randperm(rows)
+            tensor[order[:zeros], column] = 0
+    return tensor
+
+
+def _old_name(new):
+    old = new.__name__[:-1]
+
+    def renamed(*args, **kwargs):
+        warnings.warn(
+            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new.__name__}`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return new(*args, **kwargs)
+
+    renamed.__name__ = renamed.__qualname__ = old
+    renamed.__doc__ = f"The old name of `{new.__name__}`."
+    return renamed
+
+
+uniform = _old_name(uniform_)
+normal = _old_name(normal_)
+constant = _old_name(constant_)
+eye = _old_name(eye_)
+dirac = _old_name(dirac_)
+xavier_uniform = _old_name(xavier_uniform_)
+xavier_normal = _old_name(xavier_normal_)
+kaiming_uniform = _old_name(kaiming_uniform_)
+kaiming_normal = _old_name(kaiming_normal_)
+orthogonal = _old_name(orthogonal_)
+sparse = _old_name(sparse_)
+
+
+def __getattr__(name):
+    raise AttributeError(f"torch.nn.init.{name} is not in rushlight 0.1")

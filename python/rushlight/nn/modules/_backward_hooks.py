@@ -1,0 +1,118 @@
+"""Full backward hooks: two identity nodes in the graph, one over a module's tensor inputs, one
+over its tensor outputs. The gradients that pass them are what the hooks see.
+"""
+
+import warnings
+
+from rushlight import _C
+from rushlight.autograd import Function
+
+
+class BackwardHookFunction(Function):
+    """The identity on several tensors; `seen` is given all their gradients and may replace them."""
+
+    @staticmethod
+    def forward(ctx, seen, *tensors):
+        ctx.seen = seen
+        return tuple(t.view_as(t) for t in tensors)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        return (None, *ctx.seen(grads))
+
+
+def _as_tuple(value, kind, count):
+    value = value if isinstance(value, tuple) else (value,)
+    if len(value) != count:
+        raise RuntimeError(
+            f"Backward {kind} returned an invalid number of grad_{'input' if kind == 'hook' else 'output'}"
+            f", got {len(value)}, but expected {count}"
+        )
+    return value
+
+
+class BackwardHook:
+    """The hooks of one call of one module."""
+
+    def __init__(self, module, hooks, pre_hooks):
+        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
+        self.input_places = None
+        self.n_inputs = -1
+        self.grad_outputs = None
+
+    def _spread(self, grads, places, count):
+        out = [None] * count
+        for place, grad in zip(places, grads):
+            out[place] = grad
+        return tuple(out)
+
+    def watch_inputs(self, args):
+        """Puts the first identity over those positional arguments that are tensors."""
+        self.n_inputs = len(args)
+        places = [i for i, a in enumerate(args) if isinstance(a, _C.Tensor)]
+        wants = _C.is_grad_enabled() and any(args[i].requires_grad for i in places)
+        if not wants or not self.hooks:
+            return args
+        self.input_places = places
+        new = BackwardHookFunction.apply(self._on_inputs, *(args[i] for i in places))
+        args = list(args)
+        for place, tensor in zip(places, new):
+            args[place] = tensor
+        return tuple(args)
+
+    def watch_outputs(self, result):
+        """Puts the second identity over the result, a tensor or a tuple or list with tensors."""
+        single = isinstance(result, _C.Tensor)
+        items = [result] if single else list(result) if isinstance(result, (tuple, list)) else None
+        if items is None:
+            warnings.warn(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of "
+                f"Tensors but received {type(result)}",
+                stacklevel=4,
+            )
+            return result
+        places = [i for i, a in enumerate(items) if isinstance(a, _C.Tensor)]
+        if not (_C.is_grad_enabled() and any(items[i].requires_grad for i in places)):
+            return result
+        self.output_places, self.n_outputs = places, len(items)
+        new = BackwardHookFunction.apply(self._on_outputs, *(items[i] for i in places))
+        for place, tensor in zip(places, new):
+            items[place] = tensor
+        return items[0] if single else type(result)(items)
+
+    def _on_outputs(self, grads):
+        grads = self._spread(grads, self.output_places, self.n_outputs)
+        for hook in self.pre_hooks:
+            changed = hook(self.module, grads)
+            if changed is not None:
+                grads = _as_tuple(changed, "pre hook", len(grads))
+        self.grad_outputs = grads
+        if self.input_places is None:
+            nothing = (None,) * self.n_inputs
+            for hook in self.hooks:
+                changed = hook(self.module, nothing, grads)
+                if changed is not None and not (
+                    isinstance(changed, tuple) and all(c is None for c in changed)
+                ):
+                    raise RuntimeError(
+                        "Backward hook for Modules where no input requires gradient should "
+                        "always return None or None for all gradients."
+                    )
+            self.grad_outputs = None
+        return tuple(grads[i] for i in self.output_places)
+
+    def _on_inputs(self, grads):
+        if self.grad_outputs is None:
+            raise RuntimeError(
+                "Module backward hook for grad_input is called before the grad_output one. This "
+                "happens because the gradient in your nn.Module flows to the Module's input "
+                "without passing through the Module's output. Make sure that the output depends "
+                "on the input and that the loss is computed based on the output."
+            )
+        spread = self._spread(grads, self.input_places, self.n_inputs)
+        for hook in self.hooks:
+            changed = hook(self.module, spread, self.grad_outputs)
+            if changed is not None:
+                spread = _as_tuple(changed, "hook", len(spread))
+        self.grad_outputs = None
+        return tuple(spread[i] for i in self.input_places)

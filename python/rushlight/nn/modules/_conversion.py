@@ -1,0 +1,142 @@
+"""Moving a module between devices and dtypes.
+
+A parameter stays the same object and gets new data, so an optimizer made earlier keeps working.
+"""
+
+from rushlight import _C
+
+_TO_FORMS = (
+    " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, "
+    "bool copy = False, *, torch.memory_format memory_format = None)\n"
+    " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, "
+    "torch.memory_format memory_format = None)\n"
+    " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, "
+    "torch.memory_format memory_format = None)\n"
+)
+
+
+def _wrong_to(args, kwargs):
+    got = [type(a).__name__ for a in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()]
+    return TypeError(
+        f"to() received an invalid combination of arguments - got ({', '.join(got)}), "
+        f"but expected one of:\n{_TO_FORMS}"
+    )
+
+
+def parse_to(*args, **kwargs):
+    """(device, dtype, non_blocking, memory_format) from any form of `to`'s arguments."""
+    names = ("device", "dtype", "non_blocking", "copy")
+    first = args[0] if args else kwargs.get("tensor")
+    if isinstance(first, _C.Tensor):
+        names, args = ("non_blocking", "copy"), args[1:]
+        given = {"device": first.device, "dtype": first.dtype}
+        kwargs = {k: v for k, v in kwargs.items() if k != "tensor"}
+    elif isinstance(first, _C.dtype):
+        names, given = ("dtype", "non_blocking", "copy"), {}
+    else:
+        given = {}
+    if len(args) > len(names):
+        raise _wrong_to(args, kwargs)
+    given.update(zip(names, args))
+    for name, value in kwargs.items():
+        if name in given or name not in (*names, "memory_format"):
+            raise _wrong_to(args, kwargs)
+        given[name] = value
+    device, dtype = given.get("device"), given.get("dtype")
+    if device is not None and not isinstance(device, _C.device):
+        if not isinstance(device, (str, int)) or isinstance(device, bool):
+            raise _wrong_to(args, kwargs)
+        device = _C.device(device)
+    if dtype is not None and not isinstance(dtype, _C.dtype):
+        raise _wrong_to(args, kwargs)
+    if not isinstance(given.get("non_blocking", False), (bool, int)):
+        raise _wrong_to(args, kwargs)
+    return device, dtype, given.get("non_blocking", False), given.get("memory_format")
+
+
+def _floating(t):
+    return t.is_floating_point()
+
+
+class Conversion:
+    """The part of Module that replaces the data of parameters and buffers."""
+
+    def _apply(self, fn, recurse=True):
+        """Runs `fn` over every parameter, gradient and buffer, here and below."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        with _C.no_grad():
+            for param in self._parameters.values():
+                if param is None:
+                    continue
+                param.data = fn(param.data)
+                if param.grad is not None:
+                    param.grad.data = fn(param.grad.data)
+            for name, buffer in self._buffers.items():
+                if buffer is not None:
+                    self._put(self._buffers, name, fn(buffer))
+        return self
+
+    def to(self, *args, **kwargs):
+        """Moves and casts parameters and buffers in place; returns the module.
+
+        Called as `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(tensor)` or
+        `to(memory_format=...)`. A dtype changes floating-point tensors only.
+
+        Args:
+            non_blocking: let the copies run beside the host where they can.
+
+        >>> torch.nn.Linear(2, 2).to(torch.float64).weight.dtype
+        torch.float64
+        """
+        device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(
+                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                f"dtype={dtype}"
+            )
+
+        def convert(t):
+            target = dtype if _floating(t) else None
+            if memory_format is not None and t.dim() in (4, 5):
+                return t.to(device, target, non_blocking, memory_format=memory_format)
+            return t.to(device, target, non_blocking)
+
+        return self._apply(convert)
+
+    def cuda(self, device=None):
+        """Moves parameters and buffers to a GPU; returns the module."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def cpu(self):
+        """Moves parameters and buffers to the CPU; returns the module."""
+        return self._apply(lambda t: t.cpu())
+
+    def type(self, dst_type):
+        """Casts all parameters and buffers, the integer ones too, to `dst_type`."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def float(self):
+        """Casts floating-point parameters and buffers to float32."""
+        return self._apply(lambda t: t.float() if _floating(t) else t)
+
+    def double(self):
+        """Casts floating-point parameters and buffers to float64."""
+        return self._apply(lambda t: t.double() if _floating(t) else t)
+
+    def half(self):
+        """Casts floating-point parameters and buffers to float16."""
+        return self._apply(lambda t: t.half() if _floating(t) else t)
+
+    def bfloat16(self):
+        """Casts floating-point parameters and buffers to bfloat16."""
+        return self._apply(lambda t: t.bfloat16() if _floating(t) else t)
+
+    def to_empty(self, *, device, recurse=True):
+        """Moves to a device without copying: the values are undefined afterwards."""
+        return self._apply(lambda t: _C.empty_like(t, device=device), recurse=recurse)
+
+    def share_memory(self):
+        """Moves parameters and buffers to memory that other processes can map."""
+        return self._apply(lambda t: t.share_memory_())

@@ -1,0 +1,70 @@
+"""register_module_*: hooks that see every module of the process.
+
+While one is there `everywhere.active` is true and every call takes the slow path.
+"""
+
+from rushlight.nn.modules._hooks import RemovableHandle, everywhere
+
+
+class _GlobalHandle(RemovableHandle):
+    def remove(self):
+        super().remove()
+        _refresh()
+
+
+def _refresh():
+    everywhere.active = bool(
+        everywhere.forward or everywhere.forward_pre or everywhere.backward_pre
+        or everywhere.backward
+    )  # fmt: skip
+
+
+def _register(hooks, hook, *marks):
+    handle = _GlobalHandle(hooks, extra_dict=list(marks))
+    hooks[handle.id] = hook
+    for marked in marks:
+        marked[handle.id] = True
+    _refresh()
+    return handle
+
+
+def register_module_forward_pre_hook(hook):
+    """Calls `hook(module, args)` before the forward of every module."""
+    return _register(everywhere.forward_pre, hook)
+
+
+def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
+    """Calls `hook(module, args, output)` after the forward of every module."""
+    marks = [everywhere.forward_with_kwargs] if with_kwargs else []
+    marks += [everywhere.forward_always_called] if always_call else []
+    return _register(everywhere.forward, hook, *marks)
+
+
+def register_module_full_backward_pre_hook(hook):
+    """Calls `hook(module, grad_output)` in the backward of every module."""
+    return _register(everywhere.backward_pre, hook)
+
+
+def register_module_full_backward_hook(hook):
+    """Calls `hook(module, grad_input, grad_output)` in the backward of every module."""
+    return _register(everywhere.backward, hook)
+
+
+def register_module_backward_hook(hook):
+    """The old name of `register_module_full_backward_hook`."""
+    return _register(everywhere.backward, hook)
+
+
+def register_module_buffer_registration_hook(hook):
+    """Calls `hook(module, name, buffer)` for every buffer; a result replaces it."""
+    return _register(everywhere.buffer_registration, hook)
+
+
+def register_module_module_registration_hook(hook):
+    """Calls `hook(module, name, submodule)` for every submodule; a result replaces it."""
+    return _register(everywhere.module_registration, hook)
+
+
+def register_module_parameter_registration_hook(hook):
+    """Calls `hook(module, name, param)` for every parameter; a result replaces it."""
+    return _register(everywhere.parameter_registration, hook)

@@ -1,0 +1,312 @@
+"""Hooks of a module: how they are registered, and the call that runs them.
+
+Module.__call__ tests `_hooked` once and comes here only when it is set. Each hook dictionary is
+made when first looked at, which sets `_hooked`: whoever holds one may put a hook into it.
+"""
+
+import itertools
+import warnings
+import weakref
+from collections import OrderedDict
+
+from rushlight import _C
+
+NAMES = (
+    "_backward_pre_hooks",
+    "_backward_hooks",
+    "_forward_hooks",
+    "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called",
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
+
+
+class GlobalHooks:
+    """Hooks for every module in the process; `active` is what Module.__call__ tests."""
+
+    def __init__(self):
+        self.active = False
+        self.forward = OrderedDict()
+        self.forward_with_kwargs = OrderedDict()
+        self.forward_always_called = OrderedDict()
+        self.forward_pre = OrderedDict()
+        self.backward = OrderedDict()
+        self.backward_pre = OrderedDict()
+        self.buffer_registration = OrderedDict()
+        self.module_registration = OrderedDict()
+        self.parameter_registration = OrderedDict()
+
+
+everywhere = GlobalHooks()
+
+
+class RemovableHandle:
+    """What registering a hook returns: `remove()`, or leaving a `with` block, removes the hook."""
+
+    _ids = itertools.count()
+
+    def __init__(self, hooks, *, extra_dict=None):
+        self.id = next(RemovableHandle._ids)
+        extra = extra_dict if isinstance(extra_dict, list) else [extra_dict] if extra_dict else []
+        self._dicts = [weakref.ref(hooks), *(weakref.ref(d) for d in extra)]
+
+    @property
+    def hooks_dict_ref(self):
+        return self._dicts[0]
+
+    def remove(self):
+        for reference in self._dicts:
+            hooks = reference()
+            if hooks is not None:
+                hooks.pop(self.id, None)
+
+    def __getstate__(self):
+        return [d() for d in self._dicts], self.id
+
+    def __setstate__(self, state):
+        dicts, self.id = state
+        self._dicts = [weakref.ref(OrderedDict() if d is None else d) for d in dicts]
+        RemovableHandle._ids = itertools.count(max(self.id + 1, next(RemovableHandle._ids)))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
+class _OnFirstUse:
+    """A hook dictionary that appears in the instance when it is first looked at."""
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, module, owner=None):
+        if module is None:
+            return self
+        module.__dict__["_hooked"] = True
+        return module.__dict__.setdefault(self.name, OrderedDict())
+
+
+def _register(hooks, hook, prepend=False, *flagged):
+    """Adds `hook`; `flagged` are the (dictionary, wanted) pairs that mark it."""
+    marks = [marked for marked, wanted in flagged if wanted]
+    handle = RemovableHandle(hooks, extra_dict=marks)
+    hooks[handle.id] = hook
+    for marked in marks:
+        marked[handle.id] = True
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+class Hooks:
+    """The register_* methods of Module that take hooks."""
+
+    _hooked = False
+    _backward_pre_hooks = _OnFirstUse()
+    _backward_hooks = _OnFirstUse()
+    _forward_hooks = _OnFirstUse()
+    _forward_hooks_with_kwargs = _OnFirstUse()
+    _forward_hooks_always_called = _OnFirstUse()
+    _forward_pre_hooks = _OnFirstUse()
+    _forward_pre_hooks_with_kwargs = _OnFirstUse()
+    _state_dict_hooks = _OnFirstUse()
+    _state_dict_pre_hooks = _OnFirstUse()
+    _load_state_dict_pre_hooks = _OnFirstUse()
+    _load_state_dict_post_hooks = _OnFirstUse()
+    _is_full_backward_hook = None
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        """Calls `hook(module, args)` before `forward`; what it returns replaces the arguments.
+
+        With `with_kwargs` it is called as `hook(module, args, kwargs)` and returns both or None.
+
+        Returns: a handle whose `remove()` takes the hook away.
+        """
+        with_kwargs = (self._forward_pre_hooks_with_kwargs, with_kwargs)
+        return _register(self._forward_pre_hooks, hook, prepend, with_kwargs)
+
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        """Calls `hook(module, args, output)` after `forward`; a result replaces the output.
+
+        Args:
+            prepend: run before the hooks that are there.
+            with_kwargs: call as `hook(module, args, kwargs, output)`.
+            always_call: call it even when `forward` raised.
+
+        >>> layer = torch.nn.Identity()
+        >>> handle = layer.register_forward_hook(lambda module, args, output: output + 1)
+        >>> layer(torch.zeros(2))
+        tensor([1., 1.])
+        >>> handle.remove()
+        """
+        return _register(
+            self._forward_hooks,
+            hook,
+            prepend,
+            (self._forward_hooks_with_kwargs, with_kwargs),
+            (self._forward_hooks_always_called, always_call),
+        )
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        """Calls `hook(module, grad_output)` when the output's gradient is known."""
+        return _register(self._backward_pre_hooks, hook, prepend)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        """Calls `hook(module, grad_input, grad_output)` when the inputs' gradients are known.
+
+        What it returns, a tuple with an entry for each positional input, replaces `grad_input`.
+        """
+        if self._is_full_backward_hook is False:
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a "
+                "single Module. Please use only one of them."
+            )
+        self._is_full_backward_hook = True
+        return _register(self._backward_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook):
+        """The old name; the hook is called as a full backward hook is, which it should be."""
+        if self._is_full_backward_hook is True:
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a "
+                "single Module. Please use only one of them."
+            )
+        self._is_full_backward_hook = False
+        return _register(self._backward_hooks, hook)
+
+    def register_state_dict_pre_hook(self, hook):
+        """Calls `hook(module, prefix, keep_vars)` before `state_dict` collects."""
+        return _register(self._state_dict_pre_hooks, hook)
+
+    def register_state_dict_post_hook(self, hook):
+        """Calls `hook(module, state_dict, prefix, local_metadata)`, which edits `state_dict`."""
+        hook._from_public_api = True
+        return _register(self._state_dict_hooks, hook)
+
+    def _register_state_dict_hook(self, hook):
+        """As the public one, but a result replaces the dictionary."""
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError(
+                "Cannot register the same function as the state dict post hook that was "
+                "previously registered via register_state_dict_post_hook"
+            )
+        return _register(self._state_dict_hooks, hook)
+
+    def register_load_state_dict_pre_hook(self, hook):
+        """Calls `hook(module, state_dict, prefix, local_metadata, strict, missing_keys,
+        unexpected_keys, error_msgs)` before this module takes its entries."""
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
+
+    def _register_load_state_dict_pre_hook(self, hook, with_module=False):
+        if with_module:
+            owner, plain = weakref.ref(self), hook
+
+            def hook(*args):
+                return plain(owner(), *args)
+
+        return _register(self._load_state_dict_pre_hooks, hook)
+
+    def register_load_state_dict_post_hook(self, hook):
+        """Calls `hook(module, incompatible_keys)` after loading; it may edit the two lists."""
+        return _register(self._load_state_dict_post_hooks, hook)
+
+
+def _warn_failed(kind, error):
+    warnings.warn(
+        f"{kind} with ``always_call=True`` raised an exception that was silenced as another "
+        f"error was raised in forward: {error}",
+        stacklevel=4,
+    )
+
+
+def call_with_hooks(module, args, kwargs):
+    """Module.__call__ when this module, or the process, has hooks."""
+    d = module.__dict__
+    args, kwargs = _run_pre_hooks(module, d, args, kwargs)
+    tap = None
+    pre = [*everywhere.backward_pre.values(), *d.get("_backward_pre_hooks", {}).values()]
+    post = [*everywhere.backward.values(), *d.get("_backward_hooks", {}).values()]
+    if pre or post:
+        from rushlight.nn.modules._backward_hooks import BackwardHook
+
+        tap = BackwardHook(module, post, pre)
+        args = tap.watch_inputs(args)
+    own = d.get("_forward_hooks", {})
+    with_kwargs = d.get("_forward_hooks_with_kwargs", {})
+    called = set()
+    try:
+        result = module.forward(*args, **kwargs)
+        for hooks, keyed in (
+            (everywhere.forward, everywhere.forward_with_kwargs),
+            (own, with_kwargs),
+        ):
+            for key, hook in list(hooks.items()):
+                called.add(key)
+                if key in keyed:
+                    changed = hook(module, args, kwargs, result)
+                else:
+                    changed = hook(module, args, result)
+                if changed is not None:
+                    result = changed
+        return result if tap is None else tap.watch_outputs(result)
+    except Exception:
+        _run_always_called(module, d, args, kwargs, called)
+        raise
+
+
+def _run_pre_hooks(module, d, args, kwargs):
+    keyed = d.get("_forward_pre_hooks_with_kwargs", {})
+    hooks = [*everywhere.forward_pre.items(), *d.get("_forward_pre_hooks", {}).items()]
+    for key, hook in hooks:
+        if key in keyed:
+            changed = hook(module, args, kwargs)
+            if changed is None:
+                continue
+            if not (isinstance(changed, tuple) and len(changed) == 2):
+                raise RuntimeError(
+                    "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
+                    f"but got {changed}."
+                )
+            args, kwargs = changed
+        else:
+            changed = hook(module, args)
+            if changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
+    return args, kwargs
+
+
+def _run_always_called(module, d, args, kwargs, called):
+    """After a failed forward: the hooks that asked for it and have not run."""
+    own = d.get("_forward_hooks", {})
+    for kind, hooks, always, keyed in (
+        (
+            "global module forward hook",
+            everywhere.forward,
+            everywhere.forward_always_called,
+            everywhere.forward_with_kwargs,
+        ),
+        (
+            "module forward hook",
+            own,
+            d.get("_forward_hooks_always_called", {}),
+            d.get("_forward_hooks_with_kwargs", {}),
+        ),
+    ):
+        for key, hook in list(hooks.items()):
+            if key not in always or key in called:
+                continue
+            try:
+                hook(module, args, kwargs, None) if key in keyed else hook(module, args, None)
+            except Exception as error:
+                _warn_failed(kind, error)
+
+
+def is_tensor(value):
+    return isinstance(value, _C.Tensor)

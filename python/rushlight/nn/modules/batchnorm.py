@@ -1,0 +1,202 @@
+"""Batch normalisation (Ioffe and Szegedy, 2015)."""
+
+from rushlight import _C
+from rushlight.nn import functional as F
+from rushlight.nn import init
+from rushlight.nn.modules.lazy import LazyModuleMixin
+from rushlight.nn.modules.module import Module
+from rushlight.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter
+
+__all__ = [
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LazyBatchNorm1d", "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+]  # fmt: skip
+
+
+class _NormBase(Module):
+    """Weight, bias and running statistics; instance normalisation has them too."""
+
+    _version = 2
+
+    def __init__(
+        self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True,
+        device=None, dtype=None, *, bias=True,
+    ):  # fmt: skip
+        super().__init__()
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        self._make_parameters(affine and bias, device, dtype)
+        self.reset_parameters()
+
+    def _make_parameters(self, bias, device, dtype):
+        n = self.num_features
+        for name, wanted in (("weight", self.affine), ("bias", bias)):
+            value = Parameter(_C.empty(n, device=device, dtype=dtype)) if wanted else None
+            self.register_parameter(name, value)
+        if self.track_running_stats:
+            self.register_buffer("running_mean", _C.zeros(n, device=device, dtype=dtype))
+            self.register_buffer("running_var", _C.ones(n, device=device, dtype=dtype))
+            count = _C.tensor(0, dtype=_C.int64, device=device)
+            self.register_buffer("num_batches_tracked", count)
+        else:
+            for name in ("running_mean", "running_var", "num_batches_tracked"):
+                self.register_buffer(name, None)
+
+    def reset_running_stats(self):
+        """Sets the statistics to mean 0 and variance 1."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self):
+        """Sets the statistics, weight 1 and bias 0."""
+        self.reset_running_stats()
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def _check_input_dim(self, input):
+        raise NotImplementedError
+
+    def extra_repr(self):
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, *rest):
+        version = local_metadata.get("version", None)
+        if (version is None or version < 2) and self.track_running_stats:
+            key = prefix + "num_batches_tracked"
+            if key not in state_dict:  # files of torch before 0.4.1
+                count = self.num_batches_tracked
+                if count is None or count.device.type == "meta":
+                    count = _C.tensor(0, dtype=_C.int64)
+                state_dict[key] = count
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+    _load_from_state_dict.waits = True
+
+
+class _BatchNorm(_NormBase):
+    def forward(self, input):
+        self._check_input_dim(input)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                momentum = 1.0 / float(self.num_batches_tracked)
+        use_batch = self.training or (self.running_mean is None and self.running_var is None)
+        tracked = not self.training or self.track_running_stats
+        return F.batch_norm(
+            input, self.running_mean if tracked else None, self.running_var if tracked else None,
+            self.weight, self.bias, use_batch, momentum, self.eps,
+        )  # fmt: skip
+
+
+class BatchNorm1d(_BatchNorm):
+    """(x - mean) / sqrt(var + eps) * weight + bias over the batch of a (n, c) or (n, c, l) input.
+
+    Args: as of BatchNorm2d.
+
+    >>> torch.nn.BatchNorm1d(1)(torch.tensor([[-1.0], [1.0]])).detach()
+    tensor([[-1.0000],
+            [ 1.0000]])
+    """
+
+    def _check_input_dim(self, input):
+        if input.dim() not in (2, 3):
+            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
+
+
+class BatchNorm2d(_BatchNorm):
+    """(x - mean) / sqrt(var + eps) * weight + bias, per channel of a (n, c, h, w) input.
+
+    In training the batch's statistics are used and the running ones moved towards them; in
+    evaluation the running ones are used.
+
+    Args:
+        num_features: c.
+        momentum: the share of the new statistics; None keeps the mean over all batches.
+        affine: whether there are weight and bias.
+        track_running_stats: without, evaluation too uses the batch.
+
+    >>> torch.nn.BatchNorm2d(3)(torch.ones(2, 3, 4, 4)).shape
+    torch.Size([2, 3, 4, 4])
+    """
+
+    def _check_input_dim(self, input):
+        if input.dim() != 4:
+            raise ValueError(f"expected 4D input (got {input.dim()}D input)")
+
+
+class BatchNorm3d(_BatchNorm):
+    """As BatchNorm2d, of a (n, c, d, h, w) input.
+
+    >>> torch.nn.BatchNorm3d(3)(torch.ones(2, 3, 2, 2, 2)).shape
+    torch.Size([2, 3, 2, 2, 2])
+    """
+
+    def _check_input_dim(self, input):
+        if input.dim() != 5:
+            raise ValueError(f"expected 5D input (got {input.dim()}D input)")
+
+
+class LazyNorm(LazyModuleMixin):
+    """What the lazy normalisations share: `num_features` comes from the first input."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(0, *args, **kwargs)
+
+    def _make_parameters(self, bias, device, dtype):
+        super()._make_parameters(bias, device, dtype)
+        where = {"device": device, "dtype": dtype}
+        if self.affine:
+            self.weight = UninitializedParameter(**where)
+        if bias:
+            self.bias = UninitializedParameter(**where)
+        if self.track_running_stats:
+            self.running_mean = UninitializedBuffer(**where)
+            self.running_var = UninitializedBuffer(**where)
+
+    def reset_parameters(self):
+        if not self.has_uninitialized_params() and self.num_features != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input):
+        """Takes the number of features from an input."""
+        if self.has_uninitialized_params():
+            self.num_features = input.shape[1]
+            for tensor in (self.weight, self.bias, self.running_mean, self.running_var):
+                if tensor is not None:
+                    tensor.materialize((self.num_features,))
+            self.reset_parameters()
+
+
+class LazyBatchNorm1d(LazyNorm, BatchNorm1d):
+    """A BatchNorm1d whose `num_features` the first input decides."""
+
+    cls_to_become = BatchNorm1d
+
+
+class LazyBatchNorm2d(LazyNorm, BatchNorm2d):
+    """A BatchNorm2d whose `num_features` the first input decides.
+
+    >>> layer = torch.nn.LazyBatchNorm2d()
+    >>> layer(torch.ones(2, 3, 4, 4)).shape, layer.num_features
+    (torch.Size([2, 3, 4, 4]), 3)
+    """
+
+    cls_to_become = BatchNorm2d
+
+
+class LazyBatchNorm3d(LazyNorm, BatchNorm3d):
+    """A BatchNorm3d whose `num_features` the first input decides."""
+
+    cls_to_become = BatchNorm3d

@@ -1,0 +1,89 @@
+"""Dropout layers."""
+
+from rushlight.nn import functional as F
+from rushlight.nn.modules.module import Module
+
+__all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
+
+
+class _DropoutNd(Module):
+    function = None
+
+    def __init__(self, p=0.5, inplace=False):
+        super().__init__()
+        if p < 0 or p > 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p = p
+        self.inplace = inplace
+
+    def forward(self, input):
+        return type(self).function(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self):
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_DropoutNd):
+    """In training, sets elements to 0 with probability p and scales the rest by 1 / (1 - p).
+
+    >>> torch.nn.Dropout(0.2).eval()(torch.ones(2))
+    tensor([1., 1.])
+    """
+
+    function = staticmethod(F.dropout)
+
+
+class Dropout1d(_DropoutNd):
+    """Dropout of whole channels, input (n, c, l) or (c, l).
+
+    >>> torch.nn.Dropout1d(0.2).eval()(torch.ones(1, 2))
+    tensor([[1., 1.]])
+    """
+
+    function = staticmethod(F.dropout1d)
+
+
+class Dropout2d(_DropoutNd):
+    """Dropout of whole channels, input (n, c, h, w) or (n, c, l).
+
+    >>> torch.nn.Dropout2d(1.0)(torch.ones(1, 1, 1, 2))
+    tensor([[[[0., 0.]]]])
+    """
+
+    function = staticmethod(F.dropout2d)
+
+
+class Dropout3d(_DropoutNd):
+    """Dropout of whole channels, input (n, c, d, h, w) or (c, d, h, w).
+
+    >>> torch.nn.Dropout3d(1.0)(torch.ones(1, 1, 1, 1, 2)).sum()
+    tensor(0.)
+    """
+
+    function = staticmethod(F.dropout3d)
+
+
+class AlphaDropout(_DropoutNd):
+    """Dropout that keeps mean 0 and variance 1 behind a SELU (Klambauer et al., 2017).
+
+    >>> torch.nn.AlphaDropout(0.2).eval()(torch.ones(2))
+    tensor([1., 1.])
+    """
+
+    function = staticmethod(F.alpha_dropout)
+
+    def forward(self, input):
+        return F.alpha_dropout(input, self.p, self.training)
+
+
+class FeatureAlphaDropout(_DropoutNd):
+    """AlphaDropout of whole channels.
+
+    >>> torch.nn.FeatureAlphaDropout(0.2).eval()(torch.ones(1, 2))
+    tensor([[1., 1.]])
+    """
+
+    function = staticmethod(F.feature_alpha_dropout)
+
+    def forward(self, input):
+        return F.feature_alpha_dropout(input, self.p, self.training)

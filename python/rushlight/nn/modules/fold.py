@@ -1,0 +1,59 @@
+"""Unfold and Fold: sliding windows as columns, and back."""
+
+from rushlight.nn import functional as F
+from rushlight.nn.modules.module import Module
+
+__all__ = ["Fold", "Unfold"]
+
+
+class Unfold(Module):
+    """(n, c, h, w) to (n, c * kh * kw, windows): every window as a column.
+
+    >>> torch.nn.Unfold(2)(torch.ones(1, 3, 3, 3)).shape
+    torch.Size([1, 12, 4])
+    """
+
+    def __init__(self, kernel_size, dilation=1, padding=0, stride=1):
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, input):
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self):
+        return (
+            f"kernel_size={self.kernel_size}, dilation={self.dilation}, "
+            f"padding={self.padding}, stride={self.stride}"
+        )
+
+
+class Fold(Module):
+    """(n, c * kh * kw, windows) to (n, c, h, w): adds every column back into its window.
+
+    >>> torch.nn.Fold((3, 3), 2)(torch.ones(1, 4, 4))[0, 0]
+    tensor([[1., 2., 1.],
+            [2., 4., 2.],
+            [1., 2., 1.]])
+    """
+
+    def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1):
+        super().__init__()
+        self.output_size = output_size
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, input):
+        return F.fold(
+            input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
+        )
+
+    def extra_repr(self):
+        return (
+            f"output_size={self.output_size}, kernel_size={self.kernel_size}, "
+            f"dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
+        )

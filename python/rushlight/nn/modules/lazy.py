@@ -1,0 +1,72 @@
+"""LazyModuleMixin: modules that learn sizes from their first input, then become ordinary ones."""
+
+import warnings
+
+from rushlight.nn.parameter import is_lazy
+
+__all__ = ["LazyModuleMixin"]
+
+
+class LazyModuleMixin:
+    """The parent, before the module class, of a lazy module.
+
+    The subclass defines `initialize_parameters(*args)` and `cls_to_become`.
+    """
+
+    cls_to_become = None
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._initialize_hook = self.register_forward_pre_hook(
+            self._infer_parameters, with_kwargs=True
+        )
+        warnings.warn(
+            "Lazy modules are a new feature under heavy development so changes to the API or "
+            "functionality can happen at any moment.",
+            stacklevel=3,
+        )
+
+    def initialize_parameters(self, *args, **kwargs):
+        """Gives the parameters their shapes from the first input."""
+        raise NotImplementedError(
+            f"initialize_parameters is not implemented for {type(self).__name__}"
+        )
+
+    def has_uninitialized_params(self):
+        """Whether a parameter or buffer still waits for its shape."""
+        return any(
+            is_lazy(value) for value in [*self._parameters.values(), *self._buffers.values()]
+        )
+
+    @staticmethod
+    def _infer_parameters(module, args, kwargs=None):
+        module.initialize_parameters(*args, **(kwargs or {}))
+        if module.has_uninitialized_params():
+            raise RuntimeError(
+                f"module {module._get_name()} has not been fully initialized"
+            )
+        module._initialize_hook.remove()
+        del module._initialize_hook
+        if module.cls_to_become is not None:
+            module.__class__ = module.cls_to_become
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        hook = state.pop("_initialize_hook", None)
+        if hook is not None:
+            hooks = state["_forward_pre_hooks"] = dict(state["_forward_pre_hooks"])
+            hooks.pop(hook.id, None)
+            marks = state["_forward_pre_hooks_with_kwargs"] = dict(
+                state["_forward_pre_hooks_with_kwargs"]
+            )
+            marks.pop(hook.id, None)
+        return state
+
+    def __setstate__(self, state):
+        state = dict(state)
+        state.pop("_initialize_hook", None)
+        super().__setstate__(state)
+        if self.has_uninitialized_params():
+            self._initialize_hook = self.register_forward_pre_hook(
+                self._infer_parameters, with_kwargs=True
+            )

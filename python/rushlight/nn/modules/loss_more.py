@@ -1,0 +1,226 @@
+"""Losses of margins, embeddings and likelihoods.
+
+torch keeps them in loss.py, and so do their class paths.
+"""
+
+from rushlight.nn import functional as F
+from rushlight.nn.modules import loss
+from rushlight.nn.modules.loss import _Loss, _WeightedLoss
+
+__all__ = [
+    "CosineEmbeddingLoss", "GaussianNLLLoss", "HingeEmbeddingLoss", "MarginRankingLoss",
+    "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "PoissonNLLLoss",
+    "SoftMarginLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss",
+]  # fmt: skip
+
+
+class PoissonNLLLoss(_Loss):
+    """exp(x) - y x; with `log_input=False`, x - y log(x + eps).
+
+    >>> torch.nn.PoissonNLLLoss()(torch.zeros(2), torch.ones(2))
+    tensor(1.)
+    """
+
+    def __init__(
+        self, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
+        reduction="mean",
+    ):  # fmt: skip
+        super().__init__(size_average, reduce, reduction)
+        self.log_input = log_input
+        self.full = full
+        self.eps = eps
+
+    def forward(self, log_input, target):
+        return F.poisson_nll_loss(
+            log_input, target, log_input=self.log_input, full=self.full, eps=self.eps,
+            reduction=self.reduction,
+        )  # fmt: skip
+
+
+class GaussianNLLLoss(_Loss):
+    """(log(var) + (x - y)^2 / var) / 2, var no less than eps.
+
+    >>> torch.nn.GaussianNLLLoss()(torch.zeros(2), torch.ones(2), torch.ones(2))
+    tensor(0.5000)
+    """
+
+    def __init__(self, *, full=False, eps=1e-6, reduction="mean"):
+        super().__init__(None, None, reduction)
+        self.full = full
+        self.eps = eps
+
+    def forward(self, input, target, var):
+        return F.gaussian_nll_loss(
+            input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
+        )
+
+
+class HingeEmbeddingLoss(_Loss):
+    """x where y is 1, max(0, margin - x) where y is -1.
+
+    >>> torch.nn.HingeEmbeddingLoss()(torch.tensor([0.5]), torch.tensor([-1.0]))
+    tensor(0.5000)
+    """
+
+    def __init__(self, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input, target):
+        return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
+
+
+class SoftMarginLoss(_Loss):
+    """log(1 + exp(-y x)), y being 1 or -1.
+
+    >>> torch.nn.SoftMarginLoss()(torch.zeros(1), torch.ones(1))
+    tensor(0.6931)
+    """
+
+    def forward(self, input, target):
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class CosineEmbeddingLoss(_Loss):
+    """1 - cos(x1, x2) where y is 1, max(0, cos(x1, x2) - margin) where y is -1.
+
+    >>> x = torch.ones(1, 2)
+    >>> torch.nn.CosineEmbeddingLoss()(x, -x, torch.tensor([1])).round()
+    tensor(2.)
+    """
+
+    def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input1, input2, target):
+        return F.cosine_embedding_loss(
+            input1, input2, target, margin=self.margin, reduction=self.reduction
+        )
+
+
+class MarginRankingLoss(_Loss):
+    """max(0, -y (x1 - x2) + margin), y being 1 or -1.
+
+    >>> y = torch.ones(1)
+    >>> torch.nn.MarginRankingLoss()(torch.tensor([1.0]), torch.tensor([3.0]), y)
+    tensor(2.)
+    """
+
+    def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input1, input2, target):
+        return F.margin_ranking_loss(
+            input1, input2, target, margin=self.margin, reduction=self.reduction
+        )
+
+
+class TripletMarginLoss(_Loss):
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm distance.
+
+    >>> a = torch.zeros(1, 2)
+    >>> torch.nn.TripletMarginLoss()(a, a, a)
+    tensor(1.)
+    """
+
+    def __init__(
+        self, margin=1.0, p=2.0, eps=1e-6, swap=False, size_average=None, reduce=None,
+        reduction="mean",
+    ):  # fmt: skip
+        super().__init__(size_average, reduce, reduction)
+        if margin <= 0:
+            raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
+        self.margin = margin
+        self.p = p
+        self.eps = eps
+        self.swap = swap
+
+    def forward(self, anchor, positive, negative):
+        return F.triplet_margin_loss(
+            anchor, positive, negative, margin=self.margin, p=self.p, eps=self.eps,
+            swap=self.swap, reduction=self.reduction,
+        )  # fmt: skip
+
+
+class TripletMarginWithDistanceLoss(_Loss):
+    """TripletMarginLoss with a distance of one's own.
+
+    >>> a = torch.zeros(1, 2)
+    >>> torch.nn.TripletMarginWithDistanceLoss(margin=0.5)(a, a, a)
+    tensor(0.5000)
+    """
+
+    def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+        super().__init__(None, None, reduction)
+        if margin <= 0:
+            raise ValueError(
+                f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} "
+                "instead"
+            )
+        if distance_function is None:
+            distance_function = F.pairwise_distance
+        self.distance_function = distance_function
+        self.margin = margin
+        self.swap = swap
+
+    def forward(self, anchor, positive, negative):
+        return F.triplet_margin_with_distance_loss(
+            anchor, positive, negative, distance_function=self.distance_function,
+            margin=self.margin, swap=self.swap, reduction=self.reduction,
+        )  # fmt: skip
+
+
+class MultiMarginLoss(_WeightedLoss):
+    """Mean over the classes i other than y of max(0, margin - x[y] + x[i])^p.
+
+    >>> torch.nn.MultiMarginLoss()(torch.tensor([[0.0, 1.0]]), torch.tensor([0]))
+    tensor(1.)
+    """
+
+    def __init__(
+        self, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
+    ):
+        super().__init__(weight, size_average, reduce, reduction)
+        if p not in (1, 2):
+            raise ValueError("only p == 1 and p == 2 supported")
+        if weight is not None and weight.dim() != 1:
+            raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.dim()}D instead")
+        self.p = p
+        self.margin = margin
+
+    def forward(self, input, target):
+        return F.multi_margin_loss(
+            input, target, p=self.p, margin=self.margin, weight=self.weight,
+            reduction=self.reduction,
+        )  # fmt: skip
+
+
+class MultiLabelMarginLoss(_Loss):
+    """Sum over targets y and other classes i of max(0, 1 - (x[y] - x[i])) / c.
+
+    >>> torch.nn.MultiLabelMarginLoss()(torch.zeros(1, 2), torch.tensor([[0, -1]]))
+    tensor(0.5000)
+    """
+
+    def forward(self, input, target):
+        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiLabelSoftMarginLoss(_WeightedLoss):
+    """Mean over the classes of -(y log sigmoid(x) + (1 - y) log sigmoid(-x)).
+
+    >>> torch.nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.ones(1, 2))
+    tensor(0.6931)
+    """
+
+    def forward(self, input, target):
+        return F.multilabel_soft_margin_loss(
+            input, target, self.weight, reduction=self.reduction
+        )
+
+
+for _name in __all__:
+    globals()[_name].__module__ = loss.__name__
+    setattr(loss, _name, globals()[_name])

@@ -1,0 +1,350 @@
+"""Module, the base of everything that has parameters.
+
+No __getattr__: CPython pays 570 ns for each attribute one has to find. So parameters, buffers and
+submodules are plain attributes (_registry.py), and a call without hooks is one test and `forward`.
+"""
+
+import weakref
+from collections import OrderedDict
+
+from rushlight import _C
+from rushlight.nn.modules._conversion import Conversion
+from rushlight.nn.modules._hooks import NAMES as HOOKS
+from rushlight.nn.modules._hooks import Hooks, call_with_hooks, everywhere
+from rushlight.nn.modules._notes import add_path
+from rushlight.nn.modules._registry import KINDS, Registry
+from rushlight.nn.modules._state_dict import StateDict
+from rushlight.nn.modules._traversal import Traversal
+from rushlight.nn.parameter import Buffer, Parameter
+
+Tensor = _C.Tensor
+
+
+def _typename(value):
+    """The type as torch's messages name it."""
+    if isinstance(value, Tensor):
+        return value.type()
+    cls = value if isinstance(value, type) else type(value)
+    if cls.__module__ == "builtins":
+        return cls.__name__
+    return f"{cls.__module__}.{cls.__qualname__}".replace("rushlight.", "torch.", 1)
+
+
+def _check_name(kind, name, taken):
+    if not isinstance(name, str):
+        raise TypeError(f"{kind} name should be a string. Got {_typename(name)}")
+    if "." in name:
+        tail = f", got: {name}" if kind == "module" else ""
+        raise KeyError(f'{kind} name can\'t contain "."{tail}')
+    if name == "":
+        raise KeyError(f'{kind} name can\'t be empty string ""')
+    if taken:
+        raise KeyError(f"attribute '{name}' already exists")
+
+
+def _indent(text, spaces):
+    first, *rest = text.split("\n")
+    return "\n".join([first, *(" " * spaces + line for line in rest)])
+
+
+class _MissingAttribute:
+    """The end of the search, for subclasses whose own __getattr__ calls `super().__getattr__`."""
+
+    def __getattr__(self, name):
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+class Module(Hooks, StateDict, Conversion, Traversal):
+    """Base class of all layers and models.
+
+    Assigning a Parameter, a Module or a Buffer to an attribute registers it. A subclass calls
+    `super().__init__()` first and defines `forward`.
+
+    Attributes:
+        training: True in training mode, see `train` and `eval`.
+
+    >>> class Net(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.fc = torch.nn.Linear(5, 2)
+    ...
+    ...     def forward(self, x):
+    ...         return self.fc(x).relu()
+    >>> Net()
+    Net(
+      (fc): Linear(in_features=5, out_features=2, bias=True)
+    )
+    >>> Net()(torch.ones(3, 5)).shape
+    torch.Size([3, 2])
+    """
+
+    dump_patches = False
+    call_super_init = False
+    training = True
+    _version = 1
+    _compiled_call_impl = None
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if hasattr(cls, "__getattr__") and not issubclass(cls, _MissingAttribute):
+            cls.__bases__ = (*cls.__bases__, _MissingAttribute)
+
+    def __init__(self, *args, **kwargs):
+        if not self.call_super_init:
+            if kwargs:
+                name = f"{type(self).__name__}.__init__()"
+                raise TypeError(f"{name} got an unexpected keyword argument '{next(iter(kwargs))}'")
+            if args:
+                raise TypeError(
+                    f"{type(self).__name__}.__init__() takes 1 positional argument but "
+                    f"{len(args) + 1} were given"
+                )
+        self._start()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def _start(self):
+        d = self.__dict__
+        owner = weakref.ref(self)
+        d["training"] = True
+        d["_hooked"] = False
+        d["_parameters"] = Registry(owner)
+        d["_buffers"] = Registry(owner)
+        d["_modules"] = Registry(owner)
+        d["_non_persistent_buffers_set"] = set()
+
+    def forward(self, *input):
+        """What the module computes; every subclass defines it."""
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
+
+    def __call__(self, *args, **kwargs):
+        try:
+            if self._hooked or everywhere.active:
+                return call_with_hooks(self, args, kwargs)
+            return self.forward(*args, **kwargs)
+        except Exception as error:
+            add_path(self, error)
+            raise
+
+    def register_parameter(self, name, param):
+        """Adds a parameter, or None to say that there is none under this name.
+
+        Raises: KeyError for a name that is taken or no name; TypeError for what is no Parameter.
+        """
+        params = self.__dict__.get("_parameters")
+        if params is None:
+            raise AttributeError("cannot assign parameter before Module.__init__() call")
+        _check_name("parameter", name, hasattr(self, name) and name not in params)
+        if param is not None:
+            if not isinstance(param, Parameter):
+                raise TypeError(
+                    f"cannot assign '{_typename(param)}' object to parameter '{name}' "
+                    "(torch.nn.Parameter or None required)"
+                )
+            if param.grad_fn is not None:
+                raise ValueError(
+                    f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must "
+                    f"be created explicitly. To express '{name}' as a function of another Tensor, "
+                    "compute the value in the forward() method."
+                )
+            for hook in everywhere.parameter_registration.values():
+                changed = hook(self, name, param)
+                param = param if changed is None else changed
+        self._put(params, name, param)
+
+    def register_buffer(self, name, tensor, persistent=True):
+        """Adds a tensor that moves and is saved with the module but is not trained.
+
+        Args:
+            tensor: the values, or None.
+            persistent: whether `state_dict` has it.
+        """
+        buffers = self.__dict__.get("_buffers")
+        if buffers is None:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        _check_name("buffer", name, hasattr(self, name) and name not in buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{_typename(tensor)}' object to buffer '{name}' "
+                "(torch Tensor or None required)"
+            )
+        for hook in everywhere.buffer_registration.values():
+            changed = hook(self, name, tensor)
+            tensor = tensor if changed is None else changed
+        self._put(buffers, name, tensor)
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def add_module(self, name, module):
+        """Adds a submodule, or None, under a name; it can then be had as an attribute."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{_typename(module)} is not a Module subclass")
+        modules = self.__dict__.get("_modules")
+        if modules is None:
+            raise AttributeError("cannot assign module before Module.__init__() call")
+        _check_name("module", name, hasattr(self, name) and name not in modules)
+        for hook in everywhere.module_registration.values():
+            changed = hook(self, name, module)
+            module = module if changed is None else changed
+        self._put(modules, name, module)
+
+    register_module = add_module
+
+    def _put(self, registry, name, value):
+        registry[name] = value
+        self.__dict__[name] = value
+
+    def __setattr__(self, name, value):
+        d = self.__dict__
+        if isinstance(value, Parameter):
+            if "_parameters" not in d:
+                raise AttributeError("cannot assign parameters before Module.__init__() call")
+            self._forget(name, "_buffers", "_modules")
+            self.register_parameter(name, value)
+        elif isinstance(value, Module):
+            if "_modules" not in d:
+                raise AttributeError("cannot assign module before Module.__init__() call")
+            self._forget(name, "_parameters", "_buffers")
+            for hook in everywhere.module_registration.values():
+                changed = hook(self, name, value)
+                value = value if changed is None else changed
+            self._put(d["_modules"], name, value)
+        elif name in d.get("_parameters", ()):
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{_typename(value)}' as parameter '{name}' "
+                    "(torch.nn.Parameter or None expected)"
+                )
+            self.register_parameter(name, value)
+        elif name in d.get("_modules", ()):
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{_typename(value)}' as child module '{name}' "
+                    "(torch.nn.Module or None expected)"
+                )
+            self._put(d["_modules"], name, None)
+        elif name in d.get("_buffers", ()) or (
+            isinstance(value, Tensor) and isinstance(value, Buffer)
+        ):
+            self._set_buffer(name, value)
+        elif name in KINDS:
+            for old in d.get(name, ()):
+                d.pop(old, None)
+            d[name] = Registry(weakref.ref(self), value)
+        else:
+            object.__setattr__(self, name, value)
+
+    def _set_buffer(self, name, value):
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError(
+                f"cannot assign '{_typename(value)}' as buffer '{name}' "
+                "(torch.nn.Buffer, torch.Tensor or None expected)"
+            )
+        if isinstance(value, Buffer):
+            self._forget(name, "_parameters", "_modules")
+            self.register_buffer(name, value, value.persistent)
+            return
+        for hook in everywhere.buffer_registration.values():
+            changed = hook(self, name, value)
+            value = value if changed is None else changed
+        self._put(self._buffers, name, value)
+
+    def _forget(self, name, *kinds):
+        """Before `name` is registered as one kind: it stops being another, or an attribute."""
+        d = self.__dict__
+        for kind in kinds:
+            d[kind].pop(name, None)
+        if not any(name in d[kind] for kind in KINDS):
+            d.pop(name, None)
+        d["_non_persistent_buffers_set"].discard(name)
+
+    def __delattr__(self, name):
+        d = self.__dict__
+        for kind in KINDS:
+            if name in d.get(kind, ()):
+                del d[kind][name]
+                d.pop(name, None)
+                d["_non_persistent_buffers_set"].discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __getstate__(self):
+        """The state that torch's own modules pickle: no value twice, an entry for every hook."""
+        d = self.__dict__
+        state = dict(d)
+        for kind in KINDS:
+            for name, value in d.get(kind, {}).items():
+                if state.get(name, self) is value:
+                    del state[name]
+            if kind in d:
+                state[kind] = dict(d[kind])
+        state.pop("_hooked", None)
+        for name in HOOKS:
+            state.setdefault(name, OrderedDict())
+        state.setdefault("_is_full_backward_hook", None)
+        return state
+
+    def __setstate__(self, state):
+        """Takes a state of ours or of torch, of any version that had `_parameters`."""
+        self._start()
+        d = self.__dict__
+        for name, value in state.items():
+            if name in HOOKS:
+                if value:
+                    d[name], d["_hooked"] = OrderedDict(value), True
+            elif name not in KINDS:
+                d[name] = value
+        for kind in KINDS:
+            d[kind].update(state.get(kind, ()))
+
+    def train(self, mode=True):
+        """Sets training mode, for this module and all inside it; returns the module."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self):
+        """Sets evaluation mode: `train(False)`."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad=True):
+        """Sets whether gradients are collected, for every parameter; returns the module."""
+        for p in self.parameters():
+            p.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none=True):
+        """Clears the gradients of all parameters; with `set_to_none=False` fills them with 0."""
+        _C.zero_grad(list(self.parameters()), set_to_none)
+
+    def compile(self, *args, **kwargs):
+        """Returns the module: there is no compiler here, and nothing to gain from one."""
+        return self
+
+    def _get_name(self):
+        return type(self).__name__
+
+    def extra_repr(self):
+        """What stands between the brackets of the printed module; subclasses define it."""
+        return ""
+
+    def __repr__(self):
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        children = [f"({key}): {_indent(repr(m), 2)}" for key, m in self._modules.items()]
+        if len(lines) == 1 and not children:
+            return f"{self._get_name()}({lines[0]})"
+        if not lines and not children:
+            return f"{self._get_name()}()"
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
+
+    def __dir__(self):
+        names = {*dir(type(self)), *self.__dict__}
+        return sorted(name for name in names if not name[:1].isdigit())

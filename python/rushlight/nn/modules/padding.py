@@ -1,0 +1,213 @@
+"""Padding layers: 4 modes for 1, 2 and 3 dimensions."""
+
+from rushlight.nn import functional as F
+from rushlight.nn.modules.module import Module
+
+__all__ = [
+    "CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d", "ConstantPad2d",
+    "ConstantPad3d", "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d",
+    "ReplicationPad2d", "ReplicationPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
+]  # fmt: skip
+
+
+class _Pad(Module):
+    rank = 0
+    mode = "constant"
+
+    def __init__(self, padding):
+        super().__init__()
+        count = 2 * self.rank
+        self.padding = tuple(padding) if hasattr(padding, "__iter__") else (padding,) * count
+
+    def forward(self, input):
+        return F.pad(input, self.padding, self.mode)
+
+    def extra_repr(self):
+        return f"{self.padding}"
+
+
+class _ConstantPad(_Pad):
+    def __init__(self, padding, value):
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input):
+        return F.pad(input, self.padding, "constant", self.value)
+
+    def extra_repr(self):
+        return f"padding={self.padding}, value={self.value}"
+
+
+class _ZeroPad(_ConstantPad):
+    def __init__(self, padding):
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self):
+        return f"{self.padding}"
+
+
+class _ReflectionPad(_Pad):
+    mode = "reflect"
+
+
+class _ReplicationPad(_Pad):
+    mode = "replicate"
+
+
+class _CircularPad(_Pad):
+    mode = "circular"
+
+
+class ConstantPad1d(_ConstantPad):
+    """Extends the last dimension with a value.
+
+    Args:
+        padding: a number, or (left, right).
+
+    >>> torch.nn.ConstantPad1d(1, 3.5)(torch.ones(1, 2))
+    tensor([[3.5000, 1.0000, 1.0000, 3.5000]])
+    """
+
+    rank = 1
+
+
+class ConstantPad2d(_ConstantPad):
+    """Extends the last two dimensions with a value; padding (left, right, top, bottom).
+
+    >>> torch.nn.ConstantPad2d((1, 0, 0, 0), 2.0)(torch.ones(1, 1, 2))
+    tensor([[[2., 1., 1.]]])
+    """
+
+    rank = 2
+
+
+class ConstantPad3d(_ConstantPad):
+    """Extends the last three dimensions with a value.
+
+    >>> torch.nn.ConstantPad3d(1, 0.0)(torch.ones(1, 1, 1, 1)).shape
+    torch.Size([1, 3, 3, 3])
+    """
+
+    rank = 3
+
+
+class ZeroPad1d(_ZeroPad):
+    """Extends the last dimension with zeros.
+
+    >>> torch.nn.ZeroPad1d(1)(torch.ones(1, 2))
+    tensor([[0., 1., 1., 0.]])
+    """
+
+    rank = 1
+
+
+class ZeroPad2d(_ZeroPad):
+    """Extends the last two dimensions with zeros; padding (left, right, top, bottom).
+
+    >>> torch.nn.ZeroPad2d(1)(torch.ones(1, 1, 1))
+    tensor([[[0., 0., 0.],
+             [0., 1., 0.],
+             [0., 0., 0.]]])
+    """
+
+    rank = 2
+
+
+class ZeroPad3d(_ZeroPad):
+    """Extends the last three dimensions with zeros.
+
+    >>> torch.nn.ZeroPad3d(1)(torch.ones(1, 1, 1, 1)).shape
+    torch.Size([1, 3, 3, 3])
+    """
+
+    rank = 3
+
+
+class ReflectionPad1d(_ReflectionPad):
+    """Extends the last dimension with its mirror image.
+
+    >>> torch.nn.ReflectionPad1d(2)(torch.tensor([[0.0, 1.0, 2.0]]))
+    tensor([[2., 1., 0., 1., 2., 1., 0.]])
+    """
+
+    rank = 1
+
+
+class ReflectionPad2d(_ReflectionPad):
+    """Extends the last two dimensions with their mirror image.
+
+    >>> torch.nn.ReflectionPad2d(1)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
+
+    rank = 2
+
+
+class ReflectionPad3d(_ReflectionPad):
+    """Extends the last three dimensions with their mirror image.
+
+    >>> torch.nn.ReflectionPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
+
+    rank = 3
+
+
+class ReplicationPad1d(_ReplicationPad):
+    """Extends the last dimension with its edge elements.
+
+    >>> torch.nn.ReplicationPad1d(1)(torch.tensor([[0.0, 1.0]]))
+    tensor([[0., 0., 1., 1.]])
+    """
+
+    rank = 1
+
+
+class ReplicationPad2d(_ReplicationPad):
+    """Extends the last two dimensions with their edge elements.
+
+    >>> torch.nn.ReplicationPad2d(1)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
+
+    rank = 2
+
+
+class ReplicationPad3d(_ReplicationPad):
+    """Extends the last three dimensions with their edge elements.
+
+    >>> torch.nn.ReplicationPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
+
+    rank = 3
+
+
+class CircularPad1d(_CircularPad):
+    """Extends the last dimension as if it were a ring.
+
+    >>> torch.nn.CircularPad1d(1)(torch.tensor([[0.0, 1.0, 2.0]]))
+    tensor([[2., 0., 1., 2., 0.]])
+    """
+
+    rank = 1
+
+
+class CircularPad2d(_CircularPad):
+    """Extends the last two dimensions as if they were rings.
+
+    >>> torch.nn.CircularPad2d(1)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
+
+    rank = 2
+
+
+class CircularPad3d(_CircularPad):
+    """Extends the last three dimensions as if they were rings.
+
+    >>> torch.nn.CircularPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
+
+    rank = 3

@@ -1,0 +1,141 @@
+"""Parameter and Buffer: what a module registers when it is assigned as an attribute."""
+
+from rushlight import _C
+
+Tensor = _C.Tensor
+
+
+class Parameter(Tensor):
+    """A tensor that a module trains.
+
+    It shares memory with `data` and has no history.
+
+    Args:
+        data: the values; without them, an empty tensor.
+        requires_grad: whether gradients are collected.
+
+    >>> torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    Parameter containing:
+    tensor([1., 2.], requires_grad=True)
+    """
+
+    def __new__(cls, data=None, requires_grad=True):
+        if data is None:
+            data = _C.empty(0)
+        elif not isinstance(data, Tensor):
+            data.detach()  # a list or number has no such method: the AttributeError that torch gives
+        self = Tensor.__new__(cls, data)
+        if requires_grad:
+            self.requires_grad_(True)
+        return self
+
+    def __deepcopy__(self, memo):
+        if id(self) in memo:
+            return memo[id(self)]
+        result = type(self)(self.data.clone(memory_format=_C.preserve_format), self.requires_grad)
+        memo[id(self)] = result
+        return result
+
+    def __repr__(self):
+        return "Parameter containing:\n" + super().__repr__()
+
+    def __reduce_ex__(self, protocol):
+        from rushlight._utils import _rebuild_parameter
+
+        return _rebuild_parameter, (self.data, self.requires_grad, {})
+
+
+class _BufferType(type(Tensor)):
+    """A buffer is a plain tensor with a mark."""
+
+    def __instancecheck__(cls, instance):
+        return super().__instancecheck__(instance) or (
+            isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False)
+        )
+
+
+class Buffer(Tensor, metaclass=_BufferType):
+    """A tensor that belongs to a module's state but is not trained.
+
+    Args:
+        data: the values; without them, an empty tensor.
+        persistent: whether `state_dict` has it.
+
+    >>> module = torch.nn.Module()
+    >>> module.mean = torch.nn.Buffer(torch.zeros(2))
+    >>> module.state_dict()
+    OrderedDict([('mean', tensor([0., 0.]))])
+    """
+
+    def __new__(cls, data=None, *, persistent=True):
+        if data is None:
+            data = _C.empty(0)
+        buffer = data.detach().requires_grad_(data.requires_grad)
+        buffer.persistent = persistent
+        buffer._is_buffer = True
+        return buffer
+
+
+class UninitializedTensorMixin:
+    """What a parameter or buffer does while its shape is unknown."""
+
+    _allowed = ("device", "dtype", "requires_grad", "data", "is_cuda", "grad", "is_leaf", "layout")
+
+    def materialize(self, shape, device=None, dtype=None):
+        """Gives it a shape (and new memory, uninitialised), and makes it an ordinary one."""
+        data = self.data
+        self.data = _C.empty(shape, device=device or data.device, dtype=dtype or data.dtype)
+        self.__class__ = self.cls_to_become
+
+    @property
+    def shape(self):
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually "
+            "happens in `load_state_dict` when trying to load an uninitialized parameter into an "
+            "initialized one. Call `forward` to initialize the parameters before accessing their "
+            "attributes."
+        )
+
+    def __repr__(self):
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self, protocol):
+        data = self.data
+        return type(self), (self.requires_grad, data.device, data.dtype)
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter whose shape the first input of a lazy module decides."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        data = _C.empty(0, device=device, dtype=dtype)
+        return Parameter.__new__(cls, data, requires_grad)
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            data = self.data
+            memo[id(self)] = type(self)(self.requires_grad, data.device, data.dtype)
+        return memo[id(self)]
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    """A buffer whose shape the first input of a lazy module decides."""
+
+    cls_to_become = Tensor
+
+    def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
+        self = Tensor.__new__(cls, _C.empty(0, device=device, dtype=dtype))
+        self.requires_grad = requires_grad
+        self.persistent = persistent
+        self._is_buffer = True
+        return self
+
+
+def is_lazy(value):
+    """Whether a parameter or buffer waits for its shape."""
+    return isinstance(value, UninitializedTensorMixin)
+
+
+_C.register_parameter_type(Parameter)
