@@ -5,7 +5,6 @@ the rest. Calls of C++ are made by keyword where torch's argument order differs.
 """
 
 from rushlight import _C
-from rushlight.nn import _functional as _parts
 from rushlight.nn._functional.activation import *  # noqa: F403
 from rushlight.nn._functional.attention import *  # noqa: F403
 from rushlight.nn._functional.distance import *  # noqa: F403

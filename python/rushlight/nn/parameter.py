@@ -23,7 +23,11 @@ class Parameter(Tensor):
         if data is None:
             data = _C.empty(0)
         elif not isinstance(data, Tensor):
-            data.detach()  # a list or number has no such method: the AttributeError that torch gives
+            data.detach()  # a list or number has no such method: torch's AttributeError
+        if requires_grad and not data.is_floating_point():
+            raise RuntimeError(
+                "Only Tensors of floating point and complex dtype can require gradients"
+            )
         self = Tensor.__new__(cls, data)
         if requires_grad:
             self.requires_grad_(True)
@@ -40,9 +44,9 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + super().__repr__()
 
     def __reduce_ex__(self, protocol):
-        from rushlight._utils import _rebuild_parameter
+        from rushlight._tensor import reduce_parameter
 
-        return _rebuild_parameter, (self.data, self.requires_grad, {})
+        return reduce_parameter(self, protocol)
 
 
 class _BufferType(type(Tensor)):

@@ -118,14 +118,10 @@ def tanhshrink(input):
 def glu(input, dim=-1):
     """a * sigmoid(b), a and b the halves of x along `dim`."""
     if input.dim() == 0:
-        raise RuntimeError(
-            "glu does not support scalars because halving size must be even"
-        )
+        raise RuntimeError("glu does not support scalars because halving size must be even")
     size = input.size(dim)
     if size % 2:
-        raise RuntimeError(
-            f"Halving dimension must be even, but dimension {dim} is size {size}"
-        )
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
     return _C.glu(input, dim)
 
 

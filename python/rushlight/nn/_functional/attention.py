@@ -28,7 +28,10 @@ def scaled_dot_product_attention(
         value = value.repeat_interleave(heads // value.size(-3), -3)
     if is_causal:
         if attn_mask is not None:
-            raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+            raise RuntimeError(
+                "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
+                "is_causal=True"
+            )
         attn_mask = _C.ones((l, s), dtype=_C.bool, device=query.device).tril()
     scores = (query @ key.transpose(-2, -1)) * scale
     if attn_mask is not None:

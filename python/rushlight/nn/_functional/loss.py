@@ -64,9 +64,7 @@ def weighted(loss, weight, reduction, input):
     return reduced(loss, reduction)
 
 
-def mse_loss(
-    input, target, size_average=None, reduce=None, reduction="mean", weight=None
-):
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """(x - y)^2.
 
     >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))

@@ -208,8 +208,8 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
             var = var.unsqueeze(-1)
         elif not (input.size()[:-1] == var.size()[:-1] and var.size(-1) == 1) and not (
             var.dim() == input.dim()
-            and sum(a != b for a, b in zip(input.size(), var.size())) == 1
-            and all(a == b or b == 1 for a, b in zip(input.size(), var.size()))
+            and sum(a != b for a, b in zip(input.size(), var.size(), strict=False)) == 1
+            and all(a == b or b == 1 for a, b in zip(input.size(), var.size(), strict=False))
         ):
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):

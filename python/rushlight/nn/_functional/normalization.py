@@ -13,7 +13,9 @@ def _check_batch(size):
     for n in size[2:]:
         count *= n
     if count == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {size}"
+        )
 
 
 def batch_norm(
@@ -57,9 +59,7 @@ def instance_norm(
 
     mean, var = tiled(running_mean), tiled(running_var)
     flat = input.contiguous().view(1, n * c, *size[2:])
-    out = _C.batch_norm(
-        flat, tiled(weight), tiled(bias), mean, var, True, momentum, eps, True
-    )
+    out = _C.batch_norm(flat, tiled(weight), tiled(bias), mean, var, True, momentum, eps, True)
     with _C.no_grad():
         for running, all_of in ((running_mean, mean), (running_var, var)):
             if running is not None:
@@ -93,8 +93,8 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     """x / (k + alpha * mean of x^2 over `size` neighbouring channels)^beta."""
     if input.dim() < 3:
         raise ValueError(
-            f"Expected 3D or higher dimensionality                          input (got {input.dim()} "
-            "dimensions)"
+            "Expected 3D or higher dimensionality                          input "
+            f"(got {input.dim()} dimensions)"
         )
     if input.numel() == 0:
         return input

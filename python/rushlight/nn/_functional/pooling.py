@@ -53,7 +53,7 @@ def _full_size(output_size, input, rank):
     if len(output_size) != rank:
         raise ValueError("Input dimension should be at least " + str(len(output_size) + 1))
     own = input.shape[-rank:]
-    return [have if want is None else want for want, have in zip(output_size, own)]
+    return [have if want is None else want for want, have in zip(output_size, own, strict=False)]
 
 
 def adaptive_avg_pool1d(input, output_size):

@@ -67,7 +67,8 @@ def embedding_bag(
         if offsets is not None:
             raise ValueError(
                 "if input is 2D, then offsets has to be None, as input is treated is a "
-                f"mini-batch of fixed length sequences. However, found offsets of type {type(offsets)}"
+                f"mini-batch of fixed length sequences. However, found offsets of type "
+                f"{type(offsets)}"
             )
         bags, length = input.shape
         starts = [i * length for i in range(bags)]
@@ -83,7 +84,9 @@ def embedding_bag(
         if include_last_offset:
             starts = starts[:-1]
     else:
-        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
+        )
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if per_sample_weights is not None and mode != "sum":
@@ -102,7 +105,7 @@ def embedding_bag(
 
 def _pool_bags(rows, keep, starts, total, mode):
     out = []
-    for start, stop in zip(starts, [*starts[1:], total]):
+    for start, stop in zip(starts, [*starts[1:], total], strict=False):
         part, kept = rows[start:stop], keep[start:stop].unsqueeze(1)
         count = int(kept.sum())
         if count == 0:

@@ -190,7 +190,7 @@ def _sizes(input, size, scale_factor, recompute):
             f"{factors}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
             "scale_factor in (s1, s2, ...,sK) format."
         )
-    size = [int(n * f) for n, f in zip(input.shape[2:], factors)]
+    size = [int(n * f) for n, f in zip(input.shape[2:], factors, strict=False)]
     return size, [None] * rank if recompute else factors
 
 
@@ -288,8 +288,7 @@ def upsample_nearest(input, size=None, scale_factor=None):
 def upsample_bilinear(input, size=None, scale_factor=None):
     """`interpolate` with mode "bilinear" and aligned corners, under its old name."""
     warnings.warn(
-        "`nn.functional.upsample_bilinear` is deprecated. "
-        "Use `nn.functional.interpolate` instead.",
+        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=2,
     )
     return interpolate(input, size, scale_factor, "bilinear", True)

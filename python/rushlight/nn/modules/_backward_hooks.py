@@ -4,8 +4,9 @@ over its tensor outputs. The gradients that pass them are what the hooks see.
 
 import warnings
 
-from rushlight import _C
 from rushlight.autograd import Function
+
+from rushlight import _C
 
 
 class BackwardHookFunction(Function):
@@ -24,9 +25,10 @@ class BackwardHookFunction(Function):
 def _as_tuple(value, kind, count):
     value = value if isinstance(value, tuple) else (value,)
     if len(value) != count:
+        side = "grad_input" if kind == "hook" else "grad_output"
         raise RuntimeError(
-            f"Backward {kind} returned an invalid number of grad_{'input' if kind == 'hook' else 'output'}"
-            f", got {len(value)}, but expected {count}"
+            f"Backward {kind} returned an invalid number of {side}, got {len(value)}, but "
+            f"expected {count}"
         )
     return value
 
@@ -42,7 +44,7 @@ class BackwardHook:
 
     def _spread(self, grads, places, count):
         out = [None] * count
-        for place, grad in zip(places, grads):
+        for place, grad in zip(places, grads, strict=False):
             out[place] = grad
         return tuple(out)
 
@@ -56,7 +58,7 @@ class BackwardHook:
         self.input_places = places
         new = BackwardHookFunction.apply(self._on_inputs, *(args[i] for i in places))
         args = list(args)
-        for place, tensor in zip(places, new):
+        for place, tensor in zip(places, new, strict=False):
             args[place] = tensor
         return tuple(args)
 
@@ -76,7 +78,7 @@ class BackwardHook:
             return result
         self.output_places, self.n_outputs = places, len(items)
         new = BackwardHookFunction.apply(self._on_outputs, *(items[i] for i in places))
-        for place, tensor in zip(places, new):
+        for place, tensor in zip(places, new, strict=False):
             items[place] = tensor
         return items[0] if single else type(result)(items)
 

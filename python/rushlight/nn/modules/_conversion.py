@@ -37,7 +37,7 @@ def parse_to(*args, **kwargs):
         given = {}
     if len(args) > len(names):
         raise _wrong_to(args, kwargs)
-    given.update(zip(names, args))
+    given.update(zip(names, args, strict=False))
     for name, value in kwargs.items():
         if name in given or name not in (*names, "memory_format"):
             raise _wrong_to(args, kwargs)

@@ -157,7 +157,7 @@ class ParameterDict(Module):
 
     def get(self, key, default=None):
         """The value of `key`, or `default`."""
-        return self[key] if key in self else default
+        return self.get(key, default)
 
     def setdefault(self, key, default=None):
         """The value of `key`, which becomes `default` when there is none."""
@@ -188,7 +188,7 @@ class ParameterDict(Module):
     @classmethod
     def fromkeys(cls, keys, default=None):
         """A new ParameterDict in which every key has the value `default`."""
-        return cls({key: default for key in keys})
+        return cls(dict.fromkeys(keys, default))
 
     def update(self, parameters):
         """Adds the pairs of a mapping or of an iterable of pairs."""

@@ -52,9 +52,7 @@ class StateDict:
     def _persistent_tensors(self):
         skip = self._non_persistent_buffers_set
         yield from ((n, t) for n, t in self._parameters.items() if t is not None)
-        yield from (
-            (n, t) for n, t in self._buffers.items() if t is not None and n not in skip
-        )
+        yield from ((n, t) for n, t in self._buffers.items() if t is not None and n not in skip)
 
     def _save_to_state_dict(self, destination, prefix, keep_vars):
         for name, tensor in self._persistent_tensors():

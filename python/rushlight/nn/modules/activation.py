@@ -7,8 +7,22 @@ from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
 
 __all__ = [
-    "ELU", "GELU", "LeakyReLU", "LogSigmoid", "LogSoftmax", "PReLU", "ReLU", "ReLU6", "SELU",
-    "SiLU", "Sigmoid", "Softmax", "Softmax2d", "Softmin", "Softplus", "Tanh",
+    "ELU",
+    "GELU",
+    "SELU",
+    "LeakyReLU",
+    "LogSigmoid",
+    "LogSoftmax",
+    "PReLU",
+    "ReLU",
+    "ReLU6",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softmax2d",
+    "Softmin",
+    "Softplus",
+    "Tanh",
 ]  # fmt: skip
 
 

@@ -120,9 +120,7 @@ class Sequential(_Ordered):
         if not isinstance(other, int):
             raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
         if other <= 0:
-            raise ValueError(
-                f"Non-positive multiplication factor {other} for {type(self)}"
-            )
+            raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
         return Sequential(*(module for _ in range(other) for module in self))
 
     __rmul__ = __mul__
@@ -131,9 +129,7 @@ class Sequential(_Ordered):
         if not isinstance(other, int):
             raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
         if other <= 0:
-            raise ValueError(
-                f"Non-positive multiplication factor {other} for {type(self)}"
-            )
+            raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
         modules = list(self)
         for _ in range(other - 1):
             for module in modules:

@@ -21,9 +21,7 @@ class _ConvTransposeNd(_ConvNd):
         groups=1, bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None,
     ):  # fmt: skip
         if padding_mode != "zeros":
-            raise ValueError(
-                f'Only "zeros" padding mode is supported for {type(self).__name__}'
-            )
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         n = self.rank
         super().__init__(
             in_channels, out_channels, spread(kernel_size, n), spread(stride, n),
@@ -59,13 +57,16 @@ class _ConvTransposeNd(_ConvNd):
             + self.dilation[i] * (self.kernel_size[i] - 1) + 1
             for i in range(n)
         ]  # fmt: skip
-        most = [size + stride - 1 for size, stride in zip(least, self.stride)]
-        if any(not low <= size <= high for low, size, high in zip(least, output_size, most)):
+        most = [size + stride - 1 for size, stride in zip(least, self.stride, strict=False)]
+        if any(
+            not low <= size <= high
+            for low, size, high in zip(least, output_size, most, strict=False)
+        ):
             raise ValueError(
                 f"requested an output size of {output_size}, but valid sizes range from {least} "
-                f"to {most} (for an input of {input.size()[input.dim() - n:]})"
+                f"to {most} (for an input of {input.size()[input.dim() - n :]})"
             )
-        return [size - low for size, low in zip(output_size, least)]
+        return [size - low for size, low in zip(output_size, least, strict=False)]
 
 
 class ConvTranspose1d(_ConvTransposeNd):

@@ -42,9 +42,7 @@ class LazyModuleMixin:
     def _infer_parameters(module, args, kwargs=None):
         module.initialize_parameters(*args, **(kwargs or {}))
         if module.has_uninitialized_params():
-            raise RuntimeError(
-                f"module {module._get_name()} has not been fully initialized"
-            )
+            raise RuntimeError(f"module {module._get_name()} has not been fully initialized")
         module._initialize_hook.remove()
         del module._initialize_hook
         if module.cls_to_become is not None:

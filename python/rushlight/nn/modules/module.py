@@ -30,7 +30,7 @@ def _typename(value):
     return f"{cls.__module__}.{cls.__qualname__}".replace("rushlight.", "torch.", 1)
 
 
-def _check_name(kind, name, taken):
+def _check_name(module, kind, name, registry):
     if not isinstance(name, str):
         raise TypeError(f"{kind} name should be a string. Got {_typename(name)}")
     if "." in name:
@@ -38,7 +38,7 @@ def _check_name(kind, name, taken):
         raise KeyError(f'{kind} name can\'t contain "."{tail}')
     if name == "":
         raise KeyError(f'{kind} name can\'t be empty string ""')
-    if taken:
+    if name not in registry and hasattr(module, name):
         raise KeyError(f"attribute '{name}' already exists")
 
 
@@ -136,7 +136,7 @@ class Module(Hooks, StateDict, Conversion, Traversal):
         params = self.__dict__.get("_parameters")
         if params is None:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
-        _check_name("parameter", name, hasattr(self, name) and name not in params)
+        _check_name(self, "parameter", name, params)
         if param is not None:
             if not isinstance(param, Parameter):
                 raise TypeError(
@@ -164,7 +164,7 @@ class Module(Hooks, StateDict, Conversion, Traversal):
         buffers = self.__dict__.get("_buffers")
         if buffers is None:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
-        _check_name("buffer", name, hasattr(self, name) and name not in buffers)
+        _check_name(self, "buffer", name, buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
                 f"cannot assign '{_typename(tensor)}' object to buffer '{name}' "
@@ -186,7 +186,7 @@ class Module(Hooks, StateDict, Conversion, Traversal):
         modules = self.__dict__.get("_modules")
         if modules is None:
             raise AttributeError("cannot assign module before Module.__init__() call")
-        _check_name("module", name, hasattr(self, name) and name not in modules)
+        _check_name(self, "module", name, modules)
         for hook in everywhere.module_registration.values():
             changed = hook(self, name, module)
             module = module if changed is None else changed

@@ -21,9 +21,7 @@ class _Table(Module):
             self.reset_parameters()
             return
         if list(_weight.shape) != [num_embeddings, embedding_dim]:
-            raise AssertionError(
-                "Shape of weight does not match num_embeddings and embedding_dim"
-            )
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
         self.weight = Parameter(_weight, requires_grad=not _freeze)
 
     def _resolve_padding(self, num_embeddings, padding_idx):

@@ -1,0 +1,23 @@
+"""Optimizers and learning rate schedules: the names of torch.optim."""
+
+from rushlight.optim import lr_scheduler, optimizer
+from rushlight.optim.adadelta import Adadelta
+from rushlight.optim.adagrad import Adagrad
+from rushlight.optim.adam import Adam
+from rushlight.optim.adamax import Adamax
+from rushlight.optim.adamw import AdamW
+from rushlight.optim.lbfgs import LBFGS
+from rushlight.optim.nadam import NAdam
+from rushlight.optim.optimizer import Optimizer
+from rushlight.optim.radam import RAdam
+from rushlight.optim.rmsprop import RMSprop
+from rushlight.optim.sgd import SGD
+
+__all__ = [
+    "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer",
+    "RAdam", "RMSprop", "lr_scheduler",
+]  # fmt: skip
+
+
+def __getattr__(name):
+    raise AttributeError(f"torch.optim.{name} is not in rushlight 0.1")

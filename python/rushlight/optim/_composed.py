@@ -1,0 +1,49 @@
+"""What the optimizers share that are written with tensor operations instead of one kernel."""
+
+from rushlight import _C
+from rushlight.optim.optimizer import Optimizer, evaluate
+
+
+class ComposedOptimizer(Optimizer):
+    """A subclass defines `_begin`, a parameter's first state, and `_update`, one step of it."""
+
+    def step(self, closure=None):
+        """One step; returns what `closure`, which computes the loss again, returned."""
+        loss = evaluate(closure)
+        with _C.no_grad():
+            for group in self.param_groups:
+                for p in group["params"]:
+                    grad = p.grad
+                    if grad is None:
+                        continue
+                    state = self.state[p]
+                    if not state:
+                        self._begin(group, p, state)
+                    state["step"] += 1
+                    if group["maximize"]:
+                        grad = -grad
+                    decay = group["weight_decay"]
+                    if decay != 0:
+                        if group.get("decoupled_weight_decay", False):
+                            p.mul_(1 - float(group["lr"]) * decay)
+                        else:
+                            grad = grad.add(p, alpha=decay)
+                    self._update(group, p, grad, state, float(state["step"]))
+        return loss
+
+    def _begin(self, group, p, state):
+        raise NotImplementedError
+
+    def _update(self, group, p, grad, state, step):
+        raise NotImplementedError
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, default in self.defaults.items():
+                group.setdefault(name, default)
+
+
+def new_step():
+    """The step count of a parameter: a float32 tensor on the CPU, as torch keeps it."""
+    return _C.tensor(0.0, dtype=_C.float32)

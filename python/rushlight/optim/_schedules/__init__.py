@@ -1,0 +1,1 @@
+"""The parts of rushlight.optim.lr_scheduler."""

@@ -1,0 +1,160 @@
+"""L-BFGS (Nocedal, 1980), with the strong Wolfe line search in _wolfe.py."""
+
+from rushlight import _C
+from rushlight.optim._wolfe import strong_wolfe
+from rushlight.optim.optimizer import Optimizer, checked, evaluate
+
+__all__ = ["LBFGS"]
+
+
+class LBFGS(Optimizer):
+    """Quasi-Newton steps from the last `history_size` changes of parameters and gradient.
+
+    Args:
+        max_iter: iterations in one `step`.
+        max_eval: evaluations of the closure in one `step`; max_iter * 5 / 4 when None.
+        tolerance_grad: stop when no gradient element is larger.
+        tolerance_change: stop when loss or parameters change by less.
+        line_search_fn: None or "strong_wolfe".
+
+    >>> w = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> opt = torch.optim.LBFGS([w])
+    >>> def closure():
+    ...     opt.zero_grad()
+    ...     loss = ((w - 3) ** 2).sum()
+    ...     loss.backward()
+    ...     return loss
+    >>> loss = opt.step(closure)
+    >>> round(w.item(), 4)
+    3.0
+    """
+
+    def __init__(
+        self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-7,
+        tolerance_change=1e-9, history_size=100, line_search_fn=None,
+    ):  # fmt: skip
+        checked(lr, "learning rate")
+        defaults = {
+            "lr": lr, "max_iter": max_iter,
+            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change,
+            "history_size": history_size, "line_search_fn": line_search_fn,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+        if len(self.param_groups) != 1:
+            raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+        self._params = self.param_groups[0]["params"]
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        self._params = self.param_groups[0]["params"]
+
+    def _flat_grad(self):
+        parts = [
+            p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1) for p in self._params
+        ]
+        return _C.cat(parts, 0)
+
+    def _move(self, t, direction):
+        offset = 0
+        for p in self._params:
+            n = p.numel()
+            p.add_(direction[offset : offset + n].view_as(p), alpha=t)
+            offset += n
+
+    def _at(self, closure, start, t, direction):
+        """Loss and gradient at start + t * direction; the parameters stay at start."""
+        self._move(t, direction)
+        loss = float(evaluate(closure))
+        grad = self._flat_grad()
+        for p, value in zip(self._params, start, strict=False):
+            p.copy_(value)
+        return loss, grad
+
+    def step(self, closure):
+        """Up to `max_iter` iterations; `closure` clears gradients, computes the loss, backward."""
+        with _C.no_grad():
+            return self._step(closure)
+
+    def _step(self, closure):
+        group = self.param_groups[0]
+        search = group["line_search_fn"]
+        if search not in (None, "strong_wolfe"):
+            raise RuntimeError("only 'strong_wolfe' is supported")
+        state = self.state[self._params[0]]
+        state.setdefault("func_evals", 0)
+        state.setdefault("n_iter", 0)
+        first_loss = evaluate(closure)
+        loss, evals = float(first_loss), 1
+        state["func_evals"] += 1
+        grad = self._flat_grad()
+        if float(grad.abs().max()) <= group["tolerance_grad"]:
+            return first_loss
+        iterations = 0
+        while iterations < group["max_iter"]:
+            iterations += 1
+            state["n_iter"] += 1
+            direction, t = self._direction(state, grad, group)
+            state["prev_flat_grad"] = grad.clone()
+            previous = loss
+            state["prev_loss"] = loss
+            slope = float(grad.dot(direction))
+            if slope > -group["tolerance_change"]:
+                state["d"], state["t"] = direction, t
+                break
+            used = 0
+            if search == "strong_wolfe":
+                start = [p.clone() for p in self._params]
+                loss, grad, t, used = strong_wolfe(
+                    lambda t, s=start, d=direction: self._at(closure, s, t, d),
+                    t, direction, loss, grad, slope,
+                )  # fmt: skip
+                self._move(t, direction)
+            else:
+                self._move(t, direction)
+                if iterations != group["max_iter"]:
+                    loss = float(evaluate(closure))
+                    grad = self._flat_grad()
+                    used = 1
+            state["d"], state["t"] = direction, t
+            evals += used
+            state["func_evals"] += used
+            if (
+                iterations == group["max_iter"]
+                or evals >= group["max_eval"]
+                or float(grad.abs().max()) <= group["tolerance_grad"]
+                or float(direction.mul(t).abs().max()) <= group["tolerance_change"]
+                or abs(loss - previous) < group["tolerance_change"]
+            ):
+                break
+        return first_loss
+
+    def _direction(self, state, grad, group):
+        """-H g by the two loops over the history, and the first step length to try."""
+        rate = float(group["lr"])
+        if state["n_iter"] == 1:
+            state["old_dirs"], state["old_stps"], state["ro"] = [], [], []
+            state["H_diag"] = 1
+            return grad.neg(), min(1.0, 1.0 / float(grad.abs().sum())) * rate
+        changes, steps, ro = state["old_dirs"], state["old_stps"], state["ro"]
+        y = grad.sub(state["prev_flat_grad"])
+        s = state["d"].mul(state["t"])
+        ys = float(y.dot(s))
+        if ys > 1e-10:
+            if len(changes) == group["history_size"]:
+                changes.pop(0)
+                steps.pop(0)
+                ro.pop(0)
+            changes.append(y)
+            steps.append(s)
+            ro.append(1.0 / ys)
+            state["H_diag"] = ys / float(y.dot(y))
+        q = grad.neg()
+        al = [0.0] * len(changes)
+        for i in reversed(range(len(changes))):
+            al[i] = float(steps[i].dot(q)) * ro[i]
+            q.add_(changes[i], alpha=-al[i])
+        d = q.mul(state["H_diag"])
+        for i in range(len(changes)):
+            d.add_(steps[i], alpha=al[i] - float(changes[i].dot(d)) * ro[i])
+        return d, rate

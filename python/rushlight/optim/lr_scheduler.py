@@ -1,0 +1,17 @@
+"""Learning rate schedules: the names of torch.optim.lr_scheduler, from the files in _schedules."""
+
+from rushlight.optim._schedules import base, combined, cyclic, plateau, simple
+
+__all__ = [*base.__all__, *combined.__all__, *cyclic.__all__, *plateau.__all__, *simple.__all__]
+
+for _part in (base, combined, cyclic, plateau, simple):
+    for _name in _part.__all__:
+        _class = getattr(_part, _name)
+        _class.__module__ = __name__
+        globals()[_name] = _class
+
+_LRScheduler = base.LRScheduler
+
+
+def __getattr__(name):
+    raise AttributeError(f"torch.optim.lr_scheduler.{name} is not in rushlight 0.1")

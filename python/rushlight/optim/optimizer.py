@@ -1,0 +1,334 @@
+"""Optimizer: parameter groups, state, and their exchange with torch's files.
+
+`step` runs no hook and no wrapper until one is registered: then an instance attribute `step`
+takes the place of the method.
+"""
+
+import warnings
+from collections import OrderedDict, defaultdict
+from copy import deepcopy
+
+from rushlight import _C
+from rushlight.nn.modules._hooks import RemovableHandle
+
+__all__ = ["Optimizer"]
+
+
+class _Required:
+    def __repr__(self):
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+def checked(value, name, valid=None):
+    """Refuses a negative setting, or one for which `valid` is False, in torch's words."""
+    if not (value >= 0.0 if valid is None else valid):
+        raise ValueError(f"Invalid {name}: {value}")
+    return value
+
+
+def check_betas(betas):
+    """Refuses betas outside [0, 1)."""
+    for i in (0, 1):
+        if not 0.0 <= betas[i] < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
+
+
+def check_modes(foreach, fused, differentiable):
+    """foreach and fused are accepted and change nothing; differentiable cannot be had."""
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+    if differentiable:
+        raise NotImplementedError("differentiable=True is not in rushlight 0.1")
+
+
+class Optimizer:
+    """Base class of all optimizers.
+
+    Args:
+        params: tensors, (name, tensor) pairs, or dictionaries that each describe a group.
+        defaults: the settings of groups that do not give their own.
+
+    Attributes:
+        param_groups: a list of dictionaries: "params" and the settings.
+        state: for each parameter, what the optimizer remembers.
+
+    >>> w = torch.nn.Parameter(torch.ones(1))
+    >>> opt = torch.optim.SGD([{"params": [w], "lr": 0.5}], momentum=0.9)
+    >>> opt.param_groups[0]["lr"], opt.param_groups[0]["momentum"]
+    (0.5, 0.9)
+    """
+
+    def __init__(self, params, defaults):
+        self.defaults = defaults
+        self._start_hooks()
+        if isinstance(params, _C.Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or "
+                f"dicts, but got {params.type()}"
+            )
+        self.state = defaultdict(dict)
+        self.param_groups = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def _start_hooks(self):
+        self._optimizer_step_pre_hooks = OrderedDict()
+        self._optimizer_step_post_hooks = OrderedDict()
+        self._optimizer_state_dict_pre_hooks = OrderedDict()
+        self._optimizer_state_dict_post_hooks = OrderedDict()
+        self._optimizer_load_state_dict_pre_hooks = OrderedDict()
+        self._optimizer_load_state_dict_post_hooks = OrderedDict()
+
+    def __getstate__(self):
+        return {
+            "defaults": self.defaults,
+            "state": self.state,
+            "param_groups": self.param_groups,
+        }
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        if "_optimizer_step_pre_hooks" not in self.__dict__:
+            self._start_hooks()
+        self.defaults.setdefault("differentiable", False)
+
+    def __repr__(self):
+        lines = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
+        return "\n".join([*lines, ")"])
+
+    def step(self, closure=None):
+        """Changes the parameters by their gradients; subclasses define it."""
+        raise NotImplementedError
+
+    def zero_grad(self, set_to_none=True):
+        """Clears the gradients; with `set_to_none=False` fills them with 0."""
+        for group in self.param_groups:
+            _C.zero_grad(group["params"], set_to_none)
+
+    def _with_grad(self, group):
+        """The group's parameters that have a gradient, and those gradients."""
+        params, grads = [], []
+        for p in group["params"]:
+            grad = p.grad
+            if grad is not None:
+                params.append(p)
+                grads.append(grad)
+        return params, grads
+
+    def add_param_group(self, param_group):
+        """Adds a group: a dictionary with "params" and the settings that differ."""
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params = param_group["params"]
+        if isinstance(params, _C.Tensor):
+            params = [params]
+        elif isinstance(params, (set, frozenset)):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but the "
+                "ordering of tensors in sets will change between runs. Please use a list instead."
+            )
+        params = list(params)
+        named = [isinstance(p, tuple) for p in params]
+        if any(named) and not all(named):
+            raise ValueError(
+                "all optimizer params should be with/without names. Some param names are missing"
+            )
+        group = dict(param_group)
+        if params and all(named):
+            group["params"] = [p for _, p in params]
+            group["param_names"] = [name for name, _ in params]
+        else:
+            group["params"] = params
+        self._check_group(group)
+        for name, default in self.defaults.items():
+            if default is required and name not in group:
+                raise ValueError(
+                    f"parameter group didn't specify a value of required optimization parameter "
+                    f"{name}"
+                )
+            group.setdefault(name, default)
+        param_group.update(group)
+        self.param_groups.append(param_group)
+
+    def _check_group(self, group):
+        params = group["params"]
+        for p in params:
+            if not isinstance(p, _C.Tensor):
+                raise TypeError(
+                    "optimizer can only optimize Tensors, but one of the params is "
+                    + type(p).__name__
+                )
+            if not p.is_leaf:
+                raise ValueError("can't optimize a non-leaf Tensor")
+        if len({id(p) for p in params}) != len(params):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this "
+                "will cause an error; see github.com/pytorch/pytorch/issues/40967 for more "
+                "information",
+                stacklevel=4,
+            )
+        have = {id(p) for other in self.param_groups for p in other["params"]}
+        if any(id(p) in have for p in params):
+            raise ValueError("some parameters appear in more than one parameter group")
+        if self.param_groups and ("param_names" in self.param_groups[0]) != (
+            "param_names" in group
+        ):
+            with_names = "with" if "param_names" in self.param_groups[0] else "without"
+            raise ValueError(
+                "all optimizer param groups should be with/without names. cannot add param group "
+                f"{'without' if with_names == 'with' else 'with'} names to the optimizer"
+            )
+
+    def state_dict(self):
+        """State and groups with each parameter replaced by its number, as torch writes them.
+
+        >>> w = torch.nn.Parameter(torch.ones(1))
+        >>> torch.optim.SGD([w], lr=0.1).state_dict()["param_groups"][0]["params"]
+        [0]
+        """
+        for hook in self._optimizer_state_dict_pre_hooks.values():
+            hook(self)
+        numbers = {}
+        groups = []
+        for group in self.param_groups:
+            packed = {key: value for key, value in group.items() if key != "params"}
+            packed["params"] = [numbers.setdefault(id(p), len(numbers)) for p in group["params"]]
+            groups.append(packed)
+        state = {
+            numbers[id(key)] if isinstance(key, _C.Tensor) else key: value
+            for key, value in self.state.items()
+        }
+        result = {"state": state, "param_groups": groups}
+        for hook in self._optimizer_state_dict_post_hooks.values():
+            changed = hook(self, result)
+            result = result if changed is None else changed
+        return result
+
+    def load_state_dict(self, state_dict):
+        """Takes the state of an optimizer, ours or torch's, over parameters of the same order.
+
+        Raises: ValueError when the groups do not fit; nothing is changed then.
+        """
+        state_dict = dict(state_dict)
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
+        mine, theirs = self.param_groups, deepcopy(state_dict["param_groups"])
+        if len(mine) != len(theirs):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(a["params"]) != len(b["params"]) for a, b in zip(mine, theirs, strict=False)):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of "
+                "optimizer's group"
+            )
+        params = {
+            number: p
+            for a, b in zip(mine, theirs, strict=False)
+            for number, p in zip(b["params"], a["params"], strict=False)
+        }
+        state = defaultdict(dict)
+        for key, value in state_dict["state"].items():
+            if key in params:
+                state[params[key]] = _moved(params[key], value)
+            else:
+                state[key] = value
+        for a, b in zip(mine, theirs, strict=False):
+            b["params"] = a["params"]
+            if "param_names" in a:
+                b["param_names"] = a["param_names"]
+            else:
+                b.pop("param_names", None)
+        self.__setstate__({"state": state, "param_groups": theirs})
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
+            hook(self)
+
+    def _register(self, hooks, hook, prepend=False):
+        handle = RemovableHandle(hooks)
+        hooks[handle.id] = hook
+        if prepend:
+            hooks.move_to_end(handle.id, last=False)
+        return handle
+
+    def _watch_step(self):
+        """From now on a call of `step` runs the hooks."""
+        if "step" in self.__dict__ and getattr(self.step, "_runs_hooks", False):
+            return
+        inner = self.step
+
+        def step(*args, **kwargs):
+            for hook in self._optimizer_step_pre_hooks.values():
+                changed = hook(self, args, kwargs)
+                if changed is not None:
+                    if not (isinstance(changed, tuple) and len(changed) == 2):
+                        raise RuntimeError(
+                            f"{inner} must return None or a tuple of (new_args, new_kwargs), but "
+                            f"got {changed}."
+                        )
+                    args, kwargs = changed
+            result = inner(*args, **kwargs)
+            for hook in self._optimizer_step_post_hooks.values():
+                hook(self, args, kwargs)
+            return result
+
+        step._runs_hooks = True
+        self.step = step
+
+    def register_step_pre_hook(self, hook):
+        """Calls `hook(optimizer, args, kwargs)` before each step; it may return new ones."""
+        self._watch_step()
+        return self._register(self._optimizer_step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook):
+        """Calls `hook(optimizer, args, kwargs)` after each step."""
+        self._watch_step()
+        return self._register(self._optimizer_step_post_hooks, hook)
+
+    def register_state_dict_pre_hook(self, hook, prepend=False):
+        """Calls `hook(optimizer)` before `state_dict`."""
+        return self._register(self._optimizer_state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook, prepend=False):
+        """Calls `hook(optimizer, state_dict)`; a result replaces the dictionary."""
+        return self._register(self._optimizer_state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook, prepend=False):
+        """Calls `hook(optimizer, state_dict)` before loading; a result replaces it."""
+        return self._register(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook, prepend=False):
+        """Calls `hook(optimizer)` after loading."""
+        return self._register(self._optimizer_load_state_dict_post_hooks, hook, prepend)
+
+
+def _moved(param, value, key=None):
+    """Loaded state on the parameter's device; "step" stays where it is."""
+    if isinstance(value, _C.Tensor):
+        if key == "step":
+            return value.to(dtype=_C.float32)
+        if param.is_floating_point():
+            return value.to(dtype=param.dtype, device=param.device)
+        return value.to(device=param.device)
+    if isinstance(value, dict):
+        return {k: _moved(param, v, k) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_moved(param, v) for v in value)
+    return value
+
+
+def evaluate(closure):
+    """The loss that a closure returns, computed with gradients."""
+    if closure is None:
+        return None
+    with _C.enable_grad():
+        return closure()
