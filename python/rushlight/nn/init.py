@@ -4,6 +4,7 @@ import math
 import warnings
 
 from rushlight import _C
+from rushlight._modes import no_grad
 
 
 def calculate_gain(nonlinearity, param=None):
@@ -44,13 +45,13 @@ def uniform_(tensor, a=0.0, b=1.0, generator=None):
     >>> bool(torch.nn.init.uniform_(torch.empty(3, 5), 2.0, 3.0).min() >= 2)
     True
     """
-    with _C.no_grad():
+    with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
     """Fills with draws from N(mean, std^2)."""
-    with _C.no_grad():
+    with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
@@ -72,7 +73,7 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
         )
     low = _normal_cdf((a - mean) / std)
     high = _normal_cdf((b - mean) / std)
-    with _C.no_grad():
+    with no_grad():
         tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
         tensor.erfinv_()
         tensor.mul_(std * math.sqrt(2.0))
@@ -86,7 +87,7 @@ def constant_(tensor, val):
     >>> torch.nn.init.constant_(torch.empty(2), 0.3)
     tensor([0.3000, 0.3000])
     """
-    with _C.no_grad():
+    with no_grad():
         return tensor.fill_(val)
 
 
@@ -97,7 +98,7 @@ def ones_(tensor):
 
 def zeros_(tensor):
     """Fills with 0."""
-    with _C.no_grad():
+    with no_grad():
         return tensor.zero_()
 
 
@@ -110,7 +111,7 @@ def eye_(tensor):
     """
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    with _C.no_grad():
+    with no_grad():
         tensor.zero_()
         for i in range(min(tensor.shape)):
             tensor[i, i] = 1
@@ -132,7 +133,7 @@ def dirac_(tensor, groups=1):
         raise ValueError("dim 0 must be divisible by groups")
     per_group = size[0] // groups
     middle = tuple(n // 2 for n in size[2:])
-    with _C.no_grad():
+    with no_grad():
         tensor.zero_()
         for group in range(groups):
             for d in range(min(per_group, size[1])):
@@ -206,7 +207,7 @@ def orthogonal_(tensor, gain=1, generator=None):
         return tensor
     rows = tensor.size(0)
     cols = tensor.numel() // rows
-    with _C.no_grad():
+    with no_grad():
         flat = _C.empty((rows, cols), dtype=tensor.dtype, device=tensor.device)
         flat.normal_(0, 1, generator=generator)
         if rows < cols:
@@ -248,7 +249,7 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, cols = tensor.shape
     zeros = math.ceil(sparsity * rows)
-    with _C.no_grad():
+    with no_grad():
         tensor.normal_(0, std, generator=generator)
         for column in range(cols):
             order = _C.randperm(rows)

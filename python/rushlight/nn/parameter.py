@@ -142,4 +142,4 @@ def is_lazy(value):
     return isinstance(value, UninitializedTensorMixin)
 
 
-_C.register_parameter_type(Parameter)
+_C._register_parameter_type(Parameter)

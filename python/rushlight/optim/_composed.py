@@ -1,6 +1,7 @@
 """What the optimizers share that are written with tensor operations instead of one kernel."""
 
 from rushlight import _C
+from rushlight._modes import no_grad
 from rushlight.optim.optimizer import Optimizer, evaluate
 
 
@@ -10,7 +11,7 @@ class ComposedOptimizer(Optimizer):
     def step(self, closure=None):
         """One step; returns what `closure`, which computes the loss again, returned."""
         loss = evaluate(closure)
-        with _C.no_grad():
+        with no_grad():
             for group in self.param_groups:
                 for p in group["params"]:
                     grad = p.grad

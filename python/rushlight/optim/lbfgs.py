@@ -1,6 +1,7 @@
 """L-BFGS (Nocedal, 1980), with the strong Wolfe line search in _wolfe.py."""
 
 from rushlight import _C
+from rushlight._modes import no_grad
 from rushlight.optim._wolfe import strong_wolfe
 from rushlight.optim.optimizer import Optimizer, checked, evaluate
 
@@ -73,7 +74,7 @@ class LBFGS(Optimizer):
 
     def step(self, closure):
         """Up to `max_iter` iterations; `closure` clears gradients, computes the loss, backward."""
-        with _C.no_grad():
+        with no_grad():
             return self._step(closure)
 
     def _step(self, closure):

@@ -9,6 +9,7 @@ from collections import OrderedDict, defaultdict
 from copy import deepcopy
 
 from rushlight import _C
+from rushlight._modes import enable_grad
 from rushlight.nn.modules._hooks import RemovableHandle
 
 __all__ = ["Optimizer"]
@@ -330,5 +331,5 @@ def evaluate(closure):
     """The loss that a closure returns, computed with gradients."""
     if closure is None:
         return None
-    with _C.enable_grad():
+    with enable_grad():
         return closure()

@@ -3,6 +3,7 @@
 import math
 
 from rushlight import _C
+from rushlight._modes import no_grad
 from rushlight.nn._functional.loss import _reduction, reduced
 
 __all__ = [
@@ -215,7 +216,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
     var = var.clone()
-    with _C.no_grad():
+    with no_grad():
         var.clamp_(min=eps)
     loss = 0.5 * (var.log() + (input - target) ** 2 / var)
     return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)

@@ -1,6 +1,7 @@
 """Normalisation over the batch, the features, groups of channels, single instances."""
 
 from rushlight import _C
+from rushlight._modes import no_grad
 
 __all__ = [
     "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm",
@@ -60,7 +61,7 @@ def instance_norm(
     mean, var = tiled(running_mean), tiled(running_var)
     flat = input.contiguous().view(1, n * c, *size[2:])
     out = _C.batch_norm(flat, tiled(weight), tiled(bias), mean, var, True, momentum, eps, True)
-    with _C.no_grad():
+    with no_grad():
         for running, all_of in ((running_mean, mean), (running_var, var)):
             if running is not None:
                 running.copy_(all_of.view(n, c).mean(0))

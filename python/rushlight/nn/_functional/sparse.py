@@ -1,13 +1,14 @@
 """Embeddings: rows of a table chosen by integers."""
 
 from rushlight import _C
+from rushlight._modes import no_grad
 
 __all__ = ["embedding", "embedding_bag"]
 
 
 def _shrink_rows(weight, indices, max_norm, norm_type):
     """Scales the rows in use down to max_norm, in place."""
-    with _C.no_grad():
+    with no_grad():
         rows = indices.reshape(-1).unique()
         chosen = weight[rows]
         norms = _C.norm(chosen, norm_type, 1, True)

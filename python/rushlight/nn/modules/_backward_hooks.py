@@ -4,9 +4,8 @@ over its tensor outputs. The gradients that pass them are what the hooks see.
 
 import warnings
 
-from rushlight.autograd import Function
-
 from rushlight import _C
+from rushlight.autograd import Function
 
 
 class BackwardHookFunction(Function):

@@ -4,6 +4,7 @@ A parameter stays the same object and gets new data, so an optimizer made earlie
 """
 
 from rushlight import _C
+from rushlight._modes import no_grad
 
 _TO_FORMS = (
     " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, "
@@ -66,7 +67,7 @@ class Conversion:
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        with _C.no_grad():
+        with no_grad():
             for param in self._parameters.values():
                 if param is None:
                     continue

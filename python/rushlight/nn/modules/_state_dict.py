@@ -7,6 +7,7 @@ model as it was. (A subclass with its own _load_from_state_dict, or a post hook,
 from collections import OrderedDict, namedtuple
 
 from rushlight import _C
+from rushlight._modes import no_grad
 from rushlight.nn.parameter import Parameter, is_lazy
 
 EXTRA_STATE = "_extra_state"
@@ -155,7 +156,7 @@ class StateDict:
 
         def copy():
             if not assign:
-                with _C.no_grad():
+                with no_grad():
                     tensor.copy_(new)
             elif isinstance(tensor, Parameter):
                 same = isinstance(new, Parameter)

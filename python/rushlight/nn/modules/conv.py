@@ -3,6 +3,7 @@
 import math
 
 from rushlight import _C
+from rushlight._modes import no_grad
 from rushlight.nn import functional as F
 from rushlight.nn import init
 from rushlight.nn.modules.lazy import LazyModuleMixin
@@ -236,7 +237,7 @@ class LazyConv(LazyModuleMixin):
         self.in_channels = input.shape[-rank - 1]
         if self.in_channels % self.groups != 0:
             raise ValueError("in_channels must be divisible by groups")
-        with _C.no_grad():
+        with no_grad():
             self.weight.materialize(self._weight_shape())
             if self.bias is not None:
                 self.bias.materialize((self.out_channels,))

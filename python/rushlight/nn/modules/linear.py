@@ -3,6 +3,7 @@
 import math
 
 from rushlight import _C
+from rushlight._modes import no_grad
 from rushlight.nn import init
 from rushlight.nn.modules.lazy import LazyModuleMixin
 from rushlight.nn.modules.module import Module
@@ -148,7 +149,7 @@ class LazyLinear(LazyModuleMixin, Linear):
     def initialize_parameters(self, input):
         """Takes the shape from an input."""
         if self.has_uninitialized_params():
-            with _C.no_grad():
+            with no_grad():
                 self.in_features = input.shape[-1]
                 self.weight.materialize((self.out_features, self.in_features))
                 if self.bias is not None:

@@ -1,6 +1,7 @@
 """Embedding and EmbeddingBag."""
 
 from rushlight import _C
+from rushlight._modes import no_grad
 from rushlight.nn import functional as F
 from rushlight.nn import init
 from rushlight.nn.modules.module import Module
@@ -39,7 +40,7 @@ class _Table(Module):
         """Draws the table from N(0, 1); the padding row is 0."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
-            with _C.no_grad():
+            with no_grad():
                 self.weight[self.padding_idx].fill_(0)
 
 

@@ -3,6 +3,7 @@
 import warnings
 
 from rushlight import _C
+from rushlight._modes import no_grad
 
 __all__ = [
     "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_",
@@ -28,7 +29,7 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     if not tensors:
         return _C.tensor(0.0)
     first = tensors[0].device
-    with _C.no_grad():
+    with no_grad():
         norms = [_C.norm(t.detach().reshape(-1), norm_type).to(first) for t in tensors]
         total = _C.norm(_C.stack(norms), norm_type)
     if error_if_nonfinite and not bool(_C.isfinite(total)):
@@ -45,7 +46,7 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
     grads = [p.grad for p in _as_list(parameters) if p.grad is not None]
     if not grads:
         return
-    with _C.no_grad():
+    with no_grad():
         scale = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
         for grad in grads:
             grad.mul_(scale.to(grad.device))
@@ -91,7 +92,7 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
     tensor([ 1.0000, -0.5000])
     """
     clip_value = float(clip_value)
-    with _C.no_grad():
+    with no_grad():
         for p in _as_list(parameters):
             if p.grad is not None:
                 p.grad.clamp_(min=-clip_value, max=clip_value)
