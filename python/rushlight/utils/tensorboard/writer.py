@@ -1,0 +1,375 @@
+"""SummaryWriter over tensorboardX, which is handed NumPy arrays only.
+
+tensorboardX imports torch when it can, for its own conversions; here it is kept from that, as the
+import would cost a second and may not be what the program means by torch.
+"""
+
+import os
+import sys
+import time
+import warnings
+
+
+def _tensorboardx(name=None):
+    """tensorboardX, or a module of it."""
+    import importlib
+
+    full = f"tensorboardX.{name}" if name else "tensorboardX"
+    if full in sys.modules:
+        return sys.modules[full]
+    missing = object()
+    before = sys.modules.get("torch", missing)
+    sys.modules["torch"] = None  # `import torch` now raises ImportError, which it expects
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return importlib.import_module(full)
+    except ModuleNotFoundError as error:
+        if error.name != "tensorboardX":
+            raise
+        raise ModuleNotFoundError(
+            "No module named 'tensorboardX'\n"
+            "SummaryWriter needs it: pip install 'rushlight[tensorboard]'",
+            name="tensorboardX",
+        ) from None
+    finally:
+        if before is missing:
+            del sys.modules["torch"]
+        else:
+            sys.modules["torch"] = before
+
+
+def as_array(value):
+    """A tensor (any device, with or without gradient), number or list as a NumPy array."""
+    import numpy
+
+    import rushlight
+
+    if isinstance(value, rushlight.Tensor):
+        value = value.detach().cpu()
+        if value.dtype == rushlight.bfloat16:
+            value = value.float()
+        return value.numpy()
+    if isinstance(value, list | tuple):
+        return numpy.stack([as_array(item) for item in value])
+    return numpy.asarray(value)
+
+
+def _number(tag, value):
+    if isinstance(value, int | float):
+        return value
+    array = as_array(value)
+    if array.size != 1:
+        raise AssertionError(
+            f"scalar should be 0D\n{tag!r} was given shape {tuple(array.shape)}: write its mean() "
+            "or one add_scalar each."
+        )
+    return array.item()
+
+
+def _plain(value):
+    import rushlight
+
+    return value.item() if isinstance(value, rushlight.Tensor) and value.numel() == 1 else value
+
+
+class SummaryWriter:
+    """Writes what TensorBoard shows.
+
+    Args:
+        log_dir: folder of the event files; `runs/DATE_TIME_HOST` + `comment` if None.
+        comment: end of the default folder's name.
+        purge_step: what was written at this step and later by an earlier run is not shown.
+        max_queue: entries that are kept before they are written.
+        flush_secs: seconds after which they are written anyway.
+        filename_suffix: end of the file's name.
+
+    Raises:
+        ModuleNotFoundError: tensorboardX is not installed; the message names the extra.
+
+    Example:
+        >>> import tempfile
+        >>> from rushlight.utils.tensorboard import SummaryWriter
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with SummaryWriter(folder) as writer:
+        ...         writer.add_scalar("loss", torch.tensor(0.5), 1)
+        ...     print(writer.get_logdir() == folder)
+        True
+    """
+
+    def __init__(
+        self,
+        log_dir=None,
+        comment="",
+        purge_step=None,
+        max_queue=10,
+        flush_secs=120,
+        filename_suffix="",
+    ):
+        module = _tensorboardx()
+        if not log_dir:
+            import socket
+
+            begin = time.strftime("%b%d_%H-%M-%S")
+            log_dir = os.path.join("runs", f"{begin}_{socket.gethostname()}{comment}")
+        self.log_dir = os.fspath(log_dir)
+        self.purge_step = purge_step
+        self.max_queue = max_queue
+        self.flush_secs = flush_secs
+        self.filename_suffix = filename_suffix
+        self._new = lambda folder: module.SummaryWriter(
+            logdir=folder,
+            purge_step=purge_step,
+            max_queue=max_queue,
+            flush_secs=flush_secs,
+            filename_suffix=filename_suffix,
+        )
+        self._writer = self._new(self.log_dir)
+        self._curves = {}  # one writer a curve of add_scalars
+
+    def __getattr__(self, name):
+        from rushlight._version import __version__
+
+        raise AttributeError(
+            f"'SummaryWriter' object has no attribute {name!r}\n"
+            f"SummaryWriter.{name} is not in rushlight {__version__}."
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    @property
+    def file_writer(self):
+        """tensorboardX's writer of the event file."""
+        return self._get_file_writer()
+
+    def _get_file_writer(self):
+        return self._writer._get_file_writer()
+
+    def get_logdir(self):
+        """The folder of the event files."""
+        return self.log_dir
+
+    def add_scalar(
+        self,
+        tag,
+        scalar_value,
+        global_step=None,
+        walltime=None,
+        new_style=False,
+        double_precision=False,
+    ):
+        """Add one number.
+
+        Args:
+            tag: name of the curve; "group/name" groups.
+            scalar_value: number, or tensor of one element on any device.
+            global_step: its place on the curve.
+            walltime: its time, in seconds since 1970; now if None.
+
+        Raises:
+            AssertionError: more than one element.
+        """
+        self._writer.add_scalar(tag, _number(tag, scalar_value), _plain(global_step), walltime)
+
+    def add_scalars(self, main_tag, tag_scalar_dict, global_step=None, walltime=None):
+        """Add several curves to one diagram.
+
+        Args:
+            main_tag: name of the diagram.
+            tag_scalar_dict: number by name of the curve.
+        """
+        for tag, value in tag_scalar_dict.items():
+            folder = os.path.join(self.log_dir, f"{main_tag.replace('/', '_')}_{tag}")
+            if folder not in self._curves:
+                self._curves[folder] = self._new(folder)
+            number = _number(tag, value)
+            self._curves[folder].add_scalar(main_tag, number, _plain(global_step), walltime)
+
+    def add_histogram(
+        self, tag, values, global_step=None, bins="tensorflow", walltime=None, max_bins=None
+    ):
+        """Add the distribution of many numbers.
+
+        Args:
+            values: tensor, array or list.
+            bins: "tensorflow", "auto", ..., as numpy.histogram takes them.
+            max_bins: limit of their number.
+        """
+        values = as_array(values).ravel()
+        self._writer.add_histogram(tag, values, _plain(global_step), bins, walltime, max_bins)
+
+    def add_image(self, tag, img_tensor, global_step=None, walltime=None, dataformats="CHW"):
+        """Add an image: bytes, or floats in [0, 1].
+
+        Args:
+            img_tensor: tensor or array with dimensions as `dataformats` says.
+            dataformats: "CHW", "HWC" or "HW".
+        """
+        image = as_array(img_tensor)
+        self._writer.add_image(tag, image, _plain(global_step), walltime, dataformats)
+
+    def add_images(self, tag, img_tensor, global_step=None, walltime=None, dataformats="NCHW"):
+        """Add a batch of images side by side; `dataformats` "NCHW" or "NHWC"."""
+        if isinstance(img_tensor, list | tuple) and len(dataformats) == 3:
+            dataformats = f"N{dataformats}"
+        images = as_array(img_tensor)
+        self._writer.add_images(tag, images, _plain(global_step), walltime, dataformats)
+
+    def add_image_with_boxes(
+        self,
+        tag,
+        img_tensor,
+        box_tensor,
+        global_step=None,
+        walltime=None,
+        rescale=1,
+        dataformats="CHW",
+        labels=None,
+    ):
+        """Add an image with rectangles (x0, y0, x1, y1) drawn on it."""
+        self._writer.add_image_with_boxes(
+            tag,
+            as_array(img_tensor),
+            as_array(box_tensor),
+            _plain(global_step),
+            walltime,
+            rescale=rescale,
+            dataformats=dataformats,
+            labels=labels,
+        )
+
+    def add_figure(self, tag, figure, global_step=None, close=True, walltime=None):
+        """Add a matplotlib figure, or a list of them, as an image; `close` frees it."""
+        self._writer.add_figure(tag, figure, _plain(global_step), close, walltime)
+
+    def add_text(self, tag, text_string, global_step=None, walltime=None):
+        """Add a text, which TensorBoard reads as Markdown."""
+        self._writer.add_text(tag, text_string, _plain(global_step), walltime)
+
+    def add_graph(self, model, input_to_model=None, verbose=False, use_strict_trace=True):
+        """Add the graph of a module, drawn from one forward pass.
+
+        Args:
+            model: a Module.
+            input_to_model: tensor, or tuple of the arguments, for that pass.
+            verbose: print the nodes too.
+
+        Raises:
+            TypeError: no input was given.
+        """
+        from .graph import trace
+
+        if input_to_model is None:
+            raise TypeError(
+                "add_graph() needs input_to_model: a tensor, or a tuple of tensors, that the "
+                "model can be called with"
+            )
+        event_pb2 = _tensorboardx("proto.event_pb2")
+        graph = trace(model, input_to_model, _tensorboardx)
+        if verbose:
+            print(graph)
+        event = event_pb2.Event(graph_def=graph.SerializeToString())
+        self._get_file_writer().add_event(event)
+
+    def add_embedding(
+        self,
+        mat,
+        metadata=None,
+        label_img=None,
+        global_step=None,
+        tag="default",
+        metadata_header=None,
+    ):
+        """Add points for the projector.
+
+        Args:
+            mat: (points, dimensions).
+            metadata: a label each.
+            label_img: (points, channels, height, width), an image each.
+        """
+        self._writer.add_embedding(
+            as_array(mat),
+            metadata,
+            None if label_img is None else as_array(label_img),
+            _plain(global_step),
+            tag,
+            metadata_header,
+        )
+
+    def add_pr_curve(
+        self,
+        tag,
+        labels,
+        predictions,
+        global_step=None,
+        num_thresholds=127,
+        weights=None,
+        walltime=None,
+    ):
+        """Add a precision-recall curve.
+
+        Args:
+            labels: 0 or 1 each.
+            predictions: probability of 1 each.
+            num_thresholds: points of the curve.
+            weights: weight each.
+        """
+        self._writer.add_pr_curve(
+            tag,
+            as_array(labels).ravel(),
+            as_array(predictions).ravel(),
+            _plain(global_step),
+            num_thresholds,
+            None if weights is None else as_array(weights).ravel(),
+            walltime,
+        )
+
+    def add_hparams(
+        self,
+        hparam_dict,
+        metric_dict,
+        hparam_domain_discrete=None,
+        run_name=None,
+        global_step=None,
+    ):
+        """Add a run's hyperparameters and what came of them.
+
+        Args:
+            hparam_dict: bool, str, float, int or None by name.
+            metric_dict: number by name.
+            hparam_domain_discrete: accepted, not written.
+            run_name: folder of the run; the time if None.
+
+        Raises:
+            TypeError: no dicts.
+        """
+        if type(hparam_dict) is not dict or type(metric_dict) is not dict:
+            raise TypeError("hparam_dict and metric_dict should be dictionary.")
+        parameters = {name: _plain(value) for name, value in hparam_dict.items()}
+        metrics = {name: _number(name, value) for name, value in metric_dict.items()}
+        hparams = _tensorboardx("summary").hparams
+        folder = os.path.join(self.log_dir, run_name or str(time.time()))
+        with SummaryWriter(folder) as run:
+            for summary in hparams(parameters, metrics):
+                run.file_writer.add_summary(summary, _plain(global_step))
+            for name, value in metrics.items():
+                run.add_scalar(name, value, global_step)
+
+    def add_custom_scalars(self, layout):
+        """Arrange curves in diagrams: {category: {title: ["Multiline" or "Margin", [tags]]}}."""
+        self._writer.add_custom_scalars(layout)
+
+    def flush(self):
+        """Write what is kept."""
+        for writer in (self._writer, *self._curves.values()):
+            writer.flush()
+
+    def close(self):
+        """Write what is kept and close the files; what is added later opens a new file."""
+        for writer in (self._writer, *self._curves.values()):
+            writer.close()
+        self._curves = {}
