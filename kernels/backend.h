@@ -12,7 +12,7 @@
 
 namespace rushlight {
 
-struct PointwiseKernel;
+struct PointwiseKernels;
 struct MatmulKernels;
 struct ConvKernels;
 struct PoolKernels;
@@ -40,7 +40,7 @@ struct Backend {
   const DeviceRuntime* runtime;  // null for the CPU
 
   const CopyKernels* copy;
-  const PointwiseKernel* pointwise;  // one row per op of kernels/pointwise_ops.h
+  const PointwiseKernels* pointwise;
   const MatmulKernels* matmul;
   const ConvKernels* conv;
   const PoolKernels* pool;

@@ -142,6 +142,10 @@ struct PointwiseKernels {
 };
 extern const PointwiseKernels cpu_pointwise;
 
+template <class... Ops>
+constexpr int op_count(OpList<Ops...>) {
+  return int(sizeof...(Ops));
+}
 template <class Op, class... Ops>
 constexpr int index_of(OpList<Ops...>) {
   int i = 0, found = 0;

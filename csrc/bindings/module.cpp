@@ -15,6 +15,7 @@ PYBIND11_MODULE(_C, m) {
   bind_copy(m);
   bind_view(m);
   bind_join(m);
+  bind_pointwise(m);
   bind_autograd(m);
   bind_numpy(m);
   bind_cuda(m);

@@ -10,6 +10,8 @@ void bind_creation(pybind11::module_& m);
 void bind_copy(pybind11::module_& m);        // to, clone, item, tolist, ...
 void bind_view(pybind11::module_& m);
 void bind_join(pybind11::module_& m);
+void bind_pointwise(pybind11::module_& m);
+void bind_pointwise_variants(pybind11::module_& m);  // called by bind_pointwise
 void bind_autograd(pybind11::module_& m);
 void bind_numpy(pybind11::module_& m);
 void bind_cuda(pybind11::module_& m);     // devices, memory, streams, virtual GPUs

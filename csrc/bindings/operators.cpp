@@ -1,27 +1,138 @@
-// The operators of Tensor.
-#include "bindings/signature.h"
-#include "ops/ops.h"
+// The operators of Tensor, one line each. Comparisons, arithmetic and bits come from the pointwise
+// ops; what cannot be an operand is left to Python (NotImplemented), whose TypeError then names
+// both types.
+#include "bindings/pointwise.h"
 
 namespace rushlight::python {
+namespace {
 
-template <auto F>
-static PyObject* binary_slot(PyObject* a, PyObject* b) {
+const Scalar kOne(1);  // alpha of add and sub
+
+bool read_operands(PyObject* a, PyObject* b, Input (&in)[2]) {
+  return Argument<Input>::read(a, in[0]) && Argument<Input>::read(b, in[1]);
+}
+
+// What reading an operand left behind: an error of its own, or only "not such a thing".
+PyObject* not_implemented() {
+  if (PyErr_Occurred()) return nullptr;
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
+template <class Op>
+PyObject* binary(PyObject* a, PyObject* b) {
   try {
-    const Tensor *x = as_tensor(a), *y = as_tensor(b);
-    if (!x || !y) Py_RETURN_NOTIMPLEMENTED;
-    return wrap(F(*x, *y));
+    Input in[2];
+    if (!read_operands(a, b, in)) return not_implemented();
+    return wrap(pointwise(pointwise_op<Op>(), in, &kOne));
   } catch (...) {
     return raise_current();
   }
 }
+template <class Op>
+PyObject* in_place(PyObject* self, PyObject* other) {
+  try {
+    Input in[2];
+    if (!read_operands(self, other, in)) return not_implemented();
+    if (!in[0].tensor) return not_implemented();
+    pointwise(pointwise_op<Op>(), in, &kOne, {Into::self, in[0].tensor});
+    return Py_NewRef(self);
+  } catch (...) {
+    return raise_current();
+  }
+}
+// number - tensor is rsub(), as its gradient's name tells.
+PyObject* subtract(PyObject* a, PyObject* b) {
+  if (as_tensor(a)) return binary<Sub>(a, b);
+  return binary<Rsub>(b, a);
+}
+PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  try {
+    Input in[2];
+    if (!read_operands(a, b, in)) return not_implemented();
+    return wrap(pow(in[0], in[1]));
+  } catch (...) {
+    return raise_current();
+  }
+}
+PyObject* power_in_place(PyObject* self, PyObject* b, PyObject*) {
+  try {
+    Input in[2];
+    if (!read_operands(self, b, in) || !in[0].tensor) return not_implemented();
+    pow(in[0], in[1], {Into::self, in[0].tensor});
+    return Py_NewRef(self);
+  } catch (...) {
+    return raise_current();
+  }
+}
+template <class Op>
+PyObject* unary(PyObject* self) {
+  try {
+    const Input in{as_tensor(self), {}};
+    return wrap(pointwise(pointwise_op<Op>(), &in));
+  } catch (...) {
+    return raise_current();
+  }
+}
+PyObject* invert(PyObject* self) {
+  if (is_floating(as_tensor(self)->dtype())) {
+    PyErr_SetString(PyExc_TypeError,
+                    "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
+    return nullptr;
+  }
+  return unary<BitwiseNot>(self);
+}
+PyObject* plus(PyObject* self) {
+  try {
+    return wrap(positive(*as_tensor(self)));
+  } catch (...) {
+    return raise_current();
+  }
+}
+PyObject* compare(PyObject* a, PyObject* b, int how) {
+  switch (how) {
+    case Py_LT: return binary<Lt>(a, b);
+    case Py_LE: return binary<Le>(a, b);
+    case Py_EQ: return binary<Eq>(a, b);
+    case Py_NE: return binary<Ne>(a, b);
+    case Py_GT: return binary<Gt>(a, b);
+    default: return binary<Ge>(a, b);
+  }
+}
+
+}  // namespace
 
 std::vector<PyType_Slot> operator_slots() {
   using Slot = void*;
-  return {{Py_nb_add, Slot(binary_slot<add>)},
-          {Py_nb_subtract, Slot(binary_slot<sub>)},
-          {Py_nb_multiply,
-           Slot(binary_slot<static_cast<Tensor (*)(const Tensor&, const Tensor&)>(mul)>)},
-          {Py_nb_true_divide, Slot(binary_slot<div>)}};
+  return {{Py_nb_add, Slot(binary<Add>)},
+          {Py_nb_subtract, Slot(subtract)},
+          {Py_nb_multiply, Slot(binary<Mul>)},
+          {Py_nb_true_divide, Slot(binary<Div>)},
+          {Py_nb_floor_divide, Slot(binary<FloorDivide>)},
+          {Py_nb_remainder, Slot(binary<Remainder>)},
+          {Py_nb_power, Slot(power)},
+          {Py_nb_and, Slot(binary<BitwiseAnd>)},
+          {Py_nb_or, Slot(binary<BitwiseOr>)},
+          {Py_nb_xor, Slot(binary<BitwiseXor>)},
+          {Py_nb_lshift, Slot(binary<LeftShift>)},
+          {Py_nb_rshift, Slot(binary<RightShift>)},
+          {Py_nb_inplace_add, Slot(in_place<Add>)},
+          {Py_nb_inplace_subtract, Slot(in_place<Sub>)},
+          {Py_nb_inplace_multiply, Slot(in_place<Mul>)},
+          {Py_nb_inplace_true_divide, Slot(in_place<Div>)},
+          {Py_nb_inplace_floor_divide, Slot(in_place<FloorDivide>)},
+          {Py_nb_inplace_remainder, Slot(in_place<Remainder>)},
+          {Py_nb_inplace_power, Slot(power_in_place)},
+          {Py_nb_inplace_and, Slot(in_place<BitwiseAnd>)},
+          {Py_nb_inplace_or, Slot(in_place<BitwiseOr>)},
+          {Py_nb_inplace_xor, Slot(in_place<BitwiseXor>)},
+          {Py_nb_inplace_lshift, Slot(in_place<LeftShift>)},
+          {Py_nb_inplace_rshift, Slot(in_place<RightShift>)},
+          {Py_nb_negative, Slot(unary<Neg>)},
+          {Py_nb_positive, Slot(plus)},
+          {Py_nb_absolute, Slot(unary<Abs>)},
+          {Py_nb_invert, Slot(invert)},
+          {Py_tp_richcompare, Slot(compare)}};
 }
 
 }  // namespace rushlight::python

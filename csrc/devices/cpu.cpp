@@ -4,6 +4,7 @@
 
 #include "core/backend.h"
 #include "core/memory.h"
+#include "kernels/pointwise.h"
 
 namespace rushlight {
 namespace {
@@ -26,7 +27,7 @@ const Backend cpu_backend = {
     .synchronize = synchronize,
     .runtime = nullptr,
     .copy = &cpu_copy,
-    .pointwise = nullptr,
+    .pointwise = &cpu_pointwise,
     .matmul = nullptr,
     .conv = nullptr,
     .pool = nullptr,

@@ -1,59 +1,212 @@
-// Plain arithmetic, until the pointwise family stands here.
+// Promotion, broadcasting, saving, in place and out= of every pointwise op. Not a template.
+#include "ops/pointwise.h"
+
 #include "core/backend.h"
-#include "ops/ops.h"
+#include "core/work.h"
+#include "ops/pointwise_checks.h"
+#include "ops/pointwise_geometry.h"
+#include "ops/pointwise_node.h"
 
 namespace rushlight {
+namespace {
 
-template <class F>
-static Tensor plain(const char* name, const Tensor& a, const Tensor& b, F f) {
-  check_same_device(name, a, "input", b, "other");
-  const DType d = promote_types(a.dtype(), b.dtype());
-  const Tensor x = contiguous(expand(to(a, d), broadcast(a.sizes(), b.sizes())));
-  const Tensor y = contiguous(expand(to(b, d), broadcast(a.sizes(), b.sizes())));
-  Tensor out = empty(x.sizes(), d, a.device());
-  const View v = view_of(out), p = view_of(x), q = view_of(y);
-  dispatch_all(d, [&]<class S>(Type<S>) {
-    for (std::int64_t i = 0; i < v.numel; ++i)
-      store(v.as<S>() + i,
-            static_cast<Compute<S>>(f(load(p.as<const S>() + i), load(q.as<const S>() + i))));
-  });
+constexpr double kNanosecondsPerElement = 0.3;
+const Scalar kNoParameters[kMaxParameters] = {};
+
+// The common small call: floating CPU tensors of one dtype and shape, row-major, or numbers, and no
+// gradient. Everything else goes the long way below.
+bool is_plain(const PointwiseOp& op, const Input* in, const Scalar* parameters,
+              const Tensor*& first) {
+  const bool records = op.differentiable && grad_enabled();
+  for (int i = 0; i < op.inputs; ++i) {
+    const Tensor* t = in[i].tensor;
+    if (!t) {
+      if (in[i].number.kind == Scalar::Kind::boolean) return false;
+      continue;
+    }
+    const Body& b = *t->body();
+    if (!b.contiguous || !b.device.is_cpu() || (records && (b.requires_grad || b.base)))
+      return false;
+    if (!first) {
+      if (!is_floating(b.dtype)) return false;
+      first = t;
+    } else if (b.dtype != (*first)->dtype || !(b.shape == (*first)->shape)) {
+      return false;
+    }
+  }
+  return first && op.takes < Takes::integers && !op.bool_inputs &&
+         (!op.parameters || parameters[0].kind != Scalar::Kind::boolean);
+}
+
+void run_forward(const PointwiseOp& op, const PointwiseCall& call, Device device,
+                 std::initializer_list<const Tensor*> held) {
+  const Backend& b = backend(device);
+  std::int64_t zero;
+  {
+    Unlocked free(double(call.numel) * kNanosecondsPerElement, held);
+    zero = b.pointwise->forward(op.index, call);
+  }
+  if (zero >= 0) [[unlikely]]
+    fail_zero_division(op, zero);
+}
+
+// A number as the integer dtype it is combined with would hold it: 300 is 44 among uint8.
+Scalar wrapped_to(DType d, Scalar s) {
+  if (is_floating(d) || s.is_floating()) return s;
+  if (d == DType::boolean) return Scalar(s.i != 0);
+  return dispatch_integral(
+      d, [&]<class S>(Type<S>) { return Scalar(std::int64_t(static_cast<S>(s.i))); });
+}
+
+}  // namespace
+
+Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into) {
+  if (!parameters) parameters = kNoParameters;
+  PointwiseCall call;
+  call.parameters = parameters;
+  const Tensor* first = nullptr;
+  if (into.kind == Into::fresh && is_plain(op, in, parameters, first)) [[likely]] {
+    const Body& b = *first->body();
+    CallGeometry geometry(b.shape, b.numel, true);
+    call.computes = computes(b.dtype);
+    for (int i = 0; i < op.inputs; ++i) {
+      if (in[i].tensor)
+        geometry.bind(call.in[i], *in[i].tensor);
+      else
+        geometry.bind(call.in[i], in[i].number);
+    }
+    Tensor out = geometry.make(call.out[0], op.bool_result ? DType::boolean : b.dtype, kCpu);
+    geometry.finish(call);
+    if (call.numel)
+      run_forward(op, call, kCpu,
+                  {&out, first, in[op.inputs - 1].tensor ? in[op.inputs - 1].tensor : &out});
+    return out;
+  }
+
+  // 1. One device, one dtype. Operands of another dtype are converted by the kernel.
+  first = into.target;
+  for (int i = 0; i < op.inputs && !first; ++i) first = in[i].tensor;
+  if (!first) fail<TypeError>(op.name, "(): no argument is a Tensor");
+  const Device device = common_device(op, in, into);
+  const DType common = common_dtype(op, in, device.is_cuda());
+  check_parameters(op, parameters, common);
+  const DType result = op.bool_result ? DType::boolean : common;
+  if (op.index == pointwise_op<BitwiseNot>().index && common == DType::boolean)
+    return pointwise(pointwise_op<LogicalNot>(), in, parameters, into);
+
+  // 2. One shape, and what will be recorded.
+  Shape shape;
+  Scalar numbers[kMaxInputs];
+  Tensor copies[kMaxInputs];
+  const Tensor* t[kMaxInputs] = {};
+  bool dense = true;
+  unsigned wanted = 0;
+  first = nullptr;
+  for (int i = 0; i < op.inputs; ++i) {
+    numbers[i] = wrapped_to(common, in[i].number);
+    if (!in[i].tensor) continue;
+    const Tensor& x = *in[i].tensor;
+    if (!first) {
+      first = &x;
+      shape = x.shape();
+    } else if (!(x.shape() == shape)) {
+      shape = broadcast(shape, x.sizes());
+    }
+    if (wants_grad(x)) wanted |= 1u << i;
+    // among others, a 0-d tensor of another device or a wider integer is a number
+    const bool narrows = is_integral(common) && x.dim() == 0 && x.dtype() != common;
+    if (x.device() != device || (narrows && !(op.bool_inputs >> i & 1))) {
+      numbers[i] = wrapped_to(common, item(x));
+      continue;
+    }
+    t[i] = &x;
+    dense &= x.is_contiguous();
+  }
+  const bool records = wanted && grad_enabled() && is_floating(result);
+  for (int i = 0; dense && i < op.inputs; ++i) dense = !t[i] || t[i]->shape() == shape;
+
+  // 3. Where the result goes, and everything that could forbid writing there.
+  Tensor out;
+  if (into.kind != Into::fresh) {
+    check_target(op, into, shape, result, records);
+    out = *into.target;
+    if (into.kind == Into::out) {
+      if (out.device() != device)
+        fail_devices(std::string(op.name).c_str(), out, "out", *first, "input");
+      resize_output(out, shape);
+      check_no_internal_overlap(out, std::string(op.name).c_str());
+    }
+    for (int i = 0; i < op.inputs; ++i)
+      if (t[i] && needs_copy(out, *t[i])) {
+        copies[i] = clone(detach(*t[i]));
+        t[i] = &copies[i];
+      }
+    for (int i = 0; dense && i < op.inputs; ++i) dense = !t[i] || t[i]->is_contiguous();
+    dense &= out.is_contiguous();
+  }
+  Ref<Node> node;
+  if (records) {
+    auto* n = new PointwiseNode(op, parameters, shape, common);
+    node = Ref<Node>::adopt(n);
+    n->choose_saved(wanted);
+    for (int i = 0; i < op.inputs; ++i) {
+      Tensor kept;  // a saved input that is about to be overwritten
+      if (in[i].tensor && n->saves(i) && out &&
+          (*in[i].tensor)->storage.get() == out->storage.get()) {
+        const GradMode off(false);
+        kept = clone(*in[i].tensor);
+      }
+      n->add(in[i], kept ? &kept : nullptr, shape);
+    }
+  }
+
+  // 4. Compute.
+  CallGeometry geometry(shape, numel_of(shape), dense);
+  call.computes = computes(common);
+  if (device.is_meta()) {
+    if (!out) out = empty(shape, result, device);
+  } else {
+    if (out) geometry.bind(call.out[0], out);
+    for (int i = 0; i < op.inputs; ++i) {
+      if (t[i])
+        geometry.bind(call.in[i], *t[i]);
+      else
+        geometry.bind(call.in[i], numbers[i]);
+    }
+    if (!out) out = geometry.make(call.out[0], result, device);
+    geometry.finish(call);
+    if (call.numel)
+      run_forward(op, call, device,
+                  {&out, t[0] ? t[0] : &out, t[1] ? t[1] : &out, t[2] ? t[2] : &out});
+  }
+
+  // 5. History.
+  if (!node) {
+    if (into.kind != Into::fresh) finish_inplace(out);
+    return out;
+  }
+  auto* n = static_cast<PointwiseNode*>(node.get());
+  if (into.kind == Into::self)
+    finish_inplace(out, node);
+  else
+    attach(out, node.get());
+  if (n->saves_output()) n->save_output(out);
   return out;
 }
 
-Tensor add(const Tensor& a, const Tensor& b) {
-  Tensor out;
-  {
-    const GradMode off(false);
-    out = plain("add", a, b, [](auto x, auto y) { return x + y; });
-  }
-  return record(
-      "AddBackward0", out,
-      [p = a.shape(), q = b.shape()](Tensor g) { return Gradients(sum_to(g, p), sum_to(g, q)); }, a,
-      b);
-}
-Tensor sub(const Tensor& a, const Tensor& b) { return add(a, neg(b)); }
-Tensor mul(const Tensor& a, const Tensor& b) {
-  Tensor out;
-  {
-    const GradMode off(false);
-    out = plain("mul", a, b, [](auto x, auto y) { return x * y; });
-  }
-  return record(
-      "MulBackward0", out,
-      [x = Saved(a), y = Saved(b)](Tensor g) {
-        return Gradients(sum_to(mul(g, y.get()), x.get().shape()),
-                         sum_to(mul(g, x.get()), y.get().shape()));
-      },
-      a, b);
-}
-Tensor mul(const Tensor& a, Scalar b) { return mul(a, scalar_tensor(b, a.dtype(), a.device())); }
-Tensor div(const Tensor& a, const Tensor& b) {
-  return plain("div", a, b, [](auto x, auto y) { return x / y; });
-}
-Tensor neg(const Tensor& a) { return mul(a, Scalar(-1)); }
+// ---- what other ops use
+
+Tensor add(const Tensor& a, const Tensor& b) { return apply<Add>(a, b); }
+Tensor sub(const Tensor& a, const Tensor& b) { return apply<Sub>(a, b); }
+Tensor mul(const Tensor& a, const Tensor& b) { return apply<Mul>(a, b); }
+Tensor mul(const Tensor& a, Scalar b) { return apply<Mul>(a, b); }
+Tensor div(const Tensor& a, const Tensor& b) { return apply<Div>(a, b); }
+Tensor neg(const Tensor& a) { return apply<Neg>(a); }
 void add_into(const Tensor& self, const Tensor& other) {
   const GradMode off(false);
-  copy_bits(self, add(self, other));
+  const Input inputs[] = {as_input(self), as_input(other)};
+  const Scalar alpha(1);
+  pointwise(pointwise_op<Add>(), inputs, &alpha, {Into::self, &self});
 }
 
 }  // namespace rushlight

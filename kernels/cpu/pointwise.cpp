@@ -13,9 +13,7 @@ namespace {
 constexpr int kMaxOperands = kMaxInputs + kMaxSaved + 1;
 constexpr std::int64_t kGrain = 32768;   // elements worth a second thread
 constexpr std::int64_t kLongRow = 128;   // from here on a row is a segment of its own
-constexpr int kOps = []<class... Ops>(OpList<Ops...>) {
-  return int(sizeof...(Ops));
-}(PointwiseOps{});
+constexpr int kOps = op_count(PointwiseOps{});
 
 struct Table {
   PointwiseLoops rows[kOps];

@@ -54,7 +54,8 @@ template <Real T>
 HOST_DEVICE inline T expm1(T x) {
   if constexpr (kDeviceCode) return ::expm1(x);
   using L = Layout<T>;
-  T z = x > L::exp_high ? L::exp_high : x;
+  const T high = L::exp_high - T(2);  // 2^k / 2 must be a number
+  T z = x > high ? high : x;
   z = z < T(-40) ? T(-40) : z;
   const T shifted = z * T(1.44269504088896340736) + L::magic, n = shifted - L::magic;
   const T r = (z - n * L::ln2_high) - n * L::ln2_low;

@@ -16,7 +16,7 @@ struct Relu {
       ">>> torch.relu(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([0.0000, 0.5000, 4.0000])";
   static constexpr auto takes = Takes::numbers;
-  static constexpr auto bool_error = "Boolean inputs not supported for relu";
+  static constexpr auto refusal = "Boolean inputs not supported for relu";
   static constexpr Saves save = {Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return where(x < T(0), T(0), x); }
   template <class T> HOST_DEVICE static T backward(T g, T y) { return where(y > T(0), g, T(0)); }
@@ -30,7 +30,7 @@ struct Hardtanh {
       "tensor([-1.0000,  0.5000,  1.0000])";
   static constexpr auto takes = Takes::numbers;
   static constexpr auto published = Published::functional;
-  static constexpr auto bool_error = "Bool inputs not supported for hardtanh";
+  static constexpr auto refusal = "Bool inputs not supported for hardtanh";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T min_val, T max_val) {
     const T low = where(x < min_val, min_val, x);
@@ -84,8 +84,8 @@ struct Selu {
       ">>> torch.selu(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-1.1113,  0.5254,  4.2028])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::function;
-  static constexpr auto kernel = "elu";
+  static constexpr auto published = Published::functional;
+  static constexpr auto kernel = "elu_cpu";
   static constexpr auto node = "EluBackward0";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) {
@@ -105,8 +105,8 @@ struct Celu {
       ">>> torch.celu(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-0.6321,  0.5000,  4.0000])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::function;
-  static constexpr auto kernel = "elu";
+  static constexpr auto published = Published::functional;
+  static constexpr auto kernel = "elu_cpu";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T alpha) {
     return where(x > T(0), x, alpha * expm1(where(x > T(0), T(0), x) / alpha));
@@ -121,7 +121,7 @@ struct Gelu {
   static constexpr auto doc = "x * Phi(x), where Phi is the normal distribution function.";
   static constexpr auto takes = Takes::floating;
   static constexpr auto published = Published::inner;
-  static constexpr auto kernel = "GeluKernelImpl ";
+  static constexpr auto kernel = "GeluKernelImpl";
   static constexpr auto node = "GeluBackward0";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) {
@@ -138,7 +138,7 @@ struct GeluTanh {
   static constexpr auto doc = "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))";
   static constexpr auto takes = Takes::floating;
   static constexpr auto published = Published::inner;
-  static constexpr auto kernel = "GeluKernelImpl ";
+  static constexpr auto kernel = "GeluKernelImpl";
   static constexpr auto node = "GeluBackward0";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) {
@@ -299,7 +299,7 @@ struct Softshrink {
       "tensor([-0.5000,  0.0000,  3.5000])";
   static constexpr auto takes = Takes::floating;
   static constexpr auto published = Published::functional;
-  static constexpr auto kernel = "softshrink_check ";
+  static constexpr auto kernel = "softshrink_check";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T lambd) {
     return where(x > lambd, x - lambd, where(x < -lambd, x + lambd, where(x == x, T(0), x)));
@@ -317,7 +317,7 @@ struct Logsigmoid {
       "tensor([-1.3133, -0.4741, -0.0181])";
   static constexpr auto takes = Takes::floating;
   static constexpr auto published = Published::functional;
-  static constexpr auto kernel = "log_sigmoid";
+  static constexpr auto kernel = "log_sigmoid_cpu";
   static constexpr auto node = "LogSigmoidBackward0";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) {

@@ -11,7 +11,7 @@ struct Neg {
       ">>> torch.neg(torch.tensor([1., -2.]))\n"
       "tensor([-1.,  2.])";
   static constexpr auto takes = Takes::numbers;
-  static constexpr auto bool_error =
+  static constexpr auto refusal =
       "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
       "a mask, use the `~` or `logical_not()` operator instead.";
   static constexpr Saves save = {};
@@ -39,6 +39,7 @@ struct Square {
       "tensor([ 9., 16.])";
   static constexpr auto takes = Takes::numbers;
   static constexpr auto node = "PowBackward0";
+  static constexpr bool promotes_bool = true;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return x * x; }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g * (T(2) * x); }
@@ -182,7 +183,7 @@ struct FloorDivide {
       ">>> torch.floor_divide(torch.tensor([7, -7]), 2)\n"
       "tensor([ 3, -4])";
   static constexpr auto takes = Takes::numbers;
-  static constexpr auto kernel = "div_floor";
+  static constexpr auto kernel = "div_floor_cpu";
   static constexpr bool divides = true;
   static constexpr Saves save = {};
   static constexpr Domain domain = {0.3, 3};
@@ -227,7 +228,7 @@ struct Pow {
   static constexpr auto signature = "pow(input, exponent)";
   static constexpr auto doc = "input to the power exponent.";
   static constexpr auto takes = Takes::numbers;
-  static constexpr auto kernel = "pow ";
+  static constexpr auto kernel = "pow";
   static constexpr auto node = "PowBackward1";
   static constexpr auto published = Published::inner;
   static constexpr Saves save = {Save::input | Save::other,
@@ -242,6 +243,38 @@ struct Pow {
   }
 };
 
+struct PowNumber {
+  static constexpr auto signature = "pow_number(input, exponent=1.0)";
+  static constexpr auto doc = "x to the power of a number.";
+  static constexpr auto takes = Takes::floating;
+  static constexpr auto node = "PowBackward0";
+  static constexpr auto published = Published::inner;
+  static constexpr Saves save = {Save::input};
+  static constexpr Domain domain = {0.3, 3};
+  template <class T> HOST_DEVICE static T forward(T x, T e) { return pow(x, e); }
+  template <class T> HOST_DEVICE static T backward(T g, T x, T e) {
+    return where(e == T(0), T(0), g * (e * pow(x, e - T(1))));
+  }
+};
+
+// x ** 0.5, x ** -0.5 and x ** -1: the same formulas under the name that torch gives their
+// gradient.
+struct SqrtPower : Sqrt {
+  static constexpr auto signature = "sqrt_power(input)";
+  static constexpr auto node = "PowBackward0";
+  static constexpr auto published = Published::inner;
+};
+struct RsqrtPower : Rsqrt {
+  static constexpr auto signature = "rsqrt_power(input)";
+  static constexpr auto node = "PowBackward0";
+  static constexpr auto published = Published::inner;
+};
+struct ReciprocalPower : Reciprocal {
+  static constexpr auto signature = "reciprocal_power(input)";
+  static constexpr auto node = "PowBackward0";
+  static constexpr auto published = Published::inner;
+};
+
 struct Hypot {
   static constexpr auto signature = "hypot(input, other)";
   static constexpr auto doc =
@@ -249,6 +282,7 @@ struct Hypot {
       ">>> torch.hypot(torch.tensor([3.]), torch.tensor([4.]))\n"
       "tensor([5.])";
   static constexpr auto takes = Takes::floating;
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::output, Save::other | Save::output};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return hypot(a, b); }
@@ -282,7 +316,8 @@ struct Addcmul {
       "value=2)\n"
       "tensor([ 7., 17.])";
   static constexpr auto takes = Takes::numbers;
-  static constexpr auto kernel = "addcmul_cpu_out ";
+  static constexpr auto kernel = "addcmul_cpu_out";
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {0, Save::third, Save::other};
   template <class T> HOST_DEVICE static T forward(T x, T a, T b, T value) {
     return x + value * a * b;
@@ -293,6 +328,13 @@ struct Addcmul {
 };
 
 struct Addcdiv {
+  static constexpr auto refusal =
+      "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
+      "perform a true division of tensor1 and tensor2. The historic addcdiv behavior can be "
+      "implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer "
+      "inputs and as (input + value * tensor1 / tensor2) for float inputs. The future addcdiv "
+      "behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all "
+      "dtypes.";
   static constexpr auto signature = "addcdiv(input, tensor1, tensor2, *, value=1)";
   static constexpr auto doc =
       "input + value * tensor1 / tensor2\n"
@@ -300,6 +342,7 @@ struct Addcdiv {
       "value=2)\n"
       "tensor([2., 2.])";
   static constexpr auto takes = Takes::floating;
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {0, Save::third, Save::other | Save::third};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T x, T a, T b, T value) {
@@ -310,8 +353,8 @@ struct Addcdiv {
   }
 };
 
-using ArithmeticOps =
-    OpList<Neg, Reciprocal, Square, Cube, Sqrt, Rsqrt, Add, Sub, Rsub, Mul, Div, DivTrunc, DivFloor,
-           FloorDivide, Remainder, Fmod, Pow, Hypot, Lerp, Addcmul, Addcdiv>;
+using ArithmeticOps = OpList<Neg, Reciprocal, Square, Cube, Sqrt, Rsqrt, Add, Sub, Rsub, Mul, Div,
+                             DivTrunc, DivFloor, FloorDivide, Remainder, Fmod, Pow, PowNumber,
+                             SqrtPower, RsqrtPower, ReciprocalPower, Hypot, Lerp, Addcmul, Addcdiv>;
 
 }  // namespace rushlight

@@ -164,6 +164,7 @@ struct LogicalAnd {
       ">>> torch.logical_and(torch.tensor([0, 1]), torch.tensor([1, 1]))\n"
       "tensor([False,  True])";
   static constexpr auto takes = Takes::anything;
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T a, T b) {
     return (a != T(0)) & (b != T(0));
@@ -177,6 +178,7 @@ struct LogicalOr {
       ">>> torch.logical_or(torch.tensor([0, 1]), torch.tensor([1, 1]))\n"
       "tensor([True, True])";
   static constexpr auto takes = Takes::anything;
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T a, T b) {
     return (a != T(0)) | (b != T(0));
@@ -190,6 +192,7 @@ struct LogicalXor {
       ">>> torch.logical_xor(torch.tensor([0, 1]), torch.tensor([1, 1]))\n"
       "tensor([ True, False])";
   static constexpr auto takes = Takes::anything;
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T a, T b) {
     return (a != T(0)) != (b != T(0));
@@ -247,7 +250,7 @@ struct LeftShift {
       ">>> torch.bitwise_left_shift(torch.tensor([12, 5]), 2)\n"
       "tensor([48, 20])";
   static constexpr auto takes = Takes::shifts;
-  static constexpr auto kernel = "lshift";
+  static constexpr auto kernel = "lshift_cpu";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a << b; }
 };
@@ -259,7 +262,7 @@ struct RightShift {
       ">>> torch.bitwise_right_shift(torch.tensor([12, 5]), 2)\n"
       "tensor([3, 1])";
   static constexpr auto takes = Takes::shifts;
-  static constexpr auto kernel = "rshift";
+  static constexpr auto kernel = "rshift_cpu";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a >> b; }
 };

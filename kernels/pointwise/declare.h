@@ -6,7 +6,9 @@
 //   forward    the formula; backward: gradients, given g, then what `save` names (inputs in order,
 //              the output last), then the parameters. No backward: not differentiable
 //
-// and, where the default does not hold: takes, node, domain, published, kernel, bool_error, angle.
+// and, where the default does not hold: takes, published, node (name of the gradient), domain,
+// kernel and refusal (words of errors), divides, angle, promotes_bool (x * x of bools is int64),
+// tensors_only (torch takes no number there).
 // T is float or double in a kernel, Integer where the op takes integers, and Value (a tensor or a
 // number, csrc/ops/value.h) when the gradient itself must be differentiable. So a formula makes
 // constants as T(2); has no `if`, `?:`, `&&`; calls only functions of math.h; and where another

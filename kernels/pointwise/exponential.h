@@ -222,6 +222,7 @@ struct Logaddexp {
       "tensor([2.3133])";
   static constexpr auto takes = Takes::floating;
   static constexpr auto published = Published::function;
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
     const T distance = where(a == b, T(0), a - b);  // inf - inf would be NaN
@@ -241,6 +242,7 @@ struct Logaddexp2 {
       "tensor([2.5850])";
   static constexpr auto takes = Takes::floating;
   static constexpr auto published = Published::function;
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
     const T distance = where(a == b, T(0), a - b);

@@ -38,7 +38,7 @@ struct SmoothL1Loss {
       "d^2 / (2 beta) where d = |input - target| < beta, else d - beta / 2.";
   static constexpr auto takes = Takes::floating;
   static constexpr auto published = Published::inner;
-  static constexpr auto kernel = "smooth_l1";
+  static constexpr auto kernel = "smooth_l1_cpu";
   static constexpr auto node = "SmoothL1LossBackward0";
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T x, T t, T beta) {
@@ -78,7 +78,7 @@ struct BinaryCrossEntropy {
   static constexpr auto doc = "-(t log(x) + (1 - t) log(1 - x)), each logarithm kept above -100.";
   static constexpr auto takes = Takes::floating;
   static constexpr auto published = Published::inner;
-  static constexpr auto kernel = "binary_cross_entropy ";
+  static constexpr auto kernel = "binary_cross_entropy";
   static constexpr auto node = "BinaryCrossEntropyBackward0";
   static constexpr Saves save = {Save::input | Save::other, Save::input};
   static constexpr Domain domain = {0.1, 0.9};
@@ -99,7 +99,7 @@ struct BceWithLogits {
   static constexpr auto doc = "bce() of sigmoid(input), without overflow.";
   static constexpr auto takes = Takes::floating;
   static constexpr auto published = Published::inner;
-  static constexpr auto kernel = "log_sigmoid";
+  static constexpr auto kernel = "log_sigmoid_cpu";
   static constexpr auto node = "BinaryCrossEntropyWithLogitsBackward0";
   static constexpr Saves save = {Save::input | Save::other, Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T t) {
@@ -115,7 +115,7 @@ struct BceWithLogitsWeighted {
   static constexpr auto doc = "bce_with_logits() with a weight for the positive class.";
   static constexpr auto takes = Takes::floating;
   static constexpr auto published = Published::inner;
-  static constexpr auto kernel = "log_sigmoid";
+  static constexpr auto kernel = "log_sigmoid_cpu";
   static constexpr auto node = "BinaryCrossEntropyWithLogitsBackward0";
   static constexpr Saves save = {Save::input | Save::other | Save::third, Save::input | Save::third,
                                  Save::input | Save::other};

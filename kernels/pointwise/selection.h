@@ -51,7 +51,7 @@ struct Floor {
       ">>> torch.floor(torch.tensor([1.5, -1.5]))\n"
       "tensor([ 1., -2.])";
   static constexpr auto takes = Takes::numbers;
-  static constexpr auto kernel = "floor_vml";
+  static constexpr auto kernel = "floor_vml_cpu";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return floor(x); }
   template <class T> HOST_DEVICE static T backward(T) { return T(0); }
@@ -64,7 +64,7 @@ struct Ceil {
       ">>> torch.ceil(torch.tensor([1.5, -1.5]))\n"
       "tensor([ 2., -1.])";
   static constexpr auto takes = Takes::numbers;
-  static constexpr auto kernel = "ceil_vml";
+  static constexpr auto kernel = "ceil_vml_cpu";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return ceil(x); }
   template <class T> HOST_DEVICE static T backward(T) { return T(0); }
@@ -77,7 +77,7 @@ struct Trunc {
       ">>> torch.trunc(torch.tensor([1.5, -1.5]))\n"
       "tensor([ 1., -1.])";
   static constexpr auto takes = Takes::numbers;
-  static constexpr auto kernel = "trunc_vml";
+  static constexpr auto kernel = "trunc_vml_cpu";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return trunc(x); }
   template <class T> HOST_DEVICE static T backward(T) { return T(0); }
@@ -99,7 +99,7 @@ struct Round {
   static constexpr auto signature = "round(input)";
   static constexpr auto doc = "The nearest integer; halves go to the even one.";
   static constexpr auto takes = Takes::numbers;
-  static constexpr auto kernel = "round_vml";
+  static constexpr auto kernel = "round_vml_cpu";
   static constexpr auto published = Published::inner;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return round(x); }
@@ -126,6 +126,7 @@ struct Maximum {
       ">>> torch.maximum(torch.tensor([1., 5.]), torch.tensor([3., 2.]))\n"
       "tensor([3., 5.])";
   static constexpr auto takes = Takes::anything;
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
     return where(a > b, a, where(a == a, b, a));
@@ -143,6 +144,7 @@ struct Minimum {
       ">>> torch.minimum(torch.tensor([1., 5.]), torch.tensor([3., 2.]))\n"
       "tensor([1., 2.])";
   static constexpr auto takes = Takes::anything;
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
     return where(a < b, a, where(a == a, b, a));
@@ -161,6 +163,7 @@ struct Fmax {
       "tensor([3., 2.])";
   static constexpr auto takes = Takes::anything;
   static constexpr auto published = Published::function;
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
     return where(a >= b, a, where(b == b, b, a));
@@ -179,6 +182,7 @@ struct Fmin {
       "tensor([1., 2.])";
   static constexpr auto takes = Takes::anything;
   static constexpr auto published = Published::function;
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
     return where(a <= b, a, where(b == b, b, a));
@@ -212,7 +216,7 @@ struct ClampMin {
       "The larger of input and min.\n"
       ">>> torch.clamp_min(torch.tensor([-1., 2.]), 0)\n"
       "tensor([0., 2.])";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::anything;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T x, T low) { return Maximum::forward(x, low); }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T x, T low) {
@@ -226,12 +230,38 @@ struct ClampMax {
       "The smaller of input and max.\n"
       ">>> torch.clamp_max(torch.tensor([-1., 2.]), 0)\n"
       "tensor([-1.,  0.])";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::anything;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T x, T high) { return Minimum::forward(x, high); }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T x, T high) {
     return {where(x <= high, g, T(0)), where(x > high, g, T(0))};
   }
+};
+
+// clamp() with numbers, and with one bound: the same formulas under torch's names.
+struct ClampNumbers : Clamp {
+  static constexpr auto signature = "clamp_numbers(input, min, max)";
+  static constexpr auto node = "ClampBackward1";
+};
+struct ClampMinOnly : ClampMin {
+  static constexpr auto signature = "clamp_from(input, min)";
+  static constexpr auto node = "ClampBackward0";
+  static constexpr auto published = Published::inner;
+};
+struct ClampMinNumber : ClampMin {
+  static constexpr auto signature = "clamp_from_number(input, min)";
+  static constexpr auto node = "ClampBackward1";
+  static constexpr auto published = Published::inner;
+};
+struct ClampMaxOnly : ClampMax {
+  static constexpr auto signature = "clamp_to(input, max)";
+  static constexpr auto node = "ClampBackward0";
+  static constexpr auto published = Published::inner;
+};
+struct ClampMaxNumber : ClampMax {
+  static constexpr auto signature = "clamp_to_number(input, max)";
+  static constexpr auto node = "ClampBackward1";
+  static constexpr auto published = Published::inner;
 };
 
 struct NanToNum {
@@ -256,10 +286,10 @@ struct Heaviside {
       ">>> torch.heaviside(torch.tensor([-1., 0., 2.]), torch.tensor([0.5]))\n"
       "tensor([0.0000, 0.5000, 1.0000])";
   static constexpr auto takes = Takes::anything;
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T v) {
-    const T side = where(x > T(0), T(1), T(0));
-    return where(x == T(0), v, where(x == x, side, x));
+    return where(x == T(0), v, where(x > T(0), T(1), T(0)));
   }
 };
 
@@ -320,7 +350,8 @@ struct MaskedScale {
 };
 
 using SelectionOps = OpList<Abs, Sign, Sgn, Floor, Ceil, Trunc, Frac, Round, RoundDecimals, Maximum,
-                            Minimum, Fmax, Fmin, Clamp, ClampMin, ClampMax, NanToNum, Heaviside,
-                            Copysign, Where, MaskedFill, MaskedScale>;
+                            Minimum, Fmax, Fmin, Clamp, ClampMin, ClampMax, ClampNumbers,
+                            ClampMinOnly, ClampMinNumber, ClampMaxOnly, ClampMaxNumber, NanToNum,
+                            Heaviside, Copysign, Where, MaskedFill, MaskedScale>;
 
 }  // namespace rushlight

@@ -82,6 +82,7 @@ struct Atan2 {
       "The angle of the point (other, input), from -pi to pi.\n"
       ">>> torch.atan2(torch.tensor([1.]), torch.tensor([-1.]))\n"
       "tensor([2.3562])";
+  static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return atan2(a, b); }

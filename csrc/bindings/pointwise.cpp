@@ -1,0 +1,200 @@
+// Functions, methods, in-place methods and out= of the pointwise ops.
+#include "bindings/pointwise.h"
+
+#include "bindings/module.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+
+// ---- calls
+
+static bool read_input(const PointwiseFace& f, const Signature& s, int i, PyObject* o, Input& in) {
+  if ((in.tensor = as_tensor(o))) [[likely]]
+    return true;
+  const bool takes_number = i > 0 && !f.op->tensors_only;
+  if (takes_number && Argument<Scalar>::read(o, in.number)) return true;
+  if (PyErr_Occurred()) return false;
+  return s.wrong_type(std::size_t(i), takes_number ? "Tensor or Number" : "Tensor", o);
+}
+
+static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObject* const* values,
+                             Into::Kind kind) {
+  const PointwiseOp& op = *f.op;
+  Input in[kMaxInputs];
+  Scalar parameters[kMaxParameters];
+  for (int i = 0; i < op.inputs; ++i)
+    if (!read_input(f, s, i, values[i], in[i])) return nullptr;
+  for (int p = 0; p < op.parameters; ++p) {
+    PyObject* o = values[op.inputs + p];
+    if (Argument<Scalar>::read(o, parameters[p])) continue;
+    if (PyErr_Occurred()) return nullptr;
+    return s.wrong_type(std::size_t(op.inputs + p), "Number", o), nullptr;
+  }
+  Into into{kind, in[0].tensor};
+  if (kind == Into::fresh && int(s.parameters.size()) > op.inputs + op.parameters) {
+    PyObject* o = values[op.inputs + op.parameters];
+    if (o != Py_None) {
+      into = {Into::out, as_tensor(o)};
+      if (!into.target)
+        return s.wrong_type(std::size_t(op.inputs + op.parameters), "Tensor", o), nullptr;
+      pointwise(op, in, parameters, into);
+      return Py_NewRef(o);
+    }
+  }
+  return wrap(pointwise(op, in, parameters, into));
+}
+
+static PyObject* call(const PointwiseFace& f, const Signature& s, Into::Kind kind, PyObject* self,
+                      PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  try {
+    const int given = int(n) + (self ? 1 : 0), inputs = f.op->inputs;
+    if (given == inputs && !keywords) [[likely]] {  // inputs only: no names, no defaults to read
+      Input in[kMaxInputs];
+      for (int i = 0; i < inputs; ++i)
+        if (!read_input(f, s, i, self ? (i ? args[i - 1] : self) : args[i], in[i])) return nullptr;
+      return wrap(pointwise(*f.op, in, f.defaults, {kind, in[0].tensor}));
+    }
+    PyObject* values[kMaxInputs + kMaxParameters + 1];
+    std::pair<PyObject* const*, Py_ssize_t> rest{};
+    if (!s.bind(self, args, n, keywords, values, rest)) return nullptr;
+    return sorted_call(f, s, values, kind);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* call_pointwise(const PointwiseFace& f, PyObject* self, PyObject* const* args,
+                         Py_ssize_t n, PyObject* keywords) {
+  return call(f, f.function, Into::fresh, self, args, n, keywords);
+}
+PyObject* call_pointwise_in_place(const PointwiseFace& f, PyObject* self, PyObject* const* args,
+                                  Py_ssize_t n, PyObject* keywords) {
+  return call(f, f.in_place, Into::self, self, args, n, keywords);
+}
+
+// ---- docstrings and stubs
+
+static const char* description_of(std::string_view name) {
+  if (name == "input") return "the input tensor";
+  if (name == "out") return "where the result is written";
+  if (name == "alpha") return "what the second operand is multiplied with";
+  if (name == "value") return "what the product or quotient is multiplied with";
+  if (name == "beta") return "steepness of the curve";
+  if (name == "threshold") return "where the function becomes linear";
+  if (name == "negative_slope") return "slope below 0";
+  if (name == "lambd") return "half the width of the interval that becomes 0";
+  if (name == "min_val" || name == "min") return "lower bound";
+  if (name == "max_val" || name == "max") return "upper bound";
+  if (name == "weight") return "0 gives input, 1 gives end";
+  return "broadcast against the others";
+}
+
+std::string docstring_of(std::string_view doc, const Signature& s) {
+  const std::size_t example = doc.find("\n>>>");
+  std::string text(doc.substr(0, example));
+  text += "\n\nArgs:\n";
+  for (const Signature::Parameter& p : s.parameters)
+    text += "    " + p.name + ": " + description_of(p.name) + "\n";
+  if (example == doc.npos) return text;
+  text += "\nExample:\n";
+  std::string_view rest = doc.substr(example + 1);
+  while (!rest.empty()) {
+    const std::size_t line = rest.find('\n');
+    text += "    " + std::string(rest.substr(0, line)) + "\n";
+    rest.remove_prefix(line == rest.npos ? rest.size() : line + 1);
+  }
+  return text;
+}
+
+static std::string stub_of_face(const PointwiseFace& f, const Signature& s) {
+  std::string text = "def " + s.name + "(";
+  for (std::size_t i = 0; i < s.parameters.size(); ++i) {
+    const Signature::Parameter& p = s.parameters[i];
+    if (int(i) == s.positional) text += "*, ";
+    const bool is_tensor = i == 0 || (int(i) < f.op->inputs && f.op->tensors_only);
+    text += p.name + ": " +
+            (p.name == "out"          ? "Tensor | None = ..."
+             : int(i) >= f.op->inputs ? "float = ..."
+             : is_tensor              ? "Tensor"
+                                      : "Tensor | float");
+    if (i + 1 < s.parameters.size()) text += ", ";
+  }
+  return text + ") -> Tensor: ...";
+}
+
+// ---- publishing
+
+template <int I>
+[[gnu::cold, gnu::noinline]] static void publish_face(py::module_& m) {
+  PointwiseFace& f = pointwise_faces[I];
+  const PointwiseOp& op = *(f.op = &pointwise_ops()[I]);
+  if (op.published == Published::inner) return;
+  const std::string text = op.signature, name(op.name);
+  const std::string inside = text.substr(0, text.size() - 1);
+  const bool functional = op.published == Published::functional;
+  const char* out = text.find('*') == text.npos ? ", *, out=None)" : ", out=None)";
+  f.function = Signature::parse(functional ? text : inside + out);
+  f.in_place = Signature::parse(name + "_" + text.substr(text.find('(')));
+  for (int p = 0; p < op.parameters; ++p)
+    Argument<Scalar>::read(f.function.parameters[std::size_t(op.inputs + p)].fallback,
+                           f.defaults[p]);
+  publish(m, functional ? As::function : As::both, f.function, f.function.parameters.size(),
+          stub_of_face(f, f.function), docstring_of(op.doc, f.function),
+          PointwiseEntry<I>::function, PointwiseEntry<I>::method);
+  if (op.published == Published::function) return;
+  const As as = functional ? As::function : op.inputs == 1 ? As::both : As::method;
+  publish(m, as, f.in_place, f.in_place.parameters.size(), stub_of_face(f, f.in_place),
+          "In-place version of " + name + "().", PointwiseEntry<I>::in_place_function,
+          PointwiseEntry<I>::in_place);
+}
+
+static void publish_faces(py::module_& m) {
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    (publish_face<I>(m), ...);
+  }(std::make_integer_sequence<int, op_count(PointwiseOps{})>{});
+}
+
+static void publish_aliases(py::module_& m) {
+  static constexpr const char* kAliases[][2] = {
+      {"abs", "absolute"},  {"neg", "negative"},  {"mul", "multiply"},     {"sub", "subtract"},
+      {"div", "divide"},    {"gt", "greater"},    {"ge", "greater_equal"}, {"lt", "less"},
+      {"le", "less_equal"}, {"ne", "not_equal"},  {"acos", "arccos"},      {"asin", "arcsin"},
+      {"atan", "arctan"},   {"atan2", "arctan2"}, {"acosh", "arccosh"},    {"asinh", "arcsinh"},
+      {"atanh", "arctanh"}, {"trunc", "fix"},     {"clamp", "clip"}};
+  for (const auto& [existing, name] : kAliases) {
+    publish_alias(m, As::both, existing, name);
+    publish_alias(m, As::method, (std::string(existing) + "_").c_str(),
+                  (std::string(name) + "_").c_str());
+  }
+}
+
+// What the one parametrised test needs to know about an op.
+static py::list describe_ops() {
+  using namespace py::literals;
+  static constexpr const char* kTakes[] = {"floating", "converted", "numbers",
+                                           "anything", "integers",  "shifts"};
+  static constexpr const char* kPublished[] = {"everywhere", "function", "functional", "inner"};
+  py::list all;
+  for (const PointwiseOp& op : pointwise_ops())
+    all.append(py::dict("name"_a = std::string(op.name), "signature"_a = op.signature,
+                        "inputs"_a = op.inputs, "parameters"_a = op.parameters, "node"_a = op.node,
+                        "bool_inputs"_a = op.bool_inputs, "bool_result"_a = op.bool_result,
+                        "differentiable"_a = op.differentiable, "tensors_only"_a = op.tensors_only,
+                        "takes"_a = kTakes[int(op.takes)],
+                        "published"_a = kPublished[int(op.published)],
+                        "domain"_a = std::pair(op.domain.low, op.domain.high)));
+  return all;
+}
+
+void bind_pointwise(py::module_& m) {
+  warn = [](const std::string& message) {
+    if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw py::error_already_set();
+  };
+  publish_faces(m);
+  bind_pointwise_variants(m);
+  publish_aliases(m);
+  m.def("_pointwise_ops", describe_ops, "The rows of the table of pointwise ops, for the tests.");
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,43 @@
+// How Python reaches an op of kernels/pointwise_ops.h: one Face per op, read from its signature at
+// import, and one function for all that sorts a call's arguments by it. Only the C entry points,
+// three lines each, exist per op.
+#pragma once
+#include "bindings/signature.h"
+#include "ops/pointwise.h"
+
+namespace rushlight::python {
+
+struct PointwiseFace {
+  const PointwiseOp* op;
+  Signature function, in_place;
+  Scalar defaults[kMaxParameters];
+};
+inline PointwiseFace pointwise_faces[op_count(PointwiseOps{})];
+
+PyObject* call_pointwise(const PointwiseFace& f, PyObject* self, PyObject* const* args,
+                         Py_ssize_t n, PyObject* keywords);
+PyObject* call_pointwise_in_place(const PointwiseFace& f, PyObject* self, PyObject* const* args,
+                                  Py_ssize_t n, PyObject* keywords);
+
+template <int I>
+struct PointwiseEntry {
+  static PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    return call_pointwise(pointwise_faces[I], nullptr, args, n, keywords);
+  }
+  static PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    return call_pointwise(pointwise_faces[I], self, args, n, keywords);
+  }
+  static PyObject* in_place(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                            PyObject* keywords) {
+    return call_pointwise_in_place(pointwise_faces[I], self, args, n, keywords);
+  }
+  static PyObject* in_place_function(PyObject*, PyObject* const* args, Py_ssize_t n,
+                                     PyObject* keywords) {
+    return call_pointwise_in_place(pointwise_faces[I], nullptr, args, n, keywords);
+  }
+};
+
+// "Returns ..., Args, Example": a docstring from a formula, an example and the parameters' names.
+std::string docstring_of(std::string_view doc, const Signature& s);
+
+}  // namespace rushlight::python

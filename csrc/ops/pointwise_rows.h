@@ -1,0 +1,59 @@
+// Makes the constant rows of one list of structs. The files pointwise_rows_*.cpp, which include
+// this, are the only ones that compile formulas with T = Value.
+#pragma once
+#include "ops/value.h"
+
+namespace rushlight {
+
+template <class Op>
+void backward_of_values(const Value* a, const Scalar* parameters, Value* gradients) {
+  [&]<std::size_t... I, std::size_t... P>(std::index_sequence<I...>, std::index_sequence<P...>) {
+    const auto grads = Op::backward(a[I]..., Value(parameters[P].as_double())...);
+    if constexpr (Traits<Op>::gradients == 1)
+      gradients[0] = grads;
+    else
+      for (int k = 0; k < Traits<Op>::gradients; ++k) gradients[k] = grads.of[k];
+  }(std::make_index_sequence<1 + Traits<Op>::saved>{},
+    std::make_index_sequence<Traits<Op>::parameters>{});
+}
+
+template <class Op>
+PointwiseOp row_of() {
+  using T = Traits<Op>;
+  PointwiseOp row{};
+  row.name = T::name;
+  row.node = T::node;
+  row.signature = Op::signature;
+  row.doc = Op::doc;
+  if constexpr (requires { Op::kernel; }) row.kernel = Op::kernel;
+  if constexpr (requires { Op::refusal; }) row.refusal = Op::refusal;
+  row.promotes_bool = requires { Op::promotes_bool; };
+  row.tensors_only = requires { Op::tensors_only; };
+  row.index = index_of<Op>(PointwiseOps{});
+  row.inputs = T::inputs;
+  row.parameters = T::parameters;
+  row.gradients = T::gradients;
+  row.save = Op::save;
+  row.bool_inputs = T::bool_inputs;
+  row.bool_result = T::bool_result;
+  row.differentiable = T::differentiable;
+  row.takes = T::takes;
+  row.published = T::published;
+  row.domain = T::domain;
+  if constexpr (T::differentiable) row.backward_of_values = &backward_of_values<Op>;
+  return row;
+}
+template <class... Ops>
+void append_rows(std::vector<PointwiseOp>& rows, OpList<Ops...>) {
+  (rows.push_back(row_of<Ops>()), ...);
+}
+
+void append_arithmetic_rows(std::vector<PointwiseOp>& rows);
+void append_selection_rows(std::vector<PointwiseOp>& rows);
+void append_comparison_rows(std::vector<PointwiseOp>& rows);
+void append_exponential_rows(std::vector<PointwiseOp>& rows);
+void append_trigonometric_rows(std::vector<PointwiseOp>& rows);
+void append_activation_rows(std::vector<PointwiseOp>& rows);
+void append_loss_rows(std::vector<PointwiseOp>& rows);
+
+}  // namespace rushlight

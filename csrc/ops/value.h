@@ -1,0 +1,88 @@
+// Value: a tensor or a number, the T with which a formula becomes differentiable itself. T(1) stays
+// a number, so constants and parameters make no tensors, and arithmetic between numbers is done at
+// once. Value > Value holds a bool tensor, which is why formulas write Bool<T> and where(). The
+// list below mirrors kernels/math.h: the one other place that a new op may touch, and only if its
+// *gradient* calls a function that no gradient has called before.
+#pragma once
+#include "ops/pointwise.h"
+
+namespace rushlight {
+
+class Value {
+ public:
+  Value(double number = 0) : number_(number) {}
+  Value(Tensor tensor) : tensor_(std::move(tensor)) {}
+  const Tensor& tensor() const { return tensor_; }
+  bool is_number() const { return !tensor_; }
+  double number() const { return number_; }
+  Input input() const {
+    if (tensor_) return {&tensor_, {}};
+    return {nullptr, Scalar(number_)};
+  }
+
+ private:
+  Tensor tensor_;
+  double number_ = 0;
+};
+
+template <class Op, class... V>
+Value apply_to_values(const V&... v) {
+  if ((v.is_number() && ...)) {
+    if constexpr (Traits<Op>::parameters)
+      return double(Op::forward(v.number()..., 1.0));
+    else
+      return double(Op::forward(v.number()...));
+  }
+  const Input inputs[] = {v.input()...};
+  const Scalar one(1);  // the parameter of add and sub: alpha
+  return pointwise(pointwise_op<Op>(), inputs, &one);
+}
+
+inline Value operator-(const Value& a) { return apply_to_values<Neg>(a); }
+inline Value operator+(const Value& a, const Value& b) { return apply_to_values<Add>(a, b); }
+inline Value operator-(const Value& a, const Value& b) { return apply_to_values<Sub>(a, b); }
+inline Value operator*(const Value& a, const Value& b) { return apply_to_values<Mul>(a, b); }
+inline Value operator/(const Value& a, const Value& b) { return apply_to_values<Div>(a, b); }
+inline Value operator>(const Value& a, const Value& b) { return apply_to_values<Gt>(a, b); }
+inline Value operator<(const Value& a, const Value& b) { return apply_to_values<Lt>(a, b); }
+inline Value operator>=(const Value& a, const Value& b) { return apply_to_values<Ge>(a, b); }
+inline Value operator<=(const Value& a, const Value& b) { return apply_to_values<Le>(a, b); }
+inline Value operator==(const Value& a, const Value& b) { return apply_to_values<Eq>(a, b); }
+inline Value operator!=(const Value& a, const Value& b) { return apply_to_values<Ne>(a, b); }
+inline Value operator&(const Value& a, const Value& b) { return apply_to_values<LogicalAnd>(a, b); }
+inline Value operator|(const Value& a, const Value& b) { return apply_to_values<LogicalOr>(a, b); }
+inline Value abs(const Value& a) { return apply_to_values<Abs>(a); }
+inline Value exp(const Value& a) { return apply_to_values<Exp>(a); }
+inline Value log(const Value& a) { return apply_to_values<Log>(a); }
+inline Value log1p(const Value& a) { return apply_to_values<Log1p>(a); }
+inline Value sqrt(const Value& a) { return apply_to_values<Sqrt>(a); }
+inline Value sin(const Value& a) { return apply_to_values<Sin>(a); }
+inline Value cos(const Value& a) { return apply_to_values<Cos>(a); }
+inline Value sinh(const Value& a) { return apply_to_values<Sinh>(a); }
+inline Value cosh(const Value& a) { return apply_to_values<Cosh>(a); }
+inline Value tanh(const Value& a) { return apply_to_values<Tanh>(a); }
+inline Value erf(const Value& a) { return apply_to_values<Erf>(a); }
+inline Value sigmoid(const Value& a) { return apply_to_values<Sigmoid>(a); }
+inline Value digamma(const Value& a) { return apply_to_values<Digamma>(a); }
+inline Value trunc(const Value& a) { return apply_to_values<Trunc>(a); }
+inline Value pow(const Value& a, const Value& b) { return apply_to_values<Pow>(a, b); }
+inline Value floor_divide(const Value& a, const Value& b) {
+  return apply_to_values<FloorDivide>(a, b);
+}
+inline Value where(const Value& condition, const Value& a, const Value& b) {
+  if (condition.is_number()) return condition.number() ? a : b;
+  const Input inputs[] = {condition.input(), a.input(), b.input()};
+  return pointwise(pointwise_op<Where>(), inputs);
+}
+inline Value polygamma(const Value& order, const Value& x) {
+  const Input input = x.input();
+  const Scalar n(order.number());
+  return pointwise(pointwise_op<Polygamma>(), &input, &n);
+}
+inline Value softplus(const Value& x) {
+  const Input input = x.input();
+  const Scalar parameters[] = {Scalar(1.0), Scalar(kInfinity<double>)};  // beta, threshold
+  return pointwise(pointwise_op<Softplus>(), &input, parameters);
+}
+
+}  // namespace rushlight
