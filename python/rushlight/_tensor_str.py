@@ -226,11 +226,14 @@ def _reads_as_itself(dtype):
     return dtype is _C.int64 or dtype is _C.bool or dtype is _C.get_default_dtype()
 
 
+def _is_parameter(kind):
+    return kind.__name__ == "Parameter" and kind.__module__ == "rushlight.nn.parameter"
+
+
 def tensor_repr(tensor, *, contents=None):
     """Returns ``repr(tensor)``; ``contents``, if given, stands in the place of the elements."""
     kind = type(tensor)
-    plain = kind is _C.Tensor or getattr(kind, "_prints_as_tensor", False)
-    prefix = "tensor(" if plain else kind.__name__ + "("
+    prefix = "tensor(" if kind is _C.Tensor or _is_parameter(kind) else kind.__name__ + "("
     indent = len(prefix)
     if tensor.device.type == "meta":
         body, implied = "...", _has_default_type
@@ -250,7 +253,10 @@ def tensor_repr(tensor, *, contents=None):
         else:
             text += ", " + suffix
             length += len(suffix) + 2
-    return text + ")"
+    text += ")"
+    if prefix != "tensor(" and any(map(_is_parameter, kind.__mro__)):
+        return f"Parameter({text})"
+    return text
 
 
 def tensor_format(tensor, spec):

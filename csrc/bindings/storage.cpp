@@ -1,0 +1,62 @@
+// What the Python layer needs of storages to copy, save and load tensors. A changer must know: files
+// written by anybody end up in `view_storage`, so nothing may be assumed of its numbers.
+#include "bindings/module.h"
+#include "bindings/signature.h"
+#include "core/backend.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+// The whole storage as uint8, whatever part of it the tensor shows.
+Tensor storage_bytes(const Tensor& tensor) {
+  const Shape size{std::int64_t(tensor.storage().bytes)};
+  const std::int64_t stride = 1;
+  return from_storage(tensor->storage, DType::uint8, size, &stride, 0);
+}
+
+std::int64_t storage_id(const Tensor& tensor) {
+  return std::int64_t(reinterpret_cast<std::intptr_t>(tensor->storage.get()));
+}
+
+// Elements of any dtype in the storage of another tensor, checked against its end.
+Tensor view_storage(const Tensor& bytes, DType dtype, std::int64_t offset, const Shape& size,
+                    const Shape& stride) {
+  if (size.rank != stride.rank)
+    fail<RuntimeError>("mismatch in length of strides and shape: size ", size, ", stride ", stride);
+  for (const std::int64_t step : stride)
+    if (step < 0)
+      fail<RuntimeError>("as_strided: Negative strides are not supported at the moment, got strides: ",
+                         stride);
+  return from_storage(bytes->storage, dtype, size, stride.sizes.data(), offset);
+}
+
+// Exports the bytes of a CPU storage through the buffer protocol and keeps them alive.
+struct StorageMemory {
+  Ref<Storage> storage;
+};
+
+py::object storage_memory(const Tensor& tensor) {
+  check_alive(tensor);
+  if (!tensor.device().is_cpu())
+    fail<TypeError>("the bytes of a tensor on ", tensor.device(), " cannot be seen; copy it with .cpu()");
+  const py::object exporter = py::cast(StorageMemory{tensor->storage});
+  return py::reinterpret_steal<py::object>(PyMemoryView_FromObject(exporter.ptr()));
+}
+
+}  // namespace
+
+void bind_storage(py::module_& m) {
+  py::class_<StorageMemory>(m, "_StorageMemory", py::buffer_protocol())
+      .def_buffer([](StorageMemory& memory) {
+        Storage& s = *memory.storage;
+        return py::buffer_info(static_cast<std::uint8_t*>(s.data), py::ssize_t(s.bytes));
+      });
+  op<&storage_bytes>(m, "_storage_bytes(tensor)", As::function);
+  op<&storage_id>(m, "_storage_id(tensor)", As::function);
+  op<&view_storage>(m, "_view_storage(bytes, dtype, offset, size, stride)", As::function);
+  m.def("_storage_memory", &storage_memory);
+}
+
+}  // namespace rushlight::python
