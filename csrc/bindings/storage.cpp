@@ -3,6 +3,7 @@
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "core/backend.h"
+#include "core/crc32.h"
 
 namespace py = pybind11;
 
@@ -45,6 +46,18 @@ py::object storage_memory(const Tensor& tensor) {
   return py::reinterpret_steal<py::object>(PyMemoryView_FromObject(exporter.ptr()));
 }
 
+// The CRC-32 of a bytes-like object, continued from `crc`.
+std::uint32_t checksum(const py::object& data, std::uint32_t crc) {
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(data.ptr(), &buffer, PyBUF_SIMPLE) != 0) throw py::error_already_set();
+  {
+    const py::gil_scoped_release unlocked;
+    crc = crc32(crc, buffer.buf, std::size_t(buffer.len));
+  }
+  PyBuffer_Release(&buffer);
+  return crc;
+}
+
 }  // namespace
 
 void bind_storage(py::module_& m) {
@@ -57,6 +70,7 @@ void bind_storage(py::module_& m) {
   op<&storage_id>(m, "_storage_id(tensor)", As::function);
   op<&view_storage>(m, "_view_storage(bytes, dtype, offset, size, stride)", As::function);
   m.def("_storage_memory", &storage_memory);
+  m.def("_crc32", &checksum, py::arg("data"), py::arg("crc") = 0);
 }
 
 }  // namespace rushlight::python

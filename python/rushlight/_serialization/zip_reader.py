@@ -7,7 +7,8 @@ records may not share bytes; so all records together are never larger than the f
 import itertools
 import os
 import struct
-import zlib
+
+from rushlight import _C
 
 _LIMIT = 0xFFFFFFFF
 _CHECKED_UP_TO = 1 << 20  # records up to this size have their CRC verified
@@ -144,7 +145,7 @@ class ZipReader:
             self._check(name, memory, crc)
 
     def _check(self, name, data, crc):
-        if len(data) <= _CHECKED_UP_TO and zlib.crc32(data) != crc:
+        if len(data) <= _CHECKED_UP_TO and _C._crc32(data) != crc:
             raise _bad(f"the checksum of record {name[:80]!r} is wrong")
 
 

@@ -6,9 +6,11 @@ computes the offsets of `data/N` from it instead of looking them up.
 """
 
 import struct
-import zlib
+
+from rushlight import _C
 
 ALIGNMENT = 64
+_PIECE = 1 << 20  # a piece stays in the cache between its checksum and its copy to the file
 _LIMIT = 0xFFFFFFFF
 _UTF8, _DESCRIPTOR = 0x0800, 0x0008
 
@@ -46,9 +48,14 @@ class ZipWriter:
             "<4s5H3I2H", b"PK\3\4", 0, flags, 0, 0, 0, 0, 0, 0, len(name), len(extra)
         )
         self._put(header + name + extra, 30 + len(name) + len(extra))
-        crc = zlib.crc32(data)
+        crc = 0
         if size:
-            self._put(data, size)
+            data = memoryview(data)
+            for at in range(0, size, _PIECE):
+                piece = data[at : at + _PIECE]
+                crc = _C._crc32(piece, crc)
+                self._write(piece)
+            self._position += size
             style = "<4sI2Q" if large else "<4sI2I"
             self._put(struct.pack(style, b"PK\7\10", crc, size, size), 24 if large else 16)
         self._directory.append((name, flags, crc, size, start, _zip64(*large)))
@@ -56,8 +63,8 @@ class ZipWriter:
     def close(self):
         """Writes version, serialization id and the central directory."""
         self.record("version", b"3\n")
-        checksum = zlib.crc32(b"".join(entry[0] for entry in self._directory))
-        content = zlib.crc32(struct.pack(f"<{len(self._directory)}I", *self._crcs()))
+        checksum = _C._crc32(b"".join(entry[0] for entry in self._directory))
+        content = _C._crc32(struct.pack(f"<{len(self._directory)}I", *self._crcs()))
         self.record(".data/serialization_id", f"{checksum:020}{content:020}".encode())
         start, count = self._position, len(self._directory)
         for name, flags, crc, size, offset, extra in self._directory:
