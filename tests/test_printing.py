@@ -157,7 +157,7 @@ def test_subclasses(reference):
 
 def test_format(reference):
     for value in (3, 3.14159, True):
-        for spec in ("", ".3", ">10"):
+        for spec in ("", ">10", ".3f"):
             assert format(rushlight.tensor(value), spec) == format(reference.tensor(value), spec)
     assert f"{rushlight.tensor(2.5, requires_grad=True):.3f}" == "2.500"
     assert f"{rushlight.ones(2)}" == "tensor([1., 1.])"

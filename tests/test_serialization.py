@@ -362,12 +362,12 @@ for n in range(1000):
         torch.save({{"x": torch.full((1000,), 2.0), "y": torch.zeros(3)}}, path)
         os._exit(0)
     _, status = os.waitpid(pid, 0)
-    value = torch.load(path)["x"]
-    assert value.tolist() in ([1.0] * 1000, [2.0] * 1000)
+    value = torch.load(path)["x"].tolist()
+    assert value in ([1.0] * 1000, [2.0] * 1000)
     killed, old, new = killed + (status != 0), old + (value[0] == 1), new + (value[0] == 2)
     if status == 0:
         break
-print(killed, int(old), int(new))
+print(killed, old, new)
 assert len(os.listdir(os.path.dirname(path))) == 1
 """
 

@@ -22,8 +22,8 @@ std::int64_t storage_id(const Tensor& tensor) {
 }
 
 // Elements of any dtype in the storage of another tensor, checked against its end.
-Tensor view_storage(const Tensor& bytes, DType dtype, std::int64_t offset, const Shape& size,
-                    const Shape& stride) {
+Tensor view_storage(const Tensor& bytes, DType dtype, std::int64_t offset, Shape size,
+                    Shape stride) {
   if (size.rank != stride.rank)
     fail<RuntimeError>("mismatch in length of strides and shape: size ", size, ", stride ", stride);
   for (const std::int64_t step : stride)

@@ -99,18 +99,6 @@ def deepcopy_tensor(tensor, memo):
     return set_state(copied, deepcopy(state, memo)) if state else copied
 
 
-def _repr(self, *, tensor_contents=None):
-    from rushlight._tensor_str import tensor_repr
-
-    return tensor_repr(self, contents=tensor_contents)
-
-
-def _format(self, spec):
-    from rushlight._tensor_str import tensor_format
-
-    return tensor_format(self, spec)
-
-
 def untyped_storage(self):
     """Returns the storage behind the tensor, as bytes.
 
@@ -142,12 +130,3 @@ def storage(self):
         stacklevel=2,
     )
     return _typed_storage(self)
-
-
-_C.Tensor.__repr__ = _repr
-_C.Tensor.__format__ = _format
-_C.Tensor.__reduce_ex__ = reduce_tensor
-_C.Tensor.__deepcopy__ = deepcopy_tensor
-_C.Tensor.untyped_storage = untyped_storage
-_C.Tensor._typed_storage = _typed_storage
-_C.Tensor.storage = storage

@@ -115,11 +115,11 @@ def _shown_values(tensor, edge):
     if tensor.dim() == 1:
         if size <= 2 * edge:
             return tensor.tolist()
-        return tensor[:edge].tolist() + tensor[size - edge :].tolist()
+        return tensor.narrow(0, 0, edge).tolist() + tensor.narrow(0, size - edge, edge).tolist()
     rows = range(size) if size <= 2 * edge else (*range(edge), *range(size - edge, size))
     values = []
     for row in rows:
-        values += _shown_values(tensor[row], edge)
+        values += _shown_values(tensor.select(0, row), edge)
     return values
 
 
@@ -230,8 +230,8 @@ def _is_parameter(kind):
     return kind.__name__ == "Parameter" and kind.__module__ == "rushlight.nn.parameter"
 
 
-def tensor_repr(tensor, *, contents=None):
-    """Returns ``repr(tensor)``; ``contents``, if given, stands in the place of the elements."""
+def _str(tensor, *, tensor_contents=None):
+    """Returns ``repr(tensor)``; ``tensor_contents``, if given, stand in for the elements."""
     kind = type(tensor)
     prefix = "tensor(" if kind is _C.Tensor or _is_parameter(kind) else kind.__name__ + "("
     indent = len(prefix)
@@ -241,8 +241,8 @@ def tensor_repr(tensor, *, contents=None):
         body, implied = "[]", _has_default_type
     else:
         body, implied = None, _reads_as_itself
-    if contents is not None:
-        body = contents
+    if tensor_contents is not None:
+        body = tensor_contents
     text = prefix + (_contents(tensor, indent) if body is None else body)
 
     length = len(text) - text.rfind("\n") + 1
@@ -259,7 +259,7 @@ def tensor_repr(tensor, *, contents=None):
     return text
 
 
-def tensor_format(tensor, spec):
+def _format(tensor, spec):
     """Returns ``format(tensor, spec)``: a number's for a plain 0-d tensor, else an object's."""
     if tensor.dim() == 0 and type(tensor) is _C.Tensor and tensor.device.type != "meta":
         return format(tensor.detach().item(), spec)

@@ -147,13 +147,12 @@ class Allowed:
         self.things = {path: thing for path, (thing, _) in guarded.items()}
         self.calls = {id(thing): call for thing, call in guarded.values()}
         self.makes = set()
-        self.things["torch.nn.parameter.Parameter"] = Parameter
         self.things["torch.Tensor"] = _C.Tensor
         self.things["torch.storage.UntypedStorage"] = UntypedStorage
         for name, kind in STORAGE_TYPES.items():
             self.things[f"torch.{name}"] = kind
             self.things[str(kind.dtype)] = kind.dtype
-        self._tensor_classes = {id(Parameter), id(_C.Tensor)}
+        self._tensor_classes = {id(_C.Tensor)}
         for path, thing in user_globals.items():
             self.things.setdefault(path, thing)
             self.calls.setdefault(id(thing), thing)
@@ -171,6 +170,12 @@ class Allowed:
             )
         if path in self.things:
             return self.things[path]
+        if path == "torch.nn.parameter.Parameter":
+            from rushlight.nn import Parameter  # here, as most files do without torch.nn
+
+            self._tensor_classes.add(id(Parameter))
+            self.things[path] = Parameter
+            return Parameter
         for builtins in ("builtins.", "__builtin__."):
             path = path.removeprefix(builtins)
         raise Refused(

@@ -29,11 +29,21 @@ class ZipWriter:
         self._write = write
         self._prefix = name + "/"
         self._position = 0
+        self._pending = bytearray()  # headers and small records, to be written together
         self._directory = []
 
-    def _put(self, data, length):
+    def _put(self, data):
+        self._position += len(data)
+        if len(data) + len(self._pending) <= _PIECE // 16:
+            self._pending += data
+            return
+        self._flush()
         self._write(data)
-        self._position += length
+
+    def _flush(self):
+        if self._pending:
+            self._write(self._pending)
+            self._pending = bytearray()
 
     def record(self, name, data):
         """Writes one record; ``data`` is bytes or a contiguous memoryview of bytes."""
@@ -47,17 +57,16 @@ class ZipWriter:
         header = struct.pack(
             "<4s5H3I2H", b"PK\3\4", 0, flags, 0, 0, 0, 0, 0, 0, len(name), len(extra)
         )
-        self._put(header + name + extra, 30 + len(name) + len(extra))
+        self._put(header + name + extra)
         crc = 0
         if size:
             data = memoryview(data)
             for at in range(0, size, _PIECE):
                 piece = data[at : at + _PIECE]
                 crc = _C._crc32(piece, crc)
-                self._write(piece)
-            self._position += size
+                self._put(piece)
             style = "<4sI2Q" if large else "<4sI2I"
-            self._put(struct.pack(style, b"PK\7\10", crc, size, size), 24 if large else 16)
+            self._put(struct.pack(style, b"PK\7\10", crc, size, size))
         self._directory.append((name, flags, crc, size, start, _zip64(*large)))
 
     def close(self):
@@ -74,7 +83,7 @@ class ZipWriter:
                 *(b"PK\1\2", 0, 0, flags, 0, 0, 0, crc, stored_size, stored_size),
                 *(len(name), len(extra), 0, 0, 0, 0, stored_offset),
             )
-            self._put(entry + name + extra, 46 + len(name) + len(extra))
+            self._put(entry + name + extra)
         length, end = self._position - start, self._position
         tail = struct.pack(
             "<4sQ2H2I4Q", b"PK\6\6", 44, 0x031E, 45, 0, 0, count, count, length, start
@@ -85,7 +94,8 @@ class ZipWriter:
             *(b"PK\5\6", 0, 0, min(count, 0xFFFF), min(count, 0xFFFF)),
             *(min(length, _LIMIT), min(start, _LIMIT), 0),
         )
-        self._put(tail, len(tail))
+        self._put(tail)
+        self._flush()
 
     def _crcs(self):
         return (entry[2] for entry in self._directory)
