@@ -18,5 +18,4 @@ PYBIND11_MODULE(_C, m) {
   bind_pointwise(m);
   bind_autograd(m);
   bind_numpy(m);
-  bind_cuda(m);
-}
+  bind_storage(m);

@@ -27,10 +27,8 @@ newaxis = None
 # name -> module that defines it; loaded when first asked for.
 _LAZY = {
     "Generator": "rushlight._C",
-    "Storage": "rushlight.storage",
     "TypedStorage": "rushlight.storage",
     "UntypedStorage": "rushlight.storage",
-    "FloatStorage": "rushlight.storage",
     "load": "rushlight.serialization",
     "save": "rushlight.serialization",
     "get_printoptions": "rushlight._tensor_str",

@@ -94,6 +94,41 @@ def share_memory_(self):
 
 
 @_method
+def untyped_storage(self):
+    """The storage behind the tensor, as bytes.
+
+    >>> torch.ones(2, 2).untyped_storage().nbytes()
+    16
+    """
+    from rushlight.storage import UntypedStorage
+
+    return UntypedStorage._of(self)
+
+
+@_method
+def _typed_storage(self):
+    from rushlight.storage import TypedStorage
+
+    return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype)
+
+
+@_method
+def storage(self):
+    """The storage behind the tensor, as elements; `untyped_storage` is what programs use now."""
+    from warnings import warn
+
+    warn(
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be "
+        "the only storage class. This should only matter to you if you are using storages "
+        "directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of "
+        "tensor.storage()",
+        UserWarning,
+        stacklevel=2,
+    )
+    return self._typed_storage()
+
+
+@_method
 def __dir__(self):
     return sorted({*dir(self.__class__), *getattr(self, "__dict__", ())})
 

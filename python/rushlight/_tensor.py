@@ -97,36 +97,3 @@ def deepcopy_tensor(tensor, memo):
     memo[id(tensor)] = copied
     state = get_state(tensor)
     return set_state(copied, deepcopy(state, memo)) if state else copied
-
-
-def untyped_storage(self):
-    """Returns the storage behind the tensor, as bytes.
-
-    Example:
-        >>> torch.ones(2, 2)[0].untyped_storage().nbytes()
-        16
-    """
-    from rushlight.storage import UntypedStorage
-
-    return UntypedStorage._of(self)
-
-
-def _typed_storage(self):
-    from rushlight.storage import TypedStorage, UntypedStorage
-
-    return TypedStorage(wrap_storage=UntypedStorage._of(self), dtype=self.dtype)
-
-
-def storage(self):
-    """Returns the storage behind the tensor, as elements; :meth:`untyped_storage` is newer."""
-    from warnings import warn
-
-    warn(
-        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be "
-        "the only storage class. This should only matter to you if you are using storages "
-        "directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of "
-        "tensor.storage()",
-        UserWarning,
-        stacklevel=2,
-    )
-    return _typed_storage(self)

@@ -230,8 +230,8 @@ def _is_parameter(kind):
     return kind.__name__ == "Parameter" and kind.__module__ == "rushlight.nn.parameter"
 
 
-def _str(tensor, *, tensor_contents=None):
-    """Returns ``repr(tensor)``; ``tensor_contents``, if given, stand in for the elements."""
+def tensor_repr(tensor, *, contents=None):
+    """Returns ``repr(tensor)``; ``contents``, if given, stand in for the elements."""
     kind = type(tensor)
     prefix = "tensor(" if kind is _C.Tensor or _is_parameter(kind) else kind.__name__ + "("
     indent = len(prefix)
@@ -241,8 +241,8 @@ def _str(tensor, *, tensor_contents=None):
         body, implied = "[]", _has_default_type
     else:
         body, implied = None, _reads_as_itself
-    if tensor_contents is not None:
-        body = tensor_contents
+    if contents is not None:
+        body = contents
     text = prefix + (_contents(tensor, indent) if body is None else body)
 
     length = len(text) - text.rfind("\n") + 1
@@ -259,7 +259,7 @@ def _str(tensor, *, tensor_contents=None):
     return text
 
 
-def _format(tensor, spec):
+def tensor_format(tensor, spec):
     """Returns ``format(tensor, spec)``: a number's for a plain 0-d tensor, else an object's."""
     if tensor.dim() == 0 and type(tensor) is _C.Tensor and tensor.device.type != "meta":
         return format(tensor.detach().item(), spec)

@@ -113,8 +113,6 @@ class Allowed:
     def __init__(self):
         from _codecs import encode
 
-        from rushlight.nn import Parameter
-
         from rushlight import _tensor, _utils
         from rushlight.storage import STORAGE_TYPES, UntypedStorage
 
