@@ -19,3 +19,5 @@ PYBIND11_MODULE(_C, m) {
   bind_autograd(m);
   bind_numpy(m);
   bind_storage(m);
+  bind_cuda(m);
+}
