@@ -71,7 +71,7 @@ def validate_cuda_device(location):
             "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is "
             "False. If you are running on a CPU-only machine, please use torch.load with "
             "map_location=torch.device('cpu') to map your storages to the CPU.\n"
-            f"the file asks for {location}; virtual GPUs also hold it: torch.cuda.virtual(1)"
+            f"the file asks for {location[:40]}; virtual GPUs also hold it: torch.cuda.virtual(1)"
         )
     index = location.partition(":")[2]
     index = int(index) if index else cuda.current_device()
@@ -109,7 +109,7 @@ def default_restore_location(storage, location):
             return result
     raise RuntimeError(
         f"don't know how to restore data location of torch.storage.{type(storage).__name__} "
-        f"(tagged with {location})\nname a device that exists with map_location, or teach "
+        f"(tagged with {location[:80]})\nname a device that exists with map_location, or teach "
         "torch.serialization.register_package about this one"
     )
 
