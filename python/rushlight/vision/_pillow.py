@@ -12,7 +12,7 @@ def pillow(*modules):
     try:
         found = tuple(importlib.import_module(f"PIL.{name}") for name in modules or ("Image",))
     except ModuleNotFoundError as error:
-        if error.name != "PIL":
+        if (error.name or "").split(".")[0] != "PIL":
             raise
         raise ModuleNotFoundError(
             "No module named 'PIL'\nImages need Pillow: pip install 'rushlight[vision]'",

@@ -9,13 +9,15 @@ import sys
 import time
 import warnings
 
+from .events import new_writer
+
 
 def _tensorboardx(name=None):
     """tensorboardX, or a module of it."""
     import importlib
 
     full = f"tensorboardX.{name}" if name else "tensorboardX"
-    if full in sys.modules:
+    if sys.modules.get(full) is not None:
         return sys.modules[full]
     missing = object()
     before = sys.modules.get("torch", missing)
@@ -106,7 +108,7 @@ class SummaryWriter:
         flush_secs=120,
         filename_suffix="",
     ):
-        module = _tensorboardx()
+        _tensorboardx()
         if not log_dir:
             import socket
 
@@ -117,12 +119,8 @@ class SummaryWriter:
         self.max_queue = max_queue
         self.flush_secs = flush_secs
         self.filename_suffix = filename_suffix
-        self._new = lambda folder: module.SummaryWriter(
-            logdir=folder,
-            purge_step=purge_step,
-            max_queue=max_queue,
-            flush_secs=flush_secs,
-            filename_suffix=filename_suffix,
+        self._new = lambda folder: new_writer(
+            _tensorboardx, folder, purge_step, max_queue, flush_secs, filename_suffix
         )
         self._writer = self._new(self.log_dir)
         self._curves = {}  # one writer a curve of add_scalars

@@ -103,7 +103,8 @@ class Place:
             raise OSError(f"{url} is no http, https or file URL")
         request = urllib.request.Request(url, headers={"User-Agent": "rushlight"})
         with urllib.request.urlopen(request, timeout=kTimeoutSeconds) as response:
-            _copy(response, path, response.length)
+            size = response.headers.get("Content-Length")
+            _copy(response, path, int(size) if size is not None else None)
 
     def unpack_tar(self, archive, folder):
         """Unpack `folder` out of a tar archive into `root`."""

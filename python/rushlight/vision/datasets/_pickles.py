@@ -346,6 +346,7 @@ _steps = {
     b"L": lambda m: m.push(_integer(m.line().rstrip(b"L"))),
     b"\x8a": lambda m: _long(m, m.number("B")),
     b"G": lambda m: m.push(struct.unpack(">d", m.take(8))[0]),
+    b"F": lambda m: m.push(float(m.line()[:64])),
     b"U": lambda m: m.push(_Bytes(m.take(m.number("B")))),
     b"T": lambda m: m.push(_Bytes(m.take(m.number("i")))),
     b"S": _quoted,

@@ -64,11 +64,18 @@ class StreamEnded:
     """Sent in place of a batch when a worker's IterableDataset has no more."""
 
 
+class DatasetKind:
+    """How a data set is read: by index, or as a stream."""
+
+    Map = 0
+    Iterable = 1
+
+
 class WorkerTask:
     """Everything a worker process is started with."""
 
     def __init__(self, loader, base_seed, worker_id):
-        self.is_iterable = loader._dataset_kind == 1
+        self.is_iterable = loader._dataset_kind == DatasetKind.Iterable
         self.dataset = loader.dataset
         self.auto_collation = loader._auto_collation
         self.collate_fn = loader.collate_fn
