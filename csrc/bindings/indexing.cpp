@@ -1,4 +1,5 @@
 // t[...] and t[...] = value, len(), iteration and truth.
+#include "bindings/creation.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "ops/ops.h"
@@ -10,14 +11,220 @@ namespace {
 
 const Tensor& self_of(PyObject* o) { return reinterpret_cast<Object*>(o)->value; }
 
+Tensor squeeze_first(const Tensor& t) {
+  const std::int64_t zero = 0;
+  return squeeze(t, {&zero, 1});
+}
+Tensor slice_nothing(const Tensor& t) {
+  return t.dim() ? slice(t, 0, {}, {}, 1) : as_strided(t, t.shape(), t.shape(), t.offset());
+}
+
+// What stands between the brackets, applied from left to right: ints, slices, None and Ellipsis
+// make a view at once; tensors, lists and masks are collected for index().
+struct Applied {
+  Tensor view;
+  std::vector<Tensor> indices;  // by dimension of `view`; undefined: untouched
+  bool by_tensor = false;
+};
+
+bool is_tensor_like(PyObject* o) {
+  return as_tensor(o) || is_array(o) ||
+         (PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o));
+}
+
+// How many dimensions of the tensor an item uses up.
+int consumed(PyObject* o) {
+  if (o == Py_None || o == Py_Ellipsis || PyBool_Check(o)) return 0;
+  if (const Tensor* t = as_tensor(o))
+    return t->dtype() == DType::boolean || t->dtype() == DType::uint8 ? t->dim() : 1;
+  if (is_array(o)) {
+    const Tensor t = from_array(o, false);
+    return t.dtype() == DType::boolean ? t.dim() : 1;
+  }
+  return 1;
+}
+
+std::optional<std::int64_t> bound(PyObject* o) {
+  if (o == Py_None) return {};
+  std::int64_t value;
+  if (PyLong_Check(o)) {  // far beyond 64 bits is as good as the end
+    int overflow;
+    value = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow)
+      return overflow > 0 ? std::numeric_limits<std::int64_t>::max()
+                          : std::numeric_limits<std::int64_t>::min() / 2;
+    return value;
+  }
+  if (!Argument<std::int64_t>::read(o, value))
+    fail<TypeError>("slice indices must be integers or None or have an __index__ method");
+  return value;
+}
+
+Tensor as_indices(PyObject* o, Device device) {
+  if (const Tensor* t = as_tensor(o)) return *t;
+  const GradMode off(false);
+  Tensor t = data_of(o, {}, false);
+  if (t.numel() == 0 && is_floating(t.dtype())) t = to(t, DType::int64);  // an empty list
+  return device.is_cpu() ? t : to(t, device);
+}
+
+void apply_one(Applied& a, PyObject* o, int& dim) {
+  const auto put = [&](const Tensor& t, int count) {
+    a.indices.resize(std::max(a.indices.size(), std::size_t(dim) + 1));
+    a.indices[std::size_t(dim)] = t;
+    a.by_tensor = true;
+    dim += count;
+  };
+  std::int64_t position;
+  const Tensor* t = as_tensor(o);
+  const bool scalar_tensor_index = t && t->dim() == 0 && is_integral(t->dtype()) &&
+                                   t->dtype() != DType::boolean && t->dtype() != DType::uint8;
+  if (PyBool_Check(o)) {
+    a.view = unsqueeze(a.view, dim);
+    put(full({1}, o == Py_True, DType::boolean, a.view.device()), 1);
+  } else if (scalar_tensor_index) {
+    a.view = select(a.view, dim, item(*t).as_int());
+  } else if (!t && !is_array(o) && Argument<std::int64_t>::read(o, position)) {
+    if (a.view.dim() == 0)
+      fail<IndexError>(
+          "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+          "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
+    const std::int64_t n = a.view->shape[wrap_dim(dim, a.view.dim())];
+    if (position < -n || position >= n)
+      fail<IndexError>("index ", position, " is out of bounds for dimension ", dim, " with size ",
+                       n);
+    a.view = select(a.view, dim, position);
+  } else if (PySlice_Check(o)) {
+    const auto* s = reinterpret_cast<PySliceObject*>(o);
+    const std::int64_t step = bound(s->step).value_or(1);
+    if (step <= 0) fail<ValueError>("step must be greater than zero");
+    if (s->start != Py_None || s->stop != Py_None || step != 1)
+      a.view = slice(a.view, dim, bound(s->start), bound(s->stop), step);
+    else if (a.view.dim() == 0)
+      fail<IndexError>("slice() cannot be applied to a 0-dim tensor.");
+    ++dim;
+  } else if (o == Py_None) {
+    a.view = unsqueeze(a.view, dim++);
+  } else if (is_tensor_like(o)) {
+    const Tensor i = as_indices(o, a.view.device());
+    if (i.dim() == 0 && (i.dtype() == DType::boolean || i.dtype() == DType::uint8)) {
+      a.view = unsqueeze(a.view, dim);
+      put(to(unsqueeze(i, 0), DType::boolean), 1);
+    } else {
+      put(i, i.dtype() == DType::boolean || i.dtype() == DType::uint8 ? i.dim() : 1);
+    }
+  } else {
+    fail<IndexError>(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
+        "are valid indices (got ",
+        Py_TYPE(o)->tp_name, ")");
+  }
+}
+
+// x[[[0, 1], [2, 0]]] is x[[0, 1], [2, 0]], as torch still has it from early NumPy.
+bool stands_for_tuple(PyObject* key) {
+  if (!PyList_Check(key) || PyList_GET_SIZE(key) >= 32) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(key); ++i) {
+    PyObject* item = PyList_GET_ITEM(key, i);
+    if (item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || is_tensor_like(item))
+      return true;
+  }
+  return false;
+}
+
+Applied apply(const Tensor& self, PyObject* key) {
+  Applied a{self, {}, false};
+  const auto held =
+      py::reinterpret_steal<py::object>(PyTuple_Check(key)      ? Py_NewRef(key)
+                                        : stands_for_tuple(key) ? PySequence_Tuple(key)
+                                                                : PyTuple_Pack(1, key));
+  if (!held) throw py::error_already_set();
+  const Py_ssize_t n = PyTuple_GET_SIZE(held.ptr());
+  int used = 0;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* item = PyTuple_GET_ITEM(held.ptr(), i);
+    used += consumed(item);
+  }
+  if (used > self.dim() && !(self.dim() == 0 && n == 1 && used == 1))
+    fail<IndexError>("too many indices for tensor of dimension ", self.dim());
+  int dim = 0;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* item = PyTuple_GET_ITEM(held.ptr(), i);
+    if (item == Py_Ellipsis)
+      dim += self.dim() - used;
+    else
+      apply_one(a, item, dim);
+  }
+  // A mask of several dimensions stands for all of them: the entries it covers go.
+  std::vector<Tensor> compact;
+  for (std::size_t d = 0; d < a.indices.size(); ++d) {
+    compact.push_back(a.indices[d]);
+    const Tensor& t = a.indices[d];
+    if (t && (t.dtype() == DType::boolean || t.dtype() == DType::uint8))
+      d += std::size_t(t.dim()) - 1;
+  }
+  a.indices = std::move(compact);
+  return a;
+}
+
 PyObject* subscript(PyObject* self, PyObject* key) {
   try {
-    std::int64_t index;
-    if (PyLong_CheckExact(key) && Argument<std::int64_t>::read(key, index))
-      return wrap(select(self_of(self), 0, index));
-    fail<IndexError>("only integers can index here");
+    const Tensor& t = self_of(self);
+    std::int64_t position;
+    if (PyLong_CheckExact(key) && t.dim() && Argument<std::int64_t>::read(key, position)) {
+      const std::int64_t n = t->shape[0];
+      if (position < -n || position >= n)
+        fail<IndexError>("index ", position, " is out of bounds for dimension 0 with size ", n);
+      return wrap(select(t, 0, position));
+    }
+    const Applied a = apply(t, key);
+    if (a.by_tensor) return wrap(index(a.view, a.indices));
+    // t[...] and t[:] are new tensors on the same elements.
+    return wrap(a.view.is_same(t) ? slice_nothing(t) : a.view);
   } catch (...) {
     return raise_current();
+  }
+}
+
+int assign(PyObject* self, PyObject* key, PyObject* value) {
+  try {
+    const Tensor& t = self_of(self);
+    if (!value) fail<TypeError>("Tensor does not support deleting items");
+    const Applied a = apply(t, key);
+    Tensor source;
+    Scalar number;
+    if (const Tensor* v = as_tensor(value)) {
+      source = *v;
+    } else if (Argument<Scalar>::read(value, number)) {
+      if (!a.by_tensor) {
+        fill_(a.view, number);
+        return 0;
+      }
+      source = scalar_tensor(number, a.view.dtype(), a.view.device());
+    } else if (is_tensor_like(value)) {
+      source = data_of(value, a.view.dtype(), false);
+    } else {
+      fail<TypeError>("can't assign a ", Py_TYPE(value)->tp_name, " to a torch.",
+                      scalar_name(t.dtype()), "Tensor");
+    }
+    if (source.device() != a.view.device() && source.dim() == 0)
+      source = to(source, a.view.device());
+    // Leading dimensions of size 1 of the value may be dropped, as in NumPy.
+    while (source.dim() > 0 && !a.by_tensor && source.dim() > a.view.dim() && source->shape[0] == 1)
+      source = squeeze_first(source);
+    if (!a.by_tensor) {
+      if (!can_broadcast_to(source.sizes(), a.view.sizes()))
+        fail<RuntimeError>("shape mismatch: value tensor of shape ", source.sizes(),
+                           " cannot be broadcast to indexing result of shape ", a.view.sizes());
+      copy_(a.view, source);
+      return 0;
+    }
+    if (source.dtype() != a.view.dtype()) source = to(source, a.view.dtype());
+    index_put_(a.view, a.indices, source, false);
+    return 0;
+  } catch (...) {
+    raise_current();
+    return -1;
   }
 }
 
@@ -82,14 +289,118 @@ PyObject* as_index(PyObject* self) {
   }
 }
 
+Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& given, const Tensor& source,
+                 Scalar alpha) {
+  const int at = wrap_dim(dim, input.dim());
+  if (given.dim() > 1)
+    fail<IndexError>("index_add_(): Index is supposed to be a vector, but got dim: ", given.dim());
+  std::vector<Tensor> indices(std::size_t(at) + 1);
+  indices[std::size_t(at)] = given;
+  Shape expected = input.shape();
+  if (input.dim()) expected[at] = given.numel();
+  if (!same(source.sizes(), expected))
+    fail<RuntimeError>("index_add_(): Number of indices (", given.numel(),
+                       ") should be equal to source.size(dim): (",
+                       source.dim() ? source.size(std::min(at, source.dim() - 1)) : 1,
+                       "), for dim: ", dim);
+  return index_put(input, indices, alpha.as_double() == 1 ? source : mul(source, alpha), true);
+}
+Tensor index_put_values(const Tensor& input, const std::vector<Tensor>& indices,
+                        const Tensor& values, bool accumulate) {
+  return index_put(input, indices, values, accumulate);
+}
+Tensor index_put_in_place(const Tensor& self, const std::vector<Tensor>& indices,
+                          const Tensor& values, bool accumulate) {
+  index_put_(self, indices, values, accumulate);
+  return self;
+}
+py::object nonzero_op(const Tensor& input, bool as_tuple) {
+  return py::reinterpret_steal<py::object>(as_tuple ? to_python(nonzero_tuple(input))
+                                                    : to_python(nonzero(input)));
+}
+Tensor gather_op(const Tensor& input, std::int64_t dim, const Tensor& index, bool) {
+  return gather(input, dim, index);
+}
+Tensor scatter_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value) {
+  return scatter(input, dim, index,
+                 expand(scalar_tensor(value, input.dtype(), input.device()), index.shape()));
+}
+Tensor scatter_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                        const Tensor& src) {
+  scatter_(self, dim, index, src);
+  return self;
+}
+Tensor scatter_value_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                              Scalar value) {
+  scatter_(self, dim, index,
+           expand(scalar_tensor(value, self.dtype(), self.device()), index.shape()));
+  return self;
+}
+Tensor scatter_add_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                            const Tensor& src) {
+  scatter_add_(self, dim, index, src);
+  return self;
+}
+
 }  // namespace
+
+void bind_indexing(py::module_& m) {
+  overloads<&index_select>(
+      m, {"index_select(input, dim, index)"}, As::both,
+      "The indices of a dimension that a vector names.\n\n>>> torch.index_select(torch.arange(4) * "
+      "10, 0, torch.tensor([2, 0]))\ntensor([20,  0])");
+  op<&masked_select>(
+      m, "masked_select(input, mask)", As::both,
+      "The elements where mask holds, in one dimension.\n\n>>> "
+      "torch.arange(3).masked_select(torch.tensor([True, False, True]))\ntensor([0, 2])");
+  op<&nonzero_op>(m, "nonzero(input, *, as_tuple=False)", As::both,
+                  "The positions of all elements that are not 0.\n\n>>> "
+                  "torch.nonzero(torch.tensor([0, 5, 7]))\ntensor([[1],\n        [2]])");
+  op<&rushlight::nonzero>(m, "argwhere(input)", As::both,
+                          "The positions of all elements that are not 0.");
+  op<&index_put_values>(
+      m, "index_put(input, indices, values, accumulate=False)", As::both,
+      "A copy of input with values written at the positions that `indices` name.");
+  op<&index_put_in_place>(m, "index_put_(self, indices, values, accumulate=False)", As::method,
+                          "Writes values at the positions that `indices` name, or adds them.");
+  op<&index_add>(
+      m, "index_add(input, dim, index, source, *, alpha=1)", As::both,
+      "A copy of input with source added at the indices of a dimension.\n\n>>> "
+      "torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.ones(2))\ntensor([2., 0., 0.])");
+  op<&gather_op>(m, "gather(input, dim, index, *, sparse_grad=False)", As::both,
+                 R"(out[i][j] = input[index[i][j]][j] for dim 0, and so on for other dimensions.
+
+Args:
+    input: the tensor to read.
+    dim: the dimension that index runs through.
+    index: int64 positions, with as many dimensions as input.
+
+Raises:
+    IndexError: if a position lies outside; nothing is read then.
+
+>>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0], [1]]))
+tensor([[1],
+        [4]]))");
+  overloads<&scatter, &scatter_value>(
+      m, {"scatter(input, dim, index, src)", "scatter(input, dim, index, value)"}, As::both,
+      "A copy of input with src written where index says: out[index[i][j]][j] = src[i][j] for dim "
+      "0.");
+  overloads<&scatter_in_place, &scatter_value_in_place>(
+      m, {"scatter_(self, dim, index, src)", "scatter_(self, dim, index, value)"}, As::method,
+      "Writes src where index says: self[index[i][j]][j] = src[i][j] for dim 0.");
+  op<&scatter_add>(m, "scatter_add(input, dim, index, src)", As::both,
+                   "A copy of input with src added where index says.");
+  op<&scatter_add_in_place>(m, "scatter_add_(self, dim, index, src)", As::method,
+                            "Adds src where index says.");
+}
 
 std::vector<PyType_Slot> indexing_slots() {
   using Slot = void*;
-  return {{Py_mp_subscript, Slot(subscript)}, {Py_mp_length, Slot(length)},
-          {Py_sq_length, Slot(length)},       {Py_tp_iter, Slot(iterate)},
-          {Py_nb_bool, Slot(truth)},          {Py_nb_int, Slot(as_int)},
-          {Py_nb_float, Slot(as_float)},      {Py_nb_index, Slot(as_index)}};
+  return {{Py_mp_subscript, Slot(subscript)}, {Py_mp_ass_subscript, Slot(assign)},
+          {Py_mp_length, Slot(length)},       {Py_sq_length, Slot(length)},
+          {Py_tp_iter, Slot(iterate)},        {Py_nb_bool, Slot(truth)},
+          {Py_nb_int, Slot(as_int)},          {Py_nb_float, Slot(as_float)},
+          {Py_nb_index, Slot(as_index)}};
 }
 
 }  // namespace rushlight::python

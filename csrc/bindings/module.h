@@ -9,6 +9,7 @@ void bind_errors(pybind11::module_& m);      // exceptions, interpreter hooks
 void bind_creation(pybind11::module_& m);
 void bind_copy(pybind11::module_& m);        // to, clone, item, tolist, ...
 void bind_view(pybind11::module_& m);
+void bind_indexing(pybind11::module_& m);    // t[...], gather, scatter
 void bind_join(pybind11::module_& m);
 void bind_pointwise(pybind11::module_& m);
 void bind_pointwise_variants(pybind11::module_& m);  // called by bind_pointwise

@@ -4,6 +4,7 @@
 
 #include "core/backend.h"
 #include "core/memory.h"
+#include "kernels/index.h"
 #include "kernels/pointwise.h"
 
 namespace rushlight {
@@ -34,7 +35,7 @@ const Backend cpu_backend = {
     .norm = nullptr,
     .softmax = nullptr,
     .embedding = nullptr,
-    .index = nullptr,
+    .index = &cpu_index,
     .reduce = nullptr,
     .scan = nullptr,
     .sort = nullptr,

@@ -79,6 +79,25 @@ Tensor diagonal_backward(const Tensor& g, const Shape& whole, std::int64_t offse
 Tensor unfold_backward(const Tensor& g, const Shape& whole, int dim, std::int64_t size,
                        std::int64_t step);
 
+// ---- indexing (index.cpp): by tensors of positions or masks
+// One entry per leading dimension of input; undefined: the whole dimension. Masks (bool, uint8)
+// stand for as many dimensions as they have.
+Tensor index(const Tensor& input, const std::vector<Tensor>& indices);
+void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values,
+                bool accumulate);
+Tensor index_put(const Tensor& input, const std::vector<Tensor>& indices, const Tensor& values,
+                 bool accumulate);
+Tensor nonzero(const Tensor& input);  // [n, dim]
+std::vector<Tensor> nonzero_tuple(const Tensor& input);  // one [n] per dimension
+Tensor masked_select(const Tensor& input, const Tensor& mask);
+Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& index);
+// ---- gather.cpp: index has the shape of the result
+Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index);
+Tensor scatter(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src);
+Tensor scatter_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src);
+void scatter_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src);
+void scatter_add_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src);
+
 // ---- joins (join.cpp)
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim);
 Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim);

@@ -1,0 +1,140 @@
+// gather and scatter along a dimension; each is the other's gradient.
+#include "core/backend.h"
+#include "core/work.h"
+#include "kernels/index.h"
+#include "ops/ops.h"
+
+namespace rushlight {
+namespace {
+
+// A 0-d tensor counts as having one dimension of size 1.
+std::int64_t size_at(const Tensor& t, int d) { return t.dim() ? t->shape[d] : 1; }
+
+void check_index(const char* op, const Tensor& input, int dim, const Tensor& index) {
+  check_same_device(op, input, "input", index, "index");
+  if (index.dtype() != DType::int64 && index.dtype() != DType::int32)
+    fail<RuntimeError>(op, "(): Expected dtype int32/int64 for index");
+  if (std::max(index.dim(), 1) != std::max(input.dim(), 1))
+    fail<RuntimeError>("Index tensor must have the same number of dimensions as ",
+                       std::string_view(op) == "gather" ? "input" : "self", " tensor\n", op,
+                       "(): ", describe("input", input), "; ", describe("index", index));
+  for (int d = 0; d < std::max(index.dim(), 1); ++d)
+    if (d != dim && size_at(index, d) > size_at(input, d))
+      fail<RuntimeError>("Size does not match at dimension ", d, " expected index ", index.sizes(),
+                         " to be no larger than self ", input.sizes(), " apart from dimension ",
+                         dim);
+}
+
+void check_bad(const char* op, const BadIndex& bad, int dim) {
+  if (bad.which < 0) return;
+  fail<IndexError>("index ", bad.value, " is out of bounds for dimension ", dim, " with size ",
+                   bad.size, "\n", op, "(): positions must lie in [0, ", bad.size, ")");
+}
+
+void write(const char* op, const Tensor& self, int dim, const Tensor& index, const Tensor& src,
+           ScatterMode mode) {
+  check_index(op, self, dim, index);
+  check_same_device(op, self, "self", src, "src");
+  if (src.dtype() != self.dtype())
+    fail<RuntimeError>(op, "(): Expected self.dtype to be equal to src.dtype");
+  if (index.numel() == 0) return;
+  if (std::max(src.dim(), 1) != std::max(index.dim(), 1))
+    fail<RuntimeError>("Index tensor must have the same number of dimensions as src tensor");
+  for (int d = 0; d < index.dim(); ++d)
+    if (index->shape[d] > size_at(src, d))
+      fail<RuntimeError>("Expected index ", index.sizes(), " to be no larger than src ",
+                         src.sizes());
+  const GradMode off(false);
+  const Tensor positions = to(index, DType::int64);
+  const Tensor values = self->storage.get() == src->storage.get() ? clone(src) : src;
+  const View a = view_of(self), i = view_of(positions), s = view_of(values);
+  const Backend& b = backend(self.device());
+  BadIndex bad;
+  {
+    const Unlocked unlocked(double(index.numel()) * 5, {&self, &positions, &values});
+    bad = b.index->scatter(a, dim, i, s, mode);
+  }
+  check_bad(op, bad, dim);
+}
+
+// The gradient of src: gathered where index covers it, zero elsewhere.
+Tensor gradient_of_src(const Tensor& g, int dim, const Tensor& index, const Shape& src) {
+  Tensor out = gather(g, dim, index);
+  for (int d = 0; d < index.dim(); ++d)
+    if (index->shape[d] != src[d]) {
+      Shape whole = out.shape();
+      whole[d] = src[d];
+      out = slice_backward(out, whole, d, 0, index->shape[d], 1);
+    }
+  return out;
+}
+
+}  // namespace
+
+Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index) {
+  const int at = wrap_dim(dim, input.dim());
+  check_index("gather", input, at, index);
+  Tensor out = empty(index.sizes(), input.dtype(), input.device());
+  const Tensor positions = to(index, DType::int64);
+  if (out.numel()) {
+    const View o = view_of(out), s = view_of(input), i = view_of(positions);
+    const Backend& b = backend(input.device());
+    BadIndex bad;
+    {
+      const Unlocked unlocked(double(out.numel()) * 4, {&out, &input, &positions});
+      bad = b.index->gather(o, s, at, i);
+    }
+    check_bad("gather", bad, at);
+  }
+  return record(
+      "GatherBackward0", std::move(out),
+      [whole = input.shape(), at, kept = Saved(positions)](Tensor g) {
+        return Gradients(scatter_add(zeros(whole, g.dtype(), g.device()), at, kept.get(), g));
+      },
+      input);
+}
+
+void scatter_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  const int at = wrap_dim(dim, self.dim());
+  check_inplace(self, needs_grad(self, src), "scatter_");
+  check_no_internal_overlap(self, "scatter_");
+  write("scatter", self, at, index, src, ScatterMode::assign);
+  record_inplace(
+      "ScatterBackward0", self,
+      [at, kept = Saved(to(index, DType::int64)), shape = src.shape()](Tensor g, Node& node) {
+        Tensor of_self, of_src;
+        if (node.needs_input(0))
+          of_self = scatter(g, at, kept.get(), zeros(kept.get().shape(), g.dtype(), g.device()));
+        if (node.needs_input(1)) of_src = gradient_of_src(g, at, kept.get(), shape);
+        return Gradients(of_self, of_src);
+      },
+      src);
+}
+
+void scatter_add_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  const int at = wrap_dim(dim, self.dim());
+  check_inplace(self, needs_grad(self, src), "scatter_add_");
+  check_no_internal_overlap(self, "scatter_add_");
+  write("scatter_add", self, at, index, src, ScatterMode::add);
+  record_inplace(
+      "ScatterAddBackward0", self,
+      [at, kept = Saved(to(index, DType::int64)), shape = src.shape()](Tensor g, Node& node) {
+        Tensor of_src;
+        if (node.needs_input(1)) of_src = gradient_of_src(g, at, kept.get(), shape);
+        return Gradients(g, of_src);
+      },
+      src);
+}
+
+Tensor scatter(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  Tensor out = clone(input);
+  scatter_(out, dim, index, src);
+  return out;
+}
+Tensor scatter_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  Tensor out = clone(input);
+  scatter_add_(out, dim, index, src);
+  return out;
+}
+
+}  // namespace rushlight

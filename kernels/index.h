@@ -1,0 +1,40 @@
+// Reading and writing elements at positions that other tensors name.
+#pragma once
+#include "view.h"
+
+namespace rushlight {
+
+// Index tensors of one shape (int64; strides of 0 where they were broadcast), one for each of the
+// leading dimensions of the tensor that is indexed.
+struct IndexList {
+  int count;
+  View of[kMaxRank];
+};
+
+// An index that lies outside its dimension: which tensor of the list, its value, the size. A kernel
+// that returns one has written nothing.
+struct BadIndex {
+  int which = -1;  // -1: all were good
+  std::int64_t value = 0, size = 0;
+};
+
+enum class ScatterMode : std::uint8_t { assign, add, multiply, largest, smallest };
+
+struct IndexKernels {
+  // self: [indexed dimensions..., rest...]; out and values: [index shape..., rest...]. Negative
+  // indices count from the end.
+  BadIndex (*get)(const View& out, const View& self, const IndexList& indices);
+  BadIndex (*put)(const View& self, const View& values, const IndexList& indices, bool accumulate);
+  // out[i, j, ...] = self[index[i, j, ...], j, ...] for dim = 0; index has out's shape and is
+  // not larger than self in the other dimensions. No negative indices, as in torch.
+  BadIndex (*gather)(const View& out, const View& self, int dim, const View& index);
+  BadIndex (*scatter)(const View& self, int dim, const View& index, const View& src,
+                      ScatterMode mode);
+  std::int64_t (*count_nonzero)(const View& in);
+  // out: [n, rank], the positions in row-major order; writes at most n rows and returns how many
+  // there were.
+  std::int64_t (*nonzero)(const View& out, const View& in);
+};
+extern const IndexKernels cpu_index;
+
+}  // namespace rushlight
