@@ -93,10 +93,12 @@ Tensor as_strided_backward(const Tensor& g, const Geometry& in, const Geometry& 
       bool distinct =
           true;  // sorted by stride, each dimension starts beyond the reach of the former
       int order[kMaxRank];
-      for (int d = 0; d < out.size.rank; ++d) order[d] = d;
-      std::sort(order, order + out.size.rank, [&](int x, int y) {
-        return out.strides[std::size_t(x)] < out.strides[std::size_t(y)];
-      });
+      for (int d = 0; d < out.size.rank; ++d) {
+        int k = d;
+        for (; k > 0 && out.strides[std::size_t(order[k - 1])] > out.strides[std::size_t(d)]; --k)
+          order[k] = order[k - 1];
+        order[k] = d;
+      }
       std::int64_t reach = 1;
       for (int k = 0; k < out.size.rank; ++k) {
         const auto d = std::size_t(order[k]);
