@@ -176,7 +176,7 @@ def test_load_state_dict():
     old = a.fc.weight.tolist()
     wrong = {k: torch.zeros_like(v) for k, v in b.state_dict().items()}
     wrong["head.1.weight"] = torch.zeros(7)
-    with pytest.raises(RuntimeError, match="size mismatch for head.1.weight"):
+    with pytest.raises(RuntimeError, match=r"size mismatch for head\.1\.weight"):
         a.load_state_dict(wrong)
     assert a.fc.weight.tolist() == old, "nothing is written when something does not fit"
     new = {k: torch.zeros_like(v) for k, v in b.state_dict().items()}
@@ -205,7 +205,7 @@ def test_extra_state_and_hooks():
     fresh = nn.Sequential(Extra())
     fresh.load_state_dict(state)
     assert fresh[0].x == 5
-    with pytest.raises(RuntimeError, match='Missing key.*"0._extra_state"'):
+    with pytest.raises(RuntimeError, match=r'Missing key.*"0\._extra_state"'):
         fresh.load_state_dict({})
 
     net, calls = nn.Linear(2, 1), []
@@ -341,7 +341,7 @@ class OwnState(nn.Module):
     def __init__(self):
         super().__init__()
         self.fc = nn.Linear(2, 1)
-        self.handle = open  # noqa: SIM115
+        self.handle = open
 
     def __getstate__(self):
         state = self.__dict__.copy()
