@@ -20,5 +20,6 @@ PYBIND11_MODULE(_C, m) {
   bind_autograd(m);
   bind_numpy(m);
   bind_storage(m);
+  bind_optim(m);
   bind_cuda(m);
 }

@@ -1,7 +1,8 @@
 // What rushlight.optim calls: a step over all parameters of a group, and clearing of gradients.
+#include "ops/optim.h"
+
 #include "bindings/module.h"
 #include "bindings/signature.h"
-#include "ops/optim.h"
 
 namespace py = pybind11;
 

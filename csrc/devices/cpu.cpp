@@ -5,6 +5,7 @@
 #include "core/backend.h"
 #include "core/memory.h"
 #include "kernels/index.h"
+#include "kernels/optim.h"
 #include "kernels/pointwise.h"
 
 namespace rushlight {
@@ -40,7 +41,7 @@ const Backend cpu_backend = {
     .scan = nullptr,
     .sort = nullptr,
     .random = nullptr,
-    .optim = nullptr,
+    .optim = &cpu_optim,
 };
 
 }  // namespace rushlight
