@@ -6,10 +6,12 @@ import io
 import os
 import pathlib
 import pickle
+import random
 import stat
 import subprocess
 import sys
 import zipfile
+import zlib
 
 import pytest
 
@@ -139,6 +141,15 @@ def test_paths(tmp_path, reference):
             assert_same(ours, reference.load(path))
     assert {p.name for p in tmp_path.iterdir()} == {"a.b.pt", "\xe9", ".pt"}
     assert zipfile.ZipFile(tmp_path / "a.b.pt").namelist()[0] == "a.b/data.pkl"
+
+
+def test_checksum_is_zlibs():
+    data = bytes(random.Random(0).randbytes(5000))
+    for length in (*range(200), 1000, 4999):
+        for start in (0, 1, 7):
+            piece = data[start : start + length]
+            assert rushlight._C._crc32(piece) == zlib.crc32(piece)
+            assert rushlight._C._crc32(piece, 0x12345678) == zlib.crc32(piece, 0x12345678)
 
 
 def test_other_position():
@@ -282,6 +293,16 @@ class TestArguments:
             loaded(saved(1), mmap=True)
         with pytest.raises(IsADirectoryError):
             rushlight.save(1, tmp_path)
+
+    def test_environment(self, monkeypatch):
+        content = saved(rushlight.nn.ReLU())
+        monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+        with pytest.warns(UserWarning, match="forcing weights_only=False"):
+            assert isinstance(loaded(content), rushlight.nn.ReLU)
+        monkeypatch.delenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD")
+        monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "yes")
+        with pytest.raises(pickle.UnpicklingError):
+            loaded(content, weights_only=False)
 
     def test_two_dtypes(self):
         tensor = rushlight.ones(4)

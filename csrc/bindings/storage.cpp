@@ -1,9 +1,10 @@
-// What the Python layer needs of storages to copy, save and load tensors. A changer must know: files
+// What the Python layer needs to copy, save and load tensors: their storages and their class. A changer must know: files
 // written by anybody end up in `view_storage`, so nothing may be assumed of its numbers.
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "core/backend.h"
 #include "core/crc32.h"
+#include "ops/view.h"
 
 namespace py = pybind11;
 
@@ -58,6 +59,15 @@ std::uint32_t checksum(const py::object& data, std::uint32_t crc) {
   return crc;
 }
 
+// The same tensor as an object of a subclass; gradients flow through.
+py::object as_subclass(const Tensor& tensor, const py::type& type) {
+  auto* kind = reinterpret_cast<PyTypeObject*>(type.ptr());
+  if (!PyType_IsSubtype(kind, tensor_type)) fail<TypeError>("cls must be a subclass of Tensor");
+  Tensor view = make_view("AliasBackward0", tensor, alias(tensor),
+                          [](Tensor g) { return Gradients(std::move(g)); });
+  return py::reinterpret_steal<py::object>(wrap_as(kind, std::move(view)));
+}
+
 }  // namespace
 
 void bind_storage(py::module_& m) {
@@ -70,6 +80,7 @@ void bind_storage(py::module_& m) {
   op<&storage_id>(m, "_storage_id(tensor)", As::function);
   op<&view_storage>(m, "_view_storage(bytes, dtype, offset, size, stride)", As::function);
   m.def("_storage_memory", &storage_memory);
+  m.def("_as_subclass", &as_subclass);
   m.def("_crc32", &checksum, py::arg("data"), py::arg("crc") = 0);
 }
 

@@ -94,6 +94,21 @@ def share_memory_(self):
 
 
 @_method
+def as_subclass(self, cls):
+    """The same elements as an object of `cls`, a subclass of Tensor; gradients flow through.
+
+    Raises:
+        TypeError: if `cls` is no subclass of Tensor.
+
+    >>> class Image(torch.Tensor):
+    ...     pass
+    >>> torch.zeros(2).as_subclass(Image)
+    Image([0., 0.])
+    """
+    return _C._as_subclass(self, cls)
+
+
+@_method
 def untyped_storage(self):
     """The storage behind the tensor, as bytes.
 

@@ -242,8 +242,19 @@ def _choose(weights_only, pickle_module):
         )
     if force:
         weights_only = True
+    elif weights_only is None and force_no:
+        from warnings import warn
+
+        warn(
+            "Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the"
+            "`weights_only` argument was not explicitly passed to `torch.load`, forcing "
+            "weights_only=False.",
+            UserWarning,
+            stacklevel=3,
+        )
+        weights_only = False
     elif weights_only is None:
-        weights_only = pickle_module is None and not force_no
+        weights_only = pickle_module is None
     if weights_only and pickle_module is not None:
         raise RuntimeError(
             "Can not safely load weights when explicit pickle_module is specified\n"
