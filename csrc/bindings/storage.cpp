@@ -1,5 +1,6 @@
-// What the Python layer needs to copy, save and load tensors: their storages and their class. A changer must know: files
-// written by anybody end up in `view_storage`, so nothing may be assumed of its numbers.
+// What the Python layer needs to copy, save and load tensors: their storages and their class.
+// A changer must know: files written by anybody end up in `view_storage`, so nothing may be assumed
+// of its numbers.
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "core/backend.h"
@@ -29,8 +30,8 @@ Tensor view_storage(const Tensor& bytes, DType dtype, std::int64_t offset, Shape
     fail<RuntimeError>("mismatch in length of strides and shape: size ", size, ", stride ", stride);
   for (const std::int64_t step : stride)
     if (step < 0)
-      fail<RuntimeError>("as_strided: Negative strides are not supported at the moment, got strides: ",
-                         stride);
+      fail<RuntimeError>(
+          "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
   return from_storage(bytes->storage, dtype, size, stride.sizes.data(), offset);
 }
 
@@ -42,7 +43,8 @@ struct StorageMemory {
 py::object storage_memory(const Tensor& tensor) {
   check_alive(tensor);
   if (!tensor.device().is_cpu())
-    fail<TypeError>("the bytes of a tensor on ", tensor.device(), " cannot be seen; copy it with .cpu()");
+    fail<TypeError>("the bytes of a tensor on ", tensor.device(),
+                    " cannot be seen; copy it with .cpu()");
   const py::object exporter = py::cast(StorageMemory{tensor->storage});
   return py::reinterpret_steal<py::object>(PyMemoryView_FromObject(exporter.ptr()));
 }

@@ -49,8 +49,8 @@ std::uint32_t by_table(std::uint32_t c, const unsigned char* p, std::size_t n) n
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
   };
   // x moved forward by the distance that the constants stand for, joined with what lies there.
-  const auto fold = [](__m128i x, __m128i by, __m128i next)
-                        __attribute__((target("pclmul,sse4.1"))) {
+  const auto fold = [](__m128i x, __m128i by,
+                       __m128i next) __attribute__((target("pclmul,sse4.1"))) {
     const __m128i low = _mm_clmulepi64_si128(x, by, 0x00), high = _mm_clmulepi64_si128(x, by, 0x11);
     return _mm_xor_si128(_mm_xor_si128(low, high), next);
   };
