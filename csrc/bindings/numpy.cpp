@@ -104,6 +104,62 @@ Tensor from_numpy(py::handle array) {
   return share_array(o);
 }
 
+// Elements of any object with the buffer protocol; writable memory is shared.
+Tensor from_buffer(py::handle buffer, DType dtype, std::int64_t count, std::int64_t offset,
+                   bool requires_grad) {
+  if (!PyObject_CheckBuffer(buffer.ptr()))
+    fail<ValueError>("object does not implement Python buffer protocol.\nIt is of type ",
+                     Py_TYPE(buffer.ptr())->tp_name, ".");
+  auto held = std::make_unique<Py_buffer>();
+  bool writable = PyObject_GetBuffer(buffer.ptr(), held.get(), PyBUF_WRITABLE) == 0;
+  if (!writable) {
+    PyErr_Clear();
+    if (PyObject_GetBuffer(buffer.ptr(), held.get(), PyBUF_SIMPLE) != 0)
+      throw py::error_already_set();
+  }
+  const std::int64_t bytes = held->len, item = std::int64_t(item_size(dtype));
+  auto* data = static_cast<char*>(held->buf);
+  // From here on the storage owns the buffer.
+  auto storage = Storage::borrow(data, std::size_t(bytes), held.release(), release_buffer);
+  if (bytes == 0 || count == 0)
+    fail<ValueError>("both buffer length (", bytes, ") and count (", count, ") must not be 0");
+  if (offset < 0 || offset >= bytes)
+    fail<ValueError>("offset (", offset,
+                     " bytes) must be non-negative and no greater than buffer length (", bytes,
+                     " bytes) minus 1");
+  const std::int64_t left = bytes - offset;
+  if (count < 0 && left % item)
+    fail<ValueError>("buffer length (", left, " bytes) after offset (", offset,
+                     " bytes) must be a multiple of element size (", item, ")");
+  if (count > left / item)
+    fail<ValueError>("requested buffer length (", count, " * ", item, " bytes) after offset (",
+                     offset, " bytes) must not be greater than actual buffer length (", bytes,
+                     " bytes)");
+  const Shape shape{count < 0 ? left / item : count};
+  const std::int64_t stride = 1;
+  const bool aligned = reinterpret_cast<std::uintptr_t>(data) % std::uintptr_t(item) == 0;
+  Tensor out;
+  if (writable && aligned && offset % item == 0) {
+    out = from_storage(std::move(storage), dtype, shape, &stride, offset / item);
+  } else {
+    // Read-only memory must not be written through a tensor, nor odd addresses read as numbers.
+    if (!writable &&
+        PyErr_WarnEx(PyExc_UserWarning,
+                     "The given buffer is not writable, and PyTorch does not support non-writable "
+                     "tensors. This means you can write to the underlying (supposedly "
+                     "non-writable) buffer using the tensor. Here the data are copied.",
+                     1))
+      throw py::error_already_set();
+    const Shape part{count < 0 ? left : count * item};  // within `left`, as checked
+    const Tensor copy =
+        clone(from_storage(std::move(storage), DType::uint8, part, &stride, offset));
+    out = from_storage(copy->storage, dtype, shape, &stride, 0);
+  }
+  if (requires_grad)
+    py::setattr(py::reinterpret_steal<py::object>(wrap(out)), "requires_grad", py::bool_(true));
+  return out;
+}
+
 // The array shares the tensor's memory and keeps its storage alive.
 py::object to_numpy(const Tensor& self, bool force) {
   Tensor t = self;
@@ -172,6 +228,20 @@ Raises:
 >>> import numpy
 >>> torch.from_numpy(numpy.arange(3))
 tensor([0, 1, 2]))");
+  op<&from_buffer>(m, "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False)",
+                   As::function,
+                   R"(A flat tensor on the memory of bytes-like `buffer`.
+
+Args:
+    dtype: how the bytes are read.
+    count: elements; all that follow if negative.
+    offset: bytes that are left out in front.
+
+Raises:
+    ValueError: an empty buffer, or a count or offset beyond it.
+
+>>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
+tensor([1, 2], dtype=torch.int16))");
   op<&to_numpy>(
       m, "numpy(self, *, force=False)", As::method,
       R"(A NumPy array on the tensor's memory; `force` detaches and copies to the CPU first.

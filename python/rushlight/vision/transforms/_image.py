@@ -126,4 +126,5 @@ def max_value(dtype):
     """The value of full brightness: 1 for floats, the largest for integers."""
     if dtype.is_floating_point or dtype == rushlight.bool:
         return 1
-    return rushlight.iinfo(dtype).max
+    bits = {rushlight.uint8: 8, rushlight.int8: 7, rushlight.int16: 15, rushlight.int32: 31}
+    return 2 ** bits.get(dtype, 63) - 1

@@ -118,7 +118,7 @@ def collate_numpy_array_fn(batch, *, collate_fn_map=None):
 
 def collate_numpy_scalar_fn(batch, *, collate_fn_map=None):
     """A tensor of NumPy numbers, of their dtype."""
-    return rushlight.as_tensor(batch)
+    return rushlight.as_tensor(sys.modules["numpy"].asarray(batch))
 
 
 def collate_float_fn(batch, *, collate_fn_map=None):

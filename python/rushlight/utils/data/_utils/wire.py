@@ -13,6 +13,7 @@ import struct
 import tempfile
 
 import rushlight
+from rushlight import _C
 
 _length = struct.Struct("!Q")
 kInlineBytes = 16384  # below it a pass through the socket beats two calls on a slot
@@ -46,7 +47,9 @@ class FrameReader:
 
 
 def _bytes_of(tensor):
-    return memoryview(tensor.detach().contiguous().view(-1).view(rushlight.uint8).numpy())
+    tensor = tensor.detach().contiguous()
+    begin = tensor.storage_offset() * tensor.element_size()
+    return _C._storage_memory(tensor)[begin : begin + tensor.numel() * tensor.element_size()]
 
 
 def _empty(sizes, dtype, requires_grad):
@@ -54,7 +57,10 @@ def _empty(sizes, dtype, requires_grad):
 
 
 def _arrived(buffer, dtype, sizes, requires_grad):
-    tensor = buffer.view(dtype).view(sizes)
+    strides = [1] * len(sizes)
+    for i in range(len(sizes) - 1, 0, -1):
+        strides[i - 1] = strides[i] * sizes[i]
+    tensor = _C._view_storage(buffer, dtype, 0, sizes, strides)
     return tensor.requires_grad_() if requires_grad else tensor
 
 
@@ -208,7 +214,7 @@ def decode(parts):
 
 def _new_buffer(size):
     buffer = rushlight.empty(size, dtype=rushlight.uint8)
-    return buffer, memoryview(buffer.numpy())
+    return buffer, _C._storage_memory(buffer)[:size]
 
 
 def _aligned(size):
