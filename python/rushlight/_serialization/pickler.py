@@ -75,7 +75,7 @@ def make_pickler(module, file, protocol, persistent_id):
     """A pickler of the pickle module ``module`` that writes to ``file`` under PyTorch's names."""
     base = pickle._Pickler if module is pickle else module.Pickler
     bases = (_Names, base) if issubclass(base, pickle._Pickler) else (base,)
-    members = {"persistent_id": lambda self, thing: persistent_id(thing)}
+    members = {"persistent_id": staticmethod(persistent_id)}
     if issubclass(base, pickle._Pickler):
         table = dict(base.dispatch)
         table[types.FunctionType] = _Names.save_global
@@ -99,9 +99,9 @@ class Storages:
         self._key_of = key_of or (lambda storage: str(len(self._keys)))
 
     def persistent_id(self, thing):
-        if isinstance(thing, TypedStorage):
+        if type(thing) is TypedStorage:
             storage, dtype, kind = thing._untyped_storage, thing.dtype, storage_type_of(thing.dtype)
-        elif isinstance(thing, UntypedStorage):
+        elif type(thing) is UntypedStorage:
             storage, dtype, kind = thing, _C.uint8, UntypedStorage
         else:
             return None
