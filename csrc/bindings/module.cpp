@@ -17,6 +17,9 @@ PYBIND11_MODULE(_C, m) {
   bind_indexing(m);
   bind_join(m);
   bind_pointwise(m);
+  bind_random(m);
+  bind_reduce(m);
+  bind_sort(m);
   bind_autograd(m);
   bind_numpy(m);
   bind_storage(m);

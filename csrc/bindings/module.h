@@ -13,6 +13,9 @@ void bind_indexing(pybind11::module_& m);    // t[...], gather, scatter
 void bind_join(pybind11::module_& m);
 void bind_pointwise(pybind11::module_& m);
 void bind_pointwise_variants(pybind11::module_& m);  // called by bind_pointwise
+void bind_random(pybind11::module_& m);   // generators, random tensors, dropout
+void bind_reduce(pybind11::module_& m);   // sums, extremes, moments, norms
+void bind_sort(pybind11::module_& m);     // scans, orders, distinct values, counts
 void bind_autograd(pybind11::module_& m);
 void bind_numpy(pybind11::module_& m);
 void bind_storage(pybind11::module_& m);  // what copying and saving need of storages

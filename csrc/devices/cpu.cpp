@@ -7,6 +7,10 @@
 #include "kernels/index.h"
 #include "kernels/optim.h"
 #include "kernels/pointwise.h"
+#include "kernels/random.h"
+#include "kernels/reduce.h"
+#include "kernels/scan.h"
+#include "kernels/sort.h"
 
 namespace rushlight {
 namespace {
@@ -37,10 +41,10 @@ const Backend cpu_backend = {
     .softmax = nullptr,
     .embedding = nullptr,
     .index = &cpu_index,
-    .reduce = nullptr,
-    .scan = nullptr,
-    .sort = nullptr,
-    .random = nullptr,
+    .reduce = &cpu_reduce,
+    .scan = &cpu_scan,
+    .sort = &cpu_sort,
+    .random = &cpu_random,
     .optim = &cpu_optim,
 };
 

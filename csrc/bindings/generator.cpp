@@ -1,0 +1,123 @@
+// torch.Generator and the seeds of the default generators.
+#include "bindings/generator.h"
+
+#include "core/backend.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+// Any int of 64 bits, signed or not; a float is cut off, as int() does.
+std::uint64_t read_seed(py::handle given) {
+  const py::object seed = py::reinterpret_steal<py::object>(PyNumber_Long(given.ptr()));
+  if (!seed) throw py::error_already_set();
+  const unsigned long long value = PyLong_AsUnsignedLongLong(seed.ptr());
+  if (!PyErr_Occurred()) return value;
+  PyErr_Clear();
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(seed.ptr(), &overflow);
+  if (overflow)
+    fail<ValueError>("Overflow when unpacking long long\nmanual_seed(): a seed has 64 bits, from "
+                     "-2**63 to 2**64 - 1");
+  return static_cast<std::uint64_t>(number);
+}
+
+Ref<Generator> make(py::handle device) {
+  Device d = kCpu;
+  if (!device.is_none() && !Argument<Device>::read(device.ptr(), d)) {
+    if (PyErr_Occurred()) throw py::error_already_set();
+    fail<TypeError>("Generator(): argument 'device' must be torch.device, not ",
+                    Py_TYPE(device.ptr())->tp_name);
+  }
+  if (d.is_meta()) fail<RuntimeError>("Device type meta is not supported for torch.Generator() api.");
+  return Ref<Generator>::adopt(new Generator(resolve(d)));
+}
+
+py::object device_object(const Generator& g) {
+  return py::reinterpret_steal<py::object>(to_python(g.device));
+}
+
+Ref<Generator> copy_of(Generator& g) {
+  auto made = Ref<Generator>::adopt(new Generator(g.device));
+  const GeneratorLock lock(g);
+  made->state = g.state;
+  return made;
+}
+
+}  // namespace
+
+bool Argument<Ref<Generator>>::read(PyObject* o, Ref<Generator>& s) {
+  if (o == Py_None) return true;
+  if (!py::isinstance<Generator>(o)) return false;
+  s = Ref<Generator>::share(py::cast<Generator*>(py::handle(o)));
+  return true;
+}
+
+void bind_generator(py::module_& m) {
+  py::class_<Generator, Ref<Generator>> type(m, "Generator", R"(A stream of random numbers.
+
+    >>> g = torch.Generator().manual_seed(7)
+    >>> torch.rand(1, generator=g).equal(torch.rand(1, generator=torch.Generator().manual_seed(7)))
+    True
+)");
+  type.def(py::init(&make), py::arg("device") = py::none())
+      .def_property_readonly("device", &device_object)
+      .def("manual_seed",
+           [](py::object self, py::handle seed) {
+             py::cast<Generator&>(self).manual_seed(read_seed(seed));
+             return self;
+           },
+           py::arg("seed"), "Starts the stream that belongs to seed; returns the generator.")
+      .def("seed", &Generator::seed, "Starts a stream that nobody can foresee; returns its seed.")
+      .def("initial_seed", &Generator::initial_seed, "The seed the stream started from.")
+      .def("get_state", &Generator::get_state, "Where the stream is, as a uint8 tensor.")
+      .def("set_state",
+           [](py::object self, const Tensor& state) {
+             py::cast<Generator&>(self).set_state(state);
+             return self;
+           },
+           py::arg("new_state"), "Continues where get_state() was called.")
+      .def("clone_state", &copy_of, "A generator of its own at the same place.");
+  type.attr("__module__") = "rushlight";
+
+  auto cpu = Ref<Generator>::share(&default_generator(kCpu));
+  m.attr("default_generator") = py::cast(cpu);
+  m.def("manual_seed",
+        [](py::handle seed) {
+          manual_seed_all(read_seed(seed));
+          return Ref<Generator>::share(&default_generator(kCpu));
+        },
+        py::arg("seed"), R"(Seeds the generators of all devices; returns the CPU's.
+
+Args:
+    seed: an int of 64 bits; -1 is the same as 2**64 - 1.
+
+    >>> torch.manual_seed(0).initial_seed()
+    0
+)");
+  m.def("seed",
+        [] {
+          const std::uint64_t seed = default_generator(kCpu).seed();
+          manual_seed_cuda(seed);
+          return seed;
+        },
+        "Seeds the generators of all devices with a number that nobody can foresee; returns it.");
+  m.def("initial_seed", [] { return default_generator(kCpu).initial_seed(); },
+        "The seed of the CPU's generator.");
+  m.def("get_rng_state", [] { return default_generator(kCpu).get_state(); },
+        "The state of the CPU's generator, 5056 bytes that torch understands too.");
+  m.def("set_rng_state", [](const Tensor& state) { default_generator(kCpu).set_state(state); },
+        py::arg("new_state"), "Sets the state of the CPU's generator.");
+  m.def("manual_seed_cuda", [](py::handle seed) { manual_seed_cuda(read_seed(seed)); });
+  m.def("default_generator_of", [](py::handle device) {
+    Device d;
+    if (!Argument<Device>::read(device.ptr(), d)) {
+      if (PyErr_Occurred()) throw py::error_already_set();
+      fail<TypeError>("expected a device");
+    }
+    return Ref<Generator>::share(&default_generator(d));
+  });
+}
+
+}  // namespace rushlight::python

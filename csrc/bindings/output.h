@@ -1,0 +1,47 @@
+// out=: a result that was computed fresh is written to the tensor the caller gave.
+#pragma once
+#include <optional>
+
+#include "bindings/arguments.h"
+#include "ops/pointwise.h"
+
+namespace rushlight::python {
+
+template <>
+struct Argument<std::tuple<Tensor, Tensor>> : ByValue<std::tuple<Tensor, Tensor>> {
+  static constexpr const char *expected = "tuple of Tensors", *stub = "tuple[Tensor, Tensor]";
+  static bool read(PyObject* o, std::tuple<Tensor, Tensor>& s) {
+    if ((!PyTuple_Check(o) && !PyList_Check(o)) || PySequence_Fast_GET_SIZE(o) != 2) return false;
+    return Argument<Tensor>::read(PySequence_Fast_GET_ITEM(o, 0), std::get<0>(s)) &&
+           Argument<Tensor>::read(PySequence_Fast_GET_ITEM(o, 1), std::get<1>(s));
+  }
+};
+
+using Out = std::optional<Tensor>;
+
+inline Tensor deliver(const char* op, const Out& out, Tensor result) {
+  if (!out) return result;
+  if (result.requires_grad() || (grad_enabled() && out->requires_grad()))
+    fail<RuntimeError>(op, "(): functions with out=... arguments don't support automatic "
+                       "differentiation, but one of the arguments requires grad.");
+  if (!can_cast(result.dtype(), out->dtype()))
+    fail<RuntimeError>("result type ", scalar_name(result.dtype()),
+                       " can't be cast to the desired output type ", scalar_name(out->dtype()),
+                       "\n", op, "(): ", describe("out", *out));
+  check_same_device(op, *out, "out", result, "the result");
+  resize_output(*out, result.shape());
+  check_no_internal_overlap(*out, op);
+  copy_bits(*out, result);
+  finish_inplace(*out);
+  return *out;
+}
+
+using OutPair = std::optional<std::tuple<Tensor, Tensor>>;
+inline std::tuple<Tensor, Tensor> deliver(const char* op, const OutPair& out,
+                                          std::tuple<Tensor, Tensor> pair) {
+  if (!out) return pair;
+  return {deliver(op, Out(std::get<0>(*out)), std::get<0>(pair)),
+          deliver(op, Out(std::get<1>(*out)), std::get<1>(pair))};
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,238 @@
+// Reductions as functions and methods.
+#include "ops/reduce.h"
+
+#include <cmath>
+
+#include "bindings/module.h"
+#include "bindings/output.h"
+#include "bindings/return_types.h"
+#include "bindings/signature.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+using Dt = std::optional<DType>;
+using Dims = std::optional<Shape>;
+using Dim = std::optional<std::int64_t>;
+constexpr double kInf = HUGE_VAL;
+
+Sizes of(const Dims& d) { return d ? d->view() : Sizes(); }
+
+Tensor sum_op(const Tensor& x, Dims dim, bool keepdim, Dt dtype, Out out) {
+  return deliver("sum", out, sum(x, of(dim), keepdim, dtype));
+}
+Tensor mean_op(const Tensor& x, Dims dim, bool keepdim, Dt dtype, Out out) {
+  return deliver("mean", out, mean(x, of(dim), keepdim, dtype));
+}
+Tensor nansum_op(const Tensor& x, Dims dim, bool keepdim, Dt dtype, Out out) {
+  return deliver("nansum", out, nansum(x, of(dim), keepdim, dtype));
+}
+Tensor nanmean_op(const Tensor& x, Dims dim, bool keepdim, Dt dtype, Out out) {
+  return deliver("nanmean", out, nanmean(x, of(dim), keepdim, dtype));
+}
+Tensor prod_op(const Tensor& x, Dim dim, bool keepdim, Dt dtype, Out out) {
+  return deliver("prod", out, dim ? prod(x, *dim, keepdim, dtype) : prod(x, dtype));
+}
+Tensor any_op(const Tensor& x, Dims dim, bool keepdim, Out out) {
+  return deliver("any", out, any(x, of(dim), keepdim));
+}
+Tensor all_op(const Tensor& x, Dims dim, bool keepdim, Out out) {
+  return deliver("all", out, all(x, of(dim), keepdim));
+}
+Tensor count_nonzero_op(const Tensor& x, Dims dim) { return count_nonzero(x, of(dim)); }
+
+Tensor amax_op(const Tensor& x, Dims dim, bool keepdim, Out out) {
+  return deliver("amax", out, amax(x, of(dim), keepdim));
+}
+Tensor amin_op(const Tensor& x, Dims dim, bool keepdim, Out out) {
+  return deliver("amin", out, amin(x, of(dim), keepdim));
+}
+Named aminmax_op(const Tensor& x, Dim dim, bool keepdim, OutPair out) {
+  return {Returns::aminmax, deliver("aminmax", out, aminmax(x, dim, keepdim))};
+}
+Tensor argmax_op(const Tensor& x, Dim dim, bool keepdim, Out out) {
+  return deliver("argmax", out, argmax(x, dim, keepdim));
+}
+Tensor argmin_op(const Tensor& x, Dim dim, bool keepdim, Out out) {
+  return deliver("argmin", out, argmin(x, dim, keepdim));
+}
+Tensor max_all(const Tensor& x, Out out) { return deliver("max", out, max(x)); }
+Tensor min_all(const Tensor& x, Out out) { return deliver("min", out, min(x)); }
+Named max_dim(const Tensor& x, std::int64_t dim, bool keepdim, OutPair out) {
+  return {Returns::max, deliver("max", out, max(x, dim, keepdim))};
+}
+Named min_dim(const Tensor& x, std::int64_t dim, bool keepdim, OutPair out) {
+  return {Returns::min, deliver("min", out, min(x, dim, keepdim))};
+}
+Tensor max_two(const Tensor& x, const Tensor& other, Out out) {
+  return deliver("max", out, apply<Maximum>(x, other));
+}
+Tensor min_two(const Tensor& x, const Tensor& other, Out out) {
+  return deliver("min", out, apply<Minimum>(x, other));
+}
+
+// torch has `unbiased` beside `correction`: three signatures of each.
+using Correction = std::optional<double>;
+using Moment = Tensor (*)(const Tensor&, Sizes, double, bool);
+using Moments = TensorPair (*)(const Tensor&, Sizes, double, bool);
+template <Moment F>
+Tensor by_correction(const Tensor& x, Dims dim, Correction correction, bool keepdim, Out out) {
+  return deliver("var", out, F(x, of(dim), correction.value_or(1), keepdim));
+}
+template <Moment F>
+Tensor by_unbiased(const Tensor& x, Dims dim, bool unbiased, bool keepdim, Out out) {
+  return deliver("var", out, F(x, of(dim), unbiased, keepdim));
+}
+template <Moment F>
+Tensor of_all(const Tensor& x, bool unbiased) {
+  return F(x, {}, unbiased, false);
+}
+template <Moments F>
+TensorPair pair_by_correction(const Tensor& x, Dims dim, Correction correction, bool keepdim) {
+  return F(x, of(dim), correction.value_or(1), keepdim);
+}
+template <Moments F>
+TensorPair pair_by_unbiased(const Tensor& x, Dims dim, bool unbiased, bool keepdim) {
+  return F(x, of(dim), unbiased, keepdim);
+}
+template <Moments F>
+TensorPair pair_of_all(const Tensor& x, bool unbiased) {
+  return F(x, {}, unbiased, false);
+}
+
+Tensor logsumexp_op(const Tensor& x, Shape dim, bool keepdim, Out out) {
+  return deliver("logsumexp", out, logsumexp(x, dim, keepdim));
+}
+
+Tensor vector_norm_op(const Tensor& x, double ord, Dims dim, bool keepdim, Dt dtype, Out out) {
+  return deliver("linalg_vector_norm", out, vector_norm(x, ord, of(dim), keepdim, dtype));
+}
+// p is a number, 'fro', or None (the same as 2).
+Tensor norm_number(const Tensor& x, std::optional<double> p, Dims dim, bool keepdim, Dt dtype,
+                   Out out) {
+  return vector_norm_op(x, p.value_or(2), dim, keepdim, dtype, out);
+}
+Tensor norm_named(const Tensor& x, std::string_view p, Dims dim, bool keepdim, Dt dtype, Out out) {
+  if (p == "nuc")
+    fail<NotImplementedError>("norm(): the nuclear norm needs singular values, which are not in "
+                              "rushlight");
+  if (p != "fro") fail<RuntimeError>("norm(): p must be a number, inf, -inf, 'fro' or 'nuc', not ", p);
+  if (dim && dim->rank > 2)
+    fail<RuntimeError>("linalg.matrix_norm: dim must be a 2-tuple. Got ", dim->view());
+  return vector_norm_op(x, 2, dim, keepdim, dtype, out);
+}
+
+template <Moment F>
+void bind_moment(py::module_& m, const std::string& name, const char* doc) {
+  overloads<&by_unbiased<F>, &by_correction<F>, &of_all<F>>(
+      m,
+      {name + "(input, dim, unbiased, keepdim=False, *, out=None)",
+       name + "(input, dim=None, *, correction=None, keepdim=False, out=None)",
+       name + "(input, unbiased)"},
+      As::both, doc);
+}
+template <Moments F>
+void bind_moments(py::module_& m, const std::string& name, const char* doc) {
+  overloads<&pair_by_unbiased<F>, &pair_by_correction<F>, &pair_of_all<F>>(
+      m,
+      {name + "(input, dim, unbiased, keepdim=False)",
+       name + "(input, dim=None, *, correction=None, keepdim=False)", name + "(input, unbiased)"},
+      As::function, doc);
+}
+
+void bind_sums(py::module_& m) {
+  op<&sum_op>(m, "sum(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+              R"(The sum of all elements, or along dim.
+
+Args:
+    dim: one dimension or several; None for all.
+    keepdim: leave the reduced dimensions with size 1.
+    dtype: what to convert to first; integers are summed in int64.
+
+    >>> torch.tensor([[1., 2.], [3., 4.]]).sum(0)
+    tensor([4., 6.])
+)");
+  op<&mean_op>(m, "mean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+               R"(The mean of all elements, or along dim.
+
+    >>> torch.tensor([[1., 2.], [3., 4.]]).mean(1)
+    tensor([1.5000, 3.5000])
+)");
+  op<&nansum_op>(m, "nansum(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+                 "The sum, with NaN counted as 0.");
+  op<&nanmean_op>(m, "nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+                  "The mean of what is not NaN.");
+  op<&prod_op>(m, "prod(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+               "The product of all elements, or along dim.");
+  op<&any_op>(m, "any(input, dim=None, keepdim=False, *, out=None)", As::both,
+              "Whether any element is not zero.");
+  op<&all_op>(m, "all(input, dim=None, keepdim=False, *, out=None)", As::both,
+              "Whether no element is zero.");
+  op<&count_nonzero_op>(m, "count_nonzero(input, dim=None)", As::both,
+                        "How many elements are not zero.");
+}
+
+void bind_extremes(py::module_& m) {
+  overloads<&max_all, &max_dim, &max_two>(
+      m, {"max(input, *, out=None)", "max(input, dim, keepdim=False, *, out=None)",
+          "max(input, other, *, out=None)"},
+      As::both, R"(The largest element; with dim also its index, with a tensor elementwise.
+
+    >>> torch.tensor([[1., 5.], [7., 2.]]).max(1)
+    torch.return_types.max(
+    values=tensor([5., 7.]),
+    indices=tensor([1, 0]))
+)");
+  overloads<&min_all, &min_dim, &min_two>(
+      m, {"min(input, *, out=None)", "min(input, dim, keepdim=False, *, out=None)",
+          "min(input, other, *, out=None)"},
+      As::both, "The smallest element; with dim also its index, with a tensor elementwise.");
+  op<&amax_op>(m, "amax(input, dim=None, keepdim=False, *, out=None)", As::both,
+               "The largest elements along dim; equal ones share the gradient.");
+  op<&amin_op>(m, "amin(input, dim=None, keepdim=False, *, out=None)", As::both,
+               "The smallest elements along dim; equal ones share the gradient.");
+  op<&aminmax_op>(m, "aminmax(input, *, dim=None, keepdim=False, out=None)", As::both,
+                  "The smallest and the largest element.");
+  op<&argmax_op>(m, "argmax(input, dim=None, keepdim=False, *, out=None)", As::both,
+                 "Where the largest element stands: the first of equals.");
+  op<&argmin_op>(m, "argmin(input, dim=None, keepdim=False, *, out=None)", As::both,
+                 "Where the smallest element stands: the first of equals.");
+}
+
+void bind_moments_and_norms(py::module_& m) {
+  bind_moment<&var>(m, "var", R"(The variance: sum((x - mean)^2) / (n - correction).
+
+    >>> torch.tensor([1., 2., 3.]).var()
+    tensor(1.)
+)");
+  bind_moment<&stddev>(m, "std", "The standard deviation: the square root of var().");
+  bind_moments<&var_mean>(m, "var_mean", "var() and mean() at once.");
+  bind_moments<&std_mean>(m, "std_mean", "std() and mean() at once.");
+  op<&logsumexp_op>(m, "logsumexp(input, dim, keepdim=False, *, out=None)", As::both,
+                    "log(sum(exp(x))) along dim, without overflow.");
+  op<&vector_norm_op>(
+      m, "linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None)",
+      As::function, "(sum |x|^ord)^(1 / ord); ord may be 0, inf and -inf.");
+  overloads<&norm_named, &norm_number>(
+      m,
+      {"norm(input, p='fro', dim=None, keepdim=False, dtype=None, out=None)",
+       "norm(input, p=None, dim=None, keepdim=False, dtype=None, out=None)"},
+      As::both, R"((sum |x|^p)^(1 / p) of all elements, or along dim.
+
+    >>> torch.tensor([3., 4.]).norm()
+    tensor(5.)
+)");
+}
+
+}  // namespace
+
+void bind_reduce(py::module_& m) {
+  bind_return_types(m);
+  bind_sums(m);
+  bind_extremes(m);
+  bind_moments_and_norms(m);
+}
+
+}  // namespace rushlight::python

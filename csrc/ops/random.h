@@ -1,0 +1,54 @@
+// Random numbers: from the generator of the tensor's device, or one that is given. On the CPU they
+// are torch's numbers for the same seed. The in-place ones record that the old value has no
+// gradient.
+#pragma once
+#include "core/generator.h"
+#include "ops/ops.h"
+
+namespace rushlight {
+
+using GeneratorRef = Ref<Generator>;  // null: the device's own
+
+// ---- fills (random_fill.cpp): all elements of self, in torch's order; they return self
+Tensor uniform_(const Tensor& self, double from, double to, const GeneratorRef& g);
+Tensor normal_(const Tensor& self, double mean, double std, const GeneratorRef& g);
+Tensor random_(const Tensor& self, const GeneratorRef& g);  // every natural number it holds exactly
+Tensor random_(const Tensor& self, std::int64_t from, std::optional<std::int64_t> to,
+               const GeneratorRef& g);
+Tensor bernoulli_(const Tensor& self, double p, const GeneratorRef& g);
+Tensor bernoulli_(const Tensor& self, const Tensor& p, const GeneratorRef& g);  // p broadcasts
+Tensor exponential_(const Tensor& self, double lambda, const GeneratorRef& g);
+Tensor geometric_(const Tensor& self, double p, const GeneratorRef& g);
+Tensor log_normal_(const Tensor& self, double mean, double std, const GeneratorRef& g);
+Tensor cauchy_(const Tensor& self, double median, double sigma, const GeneratorRef& g);
+
+// ---- new tensors (random.cpp)
+Tensor rand(const Shape& size, const GeneratorRef& g, const Options& o);
+Tensor randn(const Shape& size, const GeneratorRef& g, const Options& o);
+Tensor randint(std::int64_t low, std::int64_t high, const Shape& size, const GeneratorRef& g,
+               const Options& o);
+Tensor randperm(std::int64_t n, const GeneratorRef& g, const Options& o);
+Tensor rand_like(const Tensor& input, const Options& o);
+Tensor randn_like(const Tensor& input, const Options& o);
+Tensor randint_like(const Tensor& input, std::int64_t low, std::int64_t high, const Options& o);
+Tensor normal(const Tensor& mean, double std, const GeneratorRef& g);
+Tensor normal(double mean, const Tensor& std, const GeneratorRef& g);
+Tensor normal(const Tensor& mean, const Tensor& std, const GeneratorRef& g);
+Tensor bernoulli(const Tensor& input, const GeneratorRef& g);
+Tensor bernoulli(const Tensor& input, double p, const GeneratorRef& g);
+// input: probabilities, (columns) or (rows, columns); out: int64, (samples) or (rows, samples).
+Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replacement,
+                   const GeneratorRef& g);
+
+// ---- dropout (dropout.cpp): out = input * noise, which is 0 or 1 / (1 - p). `feature`: whole
+// channels, input (n, c, ...). `alpha`: what keeps mean and variance of SELU's outputs.
+Tensor dropout(const Tensor& input, double p, bool train);
+Tensor alpha_dropout(const Tensor& input, double p, bool train);
+Tensor feature_dropout(const Tensor& input, double p, bool train);
+Tensor feature_alpha_dropout(const Tensor& input, double p, bool train);
+Tensor dropout_(const Tensor& input, double p, bool train);
+Tensor alpha_dropout_(const Tensor& input, double p, bool train);
+Tensor feature_dropout_(const Tensor& input, double p, bool train);
+Tensor feature_alpha_dropout_(const Tensor& input, double p, bool train);
+
+}  // namespace rushlight

@@ -1,0 +1,66 @@
+// Reductions. Shapes: input (any); out without the reduced dimensions, or with size 1 there if
+// `keepdim`. No dims named: all of them. Integers are summed in int64.
+#pragma once
+#include "kernels/reduce.h"
+#include "ops/ops.h"
+
+namespace rushlight {
+
+using OptionalDtype = std::optional<DType>;
+using TensorPair = std::tuple<Tensor, Tensor>;
+
+// ---- what the families below share (reduce.cpp)
+struct Span {  // which dimensions a reduction takes
+  unsigned mask = 0;
+  Shape whole, kept, squeezed;  // of the input; with size 1 where reduced; without these
+  std::int64_t count = 1;       // elements of one result
+  Span(const Tensor& input, Sizes dims);
+  Shape shape(bool keepdim) const { return keepdim ? kept : squeezed; }
+};
+// One kernel call into a new tensor; without history.
+Tensor reduce_into_new(Reduction kind, const Tensor& input, const Span& span, bool keepdim,
+                       DType dtype, double parameter = 0);
+// A gradient of the result, seen in the shape of the input.
+Tensor spread(const Tensor& g, const Span& span);
+// IndexError in torch's words where a reduced dimension is empty.
+void check_not_empty(const char* op, const Tensor& input, const Span& span, bool dims_given);
+// 1 where x is a number, 0 where it is NaN, in the dtype of x.
+Tensor is_number_mask(const Tensor& x);
+// 1 where input equals the (kept) result or both are NaN, divided by how many there are.
+Tensor share_of_extremes(const Tensor& input, const Tensor& result, const Span& span);
+
+// ---- sums and counts (reduce.cpp); sum() itself stands in ops.h
+Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype = {});
+Tensor nansum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype = {});
+Tensor nanmean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype = {});
+Tensor prod(const Tensor& input, OptionalDtype dtype);
+Tensor prod(const Tensor& input, std::int64_t dim, bool keepdim, OptionalDtype dtype);
+Tensor any(const Tensor& input, Sizes dims, bool keepdim);
+Tensor all(const Tensor& input, Sizes dims, bool keepdim);
+Tensor count_nonzero(const Tensor& input, Sizes dims);
+
+// ---- extremes (reduce_extreme.cpp): NaN wins; with a dim also the first place
+Tensor amax(const Tensor& input, Sizes dims, bool keepdim);
+Tensor amin(const Tensor& input, Sizes dims, bool keepdim);
+TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim);
+Tensor max(const Tensor& input);
+Tensor min(const Tensor& input);
+TensorPair max(const Tensor& input, std::int64_t dim, bool keepdim);
+TensorPair min(const Tensor& input, std::int64_t dim, bool keepdim);
+Tensor argmax(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim);
+Tensor argmin(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim);
+// Gradient of every op that picks elements along `dim` by their indices (shape as g or without dim).
+Tensor picked_backward(const Tensor& g, const Tensor& indices, const Shape& whole, int dim,
+                       bool keepdim);
+
+// ---- moments and norms (reduce_moments.cpp)
+Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim);
+Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim);
+TensorPair var_mean(const Tensor& input, Sizes dims, double correction, bool keepdim);
+TensorPair std_mean(const Tensor& input, Sizes dims, double correction, bool keepdim);
+Tensor logsumexp(const Tensor& input, Sizes dims, bool keepdim);
+// (sum |x|^ord)^(1 / ord); ord may be 0, inf and -inf.
+Tensor vector_norm(const Tensor& input, double ord, Sizes dims, bool keepdim,
+                   OptionalDtype dtype = {});
+
+}  // namespace rushlight

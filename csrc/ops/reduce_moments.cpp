@@ -1,0 +1,165 @@
+// Variances, logsumexp and norms. Gradients are formulas on tensors, so they differentiate again.
+#include <cmath>
+
+#include "ops/reduce.h"
+#include "ops/value.h"
+
+namespace rushlight {
+namespace {
+
+void check_moment(const Tensor& input) {
+  if (!is_floating(input.dtype()))
+    fail<RuntimeError>("std and var only support floating point and complex dtypes\n",
+                       describe("input", input), ": convert with .float()");
+}
+
+Tensor moment(Reduction kind, const Tensor& input, const Span& span, double correction,
+              bool keepdim) {
+  check_moment(input);
+  const GradMode off(false);
+  return reduce_into_new(kind, input, span, keepdim, input.dtype(), correction);
+}
+
+// d var / d x = 2 (x - mean) / (n - correction)
+Tensor var_backward(const Tensor& g, const Tensor& x, const Span& span, double correction) {
+  Shape dims;
+  for (int d = 0; d < span.whole.rank; ++d)
+    if (span.mask >> d & 1) dims.push_back(d);
+  const double divisor = static_cast<double>(span.count) - correction;
+  const Tensor centered = dims.rank ? sub(x, mean(x, dims, true)) : sub(x, x);
+  return mul(mul(centered, Scalar(2 / divisor)), spread(g, span));
+}
+// d std = d var / (2 std), and nothing where std is 0
+Tensor std_backward(const Tensor& g, const Tensor& x, const Tensor& out, const Span& span,
+                    double correction) {
+  const Value zero(0), s(out);
+  const Value scaled = where(s == zero, zero, Value(g) / (s * Value(2)));
+  return var_backward(scaled.tensor(), x, span, correction);
+}
+
+using Pair = TensorPair;
+
+Pair moment_and_mean(const char* node, Reduction kind, const Tensor& input, Sizes dims,
+                     double correction, bool keepdim) {
+  const Span span(input, dims);
+  Tensor outs[] = {moment(kind, input, span, correction, keepdim), {}};
+  {
+    const GradMode off(false);
+    outs[1] = reduce_into_new(Reduction::mean, input, span, keepdim, input.dtype());
+  }
+  if (needs_grad(input))
+    record_many(node, outs, [x = Saved(input), y = SavedOutput(outs[0]), span, correction,
+                             root = kind == Reduction::deviation](std::span<Tensor> g, Node& self) {
+      Tensor total;
+      if (g[0])
+        total = root ? std_backward(g[0], x.get(), y.get(self), span, correction)
+                     : var_backward(g[0], x.get(), span, correction);
+      if (g[1]) {
+        const Tensor of_mean =
+            spread(mul(g[1], Scalar(1 / static_cast<double>(span.count))), span);
+        total = total ? add(total, of_mean) : of_mean;
+      }
+      return Gradients(total);
+    }, input);
+  return {outs[0], outs[1]};
+}
+
+}  // namespace
+
+Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim) {
+  const Span span(input, dims);
+  Tensor out = moment(Reduction::variance, input, span, correction, keepdim);
+  return record("VarBackward0", out, [x = Saved(input), span, correction](Tensor g) {
+    return Gradients(var_backward(g, x.get(), span, correction));
+  }, input);
+}
+
+Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim) {
+  const Span span(input, dims);
+  Tensor out = moment(Reduction::deviation, input, span, correction, keepdim);
+  if (!needs_grad(input)) return out;
+  return record("StdBackward0", out, [x = Saved(input), y = SavedOutput(out), span, correction](
+                                         Tensor g, Node& self) {
+    return Gradients(std_backward(g, x.get(), y.get(self), span, correction));
+  }, input);
+}
+
+Pair var_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) {
+  return moment_and_mean("VarMeanBackward0", Reduction::variance, input, dims, correction, keepdim);
+}
+Pair std_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) {
+  return moment_and_mean("StdMeanBackward0", Reduction::deviation, input, dims, correction,
+                         keepdim);
+}
+
+Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {
+  const Tensor input = is_floating(given.dtype()) ? given : to(given, default_dtype());
+  const Span span(input, dims);
+  Tensor out;
+  {
+    const GradMode off(false);
+    out = reduce_into_new(Reduction::log_sum_exp, input, span, keepdim, input.dtype());
+  }
+  if (!needs_grad(input)) return out;
+  return record("LogsumexpBackward0", out, [x = Saved(input), y = SavedOutput(out), span](
+                                               Tensor g, Node& self) {
+    // an infinite result takes no part: exp(inf - inf) would be NaN
+    const Value top(reshape(y.get(self), span.kept)), zero(0), inf(HUGE_VAL);
+    const Value safe = where(abs(top) == inf, zero, top);
+    return Gradients(mul(spread(g, span), exp(Value(x.get()) - safe).tensor()));
+  }, input);
+}
+
+namespace {
+
+Tensor norm_backward(const Tensor& g, const Tensor& x, const Tensor& norm, const Span& span,
+                     double ord) {
+  const Value zero(0), value(x), n(reshape(norm, span.kept)), grad(reshape(g, span.kept));
+  if (ord == 0) return zeros_like(x);
+  if (std::isinf(ord)) {
+    const Tensor magnitude = abs(value).tensor();
+    const Tensor share = share_of_extremes(magnitude, norm, span);
+    return (apply_to_values<Sign>(value) * Value(share) * grad).tensor();
+  }
+  if (ord == 1) return (apply_to_values<Sign>(value) * grad).tensor();
+  if (ord == 2) return where(n == zero, zero, value / n * grad).tensor();
+  // x |x|^(ord - 2) / norm^(ord - 1)
+  const Value power = apply_to_values<Sign>(value) * pow(abs(value), Value(ord - 1));
+  const Value finite = ord < 1 ? where(value == zero, zero, power) : power;
+  return where(n == zero, zero, finite * grad / pow(n, Value(ord - 1))).tensor();
+}
+
+Reduction norm_kind(double ord) {
+  if (ord == 0) return Reduction::count;
+  if (ord == 1) return Reduction::absolute_sum;
+  if (ord == 2) return Reduction::euclidean;
+  if (std::isinf(ord)) return ord > 0 ? Reduction::absolute_maximum : Reduction::absolute_minimum;
+  return Reduction::norm;
+}
+
+}  // namespace
+
+Tensor vector_norm(const Tensor& given, double ord, Sizes dims, bool keepdim,
+                   OptionalDtype dtype) {
+  if (!is_floating(given.dtype()))
+    fail<RuntimeError>("linalg.vector_norm: Expected a floating point or complex tensor as input. "
+                       "Got ", scalar_name(given.dtype()), "\n", describe("input", given));
+  const Tensor input = dtype ? to(given, *dtype) : given;
+  const Span span(input, dims);
+  if (span.count == 0 && (ord < 0 || std::isinf(ord)))
+    fail<RuntimeError>("linalg.vector_norm cannot compute the ", ord,
+                       " norm on an empty tensor because the operation does not have an identity\n",
+                       describe("input", given));
+  Tensor out;
+  {
+    const GradMode off(false);
+    out = reduce_into_new(norm_kind(ord), input, span, keepdim, input.dtype(), ord);
+  }
+  if (!needs_grad(input)) return out;
+  return record("LinalgVectorNormBackward0", out, [x = Saved(input), y = SavedOutput(out), span,
+                                                   ord](Tensor g, Node& self) {
+    return Gradients(norm_backward(g, x.get(), y.get(self), span, ord));
+  }, input);
+}
+
+}  // namespace rushlight

@@ -1,0 +1,137 @@
+// Running sums, products and extremes with their gradients.
+#include "ops/scan.h"
+
+#include "core/backend.h"
+#include "core/work.h"
+#include "kernels/scan.h"
+#include "ops/value.h"
+
+namespace rushlight {
+namespace {
+
+Tensor run(Scan kind, const Tensor& input, int dim) {
+  const GradMode off(false);
+  Tensor out = empty(input.sizes(), input.dtype(), input.device());
+  if (out.numel() == 0 || out.device().is_meta()) return out;
+  const View to = view_of(out), from = view_of(input);
+  const Backend& b = backend(input.device());
+  const Unlocked unlocked(double(out.numel()), {&out, &input});
+  b.scan->scan(kind, to, from, dim);
+  return out;
+}
+
+// The sum from each element to the end.
+Tensor reversed_cumsum(const Tensor& x, int dim) {
+  if (x.dim() == 0) return x;
+  const Shape along{dim};
+  return flip(cumsum(flip(x, along), dim), along);
+}
+
+TensorPair extreme(const char* node, const Tensor& input, std::int64_t d, bool largest) {
+  const int dim = wrap_dim(d, input.dim());
+  Tensor outs[] = {empty(input.sizes(), input.dtype(), input.device()),
+                   empty(input.sizes(), DType::int64, input.device())};
+  if (input.numel() && !input.device().is_meta()) {
+    const View v = view_of(outs[0]), i = view_of(outs[1]), from = view_of(input);
+    const Backend& b = backend(input.device());
+    const Unlocked unlocked(double(input.numel()), {&outs[0], &outs[1], &input});
+    b.scan->extreme(largest, v, i, from, dim);
+  }
+  record_many(node, outs, [where = Saved(outs[1]), whole = input.shape(), dim](
+                              std::span<Tensor> g, Node&) {
+    return Gradients(picked_backward(g[0], where.get(), whole, dim, true));
+  }, input);
+  return {outs[0], outs[1]};
+}
+
+// The gradient of a running product is a running sum of products; dividing it by the input is exact
+// where nothing is zero, which the general form below does not need.
+Tensor cumprod_backward(const Tensor& g, const Tensor& x, const Tensor& out, int dim) {
+  if (x.dim() == 0) return g;
+  const std::int64_t n = x.size(dim);
+  const auto zero_free = [&] {
+    const GradMode off(false);
+    return item(all(x, {}, false)).as_int() != 0;
+  };
+  if (zero_free()) return div(reversed_cumsum(mul(out, g), dim), x);
+  // d out[k] / d x[i] = product of x[0..k] without x[i]: column i by column.
+  std::vector<Tensor> columns;
+  Shape one = x.shape();
+  one[dim] = 1;
+  Tensor before = full(one, 1, x.dtype(), x.device());
+  for (std::int64_t i = 0; i < n; ++i) {
+    const Tensor unit = full(one, 1, x.dtype(), x.device());
+    const Tensor rest = i + 1 < n ? cat({unit, narrow(x, dim, i + 1, n - i - 1)}, dim) : unit;
+    const Tensor others = mul(before, cumprod(rest, dim));
+    const Shape along{dim};
+    columns.push_back(sum(mul(others, narrow(g, dim, i, n - i)), along, true));
+    before = mul(before, narrow(x, dim, i, 1));
+  }
+  return cat(columns, dim);
+}
+
+DType running_dtype(const Tensor& input, OptionalDtype dtype) {
+  return dtype ? *dtype : is_integral(input.dtype()) ? DType::int64 : input.dtype();
+}
+
+}  // namespace
+
+Tensor cumsum(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
+  const int dim = wrap_dim(d, given.dim());
+  Tensor out;
+  {
+    const GradMode off(false);
+    out = run(Scan::sum, to(given, running_dtype(given, dtype)), dim);
+  }
+  return record("CumsumBackward0", out, [dim, from = given.dtype()](Tensor g) {
+    return Gradients(to(reversed_cumsum(g, dim), from));
+  }, given);
+}
+
+Tensor cumprod(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
+  const int dim = wrap_dim(d, given.dim());
+  const DType type = running_dtype(given, dtype);
+  Tensor out;
+  {
+    const GradMode off(false);
+    out = run(Scan::product, to(given, type), dim);
+  }
+  if (!needs_grad(given)) return out;
+  return record("CumprodBackward0", out, [x = Saved(given), y = SavedOutput(out), dim, type](
+                                             Tensor g, Node& self) {
+    if (g.numel() == 0) return Gradients(zeros_like(x.get()));
+    return Gradients(to(cumprod_backward(g, to(x.get(), type), y.get(self), dim),
+                        x.get().dtype()));
+  }, given);
+}
+
+Tensor logcumsumexp(const Tensor& input, std::int64_t d) {
+  const int dim = wrap_dim(d, input.dim());
+  if (!is_floating(input.dtype()))
+    fail<NotImplementedError>("\"logcumsumexp_out_cpu\" not implemented for '",
+                              scalar_name(input.dtype()), "'");
+  Tensor out = run(Scan::log_sum_exp, input, dim);
+  if (!needs_grad(input)) return out;
+  return record("LogcumsumexpBackward0", out, [x = Saved(input), y = SavedOutput(out), dim](
+                                                  Tensor g, Node& self) {
+    // sum over k >= i of g[k] exp(x[i] - out[k]), each sign by itself so that it stays in logarithms
+    const Value grad(g), zero(0), none(-kInfinity<double>), out(y.get(self)), input(x.get());
+    const auto part = [&](const Value& positive) {
+      const Value logs = where(positive > zero, log(where(positive > zero, positive, Value(1))), none);
+      const Shape along{dim};
+      const Tensor back = (logs - out).tensor();
+      const Tensor sums = back.dim() ? flip(logcumsumexp(flip(back, along), dim), along) : back;
+      return exp(Value(sums) + input);
+    };
+    return Gradients((part(grad) - part(-grad)).tensor());
+  }, input);
+}
+
+TensorPair cummax(const Tensor& input, std::int64_t dim) {
+  return extreme("CummaxBackward0", input, dim, true);
+}
+TensorPair cummin(const Tensor& input, std::int64_t dim) {
+  return extreme("CumminBackward0", input, dim, false);
+}
+
+}  // namespace rushlight
