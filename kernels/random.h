@@ -13,7 +13,7 @@ struct RandomState {
   std::uint64_t seed = 0;
   std::uint32_t words[kEngineWords] = {};
   std::int32_t next = kEngineWords;  // words used of this block; all of them: twist first
-  bool fresh = true;                 // seeded and not twisted yet: torch's format tells them apart
+  bool fresh = true;  // seeded and not twisted yet: torch's format tells them apart
   bool has_double = false, has_float = false;
   double next_double = 0;
   float next_float = 0;

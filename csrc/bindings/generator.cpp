@@ -18,8 +18,9 @@ std::uint64_t read_seed(py::handle given) {
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(seed.ptr(), &overflow);
   if (overflow)
-    fail<ValueError>("Overflow when unpacking long long\nmanual_seed(): a seed has 64 bits, from "
-                     "-2**63 to 2**64 - 1");
+    fail<ValueError>(
+        "Overflow when unpacking long long\nmanual_seed(): a seed has 64 bits, from "
+        "-2**63 to 2**64 - 1");
   return static_cast<std::uint64_t>(number);
 }
 
@@ -30,7 +31,8 @@ Ref<Generator> make(py::handle device) {
     fail<TypeError>("Generator(): argument 'device' must be torch.device, not ",
                     Py_TYPE(device.ptr())->tp_name);
   }
-  if (d.is_meta()) fail<RuntimeError>("Device type meta is not supported for torch.Generator() api.");
+  if (d.is_meta())
+    fail<RuntimeError>("Device type meta is not supported for torch.Generator() api.");
   return Ref<Generator>::adopt(new Generator(resolve(d)));
 }
 
@@ -63,32 +65,35 @@ void bind_generator(py::module_& m) {
 )");
   type.def(py::init(&make), py::arg("device") = py::none())
       .def_property_readonly("device", &device_object)
-      .def("manual_seed",
-           [](py::object self, py::handle seed) {
-             py::cast<Generator&>(self).manual_seed(read_seed(seed));
-             return self;
-           },
-           py::arg("seed"), "Starts the stream that belongs to seed; returns the generator.")
+      .def(
+          "manual_seed",
+          [](py::object self, py::handle seed) {
+            py::cast<Generator&>(self).manual_seed(read_seed(seed));
+            return self;
+          },
+          py::arg("seed"), "Starts the stream that belongs to seed; returns the generator.")
       .def("seed", &Generator::seed, "Starts a stream that nobody can foresee; returns its seed.")
       .def("initial_seed", &Generator::initial_seed, "The seed the stream started from.")
       .def("get_state", &Generator::get_state, "Where the stream is, as a uint8 tensor.")
-      .def("set_state",
-           [](py::object self, const Tensor& state) {
-             py::cast<Generator&>(self).set_state(state);
-             return self;
-           },
-           py::arg("new_state"), "Continues where get_state() was called.")
+      .def(
+          "set_state",
+          [](py::object self, const Tensor& state) {
+            py::cast<Generator&>(self).set_state(state);
+            return self;
+          },
+          py::arg("new_state"), "Continues where get_state() was called.")
       .def("clone_state", &copy_of, "A generator of its own at the same place.");
   type.attr("__module__") = "rushlight";
 
   auto cpu = Ref<Generator>::share(&default_generator(kCpu));
   m.attr("default_generator") = py::cast(cpu);
-  m.def("manual_seed",
-        [](py::handle seed) {
-          manual_seed_all(read_seed(seed));
-          return Ref<Generator>::share(&default_generator(kCpu));
-        },
-        py::arg("seed"), R"(Seeds the generators of all devices; returns the CPU's.
+  m.def(
+      "manual_seed",
+      [](py::handle seed) {
+        manual_seed_all(read_seed(seed));
+        return Ref<Generator>::share(&default_generator(kCpu));
+      },
+      py::arg("seed"), R"(Seeds the generators of all devices; returns the CPU's.
 
 Args:
     seed: an int of 64 bits; -1 is the same as 2**64 - 1.
@@ -96,19 +101,23 @@ Args:
     >>> torch.manual_seed(0).initial_seed()
     0
 )");
-  m.def("seed",
-        [] {
-          const std::uint64_t seed = default_generator(kCpu).seed();
-          manual_seed_cuda(seed);
-          return seed;
-        },
-        "Seeds the generators of all devices with a number that nobody can foresee; returns it.");
-  m.def("initial_seed", [] { return default_generator(kCpu).initial_seed(); },
-        "The seed of the CPU's generator.");
-  m.def("get_rng_state", [] { return default_generator(kCpu).get_state(); },
-        "The state of the CPU's generator, 5056 bytes that torch understands too.");
-  m.def("set_rng_state", [](const Tensor& state) { default_generator(kCpu).set_state(state); },
-        py::arg("new_state"), "Sets the state of the CPU's generator.");
+  m.def(
+      "seed",
+      [] {
+        const std::uint64_t seed = default_generator(kCpu).seed();
+        manual_seed_cuda(seed);
+        return seed;
+      },
+      "Seeds the generators of all devices with a number that nobody can foresee; returns it.");
+  m.def(
+      "initial_seed", [] { return default_generator(kCpu).initial_seed(); },
+      "The seed of the CPU's generator.");
+  m.def(
+      "get_rng_state", [] { return default_generator(kCpu).get_state(); },
+      "The state of the CPU's generator, 5056 bytes that torch understands too.");
+  m.def(
+      "set_rng_state", [](const Tensor& state) { default_generator(kCpu).set_state(state); },
+      py::arg("new_state"), "Sets the state of the CPU's generator.");
   m.def("manual_seed_cuda", [](py::handle seed) { manual_seed_cuda(read_seed(seed)); });
   m.def("default_generator_of", [](py::handle device) {
     Device d;

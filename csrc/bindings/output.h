@@ -22,7 +22,8 @@ using Out = std::optional<Tensor>;
 inline Tensor deliver(const char* op, const Out& out, Tensor result) {
   if (!out) return result;
   if (result.requires_grad() || (grad_enabled() && out->requires_grad()))
-    fail<RuntimeError>(op, "(): functions with out=... arguments don't support automatic "
+    fail<RuntimeError>(op,
+                       "(): functions with out=... arguments don't support automatic "
                        "differentiation, but one of the arguments requires grad.");
   if (!can_cast(result.dtype(), out->dtype()))
     fail<RuntimeError>("result type ", scalar_name(result.dtype()),

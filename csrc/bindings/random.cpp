@@ -117,7 +117,8 @@ void bind_fills(py::module_& m) {
       m,
       {"random_(self, *, generator=None)", "random_(self, to, *, generator=None)",
        "random_(self, from, to, *, generator=None)"},
-      kMethod, "Fills the tensor with integers of [from, to), or all that the dtype holds exactly.");
+      kMethod,
+      "Fills the tensor with integers of [from, to), or all that the dtype holds exactly.");
   overloads<&bernoulli_tensor, &bernoulli_p>(
       m, {"bernoulli_(self, p, *, generator=None)", "bernoulli_(self, p=0.5, *, generator=None)"},
       kMethod, "Fills the tensor with ones, each with probability p, and zeros.");
@@ -201,8 +202,8 @@ Args:
        "requires_grad=False, pin_memory=False)"},
       kFunction, "Normal numbers, with a mean and a deviation for each, or for all.");
   overloads<&bernoulli_each, &bernoulli_of>(
-      m, {"bernoulli(input, *, generator=None, out=None)",
-          "bernoulli(input, p, *, generator=None)"},
+      m,
+      {"bernoulli(input, *, generator=None, out=None)", "bernoulli(input, p, *, generator=None)"},
       As::both, "Ones with the probabilities that input holds (or p), else zeros.");
   op<&multinomial_op>(m,
                       "multinomial(input, num_samples, replacement=False, *, generator=None, "

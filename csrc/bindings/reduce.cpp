@@ -116,9 +116,11 @@ Tensor norm_number(const Tensor& x, std::optional<double> p, Dims dim, bool keep
 }
 Tensor norm_named(const Tensor& x, std::string_view p, Dims dim, bool keepdim, Dt dtype, Out out) {
   if (p == "nuc")
-    fail<NotImplementedError>("norm(): the nuclear norm needs singular values, which are not in "
-                              "rushlight");
-  if (p != "fro") fail<RuntimeError>("norm(): p must be a number, inf, -inf, 'fro' or 'nuc', not ", p);
+    fail<NotImplementedError>(
+        "norm(): the nuclear norm needs singular values, which are not in "
+        "rushlight");
+  if (p != "fro")
+    fail<RuntimeError>("norm(): p must be a number, inf, -inf, 'fro' or 'nuc', not ", p);
   if (dim && dim->rank > 2)
     fail<RuntimeError>("linalg.matrix_norm: dim must be a 2-tuple. Got ", dim->view());
   return vector_norm_op(x, 2, dim, keepdim, dtype, out);
@@ -176,8 +178,9 @@ Args:
 
 void bind_extremes(py::module_& m) {
   overloads<&max_all, &max_dim, &max_two>(
-      m, {"max(input, *, out=None)", "max(input, dim, keepdim=False, *, out=None)",
-          "max(input, other, *, out=None)"},
+      m,
+      {"max(input, *, out=None)", "max(input, dim, keepdim=False, *, out=None)",
+       "max(input, other, *, out=None)"},
       As::both, R"(The largest element; with dim also its index, with a tensor elementwise.
 
     >>> torch.tensor([[1., 5.], [7., 2.]]).max(1)
@@ -186,8 +189,9 @@ void bind_extremes(py::module_& m) {
     indices=tensor([1, 0]))
 )");
   overloads<&min_all, &min_dim, &min_two>(
-      m, {"min(input, *, out=None)", "min(input, dim, keepdim=False, *, out=None)",
-          "min(input, other, *, out=None)"},
+      m,
+      {"min(input, *, out=None)", "min(input, dim, keepdim=False, *, out=None)",
+       "min(input, other, *, out=None)"},
       As::both, "The smallest element; with dim also its index, with a tensor elementwise.");
   op<&amax_op>(m, "amax(input, dim=None, keepdim=False, *, out=None)", As::both,
                "The largest elements along dim; equal ones share the gradient.");

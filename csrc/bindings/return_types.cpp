@@ -6,8 +6,9 @@ namespace py = pybind11;
 namespace rushlight::python {
 namespace {
 
-constexpr const char* kNames[kReturns] = {"max",  "min",      "median", "nanmedian", "mode",   "sort",
-                                          "topk", "kthvalue", "cummax", "cummin",    "aminmax"};
+constexpr const char* kNames[kReturns] = {"max",    "min",    "median", "nanmedian",
+                                          "mode",   "sort",   "topk",   "kthvalue",
+                                          "cummax", "cummin", "aminmax"};
 PyTypeObject* types[kReturns];
 
 const char* field(int type, int i) {

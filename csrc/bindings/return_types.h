@@ -5,7 +5,16 @@
 namespace rushlight::python {
 
 enum class Returns {
-  max, min, median, nanmedian, mode, sort, topk, kthvalue, cummax, cummin,  // values, indices
+  max,
+  min,
+  median,
+  nanmedian,
+  mode,
+  sort,
+  topk,
+  kthvalue,
+  cummax,
+  cummin,  // values, indices
   aminmax,                                                                  // min, max
 };
 inline constexpr int kReturns = int(Returns::aminmax) + 1;

@@ -88,19 +88,21 @@ bool is_right(bool right, Side side) {
   if (*side != "left" && *side != "right")
     fail<RuntimeError>("torch.searchsorted(): side can only be 'left' or 'right' but got ", *side);
   if (right && *side == "left")
-    fail<RuntimeError>("torch.searchsorted(): side and right can't be set to opposites, got side of "
-                       "left while right was True");
+    fail<RuntimeError>(
+        "torch.searchsorted(): side and right can't be set to opposites, got side of "
+        "left while right was True");
   return *side == "right";
 }
 Tensor number_like(const Tensor& like, Scalar number) {
-  const DType d = number.is_floating() && is_integral(like.dtype()) ? default_dtype() : like.dtype();
+  const DType d =
+      number.is_floating() && is_integral(like.dtype()) ? default_dtype() : like.dtype();
   return scalar_tensor(number, d, like.device());
 }
 Tensor searchsorted_tensor(const Tensor& sequence, const Tensor& input, bool out_int32, bool right,
                            Side side, std::optional<Tensor> sorter, Out out) {
-  return deliver("searchsorted", out,
-                 searchsorted(sequence, input, out_int32, is_right(right, side),
-                              sorter.value_or(Tensor())));
+  return deliver(
+      "searchsorted", out,
+      searchsorted(sequence, input, out_int32, is_right(right, side), sorter.value_or(Tensor())));
 }
 Tensor searchsorted_number(const Tensor& sequence, Scalar self, bool out_int32, bool right,
                            Side side, std::optional<Tensor> sorter, Out out) {
@@ -190,8 +192,9 @@ void bind_places(py::module_& m) {
     tensor([1, 2])
 )");
   overloads<&bucketize_tensor, &bucketize_number>(
-      m, {"bucketize(input, boundaries, *, out_int32=False, right=False, out=None)",
-          "bucketize(self, boundaries, *, out_int32=False, right=False, out=None)"},
+      m,
+      {"bucketize(input, boundaries, *, out_int32=False, right=False, out=None)",
+       "bucketize(self, boundaries, *, out_int32=False, right=False, out=None)"},
       As::function, "The number of the interval between boundaries that each element lies in.");
 }
 

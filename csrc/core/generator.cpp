@@ -135,10 +135,10 @@ Generator& generator_for(Device device, const Ref<Generator>& given) {
   if (!given) return default_generator(device);
   const Device own = given->device;
   if (own.type != device.type)
-    fail<RuntimeError>("Expected a '", device_type_name(device.type), "' device type for generator but found '",
-                       device_type_name(own.type), "'\nthe tensor is on ", device,
-                       ", the generator on ", own, ": make one with torch.Generator(device='",
-                       device, "')");
+    fail<RuntimeError>("Expected a '", device_type_name(device.type),
+                       "' device type for generator but found '", device_type_name(own.type),
+                       "'\nthe tensor is on ", device, ", the generator on ", own,
+                       ": make one with torch.Generator(device='", device, "')");
   return *given;
 }
 

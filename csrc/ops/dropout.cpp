@@ -51,13 +51,11 @@ Tensor fused(const Tensor& input, double p) {
     const GeneratorLock lock(g);
     b.random->dropout(to, mask, from, 1 - p, g.state);
   }
-  return record("MulBackward0", out, [noise](Tensor g) { return Gradients(mul(g, noise)); }, input,
-                noise);
+  return record(
+      "MulBackward0", out, [noise](Tensor g) { return Gradients(mul(g, noise)); }, input, noise);
 }
 
-Tensor nothing_left(const Tensor& input) {
-  return scalar_tensor(0, input.dtype(), input.device());
-}
+Tensor nothing_left(const Tensor& input) { return scalar_tensor(0, input.dtype(), input.device()); }
 
 // What SELU needs: dropped values become its limit for -inf, then an affine map restores mean and
 // variance. Returns the factor and the summand of the input.
@@ -85,8 +83,9 @@ Tensor write(const Tensor& self, const Tensor& factor, const Tensor& summand, co
     const Tensor product = mul(self, factor);
     copy_bits(self, summand ? add(product, summand) : product);
   }
-  record_inplace(summand ? "AddBackward0" : "MulBackward0", self,
-                 [factor](Tensor g) { return Gradients(mul(g, factor)); }, self, factor);
+  record_inplace(
+      summand ? "AddBackward0" : "MulBackward0", self,
+      [factor](Tensor g) { return Gradients(mul(g, factor)); }, self, factor);
   return self;
 }
 

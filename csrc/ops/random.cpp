@@ -70,9 +70,15 @@ Tensor randperm(std::int64_t n, const GeneratorRef& given, const Options& o) {
   if (n < 0)
     fail<RuntimeError>("Trying to create tensor with negative dimension ", n, ": [", n, "]");
   if (d == DType::boolean) fail<NotImplementedError>("\"randperm\" not implemented for 'Bool'");
-  constexpr std::int64_t kExact[kDTypes] = {1,    255,     127,          32767, 2147483647,
+  constexpr std::int64_t kExact[kDTypes] = {1,
+                                            255,
+                                            127,
+                                            32767,
+                                            2147483647,
                                             std::numeric_limits<std::int64_t>::max(),
-                                            2049, 257,     (1ll << 24) + 1,
+                                            2049,
+                                            257,
+                                            (1ll << 24) + 1,
                                             (1ll << 53) + 1};
   if (n > kExact[int(d)])
     fail<RuntimeError>("value cannot be converted to type ", dtype_name(d),
@@ -121,10 +127,11 @@ Tensor normal(const Tensor& mean, const Tensor& std, const GeneratorRef& g) {
         empty(broadcast(mean.sizes(), std.sizes()), mean.dtype(), mean.device());
     out = add(mul(normal_(standard, 0, 1, g), std), mean);
   }
-  return record("NormalBackward3", out, [m = mean.shape(), s = std.shape(), d = mean.dtype(),
-                                         e = std.dtype(), at = mean.device()](Tensor) {
-    return Gradients(zeros(m, d, at), zeros(s, e, at));
-  }, mean, std);
+  return record(
+      "NormalBackward3", out,
+      [m = mean.shape(), s = std.shape(), d = mean.dtype(), e = std.dtype(),
+       at = mean.device()](Tensor) { return Gradients(zeros(m, d, at), zeros(s, e, at)); },
+      mean, std);
 }
 
 Tensor bernoulli(const Tensor& input, const GeneratorRef& g) {
@@ -154,7 +161,8 @@ Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replaceme
     fail<RuntimeError>(
         "cannot sample n_sample > prob_dist.size(-1) samples without replacement\nnum_samples is ",
         num_samples, ", ", describe("input", input));
-  if (columns == 0) fail<RuntimeError>("multinomial needs probabilities\n", describe("input", input));
+  if (columns == 0)
+    fail<RuntimeError>("multinomial needs probabilities\n", describe("input", input));
   Shape shape;
   if (input.dim() == 2) shape.push_back(input->shape[0]);
   shape.push_back(num_samples);

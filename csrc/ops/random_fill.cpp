@@ -48,10 +48,12 @@ Bounds bounds_of(DType d) {
     case DType::int16: return {-32768, 32767, "short"};
     case DType::int32: return {-(one << 31), (one << 31) - 1, "int"};
     case DType::float16: return {-65504, 65504, "c10::Half"};
-    case DType::bfloat16: return {std::numeric_limits<std::int64_t>::min(),
-                                  std::numeric_limits<std::int64_t>::max(), "c10::BFloat16"};
-    default: return {std::numeric_limits<std::int64_t>::min(),
-                     std::numeric_limits<std::int64_t>::max(), "long"};
+    case DType::bfloat16:
+      return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
+              "c10::BFloat16"};
+    default:
+      return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
+              "long"};
   }
 }
 int digits_of(DType d) {
@@ -74,18 +76,20 @@ Tensor uniform_(const Tensor& self, double from, double to, const GeneratorRef& 
                         : self.dtype() == DType::float64 ? std::numeric_limits<double>::max()
                                                          : 3.3895313892515355e38;
   if (!(to - from <= widest))
-    fail<RuntimeError>("uniform_ expects to-from <= std::numeric_limits<", scalar_name(self.dtype()),
-                       ">::max(), but found to=", to, " and from=", from,
+    fail<RuntimeError>("uniform_ expects to-from <= std::numeric_limits<",
+                       scalar_name(self.dtype()), ">::max(), but found to=", to, " and from=", from,
                        " which result in to-from to exceed the limit");
-  return fill("uniform_", "UniformBackward0", self, g,
-              [=](const RandomKernels& k, const View& v, RandomState& s) { k.uniform(v, from, to, s); });
+  return fill(
+      "uniform_", "UniformBackward0", self, g,
+      [=](const RandomKernels& k, const View& v, RandomState& s) { k.uniform(v, from, to, s); });
 }
 
 Tensor normal_(const Tensor& self, double mean, double std, const GeneratorRef& g) {
   if (!(std >= 0)) fail<RuntimeError>("normal expects std >= 0.0, but found std ", std);
   require_floating(self, "normal_kernel_cpu");
-  return fill("normal_", "NormalBackward0", self, g,
-              [=](const RandomKernels& k, const View& v, RandomState& s) { k.normal(v, mean, std, s); });
+  return fill(
+      "normal_", "NormalBackward0", self, g,
+      [=](const RandomKernels& k, const View& v, RandomState& s) { k.normal(v, mean, std, s); });
 }
 
 Tensor random_(const Tensor& self, const GeneratorRef& g) {
@@ -108,8 +112,8 @@ Tensor random_(const Tensor& self, std::int64_t from, std::optional<std::int64_t
       fail<RuntimeError>("to - 1 is out of bounds for ", b.name);
     range = static_cast<std::uint64_t>(*to) - static_cast<std::uint64_t>(from);
   } else if (from != lowest) {
-    const std::int64_t last = is_floating(self.dtype()) ? std::int64_t(1) << digits_of(self.dtype())
-                                                        : b.high;
+    const std::int64_t last =
+        is_floating(self.dtype()) ? std::int64_t(1) << digits_of(self.dtype()) : b.high;
     if (from < b.low || from > last) fail<RuntimeError>("from is out of bounds for ", b.name);
     range = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(from) + 1;
   } else {
@@ -136,16 +140,19 @@ Tensor bernoulli_(const Tensor& self, const Tensor& p, const GeneratorRef& g) {
                               scalar_name(p.dtype()), "'\n", describe("p", p),
                               ": probabilities are of a floating type");
   if (!can_broadcast_to(p.sizes(), self.sizes()))
-    fail<RuntimeError>("The expanded size of the tensor must match the existing size\nbernoulli_(): ",
-                       describe("self", self), ", ", describe("p", p));
+    fail<RuntimeError>(
+        "The expanded size of the tensor must match the existing size\nbernoulli_(): ",
+        describe("self", self), ", ", describe("p", p));
   if (p.numel() && !p.device().is_meta()) {
     const GradMode off(false);
     const double low = item(amin(p, {}, false)).as_double();
     const double high = item(amax(p, {}, false)).as_double();
     if (!(low >= 0 && high <= 1))
-      fail<RuntimeError>("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this "
-                         "error message be improved?  If so, please report an enhancement request "
-                         "to PyTorch.)\nbernoulli(): the probabilities reach from ", low, " to ", high);
+      fail<RuntimeError>(
+          "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this "
+          "error message be improved?  If so, please report an enhancement request "
+          "to PyTorch.)\nbernoulli(): the probabilities reach from ",
+          low, " to ", high);
   }
   return fill("bernoulli_", "BernoulliBackward1", self, g,
               [&](const RandomKernels& k, const View& v, RandomState& s) {
@@ -157,15 +164,17 @@ Tensor exponential_(const Tensor& self, double lambda, const GeneratorRef& g) {
   if (!(lambda > 0))
     fail<RuntimeError>("exponential_ expects lambda > 0.0, but found lambda=", lambda);
   if (!is_floating(self.dtype()))
-    fail<RuntimeError>("Exponential distribution is a continuous probability distribution. dtype "
-                       "must be a floating point but you specified ", scalar_name(self.dtype()));
-  return fill("exponential_", "ExponentialBackward0", self, g,
-              [=](const RandomKernels& k, const View& v, RandomState& s) { k.exponential(v, lambda, s); });
+    fail<RuntimeError>(
+        "Exponential distribution is a continuous probability distribution. dtype "
+        "must be a floating point but you specified ",
+        scalar_name(self.dtype()));
+  return fill(
+      "exponential_", "ExponentialBackward0", self, g,
+      [=](const RandomKernels& k, const View& v, RandomState& s) { k.exponential(v, lambda, s); });
 }
 
 Tensor geometric_(const Tensor& self, double p, const GeneratorRef& g) {
-  if (!(p > 0 && p < 1))
-    fail<RuntimeError>("geometric_ expects p to be in (0, 1), but got p=", p);
+  if (!(p > 0 && p < 1)) fail<RuntimeError>("geometric_ expects p to be in (0, 1), but got p=", p);
   if (self.dtype() == DType::boolean)
     fail<NotImplementedError>("\"geometric_cpu\" not implemented for 'Bool'");
   return fill("geometric_", "GeometricBackward0", self, g,
@@ -176,16 +185,22 @@ Tensor log_normal_(const Tensor& self, double mean, double std, const GeneratorR
   if (!(std > 0)) fail<RuntimeError>("log_normal_ expects std > 0.0, but found std=", std);
   require_floating(self, "log_normal_cpu");
   return fill("log_normal_", "LogNormalBackward0", self, g,
-              [=](const RandomKernels& k, const View& v, RandomState& s) { k.log_normal(v, mean, std, s); });
+              [=](const RandomKernels& k, const View& v, RandomState& s) {
+                k.log_normal(v, mean, std, s);
+              });
 }
 
 Tensor cauchy_(const Tensor& self, double median, double sigma, const GeneratorRef& g) {
   if (!(sigma > 0)) fail<RuntimeError>("cauchy_ expects sigma > 0.0, but found sigma=", sigma);
   if (!is_floating(self.dtype()))
-    fail<RuntimeError>("Cauchy distribution is a continuous probability distribution. dtype must be "
-                       "a floating point but you specified ", scalar_name(self.dtype()));
+    fail<RuntimeError>(
+        "Cauchy distribution is a continuous probability distribution. dtype must be "
+        "a floating point but you specified ",
+        scalar_name(self.dtype()));
   return fill("cauchy_", "CauchyBackward0", self, g,
-              [=](const RandomKernels& k, const View& v, RandomState& s) { k.cauchy(v, median, sigma, s); });
+              [=](const RandomKernels& k, const View& v, RandomState& s) {
+                k.cauchy(v, median, sigma, s);
+              });
 }
 
 }  // namespace rushlight

@@ -44,7 +44,8 @@ Tensor spread(const Tensor& g, const Span& span) {
 void check_not_empty(const char* op, const Tensor& input, const Span& span, bool dims_given) {
   if (input.numel()) return;
   if (!dims_given)
-    fail<IndexError>(op, "(): Expected reduction dim to be specified for input.numel() == 0. "
+    fail<IndexError>(op,
+                     "(): Expected reduction dim to be specified for input.numel() == 0. "
                      "Specify the reduction dim with the 'dim' argument.\n",
                      describe("input", input));
   for (int d = 0; d < span.whole.rank; ++d)
@@ -95,16 +96,20 @@ Tensor product(const char* node, const Tensor& input, const Span& span, bool kee
   const DType d = sum_dtype(input, dtype);
   Tensor out = total(Reduction::product, input, span, keepdim, d);
   out = to(out, d);
-  return record(node, out, [x = Saved(input), span, from = input.dtype(), d](Tensor g) {
-    const Tensor input = to(x.get(), d);
-    if (input.numel() == 0 || input.dim() == 0) return Gradients(to(spread(g, span), from));
-    const bool one = (span.mask & (span.mask - 1)) == 0;
-    int dim = 0;
-    while (one && !(span.mask >> dim & 1)) ++dim;
-    const Tensor others = one ? product_of_others(input, dim)
-                              : view(product_of_others(reshape(input, Shape{-1}), 0), span.whole);
-    return Gradients(to(mul(spread(g, span), others), from));
-  }, input);
+  return record(
+      node, out,
+      [x = Saved(input), span, from = input.dtype(), d](Tensor g) {
+        const Tensor input = to(x.get(), d);
+        if (input.numel() == 0 || input.dim() == 0) return Gradients(to(spread(g, span), from));
+        const bool one = (span.mask & (span.mask - 1)) == 0;
+        int dim = 0;
+        while (one && !(span.mask >> dim & 1)) ++dim;
+        const Tensor others =
+            one ? product_of_others(input, dim)
+                : view(product_of_others(reshape(input, Shape{-1}), 0), span.whole);
+        return Gradients(to(mul(spread(g, span), others), from));
+      },
+      input);
 }
 
 Tensor truth(Reduction kind, const Tensor& input, Sizes dims, bool keepdim) {
@@ -118,30 +123,35 @@ Tensor truth(Reduction kind, const Tensor& input, Sizes dims, bool keepdim) {
 Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   const Span span(input, dims);
   Tensor out = total(Reduction::sum, input, span, keepdim, sum_dtype(input, dtype));
-  return record(dims.empty() ? "SumBackward0" : "SumBackward1", out,
-                [span, d = input.dtype()](Tensor g) { return Gradients(to(spread(g, span), d)); },
-                input);
+  return record(
+      dims.empty() ? "SumBackward0" : "SumBackward1", out,
+      [span, d = input.dtype()](Tensor g) { return Gradients(to(spread(g, span), d)); }, input);
 }
 
 Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   const DType d = mean_dtype("mean", input, dtype);
   const Span span(input, dims);
   Tensor out = total(Reduction::mean, input, span, keepdim, d);
-  return record(dims.empty() ? "MeanBackward0" : "MeanBackward1", out,
-                [span, from = input.dtype()](Tensor g) {
-    const double scale = 1 / static_cast<double>(std::max<std::int64_t>(1, span.count));
-    return Gradients(to(spread(mul(g, Scalar(scale)), span), from));
-  }, input);
+  return record(
+      dims.empty() ? "MeanBackward0" : "MeanBackward1", out,
+      [span, from = input.dtype()](Tensor g) {
+        const double scale = 1 / static_cast<double>(std::max<std::int64_t>(1, span.count));
+        return Gradients(to(spread(mul(g, Scalar(scale)), span), from));
+      },
+      input);
 }
 
 Tensor nansum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   if (is_integral(input.dtype())) return sum(input, dims, keepdim, dtype);
   const Span span(input, dims);
   Tensor out = total(Reduction::nansum, input, span, keepdim, dtype.value_or(input.dtype()));
-  return record("NansumBackward0", out, [x = Saved(input), span](Tensor g) {
-    const DType d = x.get().dtype();
-    return Gradients(mul(to(spread(g, span), d), is_number_mask(x.get())));
-  }, input);
+  return record(
+      "NansumBackward0", out,
+      [x = Saved(input), span](Tensor g) {
+        const DType d = x.get().dtype();
+        return Gradients(mul(to(spread(g, span), d), is_number_mask(x.get())));
+      },
+      input);
 }
 
 Tensor nanmean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {

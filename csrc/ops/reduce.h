@@ -49,7 +49,8 @@ TensorPair max(const Tensor& input, std::int64_t dim, bool keepdim);
 TensorPair min(const Tensor& input, std::int64_t dim, bool keepdim);
 Tensor argmax(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim);
 Tensor argmin(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim);
-// Gradient of every op that picks elements along `dim` by their indices (shape as g or without dim).
+// Gradient of every op that picks elements along `dim` by their indices (shape as g or without
+// dim).
 Tensor picked_backward(const Tensor& g, const Tensor& indices, const Shape& whole, int dim,
                        bool keepdim);
 

@@ -15,8 +15,8 @@ Tensor is_number_mask(const Tensor& x) {
 Tensor share_of_extremes(const Tensor& input, const Tensor& result, const Span& span) {
   const GradMode off(false);
   const Tensor at = expand(reshape(result, span.kept), span.whole);
-  const Tensor both_nan = mul(sub(is_number_mask(input), ones_like(input)),
-                              sub(is_number_mask(at), ones_like(input)));
+  const Tensor both_nan =
+      mul(sub(is_number_mask(input), ones_like(input)), sub(is_number_mask(at), ones_like(input)));
   const Tensor same = add(to((Value(input) == Value(at)).tensor(), input.dtype()), both_nan);
   Shape dims;
   for (int d = 0; d < span.whole.rank; ++d)
@@ -36,9 +36,12 @@ Tensor extreme(const char* op, const char* node, Reduction kind, const Tensor& i
     out = reduce_into_new(kind, input, span, keepdim, input.dtype());
   }
   if (!needs_grad(input)) return out;
-  return record(node, out, [x = Saved(input), y = SavedOutput(out), span](Tensor g, Node& self) {
-    return Gradients(mul(spread(g, span), share_of_extremes(x.get(), y.get(self), span)));
-  }, input);
+  return record(
+      node, out,
+      [x = Saved(input), y = SavedOutput(out), span](Tensor g, Node& self) {
+        return Gradients(mul(spread(g, span), share_of_extremes(x.get(), y.get(self), span)));
+      },
+      input);
 }
 
 // Values and places along one dimension, both without history.
@@ -69,10 +72,12 @@ TensorPair picked(const char* op, const char* node, const Tensor& input, std::in
   const int dim = wrap_dim(d, input.dim());
   auto [values, indices] = places(op, input, dim, keepdim, largest);
   Tensor outs[] = {values, indices};
-  record_many(node, outs, [where = Saved(indices), whole = input.shape(), dim, keepdim](
-                              std::span<Tensor> g, Node&) {
-    return Gradients(picked_backward(g[0], where.get(), whole, dim, keepdim));
-  }, input);
+  record_many(
+      node, outs,
+      [where = Saved(indices), whole = input.shape(), dim, keepdim](std::span<Tensor> g, Node&) {
+        return Gradients(picked_backward(g[0], where.get(), whole, dim, keepdim));
+      },
+      input);
   return {outs[0], outs[1]};
 }
 
@@ -101,7 +106,8 @@ Tensor amin(const Tensor& input, Sizes dims, bool keepdim) {
 
 static void check_any(const char* op, const Tensor& input) {
   if (input.numel() == 0)
-    fail<RuntimeError>(op, "(): Expected reduction dim to be specified for input.numel() == 0. "
+    fail<RuntimeError>(op,
+                       "(): Expected reduction dim to be specified for input.numel() == 0. "
                        "Specify the reduction dim with the 'dim' argument.\n",
                        describe("input", input));
 }
@@ -124,8 +130,10 @@ TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool ke
   const Span span(input, dim ? Sizes(&*dim, 1) : Sizes());
   for (int d = 0; d < span.whole.rank; ++d)
     if (input.numel() == 0 && span.mask >> d & 1 && (!dim || span.whole[d] == 0))
-      fail<RuntimeError>("aminmax(): cannot compute aminmax over an empty dimension as the "
-                         "operation has no identity.\n", describe("input", input));
+      fail<RuntimeError>(
+          "aminmax(): cannot compute aminmax over an empty dimension as the "
+          "operation has no identity.\n",
+          describe("input", input));
   Tensor outs[2];
   {
     const GradMode off(false);
@@ -133,15 +141,17 @@ TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool ke
     outs[1] = reduce_into_new(Reduction::maximum, input, span, keepdim, input.dtype());
   }
   if (needs_grad(input))
-    record_many("AminmaxBackward0", outs,
-                [x = Saved(input), low = SavedOutput(outs[0], 0), high = SavedOutput(outs[1], 1),
-                 span](std::span<Tensor> g, Node& self) {
-      const auto part = [&](const Tensor& of, const SavedOutput& y) {
-        return of ? mul(spread(of, span), share_of_extremes(x.get(), y.get(self), span)) : of;
-      };
-      const Tensor a = part(g[0], low), b = part(g[1], high);
-      return Gradients(a && b ? add(a, b) : a ? a : b);
-    }, input);
+    record_many(
+        "AminmaxBackward0", outs,
+        [x = Saved(input), low = SavedOutput(outs[0], 0), high = SavedOutput(outs[1], 1), span](
+            std::span<Tensor> g, Node& self) {
+          const auto part = [&](const Tensor& of, const SavedOutput& y) {
+            return of ? mul(spread(of, span), share_of_extremes(x.get(), y.get(self), span)) : of;
+          };
+          const Tensor a = part(g[0], low), b = part(g[1], high);
+          return Gradients(a && b ? add(a, b) : a ? a : b);
+        },
+        input);
   return {outs[0], outs[1]};
 }
 
@@ -157,7 +167,7 @@ Tensor picked_backward(const Tensor& g, const Tensor& indices, const Shape& whol
   if (whole.rank == 0) return g;
   const bool flat = !keepdim && g.dim() < whole.rank;
   const Tensor part = flat ? unsqueeze(g, dim) : g, at = flat ? unsqueeze(indices, dim) : indices;
-  return scatter(zeros(whole, g.dtype(), g.device()), dim, at, part);
+  return scatter_add(zeros(whole, g.dtype(), g.device()), dim, at, part);
 }
 
 }  // namespace rushlight

@@ -48,19 +48,22 @@ Pair moment_and_mean(const char* node, Reduction kind, const Tensor& input, Size
     outs[1] = reduce_into_new(Reduction::mean, input, span, keepdim, input.dtype());
   }
   if (needs_grad(input))
-    record_many(node, outs, [x = Saved(input), y = SavedOutput(outs[0]), span, correction,
-                             root = kind == Reduction::deviation](std::span<Tensor> g, Node& self) {
-      Tensor total;
-      if (g[0])
-        total = root ? std_backward(g[0], x.get(), y.get(self), span, correction)
-                     : var_backward(g[0], x.get(), span, correction);
-      if (g[1]) {
-        const Tensor of_mean =
-            spread(mul(g[1], Scalar(1 / static_cast<double>(span.count))), span);
-        total = total ? add(total, of_mean) : of_mean;
-      }
-      return Gradients(total);
-    }, input);
+    record_many(
+        node, outs,
+        [x = Saved(input), y = SavedOutput(outs[0]), span, correction,
+         root = kind == Reduction::deviation](std::span<Tensor> g, Node& self) {
+          Tensor total;
+          if (g[0])
+            total = root ? std_backward(g[0], x.get(), y.get(self), span, correction)
+                         : var_backward(g[0], x.get(), span, correction);
+          if (g[1]) {
+            const Tensor of_mean =
+                spread(mul(g[1], Scalar(1 / static_cast<double>(span.count))), span);
+            total = total ? add(total, of_mean) : of_mean;
+          }
+          return Gradients(total);
+        },
+        input);
   return {outs[0], outs[1]};
 }
 
@@ -69,19 +72,24 @@ Pair moment_and_mean(const char* node, Reduction kind, const Tensor& input, Size
 Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim) {
   const Span span(input, dims);
   Tensor out = moment(Reduction::variance, input, span, correction, keepdim);
-  return record("VarBackward0", out, [x = Saved(input), span, correction](Tensor g) {
-    return Gradients(var_backward(g, x.get(), span, correction));
-  }, input);
+  return record(
+      "VarBackward0", out,
+      [x = Saved(input), span, correction](Tensor g) {
+        return Gradients(var_backward(g, x.get(), span, correction));
+      },
+      input);
 }
 
 Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim) {
   const Span span(input, dims);
   Tensor out = moment(Reduction::deviation, input, span, correction, keepdim);
   if (!needs_grad(input)) return out;
-  return record("StdBackward0", out, [x = Saved(input), y = SavedOutput(out), span, correction](
-                                         Tensor g, Node& self) {
-    return Gradients(std_backward(g, x.get(), y.get(self), span, correction));
-  }, input);
+  return record(
+      "StdBackward0", out,
+      [x = Saved(input), y = SavedOutput(out), span, correction](Tensor g, Node& self) {
+        return Gradients(std_backward(g, x.get(), y.get(self), span, correction));
+      },
+      input);
 }
 
 Pair var_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) {
@@ -101,13 +109,15 @@ Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {
     out = reduce_into_new(Reduction::log_sum_exp, input, span, keepdim, input.dtype());
   }
   if (!needs_grad(input)) return out;
-  return record("LogsumexpBackward0", out, [x = Saved(input), y = SavedOutput(out), span](
-                                               Tensor g, Node& self) {
+  return record(
+      "LogsumexpBackward0", out,
+      [x = Saved(input), y = SavedOutput(out), span](Tensor g, Node& self) {
     // an infinite result takes no part: exp(inf - inf) would be NaN
-    const Value top(reshape(y.get(self), span.kept)), zero(0), inf(HUGE_VAL);
-    const Value safe = where(abs(top) == inf, zero, top);
-    return Gradients(mul(spread(g, span), exp(Value(x.get()) - safe).tensor()));
-  }, input);
+        const Value top(reshape(y.get(self), span.kept)), zero(0), inf(HUGE_VAL);
+        const Value safe = where(abs(top) == inf, zero, top);
+        return Gradients(mul(spread(g, span), exp(Value(x.get()) - safe).tensor()));
+      },
+      input);
 }
 
 namespace {
@@ -139,11 +149,12 @@ Reduction norm_kind(double ord) {
 
 }  // namespace
 
-Tensor vector_norm(const Tensor& given, double ord, Sizes dims, bool keepdim,
-                   OptionalDtype dtype) {
+Tensor vector_norm(const Tensor& given, double ord, Sizes dims, bool keepdim, OptionalDtype dtype) {
   if (!is_floating(given.dtype()))
-    fail<RuntimeError>("linalg.vector_norm: Expected a floating point or complex tensor as input. "
-                       "Got ", scalar_name(given.dtype()), "\n", describe("input", given));
+    fail<RuntimeError>(
+        "linalg.vector_norm: Expected a floating point or complex tensor as input. "
+        "Got ",
+        scalar_name(given.dtype()), "\n", describe("input", given));
   const Tensor input = dtype ? to(given, *dtype) : given;
   const Span span(input, dims);
   if (span.count == 0 && (ord < 0 || std::isinf(ord)))
@@ -156,10 +167,12 @@ Tensor vector_norm(const Tensor& given, double ord, Sizes dims, bool keepdim,
     out = reduce_into_new(norm_kind(ord), input, span, keepdim, input.dtype(), ord);
   }
   if (!needs_grad(input)) return out;
-  return record("LinalgVectorNormBackward0", out, [x = Saved(input), y = SavedOutput(out), span,
-                                                   ord](Tensor g, Node& self) {
-    return Gradients(norm_backward(g, x.get(), y.get(self), span, ord));
-  }, input);
+  return record(
+      "LinalgVectorNormBackward0", out,
+      [x = Saved(input), y = SavedOutput(out), span, ord](Tensor g, Node& self) {
+        return Gradients(norm_backward(g, x.get(), y.get(self), span, ord));
+      },
+      input);
 }
 
 }  // namespace rushlight

@@ -37,10 +37,12 @@ TensorPair extreme(const char* node, const Tensor& input, std::int64_t d, bool l
     const Unlocked unlocked(double(input.numel()), {&outs[0], &outs[1], &input});
     b.scan->extreme(largest, v, i, from, dim);
   }
-  record_many(node, outs, [where = Saved(outs[1]), whole = input.shape(), dim](
-                              std::span<Tensor> g, Node&) {
-    return Gradients(picked_backward(g[0], where.get(), whole, dim, true));
-  }, input);
+  record_many(
+      node, outs,
+      [where = Saved(outs[1]), whole = input.shape(), dim](std::span<Tensor> g, Node&) {
+        return Gradients(picked_backward(g[0], where.get(), whole, dim, true));
+      },
+      input);
   return {outs[0], outs[1]};
 }
 
@@ -83,9 +85,12 @@ Tensor cumsum(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
     const GradMode off(false);
     out = run(Scan::sum, to(given, running_dtype(given, dtype)), dim);
   }
-  return record("CumsumBackward0", out, [dim, from = given.dtype()](Tensor g) {
-    return Gradients(to(reversed_cumsum(g, dim), from));
-  }, given);
+  return record(
+      "CumsumBackward0", out,
+      [dim, from = given.dtype()](Tensor g) {
+        return Gradients(to(reversed_cumsum(g, dim), from));
+      },
+      given);
 }
 
 Tensor cumprod(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
@@ -97,12 +102,14 @@ Tensor cumprod(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
     out = run(Scan::product, to(given, type), dim);
   }
   if (!needs_grad(given)) return out;
-  return record("CumprodBackward0", out, [x = Saved(given), y = SavedOutput(out), dim, type](
-                                             Tensor g, Node& self) {
-    if (g.numel() == 0) return Gradients(zeros_like(x.get()));
-    return Gradients(to(cumprod_backward(g, to(x.get(), type), y.get(self), dim),
-                        x.get().dtype()));
-  }, given);
+  return record(
+      "CumprodBackward0", out,
+      [x = Saved(given), y = SavedOutput(out), dim, type](Tensor g, Node& self) {
+        if (g.numel() == 0) return Gradients(zeros_like(x.get()));
+        return Gradients(
+            to(cumprod_backward(g, to(x.get(), type), y.get(self), dim), x.get().dtype()));
+      },
+      given);
 }
 
 Tensor logcumsumexp(const Tensor& input, std::int64_t d) {
@@ -112,19 +119,30 @@ Tensor logcumsumexp(const Tensor& input, std::int64_t d) {
                               scalar_name(input.dtype()), "'");
   Tensor out = run(Scan::log_sum_exp, input, dim);
   if (!needs_grad(input)) return out;
-  return record("LogcumsumexpBackward0", out, [x = Saved(input), y = SavedOutput(out), dim](
-                                                  Tensor g, Node& self) {
-    // sum over k >= i of g[k] exp(x[i] - out[k]), each sign by itself so that it stays in logarithms
-    const Value grad(g), zero(0), none(-kInfinity<double>), out(y.get(self)), input(x.get());
-    const auto part = [&](const Value& positive) {
-      const Value logs = where(positive > zero, log(where(positive > zero, positive, Value(1))), none);
-      const Shape along{dim};
-      const Tensor back = (logs - out).tensor();
-      const Tensor sums = back.dim() ? flip(logcumsumexp(flip(back, along), dim), along) : back;
-      return exp(Value(sums) + input);
-    };
-    return Gradients((part(grad) - part(-grad)).tensor());
-  }, input);
+  return record(
+      "LogcumsumexpBackward0", out,
+      [x = Saved(input), y = SavedOutput(out), dim](Tensor g, Node& self) {
+        // sum over k >= i of g[k] exp(x[i] - out[k])
+        const Value grad(g), zero(0), none(-kInfinity<double>), out(y.get(self)), input(x.get());
+        if (g.numel() == 0) return Gradients(g);
+        const Shape along{dim};
+        if (grad_enabled()) {  // the plain formula, which differentiates again
+          const Value largest(detach(amax(x.get(), along, true)));
+          const Value top = where(abs(largest) == Value(kInfinity<double>), zero, largest);
+          const Tensor weights = (grad * exp(top - out)).tensor();
+          return Gradients((exp(input - top) * Value(reversed_cumsum(weights, dim))).tensor());
+        }
+        // in logarithms, each sign by itself: nothing overflows
+        const auto part = [&](const Value& positive) {
+          const Value logs =
+              where(positive > zero, log(where(positive > zero, positive, Value(1))), none);
+          const Tensor back = (logs - out).tensor();
+          const Tensor sums = back.dim() ? flip(logcumsumexp(flip(back, along), dim), along) : back;
+          return exp(Value(sums) + input);
+        };
+        return Gradients((part(grad) - part(-grad)).tensor());
+      },
+      input);
 }
 
 TensorPair cummax(const Tensor& input, std::int64_t dim) {

@@ -33,10 +33,12 @@ TensorPair select(const char* node, const Tensor& input, int dim, std::int64_t s
     const Unlocked unlocked(double(input.numel()) * 10, {&outs[0], &outs[1], &input});
     kernel(*b.sort, v, i, from);
   }
-  record_many(node, outs, [where = Saved(outs[1]), whole = input.shape(), dim, squeezes](
-                              std::span<Tensor> g, Node&) {
-    return Gradients(picked_backward(g[0], where.get(), whole, dim, !squeezes));
-  }, input);
+  record_many(
+      node, outs,
+      [where = Saved(outs[1]), whole = input.shape(), dim, squeezes](std::span<Tensor> g, Node&) {
+        return Gradients(picked_backward(g[0], where.get(), whole, dim, !squeezes));
+      },
+      input);
   return {outs[0], outs[1]};
 }
 
@@ -71,12 +73,15 @@ Tensor median_of_all(const char* op, const char* node, const Tensor& input, bool
   Tensor value, place;
   {
     const GradMode off(false);
-    std::tie(value, place) = median_along(op, node, reshape(input, Shape{-1}), 0, false, ignore_nan);
+    std::tie(value, place) =
+        median_along(op, node, reshape(input, Shape{-1}), 0, false, ignore_nan);
   }
-  return record(node, value, [where = Saved(place), whole = input.shape(), n = input.numel()](
-                                 Tensor g) {
-    return Gradients(reshape(picked_backward(g, where.get(), Shape{n}, 0, false), whole));
-  }, input);
+  return record(
+      node, value,
+      [where = Saved(place), whole = input.shape(), n = input.numel()](Tensor g) {
+        return Gradients(reshape(picked_backward(g, where.get(), Shape{n}, 0, false), whole));
+      },
+      input);
 }
 
 }  // namespace
@@ -97,8 +102,9 @@ Tensor msort(const Tensor& input) { return std::get<0>(sort(input, 0, false)); }
 TensorPair topk(const Tensor& input, std::int64_t k, std::int64_t d, bool largest, bool sorted) {
   const int dim = wrap_dim(d, input.dim());
   if (k < 0 || k > size_along(input, dim))
-    fail<RuntimeError>("selected index k out of range\ntopk(): k is ", k, ", the size of dimension ",
-                       dim, " is ", size_along(input, dim), " (", describe("input", input), ")");
+    fail<RuntimeError>("selected index k out of range\ntopk(): k is ", k,
+                       ", the size of dimension ", dim, " is ", size_along(input, dim), " (",
+                       describe("input", input), ")");
   if (input.dtype() == DType::boolean)
     fail<RuntimeError>("topk does not support bool dtypes on CPU");
   return select("TopkBackward0", input, dim, k, false,

@@ -39,8 +39,10 @@ std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std
                            integers_of(counts));
   }
   Shape shape = slices;
-  if (by_slice) shape[0] = found;
-  else shape = Shape{found};
+  if (by_slice)
+    shape[0] = found;
+  else
+    shape = Shape{found};
   const Tensor at = expand(unsqueeze(narrow(first, 0, 0, found), 1), Shape{found, width});
   Tensor values = reshape(gather(rows, 0, at), shape);
   if (by_slice) values = contiguous(transpose(values, 0, dim));
@@ -55,8 +57,7 @@ Tensor bincount(const Tensor& input, const Tensor& weights, std::int64_t minleng
     fail<NotImplementedError>("\"bincount_cpu\" not implemented for '", scalar_name(input.dtype()),
                               "'\n", describe("input", input));
   const Tensor values = to(input, DType::int64);
-  if (input.dim() != 1 ||
-      (input.numel() && item(amin(values, {}, false)).as_int() < 0))
+  if (input.dim() != 1 || (input.numel() && item(amin(values, {}, false)).as_int() < 0))
     fail<RuntimeError>("bincount only supports 1-d non-negative integral inputs.\n",
                        describe("input", input));
   if (weights && !same(weights.sizes(), input.sizes()))
@@ -116,30 +117,35 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& given, bool out
     fail<RuntimeError>("torch.searchsorted(): boundaries tensor should have positive dimension\n",
                        describe("sorted_sequence", sorted_sequence));
   const bool one_row = rank == 1;
-  if (!one_row && (given.dim() != rank ||
-                   !same(given.sizes().first(std::size_t(rank - 1)),
-                         sorted_sequence.sizes().first(std::size_t(rank - 1)))))
-    fail<RuntimeError>("torch.searchsorted(): boundaries tensor should be 1 dimension or the first "
-                       "N-1 dimensions of boundaries tensor and input value tensor must match, but "
-                       "we got boundaries tensor ", sorted_sequence.sizes(),
-                       " and input value tensor ", given.sizes());
+  if (!one_row &&
+      (given.dim() != rank || !same(given.sizes().first(std::size_t(rank - 1)),
+                                    sorted_sequence.sizes().first(std::size_t(rank - 1)))))
+    fail<RuntimeError>(
+        "torch.searchsorted(): boundaries tensor should be 1 dimension or the first "
+        "N-1 dimensions of boundaries tensor and input value tensor must match, but "
+        "we got boundaries tensor ",
+        sorted_sequence.sizes(), " and input value tensor ", given.sizes());
   if (sorter && (!same(sorter.sizes(), sorted_sequence.sizes()) || sorter.dtype() != DType::int64))
-    fail<RuntimeError>("torch.searchsorted(): boundary and sorter must have the same size, and "
-                       "sorter must be a tensor of long ints\n", describe("sorter", sorter), ", ",
-                       describe("sorted_sequence", sorted_sequence));
+    fail<RuntimeError>(
+        "torch.searchsorted(): boundary and sorter must have the same size, and "
+        "sorter must be a tensor of long ints\n",
+        describe("sorter", sorter), ", ", describe("sorted_sequence", sorted_sequence));
   const DType d = promote_types(sorted_sequence.dtype(), given.dtype());
   Tensor out = empty(given.sizes(), out_int32 ? DType::int32 : DType::int64, given.device());
   const std::int64_t n = sorted_sequence.size(-1);
   if (out_int32 && n > INT32_MAX)
-    fail<RuntimeError>("torch.searchsorted(): the size of boundaries' last dimension should be less "
-                       "than INT_MAX, but we got ", n);
+    fail<RuntimeError>(
+        "torch.searchsorted(): the size of boundaries' last dimension should be less "
+        "than INT_MAX, but we got ",
+        n);
   if (out.numel() == 0) return out;
   if (n == 0) {
     zero_(out);
     return out;
   }
   const std::int64_t columns = given.dim() ? given.size(-1) : 1;
-  const Shape table_shape{one_row ? 1 : -1, n}, value_shape{one_row ? 1 : -1, one_row ? given.numel() : columns};
+  const Shape table_shape{one_row ? 1 : -1, n},
+      value_shape{one_row ? 1 : -1, one_row ? given.numel() : columns};
   const Tensor table = reshape(to(sorted_sequence, d), table_shape);
   const Tensor values = reshape(to(given, d), value_shape);
   const Tensor order = sorter ? reshape(sorter, table_shape) : sorter;
@@ -161,7 +167,8 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& given, bool out
 
 Tensor bucketize(const Tensor& values, const Tensor& boundaries, bool out_int32, bool right) {
   if (boundaries.dim() != 1)
-    fail<RuntimeError>("boundaries tensor must be 1 dimension, but got dim(", boundaries.dim(), ")");
+    fail<RuntimeError>("boundaries tensor must be 1 dimension, but got dim(", boundaries.dim(),
+                       ")");
   return searchsorted(boundaries, values, out_int32, right, {});
 }
 

@@ -83,7 +83,7 @@ inline constexpr int kLanes = 64, kBlock = 2048, kColumns = 256, kRows = 64;
 
 // One run of elements, `n` of them at most kBlock, into one lane value.
 template <class P, class T>
-CLONES typename P::Lane dense_run(const T* x, std::int64_t n, const P p) {
+inline typename P::Lane run_of(const T* x, std::int64_t n, const P& p) {
   using Lane = typename P::Lane;
   if (n < kLanes) {
     Lane all = P::start();
@@ -100,11 +100,33 @@ CLONES typename P::Lane dense_run(const T* x, std::int64_t n, const P p) {
     for (int k = 0; k < half; ++k) lanes[k] = P::join(lanes[k], lanes[k + half]);
   return lanes[0];
 }
-
 template <class P, class T>
-CLONES void dense_rows(typename P::Lane* __restrict lanes, const T* __restrict x, int n,
+CLONES typename P::Lane cloned_run(const T* x, std::int64_t n, const P p) {
+  return run_of(x, n, p);
+}
+template <class P, class T>
+CLONES void cloned_row(typename P::Lane* __restrict lanes, const T* __restrict x, int n,
                        const P p) {
   for (int k = 0; k < n; ++k) lanes[k] = p.step(lanes[k], load(x + k));
+}
+// Three copies for three instruction sets only where reductions are hot: they cost compile time.
+template <class P, class T>
+inline constexpr bool kCloned =
+    P::kHot && (sizeof(T) > 2 || std::is_same_v<T, bool> || !std::is_same_v<Compute<T>, T>);
+template <class P, class T>
+typename P::Lane dense_run(const T* x, std::int64_t n, const P& p) {
+  if constexpr (kCloned<P, T>)
+    return cloned_run<P>(x, n, p);
+  else
+    return run_of(x, n, p);
+}
+template <class P, class T>
+void dense_row(typename P::Lane* lanes, const T* x, int n, const P& p) {
+  if constexpr (kCloned<P, T>) {
+    cloned_row<P>(lanes, x, n, p);
+  } else {
+    for (int k = 0; k < n; ++k) lanes[k] = p.step(lanes[k], load(x + k));
+  }
 }
 
 template <class P, class T>
@@ -166,7 +188,7 @@ void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int6
           for (int k = 0; k < n; ++k)
             lanes[k] = P(job, o + k).step(lanes[k], load(base + row.offset + k));
         } else {
-          dense_rows<P>(lanes, base + row.offset, n, P(job, o));
+          dense_row<P>(lanes, base + row.offset, n, P(job, o));
         }
       }
       for (int k = 0; k < n; ++k) to_totals[k] = P::join_total(to_totals[k], lanes[k]);

@@ -11,7 +11,7 @@ template <class T>
 inline constexpr bool kFloating = std::is_floating_point_v<Compute<T>>;
 
 struct Plain {
-  static constexpr bool kCentered = false;
+  static constexpr bool kCentered = false, kHot = true;
   Plain(const Job&, std::int64_t) {}
 };
 
@@ -28,6 +28,7 @@ struct Sum : Plain {
 
 template <class T>
 struct NanSum : Sum<T> {
+  static constexpr bool kHot = false;
   using Sum<T>::Sum;
   using Lane = typename Sum<T>::Lane;
   Lane step(Lane a, Compute<T> x) const { return a + (x == x ? x : Lane(0)); }
@@ -35,6 +36,7 @@ struct NanSum : Sum<T> {
 
 template <class T>
 struct AbsoluteSum : Sum<T> {
+  static constexpr bool kHot = false;
   using Sum<T>::Sum;
   using Lane = typename Sum<T>::Lane;
   Lane step(Lane a, Compute<T> x) const { return a + std::fabs(x); }
@@ -49,6 +51,7 @@ struct SquareSum : Sum<T> {
 
 template <class T>
 struct PowerSum : Sum<T> {
+  static constexpr bool kHot = false;
   using Lane = typename Sum<T>::Lane;
   Lane power;
   PowerSum(const Job& j, std::int64_t o) : Sum<T>(j, o), power(static_cast<Lane>(j.parameter)) {}
@@ -73,6 +76,7 @@ struct Exponentials : Deviation<T> {
 
 template <class T>
 struct Product : Sum<T> {
+  static constexpr bool kHot = false;
   using Sum<T>::Sum;
   using Lane = typename Sum<T>::Lane;
   using Total = typename Sum<T>::Total;
@@ -120,6 +124,7 @@ struct Extreme : Plain {
 
 template <class T, bool kLargest>
 struct AbsoluteExtreme : Extreme<T, kLargest> {
+  static constexpr bool kHot = false;
   using Extreme<T, kLargest>::Extreme;
   using Lane = Compute<T>;
   static Lane start() { return kLargest ? Lane(0) : std::numeric_limits<Lane>::infinity(); }
@@ -145,7 +150,8 @@ void reduce_as(const View& out, const Job& job, Map&& map) {
   });
 }
 
-void reduce_any_dtype(Reduction, const View& out, const View& in);
+void reduce_sum(Reduction, const View& out, const View& in);
+void reduce_choice(Reduction, const View& out, const View& in);
 void reduce_norm(Reduction, const View& out, const View& in, double parameter);
 void reduce_moments(Reduction, const View& out, const View& in, double parameter);
 void extreme(bool largest, const View& values, const View& indices, const View& in, int dim);

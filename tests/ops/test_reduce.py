@@ -1,0 +1,182 @@
+"""Reductions against torch: values, dtypes, shapes, gradients twice, node names, errors; on every
+layout and on the CPU and a virtual GPU."""
+
+import itertools
+
+import pytest
+
+import rushlight
+from tests.ops.layouts import DTYPES, LAYOUTS, TOLERANCE, both, check
+
+torch = pytest.importorskip("torch")
+
+REDUCTIONS = ["sum", "mean", "prod", "amax", "amin", "any", "all", "count_nonzero", "nansum", "var",
+              "std", "logsumexp", "max", "min", "argmax", "argmin", "norm", "aminmax",
+              "nanmean"]  # fmt: skip
+ONE_DIM = {"prod", "max", "min", "argmax", "argmin"}
+FLOATING = {"mean", "var", "std", "norm", "nanmean", "logsumexp"}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.filterwarnings("ignore")
+def test_values_as_torch(name, dtype, layout, device):
+    floating = dtype in TOLERANCE
+    if name in FLOATING and not floating:
+        pytest.skip("for floating types")
+    if name in {"argmax", "argmin"} and dtype == "bool":
+        pytest.skip("not for bool")
+    ours, theirs = both(LAYOUTS[layout], dtype, device)
+    rtol = TOLERANCE.get(dtype, 0)
+    if name != "logsumexp":
+        check(getattr(ours, name)(), getattr(theirs, name)(), rtol)
+    if name == "aminmax":
+        return
+    for d in range(-theirs.dim(), theirs.dim()):
+        check(getattr(ours, name)(dim=d), getattr(theirs, name)(dim=d), rtol)
+        if name != "count_nonzero":
+            check(
+                getattr(ours, name)(dim=d, keepdim=True),
+                getattr(theirs, name)(dim=d, keepdim=True),
+                rtol,
+            )
+    if name in ONE_DIM or theirs.dim() < 2:
+        return
+    for dims in itertools.combinations(range(theirs.dim()), 2):
+        check(getattr(ours, name)(dim=dims), getattr(theirs, name)(dim=dims), rtol)
+
+
+CALLS = {
+    "x.sum()": "SumBackward0",
+    "x.sum(0)": "SumBackward1",
+    "x.sum((0, 1), keepdim=True)": "SumBackward1",
+    "x.sum(dtype=T.float64)": "SumBackward0",
+    "x.mean()": "MeanBackward0",
+    "x.mean(1)": "MeanBackward1",
+    "x.prod()": "ProdBackward0",
+    "x.prod(1)": "ProdBackward1",
+    "(x * T.tensor([[0.], [1.], [0.]], dtype=x.dtype, device=x.device)).prod(1)": "ProdBackward1",
+    "x.max()": "MaxBackward1",
+    "x.max(1).values": "MaxBackward0",
+    "x.max(1, keepdim=True).values": "MaxBackward0",
+    "x.min()": "MinBackward1",
+    "x.min(0)[0]": "MinBackward0",
+    "x.amax(1)": "AmaxBackward0",
+    "x.amin((0, 1))": "AminBackward0",
+    "x.aminmax().min": "AminmaxBackward0",
+    "x.aminmax(dim=1).max": "AminmaxBackward0",
+    "x.var()": "VarBackward0",
+    "x.var(1, correction=0)": "VarBackward0",
+    "x.std()": "StdBackward0",
+    "x.std(0, unbiased=False)": "StdBackward0",
+    "T.var_mean(x)[0]": "VarMeanBackward0",
+    "T.std_mean(x, 0)[1]": "StdMeanBackward0",
+    "x.logsumexp(1)": "LogsumexpBackward0",
+    "x.logsumexp((0, 1))": "LogsumexpBackward0",
+    "x.norm()": "LinalgVectorNormBackward0",
+    "x.norm(1)": "LinalgVectorNormBackward0",
+    "x.norm(3, 1)": "LinalgVectorNormBackward0",
+    "x.norm(float('inf'))": "LinalgVectorNormBackward0",
+    "x.norm(2, 0, True)": "LinalgVectorNormBackward0",
+    "x.nansum(0)": "NansumBackward0",
+    "x.nanmean(0)": "DivBackward0",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_gradients_and_names(call, device):
+    ours, theirs = both("m(3, 4)", "float64", device)
+    values = []
+    for module, x in ((rushlight, ours), (torch, theirs)):
+        x.requires_grad_()
+        y = eval(call, {"T": module, "x": x})
+        assert y.grad_fn.name() == CALLS[call]
+        (g,) = module.autograd.grad((y * y).sum(), x, create_graph=True)
+        (h,) = module.autograd.grad((g * g * g).sum(), x)
+        values.append((y, g, h))
+    check(*values, 1e-9)
+
+
+def test_equal_extremes_share_the_gradient(device):
+    grads = []
+    for module, where in ((rushlight, device), (torch, "cpu")):
+        x = module.tensor([[1.0, 2.0, 2.0], [2.0, 0.0, 1.0]], device=where, requires_grad=True)
+        (x.max() + 2 * x.amax(1).sum() + x.max(1).values.sum() + x.amin(0).sum()).backward()
+        grads.append(x.grad)
+    check(*grads, 1e-6)
+
+
+@pytest.mark.parametrize("call", ["amax()", "amin()", "max(0)", "min(0)", "sum()", "nansum()",
+                                  "argmax()", "logsumexp(0)", "median()", "aminmax()"])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    ["[1., nan, 3., nan]", "[inf, -inf, 1.]", "[-inf, -inf]", "[inf, 1.]",
+     "[0.5] * 100 + [nan] + [2.] * 70"],
+)  # fmt: skip
+def test_nan_and_infinity(call, data, device):
+    values = eval(data, {"nan": float("nan"), "inf": float("inf")})
+    ours = rushlight.tensor(values, device=device)
+    theirs = torch.tensor(values)
+    check(eval("x." + call, {"x": ours}), eval("x." + call, {"x": theirs}), 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shape", "call"),
+    [((0,), "sum()"), ((2, 0, 3), "sum(1)"), ((2, 0, 3), "prod(1)"), ((0,), "any()"),
+     ((0,), "all()"), ((0,), "mean()"), ((0, 3), "mean(0)"), ((2, 0), "amax(0)"),
+     ((0,), "logsumexp(0)"), ((0,), "norm()"), ((0, 3), "count_nonzero(0)"),
+     ((2, 0), "max(0).values")],
+)  # fmt: skip
+def test_empty(shape, call, device):
+    ours, theirs = rushlight.zeros(*shape, device=device), torch.zeros(*shape)
+    check(eval("x." + call, {"x": ours}), eval("x." + call, {"x": theirs}))
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["T.empty(0).max()", "T.empty(0, 3).max(0)", "T.empty(0, 3).amax(0)", "T.empty(0).argmax()",
+     "T.empty(0, 3).argmax(0)", "T.empty(0).aminmax()", "T.ones(2, dtype=T.int64).mean()",
+     "T.ones(2, dtype=T.int64).std()", "T.ones(2, dtype=T.int64).norm()", "T.ones(2).sum(5)",
+     "T.ones(2, 2).sum((0, 0))", "T.ones(2, 2).max(dim=2)", "T.ones(2, dtype=T.bool).argmax()",
+     "T.empty(0).norm(float('inf'))", "T.ones(2, 3).max(T.ones(4))"],
+)  # fmt: skip
+def test_errors_in_torch_s_words(call):
+    with pytest.raises(Exception) as theirs:
+        eval(call, {"T": torch})
+    with pytest.raises(Exception) as ours:
+        eval(call, {"T": rushlight})
+    assert type(ours.value).__name__ == type(theirs.value).__name__
+    assert str(ours.value).split("\n")[0].strip() == str(theirs.value).split("\n")[0].strip()
+
+
+def test_results_go_where_out_says(device):
+    x = rushlight.arange(6.0, device=device).reshape(2, 3)
+    out = rushlight.empty(3, device=device)
+    assert rushlight.sum(x, 0, out=out) is out
+    assert out.tolist() == [3.0, 5.0, 7.0]
+    values, indices = (
+        rushlight.empty(2, device=device),
+        rushlight.empty(2, dtype=rushlight.int64, device=device),
+    )
+    rushlight.max(x, 1, out=(values, indices))
+    assert (values.tolist(), indices.tolist()) == ([2.0, 5.0], [2, 2])
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        rushlight.sum(x, 0, out=rushlight.empty(3, dtype=rushlight.int64, device=device))
+
+
+def test_sums_stay_accurate():
+    x = rushlight.full((10_000_000,), 0.1)
+    assert x.sum().item() == pytest.approx(1e6, rel=1e-6)
+    assert x.reshape(-1, 10).sum(0)[0].item() == pytest.approx(1e5, rel=1e-6)
+    ramp = rushlight.arange(1_000_000.0) + 1e6
+    assert ramp.var().item() == pytest.approx(83333416666.667, rel=1e-6)
+
+
+def test_named_results_print_as_torch_s(device):
+    ours, theirs = rushlight.tensor([[1.0, 5.0]]), torch.tensor([[1.0, 5.0]])
+    assert repr(ours.max(1)) == repr(theirs.max(1))
+    assert repr(ours.aminmax()) == repr(theirs.aminmax())
+    _, indices = ours.max(1)
+    assert ours.max(1).indices.tolist() == indices.tolist() == [1]
+    assert isinstance(ours.max(1), rushlight.return_types.max)

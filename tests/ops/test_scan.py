@@ -1,0 +1,61 @@
+"""Running sums, products and extremes against torch."""
+
+import pytest
+
+import rushlight
+from tests.ops.layouts import DTYPES, LAYOUTS, TOLERANCE, both, check
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"])
+def test_values_as_torch(name, dtype, layout, device):
+    if name == "logcumsumexp" and dtype not in TOLERANCE:
+        pytest.skip("for floating types")
+    ours, theirs = both(LAYOUTS[layout], dtype, device)
+    for d in range(-max(1, theirs.dim()), max(1, theirs.dim())):
+        check(getattr(ours, name)(d), getattr(theirs, name)(d), 4 * TOLERANCE.get(dtype, 0))
+
+
+CALLS = {
+    "x.cumsum(1)": "CumsumBackward0",
+    "x.cumprod(1)": "CumprodBackward0",
+    "(x * T.tensor([1., 0., 2., 0.], dtype=x.dtype, device=x.device)).cumprod(1)":
+        "CumprodBackward0",
+    "x.cummax(1).values": "CummaxBackward0",
+    "x.cummin(0)[0]": "CumminBackward0",
+    "x.logcumsumexp(1)": "LogcumsumexpBackward0",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_gradients_and_names(call, device):
+    ours, theirs = both("m(3, 4)", "float64", device)
+    values = []
+    for module, x in ((rushlight, ours), (torch, theirs)):
+        x.requires_grad_()
+        y = eval(call, {"T": module, "x": x})
+        assert y.grad_fn.name() == CALLS[call]
+        (g,) = module.autograd.grad((y * y).sum(), x, create_graph=True)
+        (h,) = module.autograd.grad((g * g * g).sum(), x)
+        values.append((y, g, h))
+    check(*values, 1e-9)
+
+
+def test_nan_wins():
+    nan = float("nan")
+    ours, theirs = rushlight.tensor([1.0, nan, 0.0, 2.0]), torch.tensor([1.0, nan, 0.0, 2.0])
+    check(ours.cummax(0), theirs.cummax(0))
+    check(ours.cummin(0), theirs.cummin(0))
+    check(ours.cumsum(0), theirs.cumsum(0))
+
+
+def test_empty_and_out(device):
+    check(rushlight.empty(0, 3, device=device).cummax(0), torch.empty(0, 3).cummax(0))
+    out = rushlight.empty(3, device=device)
+    rushlight.cumsum(rushlight.ones(3, device=device), 0, out=out)
+    assert out.tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        rushlight.ones(3).cumsum(1)

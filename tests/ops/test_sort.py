@@ -1,0 +1,152 @@
+"""Sorting, selection, distinct values and counts against torch, ties included where torch's answer
+does not depend on the weather."""
+
+import pytest
+
+import rushlight
+from tests.ops.layouts import DTYPES, LAYOUTS, both, check
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sort_as_torch(dtype, layout, device):
+    ours, theirs = both(LAYOUTS[layout], dtype, device)
+    for d in range(-max(1, theirs.dim()), max(1, theirs.dim())):
+        for descending in (False, True):
+            a = ours.sort(d, descending, stable=True)
+            check(a, torch.sort(theirs, dim=d, descending=descending, stable=True))
+            b = ours.argsort(dim=d, descending=descending, stable=True)
+            check(b, theirs.argsort(dim=d, descending=descending, stable=True))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if d != "bool"])
+def test_selection_as_torch(dtype, layout, device):
+    ours, theirs = both(LAYOUTS[layout], dtype, device)
+    for d in range(max(1, theirs.dim())):
+        n = theirs.shape[d] if theirs.dim() else 1
+        for k in {1, n // 2 or 1, n}:
+            for largest in (True, False):
+                check(ours.topk(k, d, largest), theirs.topk(k, d, largest))
+            check(ours.kthvalue(k, d).values, theirs.kthvalue(k, d).values)
+        check(ours.median(d).values, theirs.contiguous().median(d).values)
+        check(ours.mode(d).values, theirs.mode(d).values)
+        picked = ours.median(d, keepdim=True)
+        if theirs.dim():
+            check(ours.gather(d, picked.indices), theirs.contiguous().median(d, True).values)
+    check(ours.median(), theirs.contiguous().median())
+
+
+def test_nan_is_greatest(device):
+    nan = float("nan")
+    data = [3.0, nan, -1.0, nan, 0.0, -0.0, 2.0] * 50
+    ours, theirs = rushlight.tensor(data, device=device), torch.tensor(data)
+    check(ours.sort(stable=True), theirs.sort(stable=True))
+    check(ours.sort(descending=True, stable=True), theirs.sort(descending=True, stable=True))
+    check(ours.topk(3), theirs.topk(3))
+    check(ours.median(), theirs.median())
+    check(ours.nanmedian(), theirs.nanmedian())
+    check(ours.kthvalue(5).values, theirs.kthvalue(5).values)
+
+
+CALLS = {
+    "x.sort(1).values": "SortBackward0",
+    "x.sort(0, True)[0]": "SortBackward0",
+    "x.topk(2).values": "TopkBackward0",
+    "x.kthvalue(2, 0).values": "KthvalueBackward0",
+    "x.kthvalue(2, 0, True)[0]": "KthvalueBackward0",
+    "x.median()": "MedianBackward0",
+    "x.median(1).values": "MedianBackward1",
+    "x.nanmedian()": "NanmedianBackward0",
+    "x.mode(1).values": "ModeBackward0",
+    "T.msort(x)": "SortBackward0",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_gradients_and_names(call, device):
+    ours, theirs = both("m(3, 4)", "float64", device)
+    values = []
+    for module, x in ((rushlight, ours), (torch, theirs)):
+        x.requires_grad_()
+        y = eval(call, {"T": module, "x": x})
+        assert y.grad_fn.name() == CALLS[call]
+        (g,) = module.autograd.grad((y * y * y).sum(), x, create_graph=True)
+        (h,) = module.autograd.grad((g * g).sum(), x)
+        values.append((y, g, h))
+    check(*values, 1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "float64"])
+@pytest.mark.parametrize("shape", ["m(40)", "m(3, 7)", "m(7, 3).t()", "m()", "m(0)"])
+def test_distinct_values(dtype, shape, device):
+    ours, theirs = both(shape, dtype, device)
+    if dtype.startswith("float"):
+        ours, theirs = (ours * 2).floor(), (theirs * 2).floor()
+    check(ours.unique(), theirs.unique())
+    flags = {"return_inverse": True, "return_counts": True}
+    check(ours.unique(**flags), theirs.unique(**flags))
+    check(ours.unique_consecutive(**flags), theirs.unique_consecutive(**flags))
+    if theirs.dim() == 2:
+        for d in (0, 1):
+            check(ours.unique(dim=d, **flags), theirs.unique(dim=d, **flags))
+
+
+def test_counts(device):
+    x = [1, 5, 0, 1, 1]
+    ours, theirs = rushlight.tensor(x, device=device), torch.tensor(x)
+    check(ours.bincount(), theirs.bincount())
+    check(ours.bincount(minlength=9), theirs.bincount(minlength=9))
+    weights = [0.5, 1.0, 2.0, 0.25, 0.125]
+    check(
+        ours.bincount(rushlight.tensor(weights, device=device)),
+        theirs.bincount(torch.tensor(weights)),
+    )
+    ours, theirs = both("m(300)", "float32", device)
+    check(ours.histc(20, -2, 2), theirs.histc(20, -2, 2))
+    check(ours.histc(7), theirs.histc(7))
+
+
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_places(dtype, right, device):
+    ours, theirs = both("m(3, 9)", dtype, device)
+    values, reference = both("m(3, 20)", dtype, device)
+    ours, theirs = ours.sort(1).values, theirs.sort(1).values
+    check(
+        rushlight.searchsorted(ours, values, right=right),
+        torch.searchsorted(theirs, reference, right=right),
+    )
+    check(
+        rushlight.bucketize(values, ours[0], right=right, out_int32=True),
+        torch.bucketize(reference, theirs[0].contiguous(), right=right, out_int32=True),
+    )
+    check(rushlight.searchsorted(ours[0], 1.5), torch.searchsorted(theirs[0].contiguous(), 1.5))
+    order = rushlight.arange(8, -1, -1, device=device).expand(3, 9)
+    check(
+        rushlight.searchsorted(ours.flip(1), values, right=right, sorter=order),
+        torch.searchsorted(theirs, reference, right=right),
+    )
+    with pytest.raises(IndexError, match="sorter index out of range"):
+        rushlight.searchsorted(ours, values, sorter=order + 5)
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["T.ones(2).topk(3)", "T.ones(2).topk(-1)", "T.ones(2).kthvalue(3)", "T.ones(2).kthvalue(0)",
+     "T.empty(0, 2).median(0)", "T.empty(0).mode()", "T.ones(3).topk(1, dim=2)",
+     "T.ones(2, dtype=T.bool).median()", "T.ones(2, dtype=T.bool).topk(1)",
+     "T.bincount(T.tensor([-1]))", "T.bincount(T.ones(2))",
+     "T.bincount(T.tensor([1, 2]), minlength=-1)", "T.histc(T.ones(3, dtype=T.int64))",
+     "T.histc(T.ones(3), 4, 2, 1)", "T.searchsorted(T.ones(2, 3), T.ones(3, 3))",
+     "T.bucketize(T.ones(2), T.ones(2, 2))"],
+)  # fmt: skip
+def test_errors_in_torch_s_words(call):
+    with pytest.raises(Exception) as theirs:
+        eval(call, {"T": torch})
+    with pytest.raises(Exception) as ours:
+        eval(call, {"T": rushlight})
+    assert type(ours.value).__name__ == type(theirs.value).__name__
+    assert str(ours.value).split("\n")[0].strip() == str(theirs.value).split("\n")[0].strip()
