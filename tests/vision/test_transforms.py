@@ -311,3 +311,15 @@ def test_errors(image, call, kind, words):
     with pytest.raises(kind) as caught:
         call(image)
     assert words in str(caught.value)
+
+
+def test_v2(image):
+    from rushlight.vision.transforms import v2
+
+    chain = v2.Compose([v2.ToImage(), v2.CenterCrop(8), v2.ToDtype(rushlight.float32, scale=True)])
+    pixels, label = chain(image, 3)
+    expected = functional.to_tensor(functional.center_crop(image, 8))
+    assert (pixels.numpy() == expected.numpy()).all()
+    assert label == 3
+    assert v2.ToImage()(PIXELS).shape == (3, 17, 23)
+    assert v2.RandomHorizontalFlip(1.0)(pixels).shape == (3, 8, 8)
