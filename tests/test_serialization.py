@@ -213,6 +213,17 @@ class TestModules:
         assert rushlight.serialization.get_safe_globals() == []
         assert_same(back.weight, ours.weight)
 
+    def test_allowed_inside_allowed(self):
+        serialization = rushlight.serialization
+        try:
+            with serialization.safe_globals([rushlight.nn.ReLU]):
+                serialization.add_safe_globals([rushlight.nn.Tanh, (len, "other.name")])
+            assert serialization.get_safe_globals() == [rushlight.nn.Tanh, (len, "other.name")]
+        finally:
+            serialization.clear_safe_globals()
+        with pytest.raises(ValueError, match="Expected tuple of length 2"):
+            serialization.add_safe_globals([(len,)])
+
     def test_absent_class(self, reference):
         content = saved(reference.nn.TripletMarginLoss(), reference)
         if hasattr(rushlight.nn, "TripletMarginLoss"):

@@ -94,14 +94,14 @@ class safe_globals:
     def __enter__(self):
         from rushlight._serialization import allowed
 
-        self._before = dict(allowed.user_globals)
-        allowed.add(self._given)
+        before = set(allowed.user_globals)
+        self._added = [path for path in allowed.add(self._given) if path not in before]
 
     def __exit__(self, *_):
         from rushlight._serialization.allowed import user_globals
 
-        user_globals.clear()
-        user_globals.update(self._before)
+        for path in self._added:
+            user_globals.pop(path, None)
 
 
 def _is_path(f):
