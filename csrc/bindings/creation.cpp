@@ -89,6 +89,7 @@ class Nest {
     }
     bool truth;
     if (Argument<bool>::read_slowly(o, truth)) return Kind::boolean;
+    if (PyUnicode_Check(o) && shape_.rank > 0) fail<ValueError>("too many dimensions 'str'");
     if (PyUnicode_Check(o))
       fail<TypeError>("new(): invalid data type 'str'\nstrings are no numbers: encode them first");
     if (o == Py_None) fail<RuntimeError>("Could not infer dtype of NoneType");

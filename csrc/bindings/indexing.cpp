@@ -214,8 +214,7 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
       source = squeeze_first(source);
     if (!a.by_tensor) {
       if (!can_broadcast_to(source.sizes(), a.view.sizes()))
-        fail<RuntimeError>("shape mismatch: value tensor of shape ", source.sizes(),
-                           " cannot be broadcast to indexing result of shape ", a.view.sizes());
+        expand(source, a.view.sizes());  // raises, naming the sizes
       copy_(a.view, source);
       return 0;
     }
@@ -263,9 +262,17 @@ int truth(PyObject* self) {
   }
 }
 
+// int(t) and float(t)
+Scalar only_element(PyObject* self) {
+  const Tensor& t = self_of(self);
+  if (t.numel() != 1)
+    fail<ValueError>("only one element tensors can be converted to Python scalars\ngot shape ",
+                     t.sizes());
+  return item(t);
+}
 PyObject* as_int(PyObject* self) {
   try {
-    const Scalar s = item(self_of(self));
+    const Scalar s = only_element(self);
     return s.is_floating() ? PyLong_FromDouble(s.d) : PyLong_FromLongLong(s.i);
   } catch (...) {
     return raise_current();
@@ -273,7 +280,7 @@ PyObject* as_int(PyObject* self) {
 }
 PyObject* as_float(PyObject* self) {
   try {
-    return PyFloat_FromDouble(item(self_of(self)).as_double());
+    return PyFloat_FromDouble(only_element(self).as_double());
   } catch (...) {
     return raise_current();
   }

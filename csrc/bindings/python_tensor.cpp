@@ -126,6 +126,7 @@ void make_tensor_type(py::module_& m) {
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type) throw py::error_already_set();
+  tensor_type->tp_name = "Tensor";  // as messages say it; __module__ stays "rushlight"
   m.add_object("Tensor", reinterpret_cast<PyObject*>(tensor_type));
   release_python = [](_object* o) {  // called by the last release of a body, from any thread
     py::gil_scoped_acquire gil;

@@ -57,17 +57,35 @@ Signature Signature::parse(std::string_view text) {
   return s;
 }
 
-// Mismatches are marked, so that overloads can tell them from a TypeError of the op itself.
-static PyObject* mismatch_type() {
-  static PyObject* type =
-      PyErr_NewException("rushlight._C.SignatureError", PyExc_TypeError, nullptr);
-  return type;
+// The value of the exception in flight, borrowed.
+static PyObject* current_value() {
+#if PY_VERSION_HEX >= 0x030C0000
+  PyObject* value = PyErr_GetRaisedException();
+  PyErr_SetRaisedException(value);
+#else
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_Restore(type, value, trace);
+#endif
+  return value;
+}
+
+// Mismatches are remembered, so that overloads can tell them from a TypeError of the op itself.
+static PyObject* last_mismatch = nullptr;  // compared, never used
+
+template <class... A>
+static bool mismatch(const char* format, A... parts) {
+  PyErr_Format(PyExc_TypeError, format, parts...);
+  last_mismatch = current_value();
+  return false;
 }
 
 bool is_mismatch() {
-  if (!PyErr_ExceptionMatches(mismatch_type())) return false;
-  PyErr_Clear();
-  return true;
+  const bool is =
+      last_mismatch && PyErr_ExceptionMatches(PyExc_TypeError) && current_value() == last_mismatch;
+  last_mismatch = nullptr;
+  if (is) PyErr_Clear();
+  return is;
 }
 
 bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
@@ -79,10 +97,9 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
   if (filled + n > positional ||
       (variadic && filled + n == positional && !PySequence_Check(args[n - 1]))) {
     if (!variadic) {
-      PyErr_Format(mismatch_type(), "%s() takes %d positional argument%s but %zd %s given",
-                   name.c_str(), positional, positional == 1 ? "" : "s", filled + n,
-                   filled + n == 1 ? "was" : "were");
-      return false;
+      return mismatch("%s() takes %d positional argument%s but %zd %s given", name.c_str(),
+                      positional, positional == 1 ? "" : "s", filled + n,
+                      filled + n == 1 ? "was" : "were");
     }
     rest = {args + (positional - 1 - filled), n - (positional - 1 - filled)};
     n = positional - filled;
@@ -97,11 +114,9 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
     if (i == count)  // not interned, or not ours
       for (i = 0; i < count && PyUnicode_Compare(parameters[std::size_t(i)].key, key) != 0;) ++i;
     if (i == count || values[i]) {
-      PyErr_Format(mismatch_type(),
-                   i == count ? "%s() got an unexpected keyword argument '%U'"
-                              : "%s() got multiple values for argument '%U'",
-                   name.c_str(), key);
-      return false;
+      return mismatch(i == count ? "%s() got an unexpected keyword argument '%U'"
+                                 : "%s() got multiple values for argument '%U'",
+                      name.c_str(), key);
     }
     values[i] = keyword_values[k];
   }
@@ -112,17 +127,19 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
       values[i] = empty;
       continue;
     }
-    PyErr_Format(mismatch_type(), "%s() missing 1 required positional arguments: \"%s\"",
-                 name.c_str(), parameters[std::size_t(i)].name.c_str());
-    return false;
+    return mismatch("%s() missing 1 required positional arguments: \"%s\"", name.c_str(),
+                    parameters[std::size_t(i)].name.c_str());
   }
   return true;
 }
 
 bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got) const {
-  PyErr_Format(mismatch_type(), "%s(): argument '%s' (position %zu) must be %s, not %s",
-               name.c_str(), parameters[i].name.c_str(), i + 1, expected, Py_TYPE(got)->tp_name);
-  return false;
+  const char* type = Py_TYPE(got)->tp_name;
+  if (int(i) >= positional)
+    return mismatch("%s(): argument '%s' must be %s, not %s", name.c_str(),
+                    parameters[i].name.c_str(), expected, type);
+  return mismatch("%s(): argument '%s' (position %zu) must be %s, not %s", name.c_str(),
+                  parameters[i].name.c_str(), i + 1, expected, type);
 }
 
 PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyObject* self,

@@ -40,6 +40,10 @@ Device parse_device(std::string_view s) {
     d.type = DeviceType::cuda;
   } else if (type == "meta") {
     d.type = DeviceType::meta;
+  } else if (!std::ranges::all_of(type, [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+             })) {
+    fail<RuntimeError>("Invalid device string: '", s, "'");
   } else {
     constexpr std::string_view others[] = {
         "ipu",  "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip",  "ve",           "fpga",

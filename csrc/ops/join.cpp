@@ -9,7 +9,7 @@ namespace rushlight {
 static bool is_skipped(const Tensor& t) { return t.dim() == 1 && t->shape[0] == 0; }
 
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
-  if (tensors.empty()) fail<RuntimeError>("torch.cat(): expected a non-empty list of Tensors");
+  if (tensors.empty()) fail<ValueError>("torch.cat(): expected a non-empty list of Tensors");
   const Tensor* first = nullptr;
   DType dtype = tensors[0].dtype();
   for (std::size_t i = 0; i < tensors.size(); ++i) {

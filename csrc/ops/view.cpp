@@ -124,11 +124,9 @@ Tensor expand(const Tensor& input, const Shape& size) {
     const std::int64_t own = d < extra ? 1 : input->shape[d - extra];
     if (shape[d] == -1) {
       if (d < extra)
-        fail<RuntimeError>("expand(", scalar_name(input.dtype()), "Tensor{", input.sizes(),
-                           "}, size=", size,
-                           "): The expanded size of the tensor (-1) isn't "
-                           "allowed in a leading, non-existing dimension ",
-                           d);
+        fail<RuntimeError>("The expanded size of the tensor (-1) isn't allowed in a leading, ",
+                           "non-existing dimension ", d, "\nexpand(): sizes ", size,
+                           " for a tensor of shape ", input.sizes());
       shape[d] = own;
     }
     if (own != shape[d] && own != 1)

@@ -97,7 +97,7 @@ ROWS = [
         ),
     ),
     Wrong(
-        "torch.ones(2, requires_grad=True)[0].copy_(torch.ones(3))",
+        "torch.ones(2, requires_grad=True)[0:1].copy_(torch.ones(1))",
         RuntimeError,
         "a view of a leaf Variable that requires grad is being used in an in-place operation.",
     ),

@@ -9,7 +9,11 @@ ROWS = [
     Wrong('torch.tensor("a")', TypeError, "new(): invalid data type 'str'"),
     Wrong('torch.tensor(["a"])', ValueError, "too many dimensions 'str'"),
     Wrong("torch.tensor([1, None])", RuntimeError, "Could not infer dtype of NoneType"),
-    Wrong("torch.zeros(-1)", RuntimeError, "zeros: Dimension size must be non-negative."),
+    Wrong(
+        "torch.ones(-1)",
+        RuntimeError,
+        "Trying to create tensor with negative dimension -1: [-1]",
+    ),
     Wrong(
         "torch.zeros(2.5)",
         TypeError,

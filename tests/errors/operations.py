@@ -148,9 +148,11 @@ ROWS = [
         "torch.relu(3)", TypeError, "relu(): argument 'input' (position 1) must be Tensor, not int"
     ),
     Wrong(
-        'torch.ones(2).sum(keepdims="yes", dim=0)',
+        'torch.ones(2).sum(0, "yes")',
         TypeError,
-        "sum(): argument 'keepdim' must be bool, not str",
+        "sum()",
+        "keepdim",
+        ours=True,
     ),
     Wrong(
         "torch.ones(0).max()",

@@ -25,6 +25,7 @@ def check(row):
         assert part in text
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("row", CPU_ROWS, ids=repr)
 def test_message(row):
     check(row)

@@ -24,6 +24,8 @@ def _typename(value):
     """The type as torch's messages name it."""
     if isinstance(value, Tensor):
         return value.type()
+    if hasattr(value, "__qualname__") and not isinstance(value, type):
+        return value.__qualname__
     cls = value if isinstance(value, type) else type(value)
     if cls.__module__ == "builtins":
         return cls.__name__
