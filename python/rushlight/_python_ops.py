@@ -30,7 +30,7 @@ def tensor_type(tensor, dtype):
     name = dtype.removeprefix("torch.")
     device = "cuda" if name.startswith("cuda.") else "cpu"
     kind = name.removeprefix("cuda.").removesuffix("Tensor")
-    if kind not in _LEGACY:
+    if kind not in _LEGACY or not name.endswith("Tensor"):
         raise ValueError(f"invalid type: '{dtype}'")
     if device == "cuda" and tensor.is_cuda:
         device = tensor.device
