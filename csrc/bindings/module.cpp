@@ -25,4 +25,6 @@ PYBIND11_MODULE(_C, m) {
   bind_storage(m);
   bind_optim(m);
   bind_cuda(m);
+  bind_parallel(m);
+  bind_info(m);
 }

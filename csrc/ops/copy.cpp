@@ -64,28 +64,33 @@ void copy_bits(const Tensor& out, const Tensor& in) {
   b.copy->copy(to, from);
 }
 
+static Tensor clone_bits(const Tensor& input) {
+  Tensor out = empty_like(input);
+  copy_bits(out, input);
+  return out;
+}
+
+// The cast is made where less memory moves: before a copy to a narrower type, after one to a wider.
 static Tensor transfer(const Tensor& input, DType dtype, Device device) {
-  Tensor out = input.device().is_meta() || device.is_meta() ? empty(input.sizes(), dtype, device)
-                                                            : empty_like(input, dtype);
-  if (device.is_meta()) return out;
+  if (input.device().is_meta() || device.is_meta()) return empty(input.sizes(), dtype, device);
+  check_alive(input);
   if (device == input.device()) {
+    Tensor out = empty_like(input, dtype);
     copy_bits(out, input);
     return out;
   }
-  // The same order of dimensions on the other device.
-  Strides strides{};
-  std::copy_n(out->strides.begin(), out.dim(), strides.begin());
-  Tensor there = empty_strided(out.sizes(), strides.data(), dtype, device);
-  if (out.is_contiguous() && input.is_contiguous() && dtype == input.dtype()) {
-    copy_bits(there, input);
-    return there;
-  }
-  copy_bits(out, input);
-  const View a = view_of(there), b = view_of(out);
+  if (item_size(dtype) > item_size(input.dtype()))
+    return transfer(transfer(input, input.dtype(), device), dtype, device);
+  if (dtype != input.dtype())
+    return transfer(transfer(input, dtype, input.device()), dtype, device);
+  const Tensor dense = input.is_contiguous() ? input : clone_bits(input);
+  Tensor there = empty_strided(dense.sizes(), dense->strides.data(), dtype, device);
+  if (dense.numel() == 0) return there;
+  const View to = view_of(there), from = view_of(dense);
   const Device gpu = device.is_cuda() ? device : input.device();
-  if (out.numel())
-    backend(gpu).copy_bytes(a.data, device.index, b.data, input.device().index,
-                            std::size_t(bytes_of(out.sizes(), dtype)));
+  const auto bytes = std::size_t(bytes_of(dense.sizes(), dtype));
+  const Unlocked unlocked(double(bytes) / 10, {&there, &dense});
+  backend(gpu).copy_bytes(to.data, device.index, from.data, input.device().index, bytes);
   return there;
 }
 
