@@ -182,7 +182,7 @@ py::object tensor(py::handle data, Dt dtype, Dv device, bool requires_grad, bool
     out = data_of(data.ptr(), dtype, true);
     if (device && !device->is_cpu()) out = to(out, resolve(*device));
   }
-  return py::reinterpret_steal<py::object>(wrap(finish(pin_memory ? pinned(out) : out, o)));
+  return py::reinterpret_steal<py::object>(wrap(finish(pin_memory ? rushlight::pin_memory(out) : out, o)));
 }
 
 // No copy where nothing has to change.
@@ -198,7 +198,7 @@ Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool
   const Options o = options(dtype, device, requires_grad, pin);
   const DType d = dtype.value_or(default_dtype());
   Tensor t = value ? full(size, *value, d, device_of(o)) : empty(size, d, device_of(o));
-  return finish(pin ? pinned(t) : t, o);
+  return finish(pin ? rushlight::pin_memory(t) : t, o);
 }
 using Any = py::handle;
 Tensor empty_op(Shape size, Dt dtype, Any, Dv device, bool requires_grad, bool pin, Any) {
@@ -300,7 +300,6 @@ Tensor empty_strided_op(Shape size, Shape stride, Dt dtype, Dv device, bool requ
 }  // namespace
 
 // Without a GPU there is nothing to pin for; the CUDA family replaces this by real pinning.
-Tensor pinned(const Tensor& t) { return t; }
 
 Tensor data_of(PyObject* data, Dt dtype, bool copy) {
   if (is_array(data)) {

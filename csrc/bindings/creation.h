@@ -10,6 +10,5 @@ namespace rushlight::python {
 Tensor data_of(PyObject* data, std::optional<DType> dtype, bool copy);
 bool is_array(PyObject* o);  // has the buffer protocol of numbers: numpy.ndarray and its like
 Tensor from_array(PyObject* o, bool copy);
-Tensor pinned(const Tensor& t);
 
 }  // namespace rushlight::python

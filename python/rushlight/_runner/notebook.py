@@ -2,7 +2,10 @@
 # changed. A cell that raises ends the run with exit code 1, unless it is tagged "raises-exception".
 import json
 import os
+import re
+import shutil
 import sys
+import tempfile
 from contextlib import contextmanager
 
 NEEDED = "running a notebook needs Jupyter's kernel: pip install 'rushlight[notebooks]'"
@@ -19,7 +22,8 @@ def kernel(folder: str, arguments: list[str]):
         sys.exit(f"rushlight: {NEEDED} ({error})")
 
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    manager = KernelManager(kernel_name="")
+    sockets = tempfile.mkdtemp(prefix="rushlight-")  # of this user alone, unlike ports
+    manager = KernelManager(kernel_name="", transport="ipc", ip=os.path.join(sockets, "kernel"))
     manager._kernel_spec = KernelSpec(argv=[*command, "--ext=rushlight"], language="python")
     paths = [p for p in (package_home(), os.environ.get("PYTHONPATH")) if p]
     environment = {
@@ -36,6 +40,7 @@ def kernel(folder: str, arguments: list[str]):
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
+        shutil.rmtree(sockets, ignore_errors=True)
 
 
 def package_home() -> str:
@@ -53,7 +58,10 @@ def show(message) -> None:
     elif kind in ("execute_result", "display_data"):
         print(content["data"].get("text/plain", ""), flush=True)
     elif kind == "error":
-        print("\n".join(content["traceback"]), file=sys.stderr, flush=True)
+        text = "\n".join(content["traceback"])
+        if not sys.stderr.isatty():
+            text = re.sub(r"\x1b\[[\d;]*m", "", text)  # colours
+        print(text, file=sys.stderr, flush=True)
 
 
 def code_cells(path: str):

@@ -153,7 +153,7 @@ def fields_of(g, pid, count, version):
     return known
 
 
-def query(gpus, pid, version, names, formats, only_busy=False):
+def query(gpus, pid, count, version, names, formats, only_busy=False):
     names = [name.strip() for name in names.split(",")]
     known = fields_of(Gpu(0, (0,) * 7 + (b"",)), pid, 0, version)
     for name in names:
@@ -170,7 +170,7 @@ def query(gpus, pid, version, names, formats, only_busy=False):
     for g in gpus:
         if only_busy and not g.used:
             continue
-        values = fields_of(g, pid, len(gpus), version)
+        values = fields_of(g, pid, count, version)
         units = "nounits" not in formats
         cells = (values[name] for name in names)
         print(", ".join(f"{v} {unit}" if unit and units else f"{v}" for v, unit in cells))
@@ -213,6 +213,7 @@ def main(page, version, *arguments):
         print(USAGE.format(version))
         return
     pid, gpus = read_page(page)
+    count = len(gpus)
     if "--id" in options:
         wanted = options["--id"].split(",")
         gpus = [g for g in gpus if {str(g.index), g.uuid, g.bus} & set(wanted)]
@@ -223,9 +224,9 @@ def main(page, version, *arguments):
     if "--list-gpus" in options:
         list_gpus(gpus)
     elif "--query-gpu" in options:
-        query(gpus, pid, version, options["--query-gpu"], formats)
+        query(gpus, pid, count, version, options["--query-gpu"], formats)
     elif "--query-compute-apps" in options:
-        query(gpus, pid, version, options["--query-compute-apps"], formats, only_busy=True)
+        query(gpus, pid, count, version, options["--query-compute-apps"], formats, only_busy=True)
     elif "--query" in options:
         sections = [s.strip().upper() for s in options.get("--display", "").split(",") if s]
         report(gpus, pid, version, sections)

@@ -116,7 +116,7 @@ def set_per_process_memory_fraction(fraction: float, device=None) -> None:
 
 def _size_text(number: int) -> str:
     for unit in ("B  ", "KiB", "MiB", "GiB", "TiB"):
-        if abs(number) < 10 * 1024 or unit == "TiB":
+        if abs(number) < 750 * 1024 or unit == "TiB":
             return f"{number:7d} {unit}"
         number //= 1024
     raise AssertionError
@@ -124,7 +124,7 @@ def _size_text(number: int) -> str:
 
 def _count_text(number: int) -> str:
     for unit in (" ", "K", "M"):
-        if abs(number) < 100_000 or unit == "M":
+        if abs(number) < 750_000 or unit == "M":
             return f"{number:7d} {unit}  "
         number //= 1000
     raise AssertionError
