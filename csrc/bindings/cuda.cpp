@@ -5,8 +5,11 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "bindings/module.h"
+#include "bindings/signature.h"
 #include "core/error.h"
 #include "devices/virtual_machine.h"
+#include "ops/ops.h"
 
 namespace py = pybind11;
 
@@ -115,6 +118,9 @@ struct Machine {
   Ref<VirtualMachine> machine;
 };
 
+Tensor pin_op(const Tensor& self, py::handle) { return pin_memory(self); }
+bool is_pinned_op(const Tensor& self, py::handle) { return is_pinned(self); }
+
 void bind_virtual(py::module_& m) {
   py::class_<Machine>(m, "Machine").def_property_readonly("count", [](const Machine& h) {
     return h.machine ? h.machine->devices.size() : 0;
@@ -146,9 +152,19 @@ void bind_virtual(py::module_& m) {
   });
 }
 
+void bind_pinned(py::module_& m) {
+  op<&pin_op>(
+      m, "pin_memory(self, device=None)", As::method,
+      "A copy in page-locked memory of the CPU, from where copies to a GPU are quickest; the "
+      "tensor itself if it is there. RuntimeError without a GPU.");
+  op<&is_pinned_op>(m, "is_pinned(self, device=None)", As::method,
+                    "Whether the tensor lies in page-locked memory.");
+}
+
 }  // namespace
 
 void bind_cuda(py::module_& module) {
+  bind_pinned(module);
   py::module_ m = module.def_submodule("_cuda");
   m.def("device_count", cuda_device_count);
   m.def("why_not", cuda_why_not);

@@ -8,14 +8,18 @@ namespace rushlight {
 
 static Ref<Storage> pinned_storage(std::size_t bytes) {
   if (cuda_device_count() == 0)
-    fail<RuntimeError>("Cannot access accelerator device when none is available.\npinned memory "
-                       "serves copies to a GPU: ", cuda_why_not());
+    fail<RuntimeError>(
+        "Cannot access accelerator device when none is available.\npinned memory "
+        "serves copies to a GPU: ",
+        cuda_why_not());
   const DeviceRuntime& runtime = *cuda_backend().runtime;
   void* block = bytes ? runtime.allocate_pinned(bytes) : nullptr;
-  if (bytes && !block) fail<RuntimeError>("CUDA error: out of memory\n", bytes, " bytes of pinned memory");
-  auto storage = Storage::borrow(block, bytes, const_cast<DeviceRuntime*>(&runtime), [](Storage& s) noexcept {
-    if (s.data) static_cast<const DeviceRuntime*>(s.owner)->release_pinned(s.data, s.bytes);
-  });
+  if (bytes && !block)
+    fail<RuntimeError>("CUDA error: out of memory\n", bytes, " bytes of pinned memory");
+  auto storage =
+      Storage::borrow(block, bytes, const_cast<DeviceRuntime*>(&runtime), [](Storage& s) noexcept {
+        if (s.data) static_cast<const DeviceRuntime*>(s.owner)->release_pinned(s.data, s.bytes);
+      });
   storage->pinned = true;
   return storage;
 }
@@ -32,8 +36,9 @@ Tensor pin_memory(const Tensor& input) {
   contiguous_strides(input.sizes(), strides);
   Tensor out = from_storage(std::move(storage), input.dtype(), input.sizes(), strides.data(), 0);
   copy_bits(out, input);
-  return record("PinMemoryBackward0", std::move(out),
-                [](Tensor g) { return Gradients(std::move(g)); }, input);
+  return record(
+      "PinMemoryBackward0", std::move(out), [](Tensor g) { return Gradients(std::move(g)); },
+      input);
 }
 
 }  // namespace rushlight
