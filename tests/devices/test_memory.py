@@ -107,7 +107,9 @@ def test_running_out():
         "512.00 MiB memory in use. Of the allocated memory 512.00 MiB is allocated by PyTorch, "
         "and 0 bytes is reserved by PyTorch but unallocated."
     )
-    assert isinstance(caught.value, RuntimeError) and cuda.OutOfMemoryError is torch.OutOfMemoryError
+    assert (
+        isinstance(caught.value, RuntimeError) and cuda.OutOfMemoryError is torch.OutOfMemoryError
+    )
     assert (x[:3].zero_() + 1).tolist() == [1, 1, 1]  # work goes on
     assert cuda.memory_stats()["num_ooms"] == 1
     with pytest.raises(cuda.OutOfMemoryError, match="GPU 1"):

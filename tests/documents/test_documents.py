@@ -334,3 +334,104 @@ def test_004_a_weight_on_the_cpu_is_named(tmp_path):
     assert words in error
     source = program("004_weight").replace("loss = criterion(output, target) # error", "")
     run(tmp_path, source, "--gpus", "1")
+
+
+# A little data set in CIFAR-10's own format: pictures whose colour tells the class.
+DATA = """
+import os, pickle
+import numpy as np
+
+os.makedirs("dataset/cifar-10-batches-py", exist_ok=True)
+numbers = np.random.default_rng(0)
+for name in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]:
+    labels = numbers.integers(0, 10, 128)
+    data = numbers.integers(0, 120, (128, 3, 1024)) + 12 * labels[:, None, None]
+    batch = {"batch_label": name, "labels": labels.tolist(),
+             "data": data.reshape(128, 3072).astype(np.uint8),
+             "filenames": [f"{i}.png" for i in range(128)]}
+    with open("dataset/cifar-10-batches-py/" + name, "wb") as file:
+        pickle.dump(batch, file, protocol=2)
+names = "airplane automobile bird cat deer dog frog horse ship truck".split()
+with open("dataset/cifar-10-batches-py/batches.meta", "wb") as file:
+    pickle.dump({"label_names": names, "num_cases_per_batch": 128, "num_vis": 3072}, file, protocol=2)
+"""
+# What the program needs of torchvision, for torch itself, which has none here.
+TORCHVISION = """
+import pickle, sys, types
+import numpy as np, torch
+
+class CIFAR10(torch.utils.data.Dataset):
+    def __init__(self, root, train, transform, download):
+        names = [f"data_batch_{i}" for i in range(1, 6)] if train else ["test_batch"]
+        parts = [pickle.load(open(f"{root}/cifar-10-batches-py/{n}", "rb"))
+                 for n in names]
+        self.data = np.concatenate([p["data"] for p in parts]).reshape(-1, 3, 32, 32)
+        self.labels = sum((p["labels"] for p in parts), [])
+    def __len__(self):
+        return len(self.labels)
+    def __getitem__(self, i):
+        return torch.from_numpy(self.data[i].copy()).float().div(255), self.labels[i]
+
+module = types.ModuleType("torchvision")
+module.datasets = types.SimpleNamespace(CIFAR10=CIFAR10)
+module.transforms = types.SimpleNamespace(ToTensor=lambda: None)
+sys.modules["torchvision"] = module
+"""
+LOSSES = """
+import torch.utils.data
+torch.set_num_threads(1)
+class Told(nn.CrossEntropyLoss):
+    def forward(self, outputs, targets):
+        loss = super().forward(outputs, targets)
+        told.append(loss.item())
+        return loss
+told = []
+nn.CrossEntropyLoss = Told
+"""
+
+
+def training(before=""):
+    """The fifth document's training; its first 30 steps' losses are printed too."""
+    source = program("004_training", before + SEED).replace(
+        "import time\n", "import time\n" + LOSSES, 1
+    )
+    return source + "\nprint('told', told[:30])\n"
+
+
+def test_004_training(tmp_path):
+    exec_in = {"cwd": tmp_path, "check": True, "timeout": 60}
+    subprocess.run([sys.executable, "-c", DATA], **exec_in)
+    text = run(tmp_path, training(), "--gpus", "1")
+    lines = text.splitlines()
+    assert lines[:2] == ["训练数据集及的长度为: 640", "测试数据集及的长度为: 128"]
+    assert lines[2] == "------第 1 轮训练开始------" and text.count("模型已保存") == 10
+    assert re.search(r"训练次数: 100, Loss: \d\.\d+\n", text)
+    told = ast.literal_eval(lines[-1].removeprefix("told "))
+    assert len(told) == 30 and told[0] == pytest.approx(2.3, abs=0.2)
+
+    # The event file that TensorBoard reads, and the model that was saved.
+    reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    events = reader.EventAccumulator(str(tmp_path / "logs_train"))
+    events.Reload()
+    assert [e.step for e in events.Scalars("train_loss")] == [100]
+    assert len(events.Scalars("test_accuracy")) == 10
+    source = (
+        "import torch\n"
+        + program("004_training").split("# 创建网络模型")[1].split("model = Model")[0]
+    )
+    source = "from torch import nn\n" + source
+    source += "m = torch.load('model_9.pth', weights_only=False)\n"
+    source += "print(type(m).__name__, next(m.parameters()).device, m(torch.zeros(1, 3, 32, 32).cuda()).shape)"
+    assert run(tmp_path, source, "--gpus", "1") == "Model cuda:0\ntorch.Size([1, 10])\n"
+
+    if HAVE_TORCH:
+        expected = run_torch(tmp_path, training(TORCHVISION)).splitlines()[-1]
+        theirs = ast.literal_eval(expected.removeprefix("told "))
+        assert told == pytest.approx(theirs, abs=1e-3)
+
+
+def test_004_training_without_a_gpu_explains_itself(tmp_path):
+    exec_in = {"cwd": tmp_path, "check": True, "timeout": 60}
+    subprocess.run([sys.executable, "-c", DATA], **exec_in)
+    error = run(tmp_path, program("004_training"), fails=True)
+    assert "targets = targets.cuda()" in error and "torch.cuda.virtual(4)" in error

@@ -430,9 +430,8 @@ def test_functions(virtual_gpus):
 
 def test_unequal_gpus_are_warned_of():
     words = "There is an imbalance between your GPUs. You may want to exclude GPU 1 which has less"
-    with cuda.virtual(2, ["v100", "gtx1050"]):
-        with pytest.warns(UserWarning, match=words):
-            nn.DataParallel(nn.Linear(1, 1))
+    with cuda.virtual(2, ["v100", "gtx1050"]), pytest.warns(UserWarning, match=words):
+        nn.DataParallel(nn.Linear(1, 1))
     with cuda.virtual(2), warnings.catch_warnings():
         warnings.simplefilter("error")
         nn.DataParallel(nn.Linear(1, 1))

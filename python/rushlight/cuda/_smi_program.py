@@ -1,6 +1,7 @@
 # The `nvidia-smi` of virtual GPUs: a program of its own, run by a bare interpreter (python -I -S).
 # It imports nothing of rushlight and reads one page of figures that the process keeps up to date;
-# its layout is that of csrc/devices/virtual_machine.h. Arguments: PAGE VERSION, then nvidia-smi's own.
+# its layout is that of csrc/devices/virtual_machine.h. Arguments: PAGE VERSION, then those of
+# nvidia-smi.
 import os
 import struct
 import sys
