@@ -48,8 +48,9 @@ bool& environment_was_read() {
 
 CudaProvider find_cuda() {
   if (!active_machine() && !environment_was_read()) {
-    environment_was_read() = true;
-    if (auto machine = machine_from_environment()) exchange_machine(std::move(machine));
+    auto machine = machine_from_environment();
+    environment_was_read() = true;  // not if that throws: it throws again, then
+    if (machine) exchange_machine(std::move(machine));
   }
   if (active_machine()) return {&virtual_cuda_backend(), ""};
   static const std::string absence = why_no_gpu();

@@ -8,6 +8,7 @@ A changer must know: importing this module must stay cheap. Submodules load on f
 `__getattr__`; NumPy is never imported here, and no thread is started.
 """
 
+import os as _os
 from math import e, inf, nan, pi
 
 # The methods that are written in Python; what they need is loaded on their first call.
@@ -59,6 +60,11 @@ _SUBMODULES = {
     "version",
     "vision",
 }
+
+if _os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):
+    from rushlight.cuda import _nvidia_smi
+
+    _nvidia_smi.start_from_environment()
 
 
 def __getattr__(name):

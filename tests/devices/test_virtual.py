@@ -85,11 +85,13 @@ def test_as_a_call():
 def test_blocks_nest_and_tensors_come_back():
     with cuda.virtual(2):
         x = torch.arange(3, device="cuda:1")
+        cuda.set_device(1)
         with cuda.virtual(4, memory="64MiB"):
             assert cuda.device_count() == 4
             with pytest.raises(RuntimeError, match="device is gone"):
                 x + 1
             assert torch.arange(3, device="cuda:1").tolist() == [0, 1, 2]
+        assert cuda.current_device() == 1 and cuda.memory_allocated() == 512
         assert (x + 1).tolist() == [1, 2, 3]
         try:
             with cuda.virtual(1):

@@ -13,10 +13,6 @@ def load_ipython_extension(shell) -> None:
         import json
 
         sys.argv[:] = json.loads(arguments)
-    if os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):
-        from ..cuda import _nvidia_smi
-
-        _nvidia_smi.start()
 
 
 def unload_ipython_extension(shell) -> None:

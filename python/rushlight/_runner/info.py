@@ -15,6 +15,11 @@ def rows():
     yield "system", f"{platform.system()} {platform.release()} {platform.machine()}"
     yield "threads", f"{_C.get_num_threads()} of {os.cpu_count()} processors"
     yield "instruction set", backends.cpu.get_cpu_capability()
+    folder = os.path.dirname(_C.__file__)
+    blas = os.path.exists(os.path.join(folder, "libscipy_openblas.so"))
+    yield "library OpenBLAS", "in the package" if blas else "absent: products by a kernel of ours"
+    real = os.path.exists(os.path.join(folder, "librushlight_cuda.so"))
+    yield "library CUDA", "in the package" if real else "absent: no real GPUs in this version"
     for name in ("numpy", "PIL", "tensorboardX", "tensorboard", "ipykernel"):
         yield f"library {name}", installed(name)
     if not cuda.is_available():

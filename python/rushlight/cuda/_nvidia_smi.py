@@ -3,6 +3,7 @@
 # the process ends; a forked child leaves its parent's alone.
 import os
 import sys
+from contextlib import suppress
 
 from .. import _C
 from .._version import __version__
@@ -28,6 +29,15 @@ def start() -> None:
         _home, _owner = home, os.getpid()
         atexit.register(_remove)
     follow()
+
+
+def start_from_environment() -> None:
+    """`start`, where the environment asks for virtual GPUs, except in worker processes: on their
+    PATH stands the `nvidia-smi` of the program that they work for."""
+    workers = sys.modules.get("multiprocessing.process")
+    if workers is None or workers.parent_process() is None:
+        with suppress(ValueError):  # what the environment says is wrong: the first CUDA call tells
+            start()
 
 
 def _write(home: str) -> None:
@@ -63,8 +73,6 @@ def _leave(home: "str | None") -> None:
 
 def _remove() -> None:
     if _home is not None and _owner == os.getpid():
-        from contextlib import suppress
-
         with suppress(OSError):
             os.unlink(os.path.join(_home, "nvidia-smi"))
             os.unlink(os.path.join(_home, "page"))

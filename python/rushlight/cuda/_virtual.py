@@ -6,8 +6,9 @@ from . import _nvidia_smi
 class VirtualGpus:
     """What `virtual` returns: a context at whose end the GPUs from before are back."""
 
-    def __init__(self, before):
+    def __init__(self, before, device):
         self._before = before
+        self._device = device  # the current one of then; None if CUDA was not in use
 
     def __enter__(self):
         return self
@@ -16,6 +17,8 @@ class VirtualGpus:
         before, self._before = self._before, None
         if before is not None:
             _C._cuda.virtual_restore(before)
+            if self._device is not None:
+                _C._cuda.set_device(self._device)
             _nvidia_smi.follow()
         return False
 
@@ -48,9 +51,10 @@ def virtual(count: int, profile="t4", memory=None) -> VirtualGpus:
     ...     torch.cuda.device_count(), torch.cuda.get_device_name(1)
     (2, 'NVIDIA A100-SXM4-40GB (virtual)')
     """
+    device = _C._cuda.current_device() if _C._cuda.is_initialized() else None
     before = _C._cuda.virtual_replace(int(count), _listed(profile), _listed(memory))
     _nvidia_smi.follow()
-    return VirtualGpus(before)
+    return VirtualGpus(before, device)
 
 
 def profiles() -> dict:

@@ -2,9 +2,8 @@
 
 import warnings
 
-from rushlight.nn.modules.module import Module
-
 from rushlight import _C
+from rushlight.nn.modules.module import Module
 from rushlight.nn.parallel.parallel_apply import parallel_apply
 from rushlight.nn.parallel.replicate import replicate
 from rushlight.nn.parallel.scatter_gather import gather, indices, scatter_kwargs

@@ -44,7 +44,7 @@ def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
             where = f"in replica {number} on device {index}"
             if index is None:
                 where = f"in replica {number}"
-            raise renamed(error, where) from error
+            raise renamed(error, where) from None  # the text shows it
     return outputs
 
 
@@ -70,9 +70,11 @@ def renamed(error: Exception, where: str) -> Exception:
         new.args = (words,)
         new.__dict__.update(error.__dict__)
         new.__dict__.pop("__notes__", None)
+        shows_it = words in str(new)
     except Exception:
-        error.add_note(f"Caught {kind.__name__} {where}.")
-        return error
+        new, shows_it = error, False
+    if not shows_it:  # a class that writes its own text, or that cannot be made so
+        new.add_note(f"Caught {kind.__name__} {where}.")
     return new
 
 

@@ -7,9 +7,8 @@ are results of one Broadcast node, so that gradients of all replicas add up in t
 
 import weakref
 
-from rushlight.nn.modules._registry import KINDS, Registry
-
 from rushlight import _C
+from rushlight.nn.modules._registry import KINDS, Registry
 from rushlight.nn.parallel.scatter_gather import indices
 
 _kept: "weakref.WeakKeyDictionary" = weakref.WeakKeyDictionary()  # module: {(id, device): Copy}
