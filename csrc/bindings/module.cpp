@@ -24,6 +24,7 @@ PYBIND11_MODULE(_C, m) {
   bind_numpy(m);
   bind_storage(m);
   bind_optim(m);
+  bind_pad(m);
   bind_cuda(m);
   bind_parallel(m);
   bind_info(m);

@@ -21,8 +21,7 @@ _DIRECT = (
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "relu_", "elu_", "selu_", "celu_", "leaky_relu_", "hardtanh_", "threshold_", "rrelu_",
     "prelu", "logsigmoid", "softplus", "hardshrink", "softshrink", "gelu",
-    "avg_pool1d", "avg_pool2d", "avg_pool3d", "one_hot", "pixel_shuffle", "pixel_unshuffle",
-    "channel_shuffle", "cosine_similarity", "pairwise_distance", "pdist",
+    "avg_pool1d", "avg_pool2d", "one_hot",
 )  # fmt: skip
 
 

@@ -59,8 +59,22 @@ def _normal_cdf(x):
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
+def _draw_until(tensor, draw, rejected):
+    """Draws the whole tensor, and again for the places that are rejected, until none is."""
+    draw(tensor)
+    bad = rejected(tensor)
+    while bool(bad.any()):
+        fresh = draw(_C.empty_like(tensor))
+        tensor.copy_(_C.where(bad, fresh, tensor))
+        bad = bad.logical_and(rejected(fresh))
+    return tensor
+
+
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Fills with draws from N(mean, std^2) restricted to [a, b], by the inverse of the cdf.
+    """Fills with draws from N(mean, std^2) restricted to [a, b], by rejection.
+
+    Normal numbers outside are drawn again; where they would mostly be, uniform numbers are drawn
+    and kept with a probability in proportion to the density.
 
     >>> bool(torch.nn.init.trunc_normal_(torch.empty(100)).abs().max() <= 2)
     True
@@ -71,14 +85,22 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
             "The distribution of values may be incorrect.",
             stacklevel=2,
         )
-    low = _normal_cdf((a - mean) / std)
-    high = _normal_cdf((b - mean) / std)
+    inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     with no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0))
-        tensor.add_(mean)
-        return tensor.clamp_(min=a, max=b)
+        if inside > 0.3:
+            low, high = (_C.tensor(x, dtype=tensor.dtype).item() for x in (a, b))
+            return _draw_until(
+                tensor,
+                lambda t: t.normal_(mean, std, generator=generator),
+                lambda t: (t < low).logical_or(t > high),
+            )
+        peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+
+        def rejected(t):
+            density = t.sub(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
+            return _C.empty_like(t).uniform_(generator=generator).log_() > density
+
+        return _draw_until(tensor, lambda t: t.uniform_(a, b, generator=generator), rejected)
 
 
 def constant_(tensor, val):

@@ -19,6 +19,11 @@ def scaled_dot_product_attention(
         scale: 1 / sqrt(e) when not given.
 
     Shape: query (*, l, e), key (*, s, e), value (*, s, v), output (*, l, v).
+
+    >>> torch.nn.functional.scaled_dot_product_attention(
+    ...     torch.ones(1, 2, 4), torch.ones(1, 2, 4), torch.ones(1, 2, 3)
+    ... ).shape
+    torch.Size([1, 2, 3])
     """
     l, s = query.size(-2), key.size(-2)  # noqa: E741
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale

@@ -11,14 +11,19 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     >>> torch.nn.functional.cosine_similarity(torch.ones(1, 2), torch.ones(1, 2))
     tensor([1.0000])
     """
-    x1, x2 = _C.broadcast_tensors(x1, x2)
+    while x1.dim() != x2.dim():
+        x1, x2 = (x1.unsqueeze(0), x2) if x1.dim() < x2.dim() else (x1, x2.unsqueeze(0))
     n1 = _C.norm(x1, 2, dim, True).clamp(min=eps)
     n2 = _C.norm(x2, 2, dim, True).clamp(min=eps)
     return ((x1 / n1) * (x2 / n2)).sum(dim)
 
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
-    """The p-norm of x1 - x2 + eps along the last dimension."""
+    """The p-norm of x1 - x2 + eps along the last dimension.
+
+    >>> torch.nn.functional.pairwise_distance(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))
+    tensor([5.0000])
+    """
     return _C.norm(x1 - x2 + eps, p, -1, keepdim)
 
 

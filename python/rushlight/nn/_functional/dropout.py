@@ -24,28 +24,21 @@ def dropout(input, p=0.5, training=True, inplace=False):
     return (_C.dropout_ if inplace else _C.dropout)(input, p, training)
 
 
-def _keep(input, shape, p):
-    """1 with probability 1 - p, else 0; drawn as torch draws its masks."""
-    mask = _C.empty(shape, dtype=input.dtype, device=input.device)
-    return mask.bernoulli_(1 - p)
-
-
 def _by_channel(input, p, training, inplace, spatial):
-    """Drops whole channels: one draw for each of the first two dimensions."""
+    """Drops whole channels; an input without a batch gets one for the time being."""
     _check(p)
-    if not training or p == 0 or input.numel() == 0:
-        return input
-    if p == 1:
-        return input.mul_(0) if inplace else input * 0
-    batched = input.dim() >= spatial + 2
-    x = input if batched else input.unsqueeze(0)
-    mask = _keep(x, (*x.shape[:2], *(1 for _ in x.shape[2:])), p)
-    mask = mask.div_(1 - p) if batched else mask.div_(1 - p).squeeze(0)
-    return input.mul_(mask) if inplace else input * mask
+    op = _C.feature_dropout_ if inplace else _C.feature_dropout
+    if spatial and input.dim() < spatial + 2:
+        return op(input.unsqueeze(0), p, training).squeeze(0)
+    return op(input, p, training)
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
-    """Dropout of whole channels of a (n, c, l) or (c, l) input."""
+    """Dropout of whole channels of a (n, c, l) or (c, l) input.
+
+    >>> torch.nn.functional.dropout1d(torch.ones(1, 1, 2), 1.0)
+    tensor([[[0., 0.]]])
+    """
     _check(p)
     if input.dim() not in (2, 3):
         raise RuntimeError(
@@ -67,7 +60,11 @@ def _warn_rank(name, input, ranks, spatial):
 
 
 def dropout2d(input, p=0.5, training=True, inplace=False):
-    """Dropout of whole channels of a (n, c, h, w) input."""
+    """Dropout of whole channels of a (n, c, h, w) input.
+
+    >>> torch.nn.functional.dropout2d(torch.ones(1, 1, 1, 2), 1.0)
+    tensor([[[[0., 0.]]]])
+    """
     _check(p)
     _warn_rank("dropout2d", input, (3, 4), 2)
     if input.dim() == 3:
@@ -83,35 +80,32 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
 
 
 def dropout3d(input, p=0.5, training=True, inplace=False):
-    """Dropout of whole channels of a (n, c, d, h, w) or (c, d, h, w) input."""
+    """Dropout of whole channels of a (n, c, d, h, w) or (c, d, h, w) input.
+
+    >>> torch.nn.functional.dropout3d(torch.ones(1, 1, 1, 1, 2), 1.0).sum()
+    tensor(0.)
+    """
     _check(p)
     _warn_rank("dropout3d", input, (4, 5), 3)
     return _by_channel(input, p, training, inplace, 3)
 
 
-# Klambauer et al., 2017: the value that a SELU unit is dropped to, -scale * alpha.
-_ALPHA = 1.7580993408473766
-
-
-def _alpha(input, shape, p, training, inplace):
-    _check(p)
-    if not training or p == 0 or input.numel() == 0:
-        return input
-    if p == 1:
-        return input.mul_(0) if inplace else input * 0
-    a = ((_ALPHA**2 * p + 1) * (1 - p)) ** -0.5
-    keep = _keep(input, shape, p)
-    shift = (keep - 1).mul_(_ALPHA * a).add_(_ALPHA * a * p)
-    keep = keep.mul_(a)
-    return input.mul_(keep).add_(shift) if inplace else input * keep + shift
-
-
 def alpha_dropout(input, p=0.5, training=False, inplace=False):
-    """Dropout that keeps mean 0 and variance 1 behind a SELU."""
-    return _alpha(input, input.shape, p, training, inplace)
+    """Dropout that keeps mean 0 and variance 1 behind a SELU (Klambauer et al., 2017).
+
+    >>> torch.nn.functional.alpha_dropout(torch.ones(2), 0.5)
+    tensor([1., 1.])
+    """
+    _check(p)
+    return (_C.alpha_dropout_ if inplace else _C.alpha_dropout)(input, p, training)
 
 
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
-    """alpha_dropout of whole channels."""
-    shape = (*input.shape[:2], *(1 for _ in input.shape[2:]))
-    return _alpha(input, shape, p, training, inplace)
+    """alpha_dropout of whole channels.
+
+    >>> torch.nn.functional.feature_alpha_dropout(torch.ones(1, 2), 0.5)
+    tensor([[1., 1.]])
+    """
+    _check(p)
+    op = _C.feature_alpha_dropout_ if inplace else _C.feature_alpha_dropout
+    return op(input, p, training)

@@ -78,7 +78,11 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    """|x - y|."""
+    """|x - y|.
+
+    >>> torch.nn.functional.l1_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+    tensor(1.)
+    """
     warn_sizes(input, target)
     reduction = _reduction(size_average, reduce, reduction)
     if weight is not None:
@@ -87,7 +91,11 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
-    """(x - y)^2 / (2 beta) where |x - y| < beta, else |x - y| - beta / 2."""
+    """(x - y)^2 / (2 beta) where |x - y| < beta, else |x - y| - beta / 2.
+
+    >>> torch.nn.functional.smooth_l1_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+    tensor(0.7500)
+    """
     warn_sizes(input, target)
     reduction = _reduction(size_average, reduce, reduction)
     if beta == 0.0:
@@ -96,7 +104,11 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
-    """(x - y)^2 / 2 where |x - y| < delta, else delta * (|x - y| - delta / 2)."""
+    """(x - y)^2 / 2 where |x - y| < delta, else delta * (|x - y| - delta / 2).
+
+    >>> torch.nn.functional.huber_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+    tensor(0.7500)
+    """
     warn_sizes(input, target)
     reduction = _reduction(None, None, reduction)
     if weight is not None:
@@ -132,6 +144,9 @@ def nll_loss(
     """-x[target]: log-probabilities against class indices.
 
     Shape: input (n, c, *), target (n, *).
+
+    >>> torch.nn.functional.nll_loss(torch.tensor([[-0.5, -1.0]]), torch.tensor([1]))
+    tensor(1.)
     """
     reduction = _reduction(size_average, reduce, reduction)
     return _C.nll_loss(input, target, weight, reduction, ignore_index)
@@ -143,6 +158,9 @@ def binary_cross_entropy(
     """-(y log x + (1 - y) log(1 - x)), with logarithms no less than -100.
 
     Raises: ValueError when the sizes differ; RuntimeError for an input outside [0, 1].
+
+    >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.0]))
+    tensor(0.6931)
     """
     reduction = _reduction(size_average, reduce, reduction)
     if target.size() != input.size():
@@ -161,6 +179,11 @@ def binary_cross_entropy_with_logits(
 
     Args:
         pos_weight: a factor for the positive examples of each class.
+
+    >>> torch.nn.functional.binary_cross_entropy_with_logits(
+    ...     torch.tensor([0.0]), torch.tensor([1.0])
+    ... )
+    tensor(0.6931)
     """
     reduction = _reduction(size_average, reduce, reduction)
     if target.size() != input.size():
@@ -176,6 +199,9 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     Args:
         reduction: "batchmean" (the sum over the batch size) is the mathematical one.
         log_target: whether the target is given as logarithm.
+
+    >>> torch.nn.functional.kl_div(torch.zeros(2), torch.ones(2), reduction="sum")
+    tensor(0.)
     """
     if reduction != "batchmean":
         if reduction == "mean" and size_average is None and reduce is None:

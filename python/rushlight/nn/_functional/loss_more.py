@@ -17,7 +17,13 @@ __all__ = [
 def margin_ranking_loss(
     input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
 ):
-    """max(0, -y (x1 - x2) + margin), y being 1 or -1."""
+    """max(0, -y (x1 - x2) + margin), y being 1 or -1.
+
+    >>> torch.nn.functional.margin_ranking_loss(
+    ...     torch.tensor([1.0]), torch.tensor([3.0]), torch.ones(1)
+    ... )
+    tensor(2.)
+    """
     reduction = _reduction(size_average, reduce, reduction)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
@@ -30,7 +36,11 @@ def margin_ranking_loss(
 def hinge_embedding_loss(
     input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"
 ):
-    """x where y is 1, max(0, margin - x) where y is -1."""
+    """x where y is 1, max(0, margin - x) where y is -1.
+
+    >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.5]), torch.tensor([-1.0]))
+    tensor(0.5000)
+    """
     reduction = _reduction(size_average, reduce, reduction)
     zero = _C.zeros_like(input)
     loss = _C.where(target == 1, zero, (margin - input).clamp(min=0)) + _C.where(
@@ -40,10 +50,12 @@ def hinge_embedding_loss(
 
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
-    """log(1 + exp(-y x)), y being 1 or -1."""
+    """log(1 + exp(-y x)), y being 1 or -1.
+
+    >>> torch.nn.functional.soft_margin_loss(torch.zeros(1), torch.ones(1))
+    tensor(0.6931)
+    """
     reduction = _reduction(size_average, reduce, reduction)
-    if input.size() != target.size():
-        input, target = _C.broadcast_tensors(input, target)
     return reduced(_C.log1p((-target * input).exp()), reduction)
 
 
@@ -53,6 +65,11 @@ def cosine_embedding_loss(
     """1 - cos(x1, x2) where y is 1, max(0, cos(x1, x2) - margin) where y is -1.
 
     Shape: inputs (n, d) or (d), target (n) or ().
+
+    >>> torch.nn.functional.cosine_embedding_loss(
+    ...     torch.ones(1, 2), -torch.ones(1, 2), torch.tensor([1])
+    ... ).round()
+    tensor(2.)
     """
     reduction = _reduction(size_average, reduce, reduction)
     if target.dim() not in (0, 1):
@@ -86,6 +103,11 @@ def triplet_margin_loss(
 
     Args:
         swap: take d(p, n) instead of d(a, n) where it is smaller.
+
+    >>> torch.nn.functional.triplet_margin_loss(
+    ...     torch.zeros(1, 2), torch.zeros(1, 2), torch.zeros(1, 2)
+    ... )
+    tensor(1.)
     """
     from rushlight.nn._functional.distance import pairwise_distance
 
@@ -103,7 +125,13 @@ def triplet_margin_with_distance_loss(
     anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False,
     reduction="mean",
 ):  # fmt: skip
-    """triplet_margin_loss with a distance of one's own."""
+    """triplet_margin_loss with a distance of one's own.
+
+    >>> torch.nn.functional.triplet_margin_with_distance_loss(
+    ...     torch.zeros(1, 2), torch.zeros(1, 2), torch.zeros(1, 2)
+    ... )
+    tensor(1.)
+    """
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     if distance_function is None:
@@ -123,7 +151,11 @@ def multi_margin_loss(
     input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None,
     reduction="mean",
 ):  # fmt: skip
-    """Mean over the classes i other than y of max(0, margin - x[y] + x[i])^p."""
+    """Mean over the classes i other than y of max(0, margin - x[y] + x[i])^p.
+
+    >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.0, 1.0]]), torch.tensor([0]))
+    tensor(1.)
+    """
     reduction = _reduction(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -145,6 +177,9 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     """Sum over targets y and other classes i of max(0, 1 - (x[y] - x[i])) / c.
 
     The targets of a row are the indices before the first -1.
+
+    >>> torch.nn.functional.multilabel_margin_loss(torch.zeros(1, 2), torch.tensor([[0, -1]]))
+    tensor(0.5000)
     """
     reduction = _reduction(size_average, reduce, reduction)
     single = input.dim() < 2
@@ -163,7 +198,11 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
 def multilabel_soft_margin_loss(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean"
 ):
-    """Mean over the classes of -(y log sigmoid(x) + (1 - y) log sigmoid(-x))."""
+    """Mean over the classes of -(y log sigmoid(x) + (1 - y) log sigmoid(-x)).
+
+    >>> torch.nn.functional.multilabel_soft_margin_loss(torch.zeros(1, 2), torch.ones(1, 2))
+    tensor(0.6931)
+    """
     reduction = _reduction(size_average, reduce, reduction)
     loss = -(target * _C.logsigmoid(input) + (1 - target) * _C.logsigmoid(-input))
     if weight is not None:
@@ -179,6 +218,9 @@ def poisson_nll_loss(
 
     Args:
         full: add Stirling's approximation of log(y!) where y > 1.
+
+    >>> torch.nn.functional.poisson_nll_loss(torch.zeros(2), torch.ones(2))
+    tensor(1.)
     """
     reduction = _reduction(size_average, reduce, reduction)
     if log_input:
@@ -197,6 +239,9 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     Args:
         var: a tensor that is positive, of the input's shape, one less dimension, or a number.
         full: add log(2 pi) / 2.
+
+    >>> torch.nn.functional.gaussian_nll_loss(torch.zeros(2), torch.ones(2), torch.ones(2))
+    tensor(0.5000)
     """
     if isinstance(var, float):
         if var < 0:

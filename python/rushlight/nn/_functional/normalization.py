@@ -27,6 +27,10 @@ def batch_norm(
 
     Args:
         running_mean, running_var: used in evaluation; moved by `momentum` in training.
+
+    >>> torch.nn.functional.batch_norm(torch.ones(2, 1), torch.zeros(1), torch.ones(1)).round()
+    tensor([[1.],
+            [1.]])
     """
     if training:
         _check_batch(input.size())
@@ -39,7 +43,11 @@ def instance_norm(
     input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
     momentum=0.1, eps=1e-5,
 ):  # fmt: skip
-    """batch_norm with statistics of each instance's channels."""
+    """batch_norm with statistics of each instance's channels.
+
+    >>> torch.nn.functional.instance_norm(torch.ones(1, 1, 2))
+    tensor([[[0., 0.]]])
+    """
     size = input.size()
     if use_input_stats:
         count = 1
@@ -69,17 +77,45 @@ def instance_norm(
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    """(x - mean) / sqrt(var + eps) * weight + bias, over the last dimensions."""
+    """(x - mean) / sqrt(var + eps) * weight + bias, over the last dimensions.
+
+    >>> torch.nn.functional.layer_norm(torch.ones(1, 2), (2,))
+    tensor([[0., 0.]])
+    """
     return _C.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
-    """x / sqrt(mean(x^2) + eps) * weight, over the last dimensions."""
-    return _C.rms_norm(input, normalized_shape, weight, eps)
+    """x / sqrt(mean(x^2) + eps) * weight, over the last dimensions.
+
+    >>> torch.nn.functional.rms_norm(torch.tensor([[3.0, 3.0]]), (2,))
+    tensor([[1., 1.]])
+    """
+    if isinstance(normalized_shape, int):
+        normalized_shape = (normalized_shape,)
+    count = len(normalized_shape)
+    if not count or tuple(input.shape[-count:]) != tuple(normalized_shape):
+        raise RuntimeError(
+            f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
+            f"[*{''.join(f', {n}' for n in normalized_shape)}], but got input of size"
+            f"{list(input.shape)}"
+        )
+    x = input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
+    if eps is None:
+        eps = 2.220446049250313e-16 if x.dtype == _C.float64 else 1.1920928955078125e-07
+    dims = tuple(range(-count, 0))
+    out = x * (x.square().mean(dims, keepdim=True) + eps).rsqrt()
+    out = out.to(input.dtype)
+    return out if weight is None else out * weight
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
-    """(x - mean) / sqrt(var + eps) * weight + bias, over each group of channels."""
+    """(x - mean) / sqrt(var + eps) * weight + bias, over each group of channels.
+
+    >>> torch.nn.functional.group_norm(torch.ones(1, 2, 2), 1)
+    tensor([[[0., 0.],
+             [0., 0.]]])
+    """
     if input.dim() < 2:
         raise RuntimeError(
             f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
@@ -91,7 +127,11 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
 
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
-    """x / (k + alpha * mean of x^2 over `size` neighbouring channels)^beta."""
+    """x / (k + alpha * mean of x^2 over `size` neighbouring channels)^beta.
+
+    >>> torch.nn.functional.local_response_norm(torch.zeros(1, 1, 2), 2)
+    tensor([[[0., 0.]]])
+    """
     if input.dim() < 3:
         raise ValueError(
             "Expected 3D or higher dimensionality                          input "

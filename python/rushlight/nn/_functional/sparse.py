@@ -63,6 +63,9 @@ def embedding_bag(
         per_sample_weights: a factor for each row, with "sum" only.
 
     Shape: input (bags, n), or (total) with offsets (bags); output (bags, d).
+
+    >>> torch.nn.functional.embedding_bag(torch.tensor([[0, 1]]), torch.tensor([[1.0], [2.0]]))
+    tensor([[1.5000]])
     """
     if input.dim() == 2:
         if offsets is not None:

@@ -62,7 +62,11 @@ def _sources(size, left, right, mode, padding, dim, input):
 
 
 def pixel_shuffle(input, upscale_factor):
-    """(*, c r^2, h, w) to (*, c, h r, w r): channels become space (Shi et al., 2016)."""
+    """(*, c r^2, h, w) to (*, c, h r, w r): channels become space (Shi et al., 2016).
+
+    >>> torch.nn.functional.pixel_shuffle(torch.ones(1, 4, 2, 2), 2).shape
+    torch.Size([1, 1, 4, 4])
+    """
     r = upscale_factor
     if input.dim() < 3:
         raise RuntimeError(
@@ -84,7 +88,11 @@ def pixel_shuffle(input, upscale_factor):
 
 
 def pixel_unshuffle(input, downscale_factor):
-    """(*, c, h r, w r) to (*, c r^2, h, w): the inverse of pixel_shuffle."""
+    """(*, c, h r, w r) to (*, c r^2, h, w): the inverse of pixel_shuffle.
+
+    >>> torch.nn.functional.pixel_unshuffle(torch.ones(1, 1, 4, 4), 2).shape
+    torch.Size([1, 4, 2, 2])
+    """
     r = downscale_factor
     if input.dim() < 3:
         raise RuntimeError(
@@ -105,7 +113,11 @@ def pixel_unshuffle(input, downscale_factor):
 
 
 def channel_shuffle(input, groups):
-    """(n, g * k, *): channel i of group j becomes channel j of group i (Zhang et al., 2018)."""
+    """(n, g * k, *): channel i of group j becomes channel j of group i (Zhang et al., 2018).
+
+    >>> torch.nn.functional.channel_shuffle(torch.arange(4.0).reshape(1, 4, 1, 1), 2).flatten()
+    tensor([0., 2., 1., 3.])
+    """
     n, c = input.shape[:2]
     if c % groups:
         raise RuntimeError(
@@ -125,7 +137,11 @@ def _window_index(size, kernel, dilation, padding, stride):
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
-    """(n, c, h, w) to (n, c * kh * kw, windows): every window as a column."""
+    """(n, c, h, w) to (n, c * kh * kw, windows): every window as a column.
+
+    >>> torch.nn.functional.unfold(torch.ones(1, 3, 3, 3), 2).shape
+    torch.Size([1, 12, 4])
+    """
     (kh, kw), (dh, dw) = _pair(kernel_size), _pair(dilation)
     (ph, pw), (sh, sw) = _pair(padding), _pair(stride)
     if input.dim() == 3:
@@ -140,7 +156,11 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
 
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
-    """(n, c * kh * kw, windows) to (n, c, h, w): adds every column back into its window."""
+    """(n, c * kh * kw, windows) to (n, c, h, w): adds every column back into its window.
+
+    >>> torch.nn.functional.fold(torch.ones(1, 4, 4), (3, 3), 2).sum()
+    tensor(16.)
+    """
     (oh, ow), (kh, kw), (dh, dw) = _pair(output_size), _pair(kernel_size), _pair(dilation)
     (ph, pw), (sh, sw) = _pair(padding), _pair(stride)
     if input.dim() == 2:
@@ -172,11 +192,11 @@ def _sizes(input, size, scale_factor, recompute):
             raise ValueError("either size or scale_factor should be defined")
         raise ValueError("only one of size or scale_factor should be defined")
     if size is not None:
-        size = [size] * rank if isinstance(size, int) else list(size)
+        given, size = size, [size] * rank if isinstance(size, int) else list(size)
         if len(size) != rank:
             raise ValueError(
                 "Input and output must have the same number of spatial dimensions, but got input "
-                f"with spatial dimensions of {list(input.shape[2:])} and output size of {size}. "
+                f"with spatial dimensions of {list(input.shape[2:])} and output size of {given}. "
                 "Please provide input tensor in (N, C, d1, d2, ...,dK) format and output size in "
                 "(o1, o2, ...,oK) format."
             )
@@ -268,7 +288,11 @@ def _linear_along(input, dim, have, want, factor, align):
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
-    """The old name of `interpolate`."""
+    """The old name of `interpolate`.
+
+    >>> torch.nn.functional.upsample(torch.tensor([[[1.0, 2.0]]]), scale_factor=2)
+    tensor([[[1., 1., 2., 2.]]])
+    """
     warnings.warn(
         "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=2,
@@ -277,7 +301,11 @@ def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=
 
 
 def upsample_nearest(input, size=None, scale_factor=None):
-    """`interpolate` with mode "nearest", under its old name."""
+    """`interpolate` with mode "nearest", under its old name.
+
+    >>> torch.nn.functional.upsample_nearest(torch.ones(1, 1, 2, 2), scale_factor=2).shape
+    torch.Size([1, 1, 4, 4])
+    """
     warnings.warn(
         "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=2,
@@ -286,7 +314,11 @@ def upsample_nearest(input, size=None, scale_factor=None):
 
 
 def upsample_bilinear(input, size=None, scale_factor=None):
-    """`interpolate` with mode "bilinear" and aligned corners, under its old name."""
+    """`interpolate` with mode "bilinear" and aligned corners, under its old name.
+
+    >>> torch.nn.functional.upsample_bilinear(torch.ones(1, 1, 2, 2), scale_factor=2).shape
+    torch.Size([1, 1, 4, 4])
+    """
     warnings.warn(
         "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=2,

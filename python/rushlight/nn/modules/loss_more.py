@@ -5,6 +5,7 @@ torch keeps them in loss.py, and so do their class paths.
 
 from rushlight.nn import functional as F
 from rushlight.nn.modules import loss
+from rushlight.nn.modules.distance import PairwiseDistance
 from rushlight.nn.modules.loss import _Loss, _WeightedLoss
 
 __all__ = [
@@ -162,7 +163,7 @@ class TripletMarginWithDistanceLoss(_Loss):
                 f"got {margin} instead"
             )
         if distance_function is None:
-            distance_function = F.pairwise_distance
+            distance_function = PairwiseDistance()
         self.distance_function = distance_function
         self.margin = margin
         self.swap = swap

@@ -131,7 +131,7 @@ class _AvgPoolNd(Module):
         self.divisor_override = divisor_override
 
     def forward(self, input):
-        return getattr(_C, f"avg_pool{self.rank}d")(
+        return getattr(F, f"avg_pool{self.rank}d")(
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
             self.count_include_pad, self.divisor_override,
         )  # fmt: skip

@@ -1,0 +1,64 @@
+// Constant padding. Its gradient is padding by the negated amounts, so it is differentiable as
+// often as one likes.
+#include "ops/pad.h"
+
+namespace rushlight {
+namespace {
+
+// The part of t that is in the other tensor too: `pad` elements beyond its edges are left out.
+Tensor inner(const Tensor& t, const std::vector<std::int64_t>& pad, int sign) {
+  Tensor part = t;
+  for (std::size_t i = 0; i < pad.size() / 2; ++i) {
+    const int dim = t.dim() - 1 - int(i);
+    const std::int64_t left = std::max<std::int64_t>(0, sign * pad[2 * i]);
+    const std::int64_t right = std::max<std::int64_t>(0, sign * pad[2 * i + 1]);
+    if (left || right) part = narrow(part, dim, left, part.size(dim) - left - right);
+  }
+  return part;
+}
+
+Shape padded_shape(const Tensor& input, const std::vector<std::int64_t>& pad) {
+  if (pad.size() % 2)
+    fail<RuntimeError>("Length of pad must be even but instead it equals ", pad.size());
+  if (int(pad.size() / 2) > input.dim())
+    fail<RuntimeError>(
+        "Length of pad should be no more than twice the number of dimensions of the input. Pad "
+        "length is ",
+        pad.size(), "while the input has ", input.dim(), "dimensions.");
+  Shape out = input.shape();
+  for (std::size_t i = 0; i < pad.size() / 2; ++i) {
+    const std::size_t d = std::size_t(input.dim()) - 1 - i;
+    const std::int64_t cut = std::max<std::int64_t>(0, -pad[2 * i]);
+    const std::int64_t more = std::max<std::int64_t>(0, -pad[2 * i + 1]);
+    const std::int64_t size = checked_add(checked_add(out.sizes[d], pad[2 * i]), pad[2 * i + 1]);
+    if (size < 0 || cut > out.sizes[d] || more > out.sizes[d] - cut)
+      fail<RuntimeError>("The input size ", out.sizes[d], ", plus negative padding ", pad[2 * i],
+                         " and ", pad[2 * i + 1], ", resulted in a negative output size, ",
+                         "which is invalid. Check dimension ", d, " of your input.\n",
+                         describe("input", input));
+    out.sizes[d] = size;
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor constant_pad_nd(const Tensor& input, const std::vector<std::int64_t>& pad, Scalar value) {
+  const Shape shape = padded_shape(input, pad);
+  Tensor out;
+  {
+    const GradMode off(false);
+    out = full(shape, value, input.dtype(), input.device());
+    copy_bits(inner(out, pad, 1), inner(input, pad, -1));
+  }
+  return record(
+      "ConstantPadNdBackward0", out,
+      [pad](Tensor g) -> Gradients {
+        std::vector<std::int64_t> back(pad);
+        for (std::int64_t& n : back) n = -n;
+        return {constant_pad_nd(g, back, 0)};
+      },
+      input);
+}
+
+}  // namespace rushlight
