@@ -1,4 +1,4 @@
-// Tensors from Python data, and the constructors by shape.
+// The constructors: tensor() and its like, by shape, by range, and the legacy ones.
 #include "bindings/creation.h"
 
 #include "bindings/module.h"
@@ -18,153 +18,6 @@ Options options(Dt dtype, Dv device, bool requires_grad, bool pin_memory = false
   return {dtype, device, requires_grad, pin_memory};
 }
 
-// What kind of numbers a nest of lists holds: bool < int < float, as torch infers.
-enum class Kind { none, boolean, integer, floating };
-
-bool is_sequence(PyObject* o) {
-  return PyList_Check(o) || PyTuple_Check(o) ||
-         (PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o) && !as_tensor(o));
-}
-
-// Reads nested sequences twice: once for shape and kind, once for the values. Items are held while
-// they are converted, and sizes looked at again, as a conversion may run Python.
-class Nest {
- public:
-  explicit Nest(PyObject* root) : root_(root) { measure(); }
-  const Shape& shape() const { return shape_; }
-  Kind kind() const { return kind_; }
-  DType tensor_dtype() const { return tensor_dtype_; }
-  bool has_tensor_dtype() const { return has_tensor_dtype_; }
-
-  template <class S>
-  void fill(S* out) {
-    walk(root_, 0, [&](PyObject* o) {
-      Scalar s;
-      read_scalar(o, s);
-      store(out++, s.to<Compute<S>>());
-    });
-  }
-
- private:
-  void measure() {
-    py::object o = py::reinterpret_borrow<py::object>(root_);
-    while (is_sequence(o.ptr())) {
-      const Py_ssize_t n = PySequence_Size(o.ptr());
-      if (n < 0) {
-        PyErr_Clear();
-        break;
-      }
-      if (shape_.rank == kMaxRank)
-        fail<ValueError>("too many dimensions '", Py_TYPE(o.ptr())->tp_name, "'");
-      shape_.push_back(n);
-      if (n == 0) break;
-      PyObject* first = PySequence_GetItem(o.ptr(), 0);
-      if (!first) throw py::error_already_set();
-      o = py::reinterpret_steal<py::object>(first);
-    }
-    walk(root_, 0, [&](PyObject* item) { look_at(item); });
-  }
-
-  void look_at(PyObject* o) {
-    Kind k;
-    if (PyFloat_Check(o))
-      k = Kind::floating;
-    else if (PyBool_Check(o))
-      k = Kind::boolean;
-    else if (PyLong_Check(o))
-      k = Kind::integer;
-    else
-      k = kind_of_rare(o);
-    kind_ = std::max(kind_, k);
-  }
-  Kind kind_of_rare(PyObject* o) {
-    if (const Tensor* t = as_tensor(o)) {
-      if (t->numel() != 1)
-        fail<ValueError>("only one element tensors can be converted to Python scalars");
-      tensor_dtype_ = has_tensor_dtype_ ? promote_types(tensor_dtype_, t->dtype()) : t->dtype();
-      has_tensor_dtype_ = true;
-      return t->dtype() == DType::boolean ? Kind::boolean
-             : is_integral(t->dtype())    ? Kind::integer
-                                          : Kind::floating;
-    }
-    bool truth;
-    if (Argument<bool>::read_slowly(o, truth)) return Kind::boolean;
-    if (PyUnicode_Check(o) && shape_.rank > 0) fail<ValueError>("too many dimensions 'str'");
-    if (PyUnicode_Check(o))
-      fail<TypeError>("new(): invalid data type 'str'\nstrings are no numbers: encode them first");
-    if (o == Py_None) fail<RuntimeError>("Could not infer dtype of NoneType");
-    if (PyComplex_Check(o))
-      fail<NotImplementedError>("complex numbers are not in rushlight: got ", Py_TYPE(o)->tp_name);
-    if (PyIndex_Check(o)) return Kind::integer;
-    double d;
-    if (Argument<double>::read(o, d)) return Kind::floating;
-    fail<RuntimeError>("Could not infer dtype of ", Py_TYPE(o)->tp_name);
-  }
-
-  static void read_scalar(PyObject* o, Scalar& s) {
-    if (const Tensor* t = as_tensor(o)) {
-      s = item(*t);
-      return;
-    }
-    if (!Argument<Scalar>::read(o, s))
-      fail<TypeError>("must be real number, not ", Py_TYPE(o)->tp_name);
-  }
-
-  template <class F>
-  void walk(PyObject* o, int d, const F& leaf) {
-    if (d == shape_.rank) {
-      if (is_sequence(o) && PySequence_Size(o) >= 0)
-        fail<ValueError>("expected a number at depth ", d, " of the nested sequences, but got ",
-                         Py_TYPE(o)->tp_name);
-      PyErr_Clear();
-      return leaf(o);
-    }
-    const Py_ssize_t n = is_sequence(o) ? PySequence_Size(o) : -1;
-    if (n < 0) {
-      PyErr_Clear();
-      fail<TypeError>("not a sequence: expected a list of length ", shape_[d], " at dim ", d,
-                      ", but got ", Py_TYPE(o)->tp_name);
-    }
-    if (n != shape_[d])
-      fail<ValueError>("expected sequence of length ", shape_[d], " at dim ", d, " (got ", n, ")");
-    for (Py_ssize_t i = 0; i < n; ++i) {
-      PyObject* item;
-      if (PyList_Check(o)) {
-        item = i < PyList_GET_SIZE(o) ? Py_NewRef(PyList_GET_ITEM(o, i)) : nullptr;
-        if (!item) fail<RuntimeError>("the list changed while it was read");
-      } else {
-        item = PySequence_GetItem(o, i);
-        if (!item) throw py::error_already_set();
-      }
-      const auto held = py::reinterpret_steal<py::object>(item);
-      walk(item, d + 1, leaf);
-    }
-  }
-
-  PyObject* root_;
-  Shape shape_;
-  Kind kind_ = Kind::none;
-  DType tensor_dtype_ = DType::float32;
-  bool has_tensor_dtype_ = false;
-};
-
-Tensor from_sequence(PyObject* data, Dt dtype) {
-  Nest nest(data);
-  DType d = default_dtype();
-  if (dtype)
-    d = *dtype;
-  else if (nest.has_tensor_dtype() && nest.shape().rank == 0)
-    d = nest.tensor_dtype();
-  else if (nest.kind() == Kind::boolean)
-    d = DType::boolean;
-  else if (nest.kind() == Kind::integer)
-    d = DType::int64;
-  Tensor out = empty(nest.shape(), d);
-  if (out.numel() == 0) return out;
-  dispatch_all(d, [&]<class S>(Type<S>) { nest.fill(view_of(out).as<S>()); });
-  return out;
-}
-
 py::object tensor(py::handle data, Dt dtype, Dv device, bool requires_grad, bool pin_memory) {
   const Options o = options(dtype, device, requires_grad, pin_memory);
   Tensor out;
@@ -182,7 +35,8 @@ py::object tensor(py::handle data, Dt dtype, Dv device, bool requires_grad, bool
     out = data_of(data.ptr(), dtype, true);
     if (device && !device->is_cpu()) out = to(out, resolve(*device));
   }
-  return py::reinterpret_steal<py::object>(wrap(finish(pin_memory ? rushlight::pin_memory(out) : out, o)));
+  return py::reinterpret_steal<py::object>(
+      wrap(finish(pin_memory ? rushlight::pin_memory(out) : out, o)));
 }
 
 // No copy where nothing has to change.
@@ -300,14 +154,6 @@ Tensor empty_strided_op(Shape size, Shape stride, Dt dtype, Dv device, bool requ
 }  // namespace
 
 // Without a GPU there is nothing to pin for; the CUDA family replaces this by real pinning.
-
-Tensor data_of(PyObject* data, Dt dtype, bool copy) {
-  if (is_array(data)) {
-    Tensor out = from_array(data, copy);
-    return dtype ? to(out, *dtype) : out;
-  }
-  return from_sequence(data, dtype);
-}
 
 // Tensor(2, 3): sizes. Tensor([2, 3]): values, always of the default dtype.
 bool legacy_tensor(PyObject* args, PyObject* kwargs, Tensor& out) {
