@@ -148,6 +148,6 @@ def __dir__(self):
     return sorted({*dir(self.__class__), *getattr(self, "__dict__", ())})
 
 
-Tensor.__str__ = __repr__
-Tensor.__array_priority__ = 1000
+Tensor.__str__ = __repr__  # type: ignore[method-assign]
+Tensor.__array_priority__ = 1000  # type: ignore[attr-defined]
 Tensor.__module__ = "rushlight"

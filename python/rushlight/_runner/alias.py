@@ -160,7 +160,7 @@ def say_what_is_absent(module: ModuleType) -> None:
             text = f"module {name!r} has no attribute {attribute!r}"
         raise AttributeError(text, name=attribute, obj=module)
 
-    __getattr__.says_absent = True
+    __getattr__.says_absent = True  # type: ignore[attr-defined]
     own["__getattr__"] = __getattr__
 
 
@@ -185,8 +185,8 @@ def carry_to_workers(spawn: ModuleType) -> None:
     def get_preparation_data(name):
         return {"rushlight": WorkerStart(), **plain(name)}
 
-    get_preparation_data.carries_alias = True
-    spawn.get_preparation_data = get_preparation_data
+    get_preparation_data.carries_alias = True  # type: ignore[attr-defined]
+    spawn.get_preparation_data = get_preparation_data  # type: ignore[attr-defined]
 
 
 def as_torch() -> ModuleType:

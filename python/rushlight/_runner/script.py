@@ -50,7 +50,7 @@ def run_script(path: str, arguments: list[str]) -> None:
         sys.exit(f"rushlight: can't open file {main.__file__!r}: {error.strerror}")
     frames = 1
     try:
-        code = compile(source, main.__file__, "exec", dont_inherit=True)
+        code = compile(source, main.__file__, "exec", dont_inherit=True)  # type: ignore[arg-type]
         exec(code, vars(main))
     except SystemExit:
         raise

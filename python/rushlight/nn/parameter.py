@@ -49,7 +49,7 @@ class Parameter(Tensor):
         return reduce_parameter(self, protocol)
 
 
-class _BufferType(type(Tensor)):
+class _BufferType(type(Tensor)):  # type: ignore[misc]
     """A buffer is a plain tensor with a mark."""
 
     def __instancecheck__(cls, instance):

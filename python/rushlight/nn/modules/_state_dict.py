@@ -131,7 +131,7 @@ class StateDict:
                     if first not in (self._modules if dot else local):
                         unexpected_keys.append(key)
 
-    _load_from_state_dict.waits = True
+    _load_from_state_dict.waits = True  # type: ignore[attr-defined]
 
     def _take(self, name, key, tensor, new, metadata, problems):
         """Checks one entry, and copies it or lets `problems` remember the copy."""

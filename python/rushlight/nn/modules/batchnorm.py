@@ -81,7 +81,7 @@ class _NormBase(Module):
                 state_dict[key] = count
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
-    _load_from_state_dict.waits = True
+    _load_from_state_dict.waits = True  # type: ignore[attr-defined]
 
 
 class _BatchNorm(_NormBase):

@@ -7,7 +7,7 @@ __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Fe
 
 
 class _DropoutNd(Module):
-    function = None
+    function: object = None
 
     def __init__(self, p=0.5, inplace=False):
         super().__init__()

@@ -13,7 +13,7 @@ class LazyModuleMixin:
     The subclass defines `initialize_parameters(*args)` and `cls_to_become`.
     """
 
-    cls_to_become = None
+    cls_to_become: type | None = None
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

@@ -106,7 +106,7 @@ class TensorDataset(Dataset):
             return None
         return [tensor.index_select(0, indices.to(tensor.device)) for tensor in self.tensors]
 
-    gather.replaces = __getitem__
+    gather.replaces = __getitem__  # type: ignore[attr-defined]
 
 
 class StackDataset(Dataset):
@@ -301,7 +301,7 @@ class Subset(Dataset):
             return None
         return self.dataset.gather(rushlight.tensor(mapped, dtype=rushlight.int64))
 
-    gather.replaces = __getitems__
+    gather.replaces = __getitems__  # type: ignore[attr-defined]
 
 
 def _read_items(dataset, indices):

@@ -122,7 +122,7 @@ class ArrayDataset(VisionDataset):
             return [images, targets.index_select(0, indices)]
         return [images, rushlight.tensor([int(targets[i]) for i in indices.tolist()])]
 
-    gather.replaces = __getitem__
+    gather.replaces = __getitem__  # type: ignore[attr-defined]
 
 
 def _steps(transform):

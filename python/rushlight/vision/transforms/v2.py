@@ -18,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Compose(transforms.Compose):
+class Compose(transforms.Compose):  # type: ignore[no-redef]
     """Transforms one after another; a second argument, such as a label, passes through.
 
     Example:
