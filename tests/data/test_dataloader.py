@@ -12,7 +12,7 @@ from .test_datasets import Count, both, plain
 
 class Rows:
     def __init__(self, library, size=100):
-        self.rows = library.randn(size, 5)
+        self.rows = library.rand(size, 5)
 
     def __getitem__(self, index):
         return self.rows[index], index

@@ -71,7 +71,7 @@ def nothing_remains():
 def test_batches_are_torchs(reference, options, workers):
     def run(library, data):
         library.manual_seed(2)
-        values = library.randn(50, 3)
+        values = library.rand(50, 3)
         datasets = [Probe(lambda i: (values[i], i, {"text": str(i)}), 50)]
         datasets.append(data.TensorDataset(values, library.arange(50)))
         loaders = [data.DataLoader(d, 7, num_workers=workers, **options) for d in datasets]

@@ -204,7 +204,8 @@ def test_draws_are_torchs(reference, image):
     flipped = transforms.RandomHorizontalFlip()(image)
     assert (pixels_of(flipped) == (PIXELS[:, ::-1] if flips else PIXELS)).all()
     assert transforms.RandomCrop.get_params(image, (9, 9)) == place
-    assert transforms.RandomRotation.get_params([-30.0, 30.0]) == angle
+    # Whether a product and a sum are rounded once or twice depends on the processor.
+    assert abs(transforms.RandomRotation.get_params([-30.0, 30.0]) - angle) < 1e-5
 
 
 RANDOM = [
