@@ -18,6 +18,7 @@ struct ConvKernels;
 struct PoolKernels;
 struct NormKernels;
 struct SoftmaxKernels;
+struct CrossEntropyKernels;
 struct EmbeddingKernels;
 struct IndexKernels;
 struct ReduceKernels;
@@ -46,6 +47,7 @@ struct Backend {
   const PoolKernels* pool;
   const NormKernels* norm;
   const SoftmaxKernels* softmax;
+  const CrossEntropyKernels* cross_entropy;
   const EmbeddingKernels* embedding;
   const IndexKernels* index;
   const ReduceKernels* reduce;

@@ -19,6 +19,8 @@ struct NormKernels {
   void (*batch_norm)(const NormShape& s, const View& input, const View* weight, const View* bias,
                      const View* running_mean, const View* running_var, double momentum, double eps,
                      const View& mean, const View& invstd, const View& out);
+  // invstd = 1 / sqrt(variance + eps)
+  void (*inverse_deviation)(const View& variance, double eps, const View& invstd);
   // out = (input - mean) * invstd * weight + bias
   void (*scale_channels)(const NormShape& s, const View& input, const View* weight,
                          const View* bias, const View& mean, const View& invstd, const View& out);

@@ -24,6 +24,9 @@ struct PoolKernels {
   // Returns the position of the first index outside its plane, having written nothing, or -1.
   std::int64_t (*max_backward)(const PoolShape& s, const View& grad, const View& indices,
                                const View& grad_input);
+  // Its gradient: out[o] = input[indices[o]], in the result's shape. Returns as max_backward.
+  std::int64_t (*max_gather)(const PoolShape& s, const View& input, const View& indices,
+                             const View& out);
   void (*max_2x2_backward)(const PoolShape& s, const View& grad, const View& codes,
                            const View& grad_input);
   void (*average)(const PoolShape& s, const View& input, const View& out);

@@ -20,6 +20,11 @@ PYBIND11_MODULE(_C, m) {
   bind_random(m);
   bind_reduce(m);
   bind_sort(m);
+  bind_matmul(m);
+  bind_conv(m);
+  bind_pool(m);
+  bind_norm(m);
+  bind_softmax(m);
   bind_autograd(m);
   bind_numpy(m);
   bind_storage(m);

@@ -11,6 +11,11 @@ void bind_copy(pybind11::module_& m);        // to, clone, item, tolist, ...
 void bind_view(pybind11::module_& m);
 void bind_indexing(pybind11::module_& m);    // t[...], gather, scatter
 void bind_join(pybind11::module_& m);
+void bind_matmul(pybind11::module_& m);
+void bind_conv(pybind11::module_& m);
+void bind_pool(pybind11::module_& m);
+void bind_norm(pybind11::module_& m);
+void bind_softmax(pybind11::module_& m);  // softmax, losses, embedding
 void bind_pointwise(pybind11::module_& m);
 void bind_pointwise_variants(pybind11::module_& m);  // called by bind_pointwise
 void bind_random(pybind11::module_& m);   // generators, random tensors, dropout

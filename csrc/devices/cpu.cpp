@@ -4,12 +4,19 @@
 
 #include "core/backend.h"
 #include "core/memory.h"
+#include "kernels/conv.h"
+#include "kernels/cross_entropy.h"
+#include "kernels/embedding.h"
 #include "kernels/index.h"
+#include "kernels/matmul.h"
+#include "kernels/norm.h"
 #include "kernels/optim.h"
 #include "kernels/pointwise.h"
+#include "kernels/pool.h"
 #include "kernels/random.h"
 #include "kernels/reduce.h"
 #include "kernels/scan.h"
+#include "kernels/softmax.h"
 #include "kernels/sort.h"
 
 namespace rushlight {
@@ -34,12 +41,13 @@ const Backend cpu_backend = {
     .runtime = nullptr,
     .copy = &cpu_copy,
     .pointwise = &cpu_pointwise,
-    .matmul = nullptr,
-    .conv = nullptr,
-    .pool = nullptr,
-    .norm = nullptr,
-    .softmax = nullptr,
-    .embedding = nullptr,
+    .matmul = &cpu_matmul,
+    .conv = &cpu_conv,
+    .pool = &cpu_pool,
+    .norm = &cpu_norm,
+    .softmax = &cpu_softmax,
+    .cross_entropy = &cpu_cross_entropy,
+    .embedding = &cpu_embedding,
     .index = &cpu_index,
     .reduce = &cpu_reduce,
     .scan = &cpu_scan,

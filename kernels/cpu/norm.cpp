@@ -112,6 +112,14 @@ void batch_norm(const NormShape& s, const View& input, const View* weight, const
   });
 }
 
+void inverse_deviation(const View& variance, double eps, const View& invstd) {
+  dispatch_floating(variance.dtype, [&]<class S>(Type<S>) {
+    for (Index c = 0; c < variance.numel; ++c)
+      store(invstd.as<S>() + c,
+            Compute<S>(1 / std::sqrt(double(load(variance.as<S>() + c)) + eps)));
+  });
+}
+
 void scale_channels(const NormShape& s, const View& input, const View* weight, const View* bias,
                     const View& mean, const View& invstd, const View& out) {
   dispatch_floating(input.dtype, [&]<class S>(Type<S>) {
@@ -197,7 +205,7 @@ void batch_norm_backward(const NormShape& s, const View& grad, const View& input
 
 }  // namespace
 
-const NormKernels cpu_norm = {batch_norm, scale_channels, batch_norm_backward, norm::group_norm,
-                              norm::group_norm_backward};
+const NormKernels cpu_norm = {batch_norm,          inverse_deviation, scale_channels,
+                              batch_norm_backward, norm::group_norm,  norm::group_norm_backward};
 
 }  // namespace rushlight

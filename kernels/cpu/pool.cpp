@@ -122,12 +122,35 @@ void each_sum_plane(const PoolShape& s, S* out, F f) {
   });
 }
 
-Index max_backward_kernel(const PoolShape& s, const View& grad, const View& indices,
-                          const View& grad_input) {
-  const Index plane = s.in[0] * s.in[1], size = s.result[0] * s.result[1];
+Index first_bad(const PoolShape& s, const View& indices) {
   const Index* at = indices.as<Index>();
   for (Index i = 0; i < indices.numel; ++i)
-    if (at[i] < 0 || at[i] >= plane) return i;
+    if (at[i] < 0 || at[i] >= s.in[0] * s.in[1]) return i;
+  return -1;
+}
+
+Index max_gather_kernel(const PoolShape& s, const View& input, const View& indices,
+                        const View& out) {
+  const Index plane = s.in[0] * s.in[1], size = s.result[0] * s.result[1];
+  const Index* at = indices.as<Index>();
+  const Index bad = first_bad(s, indices);
+  if (bad >= 0) return bad;
+  dispatch_size(out.dtype, [&]<class S>(Type<S>) {
+    each_plane(s, [&](Index begin, Index end) {
+      for (Index p = begin; p < end; ++p)
+        for (Index o = p * size; o < (p + 1) * size; ++o)
+          out.as<S>()[o] = input.as<S>()[p * plane + at[o]];
+    });
+  });
+  return -1;
+}
+
+Index max_backward_kernel(const PoolShape& s, const View& grad, const View& indices,
+                          const View& grad_input) {
+  const Index size = s.result[0] * s.result[1];
+  const Index* at = indices.as<Index>();
+  const Index bad = first_bad(s, indices);
+  if (bad >= 0) return bad;
   dispatch_floating(grad.dtype, [&]<class S>(Type<S>) {
     each_sum_plane(s, grad_input.as<S>(), [&](Index p, Compute<S>* sums) {
       for (Index o = p * size; o < (p + 1) * size; ++o) sums[at[o]] += load(grad.as<S>() + o);
@@ -191,7 +214,8 @@ void average_backward_kernel(const PoolShape& s, const View& grad, const View& g
 
 }  // namespace
 
-const PoolKernels cpu_pool = {max_kernel, max_backward_kernel, max_2x2_backward_kernel,
-                              average_kernel, average_backward_kernel};
+const PoolKernels cpu_pool = {max_kernel,        max_backward_kernel,
+                              max_gather_kernel, max_2x2_backward_kernel,
+                              average_kernel,    average_backward_kernel};
 
 }  // namespace rushlight

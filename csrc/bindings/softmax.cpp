@@ -1,0 +1,101 @@
+// Softmax, losses and embedding as functions (softmax as a method too).
+#include "ops/softmax.h"
+
+#include "bindings/module.h"
+#include "bindings/signature.h"
+#include "ops/cross_entropy.h"
+#include "ops/embedding.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+using Maybe = std::optional<Tensor>;
+using Word = std::string_view;
+
+Tensor cross_entropy_op(const Tensor& input, const Tensor& target, Maybe weight, Word reduction,
+                        std::int64_t ignore_index, double label_smoothing) {
+  return cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing);
+}
+Tensor nll_op(const Tensor& input, const Tensor& target, Maybe weight, Word reduction,
+              std::int64_t ignore_index) {
+  return nll_loss(input, target, weight, reduction, ignore_index);
+}
+Tensor bce_op(const Tensor& input, const Tensor& target, Maybe weight, Word reduction) {
+  return binary_cross_entropy(input, target, weight, reduction);
+}
+Tensor bce_with_logits_op(const Tensor& input, const Tensor& target, Maybe weight, Maybe pos_weight,
+                          Word reduction) {
+  return binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction);
+}
+
+void bind_losses(py::module_& m) {
+  op<&cross_entropy_op>(m,
+                        "cross_entropy(input, target, weight=None, reduction='mean', "
+                        "ignore_index=-100, label_smoothing=0.0)",
+                        As::function,
+                        R"(-log softmax(input)[target], for class indices or probabilities.
+
+Shape: input (n, c, *); target (n, *) of int64, or probabilities (n, c, *); weight (c).
+
+Raises:
+    IndexError: for a target that is no class; its position is named.
+
+>>> torch._C.cross_entropy(torch.zeros(1, 2), torch.tensor([0]))
+tensor(0.6931))");
+  op<&nll_op>(m, "nll_loss(input, target, weight=None, reduction='mean', ignore_index=-100)",
+              As::function, "-input[target], for log-probabilities and class indices.");
+  op<&mse_loss>(m, "mse_loss(input, target, reduction='mean')", As::function,
+                "(input - target)^2, reduced.");
+  op<&l1_loss>(m, "l1_loss(input, target, reduction='mean')", As::function,
+               "|input - target|, reduced.");
+  op<&smooth_l1_loss>(m, "smooth_l1_loss(input, target, reduction='mean', beta=1.0)", As::function,
+                      "Squared below beta, absolute above: d^2 / (2 beta) or d - beta / 2.");
+  op<&huber_loss>(m, "huber_loss(input, target, reduction='mean', delta=1.0)", As::function,
+                  "Squared below delta, absolute above: d^2 / 2 or delta (d - delta / 2).");
+  op<&bce_op>(m, "binary_cross_entropy(input, target, weight=None, reduction='mean')", As::function,
+              "-(t log x + (1 - t) log(1 - x)), reduced; x lies in [0, 1].");
+  op<&bce_with_logits_op>(m,
+                          "binary_cross_entropy_with_logits(input, target, weight=None, "
+                          "pos_weight=None, reduction='mean')",
+                          As::function,
+                          "binary_cross_entropy of sigmoid(input), without overflow.");
+}
+
+}  // namespace
+
+void bind_softmax(py::module_& m) {
+  op<&softmax>(m, "softmax(input, dim, dtype=None)", As::both,
+               R"(exp(x) / sum(exp(x)) along a dimension.
+
+Args:
+    dtype: the input is cast to it first.
+
+>>> torch.softmax(torch.tensor([0., 0.]), 0)
+tensor([0.5000, 0.5000]))");
+  op<&log_softmax>(m, "log_softmax(input, dim, dtype=None)", As::both,
+                   "log(softmax(x)), computed without loss for small probabilities.\n\n>>> "
+                   "torch.log_softmax(torch.tensor([0., 0.]), 0)\ntensor([-0.6931, -0.6931])");
+  bind_losses(m);
+  op<&embedding>(m,
+                 "embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, "
+                 "sparse=False)",
+                 As::function,
+                 R"(Rows of `weight` by index.
+
+Shape: weight (rows, size), indices (*) of int64 or int32 give (*, size).
+
+Raises:
+    IndexError: for an index that is no row, before anything is written.
+
+>>> torch.embedding(torch.tensor([[1.], [2.]]), torch.tensor([1, 0]))
+tensor([[2.],
+        [1.]]))");
+  op<&one_hot>(m, "one_hot(tensor, num_classes=-1)", As::function,
+               "Class indices as rows of 0 and 1.\n\n>>> "
+               "torch.nn.functional.one_hot(torch.tensor([1, 0]))\ntensor([[0, 1],\n        [1, "
+               "0]])");
+}
+
+}  // namespace rushlight::python

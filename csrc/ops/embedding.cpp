@@ -1,0 +1,109 @@
+// Embedding: the indices are checked by the kernel, before it writes.
+#include "ops/embedding.h"
+
+#include "core/backend.h"
+#include "core/work.h"
+#include "kernels/embedding.h"
+#include "ops/pointwise.h"
+
+namespace rushlight {
+namespace {
+
+[[noreturn]] void fail_index(const Tensor& weight, const Tensor& indices, std::int64_t at) {
+  fail<IndexError>("index out of range in self\nindices at flat position ", at, " is ",
+                   element(indices, indices.offset() + at).as_int(), "; it must lie in [0, ",
+                   weight->shape[0], "): ", describe("weight", weight));
+}
+
+Tensor backward(const Tensor& g, const Tensor& flat, const Shape& table, std::int64_t padding_idx,
+                bool by_frequency) {
+  Tensor out = empty(table, g.dtype(), g.device());
+  if (out.numel() != 0 && !out.device().is_meta()) {
+    const GradMode off(false);
+    const Tensor grad = contiguous(g);
+    const View v = view_of(grad), i = view_of(flat), o = view_of(out);
+    const EmbeddingKernels& kernels = *backend(out.device()).embedding;
+    const Unlocked unlocked(double(g.numel() + out.numel()) * 0.3, {&grad, &flat, &out});
+    const std::int64_t bad = kernels.backward(v, i, padding_idx, by_frequency, o);
+    if (bad >= 0) fail_index(out, flat, bad);
+  }
+  return record(
+      "EmbeddingBackwardBackward0", std::move(out),
+      [flat, padding_idx, by_frequency, from = g.shape()](Tensor gg) {
+        if (by_frequency)
+          fail<RuntimeError>(
+              "embedding_dense_backward() with scale_grad_by_freq has no derivative here");
+        Tensor rows = reshape(embedding(gg, flat, padding_idx, false, false), from);
+        if (padding_idx < 0) return Gradients(rows);
+        const Tensor kept = apply<Ne>(flat, Scalar(padding_idx));
+        return Gradients(mul(rows, reshape(to(kept, gg.dtype()), {flat.numel(), 1})));
+      },
+      g);
+}
+
+}  // namespace
+
+Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t padding_idx,
+                 bool scale_grad_by_freq, bool sparse) {
+  if (sparse)
+    fail<NotImplementedError>(
+        "embedding(): sparse gradients are not in rushlight; leave out sparse=True");
+  if (weight.dim() != 2) fail<RuntimeError>("'weight' must be 2-D");
+  if (indices.dtype() != DType::int64 && indices.dtype() != DType::int32)
+    fail<RuntimeError>(
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+        "Long, Int; but got torch.",
+        scalar_name(indices.dtype()), "Tensor instead (while checking arguments for embedding)\n",
+        describe("indices", indices), "; convert with .long()");
+  check_same_device("embedding", weight, "weight", indices, "indices");
+  Shape shape = indices.shape();
+  shape.push_back(weight->shape[1]);
+  Tensor out = empty(shape, weight.dtype(), weight.device());
+  Tensor flat;
+  {
+    const GradMode off(false);
+    flat = reshape(contiguous(indices), {indices.numel()});
+    if (indices.numel() != 0 && !out.device().is_meta()) {
+      const Tensor table = contiguous(weight);
+      const View w = view_of(table), i = view_of(flat), o = view_of(out);
+      const EmbeddingKernels& kernels = *backend(out.device()).embedding;
+      std::int64_t bad = 0;
+      {
+        const Unlocked unlocked(double(out.numel()) * 0.3, {&table, &flat, &out});
+        bad = kernels.forward(w, i, o);
+      }
+      if (bad >= 0) fail_index(weight, flat, bad);
+    }
+  }
+  return record(
+      "EmbeddingBackward0", std::move(out),
+      [flat, padding_idx, scale_grad_by_freq, table = weight.shape()](Tensor g) {
+        const Tensor rows = reshape(g, {flat.numel(), table[1]});
+        return Gradients(backward(rows, flat, table, padding_idx, scale_grad_by_freq));
+      },
+      weight);
+}
+
+Tensor one_hot(const Tensor& tensor, std::int64_t num_classes) {
+  if (tensor.dtype() != DType::int64)
+    fail<RuntimeError>("one_hot is only applicable to index tensor of type LongTensor.\n",
+                       describe("tensor", tensor));
+  const Tensor dense = contiguous(tensor);
+  std::int64_t largest = -1;
+  for (std::int64_t i = 0; i < dense.numel(); ++i) {
+    const std::int64_t c = element(dense, dense.offset() + i).as_int();
+    if (c < 0) fail<RuntimeError>("Class values must be non-negative.");
+    largest = std::max(largest, c);
+  }
+  if (num_classes < 0) {
+    if (dense.numel() == 0)
+      fail<RuntimeError>("Can not infer total number of classes from empty tensor.");
+    num_classes = checked_add(largest, 1);
+  }
+  if (num_classes == 0 && dense.numel() == 0) fail<RuntimeError>("num_classes should be positive");
+  if (largest >= num_classes) fail<RuntimeError>("Class values must be smaller than num_classes.");
+  const Tensor classes = arange(0, num_classes, 1, {DType::int64, tensor.device()});
+  return to(apply<Eq>(unsqueeze(dense, -1), classes), DType::int64);
+}
+
+}  // namespace rushlight

@@ -1,0 +1,14 @@
+// Rows of a table by index, and indices as rows.
+#pragma once
+#include "ops/ops.h"
+
+namespace rushlight {
+
+// weight (rows, size), indices of any shape -> (*, size). The row padding_idx gets no gradient;
+// negative: none.
+Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t padding_idx,
+                 bool scale_grad_by_freq, bool sparse);
+// (*) -> (*, num_classes) of 0 and 1, int64; negative: one more than the largest.
+Tensor one_hot(const Tensor& tensor, std::int64_t num_classes);
+
+}  // namespace rushlight

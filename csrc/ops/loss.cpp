@@ -1,0 +1,108 @@
+// Elementwise losses: the formulas are pointwise ops, the reductions ops on top of them.
+#include "ops/loss.h"
+
+#include "ops/pointwise.h"
+
+namespace rushlight {
+
+Reduction reduction_of(std::string_view name) {
+  if (name == "mean") return Reduction::mean;
+  if (name == "sum") return Reduction::sum;
+  if (name == "none") return Reduction::none;
+  fail<ValueError>(name, " is not a valid value for reduction");
+}
+
+Tensor reduced(const Tensor& loss, Reduction reduction) {
+  if (reduction == Reduction::none) return loss;
+  const Tensor total = sum(loss, Shape(), false);
+  return reduction == Reduction::mean ? apply<Div>(total, Scalar(loss.numel())) : total;
+}
+
+namespace {
+
+// `losses` reduced under one node of the loss's own name, as torch has it: mean and sum add no node
+// of theirs. The loss's node is an edge further, and what it saved is unchanged.
+Tensor reduced_as(const char* node, const Tensor& losses, Reduction reduction) {
+  if (reduction == Reduction::none) return losses;
+  Tensor total;
+  {
+    const GradMode off(false);
+    total = reduced(losses, reduction);
+  }
+  const double scale = reduction == Reduction::mean ? 1 / double(losses.numel()) : 1;
+  return record(
+      node, std::move(total),
+      [scale, shape = losses.shape()](Tensor g) {
+        return Gradients(expand(scale == 1 ? g : mul(g, Scalar(scale)), shape));
+      },
+      losses);
+}
+
+template <class Op>
+Tensor parametrised(const Tensor& input, const Tensor& target, double parameter) {
+  const Input inputs[] = {as_input(input), as_input(target)};
+  const Scalar parameters[kMaxParameters] = {Scalar(parameter)};
+  return pointwise(pointwise_op<Op>(), inputs, parameters);
+}
+
+}  // namespace
+
+Tensor mse_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
+  check_same_device("mse_loss", input, "input", target, "target");
+  return reduced_as("MseLossBackward0", apply<MseLoss>(input, target), reduction_of(reduction));
+}
+
+Tensor l1_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
+  check_same_device("l1_loss", input, "input", target, "target");
+  const Reduction r = reduction_of(reduction);
+  return reduced_as(r == Reduction::mean ? "MeanBackward0" : "SumBackward0",
+                    apply<L1Loss>(input, target), r);
+}
+
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, std::string_view reduction,
+                      double beta) {
+  if (beta < 0) fail<RuntimeError>("smooth_l1_loss does not support negative values for beta.");
+  check_same_device("smooth_l1_loss", input, "input", target, "target");
+  if (beta == 0) return l1_loss(input, target, reduction);
+  return reduced_as("SmoothL1LossBackward0", parametrised<SmoothL1Loss>(input, target, beta),
+                    reduction_of(reduction));
+}
+
+Tensor huber_loss(const Tensor& input, const Tensor& target, std::string_view reduction,
+                  double delta) {
+  if (!(delta > 0))
+    fail<RuntimeError>("huber_loss does not support non-positive values for delta.");
+  check_same_device("huber_loss", input, "input", target, "target");
+  return reduced_as("HuberLossBackward0", parametrised<HuberLoss>(input, target, delta),
+                    reduction_of(reduction));
+}
+
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
+                            const std::optional<Tensor>& weight, std::string_view reduction) {
+  check_same_device("binary_cross_entropy", input, "input", target, "target");
+  if (input.numel() != 0 && !input.device().is_meta()) {
+    const GradMode off(false);
+    const Tensor outside = to(
+        apply<LogicalOr>(apply<Lt>(input, Scalar(0)), apply<Gt>(input, Scalar(1))), DType::int64);
+    if (item(sum(outside, Shape(), false)).as_int() != 0)
+      fail<RuntimeError>("all elements of input should be between 0 and 1\n",
+                         describe("input", input),
+                         ": apply sigmoid first, or use binary_cross_entropy_with_logits");
+  }
+  Tensor loss = apply<BinaryCrossEntropy>(input, target);
+  if (weight) loss = mul(loss, *weight);
+  return reduced_as("BinaryCrossEntropyBackward0", loss, reduction_of(reduction));
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                        const std::optional<Tensor>& weight,
+                                        const std::optional<Tensor>& pos_weight,
+                                        std::string_view reduction) {
+  check_same_device("binary_cross_entropy_with_logits", input, "input", target, "target");
+  Tensor loss = pos_weight ? apply<BceWithLogitsWeighted>(input, target, *pos_weight)
+                           : apply<BceWithLogits>(input, target);
+  if (weight) loss = mul(loss, *weight);
+  return reduced_as("BinaryCrossEntropyWithLogitsBackward0", loss, reduction_of(reduction));
+}
+
+}  // namespace rushlight

@@ -1,0 +1,29 @@
+// Products of matrices and vectors. A changer must know: gradients of a transposed operand come
+// back transposed, so that a Linear's weight gets a dense gradient without a copy.
+#pragma once
+#include "ops/ops.h"
+
+namespace rushlight {
+
+Tensor mm(const Tensor& self, const Tensor& mat2);        // (m, k) x (k, n) -> (m, n)
+Tensor bmm(const Tensor& batch1, const Tensor& batch2);   // (b, m, k) x (b, k, n) -> (b, m, n)
+Tensor mv(const Tensor& self, const Tensor& vec);         // (m, k) x (k) -> (m)
+Tensor dot(const Tensor& self, const Tensor& tensor);     // (n) . (n) -> ()
+Tensor outer(const Tensor& self, const Tensor& vec2);     // (m), (n) -> (m, n)
+Tensor matmul(const Tensor& input, const Tensor& other);  // 1-d and more; batches broadcast
+// beta * input + alpha * product; input broadcasts to the product's shape.
+Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, Scalar beta,
+             Scalar alpha);
+Tensor addmv(const Tensor& input, const Tensor& mat, const Tensor& vec, Scalar beta, Scalar alpha);
+Tensor baddbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, Scalar beta,
+               Scalar alpha);
+Tensor addbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, Scalar beta,
+              Scalar alpha);  // summed over the batch
+Tensor addr(const Tensor& input, const Tensor& vec1, const Tensor& vec2, Scalar beta, Scalar alpha);
+// (..., in) x (out, in) -> (..., out), plus bias (out)
+Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias);
+// out[n][o] = sum of input1[n][i] * weight[o][i][j] * input2[n][j], plus bias[o]
+Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
+                const std::optional<Tensor>& bias);
+
+}  // namespace rushlight
