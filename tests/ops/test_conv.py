@@ -1,0 +1,85 @@
+"""Convolutions against torch: geometry, groups, transposes, both gradients and theirs, words."""
+
+import pytest
+
+import rushlight
+from tests.ops.nn_compare import array, compare, functional
+
+CASES = [
+    ("conv1d", (2, 4, 9), (6, 4, 3), {}),
+    ("conv1d", (2, 4, 9), (6, 2, 3), {"stride": 2, "padding": 1, "groups": 2}),
+    ("conv2d", (2, 3, 8, 7), (4, 3, 3, 3), {"padding": 1}),
+    ("conv2d", (2, 4, 8, 9), (4, 1, 3, 2), {"groups": 4, "stride": (2, 1)}),
+    ("conv2d", (1, 3, 9, 9), (2, 3, 3, 3), {"dilation": 2, "padding": (2, 0)}),
+    ("conv2d", (8, 3, 4), (5, 8, 1, 1), {}),
+    ("conv2d", (2, 3, 7, 7), (4, 3, 2, 4), {"padding": "same"}),
+    ("conv2d", (2, 3, 7, 7), (4, 3, 2, 4), {"padding": "valid"}),
+    ("conv3d", (1, 2, 4, 5, 6), (3, 2, 2, 3, 2), {"padding": 1, "stride": 2}),
+    ("conv_transpose1d", (2, 4, 5), (4, 3, 3), {"stride": 2, "output_padding": 1}),
+    ("conv_transpose2d", (2, 4, 5, 6), (4, 3, 3, 3), {"stride": 2, "padding": 1}),
+    ("conv_transpose2d", (2, 4, 5, 6), (4, 1, 3, 2), {"groups": 2, "dilation": 2}),
+]
+
+
+@pytest.mark.filterwarnings("ignore:Using padding='same'")
+@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
+@pytest.mark.parametrize("bias", [False, True])
+def test_convolutions(reference, device, case, bias):
+    name, input_shape, weight_shape, options = case
+    if len(input_shape) == len(weight_shape) - 1 and bias:
+        pytest.skip("unbatched inputs are covered without a bias")
+    out = weight_shape[1] * options.get("groups", 1) if "transpose" in name else weight_shape[0]
+    arrays = [array(input_shape, 1), array(weight_shape, 2)] + ([array((out,), 3)] if bias else [])
+    node = None if len(input_shape) == len(weight_shape) else False
+    compare(reference, lambda t, *a: functional(t, name)(*a, **options), arrays, device, node=node)
+
+
+FLOAT_CASES = [
+    ((20, 3, 12, 12), (16, 3, 5, 5), {"padding": 2}),
+    ((5, 16, 9, 9), (32, 16, 3, 3), {"stride": 2, "padding": 1}),
+    ((2, 8, 16, 16), (8, 1, 3, 3), {"groups": 8, "padding": 1}),
+    ((3, 24, 6, 6), (10, 24, 1, 1), {}),
+]
+
+
+@pytest.mark.parametrize("case", FLOAT_CASES, ids=range(len(FLOAT_CASES)))
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_fast_kernels(reference, case, dtype):
+    input_shape, weight_shape, options = case
+    arrays = [array(input_shape, 1), array(weight_shape, 2, 0.2), array(weight_shape[:1], 3)]
+    compare(
+        reference,
+        lambda t, *a: functional(t, "conv2d")(*a, **options),
+        arrays,
+        dtype=dtype,
+        second=False,
+    )
+
+
+def test_empty_batch(reference):
+    for t in (rushlight, reference):
+        out = functional(t, "conv2d")(t.zeros(0, 3, 8, 8), t.zeros(6, 3, 3, 3))
+        assert tuple(out.shape) == (0, 6, 6, 6)
+
+
+WRONG = [
+    lambda t, f: f("conv2d")(t.zeros(2, 3), t.zeros(4, 3, 3, 3)),
+    lambda t, f: f("conv2d")(t.zeros(1, 1, 32, 32), t.zeros(6, 3, 5, 5)),
+    lambda t, f: f("conv2d")(t.zeros(1, 3, 2, 2), t.zeros(6, 3, 3, 3)),
+    lambda t, f: f("conv2d")(t.zeros(1, 3, 8, 8), t.zeros(6, 3, 3, 3), stride=0),
+    lambda t, f: f("conv2d")(t.zeros(1, 3, 8, 8), t.zeros(6, 3, 3, 3), padding=-1),
+    lambda t, f: f("conv2d")(t.zeros(1, 4, 8, 8), t.zeros(3, 2, 3, 3), groups=2),
+    lambda t, f: f("conv2d")(t.zeros(1, 3, 8, 8), t.zeros(6, 3, 3, 3), t.zeros(5)),
+    lambda t, f: f("conv2d")(t.zeros(1, 3, 8, 8), t.zeros(6, 3, 3, 3), padding="foo"),
+    lambda t, f: f("conv2d")(t.zeros(1, 3, 8, 8), t.zeros(6, 3, 3, 3), groups=0),
+    lambda t, f: f("conv_transpose2d")(t.zeros(1, 3, 8, 8), t.zeros(4, 3, 3, 3)),
+]
+
+
+@pytest.mark.parametrize("call", WRONG, ids=range(len(WRONG)))
+def test_wrong_calls_say_what_torch_says(reference, call):
+    with pytest.raises(Exception) as theirs:
+        call(reference, lambda name: functional(reference, name))
+    with pytest.raises(theirs.type) as ours:
+        call(rushlight, lambda name: functional(rushlight, name))
+    assert str(ours.value).split("\n")[0] == str(theirs.value).split("\n")[0]

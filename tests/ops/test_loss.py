@@ -1,0 +1,129 @@
+"""Softmax, losses and embedding against torch."""
+
+import pytest
+
+import rushlight
+from tests.ops.nn_compare import array, close, compare, functional
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@pytest.mark.parametrize(("shape", "dim"), [((3, 5), 1), ((3, 5), 0), ((2, 40, 3), 1), ((4,), 0)])
+def test_softmax(reference, device, name, shape, dim):
+    compare(reference, lambda t, x: getattr(t, name)(x, dim), [array(shape, 1, 3.0)], device)
+
+
+REDUCTIONS = ["mean", "sum", "none"]
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", [(6, 5), (2, 5, 3)])
+def test_cross_entropy(reference, device, reduction, smoothing, weighted, shape):
+    target = (abs(array((shape[0], *shape[2:]), 7)) * 2 % 5).astype(int)
+    target.flat[1] = -100
+    weights = abs(array((5,), 8)) + 0.1
+
+    def call(t, x):
+        w = t.tensor(weights.tolist(), dtype=t.float64, device=x.device) if weighted else None
+        return functional(t, "cross_entropy")(
+            x, t.tensor(target.tolist(), device=x.device), w, reduction=reduction,
+            label_smoothing=smoothing,
+        )  # fmt: skip
+
+    # torch adds nodes of its own for these
+    node = False if smoothing or (reduction == "none" and len(shape) == 3) else None
+    compare(reference, call, [array(shape, 1)], device, node=node)
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_class_probabilities(reference, reduction):
+    target = abs(array((6, 5), 7))
+
+    def call(t, x):
+        probabilities = t.tensor(target.tolist(), dtype=t.float64)
+        return functional(t, "cross_entropy")(
+            x, probabilities, reduction=reduction, label_smoothing=0.1
+        )
+
+    compare(reference, call, [array((6, 5), 1)], node=False)
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_nll_loss(reference, reduction):
+    def call(t, x):
+        target = t.tensor([0, 4, -100, 2])
+        return functional(t, "nll_loss")(x, target, reduction=reduction)
+
+    compare(reference, call, [array((4, 5), 1)])
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"])
+def test_differences(reference, device, name, reduction):
+    compare(
+        reference,
+        lambda t, x, y: functional(t, name)(x, y, reduction=reduction),
+        [array((4, 5), 1), array((4, 5), 2)],
+        device,
+        second=name != "l1_loss",  # torch's are tensors without storage
+        node=None if name == "mse_loss" else False,
+    )
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_binary_cross_entropy(reference, reduction):
+    p, target = abs(array((4, 5), 1)) % 0.9 + 0.05, abs(array((4, 5), 2)) % 1
+    compare(
+        reference,
+        lambda t, x, y: functional(t, "binary_cross_entropy")(x, y, reduction=reduction),
+        [p, target],
+    )
+    compare(
+        reference,
+        lambda t, x, y: functional(t, "binary_cross_entropy_with_logits")(
+            x, y, reduction=reduction, pos_weight=t.tensor([0.5, 1.0, 2.0, 3.0, 4.0]).to(x.dtype)
+        ),
+        [array((4, 5), 3), target],
+        node=False,
+    )
+
+
+def test_embedding(reference, device):
+    def call(t, weight):
+        indices = t.tensor([[1, 0, 3], [3, 3, 2]], device=weight.device)
+        ours = t is rushlight
+        return t._C.embedding(weight, indices, 2) if ours else t.embedding(weight, indices, 2)
+
+    compare(reference, call, [array((4, 3), 1)], device)
+
+
+def test_one_hot(reference):
+    for classes in (-1, 6):
+        ours = rushlight._C.one_hot(rushlight.tensor([1, 0, 4]), classes)
+        close(ours, reference.nn.functional.one_hot(reference.tensor([1, 0, 4]), classes))
+
+
+WRONG = [
+    lambda t, f: f("cross_entropy")(t.zeros(2, 3), t.tensor([0, 3])),
+    lambda t, f: f("cross_entropy")(t.zeros(2, 3), t.tensor([0])),
+    lambda t, f: f("cross_entropy")(t.zeros(2, 3), t.zeros(2)),
+    lambda t, f: f("cross_entropy")(t.zeros(2, 3), t.tensor([[0], [1]])),
+    lambda t, f: f("cross_entropy")(t.zeros(2, 3), t.tensor([0, 1]), t.zeros(2)),
+    lambda t, f: f("cross_entropy")(t.zeros(2, 3, 4), t.tensor([0, 1])),
+    lambda t, f: f("cross_entropy")(t.zeros(2, 3), t.tensor([0, 1]), reduction="foo"),
+    lambda t, f: f("binary_cross_entropy")(t.zeros(2) + 2, t.zeros(2)),
+    lambda t, f: t.softmax(t.zeros(2, 3), 2),
+    lambda t, f: t.softmax(t.zeros(2, 3).long(), 0),
+    lambda t, f: t.embedding(t.zeros(3, 2), t.tensor([3])),
+    lambda t, f: f("one_hot")(t.tensor([3]), 2),
+]
+
+
+@pytest.mark.parametrize("call", WRONG, ids=range(len(WRONG)))
+def test_wrong_calls_say_what_torch_says(reference, call):
+    with pytest.raises(Exception) as theirs:
+        call(reference, lambda name: functional(reference, name))
+    with pytest.raises(theirs.type) as ours:
+        call(rushlight, lambda name: functional(rushlight, name))
+    assert str(ours.value).split("\n")[0] == str(theirs.value).split("\n")[0]

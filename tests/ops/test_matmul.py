@@ -1,0 +1,131 @@
+"""Matrix products against torch: values, layouts, dtypes, gradients of gradients, words."""
+
+import pytest
+
+import rushlight
+from tests.ops.nn_compare import array, close, compare, functional
+
+PRODUCTS = [
+    ("mm", [(3, 4), (4, 5)]),
+    ("mm", [(1, 70), (70, 1)]),
+    ("bmm", [(2, 3, 4), (2, 4, 5)]),
+    ("mv", [(3, 4), (4,)]),
+    ("dot", [(4,), (4,)]),
+    ("outer", [(3,), (4,)]),
+    ("matmul", [(4,), (4, 5)]),
+    ("matmul", [(3, 4), (4,)]),
+    ("matmul", [(2, 3, 4), (4, 5)]),
+    ("matmul", [(2, 3, 4), (4,)]),
+    ("matmul", [(4,), (2, 4, 5)]),
+    ("matmul", [(2, 1, 3, 4), (5, 4, 2)]),
+    ("addmm", [(5,), (3, 4), (4, 5)]),
+    ("addmm", [(3, 1), (3, 4), (4, 5)]),
+    ("addmv", [(3,), (3, 4), (4,)]),
+    ("baddbmm", [(3, 5), (2, 3, 4), (2, 4, 5)]),
+    ("addbmm", [(3, 5), (2, 3, 4), (2, 4, 5)]),
+    ("addr", [(3, 5), (3,), (5,)]),
+]
+
+
+@pytest.mark.parametrize(("name", "shapes"), PRODUCTS, ids=[f"{n}-{s}" for n, s in PRODUCTS])
+def test_products(reference, device, name, shapes):
+    arrays = [array(s, i) for i, s in enumerate(shapes)]
+    node = {"addbmm": False, "addr": False, "outer": False, "matmul": False}.get(name)
+    compare(reference, lambda t, *a: getattr(t, name)(*a), arrays, device, node=node)
+
+
+@pytest.mark.parametrize("name", ["addmm", "addmv", "baddbmm", "addbmm", "addr"])
+def test_beta_and_alpha(reference, name):
+    shapes = dict(PRODUCTS)[name]
+    arrays = [array(s, i) for i, s in enumerate(shapes)]
+    compare(reference, lambda t, *a: getattr(t, name)(*a, beta=0.5, alpha=-2.0), arrays, node=False)
+
+
+@pytest.mark.parametrize("shapes", [[(3, 4), (5, 4)], [(2, 3, 4), (5, 4)], [(4,), (5, 4)]])
+@pytest.mark.parametrize("bias", [False, True])
+def test_linear(reference, device, shapes, bias):
+    arrays = [array(s, i) for i, s in enumerate(shapes)] + ([array((5,), 9)] if bias else [])
+    node = None if len(shapes[0]) == 2 else False
+    compare(reference, lambda t, *a: functional(t, "linear")(*a), arrays, device, node=node)
+
+
+def test_bilinear(reference):
+    arrays = [array(s, i) for i, s in enumerate([(2, 3), (2, 4), (5, 3, 4), (5,)])]
+    compare(reference, lambda t, *a: functional(t, "bilinear")(*a), arrays, node=False)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_floating_dtypes(reference, dtype):
+    arrays = [array((7, 33), 1), array((33, 9), 2)]
+    compare(reference, lambda t, *a: t.mm(*a), arrays, dtype=dtype, second=False)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+def test_integers_wrap(reference, dtype):
+    results = [
+        t.mm(
+            t.full((3, 50), 9, dtype=getattr(t, dtype)),
+            t.full((50, 2), 11, dtype=getattr(t, dtype)),
+        )
+        for t in (rushlight, reference)
+    ]
+    assert results[0].tolist() == results[1].tolist()
+
+
+@pytest.mark.parametrize("size", [0, 3])
+@pytest.mark.parametrize("inner", [0, 4])
+def test_empty(reference, size, inner):
+    for t in (rushlight, reference):
+        out = t.mm(t.ones(size, inner), t.ones(inner, 2))
+        assert out.tolist() == [[float(inner)] * 2] * size
+
+
+def test_layouts(reference):
+    for t in (rushlight, reference):
+        base = t.arange(24.0).reshape(4, 6)
+        views = [base[:, ::2], base.t()[:3].t(), base[::2, :3], base[:1, :3].expand(4, 3)]
+        for v in views:
+            assert t.mm(v, v.t()).tolist() == t.mm(v.contiguous(), v.t().contiguous()).tolist()
+
+
+def test_out(reference):
+    out = rushlight.empty(2, 2)
+    assert rushlight.mm(rushlight.ones(2, 3), rushlight.ones(3, 2), out=out) is out
+    assert out.tolist() == [[3.0, 3.0], [3.0, 3.0]]
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype"):
+        rushlight.mm(rushlight.ones(2, 3), rushlight.ones(3, 2), out=out.double())
+
+
+WRONG = [
+    lambda t: t.mm(t.zeros(2), t.zeros(2, 3)),
+    lambda t: t.mm(t.zeros(2, 3), t.zeros(4, 5)),
+    lambda t: t.mm(t.zeros(2, 3), t.zeros(3, 5).double()),
+    lambda t: t.mm(t.zeros(2, 3).bool(), t.zeros(3, 5).bool()),
+    lambda t: t.bmm(t.zeros(2, 3), t.zeros(2, 3, 4)),
+    lambda t: t.bmm(t.zeros(2, 3, 4), t.zeros(2, 3, 4)),
+    lambda t: t.mv(t.zeros(2, 3), t.zeros(4)),
+    lambda t: t.dot(t.zeros(3), t.zeros(4)),
+    lambda t: t.matmul(t.zeros(()), t.zeros(4)),
+    lambda t: t.matmul(t.zeros(2, 3, 4), t.zeros(5, 4, 6)),
+    lambda t: t.addmm(t.zeros(3), t.zeros(2, 3), t.zeros(3, 5)),
+    lambda t: t.addmm(t.zeros(5), t.zeros(2, 3).long(), t.zeros(3, 5)),
+    lambda t: functional(t, "linear")(t.zeros(2, 3), t.zeros(4, 5), t.zeros(4)),
+]
+
+
+@pytest.mark.parametrize("call", WRONG, ids=range(len(WRONG)))
+def test_wrong_calls_say_what_torch_says(reference, call):
+    with pytest.raises(Exception) as theirs:
+        call(reference)
+    with pytest.raises(theirs.type) as ours:
+        call(rushlight)
+    assert str(ours.value).split("\n")[0] == str(theirs.value).split("\n")[0]
+
+
+def test_large(reference):
+    a, b = array((200, 300), 1), array((300, 130), 2)
+    close(
+        rushlight.mm(rushlight.tensor(a.tolist()), rushlight.tensor(b.tolist())),
+        reference.mm(reference.tensor(a.tolist()), reference.tensor(b.tolist())),
+        "float32",
+    )
