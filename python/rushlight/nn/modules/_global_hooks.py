@@ -13,10 +13,10 @@ class _GlobalHandle(RemovableHandle):
 
 
 def _refresh():
-    everywhere.active = bool(
-        everywhere.forward or everywhere.forward_pre or everywhere.backward_pre
-        or everywhere.backward
-    )  # fmt: skip
+    everywhere.active[:] = [
+        *everywhere.forward, *everywhere.forward_pre, *everywhere.backward_pre,
+        *everywhere.backward,
+    ]  # fmt: skip
 
 
 def _register(hooks, hook, *marks):

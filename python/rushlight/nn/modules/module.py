@@ -18,6 +18,7 @@ from rushlight.nn.modules._traversal import Traversal
 from rushlight.nn.parameter import Buffer, Parameter
 
 Tensor = _C.Tensor
+_everywhere_active = everywhere.active
 
 
 def _typename(value):
@@ -123,9 +124,13 @@ class Module(Hooks, StateDict, Conversion, Traversal):
 
     def __call__(self, *args, **kwargs):
         try:
-            if self._hooked or everywhere.active:
+            if self._hooked or _everywhere_active:
                 return call_with_hooks(self, args, kwargs)
-            return self.forward(*args, **kwargs)
+            if kwargs:
+                return self.forward(*args, **kwargs)
+            if len(args) == 1:  # spreading one argument costs more than this test
+                return self.forward(args[0])
+            return self.forward(*args)
         except Exception as error:
             add_path(self, error)
             raise
