@@ -2,6 +2,7 @@
 // ops; what cannot be an operand is left to Python (NotImplemented), whose TypeError then names
 // both types.
 #include "bindings/pointwise.h"
+#include "ops/matmul.h"
 
 namespace rushlight::python {
 namespace {
@@ -89,6 +90,15 @@ PyObject* plus(PyObject* self) {
     return raise_current();
   }
 }
+PyObject* product(PyObject* a, PyObject* b) {
+  const Tensor *left = as_tensor(a), *right = as_tensor(b);
+  if (!left || !right) return not_implemented();
+  try {
+    return wrap(matmul(*left, *right));
+  } catch (...) {
+    return raise_current();
+  }
+}
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   switch (how) {
     case Py_LT: return binary<Lt>(a, b);
@@ -107,6 +117,7 @@ std::vector<PyType_Slot> operator_slots() {
   return {{Py_nb_add, Slot(binary<Add>)},
           {Py_nb_subtract, Slot(subtract)},
           {Py_nb_multiply, Slot(binary<Mul>)},
+          {Py_nb_matrix_multiply, Slot(product)},
           {Py_nb_true_divide, Slot(binary<Div>)},
           {Py_nb_floor_divide, Slot(binary<FloorDivide>)},
           {Py_nb_remainder, Slot(binary<Remainder>)},

@@ -129,3 +129,10 @@ def test_large(reference):
         reference.mm(reference.tensor(a.tolist()), reference.tensor(b.tolist())),
         "float32",
     )
+
+
+def test_operator():
+    product = rushlight.ones(2, 3) @ rushlight.ones(3)
+    assert product.tolist() == [3.0, 3.0]
+    with pytest.raises(TypeError):
+        rushlight.ones(2, 3) @ 2
