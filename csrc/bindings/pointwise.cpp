@@ -1,6 +1,8 @@
 // Functions, methods, in-place methods and out= of the pointwise ops.
 #include "bindings/pointwise.h"
 
+#include <pybind11/stl.h>
+
 #include "bindings/module.h"
 
 namespace py = pybind11;
@@ -187,6 +189,22 @@ static py::list describe_ops() {
   return all;
 }
 
+// Any row by its name, the inner ones too, for the gradient tests.
+static Tensor call_row(const std::string& name, const std::vector<Tensor>& inputs,
+                       const std::vector<double>& parameters) {
+  for (const PointwiseOp& op : pointwise_ops()) {
+    if (op.name != name) continue;
+    if (int(inputs.size()) != op.inputs || int(parameters.size()) != op.parameters)
+      fail<TypeError>(name, " takes ", op.inputs, " inputs and ", op.parameters, " parameters");
+    Input in[kMaxInputs];
+    Scalar numbers[kMaxParameters];
+    for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = as_input(inputs[i]);
+    for (std::size_t i = 0; i < parameters.size(); ++i) numbers[i] = Scalar(parameters[i]);
+    return pointwise(op, in, numbers);
+  }
+  fail<ValueError>("no pointwise op is called ", name);
+}
+
 void bind_pointwise(py::module_& m) {
   warn = [](const std::string& message) {
     if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw py::error_already_set();
@@ -195,6 +213,7 @@ void bind_pointwise(py::module_& m) {
   bind_pointwise_variants(m);
   publish_aliases(m);
   m.def("_pointwise_ops", describe_ops, "The rows of the table of pointwise ops, for the tests.");
+  m.def("_pointwise", call_row, "Calls a row by name, for the tests.");
 }
 
 }  // namespace rushlight::python

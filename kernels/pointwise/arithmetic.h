@@ -246,7 +246,6 @@ struct Pow {
 struct PowNumber {
   static constexpr auto signature = "pow_number(input, exponent=1.0)";
   static constexpr auto doc = "x to the power of a number.";
-  static constexpr auto takes = Takes::floating;
   static constexpr auto node = "PowBackward0";
   static constexpr auto published = Published::inner;
   static constexpr Saves save = {Save::input};
