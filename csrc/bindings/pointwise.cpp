@@ -11,27 +11,35 @@ namespace rushlight::python {
 
 // ---- calls
 
-static bool read_input(const PointwiseFace& f, const Signature& s, int i, PyObject* o, Input& in) {
+// A method's own tensor is not among its arguments: positions count from the one after it.
+static bool wrong_type(const Signature& s, int i, bool is_method, const char* expected,
+                       PyObject* got) {
+  PyErr_Format(PyExc_TypeError, "%s(): argument '%s' (position %d) must be %s, not %s",
+               s.name.c_str(), s.parameters[std::size_t(i)].name.c_str(), i + (is_method ? 0 : 1),
+               expected, Py_TYPE(got)->tp_name);
+  return false;
+}
+
+static bool read_input(const PointwiseFace& f, const Signature& s, int i, bool is_method,
+                       PyObject* o, Input& in) {
   if ((in.tensor = as_tensor(o))) [[likely]]
     return true;
-  const bool takes_number = i > 0 && !f.op->tensors_only;
-  if (takes_number && Argument<Scalar>::read(o, in.number)) return true;
-  if (PyErr_Occurred()) return false;
-  return s.wrong_type(std::size_t(i), takes_number ? "Tensor or Number" : "Tensor", o);
+  if (i > 0 && !f.op->tensors_only && Argument<Scalar>::read(o, in.number)) return true;
+  return PyErr_Occurred() ? false : wrong_type(s, i, is_method, "Tensor", o);
 }
 
 static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObject* const* values,
-                             Into::Kind kind) {
+                             bool is_method, Into::Kind kind) {
   const PointwiseOp& op = *f.op;
-  Input in[kMaxInputs];
-  Scalar parameters[kMaxParameters];
-  for (int i = 0; i < op.inputs; ++i)
-    if (!read_input(f, s, i, values[i], in[i])) return nullptr;
-  for (int p = 0; p < op.parameters; ++p) {
+  Input in[kMaxInputs] = {};
+  Scalar parameters[kMaxParameters] = {};
+  for (int i = 0; i < op.inputs && i < kMaxInputs; ++i)
+    if (!read_input(f, s, i, is_method, values[i], in[i])) return nullptr;
+  for (int p = 0; p < op.parameters && p < kMaxParameters; ++p) {
     PyObject* o = values[op.inputs + p];
     if (Argument<Scalar>::read(o, parameters[p])) continue;
     if (PyErr_Occurred()) return nullptr;
-    return s.wrong_type(std::size_t(op.inputs + p), "Number", o), nullptr;
+    return wrong_type(s, op.inputs + p, is_method, "Number", o), nullptr;
   }
   Into into{kind, in[0].tensor};
   if (kind == Into::fresh && int(s.parameters.size()) > op.inputs + op.parameters) {
@@ -39,7 +47,7 @@ static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObjec
     if (o != Py_None) {
       into = {Into::out, as_tensor(o)};
       if (!into.target)
-        return s.wrong_type(std::size_t(op.inputs + op.parameters), "Tensor", o), nullptr;
+        return wrong_type(s, op.inputs + op.parameters, is_method, "Tensor", o), nullptr;
       pointwise(op, in, parameters, into);
       return Py_NewRef(o);
     }
@@ -54,13 +62,14 @@ static PyObject* call(const PointwiseFace& f, const Signature& s, Into::Kind kin
     if (given == inputs && !keywords) [[likely]] {  // inputs only: no names, no defaults to read
       Input in[kMaxInputs];
       for (int i = 0; i < inputs; ++i)
-        if (!read_input(f, s, i, self ? (i ? args[i - 1] : self) : args[i], in[i])) return nullptr;
+        if (!read_input(f, s, i, self, self ? (i ? args[i - 1] : self) : args[i], in[i]))
+          return nullptr;
       return wrap(pointwise(*f.op, in, f.defaults, {kind, in[0].tensor}));
     }
     PyObject* values[kMaxInputs + kMaxParameters + 1];
     std::pair<PyObject* const*, Py_ssize_t> rest{};
     if (!s.bind(self, args, n, keywords, values, rest)) return nullptr;
-    return sorted_call(f, s, values, kind);
+    return sorted_call(f, s, values, self, kind);
   } catch (...) {
     return raise_current();
   }
@@ -196,8 +205,8 @@ static Tensor call_row(const std::string& name, const std::vector<Tensor>& input
     if (op.name != name) continue;
     if (int(inputs.size()) != op.inputs || int(parameters.size()) != op.parameters)
       fail<TypeError>(name, " takes ", op.inputs, " inputs and ", op.parameters, " parameters");
-    Input in[kMaxInputs];
-    Scalar numbers[kMaxParameters];
+    Input in[kMaxInputs] = {};
+    Scalar numbers[kMaxParameters] = {};
     for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = as_input(inputs[i]);
     for (std::size_t i = 0; i < parameters.size(); ++i) numbers[i] = Scalar(parameters[i]);
     return pointwise(op, in, numbers);

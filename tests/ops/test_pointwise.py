@@ -396,11 +396,12 @@ def test_words():
         (R, lambda: rl.div(x, 2, rounding_mode="up"), "div expected rounding_mode to be one of"),
         (R, lambda: x.masked_fill(x, 0), "masked_fill only supports boolean masks"),
         (T, lambda: rl.sigmoid(3), "argument 'input' (position 1) must be Tensor, not int"),
-        (T, lambda: rl.add(x, "1"), "must be Tensor or Number, not str"),
+        (T, lambda: rl.add(x, "1"), "argument 'other' (position 2) must be Tensor, not str"),
+        (T, lambda: x.add("1"), "argument 'other' (position 1) must be Tensor, not str"),
         (T, lambda: rl.exp(x, x, x), "takes 1 positional argument but 3 were given"),
         (T, lambda: rl.exp(x, dim=1), "got an unexpected keyword argument 'dim'"),
-        (T, lambda: x + "1", "unsupported operand type(s) for +"),
-        (T, lambda: x < "1", "'<' not supported between instances of"),
+        (T, lambda: x + "1", "unsupported operand type(s) for +: 'Tensor' and 'str'"),
+        (T, lambda: x < "1", "'<' not supported between instances of 'Tensor' and 'str'"),
         (T, lambda: ~x, "only implemented on integer and Boolean-type tensors"),
     ]
     for kind, call, words in table:

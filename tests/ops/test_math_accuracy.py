@@ -1,0 +1,72 @@
+"""The elementary functions of kernels/math, in units of the last place.
+
+float against NumPy's double, double against its long double. `pytest -s` prints what is reached.
+"""
+
+import math
+
+import pytest
+
+import rushlight as rl
+
+numpy = pytest.importorskip("numpy")
+POINTS = 20001
+# name, interval, worst units of the last place for float and double
+TABLE = [
+    ("exp", -87, 88, 1.5), ("exp", -2, 2, 1.5), ("exp2", -126, 127, 1.5), ("expm1", -10, 88, 2.5),
+    ("expm1", -0.1, 0.1, 2.5), ("log", 1e-30, 10, 1.5), ("log", 0.5, 2, 1.5),
+    ("log2", 0.5, 2, 2.5), ("log10", 0.5, 2, 2.5), ("log1p", -0.99, 10, 2.0),
+    ("sin", -10, 10, 2.0), ("cos", -10, 10, 2.0), ("tan", -10, 10, 3.5),
+    ("arcsin", -1, 1, 3.0), ("arccos", -1, 1, 2.5), ("arctan", -10, 10, 3.0),
+    ("sinh", -89, 89, 2.5), ("sinh", -1, 1, 2.5), ("cosh", -89, 89, 2.5),
+    ("tanh", -10, 10, 3.0), ("tanh", -0.1, 0.1, 3.0), ("arcsinh", -5, 5, 2.5),
+    ("arccosh", 1.001, 50, 2.5), ("arctanh", -0.999, 0.999, 3.0),
+]  # fmt: skip
+
+
+def units(got, expected, dtype):
+    """The largest distance in units of the last place of `dtype` at the expected value."""
+    size = numpy.spacing(numpy.abs(expected.astype(dtype))).astype(numpy.longdouble)
+    return float(numpy.max(numpy.abs(got.astype(numpy.longdouble) - expected) / size))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("name", "low", "high", "bound"), TABLE)
+def test_units_in_the_last_place(name, low, high, bound, dtype):
+    x = numpy.linspace(low, high, POINTS, dtype=dtype)
+    expected = getattr(numpy, name)(x.astype(numpy.longdouble))
+    ours = getattr(rl, name)(rl.from_numpy(x)).numpy()
+    worst = units(ours, expected, dtype)
+    print(f"{name:8} {dtype} [{low}, {high}]: {worst:.2f}")
+    assert worst <= bound
+
+
+@pytest.mark.parametrize(("name", "bound"), [("erf", 3.0), ("erfc", 1.0), ("lgamma", 2.0)])
+def test_single_precision_of_special_functions(name, bound):
+    x = numpy.linspace(0.1, 5, 2001, dtype="float32")
+    expected = numpy.array([getattr(math, name)(float(v)) for v in x], dtype=numpy.longdouble)
+    worst = units(getattr(rl, name)(rl.from_numpy(x)).numpy(), expected, "float32")
+    print(f"{name:8} float32 [0.1, 5]: {worst:.2f}")
+    assert worst <= bound
+
+
+def test_power():
+    a = numpy.repeat(numpy.linspace(0.01, 20, 200, dtype="float32"), 200)
+    b = numpy.tile(numpy.linspace(-9, 9, 200, dtype="float32"), 200)
+    expected = numpy.power(a.astype(numpy.longdouble), b.astype(numpy.longdouble))
+    worst = units(rl.pow(rl.from_numpy(a), rl.from_numpy(b)).numpy(), expected, "float32")
+    print(f"pow      float32: {worst:.2f}")
+    assert worst <= 1.0
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_angles_far_out(name):
+    """Where the fast reduction ends (8192 in float) another takes over; also beside near ones."""
+    for dtype in ("float32", "float64"):
+        x = numpy.array([0.5, 8191, 8193, -1e5, 1e8, 1e15, 3e30, -1.5], dtype=dtype)
+        expected = getattr(numpy, name)(x.astype("float64"))
+        ours = getattr(rl, name)(rl.from_numpy(x)).numpy()
+        numpy.testing.assert_allclose(ours, expected, rtol=1e-5 if dtype == "float32" else 1e-13)
+    leaf = rl.tensor([0.5, 1e6], dtype=rl.float64, requires_grad=True)
+    rl.sin(leaf).backward(rl.ones(2, dtype=rl.float64))
+    numpy.testing.assert_allclose(leaf.grad.numpy(), numpy.cos([0.5, 1e6]), rtol=1e-12)
