@@ -192,6 +192,7 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
   Run run;
   std::vector<Ref<Node>> root_nodes;
   for (std::size_t i = 0; i < roots.size(); ++i) {
+    if (roots[i].device().is_cuda()) check_alive(roots[i]);
     Node* node = gradient_node(*roots[i].body());
     if (!node)
       fail<RuntimeError>("element ", i,

@@ -15,6 +15,10 @@ constexpr const char* kCure =
     "\nto run without a GPU: use the CPU, or virtual GPUs: `rushlight run --gpus 4 FILE`, the "
     "environment variable RUSHLIGHT_VIRTUAL_GPUS=4, or torch.cuda.virtual(4) in the program";
 
+constexpr const char* kGone =
+    "\nthere were virtual GPUs, which cuda.virtual(0) or the end of a `with` block has taken away: "
+    "a tensor made on them is gone";
+
 // The driver's own answer; its library is installed by nothing else.
 std::string why_no_gpu() {
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -54,7 +58,7 @@ CudaProvider find_cuda() {
   }
   if (active_machine()) return {&virtual_cuda_backend(), ""};
   static const std::string absence = why_no_gpu();
-  return {nullptr, absence};
+  return {nullptr, had_machine() ? absence + kGone : absence};
 }
 
 }  // namespace rushlight

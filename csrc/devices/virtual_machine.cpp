@@ -32,6 +32,7 @@ constexpr VirtualProfile kProfiles[] = {
 
 std::mutex machine_mutex;
 std::atomic<std::uint32_t> number_of_active{0};
+std::atomic<bool> any_machine{false};
 Ref<VirtualMachine>& machine_slot() {
   static auto* slot = new Ref<VirtualMachine>;  // tensors may outlive static destruction
   return *slot;
@@ -189,6 +190,7 @@ Ref<VirtualMachine> active_machine() {
   return machine_slot();
 }
 
+bool had_machine() { return any_machine; }
 std::uint32_t active_number() { return number_of_active.load(std::memory_order_relaxed); }
 
 Ref<VirtualMachine> machine_from_environment() {
@@ -210,6 +212,7 @@ Ref<VirtualMachine> machine_from_environment() {
 Ref<VirtualMachine> exchange_machine(Ref<VirtualMachine> next) {
   std::lock_guard lock(machine_mutex);
   std::swap(machine_slot(), next);
+  if (machine_slot()) any_machine = true;
   number_of_active = machine_slot() ? machine_slot()->number : 0;
   show_machine(machine_slot().get());
   return next;

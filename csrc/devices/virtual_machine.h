@@ -66,6 +66,7 @@ struct VirtualMachine : Shared {
 void destroy(VirtualMachine* machine);
 
 Ref<VirtualMachine> active_machine();
+bool had_machine();  // whether there has ever been one
 std::uint32_t active_number();  // of the active machine; 0 if there is none
 // Takes the place of the active machine, which is returned. Null ends virtual GPUs.
 Ref<VirtualMachine> exchange_machine(Ref<VirtualMachine> next);

@@ -117,7 +117,7 @@ def test_a_tensor_whose_device_is_gone():
         lambda: x.clone(),
     ]
     for use in uses:
-        with pytest.raises(RuntimeError, match=r"is gone|No CUDA|NVIDIA driver"):
+        with pytest.raises(RuntimeError, match="is gone"):
             use()
         with cuda.virtual(2), pytest.raises(RuntimeError, match="is gone"):
             use()

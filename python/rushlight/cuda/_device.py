@@ -97,6 +97,14 @@ class device_of(device):
 class DeviceProperties:
     """What a GPU is: name, major, minor, total_memory (bytes), multi_processor_count, ..."""
 
+    name: str
+    uuid: str
+    major: int
+    minor: int
+    total_memory: int
+    multi_processor_count: int
+    L2_cache_size: int
+
     def __init__(self, figures: dict):
         self.__dict__.update(figures)
         self.gcnArchName = self.name
