@@ -26,6 +26,7 @@ PYBIND11_MODULE(_C, m) {
   bind_norm(m);
   bind_softmax(m);
   bind_autograd(m);
+  bind_function(m);
   bind_numpy(m);
   bind_storage(m);
   bind_optim(m);
