@@ -132,6 +132,23 @@ struct Argument<Shape> : ByValue<Shape> {
   }
 };
 
+// Any number of ints: not the sizes of one tensor, so without a limit.
+template <>
+struct Argument<std::vector<std::int64_t>> : ByValue<std::vector<std::int64_t>> {
+  static constexpr const char *expected = "list of ints", *stub = "Sequence[int]";
+  static bool read(PyObject* o, std::vector<std::int64_t>& s) {
+    if (!PyList_Check(o) && !PyTuple_Check(o)) return false;
+    const auto copy = pybind11::reinterpret_steal<pybind11::object>(PySequence_Tuple(o));
+    if (!copy) return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(copy.ptr()); ++i) {
+      std::int64_t value;
+      if (!Argument<std::int64_t>::read(PyTuple_GET_ITEM(copy.ptr(), i), value)) return false;
+      s.push_back(value);
+    }
+    return true;
+  }
+};
+
 // Exactly N ints; one int stands for all: stride=1, stride=(1, 2).
 template <std::size_t N>
 struct Argument<std::array<std::int64_t, N>> : ByValue<std::array<std::int64_t, N>> {

@@ -49,7 +49,8 @@ struct FunctionNode final : Node {
     for (std::size_t i = 0; i < kept.size(); ++i) {
       const Kept& k = kept[i];
       out[i] = k.is_none ? py::object(py::none())
-                         : py::reinterpret_steal<py::object>(wrap(k.is_output ? k.output.get(*this) : k.input.get()));
+                         : py::reinterpret_steal<py::object>(
+                               wrap(k.is_output ? k.output.get(*this) : k.input.get()));
     }
     return out;
   }
@@ -64,19 +65,22 @@ struct FunctionNode final : Node {
       given[i] = py::reinterpret_steal<py::object>(wrap(g));
     }
     const py::object result = function.attr("_run_backward")(ctx, given);
-    const py::tuple values = py::isinstance<py::tuple>(result) ? py::tuple(result) : py::make_tuple(result);
+    const py::tuple values =
+        py::isinstance<py::tuple>(result) ? py::tuple(result) : py::make_tuple(result);
     std::size_t count = values.size();
     while (count > of_inputs.size() && values[count - 1].is_none()) --count;
-    if (count != of_inputs.size() && !(count < of_inputs.size() && values.size() == of_inputs.size()))
-      fail<RuntimeError>("function ", title(), " returned an incorrect number of gradients (expected ",
-                         of_inputs.size(), ", got ", values.size(), ")");
+    if (count != of_inputs.size() &&
+        !(count < of_inputs.size() && values.size() == of_inputs.size()))
+      fail<RuntimeError>("function ", title(),
+                         " returned an incorrect number of gradients (expected ", of_inputs.size(),
+                         ", got ", values.size(), ")");
     std::vector<Tensor> out(of_inputs.size());
     for (std::size_t i = 0; i < of_inputs.size(); ++i) {
       if (values[i].is_none()) continue;
       const Tensor* g = as_tensor(values[i].ptr());
       if (!g)
-        fail<TypeError>("function ", title(), " returned a gradient of type ", Py_TYPE(values[i].ptr())->tp_name,
-                        " at index ", i, "; a gradient must be a Tensor or None");
+        fail<RuntimeError>("expected Variable or None (got ", Py_TYPE(values[i].ptr())->tp_name,
+                           ")\nfunction ", title(), " returned this as its gradient at index ", i);
       if (!needs_input(i)) continue;
       out[i] = fitted(*g, of_inputs[i], i);
     }
@@ -91,8 +95,9 @@ struct FunctionNode final : Node {
     Tensor out = g;
     if (!same(g.sizes(), like.shape)) {
       if (!can_broadcast_to(like.shape, g.sizes()))
-        fail<RuntimeError>("Function ", title(), " returned an invalid gradient at index ", i, " - got ", g.sizes(),
-                           " but expected shape compatible with ", like.shape);
+        fail<RuntimeError>("Function ", title(), " returned an invalid gradient at index ", i,
+                           " - got ", g.sizes(), " but expected shape compatible with ",
+                           like.shape);
       out = sum_to(g, like.shape);
     }
     return to(out, like.dtype);
@@ -109,11 +114,14 @@ bool holds(py::handle list, const Tensor& t) {
 }
 
 // Gives the outputs of a forward that ran without recording their history.
-py::object finish(py::object function, py::object ctx, py::tuple args, py::object result, bool records) {
+py::object finish(py::object function, py::object ctx, py::tuple args, py::object result,
+                  bool records) {
   const bool single = !py::isinstance<py::tuple>(result);
   const py::tuple outputs = single ? py::make_tuple(result) : py::tuple(result);
-  if (single && !as_tensor(result.ptr()) && records && !result.is_none() && py::isinstance<py::list>(result))
-    fail<TypeError>(py::cast<std::string>(function.attr("__name__")), ".forward: expected to return a Tensor or a tuple of Tensors");
+  if (single && !as_tensor(result.ptr()) && records && !result.is_none() &&
+      py::isinstance<py::list>(result))
+    fail<TypeError>(py::cast<std::string>(function.attr("__name__")),
+                    ".forward: expected to return a Tensor or a tuple of Tensors");
   const py::object dirty = ctx.attr("_dirty"), fixed = ctx.attr("_non_differentiable");
   auto node = Ref<Node>::adopt(static_cast<Node*>(new FunctionNode));
   auto& n = static_cast<FunctionNode&>(*node);
@@ -145,7 +153,9 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
     const bool differentiable = records && is_floating(out.dtype()) && !holds(fixed, *t);
     if (written && records) {
       check_inplace(out, true, n.title());
-      if (out->base) fail<RuntimeError>("a view was modified in place by ", n.title(), ", which a custom Function cannot record");
+      if (out->base)
+        fail<RuntimeError>("a view was modified in place by ", n.title(),
+                           ", which a custom Function cannot record");
       ++out->storage->version;
     }
     if (differentiable) attach(out, node.get(), std::uint16_t(i));
@@ -158,7 +168,9 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
       FunctionNode::Kept k;
       const Tensor* t = as_tensor(item.ptr());
       if (!t) {
-        if (!item.is_none()) fail<TypeError>("save_for_backward can only save variables, but argument is of type ", Py_TYPE(item.ptr())->tp_name);
+        if (!item.is_none())
+          fail<TypeError>("save_for_backward can only save variables, but argument is of type ",
+                          Py_TYPE(item.ptr())->tp_name);
         k.is_none = true;
       } else {
         std::size_t at = 0;
@@ -176,7 +188,7 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
   py::setattr(ctx, "_to_save", py::none());
   py::setattr(ctx, "_node", py::capsule(&n, "rushlight.FunctionNode"));
   if (single) return finished[0];
-  return std::move(finished);
+  return finished;
 }
 
 }  // namespace
@@ -194,9 +206,8 @@ void bind_function(py::module_& m) {
     return py::make_tuple(out, any && grad_enabled());
   });
   m.def("_finish_function", &finish);
-  m.def("_saved_of", [](py::capsule node) {
-    return static_cast<FunctionNode*>(node.get_pointer())->unpack();
-  });
+  m.def("_saved_of",
+        [](py::capsule node) { return static_cast<FunctionNode*>(node.get_pointer())->unpack(); });
 }
 
 }  // namespace rushlight::python

@@ -24,21 +24,6 @@ Tensor roll_op(const Tensor& input, Shape shifts, Shape dims) { return roll(inpu
 
 }  // namespace
 
-template <>
-struct Argument<std::vector<std::int64_t>> : ByValue<std::vector<std::int64_t>> {
-  static constexpr const char *expected = "list of ints", *stub = "Sequence[int]";
-  static bool read(PyObject* o, std::vector<std::int64_t>& s) {
-    if (!PyList_Check(o) && !PyTuple_Check(o)) return false;
-    const auto copy = py::reinterpret_steal<py::object>(PySequence_Tuple(o));
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(copy.ptr()); ++i) {
-      std::int64_t value;
-      if (!Argument<std::int64_t>::read(PyTuple_GET_ITEM(copy.ptr(), i), value)) return false;
-      s.push_back(value);
-    }
-    return true;
-  }
-};
-
 void bind_join(py::module_& m) {
   op<&cat>(m, "cat(tensors, dim=0)", As::function,
            R"(Tensors joined along a dimension; all other sizes must agree.

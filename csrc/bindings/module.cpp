@@ -15,6 +15,7 @@ PYBIND11_MODULE(_C, m) {
   bind_copy(m);
   bind_view(m);
   bind_indexing(m);
+  bind_arrange(m);
   bind_join(m);
   bind_pointwise(m);
   bind_random(m);

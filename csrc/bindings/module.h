@@ -10,6 +10,7 @@ void bind_creation(pybind11::module_& m);
 void bind_copy(pybind11::module_& m);        // to, clone, item, tolist, ...
 void bind_view(pybind11::module_& m);
 void bind_indexing(pybind11::module_& m);    // t[...], gather, scatter
+void bind_arrange(pybind11::module_& m);   // triangles, diagonals, positions
 void bind_join(pybind11::module_& m);
 void bind_matmul(pybind11::module_& m);
 void bind_conv(pybind11::module_& m);
@@ -21,7 +22,6 @@ void bind_pointwise_variants(pybind11::module_& m);  // called by bind_pointwise
 void bind_random(pybind11::module_& m);   // generators, random tensors, dropout
 void bind_reduce(pybind11::module_& m);   // sums, extremes, moments, norms
 void bind_sort(pybind11::module_& m);     // scans, orders, distinct values, counts
-void bind_autograd(pybind11::module_& m);
 void bind_autograd(pybind11::module_& m);    // backward, grad, hooks
 void bind_function(pybind11::module_& m);    // autograd.Function
 void bind_numpy(pybind11::module_& m);

@@ -83,11 +83,11 @@ def __getattr__(name):
         globals()[name] = value
         return value
     else:
-        rare = importlib.import_module("rushlight._python_ops")
-        value = getattr(rare, name, None)
-        if value is not None:
-            globals()[name] = value
-            return value
+        for module in ("rushlight._python_ops", "rushlight.functional"):
+            value = getattr(importlib.import_module(module), name, None)
+            if value is not None:
+                globals()[name] = value
+                return value
     message = f"torch.{name} is not in rushlight {__version__[:3]}"
     raise AttributeError(message, name=name)
 

@@ -4,7 +4,7 @@ A changer must know: errors of backward here name the operation and the tensor a
 """
 
 
-class set_detect_anomaly:  # noqa: N801 - torch's name
+class set_detect_anomaly:
     """Switches anomaly detection on or off; a context manager too."""
 
     def __init__(self, mode, check_nan=True):
@@ -17,7 +17,7 @@ class set_detect_anomaly:  # noqa: N801 - torch's name
         return None
 
 
-class detect_anomaly(set_detect_anomaly):  # noqa: N801
+class detect_anomaly(set_detect_anomaly):
     """A context in which backward() explains more; errors here always name the operation."""
 
     def __init__(self, check_nan=True):

@@ -40,15 +40,7 @@ class FunctionCtx:
     saved_variables = saved_tensors
 
 
-class _Applied(type):
-    def __init__(cls, name, bases, members):
-        super().__init__(name, bases, members)
-        cls._has_setup = "setup_context" in members or any(
-            getattr(base, "_has_setup", False) for base in bases
-        )
-
-
-class Function(FunctionCtx, metaclass=_Applied):
+class Function(FunctionCtx):
     """Base of operations with a gradient of their own.
 
     A subclass defines `forward(ctx, *args)` and `backward(ctx, *grads)` as static methods, or
@@ -104,7 +96,7 @@ class Function(FunctionCtx, metaclass=_Applied):
         recording = _C.is_grad_enabled()
         _C._set_grad_enabled(False)
         try:
-            if cls._has_setup:
+            if cls.setup_context is not Function.setup_context:
                 result = cls.forward(*args)
                 cls.setup_context(ctx, args, result)
             else:

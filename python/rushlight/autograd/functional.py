@@ -16,7 +16,9 @@ def _jacobian_of(output, values, create_graph):
     rows = [[] for _ in values]
     flat = output.reshape(-1)
     for i in range(flat.numel()):
-        found = grad(flat[i], values, retain_graph=True, create_graph=create_graph, allow_unused=True)
+        found = grad(
+            flat[i], values, retain_graph=True, create_graph=create_graph, allow_unused=True
+        )
         for row, g, x in zip(rows, found, values, strict=True):
             row.append(_C.zeros_like(x) if g is None else g)
     shape = tuple(output.shape)
@@ -46,7 +48,9 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
     return rows[0] if one else tuple(rows)
 
 
-def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy=None):
+def hessian(
+    func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy=None
+):
     """The second derivatives of a function with one number as its value.
 
     >>> torch.autograd.functional.hessian(lambda x: (x * x * x).sum(), torch.tensor([1.0, 2.0]))

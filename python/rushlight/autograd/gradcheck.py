@@ -166,10 +166,19 @@ def gradgradcheck(
         values, given = arguments[:count], arguments[count:]
         wanted = [x for x in _tensors(values) if x.requires_grad]
         found = grad(
-            _differentiable(func(*values)), wanted, list(given), create_graph=True, allow_unused=True
+            _differentiable(func(*values)),
+            wanted,
+            list(given),
+            create_graph=True,
+            allow_unused=True,
         )
         return tuple(g for g in found if g is not None)
 
     return gradcheck(
-        gradient, inputs + tuple(seeds), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception
+        gradient,
+        inputs + tuple(seeds),
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        raise_exception=raise_exception,
     )

@@ -1,0 +1,165 @@
+// Triangles, diagonals, positions: see csrc/ops/arrange.h.
+#include "ops/arrange.h"
+
+#include "bindings/module.h"
+#include "bindings/signature.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+// The in-place form of an op that makes its result first.
+Tensor replaced(const Tensor& self, const Tensor& result) {
+  copy_(self, result);
+  return self;
+}
+Tensor tril_(const Tensor& self, std::int64_t diagonal) {
+  return replaced(self, tril(self, diagonal));
+}
+Tensor triu_(const Tensor& self, std::int64_t diagonal) {
+  return replaced(self, triu(self, diagonal));
+}
+Tensor index_fill_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value) {
+  return index_fill(input, dim, index, scalar_tensor(value, input.dtype(), input.device()));
+}
+Tensor index_fill_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                           const Tensor& value) {
+  return replaced(self, index_fill(self, dim, index, value));
+}
+Tensor index_fill_value_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                                 Scalar value) {
+  return replaced(self, index_fill_value(self, dim, index, value));
+}
+Tensor index_copy_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                           const Tensor& source) {
+  return replaced(self, index_copy(self, dim, index, source));
+}
+Tensor masked_scatter_in_place(const Tensor& self, const Tensor& mask, const Tensor& source) {
+  return replaced(self, masked_scatter(self, mask, source));
+}
+Tensor rot90_op(const Tensor& input, std::int64_t k, Shape dims) { return rot90(input, k, dims); }
+Tensor fliplr(const Tensor& input) {
+  if (input.dim() < 2) fail<RuntimeError>("Input must be >= 2-d.");
+  const std::int64_t d = 1;
+  return flip(input, {&d, 1});
+}
+Tensor flipud(const Tensor& input) {
+  if (input.dim() < 1) fail<RuntimeError>("Input must be >= 1-d.");
+  const std::int64_t d = 0;
+  return flip(input, {&d, 1});
+}
+Tensor trace(const Tensor& input) {
+  if (input.dim() != 2)
+    fail<RuntimeError>("trace: expected a matrix, but got tensor with dim ", input.dim());
+  return sum(diagonal(input, 0, 0, 1), {}, false);
+}
+std::vector<Tensor> split_sections(const Tensor& input, std::int64_t sections, std::int64_t dim) {
+  if (sections <= 0) fail<RuntimeError>("number of sections must be larger than 0, got ", sections);
+  const int d = wrap_dim(dim, input.dim());
+  const std::int64_t n = input.dim() ? input->shape[d] : 1;
+  std::vector<std::int64_t> at;
+  std::int64_t end = 0;
+  for (std::int64_t i = 0; i + 1 < std::min<std::int64_t>(sections, 1 << 20); ++i)
+    at.push_back(end += n / sections + (i < n % sections));
+  return tensor_split(input, at, dim);
+}
+std::vector<Tensor> split_at(const Tensor& input, std::vector<std::int64_t> indices,
+                             std::int64_t dim) {
+  return tensor_split(input, indices, dim);
+}
+Tensor at_least(const Tensor& t, int rank) {
+  if (t.dim() == 0 && rank == 2) return reshape(t, {1, 1});
+  if (t.dim() == 0) return reshape(t, rank == 3 ? Shape{1, 1, 1} : Shape{1});
+  if (t.dim() == 1 && rank == 2) return unsqueeze(t, 0);
+  if (t.dim() == 1 && rank == 3) return unsqueeze(unsqueeze(t, 0), -1);
+  if (t.dim() == 2 && rank == 3) return unsqueeze(t, -1);
+  return t;
+}
+std::vector<Tensor> all_at_least(const std::vector<Tensor>& tensors, int rank) {
+  std::vector<Tensor> out;
+  for (const Tensor& t : tensors) out.push_back(at_least(t, rank));
+  return out;
+}
+Tensor hstack(const std::vector<Tensor>& tensors) {
+  if (tensors.empty()) fail<RuntimeError>("hstack expects a non-empty TensorList");
+  const std::vector<Tensor> list = all_at_least(tensors, 1);
+  return cat(list, list[0].dim() == 1 ? 0 : 1);
+}
+Tensor vstack(const std::vector<Tensor>& tensors) {
+  if (tensors.empty()) fail<RuntimeError>("vstack expects a non-empty TensorList");
+  return cat(all_at_least(tensors, 2), 0);
+}
+Tensor dstack(const std::vector<Tensor>& tensors) {
+  if (tensors.empty()) fail<RuntimeError>("dstack expects a non-empty TensorList");
+  return cat(all_at_least(tensors, 3), 2);
+}
+Tensor column_stack(const std::vector<Tensor>& tensors) {
+  if (tensors.empty()) fail<RuntimeError>("column_stack expects a non-empty TensorList");
+  std::vector<Tensor> list;
+  for (const Tensor& t : tensors) list.push_back(t.dim() <= 1 ? reshape(t, {-1, 1}) : t);
+  return hstack(list);
+}
+
+}  // namespace
+
+void bind_arrange(py::module_& m) {
+  constexpr auto kFunction = As::function, kMethod = As::method;
+  op<&tril>(m, "tril(input, diagonal=0)", As::both,
+            "The matrix with zeros above a diagonal.\n\n>>> torch.tril(torch.ones(2, "
+            "2))\ntensor([[1., 0.],\n        [1., 1.]])");
+  op<&triu>(m, "triu(input, diagonal=0)", As::both,
+            "The matrix with zeros below a diagonal.\n\n>>> torch.triu(torch.ones(2, "
+            "2))\ntensor([[1., 1.],\n        [0., 1.]])");
+  op<&tril_>(m, "tril_(self, diagonal=0)", kMethod, "tril() in place.");
+  op<&triu_>(m, "triu_(self, diagonal=0)", kMethod, "triu() in place.");
+  op<&diag>(m, "diag(input, diagonal=0)", As::both,
+            "A matrix with a vector on a diagonal, or the diagonal of a matrix.\n\n>>> "
+            "torch.diag(torch.tensor([1, 2]))\ntensor([[1, 0],\n        [0, 2]])");
+  op<&diag_embed>(m, "diag_embed(input, offset=0, dim1=-2, dim2=-1)", As::both,
+                  "The last dimension on a diagonal of two new ones.");
+  op<&trace>(m, "trace(input)", As::both,
+             "The sum of the diagonal.\n\n>>> torch.trace(torch.eye(3))\ntensor(3.)");
+  op<&rot90_op>(m, "rot90(input, k=1, dims=(0, 1))", As::both,
+                "Turned by k quarter turns in the plane of dims.");
+  op<&fliplr>(m, "fliplr(input)", As::both, "The second dimension reversed.");
+  op<&flipud>(m, "flipud(input)", As::both, "The first dimension reversed.");
+  op<&equal>(m, "equal(input, other)", As::both,
+             "Whether shapes and all elements are equal.\n\n>>> torch.equal(torch.ones(2), "
+             "torch.ones(2))\nTrue");
+  op<&take>(m, "take(input, index)", As::both,
+            "Elements at positions of the flat tensor.\n\n>>> torch.take(torch.tensor([[1, 2], [3, "
+            "4]]), torch.tensor([3, 0]))\ntensor([4, 1])");
+  op<&take_along_dim>(m, "take_along_dim(input, indices, dim=None)", As::both,
+                      "gather() with broadcasting.");
+  overloads<&index_fill, &index_fill_value>(
+      m, {"index_fill(input, dim, index, value)", "index_fill(input, dim, index, value)"}, As::both,
+      "A copy with the indices of a dimension set to value.");
+  overloads<&index_fill_in_place, &index_fill_value_in_place>(
+      m, {"index_fill_(self, dim, index, value)", "index_fill_(self, dim, index, value)"}, kMethod,
+      "Sets the indices of a dimension to value.");
+  op<&index_copy>(m, "index_copy(input, dim, index, source)", As::both,
+                  "A copy with source at the indices of a dimension.");
+  op<&index_copy_in_place>(m, "index_copy_(self, dim, index, source)", kMethod,
+                           "Writes source at the indices of a dimension.");
+  op<&masked_scatter>(m, "masked_scatter(input, mask, source)", As::both,
+                      "A copy with source's elements, in order, where mask holds.");
+  op<&masked_scatter_in_place>(m, "masked_scatter_(self, mask, source)", kMethod,
+                               "Writes source's elements, in order, where mask holds.");
+  overloads<&split_sections, &split_at>(
+      m,
+      {"tensor_split(input, indices_or_sections, dim=0)",
+       "tensor_split(input, indices_or_sections, dim=0)"},
+      As::both, "Views of parts of a dimension: a number of parts, or cut before each position.");
+  op<&hstack>(m, "hstack(tensors)", kFunction,
+              "Tensors side by side.\n\n>>> torch.hstack([torch.tensor([1]), "
+              "torch.tensor([2])])\ntensor([1, 2])");
+  op<&vstack>(m, "vstack(tensors)", kFunction,
+              "Tensors as rows.\n\n>>> torch.vstack([torch.tensor([1]), "
+              "torch.tensor([2])])\ntensor([[1],\n        [2]])");
+  publish_alias(m, kFunction, "vstack", "row_stack");
+  op<&dstack>(m, "dstack(tensors)", kFunction, "Tensors along the third dimension.");
+  op<&column_stack>(m, "column_stack(tensors)", kFunction, "Vectors as columns.");
+}
+
+}  // namespace rushlight::python

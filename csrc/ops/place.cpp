@@ -1,0 +1,102 @@
+// Reading and writing at positions, written from index(), index_put() and gather().
+#include "ops/arrange.h"
+#include "ops/pointwise.h"
+
+namespace rushlight {
+namespace {
+
+std::vector<Tensor> along(int dim, const Tensor& index) {
+  std::vector<Tensor> indices(std::size_t(dim) + 1);
+  indices[std::size_t(dim)] = index.dim() ? index : unsqueeze(index, 0);
+  return indices;
+}
+
+void check_vector(const char* op, const Tensor& index) {
+  if (index.dim() > 1)
+    fail<IndexError>(op, "(): Expected a 1-D tensor for index, but got ", index.dim(), "-D");
+  if (index.dtype() != DType::int64) fail<IndexError>(op, "(): Expected dtype int64 for index.");
+}
+
+}  // namespace
+
+Tensor take(const Tensor& input, const Tensor& given) {
+  if (given.dtype() != DType::int64)
+    fail<RuntimeError>("take(): Expected a long tensor for index, but got ",
+                       scalar_name(given.dtype()));
+  check_same_device("take", input, "input", given, "index");
+  if (input.numel() == 0 && given.numel())
+    fail<IndexError>("take(): tried to take from an empty tensor");
+  return index(reshape(input, {-1}), {given});
+}
+
+Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<std::int64_t> dim) {
+  if (indices.dtype() != DType::int64)
+    fail<RuntimeError>("torch.take_along_dim(): dtype of indices should be Long but got ",
+                       scalar_name(indices.dtype()));
+  if (!dim) return gather(reshape(input, {-1}), 0, reshape(indices, {-1}));
+  const int at = wrap_dim(*dim, input.dim());
+  if (input.dim() != indices.dim())
+    fail<RuntimeError>(
+        "torch.take_along_dim(): input and indices should have the same number of dimensions, but "
+        "got ",
+        input.dim(), " dimensions for input, and ", indices.dim(), " dimensions for indices");
+  Shape left = input.shape(), right = indices.shape();
+  if (input.dim()) left[at] = right[at] = 1;
+  Shape shape = broadcast(left, right), of_input = shape, of_index = shape;
+  if (input.dim()) {
+    of_input[at] = input->shape[at];
+    of_index[at] = indices->shape[at];
+  }
+  return gather(expand(input, of_input), at, expand(indices, of_index));
+}
+
+Tensor index_fill(const Tensor& input, std::int64_t dim, const Tensor& given, const Tensor& value) {
+  const int at = wrap_dim(dim, input.dim());
+  check_vector("index_fill_", given);
+  if (value.dim() != 0)
+    fail<RuntimeError>(
+        "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
+        " dimension(s).");
+  const Tensor v = to(value, input.dtype(), input.device());
+  if (input.dim() == 0) return view(index_put(unsqueeze(input, 0), along(0, given), v, false), {});
+  return index_put(input, along(at, given), v, false);
+}
+
+Tensor index_copy(const Tensor& input, std::int64_t dim, const Tensor& given,
+                  const Tensor& source) {
+  const int at = wrap_dim(dim, input.dim());
+  check_vector("index_copy_", given);
+  Shape expected = input.shape();
+  if (input.dim()) expected[at] = given.numel();
+  if (!same(expected, source.sizes()) && source.dim())
+    fail<RuntimeError>(
+        "index_copy_(): Source/destination tensor must have same slice shapes. Expected ", expected,
+        " but got ", source.sizes());
+  if (source.dtype() != input.dtype())
+    fail<RuntimeError>(
+        "index_copy_(): self and source expected to have the same dtype, but got (self) ",
+        scalar_name(input.dtype()), " and (source) ", scalar_name(source.dtype()));
+  return index_put(input, along(at, given), source, false);
+}
+
+Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& source) {
+  if (mask.dtype() != DType::boolean)
+    fail<RuntimeError>("masked_scatter_ only supports boolean masks, but got mask with dtype ",
+                       scalar_name(mask.dtype()));
+  if (source.dtype() != input.dtype())
+    fail<RuntimeError>("masked_scatter_: expected self and source to have same dtypes but got ",
+                       scalar_name(input.dtype()), " and ", scalar_name(source.dtype()));
+  check_same_device("masked_scatter", input, "input", mask, "mask");
+  const Shape shape = broadcast(input.sizes(), mask.sizes());
+  const Tensor whole = contiguous(expand(input, shape));
+  const std::vector<Tensor> places = nonzero_tuple(contiguous(expand(mask, shape)));
+  const std::int64_t n = places.empty() ? 0 : places[0].numel();
+  if (n > source.numel())
+    fail<RuntimeError>("Number of elements of source < number of ones in mask: ", source.numel(),
+                       " < ", n);
+  const Tensor values = narrow(reshape(source, {-1}), 0, 0, n);
+  if (shape.rank == 0) return n ? view(values, {}) : clone(whole);
+  return index_put(whole, places, values, false);
+}
+
+}  // namespace rushlight

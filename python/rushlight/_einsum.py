@@ -1,0 +1,132 @@
+"""einsum by matrix products: two operands at a time, from left to right."""
+
+from rushlight import _C
+
+
+def _parse(equation, operands):
+    """The letters of each operand and of the result; an ellipsis becomes private letters."""
+    if not isinstance(equation, str):
+        raise ValueError("einsum(): the equation must be a string, then come the operands")
+    text = equation.replace(" ", "")
+    left, arrow, right = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(operands):
+        relation = "more" if len(operands) > len(terms) else "fewer"
+        raise RuntimeError(
+            f"einsum(): {relation} operands were provided than specified in the equation"
+        )
+    if not all(c.isalpha() or c in ".,->" for c in text):
+        raise RuntimeError(
+            f"einsum(): invalid subscript given in the equation '{equation}', subscripts must be "
+            "in [a-zA-Z]"
+        )
+    hidden = 0
+    letters = []
+    for i, (term, operand) in enumerate(zip(terms, operands, strict=True)):
+        named = term.replace("...", "")
+        extra = operand.dim() - len(named)
+        if extra < 0 or (extra and "..." not in term):
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(named)}) does not match "
+                f"the number of dimensions ({operand.dim()}) for operand {i} and no ellipsis was "
+                "given"
+            )
+        hidden = max(hidden, extra)
+        before, _, after = term.partition("...")
+        middle = [f"...{hidden_place}" for hidden_place in range(-extra, 0)]
+        letters.append([*before, *middle, *after] if "..." in term else list(term))
+    dots = [f"...{place}" for place in range(-hidden, 0)]
+    if arrow:
+        before, found, after = right.partition("...")
+        result = [*before, *(dots if found else []), *after]
+    else:
+        counts = {}
+        for term in letters:
+            for letter in term:
+                counts[letter] = counts.get(letter, 0) + 1
+        result = dots + sorted(c for c, n in counts.items() if n == 1 and not c.startswith("."))
+    known = {letter for term in letters for letter in term}
+    for letter in result:
+        if letter not in known:
+            raise RuntimeError(
+                f"einsum(): output subscript {letter} does not appear in the equation for any "
+                "input operand"
+            )
+        if result.count(letter) > 1:
+            raise RuntimeError(
+                f"einsum(): output subscript {letter} appears more than once in the output"
+            )
+    return letters, result
+
+
+def _diagonals(operand, letters):
+    """A letter that an operand has twice stands for its diagonal."""
+    letters = list(letters)
+    for letter in sorted(set(letters)):
+        while letters.count(letter) > 1:
+            first = letters.index(letter)
+            second = letters.index(letter, first + 1)
+            operand = operand.diagonal(0, first, second)
+            letters = [c for d, c in enumerate(letters) if d not in (first, second)] + [letter]
+    return operand, letters
+
+
+def _summed(operand, letters, keep):
+    gone = [d for d, letter in enumerate(letters) if letter not in keep]
+    if gone:
+        operand = operand.sum(gone)
+        letters = [letter for letter in letters if letter in keep]
+    return operand, letters
+
+
+def _product(a, a_letters, b, b_letters, keep):
+    """One batched matrix product: letters of both that stay, of both that go, of one alone."""
+    sizes = {}
+    for operand, letters in ((a, a_letters), (b, b_letters)):
+        for letter, size in zip(letters, operand.shape, strict=True):
+            if sizes.get(letter, 1) != 1 and size not in (1, sizes[letter]):
+                raise RuntimeError(
+                    f"einsum(): subscript {letter} has size {size} for an operand which does not "
+                    f"broadcast with previously seen size {sizes[letter]}"
+                )
+            sizes[letter] = max(size, sizes.get(letter, 1)) if size else 0
+    a, a_letters = _summed(a, a_letters, keep | set(b_letters))
+    b, b_letters = _summed(b, b_letters, keep | set(a_letters))
+    shared = [c for c in a_letters if c in b_letters]
+    batch, inner = [c for c in shared if c in keep], [c for c in shared if c not in keep]
+    rows, columns = (
+        [c for c in a_letters if c not in b_letters],
+        [c for c in b_letters if c not in a_letters],
+    )
+
+    def arranged(operand, letters, groups):
+        operand = operand.expand(
+            [sizes[c] if c in shared else n for c, n in zip(letters, operand.shape, strict=True)]
+        )
+        order = [letters.index(c) for group in groups for c in group]
+        return operand.permute(order).reshape([_count(sizes, group) for group in groups])
+
+    product = _C.bmm(
+        arranged(a, a_letters, (batch, rows, inner)),
+        arranged(b, b_letters, (batch, inner, columns)),
+    )
+    result = batch + rows + columns
+    return product.reshape([sizes[c] for c in result]), result
+
+
+def _count(sizes, letters):
+    n = 1
+    for letter in letters:
+        n *= sizes[letter]
+    return n
+
+
+def einsum(equation, operands):
+    letters, result = _parse(equation, operands)
+    terms = [_diagonals(o, term) for o, term in zip(operands, letters, strict=True)]
+    current, names = terms[0]
+    for i, (other, other_names) in enumerate(terms[1:], 1):
+        keep = set(result) | {c for _, later in terms[i + 1 :] for c in later}
+        current, names = _product(current, names, other, other_names, keep)
+    current, names = _summed(current, names, set(result))
+    return current.permute([names.index(letter) for letter in result])

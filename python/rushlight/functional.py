@@ -1,0 +1,331 @@
+"""Functions that only arrange what other operations compute; torch.functional and the top level."""
+
+from rushlight import _C
+
+__all__ = [
+    "allclose",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "block_diag",
+    "broadcast_shapes",
+    "broadcast_tensors",
+    "cartesian_prod",
+    "combinations",
+    "diff",
+    "einsum",
+    "hsplit",
+    "isclose",
+    "kron",
+    "meshgrid",
+    "tensordot",
+    "tril_indices",
+    "triu_indices",
+    "unravel_index",
+    "vsplit",
+]
+
+
+def _listed(tensors):
+    """f(a, b) and f([a, b]) mean the same."""
+    if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
+        return list(tensors[0])
+    return list(tensors)
+
+
+def broadcast_shapes(*shapes):
+    """The common shape of several, by the rules of broadcasting.
+
+    >>> torch.broadcast_shapes((2, 1), (3,))
+    torch.Size([2, 3])
+    """
+    tensors = [
+        _C.empty((shape,) if isinstance(shape, int) else tuple(shape), device="meta")
+        for shape in shapes
+    ]
+    return broadcast_tensors(*tensors)[0].shape if tensors else _C.Size(())
+
+
+def broadcast_tensors(*tensors):
+    """All tensors expanded to their common shape.
+
+    >>> [t.shape for t in torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3))]
+    [torch.Size([2, 3]), torch.Size([2, 3])]
+    """
+    tensors = _listed(tensors)
+    shape = []
+    for tensor in tensors:
+        own = list(tensor.shape)
+        rank = max(len(shape), len(own))
+        left, right = [1] * (rank - len(shape)) + shape, [1] * (rank - len(own)) + own
+        for d, (a, b) in enumerate(zip(left, right, strict=True)):
+            if a != b and a != 1 and b != 1:
+                raise RuntimeError(
+                    f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
+                    f"non-singleton dimension {d}"
+                )
+        shape = [b if a == 1 else a for a, b in zip(left, right, strict=True)]
+    return tuple(tensor.expand(shape) for tensor in tensors)
+
+
+def _at_least(rank, tensors):
+    def one(tensor):
+        if tensor.dim() == 0:
+            return tensor.reshape((1,) * rank)
+        if tensor.dim() == 1 and rank == 2:
+            return tensor.unsqueeze(0)
+        if tensor.dim() == 1 and rank == 3:
+            return tensor.unsqueeze(0).unsqueeze(-1)
+        if tensor.dim() == 2 and rank == 3:
+            return tensor.unsqueeze(-1)
+        return tensor
+
+    if len(tensors) == 1 and isinstance(tensors[0], _C.Tensor):
+        return one(tensors[0])
+    return tuple(one(tensor) for tensor in _listed(tensors))
+
+
+def atleast_1d(*tensors):
+    """0-d tensors with a dimension; others as they are."""
+    return _at_least(1, tensors)
+
+
+def atleast_2d(*tensors):
+    """Tensors with at least two dimensions."""
+    return _at_least(2, tensors)
+
+
+def atleast_3d(*tensors):
+    """Tensors with at least three dimensions."""
+    return _at_least(3, tensors)
+
+
+def meshgrid(*tensors, indexing=None):
+    """Coordinates of a grid: one tensor per vector, all of the grid's shape.
+
+    Args:
+        tensors: vectors, or a list of them.
+        indexing: "ij" (the default) or "xy", which swaps the first two dimensions.
+
+    >>> torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4]), indexing="ij")[0]
+    tensor([[1, 1],
+            [2, 2]])
+    """
+    tensors = _listed(tensors)
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError(
+            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
+    for tensor in tensors:
+        if tensor.dim() > 1:
+            raise RuntimeError(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                f"{list(tensor.shape)}"
+            )
+    swapped = indexing == "xy" and len(tensors) >= 2
+    if swapped:
+        tensors[0], tensors[1] = tensors[1], tensors[0]
+    shape = [tensor.numel() for tensor in tensors]
+    grid = []
+    for d, tensor in enumerate(tensors):
+        own = [1] * len(shape)
+        own[d] = shape[d]
+        grid.append(tensor.reshape(own).expand(shape))
+    if swapped:
+        grid[0], grid[1] = grid[1], grid[0]
+        grid = [tensor.transpose(0, 1) for tensor in grid]
+    return tuple(grid)
+
+
+def cartesian_prod(*tensors):
+    """All combinations of the elements of vectors, one a row."""
+    tensors = _listed(tensors)
+    if len(tensors) == 1:
+        return tensors[0]
+    return _C.stack([grid.reshape(-1) for grid in meshgrid(*tensors, indexing="ij")], 1)
+
+
+def combinations(input, r=2, with_replacement=False):
+    """All ways to choose r elements of a vector, one a row.
+
+    >>> torch.combinations(torch.tensor([1, 2, 3]))
+    tensor([[1, 2],
+            [1, 3],
+            [2, 3]])
+    """
+    import itertools
+
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = list(choose(range(input.numel()), r))
+    return input[_C.tensor(places, dtype=_C.int64, device=input.device).reshape(len(places), r)]
+
+
+def block_diag(*tensors):
+    """The matrices along the diagonal of one."""
+    tensors = [t.reshape(1, -1) if t.dim() < 2 else t for t in _listed(tensors)]
+    width = sum(t.shape[1] for t in tensors)
+    rows, start = [], 0
+    for t in tensors:
+        rows.append(_C.constant_pad_nd(t, [start, width - start - t.shape[1]]))
+        start += t.shape[1]
+    return _C.cat(rows, 0)
+
+
+def kron(input, other):
+    """The Kronecker product.
+
+    >>> torch.kron(torch.eye(2), torch.ones(1, 2))
+    tensor([[1., 1., 0., 0.],
+            [0., 0., 1., 1.]])
+    """
+    rank = max(input.dim(), other.dim())
+    a = input.reshape((1,) * (rank - input.dim()) + tuple(input.shape))
+    b = other.reshape((1,) * (rank - other.dim()) + tuple(other.shape))
+    left = [n for size in a.shape for n in (size, 1)]
+    right = [n for size in b.shape for n in (1, size)]
+    product = a.reshape(left) * b.reshape(right)
+    return product.reshape([x * y for x, y in zip(a.shape, b.shape, strict=True)])
+
+
+def tensordot(a, b, dims=2, out=None):
+    """The sum of products over several dimensions of both.
+
+    Args:
+        a: a tensor.
+        b: a tensor.
+        dims: how many of a's last and b's first dimensions, or two lists of dimensions.
+
+    >>> torch.tensordot(torch.ones(2, 3), torch.ones(3, 4), dims=1).shape
+    torch.Size([2, 4])
+    """
+    if isinstance(dims, _C.Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
+    else:
+        left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
+    left, right = [d % a.dim() for d in left], [d % b.dim() for d in right]
+    for i, j in zip(left, right, strict=True):
+        if a.shape[i] != b.shape[j]:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} "
+                f"and second has size {b.shape[j]} in dim {j}"
+            )
+    keep_a = [d for d in range(a.dim()) if d not in left]
+    keep_b = [d for d in range(b.dim()) if d not in right]
+    size = 1
+    for d in left:
+        size *= a.shape[d]
+    result = _C.mm(
+        a.permute(keep_a + left).reshape(-1, size) if size else a.new_zeros((a.numel(), 0)),
+        b.permute(right + keep_b).reshape(size, -1) if size else b.new_zeros((0, b.numel())),
+    )
+    return result.reshape([a.shape[d] for d in keep_a] + [b.shape[d] for d in keep_b])
+
+
+def einsum(equation, *operands):
+    """Products and sums over named dimensions, in Einstein's notation.
+
+    Args:
+        equation: the dimensions of each operand as letters, "->", those of the result.
+        operands: the tensors.
+
+    Raises:
+        RuntimeError: if the equation does not fit the operands.
+
+    >>> torch.einsum("ij,jk->ik", torch.ones(2, 3), torch.ones(3, 2))
+    tensor([[3., 3.],
+            [3., 3.]])
+    """
+    from rushlight import _einsum
+
+    return _einsum.einsum(equation, _listed(operands))
+
+
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Where abs(input - other) <= atol + rtol * abs(other).
+
+    >>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))
+    tensor([ True, False])
+    """
+    if input.dtype != other.dtype:
+        names = _dtype_name(input), _dtype_name(other)
+        raise RuntimeError(f"{names[0]} did not match {names[1]}")
+    close = input == other
+    if equal_nan and input.is_floating_point():
+        close = close | ((input != input) & (other != other))
+    if rtol == 0 and atol == 0:
+        return close
+    if not input.is_floating_point():
+        input, other = input.to(_C.float64), other.to(_C.float64)
+    allowed = atol + (rtol * other).abs()
+    difference = (input - other).abs()
+    return close | ((difference <= allowed) & (difference < float("inf")))
+
+
+def _dtype_name(tensor):
+    return tensor.type().split(".")[-1].removesuffix("Tensor")
+
+
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether isclose() holds everywhere.
+
+    >>> torch.allclose(torch.ones(2), torch.ones(2) + 1e-9)
+    True
+    """
+    return isclose(input, other, rtol, atol, equal_nan).all().item()
+
+
+def diff(input, n=1, dim=-1, prepend=None, append=None):
+    """Differences of neighbours along a dimension, n times.
+
+    >>> torch.diff(torch.tensor([1, 3, 6]))
+    tensor([2, 3])
+    """
+    parts = [part for part in (prepend, input, append) if part is not None]
+    out = _C.cat(parts, dim) if len(parts) > 1 else input
+    for _ in range(n):
+        size = out.shape[dim]
+        if size == 0:
+            break
+        later, earlier = out.narrow(dim, 1, size - 1), out.narrow(dim, 0, size - 1)
+        out = later ^ earlier if out.dtype == _C.bool else later - earlier
+    return out
+
+
+def _triangle(row, col, offset, lower, dtype, device):
+    ones = _C.ones((row, col), device=device)
+    triangle = _C.tril(ones, offset) if lower else _C.triu(ones, offset)
+    return _C.nonzero(triangle).t().contiguous().to(dtype or _C.int64)
+
+
+def tril_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
+    """The positions of the lower triangle, rows above columns."""
+    return _triangle(row, col, offset, True, dtype, device)
+
+
+def triu_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
+    """The positions of the upper triangle, rows above columns."""
+    return _triangle(row, col, offset, False, dtype, device)
+
+
+def unravel_index(indices, shape):
+    """Positions in a flat tensor as one index per dimension of `shape`."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    out = []
+    for size in reversed(shape):
+        out.append(indices % size)
+        indices = indices // size
+    return tuple(reversed(out))
+
+
+def hsplit(input, indices_or_sections):
+    """tensor_split() along the second dimension, or the only one."""
+    return _C.tensor_split(input, indices_or_sections, 0 if input.dim() == 1 else 1)
+
+
+def vsplit(input, indices_or_sections):
+    """tensor_split() along the first dimension."""
+    return _C.tensor_split(input, indices_or_sections, 0)

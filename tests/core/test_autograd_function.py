@@ -1,0 +1,207 @@
+"""autograd.Function, hooks and in-place history against torch."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import rushlight
+
+torch = pytest.importorskip("torch")
+both = pytest.mark.parametrize("m", [rushlight, torch], ids=["rushlight", "torch"])
+
+
+def _square(m):
+    class Square(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, scale):
+            y = x * x * scale
+            ctx.save_for_backward(x, y)
+            ctx.scale = scale
+            return y
+
+        @staticmethod
+        def backward(ctx, grad):
+            x, _ = ctx.saved_tensors
+            return grad * 2 * x * ctx.scale, None
+
+    return Square
+
+
+@both
+def test_function_first_and_second_derivative(m):
+    x = m.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = _square(m).apply(x, 3.0)
+    assert y.grad_fn.name() == "SquareBackward"
+    (g,) = m.autograd.grad(y, x, m.ones_like(y), create_graph=True)
+    assert g.tolist() == [6.0, 12.0, 18.0]
+    (gg,) = m.autograd.grad(g, x, m.ones_like(g))
+    assert gg.tolist() == [6.0, 6.0, 6.0]
+
+
+@both
+def test_setup_context_and_unused_outputs(m):
+    class Two(m.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * 2, x * 3
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            (x,) = inputs
+            ctx.save_for_backward(x)
+
+        @staticmethod
+        def backward(ctx, a, b):
+            assert b.tolist() == [0.0]
+            return a * 2 + b * 3
+
+    x = m.tensor([1.0], requires_grad=True)
+    a, _ = Two.apply(x)
+    a.backward()
+    assert x.grad.tolist() == [2.0]
+
+
+@both
+def test_wrong_gradients_are_refused(m):
+    def make(result):
+        class Wrong(m.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, grad):
+                return result(m, grad)
+
+        x = m.ones(2, requires_grad=True)
+        Wrong.apply(x).backward(m.ones(2))
+
+    with pytest.raises(RuntimeError, match="incorrect number of gradients"):
+        make(lambda m, g: (g, g))
+    with pytest.raises(RuntimeError, match="invalid gradient at index 0"):
+        make(lambda m, g: m.ones(3))
+    with pytest.raises(RuntimeError, match="expected Variable or None"):
+        make(lambda m, g: "no tensor")
+
+
+def test_a_function_that_saves_its_output_leaves_no_cycle():
+    class Exp(rushlight.autograd.Function):
+        alive = 0
+
+        @staticmethod
+        def forward(ctx, x):
+            y = x * 2
+            ctx.save_for_backward(y)
+            ctx.token = Token()
+            return y
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    class Token:
+        def __init__(self):
+            Exp.alive += 1
+
+        def __del__(self):
+            Exp.alive -= 1
+
+    gc.disable()
+    try:
+        y = Exp.apply(rushlight.ones(2, requires_grad=True))
+        assert Exp.alive == 1
+        del y
+        assert Exp.alive == 0
+    finally:
+        gc.enable()
+
+
+@both
+def test_hooks_see_and_replace_gradients(m):
+    seen = []
+    x = m.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 3
+    y.retain_grad()
+    handle = y.register_hook(lambda g: seen.append(g.tolist()) or g * 10)
+    x.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.tolist()))
+    (y * 2).backward(m.ones(2))
+    assert seen == [[2.0, 2.0], [60.0, 60.0]]
+    assert y.grad.tolist() == [20.0, 20.0]
+    handle.remove()
+
+
+@both
+def test_in_place_through_views_keeps_the_history(m):
+    x = m.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = x * 1
+    row, column = y[0], y[:, 1]
+    row.mul_(5)
+    assert row.grad_fn.name() == "AsStridedBackward0"
+    (column * column).backward(m.ones(2))
+    assert x.grad.tolist() == [[0.0, 100.0], [0.0, 8.0]]
+
+
+@both
+def test_saved_tensors_that_were_written_to_are_noticed(m):
+    x = m.ones(3, requires_grad=True)
+    y = x * 2
+    z = y * y
+    y.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward(m.ones(3))
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+        x[0].add_(1)
+
+
+@both
+def test_second_backward_needs_retain_graph(m):
+    x = m.ones(3, requires_grad=True)
+    y = x * x
+    y.backward(m.ones(3), retain_graph=True)
+    y.backward(m.ones(3))
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.backward(m.ones(3))
+
+
+def test_a_long_chain_needs_no_stack():
+    import threading
+
+    def work():
+        x = rushlight.ones(1, requires_grad=True)
+        y = x
+        for _ in range(200_000):
+            y = y + y.detach()
+            y = y * 0.5
+        y.backward(rushlight.ones(1))
+        result.append(x.grad.item())
+        del y
+
+    result = []
+    previous = threading.stack_size(256 * 1024)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(previous)
+    assert len(result) == 1
+
+
+def test_gradcheck_finds_a_wrong_gradient():
+    class Wrong(rushlight.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 3
+
+    x = rushlight.tensor([1.0, 2.0], dtype=rushlight.float64, requires_grad=True)
+    assert rushlight.autograd.gradcheck(lambda x: x * x * 2, x)
+    assert rushlight.autograd.gradgradcheck(lambda x: x * x * x, x)
+    assert not rushlight.autograd.gradcheck(Wrong.apply, x, raise_exception=False)
+    np.testing.assert_allclose(x.detach().numpy(), [1.0, 2.0])
