@@ -72,6 +72,10 @@ def run(arguments: list[str]) -> None:
     else:
         from ._runner.script import run_script
 
+        if os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):  # perhaps from an option, after the import
+            from .cuda import _nvidia_smi
+
+            _nvidia_smi.start_from_environment()
         run_script(file, arguments)
 
 
