@@ -17,7 +17,3 @@ def pair(reference):
         return tuple(built)
 
     return build_both
-
-
-# Until the operations that layers call are there.
-collect_ignore_glob = [] if hasattr(rushlight, "linear") else ["test_*.py"]

@@ -34,10 +34,7 @@ COMPOSED = [
     ("NAdam", {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True}),
     ("RAdam", {"lr": 0.05, "weight_decay": 0.1}),
 ]
-needs_ops = pytest.mark.skipif(not hasattr(torch, "linear"), reason="waits for the operations")
-EVERY = [pytest.param(*case) for case in CASES] + [
-    pytest.param(*case, marks=needs_ops) for case in COMPOSED
-]
+EVERY = CASES + COMPOSED
 SHAPES = [(3, 4), (5,), ()]
 
 
@@ -300,7 +297,6 @@ def test_wrong_call(reference, text):
     assert words(torch) == words(reference)
 
 
-@needs_ops
 @pytest.mark.parametrize("search", [None, "strong_wolfe"])
 def test_lbfgs(reference, search):
     def run(library):

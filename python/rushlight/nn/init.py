@@ -255,13 +255,13 @@ def _qr(matrix):
         if square == 0.0:
             continue
         v = v.unsqueeze(1)
-        r[j:] -= v @ (v.t() @ r[j:]) * (2.0 / square)
+        r[j:] -= v * _C.matmul(v.t(), r[j:]) * (2.0 / square)
         reflectors.append((j, v * (2.0 / square), v))
     q = _C.zeros((rows, cols), dtype=_C.float64, device=matrix.device)
     for j in range(cols):
         q[j, j] = 1
     for j, scaled, v in reversed(reflectors):
-        q[j:] -= scaled @ (v.t() @ q[j:])
+        q[j:] -= scaled * _C.matmul(v.t(), q[j:])
     return q.to(matrix.dtype), r[:cols].to(matrix.dtype)
 
 

@@ -38,7 +38,7 @@ def scaled_dot_product_attention(
                 "is_causal=True"
             )
         attn_mask = _C.ones((l, s), dtype=_C.bool, device=query.device).tril()
-    scores = (query @ key.transpose(-2, -1)) * scale
+    scores = _C.matmul(query, key.transpose(-2, -1)) * scale
     if attn_mask is not None:
         if attn_mask.dtype == _C.bool:
             scores = scores.masked_fill(~attn_mask, -math.inf)
@@ -47,4 +47,4 @@ def scaled_dot_product_attention(
     weights = _C.softmax(scores, -1)
     if dropout_p > 0.0:
         weights = _C.dropout(weights, dropout_p, True)
-    return weights @ value
+    return _C.matmul(weights, value)
