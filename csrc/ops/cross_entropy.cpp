@@ -3,6 +3,7 @@
 #include "ops/cross_entropy.h"
 
 #include "core/backend.h"
+#include "core/operands.h"
 #include "core/work.h"
 #include "kernels/cross_entropy.h"
 #include "ops/pointwise.h"
@@ -23,7 +24,8 @@ struct Operands {
 
 void check_weight(const Tensor& input, const std::optional<Tensor>& weight, std::int64_t classes) {
   if (!weight) return;
-  check_same_device("cross_entropy", input, "input", *weight, "weight");
+  check_operands("cross_entropy", "nll_loss_forward", {"input", "self", input},
+                 {"weight", "weight", *weight});
   if (weight->dim() != 1 || weight->numel() != classes)
     fail<RuntimeError>("weight tensor should be defined either for all ", classes,
                        " classes or no classes but got weight tensor of shape: ", weight->sizes());
@@ -35,7 +37,7 @@ void check_weight(const Tensor& input, const std::optional<Tensor>& weight, std:
 
 Operands operands(const char* name, const char* kernel, const Tensor& input, const Tensor& target,
                   const std::optional<Tensor>& weight, std::int64_t ignore_index) {
-  check_same_device(name, input, "input", target, "target");
+  check_operands(name, "nll_loss_forward", {"input", "self", input}, {"target", "target", target});
   const int dim = input.dim();
   if (dim < 1) fail<ValueError>("Expected 1 or more dimensions (got ", dim, ")");
   const bool single = dim == 1;

@@ -2,6 +2,7 @@
 #include "ops/embedding.h"
 
 #include "core/backend.h"
+#include "core/operands.h"
 #include "core/work.h"
 #include "kernels/embedding.h"
 #include "ops/pointwise.h"
@@ -55,7 +56,8 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t paddi
         "Long, Int; but got torch.",
         scalar_name(indices.dtype()), "Tensor instead (while checking arguments for embedding)\n",
         describe("indices", indices), "; convert with .long()");
-  check_same_device("embedding", weight, "weight", indices, "indices");
+  check_operands("embedding", "_index_select", {"weight", "self", weight},
+                 {"indices", "index", indices});
   Shape shape = indices.shape();
   shape.push_back(weight->shape[1]);
   Tensor out = empty(shape, weight.dtype(), weight.device());

@@ -1,4 +1,5 @@
 // matmul, linear and bilinear: shapes brought to the products of matmul.cpp.
+#include "core/operands.h"
 #include "ops/matmul.h"
 
 namespace rushlight {
@@ -70,7 +71,8 @@ Tensor matmul(const Tensor& input, const Tensor& other) {
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
-  check_same_device("linear", input, "input", weight, "weight");
+  check_operands("linear", bias ? "addmm" : "mm", {"input", "mat1", input},
+                 {"weight", "mat2", weight});
   if (weight.dim() == 1 && !bias) return matmul(input, weight);
   if (input.dim() == 0 || weight.dim() != 2)
     fail<RuntimeError>("both arguments to linear need to be at least 1D, but they are ",

@@ -2,6 +2,7 @@
 #include "ops/matmul.h"
 
 #include "core/backend.h"
+#include "core/operands.h"
 #include "core/work.h"
 #include "kernels/matmul.h"
 
@@ -71,7 +72,7 @@ void check_batches(const Tensor& batch1, const Tensor& batch2) {
     fail<RuntimeError>("Expected size for first two dimensions of batch2 tensor to be: [",
                        batch1->shape[0], ", ", batch1->shape[2], "] but got: [", batch2->shape[0],
                        ", ", batch2->shape[1], "].");
-  check_same_device("bmm", batch1, "batch1", batch2, "batch2");
+  check_operands("bmm", "bmm", {"batch1", "self", batch1}, {"batch2", "mat2", batch2});
   if (batch1.dtype() != batch2.dtype())
     fail<RuntimeError>("expected scalar type ", scalar_name(batch1.dtype()), " but found ",
                        scalar_name(batch2.dtype()));
@@ -144,7 +145,7 @@ Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tenso
 Tensor mm(const Tensor& self, const Tensor& mat2) {
   if (self.dim() != 2) fail<RuntimeError>("self must be a matrix\n", describe("self", self));
   if (mat2.dim() != 2) fail<RuntimeError>("mat2 must be a matrix\n", describe("mat2", mat2));
-  check_same_device("mm", self, "self", mat2, "mat2");
+  check_operands("mm", "mm", {"self", "self", self}, {"mat2", "mat2", mat2});
   if (self->shape[1] != mat2->shape[0]) fail_shapes(self, mat2);
   if (self.dtype() != mat2.dtype())
     fail<RuntimeError>("expected m1 and m2 to have the same dtype, but got: ", c_name(self.dtype()),
@@ -234,8 +235,8 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, Scalar
              Scalar alpha) {
   if (mat1.dim() != 2) fail<RuntimeError>("mat1 must be a matrix, got ", mat1.dim(), "-D tensor");
   if (mat2.dim() != 2) fail<RuntimeError>("mat2 must be a matrix, got ", mat2.dim(), "-D tensor");
-  check_same_device("addmm", mat1, "mat1", mat2, "mat2");
-  check_same_device("addmm", mat1, "mat1", input, "self");
+  check_operands("addmm", "addmm", {"mat1", "mat1", mat1}, {"mat2", "mat2", mat2});
+  check_operands("addmm", "addmm", {"mat1", "mat1", mat1}, {"self", "self", input});
   if (mat1.dtype() != mat2.dtype())
     fail<RuntimeError>("mat1 and mat2 must have the same dtype, but got ",
                        scalar_name(mat1.dtype()), " and ", scalar_name(mat2.dtype()), "\n",

@@ -372,6 +372,7 @@ class CIFAR10(torch.utils.data.Dataset):
     def __getitem__(self, i):
         return torch.from_numpy(self.data[i].copy()).float().div(255), self.labels[i]
 
+torch.Tensor.cuda = lambda self: self  # the program calls it unguarded
 module = types.ModuleType("torchvision")
 module.datasets = types.SimpleNamespace(CIFAR10=CIFAR10)
 module.transforms = types.SimpleNamespace(ToTensor=lambda: None)
