@@ -10,8 +10,13 @@ def make_type(name: str, dtype):
         def __instancecheck__(cls, value):
             return isinstance(value, _C.Tensor) and value.is_cuda and value.dtype == dtype
 
-        def __call__(cls, *args):
-            device = _C.device("cuda")
+        def __call__(cls, *args, device="cuda"):
+            device = _C.device(device)
+            if device.type != "cuda":
+                raise RuntimeError(
+                    "legacy constructor expects device type: cuda but device type: "
+                    f"{device.type} was passed"
+                )
             if len(args) == 1 and not isinstance(args[0], (int, _C.Size)):
                 return _C.tensor(args[0], dtype=dtype, device=device)
             size = args[0] if len(args) == 1 and isinstance(args[0], _C.Size) else args
