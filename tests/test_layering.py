@@ -47,8 +47,7 @@ def code_only(text):
 
 CPP_FILES = files("csrc", "kernels", suffixes=CPP)
 SOURCES = [*CPP_FILES, *files("python", "tests", "notebooks", ".ci", suffixes={".py", *CPP})]
-# The demo's programs are users' programs: they import torch and are run by `rushlight run`.
-PYTHON_FILES = [p for p in files("python", suffixes={".py"}) if p.parent.name != "_demo"]
+PYTHON_FILES = files("python", suffixes={".py"})
 
 
 def folder_of(path):

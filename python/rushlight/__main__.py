@@ -6,7 +6,7 @@ import sys
 USAGE = """\
 usage: rushlight run FILE.py|FILE.ipynb [--gpus N] [--profile P] [--memory M] [--] [ARGUMENTS...]
        rushlight info
-       rushlight demo [--gpus N]
+       rushlight demo
 
 run     runs a program or a notebook in which `import torch` and `import torchvision` mean rushlight
           --gpus N      virtual GPUs, 0 to 64 (0: none)
@@ -14,7 +14,7 @@ run     runs a program or a notebook in which `import torch` and `import torchvi
           --memory M    memory of each, such as 2GiB (default: the profile's)
         options stand before or right after FILE; what follows goes to the program
 info    versions, devices, libraries, threads, and why there is no CUDA, if there is none
-demo    a short tour on virtual GPUs
+demo    the five documents' lessons on virtual GPUs, cell by cell
 """
 VARIABLES = {
     "--gpus": "RUSHLIGHT_VIRTUAL_GPUS",
@@ -97,7 +97,8 @@ def main() -> None:
     elif command == "demo":
         from ._demo import main as demo
 
-        take_options(arguments)
+        if arguments:
+            wrong_usage("demo takes no arguments")
         demo()
     else:
         wrong_usage(f"unknown command {command!r}")

@@ -1,32 +1,46 @@
-# `rushlight demo`: five short programs on virtual GPUs, one for each of the lessons in notebooks/.
-# They are plain programs that import torch; each is run by `rushlight run` in a process of its own.
+# `rushlight demo`: the five documents' notebooks, cell by cell, in a Jupyter kernel, on virtual GPUs.
+# They lie beside this file in an installed package, in notebooks/ in the source tree.
 import os
-import subprocess
+import shutil
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOUR = (
-    ("data_parallel.py", "One batch over four GPUs: DataParallel splits 30 rows as chunk does."),
-    ("one_gpu.py", "Tensors and models on a GPU, and what happens when devices mix."),
-    ("many_gpus.py", "Which GPUs a program sees, and which has most memory left."),
-    ("moving.py", "Every form of .to, and checkpoints that change devices."),
-    ("training.py", "A CNN that learns, on a GPU, with its loss falling."),
+    (
+        "000_data_parallel",
+        "A batch over several GPUs: DataParallel splits it and gathers results.",
+    ),
+    ("001_one_gpu", "Tensors and models on a GPU, and what happens when devices mix."),
+    ("002_many_gpus", "Which GPUs a program sees, the main GPU, and which has most memory left."),
+    ("003_to_device", "Every form of .to, and checkpoints that change devices."),
+    ("004_training", "What goes onto the GPU; then a CNN learns from images of digits."),
 )
 
 
+def find_notebooks() -> str:
+    tree = os.path.normpath(os.path.join(HERE, "..", "..", "..", "notebooks"))
+    for folder in (os.path.join(HERE, "notebooks"), tree):
+        if os.path.isfile(os.path.join(folder, TOUR[0][0] + ".ipynb")):
+            return folder
+    sys.exit("rushlight: the notebooks of the demo are not installed")
+
+
+def show_code(source: str, may_raise: bool) -> None:
+    note = ["  (the lesson expects an error here)"] if may_raise else []
+    print("", *(f"  | {line}" for line in source.splitlines()), *note, sep="\n", flush=True)
+
+
 def main() -> None:
-    """Runs the tour; options of `rushlight run` that were given hold for every program."""
-    gpus = os.environ.get("RUSHLIGHT_VIRTUAL_GPUS", "4")
-    home = os.path.dirname(os.path.dirname(HERE))
-    paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(paths),
-        "RUSHLIGHT_VIRTUAL_GPUS": gpus,
-    }
-    for number, (name, explanation) in enumerate(TOUR, 1):
-        print(f"\n== {number}. {explanation}\n   ({os.path.join(HERE, name)})\n", flush=True)
-        command = [sys.executable, "-m", "rushlight", "run", os.path.join(HERE, name)]
-        done = subprocess.run(command, env=environment, check=False)
-        if done.returncode:
-            sys.exit(done.returncode)
+    """Runs the tour; what it writes goes into a folder that is removed at the end."""
+    from .._runner.notebook import run_notebook
+
+    for name in ("CUDA_VISIBLE_DEVICES", "RUSHLIGHT_VIRTUAL_GPUS"):  # the lessons choose their own
+        os.environ.pop(name, None)
+    with tempfile.TemporaryDirectory(prefix="rushlight-demo-") as scratch:
+        folder = os.path.join(scratch, "notebooks")
+        shutil.copytree(find_notebooks(), folder)
+        os.environ["TMPDIR"] = scratch
+        for number, (name, explanation) in enumerate(TOUR):
+            print(f"\n== Document {number:03}. {explanation}")
+            run_notebook(os.path.join(folder, name + ".ipynb"), [], before=show_code)

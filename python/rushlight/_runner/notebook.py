@@ -78,11 +78,14 @@ def code_cells(path: str):
         sys.exit(f"rushlight: {path!r} is not a notebook of format 4 ({error!r})")
 
 
-def run_notebook(path: str, arguments: list[str]) -> None:
+def run_notebook(path: str, arguments: list[str], before=None) -> None:
+    """Runs the cells in order; `before` is told each cell's code and whether it may raise."""
     cells = list(code_cells(path))
     folder = os.path.dirname(os.path.abspath(path))
     with kernel(folder, [path, *arguments]) as client:
         for source, may_raise in cells:
+            if before is not None:
+                before(source, may_raise)
             try:
                 reply = client.execute_interactive(source, output_hook=show, stop_on_error=False)
             except RuntimeError as error:
