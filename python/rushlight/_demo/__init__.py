@@ -1,5 +1,5 @@
-# `rushlight demo`: the five documents' notebooks, cell by cell, in a Jupyter kernel, on virtual GPUs.
-# They lie beside this file in an installed package, in notebooks/ in the source tree.
+# `rushlight demo`: the notebooks of the five documents, cell by cell, on virtual GPUs. They lie beside
+# this file in an installed package, in notebooks/ in the source tree.
 import os
 import shutil
 import sys
