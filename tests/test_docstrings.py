@@ -16,7 +16,10 @@ import rushlight
 
 # Ours to organise, not for users: no docstring is asked of what they define.
 PRIVATE_PARTS = ("_", "__main__")
-SKIPPED_MODULES = ("rushlight.utils.tensorboard",)  # needs an extra
+SKIPPED_MODULES = (
+    "rushlight.libscipy_openblas",  # a library, not a module
+    "rushlight.utils.tensorboard",
+)  # needs an extra
 
 
 def modules():

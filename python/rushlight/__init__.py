@@ -41,7 +41,6 @@ _LAZY = {
 }
 _SUBMODULES = {
     "accelerator",
-    "amp",
     "autograd",
     "backends",
     "cuda",
@@ -52,10 +51,7 @@ _SUBMODULES = {
     "random",
     "return_types",
     "serialization",
-    "special",
     "storage",
-    "testing",
-    "types",
     "utils",
     "version",
     "vision",
