@@ -3,16 +3,22 @@
 
 namespace rushlight {
 
+// "MulBackward0" -> "Mul", as torch shortens it here.
+static std::string_view operation(const Node& node) {
+  const std::string_view name = node.title();
+  return name.substr(0, name.rfind("Backward"));
+}
+
 void Saved::fail_modified(const Tensor& t, std::uint32_t version) {
   const Node* node = t->node && t->node->inputs ? t->node : nullptr;
   fail<RuntimeError>(
       "one of the variables needed for gradient computation has been modified by an inplace "
       "operation: [torch.",
       t.device().is_cuda() ? "cuda." : "", scalar_name(t.dtype()), "Tensor ", t.sizes(), "]",
-      node ? text(", which is output ", t->output, " of ", node->title(), ",") : "",
+      node ? text(", which is output ", t->output, " of ", operation(*node), ",") : "",
       " is at version ", t->storage->version, "; expected version ", version,
-      " instead. Hint: the backtrace further above shows the operation that failed to compute its "
-      "gradient. The variable in question was changed in there or anywhere later. Good luck!\n"
+      " instead. Hint: enable anomaly detection to find the operation that failed to compute its "
+      "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).\n"
       "an operation kept this tensor for its gradient, and it was written to before backward(): "
       "write to a clone(), or use the operation without the trailing underscore");
 }

@@ -88,10 +88,10 @@ std::vector<Tensor> gradients(py::handle outputs, py::handle inputs, py::handle 
     if (zeros)
       out[i] = zeros_like(wanted[i]);
     else if (!allow_unused)
-      fail<RuntimeError>(
-          "One of the differentiated Tensors appears to not have been used in the graph. "
-          "Set allow_unused=True if this is the desired behavior.\n",
-          describe(text("inputs[", i, "]").c_str(), wanted[i]));
+      fail<RuntimeError>("The differentiated Tensor at index ", i,
+                         " appears to not have been used in the graph. "
+                         "Set allow_unused=True if this is the desired behavior.\n",
+                         describe(text("inputs[", i, "]").c_str(), wanted[i]));
   }
   return out;
 }

@@ -80,6 +80,12 @@ const char* scalar_name(DType d) {
                                    "Long", "Half", "BFloat16", "Float", "Double"};
   return names[int(d)];
 }
+const char* c_name(DType d) {
+  constexpr const char* names[] = {"bool",  "unsigned char", "signed char", "short int",
+                                   "int",   "long int",      "c10::Half",   "c10::BFloat16",
+                                   "float", "double"};
+  return names[int(d)];
+}
 std::ostream& operator<<(std::ostream& s, DType d) { return s << "torch." << dtype_name(d); }
 
 DType promote_types(DType a, DType b) {

@@ -26,6 +26,7 @@ std::ostream& operator<<(std::ostream& s, Device d);  // cuda:0
 
 const char* dtype_name(DType d);   // float32
 const char* scalar_name(DType d);  // Float
+const char* c_name(DType d);       // float, long int: as torch's convolutions name types
 std::ostream& operator<<(std::ostream& s, DType d);  // torch.float32
 
 // What two tensors of these dtypes compute in.

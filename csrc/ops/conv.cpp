@@ -36,6 +36,17 @@ ConvOptions checked(const ConvOptions& o, int rank) {
 
 void check_operands(const char* name, int rank, const Tensor& input, const Tensor& weight,
                     const std::optional<Tensor>& bias, const ConvOptions& o, bool transposed) {
+  const auto kind = [](const Tensor& t) {
+    return text(t.device().is_cuda() ? "torch.cuda." : "torch.", scalar_name(t.dtype()), "Tensor");
+  };
+  const auto elsewhere = [&](const Tensor& other, const char* what) {
+    fail<RuntimeError>("Input type (", kind(input), ") and ", what, " type (", kind(other),
+                       ") should be the same or input should be a MKLDNN tensor and weight is a "
+                       "dense tensor\n",
+                       describe("input", input), "; ", describe(what, other),
+                       "\nmove one of them: x.to(y.device), or module.to(device)");
+  };
+  if (weight.device().type != input.device().type) elsewhere(weight, "weight");
   check_same_device(name, input, "input", weight, "weight");
   if (bias) check_same_device(name, input, "input", *bias, "bias");
   if (input.dim() != rank + 1 && input.dim() != rank + 2)
@@ -46,13 +57,13 @@ void check_operands(const char* name, int rank, const Tensor& input, const Tenso
                        ", but got weight of size ", weight.sizes(), "\n", describe("input", input),
                        "; ", describe("weight", weight));
   const auto words = [&](const Tensor& other, const char* what) {
-    fail<RuntimeError>("Input type (", scalar_name(input.dtype()), ") and ", what, " type (",
-                       scalar_name(other.dtype()), ") should be the same\n",
-                       describe("input", input), "; ", describe(what, other),
+    fail<RuntimeError>("Input type (", c_name(input.dtype()), ") and ", what, " type (",
+                       c_name(other.dtype()), ") should be the same\n", describe("input", input),
+                       "; ", describe(what, other),
                        "; convert one with .to(dtype), as in x.float()");
   };
-  if (weight.dtype() != input.dtype()) words(weight, "weight");
   if (bias && bias->dtype() != input.dtype()) words(*bias, "bias");
+  if (weight.dtype() != input.dtype()) words(weight, "weight");
   if (!is_floating(input.dtype()))
     fail<NotImplementedError>("\"slow_conv", rank, "d_cpu\" not implemented for '",
                               scalar_name(input.dtype()), "'");

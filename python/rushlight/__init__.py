@@ -78,6 +78,11 @@ def __getattr__(name):
         value = getattr(importlib.import_module(_LAZY[name]), name)
         globals()[name] = value
         return value
+    elif name.endswith("Tensor"):
+        legacy = importlib.import_module("rushlight._legacy")
+        if name in legacy.DTYPES:
+            value = globals()[name] = legacy.make_type(name)
+            return value
     else:
         for module in ("rushlight._python_ops", "rushlight.functional"):
             value = getattr(importlib.import_module(module), name, None)

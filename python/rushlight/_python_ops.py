@@ -64,6 +64,19 @@ def set_default_dtype(d):
     _C._set_default_dtype(d)
 
 
+def set_default_tensor_type(t):
+    """Sets the dtype of new floating-point tensors by a legacy type or its name.
+
+    Args:
+        t: torch.FloatTensor, torch.DoubleTensor, ... or such a name.
+    """
+    name = t if isinstance(t, str) else getattr(t, "_legacy_name", str(t))
+    kind = name.removeprefix("torch.").removesuffix("Tensor")
+    if kind not in _LEGACY:
+        raise TypeError(f"invalid type object: {name}; only CPU types can be the default here")
+    _C._set_default_dtype(_LEGACY[kind])
+
+
 def typename(obj):
     """The name of an object's type, with its module."""
     if isinstance(obj, _C.Tensor):

@@ -4,6 +4,7 @@ Importing this touches no device. CUDA comes into use with the first tensor on a
 """
 
 from .. import _C
+from .._legacy import DTYPES as _DTYPES
 from . import memory, nvtx, random, streams
 from ._device import (
     can_device_access_peer,
@@ -50,22 +51,9 @@ from .streams import (
 OutOfMemoryError = _C.OutOfMemoryError
 _lazy_init = init
 
-_TYPES = {
-    "BFloat16Tensor": "bfloat16",
-    "BoolTensor": "bool",
-    "ByteTensor": "uint8",
-    "CharTensor": "int8",
-    "DoubleTensor": "float64",
-    "FloatTensor": "float32",
-    "HalfTensor": "float16",
-    "IntTensor": "int32",
-    "LongTensor": "int64",
-    "ShortTensor": "int16",
-}
-
 __all__ = [
     *_of_memory,
-    *_TYPES,
+    *_DTYPES,
     "Event",
     "OutOfMemoryError",
     "Stream",
@@ -122,9 +110,9 @@ def __getattr__(name):
         return is_initialized()
     if name == "default_generators":
         return tuple(random._generator(i) for i in range(device_count()))
-    if name in _TYPES:
-        from ._types import make_type
+    if name in _DTYPES:
+        from .._legacy import make_type
 
-        value = globals()[name] = make_type(name, getattr(_C, _TYPES[name]))
+        value = globals()[name] = make_type(name, "cuda")
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
