@@ -9,13 +9,6 @@
 namespace rushlight {
 namespace {
 
-const char* c_name(DType d) {  // what torch's own words call a dtype here
-  constexpr const char* names[kDTypes] = {"bool",  "unsigned char", "signed char", "short int",
-                                          "int",   "long int",      "c10::Half",   "c10::BFloat16",
-                                          "float", "double"};
-  return names[int(d)];
-}
-
 Tensor transposed(const Tensor& t) { return transpose(t, -2, -1); }
 bool is_transposed(const Tensor& t) {
   const int d = t.dim();
