@@ -191,6 +191,8 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
                                  const std::vector<Tensor>& inputs, BackwardOptions options) {
   Run run;
   std::vector<Ref<Node>> root_nodes;
+  root_nodes.reserve(roots.size());
+  run.frontier.reserve(8);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     if (roots[i].device().is_cuda()) check_alive(roots[i]);
     Node* node = gradient_node(*roots[i].body());

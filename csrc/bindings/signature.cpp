@@ -2,6 +2,7 @@
 #include "bindings/signature.h"
 
 #include <pybind11/eval.h>
+#include <unordered_set>
 
 namespace py = pybind11;
 
@@ -57,36 +58,21 @@ Signature Signature::parse(std::string_view text) {
   return s;
 }
 
-// The value of the exception in flight, borrowed.
-static PyObject* current_value() {
-#if PY_VERSION_HEX >= 0x030C0000
-  PyObject* value = PyErr_GetRaisedException();
-  PyErr_SetRaisedException(value);
-#else
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_Restore(type, value, trace);
-#endif
-  return value;
-}
-
-// Mismatches are remembered, so that overloads can tell them from a TypeError of the op itself.
-static PyObject* last_mismatch = nullptr;  // compared, never used
+// Signatures that are one of several overloads: where a call does not fit one, making an error only
+// to drop it would cost a microsecond.
+static std::unordered_set<const Signature*> alternatives;
+static bool missed = false;
 
 template <class... A>
-static bool mismatch(const char* format, A... parts) {
-  PyErr_Format(PyExc_TypeError, format, parts...);
-  last_mismatch = current_value();
+static bool mismatch(const Signature* s, const char* format, A... parts) {
+  if (alternatives.contains(s))
+    missed = true;
+  else
+    PyErr_Format(PyExc_TypeError, format, parts...);
   return false;
 }
 
-bool is_mismatch() {
-  const bool is =
-      last_mismatch && PyErr_ExceptionMatches(PyExc_TypeError) && current_value() == last_mismatch;
-  last_mismatch = nullptr;
-  if (is) PyErr_Clear();
-  return is;
-}
+bool is_mismatch() { return std::exchange(missed, false); }
 
 bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
                      PyObject** values, std::pair<PyObject* const*, Py_ssize_t>& rest) const {
@@ -97,7 +83,7 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
   if (filled + n > positional ||
       (variadic && filled + n == positional && !PySequence_Check(args[n - 1]))) {
     if (!variadic) {
-      return mismatch("%s() takes %d positional argument%s but %zd %s given", name.c_str(),
+      return mismatch(this, "%s() takes %d positional argument%s but %zd %s given", name.c_str(),
                       positional, positional == 1 ? "" : "s", filled + n,
                       filled + n == 1 ? "was" : "were");
     }
@@ -114,7 +100,8 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
     if (i == count)  // not interned, or not ours
       for (i = 0; i < count && PyUnicode_Compare(parameters[std::size_t(i)].key, key) != 0;) ++i;
     if (i == count || values[i]) {
-      return mismatch(i == count ? "%s() got an unexpected keyword argument '%U'"
+      return mismatch(this,
+                      i == count ? "%s() got an unexpected keyword argument '%U'"
                                  : "%s() got multiple values for argument '%U'",
                       name.c_str(), key);
     }
@@ -127,7 +114,7 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
       values[i] = empty;
       continue;
     }
-    return mismatch("%s() missing 1 required positional arguments: \"%s\"", name.c_str(),
+    return mismatch(this, "%s() missing 1 required positional arguments: \"%s\"", name.c_str(),
                     parameters[std::size_t(i)].name.c_str());
   }
   return true;
@@ -136,9 +123,9 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
 bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got) const {
   const char* type = Py_TYPE(got)->tp_name;
   if (int(i) >= positional)
-    return mismatch("%s(): argument '%s' must be %s, not %s", name.c_str(),
+    return mismatch(this, "%s(): argument '%s' must be %s, not %s", name.c_str(),
                     parameters[i].name.c_str(), expected, type);
-  return mismatch("%s(): argument '%s' (position %zu) must be %s, not %s", name.c_str(),
+  return mismatch(this, "%s(): argument '%s' (position %zu) must be %s, not %s", name.c_str(),
                   parameters[i].name.c_str(), i + 1, expected, type);
 }
 
@@ -213,7 +200,10 @@ void publish_overloads(py::module_& m, As as, const std::vector<const Signature*
                        const std::vector<std::string>& stubs, std::string_view doc,
                        _PyCFunctionFastWithKeywords function, _PyCFunctionFastWithKeywords method) {
   std::string text;
-  for (const Signature* s : signatures) text += s->text + "\n";
+  for (const Signature* s : signatures) {
+    text += s->text + "\n";
+    alternatives.insert(s);
+  }
   define(m, as, *signatures[0], false, text + "\n" + std::string(doc), function, method);
   for (const std::string& stub : stubs)
     m.attr("__stubs__").cast<py::list>().append(py::make_tuple(stub, int(as)));

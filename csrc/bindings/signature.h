@@ -137,7 +137,7 @@ void op(pybind11::module_& m, std::string_view text, As as = As::both, std::stri
 // lists them all, with what was given.
 PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyObject* self,
                       PyObject* const* args, Py_ssize_t n, PyObject* keywords);
-bool is_mismatch();  // the current Python error is one of bind() or wrong_type(); clears it if so
+bool is_mismatch();  // whether bind() or wrong_type() of an overload just failed, without an error
 
 template <auto... F>
 struct Overloads {

@@ -93,6 +93,15 @@ static void check_inside(const Storage& s, DType dtype, Sizes sizes, const std::
                        " are out of bounds for storage of size ", s.bytes);
 }
 
+// The same for a tensor that exists: where it is dense, its number of elements tells its extent.
+static void check_inside(const Body& b) {
+  const auto item = std::int64_t(item_size(b.dtype));
+  const std::uint64_t end = std::uint64_t(b.offset + b.numel) * std::uint64_t(item);
+  if (b.contiguous && end <= b.storage->bytes) [[likely]]
+    return;
+  check_inside(*b.storage, b.dtype, b.shape, b.strides.data(), b.offset);
+}
+
 Tensor from_storage(Ref<Storage> storage, DType dtype, Sizes sizes, const std::int64_t* strides,
                     std::int64_t offset) {
   const std::int64_t numel = numel_of(sizes);
@@ -133,7 +142,7 @@ View view_of(const Tensor& t, Sizes to) {
   if (!t) fail<RuntimeError>("an undefined tensor was given to a kernel");
   check_alive(t);
   const Body& b = *t.body();
-  check_inside(*b.storage, b.dtype, b.shape, b.strides.data(), b.offset);
+  check_inside(b);
   View v;
   v.data = static_cast<char*>(b.storage->data) + b.offset * std::int64_t(item_size(b.dtype));
   v.dtype = b.dtype;
@@ -149,7 +158,7 @@ View view_of(const Tensor& t) {
   if (!t) fail<RuntimeError>("an undefined tensor was given to a kernel");
   check_alive(t);
   const Body& b = *t.body();
-  check_inside(*b.storage, b.dtype, b.shape, b.strides.data(), b.offset);
+  check_inside(b);
   View v;
   v.data = static_cast<char*>(b.storage->data) + b.offset * std::int64_t(item_size(b.dtype));
   v.dtype = b.dtype;

@@ -16,7 +16,8 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
     const Tensor& t = tensors[i];
     if (t.dim() == 0)
       fail<RuntimeError>("zero-dimensional tensor (at position ", i, ") cannot be concatenated");
-    check_same_device("cat", tensors[0], "tensors[0]", t, text("tensors[", i, "]").c_str());
+    if (t.device() != tensors[0].device())
+      fail_devices("cat", tensors[0], "tensors[0]", t, text("tensors[", i, "]").c_str());
     dtype = promote_types(dtype, t.dtype());
     if (!first && !is_skipped(t)) first = &t;
   }
@@ -48,6 +49,7 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
       start += lengths[i];
     }
   }
+  if (!needs_grad(tensors)) return out;
   std::vector<DType> dtypes;
   for (const Tensor& t : tensors) dtypes.push_back(t.dtype());
   return record(
@@ -74,7 +76,8 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
     if (!same(tensors[i].sizes(), first.sizes()))
       fail<RuntimeError>("stack expects each tensor to be equal size, but got ", first.sizes(),
                          " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
-    check_same_device("stack", first, "tensors[0]", tensors[i], text("tensors[", i, "]").c_str());
+    if (tensors[i].device() != first.device())
+      fail_devices("stack", first, "tensors[0]", tensors[i], text("tensors[", i, "]").c_str());
     dtype = promote_types(dtype, tensors[i].dtype());
   }
   Shape shape;
@@ -88,6 +91,7 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
     for (std::size_t i = 0; i < tensors.size(); ++i)
       copy_bits(select(out, at, std::int64_t(i)), tensors[i]);
   }
+  if (!needs_grad(tensors)) return out;
   std::vector<DType> dtypes;
   for (const Tensor& t : tensors) dtypes.push_back(t.dtype());
   return record(

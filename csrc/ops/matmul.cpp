@@ -17,7 +17,8 @@ bool is_transposed(const Tensor& t) {
 }
 
 // A matrix, a column (`vector`: size n becomes (n, 1)) or a batch, as the kernel's rank 3.
-View as_batch(View v, bool column = false) {
+View as_batch(const Tensor& t, bool column = false) {
+  View v = view_of(t);  // changed where it lies: a copy costs as much as a small product
   if (column) {
     v.sizes[1] = 1;
     v.strides[1] = 1;
@@ -37,8 +38,7 @@ View as_batch(View v, bool column = false) {
 void run(const Tensor& left, const Tensor& right, const Tensor& out, Scalar alpha, Scalar beta,
          bool column = false) {
   if (out.numel() == 0 || out.device().is_meta()) return;
-  const View l = as_batch(view_of(left)), r = as_batch(view_of(right), column),
-             o = as_batch(view_of(out), column);
+  const View l = as_batch(left), r = as_batch(right, column), o = as_batch(out, column);
   const Backend& b = backend(out.device());
   const double products = double(out.numel()) * double(l.sizes[2]);
   const Unlocked unlocked(products * (is_floating(out.dtype()) ? 0.02 : 0.3),
@@ -110,6 +110,7 @@ Tensor right_gradient(const Tensor& g, const Tensor& left, const Tensor& right) 
 }
 
 Tensor record_product(const char* name, Tensor out, const Tensor& left, const Tensor& right) {
+  if (!needs_grad(left, right)) return out;
   return record(
       name, std::move(out),
       [l = Saved(left), r = Saved(right)](Tensor g, Node& self) {
@@ -120,6 +121,7 @@ Tensor record_product(const char* name, Tensor out, const Tensor& left, const Te
 }
 Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tensor& left,
                   const Tensor& right, Scalar beta, Scalar alpha) {
+  if (!needs_grad(input, left, right)) return out;
   return record(
       name, std::move(out),
       [shape = input.shape(), l = Saved(left), r = Saved(right), beta, alpha](Tensor g,

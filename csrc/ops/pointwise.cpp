@@ -13,29 +13,54 @@ namespace {
 constexpr double kNanosecondsPerElement = 0.3;
 const Scalar kNoParameters[kMaxParameters] = {};
 
-// The common small call: floating CPU tensors of one dtype and shape, row-major, or numbers, and no
-// gradient. Everything else goes the long way below.
-bool is_plain(const PointwiseOp& op, const Input* in, const Scalar* parameters,
-              const Tensor*& first) {
-  const bool records = op.differentiable && grad_enabled();
+constexpr std::int64_t kOne = 1;
+constexpr std::int64_t kSmall = 4096;  // below, the interpreter's lock is never given up
+
+// Not Shape's own ==, whose memcmp costs more than the two or three sizes there are.
+bool same_shape(const Shape& a, const Shape& b) {
+  if (a.rank != b.rank) return false;
+  for (int d = 0; d < a.rank; ++d)
+    if (a[d] != b[d]) return false;
+  return true;
+}
+
+// The common small call: floating CPU tensors of one dtype and shape, row-major, or numbers; a
+// target has no gradient and shares nothing with an input, or all of it. Binds the inputs, marks
+// those that want a gradient and returns the first tensor's body; null: the call goes the long way.
+const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* parameters,
+                       const Into& into, PointwiseCall& call, unsigned& wanted) {
+  if (op.takes >= Takes::integers || op.bool_inputs) return nullptr;
+  if (op.parameters && parameters[0].kind == Scalar::Kind::boolean) return nullptr;
+  const bool fresh = into.kind == Into::fresh;
+  const bool records = grad_enabled() && !op.bool_result;
+  const Body* first = fresh ? nullptr : into.target->body();
+  auto bind = [&](Operand& o, const Body& b) {
+    const auto item = std::int64_t(item_size(b.dtype));
+    if (!b.contiguous || !b.device.is_cpu() || (!fresh && records && (b.requires_grad || b.base)) ||
+        b.dtype != first->dtype || !same_shape(b.shape, first->shape) ||
+        std::uint64_t((b.offset + b.numel) * item) > b.storage->bytes)
+      return false;
+    o = {static_cast<char*>(b.storage->data) + b.offset * item, &kOne, b.dtype};
+    return fresh || b.storage.get() != first->storage.get() || b.offset == first->offset;
+  };
   for (int i = 0; i < op.inputs; ++i) {
-    const Tensor* t = in[i].tensor;
-    if (!t) {
-      if (in[i].number.kind == Scalar::Kind::boolean) return false;
+    if (!in[i].tensor) {
+      if (in[i].number.kind == Scalar::Kind::boolean) return nullptr;
+      call.in[i] = {const_cast<Scalar*>(&in[i].number), nullptr, DType::float64};
       continue;
     }
-    const Body& b = *t->body();
-    if (!b.contiguous || !b.device.is_cpu() || (records && (b.requires_grad || b.base)))
-      return false;
-    if (!first) {
-      if (!is_floating(b.dtype)) return false;
-      first = t;
-    } else if (b.dtype != (*first)->dtype || !(b.shape == (*first)->shape)) {
-      return false;
-    }
+    const Body& b = *in[i].tensor->body();
+    if (!first) first = &b;
+    if (!bind(call.in[i], b)) return nullptr;
+    if (records && wants_grad(*in[i].tensor)) wanted |= 1u << i;
   }
-  return first && op.takes < Takes::integers && !op.bool_inputs &&
-         (!op.parameters || parameters[0].kind != Scalar::Kind::boolean);
+  if (!first || !is_floating(first->dtype)) return nullptr;
+  if (!fresh && (op.bool_result || !bind(call.out[0], *first))) return nullptr;
+  call.rank = 1;
+  call.numel = first->numel;
+  call.sizes = &call.numel;
+  call.computes = computes(first->dtype);
+  return first;
 }
 
 void run_forward(const PointwiseOp& op, const PointwiseCall& call, Device device,
@@ -48,6 +73,24 @@ void run_forward(const PointwiseOp& op, const PointwiseCall& call, Device device
   }
   if (zero >= 0) [[unlikely]]
     fail_zero_division(op, zero);
+}
+
+// The node of a call whose inputs `wanted` want a gradient; `out` is what it will write over.
+Ref<Node> node_of(const PointwiseOp& op, const Input* in, const Scalar* parameters,
+                  const Shape& shape, DType common, unsigned wanted, const Tensor& out) {
+  auto* n = new PointwiseNode(op, parameters, shape, common);
+  auto node = Ref<Node>::adopt(static_cast<Node*>(n));
+  n->choose_saved(wanted);
+  for (int i = 0; i < op.inputs; ++i) {
+    Tensor kept;  // a saved input that is about to be overwritten
+    if (in[i].tensor && n->saves(i) && out &&
+        (*in[i].tensor)->storage.get() == out->storage.get()) {
+      const GradMode off(false);
+      kept = clone(*in[i].tensor);
+    }
+    n->add(in[i], kept ? &kept : nullptr, shape);
+  }
+  return node;
 }
 
 // A number as the integer dtype it is combined with would hold it: 300 is 44 among uint8.
@@ -64,27 +107,33 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
   if (!parameters) parameters = kNoParameters;
   PointwiseCall call;
   call.parameters = parameters;
-  const Tensor* first = nullptr;
-  if (into.kind == Into::fresh && is_plain(op, in, parameters, first)) [[likely]] {
-    const Body& b = *first->body();
-    CallGeometry geometry(b.shape, b.numel, true);
-    call.computes = computes(b.dtype);
-    for (int i = 0; i < op.inputs; ++i) {
-      if (in[i].tensor)
-        geometry.bind(call.in[i], *in[i].tensor);
-      else
-        geometry.bind(call.in[i], in[i].number);
+  unsigned wanted = 0;
+  if (const Body* b = bind_plain(op, in, parameters, into, call, wanted)) [[likely]] {
+    Tensor out;
+    if (into.kind != Into::fresh) {
+      out = *into.target;
+      finish_inplace(out);
+    } else {
+      out = empty(b->shape, op.bool_result ? DType::boolean : b->dtype);
+      call.out[0] = {out->storage->data, &kOne, out.dtype()};
     }
-    Tensor out = geometry.make(call.out[0], op.bool_result ? DType::boolean : b.dtype, kCpu);
-    geometry.finish(call);
-    if (call.numel)
+    if (call.numel < kSmall)
+      backend(kCpu).pointwise->forward(op.index, call);
+    else
       run_forward(op, call, kCpu,
-                  {&out, first, in[op.inputs - 1].tensor ? in[op.inputs - 1].tensor : &out});
+                  {&out, in[0].tensor ? in[0].tensor : &out,
+                   in[op.inputs - 1].tensor ? in[op.inputs - 1].tensor : &out});
+    if (wanted) {
+      const Ref<Node> node = node_of(op, in, parameters, b->shape, b->dtype, wanted, {});
+      attach(out, node.get());
+      auto* n = static_cast<PointwiseNode*>(node.get());
+      if (n->saves_output()) n->save_output(out);
+    }
     return out;
   }
 
   // 1. One device, one dtype. Operands of another dtype are converted by the kernel.
-  first = into.target;
+  const Tensor* first = into.target;
   for (int i = 0; i < op.inputs && !first; ++i) first = in[i].tensor;
   if (!first) fail<TypeError>(op.name, "(): no argument is a Tensor");
   const Device device = common_device(op, in, into);
@@ -100,7 +149,7 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
   Tensor copies[kMaxInputs];
   const Tensor* t[kMaxInputs] = {};
   bool dense = true;
-  unsigned wanted = 0;
+  wanted = 0;
   first = nullptr;
   for (int i = 0; i < op.inputs; ++i) {
     numbers[i] = wrapped_to(common, in[i].number);
@@ -145,20 +194,7 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
     dense &= out.is_contiguous();
   }
   Ref<Node> node;
-  if (records) {
-    auto* n = new PointwiseNode(op, parameters, shape, common);
-    node = Ref<Node>::adopt(n);
-    n->choose_saved(wanted);
-    for (int i = 0; i < op.inputs; ++i) {
-      Tensor kept;  // a saved input that is about to be overwritten
-      if (in[i].tensor && n->saves(i) && out &&
-          (*in[i].tensor)->storage.get() == out->storage.get()) {
-        const GradMode off(false);
-        kept = clone(*in[i].tensor);
-      }
-      n->add(in[i], kept ? &kept : nullptr, shape);
-    }
-  }
+  if (records) node = node_of(op, in, parameters, shape, common, wanted, out);
 
   // 4. Compute.
   CallGeometry geometry(shape, numel_of(shape), dense);

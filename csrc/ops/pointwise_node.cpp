@@ -81,10 +81,20 @@ Gradients PointwiseNode::finish(Tensor* results) {
   return out;
 }
 
+// Of a sum, each gradient is the incoming one itself, as in torch.
+bool PointwiseNode::passes_gradient() const {
+  static const int add = pointwise_op<Add>().index;
+  return op_.index == add && parameters_[0].as_double() == 1;
+}
+
 Gradients PointwiseNode::backward(std::span<Tensor> grads) {
   if (released) fail_second_backward();
   if (!op_.differentiable) return {};
   const Tensor& g = grads[0];
+  if (passes_gradient()) {
+    Tensor both[kMaxInputs] = {g, g};
+    return finish(both);
+  }
   Tensor saved[kMaxSaved], results[kMaxInputs];
   const Scalar* numbers[kMaxSaved];
   const int n = collect(saved, numbers);

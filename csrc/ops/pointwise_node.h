@@ -31,6 +31,7 @@ class PointwiseNode final : public Node {
   };
   int collect(Tensor* tensors, const Scalar** numbers);
   Gradients finish(Tensor* results);
+  bool passes_gradient() const;
 
   const PointwiseOp& op_;
   unsigned needed_ = 0;

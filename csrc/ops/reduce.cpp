@@ -10,6 +10,11 @@ namespace rushlight {
 
 Span::Span(const Tensor& input, Sizes dims)
     : mask(dim_mask(dims, input.dim())), whole(input.shape()), kept(whole) {
+  if (dims.empty()) {
+    count = input.numel();
+    std::fill_n(kept.sizes.begin(), kept.rank, 1);
+    return;
+  }
   for (int d = 0; d < whole.rank; ++d) {
     if (mask >> d & 1) {
       count = checked_mul(count, whole[d]);
@@ -24,13 +29,18 @@ Tensor reduce_into_new(Reduction kind, const Tensor& input, const Span& span, bo
                        DType dtype, double parameter) {
   Tensor out = empty(span.shape(keepdim), dtype, input.device());
   if (out.numel() == 0 || out.device().is_meta()) return out;
-  View to = view_of(out);
-  const View from = view_of(input);
-  Strides strides{};
-  contiguous_strides(span.kept, strides);
-  to.rank = span.kept.rank;
-  std::copy_n(span.kept.begin(), to.rank, to.sizes);
-  std::copy_n(strides.begin(), to.rank, to.strides);
+  View to = view_of(out), from = view_of(input);
+  if (out.numel() == 1 && input.is_contiguous()) {  // all of a dense tensor: one row
+    to.rank = from.rank = 1;
+    to.sizes[0] = to.strides[0] = from.strides[0] = 1;
+    from.sizes[0] = from.numel;
+  } else {
+    Strides strides{};
+    contiguous_strides(span.kept, strides);
+    to.rank = span.kept.rank;
+    std::copy_n(span.kept.begin(), to.rank, to.sizes);
+    std::copy_n(strides.begin(), to.rank, to.strides);
+  }
   const Backend& b = backend(input.device());
   const Unlocked unlocked(double(input.numel()) * 0.1, {&out, &input});
   b.reduce->reduce(kind, to, from, parameter);
@@ -38,6 +48,18 @@ Tensor reduce_into_new(Reduction kind, const Tensor& input, const Span& span, bo
 }
 
 Tensor spread(const Tensor& g, const Span& span) {
+  if (!grad_enabled()) {
+    // Small: written out, so that what follows is dense. Else one view instead of two with history.
+    if (g.numel() == 1 && g.device().is_cpu() && numel_of(span.whole) <= 4096)
+      return full(span.whole, item(g), g.dtype(), kCpu);
+    Strides strides{};
+    const bool kept = g.dim() == span.whole.rank;
+    for (int d = 0, from = 0; d < span.whole.rank; ++d) {
+      const bool reduced = span.mask >> d & 1;
+      if (!reduced) strides[std::size_t(d)] = g->strides[std::size_t(kept ? d : from++)];
+    }
+    return geometry(g, span.whole, strides.data(), g.offset());
+  }
   return expand(reshape(g, span.kept), span.whole);
 }
 
@@ -62,9 +84,13 @@ DType sum_dtype(const Tensor& input, OptionalDtype wanted) {
 
 // The kernel gives int64 for integers and the own type for floats: other wishes are cast first.
 Tensor total(Reduction kind, const Tensor& input, const Span& span, bool keepdim, DType dtype) {
+  if (dtype == input.dtype() && is_floating(dtype))
+    return reduce_into_new(kind, input, span, keepdim, dtype);
   const GradMode off(false);
-  if (is_floating(dtype) || is_floating(input.dtype()))
-    return reduce_into_new(kind, to(input, dtype), span, keepdim, sum_dtype(to(input, dtype), {}));
+  if (is_floating(dtype) || is_floating(input.dtype())) {
+    const Tensor converted = to(input, dtype);
+    return reduce_into_new(kind, converted, span, keepdim, sum_dtype(converted, {}));
+  }
   return to(reduce_into_new(kind, input, span, keepdim, DType::int64), dtype);
 }
 
@@ -123,8 +149,9 @@ Tensor truth(Reduction kind, const Tensor& input, Sizes dims, bool keepdim) {
 Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   const Span span(input, dims);
   Tensor out = total(Reduction::sum, input, span, keepdim, sum_dtype(input, dtype));
+  if (!needs_grad(input)) return out;
   return record(
-      dims.empty() ? "SumBackward0" : "SumBackward1", out,
+      dims.empty() ? "SumBackward0" : "SumBackward1", std::move(out),
       [span, d = input.dtype()](Tensor g) { return Gradients(to(spread(g, span), d)); }, input);
 }
 
@@ -132,8 +159,9 @@ Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) 
   const DType d = mean_dtype("mean", input, dtype);
   const Span span(input, dims);
   Tensor out = total(Reduction::mean, input, span, keepdim, d);
+  if (!needs_grad(input)) return out;
   return record(
-      dims.empty() ? "MeanBackward0" : "MeanBackward1", out,
+      dims.empty() ? "MeanBackward0" : "MeanBackward1", std::move(out),
       [span, from = input.dtype()](Tensor g) {
         const double scale = 1 / static_cast<double>(std::max<std::int64_t>(1, span.count));
         return Gradients(to(spread(mul(g, Scalar(scale)), span), from));

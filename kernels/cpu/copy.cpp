@@ -20,11 +20,13 @@ std::int64_t magnitude(std::int64_t v) { return v < 0 ? -v : v; }
 Plan plan_of(const View& out, const View& in) {
   Plan p;
   int order[kMaxRank], n = 0;
-  for (int d = out.rank - 1; d >= 0; --d)
-    if (out.sizes[d] != 1) order[n++] = d;
-  std::stable_sort(order, order + n, [&](int a, int b) {
-    return magnitude(out.strides[a]) < magnitude(out.strides[b]);
-  });
+  for (int d = out.rank - 1; d >= 0; --d) {  // insertion: std::stable_sort would allocate
+    if (out.sizes[d] == 1) continue;
+    int at = n++;
+    for (; at > 0 && magnitude(out.strides[order[at - 1]]) > magnitude(out.strides[d]); --at)
+      order[at] = order[at - 1];
+    order[at] = d;
+  }
   for (int k = 0; k < n; ++k) {
     const int d = order[k], last = p.rank - 1;
     if (last >= 0 && out.strides[d] == p.out[last] * p.sizes[last] &&
@@ -38,6 +40,18 @@ Plan plan_of(const View& out, const View& in) {
   }
   if (p.rank == 0) p.rank = 1, p.sizes[0] = 1, p.out[0] = p.in[0] = 1;
   return p;
+}
+
+constexpr std::int64_t kShortRow = 16;  // elements that a loop copies before a call begins to
+constexpr std::int64_t kSmall = 4096;  // elements that are not worth a plan where both are dense
+
+bool is_row_major(const View& v) {
+  std::int64_t step = 1;
+  for (int d = v.rank - 1; d >= 0; --d) {
+    if (v.sizes[d] != 1 && v.strides[d] != step) return false;
+    step *= v.sizes[d];
+  }
+  return true;
 }
 
 template <class To, class From>
@@ -112,6 +126,8 @@ void transpose(const Plan& p, S* out, const S* in) {
 
 void copy(const View& out, const View& in) {
   if (out.numel == 0) return;
+  if (out.dtype == in.dtype && out.numel <= kSmall && is_row_major(out) && is_row_major(in))
+    return void(std::memmove(out.data, in.data, std::size_t(out.numel) * item_size(out.dtype)));
   const Plan p = plan_of(out, in);
   if (out.dtype == in.dtype) {
     return dispatch_size(out.dtype, [&]<class S>(Type<S>) {
@@ -120,7 +136,7 @@ void copy(const View& out, const View& in) {
       for_each_row(p, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
         S* to = out.as<S>() + o;
         const S* from = in.as<const S>() + i;
-        if (p.out[0] == 1 && p.in[0] == 1)
+        if (p.out[0] == 1 && p.in[0] == 1 && n > kShortRow)
           std::memcpy(to, from, std::size_t(n) * sizeof(S));
         else
           strided_row(to, p.out[0], from, p.in[0], n);
@@ -143,12 +159,14 @@ void fill(const View& out, Scalar value) {
   dispatch_all(out.dtype, [&]<class S>(Type<S>) {
     store(reinterpret_cast<S*>(element), value.to<Compute<S>>());
   });
+  const bool is_direct = out.numel <= kSmall && is_row_major(out);
   View same = out;
   for (std::int64_t& s : same.strides) s = 0;
-  const Plan p = plan_of(out, same);
+  const Plan p = is_direct ? Plan() : plan_of(out, same);
   dispatch_size(out.dtype, [&]<class S>(Type<S>) {
     S bits;
     std::memcpy(&bits, element, sizeof(S));
+    if (is_direct) return fill_row(out.as<S>(), out.numel, bits);
     for_each_row(p, [&](std::int64_t o, std::int64_t, std::int64_t n) {
       S* to = out.as<S>() + o;
       if (p.out[0] == 1) return fill_row(to, n, bits);

@@ -69,6 +69,7 @@ std::int64_t rounded_up(std::int64_t n, std::int64_t step) { return (n + step - 
 template <class T>
 void split_product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> left,
                    Matrix<const T> right, T beta, Matrix<T> out) {
+  if (m <= 64 && n <= 64 && k <= 64) return gemm<T>(m, n, k, alpha, left, right, beta, out);
   const std::int64_t depth = std::max<std::int64_t>(1, std::min(k, kLongest / 64));
   if (k > depth) {  // long sums are added up piece by piece
     for (std::int64_t d = 0; d < k; d += depth)

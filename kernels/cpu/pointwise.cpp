@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kMaxOperands = kMaxInputs + kMaxSaved + 1;
 constexpr std::int64_t kGrain = 32768;   // elements worth a second thread
+constexpr std::int64_t kFewNumbers = 64;  // up to here a number is spread on the stack
 constexpr std::int64_t kLongRow = 128;   // from here on a row is a segment of its own
 constexpr int kOps = op_count(PointwiseOps{});
 
@@ -167,12 +168,17 @@ void run(const Job& job) {
   const PointwiseCall& c = job.call;
   if (c.rank == 1 && c.numel <= kGrain) {  // the common small call: nothing to convert
     void* pointers[kMaxOperands];
+    alignas(64) char numbers[kMaxOperands][kFewNumbers * 8];
     bool is_direct = true;
     for (int i = 0; i < job.operands; ++i) {
       const Operand& o = job.operand(i);
       pointers[i] = o.data;
-      is_direct &=
-          o.data && o.strides && *o.strides == 1 && o.dtype == kBlockDType[int(job.types[i])];
+      if (o.data && !o.strides && c.numel <= kFewNumbers)
+        fill_block(job.types[i], pointers[i] = numbers[i], *static_cast<const Scalar*>(o.data),
+                   c.numel);
+      else
+        is_direct &=
+            o.data && o.strides && *o.strides == 1 && o.dtype == kBlockDType[int(job.types[i])];
     }
     if (is_direct) return job.loop(c.numel, pointers, pointers + job.outputs, c.parameters);
     return run_range(job, 0, c.numel);

@@ -15,6 +15,11 @@ inline constexpr int kLanes = 32;
 
 template <class S, class T = Compute<S>>
 CLONES T largest(const S* x, Index n) {
+  if (n < kLanes) {
+    T best = -std::numeric_limits<T>::infinity();
+    for (Index i = 0; i < n; ++i) best = load(x + i) > best ? load(x + i) : best;
+    return best;
+  }
   T top[kLanes];
   for (int k = 0; k < kLanes; ++k) top[k] = -std::numeric_limits<T>::infinity();
   Index i = 0;
@@ -44,7 +49,7 @@ CLONES T sum_exp(const S* x, Index n, T top) {
     for (int k = 0; k < kLanes; ++k) acc[k] += exp(load(x + i + k) - top);
   T rest = 0;
   for (; i < n; ++i) rest += exp(load(x + i) - top);
-  return total(acc) + rest;
+  return n < kLanes ? rest : total(acc) + rest;
 }
 // The same, keeping each exp in y.
 template <class S, class T = Compute<S>>
@@ -61,7 +66,7 @@ CLONES T keep_exp(const S* x, Index n, T top, T* y) {
     y[i] = exp(load(x + i) - top);
     rest += y[i];
   }
-  return total(acc) + rest;
+  return n < kLanes ? rest : total(acc) + rest;
 }
 template <class S, class T = Compute<S>>
 CLONES void multiply(const T* x, Index n, T factor, S* y) {
