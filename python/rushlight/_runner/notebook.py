@@ -12,7 +12,7 @@ NEEDED = "running a notebook needs Jupyter's kernel: pip install 'rushlight[note
 
 
 @contextmanager
-def kernel(folder: str, arguments: list[str]):
+def kernel(folder: str, arguments: list[str], extension: bool = True):
     """A client of a fresh kernel of this interpreter, in which torch's names are rushlight's."""
     try:
         import ipykernel  # noqa: F401  (the kernel itself)
@@ -22,9 +22,11 @@ def kernel(folder: str, arguments: list[str]):
         sys.exit(f"rushlight: {NEEDED} ({error})")
 
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    if extension:
+        command.append("--ext=rushlight")
     sockets = tempfile.mkdtemp(prefix="rushlight-")  # of this user alone, unlike ports
     manager = KernelManager(kernel_name="", transport="ipc", ip=os.path.join(sockets, "kernel"))
-    manager._kernel_spec = KernelSpec(argv=[*command, "--ext=rushlight"], language="python")
+    manager._kernel_spec = KernelSpec(argv=command, language="python")
     paths = [p for p in (package_home(), os.environ.get("PYTHONPATH")) if p]
     environment = {
         **os.environ,
@@ -82,7 +84,8 @@ def run_notebook(path: str, arguments: list[str], before=None) -> None:
     """Runs the cells in order; `before` is told each cell's code and whether it may raise."""
     cells = list(code_cells(path))
     folder = os.path.dirname(os.path.abspath(path))
-    with kernel(folder, [path, *arguments]) as client:
+    loads = bool(cells) and cells[0][0].startswith("%load_ext rushlight")  # Jupyter warns of two
+    with kernel(folder, [path, *arguments], extension=not loads) as client:
         for source, may_raise in cells:
             if before is not None:
                 before(source, may_raise)
