@@ -70,6 +70,7 @@ def qualified(line):
     def types_of(match):
         return re.sub(HIDDEN, spell, match[0])
 
+    line = re.sub(r"\bfrom: ", "from_: ", line)  # a keyword: given by position in typed code
     return re.sub(r"(?<=: )[^:=]+?(?=, \*?\w+:|, \*,| = |\)|$)|(?<=-> )[^:]+", types_of, line)
 
 
@@ -92,7 +93,9 @@ def from_docstring(name, value, method):
     match = re.fullmatch(rf"{re.escape(name)}\((.*)\) -> (.+)", first)
     if not match or "Overloaded" in value.__doc__ or re.search(r"<|\bArgs\b", first):
         return f"def {name}({'self, ' if method else ''}*args: Any, **kwargs: Any) -> Any: ..."
-    inside, result = (re.sub(r"\brushlight\._C\.", "", text) for text in match.groups())
+    homes = r"\brushlight\.(?:_C\.|autograd\.graph\.)?|\bcollections\.abc\."
+    inside, result = (re.sub(homes, "", text) for text in match.groups())
+    inside = inside.replace("typing_extensions.CapsuleType", "Any")
     if "::" in inside + result:
         inside, result = (re.sub(r"[\w:]*::[\w:() ]*\w", "Any", text) for text in (inside, result))
     inside = re.sub(r"\bself: [\w.]+", "self", inside)
@@ -179,7 +182,8 @@ def stub():
             kind = type(value)
             own = kind.__module__ in ("builtins", _C.__name__, "rushlight")
             text += f"{name}: {kind.__name__ if own else 'Any'}\n"
-    return HEAD + text + "_device = device\n_dtype = dtype\n"
+    names = "".join(f'    "{name}",\n' for name in _C.__all__)
+    return f"{HEAD}__all__ = [\n{names}]\n\n{text}_device = device\n_dtype = dtype\n"
 
 
 def main():

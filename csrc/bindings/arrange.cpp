@@ -117,13 +117,33 @@ void bind_arrange(py::module_& m) {
             "A matrix with a vector on a diagonal, or the diagonal of a matrix.\n\n>>> "
             "torch.diag(torch.tensor([1, 2]))\ntensor([[1, 0],\n        [0, 2]])");
   op<&diag_embed>(m, "diag_embed(input, offset=0, dim1=-2, dim2=-1)", As::both,
-                  "The last dimension on a diagonal of two new ones.");
+                  R"(The last dimension on a diagonal of two new ones.
+
+    >>> torch.diag_embed(torch.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+)");
   op<&trace>(m, "trace(input)", As::both,
              "The sum of the diagonal.\n\n>>> torch.trace(torch.eye(3))\ntensor(3.)");
   op<&rot90_op>(m, "rot90(input, k=1, dims=(0, 1))", As::both,
-                "Turned by k quarter turns in the plane of dims.");
-  op<&fliplr>(m, "fliplr(input)", As::both, "The second dimension reversed.");
-  op<&flipud>(m, "flipud(input)", As::both, "The first dimension reversed.");
+                R"(Turned by k quarter turns in the plane of dims.
+
+    >>> torch.rot90(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 4],
+            [1, 3]])
+)");
+  op<&fliplr>(m, "fliplr(input)", As::both, R"(The second dimension reversed.
+
+    >>> torch.fliplr(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 1],
+            [4, 3]])
+)");
+  op<&flipud>(m, "flipud(input)", As::both, R"(The first dimension reversed.
+
+    >>> torch.flipud(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[3, 4],
+            [1, 2]])
+)");
   op<&equal>(m, "equal(input, other)", As::both,
              "Whether shapes and all elements are equal.\n\n>>> torch.equal(torch.ones(2), "
              "torch.ones(2))\nTrue");
@@ -131,26 +151,51 @@ void bind_arrange(py::module_& m) {
             "Elements at positions of the flat tensor.\n\n>>> torch.take(torch.tensor([[1, 2], [3, "
             "4]]), torch.tensor([3, 0]))\ntensor([4, 1])");
   op<&take_along_dim>(m, "take_along_dim(input, indices, dim=None)", As::both,
-                      "gather() with broadcasting.");
+                      R"(gather() with broadcasting.
+
+    >>> x = torch.tensor([[3, 1], [2, 4]])
+    >>> torch.take_along_dim(x, x.argsort(1), 1)
+    tensor([[1, 3],
+            [2, 4]])
+)");
   overloads<&index_fill, &index_fill_value>(
       m, {"index_fill(input, dim, index, value)", "index_fill(input, dim, index, value)"}, As::both,
-      "A copy with the indices of a dimension set to value.");
+      R"(A copy with the indices of a dimension set to value.
+
+    >>> torch.arange(3).index_fill(0, torch.tensor([0, 2]), -1)
+    tensor([-1,  1, -1])
+)");
   overloads<&index_fill_in_place, &index_fill_value_in_place>(
       m, {"index_fill_(self, dim, index, value)", "index_fill_(self, dim, index, value)"}, kMethod,
       "Sets the indices of a dimension to value.");
   op<&index_copy>(m, "index_copy(input, dim, index, source)", As::both,
-                  "A copy with source at the indices of a dimension.");
+                  R"(A copy with source at the indices of a dimension.
+
+    >>> torch.zeros(3).index_copy(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
+    tensor([7., 0., 5.])
+)");
   op<&index_copy_in_place>(m, "index_copy_(self, dim, index, source)", kMethod,
                            "Writes source at the indices of a dimension.");
   op<&masked_scatter>(m, "masked_scatter(input, mask, source)", As::both,
-                      "A copy with source's elements, in order, where mask holds.");
+                      R"(A copy with source's elements, in order, where mask holds.
+
+    >>> mask = torch.tensor([True, False, True])
+    >>> torch.zeros(3).masked_scatter(mask, torch.tensor([5., 7.]))
+    tensor([5., 0., 7.])
+)");
   op<&masked_scatter_in_place>(m, "masked_scatter_(self, mask, source)", kMethod,
                                "Writes source's elements, in order, where mask holds.");
   overloads<&split_sections, &split_at>(
       m,
       {"tensor_split(input, indices_or_sections, dim=0)",
        "tensor_split(input, indices_or_sections, dim=0)"},
-      As::both, "Views of parts of a dimension: a number of parts, or cut before each position.");
+      As::both, R"(Views of parts of a dimension: a number of parts, or cut before each position.
+
+    >>> torch.tensor_split(torch.arange(5), 2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    >>> torch.tensor_split(torch.arange(5), (1, 3))
+    (tensor([0]), tensor([1, 2]), tensor([3, 4]))
+)");
   op<&hstack>(m, "hstack(tensors)", kFunction,
               "Tensors side by side.\n\n>>> torch.hstack([torch.tensor([1]), "
               "torch.tensor([2])])\ntensor([1, 2])");
@@ -158,8 +203,18 @@ void bind_arrange(py::module_& m) {
               "Tensors as rows.\n\n>>> torch.vstack([torch.tensor([1]), "
               "torch.tensor([2])])\ntensor([[1],\n        [2]])");
   publish_alias(m, kFunction, "vstack", "row_stack");
-  op<&dstack>(m, "dstack(tensors)", kFunction, "Tensors along the third dimension.");
-  op<&column_stack>(m, "column_stack(tensors)", kFunction, "Vectors as columns.");
+  op<&dstack>(m, "dstack(tensors)", kFunction, R"(Tensors along the third dimension.
+
+    >>> torch.dstack([torch.tensor([1, 2]), torch.tensor([3, 4])])
+    tensor([[[1, 3],
+             [2, 4]]])
+)");
+  op<&column_stack>(m, "column_stack(tensors)", kFunction, R"(Vectors as columns.
+
+    >>> torch.column_stack([torch.tensor([1, 2]), torch.tensor([3, 4])])
+    tensor([[1, 3],
+            [2, 4]])
+)");
 }
 
 }  // namespace rushlight::python

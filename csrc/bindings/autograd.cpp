@@ -239,7 +239,12 @@ py::object next_functions(const Node& n) {
 }  // namespace
 
 void bind_autograd(py::module_& m) {
-  py::class_<Node, Ref<Node>> node(m, "Node");
+  py::class_<Node, Ref<Node>> node(m, "Node", R"(A recorded operation: what backward() calls.
+
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> (x * 2).grad_fn.name()
+    'MulBackward0'
+)");
   node.attr("__module__") = "rushlight.autograd.graph";
   node.def("name", [](const Node& n) { return std::string(n.title()); })
       .def_property_readonly("next_functions", &next_functions)
@@ -294,9 +299,19 @@ tensor(6.))");
   });
   m.def("_register_tensor_hook", &hook_on_tensor);
   m.def("_register_post_accumulate_grad_hook", &hook_after_accumulation);
-  m.def("is_grad_enabled", &grad_enabled, "True where operations are being recorded.");
+  m.def("is_grad_enabled", &grad_enabled, R"(True where operations are being recorded.
+
+    >>> with torch.no_grad():
+    ...     torch.is_grad_enabled()
+    False
+)");
   m.def("_set_grad_enabled", &set_grad_enabled);
-  m.def("is_inference_mode_enabled", &inference_enabled, "True inside inference_mode().");
+  m.def("is_inference_mode_enabled", &inference_enabled, R"(True inside inference_mode().
+
+    >>> with torch.inference_mode():
+    ...     torch.is_inference_mode_enabled()
+    True
+)");
   m.def("_set_inference_mode", &set_inference_enabled);
   m.def("_is_inference", [](const Tensor& t) { return t->inference; });
 }

@@ -227,14 +227,29 @@ tensor([1., 2.], dtype=torch.float64))");
   op<&storage_offset>(m, "storage_offset(self)", kMethod,
                       "Where in its storage the tensor begins, in elements.");
   op<&is_floating_point>(m, "is_floating_point(input)", As::both,
-                         "Whether the dtype is a floating-point type.");
+                         R"(Whether the dtype is a floating-point type.
+
+    >>> torch.is_floating_point(torch.tensor([1, 2]))
+    False
+)");
   op<&is_complex>(m, "is_complex(input)", As::both,
-                  "Always False: there are no complex tensors here.");
+                  R"(Always False: there are no complex tensors here.
+
+    >>> torch.is_complex(torch.ones(2))
+    False
+)");
   op<&is_signed>(m, "is_signed(self)", kMethod, "Whether the dtype has negative values.");
   op<&is_same_size>(m, "is_same_size(self, other)", kMethod, "Whether the shapes are equal.");
   op<&is_set_to>(m, "is_set_to(self, tensor)", kMethod,
                  "Whether both show the same elements of one storage.");
-  op<&is_nonzero>(m, "is_nonzero(input)", As::both, "Whether the one element is not 0.");
+  op<&is_nonzero>(m, "is_nonzero(input)", As::both, R"(Whether the one element is not 0.
+
+Raises:
+    RuntimeError: if there is not exactly one element.
+
+    >>> torch.is_nonzero(torch.tensor([0.]))
+    False
+)");
   op<&get_device>(m, "get_device(self)", kMethod, "The number of the GPU, or -1.");
 }
 

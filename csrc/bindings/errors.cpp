@@ -50,9 +50,12 @@ static void check_signals() {
 }
 
 void bind_errors(py::module_& m) {
-  out_of_memory_error =
-      PyErr_NewException("rushlight.OutOfMemoryError", PyExc_RuntimeError, nullptr);
-  accelerator_error = PyErr_NewException("rushlight.AcceleratorError", PyExc_RuntimeError, nullptr);
+  out_of_memory_error = PyErr_NewExceptionWithDoc("rushlight.OutOfMemoryError",
+                                                  "A device has no memory left for what was asked.",
+                                                  PyExc_RuntimeError, nullptr);
+  accelerator_error = PyErr_NewExceptionWithDoc("rushlight.AcceleratorError",
+                                                "A GPU refused or failed an operation.",
+                                                PyExc_RuntimeError, nullptr);
   m.attr("OutOfMemoryError") = py::handle(out_of_memory_error);
   m.attr("AcceleratorError") = py::handle(accelerator_error);
   py::register_local_exception_translator([](std::exception_ptr p) {
@@ -75,8 +78,18 @@ void bind_errors(py::module_& m) {
         if (n < 1) fail<RuntimeError>("set_num_threads expects a positive integer");
         set_num_threads(n);
       },
-      py::arg("int"));
-  m.def("get_num_threads", [] { return num_threads(); });
+      py::arg("int"), R"(Sets how many threads an operation may use.
+
+Raises:
+    RuntimeError: if the number is not positive.
+
+    >>> torch.set_num_threads(torch.get_num_threads())
+)");
+  m.def("get_num_threads", [] { return num_threads(); }, R"(How many threads an operation may use.
+
+    >>> torch.get_num_threads() >= 1
+    True
+)");
 }
 
 }  // namespace rushlight::python

@@ -108,25 +108,53 @@ Args:
         manual_seed_cuda(seed);
         return seed;
       },
-      "Seeds the generators of all devices with a number that nobody can foresee; returns it.");
+      R"(Seeds the generators of all devices with a number that nobody can foresee; returns it.
+
+    >>> torch.seed() == torch.initial_seed()
+    True
+)");
   m.def(
       "initial_seed", [] { return default_generator(kCpu).initial_seed(); },
-      "The seed of the CPU's generator.");
+      R"(The seed of the CPU's generator.
+
+    >>> generator = torch.manual_seed(7)
+    >>> torch.initial_seed()
+    7
+)");
   m.def(
       "get_rng_state", [] { return default_generator(kCpu).get_state(); },
-      "The state of the CPU's generator, 5056 bytes that torch understands too.");
+      R"(The state of the CPU's generator, 5056 bytes that torch understands too.
+
+    >>> torch.get_rng_state().shape
+    torch.Size([5056])
+)");
   m.def(
       "set_rng_state", [](const Tensor& state) { default_generator(kCpu).set_state(state); },
-      py::arg("new_state"), "Sets the state of the CPU's generator.");
-  m.def("manual_seed_cuda", [](py::handle seed) { manual_seed_cuda(read_seed(seed)); });
-  m.def("default_generator_of", [](py::handle device) {
-    Device d;
-    if (!Argument<Device>::read(device.ptr(), d)) {
-      if (PyErr_Occurred()) throw py::error_already_set();
-      fail<TypeError>("expected a device");
-    }
-    return Ref<Generator>::share(&default_generator(d));
-  });
+      py::arg("new_state"), R"(Sets the state of the CPU's generator.
+
+Args:
+    new_state: what get_rng_state() returned
+
+    >>> state = torch.get_rng_state()
+    >>> first = torch.rand(2)
+    >>> torch.set_rng_state(state)
+    >>> torch.equal(torch.rand(2), first)
+    True
+)");
+  m.def(
+      "manual_seed_cuda", [](py::handle seed) { manual_seed_cuda(read_seed(seed)); },
+      "Seeds the generators of all GPUs.");
+  m.def(
+      "default_generator_of",
+      [](py::handle device) {
+        Device d;
+        if (!Argument<Device>::read(device.ptr(), d)) {
+          if (PyErr_Occurred()) throw py::error_already_set();
+          fail<TypeError>("expected a device");
+        }
+        return Ref<Generator>::share(&default_generator(d));
+      },
+      "The generator that a device draws from unless told otherwise.");
 }
 
 }  // namespace rushlight::python

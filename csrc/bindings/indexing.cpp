@@ -364,10 +364,21 @@ void bind_indexing(py::module_& m) {
                   "The positions of all elements that are not 0.\n\n>>> "
                   "torch.nonzero(torch.tensor([0, 5, 7]))\ntensor([[1],\n        [2]])");
   op<&rushlight::nonzero>(m, "argwhere(input)", As::both,
-                          "The positions of all elements that are not 0.");
-  op<&index_put_values>(
-      m, "index_put(input, indices, values, accumulate=False)", As::both,
-      "A copy of input with values written at the positions that `indices` name.");
+                          R"(The positions of all elements that are not 0.
+
+    >>> torch.argwhere(torch.tensor([[0, 5], [7, 0]]))
+    tensor([[0, 1],
+            [1, 0]])
+)");
+  op<&index_put_values>(m, "index_put(input, indices, values, accumulate=False)", As::both,
+                        R"(A copy of input with values written at the positions that `indices` name.
+
+Args:
+    accumulate: add instead; a position may then occur several times.
+
+    >>> torch.index_put(torch.zeros(3), (torch.tensor([0, 2]),), torch.tensor([1., 2.]))
+    tensor([1., 0., 2.])
+)");
   op<&index_put_in_place>(m, "index_put_(self, indices, values, accumulate=False)", As::method,
                           "Writes values at the positions that `indices` name, or adds them.");
   op<&index_add>(
@@ -390,13 +401,25 @@ tensor([[1],
         [4]]))");
   overloads<&scatter, &scatter_value>(
       m, {"scatter(input, dim, index, src)", "scatter(input, dim, index, value)"}, As::both,
-      "A copy of input with src written where index says: out[index[i][j]][j] = src[i][j] for dim "
-      "0.");
+      R"(A copy of input with src written where index says.
+
+For dim 0, out[index[i][j]][j] = src[i][j].
+
+Raises:
+    IndexError: if a position lies outside; nothing is written then.
+
+    >>> torch.zeros(3).scatter(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
+    tensor([7., 0., 5.])
+)");
   overloads<&scatter_in_place, &scatter_value_in_place>(
       m, {"scatter_(self, dim, index, src)", "scatter_(self, dim, index, value)"}, As::method,
       "Writes src where index says: self[index[i][j]][j] = src[i][j] for dim 0.");
   op<&scatter_add>(m, "scatter_add(input, dim, index, src)", As::both,
-                   "A copy of input with src added where index says.");
+                   R"(A copy of input with src added where index says.
+
+    >>> torch.zeros(3).scatter_add(0, torch.tensor([2, 2]), torch.tensor([5., 7.]))
+    tensor([ 0.,  0., 12.])
+)");
   op<&scatter_add_in_place>(m, "scatter_add_(self, dim, index, src)", As::method,
                             "Adds src where index says.");
 }

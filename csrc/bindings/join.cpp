@@ -47,7 +47,11 @@ tensor([1, 2, 3]))");
       "Views of parts of a dimension: of one size, or of the sizes in a list.\n\n>>> "
       "torch.arange(5).split(2)\n(tensor([0, 1]), tensor([2, 3]), tensor([4]))");
   op<&split_list, 2>(m, "split_with_sizes(input, split_sizes, dim=0)", As::both,
-                     "Views of parts of a dimension, of the sizes in a list.");
+                     R"(Views of parts of a dimension, of the sizes in a list.
+
+    >>> torch.split_with_sizes(torch.arange(5), [2, 3])
+    (tensor([0, 1]), tensor([2, 3, 4]))
+)");
   op<&chunk>(m, "chunk(input, chunks, dim=0)", As::both,
              "At most `chunks` views of equal size along a dimension; the last may be "
              "smaller.\n\n>>> torch.arange(5).chunk(2)\n(tensor([0, 1, 2]), tensor([3, 4]))");

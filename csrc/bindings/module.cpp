@@ -6,6 +6,28 @@
 namespace py = pybind11;
 using namespace rushlight::python;
 
+// What torch has in nn.functional or nowhere: the Python layer finds these here, not at top level.
+static constexpr std::string_view kBelowTop =
+    " adam_step adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d binary_cross_entropy "
+    "binary_cross_entropy_with_logits bitwise_not_ cross_entropy default_generator_of digamma_ "
+    "elu elu_ erfinv_ gelu hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh hardtanh_ "
+    "huber_loss l1_loss leaky_relu leaky_relu_ lgamma_ linalg_vector_norm linear logical_not_ "
+    "logsigmoid logsigmoid_ manual_seed_cuda max_pool2d_with_indices mish mish_ mse_loss "
+    "nll_loss one_hot sgd_step sgn_ sign_ silu silu_ smooth_l1_loss softplus softplus_ "
+    "softshrink softshrink_ softsign softsign_ tanhshrink tanhshrink_ zero_grad ";
+
+// __all__: what `from rushlight._C import *` makes the top level.
+static py::list names_of_top(const py::module_& m) {
+  py::list names;
+  for (const auto& [key, value] : m.attr("__dict__").cast<py::dict>()) {
+    const std::string name = py::cast<std::string>(key);
+    if (!name.starts_with('_') && kBelowTop.find(" " + name + " ") == kBelowTop.npos)
+      names.append(key);
+  }
+  names.attr("sort")();
+  return names;
+}
+
 PYBIND11_MODULE(_C, m) {
   m.attr("__stubs__") = py::list();
   bind_types(m);
@@ -35,4 +57,5 @@ PYBIND11_MODULE(_C, m) {
   bind_cuda(m);
   bind_parallel(m);
   bind_info(m);
+  m.attr("__all__") = names_of_top(m);
 }

@@ -45,8 +45,16 @@ tensor([[-1.],
              "group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, "
              "cudnn_enabled=True)",
              As::function,
-             "Channels normalised in groups within each example; then weight and bias.\n\nShape: "
-             "input (n, c, *), weight and bias (c).");
+             R"(Channels normalised in groups within each example; then weight and bias.
+
+Shape: input (n, c, *), weight and bias (c).
+
+Raises:
+    RuntimeError: if num_groups does not divide c.
+
+    >>> torch.group_norm(torch.tensor([[1., 3., 10., 30.]]), 2, eps=0.0)
+    tensor([[-1.,  1., -1.,  1.]])
+)");
   op<&layer>(m,
              "layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, "
              "cudnn_enable=True)",

@@ -100,7 +100,11 @@ Example:
   op<&div_in_place>(m, "div_(input, other, *, rounding_mode=None)", As::method,
                     "In-place version of div().");
   op<&true_divide>(m, "true_divide(input, other, *, out=None)", As::both,
-                   "div() without rounding.");
+                   R"(div() without rounding.
+
+    >>> torch.true_divide(torch.tensor([1, 3]), 2)
+    tensor([0.5000, 1.5000])
+)");
   op<&true_divide_in_place>(m, "true_divide_(input, other)", As::method,
                             "In-place version of true_divide().");
   op<&pow_function>(m, "pow(input, exponent, *, out=None)", As::function,

@@ -71,7 +71,11 @@ void bind_pool(py::module_& m) {
                       "torch.max_pool1d_with_indices(torch.tensor([[1., 3.]]), "
                       "2)\n(tensor([[3.]]), tensor([[1]]))");
   op<&max_indices<2>>(m, with("max_pool2d_with_indices"), As::function,
-                      "max_pool2d and where each maximum was: positions in a plane.");
+                      R"(max_pool2d and where each maximum was: positions in a plane.
+
+    >>> torch.nn.functional.max_pool2d_with_indices(torch.tensor([[[1., 3.], [2., 4.]]]), 2)
+    (tensor([[[4.]]]), tensor([[[3]]]))
+)");
   op<&avg1>(m,
             "avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, "
             "count_include_pad=True)",
@@ -88,15 +92,36 @@ void bind_pool(py::module_& m) {
             "divide by this instead.\n\n>>> torch.nn.functional.avg_pool2d(torch.tensor([[[1., "
             "3.], [2., 4.]]]), 2)\ntensor([[[2.5000]]])");
   op<&adaptive_avg<1>>(m, "adaptive_avg_pool1d(input, output_size)", As::function,
-                       "Means of windows chosen so that the result has the size wanted.");
+                       R"(Means of windows chosen so that the result has the size wanted.
+
+Shape: input (c, l) or (n, c, l); result (c, output_size) or (n, c, output_size).
+
+    >>> torch.adaptive_avg_pool1d(torch.tensor([[1., 3., 2., 4.]]), 2)
+    tensor([[2., 3.]])
+)");
   op<&adaptive_avg<2>>(m, "adaptive_avg_pool2d(input, output_size)", As::function,
-                       "Means of windows chosen so that the result has the size wanted.");
-  op<&adaptive_max<1>>(m, "adaptive_max_pool1d(input, output_size)", As::function,
-                       "Maxima of windows chosen so that the result has the size wanted, and "
-                       "where they were.");
-  op<&adaptive_max<2>>(m, "adaptive_max_pool2d(input, output_size)", As::function,
-                       "Maxima of windows chosen so that the result has the size wanted, and "
-                       "where they were.");
+                       R"(Means of windows chosen so that the result has the size wanted.
+
+Args:
+    output_size: (height, width), one number for both; None keeps the input's.
+
+    >>> torch.nn.functional.adaptive_avg_pool2d(torch.tensor([[[1., 3.], [2., 4.]]]), (1, 2))
+    tensor([[[1.5000, 3.5000]]])
+)");
+  op<&adaptive_max<1>>(
+      m, "adaptive_max_pool1d(input, output_size)", As::function,
+      R"(Maxima of windows chosen so that the result has the size wanted, and where they were.
+
+    >>> torch.adaptive_max_pool1d(torch.tensor([[1., 3., 2., 4.]]), 2)
+    (tensor([[3., 4.]]), tensor([[1, 3]]))
+)");
+  op<&adaptive_max<2>>(
+      m, "adaptive_max_pool2d(input, output_size)", As::function,
+      R"(Maxima of windows chosen so that the result has the size wanted, and where they were.
+
+    >>> torch.nn.functional.adaptive_max_pool2d(torch.tensor([[[1., 3.], [2., 4.]]]), 1)
+    tensor([[[4.]]])
+)");
 }
 
 }  // namespace rushlight::python

@@ -108,6 +108,17 @@ static PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Object, weak_refs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
+static constexpr const char* kDoc = R"(Numbers of one dtype on one device, in up to 8 dimensions.
+
+torch.tensor() makes one from data, torch.zeros() and its like from a shape.
+
+    >>> x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([[2., 4.],
+            [6., 8.]])
+)";
+
 void make_tensor_type(py::module_& m) {
   using Slot = void*;
   static std::vector<PyGetSetDef> getters = tensor_getters();
@@ -118,7 +129,7 @@ void make_tensor_type(py::module_& m) {
       {Py_tp_dealloc, Slot(tensor_dealloc)}, {Py_tp_traverse, Slot(tensor_traverse)},
       {Py_tp_clear, Slot(tensor_clear)},     {Py_tp_setattro, Slot(tensor_setattr)},
       {Py_tp_getset, getters.data()},        {Py_tp_members, members},
-      {Py_tp_hash, Slot(tensor_hash)}};
+      {Py_tp_hash, Slot(tensor_hash)},       {Py_tp_doc, Slot(const_cast<char*>(kDoc))}};
   for (const PyType_Slot& s : operator_slots()) slots.push_back(s);
   for (const PyType_Slot& s : indexing_slots()) slots.push_back(s);
   slots.push_back({0, nullptr});

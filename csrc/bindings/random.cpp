@@ -181,18 +181,30 @@ Args:
   op<&rand_like_op>(m,
                     "rand_like(input, *, dtype=None, layout=None, device=None, "
                     "requires_grad=False, pin_memory=False, memory_format=None)",
-                    kFunction, "rand() with the shape, dtype and device of input.");
+                    kFunction, R"(rand() with the shape, dtype and device of input.
+
+    >>> torch.rand_like(torch.zeros(2, 3)).shape
+    torch.Size([2, 3])
+)");
   op<&randn_like_op>(m,
                      "randn_like(input, *, dtype=None, layout=None, device=None, "
                      "requires_grad=False, pin_memory=False, memory_format=None)",
-                     kFunction, "randn() with the shape, dtype and device of input.");
+                     kFunction, R"(randn() with the shape, dtype and device of input.
+
+    >>> torch.randn_like(torch.zeros(2, 3)).shape
+    torch.Size([2, 3])
+)");
   overloads<&randint_like_to, &randint_like_range>(
       m,
       {"randint_like(input, high, *, dtype=None, layout=None, device=None, requires_grad=False, "
        "pin_memory=False, memory_format=None)",
        "randint_like(input, low, high, *, dtype=None, layout=None, device=None, "
        "requires_grad=False, pin_memory=False, memory_format=None)"},
-      kFunction, "randint() with the shape, dtype and device of input.");
+      kFunction, R"(randint() with the shape, dtype and device of input.
+
+    >>> torch.randint_like(torch.zeros(3, dtype=torch.int64), 7, 8)
+    tensor([7, 7, 7])
+)");
   overloads<&normal_tensors, &normal_mean, &normal_std, &normal_size>(
       m,
       {"normal(mean, std, *, generator=None, out=None)",
@@ -200,11 +212,24 @@ Args:
        "normal(mean, std, *, generator=None, out=None)",
        "normal(mean, std, size, *, generator=None, out=None, dtype=None, layout=None, device=None, "
        "requires_grad=False, pin_memory=False)"},
-      kFunction, "Normal numbers, with a mean and a deviation for each, or for all.");
+      kFunction, R"(Normal numbers, with a mean and a deviation for each, or for all.
+
+Args:
+    mean: a tensor, or a number for all
+    std: a tensor, or a number for all; not negative
+    size: the shape, where both are numbers
+
+    >>> torch.normal(torch.tensor([1., 2.]), torch.tensor([0., 0.]))
+    tensor([1., 2.])
+)");
   overloads<&bernoulli_each, &bernoulli_of>(
       m,
       {"bernoulli(input, *, generator=None, out=None)", "bernoulli(input, p, *, generator=None)"},
-      As::both, "Ones with the probabilities that input holds (or p), else zeros.");
+      As::both, R"(Ones with the probabilities that input holds (or p), else zeros.
+
+    >>> torch.bernoulli(torch.tensor([0., 1., 1.]))
+    tensor([0., 1., 1.])
+)");
   op<&multinomial_op>(m,
                       "multinomial(input, num_samples, replacement=False, *, generator=None, "
                       "out=None)",
@@ -220,17 +245,33 @@ Shape: input (n) or (m, n); result (num_samples) or (m, num_samples).
 void bind_dropout(py::module_& m) {
   constexpr As kFunction = As::function;
   op<&dropout>(m, "dropout(input, p, train)", kFunction,
-               "Zeroes elements with probability p and scales the others by 1 / (1 - p).");
+               R"(Zeroes elements with probability p and scales the others by 1 / (1 - p).
+
+    >>> torch.dropout(torch.ones(3), 0.5, train=False)
+    tensor([1., 1., 1.])
+)");
   op<&dropout_>(m, "dropout_(input, p, train)", kFunction, "dropout() in place.");
   op<&alpha_dropout>(m, "alpha_dropout(input, p, train)", kFunction,
-                     "Dropout that keeps the mean and variance of SELU's outputs.");
+                     R"(Dropout that keeps the mean and variance of SELU's outputs.
+
+    >>> torch.alpha_dropout(torch.ones(3), 0.5, train=False)
+    tensor([1., 1., 1.])
+)");
   op<&alpha_dropout_>(m, "alpha_dropout_(input, p, train)", kFunction, "alpha_dropout() in place.");
   op<&feature_dropout>(m, "feature_dropout(input, p, train)", kFunction,
-                       "Dropout of whole channels: input (n, c, ...).");
+                       R"(Dropout of whole channels: input (n, c, ...).
+
+    >>> torch.feature_dropout(torch.ones(1, 2, 2), 0.5, train=False).shape
+    torch.Size([1, 2, 2])
+)");
   op<&feature_dropout_>(m, "feature_dropout_(input, p, train)", kFunction,
                         "feature_dropout() in place.");
   op<&feature_alpha_dropout>(m, "feature_alpha_dropout(input, p, train)", kFunction,
-                             "alpha_dropout() of whole channels: input (n, c, ...).");
+                             R"(alpha_dropout() of whole channels: input (n, c, ...).
+
+    >>> torch.feature_alpha_dropout(torch.ones(1, 2, 2), 0.5, train=False).shape
+    torch.Size([1, 2, 2])
+)");
   op<&feature_alpha_dropout_>(m, "feature_alpha_dropout_(input, p, train)", kFunction,
                               "feature_alpha_dropout() in place.");
 }

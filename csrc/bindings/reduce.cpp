@@ -163,17 +163,41 @@ Args:
     tensor([1.5000, 3.5000])
 )");
   op<&nansum_op>(m, "nansum(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
-                 "The sum, with NaN counted as 0.");
+                 R"(The sum, with NaN counted as 0.
+
+    >>> torch.nansum(torch.tensor([1., float("nan"), 2.]))
+    tensor(3.)
+)");
   op<&nanmean_op>(m, "nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
-                  "The mean of what is not NaN.");
+                  R"(The mean of what is not NaN.
+
+    >>> torch.nanmean(torch.tensor([1., float("nan"), 2.]))
+    tensor(1.5000)
+)");
   op<&prod_op>(m, "prod(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
-               "The product of all elements, or along dim.");
+               R"(The product of all elements, or along dim.
+
+    >>> torch.prod(torch.tensor([[1., 2.], [3., 4.]]), 1)
+    tensor([ 2., 12.])
+)");
   op<&any_op>(m, "any(input, dim=None, keepdim=False, *, out=None)", As::both,
-              "Whether any element is not zero.");
+              R"(Whether any element is not zero.
+
+    >>> torch.any(torch.tensor([[0, 2], [0, 0]]), dim=1)
+    tensor([ True, False])
+)");
   op<&all_op>(m, "all(input, dim=None, keepdim=False, *, out=None)", As::both,
-              "Whether no element is zero.");
+              R"(Whether no element is zero.
+
+    >>> torch.all(torch.tensor([[1, 2], [3, 0]]), dim=1)
+    tensor([ True, False])
+)");
   op<&count_nonzero_op>(m, "count_nonzero(input, dim=None)", As::both,
-                        "How many elements are not zero.");
+                        R"(How many elements are not zero.
+
+    >>> torch.count_nonzero(torch.tensor([[0, 2], [3, 4]]), dim=0)
+    tensor([1, 2])
+)");
 }
 
 void bind_extremes(py::module_& m) {
@@ -192,17 +216,50 @@ void bind_extremes(py::module_& m) {
       m,
       {"min(input, *, out=None)", "min(input, dim, keepdim=False, *, out=None)",
        "min(input, other, *, out=None)"},
-      As::both, "The smallest element; with dim also its index, with a tensor elementwise.");
+      As::both, R"(The smallest element; with dim also its index, with a tensor elementwise.
+
+    >>> torch.min(torch.tensor([[5., 1.], [7., 2.]]), 1)
+    torch.return_types.min(
+    values=tensor([1., 2.]),
+    indices=tensor([1, 1]))
+)");
   op<&amax_op>(m, "amax(input, dim=None, keepdim=False, *, out=None)", As::both,
-               "The largest elements along dim; equal ones share the gradient.");
+               R"(The largest elements along dim; equal ones share the gradient.
+
+    >>> torch.amax(torch.tensor([[1., 5.], [7., 2.]]), 1)
+    tensor([5., 7.])
+)");
   op<&amin_op>(m, "amin(input, dim=None, keepdim=False, *, out=None)", As::both,
-               "The smallest elements along dim; equal ones share the gradient.");
+               R"(The smallest elements along dim; equal ones share the gradient.
+
+    >>> torch.amin(torch.tensor([[1., 5.], [7., 2.]]), 1)
+    tensor([1., 2.])
+)");
   op<&aminmax_op>(m, "aminmax(input, *, dim=None, keepdim=False, out=None)", As::both,
-                  "The smallest and the largest element.");
+                  R"(The smallest and the largest element.
+
+    >>> low, high = torch.aminmax(torch.tensor([3., 1., 2.]))
+    >>> low, high
+    (tensor(1.), tensor(3.))
+)");
   op<&argmax_op>(m, "argmax(input, dim=None, keepdim=False, *, out=None)", As::both,
-                 "Where the largest element stands: the first of equals.");
+                 R"(Where the largest element stands: the first of equals.
+
+Args:
+    dim: None for the position in the flat tensor.
+
+    >>> torch.argmax(torch.tensor([[1., 5.], [7., 2.]]), 1)
+    tensor([1, 0])
+)");
   op<&argmin_op>(m, "argmin(input, dim=None, keepdim=False, *, out=None)", As::both,
-                 "Where the smallest element stands: the first of equals.");
+                 R"(Where the smallest element stands: the first of equals.
+
+Args:
+    dim: None for the position in the flat tensor.
+
+    >>> torch.argmin(torch.tensor([[1., 5.], [7., 2.]]), 1)
+    tensor([0, 1])
+)");
 }
 
 void bind_moments_and_norms(py::module_& m) {
@@ -211,11 +268,27 @@ void bind_moments_and_norms(py::module_& m) {
     >>> torch.tensor([1., 2., 3.]).var()
     tensor(1.)
 )");
-  bind_moment<&stddev>(m, "std", "The standard deviation: the square root of var().");
-  bind_moments<&var_mean>(m, "var_mean", "var() and mean() at once.");
-  bind_moments<&std_mean>(m, "std_mean", "std() and mean() at once.");
+  bind_moment<&stddev>(m, "std", R"(The standard deviation: the square root of var().
+
+    >>> torch.std(torch.tensor([1., 3.]), correction=0)
+    tensor(1.)
+)");
+  bind_moments<&var_mean>(m, "var_mean", R"(var() and mean() at once.
+
+    >>> torch.var_mean(torch.tensor([1., 2., 3.]))
+    (tensor(1.), tensor(2.))
+)");
+  bind_moments<&std_mean>(m, "std_mean", R"(std() and mean() at once.
+
+    >>> torch.std_mean(torch.tensor([1., 2., 3.]))
+    (tensor(1.), tensor(2.))
+)");
   op<&logsumexp_op>(m, "logsumexp(input, dim, keepdim=False, *, out=None)", As::both,
-                    "log(sum(exp(x))) along dim, without overflow.");
+                    R"(log(sum(exp(x))) along dim, without overflow.
+
+    >>> torch.logsumexp(torch.tensor([1000., 1000.]), 0)
+    tensor(1000.6932)
+)");
   op<&vector_norm_op>(
       m, "linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None)",
       As::function, "(sum |x|^ord)^(1 / ord); ord may be 0, inf and -inf.");

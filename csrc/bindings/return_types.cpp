@@ -41,7 +41,10 @@ void bind_return_types(py::module_& m) {
     static PyStructSequence_Field fields[kReturns][3];
     qualified[t] = std::string("rushlight.return_types.") + kNames[t];
     for (int i = 0; i < 2; ++i) fields[t][i] = {field(t, i), nullptr};
-    PyStructSequence_Desc description{qualified[t].c_str(), nullptr, fields[t], 2};
+    static std::string docs[kReturns];
+    docs[t] = std::string("What torch.") + kNames[t] + "() returns: " + field(t, 0) + " and " +
+              field(t, 1) + ", by name or as a tuple.";
+    PyStructSequence_Desc description{qualified[t].c_str(), docs[t].c_str(), fields[t], 2};
     types[t] = PyStructSequence_NewType(&description);
     if (!types[t]) throw py::error_already_set();
     types[t]->tp_repr = represent;

@@ -42,25 +42,62 @@ Shape: input (n, c, *); target (n, *) of int64, or probabilities (n, c, *); weig
 Raises:
     IndexError: for a target that is no class; its position is named.
 
->>> torch._C.cross_entropy(torch.zeros(1, 2), torch.tensor([0]))
+>>> torch.nn.functional.cross_entropy(torch.zeros(1, 2), torch.tensor([0]))
 tensor(0.6931))");
   op<&nll_op>(m, "nll_loss(input, target, weight=None, reduction='mean', ignore_index=-100)",
-              As::function, "-input[target], for log-probabilities and class indices.");
+              As::function, R"(-input[target], for log-probabilities and class indices.
+
+Shape: input (n, c, *) or (c); target (n, *) or () of int64; weight (c).
+
+    >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.]]), torch.tensor([1]))
+    tensor(2.)
+)");
   op<&mse_loss>(m, "mse_loss(input, target, reduction='mean')", As::function,
-                "(input - target)^2, reduced.");
+                R"((input - target)^2, reduced.
+
+Args:
+    reduction: 'mean', 'sum' or 'none'
+
+    >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+    tensor(2.)
+)");
   op<&l1_loss>(m, "l1_loss(input, target, reduction='mean')", As::function,
-               "|input - target|, reduced.");
+               R"(|input - target|, reduced.
+
+    >>> torch.nn.functional.l1_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+    tensor(1.)
+)");
   op<&smooth_l1_loss>(m, "smooth_l1_loss(input, target, reduction='mean', beta=1.0)", As::function,
-                      "Squared below beta, absolute above: d^2 / (2 beta) or d - beta / 2.");
+                      R"(Squared below beta, absolute above: d^2 / (2 beta) or d - beta / 2.
+
+    >>> torch.nn.functional.smooth_l1_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
+    tensor(1.5000)
+)");
   op<&huber_loss>(m, "huber_loss(input, target, reduction='mean', delta=1.0)", As::function,
-                  "Squared below delta, absolute above: d^2 / 2 or delta (d - delta / 2).");
+                  R"(Squared below delta, absolute above: d^2 / 2 or delta (d - delta / 2).
+
+    >>> torch.nn.functional.huber_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
+    tensor(1.5000)
+)");
   op<&bce_op>(m, "binary_cross_entropy(input, target, weight=None, reduction='mean')", As::function,
-              "-(t log x + (1 - t) log(1 - x)), reduced; x lies in [0, 1].");
+              R"(-(t log x + (1 - t) log(1 - x)), reduced; x lies in [0, 1].
+
+    >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.]))
+    tensor(0.6931)
+)");
   op<&bce_with_logits_op>(m,
                           "binary_cross_entropy_with_logits(input, target, weight=None, "
                           "pos_weight=None, reduction='mean')",
                           As::function,
-                          "binary_cross_entropy of sigmoid(input), without overflow.");
+                          R"(binary_cross_entropy of sigmoid(input), without overflow.
+
+Args:
+    pos_weight: a weight for the examples with target 1
+
+    >>> F = torch.nn.functional
+    >>> F.binary_cross_entropy_with_logits(torch.tensor([0.]), torch.tensor([1.]))
+    tensor(0.6931)
+)");
 }
 
 }  // namespace

@@ -126,13 +126,33 @@ void bind_scans(py::module_& m) {
     tensor([1, 3, 6])
 )");
   op<&cumprod_op>(m, "cumprod(input, dim, *, dtype=None, out=None)", As::both,
-                  "The running product along dim.");
+                  R"(The running product along dim.
+
+    >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
+    tensor([1, 2, 6])
+)");
   op<&logcumsumexp_op>(m, "logcumsumexp(input, dim, *, out=None)", As::both,
-                       "The logarithm of the running sum of exp(x) along dim.");
+                       R"(The logarithm of the running sum of exp(x) along dim.
+
+    >>> torch.logcumsumexp(torch.tensor([0., 0., 0.]), 0)
+    tensor([0.0000, 0.6931, 1.0986])
+)");
   op<&cummax_op>(m, "cummax(input, dim, *, out=None)", As::both,
-                 "The largest element so far along dim, and where it last stood.");
+                 R"(The largest element so far along dim, and where it last stood.
+
+    >>> torch.cummax(torch.tensor([1, 3, 2]), 0)
+    torch.return_types.cummax(
+    values=tensor([1, 3, 3]),
+    indices=tensor([0, 1, 1]))
+)");
   op<&cummin_op>(m, "cummin(input, dim, *, out=None)", As::both,
-                 "The smallest element so far along dim, and where it last stood.");
+                 R"(The smallest element so far along dim, and where it last stood.
+
+    >>> torch.cummin(torch.tensor([3, 1, 2]), 0)
+    torch.return_types.cummin(
+    values=tensor([3, 1, 1]),
+    indices=tensor([0, 1, 1]))
+)");
 }
 
 void bind_orders(py::module_& m) {
@@ -145,8 +165,16 @@ void bind_orders(py::module_& m) {
     indices=tensor([1, 2, 0]))
 )");
   op<&argsort_op>(m, "argsort(input, dim=-1, descending=False, stable=False)", As::both,
-                  "The indices that sort along dim.");
-  op<&msort_op>(m, "msort(input, *, out=None)", As::both, "The elements in order along dim 0.");
+                  R"(The indices that sort along dim.
+
+    >>> torch.argsort(torch.tensor([3., 1., 2.]))
+    tensor([1, 2, 0])
+)");
+  op<&msort_op>(m, "msort(input, *, out=None)", As::both, R"(The elements in order along dim 0.
+
+    >>> torch.msort(torch.tensor([3., 1., 2.]))
+    tensor([1., 2., 3.])
+)");
   op<&topk_op>(m, "topk(input, k, dim=None, largest=True, sorted=True, *, out=None)", As::both,
                R"(The k largest (or smallest) elements along dim, and where they stand.
 
@@ -154,15 +182,33 @@ void bind_orders(py::module_& m) {
     tensor([0, 2])
 )");
   op<&kthvalue_op>(m, "kthvalue(input, k, dim=None, keepdim=False, *, out=None)", As::both,
-                   "The k-th smallest element along dim, counted from 1, and where it stands.");
+                   R"(The k-th smallest element along dim, counted from 1, and where it stands.
+
+    >>> torch.kthvalue(torch.tensor([3., 1., 2.]), 2)
+    torch.return_types.kthvalue(
+    values=tensor(2.),
+    indices=tensor(2))
+)");
   overloads<&median_all, &median_dim>(
       m, {"median(input)", "median(input, dim, keepdim=False, *, out=None)"}, As::both,
-      "The middle element, the lower of two; NaN if there is one.");
+      R"(The middle element, the lower of two; NaN if there is one.
+
+    >>> torch.median(torch.tensor([4., 1., 2., 3.]))
+    tensor(2.)
+)");
   overloads<&nanmedian_all, &nanmedian_dim>(
       m, {"nanmedian(input)", "nanmedian(input, dim, keepdim=False, *, out=None)"}, As::both,
-      "The middle element of those that are not NaN.");
+      R"(The middle element of those that are not NaN.
+
+    >>> torch.nanmedian(torch.tensor([3., float("nan"), 1.]))
+    tensor(1.)
+)");
   op<&mode_op>(m, "mode(input, dim=-1, keepdim=False, *, out=None)", As::both,
-               "The most frequent element along dim, the smallest of equals.");
+               R"(The most frequent element along dim, the smallest of equals.
+
+    >>> torch.mode(torch.tensor([2, 1, 2])).values
+    tensor(2)
+)");
 }
 
 void bind_places(py::module_& m) {
@@ -175,11 +221,23 @@ void bind_places(py::module_& m) {
 )");
   op<&unique_consecutive_op>(
       m, "unique_consecutive(input, return_inverse=False, return_counts=False, dim=None)", As::both,
-      "The first of each run of equal elements, or slices along dim.");
+      R"(The first of each run of equal elements, or slices along dim.
+
+    >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]), return_counts=True)
+    (tensor([1, 2, 1]), tensor([2, 1, 1]))
+)");
   op<&bincount_op>(m, "bincount(input, weights=None, minlength=0)", As::both,
-                   "How often each non-negative integer occurs, or the sum of its weights.");
+                   R"(How often each non-negative integer occurs, or the sum of its weights.
+
+    >>> torch.bincount(torch.tensor([0, 2, 2]))
+    tensor([1, 0, 2])
+)");
   op<&histc_op>(m, "histc(input, bins=100, min=0, max=0, *, out=None)", As::both,
-                "Counts in equal parts of [min, max]; the data's own range if both are equal.");
+                R"(Counts in equal parts of [min, max]; the data's own range if both are equal.
+
+    >>> torch.histc(torch.tensor([0., 1., 3.]), bins=2, min=0, max=4)
+    tensor([2., 1.])
+)");
   overloads<&searchsorted_tensor, &searchsorted_number>(
       m,
       {"searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, "
@@ -195,7 +253,14 @@ void bind_places(py::module_& m) {
       m,
       {"bucketize(input, boundaries, *, out_int32=False, right=False, out=None)",
        "bucketize(self, boundaries, *, out_int32=False, right=False, out=None)"},
-      As::function, "The number of the interval between boundaries that each element lies in.");
+      As::function, R"(The number of the interval between boundaries that each element lies in.
+
+Args:
+    right: whether an element on a boundary lies in the interval after it.
+
+    >>> torch.bucketize(torch.tensor([0, 3, 9]), torch.tensor([1, 3, 5]))
+    tensor([0, 1, 3])
+)");
 }
 
 }  // namespace

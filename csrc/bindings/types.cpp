@@ -81,13 +81,25 @@ PyMethodDef size_methods[] = {{"numel", size_numel, METH_NOARGS, "The product of
                               {"__reduce__", size_reduce, METH_NOARGS, nullptr},
                               {nullptr, nullptr, 0, nullptr}};
 
+constexpr const char* kSizeDoc = R"(The sizes of a tensor's dimensions: a tuple of ints.
+
+    >>> torch.ones(2, 3).shape
+    torch.Size([2, 3])
+    >>> torch.ones(2, 3).shape.numel()
+    6
+)";
+
 void bind_size(py::module_& m) {
   using Slot = void*;
-  static PyType_Slot slots[] = {
-      {Py_tp_new, Slot(size_new)},       {Py_tp_repr, Slot(size_repr)},
-      {Py_tp_str, Slot(size_repr)},      {Py_mp_subscript, Slot(size_subscript)},
-      {Py_sq_concat, Slot(size_concat)}, {Py_tp_methods, size_methods},
-      {Py_tp_base, &PyTuple_Type},       {0, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_new, Slot(size_new)},
+                                {Py_tp_repr, Slot(size_repr)},
+                                {Py_tp_str, Slot(size_repr)},
+                                {Py_mp_subscript, Slot(size_subscript)},
+                                {Py_sq_concat, Slot(size_concat)},
+                                {Py_tp_methods, size_methods},
+                                {Py_tp_base, &PyTuple_Type},
+                                {Py_tp_doc, Slot(const_cast<char*>(kSizeDoc))},
+                                {0, nullptr}};
   static PyType_Spec spec = {"rushlight.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                              slots};
   size_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
@@ -96,7 +108,11 @@ void bind_size(py::module_& m) {
 }
 
 void bind_dtype(py::module_& m) {
-  py::class_<Dtype> c(m, "dtype");
+  py::class_<Dtype> c(m, "dtype", R"(The type of a tensor's elements, such as torch.float32.
+
+    >>> torch.ones(2).dtype, torch.float16.itemsize, torch.int64.is_floating_point
+    (torch.float32, 2, False)
+)");
   c.attr("__module__") = "rushlight";
   c.def("__repr__", [](const Dtype& d) { return text(d.value); })
       .def("__reduce__", [](const Dtype& d) { return dtype_name(d.value); })
@@ -119,8 +135,14 @@ void bind_dtype(py::module_& m) {
       {"half", DType::float16}, {"float", DType::float32}, {"double", DType::float64},
       {"short", DType::int16},  {"int", DType::int32},     {"long", DType::int64}};
   for (auto [name, d] : aliases) m.attr(name) = py::handle(dtype_objects[int(d)]);
-  m.def("get_default_dtype",
-        [] { return py::reinterpret_borrow<py::object>(dtype_objects[int(default_dtype())]); });
+  m.def(
+      "get_default_dtype",
+      [] { return py::reinterpret_borrow<py::object>(dtype_objects[int(default_dtype())]); },
+      R"(The dtype of tensors made from floats.
+
+    >>> torch.get_default_dtype()
+    torch.float32
+)");
   m.def(
       "promote_types",
       [](py::object a, py::object b) {
@@ -129,7 +151,12 @@ void bind_dtype(py::module_& m) {
           fail<TypeError>("promote_types(): both arguments must be torch.dtype");
         return py::reinterpret_borrow<py::object>(dtype_objects[int(promote_types(x, y))]);
       },
-      py::arg("type1"), py::arg("type2"));
+      py::arg("type1"), py::arg("type2"),
+      R"(The smallest dtype that holds what both hold; floating wins over integers.
+
+    >>> torch.promote_types(torch.int32, torch.float16)
+    torch.float16
+)");
   m.def(
       "can_cast",
       [](py::object a, py::object b) {
@@ -138,7 +165,12 @@ void bind_dtype(py::module_& m) {
           fail<TypeError>("can_cast(): both arguments must be torch.dtype");
         return can_cast(x, y);
       },
-      py::arg("from_"), py::arg("to"));
+      py::arg("from_"), py::arg("to"),
+      R"(Whether a result of one dtype may be written into a tensor of another.
+
+    >>> torch.can_cast(torch.int32, torch.float32), torch.can_cast(torch.float32, torch.int32)
+    (True, False)
+)");
   m.def("_set_default_dtype", [](py::object d) {
     DType value;
     if (!Argument<DType>::read(d.ptr(), value) || !py::isinstance<Dtype>(d))
@@ -170,7 +202,20 @@ Device make_device(py::object type, py::object index) {
 }
 
 void bind_device(py::module_& m) {
-  py::class_<Device> c(m, "device");
+  py::class_<Device> c(m, "device", R"(Where a tensor lives: the CPU, or a GPU by its index.
+
+Args:
+    type: 'cpu', 'cuda', 'cuda:1' or another device
+    index: which GPU, where the type does not say
+
+Raises:
+    RuntimeError: if there is no such kind of device here.
+
+    >>> torch.device("cuda:1").index
+    1
+    >>> torch.device("cuda", 1) == torch.device("cuda:1")
+    True
+)");
   c.attr("__module__") = "rushlight";
   c.def(py::init(&make_device), py::arg("type"), py::arg("index") = py::none())
       .def_property_readonly("type", [](const Device& d) { return device_type_name(d.type); })
@@ -208,7 +253,12 @@ void bind_symbols(py::module_& m) {
      }).def("__reduce__", [](const Symbol& s) { return s.name; });
     for (const char* name : names) m.attr(name) = py::cast(Symbol{name});
   };
-  py::class_<Symbol> layout(m, "layout");
+  py::class_<Symbol> layout(m, "layout",
+                            R"(How elements are stored: torch.strided is the only layout.
+
+    >>> torch.ones(2).layout
+    torch.strided
+)");
   define(layout,
          {"strided", "contiguous_format", "preserve_format", "channels_last", "channels_last_3d"});
   m.attr("memory_format") = layout;

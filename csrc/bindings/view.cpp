@@ -84,13 +84,22 @@ tensor([[0, 1, 2],
   op<&unflatten_op>(m, "unflatten(input, dim, sizes)", As::both,
                     "One dimension cut into several; one size may be -1.\n\n>>> "
                     "torch.ones(6).unflatten(0, (2, 3)).shape\ntorch.Size([2, 3])");
-  op<&ravel>(m, "ravel(input)", As::both, "All elements in one dimension.");
+  op<&ravel>(m, "ravel(input)", As::both, R"(All elements in one dimension.
+
+    >>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
+    tensor([1, 2, 3, 4])
+)");
   op<&expand_method>(m, "expand(self, *size, implicit=False)", kMethod,
                      "Dimensions of size 1 repeated without a copy; -1 keeps a size.\n\n>>> "
                      "torch.tensor([[1], [2]]).expand(2, 2)\ntensor([[1, 1],\n        [2, 2]])");
   op<&expand_as>(m, "expand_as(self, other)", kMethod, "expand(other.shape)");
   op<&broadcast_to>(m, "broadcast_to(input, size)", As::both,
-                    "input seen with shape `size`, by broadcasting.");
+                    R"(input seen with shape `size`, by broadcasting.
+
+    >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
+    tensor([[1, 2],
+            [1, 2]])
+)");
   op<&permute_function>(m, "permute(input, dims)", As::function,
                         "The dimensions in another order.\n\n>>> torch.permute(torch.ones(2, 3, "
                         "4), (2, 0, 1)).shape\ntorch.Size([4, 2, 3])");

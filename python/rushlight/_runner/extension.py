@@ -5,6 +5,13 @@ import sys
 
 
 def load_ipython_extension(shell) -> None:
+    """What `%load_ext rushlight` calls: as_torch(), and the arguments of `rushlight run`.
+
+    >>> torch.load_ipython_extension(None)
+    >>> import sys
+    >>> "torch" in sys.modules
+    True
+    """
     from .alias import as_torch
 
     as_torch()
@@ -16,4 +23,7 @@ def load_ipython_extension(shell) -> None:
 
 
 def unload_ipython_extension(shell) -> None:
-    """Torch's names stay: modules that were imported under them are in use."""
+    """Torch's names stay: modules that were imported under them are in use.
+
+    >>> torch.unload_ipython_extension(None)
+    """

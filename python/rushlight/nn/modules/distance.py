@@ -10,7 +10,7 @@ class PairwiseDistance(Module):
     """The p-norm of x1 - x2 + eps along the last dimension.
 
     >>> torch.nn.PairwiseDistance()(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))
-    tensor([5.])
+    tensor([5.0000])
     """
 
     def __init__(self, p=2.0, eps=1e-6, keepdim=False):

@@ -66,7 +66,7 @@ def replicate(network, devices, detach=False):
     ...     net = torch.nn.Linear(2, 1).cuda()
     ...     one, two = torch.nn.parallel.replicate(net, [0, 1])
     ...     (two(torch.ones(3, 2, device="cuda:1")).sum()).backward()
-    >>> net.weight.grad
+    ...     net.weight.grad
     tensor([[3., 3.]], device='cuda:0')
     """
     devices = [_C.device("cuda", index) for index in indices(devices)]
