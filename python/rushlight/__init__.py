@@ -57,6 +57,8 @@ _SUBMODULES = {
     "vision",
 }
 
+_PYTHON_OPS = ("rushlight._python_ops", "rushlight.functional")
+
 if _os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):
     from rushlight.cuda import _nvidia_smi
 
@@ -84,7 +86,7 @@ def __getattr__(name):
             value = globals()[name] = legacy.make_type(name)
             return value
     else:
-        for module in ("rushlight._python_ops", "rushlight.functional"):
+        for module in _PYTHON_OPS:
             value = getattr(importlib.import_module(module), name, None)
             if value is not None:
                 globals()[name] = value
@@ -94,4 +96,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_LAZY, *_SUBMODULES})
+    import importlib
+
+    python_ops = [name for m in _PYTHON_OPS for name in importlib.import_module(m).__all__]
+    return sorted({*globals(), *_LAZY, *_SUBMODULES, *python_ops})

@@ -78,7 +78,7 @@ def type(self, dtype=None, non_blocking=False):
     """
     from rushlight import _python_ops
 
-    return _python_ops.tensor_type(self, dtype)
+    return _python_ops._tensor_type(self, dtype)
 
 
 @_method

@@ -2,6 +2,21 @@
 
 from rushlight import _C
 
+__all__ = [
+    "are_deterministic_algorithms_enabled",
+    "compile",
+    "get_float32_matmul_precision",
+    "get_num_interop_threads",
+    "is_storage",
+    "is_tensor",
+    "set_default_dtype",
+    "set_default_tensor_type",
+    "set_float32_matmul_precision",
+    "set_num_interop_threads",
+    "typename",
+    "use_deterministic_algorithms",
+]
+
 _LEGACY = {
     "Float": _C.float32,
     "Double": _C.float64,
@@ -17,7 +32,7 @@ _LEGACY = {
 _NAMES = {dtype: name for name, dtype in _LEGACY.items()}
 
 
-def tensor_type(tensor, dtype):
+def _tensor_type(tensor, dtype):
     """Tensor.type(): the legacy name, or a cast to what a dtype or such a name says."""
     if dtype is None:
         prefix = "torch.cuda." if tensor.is_cuda else "torch."
@@ -47,7 +62,11 @@ def is_tensor(obj):
 
 
 def is_storage(obj):
-    """Whether `obj` is a storage."""
+    """Whether `obj` is a storage.
+
+    >>> torch.is_storage(torch.ones(2).untyped_storage())
+    True
+    """
     from rushlight.storage import TypedStorage, UntypedStorage
 
     return isinstance(obj, TypedStorage | UntypedStorage)
@@ -69,6 +88,8 @@ def set_default_tensor_type(t):
 
     Args:
         t: torch.FloatTensor, torch.DoubleTensor, ... or such a name.
+
+    >>> torch.set_default_tensor_type(torch.FloatTensor)
     """
     name = t if isinstance(t, str) else getattr(t, "_legacy_name", str(t))
     kind = name.removeprefix("torch.").removesuffix("Tensor")
@@ -78,49 +99,74 @@ def set_default_tensor_type(t):
 
 
 def typename(obj):
-    """The name of an object's type, with its module."""
+    """The name of an object's type, with its module.
+
+    >>> torch.typename(torch.ones(2))
+    'torch.FloatTensor'
+    """
     if isinstance(obj, _C.Tensor):
         return obj.type()
     kind = type(obj)
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def manual_seed_all(seed):
-    """Seeds the generators of the CPU and of every GPU."""
-    return _C.manual_seed(seed)
-
-
 def compile(model=None, **options):
-    """Returns the model or function itself: there is no compiler here, and results are the same."""
+    """Returns the model or function itself: there is no compiler here, and results are the same.
+
+    >>> square = torch.compile(lambda x: x * x)
+    >>> square(torch.tensor(3.0))
+    tensor(9.)
+    """
     if model is None:
         return lambda function: function
     return model
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
-    """Accepted: every algorithm here is deterministic."""
+    """Accepted: every algorithm here is deterministic.
+
+    >>> torch.use_deterministic_algorithms(True)
+    """
 
 
 def are_deterministic_algorithms_enabled():
-    """Always True: every algorithm here is deterministic."""
+    """Always True: every algorithm here is deterministic.
+
+    >>> torch.are_deterministic_algorithms_enabled()
+    True
+    """
     return True
 
 
 def set_float32_matmul_precision(precision):
-    """Accepted: products of float32 matrices are computed in float32."""
+    """Accepted: products of float32 matrices are computed in float32.
+
+    >>> torch.set_float32_matmul_precision("high")
+    """
     if precision not in ("highest", "high", "medium"):
         raise RuntimeError(f"Invalid float32_matmul_precision: {precision}")
 
 
 def get_float32_matmul_precision():
-    """Always "highest"."""
+    """Always "highest".
+
+    >>> torch.get_float32_matmul_precision()
+    'highest'
+    """
     return "highest"
 
 
 def get_num_interop_threads():
-    """The number of threads for independent work: 1."""
+    """The number of threads for independent work: 1.
+
+    >>> torch.get_num_interop_threads()
+    1
+    """
     return 1
 
 
 def set_num_interop_threads(n):
-    """Accepted: there is one thread for independent work."""
+    """Accepted: there is one thread for independent work.
+
+    >>> torch.set_num_interop_threads(1)
+    """

@@ -86,17 +86,29 @@ def _at_least(rank, tensors):
 
 
 def atleast_1d(*tensors):
-    """0-d tensors with a dimension; others as they are."""
+    """0-d tensors with a dimension; others as they are.
+
+    >>> torch.atleast_1d(torch.tensor(5))
+    tensor([5])
+    """
     return _at_least(1, tensors)
 
 
 def atleast_2d(*tensors):
-    """Tensors with at least two dimensions."""
+    """Tensors with at least two dimensions.
+
+    >>> torch.atleast_2d(torch.tensor([1, 2]))
+    tensor([[1, 2]])
+    """
     return _at_least(2, tensors)
 
 
 def atleast_3d(*tensors):
-    """Tensors with at least three dimensions."""
+    """Tensors with at least three dimensions.
+
+    >>> torch.atleast_3d(torch.ones(2)).shape
+    torch.Size([1, 2, 1])
+    """
     return _at_least(3, tensors)
 
 
@@ -138,7 +150,14 @@ def meshgrid(*tensors, indexing=None):
 
 
 def cartesian_prod(*tensors):
-    """All combinations of the elements of vectors, one a row."""
+    """All combinations of the elements of vectors, one a row.
+
+    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor([[1, 3],
+            [1, 4],
+            [2, 3],
+            [2, 4]])
+    """
     tensors = _listed(tensors)
     if len(tensors) == 1:
         return tensors[0]
@@ -161,7 +180,12 @@ def combinations(input, r=2, with_replacement=False):
 
 
 def block_diag(*tensors):
-    """The matrices along the diagonal of one."""
+    """The matrices along the diagonal of one.
+
+    >>> torch.block_diag(torch.tensor([[1, 2]]), torch.tensor([[3]]))
+    tensor([[1, 2, 0],
+            [0, 0, 3]])
+    """
     tensors = [t.reshape(1, -1) if t.dim() < 2 else t for t in _listed(tensors)]
     width = sum(t.shape[1] for t in tensors)
     rows, start = [], 0
@@ -302,17 +326,31 @@ def _triangle(row, col, offset, lower, dtype, device):
 
 
 def tril_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
-    """The positions of the lower triangle, rows above columns."""
+    """The positions of the lower triangle, rows above columns.
+
+    >>> torch.tril_indices(2, 2)
+    tensor([[0, 1, 1],
+            [0, 0, 1]])
+    """
     return _triangle(row, col, offset, True, dtype, device)
 
 
 def triu_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
-    """The positions of the upper triangle, rows above columns."""
+    """The positions of the upper triangle, rows above columns.
+
+    >>> torch.triu_indices(2, 2)
+    tensor([[0, 0, 1],
+            [0, 1, 1]])
+    """
     return _triangle(row, col, offset, False, dtype, device)
 
 
 def unravel_index(indices, shape):
-    """Positions in a flat tensor as one index per dimension of `shape`."""
+    """Positions in a flat tensor as one index per dimension of `shape`.
+
+    >>> torch.unravel_index(torch.tensor([1, 5]), (2, 3))
+    (tensor([0, 1]), tensor([1, 2]))
+    """
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     out = []
     for size in reversed(shape):
@@ -322,10 +360,18 @@ def unravel_index(indices, shape):
 
 
 def hsplit(input, indices_or_sections):
-    """tensor_split() along the second dimension, or the only one."""
+    """tensor_split() along the second dimension, or the only one.
+
+    >>> torch.hsplit(torch.arange(4), 2)
+    (tensor([0, 1]), tensor([2, 3]))
+    """
     return _C.tensor_split(input, indices_or_sections, 0 if input.dim() == 1 else 1)
 
 
 def vsplit(input, indices_or_sections):
-    """tensor_split() along the first dimension."""
+    """tensor_split() along the first dimension.
+
+    >>> torch.vsplit(torch.tensor([[1, 2], [3, 4]]), 2)
+    (tensor([[1, 2]]), tensor([[3, 4]]))
+    """
     return _C.tensor_split(input, indices_or_sections, 0)
