@@ -9,8 +9,8 @@ static std::string_view operation(const Node& node) {
   return name.substr(0, name.rfind("Backward"));
 }
 
-void Saved::fail_modified(const Tensor& t, std::uint32_t version) {
-  const Node* node = t->node && t->node->inputs ? t->node : nullptr;
+void Saved::fail_modified(const Tensor& t, std::uint32_t version, const Node* maker) {
+  const Node* node = t->node && t->node->inputs ? t->node : maker;
   fail<RuntimeError>(
       "one of the variables needed for gradient computation has been modified by an inplace "
       "operation: [torch.",

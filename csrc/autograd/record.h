@@ -15,14 +15,16 @@ class Saved {
     if (t && t->inference) [[unlikely]]
       fail_inference();
   }
-  const Tensor& get() const {
+  const Tensor& get(const Node* maker = nullptr) const {
     if (tensor_ && tensor_->storage->version != version_) [[unlikely]]
-      fail_modified(tensor_, version_);
+      fail_modified(tensor_, version_, maker);
     return tensor_;
   }
   explicit operator bool() const { return bool(tensor_); }
 
-  [[noreturn]] static void fail_modified(const Tensor& t, std::uint32_t version);
+  // `maker`: the node whose output t is, where t itself has no history.
+  [[noreturn]] static void fail_modified(const Tensor& t, std::uint32_t version,
+                                         const Node* maker = nullptr);
   [[noreturn]] static void fail_inference();
 
  private:
@@ -38,7 +40,7 @@ class SavedOutput {
   explicit SavedOutput(const Tensor& out, std::uint16_t output = 0)
       : saved_(alias(out)), output_(output) {}
   Tensor get(Node& self) const {
-    const Tensor& kept = saved_.get();
+    const Tensor& kept = saved_.get(&self);
     if (!grad_enabled()) return kept;
     Tensor out = alias(kept);
     self.retain();

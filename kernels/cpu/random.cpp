@@ -21,9 +21,10 @@ template <class T>
 CLONES void words_to_uniform(T* __restrict out, const std::uint32_t* __restrict words,
                              std::int64_t n, float from, float width, T low, float high) {
   for (std::int64_t i = 0; i < n; ++i) {
-    const float unit = static_cast<float>(std::int32_t(words[i] & 0xffffff)) * 0x1p-24f;
+    // In double, so that the sum is rounded once on every processor, as by torch's fused step.
+    const double unit = double(std::int32_t(words[i] & 0xffffff)) * 0x1p-24;
     T made;
-    store(&made, unit * width + from);
+    store(&made, static_cast<float>(unit * double(width) + double(from)));
     out[i] = load(&made) == high ? low : made;
   }
 }
