@@ -1,6 +1,7 @@
 // Triangles, diagonals, positions: see csrc/ops/arrange.h.
 #include "ops/arrange.h"
 
+#include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 
@@ -9,34 +10,8 @@ namespace py = pybind11;
 namespace rushlight::python {
 namespace {
 
-// The in-place form of an op that makes its result first.
-Tensor replaced(const Tensor& self, const Tensor& result) {
-  copy_(self, result);
-  return self;
-}
-Tensor tril_(const Tensor& self, std::int64_t diagonal) {
-  return replaced(self, tril(self, diagonal));
-}
-Tensor triu_(const Tensor& self, std::int64_t diagonal) {
-  return replaced(self, triu(self, diagonal));
-}
 Tensor index_fill_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value) {
   return index_fill(input, dim, index, scalar_tensor(value, input.dtype(), input.device()));
-}
-Tensor index_fill_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
-                           const Tensor& value) {
-  return replaced(self, index_fill(self, dim, index, value));
-}
-Tensor index_fill_value_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
-                                 Scalar value) {
-  return replaced(self, index_fill_value(self, dim, index, value));
-}
-Tensor index_copy_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
-                           const Tensor& source) {
-  return replaced(self, index_copy(self, dim, index, source));
-}
-Tensor masked_scatter_in_place(const Tensor& self, const Tensor& mask, const Tensor& source) {
-  return replaced(self, masked_scatter(self, mask, source));
 }
 Tensor rot90_op(const Tensor& input, std::int64_t k, Shape dims) { return rot90(input, k, dims); }
 Tensor fliplr(const Tensor& input) {
@@ -56,11 +31,13 @@ Tensor trace(const Tensor& input) {
 }
 std::vector<Tensor> split_sections(const Tensor& input, std::int64_t sections, std::int64_t dim) {
   if (sections <= 0) fail<RuntimeError>("number of sections must be larger than 0, got ", sections);
+  if (sections > 1 << 20)
+    fail<RuntimeError>("number of sections must be at most ", 1 << 20, ", got ", sections);
   const int d = wrap_dim(dim, input.dim());
   const std::int64_t n = input.dim() ? input->shape[d] : 1;
   std::vector<std::int64_t> at;
   std::int64_t end = 0;
-  for (std::int64_t i = 0; i + 1 < std::min<std::int64_t>(sections, 1 << 20); ++i)
+  for (std::int64_t i = 0; i + 1 < sections; ++i)
     at.push_back(end += n / sections + (i < n % sections));
   return tensor_split(input, at, dim);
 }
@@ -105,17 +82,17 @@ Tensor column_stack(const std::vector<Tensor>& tensors) {
 
 void bind_arrange(py::module_& m) {
   constexpr auto kFunction = As::function, kMethod = As::method;
-  op<&tril>(m, "tril(input, diagonal=0)", As::both,
-            "The matrix with zeros above a diagonal.\n\n>>> torch.tril(torch.ones(2, "
-            "2))\ntensor([[1., 0.],\n        [1., 1.]])");
-  op<&triu>(m, "triu(input, diagonal=0)", As::both,
-            "The matrix with zeros below a diagonal.\n\n>>> torch.triu(torch.ones(2, "
-            "2))\ntensor([[1., 1.],\n        [0., 1.]])");
-  op<&tril_>(m, "tril_(self, diagonal=0)", kMethod, "tril() in place.");
-  op<&triu_>(m, "triu_(self, diagonal=0)", kMethod, "triu() in place.");
-  op<&diag>(m, "diag(input, diagonal=0)", As::both,
-            "A matrix with a vector on a diagonal, or the diagonal of a matrix.\n\n>>> "
-            "torch.diag(torch.tensor([1, 2]))\ntensor([[1, 0],\n        [0, 2]])");
+  op_with_out<&tril>(m, "tril(input, diagonal=0, *, out=None)", As::both,
+                     "The matrix with zeros above a diagonal.\n\n>>> torch.tril(torch.ones(2, "
+                     "2))\ntensor([[1., 0.],\n        [1., 1.]])");
+  op_with_out<&triu>(m, "triu(input, diagonal=0, *, out=None)", As::both,
+                     "The matrix with zeros below a diagonal.\n\n>>> torch.triu(torch.ones(2, "
+                     "2))\ntensor([[1., 1.],\n        [0., 1.]])");
+  op_in_place<&tril>(m, "tril_(self, diagonal=0)");
+  op_in_place<&triu>(m, "triu_(self, diagonal=0)");
+  op_with_out<&diag>(m, "diag(input, diagonal=0, *, out=None)", As::both,
+                     "A matrix with a vector on a diagonal, or the diagonal of a matrix.\n\n>>> "
+                     "torch.diag(torch.tensor([1, 2]))\ntensor([[1, 0],\n        [0, 2]])");
   op<&diag_embed>(m, "diag_embed(input, offset=0, dim1=-2, dim2=-1)", As::both,
                   R"(The last dimension on a diagonal of two new ones.
 
@@ -147,11 +124,12 @@ void bind_arrange(py::module_& m) {
   op<&equal>(m, "equal(input, other)", As::both,
              "Whether shapes and all elements are equal.\n\n>>> torch.equal(torch.ones(2), "
              "torch.ones(2))\nTrue");
-  op<&take>(m, "take(input, index)", As::both,
-            "Elements at positions of the flat tensor.\n\n>>> torch.take(torch.tensor([[1, 2], [3, "
-            "4]]), torch.tensor([3, 0]))\ntensor([4, 1])");
-  op<&take_along_dim>(m, "take_along_dim(input, indices, dim=None)", As::both,
-                      R"(gather() with broadcasting.
+  op_with_out<&take>(
+      m, "take(input, index, *, out=None)", As::both,
+      "Elements at positions of the flat tensor.\n\n>>> torch.take(torch.tensor([[1, 2], [3, "
+      "4]]), torch.tensor([3, 0]))\ntensor([4, 1])");
+  op_with_out<&take_along_dim>(m, "take_along_dim(input, indices, dim=None, *, out=None)", As::both,
+                               R"(gather() with broadcasting.
 
     >>> x = torch.tensor([[3, 1], [2, 4]])
     >>> torch.take_along_dim(x, x.argsort(1), 1)
@@ -165,17 +143,16 @@ void bind_arrange(py::module_& m) {
     >>> torch.arange(3).index_fill(0, torch.tensor([0, 2]), -1)
     tensor([-1,  1, -1])
 )");
-  overloads<&index_fill_in_place, &index_fill_value_in_place>(
+  overloads<&InPlace<&index_fill>::call, &InPlace<&index_fill_value>::call>(
       m, {"index_fill_(self, dim, index, value)", "index_fill_(self, dim, index, value)"}, kMethod,
       "Sets the indices of a dimension to value.");
-  op<&index_copy>(m, "index_copy(input, dim, index, source)", As::both,
-                  R"(A copy with source at the indices of a dimension.
+  op_with_out<&index_copy>(m, "index_copy(input, dim, index, source, *, out=None)", As::both,
+                           R"(A copy with source at the indices of a dimension.
 
     >>> torch.zeros(3).index_copy(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
     tensor([7., 0., 5.])
 )");
-  op<&index_copy_in_place>(m, "index_copy_(self, dim, index, source)", kMethod,
-                           "Writes source at the indices of a dimension.");
+  op_in_place<&index_copy>(m, "index_copy_(self, dim, index, source)");
   op<&masked_scatter>(m, "masked_scatter(input, mask, source)", As::both,
                       R"(A copy with source's elements, in order, where mask holds.
 
@@ -183,8 +160,7 @@ void bind_arrange(py::module_& m) {
     >>> torch.zeros(3).masked_scatter(mask, torch.tensor([5., 7.]))
     tensor([5., 0., 7.])
 )");
-  op<&masked_scatter_in_place>(m, "masked_scatter_(self, mask, source)", kMethod,
-                               "Writes source's elements, in order, where mask holds.");
+  op_in_place<&masked_scatter>(m, "masked_scatter_(self, mask, source)");
   overloads<&split_sections, &split_at>(
       m,
       {"tensor_split(input, indices_or_sections, dim=0)",
@@ -196,20 +172,22 @@ void bind_arrange(py::module_& m) {
     >>> torch.tensor_split(torch.arange(5), (1, 3))
     (tensor([0]), tensor([1, 2]), tensor([3, 4]))
 )");
-  op<&hstack>(m, "hstack(tensors)", kFunction,
-              "Tensors side by side.\n\n>>> torch.hstack([torch.tensor([1]), "
-              "torch.tensor([2])])\ntensor([1, 2])");
-  op<&vstack>(m, "vstack(tensors)", kFunction,
-              "Tensors as rows.\n\n>>> torch.vstack([torch.tensor([1]), "
-              "torch.tensor([2])])\ntensor([[1],\n        [2]])");
+  op_with_out<&hstack>(m, "hstack(tensors, *, out=None)", kFunction,
+                       "Tensors side by side.\n\n>>> torch.hstack([torch.tensor([1]), "
+                       "torch.tensor([2])])\ntensor([1, 2])");
+  op_with_out<&vstack>(m, "vstack(tensors, *, out=None)", kFunction,
+                       "Tensors as rows.\n\n>>> torch.vstack([torch.tensor([1]), "
+                       "torch.tensor([2])])\ntensor([[1],\n        [2]])");
   publish_alias(m, kFunction, "vstack", "row_stack");
-  op<&dstack>(m, "dstack(tensors)", kFunction, R"(Tensors along the third dimension.
+  op_with_out<&dstack>(m, "dstack(tensors, *, out=None)", kFunction,
+                       R"(Tensors along the third dimension.
 
     >>> torch.dstack([torch.tensor([1, 2]), torch.tensor([3, 4])])
     tensor([[[1, 3],
              [2, 4]]])
 )");
-  op<&column_stack>(m, "column_stack(tensors)", kFunction, R"(Vectors as columns.
+  op_with_out<&column_stack>(m, "column_stack(tensors, *, out=None)", kFunction,
+                             R"(Vectors as columns.
 
     >>> torch.column_stack([torch.tensor([1, 2]), torch.tensor([3, 4])])
     tensor([[1, 3],

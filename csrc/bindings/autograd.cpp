@@ -32,6 +32,9 @@ Tensor first_gradient(const Tensor& root, const Tensor& given, std::size_t i) {
 
 std::vector<Tensor> run(const std::vector<Tensor>& roots, const std::vector<Tensor>& given,
                         const std::vector<Tensor>& inputs, BackwardOptions options) {
+  for (const auto* list : {&roots, &inputs})
+    for (const Tensor& t : *list)
+      if (!t) fail<TypeError>("the tensors and inputs of a backward pass must not be None");
   std::vector<Tensor> grads;
   for (std::size_t i = 0; i < roots.size(); ++i) {
     if (wants_grad(roots[i])) {

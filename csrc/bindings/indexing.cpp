@@ -1,5 +1,6 @@
 // t[...] and t[...] = value, len(), iteration and truth.
 #include "bindings/creation.h"
+#include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "ops/ops.h"
@@ -352,12 +353,12 @@ Tensor scatter_add_in_place(const Tensor& self, std::int64_t dim, const Tensor& 
 }  // namespace
 
 void bind_indexing(py::module_& m) {
-  overloads<&index_select>(
-      m, {"index_select(input, dim, index)"}, As::both,
+  op_with_out<&index_select>(
+      m, "index_select(input, dim, index, *, out=None)", As::both,
       "The indices of a dimension that a vector names.\n\n>>> torch.index_select(torch.arange(4) * "
       "10, 0, torch.tensor([2, 0]))\ntensor([20,  0])");
-  op<&masked_select>(
-      m, "masked_select(input, mask)", As::both,
+  op_with_out<&masked_select>(
+      m, "masked_select(input, mask, *, out=None)", As::both,
       "The elements where mask holds, in one dimension.\n\n>>> "
       "torch.arange(3).masked_select(torch.tensor([True, False, True]))\ntensor([0, 2])");
   op<&nonzero_op>(m, "nonzero(input, *, as_tuple=False)", As::both,
@@ -381,12 +382,14 @@ Args:
 )");
   op<&index_put_in_place>(m, "index_put_(self, indices, values, accumulate=False)", As::method,
                           "Writes values at the positions that `indices` name, or adds them.");
-  op<&index_add>(
-      m, "index_add(input, dim, index, source, *, alpha=1)", As::both,
+  op_in_place<&index_add>(m, "index_add_(self, dim, index, source, *, alpha=1)");
+  op_with_out<&index_add>(
+      m, "index_add(input, dim, index, source, *, alpha=1, out=None)", As::both,
       "A copy of input with source added at the indices of a dimension.\n\n>>> "
       "torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.ones(2))\ntensor([2., 0., 0.])");
-  op<&gather_op>(m, "gather(input, dim, index, *, sparse_grad=False)", As::both,
-                 R"(out[i][j] = input[index[i][j]][j] for dim 0, and so on for other dimensions.
+  op_with_out<&gather_op>(
+      m, "gather(input, dim, index, *, sparse_grad=False, out=None)", As::both,
+      R"(out[i][j] = input[index[i][j]][j] for dim 0, and so on for other dimensions.
 
 Args:
     input: the tensor to read.
@@ -399,8 +402,11 @@ Raises:
 >>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0], [1]]))
 tensor([[1],
         [4]]))");
-  overloads<&scatter, &scatter_value>(
-      m, {"scatter(input, dim, index, src)", "scatter(input, dim, index, value)"}, As::both,
+  overloads<&Written<&scatter>::call, &Written<&scatter_value>::call>(
+      m,
+      {"scatter(input, dim, index, src, *, out=None)",
+       "scatter(input, dim, index, value, *, out=None)"},
+      As::both,
       R"(A copy of input with src written where index says.
 
 For dim 0, out[index[i][j]][j] = src[i][j].
@@ -414,8 +420,8 @@ Raises:
   overloads<&scatter_in_place, &scatter_value_in_place>(
       m, {"scatter_(self, dim, index, src)", "scatter_(self, dim, index, value)"}, As::method,
       "Writes src where index says: self[index[i][j]][j] = src[i][j] for dim 0.");
-  op<&scatter_add>(m, "scatter_add(input, dim, index, src)", As::both,
-                   R"(A copy of input with src added where index says.
+  op_with_out<&scatter_add>(m, "scatter_add(input, dim, index, src, *, out=None)", As::both,
+                            R"(A copy of input with src added where index says.
 
     >>> torch.zeros(3).scatter_add(0, torch.tensor([2, 2]), torch.tensor([5., 7.]))
     tensor([ 0.,  0., 12.])

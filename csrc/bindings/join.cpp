@@ -1,4 +1,5 @@
 // Joining, cutting and repeating: see csrc/ops/join.cpp.
+#include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "ops/ops.h"
@@ -25,8 +26,8 @@ Tensor roll_op(const Tensor& input, Shape shifts, Shape dims) { return roll(inpu
 }  // namespace
 
 void bind_join(py::module_& m) {
-  op<&cat>(m, "cat(tensors, dim=0)", As::function,
-           R"(Tensors joined along a dimension; all other sizes must agree.
+  op_with_out<&cat>(m, "cat(tensors, dim=0, *, out=None)", As::function,
+                    R"(Tensors joined along a dimension; all other sizes must agree.
 
 Args:
     tensors: a list or tuple of tensors on one device.
@@ -38,8 +39,8 @@ Raises:
 >>> torch.cat([torch.tensor([1]), torch.tensor([2, 3])])
 tensor([1, 2, 3]))");
   for (const char* name : {"concat", "concatenate"}) publish_alias(m, As::function, "cat", name);
-  op<&stack>(
-      m, "stack(tensors, dim=0)", As::function,
+  op_with_out<&stack>(
+      m, "stack(tensors, dim=0, *, out=None)", As::function,
       "Tensors of one shape joined along a new dimension.\n\n>>> torch.stack([torch.tensor([1, "
       "2]), torch.tensor([3, 4])])\ntensor([[1, 2],\n        [3, 4]])");
   overloads<&split, &split_list>(

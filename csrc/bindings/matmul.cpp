@@ -1,6 +1,7 @@
 // Matrix products as torch's functions and methods.
 #include "ops/matmul.h"
 
+#include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "ops/pointwise.h"
@@ -9,8 +10,6 @@ namespace py = pybind11;
 
 namespace rushlight::python {
 namespace {
-
-using Out = std::optional<Tensor>;
 
 // The result of compute(), or `out` filled with it.
 template <class F>
@@ -141,6 +140,11 @@ tensor([[7.]]))");
 
 >>> torch.addr(torch.zeros(1, 2), torch.tensor([2.]), torch.tensor([1., 3.]))
 tensor([[2., 6.]]))");
+  op_in_place<&addmm>(m, "addmm_(self, mat1, mat2, *, beta=1, alpha=1)");
+  op_in_place<&addmv>(m, "addmv_(self, mat, vec, *, beta=1, alpha=1)");
+  op_in_place<&baddbmm>(m, "baddbmm_(self, batch1, batch2, *, beta=1, alpha=1)");
+  op_in_place<&addbmm>(m, "addbmm_(self, batch1, batch2, *, beta=1, alpha=1)");
+  op_in_place<&addr>(m, "addr_(self, vec1, vec2, *, beta=1, alpha=1)");
   op<&linear_op>(m, "linear(input, weight, bias=None)", As::function,
                  R"(input @ weight.T + bias
 

@@ -201,10 +201,10 @@ Args:
 }
 
 void bind_extremes(py::module_& m) {
-  overloads<&max_all, &max_dim, &max_two>(
+  overloads<&max_all, &max_two, &max_dim>(
       m,
-      {"max(input, *, out=None)", "max(input, dim, keepdim=False, *, out=None)",
-       "max(input, other, *, out=None)"},
+      {"max(input, *, out=None)", "max(input, other, *, out=None)",
+       "max(input, dim, keepdim=False, *, out=None)"},
       As::both, R"(The largest element; with dim also its index, with a tensor elementwise.
 
     >>> torch.tensor([[1., 5.], [7., 2.]]).max(1)
@@ -212,10 +212,10 @@ void bind_extremes(py::module_& m) {
     values=tensor([5., 7.]),
     indices=tensor([1, 0]))
 )");
-  overloads<&min_all, &min_dim, &min_two>(
+  overloads<&min_all, &min_two, &min_dim>(
       m,
-      {"min(input, *, out=None)", "min(input, dim, keepdim=False, *, out=None)",
-       "min(input, other, *, out=None)"},
+      {"min(input, *, out=None)", "min(input, other, *, out=None)",
+       "min(input, dim, keepdim=False, *, out=None)"},
       As::both, R"(The smallest element; with dim also its index, with a tensor elementwise.
 
     >>> torch.min(torch.tensor([[5., 1.], [7., 2.]]), 1)

@@ -1,6 +1,7 @@
 // Running reductions, orders, distinct values and counts as functions and methods.
 #include "ops/sort.h"
 
+#include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/output.h"
 #include "bindings/return_types.h"
@@ -131,6 +132,8 @@ void bind_scans(py::module_& m) {
     >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
     tensor([1, 2, 6])
 )");
+  op_in_place<&cumsum>(m, "cumsum_(self, dim, *, dtype=None)");
+  op_in_place<&cumprod>(m, "cumprod_(self, dim, *, dtype=None)");
   op<&logcumsumexp_op>(m, "logcumsumexp(input, dim, *, out=None)", As::both,
                        R"(The logarithm of the running sum of exp(x) along dim.
 

@@ -143,6 +143,19 @@ int set_data(PyObject* self, PyObject* value, void*) {
     if (b.requires_grad && !is_floating(f.dtype))
       fail<RuntimeError>(
           "data set to a tensor that requires gradients must be floating point or complex dtype");
+    // A node may have saved this body: what it reads at backward must not be of another geometry
+    // unnoticed, so the new storage's version is one that no one can have saved from the old.
+    const bool is_alike = b.dtype == f.dtype && b.device == f.device &&
+                          same(self_of(self).sizes(), from->sizes()) &&
+                          same(self_of(self).strides(), from->strides());
+    // Its grad_fn makes gradients for the shape it had.
+    if (!is_alike && grad_fn(b) &&
+        (!same(self_of(self).sizes(), from->sizes()) || b.dtype != f.dtype || b.device != f.device))
+      fail<RuntimeError>("data of a result with history can only be replaced by its like\n",
+                         describe("self", self_of(self)), "; ", describe("data", *from),
+                         "\ncall detach_() first, or assign to a new name");
+    if (!is_alike && !b.is_unique())
+      f.storage->version = std::max(f.storage->version, b.storage->version) + 1;
     b.dtype = f.dtype;
     b.device = f.device;
     b.contiguous = f.contiguous;

@@ -48,6 +48,17 @@ Tensor detach_in_place(const Tensor& self) {
   return self;
 }
 
+// The in-place form of a view: self itself takes the geometry.
+template <auto F>
+struct Turned;
+template <class... A, Tensor (*F)(const Tensor&, A...)>
+struct Turned<F> {
+  static Tensor call(const Tensor& self, A... a) {
+    take_geometry(self, F(self, static_cast<A&&>(a)...));
+    return self;
+  }
+};
+
 }  // namespace
 
 void bind_view(py::module_& m) {
@@ -118,6 +129,15 @@ tensor([[0, 1, 2],
   op<&unsqueeze>(m, "unsqueeze(input, dim)", As::both,
                  "With a new dimension of size 1 at `dim`.\n\n>>> "
                  "torch.ones(2).unsqueeze(0).shape\ntorch.Size([1, 2])");
+  op<&Turned<&transpose>::call>(m, "transpose_(self, dim0, dim1)", kMethod,
+                                "transpose() in place: self is seen anew, nothing moves.");
+  for (const char* name : {"swapaxes_", "swapdims_"}) publish_alias(m, kMethod, "transpose_", name);
+  op<&Turned<&rushlight::t>::call>(m, "t_(self)", kMethod, "t() in place.");
+  overloads<&Turned<&squeeze_all>::call, &Turned<&squeeze_dims>::call>(
+      m, {"squeeze_(self)", "squeeze_(self, dim)"}, kMethod, "squeeze() in place.");
+  op<&Turned<&unsqueeze>::call>(m, "unsqueeze_(self, dim)", kMethod, "unsqueeze() in place.");
+  op<&Turned<&as_strided_op>::call>(m, "as_strided_(self, size, stride, storage_offset=None)",
+                                    kMethod, "as_strided() in place.");
   op<&rushlight::select>(m, "select(input, dim, index)", As::both,
                          "One index of a dimension, which goes away.\n\n>>> "
                          "torch.arange(4).view(2, 2).select(1, 0)\ntensor([0, 2])");

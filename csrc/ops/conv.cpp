@@ -138,6 +138,7 @@ Tensor run(int rank, const Tensor& input, const Tensor& weight, const std::optio
     const std::int64_t room = padded - reach(weight, o, d);
     fits = fits && room >= 0 && s.kernel[i] > 0;
     s.result[i] = room / o.stride[d] + 1;
+    if (s.result[i] == 1) s.stride[i] = 1;  // one window: a stride of 2^62 would only overflow
     sizes.push_back(s.result[i]);
   }
   if (!fits)

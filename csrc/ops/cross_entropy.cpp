@@ -35,6 +35,18 @@ void check_weight(const Tensor& input, const std::optional<Tensor>& weight, std:
                        describe("weight", *weight));
 }
 
+// At backward too: the targets' memory may be shared with an array that was written to since.
+void check_targets(const Operands& o) {
+  if (o.target.numel() == 0 || o.target.device().is_meta()) return;
+  const Backend& b = backend(o.target.device());
+  const std::int64_t bad = b.cross_entropy->check_targets(o.shape, view_of(o.target));
+  if (bad >= 0)
+    fail<IndexError>("Target ", element(o.target, o.target.offset() + bad).as_int(),
+                     " is out of bounds.\nThe target at flat position ", bad, " must lie in [0, ",
+                     o.shape.classes, ") or be ignore_index ", o.shape.ignore_index, "; ",
+                     describe("input", o.input));
+}
+
 Operands operands(const char* name, const char* kernel, const Tensor& input, const Tensor& target,
                   const std::optional<Tensor>& weight, std::int64_t ignore_index) {
   check_operands(name, "nll_loss_forward", {"input", "self", input}, {"target", "target", target});
@@ -77,15 +89,7 @@ Operands operands(const char* name, const char* kernel, const Tensor& input, con
   o.input = contiguous(input);
   o.target = contiguous(to(target, DType::int64));
   if (weight) o.weight = contiguous(*weight);
-  if (o.target.numel() != 0 && !input.device().is_meta()) {
-    const View t = view_of(o.target);
-    const std::int64_t bad = backend(input.device()).cross_entropy->check_targets(o.shape, t);
-    if (bad >= 0)
-      fail<IndexError>("Target ", element(o.target, o.target.offset() + bad).as_int(),
-                       " is out of bounds.\nThe target at flat position ", bad, " must lie in [0, ",
-                       o.shape.classes, ") or be ignore_index ", ignore_index, "; ",
-                       describe("input", input));
-  }
+  check_targets(o);
   return o;
 }
 
@@ -223,6 +227,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const std::optio
         if (grad_enabled()) return Gradients(gradient_formula(o, input, g, reduction));
         Tensor out = empty(input.sizes(), input.dtype(), input.device());
         if (out.numel() == 0 || out.device().is_meta()) return Gradients(out);
+        check_targets(o);
         const Tensor factor = factor_of(g, s, reduction);
         const View f = view_of(factor), v = view_of(o.input), t = view_of(o.target),
                    e = view_of(s.log_sums), r = view_of(out);
@@ -242,6 +247,7 @@ static Tensor nll_gradient(const Operands& o, const Sums& s, const Tensor& g, Re
   Tensor out = empty(sizes, o.input.dtype(), o.input.device());
   if (out.numel() != 0 && !out.device().is_meta()) {
     const GradMode off(false);
+    check_targets(o);
     const Tensor factor = factor_of(g, s, reduction);
     const View f = view_of(factor), t = view_of(o.target), r = view_of(out);
     const View w = o.weight ? view_of(o.weight) : View{};

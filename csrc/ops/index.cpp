@@ -211,6 +211,7 @@ void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Te
   check_inplace(self, needs_grad(self, values), "index_put_");
   check_no_internal_overlap(self, "index_put_");
   const Prepared p = prepare(self, indices);
+  if (p.count == 0) fail<RuntimeError>("index_put_(): at least one index must be a tensor");
   const bool shared = self->storage.get() == values->storage.get();
   {
     const GradMode off(false);

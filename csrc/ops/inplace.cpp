@@ -36,6 +36,20 @@ void check_no_internal_overlap(const Tensor& self, const char* op) {
           op, "(): self has shape ", self.sizes(), " and strides ", self.strides());
 }
 
+void take_geometry(const Tensor& self, const Tensor& view) {
+  if (view.is_same(self)) return;
+  check_inplace(self, needs_grad(self), "take_geometry");
+  Body& b = *self.body();
+  b.shape = view->shape;
+  b.strides = view->strides;
+  b.offset = view->offset;
+  b.numel = view->numel;
+  b.contiguous = view->contiguous;
+  if (view->node && view->requires_grad) attach(self, view->node, view->output);
+  finish_inplace(self);
+  if (b.base) b.node_version = b.storage->version;
+}
+
 void finish_inplace(const Tensor& self) { ++self->storage->version; }
 
 namespace {

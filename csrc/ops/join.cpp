@@ -126,11 +126,21 @@ static void record_parts(const char* name, const Tensor& input, std::vector<Tens
       input);
 }
 
+// An expanded dimension costs no memory, its parts do.
+static std::vector<Tensor> room_for(std::int64_t count) {
+  constexpr std::int64_t kMostParts = std::int64_t(1) << 26;
+  if (count > kMostParts)
+    fail<RuntimeError>("a tensor can be cut into at most ", kMostParts, " parts, not ", count);
+  std::vector<Tensor> parts;
+  parts.reserve(std::size_t(count));
+  return parts;
+}
+
 std::vector<Tensor> unbind(const Tensor& input, std::int64_t dim) {
   if (input.dim() == 0)
-    fail<RuntimeError>("Dimension specified as ", dim, " but tensor has no dimensions");
+    fail<IndexError>("Dimension specified as ", dim, " but tensor has no dimensions");
   const int at = wrap_dim(dim, input.dim());
-  std::vector<Tensor> parts;
+  std::vector<Tensor> parts = room_for(input->shape[at]);
   {
     const GradMode off(false);
     for (std::int64_t i = 0; i < input->shape[at]; ++i) parts.push_back(select(input, at, i));
@@ -164,7 +174,8 @@ std::vector<Tensor> split(const Tensor& input, std::int64_t size, std::int64_t d
     fail<RuntimeError>(
         "split_size can only be 0 if dimension size is 0, but got dimension size of ", n);
   std::vector<std::int64_t> sizes;
-  for (std::int64_t start = 0; start < n; start += size) sizes.push_back(std::min(size, n - start));
+  if (size) room_for(n / size);
+  for (std::int64_t rest = n; rest > 0; rest -= size) sizes.push_back(std::min(size, rest));
   if (sizes.empty()) sizes.push_back(0);
   return cut("SplitBackward0", input, sizes, at);
 }

@@ -56,6 +56,7 @@ Tensor expand(const Tensor& input, const Shape& size);  // -1 keeps a size
 Tensor permute(const Tensor& input, const Shape& dims);
 Tensor transpose(const Tensor& input, std::int64_t dim0, std::int64_t dim1);
 Tensor t(const Tensor& input);
+void take_geometry(const Tensor& self, const Tensor& view);  // inplace.cpp; view: a view of self
 Tensor squeeze(const Tensor& input, Sizes dims);  // those of size 1; none named: all
 Tensor unsqueeze(const Tensor& input, std::int64_t dim);
 Tensor select(const Tensor& input, std::int64_t dim, std::int64_t index);

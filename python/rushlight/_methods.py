@@ -148,6 +148,21 @@ def __dir__(self):
     return sorted({*dir(self.__class__), *getattr(self, "__dict__", ())})
 
 
+def _of_functional(name):
+    """A method whose work is done by the function of its name in rushlight.functional."""
+
+    def method(self, *args, **kwargs):
+        from rushlight import functional
+
+        return getattr(functional, name)(self, *args, **kwargs)
+
+    method.__name__, method.__doc__ = name, f"See torch.{name}()."
+    setattr(Tensor, name, method)
+
+
+for _name in "allclose diff hsplit isclose kron repeat_interleave vsplit".split():
+    _of_functional(_name)
+
 Tensor.__str__ = __repr__  # type: ignore[method-assign]
 Tensor.__array_priority__ = 1000  # type: ignore[attr-defined]
 Tensor.__module__ = "rushlight"

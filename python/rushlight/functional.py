@@ -145,7 +145,6 @@ def meshgrid(*tensors, indexing=None):
         grid.append(tensor.reshape(own).expand(shape))
     if swapped:
         grid[0], grid[1] = grid[1], grid[0]
-        grid = [tensor.transpose(0, 1) for tensor in grid]
     return tuple(grid)
 
 
@@ -195,7 +194,7 @@ def block_diag(*tensors):
     return _C.cat(rows, 0)
 
 
-def kron(input, other):
+def kron(input, other, *, out=None):
     """The Kronecker product.
 
     >>> torch.kron(torch.eye(2), torch.ones(1, 2))
@@ -208,7 +207,46 @@ def kron(input, other):
     left = [n for size in a.shape for n in (size, 1)]
     right = [n for size in b.shape for n in (1, size)]
     product = a.reshape(left) * b.reshape(right)
-    return product.reshape([x * y for x, y in zip(a.shape, b.shape, strict=True)])
+    sizes = [x * y for x, y in zip(a.shape, b.shape, strict=True)]
+    return _delivered(product.reshape(sizes), out)
+
+
+def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
+    """Each element, or each index of `dim`, repeated so many times where it stands.
+
+    Args:
+        input: the tensor; without `repeats`, the counts: position i occurs input[i] times.
+        repeats: a count, or one for each index.
+        dim: the dimension; by default all elements in one.
+
+    >>> torch.repeat_interleave(torch.tensor([1, 2]), torch.tensor([2, 1]))
+    tensor([1, 1, 2])
+    """
+    if repeats is None:
+        input, repeats, dim = _C.arange(input.shape[0], device=input.device), input, 0
+    if dim is None:
+        input, dim = input.reshape(-1), 0
+    size = input.shape[dim] if input.dim() else 1
+    if not isinstance(repeats, _C.Tensor):
+        repeats = _C.tensor(repeats, dtype=_C.int64, device=input.device)
+    if repeats.dtype not in (_C.int64, _C.int32):
+        raise RuntimeError("repeats has to be Long or Int tensor")
+    if repeats.dim() > 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if repeats.numel() != size and repeats.numel() != 1:
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{repeats.numel()} and input.size({dim}) = {size}"
+        )
+    repeats = repeats.reshape(-1).expand(size)
+    if (repeats < 0).any():
+        raise RuntimeError("repeats can not be negative")
+    total = repeats.sum().item()
+    if output_size is not None and output_size != total:
+        raise RuntimeError(f"allocated size does not match required size: {output_size}, {total}")
+    ends = repeats.cumsum(0)
+    places = _C.searchsorted(ends, _C.arange(total, device=input.device), right=True)
+    return _C.index_select(input.reshape(1) if input.dim() == 0 else input, dim, places)
 
 
 def tensordot(a, b, dims=2, out=None):
@@ -274,6 +312,16 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     >>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))
     tensor([ True, False])
     """
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
+    for position, operand in enumerate((input, other), 1):
+        if not isinstance(operand, _C.Tensor):
+            name = ("input", "other")[position - 1]
+            raise TypeError(
+                f"isclose(): argument '{name}' (position {position}) must be Tensor, "
+                f"not {type(operand).__name__}"
+            )
     if input.dtype != other.dtype:
         names = _dtype_name(input), _dtype_name(other)
         raise RuntimeError(f"{names[0]} did not match {names[1]}")
@@ -302,21 +350,34 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return isclose(input, other, rtol, atol, equal_nan).all().item()
 
 
-def diff(input, n=1, dim=-1, prepend=None, append=None):
+def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     """Differences of neighbours along a dimension, n times.
 
     >>> torch.diff(torch.tensor([1, 3, 6]))
     tensor([2, 3])
     """
+    if input.dim() == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
     parts = [part for part in (prepend, input, append) if part is not None]
-    out = _C.cat(parts, dim) if len(parts) > 1 else input
+    left = _C.cat(parts, dim) if len(parts) > 1 and n else input
+    if n == 0:
+        left = left.clone()
     for _ in range(n):
-        size = out.shape[dim]
+        size = left.shape[dim]
         if size == 0:
             break
-        later, earlier = out.narrow(dim, 1, size - 1), out.narrow(dim, 0, size - 1)
-        out = later ^ earlier if out.dtype == _C.bool else later - earlier
-    return out
+        later, earlier = left.narrow(dim, 1, size - 1), left.narrow(dim, 0, size - 1)
+        left = later ^ earlier if left.dtype == _C.bool else later - earlier
+    return _delivered(left, out)
+
+
+def _delivered(result, out):
+    """The result, written to `out` where one was given."""
+    if out is None:
+        return result
+    return _C.add(result, 0, out=out) if result.dtype != _C.bool else _C.cat([result], out=out)
 
 
 def _triangle(row, col, offset, lower, dtype, device):

@@ -142,6 +142,9 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     square = input * input
     channels = input.size(1)
     low = size // 2
+    if low > channels:  # further neighbours are all zeros
+        total = square.sum(1, keepdim=True)
+        return input / (total * (alpha / size) + k) ** beta
     padded = _C.zeros(
         (input.size(0), channels + size - 1, *input.shape[2:]),
         dtype=input.dtype, device=input.device,

@@ -37,28 +37,27 @@ def pad(input, pad, mode="constant", value=None):
         left, right = pad[2 * i], pad[2 * i + 1]
         if left or right:
             source = _sources(input.size(dim), left, right, mode, pad, dim, input)
-            index = _C.tensor(source, dtype=_C.int64, device=input.device)
-            input = _C.index_select(input, dim, index)
+            input = _C.index_select(input, dim, source)
     return input
 
 
 def _sources(size, left, right, mode, padding, dim, input):
     """For each place of a padded dimension, the place in the input that it copies."""
-    places = range(-left, size + right)
     if mode == "replicate":
         if size + left + right < 1:
             raise RuntimeError(f"Padding size should leave at least one element, got {padding}")
-        return [min(max(i, 0), size - 1) for i in places]
+        return _C.arange(-left, size + right, device=input.device).clamp_(0, size - 1)
     if mode == "circular":
         if left > size or right > size:
             raise RuntimeError("Padding value causes wrapping around more than once.")
-        return [i % size for i in places]
+        return _C.arange(-left, size + right, device=input.device).remainder_(size)
     if left >= size or right >= size:
         raise RuntimeError(
             "Argument #4: Padding size should be less than the corresponding input dimension, "
             f"but got: padding ({left}, {right}) at dimension {dim} of input {list(input.shape)}"
         )
-    return [-i if i < 0 else 2 * (size - 1) - i if i >= size else i for i in places]
+    places = _C.arange(-left, size + right, device=input.device)
+    return (size - 1) - ((size - 1) - places.abs()).abs()
 
 
 def pixel_shuffle(input, upscale_factor):
@@ -130,10 +129,21 @@ def _pair(value):
     return (value, value) if isinstance(value, int) else tuple(value)
 
 
-def _window_index(size, kernel, dilation, padding, stride):
+def _window_index(size, kernel, dilation, padding, stride, device):
     """(kernel, windows): the padded place that each element of each window takes."""
+    for name, value in (("kernel size", kernel), ("dilation", dilation), ("stride", stride)):
+        if value <= 0:
+            raise RuntimeError(f"{name} should be greater than zero, but got {value}")
+    if padding < 0:
+        raise RuntimeError(f"padding should be non-negative, but got {padding}")
     count = (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
-    return [[i * stride + k * dilation for i in range(count)] for k in range(kernel)], count
+    if count < 1:
+        raise RuntimeError(
+            f"a window of {kernel} with dilation {dilation} does not fit into {size} elements "
+            f"padded by {padding}: its components must be at least one"
+        )
+    starts = _C.arange(0, count * stride, stride, device=device)
+    return _C.arange(kernel, device=device).unsqueeze(1) * dilation + starts, count
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
@@ -147,11 +157,10 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     if input.dim() == 3:
         return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
     n, c, h, w = input.shape
-    rows, count_h = _window_index(h, kh, dh, ph, sh)
-    cols, count_w = _window_index(w, kw, dw, pw, sw)
+    rows, count_h = _window_index(h, kh, dh, ph, sh, input.device)
+    cols, count_w = _window_index(w, kw, dw, pw, sw, input.device)
     x = _C.constant_pad_nd(input, (pw, pw, ph, ph), 0.0)
-    rows = _C.tensor(rows, device=input.device).reshape(kh, 1, count_h, 1)
-    cols = _C.tensor(cols, device=input.device).reshape(1, kw, 1, count_w)
+    rows, cols = rows.reshape(kh, 1, count_h, 1), cols.reshape(1, kw, 1, count_w)
     return x[:, :, rows, cols].reshape(n, c * kh * kw, count_h * count_w)
 
 
@@ -166,8 +175,8 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     if input.dim() == 2:
         args = (output_size, kernel_size, dilation, padding, stride)
         return fold(input.unsqueeze(0), *args).squeeze(0)
-    rows, count_h = _window_index(oh, kh, dh, ph, sh)
-    cols, count_w = _window_index(ow, kw, dw, pw, sw)
+    rows, count_h = _window_index(oh, kh, dh, ph, sh, input.device)
+    cols, count_w = _window_index(ow, kw, dw, pw, sw, input.device)
     n, ckk, windows = input.shape
     if windows != count_h * count_w:
         raise RuntimeError(
@@ -177,8 +186,7 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
             f"{count_h * count_w}, but got input.size(2)={windows}."
         )
     c, wide, high = ckk // (kh * kw), ow + 2 * pw, oh + 2 * ph
-    rows = _C.tensor(rows, device=input.device).reshape(kh, 1, count_h, 1)
-    cols = _C.tensor(cols, device=input.device).reshape(1, kw, 1, count_w)
+    rows, cols = rows.reshape(kh, 1, count_h, 1), cols.reshape(1, kw, 1, count_w)
     place = (rows * wide + cols).reshape(-1)
     flat = _C.zeros((n, c, high * wide), dtype=input.dtype, device=input.device)
     x = flat.index_add(2, place, input.reshape(n, c, kh * kw * windows))
@@ -258,9 +266,8 @@ def interpolate(
         else:
             shift = 0.5 if mode == "nearest-exact" else 0.0
             step = have / want if factors[i] is None else 1.0 / factors[i]
-            source = [min(int((j + shift) * step), have - 1) for j in range(want)]
-            index = _C.tensor(source, dtype=_C.int64, device=input.device)
-            input = _C.index_select(input, dim, index)
+            places = (_C.arange(want, dtype=_C.float64, device=input.device) + shift) * step
+            input = _C.index_select(input, dim, places.to(_C.int64).clamp_(max=have - 1))
     return input
 
 
@@ -268,22 +275,18 @@ def _linear_along(input, dim, have, want, factor, align):
     """Linear interpolation along one dimension."""
     if have == want and (align or factor is None or factor == 1):
         return input
-    low, high, share = [], [], []
-    for j in range(want):
-        if align:
-            place = j * (have - 1) / (want - 1) if want > 1 else 0.0
-        else:
-            step = have / want if factor is None else 1.0 / factor
-            place = max((j + 0.5) * step - 0.5, 0.0)
-        first = min(int(place), have - 1)
-        low.append(first)
-        high.append(min(first + 1, have - 1))
-        share.append(min(max(place - first, 0.0), 1.0))
+    places = _C.arange(want, dtype=_C.float64, device=input.device)
+    if align:
+        places = places * (have - 1) / max(want - 1, 1)
+    else:
+        step = have / want if factor is None else 1.0 / factor
+        places = ((places + 0.5) * step - 0.5).clamp_(min=0)
+    first = places.to(_C.int64).clamp_(max=have - 1)
     shape = [1] * input.dim()
     shape[dim] = want
-    share = _C.tensor(share, dtype=input.dtype, device=input.device).reshape(shape)
-    low = _C.index_select(input, dim, _C.tensor(low, dtype=_C.int64, device=input.device))
-    high = _C.index_select(input, dim, _C.tensor(high, dtype=_C.int64, device=input.device))
+    share = (places - first).clamp_(0, 1).to(input.dtype).reshape(shape)
+    low = _C.index_select(input, dim, first)
+    high = _C.index_select(input, dim, (first + 1).clamp_(max=have - 1))
     return low * (1 - share) + high * share
 
 

@@ -1,0 +1,50 @@
+"""`python -m tests.oracle [--limit N] [--absent] [names]`: a table per op, then one total line."""
+
+import argparse
+import sys
+
+import torch
+
+from tests.oracle import ops
+from tests.oracle.campaign import run
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m tests.oracle")
+    parser.add_argument("names", nargs="*", help="names of operations; all if none is given")
+    parser.add_argument("--limit", type=int, help="at most so many samples for each dtype")
+    parser.add_argument("--absent", action="store_true", help="name what rushlight does not have")
+    parser.add_argument("--all-failures", action="store_true", help="not only the first of each op")
+    parser.add_argument("--failed", action="store_true", help="leave out the ops that pass")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    total = [0, 0, 0, 0]
+    absent = []
+    heads = ("samples", "passed", "skip", "value", "grad")
+    print(f"{'op':44} " + "{:>7} {:>6} {:>4} {:>8} {:>8}".format(*heads) + "  first failure")
+    for op in ops.entries(options.names):
+        report = run(op, options.limit)
+        if report is None:
+            absent.append(ops.title(op))
+            continue
+        counts = (1, report.samples, report.passed, report.skipped)
+        total = [a + b for a, b in zip(total, counts, strict=False)]
+        if options.failed and not report.failures:
+            continue
+        shown = report.failures if options.all_failures else report.failures[:1]
+        print(
+            f"{report.name:44} {report.samples:7} {report.passed:6} {report.skipped:4}"
+            f" {report.worst:8.1e} {report.worst_grad:8.1e}"
+            + "".join(f"\n    {what}: {error}" for what, error in shown),
+            flush=True,
+        )
+    print(
+        f"{total[0]} ops, {total[1]} samples, {total[2]} passed, {total[1] - total[2]} failed,"
+        f" {total[3]} skipped (dtypes and objects that rushlight has not), {len(absent)} ops absent"
+    )
+    if options.absent:
+        print("\n".join(absent))
+    return total[1] != total[2]
+
+
+sys.exit(main())

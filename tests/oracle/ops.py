@@ -1,0 +1,79 @@
+"""torch's table of operations with, for each row, the same call here."""
+
+import operator
+import types
+
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+
+import rushlight
+
+# Their values are whatever the memory held.
+UNWRITTEN = {
+    "empty",
+    "empty_like",
+    "empty_permuted",
+    "empty_strided",
+    "new_empty",
+    "new_empty_strided",
+    "resize_",
+    "resize_as_",
+}
+ABSENT = object()
+
+
+def entries(names=()):
+    """The rows of the table, in its order; of one name or of all."""
+    return [op for op in op_db if not names or op.name in names or title(op) in names]
+
+
+def title(op):
+    return op.name + ("." + op.variant_test_name if op.variant_test_name else "")
+
+
+def _seeded(op, *args, **kwargs):
+    """What torch's samples wrap random operations in: the same seed for each call."""
+    rushlight.manual_seed(42)
+    out = op(*args, **kwargs)
+    if isinstance(out, rushlight.Tensor) and any(out is x for x in args):
+        return out.clone()
+    return out
+
+
+def _path(root, name):
+    for part in name.split("."):
+        root = getattr(root, part, ABSENT)
+        if root is ABSENT:
+            return ABSENT
+    return root
+
+
+def ours(op):
+    """The function here that op.op is in torch; ABSENT if there is none of its name."""
+    there = _path(rushlight, op.name)
+    if there is ABSENT:
+        there = getattr(rushlight.Tensor, op.name, ABSENT)
+    if there is ABSENT:
+        return (
+            getattr(operator, op.name, ABSENT) if op.op is getattr(operator, op.name, 0) else ABSENT
+        )
+    call = op.op
+    # A lambda of the table is the same call with our names in its globals.
+    if isinstance(call, types.FunctionType) and call.__module__.startswith("torch.testing"):
+        scope = {**call.__globals__, "torch": rushlight, "wrapper_set_seed": _seeded}
+        return types.FunctionType(
+            call.__code__, scope, call.__name__, call.__defaults__, call.__closure__
+        )
+    return there
+
+
+def variant(call):
+    """Our method of the name of torch's method or operator `call`; None where torch has none."""
+    if call is None:
+        return None
+    name = getattr(call, "__name__", "")
+    if getattr(operator, name, None) is call:
+        return call
+    if not hasattr(torch.Tensor, name):
+        return None
+    return getattr(rushlight.Tensor, name, ABSENT)

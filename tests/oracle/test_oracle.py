@@ -1,0 +1,27 @@
+"""A thin slice of torch's samples; `python -m tests.oracle` runs them all."""
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("expecttest")
+
+from tests.oracle import ops
+from tests.oracle.campaign import run
+
+# Each op here must pass on every sample that is drawn. An op joins once its table row is clean.
+CLEAN = (
+    "abs add addcmul argmax argmin atan2 clamp cos cummax cummin cumsum div eq exp "
+    "flatten flip floor fmax ge lerp log logaddexp logical_and logsumexp "
+    "masked_fill maximum mean min minimum mul neg nn.functional.relu permute pow "
+    "prod reshape select sigmoid sign sin softplus sqrt squeeze stack std sub sum "
+    "tanh topk transpose tril triu unbind unsqueeze var view where"
+).split()
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_samples(name):
+    for op in ops.entries([name]):
+        report = run(op, limit=2)
+        assert report is not None, f"{name} is absent"
+        assert not report.failures, report.failures[:3]
+        assert report.passed == report.samples
