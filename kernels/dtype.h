@@ -12,7 +12,16 @@
 namespace rushlight {
 
 enum class DType : std::uint8_t {
-  boolean, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64
+  boolean,
+  uint8,
+  int8,
+  int16,
+  int32,
+  int64,
+  float16,
+  bfloat16,
+  float32,
+  float64
 };
 inline constexpr int kDTypes = 10;
 inline constexpr std::size_t kItemSize[kDTypes] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};

@@ -41,7 +41,7 @@ Tensor contiguous(const Tensor& input);  // input itself if it is row-major
 void copy_bits(const Tensor& out, const Tensor& in);  // no history, no version: same shapes
 void copy_(const Tensor& self, const Tensor& src);  // broadcasts, casts, crosses devices
 void fill_(const Tensor& self, Scalar value);
-Tensor pin_memory(const Tensor& input);                    // pinned.cpp; input itself if it is
+Tensor pin_memory(const Tensor& input);  // pinned.cpp; input itself if it is
 bool is_pinned(const Tensor& input);
 void zero_(const Tensor& self);
 
