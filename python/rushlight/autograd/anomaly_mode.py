@@ -1,11 +1,11 @@
-"""detect_anomaly: accepted, and finds NaN in the gradients of leaves.
+"""detect_anomaly: accepted, so that programs run; it looks for no NaN.
 
-A changer must know: errors of backward here name the operation and the tensor already.
+A changer must know: errors of backward name the operation and the tensor without it.
 """
 
 
 class set_detect_anomaly:
-    """Switches anomaly detection on or off; a context manager too."""
+    """Accepted as a call or a context manager, and changes nothing."""
 
     def __init__(self, mode, check_nan=True):
         self.mode = mode
@@ -18,7 +18,7 @@ class set_detect_anomaly:
 
 
 class detect_anomaly(set_detect_anomaly):
-    """A context in which backward() explains more; errors here always name the operation."""
+    """Accepted as a context, and changes nothing: errors of backward always name the operation."""
 
     def __init__(self, check_nan=True):
         super().__init__(True, check_nan)

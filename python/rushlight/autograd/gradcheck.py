@@ -88,7 +88,6 @@ def gradcheck(
             "gradcheck expects at least one input tensor to require gradient, but none of them "
             "have requires_grad=True."
         )
-    outputs = _differentiable(func(*inputs))
     try:
         for k, x in enumerate(wanted):
             numerical = _numerical(func, inputs, x, eps)
@@ -103,7 +102,7 @@ def gradcheck(
         if raise_exception:
             raise
         return False
-    return bool(outputs) or True
+    return True
 
 
 def _compare(numerical, rows, j, k, atol, rtol):
