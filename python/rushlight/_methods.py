@@ -83,14 +83,22 @@ def type(self, dtype=None, non_blocking=False):
 
 @_method
 def is_shared(self):
-    """Whether the storage can be seen by other processes."""
-    return False
+    """Whether the storage lies in memory that other processes see, as share_memory_() makes it."""
+    from rushlight.multiprocessing import _shared
+
+    return _shared.is_shared(self)
 
 
 @_method
 def share_memory_(self):
-    """Returns self: tensors travel to other processes by copy."""
-    return self
+    """Moves the elements to memory that other processes see, and returns self.
+
+    >>> torch.ones(2).share_memory_().is_shared()
+    True
+    """
+    from rushlight.multiprocessing import _shared
+
+    return _shared.share(self)
 
 
 @_method

@@ -1,8 +1,10 @@
-"""torch.utils: data, and tensorboard, loaded when first asked for."""
+"""torch.utils: its parts are loaded when first asked for."""
+
+_PARTS = ("checkpoint", "data", "model_zoo", "tensorboard")
 
 
 def __getattr__(name):
-    if name in ("data", "tensorboard"):
+    if name in _PARTS:
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")

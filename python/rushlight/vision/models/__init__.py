@@ -1,0 +1,42 @@
+"""torchvision.models: networks for images, under the names of their published weights.
+
+>>> model = torch.vision.models.resnet18(num_classes=10)
+>>> model(torch.zeros(1, 3, 64, 64)).shape
+torch.Size([1, 10])
+"""
+
+from ._weights import Weights, WeightsEnum, get_model_weights, get_weight
+from .alexnet import AlexNet, AlexNet_Weights, alexnet
+from .densenet import *  # noqa: F403
+from .efficientnet import *  # noqa: F403
+from .mobilenetv2 import MobileNet_V2_Weights, MobileNetV2, mobilenet_v2
+from .resnet import *  # noqa: F403
+from .squeezenet import *  # noqa: F403
+from .vgg import *  # noqa: F403
+from .vision_transformer import *  # noqa: F403
+
+
+def list_models() -> list[str]:
+    """The names that get_model() takes.
+
+    >>> "resnet18" in torch.vision.models.list_models()
+    True
+    """
+    return sorted(name for name, value in globals().items() if hasattr(value, "weights_enum"))
+
+
+def get_model(name: str, **config):
+    """The model of this name; `config` is what its function takes.
+
+    Args:
+        name: one of list_models().
+
+    Raises:
+        ValueError: for an unknown name.
+
+    >>> type(torch.vision.models.get_model("alexnet")).__name__
+    'AlexNet'
+    """
+    if name not in list_models():
+        raise ValueError(f"Unknown model {name}")
+    return globals()[name](**config)

@@ -1,0 +1,37 @@
+"""What several networks are built from, and how they begin."""
+
+from ... import nn
+from ...nn import init
+
+
+class ConvNormActivation(nn.Sequential):
+    """A convolution that keeps the size (over the stride), a normalisation, an activation."""
+
+    def __init__(
+        self, inputs, outputs, kernel=3, stride=1, groups=1, norm=nn.BatchNorm2d, activation=nn.ReLU
+    ):
+        layers = [
+            nn.Conv2d(
+                inputs, outputs, kernel, stride, (kernel - 1) // 2, groups=groups, bias=False
+            ),
+            norm(outputs),
+        ]
+        if activation is not None:
+            layers.append(activation(inplace=True))
+        super().__init__(*layers)
+        self.out_channels = outputs
+
+
+def start_convolutions(model, mode="fan_out", linear_std=None):
+    """Normal weights by the fan of each convolution, normalisations of 1 and 0."""
+    for module in model.modules():
+        if isinstance(module, nn.Conv2d):
+            init.kaiming_normal_(module.weight, mode=mode, nonlinearity="relu")
+            if module.bias is not None:
+                init.zeros_(module.bias)
+        elif isinstance(module, nn.BatchNorm2d | nn.GroupNorm):
+            init.ones_(module.weight)
+            init.zeros_(module.bias)
+        elif isinstance(module, nn.Linear) and linear_std is not None:
+            init.normal_(module.weight, 0, linear_std)
+            init.zeros_(module.bias)

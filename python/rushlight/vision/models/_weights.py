@@ -1,0 +1,138 @@
+"""Published weights: where they lie, how images are prepared for them, and how models take them."""
+
+import enum
+import functools
+import sys
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+_HOST = "https://download.pytorch.org/models/"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A file of weights, and the sizes to which images are resized and cropped for it."""
+
+    url: str
+    crop_size: int = 224
+    resize_size: int = 256
+    meta: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    def transforms(self):
+        """The preparation of an image: resize, crop, scale to [0, 1], normalise."""
+        from .. import transforms
+
+        return transforms.Compose(
+            [
+                transforms.Resize(self.resize_size),
+                transforms.CenterCrop(self.crop_size),
+                transforms.ToTensor(),
+                transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+            ]
+        )
+
+
+class WeightsEnum(enum.Enum):
+    """The published weights of one model; DEFAULT is the best of them."""
+
+    @property
+    def url(self) -> str:
+        """Where the file lies."""
+        return self.value.url
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What is known about the weights."""
+        return self.value.meta
+
+    @property
+    def transforms(self):
+        """Makes the preparation that an image needs for these weights."""
+        return self.value.transforms
+
+    def get_state_dict(self, *args, **kwargs):
+        """Fetches the weights; the arguments are those of torch.hub.load_state_dict_from_url."""
+        from ...hub import load_state_dict_from_url
+
+        return load_state_dict_from_url(self.url, *args, **kwargs)
+
+
+def published(name, module, **versions):
+    """The enum of a model's weights: version=(file, crop size, resize size); the last is best."""
+    members = {key: Weights(_HOST + value[0], *value[1:]) for key, value in versions.items()}
+    members["DEFAULT"] = list(members.values())[-1]
+    made = WeightsEnum(name, members)
+    made.__module__ = module
+    made.__doc__ = f"Published weights of {name.removesuffix('_Weights')}."
+    return made
+
+
+def with_weights(weights_enum):
+    """For the function of a model: `weights` as a member of the enum, its name, or the old flag.
+
+    The function makes the model; the weights are then loaded into it.
+    """
+
+    def decorate(function):
+        @functools.wraps(function)
+        def model(*old, weights=None, progress=True, **config):
+            if old or "pretrained" in config:
+                flag = config.pop("pretrained", old[0] if old else False)
+                weights = _of_flag(flag, weights, weights_enum)
+            if isinstance(weights, str):
+                weights = weights_enum[weights.rpartition(".")[2]]
+            if weights is not None and not isinstance(weights, weights_enum):
+                raise TypeError(
+                    f"Invalid Weight class provided; expected {weights_enum.__name__} but received "
+                    f"{type(weights).__name__}."
+                )
+            if weights is not None and config.setdefault("num_classes", 1000) != 1000:
+                raise ValueError(
+                    "The parameter 'num_classes' expected value 1000 but got "
+                    f"{config['num_classes']} instead."
+                )
+            made = function(**config)
+            if weights is not None:
+                state = weights.get_state_dict(progress=progress, check_hash=True)
+                made.load_state_dict(getattr(made, "renamed", dict)(state))
+            return made
+
+        model.weights_enum = weights_enum
+        return model
+
+    return decorate
+
+
+def _of_flag(flag, weights, weights_enum):
+    if isinstance(flag, WeightsEnum | str):  # given by position
+        return flag
+    warnings.warn(
+        "The parameter 'pretrained' is deprecated since 0.13 and may be removed in the future, "
+        "please use 'weights' instead.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return next(iter(weights_enum)) if flag else weights
+
+
+def get_model_weights(name) -> "type[WeightsEnum]":
+    """The enum of the published weights of a model, which is given by its name or function.
+
+    >>> torch.vision.models.get_model_weights("resnet18").__name__
+    'ResNet18_Weights'
+    """
+    models = sys.modules[__package__]
+    return (getattr(models, name) if isinstance(name, str) else name).weights_enum
+
+
+def get_weight(name: str) -> WeightsEnum:
+    """The weights of a name such as "ResNet18_Weights.DEFAULT".
+
+    Raises:
+        ValueError: for a name without a dot.
+    """
+    enum_name, dot, member = name.partition(".")
+    if not dot:
+        raise ValueError(f"Invalid weight name provided: '{name}'.")
+    return getattr(sys.modules[__package__], enum_name)[member]

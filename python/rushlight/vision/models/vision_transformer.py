@@ -1,0 +1,154 @@
+"""Vision Transformer (Dosovitskiy et al., 2020)."""
+
+import math
+from collections import OrderedDict
+from functools import partial
+
+from ... import _C, nn
+from ...nn import init
+from ._weights import published, with_weights
+
+_FILES = {
+    "ViT_B_16": "vit_b_16-c867db91.pth",
+    "ViT_B_32": "vit_b_32-d86f8d99.pth",
+    "ViT_L_16": "vit_l_16-852ce7e3.pth",
+    "ViT_L_32": "vit_l_32-c7638314.pth",
+}
+__all__ = [
+    "VisionTransformer",
+    *(name.lower() for name in _FILES),
+    *(name + "_Weights" for name in _FILES),
+]
+
+
+class MLPBlock(nn.Sequential):
+    """Two linear layers with a GELU between them."""
+
+    def __init__(self, width, hidden, dropout):
+        super().__init__(
+            nn.Linear(width, hidden),
+            nn.GELU(),
+            nn.Dropout(dropout),
+            nn.Linear(hidden, width),
+            nn.Dropout(dropout),
+        )
+        for layer in (self[0], self[3]):
+            init.xavier_uniform_(layer.weight)
+            init.normal_(layer.bias, std=1e-6)
+
+
+class EncoderBlock(nn.Module):
+    """Self-attention and an MLP, each normalised before and added to its input."""
+
+    def __init__(self, heads, width, mlp_dim, dropout, attention_dropout, norm):
+        super().__init__()
+        self.num_heads = heads
+        self.ln_1 = norm(width)
+        self.self_attention = nn.MultiheadAttention(
+            width, heads, dropout=attention_dropout, batch_first=True
+        )
+        self.dropout = nn.Dropout(dropout)
+        self.ln_2 = norm(width)
+        self.mlp = MLPBlock(width, mlp_dim, dropout)
+
+    def forward(self, input):
+        """Shape: (n, tokens, width) gives the same."""
+        x = self.ln_1(input)
+        x, _ = self.self_attention(x, x, x, need_weights=False)
+        x = self.dropout(x) + input
+        return x + self.mlp(self.ln_2(x))
+
+
+class Encoder(nn.Module):
+    """The blocks, after the positions have been added."""
+
+    def __init__(self, tokens, layers, heads, width, mlp_dim, dropout, attention_dropout, norm):
+        super().__init__()
+        self.pos_embedding = nn.Parameter(_C.empty(1, tokens, width).normal_(std=0.02))
+        self.dropout = nn.Dropout(dropout)
+        self.layers = nn.Sequential(
+            OrderedDict(
+                (
+                    f"encoder_layer_{i}",
+                    EncoderBlock(heads, width, mlp_dim, dropout, attention_dropout, norm),
+                )
+                for i in range(layers)
+            )
+        )
+        self.ln = norm(width)
+
+    def forward(self, input):
+        """Shape: (n, tokens, width) gives the same."""
+        return self.ln(self.layers(self.dropout(input + self.pos_embedding)))
+
+
+class VisionTransformer(nn.Module):
+    """An image as patches, a transformer over them, and the class read off a token of its own.
+
+    Args:
+        image_size: height and width of the images, a multiple of patch_size.
+        patch_size: height and width of a patch.
+        num_layers: blocks.
+        num_heads: heads of each attention.
+        hidden_dim: width of the tokens.
+        mlp_dim: width inside the MLPs.
+        dropout: probability after attention and in the MLPs.
+        attention_dropout: probability within attention.
+        num_classes: outputs of the last layer.
+
+    Shape: (n, 3, image_size, image_size) gives (n, num_classes).
+    """
+
+    def __init__(
+        self, image_size, patch_size, num_layers, num_heads, hidden_dim, mlp_dim, dropout=0.0,
+        attention_dropout=0.0, num_classes=1000, norm_layer=None,
+    ):  # fmt: skip
+        super().__init__()
+        if image_size % patch_size:
+            raise AssertionError("Input shape indivisible by patch size!")
+        self.image_size, self.patch_size = image_size, patch_size
+        self.hidden_dim, self.num_classes = hidden_dim, num_classes
+        norm = norm_layer or partial(nn.LayerNorm, eps=1e-6)
+        self.conv_proj = nn.Conv2d(3, hidden_dim, patch_size, patch_size)
+        tokens = (image_size // patch_size) ** 2 + 1
+        self.class_token = nn.Parameter(_C.zeros(1, 1, hidden_dim))
+        self.encoder = Encoder(
+            tokens, num_layers, num_heads, hidden_dim, mlp_dim, dropout, attention_dropout, norm
+        )
+        self.seq_length = tokens
+        self.heads = nn.Sequential(OrderedDict(head=nn.Linear(hidden_dim, num_classes)))
+        fan_in = 3 * patch_size * patch_size
+        init.trunc_normal_(self.conv_proj.weight, std=math.sqrt(1 / fan_in))
+        init.zeros_(self.conv_proj.bias)
+        init.zeros_(self.heads.head.weight)
+        init.zeros_(self.heads.head.bias)
+
+    def forward(self, x):
+        """The scores of the classes."""
+        size = tuple(x.shape[-2:])
+        if size != (self.image_size, self.image_size):
+            raise AssertionError(
+                f"Wrong image height! Expected {self.image_size} but got {size[0]}x{size[1]}!"
+            )
+        patches = self.conv_proj(x).flatten(2).permute(0, 2, 1)
+        token = self.class_token.expand(x.shape[0], -1, -1)
+        return self.heads(self.encoder(_C.cat([token, patches], 1))[:, 0])
+
+
+def _make(name, **shape):
+    weights = published(f"{name}_Weights", __name__, IMAGENET1K_V1=(_FILES[name],))
+
+    def vit(**config):
+        return VisionTransformer(**{"image_size": 224, **shape, **config})
+
+    vit.__name__ = vit.__qualname__ = name.lower()
+    vit.__doc__ = f"Vision Transformer {name[4]} with patches of {name[6:]} x {name[6:]}."
+    return weights, with_weights(weights)(vit)
+
+
+_BASE = {"num_layers": 12, "num_heads": 12, "hidden_dim": 768, "mlp_dim": 3072}
+_LARGE = {"num_layers": 24, "num_heads": 16, "hidden_dim": 1024, "mlp_dim": 4096}
+ViT_B_16_Weights, vit_b_16 = _make("ViT_B_16", patch_size=16, **_BASE)
+ViT_B_32_Weights, vit_b_32 = _make("ViT_B_32", patch_size=32, **_BASE)
+ViT_L_16_Weights, vit_l_16 = _make("ViT_L_16", patch_size=16, **_LARGE)
+ViT_L_32_Weights, vit_l_32 = _make("ViT_L_32", patch_size=32, **_LARGE)

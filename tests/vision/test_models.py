@@ -1,0 +1,108 @@
+"""torchvision.models: sizes as published, weights under their published names."""
+
+import pytest
+
+import rushlight as torch
+
+models = torch.vision.models
+
+# Parameters that the published descriptions give, for 1000 classes.
+PARAMETERS = {
+    "alexnet": 61100840,
+    "densenet121": 7978856,
+    "efficientnet_b0": 5288548,
+    "mobilenet_v2": 3504872,
+    "resnet18": 11689512,
+    "resnet50": 25557032,
+    "squeezenet1_0": 1248424,
+    "squeezenet1_1": 1235496,
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_published_size_and_a_step(name):
+    model = getattr(models, name)()
+    assert sum(p.numel() for p in model.parameters()) == PARAMETERS[name]
+    out = model.eval()(torch.randn(2, 3, 64, 64))
+    assert out.shape == (2, 1000)
+    out.sum().backward()
+    assert all(p.grad is not None for p in model.parameters())
+
+
+def test_wider_and_larger_ones_on_meta():
+    def count(make):
+        with torch.no_grad():
+            return sum(p.numel() for p in make().parameters())
+
+    assert count(models.resnext50_32x4d) == 25028904
+    assert count(models.wide_resnet50_2) == 68883240
+    assert count(models.efficientnet_b2) == 9109994
+
+
+def test_names_of_the_weights():
+    keys = list(models.resnet50().state_dict())
+    assert keys[:2] == ["conv1.weight", "bn1.weight"] and keys[-1] == "fc.bias"
+    assert "layer1.0.downsample.1.running_var" in keys and "layer4.2.conv3.weight" in keys
+    keys = list(models.densenet121(num_classes=2).state_dict())
+    assert "features.denseblock1.denselayer1.norm1.weight" in keys
+    assert "features.transition3.conv.weight" in keys and "classifier.bias" in keys
+    keys = list(models.mobilenet_v2(num_classes=2).state_dict())
+    assert "features.1.conv.0.0.weight" in keys and "features.18.1.bias" in keys
+    keys = list(models.efficientnet_b0(num_classes=2).state_dict())
+    assert "features.1.0.block.1.fc1.weight" in keys and "features.8.0.weight" in keys
+
+
+def test_old_names_in_published_densenets():
+    state = {"features.denseblock1.denselayer2.norm.1.weight": 1, "classifier.bias": 2}
+    assert models.DenseNet.renamed(state) == {
+        "features.denseblock1.denselayer2.norm1.weight": 1,
+        "classifier.bias": 2,
+    }
+
+
+def test_same_seed_same_weights():
+    made = []
+    for _ in range(2):
+        torch.manual_seed(3)
+        made.append(models.resnet18(num_classes=4))
+    assert all(torch.equal(a, b) for a, b in zip(*(m.parameters() for m in made), strict=True))
+
+
+def test_weights_come_from_the_kept_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.hub, "_folder", str(tmp_path))
+    (tmp_path / "checkpoints").mkdir()
+    original = models.squeezenet1_1()
+    torch.save(original.state_dict(), tmp_path / "checkpoints" / "squeezenet1_1-b8a52dc0.pth")
+    enum = models.SqueezeNet1_1_Weights
+    for weights in (enum.DEFAULT, enum.IMAGENET1K_V1, "DEFAULT", "IMAGENET1K_V1"):
+        loaded = models.squeezenet1_1(weights=weights)
+        assert torch.equal(loaded.classifier[1].weight, original.classifier[1].weight)
+    with pytest.warns(UserWarning, match="'pretrained' is deprecated"):
+        loaded = models.squeezenet1_1(pretrained=True)
+    assert torch.equal(loaded.classifier[1].weight, original.classifier[1].weight)
+    with pytest.warns(UserWarning, match="'pretrained' is deprecated"):
+        models.squeezenet1_1(False)
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(TypeError, match="expected ResNet18_Weights but received VGG11_Weights"):
+        models.resnet18(weights=models.VGG11_Weights.DEFAULT)
+    with pytest.raises(ValueError, match="expected value 1000 but got 10"):
+        models.resnet18(weights="DEFAULT", num_classes=10)
+    with pytest.raises(ValueError, match="Unknown model resnet19"):
+        models.get_model("resnet19")
+    with pytest.raises(AttributeError, match="inception_v3"):
+        models.inception_v3
+    with pytest.raises(ValueError, match="groups=1 and base_width=64"):
+        models.ResNet(models.BasicBlock, [1, 1, 1, 1], groups=2)
+
+
+def test_enums():
+    assert models.ResNet50_Weights.DEFAULT is models.ResNet50_Weights.IMAGENET1K_V2
+    assert models.get_weight("ResNet18_Weights.DEFAULT").url.endswith("resnet18-f37072fd.pth")
+    assert models.get_model_weights(models.vgg16) is models.VGG16_Weights
+    transform = models.ResNet18_Weights.DEFAULT.transforms()
+    pytest.importorskip("PIL")
+    from PIL import Image
+
+    assert transform(Image.new("RGB", (300, 280))).shape == (3, 224, 224)
