@@ -24,11 +24,23 @@ def pytest_report_header(config):
     return f"rushlight {rushlight.__version__} from {os.path.dirname(rushlight.__file__)}"
 
 
-@pytest.fixture(params=["cpu", "cuda:1"])
+# The provider of real GPUs serves "cuda": the emulated one where RUSHLIGHT_CUDA_LIBRARY names it,
+# a GPU where RUSHLIGHT_TEST_GPU=1. The tests of `device` then run there alone.
+EMULATED = "emulated" in os.environ.get("RUSHLIGHT_CUDA_LIBRARY", "")
+REAL = EMULATED or bool(os.environ.get("RUSHLIGHT_TEST_GPU"))
+
+
+def devices():
+    if not REAL:
+        return ["cpu", "cuda:1"]
+    return ["cuda:1" if rushlight.cuda.device_count() > 1 else "cuda:0"]
+
+
+@pytest.fixture(params=devices())
 def device(request):
     """Each device in turn; the GPU is virtual, and not the current one, so that nothing can fall
     back to device 0 unnoticed."""
-    if request.param == "cpu":
+    if request.param == "cpu" or REAL:
         yield request.param
     else:
         with rushlight.cuda.virtual(2):

@@ -3,6 +3,7 @@
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "core/work.h"
+#include "kernels/device_error.h"
 #include "kernels/parallel.h"
 
 namespace py = pybind11;
@@ -10,6 +11,15 @@ namespace py = pybind11;
 namespace rushlight::python {
 
 static PyObject *out_of_memory_error, *accelerator_error;
+
+// What a provider throws from its own library.
+static PyObject* type_of(const DeviceError& e) {
+  switch (e.kind) {
+    case DeviceError::Kind::index: return PyExc_IndexError;
+    case DeviceError::Kind::memory: return out_of_memory_error;
+    default: return accelerator_error;
+  }
+}
 
 PyObject* raise_current() noexcept {
   try {
@@ -32,6 +42,8 @@ PyObject* raise_current() noexcept {
     PyErr_SetString(PyExc_AssertionError, e.what());
   } catch (const NotImplementedError& e) {
     PyErr_SetString(PyExc_NotImplementedError, e.what());
+  } catch (const DeviceError& e) {
+    PyErr_SetString(type_of(e), e.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const py::builtin_exception& e) {
@@ -62,6 +74,8 @@ void bind_errors(py::module_& m) {
     try {
       if (p) std::rethrow_exception(p);
     } catch (const Error&) {
+      raise_current();
+    } catch (const DeviceError&) {
       raise_current();
     }
   });

@@ -2,11 +2,13 @@
 // else the CUDA library beside the core, else none, and then why. Nothing is loaded before a
 // program uses CUDA.
 #include <dlfcn.h>
+#include <filesystem>
 #include <unistd.h>
 
 #include "core/error.h"
 #include "devices/providers.h"
 #include "devices/virtual_machine.h"
+#include "kernels/provider.h"
 
 namespace rushlight {
 namespace {
@@ -19,8 +21,40 @@ constexpr const char* kGone =
     "\nthere were virtual GPUs, which cuda.virtual(0) or the end of a `with` block has taken away: "
     "a tensor made on them is gone";
 
-// The driver's own answer; its library is installed by nothing else.
-std::string why_no_gpu() {
+// RUSHLIGHT_CUDA_LIBRARY, or the library beside this one; empty if there is none.
+std::string library_path() {
+  if (const char* named = std::getenv("RUSHLIGHT_CUDA_LIBRARY"); named && *named) return named;
+  Dl_info self;
+  if (!dladdr(reinterpret_cast<const void*>(&library_path), &self)) return "";
+  std::error_code none;
+  const auto path =
+      std::filesystem::canonical(self.dli_fname, none).parent_path() / "librushlight_cuda.so";
+  return std::filesystem::exists(path, none) ? path.string() : "";
+}
+
+struct Library {
+  const Backend* table = nullptr;
+  std::string why_not;
+};
+Library open_library(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const char* words = library ? nullptr : dlerror();
+  auto entry = library ? reinterpret_cast<ProviderEntry>(dlsym(library, kProviderEntry)) : nullptr;
+  Library found;
+  if (entry) found.table = entry(kProviderAbi);
+  if (!library)
+    found.why_not = words;
+  else if (!entry)
+    found.why_not = text("it has no function ", kProviderEntry);
+  else if (!found.table)
+    found.why_not =
+        text("it was built for another version than this one (interface ", kProviderAbi, ")");
+  return found;
+}
+
+// The driver's own answer; its library is installed by nothing else. Empty where the library at
+// `path` can be tried.
+std::string why_no_gpu(const std::string& path) {
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (!driver)
     return text(
@@ -37,10 +71,29 @@ std::string why_no_gpu() {
         "No CUDA GPUs are available\nno device: there is an NVIDIA driver, and it shows no "
         "GPU",
         std::getenv("CUDA_VISIBLE_DEVICES") ? " (CUDA_VISIBLE_DEVICES is set)" : "", kCure);
+  if (!path.empty()) return "";
   return text(
       "Torch not compiled with CUDA enabled\nCUDA library not installed: this version of "
       "rushlight has no librushlight_cuda.so, so the ",
       count, " GPU", count == 1 ? "" : "s", " of this machine cannot be used", kCure);
+}
+
+// The library that was named by hand is opened whatever the driver says: tests name one that needs
+// none.
+CudaProvider real_gpus() {
+  const std::string path = library_path();
+  const bool named = std::getenv("RUSHLIGHT_CUDA_LIBRARY") && !path.empty();
+  if (!named)
+    if (std::string absence = why_no_gpu(path); !absence.empty())
+      return {nullptr, std::move(absence)};
+  Library library = open_library(path);
+  if (!library.table)
+    return {nullptr, text("Torch not compiled with CUDA enabled\nCUDA library cannot be used: ",
+                          path, ": ", library.why_not, kCure)};
+  if (library.table->runtime->device_count() == 0)
+    return {nullptr, text("No CUDA GPUs are available\nno device: ", path,
+                          " was loaded and finds none", kCure)};
+  return {library.table, ""};
 }
 
 bool& environment_was_read() {
@@ -57,8 +110,9 @@ CudaProvider find_cuda() {
     if (machine) exchange_machine(std::move(machine));
   }
   if (active_machine()) return {&virtual_cuda_backend(), ""};
-  static const std::string absence = why_no_gpu();
-  return {nullptr, had_machine() ? absence + kGone : absence};
+  static const CudaProvider real = real_gpus();
+  if (real.table) return real;
+  return {nullptr, had_machine() ? real.why_not + kGone : real.why_not};
 }
 
 }  // namespace rushlight

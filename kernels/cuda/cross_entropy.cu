@@ -1,0 +1,186 @@
+// Losses of class indices. One block an example: its row of scores is read for the largest value,
+// for the sum of exponentials and, in backward, once more; the softmax is never stored. Totals are
+// added by one block in a fixed order.
+#include "elements.h"
+#include "families.h"
+#include "launch.h"
+
+namespace rushlight::gpu {
+namespace {
+
+using Shape = CrossEntropyShape;
+
+// A target, valid whatever stands in memory; -1 where it is ignored.
+__device__ Index target_of(const Shape& s, const Index* target, Index i, Note* note) {
+  if (target[i] == s.ignore_index) return -1;
+  return checked_index(note, Noted::target, target[i], s.classes);
+}
+
+__global__ void find_bad_target(Shape s, Index n, const Index* target, unsigned long long* first) {
+  for (Index i = first_item(); i < n; i += stride())
+    if (target[i] != s.ignore_index && (target[i] < 0 || target[i] >= s.classes))
+      atomicMin(first, (unsigned long long)(i));
+}
+
+// Waits for the device, so only where every call waits anyway: else the kernels note what they
+// meet.
+Index check_targets(const Shape& s, const View& target) {
+  if (!blocking()) return -1;
+  const Scratch<unsigned long long> first(1, "check_targets");
+  check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
+        "check_targets");
+  launch_items("check_targets", find_bad_target, target.numel, s, target.numel,
+               target.as<const Index>(), first.data());
+  return static_cast<Index>(fetch(first.data(), "check_targets"));
+}
+
+template <class C>
+__global__ void forward_rows(Shape s, Reader<C> x, const Index* target, Reader<C> weight, C* losses,
+                             C* log_sums, Note* note) {
+  C* shared = shared_memory<C>();
+  const C smoothing = C(s.label_smoothing), share = smoothing / C(s.classes);
+  for (Index i = blockIdx.x; i < s.n * s.inner; i += gridDim.x) {
+    const Index first = i / s.inner * s.classes * s.inner + i % s.inner;
+    C top = -std::numeric_limits<C>::infinity();
+    for (Index c = threadIdx.x; c < s.classes; c += blockDim.x)
+      top = Larger()(top, x[first + c * s.inner]);
+    top = block_reduce(top, Larger(), shared);
+    C sum = 0;
+    for (Index c = threadIdx.x; c < s.classes; c += blockDim.x)
+      sum += std::exp(x[first + c * s.inner] - top);
+    const C log_sum = top + std::log(block_reduce(sum, Add(), shared));
+    C smooth = 0;
+    if (smoothing != C(0)) {
+      for (Index c = threadIdx.x; c < s.classes; c += blockDim.x)
+        smooth += weight.value_or(c, 1) * (log_sum - x[first + c * s.inner]);
+      smooth = block_reduce(smooth, Add(), shared);
+    }
+    if (threadIdx.x != 0) continue;
+    log_sums[i] = log_sum;
+    const Index t = target_of(s, target, i, note);
+    losses[i] =
+        t < 0 ? C(0)
+              : (C(1) - smoothing) * weight.value_or(t, 1) * (log_sum - x[first + t * s.inner]) +
+                    share * smooth;
+  }
+}
+
+template <class C>
+__global__ void add_totals(Shape s, const C* losses, const Index* target, Reader<C> weight,
+                           C* totals, Note* note) {
+  double loss = 0, weights = 0;
+  for (Index i = threadIdx.x; i < s.n * s.inner; i += blockDim.x) {
+    loss += double(losses[i]);
+    const Index t = target_of(s, target, i, note);
+    if (t >= 0) weights += double(weight.value_or(t, 1));
+  }
+  double* shared = shared_memory<double>();
+  loss = block_reduce(loss, Add(), shared);
+  weights = block_reduce(weights, Add(), shared);
+  if (threadIdx.x != 0) return;
+  totals[0] = C(loss);
+  totals[1] = C(weights);
+}
+
+template <class C>
+__global__ void backward_rows(Shape s, const C* grad, Index grad_step, Reader<C> x,
+                              const Index* target, Reader<C> weight, const C* log_sums,
+                              Writer<C> out, Note* note) {
+  C* shared = shared_memory<C>();
+  const C smoothing = C(s.label_smoothing), share = smoothing / C(s.classes);
+  C weight_sum = C(s.classes);
+  if (weight.data && smoothing != C(0)) {
+    weight_sum = 0;
+    for (Index c = threadIdx.x; c < s.classes; c += blockDim.x) weight_sum += weight[c];
+    weight_sum = block_reduce(weight_sum, Add(), shared);
+  }
+  for (Index i = blockIdx.x; i < s.n * s.inner; i += gridDim.x) {
+    const Index first = i / s.inner * s.classes * s.inner + i % s.inner;
+    const Index t = target_of(s, target, i, note);
+    const C g = t < 0 ? C(0) : grad[i * grad_step];
+    const C own = t < 0 ? C(0) : (C(1) - smoothing) * weight.value_or(t, 1);
+    for (Index c = threadIdx.x; c < s.classes; c += blockDim.x) {
+      const Index at = first + c * s.inner;
+      if (t < 0) {
+        out.set(at, C(0));
+        continue;
+      }
+      const C p = std::exp(x[at] - log_sums[i]);
+      const C wanted = share * weight.value_or(c, 1) + (c == t ? own : C(0));
+      out.set(at, g * ((own + share * weight_sum) * p - wanted));
+    }
+  }
+}
+
+template <class C>
+__global__ void nll_items(Shape s, Reader<C> x, const Index* target, Reader<C> weight, C* losses,
+                          Note* note) {
+  for (Index i = first_item(); i < s.n * s.inner; i += stride()) {
+    const Index t = target_of(s, target, i, note);
+    const Index first = i / s.inner * s.classes * s.inner + i % s.inner;
+    losses[i] = t < 0 ? C(0) : -weight.value_or(t, 1) * x[first + t * s.inner];
+  }
+}
+
+template <class C>
+__global__ void nll_grad_items(Shape s, const C* grad, Index grad_step, const Index* target,
+                               Reader<C> weight, Writer<C> out, Note* note) {
+  for (Index at = first_item(); at < s.n * s.classes * s.inner; at += stride()) {
+    const Index i = at / (s.classes * s.inner) * s.inner + at % s.inner;
+    const Index t = target_of(s, target, i, note), c = at / s.inner % s.classes;
+    out.set(at, c == t ? -weight.value_or(t, 1) * grad[i * grad_step] : C(0));
+  }
+}
+
+void forward(const Shape& s, const View& input, const View& target, const View* weight,
+             const View& losses, const View& log_sums, const View& totals) {
+  compute_floating(input.dtype, [&]<class C>(Type<C>) {
+    const Index* t = target.as<const Index>();
+    if (s.n * s.inner > 0)
+      launch("cross_entropy", forward_rows<C>, blocks_for(s.n * s.inner, 1), threads_for(s.classes),
+             reduce_bytes<C>(), s, Reader<C>(input), t, Reader<C>(weight), losses.as<C>(),
+             log_sums.as<C>(), current().note);
+    launch("cross_entropy", add_totals<C>, 1, kThreads, reduce_bytes<double>(), s,
+           static_cast<const C*>(losses.as<C>()), t, Reader<C>(weight), totals.as<C>(),
+           current().note);
+  });
+}
+
+void backward(const Shape& s, const View& grad, const View& input, const View& target,
+              const View* weight, const View& log_sums, const View& grad_input) {
+  if (grad_input.numel == 0) return;
+  compute_floating(input.dtype, [&]<class C>(Type<C>) {
+    launch("cross_entropy_backward", backward_rows<C>, blocks_for(s.n * s.inner, 1),
+           threads_for(s.classes), reduce_bytes<C>(), s, grad.as<const C>(),
+           Index(grad.numel == 1 ? 0 : 1), Reader<C>(input), target.as<const Index>(),
+           Reader<C>(weight), log_sums.as<const C>(), Writer<C>(grad_input), current().note);
+  });
+}
+
+void nll(const Shape& s, const View& input, const View& target, const View* weight,
+         const View& losses, const View& totals) {
+  compute_floating(input.dtype, [&]<class C>(Type<C>) {
+    const Index* t = target.as<const Index>();
+    launch_items("nll_loss", nll_items<C>, s.n * s.inner, s, Reader<C>(input), t, Reader<C>(weight),
+                 losses.as<C>(), current().note);
+    launch("nll_loss", add_totals<C>, 1, kThreads, reduce_bytes<double>(), s,
+           static_cast<const C*>(losses.as<C>()), t, Reader<C>(weight), totals.as<C>(),
+           current().note);
+  });
+}
+
+void nll_backward(const Shape& s, const View& grad, const View& target, const View* weight,
+                  const View& grad_input) {
+  compute_floating(grad_input.dtype, [&]<class C>(Type<C>) {
+    launch_items("nll_loss_backward", nll_grad_items<C>, grad_input.numel, s, grad.as<const C>(),
+                 Index(grad.numel == 1 ? 0 : 1), target.as<const Index>(), Reader<C>(weight),
+                 Writer<C>(grad_input), current().note);
+  });
+}
+
+}  // namespace
+
+const CrossEntropyKernels cross_entropy_kernels = {check_targets, forward, backward, nll,
+                                                   nll_backward};
+
+}  // namespace rushlight::gpu

@@ -1,0 +1,162 @@
+// What every kernel file includes: the device's language, threads, shared memory, and the one block
+// reduction. Under nvcc <cuda_runtime.h> is CUDA's; in the emulated build it is the one of
+// tests/emulator, and the same text runs on the CPU. Kernels keep to what both know: shared memory
+// through shared_memory(), launches through launch() of launch.h, blocks of whole warps where
+// threads meet, and never an access outside its operand that only some GPU would forgive.
+#pragma once
+#include <cuda_runtime.h>
+
+#include "../view.h"
+
+namespace rushlight::gpu {
+
+using Index = std::int64_t;
+inline constexpr int kWarp = 32;
+inline constexpr int kThreads = 256;  // of a block, where nothing asks for another number
+
+extern __shared__ float4 dynamic_shared[];
+// The block's shared memory, whose size the launch gives.
+template <class T>
+__device__ T* shared_memory() {
+  return reinterpret_cast<T*>(dynamic_shared);
+}
+
+// A loop over n items by all threads of a grid: for (Index i = first_item(); i < n; i += stride())
+__device__ inline Index first_item() { return Index(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ inline Index stride() { return Index(gridDim.x) * blockDim.x; }
+
+// The value of the lane `by` further on, of any type made of whole words.
+template <class T>
+__device__ T shuffle_down(T v, int by) {
+  static_assert(sizeof(T) % 4 == 0);
+  if constexpr (sizeof(T) == 4 || (sizeof(T) == 8 && std::is_arithmetic_v<T>)) {
+    return __shfl_down_sync(0xffffffffu, v, by);
+  } else {
+    unsigned words[sizeof(T) / 4];
+    memcpy(words, &v, sizeof(T));
+    for (unsigned& w : words) w = __shfl_down_sync(0xffffffffu, w, by);
+    memcpy(&v, words, sizeof(T));
+    return v;
+  }
+}
+
+// join() over all threads of a block (one dimension, whole warps), the result in each of them.
+// `shared` has room for one T a warp; it is free again when the call returns.
+template <class T, class Join>
+__device__ T block_reduce(T v, Join join, T* shared) {
+  for (int by = kWarp / 2; by > 0; by /= 2) v = join(v, shuffle_down(v, by));
+  const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
+  if (lane == 0) shared[warp] = v;
+  __syncthreads();
+  v = shared[0];
+  for (int w = 1; w < warps; ++w) v = join(v, shared[w]);
+  __syncthreads();
+  return v;
+}
+
+struct Add {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+struct Larger {  // a NaN wins
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return a != a || a > b ? a : b;
+  }
+};
+
+// Items 0..numel of a shape as offsets into N operands. Made on the host, dimensions merged where
+// all operands allow it; innermost first.
+template <int N>
+struct Strided {
+  int rank = 0;
+  Index numel = 1;
+  Index sizes[kMaxRank] = {};
+  Index strides[N][kMaxRank] = {};
+
+  // The next dimension outwards.
+  template <class... Steps>
+  void add(Index size, Steps... steps) {
+    static_assert(sizeof...(Steps) == N);
+    const Index step[] = {steps...};
+    add_array(size, step);
+  }
+  void add_array(Index size, const Index* step) {
+    numel *= size;
+    if (size == 1) return;
+    bool merges = rank > 0;
+    for (int k = 0; k < N && merges; ++k)
+      merges = step[k] == strides[k][rank - 1] * sizes[rank - 1];
+    if (merges) {
+      sizes[rank - 1] *= size;
+      return;
+    }
+    sizes[rank] = size;
+    for (int k = 0; k < N; ++k) strides[k][rank] = step[k];
+    ++rank;
+  }
+  bool is_dense(int k) const {  // in this order
+    return rank == 0 || (rank == 1 && strides[k][0] == 1);
+  }
+  HOST_DEVICE void at(Index item, Index (&offsets)[N]) const {
+    for (int k = 0; k < N; ++k) offsets[k] = 0;
+    if (numel <= 0x7fffffff) {  // the same for all threads; a 64-bit division is ten times slower
+      auto rest = static_cast<std::uint32_t>(item);
+      for (int d = 0; d < rank; ++d) {
+        const auto size = static_cast<std::uint32_t>(sizes[d]);
+        const std::uint32_t index = rest % size;
+        rest /= size;
+        for (int k = 0; k < N; ++k) offsets[k] += Index(index) * strides[k][d];
+      }
+      return;
+    }
+    for (int d = 0; d < rank; ++d) {
+      const Index index = item % sizes[d];
+      item /= sizes[d];
+      for (int k = 0; k < N; ++k) offsets[k] += index * strides[k][d];
+    }
+  }
+};
+
+// An element of any type as float, double or 64 bits, for the rare mixed case: a switch for each
+// element, the same way in all threads. Calls, not inlined: a kernel has up to eight of them.
+template <class T>
+__device__ __attribute__((noinline)) T load_as(const void* p, Index at, DType d) {
+  const auto read = [&]<class S>(Type<S>) {
+    return convert<T>(load(static_cast<const S*>(p) + at));
+  };
+  switch (d) {
+    case DType::boolean: return read(Type<bool>{});
+    case DType::uint8: return read(Type<std::uint8_t>{});
+    case DType::int8: return read(Type<std::int8_t>{});
+    case DType::int16: return read(Type<std::int16_t>{});
+    case DType::int32: return read(Type<std::int32_t>{});
+    case DType::int64: return read(Type<std::int64_t>{});
+    case DType::float16: return read(Type<float16>{});
+    case DType::bfloat16: return read(Type<bfloat16>{});
+    case DType::float64: return read(Type<double>{});
+    default: return read(Type<float>{});
+  }
+}
+template <class T>
+__device__ __attribute__((noinline)) void store_as(void* p, Index at, DType d, T v) {
+  const auto write = [&]<class S>(Type<S>) {
+    store(static_cast<S*>(p) + at, convert<Compute<S>>(v));
+  };
+  switch (d) {
+    case DType::boolean: return write(Type<bool>{});
+    case DType::uint8: return write(Type<std::uint8_t>{});
+    case DType::int8: return write(Type<std::int8_t>{});
+    case DType::int16: return write(Type<std::int16_t>{});
+    case DType::int32: return write(Type<std::int32_t>{});
+    case DType::int64: return write(Type<std::int64_t>{});
+    case DType::float16: return write(Type<float16>{});
+    case DType::bfloat16: return write(Type<bfloat16>{});
+    case DType::float64: return write(Type<double>{});
+    default: return write(Type<float>{});
+  }
+}
+
+}  // namespace rushlight::gpu

@@ -1,0 +1,127 @@
+// The thread's device and stream, checks of the runtime's answers, and notes of bad indices.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "../device_error.h"
+#include "devices.h"
+
+namespace rushlight::gpu {
+namespace {
+
+struct Device {
+  std::once_flag made;
+  Note* host_note = nullptr;  // the same memory, as the host
+  Note* note = nullptr;       // and as the device sees it
+};
+Device* devices() {
+  static auto* all = new Device[kMostDevices];  // never destroyed: a tensor may outlive main
+  return all;
+}
+thread_local Current here;
+thread_local int set_device = -1;
+thread_local const char* last_op = "";
+
+[[noreturn]] void raise(cudaError_t error, const char* op) {
+  cudaGetLastError();  // so that the next call does not report it again
+  const std::string words = std::string("CUDA error: ") + cudaGetErrorString(error) + "\nseen by " +
+                            op + "; the last kernel started by this thread was " + last_op +
+                            "\nwith RUSHLIGHT_LAUNCH_BLOCKING=1 an error is raised by the call "
+                            "that caused it";
+  const bool memory = error == cudaErrorMemoryAllocation;
+  throw DeviceError(memory ? DeviceError::Kind::memory : DeviceError::Kind::fault, words.c_str());
+}
+
+void go_to(int index) {
+  if (set_device == index) return;
+  check(cudaSetDevice(index), "cudaSetDevice");
+  set_device = index;
+}
+
+Device& device_at(int index) {
+  Device& d = devices()[index];
+  std::call_once(d.made, [&] {
+    const int before = set_device;
+    go_to(index);
+    void *host = nullptr, *device = nullptr;
+    check(cudaHostAlloc(&host, sizeof(Note), cudaHostAllocMapped | cudaHostAllocPortable), "note");
+    check(cudaHostGetDevicePointer(&device, host, 0), "note");
+    d.host_note = new (host) Note{};
+    d.note = static_cast<Note*>(device);
+    if (before >= 0) go_to(before);
+  });
+  return d;
+}
+
+}  // namespace
+
+Current& current() { return here; }
+
+bool blocking() {
+  static const bool yes = [] {
+    const char* text = std::getenv("RUSHLIGHT_LAUNCH_BLOCKING");
+    return text && *text && *text != '0';
+  }();
+  return yes;
+}
+
+void check(cudaError_t error, const char* op) {
+  if (error != cudaSuccess) [[unlikely]]
+    raise(error, op);
+}
+
+void finish_launch(cudaError_t error, const char* op) {
+  last_op = op;
+  check(error, op);
+  if (!blocking()) return;
+  check(cudaStreamSynchronize(here.stream), op);
+  raise_note(here.device);
+}
+
+int device_count() {
+  static const int count = [] {
+    int n = 0;
+    if (cudaGetDeviceCount(&n) != cudaSuccess) cudaGetLastError();
+    return n < kMostDevices ? n : kMostDevices;
+  }();
+  return count;
+}
+
+void enter(int index, StreamId stream) {
+  go_to(index);
+  here.stream = reinterpret_cast<cudaStream_t>(stream);
+  if (here.device == index) return;
+  here.device = index;
+  here.note = device_at(index).note;
+}
+
+OnDevice::OnDevice(int index) : before_(set_device) { go_to(index); }
+OnDevice::~OnDevice() {
+  if (before_ < 0 || before_ == set_device) return;
+  if (cudaSetDevice(before_) == cudaSuccess) set_device = before_;
+}
+
+void raise_note(int index) {
+  if (index < 0) return;
+  Note& note = *device_at(index).host_note;
+  if (static_cast<volatile unsigned&>(note.taken) == 0) return;
+  const Note seen = note;
+  note = {};
+  constexpr const char* formats[] = {
+      "", "index %lld is out of bounds for dimension with size %lld",
+      "Target %lld is out of bounds.", "index out of range in self",
+      "Found an invalid max index: %lld (output volumes are of size %lld)"};
+  char words[400];
+  const int n =
+      std::snprintf(words, sizeof words, formats[seen.op], static_cast<long long>(seen.value),
+                    static_cast<long long>(seen.size));
+  std::snprintf(
+      words + n, sizeof words - std::size_t(n),
+      "\na kernel of cuda:%d met %lld where the size is %lld, took 0 instead and went on: "
+      "what it has computed is not to be used\nwith RUSHLIGHT_LAUNCH_BLOCKING=1 the error "
+      "is raised by the call that caused it",
+      index, static_cast<long long>(seen.value), static_cast<long long>(seen.size));
+  throw DeviceError(DeviceError::Kind::index, words);
+}
+
+}  // namespace rushlight::gpu

@@ -1,0 +1,30 @@
+// The devices of this process, as the provider's files share them: their number, what is made for
+// each at its first use, and which one this thread is on.
+#pragma once
+#include <mutex>
+
+#include "../runtime.h"
+#include "launch.h"
+
+namespace rushlight::gpu {
+
+inline constexpr int kMostDevices = 64;
+
+int device_count();
+void enter(int index, StreamId stream);
+
+// Restores the thread's device when a call that had to go to another one ends.
+class OnDevice {
+ public:
+  explicit OnDevice(int index);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+
+ private:
+  int before_;
+};
+
+// Raises what a kernel has noted on the device since the last call.
+void raise_note(int index);
+
+}  // namespace rushlight::gpu

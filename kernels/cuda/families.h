@@ -1,0 +1,38 @@
+// The kernels of each family, as provider.cu puts them into the provider's table: one .cu a family,
+// of the same stem as its header in kernels/.
+#pragma once
+#include "../conv.h"
+#include "../copy.h"
+#include "../cross_entropy.h"
+#include "../embedding.h"
+#include "../index.h"
+#include "../matmul.h"
+#include "../norm.h"
+#include "../optim.h"
+#include "../pointwise.h"
+#include "../pool.h"
+#include "../random.h"
+#include "../reduce.h"
+#include "../scan.h"
+#include "../softmax.h"
+#include "../sort.h"
+
+namespace rushlight::gpu {
+
+extern const CopyKernels copy_kernels;
+extern const PointwiseKernels pointwise_kernels;
+extern const MatmulKernels matmul_kernels;
+extern const ConvKernels conv_kernels;
+extern const PoolKernels pool_kernels;
+extern const NormKernels norm_kernels;
+extern const SoftmaxKernels softmax_kernels;
+extern const CrossEntropyKernels cross_entropy_kernels;
+extern const EmbeddingKernels embedding_kernels;
+extern const IndexKernels index_kernels;
+extern const ReduceKernels reduce_kernels;
+extern const ScanKernels scan_kernels;
+extern const SortKernels sort_kernels;
+extern const RandomKernels random_kernels;
+extern const OptimKernels optim_kernels;
+
+}  // namespace rushlight::gpu

@@ -1,0 +1,9 @@
+// The kernels of kernels/pointwise/activation.h. A file of its own so that each compiles in
+// seconds.
+#include "pointwise_kernels.h"
+
+namespace rushlight::gpu {
+
+PointwiseRow* write_activation_rows(PointwiseRow* to) { return write_rows(to, ActivationOps{}); }
+
+}  // namespace rushlight::gpu

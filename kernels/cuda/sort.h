@@ -1,0 +1,14 @@
+// The parts of the sort family that live in sort_places.cu.
+#pragma once
+#include "families.h"
+#include "launch.h"
+
+namespace rushlight::gpu {
+
+Index unique(const View& in, bool consecutive, Index* first, Index* inverse, Index* counts);
+Index search(const View& out, const View& sorted, const View& values, const View* sorter,
+             bool right);
+void count(const View& out, const View& in, const View* weights);
+void histogram(const View& out, const View& in, double low, double high);
+
+}  // namespace rushlight::gpu

@@ -1,0 +1,12 @@
+// Sorting as the families use it: CUB's on a device (sort_pairs.cu), the host's in the emulated
+// build, which has no CUB.
+#pragma once
+#include "launch.h"
+
+namespace rushlight::gpu {
+
+// Sorts each of `lines` runs of `length` keys, lowest first, and their places with them; equal keys
+// keep their order.
+void sort_pairs(std::uint64_t* keys, Index* places, Index lines, Index length);
+
+}  // namespace rushlight::gpu

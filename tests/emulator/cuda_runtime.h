@@ -1,0 +1,222 @@
+// Stands in for CUDA's header of this name when the kernels of kernels/cuda are compiled as plain
+// C++ for tests: the words of the language, the built-in functions, and the runtime calls that the
+// provider makes, by host memory. Device memory that was never written is NaN.
+#pragma once
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+  constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
+};
+struct uint3 {
+  unsigned x, y, z;
+};
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+
+// Set for each thread before it runs; one block runs at a time.
+extern uint3 threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+
+namespace emulator {
+void block_barrier();
+void warp_barrier();
+int lane();
+void* warp_slot(int lane);  // 8 bytes
+unsigned live_lanes();      // of this warp: those that have not ended
+}  // namespace emulator
+
+inline void __syncthreads() { emulator::block_barrier(); }
+inline void __syncwarp(unsigned = 0xffffffffu) { emulator::warp_barrier(); }
+inline void __threadfence() {}
+
+template <class T>
+T emulated_shuffle(T v, int from) {
+  static_assert(sizeof(T) <= 8);
+  std::memcpy(emulator::warp_slot(emulator::lane()), &v, sizeof v);
+  emulator::warp_barrier();
+  T result = v;
+  if (from >= 0 && from < 32 && (emulator::live_lanes() >> from & 1))
+    std::memcpy(&result, emulator::warp_slot(from), sizeof result);
+  emulator::warp_barrier();
+  return result;
+}
+template <class T>
+T __shfl_down_sync(unsigned, T v, unsigned by) {
+  return emulated_shuffle(v, emulator::lane() + int(by));
+}
+template <class T>
+T __shfl_up_sync(unsigned, T v, unsigned by) {
+  return emulated_shuffle(v, emulator::lane() - int(by));
+}
+template <class T>
+T __shfl_xor_sync(unsigned, T v, int mask) {
+  return emulated_shuffle(v, emulator::lane() ^ mask);
+}
+template <class T>
+T __shfl_sync(unsigned, T v, int from) {
+  return emulated_shuffle(v, from);
+}
+
+template <class T>
+T atomicAdd(T* p, T v) {
+  const T old = *p;
+  *p = old + v;
+  return old;
+}
+template <class T>
+T atomicMax(T* p, T v) {
+  const T old = *p;
+  *p = old < v ? v : old;
+  return old;
+}
+template <class T>
+T atomicMin(T* p, T v) {
+  const T old = *p;
+  *p = v < old ? v : old;
+  return old;
+}
+template <class T>
+T atomicCAS(T* p, T expected, T v) {
+  const T old = *p;
+  if (old == expected) *p = v;
+  return old;
+}
+template <class T>
+T atomicExch(T* p, T v) {
+  const T old = *p;
+  *p = v;
+  return old;
+}
+inline std::uint64_t __umul64hi(std::uint64_t a, std::uint64_t b) {
+  return std::uint64_t((unsigned __int128)(a)*b >> 64);
+}
+inline unsigned __umulhi(unsigned a, unsigned b) { return unsigned(std::uint64_t(a) * b >> 32); }
+
+// The runtime.
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorCudartUnloading = 4,
+  cudaErrorInsufficientDriver = 35,
+  cudaErrorNoDevice = 100,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorNotReady = 600,
+  cudaErrorPeerAccessAlreadyEnabled = 704,
+  cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchFailure = 719
+};
+using cudaStream_t = struct EmulatedStream*;
+using cudaEvent_t = struct EmulatedEvent*;
+using cudaMemPool_t = struct EmulatedPool*;
+enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
+enum cudaMemPoolAttr {
+  cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrReservedMemHigh = 6
+};
+enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };
+enum cudaMemLocationType { cudaMemLocationTypeDevice = 1 };
+enum cudaMemAccessFlags { cudaMemAccessFlagsProtReadWrite = 3 };
+struct cudaMemLocation {
+  cudaMemLocationType type;
+  int id;
+};
+struct cudaMemPoolProps {
+  cudaMemAllocationType allocType;
+  int handleTypes;
+  cudaMemLocation location;
+};
+struct cudaMemAccessDesc {
+  cudaMemLocation location;
+  cudaMemAccessFlags flags;
+};
+inline constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2,
+                          cudaHostAllocMapped = 2, cudaHostAllocPortable = 1;
+struct cudaUUID_t {
+  char bytes[16];
+};
+struct cudaDeviceProp {
+  char name[256];
+  cudaUUID_t uuid;
+  std::size_t totalGlobalMem, sharedMemPerBlock;
+  int major, minor, multiProcessorCount, maxThreadsPerMultiProcessor, maxThreadsPerBlock, warpSize,
+      regsPerMultiprocessor, l2CacheSize;
+};
+cudaError_t cudaGetDeviceCount(int*);
+cudaError_t cudaSetDevice(int);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaMalloc(void**, std::size_t);
+cudaError_t cudaFree(void*);
+cudaError_t cudaMallocFromPoolAsync(void**, std::size_t, cudaMemPool_t, cudaStream_t);
+cudaError_t cudaFreeAsync(void*, cudaStream_t);
+cudaError_t cudaMemPoolCreate(cudaMemPool_t*, const cudaMemPoolProps*);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc*, std::size_t);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t);
+cudaError_t cudaMemGetInfo(std::size_t*, std::size_t*);
+cudaError_t cudaHostAlloc(void**, std::size_t, unsigned);
+cudaError_t cudaHostGetDevicePointer(void**, void*, unsigned);
+cudaError_t cudaFreeHost(void*);
+cudaError_t cudaMemcpyAsync(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t);
+cudaError_t cudaMemcpyPeerAsync(void*, int, const void*, int, std::size_t, cudaStream_t);
+cudaError_t cudaMemsetAsync(void*, int, std::size_t, cudaStream_t);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t*, unsigned, int);
+cudaError_t cudaDeviceGetStreamPriorityRange(int*, int*);
+cudaError_t cudaStreamQuery(cudaStream_t);
+cudaError_t cudaStreamSynchronize(cudaStream_t);
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t*, unsigned);
+cudaError_t cudaEventDestroy(cudaEvent_t);
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
+cudaError_t cudaEventQuery(cudaEvent_t);
+cudaError_t cudaEventSynchronize(cudaEvent_t);
+cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t);
+cudaError_t cudaDeviceCanAccessPeer(int*, int, int);
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned);
+cudaError_t cudaGetLastError();
+const char* cudaGetErrorString(cudaError_t);
+
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  std::size_t dynamicSmemBytes = 0;
+  cudaStream_t stream = nullptr;
+  void* attrs = nullptr;
+  unsigned numAttrs = 0;
+};
+namespace emulator {
+cudaError_t run(const cudaLaunchConfig_t& config, void (*call)(void*), void* kernel);
+}
+template <class... P, class... A>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...), A&&... a) {
+  struct Call {
+    void (*kernel)(P...);
+    std::tuple<P...> arguments;
+  } call{kernel, std::tuple<P...>(static_cast<P>(a)...)};
+  return emulator::run(
+      *config,
+      [](void* c) {
+        auto& made = *static_cast<Call*>(c);
+        std::apply(made.kernel, made.arguments);
+      },
+      &call);
+}

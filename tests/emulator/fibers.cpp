@@ -1,0 +1,236 @@
+// Runs a kernel's threads on the CPU: blocks one after another, threads of a block as fibers. A
+// fiber is spent only on a thread that waits: threads that never do are run one after another on a
+// single one. Warps run to the next barrier in order, or in reverse order where
+// RUSHLIGHT_EMULATED_REVERSE=1, so that a missing barrier shows in one of the two: shared memory is
+// NaN before each block.
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <sys/mman.h>
+#include <vector>
+
+#include "cuda_runtime.h"
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+static void __sanitizer_start_switch_fiber(void**, const void*, std::size_t) {}
+static void __sanitizer_finish_switch_fiber(void*, const void**, std::size_t*) {}
+static void __asan_poison_memory_region(const void volatile*, std::size_t) {}
+static void __asan_unpoison_memory_region(const void volatile*, std::size_t) {}
+#endif
+
+uint3 threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+
+namespace rushlight::gpu {
+constexpr std::size_t kMostShared = 228 << 10;
+float4 dynamic_shared[kMostShared / sizeof(float4)];  // declared in kernels/cuda/device.h
+}  // namespace rushlight::gpu
+
+// Saves what a call must preserve on the stack, stores the stack in *from and takes the other.
+extern "C" void emulator_switch(void** from, void* to);
+asm(R"(
+.text
+.globl emulator_switch
+.hidden emulator_switch
+.type emulator_switch, @function
+emulator_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size emulator_switch, .-emulator_switch
+)");
+
+namespace emulator {
+namespace {
+
+constexpr std::size_t kStack = 256 << 10;
+enum class State : unsigned char { fresh, ready, at_block, at_warp, done };
+
+struct Fiber {
+  void* stack_pointer = nullptr;
+  char* stack = nullptr;
+  int thread = -1;
+  void* fake_stack = nullptr;
+};
+
+std::vector<Fiber*> idle;
+State state[1024];
+Fiber* fiber_of[1024];
+alignas(8) char slots[1024][8];
+Fiber* current;
+int next_fresh, end_fresh, threads;
+void* scheduler;
+void (*body)(void*);
+void* kernel;
+const void* main_stack;
+std::size_t main_size;
+void* main_fake;
+
+void leave() {
+  Fiber* self = current;
+  __sanitizer_start_switch_fiber(&self->fake_stack, main_stack, main_size);
+  emulator_switch(&self->stack_pointer, scheduler);
+  __sanitizer_finish_switch_fiber(self->fake_stack, &main_stack, &main_size);
+}
+
+void set_thread(int i) {
+  const unsigned t = unsigned(i);
+  threadIdx = {t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
+}
+
+[[noreturn]] void work() {
+  __sanitizer_finish_switch_fiber(nullptr, &main_stack, &main_size);
+  while (true) {
+    Fiber* self = current;
+    while (next_fresh < end_fresh) {
+      const int i = next_fresh++;
+      self->thread = i;
+      fiber_of[i] = self;
+      state[i] = State::ready;
+      set_thread(i);
+      body(kernel);
+      state[self->thread] = State::done;
+    }
+    idle.push_back(self);
+    leave();
+  }
+}
+
+Fiber* take_idle() {
+  if (!idle.empty()) {
+    Fiber* f = idle.back();
+    idle.pop_back();
+    return f;
+  }
+  auto* f = new Fiber;
+  f->stack = static_cast<char*>(mmap(nullptr, kStack, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  if (f->stack == MAP_FAILED) {
+    std::fputs("emulator: no memory for the stack of a thread\n", stderr);
+    std::abort();
+  }
+  auto** top = reinterpret_cast<void**>(f->stack + kStack);
+  top[-2] = reinterpret_cast<void*>(&work);  // where the switch returns to
+  f->stack_pointer = top - 8;  // below it, room for six registers
+  return f;
+}
+
+void resume(Fiber* f) {
+  current = f;
+  __sanitizer_start_switch_fiber(&main_fake, f->stack, kStack);
+  emulator_switch(&scheduler, f->stack_pointer);
+  __sanitizer_finish_switch_fiber(main_fake, nullptr, nullptr);
+}
+
+void wait(State s) {
+  const int i = current->thread;
+  state[i] = s;
+  leave();
+  set_thread(i);
+}
+
+[[noreturn]] void fault(const char* what) {
+  std::fprintf(stderr, "emulator: %s, block (%u, %u, %u)\n", what, blockIdx.x, blockIdx.y,
+               blockIdx.z);
+  std::abort();
+}
+
+// Runs the threads of a warp until all of them wait at the block's barrier or have ended.
+void run_warp(int begin, int end) {
+  for (int i = begin; i < end; ++i)
+    if (state[i] == State::at_block) state[i] = State::ready;
+  while (true) {
+    for (int i = begin; i < end; ++i)
+      if (state[i] == State::ready) resume(fiber_of[i]);
+    if (state[end - 1] == State::fresh) {
+      next_fresh = begin;
+      end_fresh = end;
+      while (next_fresh < end_fresh) resume(take_idle());
+    }
+    int at_warp = 0, at_block = 0;
+    for (int i = begin; i < end; ++i) {
+      at_warp += state[i] == State::at_warp;
+      at_block += state[i] == State::at_block;
+    }
+    if (!at_warp) return;
+    if (at_block)
+      fault("a warp has come apart: some of its threads shuffle, others are at a barrier");
+    for (int i = begin; i < end; ++i)
+      if (state[i] == State::at_warp) state[i] = State::ready;
+  }
+}
+
+void run_block(std::size_t shared, bool reverse) {
+  if (shared) std::memset(rushlight::gpu::dynamic_shared, 0xff, shared);
+  for (int i = 0; i < threads; ++i) state[i] = State::fresh;
+  const int warps = (threads + 31) / 32;
+  for (bool alive = true; alive;) {
+    alive = false;
+    for (int k = 0; k < warps; ++k) {
+      const int w = reverse ? warps - 1 - k : k;
+      run_warp(w * 32, w * 32 + 32 < threads ? w * 32 + 32 : threads);
+    }
+    bool some_wait = false;
+    for (int i = 0; i < threads; ++i) some_wait |= state[i] == State::at_block;
+    alive = some_wait;
+  }
+}
+
+}  // namespace
+
+void block_barrier() { wait(State::at_block); }
+void warp_barrier() { wait(State::at_warp); }
+int lane() { return current->thread % 32; }
+void* warp_slot(int l) { return slots[current->thread / 32 * 32 + l]; }
+unsigned live_lanes() {
+  const int begin = current->thread / 32 * 32;
+  unsigned mask = 0;
+  for (int i = 0; i < 32 && begin + i < threads; ++i)
+    mask |= unsigned(state[begin + i] != State::done) << i;
+  return mask;
+}
+
+cudaError_t run(const cudaLaunchConfig_t& c, void (*call)(void*), void* made) {
+  static std::mutex one_at_a_time;
+  static const bool reverse = std::getenv("RUSHLIGHT_EMULATED_REVERSE") != nullptr;
+  const auto many = std::uint64_t(c.blockDim.x) * c.blockDim.y * c.blockDim.z;
+  if (many == 0 || many > 1024 || c.gridDim.x == 0 || c.gridDim.y == 0 || c.gridDim.z == 0 ||
+      c.gridDim.x > 0x7fffffffu || c.gridDim.y > 65535 || c.gridDim.z > 65535 ||
+      c.dynamicSmemBytes > (48 << 10))
+    return cudaErrorInvalidValue;
+  const std::lock_guard lock(one_at_a_time);
+  gridDim = c.gridDim;
+  blockDim = c.blockDim;
+  body = call;
+  kernel = made;
+  threads = int(many);
+  auto* arena = reinterpret_cast<char*>(rushlight::gpu::dynamic_shared);
+  const std::size_t beyond = (c.dynamicSmemBytes + 7) / 8 * 8;
+  __asan_poison_memory_region(arena + beyond, rushlight::gpu::kMostShared - beyond);
+  for (unsigned z = 0; z < gridDim.z; ++z)
+    for (unsigned y = 0; y < gridDim.y; ++y)
+      for (unsigned x = 0; x < gridDim.x; ++x) {
+        blockIdx = {x, y, z};
+        run_block(c.dynamicSmemBytes, reverse);
+      }
+  __asan_unpoison_memory_region(arena, rushlight::gpu::kMostShared);
+  return cudaSuccess;
+}
+
+}  // namespace emulator
