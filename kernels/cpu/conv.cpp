@@ -30,7 +30,7 @@ bool is_planar(const ConvShape& s) {
 
 bool is_pointwise(const ConvShape& s) {
   for (int d = 1; d < 3; ++d)
-    if (s.kernel[d] != 1 || s.stride[d] != 1 || s.padding[d] != 0) return false;
+    if (s.kernel[d] != 1 || s.result[d] != s.in[d] || s.padding[d] != 0) return false;
   return s.groups == 1;
 }
 

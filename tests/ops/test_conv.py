@@ -1,5 +1,7 @@
 """Convolutions against torch: geometry, groups, transposes, both gradients and theirs, words."""
 
+import hypothesis
+import numpy
 import pytest
 
 import rushlight
@@ -35,6 +37,7 @@ def test_convolutions(reference, device, case, bias):
 
 
 FLOAT_CASES = [
+    ((2, 16, 2, 2), (16, 16, 1, 1), {"stride": 2}),
     ((20, 3, 12, 12), (16, 3, 5, 5), {"padding": 2}),
     ((5, 16, 9, 9), (32, 16, 3, 3), {"stride": 2, "padding": 1}),
     ((2, 8, 16, 16), (8, 1, 3, 3), {"groups": 8, "padding": 1}),
@@ -83,3 +86,31 @@ def test_wrong_calls_say_what_torch_says(reference, call):
     with pytest.raises(theirs.type) as ours:
         call(rushlight, lambda name: functional(rushlight, name))
     assert str(ours.value).split("\n")[0] == str(theirs.value).split("\n")[0]
+
+
+@hypothesis.given(data=hypothesis.strategies.data())
+@hypothesis.settings(max_examples=300)
+def test_float_kernels_equal_the_general_one(data):
+    """Small geometries of every kind: float goes other ways than double, which is the plain one."""
+
+    def draw(*values):
+        return data.draw(hypothesis.strategies.sampled_from(values))
+
+    kernel = [draw(1, 1, 2, 3, 5) for _ in range(2)]
+    dilation = [draw(1, 1, 2) for _ in range(2)]
+    padding = [draw(0, 0, 1, 2) for _ in range(2)]
+    groups = draw(1, 1, 2, 3)
+    options = {"stride": [draw(1, 2, 3) for _ in range(2)], "padding": padding}
+    options |= {"dilation": dilation, "groups": groups}
+    reach = [d * (k - 1) + 1 - 2 * p for d, k, p in zip(dilation, kernel, padding, strict=True)]
+    size = [max(1, r) + draw(0, 1, 2, 7) for r in reach]
+    x = array((draw(1, 2, 5), groups * draw(1, 2, 8, 17), *size), 1)
+    w = array((groups * draw(1, 2, 16, 33), x.shape[1] // groups, *kernel), 2)
+    results = []
+    for dtype in (rushlight.float64, rushlight.float32):
+        inputs = [rushlight.tensor(a, dtype=dtype, requires_grad=True) for a in (x, w)]
+        out = functional(rushlight, "conv2d")(*inputs, **options)
+        grads = rushlight.autograd.grad(out.square().sum(), inputs)
+        results.append([out.detach(), *grads])
+    for expected, got in zip(*results, strict=True):
+        numpy.testing.assert_allclose(got.double(), expected, rtol=2e-3, atol=2e-3)
