@@ -47,6 +47,7 @@ _SUBMODULES = {
     "backends",
     "cuda",
     "distributed",
+    "distributions",
     "functional",
     "hub",
     "linalg",

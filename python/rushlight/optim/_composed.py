@@ -2,11 +2,22 @@
 
 from rushlight import _C
 from rushlight._modes import no_grad
-from rushlight.optim.optimizer import Optimizer, evaluate
+from rushlight.optim.optimizer import Optimizer, check_betas, check_modes, checked, evaluate
 
 
 class ComposedOptimizer(Optimizer):
-    """A subclass defines `_begin`, a parameter's first state, and `_update`, one step of it."""
+    """A subclass names its `moments`, which begin as zeros, and defines `_update`, one step."""
+
+    moments: tuple[str, ...] = ()
+
+    def __init__(self, params, defaults):
+        checked(defaults["lr"], "learning rate")
+        checked(defaults["eps"], "epsilon value")
+        if "betas" in defaults:
+            check_betas(defaults["betas"])
+        checked(defaults["weight_decay"], "weight_decay value")
+        check_modes(defaults["foreach"], None, defaults["differentiable"])
+        super().__init__(params, defaults)
 
     def step(self, closure=None):
         """One step; returns what `closure`, which computes the loss again, returned."""
@@ -33,7 +44,9 @@ class ComposedOptimizer(Optimizer):
         return loss
 
     def _begin(self, group, p, state):
-        raise NotImplementedError
+        state["step"] = new_step()
+        for name in self.moments:
+            state[name] = _C.zeros_like(p)
 
     def _update(self, group, p, grad, state, step):
         raise NotImplementedError

@@ -1,8 +1,7 @@
 """Adadelta (Zeiler, 2012)."""
 
-from rushlight import _C
-from rushlight.optim._composed import ComposedOptimizer, new_step
-from rushlight.optim.optimizer import check_modes, checked
+from rushlight.optim._composed import ComposedOptimizer
+from rushlight.optim.optimizer import checked
 
 __all__ = ["Adadelta"]
 
@@ -19,26 +18,19 @@ class Adadelta(ComposedOptimizer):
     0.9968
     """
 
+    moments = ("square_avg", "acc_delta")
+
     def __init__(
         self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, *,
         capturable=False, maximize=False, differentiable=False,
     ):  # fmt: skip
-        checked(lr, "learning rate")
         checked(rho, "rho value", 0.0 <= rho <= 1.0)
-        checked(eps, "epsilon value")
-        checked(weight_decay, "weight_decay value")
-        check_modes(foreach, None, differentiable)
         defaults = {
             "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay,
             "maximize": maximize, "capturable": capturable, "foreach": foreach,
             "differentiable": differentiable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _begin(self, group, p, state):
-        state["step"] = new_step()
-        state["square_avg"] = _C.zeros_like(p)
-        state["acc_delta"] = _C.zeros_like(p)
 
     def _update(self, group, p, grad, state, step):
         rho, eps = group["rho"], group["eps"]

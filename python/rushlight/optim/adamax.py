@@ -1,8 +1,7 @@
 """Adamax (Kingma and Ba, 2015)."""
 
 from rushlight import _C
-from rushlight.optim._composed import ComposedOptimizer, new_step
-from rushlight.optim.optimizer import check_betas, check_modes, checked
+from rushlight.optim._composed import ComposedOptimizer
 
 __all__ = ["Adamax"]
 
@@ -18,26 +17,18 @@ class Adamax(ComposedOptimizer):
     0.9
     """
 
+    moments = ("exp_avg", "exp_inf")
+
     def __init__(
         self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *,
         maximize=False, differentiable=False, capturable=False,
     ):  # fmt: skip
-        checked(lr, "learning rate")
-        checked(eps, "epsilon value")
-        check_betas(betas)
-        checked(weight_decay, "weight_decay value")
-        check_modes(foreach, None, differentiable)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
             "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
             "capturable": capturable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _begin(self, group, p, state):
-        state["step"] = new_step()
-        state["exp_avg"] = _C.zeros_like(p)
-        state["exp_inf"] = _C.zeros_like(p)
 
     def _update(self, group, p, grad, state, step):
         beta1, beta2 = group["betas"]

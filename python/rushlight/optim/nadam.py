@@ -2,7 +2,7 @@
 
 from rushlight import _C
 from rushlight.optim._composed import ComposedOptimizer, new_step
-from rushlight.optim.optimizer import check_betas, check_modes, checked
+from rushlight.optim.optimizer import checked
 
 __all__ = ["NAdam"]
 
@@ -21,17 +21,14 @@ class NAdam(ComposedOptimizer):
     True
     """
 
+    moments = ("exp_avg", "exp_avg_sq")
+
     def __init__(
         self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0,
         momentum_decay=4e-3, decoupled_weight_decay=False, *, foreach=None, maximize=False,
         capturable=False, differentiable=False,
     ):  # fmt: skip
-        checked(lr, "learning rate")
-        checked(eps, "epsilon value")
-        check_betas(betas)
-        checked(weight_decay, "weight_decay value")
         checked(momentum_decay, "momentum_decay value")
-        check_modes(foreach, None, differentiable)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
             "momentum_decay": momentum_decay, "decoupled_weight_decay": decoupled_weight_decay,
@@ -41,10 +38,8 @@ class NAdam(ComposedOptimizer):
         super().__init__(params, defaults)
 
     def _begin(self, group, p, state):
-        state["step"] = new_step()
-        state["mu_product"] = _C.ones((), dtype=_C.float32)
-        state["exp_avg"] = _C.zeros_like(p)
-        state["exp_avg_sq"] = _C.zeros_like(p)
+        state["step"], state["mu_product"] = new_step(), _C.ones((), dtype=_C.float32)
+        super()._begin(group, p, state)
 
     def _update(self, group, p, grad, state, step):
         beta1, beta2 = group["betas"]

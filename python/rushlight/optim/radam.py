@@ -2,9 +2,7 @@
 
 import math
 
-from rushlight import _C
-from rushlight.optim._composed import ComposedOptimizer, new_step
-from rushlight.optim.optimizer import check_betas, check_modes, checked
+from rushlight.optim._composed import ComposedOptimizer
 
 __all__ = ["RAdam"]
 
@@ -20,27 +18,19 @@ class RAdam(ComposedOptimizer):
     0.8
     """
 
+    moments = ("exp_avg", "exp_avg_sq")
+
     def __init__(
         self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0,
         decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False,
         differentiable=False,
     ):  # fmt: skip
-        checked(lr, "learning rate")
-        checked(eps, "epsilon value")
-        check_betas(betas)
-        checked(weight_decay, "weight_decay value")
-        check_modes(foreach, None, differentiable)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
             "maximize": maximize, "foreach": foreach, "capturable": capturable,
             "decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _begin(self, group, p, state):
-        state["step"] = new_step()
-        state["exp_avg"] = _C.zeros_like(p)
-        state["exp_avg_sq"] = _C.zeros_like(p)
 
     def _update(self, group, p, grad, state, step):
         beta1, beta2 = group["betas"]

@@ -2,7 +2,6 @@
 
 from rushlight.nn.modules import (
     activation,
-    activation_more,
     batchnorm,
     channelshuffle,
     container,
@@ -18,8 +17,10 @@ from rushlight.nn.modules import (
     loss_more,
     normalization,
     padding,
+    piecewise,
     pixelshuffle,
     pooling,
+    rectifier,
     sparse,
     upsampling,
 )
@@ -27,9 +28,9 @@ from rushlight.nn.modules._global_hooks import *  # noqa: F403
 from rushlight.nn.modules.module import Module
 
 _FAMILIES = (
-    activation, activation_more, batchnorm, channelshuffle, container, conv, conv_transpose,
+    activation, batchnorm, channelshuffle, container, conv, conv_transpose,
     distance, dropout, flatten, fold, instancenorm, linear, loss, loss_more, normalization,
-    padding, pixelshuffle, pooling, sparse, upsampling,
+    padding, piecewise, pixelshuffle, pooling, rectifier, sparse, upsampling,
 )  # fmt: skip
 for _family in _FAMILIES:
     globals().update((_name, getattr(_family, _name)) for _name in _family.__all__)

@@ -1,54 +1,39 @@
-"""Activations as modules: the ones used most. The others are in activation_more.py."""
+"""Activations that are smooth everywhere, gates, and softmax.
+
+Which others torch keeps here: rectifier.py and piecewise.py settle theirs in this module.
+"""
 
 from rushlight import _C
 from rushlight.nn import functional as F
-from rushlight.nn.init import constant_
 from rushlight.nn.modules.module import Module
-from rushlight.nn.parameter import Parameter
 
 __all__ = [
-    "ELU",
     "GELU",
-    "SELU",
-    "LeakyReLU",
+    "GLU",
     "LogSigmoid",
     "LogSoftmax",
-    "PReLU",
-    "ReLU",
-    "ReLU6",
+    "Mish",
     "SiLU",
     "Sigmoid",
     "Softmax",
     "Softmax2d",
     "Softmin",
     "Softplus",
+    "Softsign",
     "Tanh",
-]  # fmt: skip
+    "Tanhshrink",
+]
 
 
 def _flag(inplace, before=""):
     return f"{before}inplace=True" if inplace else ""
 
 
-class ReLU(Module):
-    """max(x, 0).
-
-    Args:
-        inplace: write the result over the input.
-
-    >>> torch.nn.ReLU()(torch.tensor([-1.0, 2.0]))
-    tensor([0., 2.])
-    """
-
-    def __init__(self, inplace=False):
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input):
-        return _C.relu_(input) if self.inplace else _C.relu(input)
-
-    def extra_repr(self):
-        return _flag(self.inplace)
+def settle(names, classes):
+    """Gives classes the module path under which torch, and its pickles, know them."""
+    for name in names:
+        classes[name].__module__ = __name__
+        globals()[name] = classes[name]
 
 
 class Sigmoid(Module):
@@ -91,43 +76,6 @@ class SiLU(Module):
         return _flag(self.inplace)
 
 
-class ELU(Module):
-    """x where x > 0, else alpha * (exp(x) - 1).
-
-    >>> torch.nn.ELU()(torch.tensor([-1.0, 2.0]))
-    tensor([-0.6321,  2.0000])
-    """
-
-    def __init__(self, alpha=1.0, inplace=False):
-        super().__init__()
-        self.alpha = alpha
-        self.inplace = inplace
-
-    def forward(self, input):
-        return F.elu(input, self.alpha, self.inplace)
-
-    def extra_repr(self):
-        return f"alpha={self.alpha}" + _flag(self.inplace, ", ")
-
-
-class SELU(Module):
-    """The ELU whose two constants keep mean 0 and variance 1 (Klambauer et al., 2017).
-
-    >>> torch.nn.SELU()(torch.tensor([1.0]))
-    tensor([1.0507])
-    """
-
-    def __init__(self, inplace=False):
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input):
-        return F.selu(input, self.inplace)
-
-    def extra_repr(self):
-        return _flag(self.inplace)
-
-
 class GELU(Module):
     """x * Phi(x), Phi the normal distribution function (Hendrycks and Gimpel, 2016).
 
@@ -149,72 +97,22 @@ class GELU(Module):
         return f"approximate={self.approximate!r}"
 
 
-class ReLU6(Module):
-    """min(max(x, 0), 6).
+class Mish(Module):
+    """x * tanh(softplus(x)) (Misra, 2019).
 
-    >>> torch.nn.ReLU6()(torch.tensor([-1.0, 7.0]))
-    tensor([0., 6.])
+    >>> torch.nn.Mish()(torch.zeros(1))
+    tensor([0.])
     """
 
     def __init__(self, inplace=False):
         super().__init__()
-        self.min_val = 0.0
-        self.max_val = 6.0
         self.inplace = inplace
 
     def forward(self, input):
-        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+        return F.mish(input, self.inplace)
 
     def extra_repr(self):
-        return _flag(self.inplace)
-
-
-class LeakyReLU(Module):
-    """x where x > 0, else negative_slope * x.
-
-    >>> torch.nn.LeakyReLU(0.5)(torch.tensor([-1.0, 2.0]))
-    tensor([-0.5000,  2.0000])
-    """
-
-    def __init__(self, negative_slope=0.01, inplace=False):
-        super().__init__()
-        self.negative_slope = negative_slope
-        self.inplace = inplace
-
-    def forward(self, input):
-        return F.leaky_relu(input, self.negative_slope, self.inplace)
-
-    def extra_repr(self):
-        return f"negative_slope={self.negative_slope}" + _flag(self.inplace, ", ")
-
-
-class PReLU(Module):
-    """x where x > 0, else weight * x, the weight being learned (He et al., 2015).
-
-    Args:
-        num_parameters: 1, or the number of channels (dimension 1).
-        init: the weight's first value.
-
-    >>> torch.nn.PReLU()(torch.tensor([-4.0])).item()
-    -1.0
-    """
-
-    def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
-        super().__init__()
-        self.num_parameters = num_parameters
-        self.init = init
-        self.weight = Parameter(_C.empty(num_parameters, device=device, dtype=dtype))
-        self.reset_parameters()
-
-    def reset_parameters(self):
-        """Sets the weight to its first value."""
-        constant_(self.weight, self.init)
-
-    def forward(self, input):
-        return F.prelu(input, self.weight)
-
-    def extra_repr(self):
-        return f"num_parameters={self.num_parameters}"
+        return "inplace=True" if self.inplace else ""
 
 
 class Softplus(Module):
@@ -245,6 +143,46 @@ class LogSigmoid(Module):
 
     def forward(self, input):
         return F.logsigmoid(input)
+
+
+class Softsign(Module):
+    """x / (1 + |x|).
+
+    >>> torch.nn.Softsign()(torch.tensor([1.0]))
+    tensor([0.5000])
+    """
+
+    def forward(self, input):
+        return F.softsign(input)
+
+
+class Tanhshrink(Module):
+    """x - tanh(x).
+
+    >>> torch.nn.Tanhshrink()(torch.tensor([1.0]))
+    tensor([0.2384])
+    """
+
+    def forward(self, input):
+        return F.tanhshrink(input)
+
+
+class GLU(Module):
+    """a * sigmoid(b), a and b the halves of x along `dim` (Dauphin et al., 2017).
+
+    >>> torch.nn.GLU()(torch.tensor([2.0, 0.0]))
+    tensor([1.])
+    """
+
+    def __init__(self, dim=-1):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input):
+        return F.glu(input, self.dim)
+
+    def extra_repr(self):
+        return f"dim={self.dim}"
 
 
 class Softmax(Module):

@@ -1,0 +1,89 @@
+"""Bernoulli: 1 with some probability, else 0."""
+
+from rushlight import _C
+from rushlight._modes import no_grad
+from rushlight.distributions import constraints
+from rushlight.distributions.distribution import (
+    Distribution,
+    broadcast_all,
+    logits_of,
+    probabilities,
+)
+from rushlight.nn import functional as F
+
+
+class OfProbability(Distribution):
+    """What families with one probability, given as such or as its logit, have in common."""
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+
+    def __init__(self, probs=None, logits=None, validate_args=None):
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        if probs is not None:
+            (self.probs,) = broadcast_all(probs)
+        else:
+            (self.logits,) = broadcast_all(logits)
+        self._param = self.probs if probs is not None else self.logits
+        super().__init__(self._param.shape, validate_args=validate_args)
+
+    def __getattr__(self, name):  # the other of the two, when it is asked for
+        if name == "probs" and "logits" in self.__dict__:
+            return probabilities(self.logits, binary=True)
+        if name == "logits" and "probs" in self.__dict__:
+            return logits_of(self.probs, binary=True)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+class Bernoulli(OfProbability):
+    """1 with probability `probs`, else 0.
+
+    Args:
+        probs: the probability, or
+        logits: its logarithm of odds.
+
+    >>> torch.distributions.Bernoulli(0.25).log_prob(torch.tensor(1.0))
+    tensor(-1.3863)
+    """
+
+    support = constraints.boolean
+    has_enumerate_support = True
+
+    @property
+    def mean(self):
+        """probs"""
+        return self.probs
+
+    @property
+    def mode(self):
+        """The likelier of 0 and 1; NaN where both are."""
+        mode = (self.probs >= 0.5).to(self.probs)
+        return mode.masked_fill(self.probs == 0.5, float("nan"))
+
+    @property
+    def variance(self):
+        """p (1 - p)"""
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape=()):
+        """Draws of 0 and 1."""
+        with no_grad():
+            return _C.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value):
+        """The logarithm of the probability of `value`."""
+        self._check_value(value)
+        logits, value = broadcast_all(self.logits, value)
+        return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self):
+        """The entropy, in nats."""
+        return F.binary_cross_entropy_with_logits(
+            self.logits, self.probs.expand(self.logits.shape), reduction="none"
+        )
+
+    def enumerate_support(self, expand=True):
+        """0 and 1."""
+        values = _C.arange(2, dtype=self._param.dtype, device=self._param.device)
+        values = values.view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1, *self._batch_shape)) if expand else values

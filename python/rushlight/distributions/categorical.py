@@ -1,0 +1,163 @@
+"""Categorical and OneHotCategorical: one of several classes."""
+
+from rushlight import _C
+from rushlight._modes import no_grad
+from rushlight.distributions import constraints
+from rushlight.distributions.distribution import Distribution, logits_of, probabilities
+
+
+class _OfClasses(Distribution):
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    has_enumerate_support = True
+
+    def __init__(self, probs=None, logits=None, validate_args=None):
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        given = probs if probs is not None else logits
+        if given.dim() < 1:
+            name = "probs" if probs is not None else "logits"
+            raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
+        if probs is not None:
+            self.probs = probs / probs.sum(-1, keepdim=True)
+        else:
+            self.logits = logits - logits.logsumexp(dim=-1, keepdim=True)
+        self._param = self.probs if probs is not None else self.logits
+        self._num_events = self._param.shape[-1]
+        events = (self._num_events,) if self.event_is_vector else ()
+        super().__init__(self._param.shape[:-1], events, validate_args)
+
+    event_is_vector = False
+
+    def __getattr__(self, name):  # the other of the two, when it is asked for
+        if name == "probs" and "logits" in self.__dict__:
+            return probabilities(self.logits)
+        if name == "logits" and "probs" in self.__dict__:
+            return logits_of(self.probs)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution over a larger batch."""
+        made = super().expand(batch_shape)
+        made._param = made.__dict__.get("probs", made.__dict__.get("logits"))
+        return made
+
+    @property
+    def param_shape(self):
+        """The shape of the probabilities."""
+        return self._param.shape
+
+    def _draw(self, sample_shape):
+        count = 1
+        for size in sample_shape:
+            count *= size
+        with no_grad():
+            rows = self.probs.reshape(-1, self._num_events)
+            drawn = _C.multinomial(rows, count, True).t()
+            return drawn.reshape(tuple(sample_shape) + tuple(self._batch_shape))
+
+    def entropy(self):
+        """The entropy, in nats."""
+        from rushlight import finfo
+
+        logits = self.logits.clamp(min=finfo(self.logits.dtype).min)
+        return -(logits * self.probs).sum(-1)
+
+
+class Categorical(_OfClasses):
+    """A class from 0 to K - 1.
+
+    Args:
+        probs: the probabilities, which are divided by their sum; shape (*, K). Or
+        logits: their logarithms, up to a constant.
+
+    >>> torch.distributions.Categorical(torch.tensor([1.0, 3.0])).probs
+    tensor([0.2500, 0.7500])
+    """
+
+    @property
+    def support(self):
+        """0 to K - 1."""
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    @property
+    def mean(self):
+        """NaN: classes have no mean."""
+        return _C.full(self._batch_shape, float("nan"), dtype=self.probs.dtype,
+                       device=self.probs.device)  # fmt: skip
+
+    variance = mean
+
+    @property
+    def mode(self):
+        """The most probable class."""
+        return self.probs.argmax(-1)
+
+    def sample(self, sample_shape=()):
+        """Drawn classes."""
+        return self._draw(sample_shape)
+
+    def log_prob(self, value):
+        """The logarithm of the probability of the classes `value`."""
+        self._check_value(value)
+        from rushlight.functional import broadcast_tensors
+
+        value = value.long().unsqueeze(-1)
+        value, logits = broadcast_tensors(value, self.logits)
+        return logits.gather(-1, value[..., :1]).squeeze(-1)
+
+    def enumerate_support(self, expand=True):
+        """All classes."""
+        values = _C.arange(self._num_events, device=self._param.device)
+        values = values.view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1, *self._batch_shape)) if expand else values
+
+
+class OneHotCategorical(_OfClasses):
+    """A class as a vector with a single 1.
+
+    Args:
+        probs: the probabilities, or
+        logits: their logarithms, up to a constant.
+
+    >>> torch.distributions.OneHotCategorical(torch.tensor([0.0, 1.0])).sample()
+    tensor([0., 1.])
+    """
+
+    support = constraints.one_hot
+    event_is_vector = True
+
+    @property
+    def mean(self):
+        """probs"""
+        return self.probs
+
+    @property
+    def variance(self):
+        """p (1 - p)"""
+        return self.probs * (1 - self.probs)
+
+    @property
+    def mode(self):
+        """The most probable class."""
+        return self._vectors(self.probs.argmax(-1))
+
+    def _vectors(self, classes):
+        from rushlight.nn.functional import one_hot
+
+        return one_hot(classes, self._num_events).to(self.probs)
+
+    def sample(self, sample_shape=()):
+        """Drawn classes."""
+        return self._vectors(self._draw(sample_shape))
+
+    def log_prob(self, value):
+        """The logarithm of the probability of the classes `value`."""
+        self._check_value(value)
+        return (self.logits * value).sum(-1)
+
+    def enumerate_support(self, expand=True):
+        """All classes."""
+        count = self._num_events
+        values = _C.eye(count, dtype=self._param.dtype, device=self._param.device)
+        values = values.view((count,) + (1,) * len(self._batch_shape) + (count,))
+        return values.expand((count, *self._batch_shape, count)) if expand else values

@@ -1,0 +1,196 @@
+"""Distribution: shapes, checks of parameters and values, and what subclasses have in common."""
+
+import math
+
+from rushlight import _C
+from rushlight._modes import no_grad
+from rushlight.distributions import constraints
+from rushlight.functional import broadcast_tensors
+
+
+def broadcast_all(*values):
+    """Numbers and tensors as tensors of one shape; numbers take the tensors' dtype and device."""
+    if all(isinstance(v, _C.Tensor) for v in values):
+        return broadcast_tensors(*values)
+    for value in values:
+        if not isinstance(value, _C.Tensor | int | float):
+            raise ValueError(
+                "Input arguments must all be instances of Number, torch.Tensor or objects "
+                f"implementing __torch_function__.\none is {type(value).__name__}"
+            )
+    first = next((v for v in values if isinstance(v, _C.Tensor)), None)
+    like = {"dtype": _C.get_default_dtype()}
+    if first is not None:
+        like = {"dtype": first.dtype, "device": first.device}
+    return broadcast_tensors(
+        *(v if isinstance(v, _C.Tensor) else _C.tensor(v, **like) for v in values)
+    )
+
+
+class Distribution:
+    """A family of probability distributions, one for each element of `batch_shape`.
+
+    Subclasses give `arg_constraints`, `support`, rsample() or sample(), log_prob() and the rest.
+    """
+
+    has_rsample = False
+    has_enumerate_support = False
+    arg_constraints: "dict[str, constraints.Constraint]" = {}
+    support: "constraints.Constraint | None" = None
+    _validate_args = True
+
+    @staticmethod
+    def set_default_validate_args(value):
+        """Whether parameters and values are checked where nothing else is said."""
+        if value not in (True, False):
+            raise ValueError
+        Distribution._validate_args = value
+
+    def __init__(self, batch_shape=(), event_shape=(), validate_args=None):
+        self._batch_shape = _C.Size(batch_shape)
+        self._event_shape = _C.Size(event_shape)
+        if validate_args is not None:
+            self._validate_args = validate_args
+        if self._validate_args:
+            for name, constraint in self.arg_constraints.items():
+                if name in self.__dict__:
+                    self._check_parameter(name, constraint)
+
+    def _check_parameter(self, name, constraint):
+        value = getattr(self, name)
+        good = constraint.check(value)
+        if not constraints.all_true(good):
+            raise ValueError(
+                f"Expected parameter {name} ({type(value).__name__} of shape "
+                f"{tuple(value.shape)}) of distribution {self!r} to satisfy the constraint "
+                f"{constraint!r}, but found invalid values:\n{value}"
+            )
+
+    def _check_value(self, value):
+        if not self._validate_args:
+            return
+        if not isinstance(value, _C.Tensor):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        events = len(self._event_shape)
+        if value.dim() < events or tuple(value.shape[value.dim() - events :]) != self._event_shape:
+            raise ValueError(
+                "The right-most size of value must match event_shape: "
+                f"{value.shape} vs {self._event_shape}."
+            )
+        wanted = self._batch_shape + self._event_shape
+        for a, b in zip(reversed(value.shape), reversed(wanted), strict=False):
+            if a != 1 and b != 1 and a != b:
+                raise ValueError(
+                    "Value is not broadcastable with batch_shape+event_shape: "
+                    f"{value.shape} vs {wanted}."
+                )
+        support = self.support
+        if support is not None and not constraints.all_true(support.check(value)):
+            raise ValueError(
+                f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) "
+                f"to be within the support ({support!r}) of the distribution {self!r}, but found "
+                f"invalid values:\n{value}"
+            )
+
+    @property
+    def batch_shape(self):
+        """The shape over which parameters differ."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self):
+        """The shape of one draw."""
+        return self._event_shape
+
+    @property
+    def mean(self):
+        """The mean."""
+        raise NotImplementedError
+
+    @property
+    def variance(self):
+        """The variance."""
+        raise NotImplementedError
+
+    @property
+    def mode(self):
+        """The most probable value."""
+        raise NotImplementedError(f"{type(self)} does not implement mode")
+
+    @property
+    def stddev(self):
+        """The standard deviation."""
+        return self.variance.sqrt()
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution with its parameters broadcast to a larger batch."""
+        made = type(self).__new__(type(self))
+        for name in self.__dict__:
+            value = getattr(self, name)
+            if name in self.arg_constraints:
+                trailing = value.shape[len(self._batch_shape) :]
+                value = value.expand(tuple(batch_shape) + tuple(trailing))
+            made.__dict__[name] = value
+        made._batch_shape = _C.Size(batch_shape)
+        return made
+
+    def _extended_shape(self, sample_shape=()):
+        return _C.Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
+
+    def sample(self, sample_shape=()):
+        """Draws of shape sample_shape + batch_shape + event_shape, without gradient."""
+        with no_grad():
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape=()):
+        """Draws through which gradients flow to the parameters, where the family has such."""
+        raise NotImplementedError
+
+    def log_prob(self, value):
+        """The logarithm of the density or probability at `value`."""
+        raise NotImplementedError
+
+    def cdf(self, value):
+        """The probability of a draw up to `value`."""
+        raise NotImplementedError
+
+    def icdf(self, value):
+        """The value up to which a draw lies with this probability."""
+        raise NotImplementedError
+
+    def entropy(self):
+        """The entropy, in nats."""
+        raise NotImplementedError
+
+    def enumerate_support(self, expand=True):
+        """All values there are, for families of finitely many."""
+        raise NotImplementedError
+
+    def perplexity(self):
+        """exp(entropy)."""
+        return self.entropy().exp()
+
+    def __repr__(self):
+        given = [name for name in self.arg_constraints if name in self.__dict__]
+        parts = []
+        for name in given:
+            value = getattr(self, name)
+            parts.append(f"{name}: {value if value.numel() == 1 else value.size()}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def probabilities(logits, binary=False):
+    """Probabilities from their logits."""
+    return logits.sigmoid() if binary else logits.softmax(-1)
+
+
+def logits_of(probs, binary=False):
+    """Logits from probabilities, which are kept off 0 and 1."""
+    from rushlight import finfo
+
+    eps = finfo(probs.dtype).eps
+    clamped = probs.clamp(eps, 1 - eps)
+    return clamped.log() - (-clamped).log1p() if binary else clamped.log()
+
+
+LOG_SQRT_2PI = math.log(math.sqrt(2 * math.pi))

@@ -1,0 +1,72 @@
+"""Independent: dimensions of the batch that count as one event."""
+
+from rushlight.distributions.distribution import Distribution
+
+
+class Independent(Distribution):
+    """The same draws, of which the last dimensions of the batch are one event.
+
+    Args:
+        base_distribution: the distribution.
+        reinterpreted_batch_ndims: how many dimensions.
+
+    >>> normal = torch.distributions.Normal(torch.zeros(3), torch.ones(3))
+    >>> torch.distributions.Independent(normal, 1).log_prob(torch.zeros(3))
+    tensor(-2.7568)
+    """
+
+    def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):
+        batch = base_distribution.batch_shape
+        if reinterpreted_batch_ndims > len(batch):
+            raise ValueError(
+                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual "
+                f"{reinterpreted_batch_ndims} vs {len(batch)}"
+            )
+        keep = len(batch) - reinterpreted_batch_ndims
+        self.base_dist = base_distribution
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+        events = tuple(batch[keep:]) + tuple(base_distribution.event_shape)
+        super().__init__(batch[:keep], events, validate_args)
+
+    @property
+    def has_rsample(self):
+        """That of the distribution within."""
+        return self.base_dist.has_rsample
+
+    @property
+    def mean(self):
+        """That of the distribution within."""
+        return self.base_dist.mean
+
+    @property
+    def mode(self):
+        """That of the distribution within."""
+        return self.base_dist.mode
+
+    @property
+    def variance(self):
+        """That of the distribution within."""
+        return self.base_dist.variance
+
+    def sample(self, sample_shape=()):
+        """Draws of the distribution within."""
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape=()):
+        """Draws of the distribution within, with gradients."""
+        return self.base_dist.rsample(sample_shape)
+
+    def _sum(self, value):
+        dims = tuple(range(-self.reinterpreted_batch_ndims, 0))
+        return value.sum(dims) if dims else value
+
+    def log_prob(self, value):
+        """The sum of the logarithms over each event."""
+        return self._sum(self.base_dist.log_prob(value))
+
+    def entropy(self):
+        """The sum of the entropies over each event."""
+        return self._sum(self.base_dist.entropy())
+
+    def __repr__(self):
+        return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"

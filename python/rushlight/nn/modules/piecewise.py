@@ -1,0 +1,110 @@
+"""Activations made of straight pieces, or a parabola between two of them.
+
+Files and reprs know their classes under activation.py, as torch's do.
+"""
+
+from rushlight.nn import functional as F
+from rushlight.nn.modules import activation
+from rushlight.nn.modules.module import Module
+
+__all__ = [
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "Softshrink",
+]
+
+
+class Hardtanh(Module):
+    """x, kept between min_val and max_val.
+
+    >>> torch.nn.Hardtanh(-2, 2)(torch.tensor([-3.0, 1.0]))
+    tensor([-2.,  1.])
+    """
+
+    def __init__(self, min_val=-1.0, max_val=1.0, inplace=False, min_value=None, max_value=None):
+        super().__init__()
+        self.min_val = min_val if min_value is None else min_value
+        self.max_val = max_val if max_value is None else max_value
+        self.inplace = inplace
+        if self.max_val <= self.min_val:
+            raise AssertionError(
+                f"max_val must be larger than min_val, got {self.max_val} and {self.min_val}"
+            )
+
+    def forward(self, input):
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+    def extra_repr(self):
+        text = f"min_val={self.min_val}, max_val={self.max_val}"
+        return text + (", inplace=True" if self.inplace else "")
+
+
+class Hardsigmoid(Module):
+    """relu6(x + 3) / 6.
+
+    >>> torch.nn.Hardsigmoid()(torch.zeros(1))
+    tensor([0.5000])
+    """
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.hardsigmoid(input, self.inplace)
+
+
+class Hardswish(Module):
+    """x * relu6(x + 3) / 6 (Howard et al., 2019).
+
+    >>> torch.nn.Hardswish()(torch.tensor([3.0]))
+    tensor([3.])
+    """
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.hardswish(input, self.inplace)
+
+
+class Hardshrink(Module):
+    """x where |x| > lambd, else 0.
+
+    >>> torch.nn.Hardshrink()(torch.tensor([0.4, 2.0]))
+    tensor([0., 2.])
+    """
+
+    def __init__(self, lambd=0.5):
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input):
+        return F.hardshrink(input, self.lambd)
+
+    def extra_repr(self):
+        return f"{self.lambd}"
+
+
+class Softshrink(Module):
+    """x moved by lambd towards 0, and 0 where |x| <= lambd.
+
+    >>> torch.nn.Softshrink()(torch.tensor([0.4, 2.0]))
+    tensor([0.0000, 1.5000])
+    """
+
+    def __init__(self, lambd=0.5):
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input):
+        return F.softshrink(input, self.lambd)
+
+    def extra_repr(self):
+        return str(self.lambd)
+
+
+activation.settle(__all__, globals())

@@ -1,0 +1,213 @@
+"""Activations made of a rectifier: what is below some point is cut off or flattened.
+
+Files and reprs know their classes under activation.py, as torch's do.
+"""
+
+from rushlight import _C
+from rushlight.nn import functional as F
+from rushlight.nn.init import constant_
+from rushlight.nn.modules import activation
+from rushlight.nn.modules.module import Module
+from rushlight.nn.parameter import Parameter
+
+__all__ = [
+    "CELU",
+    "ELU",
+    "SELU",
+    "LeakyReLU",
+    "PReLU",
+    "RReLU",
+    "ReLU",
+    "ReLU6",
+    "Threshold",
+]
+
+
+class ReLU(Module):
+    """max(x, 0).
+
+    Args:
+        inplace: write the result over the input.
+
+    >>> torch.nn.ReLU()(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input):
+        return _C.relu_(input) if self.inplace else _C.relu(input)
+
+    def extra_repr(self):
+        return activation._flag(self.inplace)
+
+
+class ReLU6(Module):
+    """min(max(x, 0), 6).
+
+    >>> torch.nn.ReLU6()(torch.tensor([-1.0, 7.0]))
+    tensor([0., 6.])
+    """
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.min_val = 0.0
+        self.max_val = 6.0
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+    def extra_repr(self):
+        return activation._flag(self.inplace)
+
+
+class LeakyReLU(Module):
+    """x where x > 0, else negative_slope * x.
+
+    >>> torch.nn.LeakyReLU(0.5)(torch.tensor([-1.0, 2.0]))
+    tensor([-0.5000,  2.0000])
+    """
+
+    def __init__(self, negative_slope=0.01, inplace=False):
+        super().__init__()
+        self.negative_slope = negative_slope
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
+
+    def extra_repr(self):
+        return f"negative_slope={self.negative_slope}" + activation._flag(self.inplace, ", ")
+
+
+class PReLU(Module):
+    """x where x > 0, else weight * x, the weight being learned (He et al., 2015).
+
+    Args:
+        num_parameters: 1, or the number of channels (dimension 1).
+        init: the weight's first value.
+
+    >>> torch.nn.PReLU()(torch.tensor([-4.0])).item()
+    -1.0
+    """
+
+    def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.init = init
+        self.weight = Parameter(_C.empty(num_parameters, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Sets the weight to its first value."""
+        constant_(self.weight, self.init)
+
+    def forward(self, input):
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self):
+        return f"num_parameters={self.num_parameters}"
+
+
+class RReLU(Module):
+    """leaky_relu with a slope drawn from U(lower, upper) in training (Xu et al., 2015).
+
+    >>> torch.nn.RReLU(0.5, 0.5)(torch.tensor([-1.0])).item()
+    -0.5
+    """
+
+    def __init__(self, lower=1.0 / 8, upper=1.0 / 3, inplace=False):
+        super().__init__()
+        self.lower = lower
+        self.upper = upper
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self):
+        text = f"lower={self.lower}, upper={self.upper}"
+        return text + (", inplace=True" if self.inplace else "")
+
+
+class Threshold(Module):
+    """x where x > threshold, else value.
+
+    >>> torch.nn.Threshold(0.1, 20.0)(torch.tensor([0.0, 1.0]))
+    tensor([20.,  1.])
+    """
+
+    def __init__(self, threshold, value, inplace=False):
+        super().__init__()
+        self.threshold = threshold
+        self.value = value
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+    def extra_repr(self):
+        text = f"threshold={self.threshold}, value={self.value}"
+        return text + (", inplace=True" if self.inplace else "")
+
+
+class ELU(Module):
+    """x where x > 0, else alpha * (exp(x) - 1).
+
+    >>> torch.nn.ELU()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
+
+    def __init__(self, alpha=1.0, inplace=False):
+        super().__init__()
+        self.alpha = alpha
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.elu(input, self.alpha, self.inplace)
+
+    def extra_repr(self):
+        return f"alpha={self.alpha}" + activation._flag(self.inplace, ", ")
+
+
+class SELU(Module):
+    """The ELU whose two constants keep mean 0 and variance 1 (Klambauer et al., 2017).
+
+    >>> torch.nn.SELU()(torch.tensor([1.0]))
+    tensor([1.0507])
+    """
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.selu(input, self.inplace)
+
+    def extra_repr(self):
+        return activation._flag(self.inplace)
+
+
+class CELU(Module):
+    """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)) (Barron, 2017).
+
+    >>> torch.nn.CELU()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
+
+    def __init__(self, alpha=1.0, inplace=False):
+        super().__init__()
+        self.alpha = alpha
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.celu(input, self.alpha, self.inplace)
+
+    def extra_repr(self):
+        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
+
+
+activation.settle(__all__, globals())
