@@ -5,11 +5,14 @@
 
 namespace rushlight {
 
+struct LinalgKernels;
+
 struct MatmulKernels {
   // out[b][m][n] = alpha * sum over k of left[b][m][k] * right[b][k][n] + beta * out[b][m][n].
   // All of rank 3 and one dtype: floating (16-bit ones are summed in float) or integral without
   // bool (sums wrap).
   void (*matmul)(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta);
+  const LinalgKernels* linalg;  // factorisations; null where a device has none
 };
 
 extern const MatmulKernels cpu_matmul;

@@ -2,6 +2,7 @@
 #include "bindings/creation.h"
 
 #include "bindings/module.h"
+#include "bindings/output.h"
 #include "bindings/signature.h"
 #include "core/backend.h"
 #include "ops/ops.h"
@@ -55,22 +56,39 @@ Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool
   return finish(pin ? rushlight::pin_memory(t) : t, o);
 }
 using Any = py::handle;
-Tensor empty_op(Shape size, Dt dtype, Any, Dv device, bool requires_grad, bool pin, Any) {
+// With out=, its dtype and device are what the others would be by default.
+void follow(const Out& out, Dt& dtype, Dv& device) {
+  if (!out) return;
+  if (dtype && *dtype != out->dtype())
+    fail<RuntimeError>("dtype ", scalar_name(*dtype), " does not match dtype of out parameter (",
+                       scalar_name(out->dtype()), ")");
+  dtype = out->dtype();
+  if (!device) device = out->device();
+}
+Tensor empty_op(Shape size, Out out, Dt dtype, Any, Dv device, bool requires_grad, bool pin, Any) {
+  follow(out, dtype, device);
+  if (out) {
+    resize_output(*out, size);
+    return *out;
+  }
   return by_shape(size, dtype, device, requires_grad, pin, {});
 }
-Tensor zeros_op(Shape size, Dt dtype, Any, Dv device, bool requires_grad, bool pin) {
-  return by_shape(size, dtype, device, requires_grad, pin, Scalar(0));
+Tensor zeros_op(Shape size, Out out, Dt dtype, Any, Dv device, bool requires_grad, bool pin) {
+  follow(out, dtype, device);
+  return deliver("zeros", out, by_shape(size, dtype, device, requires_grad, pin, Scalar(0)));
 }
-Tensor ones_op(Shape size, Dt dtype, Any, Dv device, bool requires_grad, bool pin) {
-  return by_shape(size, dtype, device, requires_grad, pin, Scalar(1));
+Tensor ones_op(Shape size, Out out, Dt dtype, Any, Dv device, bool requires_grad, bool pin) {
+  follow(out, dtype, device);
+  return deliver("ones", out, by_shape(size, dtype, device, requires_grad, pin, Scalar(1)));
 }
-Tensor full_op(Shape size, Scalar fill_value, Dt dtype, Any, Dv device, bool requires_grad,
+Tensor full_op(Shape size, Scalar fill_value, Out out, Dt dtype, Any, Dv device, bool requires_grad,
                bool pin) {
+  follow(out, dtype, device);
   if (!dtype)
     dtype = fill_value.is_floating()                   ? default_dtype()
             : fill_value.kind == Scalar::Kind::boolean ? DType::boolean
                                                        : DType::int64;
-  return by_shape(size, dtype, device, requires_grad, pin, fill_value);
+  return deliver("full", out, by_shape(size, dtype, device, requires_grad, pin, fill_value));
 }
 
 Tensor like(const Tensor& input, Dt dtype, Dv device, bool requires_grad,
@@ -123,24 +141,48 @@ Tensor new_tensor(const Tensor& self, py::handle data, Dt dtype, Dv device, bool
                 o);
 }
 
-Tensor arange_end(Scalar end, Dt dtype, Any, Dv device, bool requires_grad, bool) {
-  return arange(0, end, 1, options(dtype, device, requires_grad));
-}
-Tensor arange_range(Scalar start, Scalar end, Scalar step, Dt dtype, Any, Dv device,
+Tensor arange_range(Scalar start, Scalar end, Scalar step, Out out, Dt dtype, Any, Dv device,
                     bool requires_grad, bool) {
-  return arange(start, end, step, options(dtype, device, requires_grad));
+  follow(out, dtype, device);
+  return deliver("arange", out, arange(start, end, step, options(dtype, device, requires_grad)));
 }
-Tensor linspace_op(Scalar start, Scalar end, std::int64_t steps, Dt dtype, Any, Dv device,
-                   bool requires_grad) {
-  return linspace(start, end, steps, options(dtype, device, requires_grad));
+Tensor arange_end(Scalar end, Out out, Dt dtype, Any layout, Dv device, bool requires_grad,
+                  bool pin) {
+  return arange_range(0, end, 1, out, dtype, layout, device, requires_grad, pin);
 }
-Tensor logspace_op(Scalar start, Scalar end, std::int64_t steps, double base, Dt dtype, Any,
-                   Dv device, bool requires_grad) {
-  return logspace(start, end, steps, base, options(dtype, device, requires_grad));
+// An end of linspace(): a number or a 0-d tensor.
+Scalar end_of_range(const char* op, const char* name, const Input& end) {
+  if (!end.tensor) return end.number;
+  if (end.tensor->dim())
+    fail<RuntimeError>(op, " only supports 0-dimensional start and end tensors, but got ", name,
+                       " with ", end.tensor->dim(), " dimension(s).");
+  return item(*end.tensor);
 }
-Tensor eye_op(std::int64_t n, std::optional<std::int64_t> m, Dt dtype, Any, Dv device,
-              bool requires_grad) {
-  return eye(n, m.value_or(n), options(dtype, device, requires_grad));
+Tensor linspace_op(Input start, Input end, std::int64_t steps, Out out, Dt dtype, Any, Dv device,
+                   bool requires_grad, bool) {
+  follow(out, dtype, device);
+  const Scalar from = end_of_range("linspace", "start", start),
+               to = end_of_range("linspace", "end", end);
+  return deliver("linspace", out, linspace(from, to, steps, options(dtype, device, requires_grad)));
+}
+Tensor logspace_op(Input start, Input end, std::int64_t steps, double base, Out out, Dt dtype, Any,
+                   Dv device, bool requires_grad, bool) {
+  follow(out, dtype, device);
+  const Scalar from = end_of_range("logspace", "start", start),
+               to = end_of_range("logspace", "end", end);
+  return deliver("logspace", out,
+                 logspace(from, to, steps, base, options(dtype, device, requires_grad)));
+}
+Tensor eye_op(std::int64_t n, std::optional<std::int64_t> m, Out out, Dt dtype, Any, Dv device,
+              bool requires_grad, bool) {
+  follow(out, dtype, device);
+  return deliver("eye", out, eye(n, m.value_or(n), options(dtype, device, requires_grad)));
+}
+Tensor scalar_tensor_op(Scalar s, Dt dtype, Any, Dv device, bool requires_grad, bool) {
+  return by_shape({}, dtype, device, requires_grad, false, s);
+}
+Tensor deliver_op(std::string_view op, const Tensor& out, const Tensor& result) {
+  return deliver(std::string(op).c_str(), out, result);
 }
 Tensor empty_strided_op(Shape size, Shape stride, Dt dtype, Dv device, bool requires_grad) {
   const Options o = options(dtype, device, requires_grad);
@@ -232,30 +274,31 @@ Args:
 tensor([1.5000, 2.0000]))");
   publish_alias(m, kOnly, "as_tensor", "asarray");
   op<&empty_op>(m,
-                "empty(*size, dtype=None, layout=None, device=None, requires_grad=False, "
+                "empty(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, "
                 "pin_memory=False, memory_format=None)",
                 kOnly, R"(A tensor of shape `size` whose elements are not set.
 
 >>> torch.empty(2, 3).shape
 torch.Size([2, 3]))");
-  op<&zeros_op>(
-      m,
-      "zeros(*size, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)",
-      kOnly,
-      R"(A tensor of shape `size` full of 0.
+  op<&zeros_op>(m,
+                "zeros(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, "
+                "pin_memory=False)",
+                kOnly,
+                R"(A tensor of shape `size` full of 0.
 
 >>> torch.zeros(2, 2)
 tensor([[0., 0.],
         [0., 0.]]))");
-  op<&ones_op>(
-      m, "ones(*size, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)",
-      kOnly,
-      R"(A tensor of shape `size` full of 1.
+  op<&ones_op>(m,
+               "ones(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, "
+               "pin_memory=False)",
+               kOnly,
+               R"(A tensor of shape `size` full of 1.
 
 >>> torch.ones(3)
 tensor([1., 1., 1.]))");
   op<&full_op>(m,
-               "full(size, fill_value, *, dtype=None, layout=None, device=None, "
+               "full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, "
                "requires_grad=False, pin_memory=False)",
                kOnly,
                R"(A tensor of shape `size` full of `fill_value`, whose kind gives the dtype.
@@ -303,35 +346,46 @@ tensor([7, 7]))");
                   As::method,
                   "A copy of data, of self's dtype and device.\n\n>>> "
                   "torch.zeros(1).new_tensor([1, 2])\ntensor([1., 2.])");
-  overloads<&arange_end, &arange_range>(m,
-                                        {"arange(end, *, dtype=None, layout=None, device=None, "
-                                         "requires_grad=False, pin_memory=False)",
-                                         "arange(start, end, step=1, *, dtype=None, layout=None, "
-                                         "device=None, requires_grad=False, pin_memory=False)"},
-                                        kOnly,
-                                        R"(start, start + step, ... up to but not including end.
+  overloads<&arange_end, &arange_range>(
+      m,
+      {"arange(end, *, out=None, dtype=None, layout=None, device=None, "
+       "requires_grad=False, pin_memory=False)",
+       "arange(start, end, step=1, *, out=None, dtype=None, layout=None, "
+       "device=None, requires_grad=False, pin_memory=False)"},
+      kOnly,
+      R"(start, start + step, ... up to but not including end.
 
 >>> torch.arange(1, 10, 3)
 tensor([1, 4, 7]))");
-  op<&linspace_op>(
-      m,
-      "linspace(start, end, steps, *, dtype=None, layout=None, device=None, requires_grad=False)",
-      kOnly,
-      "`steps` values at equal distances from start to end, both included.\n\n>>> "
-      "torch.linspace(0, 1, 5)\ntensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])");
+  op<&linspace_op>(m,
+                   "linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, "
+                   "requires_grad=False, pin_memory=False)",
+                   kOnly,
+                   "`steps` values at equal distances from start to end, both included.\n\n>>> "
+                   "torch.linspace(0, 1, 5)\ntensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])");
   op<&logspace_op>(m,
-                   "logspace(start, end, steps, base=10.0, *, dtype=None, layout=None, "
-                   "device=None, requires_grad=False)",
+                   "logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, "
+                   "device=None, requires_grad=False, pin_memory=False)",
                    kOnly,
                    "base to the powers of linspace(start, end, steps).\n\n>>> torch.logspace(0, 2, "
                    "3)\ntensor([  1.,  10., 100.])");
   op<&eye_op>(
-      m, "eye(n, m=None, *, dtype=None, layout=None, device=None, requires_grad=False)", kOnly,
+      m,
+      "eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, "
+      "pin_memory=False)",
+      kOnly,
       "The identity matrix, n by m.\n\n>>> torch.eye(2)\ntensor([[1., 0.],\n        [0., 1.]])");
   op<&empty_strided_op>(
       m, "empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False)", kOnly,
       "An unset tensor of the given size and strides.\n\n>>> torch.empty_strided((2, 3), (1, "
       "2)).stride()\n(1, 2)");
+  op<&scalar_tensor_op>(
+      m,
+      "scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, "
+      "pin_memory=False)",
+      kOnly, "A 0-d tensor of the default dtype.\n\n>>> torch.scalar_tensor(3)\ntensor(3.)");
+  op<&deliver_op>(m, "_deliver(op, out, result)", kOnly,
+                  "Writes a result to out, as out= of the ops does.");
   m.def(
       "_make_subclass",
       [](py::type type, const Tensor& data, bool requires_grad) {

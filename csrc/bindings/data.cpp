@@ -23,9 +23,14 @@ class Nest {
  public:
   explicit Nest(PyObject* root) : root_(root) { measure(); }
   const Shape& shape() const { return shape_; }
-  Kind kind() const { return kind_; }
-  DType tensor_dtype() const { return tensor_dtype_; }
-  bool has_tensor_dtype() const { return has_tensor_dtype_; }
+  // Python's numbers count as their kind, tensors and NumPy's scalars as their own dtype.
+  DType dtype() const {
+    const DType of_kind = kind_ == Kind::boolean   ? DType::boolean
+                          : kind_ == Kind::integer ? DType::int64
+                                                   : default_dtype();
+    if (!has_own_dtype_) return of_kind;
+    return kind_ == Kind::none ? own_dtype_ : promote_types(own_dtype_, of_kind);
+  }
 
   template <class S>
   void fill(S* out) {
@@ -58,7 +63,7 @@ class Nest {
 
   void look_at(PyObject* o) {
     Kind k;
-    if (PyFloat_Check(o))
+    if (PyFloat_CheckExact(o))
       k = Kind::floating;
     else if (PyBool_Check(o))
       k = Kind::boolean;
@@ -72,12 +77,10 @@ class Nest {
     if (const Tensor* t = as_tensor(o)) {
       if (t->numel() != 1)
         fail<ValueError>("only one element tensors can be converted to Python scalars");
-      tensor_dtype_ = has_tensor_dtype_ ? promote_types(tensor_dtype_, t->dtype()) : t->dtype();
-      has_tensor_dtype_ = true;
-      return t->dtype() == DType::boolean ? Kind::boolean
-             : is_integral(t->dtype())    ? Kind::integer
-                                          : Kind::floating;
+      return own(t->dtype());
     }
+    if (is_array(o)) return own(from_array(o, true).dtype());  // a NumPy scalar
+    if (PyFloat_Check(o)) return Kind::floating;
     bool truth;
     if (Argument<bool>::read_slowly(o, truth)) return Kind::boolean;
     if (PyUnicode_Check(o) && shape_.rank > 0) fail<ValueError>("too many dimensions 'str'");
@@ -90,6 +93,12 @@ class Nest {
     double d;
     if (Argument<double>::read(o, d)) return Kind::floating;
     fail<RuntimeError>("Could not infer dtype of ", Py_TYPE(o)->tp_name);
+  }
+
+  Kind own(DType d) {
+    own_dtype_ = has_own_dtype_ ? promote_types(own_dtype_, d) : d;
+    has_own_dtype_ = true;
+    return Kind::none;
   }
 
   static void read_scalar(PyObject* o, Scalar& s) {
@@ -135,21 +144,13 @@ class Nest {
   PyObject* root_;
   Shape shape_;
   Kind kind_ = Kind::none;
-  DType tensor_dtype_ = DType::float32;
-  bool has_tensor_dtype_ = false;
+  DType own_dtype_ = DType::float32;
+  bool has_own_dtype_ = false;
 };
 
 Tensor from_sequence(PyObject* data, std::optional<DType> dtype) {
   Nest nest(data);
-  DType d = default_dtype();
-  if (dtype)
-    d = *dtype;
-  else if (nest.has_tensor_dtype() && nest.shape().rank == 0)
-    d = nest.tensor_dtype();
-  else if (nest.kind() == Kind::boolean)
-    d = DType::boolean;
-  else if (nest.kind() == Kind::integer)
-    d = DType::int64;
+  const DType d = dtype ? *dtype : nest.dtype();
   Tensor out = empty(nest.shape(), d);
   if (out.numel() == 0) return out;
   dispatch_all(d, [&]<class S>(Type<S>) { nest.fill(view_of(out).as<S>()); });

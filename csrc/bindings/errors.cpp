@@ -5,12 +5,13 @@
 #include "core/work.h"
 #include "kernels/device_error.h"
 #include "kernels/parallel.h"
+#include "ops/linalg.h"
 
 namespace py = pybind11;
 
 namespace rushlight::python {
 
-static PyObject *out_of_memory_error, *accelerator_error;
+static PyObject *out_of_memory_error, *accelerator_error, *linalg_error;
 
 // What a provider throws from its own library.
 static PyObject* type_of(const DeviceError& e) {
@@ -30,6 +31,8 @@ PyObject* raise_current() noexcept {
     PyErr_SetString(out_of_memory_error, e.what());
   } catch (const AcceleratorError& e) {
     PyErr_SetString(accelerator_error, e.what());
+  } catch (const LinAlgError& e) {
+    PyErr_SetString(linalg_error, e.what());
   } catch (const IndexError& e) {
     PyErr_SetString(PyExc_IndexError, e.what());
   } catch (const TypeError& e) {
@@ -68,6 +71,10 @@ void bind_errors(py::module_& m) {
   accelerator_error = PyErr_NewExceptionWithDoc("rushlight.AcceleratorError",
                                                 "A GPU refused or failed an operation.",
                                                 PyExc_RuntimeError, nullptr);
+  linalg_error = PyErr_NewExceptionWithDoc("rushlight.linalg.LinAlgError",
+                                           "A matrix that has no inverse, factor or eigenvalues.",
+                                           PyExc_RuntimeError, nullptr);
+  m.attr("_LinAlgError") = py::handle(linalg_error);
   m.attr("OutOfMemoryError") = py::handle(out_of_memory_error);
   m.attr("AcceleratorError") = py::handle(accelerator_error);
   py::register_local_exception_translator([](std::exception_ptr p) {

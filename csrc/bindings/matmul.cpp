@@ -2,6 +2,7 @@
 #include "ops/matmul.h"
 
 #include "bindings/forms.h"
+#include "bindings/linalg.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "ops/pointwise.h"
@@ -162,6 +163,7 @@ Shape: input1 (*, in1), input2 (*, in2), weight (out, in1, in2), bias (out) give
 
 >>> torch.nn.functional.bilinear(torch.ones(1, 2), torch.ones(1, 3), torch.ones(1, 2, 3))
 tensor([[6.]]))");
+  bind_linalg(m);
 }
 
 }  // namespace rushlight::python

@@ -65,6 +65,7 @@ static Tensor polygamma_method(const Tensor& x, std::int64_t n) { return polygam
 static Tensor where_function(const Tensor& c, Input a, Input b, Out out) {
   return result(where(c, a, b, into(out)), out);
 }
+static std::vector<Tensor> where_holds(const Tensor& c) { return nonzero_tuple(c); }
 static Tensor where_method(const Tensor& a, const Tensor& c, Input b) {
   return where(c, as_input(a), b);
 }
@@ -235,8 +236,9 @@ Example:
 }
 
 static void bind_choices(py::module_& m) {
-  op<&where_function>(m, "where(condition, input, other, *, out=None)", As::function,
-                      R"(input where the condition holds, else other.
+  overloads<&where_function, &where_holds>(
+      m, {"where(condition, input, other, *, out=None)", "where(condition)"}, As::function,
+      R"(input where the condition holds, else other; alone, the positions where it holds.
 
 Args:
     condition: a bool tensor

@@ -74,6 +74,33 @@ static bool mismatch(const Signature* s, const char* format, A... parts) {
 
 bool is_mismatch() { return std::exchange(missed, false); }
 
+// NumPy's name for one of our parameters, or the name itself: sum(axis=0) is sum(dim=0).
+static const char* known_name(const char* keyword) {
+  static constexpr const char* kNumPy[][2] = {{"axis", "dim"}, {"keepdims", "keepdim"},
+                                              {"x", "input"},  {"a", "input"},
+                                              {"x1", "input"}, {"x2", "other"}};
+  for (const auto& [theirs, ours] : kNumPy)
+    if (std::string_view(theirs) == keyword) return ours;
+  return keyword;
+}
+
+// The place of a keyword among the parameters; their number if it is none of them.
+static int place_of(PyObject* key, const std::vector<Signature::Parameter>& parameters) {
+  const int count = int(parameters.size());
+  int i = 0;
+  while (i < count && parameters[std::size_t(i)].key != key) ++i;
+  if (i < count) return i;  // not interned, or not ours
+  for (i = 0; i < count && PyUnicode_Compare(parameters[std::size_t(i)].key, key) != 0;) ++i;
+  const char* text = i < count ? nullptr : PyUnicode_AsUTF8(key);
+  if (!text) {
+    PyErr_Clear();
+    return i;
+  }
+  const std::string_view known = known_name(text);
+  for (i = 0; i < count && parameters[std::size_t(i)].name != known;) ++i;
+  return i;
+}
+
 bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
                      PyObject** values, std::pair<PyObject* const*, Py_ssize_t>& rest) const {
   const int count = int(parameters.size());
@@ -95,10 +122,7 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
 
   for (Py_ssize_t k = 0, nk = keywords ? PyTuple_GET_SIZE(keywords) : 0; k < nk; ++k) {
     PyObject* key = PyTuple_GET_ITEM(keywords, k);
-    int i = 0;
-    while (i < count && parameters[std::size_t(i)].key != key) ++i;
-    if (i == count)  // not interned, or not ours
-      for (i = 0; i < count && PyUnicode_Compare(parameters[std::size_t(i)].key, key) != 0;) ++i;
+    const int i = place_of(key, parameters);
     if (i == count || values[i]) {
       return mismatch(this,
                       i == count ? "%s() got an unexpected keyword argument '%U'"

@@ -27,6 +27,13 @@ Tensor ravel(const Tensor& input) { return reshape(input, {-1}); }
 Tensor narrow_op(const Tensor& input, std::int64_t dim, std::int64_t start, std::int64_t length) {
   return narrow(input, dim, start, length);
 }
+Tensor narrow_by_tensor(const Tensor& input, std::int64_t dim, const Tensor& start,
+                        std::int64_t length) {
+  if (start.dim() != 0 || !is_integral(start.dtype()) || start.dtype() == DType::boolean)
+    fail<RuntimeError>("start must be an 0-dim integral Tensor.\nnarrow(): ",
+                       describe("start", start));
+  return narrow(input, dim, item(start).as_int(), length);
+}
 Tensor movedim_op(const Tensor& input, Shape source, Shape destination) {
   return movedim(input, source, destination);
 }
@@ -141,9 +148,10 @@ tensor([[0, 1, 2],
   op<&rushlight::select>(m, "select(input, dim, index)", As::both,
                          "One index of a dimension, which goes away.\n\n>>> "
                          "torch.arange(4).view(2, 2).select(1, 0)\ntensor([0, 2])");
-  op<&narrow_op>(m, "narrow(input, dim, start, length)", As::both,
-                 "`length` indices of a dimension from `start` on.\n\n>>> "
-                 "torch.arange(5).narrow(0, 1, 3)\ntensor([1, 2, 3])");
+  overloads<&narrow_op, &narrow_by_tensor>(
+      m, {"narrow(input, dim, start, length)", "narrow(input, dim, start, length)"}, As::both,
+      "`length` indices of a dimension from `start` on.\n\n>>> "
+      "torch.arange(5).narrow(0, 1, 3)\ntensor([1, 2, 3])");
   op<&diagonal>(m, "diagonal(input, offset=0, dim1=0, dim2=1)", As::both,
                 "The diagonal of two dimensions, as the last one.\n\n>>> torch.arange(4).view(2, "
                 "2).diagonal()\ntensor([0, 3])");

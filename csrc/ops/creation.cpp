@@ -55,14 +55,17 @@ static Tensor from_formula(std::int64_t n, DType dtype, const Options& o, F valu
 Tensor arange(Scalar start, Scalar end, Scalar step, const Options& o) {
   const bool real = start.is_floating() || end.is_floating() || step.is_floating();
   const DType dtype = o.dtype ? *o.dtype : real ? default_dtype() : DType::int64;
-  if (dtype == DType::boolean) fail<RuntimeError>("\"arange_cpu\" not implemented for 'Bool'");
+  if (dtype == DType::boolean)
+    fail<NotImplementedError>("\"arange_cpu\" not implemented for 'Bool'");
   const double a = start.as_double(), b = end.as_double(), s = step.as_double();
   if (s == 0) fail<RuntimeError>("step must be nonzero");
+  // Into integers, everything is truncated first; all but int64 are counted by the numbers given.
+  if (is_integral(dtype) && step.as_int() == 0) fail<ValueError>("step must be nonzero");
   if (!std::isfinite(a) || !std::isfinite(b))
     fail<RuntimeError>("unsupported range: ", a, " -> ", b);
   if ((s > 0) != (b >= a) && a != b)
     fail<RuntimeError>("upper bound and lower bound inconsistent with step sign");
-  if (real || is_floating(dtype)) {
+  if (is_floating(dtype) || (real && dtype != DType::int64)) {
     const double count = std::ceil((b - a) / s);
     if (!(count < 9e15)) fail<RuntimeError>("invalid size, possible overflow?");
     const auto n = std::int64_t(std::max(count, 0.0));
@@ -87,7 +90,12 @@ static Tensor spaced(const char* name, Scalar start, Scalar end, std::int64_t st
                      const Options& o, F map) {
   if (steps < 0) fail<RuntimeError>("number of steps must be non-negative");
   const DType dtype = o.dtype.value_or(default_dtype());
-  if (dtype == DType::boolean) fail<RuntimeError>("\"", name, "_cpu\" not implemented for 'Bool'");
+  if (dtype == DType::boolean)
+    fail<NotImplementedError>("\"", name, "_cpu\" not implemented for 'Bool'");
+  if (is_integral(dtype)) {
+    start = start.as_int();
+    end = end.as_int();
+  }
   // From both ends towards the middle, as torch does, so that the last value is exact.
   auto values = [&]<class C>(C a, C b) {
     const C step = steps > 1 ? C(b - a) / C(steps - 1) : C(0);

@@ -73,7 +73,10 @@ Tensor gradient_of_src(const Tensor& g, int dim, const Tensor& index, const Shap
 
 Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index) {
   const int at = wrap_dim(dim, input.dim());
-  check_index("gather", input, at, index);
+  if (index.numel())  // torch takes any index without elements
+    check_index("gather", input, at, index);
+  else
+    check_same_device("gather", input, "input", index, "index");
   Tensor out = empty(index.sizes(), input.dtype(), input.device());
   const Tensor positions = to(index, DType::int64);
   if (out.numel()) {

@@ -5,6 +5,7 @@
 #include "core/operands.h"
 #include "core/work.h"
 #include "kernels/matmul.h"
+#include "ops/pointwise.h"
 
 namespace rushlight {
 namespace {
@@ -295,7 +296,22 @@ Tensor addr(const Tensor& input, const Tensor& vec1, const Tensor& vec2, Scalar 
   if (vec1.dim() != 1 || vec2.dim() != 1)
     fail<RuntimeError>("addr: Expected 1-D argument vec1 and vec2, but got ", vec1.dim(), "-D and ",
                        vec2.dim(), "-D");
-  return add(scaled(input, beta), scaled(outer(vec1, vec2), alpha));
+  const Tensor product = outer(vec1, vec2);
+  for (const auto& [name, number] : {std::pair("beta", beta), std::pair("alpha", alpha)})
+    if (number.is_floating() && is_integral(input.dtype()) && is_integral(product.dtype()))
+      fail<RuntimeError>("For integral input tensors, argument ", name,
+                         " must not be a floating point number.");
+  if (input.dtype() == DType::boolean && product.dtype() == DType::boolean) {
+    const auto chosen = [](const Tensor& t, Scalar by) {
+      return by.as_double() != 0 ? t : zeros_like(t);
+    };
+    return apply<LogicalOr>(chosen(input, beta), chosen(product, alpha));
+  }
+  if (beta.as_double() == 0) {  // then input is not read, and a NaN in it does not spread
+    broadcast(input.sizes(), product.sizes());
+    return add(zeros_like(input), scaled(product, alpha));
+  }
+  return add(scaled(input, beta), scaled(product, alpha));
 }
 
 }  // namespace rushlight

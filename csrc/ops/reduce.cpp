@@ -65,11 +65,14 @@ Tensor spread(const Tensor& g, const Span& span) {
 
 void check_not_empty(const char* op, const Tensor& input, const Span& span, bool dims_given) {
   if (input.numel()) return;
-  if (!dims_given)
-    fail<IndexError>(op,
-                     "(): Expected reduction dim to be specified for input.numel() == 0. "
-                     "Specify the reduction dim with the 'dim' argument.\n",
-                     describe("input", input));
+  if (!dims_given) {
+    const std::string words = text(op,
+                                   "(): Expected reduction dim to be specified for input.numel() "
+                                   "== 0. Specify the reduction dim with the 'dim' argument.\n",
+                                   describe("input", input));
+    if (std::string_view(op).starts_with("arg")) throw IndexError(words);
+    throw RuntimeError(words);
+  }
   for (int d = 0; d < span.whole.rank; ++d)
     if (span.mask >> d & 1 && span.whole[d] == 0)
       fail<IndexError>(op, "(): Expected reduction dim ", d, " to have non-zero size.\n",

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../linalg.h"
 #include "../parallel.h"
 #include "gemm.h"
 
@@ -210,6 +211,6 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
 
 }  // namespace
 
-const MatmulKernels cpu_matmul = {matmul};
+const MatmulKernels cpu_matmul = {matmul, &cpu_linalg};
 
 }  // namespace rushlight

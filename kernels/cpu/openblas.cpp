@@ -7,18 +7,40 @@
 #include <dlfcn.h>
 #include <optional>
 
+#include "lapack.h"
+
 namespace rushlight {
 namespace {
 
 struct Library {
   Blas<float> single;
   Blas<double> twice;
+  Lapack<float> lapack_single;
+  Lapack<double> lapack_twice;
   std::string description;
 };
 
 template <class F>
 void find(void* library, const char* name, F*& f) {
   f = reinterpret_cast<F*>(dlsym(library, name));
+}
+
+// "scipy_sgetrf_" and so on; `letter` is that of T.
+template <class T>
+void find_all(void* library, char letter, Lapack<T>& to) {
+  to.complete = true;
+  const auto one = [&](const char* name, auto*& f) {
+    find(library, (std::string("scipy_") + letter + name + "_").c_str(), f);
+    to.complete &= f != nullptr;
+  };
+  one("getrf", to.getrf);
+  one("getrs", to.getrs);
+  one("potrf", to.potrf);
+  one("trsm", to.trsm);
+  one("geqrf", to.geqrf);
+  one("orgqr", to.orgqr);
+  one("syevd", to.syevd);
+  one("gesdd", to.gesdd);
 }
 
 Library load() {
@@ -48,6 +70,8 @@ Library load() {
   find(library, "scipy_cblas_dgemm", found.twice.gemm);
   find(library, "scipy_cblas_sgemv", found.single.gemv);
   find(library, "scipy_cblas_dgemv", found.twice.gemv);
+  find_all(library, 's', found.lapack_single);
+  find_all(library, 'd', found.lapack_twice);
   const char* (*config)() = nullptr;
   find(library, "scipy_openblas_get_config", config);
   found.description = config ? config() : "OpenBLAS";
@@ -68,6 +92,14 @@ const Blas<float>& blas<float>() {
 template <>
 const Blas<double>& blas<double>() {
   return library().twice;
+}
+template <>
+const Lapack<float>& lapack<float>() {
+  return library().lapack_single;
+}
+template <>
+const Lapack<double>& lapack<double>() {
+  return library().lapack_twice;
 }
 const std::string& blas_description() { return library().description; }
 

@@ -104,6 +104,6 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
 
 }  // namespace
 
-const MatmulKernels matmul_kernels = {matmul};
+const MatmulKernels matmul_kernels = {matmul, nullptr};
 
 }  // namespace rushlight::gpu

@@ -12,7 +12,7 @@ import os as _os
 from math import e, inf, nan, pi
 
 # The methods that are written in Python; what they need is loaded on their first call.
-from rushlight import _C, _methods
+from rushlight import _C, _methods, _more_methods
 from rushlight._C import *  # noqa: F403 - every op of the table
 from rushlight._modes import (
     enable_grad,
@@ -57,14 +57,22 @@ _SUBMODULES = {
     "random",
     "return_types",
     "serialization",
-    "testing",
+    "special",
     "storage",
+    "testing",
     "utils",
     "version",
     "vision",
 }
 
-_PYTHON_OPS = ("rushlight._python_ops", "rushlight.functional")
+_PYTHON_OPS = (
+    "rushlight._python_ops",
+    "rushlight.functional",
+    "rushlight._matrices",
+    "rushlight._statistics",
+    "rushlight._placing",
+    "rushlight._elementwise",
+)
 
 if _os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):
     from rushlight.cuda import _nvidia_smi

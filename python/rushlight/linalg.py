@@ -1,50 +1,85 @@
-"""torch.linalg: the norms. Decompositions are not in rushlight."""
+"""torch.linalg: factorisations, solving, norms and products of matrices.
 
-from rushlight import _C
+Eigenvalues of matrices that are not symmetric would be complex, which rushlight does not have.
+"""
 
-__all__ = ["matrix_norm", "norm", "vector_norm"]
+from rushlight._linalg.factors import (
+    LinAlgError,
+    cholesky,
+    cholesky_ex,
+    eigh,
+    eigvalsh,
+    householder_product,
+    lu,
+    lu_factor,
+    lu_factor_ex,
+    qr,
+    svd,
+    svdvals,
+)
+from rushlight._linalg.norms import cond, matrix_norm, norm, vector_norm
+from rushlight._linalg.products import (
+    cross,
+    diagonal,
+    matmul,
+    matrix_exp,
+    matrix_power,
+    multi_dot,
+    tensorinv,
+    tensorsolve,
+    vander,
+    vecdot,
+)
+from rushlight._linalg.solving import (
+    det,
+    inv,
+    inv_ex,
+    lstsq,
+    lu_solve,
+    matrix_rank,
+    pinv,
+    slogdet,
+    solve,
+    solve_ex,
+    solve_triangular,
+)
 
-
-def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
-    """(sum |x|^ord)^(1 / ord) over dim, or over all elements.
-
-    Args:
-        ord: a number; 0 counts what is not zero, inf and -inf take the extreme.
-
-    >>> torch.linalg.vector_norm(torch.tensor([3.0, 4.0]))
-    tensor(5.)
-    """
-    return _C.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype, out=out)
-
-
-def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
-    """The norm of each matrix: 'fro', or 1, -1, inf, -inf from sums of columns or rows.
-
-    >>> torch.linalg.matrix_norm(torch.ones(2, 2))
-    tensor(2.)
-    """
-    if ord == "fro":
-        return vector_norm(A, 2, tuple(dim), keepdim, dtype=dtype, out=out)
-    if ord not in (1, -1, float("inf"), -float("inf")):
-        raise NotImplementedError(
-            f"linalg.matrix_norm: order {ord!r} needs singular values, which are not in rushlight"
-        )
-    rows, columns = (d % A.dim() for d in dim)
-    summed, chosen = (rows, columns) if abs(ord) == 1 else (columns, rows)
-    sums = vector_norm(A, 1, summed, True, dtype=dtype)
-    result = (sums.amax if ord > 0 else sums.amin)(chosen, True)
-    if not keepdim:
-        result = result.squeeze((rows, columns))
-    return result if out is None else out.copy_(result)
-
-
-def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
-    """vector_norm(), or matrix_norm() where ord is a string or dim names two dimensions.
-
-    >>> torch.linalg.norm(torch.tensor([3.0, 4.0]))
-    tensor(5.)
-    """
-    pair = isinstance(dim, (tuple, list)) and len(dim) == 2
-    if ord is not None and (pair or (dim is None and A.dim() == 2)):
-        return matrix_norm(A, ord, dim or (-2, -1), keepdim, dtype=dtype, out=out)
-    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype, out=out)
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "cholesky_ex",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eigh",
+    "eigvalsh",
+    "householder_product",
+    "inv",
+    "inv_ex",
+    "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
+    "matmul",
+    "matrix_exp",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "multi_dot",
+    "norm",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_ex",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
+    "vecdot",
+    "vector_norm",
+]

@@ -19,12 +19,29 @@ UNWRITTEN = {
     "resize_",
     "resize_as_",
 }
+# Which of several equal elements they point to is left open by torch.
+OPEN_ORDER = {
+    "argsort",
+    "kthvalue",
+    "median",
+    "mode",
+    "nanmedian",
+    "sort",
+    "topk",
+}
 ABSENT = object()
 
 
 def entries(names=()):
     """The rows of the table, in its order; of one name or of all."""
     return [op for op in op_db if not names or op.name in names or title(op) in names]
+
+
+def dim_given(op, operands):
+    """The dimension of one of OPEN_ORDER, where it is no keyword."""
+    place = 2 if op.name in ("kthvalue", "topk") else 1
+    given = operands[place] if len(operands) > place else None
+    return given if isinstance(given, int) and not isinstance(given, bool) else -1
 
 
 def title(op):

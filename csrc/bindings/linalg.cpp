@@ -1,0 +1,34 @@
+// What rushlight.linalg is written with: each takes the name of the op that errors name.
+#include "bindings/linalg.h"
+
+#include "bindings/signature.h"
+#include "ops/linalg.h"
+
+namespace rushlight::python {
+
+static Tensor permutation(const Tensor& pivots, std::int64_t n) {
+  return linalg_permutation(pivots, n, true);
+}
+
+void bind_linalg(pybind11::module_& m) {
+  constexpr auto kFunction = As::function;
+  op<&linalg_check>(m, "_linalg_check(name, a, square)", kFunction,
+                    "Refuses what is no batch of float32 or float64 matrices.");
+  op<&linalg_lu>(m, "_linalg_lu(name, a)", kFunction, "L and U packed, pivots, info.");
+  op<&linalg_cholesky>(m, "_linalg_cholesky(name, a, upper)", kFunction, "The factor, and info.");
+  op<&linalg_qr>(m, "_linalg_qr(name, a, complete)", kFunction, "Q and R.");
+  op<&linalg_eigh>(m, "_linalg_eigh(name, a, upper, vectors)", kFunction,
+                   "Eigenvalues and vectors of symmetric matrices, info.");
+  op<&linalg_svd>(m, "_linalg_svd(name, a, full, vectors)", kFunction, "U, S and Vh.");
+  op<&linalg_solve>(m, "_linalg_solve(name, a, b)", kFunction, "x with a x = b, and info.");
+  op<&linalg_lu_solve>(m, "_linalg_lu_solve(lu, pivots, b, transposed)", kFunction,
+                       "x with a x = b, from the factors of a.");
+  op<&linalg_solve_triangular>(m, "_linalg_solve_triangular(name, a, b, upper, unit)", kFunction,
+                               "x with a x = b for triangular a.");
+  op<&linalg_householder>(m, "_linalg_householder(name, a, tau)", kFunction,
+                          "The product of Householder reflections.");
+  op<&permutation>(m, "_linalg_permutation(pivots, n)", kFunction,
+                   "Where each row goes when the exchanges that pivots name are undone.");
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,270 @@
+// LU, Cholesky, QR, symmetric eigenvalues and singular values: LAPACK's kernels, with gradients
+// written in products (Giles 2008; Seeger and others 2017).
+#include "ops/linalg.h"
+
+#include "ops/arrange.h"
+#include "ops/linalg_columns.h"
+#include "ops/pointwise.h"
+
+namespace rushlight {
+namespace {
+
+Tensor info_of(const Tensor& a) { return zeros(with_last(a, {}), DType::int32, a.device()); }
+bool runs(const Tensor& a) { return a.numel() && !a.device().is_meta(); }
+
+Tensor diagonal_of(const Tensor& t) { return diagonal(t, 0, -2, -1); }
+Tensor on_diagonal(const Tensor& t) { return diag_embed(t, 0, -2, -1); }
+// t with its diagonal halved.
+Tensor half_diagonal(const Tensor& t) {
+  return sub(t, on_diagonal(mul(diagonal_of(t), Scalar(0.5))));
+}
+// 1 / (s_j - s_i) off the diagonal, 0 on it.
+Tensor inverse_gaps(const Tensor& s) {
+  const Tensor gaps = sub(unsqueeze(s, -2), unsqueeze(s, -1));
+  const std::int64_t n = s.size(-1);
+  const Tensor one = eye(n, n, {DType::boolean, s.device()});
+  const Tensor safe = masked_fill(gaps, one, as_input(Scalar(1.0)));
+  return masked_fill(apply<Reciprocal>(safe), one, as_input(Scalar(0.0)));
+}
+Tensor plus(const Tensor& a, const Tensor& b) { return !a ? b : !b ? a : add(a, b); }
+
+[[noreturn]] void fail_convergence(Name name, int info) {
+  fail<LinAlgError>(name,
+                    ": The algorithm failed to converge because the input matrix is "
+                    "ill-conditioned or has too many repeated singular values (error code: ",
+                    info, ").");
+}
+void check_convergence(Name name, const Tensor& info) {
+  const View v = view_of(info);
+  for (std::int64_t i = 0; i < v.numel; ++i)
+    if (const int code = v.as<int>()[i]) fail_convergence(name, code);
+}
+
+}  // namespace
+
+Triple linalg_lu(Name name, const Tensor& a) {
+  linalg_check(name, a, false);
+  Tensor packed = columns_of(a), info = info_of(a);
+  const std::int64_t k = std::min(a.size(-2), a.size(-1));
+  const Tensor pivots = empty(with_last(a, {k}), DType::int32, a.device());
+  if (runs(a)) {
+    const LinalgKernels& kernels = linalg_kernels(name, a);
+    const View p = batch_of_matrices(packed), v = batch_of_rows(pivots), i = batch_of_numbers(info);
+    const Unlocked unlocked(linalg_work(a), {&packed, &pivots, &info});
+    kernels.lu(p, v, i);
+  }
+  packed = record(
+      "LinalgLuFactorExBackward0", std::move(packed),
+      [out = SavedOutput(packed), pivots, title = std::string(name)](Tensor g, Node& self) {
+        const Tensor lu = out.get(self);
+        if (lu.size(-1) != lu.size(-2))
+          fail<NotImplementedError>(title, ": the gradient is only there for square matrices");
+        const Tensor one = eye(lu.size(-1), lu.size(-1), {lu.dtype(), lu.device()});
+        const Tensor lower = add(tril(lu, -1), one), upper = triu(lu, 0);
+        const Tensor inner = add(tril(matmul(transposed(lower), tril(g, -1)), -1),
+                                 triu(matmul(triu(g, 0), transposed(upper)), 0));
+        // inv(L)^T inner inv(U)^T, its rows put back to where pivoting took them from
+        const Tensor left = linalg_solve_triangular(title, transposed(lower), inner, true, true);
+        const Tensor both =
+            transposed(linalg_solve_triangular(title, upper, transposed(left), true, false));
+        return Gradients(gather(
+            both, -2,
+            expand(unsqueeze(linalg_permutation(pivots, lu.size(-2), true), -1), both.shape())));
+      },
+      a);
+  return {packed, pivots, info};
+}
+
+Pair linalg_cholesky(Name name, const Tensor& a, bool upper) {
+  linalg_check(name, a, true);
+  Tensor factor = columns_of(a), info = info_of(a);
+  if (runs(a)) {
+    const LinalgKernels& kernels = linalg_kernels(name, a);
+    const View f = batch_of_matrices(factor), i = batch_of_numbers(info);
+    const Unlocked unlocked(linalg_work(a), {&factor, &info});
+    kernels.cholesky(f, upper, i);
+  }
+  {
+    const GradMode off(false);
+    factor = upper ? triu(factor, 0) : tril(factor, 0);
+  }
+  factor = record(
+      "LinalgCholeskyExBackward0", std::move(factor),
+      [out = SavedOutput(factor), upper, title = std::string(name)](Tensor g, Node& self) {
+        const Tensor y = out.get(self);
+        const Tensor l = upper ? transposed(y) : y, gl = upper ? transposed(g) : g;
+        const Tensor phi = half_diagonal(tril(matmul(transposed(l), gl), 0));
+        const Tensor symmetric = mul(add(phi, transposed(phi)), Scalar(0.5));
+        const Tensor lt = transposed(l);
+        const Tensor left = linalg_solve_triangular(title, lt, symmetric, true, false);
+        return Gradients(
+            transposed(linalg_solve_triangular(title, lt, transposed(left), true, false)));
+      },
+      a);
+  return {factor, info};
+}
+
+// m >= n, or the first m columns: R = [U V] with A = Q [U V].
+static Tensor qr_gradient(Name name, const Tensor& q, const Tensor& r, const Tensor& gq,
+                          const Tensor& gr) {
+  const std::int64_t m = q.size(-2), n = r.size(-1);
+  if (m >= n) {
+    Tensor inner;
+    if (gr) inner = matmul(gr, transposed(r));
+    if (gq) inner = plus(inner, neg(matmul(transposed(q), gq)));
+    inner = triu(inner, 0);
+    const Tensor out = plus(matmul(q, half_diagonal(add(inner, transposed(inner)))), gq);
+    return transposed(linalg_solve_triangular(name, r, transposed(out), true, false));
+  }
+  const Tensor u = slice(r, -1, 0, m, 1), v = slice(r, -1, m, n, 1);
+  Tensor g_left, g_right, g_q = gq;
+  if (gr) {
+    g_left = slice(gr, -1, 0, m, 1);
+    g_right = slice(gr, -1, m, n, 1);
+    g_q = plus(g_q, matmul(matmul(q, v), transposed(g_right)));
+    g_right = matmul(q, g_right);
+  }
+  const Tensor first = qr_gradient(name, q, u, g_q, g_left);
+  if (!g_right) {
+    Shape rest = first.shape();
+    rest[rest.rank - 1] = n - m;
+    g_right = zeros(rest, first.dtype(), first.device());
+  }
+  return cat({first, g_right}, -1);
+}
+
+Pair linalg_qr(Name name, const Tensor& a, bool complete) {
+  linalg_check(name, a, false);
+  const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n), all = complete ? m : k;
+  Tensor packed = columns_of(a), q = empty_columns(a, m, all), r;
+  {
+    const GradMode off(false);
+    if (runs(a)) {
+      const Tensor tau = empty(with_last(a, {k}), a.dtype(), a.device());
+      const LinalgKernels& kernels = linalg_kernels(name, a);
+      const View p = batch_of_matrices(packed), t = batch_of_rows(tau);
+      {
+        const Unlocked unlocked(linalg_work(a) * 2, {&packed, &tau});
+        kernels.qr(p, t);
+      }
+      copy_bits(slice(q, -1, 0, k, 1), slice(packed, -1, 0, k, 1));
+      if (all > k) zero_(slice(q, -1, k, all, 1));
+      const View columns = batch_of_matrices(q);
+      const Unlocked unlocked(linalg_work(a) * 2, {&q, &tau});
+      kernels.householder(columns, t);
+    } else if (!a.device().is_meta() && q.numel()) {  // no columns to factor: the identity
+      copy_bits(q, eye(m, all, {a.dtype(), a.device()}));
+    }
+    r = triu(all == m ? packed : slice(packed, -2, 0, all, 1), 0);
+  }
+  Tensor outs[] = {q, r};
+  record_many(
+      "LinalgQrBackward0", outs,
+      [q = SavedOutput(q, 0), r = SavedOutput(r, 1), complete, m, n, title = std::string(name)](
+          std::span<Tensor> g, Node& self) {
+        if (complete && m > n)
+          fail<RuntimeError>(
+              "The QR decomposition is not differentiable when mode='complete' and nrows > ncols");
+        return Gradients(qr_gradient(title, q.get(self), r.get(self), g[0], g[1]));
+      },
+      a);
+  return {outs[0], outs[1]};
+}
+
+Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors) {
+  linalg_check(name, a, true);
+  Tensor v = columns_of(a), info = info_of(a);
+  const Tensor w = empty(with_last(a, {a.size(-1)}), a.dtype(), a.device());
+  vectors |= needs_grad(a);
+  if (runs(a)) {
+    const LinalgKernels& kernels = linalg_kernels(name, a);
+    const View m = batch_of_matrices(v), values = batch_of_rows(w), i = batch_of_numbers(info);
+    const Unlocked unlocked(linalg_work(a) * 8, {&v, &w, &info});
+    kernels.eigh(m, values, vectors, upper, i);
+  }
+  if (!a.device().is_meta()) check_convergence(name, info);
+  Tensor outs[] = {w, v};
+  record_many(
+      "LinalgEighBackward0", outs,
+      [w = SavedOutput(w, 0), v = SavedOutput(v, 1)](std::span<Tensor> g, Node& self) {
+        const Tensor vectors = v.get(self);
+        Tensor inner;
+        if (g[0]) inner = on_diagonal(g[0]);
+        if (g[1])
+          inner = plus(inner, mul(matmul(transposed(vectors), g[1]), inverse_gaps(w.get(self))));
+        return Gradients(matmul(matmul(vectors, inner), transposed(vectors)));
+      },
+      a);
+  return {outs[0], vectors ? outs[1] : Tensor(), info};
+}
+
+static Tensor svd_gradient(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& gu,
+                           const Tensor& gs, const Tensor& gvh) {
+  const std::int64_t m = u.size(-2), n = vh.size(-1), k = s.size(-1);
+  const auto skew = [](const Tensor& x) { return sub(x, transposed(x)); };
+  const Tensor column = unsqueeze(s, -1), row = unsqueeze(s, -2);
+  Tensor inner;
+  if (gs) inner = on_diagonal(gs);
+  if (gu || gvh) {
+    const Tensor gaps = inverse_gaps(mul(s, s));
+    if (gu) inner = plus(inner, mul(mul(skew(matmul(transposed(u), gu)), gaps), row));
+    if (gvh) inner = plus(inner, mul(column, mul(skew(matmul(vh, transposed(gvh))), gaps)));
+  }
+  Tensor out = matmul(matmul(u, inner), vh);
+  if (gu && m > k) {
+    const Tensor outside = sub(gu, matmul(u, matmul(transposed(u), gu)));
+    out = add(out, matmul(div(outside, row), vh));
+  }
+  if (gvh && n > k) {
+    const Tensor outside = sub(gvh, matmul(matmul(gvh, transposed(vh)), vh));
+    out = add(out, matmul(u, div(outside, column)));
+  }
+  return out;
+}
+
+Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors) {
+  linalg_check(name, a, false);
+  vectors |= needs_grad(a);
+  const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
+  const Tensor s = empty(with_last(a, {k}), a.dtype(), a.device());
+  Tensor u, vh;
+  if (vectors) {
+    u = empty_columns(a, m, full ? m : k);
+    vh = empty_columns(a, full ? n : k, n);
+  }
+  if (runs(a)) {
+    const LinalgKernels& kernels = linalg_kernels(name, a);
+    const Tensor lost = columns_of(a), info = info_of(a);
+    const View from = batch_of_matrices(lost), values = batch_of_rows(s),
+               codes = batch_of_numbers(info);
+    View left{}, right{};
+    if (vectors) {
+      left = batch_of_matrices(u);
+      right = batch_of_matrices(vh);
+    }
+    {
+      const Unlocked unlocked(linalg_work(a) * 10, {&lost, &info, &s, &u, &vh});
+      kernels.svd(from, left, values, right, codes);
+    }
+    check_convergence(name, info);
+  } else if (vectors && !a.device().is_meta()) {
+    for (const Tensor& t : {u, vh})
+      if (t.numel()) copy_bits(t, eye(t.size(-2), t.size(-1), {a.dtype(), a.device()}));
+  }
+  if (!vectors) return {Tensor(), s, Tensor()};
+  Tensor outs[] = {u, s, vh};
+  record_many(
+      "LinalgSvdBackward0", outs,
+      [u = SavedOutput(u, 0), s = SavedOutput(s, 1), vh = SavedOutput(vh, 2), k](
+          std::span<Tensor> g, Node& self) {
+        const auto first = [k](const Tensor& t, int dim) {
+          return t ? slice(t, dim, 0, k, 1) : Tensor();
+        };
+        return Gradients(svd_gradient(first(u.get(self), -1), s.get(self), first(vh.get(self), -2),
+                                      first(g[0], -1), g[1], first(g[2], -2)));
+      },
+      a);
+  return {outs[0], outs[1], outs[2]};
+}
+
+}  // namespace rushlight

@@ -1,0 +1,37 @@
+// Factorisations of matrices and what solves with them. Matrices are the last two dimensions; the
+// others are a batch. `name` is the op that errors name. Dtypes: float32 and float64.
+#pragma once
+#include "ops/ops.h"
+
+namespace rushlight {
+
+using Name = std::string_view;
+using Pair = std::tuple<Tensor, Tensor>;
+using Triple = std::tuple<Tensor, Tensor, Tensor>;
+
+struct LinAlgError : RuntimeError {
+  using RuntimeError::RuntimeError;
+};
+
+void linalg_check(Name name, const Tensor& a, bool square);  // dimensions, dtype, device
+
+// ---- linalg.cpp: factors. The last result is `info`, int32, one for each matrix.
+Triple linalg_lu(Name name, const Tensor& a);  // L and U packed, pivots (int32, from 1), info
+Pair linalg_cholesky(Name name, const Tensor& a, bool upper);
+Pair linalg_qr(Name name, const Tensor& a, bool complete);  // no info: Q (m, k or m) and R
+// Eigenvalues, ascending, and vectors (undefined unless wanted) of symmetric matrices.
+Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors);
+// U, S, Vh: k = min(m, n) of them, or all; info is checked and raises.
+Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors);
+
+// ---- linalg_solve.cpp
+Pair linalg_solve(Name name, const Tensor& a,
+                  const Tensor& b);  // x with a x = b; batches broadcast
+Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transposed);
+// int64 (..., n): row i of P^T a is row p[i] of a, for pivots (..., n); or the inverse of that.
+Tensor linalg_permutation(const Tensor& pivots, std::int64_t n, bool inverse);
+Tensor linalg_solve_triangular(Name name, const Tensor& a, const Tensor& b, bool upper, bool unit);
+// The first columns of the product of reflections I - tau v v^T, v below the diagonal of a.
+Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau);
+
+}  // namespace rushlight

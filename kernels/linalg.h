@@ -1,0 +1,30 @@
+// Factorisations of matrices. A changer must know: matrices are batches of rank 3 in column-major
+// order (strides m * n, 1, m), float32 or float64, and are overwritten; `info` holds one int32 for
+// each matrix, 0 where it went well, as LAPACK says it. Sizes fit 31 bits.
+#pragma once
+#include "view.h"
+
+namespace rushlight {
+
+struct LinalgKernels {
+  const char* (*absence)();  // why there is nothing here to call; null where there is
+  // a := L and U packed; pivots int32 (batch, min(m, n)): row i was exchanged with pivots[i] - 1.
+  void (*lu)(const View& a, const View& pivots, const View& info);
+  // b := solution of a x = b, or of its transpose, from the factors of lu().
+  void (*lu_solve)(const View& lu, const View& pivots, const View& b, bool transposed);
+  // a := its factor in the triangle that `upper` names; the other triangle is left as it was.
+  void (*cholesky)(const View& a, bool upper, const View& info);
+  // b := solution of a x = b for triangular a.
+  void (*solve_triangular)(const View& a, const View& b, bool upper, bool unit);
+  // a := R above the diagonal and Householder vectors below it; tau (batch, min(m, n)).
+  void (*qr)(const View& a, const View& tau);
+  // a (m, n <= m) := the first n columns of Q, from the vectors in its first columns.
+  void (*householder)(const View& a, const View& tau);
+  // a := eigenvectors if `vectors`; values (batch, n) ascend. Reads one triangle.
+  void (*eigh)(const View& a, const View& values, bool vectors, bool upper, const View& info);
+  // a is lost. u (m, k) and vt (k, n) as they are sized: k = min(m, n), all, or no data for none.
+  void (*svd)(const View& a, const View& u, const View& s, const View& vt, const View& info);
+};
+extern const LinalgKernels cpu_linalg;  // MatmulKernels points to it
+
+}  // namespace rushlight

@@ -1,0 +1,1 @@
+"""torch.linalg by topic: factors, solving, norms and products."""

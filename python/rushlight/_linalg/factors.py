@@ -1,0 +1,239 @@
+"""Factorisations: Cholesky, QR, LU, eigenvalues of symmetric matrices, singular values."""
+
+from rushlight import _C
+from rushlight._results import check_tensors, deliver, named
+
+LinAlgError = _C._LinAlgError
+
+cholesky_result = named("linalg_cholesky_ex", "L", "info")
+qr_result = named("linalg_qr", "Q", "R")
+eigh_result = named("linalg_eigh", "eigenvalues", "eigenvectors")
+svd_result = named("linalg_svd", "U", "S", "Vh")
+lu_result = named("linalg_lu", "P", "L", "U")
+lu_factor_result = named("linalg_lu_factor", "LU", "pivots")
+lu_factor_ex_result = named("linalg_lu_factor_ex", "LU", "pivots", "info")
+
+
+def check_info(name, info, words):
+    """LinAlgError for the first matrix whose factorisation went wrong."""
+    bad = info.reshape(-1).nonzero()
+    if bad.numel():
+        place = int(bad[0])
+        element = f"(Batch element {place}): " if info.dim() else ""
+        raise LinAlgError(f"{name}: {element}{words.format(int(info.reshape(-1)[place]))}")
+
+
+def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
+    """cholesky() that reports in `info` (0 where it went well) instead of raising.
+
+    >>> torch.linalg.cholesky_ex(torch.eye(2)).info
+    tensor(0, dtype=torch.int32)
+    """
+    check_tensors("linalg_cholesky_ex", A=A)
+    factor, info = _C._linalg_cholesky("linalg.cholesky", A, upper)
+    if check_errors:
+        check_info("linalg.cholesky_ex", info, NOT_POSITIVE)
+    return deliver("linalg_cholesky_ex", cholesky_result((factor, info)), out)
+
+
+NOT_POSITIVE = (
+    "The factorization could not be completed because the input is not positive-definite "
+    "(the leading minor of order {} is not positive-definite)."
+)
+
+
+def cholesky(A, *, upper=False, out=None):
+    """The lower triangular L with A = L L^T, of a symmetric positive-definite A.
+
+    Args:
+        upper: return L^T instead, and read A's upper triangle.
+
+    Raises:
+        LinAlgError: if A is not positive-definite.
+
+    >>> torch.linalg.cholesky(torch.tensor([[4.0, 2.0], [2.0, 2.0]]))
+    tensor([[2., 0.],
+            [1., 1.]])
+    """
+    check_tensors("linalg_cholesky", A=A)
+    factor, info = _C._linalg_cholesky("linalg.cholesky", A, upper)
+    check_info("linalg.cholesky", info, NOT_POSITIVE)
+    return deliver("linalg_cholesky", factor, out)
+
+
+def qr(A, mode="reduced", *, out=None):
+    """Q with orthonormal columns and an upper triangular R: A = Q R.
+
+    Args:
+        mode: "reduced"; "complete" for a square Q; "r" for R alone, with an empty Q.
+
+    >>> Q, R = torch.linalg.qr(torch.tensor([[3.0, 1.0], [4.0, 2.0]]))
+    >>> torch.allclose(Q @ R, torch.tensor([[3.0, 1.0], [4.0, 2.0]]))
+    True
+    """
+    check_tensors("linalg_qr", A=A)
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
+            "'r', or 'complete'"
+        )
+    q, r = _C._linalg_qr("linalg.qr", A, mode == "complete")
+    if mode == "r":
+        if A.requires_grad and _C.is_grad_enabled():
+            r.register_hook(_refuse_r)
+        q = A.new_empty((0,), requires_grad=r.requires_grad)
+    return deliver("linalg_qr", qr_result((q, r)), out)
+
+
+def _refuse_r(grad):
+    raise RuntimeError("The derivative of linalg.qr depends on Q, which mode='r' does not return")
+
+
+def _is_upper(UPLO):
+    if not isinstance(UPLO, str):
+        raise TypeError(f"linalg_eigh(): argument 'UPLO' must be str, not {type(UPLO).__name__}")
+    if UPLO.upper() not in ("U", "L"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return UPLO.upper() == "U"
+
+
+def eigh(A, UPLO="L", *, out=None):
+    """Eigenvalues, ascending, and eigenvectors (as columns) of a symmetric matrix.
+
+    Args:
+        UPLO: which triangle of A is read, "L" or "U".
+
+    >>> torch.linalg.eigh(torch.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
+    tensor([1., 2.])
+    """
+    check_tensors("linalg_eigh", A=A)
+    values, vectors, _ = _C._linalg_eigh("linalg.eigh", A, _is_upper(UPLO), True)
+    return deliver("linalg_eigh", eigh_result((values, vectors)), out)
+
+
+def eigvalsh(A, UPLO="L", *, out=None):
+    """The eigenvalues of a symmetric matrix, ascending.
+
+    >>> torch.linalg.eigvalsh(torch.tensor([[2.0, 0.0], [0.0, 1.0]]))
+    tensor([1., 2.])
+    """
+    check_tensors("linalg_eigvalsh", A=A)
+    values = _C._linalg_eigh("linalg.eigvalsh", A, _is_upper(UPLO), False)[0]
+    return deliver("linalg_eigvalsh", values, out)
+
+
+def svd(A, full_matrices=True, *, driver=None, out=None):
+    """U, S and Vh with A = U diag(S) Vh; S descends.
+
+    Args:
+        full_matrices: square U and Vh; else as many columns and rows as there are values.
+
+    >>> torch.linalg.svd(torch.tensor([[3.0, 0.0], [0.0, -2.0]])).S
+    tensor([3., 2.])
+    """
+    check_tensors("linalg_svd", A=A)
+    _check_driver("linalg.svd", driver)
+    result = svd_result(_C._linalg_svd("linalg.svd", A, full_matrices, True))
+    return deliver("linalg_svd", result, out)
+
+
+def _check_driver(name, driver):
+    if driver is not None:
+        raise RuntimeError(
+            f"{name}: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER "
+            "backend."
+        )
+
+
+def svdvals(A, *, driver=None, out=None):
+    """The singular values, descending.
+
+    >>> torch.linalg.svdvals(torch.tensor([[3.0, 0.0], [0.0, -2.0]]))
+    tensor([3., 2.])
+    """
+    check_tensors("linalg_svdvals", A=A)
+    _check_driver("linalg.svd", driver)
+    return deliver("linalg_svdvals", _C._linalg_svd("linalg.svd", A, False, False)[1], out)
+
+
+def _no_pivot(name, pivot):
+    if not pivot:
+        raise RuntimeError(f"{name}: LU without pivoting is not implemented on the CPU")
+
+
+def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
+    """lu_factor() with `info`: where a diagonal element of U is zero, or 0.
+
+    >>> torch.linalg.lu_factor_ex(torch.eye(2)).info
+    tensor(0, dtype=torch.int32)
+    """
+    check_tensors("linalg_lu_factor_ex", A=A)
+    _C._linalg_check("torch.lu_factor", A, False)
+    _no_pivot("linalg.lu_factor", pivot)
+    packed, pivots, info = _C._linalg_lu("torch.lu_factor", A)
+    if check_errors:
+        check_info("torch.linalg.lu_factor_ex", info, ZERO_ON_DIAGONAL)
+    return deliver("linalg_lu_factor_ex", lu_factor_ex_result((packed, pivots, info)), out)
+
+
+ZERO_ON_DIAGONAL = (
+    "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero. If you still "
+    "want to perform the factorization, consider calling linalg.lu(A, pivot) or "
+    "linalg.lu_factor_ex(A, pivot)"
+)
+
+
+def lu_factor(A, *, pivot=True, out=None):
+    """L and U packed in one matrix, and the exchanges of rows: what lu_solve() takes.
+
+    >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[2.0, 1.0], [4.0, 4.0]]))
+    >>> LU, pivots
+    (tensor([[ 4.0000,  4.0000],
+            [ 0.5000, -1.0000]]), tensor([2, 2], dtype=torch.int32))
+    """
+    packed, pivots, info = lu_factor_ex(A, pivot=pivot)
+    check_info("torch.linalg.lu_factor", info, ZERO_ON_DIAGONAL)
+    return deliver("linalg_lu_factor", lu_factor_result((packed, pivots)), out)
+
+
+def unpacked(packed, pivots, with_lu=True, with_pivots=True):
+    """P, L and U of a packed factorisation."""
+    m, n = packed.shape[-2:]
+    k = min(m, n)
+    options = {"dtype": packed.dtype, "device": packed.device}
+    lower = upper = permutation = packed.new_empty((0,))
+    if with_lu:
+        one = _C.eye(m, k, **options)
+        lower = packed[..., :, :k].tril(-1) + one
+        upper = packed[..., :k, :].triu()
+    if with_pivots:
+        places = _C._linalg_permutation(pivots, m)
+        permutation = _C.eye(m, **options)[places.reshape(-1)].reshape((*places.shape, m))
+    return permutation, lower, upper
+
+
+def lu(A, *, pivot=True, out=None):
+    """P, L and U with A = P L U: a permutation, unit lower and upper triangular.
+
+    >>> P, L, U = torch.linalg.lu(torch.tensor([[2.0, 1.0], [4.0, 4.0]]))
+    >>> U
+    tensor([[ 4.,  4.],
+            [ 0., -1.]])
+    """
+    check_tensors("linalg_lu", A=A)
+    _C._linalg_check("linalg.lu", A, False)
+    _no_pivot("linalg.lu_factor", pivot)
+    packed, pivots, _ = _C._linalg_lu("linalg.lu", A)
+    return deliver("linalg_lu", lu_result(unpacked(packed, pivots)), out)
+
+
+def householder_product(input, tau, *, out=None):
+    """The first columns of the product of reflections I - tau v v^T.
+
+    >>> torch.linalg.householder_product(torch.eye(2), torch.zeros(2)).abs()
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    check_tensors("linalg_householder_product", input=input, tau=tau)
+    product = _C._linalg_householder("torch.linalg.householder_product", input, tau)
+    return deliver("linalg_householder_product", product, out)

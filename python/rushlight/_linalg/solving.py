@@ -1,0 +1,345 @@
+"""Solving linear equations: inverses, determinants, least squares."""
+
+from rushlight import _C
+from rushlight._linalg import factors
+from rushlight._results import check_tensors, deliver, named
+from rushlight._type_info import finfo
+from rushlight.autograd.function import Function
+
+inv_ex_result = named("linalg_inv_ex", "inverse", "info")
+solve_ex_result = named("linalg_solve_ex", "result", "info")
+slogdet_result = named("linalg_slogdet", "sign", "logabsdet")
+lstsq_result = named("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
+
+SINGULAR = "The solver failed because the input matrix is singular."
+NO_INVERSE = (
+    "The diagonal element {} is zero, the inversion could not be completed because the input "
+    "matrix is singular."
+)
+
+
+def _is_vector(A, B):
+    return B.dim() == 1 or (A.dim() - 1 == B.dim() and B.shape == A.shape[:-1])
+
+
+def _solved(name, A, B, left=True):
+    """x with A x = B (or x A = B), and info; B may be a batch of vectors."""
+    check_tensors(name.replace(".", "_"), A=A, B=B)
+    _C._linalg_check(name, A, True)
+    vector = _is_vector(A, B)
+    if vector and not left:
+        raise RuntimeError(
+            f"{name}: Vector broadcasting of the left hand side is not supported for left=False. "
+            "In this case linalg.solve is equivalent to B / A.squeeze(-1)"
+        )
+    right = B.unsqueeze(-1) if vector else B
+    if left:
+        x, info = _C._linalg_solve(name, A, right)
+    else:
+        x, info = _C._linalg_solve(name, A.mT, right.mT)
+        x = x.mT
+    return (x.squeeze(-1) if vector else x), info
+
+
+def solve(A, B, *, left=True, out=None):
+    """The x with A x = B, for square A.
+
+    Args:
+        B: a matrix, a vector, or batches of them.
+        left: False for the x with x A = B.
+
+    Raises:
+        LinAlgError: if A is singular.
+
+    >>> torch.linalg.solve(torch.tensor([[2.0, 0.0], [0.0, 4.0]]), torch.tensor([2.0, 2.0]))
+    tensor([1.0000, 0.5000])
+    """
+    x, info = _solved("linalg.solve", A, B, left)
+    factors.check_info("torch.linalg.solve", info, SINGULAR)
+    return deliver("linalg_solve", x, out)
+
+
+def solve_ex(A, B, *, left=True, check_errors=False, out=None):
+    """solve() that reports in `info` (0 where it went well) instead of raising.
+
+    >>> torch.linalg.solve_ex(torch.eye(2), torch.ones(2)).info
+    tensor(0, dtype=torch.int32)
+    """
+    x, info = _solved("linalg.solve", A, B, left)
+    if check_errors:
+        factors.check_info("torch.linalg.solve_ex", info, SINGULAR)
+    return deliver("linalg_solve_ex", solve_ex_result((x, info)), out)
+
+
+def _inverse(name, A):
+    check_tensors(name.replace(".", "_"), A=A)
+    _C._linalg_check(name, A, True)
+    return _C._linalg_solve(name, A, _C.eye(A.shape[-1], dtype=A.dtype, device=A.device))
+
+
+def inv(A, *, out=None):
+    """The inverse of square matrices.
+
+    Raises:
+        LinAlgError: if one is singular.
+
+    >>> torch.linalg.inv(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
+    """
+    inverse, info = _inverse("linalg.inv", A)
+    factors.check_info("linalg.inv", info, NO_INVERSE)
+    return deliver("linalg_inv", inverse, out)
+
+
+def inv_ex(A, *, check_errors=False, out=None):
+    """inv() that reports in `info` (0 where it went well) instead of raising.
+
+    >>> torch.linalg.inv_ex(torch.eye(2)).info
+    tensor(0, dtype=torch.int32)
+    """
+    inverse, info = _inverse("linalg.inv", A)
+    if check_errors:
+        factors.check_info("linalg.inv_ex", info, NO_INVERSE)
+    return deliver("linalg_inv_ex", inv_ex_result((inverse, info)), out)
+
+
+def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
+    """The x with A x = B for a triangular A; the other triangle is not read.
+
+    Args:
+        upper: which triangle A is.
+        left: False for the x with x A = B.
+        unitriangular: take A's diagonal as ones.
+
+    >>> A = torch.tensor([[2.0, 1.0], [0.0, 4.0]])
+    >>> torch.linalg.solve_triangular(A, torch.tensor([[4.0], [8.0]]), upper=True)
+    tensor([[1.],
+            [2.]])
+    """
+    check_tensors("linalg_solve_triangular", A=A, B=B)
+    name = "linalg.solve_triangular"
+    if left:
+        x = _C._linalg_solve_triangular(name, A, B, upper, unitriangular)
+    else:
+        _C._linalg_check(name, A, True)
+        x = _C._linalg_solve_triangular(name, A.mT, B.mT, not upper, unitriangular).mT
+    return deliver("linalg_solve_triangular", x, out)
+
+
+def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
+    """The x with A x = B from the factors of A that lu_factor() gives.
+
+    Args:
+        left: False for the x with x A = B.
+        adjoint: solve with A^T.
+
+    >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    >>> torch.linalg.lu_solve(LU, pivots, torch.tensor([[2.0], [2.0]]))
+    tensor([[1.0000],
+            [0.5000]])
+    """
+    check_tensors("linalg_lu_solve", LU=LU, pivots=pivots, B=B)
+    _C._linalg_check("linalg.lu_solve", LU, True)
+    if _C.is_grad_enabled() and (LU.requires_grad or B.requires_grad):
+        P, L, U = factors.unpacked(LU, pivots)
+        if adjoint == left:  # A^T x = B, or x A = B
+            right = B if left else B.mT
+            y = solve_triangular(U.mT, right, upper=False)
+            x = P @ solve_triangular(L.mT, y, upper=True, unitriangular=True)
+        else:
+            right = B if left else B.mT
+            y = solve_triangular(L, P.mT @ right, upper=False, unitriangular=True)
+            x = solve_triangular(U, y, upper=True)
+        return deliver("linalg_lu_solve", x if left else x.mT, out)
+    if left:
+        x = _C._linalg_lu_solve(LU, pivots, B, adjoint)
+    else:
+        x = _C._linalg_lu_solve(LU, pivots, B.mT, not adjoint).mT
+    return deliver("linalg_lu_solve", x, out)
+
+
+def _parity(pivots):
+    """1 or -1 by the number of exchanges."""
+    here = _C.arange(1, pivots.shape[-1] + 1, device=pivots.device)
+    return 1 - 2 * ((pivots != here).sum(-1) % 2)
+
+
+def _adjugate_transposed(A):
+    """d det(A) / dA where A may be singular: by singular values."""
+    u, s, vh = _C._linalg_svd("linalg.det", A, True, True)
+    n = A.shape[-1]
+    one = _C.eye(n, dtype=_C.bool, device=A.device)
+    others = s.unsqueeze(-2).expand(*s.shape, n).masked_fill(one, 1.0).prod(-1)
+    sign = _Determinant.apply(u.detach()) * _Determinant.apply(vh.detach())
+    return sign[..., None, None] * (u * others.unsqueeze(-2)) @ vh
+
+
+class _Determinant(Function):
+    @staticmethod
+    def forward(ctx, A):
+        packed, pivots, _ = _C._linalg_lu("linalg.det", A)
+        result = packed.diagonal(0, -2, -1).prod(-1) * _parity(pivots)
+        ctx.save_for_backward(A, result)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad):
+        A, det = ctx.saved_tensors
+        if A.numel() == 0:
+            return _C.zeros_like(A)
+        scale = grad[..., None, None]
+        if (det == 0).any():
+            return scale * _adjugate_transposed(A)
+        one = _C.eye(A.shape[-1], dtype=A.dtype, device=A.device)
+        return _C._linalg_solve("linalg.det", A.mT, (scale * det[..., None, None]) * one)[0]
+
+
+def det(A, *, out=None):
+    """The determinant of square matrices.
+
+    >>> torch.linalg.det(torch.tensor([[2.0, 1.0], [0.0, 4.0]]))
+    tensor(8.)
+    """
+    check_tensors("linalg_det", A=A)
+    _C._linalg_check("linalg.det", A, True)
+    return deliver("linalg_det", _Determinant.apply(A), out)
+
+
+def slogdet(A, *, out=None):
+    """The sign of the determinant, and the logarithm of its absolute value.
+
+    >>> torch.linalg.slogdet(torch.tensor([[2.0, 0.0], [0.0, -4.0]])).sign
+    tensor(-1.)
+    """
+    check_tensors("linalg_slogdet", A=A)
+    _C._linalg_check("linalg.slogdet", A, True)
+    packed, pivots, _ = _C._linalg_lu("linalg.slogdet", A)
+    diagonal = packed.diagonal(0, -2, -1)
+    sign = diagonal.sgn().prod(-1) * _parity(pivots)
+    return deliver("linalg_slogdet", slogdet_result((sign, diagonal.abs().log().sum(-1))), out)
+
+
+class _PseudoInverse(Function):
+    """With the gradient of Golub and Pereyra (1973), which needs no singular vectors."""
+
+    @staticmethod
+    def forward(ctx, A, least, hermitian):
+        if hermitian:
+            values, vectors, _ = _C._linalg_eigh("linalg.pinv", A, False, True)
+            keep = values.abs() > least(values.abs().amax(-1, True))
+            inverse = _C.where(keep, values.masked_fill(~keep, 1).reciprocal(), 0)
+            result = (vectors * inverse.unsqueeze(-2)) @ vectors.mT
+        else:
+            u, s, vh = _C._linalg_svd("linalg.pinv", A, False, True)
+            keep = s > least(s[..., :1])
+            inverse = _C.where(keep, s.masked_fill(~keep, 1).reciprocal(), 0)
+            result = (vh.mT * inverse.unsqueeze(-2)) @ u.mT
+        ctx.save_for_backward(A, result)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad):
+        A, pinv = ctx.saved_tensors
+        across, pinv_t = grad.mT, pinv.mT
+        if A.shape[-2] <= A.shape[-1]:
+            k = across @ pinv
+            right = k @ pinv_t
+            result = right - (A @ pinv) @ right + (pinv_t @ pinv) @ (across - k @ A)
+            return result - (pinv @ k).mT, None, None
+        k = pinv @ across
+        left = pinv_t @ k
+        result = (across - A @ k) @ pinv @ pinv_t + left - left @ pinv @ A
+        return result - (k @ pinv).mT, None, None
+
+
+def _tolerances(A, atol, rtol):
+    """What a singular value must exceed, given the largest: torch's rule."""
+    if rtol is None:
+        given = atol is not None and bool(_C.as_tensor(atol).gt(0).any())
+        rtol = 0.0 if given else max(A.shape[-2:]) * finfo(A.dtype).eps
+    atol, rtol = (
+        x.unsqueeze(-1) if isinstance(x, _C.Tensor) and x.dim() else x
+        for x in (0.0 if atol is None else atol, rtol)
+    )
+    return lambda largest: _C.maximum(_C.as_tensor(atol, dtype=A.dtype), rtol * largest)
+
+
+def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
+    """The pseudo-inverse: of all x that minimise |A x - b|, pinv(A) b is the shortest.
+
+    Args:
+        atol: singular values up to this count as 0.
+        rtol: so do those up to rtol times the largest; max(m, n) * eps by default.
+        hermitian: A is symmetric, and eigenvalues serve.
+
+    >>> torch.linalg.pinv(torch.tensor([[2.0, 0.0], [0.0, 0.0]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.0000]])
+    """
+    check_tensors("linalg_pinv", A=A)
+    _C._linalg_check("linalg.pinv", A, bool(hermitian))
+    if A.numel() == 0:
+        return deliver("linalg_pinv", A.mT.clone(), out)
+    least = _tolerances(A, atol, rcond if rtol is None else rtol)
+    return deliver("linalg_pinv", _PseudoInverse.apply(A, least, bool(hermitian)), out)
+
+
+def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
+    """How many singular values are not 0 within the tolerances of pinv().
+
+    >>> torch.linalg.matrix_rank(torch.ones(3, 3))
+    tensor(1)
+    """
+    check_tensors("linalg_matrix_rank", A=A)
+    _C._linalg_check("linalg.matrix_rank", A, bool(hermitian))
+    if A.numel() == 0:
+        return deliver("linalg_matrix_rank", _C.zeros(A.shape[:-2], dtype=_C.int64), out)
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    least = _tolerances(A, atol, rtol)
+    with_history = A.detach()
+    if hermitian:
+        values = _C._linalg_eigh("linalg.matrix_rank", with_history, False, False)[0].abs()
+    else:
+        values = _C._linalg_svd("linalg.matrix_rank", with_history, False, False)[1]
+    return deliver("linalg_matrix_rank", (values > least(values.amax(-1, True))).sum(-1), out)
+
+
+def lstsq(A, B, rcond=None, *, driver=None):
+    """The x that minimises |A x - B|, with residuals, rank and singular values.
+
+    Args:
+        driver: 'gelsy' (the default), 'gels', 'gelsd' or 'gelss': which results are filled in.
+
+    >>> torch.linalg.lstsq(torch.eye(2), torch.tensor([[1.0], [2.0]])).solution
+    tensor([[1.],
+            [2.]])
+    """
+    check_tensors("linalg_lstsq", A=A, B=B)
+    name = "torch.linalg.lstsq"
+    _C._linalg_check(name, A, False)
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(
+            f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
+        )
+    if B.dim() < 1:
+        raise RuntimeError(f"{name}: other must have at least 1 dimension.")
+    if A.dtype != B.dtype:
+        raise RuntimeError(
+            f"{name}: Expected input and other to have the same dtype, but got input's dtype "
+            f"{A.dtype} and other's dtype {B.dtype}"
+        )
+    vector = _is_vector(A, B)
+    right = B.unsqueeze(-1) if vector else B
+    if right.dim() < 2 or right.shape[-2] != A.shape[-2]:
+        raise RuntimeError(f"{name}: input.size(-2) should match other.size(-{1 if vector else 2})")
+    m, n = A.shape[-2:]
+    empty = A.new_empty((0,))
+    solution = pinv(A, rtol=rcond) @ right
+    rank = _C.empty((0,), dtype=_C.int64) if driver == "gels" else matrix_rank(A, rtol=rcond)
+    full = m > n and (driver == "gels" or bool((rank == n).all())) and driver != "gelsy"
+    residuals = (A @ solution - right).square().sum(-2) if full and driver is not None else empty
+    values = factors.svdvals(A.detach()) if driver in ("gelsd", "gelss") else empty
+    solution = solution.squeeze(-1) if vector else solution
+    return lstsq_result((solution, residuals, rank, values))

@@ -1,0 +1,461 @@
+"""The top level's functions of matrices and of distances; torch.linalg has the newer ones."""
+
+from rushlight import _C
+from rushlight._results import check_tensors, deliver, dtype_name, named, wrapped
+from rushlight.autograd.function import Function
+
+__all__ = [
+    "cdist",
+    "chain_matmul",
+    "cholesky",
+    "cholesky_inverse",
+    "cholesky_solve",
+    "cross",
+    "det",
+    "dist",
+    "inner",
+    "inverse",
+    "logdet",
+    "lu",
+    "lu_solve",
+    "lu_unpack",
+    "matrix_exp",
+    "matrix_power",
+    "orgqr",
+    "pinverse",
+    "qr",
+    "renorm",
+    "slogdet",
+    "svd",
+    "triangular_solve",
+    "vander",
+    "vdot",
+]
+
+_svd_result = named("svd", "U", "S", "V")
+_qr_result = named("qr", "Q", "R")
+_triangular_result = named("triangular_solve", "solution", "cloned_coefficient")
+
+
+def cholesky(input, upper=False, *, out=None):
+    """torch.linalg.cholesky(): L with input = L L^T.
+
+    >>> torch.cholesky(torch.tensor([[4.0, 2.0], [2.0, 2.0]]))
+    tensor([[2., 0.],
+            [1., 1.]])
+    """
+    from rushlight import linalg
+
+    return linalg.cholesky(input, upper=upper, out=out)
+
+
+def cholesky_solve(input, L, upper=False, *, out=None):
+    """The x with A x = input, where A = L L^T (or U^T U).
+
+    >>> torch.cholesky_solve(torch.tensor([[4.0]]), torch.tensor([[2.0]]))
+    tensor([[1.]])
+    """
+    check_tensors("cholesky_solve", input=input, L=L)
+    name = "cholesky_solve"
+    for argument, tensor in (("b", input), ("u", L)):
+        if tensor.dim() < 2:
+            raise RuntimeError(
+                f"{argument} should have at least 2 dimensions, but has {tensor.dim()} "
+                "dimensions instead"
+            )
+    _C._linalg_check(name, L, True)
+    return deliver(name, _CholeskySolve.apply(input, L, bool(upper)), out)
+
+
+class _CholeskySolve(Function):
+    """Its gradient is that of L L^T, for the whole of L."""
+
+    @staticmethod
+    def forward(ctx, input, L, upper):
+        lower = L.mT if upper else L
+        half = _C._linalg_solve_triangular("cholesky_solve", lower, input, False, False)
+        x = _C._linalg_solve_triangular("cholesky_solve", lower.mT, half, True, False)
+        ctx.save_for_backward(L, x)
+        ctx.upper, ctx.shape = upper, input.shape
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        L, x = ctx.saved_tensors
+        of_input = _CholeskySolve.apply(grad, L, ctx.upper)
+        product = of_input @ x.mT
+        both = product + product.mT
+        of_factor = -(L @ both) if ctx.upper else -(both @ L)
+        return of_input.sum_to_size(ctx.shape), of_factor.sum_to_size(L.shape), None
+
+
+def cholesky_inverse(L, upper=False, *, out=None):
+    """The inverse of A = L L^T (or U^T U).
+
+    >>> torch.cholesky_inverse(torch.tensor([[2.0]]))
+    tensor([[0.2500]])
+    """
+    check_tensors("cholesky_inverse", L=L)
+    _C._linalg_check("cholesky_inverse", L, True)
+    one = _C.eye(L.shape[-1], dtype=L.dtype, device=L.device).expand(L.shape)
+    return deliver("cholesky_inverse", cholesky_solve(one, L, upper), out)
+
+
+def qr(input, some=True, *, out=None):
+    """torch.linalg.qr().
+
+    >>> torch.qr(torch.eye(2)).R.abs()
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    from rushlight import linalg
+
+    return deliver("qr", _qr_result(linalg.qr(input, "reduced" if some else "complete")), out)
+
+
+def svd(input, some=True, compute_uv=True, *, out=None):
+    """U, S and V (not V^T) with input = U diag(S) V^T.
+
+    Args:
+        some: as many columns as there are values; else square U and V.
+        compute_uv: False: zeros stand for U and V.
+
+    >>> torch.svd(torch.tensor([[3.0, 0.0], [0.0, 2.0]])).S
+    tensor([3., 2.])
+    """
+    check_tensors("svd", input=input)
+    if input.dim() < 2:
+        raise RuntimeError("linalg.svd: The input tensor A must have at least 2 dimensions.")
+    if compute_uv:
+        u, s, vh = _C._linalg_svd("linalg.svd", input, not some, True)
+        return deliver("svd", _svd_result((u, s, vh.mT)), out)
+    s = _C._linalg_svd("linalg.svd", input, False, False)[1]
+    m, n = input.shape[-2:]
+    u, v = (input.new_zeros((*input.shape[:-2], size, size)) for size in (m, n))
+    return deliver("svd", _svd_result((u, s, v)), out)
+
+
+def det(input):
+    """torch.linalg.det().
+
+    >>> torch.det(torch.tensor([[2.0, 1.0], [0.0, 4.0]]))
+    tensor(8.)
+    """
+    from rushlight import linalg
+
+    return linalg.det(input)
+
+
+def slogdet(input, *, out=None):
+    """torch.linalg.slogdet().
+
+    >>> torch.slogdet(torch.eye(2)).logabsdet
+    tensor(0.)
+    """
+    from rushlight import linalg
+
+    return linalg.slogdet(input, out=out)
+
+
+def logdet(input):
+    """The logarithm of the determinant; NaN where that is negative.
+
+    >>> torch.logdet(torch.eye(2))
+    tensor(0.)
+    """
+    from rushlight import linalg
+
+    sign, logabsdet = linalg.slogdet(input)
+    return _C.where(sign == -1, float("nan"), logabsdet)
+
+
+def inverse(input, *, out=None):
+    """torch.linalg.inv().
+
+    >>> torch.inverse(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
+    """
+    from rushlight import linalg
+
+    return linalg.inv(input, out=out)
+
+
+def pinverse(input, rcond=1e-15):
+    """torch.linalg.pinv().
+
+    >>> torch.pinverse(torch.tensor([[2.0, 0.0]]))
+    tensor([[0.5000],
+            [0.0000]])
+    """
+    from rushlight import linalg
+
+    return linalg.pinv(input, rcond)
+
+
+def matrix_power(input, n, *, out=None):
+    """torch.linalg.matrix_power().
+
+    >>> torch.matrix_power(torch.tensor([[1, 1], [0, 1]]), 3)
+    tensor([[1, 3],
+            [0, 1]])
+    """
+    from rushlight import linalg
+
+    return linalg.matrix_power(input, n, out=out)
+
+
+def matrix_exp(input):
+    """torch.linalg.matrix_exp().
+
+    >>> torch.matrix_exp(torch.zeros(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    from rushlight import linalg
+
+    return linalg.matrix_exp(input)
+
+
+def chain_matmul(*matrices, out=None):
+    """torch.linalg.multi_dot().
+
+    >>> torch.chain_matmul(torch.ones(2, 3), torch.ones(3, 4)).shape
+    torch.Size([2, 4])
+    """
+    from rushlight import linalg
+
+    if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
+        matrices = tuple(matrices[0])
+    if len(matrices) == 1:
+        return deliver("chain_matmul", matrices[0], out)
+    return linalg.multi_dot(matrices, out=out)
+
+
+def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
+    """The x with A x = input (or A^T x), for a triangular A; with a copy of A.
+
+    >>> torch.triangular_solve(torch.tensor([[4.0]]), torch.tensor([[2.0]])).solution
+    tensor([[2.]])
+    """
+    check_tensors("triangular_solve", input=input, A=A)
+    for argument, tensor in (("b", input), ("A", A)):
+        if tensor.dim() < 2:
+            raise RuntimeError(
+                f"torch.triangular_solve: Expected {argument} to have at least 2 dimensions, but "
+                f"it has {tensor.dim()} dimensions instead"
+            )
+    left = A.mT if transpose else A
+    x = _C._linalg_solve_triangular(
+        "triangular_solve", left, input, upper != bool(transpose), unitriangular
+    )
+    batch = x.shape[:-2]
+    return deliver(
+        "triangular_solve", _triangular_result((x, A.expand(*batch, *A.shape[-2:]).clone())), out
+    )
+
+
+def lu(A, pivot=True, get_infos=False, out=None):
+    """L and U packed in one matrix, and the exchanges of rows, counted from 1.
+
+    >>> torch.lu(torch.eye(2))[1]
+    tensor([1, 2], dtype=torch.int32)
+    """
+    from rushlight import linalg
+
+    packed, pivots, info = linalg.lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
+    return deliver("lu", (packed, pivots, info) if get_infos else (packed, pivots), out)
+
+
+def lu_solve(b, LU_data, LU_pivots, *, out=None):
+    """torch.linalg.lu_solve().
+
+    >>> torch.lu_solve(torch.ones(2, 1), *torch.lu(torch.eye(2)))
+    tensor([[1.],
+            [1.]])
+    """
+    from rushlight import linalg
+
+    return linalg.lu_solve(LU_data, LU_pivots, b, out=out)
+
+
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
+    """P, L and U of what lu() returned.
+
+    >>> torch.lu_unpack(*torch.lu(torch.eye(2)))[2]
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    from rushlight._linalg import factors
+
+    check_tensors("lu_unpack", LU_data=LU_data, LU_pivots=LU_pivots)
+    if unpack_pivots and LU_pivots.dtype != _C.int32:
+        raise RuntimeError(
+            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype."
+        )
+    parts = factors.unpacked(LU_data, LU_pivots, unpack_data, unpack_pivots)
+    return deliver("lu_unpack", parts, out)
+
+
+def orgqr(input, tau):
+    """torch.linalg.householder_product().
+
+    >>> torch.orgqr(torch.eye(2), torch.zeros(2)).abs()
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    from rushlight import linalg
+
+    return linalg.householder_product(input, tau)
+
+
+def cross(input, other, dim=None, *, out=None):
+    """The cross product along dim; by default the first dimension of size 3.
+
+    >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
+    tensor([0, 0, 1])
+    """
+    from rushlight import linalg
+
+    check_tensors("cross", input=input, other=other)
+    if dim is None:
+        if 3 not in tuple(input.shape):
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = tuple(input.shape).index(3)
+    return linalg.cross(input, other, dim=dim, out=out)
+
+
+def vander(x, N=None, increasing=False):
+    """The powers of x as columns; the highest first unless `increasing`.
+
+    >>> torch.vander(torch.tensor([2, 3]))
+    tensor([[2, 1],
+            [3, 1]])
+    """
+    check_tensors("vander", x=x)
+    if x.dim() != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    n = x.shape[0] if N is None else N
+    if n < 0:
+        raise RuntimeError("N must be non-negative.")
+    rows = [x**i for i in range(n)]
+    result = _C.stack(rows, -1) if rows else x.new_empty((x.shape[0], 0))
+    return result if increasing else result.flip(-1)
+
+
+def vdot(input, other, *, out=None):
+    """dot(), of real numbers.
+
+    >>> torch.vdot(torch.tensor([2, 3]), torch.tensor([2, 1]))
+    tensor(7)
+    """
+    return _C.dot(input, other, out=out)
+
+
+def inner(input, other, *, out=None):
+    """The sum of products over the last dimension of both.
+
+    >>> torch.inner(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor(11)
+    """
+    check_tensors("inner", input=input, other=other)
+    if input.dim() == 0 or other.dim() == 0:
+        return deliver("inner", input * other, out)
+    if input.shape[-1] != other.shape[-1]:
+        raise RuntimeError(
+            f"inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(input.shape)} and {list(other.shape)}"
+        )
+    from rushlight.functional import tensordot
+
+    return deliver("inner", tensordot(input, other, ([-1], [-1])), out)
+
+
+def dist(input, other, p=2):
+    """The p-norm of input - other.
+
+    >>> torch.dist(torch.tensor([3.0, 4.0]), torch.zeros(2))
+    tensor(5.)
+    """
+    check_tensors("dist", input=input, other=other)
+    return _C.norm(input - other, float(p))
+
+
+def renorm(input, p, dim, maxnorm, *, out=None):
+    """input with each part along dim shortened to a p-norm of maxnorm, where it is longer.
+
+    >>> torch.renorm(torch.tensor([[3.0, 4.0], [0.0, 1.0]]), 2, 0, 1.0)
+    tensor([[0.6000, 0.8000],
+            [0.0000, 1.0000]])
+    """
+    check_tensors("renorm", input=input)
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    if input.dim() <= 1:
+        raise RuntimeError(
+            f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions"
+        )
+    if not input.is_floating_point():
+        raise RuntimeError(
+            f"renorm: expected a floating point tensor, got {dtype_name(input.dtype)}"
+        )
+    dim = wrapped(dim, input.dim())
+    others = [d for d in range(input.dim()) if d != dim]
+    wide = input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
+    length = _C.linalg_vector_norm(wide, p, others, True)
+    factor = _C.where(length > maxnorm, maxnorm / (length + 1e-7), 1.0)
+    return deliver("renorm", (wide * factor).to(input.dtype), out)
+
+
+_MM_MODES = {
+    None: None,
+    "use_mm_for_euclid_dist_if_necessary": None,
+    "use_mm_for_euclid_dist": True,
+    "donot_use_mm_for_euclid_dist": False,
+}
+
+
+def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
+    """The p-norm distance of each row of x1 to each row of x2.
+
+    Args:
+        compute_mode: whether p = 2 is computed by a matrix product: by default above 25 rows.
+
+    >>> torch.cdist(torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0]]))
+    tensor([[5.]])
+    """
+    check_tensors("cdist", x1=x1, x2=x2)
+    if compute_mode not in _MM_MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if not x.is_floating_point():
+            raise RuntimeError(
+                f"cdist only supports floating-point dtypes, {name} got: {dtype_name(x.dtype)}"
+            )
+        if x.dim() < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.dim()}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    by_product = _MM_MODES[compute_mode]
+    if by_product is None:
+        by_product = x1.shape[-2] > 25 or x2.shape[-2] > 25
+    if p == 2 and by_product and x1.shape[-1] > 0:
+        return _euclidean(x1, x2)
+    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    if difference.shape[-1] == 0:
+        return difference.sum(-1)
+    return _C.linalg_vector_norm(difference, p, -1)
+
+
+def _euclidean(x1, x2):
+    """By |a - b|^2 = |a|^2 - 2 a b + |b|^2; the gradient at a distance of 0 is 0."""
+    a, b = (x.square().sum(-1, True) for x in (x1, x2))
+    squared = (a + b.mT - 2 * (x1 @ x2.mT)).clamp_min(0)
+    positive = squared > 0
+    return _C.where(positive, squared.masked_fill(~positive, 1).sqrt(), 0)

@@ -1,0 +1,158 @@
+"""Methods of Tensor by the functions of the modules that hold them; loaded on their first call."""
+
+from rushlight import _C
+
+Tensor = _C.Tensor
+
+# module: functions that are methods too
+_FUNCTIONS = {
+    "_matrices": "cholesky cholesky_inverse cholesky_solve cross det dist inner inverse logdet lu "
+    "lu_solve matrix_exp matrix_power orgqr pinverse qr renorm slogdet svd triangular_solve vdot",
+    "_statistics": "corrcoef cov histogram nanquantile quantile",
+    "_placing": "as_strided_scatter diagflat diagonal_scatter dsplit index_reduce isin put "
+    "scatter_reduce select_scatter slice_scatter unsafe_chunk unsafe_split",
+    "_elementwise": "angle conj conj_physical conj_physical_ float_power frexp gcd igamma igammac "
+    "isreal lcm ldexp mvlgamma nextafter resolve_conj resolve_neg sinc",
+    "special": "i0",
+}
+# those with an in-place form of their name and an underscore
+_IN_PLACE = (
+    "float_power gcd i0 igamma igammac index_reduce lcm ldexp mvlgamma nextafter put renorm "
+    "scatter_reduce sinc"
+).split()
+
+
+def _of(module, name):
+    def method(self, *args, **kwargs):
+        import importlib
+
+        return getattr(importlib.import_module("rushlight." + module), name)(self, *args, **kwargs)
+
+    method.__name__, method.__qualname__ = name, f"Tensor.{name}"
+    method.__doc__ = f"See torch.{name}()."
+    setattr(Tensor, name, method)
+
+
+def _in_place(module, name):
+    def method(self, *args, **kwargs):
+        import importlib
+
+        function = getattr(importlib.import_module("rushlight." + module), name)
+        return _written(name + "_", self, function(self, *args, **kwargs))
+
+    method.__name__, method.__qualname__ = name + "_", f"Tensor.{name}_"
+    method.__doc__ = f"{name}() in place."
+    setattr(Tensor, name + "_", method)
+
+
+def _written(name, self, result):
+    if result.shape != self.shape:
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape "
+            f"{list(result.shape)}\n{name}() writes to its own tensor"
+        )
+    if not _C.can_cast(result.dtype, self.dtype):
+        from rushlight._results import dtype_name
+
+        raise RuntimeError(
+            f"result type {dtype_name(result.dtype)} can't be cast to the desired output type "
+            f"{dtype_name(self.dtype)}\n{name}() writes to its own tensor"
+        )
+    return self.copy_(result)
+
+
+for _module, _names in _FUNCTIONS.items():
+    for _name in _names.split():
+        _of(_module, _name)
+        if _name in _IN_PLACE:
+            _in_place(_module, _name)
+
+
+def _method(function):
+    setattr(Tensor, function.__name__, function)
+    return function
+
+
+@_method
+def resize_(self, *size, memory_format=None):
+    """Gives the tensor another shape; what is added is not set, what is cut off is kept.
+
+    Raises:
+        RuntimeError: if the tensor requires grad.
+
+    >>> torch.tensor([1, 2, 3]).resize_(2)
+    tensor([1, 2])
+    """
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = tuple(size[0])
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    shape = _C.empty(size, device="meta")
+    if tuple(self.shape) == tuple(shape.shape):
+        return self
+    held = self.untyped_storage().nbytes() // self.element_size()
+    needed = self.storage_offset() + shape.numel()
+    if needed > held:
+        flat = self.new_empty((needed,))
+        if held:
+            flat[:held].copy_(self.as_strided((held,), (1,), 0))
+        self.data = flat.as_strided(shape.shape, shape.stride(), self.storage_offset())
+        return self
+    return self.as_strided_(shape.shape, shape.stride(), self.storage_offset())
+
+
+@_method
+def resize_as_(self, the_template, *, memory_format=None):
+    """resize_() to the shape of another tensor.
+
+    >>> torch.tensor([1, 2, 3]).resize_as_(torch.zeros(2))
+    tensor([1, 2])
+    """
+    return self.resize_(the_template.shape)
+
+
+@_method
+def new_empty_strided(self, size, stride, dtype=None, device=None, requires_grad=False):
+    """An unset tensor of self's dtype and device with the given strides.
+
+    >>> torch.zeros(1).new_empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    return _C.empty_strided(
+        size,
+        stride,
+        dtype=dtype or self.dtype,
+        device=device or self.device,
+        requires_grad=requires_grad,
+    )
+
+
+@_method
+def polygamma_(self, n):
+    """polygamma() in place."""
+    return _written("polygamma_", self, self.polygamma(n))
+
+
+@_method
+def sum_to_size(self, *size):
+    """The sum over what broadcasting from `size` to self's shape would spread.
+
+    >>> torch.ones(2, 3).sum_to_size(1, 3)
+    tensor([[2., 2., 2.]])
+    """
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = size[0]
+    if not size:
+        return self.sum()
+    lead = self.dim() - len(size)
+    fits = lead >= 0 and all(
+        n in (1, own) for n, own in zip(size, self.shape[max(lead, 0) :], strict=False)
+    )
+    if not fits:
+        raise RuntimeError(
+            f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}."
+        )
+    dims = list(range(lead))
+    dims += [lead + d for d, n in enumerate(size) if n == 1 and self.shape[lead + d] != 1]
+    result = self.sum(dims, True) if dims else self
+    return result.reshape(tuple(size))

@@ -1,0 +1,433 @@
+"""Quantiles, covariances, histograms, integrals and differences of samples."""
+
+from rushlight import _C
+from rushlight._results import check_tensors, deliver, dtype_name, named, wrapped
+
+__all__ = [
+    "corrcoef",
+    "cov",
+    "cumulative_trapezoid",
+    "gradient",
+    "histogram",
+    "histogramdd",
+    "nanquantile",
+    "quantile",
+    "trapezoid",
+    "trapz",
+]
+
+_histogram_result = named("histogram", "hist", "bin_edges")
+_histogramdd_result = named("histogramdd", "hist", "bin_edges")
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _quantile(name, input, q, dim, keepdim, interpolation, out, ignore_nan):
+    check_tensors(name, input=input)
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            f"but got {interpolation}"
+        )
+    if input.dtype not in (_C.float32, _C.float64):
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    if input.numel() == 0:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if not isinstance(q, _C.Tensor):
+        if not isinstance(q, (int, float)):
+            raise TypeError(
+                f"{name}(): argument 'q' (position 2) must be Tensor or float, not "
+                f"{type(q).__name__}"
+            )
+        if not 0 <= q <= 1:
+            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q}")
+        q = _C.tensor(q, dtype=input.dtype, device=input.device)
+    if q.dim() > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+    if q.dtype != input.dtype:
+        raise RuntimeError(
+            f"{name}() q tensor must be same dtype as the input tensor\n"
+            f"q is {q.dtype}, input {input.dtype}"
+        )
+    if q.device != input.device:
+        raise RuntimeError(f"{name}() q tensor must be on the same device as the input tensor")
+    if not ((q >= 0) & (q <= 1)).all():
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    rank = input.dim()
+    if dim is None:
+        x = input.reshape(-1)
+        kept = (1,) * rank
+    else:
+        dim = wrapped(dim, rank)
+        x = (input.reshape(1) if rank == 0 else input).movedim(dim, -1)
+        kept = [1 if d == dim else n for d, n in enumerate(input.shape)]
+    values = x.sort(-1).values
+    if ignore_nan:
+        last = (~x.isnan()).sum(-1, True).sub(1).clamp_min(0).to(x.dtype)
+        ranks = q * last
+    else:
+        ranks = (q * (x.shape[-1] - 1)).expand(*x.shape[:-1], q.numel())
+        ranks = ranks.masked_fill(x.isnan().any(-1, True), x.shape[-1] - 1)
+    result = _between(values, ranks, interpolation)
+    result = result.movedim(-1, 0)
+    parts = list(kept) if keepdim else list(x.shape[:-1])
+    result = result.reshape(([q.numel()] if q.dim() else []) + parts)
+    return deliver(name, result, out)
+
+
+def _between(values, ranks, interpolation):
+    """Elements of sorted values at ranks that may lie between two of them."""
+    if interpolation == "lower":
+        ranks = ranks.floor()
+    elif interpolation == "higher":
+        ranks = ranks.ceil()
+    elif interpolation == "nearest":
+        ranks = ranks.round()
+    below = ranks.detach().long()
+    low = values.gather(-1, below)
+    if interpolation not in ("linear", "midpoint"):
+        return low
+    weight = 0.5 * (ranks != ranks.floor()) if interpolation == "midpoint" else ranks - below
+    high = values.gather(-1, ranks.detach().ceil().long())
+    return _C.lerp(low, high, weight.to(values.dtype))
+
+
+def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+    """What a share q of the elements lie below; NaN where there is one.
+
+    Args:
+        q: a number in [0, 1] or a vector of them, which becomes the first dimension.
+        dim: None for all elements.
+        interpolation: 'linear', 'lower', 'higher', 'midpoint' or 'nearest', between two elements.
+
+    >>> torch.quantile(torch.tensor([1.0, 2.0, 4.0]), 0.75)
+    tensor(3.)
+    """
+    return _quantile("quantile", input, q, dim, keepdim, interpolation, out, False)
+
+
+def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+    """quantile() of the elements that are not NaN.
+
+    >>> torch.nanquantile(torch.tensor([1.0, float("nan"), 3.0]), 0.5)
+    tensor(2.)
+    """
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation, out, True)
+
+
+def cov(input, *, correction=1, fweights=None, aweights=None):
+    """The covariance matrix of variables in rows.
+
+    Args:
+        correction: what is taken from the count of observations; 1 gives the unbiased estimate.
+        fweights: how often each observation occurs; integers.
+        aweights: how important each is.
+
+    >>> torch.cov(torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
+    check_tensors("cov", input=input)
+    if input.dim() > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with "
+            f"{input.dim()} dimensions"
+        )
+    if input.dtype == _C.bool:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    x = input.reshape(1, -1) if input.dim() < 2 else input
+    count = x.shape[1]
+    weights = None
+    for name, w, integers in (("fweights", fweights, True), ("aweights", aweights, False)):
+        if w is None:
+            continue
+        if w.dim() > 1:
+            raise RuntimeError(
+                f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
+                f"{w.dim()} dimensions"
+            )
+        if integers == w.is_floating_point() or w.dtype == _C.bool:
+            raise RuntimeError(
+                f"cov(): expected {name} to have {'integral' if integers else 'floating point'} "
+                f"dtype but got {name} with {dtype_name(w.dtype)} dtype"
+            )
+        if w.numel() != count:
+            raise RuntimeError(
+                f"cov(): expected {name} to have the same numel as there are observations in the "
+                f"input but got {w.numel()} != {count}"
+            )
+        if count and w.min() < 0:
+            raise RuntimeError(f"cov(): {name} cannot be negative")
+        weights = w if weights is None else weights * w
+    total = x.new_tensor(count) if weights is None else weights.sum()
+    if weights is not None and (count == 0 or total == 0):
+        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
+    weighted = x if weights is None else x * weights
+    mean = weighted.sum(1, True) / total
+    if weights is not None and aweights is not None and correction:
+        norm = total - correction * (weights * aweights).sum() / total
+    else:
+        norm = total - correction
+    if norm <= 0:
+        from warnings import warn
+
+        warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
+            "number of observations.",
+            UserWarning,
+            stacklevel=2,
+        )
+        norm = norm.clamp_min(0)
+    centered = x - mean
+    other = centered if weights is None else centered * weights
+    return ((centered @ other.mT.to(centered.dtype)) / norm).squeeze()
+
+
+def corrcoef(input):
+    """The correlation coefficients of variables in rows.
+
+    >>> torch.corrcoef(torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
+    check_tensors("corrcoef", input=input)
+    if input.dim() > 2:
+        raise RuntimeError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with "
+            f"{input.dim()} dimensions"
+        )
+    c = cov(input)
+    if c.dim() == 0:
+        return c / c
+    deviation = c.diagonal().sqrt()
+    return (c / deviation.unsqueeze(1) / deviation.unsqueeze(0)).clamp(-1, 1)
+
+
+def _steps(name, y, x, dx, dim):
+    """The distances of neighbours along dim, last; and y with dim last."""
+    check_tensors(name, y=y, x=y if x is None else x)
+    if y.dim() == 0:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    dim = wrapped(dim, y.dim())
+    y = y.movedim(dim, -1)
+    if y.dtype == _C.bool:
+        raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
+    if x is None:
+        return y, dx, dim
+    if x.dtype == _C.bool:
+        raise RuntimeError(f"{name}: received a bool input for `x`, but bool is not supported")
+    if x.dim() == 0:
+        return y, None, dim
+    if x.dim() == 1 and x.shape[0] != y.shape[-1]:
+        raise RuntimeError(
+            f"{name}: There must be one `x` value for each sample point\n"
+            f"got {x.shape[0]} for {y.shape[-1]}"
+        )
+    if x.dim() > 1:
+        while x.dim() < y.dim():
+            x = x.unsqueeze(0)
+        x = x.movedim(dim, -1)
+    return y, x[..., 1:] - x[..., :-1], dim
+
+
+def trapezoid(y, x=None, *, dx=1, dim=-1):
+    """The integral of samples along dim, by trapezoids.
+
+    Args:
+        x: where the samples lie; else their distance is dx.
+
+    >>> torch.trapezoid(torch.tensor([1.0, 2.0, 3.0]))
+    tensor(4.)
+    """
+    y, steps, _ = _steps("trapezoid", y, x, dx, dim)
+    if steps is None:
+        return (y[..., 0] * 0).to((y / 1).dtype) if y.shape[-1] else y.sum(-1)
+    if y.shape[-1] == 0:
+        return y.new_zeros(y.shape[:-1], dtype=(y / 1).dtype)
+    return ((y[..., 1:] + y[..., :-1]) * steps).sum(-1) / 2
+
+
+def trapz(y, x=None, *, dx=1, dim=-1):
+    """trapezoid().
+
+    >>> torch.trapz(torch.tensor([1.0, 2.0, 3.0]), dx=2)
+    tensor(8.)
+    """
+    return trapezoid(y, x, dx=dx, dim=dim)
+
+
+def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
+    """The running integral of samples along dim, by trapezoids.
+
+    >>> torch.cumulative_trapezoid(torch.tensor([1.0, 2.0, 3.0]))
+    tensor([1.5000, 4.0000])
+    """
+    y, steps, dim = _steps("cumulative_trapezoid", y, x, dx, dim)
+    if steps is None:
+        steps = 0
+    return (((y[..., 1:] + y[..., :-1]) * steps).cumsum(-1) / 2).movedim(-1, dim)
+
+
+def gradient(input, *, spacing=None, dim=None, edge_order=1):
+    """The derivative of samples along each dimension, by central differences.
+
+    Args:
+        spacing: the distance of samples; a list of distances or of coordinates, one per dimension.
+        dim: which dimensions; all by default.
+        edge_order: 1 or 2, the order at both ends.
+
+    >>> torch.gradient(torch.tensor([1.0, 2.0, 4.0]))
+    (tensor([1.0000, 1.5000, 2.0000]),)
+    """
+    check_tensors("gradient", input=input)
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    rank = input.dim()
+    dims = range(rank) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    dims = [wrapped(d, rank) for d in dims]
+    if len(set(dims)) != len(dims):
+        raise RuntimeError(f"dim {dims[0]} appears multiple times in the list of dims")
+    if spacing is None or isinstance(spacing, (int, float)):
+        spacings = [1.0 if spacing is None else spacing] * len(dims)
+    elif isinstance(spacing, _C.Tensor):
+        spacings = [spacing]
+    else:
+        spacings = list(spacing)
+    if len(spacings) != len(dims):
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar or a list of length "
+            f"equal to 'self.dim() = {len(dims)}', since dim argument was not given, but got a "
+            f"list of length {len(spacings)}"
+        )
+    for d in dims:
+        if rank == 0 or input.shape[d] < edge_order + 1:
+            raise RuntimeError(
+                "torch.gradient expected each dimension size to be at least edge_order+1"
+            )
+    if input.dtype == _C.uint8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
+    return tuple(_derivative(input, d, s, edge_order) for d, s in zip(dims, spacings, strict=True))
+
+
+def _derivative(x, dim, spacing, edge_order):
+    x = x.movedim(dim, -1)
+    if isinstance(spacing, _C.Tensor) and spacing.dim():
+        if spacing.shape[0] != x.shape[-1]:
+            raise RuntimeError(
+                "torch.gradient expected each input of spacing to have the size of its dimension"
+            )
+        h = spacing[1:] - spacing[:-1]
+    else:
+        dtype = x.dtype if x.is_floating_point() else _C.get_default_dtype()
+        h = _C.as_tensor(spacing, dtype=dtype).expand(x.shape[-1] - 1)
+    slope = (x[..., 1:] - x[..., :-1]) / h
+    before, after = h[:-1], h[1:]
+    inner = (slope[..., :-1] * after + slope[..., 1:] * before) / (before + after)
+    first, last = slope[..., :1], slope[..., -1:]
+    if edge_order == 2:
+        first = first + (first - slope[..., 1:2]) * h[0] / (h[0] + h[1])
+        last = last + (last - slope[..., -2:-1]) * h[-1] / (h[-1] + h[-2])
+    return _C.cat([first, inner, last], -1).movedim(-1, dim)
+
+
+def _edges(name, x, bins, range):
+    """The edges of the bins of one dimension; x: its samples."""
+    if isinstance(bins, _C.Tensor):
+        if bins.dim() != 1 or bins.numel() == 0:
+            raise RuntimeError(f"{name}(): bins tensor should have one dimension and be non-empty")
+        if bins.dtype != x.dtype:
+            raise RuntimeError(
+                f"{name}(): input tensor and bins tensors should have the same dtype"
+            )
+        return bins.clone()
+    if bins <= 0:
+        raise RuntimeError(f"{name}(): bins must be > 0, but got {bins} for dimension 0")
+    if range is None:
+        low, high = (x.min().item(), x.max().item()) if x.numel() else (0.0, 1.0)
+    else:
+        low, high = range
+    if not (abs(low) < float("inf") and abs(high) < float("inf")):
+        raise RuntimeError(f"{name}(): range [{low}, {high}] is not finite")
+    if low > high:
+        raise RuntimeError(f"{name}(): min should not exceed max, but got min {low} max {high}")
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return _C.linspace(low, high, bins + 1, dtype=x.dtype)
+
+
+def _counted(name, points, edges, weight, density):
+    if not points.is_floating_point():
+        raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(points.dtype)}'")
+    inside = _C.ones(points.shape[0], dtype=_C.bool)
+    flat = _C.zeros(points.shape[0], dtype=_C.int64)
+    for d, e in enumerate(edges):
+        x = points[:, d].contiguous()
+        n = e.shape[0] - 1
+        inside = inside & (x >= e[0]) & (x <= e[-1])
+        flat = flat * n + (_C.searchsorted(e, x, right=True) - 1).clamp(0, n - 1)
+    sizes = [e.shape[0] - 1 for e in edges]
+    amounts = _C.ones_like(points[:, 0]) if weight is None else weight.reshape(-1)
+    total = _C.Size(sizes).numel()
+    hist = _C.zeros(total, dtype=points.dtype)
+    hist = hist.scatter_add(0, flat[inside], amounts[inside].to(points.dtype)).reshape(sizes)
+    if density:
+        hist = hist / hist.sum()
+        for d, e in enumerate(edges):
+            shape = [1] * len(edges)
+            shape[d] = -1
+            hist = hist / (e[1:] - e[:-1]).reshape(shape)
+    return hist
+
+
+def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
+    """Counts in bins, and the edges of the bins.
+
+    Args:
+        bins: how many, all of one width, or the vector of edges.
+        range: the outer edges; those of the data by default.
+        weight: what each element counts.
+        density: scale the counts so that their integral is 1.
+
+    >>> torch.histogram(torch.tensor([0.0, 1.0, 3.0]), bins=2, range=(0.0, 4.0)).hist
+    tensor([2., 1.])
+    """
+    check_tensors("histogram", input=input)
+    x = input.detach().reshape(-1)
+    edges = _edges("histogramdd", x, bins, range)
+    if weight is not None and weight.shape != input.shape:
+        raise RuntimeError(
+            "histogramdd(): if weight tensor is provided, it should have the same shape as the "
+            "input tensor excluding its innermost dimension"
+        )
+    hist = _counted("histogram_cpu", x.unsqueeze(1), [edges], weight, density)
+    return deliver("histogram", _histogram_result((hist, edges)), out)
+
+
+def histogramdd(input, bins, *, range=None, weight=None, density=False):
+    """Counts of points in cells of several dimensions, and the edges.
+
+    Args:
+        input: points in rows.
+        bins: a number, numbers, or vectors of edges, one for each column.
+
+    >>> torch.histogramdd(torch.tensor([[0.0, 1.0], [1.0, 0.0]]), bins=[2, 2]).hist
+    tensor([[0., 1.],
+            [1., 0.]])
+    """
+    check_tensors("histogramdd", input=input)
+    if input.dim() < 2:
+        raise RuntimeError("histogramdd(): input tensor should have at least 2 dimensions")
+    points = input.detach().reshape(-1, input.shape[-1])
+    n = points.shape[1]
+    if isinstance(bins, int):
+        bins = [bins] * n
+    if len(bins) != n:
+        raise RuntimeError(
+            f"histogramdd(): expected {n} bin counts for {n} dimensions, but got {len(bins)}"
+        )
+    ranges = [None] * n if range is None else list(zip(range[::2], range[1::2], strict=True))
+    edges = [
+        _edges("histogramdd", x, b, r)
+        for x, b, r in zip(points.unbind(1), bins, ranges, strict=True)
+    ]
+    hist = _counted("histogram_cpu", points, edges, weight, density)
+    return _histogramdd_result((hist, tuple(edges)))

@@ -1,0 +1,175 @@
+"""Factorisations and what solves with them: identities that hold without torch, gradients by
+finite differences, refusals. tests/oracle holds the comparison with torch."""
+
+import pytest
+
+import rushlight as torch
+from rushlight.autograd import gradcheck
+
+linalg = torch.linalg
+
+
+def matrices(*shape, seed=0):
+    torch.manual_seed(seed)
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def positive(*shape, seed=0):
+    a = matrices(*shape, seed=seed)
+    return a @ a.mT + shape[-1] * torch.eye(shape[-1], dtype=a.dtype)
+
+
+def close(a, b, tolerance=1e-9):
+    assert a.shape == b.shape
+    return not a.numel() or (a - b).abs().max().item() < tolerance
+
+
+SQUARE = [(3, 3), (2, 4, 4), (0, 3, 3), (2, 0, 0), (1, 1)]
+SHAPES = [*SQUARE, (4, 2), (2, 3, 5), (0, 2), (3, 0)]
+
+
+@pytest.mark.parametrize("shape", SQUARE)
+def test_square_factors_multiply_back(shape):
+    a, p = matrices(*shape), positive(*shape)
+    factor = linalg.cholesky(p)
+    assert close(factor @ factor.mT, p)
+    assert close(linalg.cholesky(p, upper=True), factor.mT)
+    values, vectors = linalg.eigh(p)
+    assert close(vectors * values.unsqueeze(-2) @ vectors.mT, p)
+    assert close(linalg.eigvalsh(p, UPLO="U"), values)
+    one = torch.eye(shape[-1], dtype=a.dtype).expand(shape)
+    assert close(linalg.inv(a) @ a, one, 1e-8)
+    b = matrices(*shape[:-1], 2, seed=1)
+    assert close(a @ linalg.solve(a, b), b, 1e-8)
+    assert close(linalg.solve(a, b.mT, left=False) @ a, b.mT, 1e-8)
+    packed, pivots = linalg.lu_factor(a)
+    for left in (True, False):
+        for adjoint in (True, False):
+            right = b if left else b.mT
+            x = linalg.lu_solve(packed, pivots, right, left=left, adjoint=adjoint)
+            m = a.mT if adjoint else a
+            assert close(m @ x if left else x @ m, right, 1e-8)
+    sign, logabs = linalg.slogdet(a)
+    assert close(sign * logabs.exp(), linalg.det(a))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_factors_multiply_back(shape):
+    a = matrices(*shape)
+    p, low, up = linalg.lu(a)
+    assert close(p @ low @ up, a)
+    for mode in ("reduced", "complete"):
+        q, r = linalg.qr(a, mode)
+        assert close(q @ r, a) and close(
+            q.mT @ q, torch.eye(q.shape[-1]).double().expand_as(q.mT @ q)
+        )
+    for full in (True, False):
+        u, s, vh = linalg.svd(a, full_matrices=full)
+        k = s.shape[-1]
+        assert close(u[..., :k] * s.unsqueeze(-2) @ vh[..., :k, :], a)
+    assert close(linalg.svdvals(a), s)
+    assert close(a @ linalg.pinv(a) @ a, a)
+    if a.numel():
+        assert linalg.matrix_rank(a).flatten()[0] == min(a.shape[-2:])
+
+
+def test_layouts_do_not_matter():
+    a = positive(3, 3)
+    for same in (a.t().contiguous().t(), a.expand(2, 3, 3)[1], torch.stack([a, a], 2)[..., 0]):
+        assert close(linalg.cholesky(same), linalg.cholesky(a))
+        assert close(linalg.inv(same), linalg.inv(a))
+
+
+def test_known_values():
+    a = torch.tensor([[2.0, 1.0], [1.0, 2.0]])
+    assert linalg.det(a).item() == pytest.approx(3)
+    assert linalg.eigvalsh(a).tolist() == pytest.approx([1, 3])
+    assert linalg.cond(a).item() == pytest.approx(3)
+    assert linalg.matrix_norm(a, "nuc").item() == pytest.approx(4)
+    assert linalg.matrix_norm(a, 2).item() == pytest.approx(3)
+    assert linalg.matrix_power(a, -1)[0, 0].item() == pytest.approx(2 / 3)
+    rotation = linalg.matrix_exp(torch.tensor([[0.0, -1.0], [1.0, 0.0]]))
+    assert rotation[1, 0].item() == pytest.approx(0.8414709848)
+    assert linalg.multi_dot([torch.ones(2, 3), torch.ones(3, 1), torch.ones(1, 4)]).sum() == 24
+    assert linalg.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0])).tolist() == [0, 0, 1]
+    x = torch.linalg.lstsq(torch.tensor([[1.0], [1.0]]), torch.tensor([[1.0], [3.0]])).solution
+    assert x.item() == pytest.approx(2)
+
+
+GRADIENTS = {
+    "cholesky": (lambda a: linalg.cholesky(a @ a.mT + 4 * torch.eye(3).double()), (3, 3)),
+    "solve": (lambda a: linalg.solve(a + 3 * torch.eye(3).double(), a[..., :2]), (2, 3, 3)),
+    "inv": (lambda a: linalg.inv(a + 3 * torch.eye(3).double()), (3, 3)),
+    "det": (linalg.det, (2, 3, 3)),
+    "slogdet": (lambda a: linalg.slogdet(a)[1], (3, 3)),
+    "triangular": (
+        lambda a: linalg.solve_triangular(a + 3 * torch.eye(3).double(), a, upper=True), (3, 3)),
+    "qr tall": (lambda a: tuple(linalg.qr(a)), (4, 3)),
+    "qr wide": (lambda a: tuple(linalg.qr(a)), (2, 4)),
+    "eigh": (lambda a: linalg.eigh(a + a.mT)[0], (3, 3)),
+    "eigenvectors": (lambda a: linalg.eigh(a + a.mT)[1] ** 2, (3, 3)),
+    "svd": (lambda a: linalg.svdvals(a), (4, 3)),
+    "singular vectors": (
+        lambda a: tuple(x ** 2 for x in linalg.svd(a, full_matrices=False)), (2, 3)),
+    "pinv": (linalg.pinv, (4, 3)),
+    "lu": (lambda a: tuple(linalg.lu(a)[1:]), (3, 3)),
+    "matrix_exp": (linalg.matrix_exp, (3, 3)),
+    "cdist": (lambda a: torch.cdist(a, a + 1), (3, 2)),
+    "renorm": (lambda a: torch.renorm(a, 2, 0, 1.0), (3, 2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients(name):
+    f, shape = GRADIENTS[name]
+    assert gradcheck(f, (matrices(*shape, seed=3).requires_grad_(),))
+
+
+def test_gradient_of_a_singular_determinant():
+    a = torch.tensor([[1.0, 2.0], [2.0, 4.0]], requires_grad=True)
+    linalg.det(a).backward()
+    expected = torch.tensor([[4.0, -2.0], [-2.0, 1.0]])  # the adjugate, transposed
+    assert close(a.grad, expected, 1e-5)
+
+
+def test_what_is_refused():
+    singular, x = torch.zeros(2, 2), torch.ones(2, 3)
+    table = [
+        (linalg.LinAlgError, lambda: linalg.inv(singular), "diagonal element 1 is zero"),
+        (linalg.LinAlgError, lambda: linalg.cholesky(-torch.eye(2)), "order 1 is not positive"),
+        (linalg.LinAlgError, lambda: linalg.solve(torch.zeros(2, 2, 2), torch.ones(2, 2)),
+         "(Batch element 0)"),
+        (RuntimeError, lambda: linalg.inv(x), "batches of square matrices"),
+        (RuntimeError, lambda: linalg.det(torch.ones(3)), "at least 2 dimensions"),
+        (RuntimeError, lambda: linalg.qr(torch.ones(2, 2, dtype=torch.int64)), "Got Long"),
+        (RuntimeError, lambda: linalg.svd(torch.ones(2, 2).half()), "Low precision dtypes"),
+        (RuntimeError, lambda: linalg.solve(torch.eye(2), torch.ones(3, 1)), "Incompatible"),
+        (RuntimeError, lambda: linalg.lu_solve(torch.eye(2), torch.tensor([7, 1]).int(), x),
+         "must all be greater or equal to 1"),
+        (RuntimeError, lambda: torch.lu_unpack(torch.eye(2), torch.tensor([0, 9]).int()), "pivots"),
+        (RuntimeError, lambda: linalg.qr(x, "full"), "unrecognized mode"),
+        (TypeError, lambda: linalg.inv([[1.0]]), "must be Tensor, not list"),
+    ]  # fmt: skip
+    for kind, call, words in table:
+        with pytest.raises(kind) as caught:
+            call()
+        assert words in str(caught.value)
+
+
+def test_nan_ends_with_an_error_or_nan():
+    bad = torch.full((3, 3), float("nan"))
+    for call in (linalg.eigh, linalg.svd, linalg.cholesky, linalg.qr, linalg.inv, linalg.lu):
+        try:
+            call(bad)
+        except linalg.LinAlgError as error:
+            assert str(error)
+
+
+def test_results_have_names_and_out():
+    result = linalg.eigh(torch.eye(2))
+    assert repr(result).startswith("torch.return_types.linalg_eigh(\neigenvalues=tensor([1., 1.]),")
+    values, vectors = torch.empty(0), torch.empty(0)
+    written = linalg.eigh(torch.eye(2), out=(values, vectors))
+    assert written.eigenvalues is values and values.tolist() == [1, 1]
+    target = torch.empty(2, 2)
+    assert linalg.inv(2 * torch.eye(2), out=target) is target and target[0, 0] == 0.5
