@@ -57,6 +57,7 @@ _SUBMODULES = {
     "random",
     "return_types",
     "serialization",
+    "signal",
     "special",
     "storage",
     "testing",
@@ -72,6 +73,7 @@ _PYTHON_OPS = (
     "rushlight._statistics",
     "rushlight._placing",
     "rushlight._elementwise",
+    "rushlight._windows",
 )
 
 if _os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):

@@ -115,9 +115,16 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     tensor([1., 0., 1., 0.])
     """
     check_tensors("as_strided_scatter", input=input, src=src)
-    place = 0 if storage_offset is None else storage_offset
-    dense = input.contiguous()
-    return _replaced("as_strided_scatter", dense, src, lambda t: t.as_strided(size, stride, place))
+    places = _C.arange(input.numel(), device=input.device)
+    places = places.as_strided(size, stride, 0 if storage_offset is None else storage_offset)
+    if places.shape != src.shape:
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, slice size = {list(places.shape)}"
+        )
+    if places.numel() == 0:
+        return input.clone()
+    return put(input, places, src.to(input.dtype))
 
 
 def diagflat(input, offset=0):

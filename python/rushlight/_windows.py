@@ -1,0 +1,69 @@
+"""The windows of the top level: hann_window() and its like, periodic by default."""
+
+from rushlight.signal import windows as _windows
+
+__all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window"]
+
+
+def _checked(name, length):
+    if length < 0:
+        raise RuntimeError(
+            f"{name} requires non-negative window_length, got window_length={length}"
+        )
+    return length
+
+
+def hann_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
+                pin_memory=False, requires_grad=False):  # fmt: skip
+    """The Hann window, of which spectra are made.
+
+    Args:
+        periodic: one sample of the next period is left out.
+
+    >>> torch.hann_window(4)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+    n = _checked("hann_window", window_length)
+    return _windows.hann(
+        n, sym=not periodic, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
+    )
+
+
+def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, layout=None,
+                   device=None, pin_memory=False, requires_grad=False):  # fmt: skip
+    """The Hamming window: alpha - beta * cos(...).
+
+    >>> torch.hamming_window(4)
+    tensor([0.0800, 0.5400, 1.0000, 0.5400])
+    """
+    n = _checked("hamming_window", window_length)
+    return _windows.general_cosine(
+        n, a=[alpha, beta], sym=not periodic, dtype=dtype, layout=layout, device=device,
+        requires_grad=requires_grad,
+    )  # fmt: skip
+
+
+def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
+                    pin_memory=False, requires_grad=False):  # fmt: skip
+    """The Blackman window.
+
+    >>> torch.blackman_window(4)[2]
+    tensor(1.)
+    """
+    n = _checked("blackman_window", window_length)
+    return _windows.blackman(
+        n, sym=not periodic, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
+    )
+
+
+def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
+                    pin_memory=False, requires_grad=False):  # fmt: skip
+    """A triangle.
+
+    >>> torch.bartlett_window(4)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+    n = _checked("bartlett_window", window_length)
+    return _windows.bartlett(
+        n, sym=not periodic, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
+    )
