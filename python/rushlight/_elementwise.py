@@ -2,6 +2,7 @@
 
 from rushlight import _C
 from rushlight._results import check_tensors, deliver, named
+from rushlight.autograd.function import Function
 
 __all__ = [
     "angle",
@@ -232,7 +233,21 @@ def nextafter(input, other, *, out=None):
     smallest = _C.ones_like(bits).view(dtype)
     result = _C.where(a == 0, _C.copysign(smallest, b), moved.view(dtype))
     result = _C.where(a == b, b, result)
-    return deliver("nextafter", _C.where(a.isnan() | b.isnan(), a + b, result), out)
+    result = _C.where(a.isnan() | b.isnan(), a + b, result)
+    return deliver("nextafter", _Refusing.apply("nextafter", result, input, other), out)
+
+
+class _Refusing(Function):
+    """A result that requires grad where its inputs do, and whose gradient nobody has written."""
+
+    @staticmethod
+    def forward(ctx, name, result, *inputs):
+        ctx.name = name
+        return result
+
+    @staticmethod
+    def backward(ctx, grad):
+        raise NotImplementedError(f"derivative for aten::{ctx.name} is not implemented")
 
 
 def mvlgamma(input, p, *, out=None):
@@ -294,13 +309,33 @@ def _incomplete(name, a, x):
     return low.to(dtype), high.masked_fill(bad, float("nan")).to(dtype)
 
 
+class _Incomplete(Function):
+    """With a gradient for x alone, as torch has it."""
+
+    @staticmethod
+    def forward(ctx, a, x, name):
+        ctx.save_for_backward(a, x)
+        ctx.name = name
+        return _incomplete(name, a, x)[name == "igammac"]
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, x = ctx.saved_tensors
+        if ctx.needs_input_grad[0]:
+            raise NotImplementedError(f"the derivative for '{ctx.name}' is not implemented")
+        density = ((a - 1) * x.log() - x - a.lgamma()).exp()
+        of_x = grad * (density if ctx.name == "igamma" else -density)
+        return None, of_x.sum_to_size(x.shape), None
+
+
 def igamma(input, other, *, out=None):
     """The regularised lower incomplete gamma function.
 
     >>> torch.igamma(torch.tensor([1.0]), torch.tensor([1.0]))
     tensor([0.6321])
     """
-    return deliver("igamma", _incomplete("igamma", input, other)[0], out)
+    check_tensors("igamma", input=input, other=other)
+    return deliver("igamma", _Incomplete.apply(input, other, "igamma"), out)
 
 
 def igammac(input, other, *, out=None):
@@ -309,4 +344,5 @@ def igammac(input, other, *, out=None):
     >>> torch.igammac(torch.tensor([1.0]), torch.tensor([1.0]))
     tensor([0.3679])
     """
-    return deliver("igammac", _incomplete("igammac", input, other)[1], out)
+    check_tensors("igammac", input=input, other=other)
+    return deliver("igammac", _Incomplete.apply(input, other, "igammac"), out)

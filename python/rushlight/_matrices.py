@@ -338,8 +338,7 @@ def vander(x, N=None, increasing=False):
     n = x.shape[0] if N is None else N
     if n < 0:
         raise RuntimeError("N must be non-negative.")
-    rows = [x**i for i in range(n)]
-    result = _C.stack(rows, -1) if rows else x.new_empty((x.shape[0], 0))
+    result = x.unsqueeze(-1) ** _C.arange(n, device=x.device)
     return result if increasing else result.flip(-1)
 
 

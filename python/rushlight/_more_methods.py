@@ -17,8 +17,7 @@ _FUNCTIONS = {
 }
 # those with an in-place form of their name and an underscore
 _IN_PLACE = (
-    "float_power gcd i0 igamma igammac index_reduce lcm ldexp mvlgamma nextafter put renorm "
-    "scatter_reduce sinc"
+    "gcd i0 igamma igammac index_reduce lcm ldexp mvlgamma nextafter put renorm scatter_reduce sinc"
 ).split()
 
 
@@ -125,6 +124,19 @@ def new_empty_strided(self, size, stride, dtype=None, device=None, requires_grad
         device=device or self.device,
         requires_grad=requires_grad,
     )
+
+
+@_method
+def float_power_(self, exponent):
+    """float_power() in place: of float64."""
+    if self.dtype != _C.float64:
+        from rushlight._results import dtype_name
+
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {dtype_name(self.dtype)} but the "
+            "operation's result requires dtype Double"
+        )
+    return _written("float_power_", self, self.float_power(exponent))
 
 
 @_method

@@ -76,17 +76,18 @@ def _replaced(name, input, src, view):
     return result
 
 
-def select_scatter(input, src, dim, index):
+def select_scatter(input, src, dim, index, *, out=None):
     """A copy of input with src at one index of a dimension.
 
     >>> torch.select_scatter(torch.zeros(2, 2), torch.ones(2), 0, 1)
     tensor([[0., 0.],
             [1., 1.]])
     """
-    return _replaced("select_scatter", input, src, lambda t: t.select(dim, index))
+    result = _replaced("select_scatter", input, src, lambda t: t.select(dim, index))
+    return deliver("select_scatter", result, out)
 
 
-def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None):
     """A copy of input with src in a slice of a dimension.
 
     >>> torch.slice_scatter(torch.zeros(3), torch.ones(2), 0, 1)
@@ -95,17 +96,19 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     check_tensors("slice_scatter", input=input, src=src)
     at = wrapped(dim, input.dim())
     key = (slice(None),) * at + (slice(start, end, step),)
-    return _replaced("slice_scatter", input, src, lambda t: t[key])
+    result = _replaced("slice_scatter", input, src, lambda t: t[key])
+    return deliver("slice_scatter", result, out)
 
 
-def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1, *, out=None):
     """A copy of input with src on a diagonal.
 
     >>> torch.diagonal_scatter(torch.zeros(2, 2), torch.ones(2))
     tensor([[1., 0.],
             [0., 1.]])
     """
-    return _replaced("diagonal_scatter", input, src, lambda t: t.diagonal(offset, dim1, dim2))
+    result = _replaced("diagonal_scatter", input, src, lambda t: t.diagonal(offset, dim1, dim2))
+    return deliver("diagonal_scatter", result, out)
 
 
 def as_strided_scatter(input, src, size, stride, storage_offset=None):

@@ -94,6 +94,8 @@ def matrix_power(A, n, *, out=None):
         raise TypeError(
             f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
         ) from None
+    if not -(2**63) <= n < 2**63:
+        raise RuntimeError(f"Overflow when unpacking long long: n is {n}")
     if A.dim() < 2:
         raise RuntimeError(
             "linalg.matrix_power: The input tensor A must have at least 2 dimensions."
@@ -174,6 +176,10 @@ def multi_dot(tensors, *, out=None):
 def _multiplied(matrices, sizes):
     """By the classic dynamic programme over where to split the chain."""
     n = len(matrices)
+    if n > 200:  # the programme takes n^3 steps
+        from functools import reduce
+
+        return reduce(_C.matmul, matrices)
     cost = [[0] * n for _ in range(n)]
     cut = [[0] * n for _ in range(n)]
     for length in range(1, n):
