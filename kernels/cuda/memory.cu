@@ -223,14 +223,20 @@ bool can_access_peer(int from, int to) {
   return can != 0;
 }
 
-// To the host: waits, as the caller will read. From the host: waits too, unless the memory is
-// pinned, for the runtime has then copied it aside. Between devices: in the order of this stream.
+// To and from the host: waits, as the caller goes on to read or to change that memory. Between
+// devices: after all that the source's device was given, whatever the stream, and waits too, as the
+// streams of one device know nothing of the other's.
 void copy_bytes(void* to, int to_index, const void* from, int from_index, std::size_t bytes) {
   if (bytes == 0) return;
   const cudaStream_t stream = current().stream;
   if (to_index >= 0 && from_index >= 0 && to_index != from_index) {
+    {
+      const OnDevice there(from_index);
+      check(cudaDeviceSynchronize(), "copy");
+    }
+    raise_note(from_index);
     check(cudaMemcpyPeerAsync(to, to_index, from, from_index, bytes, stream), "copy");
-    check(cudaStreamSynchronize(stream), "copy");  // the other device's stream knows nothing of it
+    check(cudaStreamSynchronize(stream), "copy");
     return;
   }
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copy");

@@ -52,7 +52,7 @@ __device__ T formula_value(Scalar s) {
   if constexpr (std::is_same_v<T, Integer>)
     return T(s.as_int());
   else
-    return s.to<T>();
+    return s.is_floating() ? convert<T>(s.d) : convert<T>(s.i);
 }
 template <class V>
 __device__ auto memory_value(V v) {

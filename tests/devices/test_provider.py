@@ -133,6 +133,17 @@ def test_a_bad_index_is_raised_at_once_where_calls_wait():
 
 
 @real
+def test_positions_from_the_end_and_masks():
+    a = torch.arange(12.0, device="cuda").reshape(3, 4)
+    at = torch.tensor([-1, 0], device="cuda")
+    assert a[at].tolist() == [[8, 9, 10, 11], [0, 1, 2, 3]]
+    assert a[:, at].tolist() == [[3, 0], [7, 4], [11, 8]]
+    assert a[a > 8].tolist() == [9, 10, 11]
+    a[at, at] = -1
+    assert a[2].tolist() == [8, 9, 10, -1] and a[0, 0].item() == -1
+
+
+@real
 def test_streams_and_events():
     stream = torch.cuda.Stream()
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
