@@ -23,7 +23,8 @@ struct ReduceJob {
 
 // A call, not inlined: once an output, and as large as the rest of a kernel.
 template <class Total>
-__device__ __attribute__((noinline)) void write_total(const ReduceJob& job, Index output, Total total) {
+__device__ __attribute__((noinline)) void write_total(const ReduceJob& job, Index output,
+                                                      Total total) {
   const double center = job.center ? job.center[output] : 0;
   if (job.to_center) {
     job.to_center[output] = finished(total, job.finish, center);
