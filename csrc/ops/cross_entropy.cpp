@@ -108,6 +108,12 @@ Tensor result_of(const Operands& o, const Sums& s, Reduction reduction) {
   const GradMode off(false);
   const DType dtype = o.input.dtype();
   if (reduction == Reduction::none) return to(reshape(s.losses, o.losses), dtype);
+  if (s.totals.device().is_cpu()) {  // two numbers at hand: no ops for them
+    const double sum = element(s.totals, 0).as_double(), weight = element(s.totals, 1).as_double();
+    const double total = reduction == Reduction::mean ? sum / weight : sum;
+    return scalar_tensor(Scalar(s.totals.dtype() == DType::float32 ? double(float(total)) : total),
+                         dtype, kCpu);
+  }
   const Tensor loss = select(s.totals, 0, 0);
   const Tensor total =
       reduction == Reduction::mean ? div(loss, select(s.totals, 0, 1)) : clone(loss);

@@ -118,7 +118,7 @@ void backward(const Shape& s, const View& grad, const View& input, const View& t
         rows::probability_grad(x, s.classes, log_sum, g * (own + share * weight_sum), g * share,
                                w.data(), out);
         // The target's own element is computed whole, so that a 16-bit result is rounded once.
-        const T p = exp(load(x + t[i]) - log_sum);
+        const T p = rows::negative_exp(load(x + t[i]) - log_sum);
         store(out + t[i], g * ((own + share * weight_sum) * p - own - share * w[t[i]]));
         for (Index c = 0; c < s.classes && s.inner != 1; ++c) to[c * s.inner] = out[c];
       }

@@ -1,5 +1,5 @@
-// Softmax and its logarithm. Where the dimension is not the last, blocks of neighbouring columns
-// are moved into rows first: the rows' loops then serve both.
+// Softmax and its logarithm. Where the dimension is not the last, neighbouring columns are
+// worked on side by side; a few columns are moved into rows first.
 #include "../softmax.h"
 
 #include "../parallel.h"
@@ -29,7 +29,8 @@ void gradient_row(const S* g, const S* y, Index n, bool logarithm, S* out) {
     rows::softmax_grad(g, y, n, rows::sum_grad(g, y, n), out);
 }
 
-constexpr Index kColumns = 16;
+constexpr Index kFewColumns = 6;  // so many are faster as rows
+constexpr Index kBlock = 1 << 16;  // elements of a block of columns: what the second cache holds
 
 // Rows [column][dim] of a block of columns, and back.
 template <class S>
@@ -43,14 +44,68 @@ void scatter(const S* from, Index dim, Index inner, Index columns, S* y) {
     for (Index c = 0; c < columns; ++c) y[d * inner + c] = from[c * dim + d];
 }
 
+// n neighbouring columns side by side, `inner` elements from row to row. The input is read once,
+// into `block`: its rows may lie so that no cache holds them all. `top` and `sum` have n elements.
+template <class S, class T = Compute<S>>
+CLONES void softmax_columns(const S* __restrict x, Index dim, Index inner, Index n, bool logarithm,
+                            T* __restrict block, T* __restrict top, T* __restrict sum,
+                            S* __restrict y) {
+  std::fill_n(top, n, -std::numeric_limits<T>::infinity());
+  std::fill_n(sum, n, T(0));
+  for (Index d = 0; d < dim; ++d)
+    for (Index c = 0; c < n; ++c) {
+      const T v = load(x + d * inner + c);
+      block[d * n + c] = v;
+      top[c] = v > top[c] ? v : top[c];
+    }
+  for (Index d = 0; d < dim; ++d) {
+    T* __restrict row = block + d * n;
+    if (logarithm)
+      for (Index c = 0; c < n; ++c) row[c] -= top[c], sum[c] += rows::negative_exp(row[c]);
+    else
+      for (Index c = 0; c < n; ++c) row[c] = rows::negative_exp(row[c] - top[c]), sum[c] += row[c];
+  }
+  if (logarithm)
+    for (Index c = 0; c < n; ++c) sum[c] = log(sum[c]);
+  else
+    for (Index c = 0; c < n; ++c) sum[c] = T(1) / sum[c];
+  for (Index d = 0; d < dim; ++d) {
+    const T* __restrict row = block + d * n;
+    if (logarithm)
+      for (Index c = 0; c < n; ++c) store(y + d * inner + c, row[c] - sum[c]);
+    else
+      for (Index c = 0; c < n; ++c) store(y + d * inner + c, row[c] * sum[c]);
+  }
+}
+
+template <class S, class T = Compute<S>>
+CLONES void gradient_columns(const S* __restrict g, const S* __restrict y, Index dim, Index inner,
+                             Index n, bool logarithm, T* __restrict sum, S* __restrict out) {
+  std::fill_n(sum, n, T(0));
+  for (Index d = 0; d < dim; ++d)
+    if (logarithm)
+      for (Index c = d * inner; c < d * inner + n; ++c) sum[c - d * inner] += load(g + c);
+    else
+      for (Index c = d * inner; c < d * inner + n; ++c)
+        sum[c - d * inner] += load(g + c) * load(y + c);
+  for (Index d = 0; d < dim; ++d)
+    if (logarithm)
+      for (Index c = d * inner; c < d * inner + n; ++c)
+        store(out + c, load(g + c) - rows::negative_exp(load(y + c)) * sum[c - d * inner]);
+    else
+      for (Index c = d * inner; c < d * inner + n; ++c)
+        store(out + c, load(y + c) * (load(g + c) - sum[c - d * inner]));
+}
+
 // Calls f(first element, columns) for blocks of columns, all with the same row of `outer`.
 template <class F>
 void each_block(const SoftmaxShape& s, F f) {
-  const Index blocks = (s.inner + kColumns - 1) / kColumns;
-  parallel_for(s.outer * blocks, 1 + 2048 / (s.dim * kColumns), [&](Index begin, Index end) {
+  const Index fitting = std::max<Index>(kBlock / s.dim / 16 * 16, 16);
+  const Index columns = std::min(fitting, s.inner), blocks = (s.inner + columns - 1) / columns;
+  parallel_for(s.outer * blocks, 1 + 2048 / (s.dim * columns), [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      const Index column = i % blocks * kColumns;
-      f(i / blocks * s.dim * s.inner + column, std::min(kColumns, s.inner - column));
+      const Index first = i % blocks * columns;
+      f(i / blocks * s.dim * s.inner + first, std::min(columns, s.inner - first));
     }
   });
 }
@@ -67,9 +122,15 @@ void softmax(const SoftmaxShape& s, const View& input, bool logarithm, const Vie
           softmax_row(x + i * s.dim, s.dim, logarithm, kept.data(), y + i * s.dim);
       });
     each_block(s, [&](Index at, Index columns) {
-      Scratch<S> block(2 * kColumns * s.dim);
+      if (columns > kFewColumns) {
+        Scratch<Compute<S>> block((s.dim + 2) * columns);
+        Compute<S>*top = block.data() + s.dim * columns, *sum = top + columns;
+        return softmax_columns(x + at, s.dim, s.inner, columns, logarithm, block.data(), top, sum,
+                               y + at);
+      }
+      Scratch<S> block(2 * columns * s.dim);
       Scratch<Compute<S>> kept(s.dim);
-      S* result = block.data() + kColumns * s.dim;
+      S* result = block.data() + columns * s.dim;
       gather(x + at, s.dim, s.inner, columns, block.data());
       for (Index c = 0; c < columns; ++c)
         softmax_row(block.data() + c * s.dim, s.dim, logarithm, kept.data(), result + c * s.dim);
@@ -90,9 +151,14 @@ void softmax_backward(const SoftmaxShape& s, const View& grad, const View& outpu
           gradient_row(g + i, y + i, s.dim, logarithm, out + i);
       });
     each_block(s, [&](Index at, Index columns) {
-      Scratch<S> block(3 * kColumns * s.dim);
-      S *grads = block.data(), *outputs = grads + kColumns * s.dim;
-      S* result = outputs + kColumns * s.dim;
+      if (columns > kFewColumns) {
+        Scratch<Compute<S>> sum(columns);
+        return gradient_columns(g + at, y + at, s.dim, s.inner, columns, logarithm, sum.data(),
+                                out + at);
+      }
+      Scratch<S> block(3 * columns * s.dim);
+      S *grads = block.data(), *outputs = grads + columns * s.dim;
+      S* result = outputs + columns * s.dim;
       gather(g + at, s.dim, s.inner, columns, grads);
       gather(y + at, s.dim, s.inner, columns, outputs);
       for (Index c = 0; c < columns * s.dim; c += s.dim)

@@ -13,6 +13,20 @@ namespace rushlight::rows {
 using Index = std::int64_t;
 inline constexpr int kLanes = 32;
 
+// exp(x) for x <= 0, as all exponents here are: a third cheaper than exp. What would be smaller
+// than the smallest normal number is 0.
+template <Real T>
+[[gnu::always_inline]] inline T negative_exp(T x) {
+  using L = Layout<T>;
+  constexpr T low = sizeof(T) == 4 ? T(-87.33) : T(-708.3);
+  const T z = x < low ? low : x;
+  const T shifted = z * T(1.44269504088896340736) + L::magic, n = shifted - L::magic;
+  const T r = (z - n * L::ln2_high) - n * L::ln2_low;
+  const T p = T(1) + (r + r * r * polynomial<coefficients::Of<T>::exp>(r));
+  const T y = p * power_of_two<T>(integer_of(shifted));
+  return x < low ? T(0) : y;
+}
+
 template <class S, class T = Compute<S>>
 CLONES T largest(const S* x, Index n) {
   if (n < kLanes) {
@@ -46,9 +60,9 @@ CLONES T sum_exp(const S* x, Index n, T top) {
   T acc[kLanes] = {};
   Index i = 0;
   for (; i + kLanes <= n; i += kLanes)
-    for (int k = 0; k < kLanes; ++k) acc[k] += exp(load(x + i + k) - top);
+    for (int k = 0; k < kLanes; ++k) acc[k] += negative_exp(load(x + i + k) - top);
   T rest = 0;
-  for (; i < n; ++i) rest += exp(load(x + i) - top);
+  for (; i < n; ++i) rest += negative_exp(load(x + i) - top);
   return n < kLanes ? rest : total(acc) + rest;
 }
 // The same, keeping each exp in y.
@@ -58,12 +72,12 @@ CLONES T keep_exp(const S* x, Index n, T top, T* y) {
   Index i = 0;
   for (; i + kLanes <= n; i += kLanes)
     for (int k = 0; k < kLanes; ++k) {
-      y[i + k] = exp(load(x + i + k) - top);
+      y[i + k] = negative_exp(load(x + i + k) - top);
       acc[k] += y[i + k];
     }
   T rest = 0;
   for (; i < n; ++i) {
-    y[i] = exp(load(x + i) - top);
+    y[i] = negative_exp(load(x + i) - top);
     rest += y[i];
   }
   return n < kLanes ? rest : total(acc) + rest;
@@ -101,7 +115,7 @@ CLONES void softmax_grad(const S* __restrict g, const S* __restrict y, Index n, 
 template <class S, class T = Compute<S>>
 CLONES void log_softmax_grad(const S* __restrict g, const S* __restrict y, Index n, T sum,
                              S* __restrict out) {
-  for (Index i = 0; i < n; ++i) store(out + i, load(g + i) - exp(load(y + i)) * sum);
+  for (Index i = 0; i < n; ++i) store(out + i, load(g + i) - negative_exp(load(y + i)) * sum);
 }
 
 // Cross entropy's gradient before the target's own part: factor * exp(x - log_sum) - share * w.
@@ -109,10 +123,10 @@ template <class S, class T = Compute<S>>
 CLONES void probability_grad(const S* __restrict x, Index n, T log_sum, T factor, T share,
                              const T* __restrict w, S* __restrict out) {
   if (share == T(0))
-    for (Index i = 0; i < n; ++i) store(out + i, exp(load(x + i) - log_sum) * factor);
+    for (Index i = 0; i < n; ++i) store(out + i, negative_exp(load(x + i) - log_sum) * factor);
   else
     for (Index i = 0; i < n; ++i)
-      store(out + i, exp(load(x + i) - log_sum) * factor - share * w[i]);
+      store(out + i, negative_exp(load(x + i) - log_sum) * factor - share * w[i]);
 }
 
 }  // namespace rushlight::rows

@@ -12,6 +12,34 @@ def test_softmax(reference, device, name, shape, dim):
     compare(reference, lambda t, x: getattr(t, name)(x, dim), [array(shape, 1, 3.0)], device)
 
 
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16"])
+def test_softmax_of_columns(reference, name, dtype):
+    """Few columns go as rows, more side by side, in several blocks where the dimension is long."""
+    for shape in [(2, 3, 6), (2, 3, 7), (3, 50, 16), (2, 9, 100), (1, 3000, 45), (1, 70000, 17)]:
+        values = array(shape, 5, 3.0)
+        if shape[1] < 100:
+            compare(
+                reference, lambda t, x: getattr(t, name)(x, 1), [values], dtype=dtype, second=False
+            )
+        ours, theirs = (
+            getattr(t, name)(t.from_numpy(values).to(getattr(t, dtype)), 1)
+            for t in (rushlight, reference)
+        )
+        close(ours, theirs, dtype)
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_softmax_of_extremes(reference, dim):
+    """Infinities, NaN and exponents beyond the smallest number."""
+    inf = float("inf")
+    rows = [[0.0, -inf, 1.0], [-inf, -inf, -inf], [inf, 0.0, 1.0], [float("nan"), 0.0, 1.0],
+            [0.0, -1000.0, -86.0], [3e38, -3e38, 0.0], [0.0] * 3, [1.0] * 3]  # fmt: skip
+    for t_rows in (rows, [list(r) for r in zip(*rows, strict=True)]):
+        ours, theirs = (t.tensor(t_rows).softmax(dim) for t in (rushlight, reference))
+        assert repr(ours) == repr(theirs)
+
+
 REDUCTIONS = ["mean", "sum", "none"]
 
 
