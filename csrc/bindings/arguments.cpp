@@ -115,8 +115,12 @@ bool Argument<Device>::read(PyObject* o, Device& s) {
     s = parse_device(text);
     return true;
   }
-  if (py::isinstance<Device>(o)) {
-    s = py::cast<Device>(py::handle(o));
+  static auto* const type = reinterpret_cast<PyTypeObject*>(py::type::of<Device>().ptr());
+  if (PyObject_TypeCheck(o, type)) {  // py::cast would look the type up again
+    auto* instance = reinterpret_cast<py::detail::instance*>(o);
+    const auto* value = static_cast<Device*>(instance->get_value_and_holder().value_ptr());
+    if (!value) return false;  // device.__new__(device): one that was never given a value
+    s = *value;
     return true;
   }
   std::int64_t index;

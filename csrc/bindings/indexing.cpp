@@ -69,6 +69,16 @@ Tensor as_indices(PyObject* o, Device device) {
   return device.is_cpu() ? t : to(t, device);
 }
 
+Tensor sliced(const Tensor& t, PyObject* key, int dim) {
+  const auto* s = reinterpret_cast<PySliceObject*>(key);
+  const std::int64_t step = bound(s->step).value_or(1);
+  if (step <= 0) fail<ValueError>("step must be greater than zero");
+  if (s->start != Py_None || s->stop != Py_None || step != 1)
+    return slice(t, dim, bound(s->start), bound(s->stop), step);
+  if (t.dim() == 0) fail<IndexError>("slice() cannot be applied to a 0-dim tensor.");
+  return t;
+}
+
 void apply_one(Applied& a, PyObject* o, int& dim) {
   const auto put = [&](const Tensor& t, int count) {
     a.indices.resize(std::max(a.indices.size(), std::size_t(dim) + 1));
@@ -96,14 +106,7 @@ void apply_one(Applied& a, PyObject* o, int& dim) {
                        n);
     a.view = select(a.view, dim, position);
   } else if (PySlice_Check(o)) {
-    const auto* s = reinterpret_cast<PySliceObject*>(o);
-    const std::int64_t step = bound(s->step).value_or(1);
-    if (step <= 0) fail<ValueError>("step must be greater than zero");
-    if (s->start != Py_None || s->stop != Py_None || step != 1)
-      a.view = slice(a.view, dim, bound(s->start), bound(s->stop), step);
-    else if (a.view.dim() == 0)
-      fail<IndexError>("slice() cannot be applied to a 0-dim tensor.");
-    ++dim;
+    a.view = sliced(a.view, o, dim++);
   } else if (o == Py_None) {
     a.view = unsqueeze(a.view, dim++);
   } else if (is_tensor_like(o)) {
@@ -177,6 +180,11 @@ PyObject* subscript(PyObject* self, PyObject* key) {
       if (position < -n || position >= n)
         fail<IndexError>("index ", position, " is out of bounds for dimension 0 with size ", n);
       return wrap(select(t, 0, position));
+    }
+    if (PySlice_Check(key) && t.dim()) {
+      const Tensor held = t;  // a bound's __index__ may run Python, which may give self other data
+      const Tensor view = sliced(held, key, 0);
+      return wrap(view.is_same(held) ? slice_nothing(held) : view);
     }
     const Applied a = apply(t, key);
     if (a.by_tensor) return wrap(index(a.view, a.indices));

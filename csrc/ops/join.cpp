@@ -8,6 +8,27 @@ namespace rushlight {
 // torch lets 1-d empty tensors stand among the others, whatever their shape.
 static bool is_skipped(const Tensor& t) { return t.dim() == 1 && t->shape[0] == 0; }
 
+// Writes t into the part of `out` that begins at `start` along dimension `at` and is `length` long;
+// 0: into the one row there.
+static void copy_into(const Tensor& out, int at, std::int64_t start, std::int64_t length,
+                      const Tensor& t) {
+  View to = view_of(out);
+  const View from = view_of(t);
+  to.data = to.as<char>() + start * to.strides[at] * std::int64_t(item_size(to.dtype));
+  to.numel = from.numel;
+  to.sizes[at] = length;
+  if (length == 0) {
+    --to.rank;
+    for (int d = at; d < to.rank; ++d) {
+      to.sizes[d] = to.sizes[d + 1];
+      to.strides[d] = to.strides[d + 1];
+    }
+  }
+  const Backend& b = backend(out.device());
+  const Unlocked unlocked(double(from.numel) * 0.3, {&out, &t});
+  b.copy->copy(to, from);
+}
+
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
   if (tensors.empty()) fail<ValueError>("torch.cat(): expected a non-empty list of Tensors");
   const Tensor* first = nullptr;
@@ -26,6 +47,7 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
   Shape shape = first->shape();
   shape[at] = 0;
   std::vector<std::int64_t> lengths;
+  lengths.reserve(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& t = tensors[i];
     lengths.push_back(is_skipped(t) ? 0 : t.size(std::min(at, t.dim() - 1)));
@@ -42,10 +64,9 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
   }
   Tensor out = empty(shape, dtype, first->device());
   if (!out.device().is_meta()) {
-    const GradMode off(false);
     std::int64_t start = 0;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      if (lengths[i] && out.numel()) copy_bits(narrow(out, at, start, lengths[i]), tensors[i]);
+      if (lengths[i] && out.numel()) copy_into(out, at, start, lengths[i], tensors[i]);
       start += lengths[i];
     }
   }
@@ -87,9 +108,8 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
   }
   Tensor out = empty(shape, dtype, first.device());
   if (!out.device().is_meta()) {
-    const GradMode off(false);
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      copy_bits(select(out, at, std::int64_t(i)), tensors[i]);
+    for (std::size_t i = 0; i < tensors.size() && out.numel(); ++i)
+      copy_into(out, at, std::int64_t(i), 0, tensors[i]);
   }
   if (!needs_grad(tensors)) return out;
   std::vector<DType> dtypes;

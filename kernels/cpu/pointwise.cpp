@@ -164,8 +164,38 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
   }
 }
 
+// A small call of two dimensions whose operands are dense along the last one, or a number: row by
+// row where they lie, as a bias is added. False: it is not of that kind.
+bool run_rows(const Job& job) {
+  const PointwiseCall& c = job.call;
+  alignas(64) char numbers[kMaxOperands][kFewNumbers * 8];
+  char* pointers[kMaxOperands];
+  std::int64_t steps[kMaxOperands];
+  const std::int64_t rows = c.sizes[0], row = c.sizes[1];
+  for (int i = 0; i < job.operands; ++i) {
+    const Operand& o = job.operand(i);
+    if (!o.data) return false;
+    if (o.is_number()) {
+      if (row > kFewNumbers) return false;
+      fill_block(job.types[i], pointers[i] = numbers[i], *static_cast<const Scalar*>(o.data), row);
+      steps[i] = 0;
+      continue;
+    }
+    if (o.strides[1] != 1 || o.dtype != kBlockDType[int(job.types[i])]) return false;
+    pointers[i] = static_cast<char*>(o.data);
+    steps[i] = o.strides[0] * std::int64_t(item_size(o.dtype));
+  }
+  for (std::int64_t r = 0; r < rows; ++r) {
+    void* at[kMaxOperands];
+    for (int i = 0; i < job.operands; ++i) at[i] = pointers[i] + r * steps[i];
+    job.loop(row, at, at + job.outputs, c.parameters);
+  }
+  return true;
+}
+
 void run(const Job& job) {
   const PointwiseCall& c = job.call;
+  if (c.rank == 2 && c.numel <= kGrain && run_rows(job)) return;
   if (c.rank == 1 && c.numel <= kGrain) {  // the common small call: nothing to convert
     void* pointers[kMaxOperands];
     alignas(64) char numbers[kMaxOperands][kFewNumbers * 8];

@@ -131,6 +131,31 @@ def test_large(reference):
     )
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("m", "k", "n"),
+    [(1, 1, 1), (4, 4, 4), (5, 3, 8), (7, 64, 9), (30, 5, 2), (9, 2, 16), (64, 16, 3), (3, 65, 2),
+     (2, 3, 17)],
+)  # fmt: skip
+def test_small_products(reference, m, k, n, dtype):
+    """The way of few columns and the one beside it, on every layout of the operands."""
+    torch = reference
+    kind = getattr(rushlight, dtype)
+    for left in (False, True):
+        for right in (False, True):
+            a, b = array((k, m) if left else (m, k), 1), array((n, k) if right else (k, n), 2)
+            c = array((m, n), 3)
+
+            def of(t, a=a, b=b, c=c, left=left, right=right):
+                x, y, z = (t.tensor(v.tolist(), dtype=getattr(t, dtype)) for v in (a, b, c))
+                x, y = (x.t() if left else x), (y.t() if right else y)
+                return x @ y, t.addmm(z, x, y, beta=0.5, alpha=2), t.addmm(z[0], x, y)
+
+            for ours, theirs in zip(of(rushlight), of(torch), strict=True):
+                assert ours.dtype == kind
+                close(ours, theirs, dtype)
+
+
 def test_operator():
     product = rushlight.ones(2, 3) @ rushlight.ones(3)
     assert product.tolist() == [3.0, 3.0]
