@@ -81,7 +81,7 @@ def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
 def get_state(tensor):
     """The attributes that a program has put on a tensor: its dict, with slots beside it if any."""
     state = getattr(tensor, "__dict__", None) or {}
-    names = _slot_names(type(tensor))
+    names = () if type(tensor) is _C.Tensor else _slot_names(type(tensor))
     slots = {name: getattr(tensor, name) for name in names if hasattr(tensor, name)}
     return (state, slots) if slots else state
 

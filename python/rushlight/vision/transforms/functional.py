@@ -4,6 +4,7 @@ Each takes a PIL image or a tensor (..., channels, height, width).
 """
 
 import sys
+from functools import lru_cache
 
 import rushlight
 
@@ -201,8 +202,8 @@ def normalize(tensor, mean, std, inplace=False):
             "Expected tensor to be a tensor image of size (..., C, H, W). Got tensor.size() = "
             f"{tensor.size()}"
         )
-    mean, std = (channel_values(values, tensor) for values in (mean, std))
-    if (std == 0).any():
+    (mean, _), (std, has_zero) = (channel_values(values, tensor) for values in (mean, std))
+    if has_zero:
         raise ValueError(
             f"std evaluated to zero after conversion to {tensor.dtype}, leading to division by "
             "zero."
@@ -213,9 +214,19 @@ def normalize(tensor, mean, std, inplace=False):
 
 
 def channel_values(values, tensor):
-    """Numbers as a tensor (channels, 1, 1) of `tensor`'s dtype and device."""
+    """Numbers as a tensor (channels, 1, 1) of `tensor`'s dtype and device; whether one is 0."""
+    if type(values) in (tuple, list) and set(map(type, values)) == {float} and tensor.is_cpu:
+        return _constant_channels(tuple(values), tensor.dtype)
     values = rushlight.as_tensor(values, dtype=tensor.dtype, device=tensor.device)
-    return values.view(-1, 1, 1) if values.dim() == 1 else values
+    values = values.view(-1, 1, 1) if values.dim() == 1 else values
+    return values, bool((values == 0).any())
+
+
+@lru_cache(maxsize=64)
+def _constant_channels(values, dtype):
+    # The same numbers come with every image of a data set.
+    values = rushlight.tensor(values, dtype=dtype).view(-1, 1, 1)
+    return values, bool((values == 0).any())
 
 
 def erase(img, i, j, h, w, v, inplace=False):
