@@ -12,6 +12,15 @@ def vector(t):  # 4 MB
     return {"t": t, "f": t.nn.functional, "x": x, "out": t.empty(1 << 20)}
 
 
+def halves(t):
+    x = t.linspace(0.01, 8.0, 1 << 22).to(t.bfloat16)
+    return {"t": t, "x": x, "y": x + 1}
+
+
+def planes(t):
+    return {"f": t.nn.functional, "x": t.arange(64.0 * 1000 * 128).view(64, 1000, 128) % 977 / 100}
+
+
 def logits(t):
     x = (t.arange(8192.0 * 1000).view(8192, 1000) % 977 / 100).requires_grad_()
     return {"t": t, "f": t.nn.functional, "x": x, "target": t.arange(8192) % 1000}
@@ -63,9 +72,11 @@ ROWS = [
     Row("t.tanh(x, out=out)", 0.25, vector, "tanh, 4 MB"),
     Row("t.sigmoid(x, out=out)", 0.7, vector, "sigmoid, 4 MB"),
     Row("f.gelu(x)", 1.0, vector, "gelu, 4 MB"),
+    Row("x + y", 1.0, halves, "bfloat16 a + b, 4M"),
     Row("f.cross_entropy(x, target).backward()", 0.35, logits,
         "cross_entropy with backward, 8192x1000", rounds=5),
     Row("f.softmax(x.detach(), 1)", 0.40, logits, "softmax, 8192x1000"),
+    Row("f.softmax(x, 1)", 1.0, planes, "softmax over the middle, 64x1000x128"),
     Row("t.mm(a, b, out=out)", 0.95, matrices(1024, 1024, 1024), "matmul 1024"),
     Row("t.mm(a, b, out=out)", 0.98, matrices(64, 784, 128), "matmul 64x784x128"),
     Row("t.mm(a, b, out=out)", 0.4, matrices(32, 32, 32), "matmul 32"),

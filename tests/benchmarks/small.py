@@ -5,7 +5,10 @@ from tests.benchmarks.rows import Row
 
 def tensors(t):
     x = t.arange(16.0).view(4, 4) / 16
-    return {"t": t, "x": x, "y": x + x, "w": (x + 1).requires_grad_()}
+    return {
+        "t": t, "f": t.nn.functional, "x": x, "y": x + x, "w": (x + 1).requires_grad_(),
+        "b": t.arange(4.0), "target": t.tensor([0, 1, 2, 3]), "cpu": t.device("cpu"),
+    }  # fmt: skip
 
 
 def linear(t):
@@ -44,10 +47,19 @@ ROWS = [
     Row("t.mm(x, y)", 0.10, tensors),
     Row("x * 2", 0.03, tensors),
     Row("x.add_(0)", 0.03, tensors),
+    Row("x + b", 0.12, tensors, "x + b, a row added to each row"),
     Row("x.sum()", 0.06, tensors),
+    Row("x.max()", 0.12, tensors),
+    Row("f.softmax(x, 1)", 0.12, tensors),
+    Row("f.cross_entropy(x, target)", 0.12, tensors),
+    Row("t.cat([x, y])", 0.12, tensors),
     Row("x.view(16)", 0.08, tensors),
     Row("x[0]", 0.08, tensors),
+    Row("x[1:3]", 0.12, tensors),
+    Row("x.to('cpu')", 0.12, tensors),
+    Row("x.to(cpu)", 0.12, tensors, "x.to(torch.device('cpu'))"),
     Row("t.empty(4, 4)", 0.10, tensors),
+    Row("t.zeros(4, 4)", 0.12, tensors),
     Row("t.tensor([1., 2., 3.])", 0.12, tensors),
     Row("x.shape", 0.6, tensors),
     Row("x + w", 0.05, tensors, "x + w, recording"),

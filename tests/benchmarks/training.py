@@ -91,12 +91,15 @@ def transforming(t):
     return {"chain": chain, "picture": picture}
 
 
-def checkpoint(t):
-    folder = tempfile.TemporaryDirectory()
-    path = os.path.join(folder.name, "state.pt")
-    state = {f"layer{i}.weight": t.ones(1024, 1024) for i in range(25)}
-    t.save(state, path)
-    return {"t": t, "state": state, "path": path, "folder": folder}
+def checkpoint(tensors, size):
+    def setup(t):
+        folder = tempfile.TemporaryDirectory()
+        path = os.path.join(folder.name, "state.pt")
+        state = {f"layer{i}.weight": t.ones(size, size) for i in range(tensors)}
+        t.save(state, path)
+        return {"t": t, "state": state, "path": path, "folder": folder}
+
+    return setup
 
 
 STEP = "CIFAR step, batch 64"
@@ -107,6 +110,8 @@ ROWS = [
     Row("epoch()", 0.05, loader, "DataLoader, TensorDataset, an epoch of 4096", rounds=5),
     Row("epoch()", 0.5, collating, "DataLoader, Python __getitem__, 1024", rounds=5),
     Row("chain(picture)", 0.06, transforming, "ToTensor + Normalize, 32x32"),
-    Row("t.save(state, path)", 0.5, checkpoint, "save 100 MB", rounds=3),
-    Row("t.load(path)", 0.3, checkpoint, "load 100 MB", rounds=3),
+    Row("t.save(state, path)", 0.5, checkpoint(25, 1024), "save 100 MB", rounds=5),
+    Row("t.load(path)", 0.3, checkpoint(25, 1024), "load 100 MB", rounds=5),
+    Row("t.save(state, path)", 1.5, checkpoint(1000, 8), "save 1000 small tensors"),
+    Row("t.load(path)", 0.5, checkpoint(1000, 8), "load 1000 small tensors"),
 ]
