@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "autograd/anomaly.h"
 #include "autograd/node.h"
 #include "kernels/parallel.h"
 
@@ -105,7 +106,8 @@ struct Run {
   }
 
   void step(Node& node, bool accumulate, bool keep) {
-    if (node.outputs == 1 && !node.hooks && node.run == this && captures.empty())
+    if (node.outputs == 1 && !node.hooks && node.run == this && captures.empty() &&
+        !anomaly.enabled)
       return quick_step(node, keep);
     std::vector<Tensor> grads = take(node);
     apply_hooks(node, grads);
@@ -127,6 +129,7 @@ struct Run {
     const bool watched = node.hooks && !node.hooks->after.empty();
     const std::vector<Tensor> before = watched ? grads : std::vector<Tensor>();
     Gradients out = node.backward(grads);
+    if (anomaly.enabled && anomaly.check_nan) refuse_nan(node, out);
     if (!keep) node.release_saved();
     if (watched) {
       std::vector<Tensor> inputs(node.inputs), outputs = before;
@@ -139,6 +142,16 @@ struct Run {
       const Edge& e = node.next(i);
       if (e.node && out[i] && (needed.empty() || needed.contains(e.node.get())))
         arrive(e.node, e.output, std::move(out[i]));
+    }
+  }
+
+  void watched_step(Node& node, bool accumulate, bool keep) {
+    const WatchedStep watch(node);
+    try {
+      step(node, accumulate, keep);
+    } catch (...) {
+      watch.warn();
+      throw;
     }
   }
 
@@ -230,7 +243,10 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
     std::pop_heap(run.frontier.begin(), run.frontier.end(), Run::lower);
     const Ref<Node> node = std::move(run.frontier.back());
     run.frontier.pop_back();
-    run.step(*node, options.accumulate, keep_graph);
+    if (anomaly.enabled) [[unlikely]]
+      run.watched_step(*node, options.accumulate, keep_graph);
+    else
+      run.step(*node, options.accumulate, keep_graph);
     if ((++steps & 1023) == 0 && poll_interrupt) poll_interrupt();
   }
   return std::move(run.results);

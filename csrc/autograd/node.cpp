@@ -1,6 +1,8 @@
 // Edges, leaves, modes, and the release of graphs without recursion.
 #include "autograd/node.h"
 
+#include "autograd/anomaly.h"
+
 namespace rushlight {
 
 static thread_local bool grad_mode [[gnu::tls_model("initial-exec")]] = true;
@@ -21,6 +23,8 @@ void destroy(Node* node) {
   while (list) {
     Node* first = list;
     list = first->dying;
+    if (anomaly.remembers) [[unlikely]]
+      forget_origin(*first);
     delete first;
   }
   busy = false;
@@ -37,6 +41,8 @@ void destroy(Body* b) {
 }
 
 void Node::add_edge(Edge e) {
+  if (anomaly.enabled && inputs == 0) [[unlikely]]
+    remember_origin(*this);
   if (inputs == 3 && !many_) {
     many_ = std::make_unique<Edge[]>(8);
     for (std::size_t i = 0; i < 3; ++i) many_[i] = std::move(few_[i]);

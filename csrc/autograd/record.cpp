@@ -1,6 +1,8 @@
 // The words of errors about saved tensors.
 #include "autograd/record.h"
 
+#include "autograd/anomaly.h"
+
 namespace rushlight {
 
 // "MulBackward0" -> "Mul", as torch shortens it here.
@@ -16,9 +18,12 @@ void Saved::fail_modified(const Tensor& t, std::uint32_t version, const Node* ma
       "operation: [torch.",
       t.device().is_cuda() ? "cuda." : "", scalar_name(t.dtype()), "Tensor ", t.sizes(), "]",
       node ? text(", which is output ", t->output, " of ", operation(*node), ",") : "",
-      " is at version ", t->storage->version, "; expected version ", version,
-      " instead. Hint: enable anomaly detection to find the operation that failed to compute its "
-      "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).\n"
+      " is at version ", t->storage->version, "; expected version ", version, " instead. Hint: ",
+      anomaly.enabled
+          ? "the backtrace further above shows the operation that failed to compute its gradient. "
+            "The variable in question was changed in there or anywhere later. Good luck!\n"
+          : "enable anomaly detection to find the operation that failed to compute its "
+            "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).\n",
       "an operation kept this tensor for its gradient, and it was written to before backward(): "
       "write to a clone(), or use the operation without the trailing underscore");
 }

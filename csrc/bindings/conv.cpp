@@ -1,6 +1,7 @@
 // Convolutions as torch.nn.functional has them; padding may be a word.
 #include "ops/conv.h"
 
+#include "bindings/autocast.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 
@@ -40,8 +41,9 @@ void bind_rank(py::module_& m, const std::string& doc, const std::string& transp
       name + "(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)";
   const std::string word =
       name + "(input, weight, bias=None, stride=1, padding='valid', dilation=1, groups=1)";
-  overloads<&conv<Rank>, &conv_by_word<Rank>>(m, {number, word}, As::function, doc);
-  op<&conv_transpose<Rank>>(
+  overloads<casting<&conv<Rank>, kLower>, casting<&conv_by_word<Rank>, kLower>>(m, {number, word},
+                                                                                As::function, doc);
+  op<casting<&conv_transpose<Rank>, kLower>>(
       m,
       kTransposed[Rank - 1] + std::string("(input, weight, bias=None, stride=1, padding=0, "
                                           "output_padding=0, groups=1, dilation=1)"),

@@ -5,6 +5,7 @@
 #include "bindings/output.h"
 #include "bindings/signature.h"
 #include "core/backend.h"
+#include "ops/default_device.h"
 #include "ops/ops.h"
 
 namespace py = pybind11;
@@ -34,7 +35,7 @@ py::object tensor(py::handle data, Dt dtype, Dv device, bool requires_grad, bool
     out = to(*t, dtype.value_or(t->dtype()), device ? resolve(*device) : t->device(), true);
   } else {
     out = data_of(data.ptr(), dtype, true);
-    if (device && !device->is_cpu()) out = to(out, resolve(*device));
+    out = to(out, device_of(o));
   }
   return py::reinterpret_steal<py::object>(
       wrap(finish(pin_memory ? rushlight::pin_memory(out) : out, o)));
@@ -45,7 +46,7 @@ Tensor as_tensor_op(py::handle data, Dt dtype, Dv device) {
   if (const Tensor* t = as_tensor(data.ptr()))
     return to(*t, dtype.value_or(t->dtype()), device ? resolve(*device) : t->device());
   Tensor out = data_of(data.ptr(), dtype, false);
-  return to(out, dtype.value_or(out.dtype()), device ? resolve(*device) : kCpu);
+  return to(out, dtype.value_or(out.dtype()), device ? resolve(*device) : default_device());
 }
 
 Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool pin,
@@ -195,8 +196,6 @@ Tensor empty_strided_op(Shape size, Shape stride, Dt dtype, Dv device, bool requ
 
 }  // namespace
 
-// Without a GPU there is nothing to pin for; the CUDA family replaces this by real pinning.
-
 // Tensor(2, 3): sizes. Tensor([2, 3]): values, always of the default dtype.
 bool legacy_tensor(PyObject* args, PyObject* kwargs, Tensor& out) {
   if (kwargs && PyDict_GET_SIZE(kwargs)) {
@@ -243,7 +242,19 @@ bool legacy_tensor(PyObject* args, PyObject* kwargs, Tensor& out) {
   return true;
 }
 
+static void bind_default_device(py::module_& m) {
+  op<&set_default_device>(m, "_set_default_device(device)", As::function);
+  op<&enter_device>(m, "_enter_device(device)", As::function);
+  op<&leave_device>(m, "_leave_device()", As::function);
+  op<&default_device>(m, "get_default_device()", As::function,
+                      R"(Where new tensors are made if no device is named.
+
+>>> torch.get_default_device()
+device(type='cpu'))");
+}
+
 void bind_creation(py::module_& m) {
+  bind_default_device(m);
   constexpr auto kOnly = As::function;
   op<&tensor>(m, "tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)",
               kOnly,

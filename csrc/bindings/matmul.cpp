@@ -1,6 +1,7 @@
 // Matrix products as torch's functions and methods.
 #include "ops/matmul.h"
 
+#include "bindings/autocast.h"
 #include "bindings/forms.h"
 #include "bindings/linalg.h"
 #include "bindings/module.h"
@@ -72,23 +73,23 @@ Tensor bilinear_op(const Tensor& input1, const Tensor& input2, const Tensor& wei
 }  // namespace
 
 void bind_matmul(py::module_& m) {
-  op<&mm_out>(m, "mm(input, mat2, *, out=None)", As::both,
-              R"(The product of two matrices; no broadcasting.
+  op<casting<&mm_out, with_out(kLower)>>(m, "mm(input, mat2, *, out=None)", As::both,
+                                         R"(The product of two matrices; no broadcasting.
 
 Shape: (m, k) and (k, n) give (m, n).
 
 >>> torch.mm(torch.ones(2, 3), torch.ones(3, 1))
 tensor([[3.],
         [3.]]))");
-  op<&bmm_out>(m, "bmm(input, mat2, *, out=None)", As::both,
-               R"(The products of two batches of matrices.
+  op<casting<&bmm_out, with_out(kLower)>>(m, "bmm(input, mat2, *, out=None)", As::both,
+                                          R"(The products of two batches of matrices.
 
 Shape: (b, m, k) and (b, k, n) give (b, m, n).
 
 >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
 tensor([3., 3.]))");
-  op<&mv_out>(m, "mv(input, vec, *, out=None)", As::both,
-              R"(The product of a matrix and a vector.
+  op<casting<&mv_out, with_out(kLowerOnCuda)>>(m, "mv(input, vec, *, out=None)", As::both,
+                                               R"(The product of a matrix and a vector.
 
 >>> torch.mv(torch.ones(2, 3), torch.ones(3))
 tensor([3., 3.]))");
@@ -104,8 +105,8 @@ tensor(7))");
 tensor([[ 1., 10.],
         [ 2., 20.]]))");
   publish_alias(m, As::both, "outer", "ger");
-  op<&matmul_out>(m, "matmul(input, other, *, out=None)", As::both,
-                  R"(The matrix product of two tensors; `x @ y`.
+  op<casting<&matmul_out, with_out(kLower)>>(m, "matmul(input, other, *, out=None)", As::both,
+                                             R"(The matrix product of two tensors; `x @ y`.
 
 Two vectors give their dot product, a matrix and a vector a vector, two matrices a matrix; with more
 dimensions the last two are multiplied and the others broadcast.
@@ -115,29 +116,33 @@ Raises:
 
 >>> torch.matmul(torch.ones(4, 2, 3), torch.ones(3)).shape
 torch.Size([4, 2]))");
-  op<&sum_out<&addmm>>(m, "addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None)", As::both,
-                       R"(beta * input + alpha * (mat1 @ mat2); input broadcasts.
+  op<casting<&sum_out<&addmm>, with_out(kLower)>>(
+      m, "addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None)", As::both,
+      R"(beta * input + alpha * (mat1 @ mat2); input broadcasts.
 
 >>> torch.addmm(torch.tensor([1.]), torch.ones(1, 3), torch.ones(3, 1))
 tensor([[4.]]))");
-  op<&sum_out<&addmv>>(m, "addmv(input, mat, vec, *, beta=1, alpha=1, out=None)", As::both,
-                       R"(beta * input + alpha * (mat @ vec).
+  op<casting<&sum_out<&addmv>, with_out(kLowerOnCuda)>>(
+      m, "addmv(input, mat, vec, *, beta=1, alpha=1, out=None)", As::both,
+      R"(beta * input + alpha * (mat @ vec).
 
 >>> torch.addmv(torch.tensor([1.]), torch.ones(1, 3), torch.ones(3))
 tensor([4.]))");
-  op<&sum_out<&baddbmm>>(m, "baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None)",
-                         As::both,
-                         R"(beta * input + alpha * bmm(batch1, batch2).
+  op<casting<&sum_out<&baddbmm>, with_out(kLower)>>(
+      m, "baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None)", As::both,
+      R"(beta * input + alpha * bmm(batch1, batch2).
 
 >>> torch.baddbmm(torch.ones(1), torch.ones(1, 1, 3), torch.ones(1, 3, 1))
 tensor([[[4.]]]))");
-  op<&sum_out<&addbmm>>(m, "addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None)", As::both,
-                        R"(beta * input + alpha * the sum of bmm(batch1, batch2) over the batch.
+  op<casting<&sum_out<&addbmm>, with_out(kLower)>>(
+      m, "addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None)", As::both,
+      R"(beta * input + alpha * the sum of bmm(batch1, batch2) over the batch.
 
 >>> torch.addbmm(torch.ones(1), torch.ones(2, 1, 3), torch.ones(2, 3, 1))
 tensor([[7.]]))");
-  op<&sum_out<&addr>>(m, "addr(input, vec1, vec2, *, beta=1, alpha=1, out=None)", As::both,
-                      R"(beta * input + alpha * outer(vec1, vec2).
+  op<casting<&sum_out<&addr>, with_out(kLowerOnCuda)>>(
+      m, "addr(input, vec1, vec2, *, beta=1, alpha=1, out=None)", As::both,
+      R"(beta * input + alpha * outer(vec1, vec2).
 
 >>> torch.addr(torch.zeros(1, 2), torch.tensor([2.]), torch.tensor([1., 3.]))
 tensor([[2., 6.]]))");
@@ -146,8 +151,8 @@ tensor([[2., 6.]]))");
   op_in_place<&baddbmm>(m, "baddbmm_(self, batch1, batch2, *, beta=1, alpha=1)");
   op_in_place<&addbmm>(m, "addbmm_(self, batch1, batch2, *, beta=1, alpha=1)");
   op_in_place<&addr>(m, "addr_(self, vec1, vec2, *, beta=1, alpha=1)");
-  op<&linear_op>(m, "linear(input, weight, bias=None)", As::function,
-                 R"(input @ weight.T + bias
+  op<casting<&linear_op, kLower>>(m, "linear(input, weight, bias=None)", As::function,
+                                  R"(input @ weight.T + bias
 
 Shape: input (*, in), weight (out, in), bias (out) give (*, out).
 

@@ -50,7 +50,10 @@ PYBIND11_MODULE(_C, m) {
   bind_softmax(m);
   bind_autograd(m);
   bind_function(m);
+  bind_anomaly(m);
+  bind_autocast(m);
   bind_numpy(m);
+  bind_dlpack(m);
   bind_storage(m);
   bind_optim(m);
   bind_pad(m);

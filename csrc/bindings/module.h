@@ -24,7 +24,10 @@ void bind_reduce(pybind11::module_& m);   // sums, extremes, moments, norms
 void bind_sort(pybind11::module_& m);     // scans, orders, distinct values, counts
 void bind_autograd(pybind11::module_& m);    // backward, grad, hooks
 void bind_function(pybind11::module_& m);    // autograd.Function
+void bind_anomaly(pybind11::module_& m);     // detect_anomaly
+void bind_autocast(pybind11::module_& m);
 void bind_numpy(pybind11::module_& m);
+void bind_dlpack(pybind11::module_& m);
 void bind_storage(pybind11::module_& m);  // what copying and saving need of storages
 void bind_optim(pybind11::module_& m);      // steps over lists of parameters
 void bind_pad(pybind11::module_& m);

@@ -1,6 +1,7 @@
 // Normalisations under torch's low-level signatures; nn.functional has the friendly ones.
 #include "ops/norm.h"
 
+#include "bindings/autocast.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 
@@ -41,11 +42,12 @@ Raises:
 >>> torch.batch_norm(torch.tensor([[1.], [3.]]), None, None, None, None, True, 0.1, 0.0, True)
 tensor([[-1.],
         [ 1.]]))");
-  op<&group>(m,
-             "group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, "
-             "cudnn_enabled=True)",
-             As::function,
-             R"(Channels normalised in groups within each example; then weight and bias.
+  op<casting<&group, kFullOnCuda>>(
+      m,
+      "group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, "
+      "cudnn_enabled=True)",
+      As::function,
+      R"(Channels normalised in groups within each example; then weight and bias.
 
 Shape: input (n, c, *), weight and bias (c).
 
@@ -55,13 +57,14 @@ Raises:
     >>> torch.group_norm(torch.tensor([[1., 3., 10., 30.]]), 2, eps=0.0)
     tensor([[-1.,  1., -1.,  1.]])
 )");
-  op<&layer>(m,
-             "layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, "
-             "cudnn_enable=True)",
-             As::function,
-             "The last dimensions normalised together; then weight and bias, of their "
-             "shape.\n\n>>> torch.layer_norm(torch.tensor([1., 3.]), (2,), None, None, "
-             "0.0)\ntensor([-1.,  1.])");
+  op<casting<&layer, kFullOnCuda>>(
+      m,
+      "layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, "
+      "cudnn_enable=True)",
+      As::function,
+      "The last dimensions normalised together; then weight and bias, of their "
+      "shape.\n\n>>> torch.layer_norm(torch.tensor([1., 3.]), (2,), None, None, "
+      "0.0)\ntensor([-1.,  1.])");
 }
 
 }  // namespace rushlight::python

@@ -1,6 +1,7 @@
 // The operators of Tensor, one line each. Comparisons, arithmetic and bits come from the pointwise
 // ops; what cannot be an operand is left to Python (NotImplemented), whose TypeError then names
 // both types.
+#include "bindings/autocast.h"
 #include "bindings/pointwise.h"
 #include "ops/matmul.h"
 
@@ -51,7 +52,7 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   try {
     Input in[2];
     if (!read_operands(a, b, in)) return not_implemented();
-    return wrap(pow(in[0], in[1]));
+    return wrap(power_of(in[0], in[1]));
   } catch (...) {
     return raise_current();
   }
@@ -94,7 +95,7 @@ PyObject* product(PyObject* a, PyObject* b) {
   const Tensor *left = as_tensor(a), *right = as_tensor(b);
   if (!left || !right) return not_implemented();
   try {
-    return wrap(matmul(*left, *right));
+    return wrap(casting<&matmul, kLower>(*left, *right));
   } catch (...) {
     return raise_current();
   }

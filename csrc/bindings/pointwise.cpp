@@ -52,6 +52,9 @@ static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObjec
       return Py_NewRef(o);
     }
   }
+  std::optional<Recast> cast;
+  if (autocast.on && kind == Into::fresh) [[unlikely]]
+    cast.emplace(in, op.inputs, f.policy);
   return wrap(pointwise(op, in, parameters, into));
 }
 
@@ -59,7 +62,8 @@ static PyObject* call(const PointwiseFace& f, const Signature& s, Into::Kind kin
                       PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
   try {
     const int given = int(n) + (self ? 1 : 0), inputs = f.op->inputs;
-    if (given == inputs && !keywords) [[likely]] {  // inputs only: no names, no defaults to read
+    if (given == inputs && !keywords && !autocast.on)
+        [[likely]] {  // inputs only: no names, no defaults to read
       Input in[kMaxInputs];
       for (int i = 0; i < inputs; ++i)
         if (!read_input(f, s, i, self, self ? (i ? args[i - 1] : self) : args[i], in[i]))
@@ -136,12 +140,21 @@ static std::string stub_of_face(const PointwiseFace& f, const Signature& s) {
 
 // ---- publishing
 
+// What autocast computes in float32 on GPUs.
+static Policy policy_of(std::string_view name) {
+  static constexpr std::string_view kListed =
+      " acos asin cosh erfinv exp expm1 log log10 log1p log2 reciprocal rsqrt sinh softplus tan ";
+  const bool listed = kListed.find(" " + std::string(name) + " ") != kListed.npos;
+  return listed ? kFullOnCuda : Policy{};
+}
+
 template <int I>
 [[gnu::cold, gnu::noinline]] static void publish_face(py::module_& m) {
   PointwiseFace& f = pointwise_faces[I];
   const PointwiseOp& op = *(f.op = &pointwise_ops()[I]);
   if (op.published == Published::inner) return;
   const std::string text = op.signature, name(op.name);
+  f.policy = policy_of(name);
   const std::string inside = text.substr(0, text.size() - 1);
   const bool functional = op.published == Published::functional;
   const char* out = text.find('*') == text.npos ? ", *, out=None)" : ", out=None)";

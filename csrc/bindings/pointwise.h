@@ -2,6 +2,7 @@
 // import, and one function for all that sorts a call's arguments by it. Only the C entry points,
 // three lines each, exist per op.
 #pragma once
+#include "bindings/autocast.h"
 #include "bindings/signature.h"
 #include "ops/pointwise.h"
 
@@ -11,6 +12,7 @@ struct PointwiseFace {
   const PointwiseOp* op;
   Signature function, in_place;
   Scalar defaults[kMaxParameters];
+  Policy policy;  // of autocast
 };
 inline PointwiseFace pointwise_faces[op_count(PointwiseOps{})];
 
@@ -36,6 +38,9 @@ struct PointwiseEntry {
     return call_pointwise_in_place(pointwise_faces[I], nullptr, args, n, keywords);
   }
 };
+
+// pow() by autocast's rules.
+Tensor power_of(Input base, Input exponent);
 
 // "Returns ..., Args, Example": a docstring from a formula, an example and the parameters' names.
 std::string docstring_of(std::string_view doc, const Signature& s);

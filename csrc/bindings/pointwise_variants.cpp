@@ -1,6 +1,6 @@
 // The pointwise ops that have modes, optional arguments or several forms, one line for each form.
 #include "bindings/module.h"
-#include "bindings/signature.h"
+#include "bindings/pointwise.h"
 #include "ops/pointwise.h"
 
 namespace py = pybind11;
@@ -29,12 +29,19 @@ static Tensor true_divide(const Tensor& a, Input b, Out out) {
 static Tensor true_divide_in_place(const Tensor& a, Input b) {
   return div(as_input(a), b, {}, into_self(a));
 }
+Tensor power_of(Input base, Input exponent) {
+  Input in[] = {base, exponent};
+  std::optional<Recast> cast;
+  if (autocast.on) [[unlikely]]
+    cast.emplace(in, 2, kFullOnCuda);
+  return pow(in[0], in[1]);
+}
 static Tensor pow_function(Input a, Input b, Out out) {
   if (!a.tensor && !b.tensor)
     fail<TypeError>("pow(): argument 'input' (position 1) must be Tensor, not Number");
-  return result(pow(a, b, into(out)), out);
+  return out ? result(pow(a, b, into(out)), out) : power_of(a, b);
 }
-static Tensor pow_method(const Tensor& a, Input b) { return pow(as_input(a), b); }
+static Tensor pow_method(const Tensor& a, Input b) { return power_of(as_input(a), b); }
 static Tensor pow_in_place(const Tensor& a, Input b) { return pow(as_input(a), b, into_self(a)); }
 static Tensor clamp_function(const Tensor& x, Operand min, Operand max, Out out) {
   return result(clamp(x, min, max, into(out)), out);
@@ -211,7 +218,8 @@ Args:
 Example:
     >>> torch.nn.functional.gelu(torch.tensor([-1., 0., 1.]))
     tensor([-0.1587,  0.0000,  0.8413]))");
-  op<&prelu>(m, "prelu(input, weight)", As::both, R"(x where x > 0, else weight * x.
+  op<casting<&prelu, kLower>>(m, "prelu(input, weight)", As::both,
+                              R"(x where x > 0, else weight * x.
 
 Args:
     input: the input tensor

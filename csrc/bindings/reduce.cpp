@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "bindings/autocast.h"
 #include "bindings/module.h"
 #include "bindings/output.h"
 #include "bindings/return_types.h"
@@ -145,8 +146,9 @@ void bind_moments(py::module_& m, const std::string& name, const char* doc) {
 }
 
 void bind_sums(py::module_& m) {
-  op<&sum_op>(m, "sum(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
-              R"(The sum of all elements, or along dim.
+  op<casting<&sum_op, with_out(kFullOnCuda)>>(
+      m, "sum(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+      R"(The sum of all elements, or along dim.
 
 Args:
     dim: one dimension or several; None for all.
@@ -174,8 +176,9 @@ Args:
     >>> torch.nanmean(torch.tensor([1., float("nan"), 2.]))
     tensor(1.5000)
 )");
-  op<&prod_op>(m, "prod(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
-               R"(The product of all elements, or along dim.
+  op<casting<&prod_op, with_out(kFull)>>(
+      m, "prod(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+      R"(The product of all elements, or along dim.
 
     >>> torch.prod(torch.tensor([[1., 2.], [3., 4.]]), 1)
     tensor([ 2., 12.])
@@ -283,16 +286,18 @@ void bind_moments_and_norms(py::module_& m) {
     >>> torch.std_mean(torch.tensor([1., 2., 3.]))
     (tensor(1.), tensor(2.))
 )");
-  op<&logsumexp_op>(m, "logsumexp(input, dim, keepdim=False, *, out=None)", As::both,
-                    R"(log(sum(exp(x))) along dim, without overflow.
+  op<casting<&logsumexp_op, with_out(kFullOnCuda)>>(
+      m, "logsumexp(input, dim, keepdim=False, *, out=None)", As::both,
+      R"(log(sum(exp(x))) along dim, without overflow.
 
     >>> torch.logsumexp(torch.tensor([1000., 1000.]), 0)
     tensor(1000.6932)
 )");
-  op<&vector_norm_op>(
+  op<casting<&vector_norm_op, with_out(kFullOnCuda)>>(
       m, "linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None)",
       As::function, "(sum |x|^ord)^(1 / ord); ord may be 0, inf and -inf.");
-  overloads<&norm_named, &norm_number>(
+  overloads<casting<&norm_named, with_out(kFullOnCuda)>,
+            casting<&norm_number, with_out(kFullOnCuda)>>(
       m,
       {"norm(input, p='fro', dim=None, keepdim=False, dtype=None, out=None)",
        "norm(input, p=None, dim=None, keepdim=False, dtype=None, out=None)"},

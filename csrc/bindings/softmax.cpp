@@ -1,6 +1,7 @@
 // Softmax, losses and embedding as functions (softmax as a method too).
 #include "ops/softmax.h"
 
+#include "bindings/autocast.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "ops/cross_entropy.h"
@@ -23,6 +24,13 @@ Tensor nll_op(const Tensor& input, const Tensor& target, Maybe weight, Word redu
   return nll_loss(input, target, weight, reduction, ignore_index);
 }
 Tensor bce_op(const Tensor& input, const Tensor& target, Maybe weight, Word reduction) {
+  if (autocast.cuda && input.device().is_cuda())
+    fail<RuntimeError>(
+        "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"
+        "Many models use a sigmoid layer right before the binary cross entropy layer.\nIn this "
+        "case, combine the two layers using torch.nn.functional.binary_cross_entropy_with_logits\n"
+        "or torch.nn.BCEWithLogitsLoss.  binary_cross_entropy_with_logits and BCEWithLogits are\n"
+        "safe to autocast.");
   return binary_cross_entropy(input, target, weight, reduction);
 }
 Tensor bce_with_logits_op(const Tensor& input, const Tensor& target, Maybe weight, Maybe pos_weight,
@@ -31,11 +39,12 @@ Tensor bce_with_logits_op(const Tensor& input, const Tensor& target, Maybe weigh
 }
 
 void bind_losses(py::module_& m) {
-  op<&cross_entropy_op>(m,
-                        "cross_entropy(input, target, weight=None, reduction='mean', "
-                        "ignore_index=-100, label_smoothing=0.0)",
-                        As::function,
-                        R"(-log softmax(input)[target], for class indices or probabilities.
+  op<casting<&cross_entropy_op, kFull>>(
+      m,
+      "cross_entropy(input, target, weight=None, reduction='mean', "
+      "ignore_index=-100, label_smoothing=0.0)",
+      As::function,
+      R"(-log softmax(input)[target], for class indices or probabilities.
 
 Shape: input (n, c, *); target (n, *) of int64, or probabilities (n, c, *); weight (c).
 
@@ -44,16 +53,17 @@ Raises:
 
 >>> torch.nn.functional.cross_entropy(torch.zeros(1, 2), torch.tensor([0]))
 tensor(0.6931))");
-  op<&nll_op>(m, "nll_loss(input, target, weight=None, reduction='mean', ignore_index=-100)",
-              As::function, R"(-input[target], for log-probabilities and class indices.
+  op<casting<&nll_op, kFull>>(
+      m, "nll_loss(input, target, weight=None, reduction='mean', ignore_index=-100)", As::function,
+      R"(-input[target], for log-probabilities and class indices.
 
 Shape: input (n, c, *) or (c); target (n, *) or () of int64; weight (c).
 
     >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.]]), torch.tensor([1]))
     tensor(2.)
 )");
-  op<&mse_loss>(m, "mse_loss(input, target, reduction='mean')", As::function,
-                R"((input - target)^2, reduced.
+  op<casting<&mse_loss, kFull>>(m, "mse_loss(input, target, reduction='mean')", As::function,
+                                R"((input - target)^2, reduced.
 
 Args:
     reduction: 'mean', 'sum' or 'none'
@@ -61,35 +71,39 @@ Args:
     >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
     tensor(2.)
 )");
-  op<&l1_loss>(m, "l1_loss(input, target, reduction='mean')", As::function,
-               R"(|input - target|, reduced.
+  op<casting<&l1_loss, kFull>>(m, "l1_loss(input, target, reduction='mean')", As::function,
+                               R"(|input - target|, reduced.
 
     >>> torch.nn.functional.l1_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
     tensor(1.)
 )");
-  op<&smooth_l1_loss>(m, "smooth_l1_loss(input, target, reduction='mean', beta=1.0)", As::function,
-                      R"(Squared below beta, absolute above: d^2 / (2 beta) or d - beta / 2.
+  op<casting<&smooth_l1_loss, kFull>>(
+      m, "smooth_l1_loss(input, target, reduction='mean', beta=1.0)", As::function,
+      R"(Squared below beta, absolute above: d^2 / (2 beta) or d - beta / 2.
 
     >>> torch.nn.functional.smooth_l1_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
     tensor(1.5000)
 )");
-  op<&huber_loss>(m, "huber_loss(input, target, reduction='mean', delta=1.0)", As::function,
-                  R"(Squared below delta, absolute above: d^2 / 2 or delta (d - delta / 2).
+  op<casting<&huber_loss, kFull>>(
+      m, "huber_loss(input, target, reduction='mean', delta=1.0)", As::function,
+      R"(Squared below delta, absolute above: d^2 / 2 or delta (d - delta / 2).
 
     >>> torch.nn.functional.huber_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
     tensor(1.5000)
 )");
-  op<&bce_op>(m, "binary_cross_entropy(input, target, weight=None, reduction='mean')", As::function,
-              R"(-(t log x + (1 - t) log(1 - x)), reduced; x lies in [0, 1].
+  op<casting<&bce_op, kFullOnCpu>>(
+      m, "binary_cross_entropy(input, target, weight=None, reduction='mean')", As::function,
+      R"(-(t log x + (1 - t) log(1 - x)), reduced; x lies in [0, 1].
 
     >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.]))
     tensor(0.6931)
 )");
-  op<&bce_with_logits_op>(m,
-                          "binary_cross_entropy_with_logits(input, target, weight=None, "
-                          "pos_weight=None, reduction='mean')",
-                          As::function,
-                          R"(binary_cross_entropy of sigmoid(input), without overflow.
+  op<casting<&bce_with_logits_op, kFull>>(
+      m,
+      "binary_cross_entropy_with_logits(input, target, weight=None, "
+      "pos_weight=None, reduction='mean')",
+      As::function,
+      R"(binary_cross_entropy of sigmoid(input), without overflow.
 
 Args:
     pos_weight: a weight for the examples with target 1
@@ -103,17 +117,18 @@ Args:
 }  // namespace
 
 void bind_softmax(py::module_& m) {
-  op<&softmax>(m, "softmax(input, dim, dtype=None)", As::both,
-               R"(exp(x) / sum(exp(x)) along a dimension.
+  op<casting<&softmax, kFullOnCuda>>(m, "softmax(input, dim, dtype=None)", As::both,
+                                     R"(exp(x) / sum(exp(x)) along a dimension.
 
 Args:
     dtype: the input is cast to it first.
 
 >>> torch.softmax(torch.tensor([0., 0.]), 0)
 tensor([0.5000, 0.5000]))");
-  op<&log_softmax>(m, "log_softmax(input, dim, dtype=None)", As::both,
-                   "log(softmax(x)), computed without loss for small probabilities.\n\n>>> "
-                   "torch.log_softmax(torch.tensor([0., 0.]), 0)\ntensor([-0.6931, -0.6931])");
+  op<casting<&log_softmax, kFullOnCuda>>(
+      m, "log_softmax(input, dim, dtype=None)", As::both,
+      "log(softmax(x)), computed without loss for small probabilities.\n\n>>> "
+      "torch.log_softmax(torch.tensor([0., 0.]), 0)\ntensor([-0.6931, -0.6931])");
   bind_losses(m);
   op<&embedding>(m,
                  "embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, "

@@ -1,6 +1,7 @@
 // Running reductions, orders, distinct values and counts as functions and methods.
 #include "ops/sort.h"
 
+#include "bindings/autocast.h"
 #include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/output.h"
@@ -120,14 +121,16 @@ Tensor bucketize_number(Scalar self, const Tensor& boundaries, bool out_int32, b
 }
 
 void bind_scans(py::module_& m) {
-  op<&cumsum_op>(m, "cumsum(input, dim, *, dtype=None, out=None)", As::both,
-                 R"(The running sum along dim.
+  op<casting<&cumsum_op, with_out(kFullOnCuda)>>(m, "cumsum(input, dim, *, dtype=None, out=None)",
+                                                 As::both,
+                                                 R"(The running sum along dim.
 
     >>> torch.tensor([1, 2, 3]).cumsum(0)
     tensor([1, 3, 6])
 )");
-  op<&cumprod_op>(m, "cumprod(input, dim, *, dtype=None, out=None)", As::both,
-                  R"(The running product along dim.
+  op<casting<&cumprod_op, with_out(kFullOnCuda)>>(m, "cumprod(input, dim, *, dtype=None, out=None)",
+                                                  As::both,
+                                                  R"(The running product along dim.
 
     >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
     tensor([1, 2, 6])

@@ -3,11 +3,27 @@
 
 #include "core/backend.h"
 #include "core/work.h"
+#include "ops/default_device.h"
 #include "ops/ops.h"
 
 namespace rushlight {
 
-Device device_of(const Options& o) { return o.device ? resolve(*o.device) : kCpu; }
+// The last one holds; the first is that of set_default_device().
+static std::vector<Device>& default_devices() {
+  static thread_local std::vector<Device> list{kCpu};
+  return list;
+}
+Device default_device() {
+  const Device d = default_devices().back();
+  return d.is_cpu() ? kCpu : resolve(d);
+}
+void set_default_device(Device d) { default_devices().front() = d; }
+void enter_device(Device d) { default_devices().push_back(d); }
+void leave_device() {
+  if (default_devices().size() > 1) default_devices().pop_back();
+}
+
+Device device_of(const Options& o) { return o.device ? resolve(*o.device) : default_device(); }
 
 Tensor finish(Tensor t, const Options& o) {
   if (o.requires_grad) {

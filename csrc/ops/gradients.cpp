@@ -1,5 +1,9 @@
 // What the engine and backward formulas share: sums of gradients, and the undoing of a broadcast.
+#include <cmath>
+
+#include "autograd/anomaly.h"
 #include "ops/ops.h"
+#include "ops/reduce.h"
 
 namespace rushlight {
 
@@ -29,5 +33,11 @@ Tensor sum_to(const Tensor& g, Sizes shape) {
   return extra ? view(summed, Shape(shape)) : summed;
 }
 Tensor sum_to(const Tensor& g, const Shape& shape) { return sum_to(g, shape.view()); }
+
+bool has_nan(const Tensor& t) {
+  if (!is_floating(t.dtype()) || t.numel() == 0 || t.device().is_meta()) return false;
+  const GradMode off(false);
+  return std::isnan(item(amax(t, {}, false)).as_double());  // NaN wins
+}
 
 }  // namespace rushlight

@@ -82,6 +82,22 @@ def type(self, dtype=None, non_blocking=False):
 
 
 @_method
+def __dlpack__(self, *, stream=-1, max_version=None, dl_device=None, copy=None):
+    """A capsule by which another library reads the tensor's memory; np.from_dlpack() calls this."""
+    from rushlight.utils import dlpack
+
+    return dlpack._lend(self, stream, max_version, dl_device, copy)
+
+
+@_method
+def __dlpack_device__(self):
+    """(kind, index) of the device the tensor lies on, in DLPack's numbers."""
+    from rushlight.utils import dlpack
+
+    return dlpack._device_of(self)
+
+
+@_method
 def is_shared(self):
     """Whether the storage lies in memory that other processes see, as share_memory_() makes it."""
     from rushlight.multiprocessing import _shared
@@ -171,6 +187,18 @@ def _of_functional(name):
 for _name in "allclose diff hsplit isclose kron repeat_interleave vsplit".split():
     _of_functional(_name)
 
+def _enter_device(self):
+    """Inside the block new tensors are made on this device if none is named."""
+    _C._enter_device(self)
+    return self
+
+
+def _leave_device(self, *error):
+    _C._leave_device()
+
+
+_C.device.__enter__ = _enter_device  # type: ignore[attr-defined]
+_C.device.__exit__ = _leave_device  # type: ignore[attr-defined]
 Tensor.__str__ = __repr__  # type: ignore[method-assign]
 Tensor.__array_priority__ = 1000  # type: ignore[attr-defined]
 Tensor.__module__ = "rushlight"

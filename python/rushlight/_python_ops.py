@@ -9,6 +9,7 @@ __all__ = [
     "get_num_interop_threads",
     "is_storage",
     "is_tensor",
+    "set_default_device",
     "set_default_dtype",
     "set_default_tensor_type",
     "set_float32_matmul_precision",
@@ -70,6 +71,17 @@ def is_storage(obj):
     from rushlight.storage import TypedStorage, UntypedStorage
 
     return isinstance(obj, TypedStorage | UntypedStorage)
+
+
+def set_default_device(device):
+    """Sets where new tensors are made if no device is named; None is the CPU.
+
+    Args:
+        device: a device, its name or index.
+
+    >>> torch.set_default_device("cpu")
+    """
+    _C._set_default_device("cpu" if device is None else device)
 
 
 def set_default_dtype(d):

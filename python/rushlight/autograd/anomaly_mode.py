@@ -1,24 +1,69 @@
-"""detect_anomaly: accepted, so that programs run; it looks for no NaN.
+"""detect_anomaly: a backward that fails or makes NaN names the forward call it belongs to."""
 
-A changer must know: errors of backward name the operation and the tensor without it.
-"""
+from warnings import warn
+
+from rushlight import _C
 
 
 class set_detect_anomaly:
-    """Accepted as a call or a context manager, and changes nothing."""
+    """Switches anomaly detection on or off: at once, and for a `with` block.
 
-    def __init__(self, mode, check_nan=True):
-        self.mode = mode
+    While it is on, every recorded operation remembers where it was called. If its backward raises,
+    or returns NaN, a warning shows that place, and NaN raises RuntimeError.
 
-    def __enter__(self):
-        return None
+    Args:
+        mode: whether to look for anomalies.
+        check_nan: whether NaN in a gradient is one.
 
-    def __exit__(self, *error):
-        return None
+    >>> x = torch.zeros(1, requires_grad=True)
+    >>> with torch.autograd.set_detect_anomaly(True, check_nan=False):
+    ...     torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
+    (True, False)
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        for position, value in (("mode", mode), ("check_nan", check_nan)):
+            if not isinstance(value, bool):
+                raise TypeError(
+                    f"set_detect_anomaly(): argument '{position}' must be bool, not "
+                    f"{type(value).__name__}"
+                )
+        self._before = _C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled()
+        _C._set_anomaly(mode, check_nan)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        _C._set_anomaly(*self._before)
 
 
-class detect_anomaly(set_detect_anomaly):
-    """Accepted as a context, and changes nothing: errors of backward always name the operation."""
+class detect_anomaly:
+    """Looks for anomalies inside a `with` block, as set_detect_anomaly(True) does.
 
-    def __init__(self, check_nan=True):
-        super().__init__(True, check_nan)
+    Args:
+        check_nan: whether NaN in a gradient is one.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> x = torch.zeros(1, requires_grad=True)
+    >>> with torch.autograd.detect_anomaly():
+    ...     (x.sqrt() * 0).sum().backward()
+    Traceback (most recent call last):
+    RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
+    """
+
+    def __init__(self, check_nan: bool = True) -> None:
+        warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should "
+            "only be enabled for debugging.",
+            stacklevel=2,
+        )
+        self._check_nan = check_nan
+        self._before = _C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled()
+
+    def __enter__(self) -> None:
+        _C._set_anomaly(True, self._check_nan)
+
+    def __exit__(self, *error: object) -> None:
+        _C._set_anomaly(*self._before)

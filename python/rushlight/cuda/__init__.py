@@ -110,6 +110,10 @@ def __getattr__(name):
         return is_initialized()
     if name == "default_generators":
         return tuple(random._generator(i) for i in range(device_count()))
+    if name == "amp":
+        import importlib
+
+        return importlib.import_module(f"{__name__}.amp")
     if name in _DTYPES:
         from .._legacy import make_type
 

@@ -1,10 +1,12 @@
 """Distances and similarities."""
 
 from rushlight import _C
+from rushlight._casts import casts
 
 __all__ = ["cosine_similarity", "normalize", "pairwise_distance"]
 
 
+@casts(cuda="full")
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """x1 . x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`.
 

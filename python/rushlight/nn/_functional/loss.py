@@ -7,6 +7,7 @@ say it and still work, with a warning.
 import warnings
 
 from rushlight import _C
+from rushlight._casts import casts
 
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "huber_loss",
@@ -193,6 +194,7 @@ def binary_cross_entropy_with_logits(
     return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
+@casts("full", "full")
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """target * (log target - input), pointwise: the Kullback-Leibler divergence.
 

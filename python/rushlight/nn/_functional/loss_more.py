@@ -3,6 +3,7 @@
 import math
 
 from rushlight import _C
+from rushlight._casts import casts
 from rushlight._modes import no_grad
 from rushlight.nn._functional.loss import _reduction, reduced
 
@@ -14,6 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@casts("full", "full")
 def margin_ranking_loss(
     input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
 ):
@@ -33,6 +35,7 @@ def margin_ranking_loss(
     return reduced((-target * (input1 - input2) + margin).clamp(min=0), reduction)
 
 
+@casts("full", "full")
 def hinge_embedding_loss(
     input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"
 ):
@@ -49,6 +52,7 @@ def hinge_embedding_loss(
     return reduced(loss, reduction)
 
 
+@casts("full", "full")
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """log(1 + exp(-y x)), y being 1 or -1.
 
@@ -59,6 +63,7 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
     return reduced(_C.log1p((-target * input).exp()), reduction)
 
 
+@casts("full", "full")
 def cosine_embedding_loss(
     input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
 ):
@@ -95,6 +100,7 @@ def cosine_embedding_loss(
     return reduced(loss, reduction)
 
 
+@casts("full", "full")
 def triplet_margin_loss(
     anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False,
     size_average=None, reduce=None, reduction="mean",
@@ -147,6 +153,7 @@ def _triplet(anchor, positive, negative, distance, margin, swap, reduction):
     return reduced((near - far + margin).clamp(min=0), reduction)
 
 
+@casts("full", "full")
 def multi_margin_loss(
     input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None,
     reduction="mean",
@@ -173,6 +180,7 @@ def multi_margin_loss(
     return reduced(loss.reshape(()) if single else loss, reduction)
 
 
+@casts("full", "full")
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """Sum over targets y and other classes i of max(0, 1 - (x[y] - x[i])) / c.
 
@@ -210,6 +218,7 @@ def multilabel_soft_margin_loss(
     return reduced(loss.mean(-1), reduction)
 
 
+@casts("full", "full")
 def poisson_nll_loss(
     input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
     reduction="mean",

@@ -1,6 +1,7 @@
 """Normalisation over the batch, the features, groups of channels, single instances."""
 
 from rushlight import _C
+from rushlight._casts import casts
 from rushlight._modes import no_grad
 
 __all__ = [
@@ -85,6 +86,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     return _C.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
+@casts(cuda="full")
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """x / sqrt(mean(x^2) + eps) * weight, over the last dimensions.
 

@@ -1,6 +1,7 @@
 """Pooling. The max functions return indices too when asked."""
 
 from rushlight import _C
+from rushlight._casts import casts
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -97,6 +98,7 @@ def max_pool3d(
     )
 
 
+@casts(cpu="full")
 def avg_pool3d(
     input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
     divisor_override=None,
@@ -150,6 +152,7 @@ def adaptive_avg_pool2d(input, output_size):
     return _C.adaptive_avg_pool2d(input, _full_size(output_size, input, 2))
 
 
+@casts(cpu="full")
 def adaptive_avg_pool3d(input, output_size):
     """Averages of windows chosen so that the output is (d, h, w); None keeps the input's.
 
@@ -202,6 +205,7 @@ def adaptive_max_pool2d(input, output_size, return_indices=False):
     return both if return_indices else both[0]
 
 
+@casts(cpu="full")
 def adaptive_max_pool3d(input, output_size, return_indices=False):
     """Maxima of windows chosen so that the output is (d, h, w); None keeps the input's.
 

@@ -3,6 +3,7 @@
 import warnings
 
 from rushlight import _C
+from rushlight._casts import casts
 
 __all__ = [
     "channel_shuffle", "fold", "interpolate", "pad", "pixel_shuffle", "pixel_unshuffle", "unfold",
@@ -32,6 +33,8 @@ def pad(input, pad, mode="constant", value=None):
         raise NotImplementedError(
             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
         )
+    if mode != "circular" and _C._autocast_is_on():
+        input = _C._recast(input, "full", "none")
     for i in range(len(pad) // 2):
         dim = input.dim() - 1 - i
         left, right = pad[2 * i], pad[2 * i + 1]
@@ -222,6 +225,7 @@ def _sizes(input, size, scale_factor, recompute):
     return size, [None] * rank if recompute else factors
 
 
+@casts(cuda="full")
 def interpolate(
     input, size=None, scale_factor=None, mode="nearest", align_corners=None,
     recompute_scale_factor=None, antialias=False,

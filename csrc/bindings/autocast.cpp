@@ -1,0 +1,83 @@
+// Autocast's casts and switches.
+#include "bindings/autocast.h"
+
+#include "bindings/module.h"
+#include "bindings/signature.h"
+#include "ops/ops.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+
+Tensor recast(const Tensor& t, Policy p) {
+  if (!t || !is_floating(t.dtype()) || t.dtype() == DType::float64) return t;
+  const bool cpu = t.device().is_cpu();
+  if (!(cpu ? autocast.cpu : t.device().is_cuda() && autocast.cuda)) return t;
+  const Cast cast = cpu ? p.cpu : p.cuda;
+  if (cast == Cast::none) return t;
+  if (cast == Cast::full) return to(t, DType::float32);
+  return to(t, cpu ? autocast.cpu_dtype : autocast.cuda_dtype);
+}
+
+namespace {
+
+Cast cast_of(std::string_view word) {
+  if (word == "lower") return Cast::lower;
+  if (word == "full") return Cast::full;
+  return Cast::none;
+}
+// For the listed functions that are written in Python.
+Tensor recast_op(const Tensor& t, std::string_view cpu, std::string_view cuda) {
+  return recast(t, {cast_of(cpu), cast_of(cuda)});
+}
+
+bool& enabled(std::string_view device) {
+  if (device == "cpu") return autocast.cpu;
+  if (device == "cuda") return autocast.cuda;
+  fail<RuntimeError>("unknown device type for autocast: ", device, "; it is for 'cpu' and 'cuda'");
+}
+DType& dtype(std::string_view device) {
+  enabled(device);
+  return device == "cpu" ? autocast.cpu_dtype : autocast.cuda_dtype;
+}
+
+bool is_enabled(std::string_view device) { return enabled(device); }
+void set_enabled(std::string_view device, bool to) {
+  enabled(device) = to;
+  autocast.on = autocast.cpu || autocast.cuda;
+}
+DType get_dtype(std::string_view device) { return dtype(device); }
+void set_dtype(std::string_view device, DType to) {
+  if (to != DType::float16 && to != DType::bfloat16 && to != DType::float32)
+    fail<RuntimeError>("autocast computes in float16, bfloat16 or float32, not in ", to);
+  dtype(device) = to;
+}
+
+}  // namespace
+
+void bind_autocast(py::module_& m) {
+  op<&recast_op>(m, "_recast(tensor, cpu, cuda)", As::function);
+  m.def("_autocast_is_on", [] { return autocast.on; });
+  op<&is_enabled>(m, "is_autocast_enabled(device_type='cuda')", As::function,
+                  R"(Whether autocast is on for a kind of device, in this thread.
+
+>>> with torch.autocast("cpu"):
+...     torch.is_autocast_enabled("cpu")
+True)");
+  op<&set_enabled>(
+      m, "set_autocast_enabled(device_type, enabled)", As::function,
+      R"(Switches autocast for a kind of device, in this thread; a block has torch.autocast.
+
+>>> torch.set_autocast_enabled("cpu", False))");
+  op<&get_dtype>(m, "get_autocast_dtype(device_type)", As::function,
+                 R"(The dtype that autocast computes in on a kind of device.
+
+>>> torch.get_autocast_dtype("cpu")
+torch.bfloat16)");
+  op<&set_dtype>(m, "set_autocast_dtype(device_type, dtype)", As::function,
+                 R"(Sets the dtype that autocast computes in on a kind of device.
+
+>>> torch.set_autocast_dtype("cpu", torch.bfloat16))");
+}
+
+}  // namespace rushlight::python

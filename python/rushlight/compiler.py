@@ -1,0 +1,35 @@
+"""torch.compiler: what programs ask of a compiler. There is none: code runs as it is written."""
+
+__all__ = ["disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]
+
+
+def is_compiling() -> bool:
+    """False: nothing is ever compiled.
+
+    >>> torch.compiler.is_compiling()
+    False
+    """
+    return False
+
+
+def is_dynamo_compiling() -> bool:
+    """False: nothing is ever compiled."""
+    return False
+
+
+def is_exporting() -> bool:
+    """False: nothing is ever exported."""
+    return False
+
+
+def disable(fn=None, recursive=True, *, reason=None):
+    """Returns the function as it is: there is no compiler to keep away from it.
+
+    >>> torch.compiler.disable(abs)(-1)
+    1
+    """
+    return fn if fn is not None else lambda function: function
+
+
+def reset() -> None:
+    """Does nothing: there are no compiled functions to forget."""

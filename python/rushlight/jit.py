@@ -1,0 +1,76 @@
+"""torch.jit: the decorators of TorchScript, which leave Python code as it is.
+
+There is no TorchScript here: script() and trace() return what they were given, which computes the
+same in Python. What needs a compiled program, such as save() and load(), is absent and says so.
+"""
+
+__all__ = ["export", "ignore", "is_scripting", "is_tracing", "script", "trace", "unused"]
+
+
+def is_scripting() -> bool:
+    """False: nothing is ever compiled.
+
+    >>> torch.jit.is_scripting()
+    False
+    """
+    return False
+
+
+def is_tracing() -> bool:
+    """False: nothing is ever traced."""
+    return False
+
+
+def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
+    """Returns the function, class or module itself, uncompiled: it runs as Python.
+
+    >>> @torch.jit.script
+    ... def double(x):
+    ...     return x * 2
+    >>> double(torch.ones(1))
+    tensor([2.])
+    """
+    return obj
+
+
+def trace(func, example_inputs=None, **options):
+    """Runs the function or module once with the example, and returns it itself, untraced.
+
+    Args:
+        func: a function or module.
+        example_inputs: a tensor or a tuple of arguments.
+
+    >>> torch.jit.trace(torch.nn.Linear(2, 1), torch.ones(1, 2))
+    Linear(in_features=2, out_features=1, bias=True)
+    """
+    from rushlight import no_grad
+
+    if example_inputs is not None:
+        with no_grad():
+            func(*example_inputs if isinstance(example_inputs, tuple) else (example_inputs,))
+    return func
+
+
+def export(fn):
+    """Returns the method itself."""
+    return fn
+
+
+def ignore(drop=False, **kwargs):
+    """Decorates a method, or is called first; returns the method itself."""
+    return drop if callable(drop) else lambda function: function
+
+
+def unused(fn):
+    """Returns the method itself."""
+    return fn
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    raise AttributeError(
+        f"torch.jit.{name} is not in rushlight 0.1: there is no TorchScript, models run in Python\n"
+        "torch.save(model.state_dict(), path) keeps a model's weights",
+        name=name,
+    )

@@ -1,0 +1,6 @@
+"""torch.utils.benchmark: timings of short statements, run often enough to be trusted."""
+
+from rushlight.utils.benchmark._measurement import Measurement
+from rushlight.utils.benchmark._timer import Timer
+
+__all__ = ["Measurement", "Timer"]

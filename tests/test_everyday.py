@@ -1,0 +1,96 @@
+"""Parts of the everyday API that answer questions or pass code through: compiler, jit, special,
+distributed, benchmark, the default device.
+"""
+
+import pytest
+
+import rushlight as torch
+
+
+def test_a_compiler_that_is_not_there():
+    assert not torch.compiler.is_compiling() and not torch.jit.is_scripting()
+    assert not torch.distributed.is_available() and not torch.distributed.is_initialized()
+
+    def f(x):
+        return x * 2
+
+    for through in (torch.compile, torch.compiler.disable, torch.jit.script, torch.jit.ignore):
+        assert through(f) is f
+    assert torch.jit.trace(f, torch.ones(1)) is f and torch.jit.ignore(drop=True)(f) is f
+    for module, name in (
+        ("jit", "save"),
+        ("distributed", "init_process_group"),
+        ("special", "zeta"),
+    ):
+        with pytest.raises(AttributeError, match=rf"torch\.{module}\.{name} is not in rushlight"):
+            getattr(getattr(torch, module), name)
+
+
+def test_special(reference):
+    x = [0.25, 0.5, 0.75]
+    for name in torch.special.__all__:
+        if name in ("softmax", "log_softmax", "logsumexp"):
+            arguments = (0,)
+        elif name == "xlogy":
+            arguments = (2.0,)
+        elif name in ("multigammaln", "polygamma"):
+            continue
+        else:
+            arguments = ()
+        ours = getattr(torch.special, name)(torch.tensor(x), *arguments)
+        theirs = getattr(reference.special, name)(reference.tensor(x), *arguments)
+        assert ours.tolist() == pytest.approx(theirs.tolist(), rel=1e-5)
+
+
+def test_default_device(virtual_gpus):
+    assert torch.get_default_device() == torch.device("cpu")
+    try:
+        torch.set_default_device("cuda:1")
+        made = [
+            torch.zeros(2), torch.tensor([1, 2]), torch.arange(3), torch.rand(2), torch.eye(2),
+            torch.as_tensor([1.0]), torch.randperm(3), torch.full((1,), 2),
+            torch.nn.Linear(1, 1).bias,
+        ]  # fmt: skip
+        assert {str(t.device) for t in made} == {"cuda:1"}
+        assert str(torch.zeros(2, device="cpu").device) == "cpu"
+        assert str(torch.zeros_like(torch.zeros(1, device="cpu")).device) == "cpu"
+        assert torch.get_default_device() == torch.device("cuda:1")
+        with torch.device("cpu"):
+            assert torch.ones(1).device.type == "cpu"
+            with torch.device("cuda:2"):
+                assert str(torch.ones(1).device) == "cuda:2"
+            with torch.device("meta"):
+                assert torch.nn.Linear(2, 2).weight.device.type == "meta"
+        assert str(torch.ones(1).device) == "cuda:1"
+    finally:
+        torch.set_default_device(None)
+    assert torch.ones(1).device.type == "cpu"
+
+
+def test_default_device_belongs_to_its_thread(virtual_gpus):
+    from threading import Thread
+
+    found = []
+    with torch.device("cuda:1"):
+        thread = Thread(target=lambda: found.append(torch.ones(1).device.type))
+        thread.start()
+        thread.join()
+    assert found == ["cpu"]
+
+
+def test_timer():
+    from rushlight.utils.benchmark import Measurement, Timer
+
+    timer = Timer("y = x + x", setup="z = 1", globals={"x": torch.ones(3)}, label="sum")
+    once = timer.timeit(50)
+    assert isinstance(once, Measurement) and once.number_per_run == 50 and once.mean > 0
+    many = timer.blocked_autorange(min_run_time=0.02)
+    assert sum(many.raw_times) >= 0.02 and len(many.times) > 1
+    assert many.median == sorted(many.times)[len(many.times) // 2] or len(many.times) % 2 == 0
+    assert "Measurement of sum" in repr(many) and "Median: " in repr(many)
+    assert timer.adaptive_autorange(max_run_time=0.05).median > 0
+    assert Measurement(2, [2.0, 4.0, 6.0]).median == 2.0
+    with pytest.raises(ValueError, match="only a `str` stmt"):
+        Timer(lambda: None)
+    with pytest.raises(NotImplementedError, match=r"Timer of C\+\+ statements"):
+        Timer("x", language="c++")
