@@ -1,4 +1,4 @@
-"""Parts of the everyday API that answer questions or pass code through: compiler, jit, special,
+"""Parts of the everyday API that answer questions or pass code through: compiler, jit,
 distributed, benchmark, the default device.
 """
 
@@ -24,22 +24,6 @@ def test_a_compiler_that_is_not_there():
     ):
         with pytest.raises(AttributeError, match=rf"torch\.{module}\.{name} is not in rushlight"):
             getattr(getattr(torch, module), name)
-
-
-def test_special(reference):
-    x = [0.25, 0.5, 0.75]
-    for name in torch.special.__all__:
-        if name in ("softmax", "log_softmax", "logsumexp"):
-            arguments = (0,)
-        elif name == "xlogy":
-            arguments = (2.0,)
-        elif name in ("multigammaln", "polygamma"):
-            continue
-        else:
-            arguments = ()
-        ours = getattr(torch.special, name)(torch.tensor(x), *arguments)
-        theirs = getattr(reference.special, name)(reference.tensor(x), *arguments)
-        assert ours.tolist() == pytest.approx(theirs.tolist(), rel=1e-5)
 
 
 def test_default_device(virtual_gpus):
