@@ -1,6 +1,9 @@
 # Versions: ours, and of the CUDA that programs may ask for. Under the name torch, __version__ reads
 # as torch's (see _runner/alias.py).
 
+from ._version import __version__
+
+__all__ = ["__version__", "cuda", "debug", "git_version", "hip", "xpu"]
 debug = False
 git_version = "unknown"
 hip = None

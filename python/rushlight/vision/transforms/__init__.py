@@ -1,11 +1,12 @@
 """Transforms of images, with torchvision's names, draws and printed forms."""
 
 from . import functional
+from .augment import TrivialAugmentWide
 from .functional import InterpolationMode
 from .transforms import *  # noqa: F403
 from .transforms import __all__ as _names
 
-__all__ = [*_names, "InterpolationMode"]
+__all__ = [*_names, "InterpolationMode", "TrivialAugmentWide"]
 
 
 def __getattr__(name):
