@@ -35,9 +35,9 @@ void remember_origin(const Node& node) {
     origin->parent = running->title();
     origin->of_parent = origin_of(*running);
   }
-  anomaly.remembers = true;
   Table& t = table();
   const std::lock_guard lock(t.mutex);
+  anomaly.remembers = true;
   t.origins.insert_or_assign(&node, std::move(origin));
 }
 
@@ -49,6 +49,7 @@ void forget_origin(const Node& node) noexcept {
     last = std::move(found->second);
     t.origins.erase(found);
   }
+  if (t.origins.empty() && !anomaly.enabled) anomaly.remembers = false;  // costs nothing again
 }
 
 WatchedStep::WatchedStep(const Node& node) : node_(node), outer_(running) { running = &node; }

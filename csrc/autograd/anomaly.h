@@ -21,7 +21,7 @@ inline void destroy(Origin* o) { delete o; }
 
 struct Anomaly {
   std::atomic<bool> enabled = false, check_nan = true;
-  std::atomic<bool> remembers = false;  // the table has had an entry
+  std::atomic<bool> remembers = false;  // the table may have an entry
   Ref<Origin> (*here)() = nullptr;  // set by the bindings: the Python stack of now
   void (*warn)(const std::string& text) noexcept = nullptr;
 };
