@@ -45,6 +45,26 @@ std::vector<Tensor> split_at(const Tensor& input, std::vector<std::int64_t> indi
                              std::int64_t dim) {
   return tensor_split(input, indices, dim);
 }
+// The parts are named by a tensor: a number of them, or where to cut.
+std::vector<Tensor> split_by_tensor(const Tensor& input, const Tensor& parts, std::int64_t dim) {
+  if (!parts.device().is_cpu())
+    fail<RuntimeError>(
+        "tensor_split expected tensor_indices_or_sections to be on cpu, but it's on ",
+        parts.device());
+  if (parts.dtype() != DType::int64)
+    fail<RuntimeError>(
+        "tensor_split expected tensor_indices_or_sections to have dtype of long, but got ",
+        scalar_name(parts.dtype()));
+  if (parts.dim() > 1)
+    fail<RuntimeError>(
+        "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+        "one-dimensional tensor, but got a tensor with ",
+        parts.dim(), " dims");
+  if (parts.dim() == 0) return split_sections(input, item(parts).as_int(), dim);
+  const Tensor dense = contiguous(parts);
+  const View v = view_of(dense);
+  return tensor_split(input, {v.as<std::int64_t>(), v.as<std::int64_t>() + v.numel}, dim);
+}
 Tensor at_least(const Tensor& t, int rank) {
   if (t.dim() == 0 && rank == 2) return reshape(t, {1, 1});
   if (t.dim() == 0) return reshape(t, rank == 3 ? Shape{1, 1, 1} : Shape{1});
@@ -161,9 +181,10 @@ void bind_arrange(py::module_& m) {
     tensor([5., 0., 7.])
 )");
   op_in_place<&masked_scatter>(m, "masked_scatter_(self, mask, source)");
-  overloads<&split_sections, &split_at>(
+  overloads<&split_by_tensor, &split_sections, &split_at>(
       m,
-      {"tensor_split(input, indices_or_sections, dim=0)",
+      {"tensor_split(input, tensor_indices_or_sections, dim=0)",
+       "tensor_split(input, indices_or_sections, dim=0)",
        "tensor_split(input, indices_or_sections, dim=0)"},
       As::both, R"(Views of parts of a dimension: a number of parts, or cut before each position.
 

@@ -319,7 +319,10 @@ Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& given, con
                        ") should be equal to source.size(dim): (",
                        source.dim() ? source.size(std::min(at, source.dim() - 1)) : 1,
                        "), for dim: ", dim);
-  return index_put(input, indices, alpha.as_double() == 1 ? source : mul(source, alpha), true);
+  const Tensor added = alpha.as_double() == 1 ? source : mul(source, alpha);
+  if (input.dim() == 0)
+    return view(index_put(unsqueeze(input, 0), indices, reshape(added, {-1}), true), {});
+  return index_put(input, indices, added, true);
 }
 Tensor index_put_values(const Tensor& input, const std::vector<Tensor>& indices,
                         const Tensor& values, bool accumulate) {
@@ -340,6 +343,32 @@ Tensor gather_op(const Tensor& input, std::int64_t dim, const Tensor& index, boo
 Tensor scatter_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value) {
   return scatter(input, dim, index,
                  expand(scalar_tensor(value, input.dtype(), input.device()), index.shape()));
+}
+// reduce='add' or 'multiply'. Products are made one index of the dimension after the other.
+Tensor scatter_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
+                       const Tensor& src, std::string_view reduce) {
+  if (reduce == "add") return scatter_add(input, dim, index, src);
+  if (reduce != "multiply")
+    fail<RuntimeError>("reduce argument must be either add or multiply.\ngot ", reduce);
+  if (needs_grad(input, src))
+    fail<NotImplementedError>("scatter(): reduce='multiply' has no gradient");
+  Tensor out = scatter(input, dim, index, src);  // checks all of it
+  out = clone(input);
+  if (input.dim() == 0 || index.numel() == 0)
+    return index.numel() ? mul(out, reshape(src, {})) : out;
+  const int at = wrap_dim(dim, input.dim());
+  for (std::int64_t i = 0; i < index.size(at); ++i) {
+    const Tensor here = narrow(index, at, i, 1);
+    Tensor part = narrow(src, at, i, 1);
+    for (int d = 0; d < part.dim(); ++d) part = narrow(part, d, 0, here->shape[d]);
+    out = scatter(out, at, here, mul(gather(out, at, here), part));
+  }
+  return out;
+}
+Tensor scatter_value_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
+                             Scalar value, std::string_view reduce) {
+  const Tensor one = scalar_tensor(value, input.dtype(), input.device());
+  return scatter_reduced(input, dim, index, contiguous(expand(one, index.shape())), reduce);
 }
 Tensor scatter_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
                         const Tensor& src) {
@@ -410,10 +439,16 @@ Raises:
 >>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0], [1]]))
 tensor([[1],
         [4]]))");
-  overloads<&Written<&scatter>::call, &Written<&scatter_value>::call>(
+  Written<&scatter>::name = Written<&scatter_value>::name = Written<&scatter_reduced>::name =
+      Written<&scatter_value_reduced>::name = "scatter";
+  InPlace<&scatter_reduced>::name = InPlace<&scatter_value_reduced>::name = "scatter_";
+  overloads<&Written<&scatter>::call, &Written<&scatter_value>::call,
+            &Written<&scatter_reduced>::call, &Written<&scatter_value_reduced>::call>(
       m,
       {"scatter(input, dim, index, src, *, out=None)",
-       "scatter(input, dim, index, value, *, out=None)"},
+       "scatter(input, dim, index, value, *, out=None)",
+       "scatter(input, dim, index, src, *, reduce, out=None)",
+       "scatter(input, dim, index, value, *, reduce, out=None)"},
       As::both,
       R"(A copy of input with src written where index says.
 
@@ -425,9 +460,13 @@ Raises:
     >>> torch.zeros(3).scatter(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
     tensor([7., 0., 5.])
 )");
-  overloads<&scatter_in_place, &scatter_value_in_place>(
-      m, {"scatter_(self, dim, index, src)", "scatter_(self, dim, index, value)"}, As::method,
-      "Writes src where index says: self[index[i][j]][j] = src[i][j] for dim 0.");
+  overloads<&scatter_in_place, &scatter_value_in_place, &InPlace<&scatter_reduced>::call,
+            &InPlace<&scatter_value_reduced>::call>(
+      m,
+      {"scatter_(self, dim, index, src)", "scatter_(self, dim, index, value)",
+       "scatter_(self, dim, index, src, *, reduce)",
+       "scatter_(self, dim, index, value, *, reduce)"},
+      As::method, "Writes src where index says: self[index[i][j]][j] = src[i][j] for dim 0.");
   op_with_out<&scatter_add>(m, "scatter_add(input, dim, index, src, *, out=None)", As::both,
                             R"(A copy of input with src added where index says.
 

@@ -301,6 +301,8 @@ Tensor roll(const Tensor& input, Sizes shifts, Sizes dims) {
   if (shifts.size() != dims.size())
     fail<RuntimeError>("shifts and dimensions must align. shifts: ", shifts.size(),
                        ", dims:", dims.size());
+  if (input.dim() == 0 && !dims.empty())
+    fail<IndexError>("Dimension specified as ", dims[0], " but tensor has no dimensions");
   Tensor out = input;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const int at = wrap_dim(dims[i], input.dim());

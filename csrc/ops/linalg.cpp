@@ -40,6 +40,35 @@ void check_convergence(Name name, const Tensor& info) {
     if (const int code = v.as<int>()[i]) fail_convergence(name, code);
 }
 
+// The gradient of L U, rows as L has them, from that of both packed. What lies beside or below the
+// square parts L1 and U1 depends on them and on its own part of the matrix alone.
+Tensor lu_gradient(Name name, const Tensor& packed, const Tensor& g) {
+  const std::int64_t m = g.size(-2), n = g.size(-1), k = std::min(m, n);
+  const auto part = [&](const Tensor& t, bool below, bool beside) {
+    return slice(slice(t, -2, below ? k : 0, below ? m : k, 1), -1, beside ? k : 0, beside ? n : k,
+                 1);
+  };
+  const Tensor square = part(packed, false, false), gs = part(g, false, false);
+  const Tensor one = eye(k, k, {g.dtype(), g.device()});
+  const Tensor lower = transposed(add(tril(square, -1), one)), upper = triu(square, 0);
+  const auto over_lower = [&](const Tensor& t) {  // inv(L1)^T t
+    return linalg_solve_triangular(name, lower, t, true, true);
+  };
+  const auto over_upper = [&](const Tensor& t) {  // t inv(U1)^T
+    return transposed(linalg_solve_triangular(name, upper, transposed(t), true, false));
+  };
+  Tensor of_lower = matmul(lower, tril(gs, -1));
+  Tensor of_upper = matmul(triu(gs, 0), transposed(upper));
+  if (n > k)
+    of_lower = sub(of_lower, matmul(part(g, false, true), transposed(part(packed, false, true))));
+  if (m > k)
+    of_upper = sub(of_upper, matmul(transposed(part(packed, true, false)), part(g, true, false)));
+  const Tensor first = over_upper(over_lower(add(tril(of_lower, -1), triu(of_upper, 0))));
+  if (n > k) return cat({first, over_lower(part(g, false, true))}, -1);
+  if (m > k) return cat({first, over_upper(part(g, true, false))}, -2);
+  return first;
+}
+
 }  // namespace
 
 Triple linalg_lu(Name name, const Tensor& a) {
@@ -56,20 +85,9 @@ Triple linalg_lu(Name name, const Tensor& a) {
   packed = record(
       "LinalgLuFactorExBackward0", std::move(packed),
       [out = SavedOutput(packed), pivots, title = std::string(name)](Tensor g, Node& self) {
-        const Tensor lu = out.get(self);
-        if (lu.size(-1) != lu.size(-2))
-          fail<NotImplementedError>(title, ": the gradient is only there for square matrices");
-        const Tensor one = eye(lu.size(-1), lu.size(-1), {lu.dtype(), lu.device()});
-        const Tensor lower = add(tril(lu, -1), one), upper = triu(lu, 0);
-        const Tensor inner = add(tril(matmul(transposed(lower), tril(g, -1)), -1),
-                                 triu(matmul(triu(g, 0), transposed(upper)), 0));
-        // inv(L)^T inner inv(U)^T, its rows put back to where pivoting took them from
-        const Tensor left = linalg_solve_triangular(title, transposed(lower), inner, true, true);
-        const Tensor both =
-            transposed(linalg_solve_triangular(title, upper, transposed(left), true, false));
-        return Gradients(gather(
-            both, -2,
-            expand(unsqueeze(linalg_permutation(pivots, lu.size(-2), true), -1), both.shape())));
+        const Tensor both = lu_gradient(title, out.get(self), g);
+        const Tensor rows = linalg_permutation(pivots, g.size(-2), true);
+        return Gradients(gather(both, -2, expand(unsqueeze(rows, -1), g.shape())));
       },
       a);
   return {packed, pivots, info};

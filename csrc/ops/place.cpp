@@ -1,6 +1,7 @@
 // Reading and writing at positions, written from index(), index_put() and gather().
 #include "ops/arrange.h"
 #include "ops/pointwise.h"
+#include "ops/sort.h"
 
 namespace rushlight {
 namespace {
@@ -58,8 +59,10 @@ Tensor index_fill(const Tensor& input, std::int64_t dim, const Tensor& given, co
         "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
         " dimension(s).");
   const Tensor v = to(value, input.dtype(), input.device());
-  if (input.dim() == 0) return view(index_put(unsqueeze(input, 0), along(0, given), v, false), {});
-  return index_put(input, along(at, given), v, false);
+  // An index that occurs twice is written once: value's gradient must not count it twice.
+  const Tensor once = needs_grad(v) ? std::get<0>(unique(given, {}, false)) : given;
+  if (input.dim() == 0) return view(index_put(unsqueeze(input, 0), along(0, once), v, false), {});
+  return index_put(input, along(at, once), v, false);
 }
 
 Tensor index_copy(const Tensor& input, std::int64_t dim, const Tensor& given,
@@ -76,6 +79,8 @@ Tensor index_copy(const Tensor& input, std::int64_t dim, const Tensor& given,
     fail<RuntimeError>(
         "index_copy_(): self and source expected to have the same dtype, but got (self) ",
         scalar_name(input.dtype()), " and (source) ", scalar_name(source.dtype()));
+  if (input.dim() == 0)
+    return view(index_put(unsqueeze(input, 0), along(0, given), reshape(source, {-1}), false), {});
   return index_put(input, along(at, given), source, false);
 }
 

@@ -129,11 +129,14 @@ TensorPair min(const Tensor& input, std::int64_t dim, bool keepdim) {
 TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim) {
   const Span span(input, dim ? Sizes(&*dim, 1) : Sizes());
   for (int d = 0; d < span.whole.rank; ++d)
-    if (input.numel() == 0 && span.mask >> d & 1 && (!dim || span.whole[d] == 0))
-      fail<RuntimeError>(
-          "aminmax(): cannot compute aminmax over an empty dimension as the "
-          "operation has no identity.\n",
+    if (input.numel() == 0 && span.mask >> d & 1 && (!dim || span.whole[d] == 0)) {
+      const std::string words = text(
+          "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+          "identity.\n",
           describe("input", input));
+      if (dim) throw IndexError(words);
+      throw RuntimeError(words);
+    }
   Tensor outs[2];
   {
     const GradMode off(false);

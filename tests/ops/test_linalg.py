@@ -113,6 +113,8 @@ GRADIENTS = {
         lambda a: tuple(x ** 2 for x in linalg.svd(a, full_matrices=False)), (2, 3)),
     "pinv": (linalg.pinv, (4, 3)),
     "lu": (lambda a: tuple(linalg.lu(a)[1:]), (3, 3)),
+    "lu wide": (lambda a: tuple(linalg.lu(a)[1:]), (2, 2, 4)),
+    "lu tall": (lambda a: tuple(linalg.lu(a)[1:]), (4, 2)),
     "matrix_exp": (linalg.matrix_exp, (3, 3)),
     "cdist": (lambda a: torch.cdist(a, a + 1), (3, 2)),
     "renorm": (lambda a: torch.renorm(a, 2, 0, 1.0), (3, 2)),

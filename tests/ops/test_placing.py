@@ -51,6 +51,18 @@ def test_equal_extremes_share_the_gradient():
     assert x.grad.tolist() == [0.5, 0] and src.grad.tolist() == [0.5, 1]
 
 
+def test_scatter_with_reduce():
+    x = torch.tensor([2.0, 3.0])
+    index, src = torch.tensor([0, 0, 1]), torch.tensor([4.0, 5.0, 6.0])
+    assert x.scatter(0, index, src, reduce="multiply").tolist() == [40, 18]
+    assert x.scatter(0, index, src, reduce="add").tolist() == [11, 9]
+    assert x.scatter(0, index, 2.0, reduce="multiply").tolist() == [8, 6]
+    with pytest.raises(RuntimeError, match="either add or multiply"):
+        x.scatter(0, index, src, reduce="max")
+    with pytest.raises(IndexError):
+        x.scatter(0, torch.tensor([5]), src, reduce="multiply")
+
+
 def test_parts_are_replaced_in_a_copy():
     x = torch.zeros(3, 3, requires_grad=True)
     src = torch.ones(3, requires_grad=True)

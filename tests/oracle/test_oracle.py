@@ -14,7 +14,9 @@ CLEAN = (
     "flatten flip floor fmax ge lerp log logaddexp logical_and logsumexp "
     "masked_fill maximum mean min minimum mul neg nn.functional.relu permute pow "
     "prod reshape select sigmoid sign sin softplus sqrt squeeze stack std sub sum "
-    "tanh topk transpose tril triu unbind unsqueeze var view where"
+    "tanh topk transpose tril triu unbind unsqueeze var view where "
+    "addr arange cdist cov cross diagonal_scatter dist kthvalue linspace logspace median "
+    "nanquantile narrow put quantile select_scatter sinc"
 ).split()
 
 
