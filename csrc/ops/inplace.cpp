@@ -109,8 +109,10 @@ bool rebased_strides(const Body& base, const Body& view, Shape& strides, std::in
   };
   if (!translate(rest, at)) return false;
   offset = at;
-  for (int d = 0; d < view.shape.rank; ++d)
-    if (!translate(view.strides[std::size_t(d)], strides[d])) return false;
+  for (int d = 0; d < view.shape.rank; ++d) {
+    strides[d] = 1;  // of a dimension of one element, whose step says nothing
+    if (view.shape[d] > 1 && !translate(view.strides[std::size_t(d)], strides[d])) return false;
+  }
   return true;
 }
 

@@ -1,0 +1,27 @@
+"""Writes in place through views whose dimensions have one element."""
+
+import pytest
+
+import rushlight
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda F, layer, x: F.relu(layer(x), inplace=True),
+        lambda F, layer, x: layer(x).squeeze().mul_(3),
+        lambda F, layer, x: layer(x)[None, :, None].add_(2).sigmoid_(),
+        lambda F, layer, x: layer(x).view(1, 1, 1).exp_(),
+    ],
+)
+@pytest.mark.parametrize("bias", [True, False])
+def test_one_output_of_one_example(reference, write, bias):
+    found = []
+    for torch in (rushlight, reference):
+        torch.manual_seed(0)
+        layer = torch.nn.Linear(4, 1, bias=bias)
+        x = torch.arange(4.0, requires_grad=True)
+        out = write(torch.nn.functional, layer, x)
+        out.sum().backward()
+        found.append([out.item(), *x.grad.tolist(), *layer.weight.grad.flatten().tolist()])
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
