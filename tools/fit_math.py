@@ -18,6 +18,7 @@ from mpmath import (
     matrix,
     mp,
     mpf,
+    ncdf,
     pi,
     sin,
     sinh,
@@ -46,17 +47,37 @@ FITS = [
     ("log_erfc", "log(erfc(z))", lambda z: log(erfc(z)), (0.92, 4.0), (10, 0)),
 ]  # fmt: skip
 
+# name, meaning, function, interval of z, degrees of numerator and denominator; for float alone
+RATIOS = [
+    ("normal", "(normal_cdf(x) - 1/2) / x, z = x^2, as a ratio",
+     lambda z: (ncdf(sqrt(z)) - mpf(1) / 2) / sqrt(z), (0, 29), (5, 6)),
+]  # fmt: skip
+
 
 def fit(f, low, high, count):
     """Coefficients, lowest first, of the polynomial through f at `count` Chebyshev nodes."""
+    nodes = chebyshev_nodes(low, high, count)
+    powers = matrix([[z**j for j in range(count)] for z in nodes])
+    return list(lu_solve(powers, matrix([f(z) for z in nodes])))
+
+
+def chebyshev_nodes(low, high, count):
     low, high = mpf(low), mpf(high)
     nodes = [
         (low + high) / 2 + (high - low) / 2 * cos(pi * (2 * k + 1) / (2 * count))
         for k in range(count)
     ]
-    nodes = [z if abs(z) > 1e-15 else mpf(10) ** -15 for z in nodes]
-    powers = matrix([[z**j for j in range(count)] for z in nodes])
-    return list(lu_solve(powers, matrix([f(z) for z in nodes])))
+    return [z if abs(z) > 1e-15 else mpf(10) ** -15 for z in nodes]
+
+
+def fit_ratio(f, low, high, top, bottom):
+    """Both polynomials, lowest power first, of the ratio through f; the lower one begins with 1."""
+    nodes = chebyshev_nodes(low, high, top + bottom + 1)
+    rows = [
+        [z**j for j in range(top + 1)] + [-f(z) * z**j for j in range(1, bottom + 1)] for z in nodes
+    ]
+    solution = list(lu_solve(matrix(rows), matrix([f(z) for z in nodes])))
+    return solution[: top + 1], [mpf(1), *solution[top + 1 :]]
 
 
 def text(values, suffix, digits):
@@ -83,6 +104,13 @@ def main():
                 continue
             print(f"  // {meaning}\n  static constexpr {type_name} {name}[] = {{")
             print(text(fit(f, low, high, counts[which]), suffix, digits) + "};")
+        for name, meaning, f, interval, degrees in RATIOS if which == 0 else ():
+            print(f"  // {meaning}")
+            for part, values in zip(
+                ("top", "bottom"), fit_ratio(f, *interval, *degrees), strict=True
+            ):
+                print(f"  static constexpr {type_name} {name}_{part}[] = {{")
+                print(text(values, suffix, digits) + "};")
         print("};")
     print("\n}  // namespace rushlight::coefficients")
 

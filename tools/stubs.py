@@ -152,6 +152,8 @@ def class_text(cls, methods):
             text += f"    def {name}{signature}: ...{'  #' + note if note else ''}\n"
         elif slot == "init":
             text += "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...\n"
+        elif slot == "call":
+            text += "    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...\n"
         elif not slot and isinstance(value, types.FunctionType):
             text += f"    {python_method(name, value)}\n"
         elif not slot and callable(value):

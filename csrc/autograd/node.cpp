@@ -1,16 +1,9 @@
-// Edges, leaves, modes, and the release of graphs without recursion.
+// Edges, leaves, and the release of graphs without recursion.
 #include "autograd/node.h"
 
 #include "autograd/anomaly.h"
 
 namespace rushlight {
-
-static thread_local bool grad_mode [[gnu::tls_model("initial-exec")]] = true;
-static thread_local bool inference_mode [[gnu::tls_model("initial-exec")]] = false;
-bool grad_enabled() { return grad_mode; }
-void set_grad_enabled(bool enabled) { grad_mode = enabled; }
-bool inference_enabled() { return inference_mode; }
-void set_inference_enabled(bool enabled) { inference_mode = enabled; }
 
 // Releasing a node may release the next: a list instead of recursion.
 void destroy(Node* node) {

@@ -34,5 +34,6 @@ void bind_pad(pybind11::module_& m);
 void bind_cuda(pybind11::module_& m);     // devices, memory, streams, virtual GPUs
 void bind_parallel(pybind11::module_& m);
 void bind_info(pybind11::module_& m);
+void bind_module_call(pybind11::module_& m);  // the base type of nn.Module
 
 }  // namespace rushlight::python

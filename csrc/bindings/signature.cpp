@@ -2,7 +2,6 @@
 #include "bindings/signature.h"
 
 #include <pybind11/eval.h>
-#include <unordered_set>
 
 namespace py = pybind11;
 
@@ -52,20 +51,20 @@ Signature Signature::parse(std::string_view text) {
     s.parameters.push_back(
         {std::move(name), key, equals == item.npos ? nullptr : literal(item.substr(equals + 1))});
     s.required += equals == item.npos;
+    s.needs_keyword |= keyword_only && equals == item.npos;
     s.positional += !keyword_only;
     keyword_only |= star;
   }
   return s;
 }
 
-// Signatures that are one of several overloads: where a call does not fit one, making an error only
-// to drop it would cost a microsecond.
-static std::unordered_set<const Signature*> alternatives;
+// Where a call does not fit one of several overloads, making an error only to drop it would cost a
+// microsecond.
 static bool missed = false;
 
 template <class... A>
 static bool mismatch(const Signature* s, const char* format, A... parts) {
-  if (alternatives.contains(s))
+  if (s->is_alternative)
     missed = true;
   else
     PyErr_Format(PyExc_TypeError, format, parts...);
@@ -226,7 +225,7 @@ void publish_overloads(py::module_& m, As as, const std::vector<const Signature*
   std::string text;
   for (const Signature* s : signatures) {
     text += s->text + "\n";
-    alternatives.insert(s);
+    s->is_alternative = true;
   }
   define(m, as, *signatures[0], false, text + "\n" + std::string(doc), function, method);
   for (const std::string& stub : stubs)

@@ -24,6 +24,8 @@ struct Signature {
   int required = 0;  // those without a default
   int positional = 0;  // those before a lone '*'
   bool variadic = false;  // the last positional one is written *name
+  bool needs_keyword = false;  // one that is keyword-only has no default
+  mutable bool is_alternative = false;  // one of several overloads
 
   static Signature parse(std::string_view text);
   // Sorts a call into one value per parameter; the extra positionals of a *name go to `rest`.
@@ -45,20 +47,12 @@ struct Entry<F, Tag> {
     if (n == Py_ssize_t(kCount) && !keywords && !signature.variadic && n == signature.positional)
         [[likely]]
       return call(args, {}, Indices{});
-    if (!keywords && n >= signature.required && n <= signature.positional && !signature.variadic) {
-      PyObject* values[kCount + 1];  // some left out: no names to look up, only defaults to add
-      for (std::size_t i = 0; i < kCount; ++i)
-        values[i] = Py_ssize_t(i) < n ? args[i] : signature.parameters[i].fallback;
-      return call(values, {}, Indices{});
-    }
+    if (!keywords && fits(n)) return fill_and_call(0, args, n);
     return bind_and_call(nullptr, args, n, keywords);
   }
   static PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
-    if (n == 0 && !keywords && signature.required == 1) [[likely]] {
-      PyObject* values[kCount + 1] = {self};
-      for (std::size_t i = 1; i < kCount; ++i) values[i] = signature.parameters[i].fallback;
-      return call(values, {}, Indices{});
-    }
+    if (!keywords && fits(n + 1)) [[likely]]
+      return fill_and_call(1, args, n, self);
     return bind_and_call(self, args, n, keywords);
   }
   static PyObject* bind_and_call(PyObject* self, PyObject* const* args, Py_ssize_t n,
@@ -67,6 +61,13 @@ struct Entry<F, Tag> {
     Rest rest{};
     if (!signature.bind(self, args, n, keywords, values, rest)) return nullptr;
     return call(values, rest, Indices{});
+  }
+  // As one of several overloads.
+  static PyObject* attempt(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                           PyObject* keywords) {
+    const Py_ssize_t bound = self ? 1 : 0;
+    if (!keywords && fits(bound + n)) return fill_and_call(bound, args, n, self);
+    return bind_and_call(self, args, n, keywords);
   }
   [[gnu::cold, gnu::noinline]] static std::string stub() {
     const char* types[] = {Argument<A>::stub..., ""};
@@ -85,6 +86,24 @@ struct Entry<F, Tag> {
  private:
   using Indices = std::index_sequence_for<A...>;
   using Rest = std::pair<PyObject* const*, Py_ssize_t>;
+
+  // Positional arguments only: no names to look up, only defaults to add.
+  static bool fits(Py_ssize_t given) {
+    return given >= signature.required && !signature.needs_keyword &&
+           (given <= signature.positional || signature.variadic);
+  }
+  static PyObject* fill_and_call(Py_ssize_t bound, PyObject* const* args, Py_ssize_t n,
+                                 PyObject* self = nullptr) {
+    PyObject* values[kCount + 1] = {self};
+    const Py_ssize_t given = bound + n, last = signature.positional - 1;
+    for (Py_ssize_t i = bound; i < Py_ssize_t(kCount); ++i)
+      values[i] =
+          i < given && i <= last ? args[i - bound] : signature.parameters[std::size_t(i)].fallback;
+    Rest rest{};
+    if (signature.variadic && given > last && (given > last + 1 || !PySequence_Check(args[n - 1])))
+      rest = {args + (last - bound), given - last};
+    return call(values, rest, Indices{});
+  }
 
   template <std::size_t I, class T, class Slot>
   static bool read(PyObject* const* values, Rest rest, Slot& slot) {
@@ -153,8 +172,7 @@ struct Overloads {
                            PyObject* keywords) {
     PyObject* result = nullptr;
     const bool done =
-        ((result = Entry<F, 1>::bind_and_call(self, args, n, keywords), result || !is_mismatch()) ||
-         ...);
+        ((result = Entry<F, 1>::attempt(self, args, n, keywords), result || !is_mismatch()) || ...);
     if (done) return result;
     const Signature* const signatures[] = {&Entry<F, 1>::signature...};
     return no_overload(signatures, sizeof...(F), self, args, n, keywords);

@@ -17,7 +17,7 @@ const Backend& backend_table(Device device) {
       "first: Tensor.to_empty-like creation on cpu or cuda, or Module.to_empty(device=...)");
 }
 
-const Backend& backend(Device device) {
+const Backend& entered_backend(Device device) {
   const Backend& table = backend_table(device);
   if (table.enter) table.enter(device.index, current_stream(device.index));
   return table;

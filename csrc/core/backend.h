@@ -1,4 +1,4 @@
-// backend(device): the table of a device, after making it current.
+// backend(device): the table of a device, after making it current; the CPU always is.
 #pragma once
 #include "core/device.h"
 #include "kernels/backend.h"
@@ -8,7 +8,12 @@ namespace rushlight {
 extern const Backend cpu_backend;  // csrc/devices/cpu.cpp
 
 const Backend& backend_table(Device device);  // without making it current
-const Backend& backend(Device device);
+const Backend& entered_backend(Device device);  // for what is not the CPU
+inline const Backend& backend(Device device) {
+  if (device.is_cpu()) [[likely]]
+    return cpu_backend;
+  return entered_backend(device);
+}
 
 // "cuda" becomes "cuda:<current>"; an index beyond the devices raises torch's error.
 Device resolve(Device device);

@@ -14,17 +14,8 @@ std::ostream& operator<<(std::ostream& s, Sizes sizes) {
   return s << ']';
 }
 
-std::int64_t checked_mul(std::int64_t a, std::int64_t b) {
-  std::int64_t r;
-  if (__builtin_mul_overflow(a, b, &r)) [[unlikely]]
-    fail<RuntimeError>("size calculation overflowed: ", a, " * ", b, " does not fit 64 bits");
-  return r;
-}
-std::int64_t checked_add(std::int64_t a, std::int64_t b) {
-  std::int64_t r;
-  if (__builtin_add_overflow(a, b, &r)) [[unlikely]]
-    fail<RuntimeError>("size calculation overflowed: ", a, " + ", b, " does not fit 64 bits");
-  return r;
+void fail_overflow(std::int64_t a, const char* sign, std::int64_t b) {
+  fail<RuntimeError>("size calculation overflowed: ", a, sign, b, " does not fit 64 bits");
 }
 
 std::int64_t numel_of(Sizes sizes) {

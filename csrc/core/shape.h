@@ -26,7 +26,8 @@ class Shape {
     if (s.size() > std::size_t(kMaxRank)) [[unlikely]]
       too_many(s.size());
     rank = std::int8_t(s.size());
-    std::copy(s.begin(), s.end(), sizes.begin());
+    // A loop: for the few sizes there are, a call of memmove costs more than the copy.
+    for (std::size_t d = 0; d < s.size(); ++d) sizes[d] = s[d];
   }
   Shape(std::initializer_list<std::int64_t> s) : Shape(Sizes(s.begin(), s.size())) {}
   Shape(const std::vector<std::int64_t>& s) : Shape(Sizes(s)) {}
@@ -42,18 +43,39 @@ class Shape {
       too_many(std::size_t(kMaxRank) + 1);
     sizes[std::size_t(rank++)] = n;
   }
-  bool operator==(const Shape& o) const { return std::ranges::equal(view(), o.view()); }
+  bool operator==(const Shape& o) const {
+    if (rank != o.rank) return false;
+    for (std::size_t d = 0; d < std::size_t(rank); ++d)  // no call of memcmp for two or three sizes
+      if (sizes[d] != o.sizes[d]) return false;
+    return true;
+  }
 
  private:
   [[noreturn]] static void too_many(std::size_t rank);
 };
 
-inline bool same(Sizes a, Sizes b) { return std::ranges::equal(a, b); }
+inline bool same(Sizes a, Sizes b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t d = 0; d < a.size(); ++d)
+    if (a[d] != b[d]) return false;
+  return true;
+}
 inline std::ostream& operator<<(std::ostream& s, const Shape& shape) { return s << shape.view(); }
 
 // Checked arithmetic: RuntimeError on overflow.
-std::int64_t checked_mul(std::int64_t a, std::int64_t b);
-std::int64_t checked_add(std::int64_t a, std::int64_t b);
+[[noreturn]] void fail_overflow(std::int64_t a, const char* sign, std::int64_t b);
+inline std::int64_t checked_mul(std::int64_t a, std::int64_t b) {
+  std::int64_t r;
+  if (__builtin_mul_overflow(a, b, &r)) [[unlikely]]
+    fail_overflow(a, " * ", b);
+  return r;
+}
+inline std::int64_t checked_add(std::int64_t a, std::int64_t b) {
+  std::int64_t r;
+  if (__builtin_add_overflow(a, b, &r)) [[unlikely]]
+    fail_overflow(a, " + ", b);
+  return r;
+}
 std::int64_t numel_of(Sizes sizes);  // also refuses negative sizes
 std::int64_t bytes_of(Sizes sizes, DType dtype);
 

@@ -21,21 +21,24 @@ class Unlocked {
   Unlocked(double nanoseconds, std::initializer_list<const Tensor*> held) {
     if (nanoseconds < 2000 || !interpreter.release) [[likely]]
       return;
-    for (const Tensor* t : held)
-      if (*t && count_ < kHeld) held_[count_++] = (*t)->storage;
-    state_ = interpreter.release();
+    unlock(held);
   }
   ~Unlocked() {
-    if (state_) interpreter.acquire(state_);
+    if (count_ >= 0) [[unlikely]]
+      lock();
   }
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
 
  private:
+  void unlock(std::initializer_list<const Tensor*> held);
+  void lock();
+
+  // Counted by hand and set in unlock() only: most calls are small, and then this costs one test.
   static constexpr int kHeld = 8;
-  Ref<Storage> held_[kHeld];
-  int count_ = 0;
-  void* state_ = nullptr;
+  int count_ = -1;  // below 0: the lock was kept
+  void* state_;
+  Storage* held_[kHeld];
 };
 
 }  // namespace rushlight

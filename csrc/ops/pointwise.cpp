@@ -16,14 +16,6 @@ const Scalar kNoParameters[kMaxParameters] = {};
 constexpr std::int64_t kOne = 1;
 constexpr std::int64_t kSmall = 4096;  // below, the interpreter's lock is never given up
 
-// Not Shape's own ==, whose memcmp costs more than the two or three sizes there are.
-bool same_shape(const Shape& a, const Shape& b) {
-  if (a.rank != b.rank) return false;
-  for (int d = 0; d < a.rank; ++d)
-    if (a[d] != b[d]) return false;
-  return true;
-}
-
 // The common small call: floating CPU tensors of one dtype and shape, row-major, or numbers; a
 // target has no gradient and shares nothing with an input, or all of it. Binds the inputs, marks
 // those that want a gradient and returns the first tensor's body; null: the call goes the long way.
@@ -37,7 +29,7 @@ const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* par
   auto bind = [&](Operand& o, const Body& b) {
     const auto item = std::int64_t(item_size(b.dtype));
     if (!b.contiguous || !b.device.is_cpu() || (!fresh && records && (b.requires_grad || b.base)) ||
-        b.dtype != first->dtype || !same_shape(b.shape, first->shape) ||
+        b.dtype != first->dtype || !(b.shape == first->shape) ||
         std::uint64_t((b.offset + b.numel) * item) > b.storage->bytes)
       return false;
     o = {static_cast<char*>(b.storage->data) + b.offset * item, &kOne, b.dtype};

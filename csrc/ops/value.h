@@ -62,6 +62,9 @@ inline Value sinh(const Value& a) { return apply_to_values<Sinh>(a); }
 inline Value cosh(const Value& a) { return apply_to_values<Cosh>(a); }
 inline Value tanh(const Value& a) { return apply_to_values<Tanh>(a); }
 inline Value erf(const Value& a) { return apply_to_values<Erf>(a); }
+inline Value normal_cdf(const Value& a) {
+  return Value(0.5) * (Value(1) + erf(a * Value(0.707106781186547524401)));
+}
 inline Value sigmoid(const Value& a) { return apply_to_values<Sigmoid>(a); }
 inline Value digamma(const Value& a) { return apply_to_values<Digamma>(a); }
 inline Value trunc(const Value& a) { return apply_to_values<Trunc>(a); }

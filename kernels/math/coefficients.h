@@ -35,6 +35,16 @@ struct Of<float> {
   static constexpr float log_erfc[] = {
       3.628993326e-4f,  -1.130446695f,   -6.313739073e-1f, -1.106159898e-1f, 2.681335481e-2f,
       -4.943877761e-3f, 6.525363406e-4f, -5.654668978e-5f, 2.754702862e-6f,  -5.148567375e-8f};
+  // (normal_cdf(x) - 1/2) / x, z = x^2, as a ratio
+  static constexpr float normal_top[] = {3.989423209e-1f, 3.337024585e-2f, 4.954247782e-3f,
+                                         1.837617254e-4f, 9.849016992e-6f, 9.193639793e-8f};
+  static constexpr float normal_bottom[] = {1.0f,
+                                            2.503145071e-1f,
+                                            2.9135576e-2f,
+                                            2.036493913e-3f,
+                                            9.058703664e-5f,
+                                            2.609013497e-6f,
+                                            5.356479217e-9f};
 };
 
 template <>

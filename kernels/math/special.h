@@ -15,6 +15,18 @@ HOST_DEVICE inline float erf(float x) {
   const float large = 1.f - exp(polynomial<coefficients::Of<float>::log_erfc>(bounded));
   return a < 0.925f ? small : std::copysign(x == x ? large : x, x);
 }
+// The share of a normal distribution below x: gelu(x) / x.
+HOST_DEVICE inline double normal_cdf(double x) {
+  return 0.5 * (1 + erf(x * 0.707106781186547524401));
+}
+HOST_DEVICE inline float normal_cdf(float x) {
+  if constexpr (kDeviceCode) return 0.5f * (1.f + erf(x * 0.707106781f));
+  using C = coefficients::Of<float>;
+  const float z = x * x;  // one division costs less than erf's two ranges
+  const float from_half = x * polynomial<C::normal_top>(z) / polynomial<C::normal_bottom>(z);
+  const float low = x < -5.385f ? -0.5f : from_half;  // where the ratio ends, and the digits too
+  return 0.5f + (x > 5.385f ? 0.5f : low);
+}
 template <Real T>
 HOST_DEVICE inline T erfc(T x) {
   return static_cast<T>(::erfc(static_cast<double>(x)));

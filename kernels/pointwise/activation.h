@@ -124,12 +124,10 @@ struct Gelu {
   static constexpr auto kernel = "GeluKernelImpl";
   static constexpr auto node = "GeluBackward0";
   static constexpr Saves save = {Save::input};
-  template <class T> HOST_DEVICE static T forward(T x) {
-    return x * T(0.5) * (T(1) + erf(x * T(0.707106781186547524401)));
-  }
+  template <class T> HOST_DEVICE static T forward(T x) { return x * normal_cdf(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
     const T density = T(0.398942280401432677940) * exp(T(-0.5) * x * x);
-    return g * (T(0.5) * (T(1) + erf(x * T(0.707106781186547524401))) + x * density);
+    return g * (normal_cdf(x) + x * density);
   }
 };
 

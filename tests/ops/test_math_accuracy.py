@@ -50,6 +50,22 @@ def test_single_precision_of_special_functions(name, bound):
     assert worst <= bound
 
 
+def test_gelu():
+    """No worse than twice its own rounding where it is not about to vanish, and 0 far below."""
+    x = numpy.linspace(0.01, 8, POINTS, dtype="float32")
+    expected = numpy.array([v * 0.5 * math.erfc(-v / math.sqrt(2)) for v in x.tolist()])
+    gelu = rl.nn.functional.gelu
+    worst = units(gelu(rl.from_numpy(x)).numpy(), expected.astype(numpy.longdouble), "float32")
+    print(f"gelu     float32: {worst:.2f}")
+    assert worst <= 2.5
+    below = -x
+    error = numpy.abs(gelu(rl.from_numpy(below)).numpy() - (expected - x.astype("float64")))
+    assert error.max() <= 1.2e-6
+    far = gelu(rl.tensor([-5.5, -100.0, -1e30, 100.0, 1e30, float("nan")])).tolist()
+    assert far[:3] == [0, 0, 0] and far[3:5] == [100.0, float(numpy.float32(1e30))]
+    assert math.isnan(far[5])
+
+
 def test_power():
     a = numpy.repeat(numpy.linspace(0.01, 20, 200, dtype="float32"), 200)
     b = numpy.tile(numpy.linspace(-9, 9, 200, dtype="float32"), 200)

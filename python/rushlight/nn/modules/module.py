@@ -1,7 +1,8 @@
 """Module, the base of everything that has parameters.
 
 No __getattr__: CPython pays 570 ns for each attribute one has to find. So parameters, buffers and
-submodules are plain attributes (_registry.py), and a call without hooks is one test and `forward`.
+submodules are plain attributes (_registry.py), and a call without hooks is one test and `forward`,
+both in csrc/bindings/module_call.cpp.
 """
 
 import weakref
@@ -18,7 +19,7 @@ from rushlight.nn.modules._traversal import Traversal
 from rushlight.nn.parameter import Buffer, Parameter
 
 Tensor = _C.Tensor
-_everywhere_active = everywhere.active
+_C._module_calls(everywhere.active, call_with_hooks, add_path)
 
 
 def _typename(value):
@@ -57,7 +58,7 @@ class _MissingAttribute:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
-class Module(Hooks, StateDict, Conversion, Traversal):
+class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
     """Base class of all layers and models.
 
     Assigning a Parameter, a Module or a Buffer to an attribute registers it. A subclass calls
@@ -121,19 +122,6 @@ class Module(Hooks, StateDict, Conversion, Traversal):
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
-
-    def __call__(self, *args, **kwargs):
-        try:
-            if self._hooked or _everywhere_active:
-                return call_with_hooks(self, args, kwargs)
-            if kwargs:
-                return self.forward(*args, **kwargs)
-            if len(args) == 1:  # spreading one argument costs more than this test
-                return self.forward(args[0])
-            return self.forward(*args)
-        except Exception as error:
-            add_path(self, error)
-            raise
 
     def register_parameter(self, name, param):
         """Adds a parameter, or None to say that there is none under this name.
