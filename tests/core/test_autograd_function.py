@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import rushlight
+from tests.conftest import load_reference
 
-torch = pytest.importorskip("torch")
+torch = load_reference()
 both = pytest.mark.parametrize("m", [rushlight, torch], ids=["rushlight", "torch"])
 
 

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rushlight
+from tests.conftest import load_reference
 
-torch = pytest.importorskip("torch")
+torch = load_reference()
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
 KEYS = [

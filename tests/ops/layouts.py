@@ -1,10 +1,9 @@
 """The same tensor in both libraries, in every layout and dtype, and their comparison."""
 
-import pytest
-
 import rushlight
+from tests.conftest import load_reference
 
-torch = pytest.importorskip("torch")
+torch = load_reference()
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32",
           "float64"]  # fmt: skip

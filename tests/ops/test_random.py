@@ -5,8 +5,9 @@ virtual GPUs each device has a stream of its own. Logarithms and sines may diffe
 import pytest
 
 import rushlight
+from tests.conftest import load_reference
 
-torch = pytest.importorskip("torch")
+torch = load_reference()
 
 FLOATS = ["float32", "float64", "float16", "bfloat16"]
 INTEGERS = ["uint8", "int8", "int16", "int32", "int64"]

@@ -3,9 +3,10 @@
 import pytest
 
 import rushlight
+from tests.conftest import load_reference
 from tests.ops.layouts import DTYPES, LAYOUTS, TOLERANCE, both, check
 
-torch = pytest.importorskip("torch")
+torch = load_reference()
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

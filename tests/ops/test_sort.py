@@ -4,10 +4,10 @@ does not depend on the weather."""
 import pytest
 
 import rushlight
-from tests.conftest import REAL
+from tests.conftest import REAL, load_reference
 from tests.ops.layouts import DTYPES, LAYOUTS, both, check
 
-torch = pytest.importorskip("torch")
+torch = load_reference()
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
