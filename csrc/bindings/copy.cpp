@@ -3,6 +3,7 @@
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "core/backend.h"
+#include "kernels/parallel.h"
 #include "ops/ops.h"
 
 namespace py = pybind11;
@@ -101,9 +102,11 @@ py::object nested(const Tensor& t, int d, std::int64_t offset) {
   PyObject* list = PyList_New(t->shape[d]);
   if (!list) throw py::error_already_set();
   auto held = py::reinterpret_steal<py::object>(list);
-  for (std::int64_t i = 0; i < t->shape[d]; ++i)
+  for (std::int64_t i = 0; i < t->shape[d]; ++i) {
+    if (i % 1024 == 1023) check_interrupt();
     PyList_SET_ITEM(list, i,
                     nested(t, d + 1, offset + i * t->strides[std::size_t(d)]).release().ptr());
+  }
   return held;
 }
 py::object tolist(const Tensor& self) {

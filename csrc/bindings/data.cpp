@@ -2,6 +2,7 @@
 // item may run Python, which may change the sequence that is being read.
 #include "bindings/creation.h"
 #include "bindings/signature.h"
+#include "kernels/parallel.h"
 #include "ops/ops.h"
 
 namespace py = pybind11;
@@ -128,6 +129,7 @@ class Nest {
     if (n != shape_[d])
       fail<ValueError>("expected sequence of length ", shape_[d], " at dim ", d, " (got ", n, ")");
     for (Py_ssize_t i = 0; i < n; ++i) {
+      if (i % 1024 == 1023) check_interrupt();
       PyObject* item;
       if (PyList_Check(o)) {
         item = i < PyList_GET_SIZE(o) ? Py_NewRef(PyList_GET_ITEM(o, i)) : nullptr;

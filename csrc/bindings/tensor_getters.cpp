@@ -154,8 +154,9 @@ int set_data(PyObject* self, PyObject* value, void*) {
       fail<RuntimeError>("data of a result with history can only be replaced by its like\n",
                          describe("self", self_of(self)), "; ", describe("data", *from),
                          "\ncall detach_() first, or assign to a new name");
-    if (!is_alike && !b.is_unique())
-      f.storage->version = std::max(f.storage->version, b.storage->version) + 1;
+    if (!b.is_unique())
+      f.storage->version =
+          std::max(f.storage->version, b.storage->version) + (is_alike ? 0u : 1u);
     b.dtype = f.dtype;
     b.device = f.device;
     b.contiguous = f.contiguous;

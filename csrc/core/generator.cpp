@@ -35,11 +35,17 @@ Generator& cpu_generator() {
 }  // namespace
 
 GeneratorLock::GeneratorLock(Generator& g) : generator_(g) {
-  if (g.mutex.try_lock()) [[likely]]
-    return;
-  void* const python = interpreter.release ? interpreter.release() : nullptr;
-  g.mutex.lock();
-  if (python) interpreter.acquire(python);
+  const auto self = std::this_thread::get_id();
+  if (g.holder == self)
+    fail<RuntimeError>(
+        "this generator is in the middle of drawing numbers on the same thread\na signal handler "
+        "that draws numbers needs a torch.Generator of its own");
+  if (!g.mutex.try_lock()) {
+    void* const python = interpreter.release ? interpreter.release() : nullptr;
+    g.mutex.lock();
+    if (python) interpreter.acquire(python);
+  }
+  g.holder = self;
 }
 
 void Generator::manual_seed(std::uint64_t seed) {

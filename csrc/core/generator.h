@@ -2,7 +2,9 @@
 // know: nobody waits for a generator while holding the interpreter lock, as its holder may need
 // that lock to finish; GeneratorLock sees to it.
 #pragma once
+#include <atomic>
 #include <mutex>
+#include <thread>
 
 #include "core/tensor.h"
 #include "kernels/random.h"
@@ -14,6 +16,7 @@ class Generator : public Shared {
   explicit Generator(Device d, std::uint64_t seed = kDefaultSeed) : device(d), state(seed) {}
   const Device device;
   std::mutex mutex;
+  std::atomic<std::thread::id> holder;  // of the mutex
   RandomState state;  // under the mutex
 
   void manual_seed(std::uint64_t seed);
@@ -27,8 +30,12 @@ inline void destroy(Generator* g) { delete g; }
 
 class GeneratorLock {
  public:
+  // RuntimeError where this thread has it already: in a signal handler that ran during a draw.
   explicit GeneratorLock(Generator& g);
-  ~GeneratorLock() { generator_.mutex.unlock(); }
+  ~GeneratorLock() {
+    generator_.holder = std::thread::id();
+    generator_.mutex.unlock();
+  }
   GeneratorLock(const GeneratorLock&) = delete;
 
  private:

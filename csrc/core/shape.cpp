@@ -112,8 +112,15 @@ bool can_broadcast_to(Sizes from, Sizes to) {
 
 Strides broadcast_strides(Sizes from, const std::int64_t* strides, Sizes to) {
   Strides s{};
-  for (std::size_t d = 1; d <= from.size(); ++d)
-    s[to.size() - d] = from[from.size() - d] == 1 ? 0 : strides[from.size() - d];
+  // Callers have seen to it, in torch's words; but what a kernel reads depends on it.
+  bool fits = from.size() <= to.size();
+  for (std::size_t d = 1; fits && d <= from.size(); ++d) {
+    const std::int64_t size = from[from.size() - d];
+    fits = size == 1 || size == to[to.size() - d];
+    s[to.size() - d] = size == 1 ? 0 : strides[from.size() - d];
+  }
+  if (!fits) [[unlikely]]
+    fail<RuntimeError>("a tensor of shape ", from, " cannot be broadcast to ", to);
   return s;
 }
 

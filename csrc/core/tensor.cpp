@@ -97,9 +97,9 @@ static void check_inside(const Storage& s, DType dtype, Sizes sizes, const std::
 
 // The same for a tensor that exists: where it is dense, its number of elements tells its extent.
 static void check_inside(const Body& b) {
-  const auto item = std::int64_t(item_size(b.dtype));
-  const std::uint64_t end = std::uint64_t(b.offset + b.numel) * std::uint64_t(item);
-  if (b.contiguous && end <= b.storage->bytes) [[likely]]
+  const std::uint64_t bytes = b.storage->bytes;
+  const std::uint64_t end = std::uint64_t(b.offset) + std::uint64_t(b.numel);
+  if (b.contiguous && end <= bytes && end * item_size(b.dtype) <= bytes) [[likely]]
     return;
   check_inside(*b.storage, b.dtype, b.shape, b.strides.data(), b.offset);
 }
@@ -140,14 +140,20 @@ void check_alive(const Tensor& t) {
                        "copy tensors with .cpu() before changing the devices");
 }
 
-View view_of(const Tensor& t, Sizes to) {
+// The part of a view that does not depend on what it is broadcast to, after all checks.
+static inline const Body& start_view(View& v, const Tensor& t) {
   if (!t) fail<RuntimeError>("an undefined tensor was given to a kernel");
   check_alive(t);
   const Body& b = *t.body();
   check_inside(b);
-  View v;
   v.data = static_cast<char*>(b.storage->data) + b.offset * std::int64_t(item_size(b.dtype));
   v.dtype = b.dtype;
+  return b;
+}
+
+View view_of(const Tensor& t, Sizes to) {
+  View v;
+  const Body& b = start_view(v, t);
   v.rank = int(to.size());
   v.numel = numel_of(to);
   const Strides strides = broadcast_strides(b.shape, b.strides.data(), to);
@@ -157,13 +163,8 @@ View view_of(const Tensor& t, Sizes to) {
 }
 
 View view_of(const Tensor& t) {
-  if (!t) fail<RuntimeError>("an undefined tensor was given to a kernel");
-  check_alive(t);
-  const Body& b = *t.body();
-  check_inside(b);
   View v;
-  v.data = static_cast<char*>(b.storage->data) + b.offset * std::int64_t(item_size(b.dtype));
-  v.dtype = b.dtype;
+  const Body& b = start_view(v, t);
   v.rank = b.shape.rank;
   v.numel = b.numel;
   // All eight: a copy of fixed size is four moves, one of a few sizes a call.

@@ -3,6 +3,7 @@
 #include "ops/conv_products.h"
 
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/work.h"
 
 namespace rushlight::conv {
@@ -23,6 +24,13 @@ Tensor bias_gradient(const Tensor& g) {
   return sum(g, dims, false);
 }
 
+// How many elements the kernel expects in (first, second, sizes...).
+std::int64_t elements(std::int64_t first, std::int64_t second, const std::int64_t (&sizes)[3]) {
+  std::int64_t n = checked_mul(first, second);
+  for (const std::int64_t size : sizes) n = checked_mul(n, size);
+  return n;
+}
+
 Tensor compute(Product product, const ConvShape& s, const Tensor& a, const Tensor& b,
                const Tensor& bias, const Shape& sizes) {
   Tensor out = empty(sizes, a.dtype(), a.device());
@@ -39,8 +47,14 @@ Tensor compute(Product product, const ConvShape& s, const Tensor& a, const Tenso
   }
   const Tensor left = contiguous(a), right = contiguous(b);
   const Tensor dense_bias = bias ? contiguous(bias) : Tensor();
-  const View l = view_of(left), r = view_of(right), o = view_of(out);
-  const View bias_view = bias ? view_of(dense_bias) : View{};
+  const std::int64_t input = elements(s.n, s.c, s.in), result = elements(s.n, s.out, s.result),
+                     weight = elements(s.out, s.c / s.groups, s.kernel);
+  const View l = dense_view(left, out.dtype(), product == Product::grad_input ? result : input),
+             r = dense_view(right, out.dtype(), product == Product::grad_weight ? result : weight),
+             o = view_of(out);
+  const View bias_view =
+      bias ? dense_view(dense_bias, out.dtype(), product == Product::forward ? s.out : s.c)
+           : View{};
   const View* maybe_bias = bias ? &bias_view : nullptr;
   const ConvKernels& kernels = *backend(out.device()).conv;
   const Unlocked unlocked(nanoseconds(s), {&left, &right, &out, &dense_bias});

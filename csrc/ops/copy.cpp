@@ -1,6 +1,7 @@
 // Copies, casts and transfers between devices. A changer must know: `to` returns its input itself
 // when nothing changes, as programs rely on it (`x.to(device) is x`).
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/work.h"
 #include "ops/ops.h"
 
@@ -45,7 +46,7 @@ static void copy_across(const Tensor& out, const Tensor& in) {
     copy_bits(from, in);
   }
   const Tensor into = out.is_contiguous() ? out : empty(out.sizes(), out.dtype(), out.device());
-  const View a = view_of(into), b = view_of(from);
+  const View a = view_of(into), b = dense_view(from, a.dtype, a.numel);
   const Device gpu = out.device().is_cuda() ? out.device() : in.device();
   const std::size_t bytes = std::size_t(bytes_of(out.sizes(), out.dtype()));
   {

@@ -3,6 +3,7 @@
 #include "ops/cross_entropy.h"
 
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/operands.h"
 #include "core/work.h"
 #include "kernels/cross_entropy.h"
@@ -35,11 +36,22 @@ void check_weight(const Tensor& input, const std::optional<Tensor>& weight, std:
                        describe("weight", *weight));
 }
 
+// What the kernels see of the operands, which the shape describes in plain numbers.
+View input_view(const Operands& o) {
+  return dense_view(o.input, o.input.dtype(), o.shape.n * o.shape.classes * o.shape.inner);
+}
+View target_view(const Operands& o) {
+  return dense_view(o.target, DType::int64, o.shape.n * o.shape.inner);
+}
+View weight_view(const Operands& o) {
+  return o.weight ? dense_view(o.weight, o.input.dtype(), o.shape.classes) : View{};
+}
+
 // At backward too: the targets' memory may be shared with an array that was written to since.
 void check_targets(const Operands& o) {
   if (o.target.numel() == 0 || o.target.device().is_meta()) return;
   const Backend& b = backend(o.target.device());
-  const std::int64_t bad = b.cross_entropy->check_targets(o.shape, view_of(o.target));
+  const std::int64_t bad = b.cross_entropy->check_targets(o.shape, target_view(o));
   if (bad >= 0)
     fail<IndexError>("Target ", element(o.target, o.target.offset() + bad).as_int(),
                      " is out of bounds.\nThe target at flat position ", bad, " must lie in [0, ",
@@ -218,9 +230,9 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const std::optio
   o.shape.label_smoothing = label_smoothing;
   const Sums s = empty_sums(o);
   if (!input.device().is_meta()) {
-    const View x = view_of(o.input), t = view_of(o.target), l = view_of(s.losses),
+    const View x = input_view(o), t = target_view(o), l = view_of(s.losses),
                e = view_of(s.log_sums), r = view_of(s.totals);
-    const View w = o.weight ? view_of(o.weight) : View{};
+    const View w = weight_view(o);
     const CrossEntropyKernels& kernels = *backend(input.device()).cross_entropy;
     const Unlocked unlocked(nanoseconds(o),
                             {&o.input, &o.target, &o.weight, &s.losses, &s.log_sums, &s.totals});
@@ -235,9 +247,9 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const std::optio
         if (out.numel() == 0 || out.device().is_meta()) return Gradients(out);
         check_targets(o);
         const Tensor factor = factor_of(g, s, reduction);
-        const View f = view_of(factor), v = view_of(o.input), t = view_of(o.target),
+        const View f = view_of(factor), v = input_view(o), t = target_view(o),
                    e = view_of(s.log_sums), r = view_of(out);
-        const View w = o.weight ? view_of(o.weight) : View{};
+        const View w = weight_view(o);
         const CrossEntropyKernels& kernels = *backend(input.device()).cross_entropy;
         const Unlocked unlocked(nanoseconds(o),
                                 {&o.input, &o.target, &o.weight, &factor, &s.log_sums, &out});
@@ -255,8 +267,8 @@ static Tensor nll_gradient(const Operands& o, const Sums& s, const Tensor& g, Re
     const GradMode off(false);
     check_targets(o);
     const Tensor factor = factor_of(g, s, reduction);
-    const View f = view_of(factor), t = view_of(o.target), r = view_of(out);
-    const View w = o.weight ? view_of(o.weight) : View{};
+    const View f = view_of(factor), t = target_view(o), r = view_of(out);
+    const View w = weight_view(o);
     const CrossEntropyKernels& kernels = *backend(out.device()).cross_entropy;
     kernels.nll_backward(o.shape, f, t, o.weight ? &w : nullptr, r);
   }
@@ -279,9 +291,8 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const std::optional<T
       operands("nll_loss", "nll_loss_out_frame", input, target, weight, ignore_index);
   const Sums s = empty_sums(o);
   if (!input.device().is_meta()) {
-    const View x = view_of(o.input), t = view_of(o.target), l = view_of(s.losses),
-               r = view_of(s.totals);
-    const View w = o.weight ? view_of(o.weight) : View{};
+    const View x = input_view(o), t = target_view(o), l = view_of(s.losses), r = view_of(s.totals);
+    const View w = weight_view(o);
     backend(input.device()).cross_entropy->nll(o.shape, x, t, o.weight ? &w : nullptr, l, r);
   }
   return record(

@@ -2,6 +2,7 @@
 #include "ops/embedding.h"
 
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/operands.h"
 #include "core/work.h"
 #include "kernels/embedding.h"
@@ -22,7 +23,8 @@ Tensor backward(const Tensor& g, const Tensor& flat, const Shape& table, std::in
   if (out.numel() != 0 && !out.device().is_meta()) {
     const GradMode off(false);
     const Tensor grad = contiguous(g);
-    const View v = view_of(grad), i = view_of(flat), o = view_of(out);
+    const View v = dense_view(grad, out.dtype(), checked_mul(flat.numel(), table[1])),
+               i = view_of(flat), o = view_of(out);
     const EmbeddingKernels& kernels = *backend(out.device()).embedding;
     const Unlocked unlocked(double(g.numel() + out.numel()) * 0.3, {&grad, &flat, &out});
     const std::int64_t bad = kernels.backward(v, i, padding_idx, by_frequency, o);
@@ -67,7 +69,8 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t paddi
     flat = reshape(contiguous(indices), {indices.numel()});
     if (indices.numel() != 0 && !out.device().is_meta()) {
       const Tensor table = contiguous(weight);
-      const View w = view_of(table), i = view_of(flat), o = view_of(out);
+      const View w = dense_view(table, out.dtype(), table.numel()), i = view_of(flat),
+                 o = view_of(out);
       const EmbeddingKernels& kernels = *backend(out.device()).embedding;
       std::int64_t bad = 0;
       {

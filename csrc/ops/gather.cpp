@@ -10,6 +10,11 @@ namespace {
 // A 0-d tensor counts as having one dimension of size 1.
 std::int64_t size_at(const Tensor& t, int d) { return t.dim() ? t->shape[d] : 1; }
 
+// int64, where torch takes int32 as well, and anything where there are no elements.
+Tensor as_positions(const Tensor& index) {
+  return index.dtype() == DType::int32 || !index.numel() ? to(index, DType::int64) : index;
+}
+
 void check_index(const char* op, const Tensor& input, int dim, const Tensor& index) {
   check_same_device(op, input, "input", index, "index");
   if (index.dtype() != DType::int64 && index.dtype() != DType::int32)
@@ -31,9 +36,14 @@ void check_bad(const char* op, const BadIndex& bad, int dim) {
                    bad.size, "\n", op, "(): positions must lie in [0, ", bad.size, ")");
 }
 
-void write(const char* op, const Tensor& self, int dim, const Tensor& index, const Tensor& src,
+void write(const char* op, const Tensor& self, int dim, const Tensor& given, const Tensor& source,
            ScatterMode mode) {
-  check_index(op, self, dim, index);
+  const GradMode off(false);
+  // Copies first: another thread may change an operand while one is made, so checks come after.
+  const Tensor index = as_positions(given);
+  const Tensor src = self->storage.get() == source->storage.get() ? clone(source) : source;
+  const int at = wrap_dim(dim, self.dim());
+  check_index(op, self, at, index);
   check_same_device(op, self, "self", src, "src");
   if (src.dtype() != self.dtype())
     fail<RuntimeError>(op, "(): Expected self.dtype to be equal to src.dtype");
@@ -44,17 +54,14 @@ void write(const char* op, const Tensor& self, int dim, const Tensor& index, con
     if (index->shape[d] > size_at(src, d))
       fail<RuntimeError>("Expected index ", index.sizes(), " to be no larger than src ",
                          src.sizes());
-  const GradMode off(false);
-  const Tensor positions = to(index, DType::int64);
-  const Tensor values = self->storage.get() == src->storage.get() ? clone(src) : src;
-  const View a = view_of(self), i = view_of(positions), s = view_of(values);
+  const View a = view_of(self), i = view_of(index), s = view_of(src);
   const Backend& b = backend(self.device());
   BadIndex bad;
   {
-    const Unlocked unlocked(double(index.numel()) * 5, {&self, &positions, &values});
-    bad = b.index->scatter(a, dim, i, s, mode);
+    const Unlocked unlocked(double(index.numel()) * 5, {&self, &index, &src});
+    bad = b.index->scatter(a, at, i, s, mode);
   }
-  check_bad(op, bad, dim);
+  check_bad(op, bad, at);
 }
 
 // The gradient of src: gathered where index covers it, zero elsewhere.
@@ -72,13 +79,13 @@ Tensor gradient_of_src(const Tensor& g, int dim, const Tensor& index, const Shap
 }  // namespace
 
 Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index) {
+  const Tensor positions = as_positions(index);
   const int at = wrap_dim(dim, input.dim());
-  if (index.numel())  // torch takes any index without elements
-    check_index("gather", input, at, index);
+  if (positions.numel())  // torch takes any index without elements
+    check_index("gather", input, at, positions);
   else
-    check_same_device("gather", input, "input", index, "index");
-  Tensor out = empty(index.sizes(), input.dtype(), input.device());
-  const Tensor positions = to(index, DType::int64);
+    check_same_device("gather", input, "input", positions, "index");
+  Tensor out = empty(positions.sizes(), input.dtype(), input.device());
   if (out.numel()) {
     const View o = view_of(out), s = view_of(input), i = view_of(positions);
     const Backend& b = backend(input.device());

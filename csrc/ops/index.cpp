@@ -47,7 +47,8 @@ std::vector<Tensor> positions(const Tensor& input, const std::vector<Tensor>& in
         t.dtype() != DType::int8)
       fail<IndexError>("tensors used as indices must be long, int, byte or bool tensors, but got ",
                        t.dtype());
-    out.push_back(to(t, DType::int64, input.device()));
+    // A body of our own: what another thread does with t meanwhile concerns it no more.
+    out.push_back(alias(to(t, DType::int64, input.device())));
   }
   if (out.size() > std::size_t(input.dim()))
     fail<IndexError>("too many indices for tensor of dimension ", input.dim());

@@ -2,6 +2,7 @@
 #include "ops/matmul.h"
 
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/operands.h"
 #include "core/work.h"
 #include "kernels/matmul.h"
@@ -40,6 +41,12 @@ void run(const Tensor& left, const Tensor& right, const Tensor& out, Scalar alph
          bool column = false) {
   if (out.numel() == 0 || out.device().is_meta()) return;
   const View l = as_batch(left), r = as_batch(right, column), o = as_batch(out, column);
+  // They fitted when they were checked; another thread may have changed one since.
+  if (l.sizes[0] != o.sizes[0] || l.sizes[1] != o.sizes[1] || l.dtype != o.dtype || l.rank != 3)
+    fail_changed(left);
+  if (r.sizes[0] != o.sizes[0] || r.sizes[1] != l.sizes[2] || r.sizes[2] != o.sizes[2] ||
+      r.dtype != o.dtype || r.rank != 3)
+    fail_changed(right);
   const Backend& b = backend(out.device());
   const double products = double(out.numel()) * double(l.sizes[2]);
   const Unlocked unlocked(products * (is_floating(out.dtype()) ? 0.02 : 0.3),

@@ -3,6 +3,7 @@
 #include "ops/norm.h"
 
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/work.h"
 #include "kernels/norm.h"
 #include "ops/norm_formula.h"
@@ -19,9 +20,13 @@ class Parameter {
     if (!t) return;
     const GradMode off(false);
     tensor_ = contiguous(to(t, dtype));
-    view_ = view_of(tensor_);
   }
-  const View* get() const { return tensor_ ? &view_ : nullptr; }
+  // `dtype` and `count`: what the kernel expects.
+  const View* get(DType dtype, std::int64_t count) {
+    if (!tensor_) return nullptr;
+    view_ = dense_view(tensor_, dtype, count);
+    return &view_;
+  }
   const Tensor& tensor() const { return tensor_; }
 
  private:
@@ -129,9 +134,12 @@ Tensor record_norm(const char* node, const Plan& plan, Tensor out, const Tensor&
             if (*t && !t->device().is_meta()) zero_(*t);
         } else {
           const Tensor grad = contiguous(g), dense = contiguous(input);
-          const Parameter scale(weight, computed_in(input));
-          const View gv = view_of(grad), xv = view_of(dense), m = view_of(mean),
+          Parameter scale(weight, computed_in(input));
+          const std::int64_t count = plan.shape.n * plan.shape.c * plan.shape.plane;
+          const View gv = dense_view(grad, input.dtype(), count),
+                     xv = dense_view(dense, input.dtype(), count), m = view_of(mean),
                      i = view_of(invstd);
+          const View* factor = scale.get(computed_in(input), plan.shape.c);
           const NormKernels& kernels = *backend(input.device()).norm;
           const View *to_input = out.input_view(), *to_weight = out.weight_view(),
                      *to_bias = out.bias_view();
@@ -139,10 +147,10 @@ Tensor record_norm(const char* node, const Plan& plan, Tensor out, const Tensor&
               nanoseconds(input),
               {&grad, &dense, &scale.tensor(), &mean, &invstd, &out.input, &out.weight, &out.bias});
           if (plan.batch)
-            kernels.batch_norm_backward(plan.shape, gv, xv, scale.get(), m, i, plan.training,
-                                        to_input, to_weight, to_bias);
+            kernels.batch_norm_backward(plan.shape, gv, xv, factor, m, i, plan.training, to_input,
+                                        to_weight, to_bias);
           else
-            kernels.group_norm_backward(plan.shape, gv, xv, scale.get(), m, i, to_input, to_weight,
+            kernels.group_norm_backward(plan.shape, gv, xv, factor, m, i, to_input, to_weight,
                                         to_bias);
         }
         Gradients all;
@@ -165,7 +173,7 @@ class Running {
  public:
   Running(const Tensor& t, DType dtype, bool written)
       : original_(written ? t : Tensor()), parameter_(t, dtype) {}
-  const View* get() const { return parameter_.get(); }
+  const View* get(DType dtype, std::int64_t count) { return parameter_.get(dtype, count); }
   const Tensor& tensor() const { return parameter_.tensor(); }
   void finish() {
     if (!original_) return;
@@ -213,22 +221,23 @@ Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTen
     Running moving_mean(value(running_mean), dtype, training);
     Running moving_var(value(running_var), dtype, training);
     const Tensor dense = contiguous(input);
-    const Parameter scale(w, dtype), shift(b, dtype);
-    const View x = view_of(dense), y = view_of(out), m = view_of(mean), i = view_of(invstd);
+    Parameter scale(w, dtype), shift(b, dtype);
+    if (!training) mean = clone(moving_mean.tensor());
+    const View x = dense_view(dense, out.dtype(), out.numel()), y = view_of(out),
+               m = dense_view(mean, dtype, c), i = view_of(invstd);
+    const View *factor = scale.get(dtype, c), *summand = shift.get(dtype, c),
+               *means = moving_mean.get(dtype, c), *variances = moving_var.get(dtype, c);
     const NormKernels& kernels = *backend(device).norm;
     if (training) {
       const Unlocked unlocked(nanoseconds(input),
                               {&dense, &out, &mean, &invstd, &scale.tensor(), &shift.tensor(),
                                &moving_mean.tensor(), &moving_var.tensor()});
-      kernels.batch_norm(plan.shape, x, scale.get(), shift.get(), moving_mean.get(),
-                         moving_var.get(), momentum, eps, m, i, y);
+      kernels.batch_norm(plan.shape, x, factor, summand, means, variances, momentum, eps, m, i, y);
     } else {
-      mean = clone(moving_mean.tensor());
-      kernels.inverse_deviation(*moving_var.get(), eps, i);
-      const View running = view_of(mean);
+      kernels.inverse_deviation(*variances, eps, i);
       const Unlocked unlocked(nanoseconds(input),
                               {&dense, &out, &mean, &invstd, &scale.tensor(), &shift.tensor()});
-      kernels.scale_channels(plan.shape, x, scale.get(), shift.get(), running, i, y);
+      kernels.scale_channels(plan.shape, x, factor, summand, m, i, y);
     }
     moving_mean.finish();
     moving_var.finish();
@@ -246,12 +255,14 @@ static Tensor grouped(const char* node, const Plan& plan, const Tensor& input, c
   if (out.numel() != 0 && !device.is_meta()) {
     const GradMode off(false);
     const Tensor dense = contiguous(input);
-    const Parameter scale(w, dtype), shift(b, dtype);
-    const View x = view_of(dense), y = view_of(out), m = view_of(mean), i = view_of(invstd);
+    Parameter scale(w, dtype), shift(b, dtype);
+    const View x = dense_view(dense, out.dtype(), out.numel()), y = view_of(out), m = view_of(mean),
+               i = view_of(invstd);
+    const View *factor = scale.get(dtype, plan.shape.c), *summand = shift.get(dtype, plan.shape.c);
     const NormKernels& kernels = *backend(device).norm;
     const Unlocked unlocked(nanoseconds(input),
                             {&dense, &out, &mean, &invstd, &scale.tensor(), &shift.tensor()});
-    kernels.group_norm(plan.shape, x, scale.get(), shift.get(), plan.eps, m, i, y);
+    kernels.group_norm(plan.shape, x, factor, summand, plan.eps, m, i, y);
   }
   return record_norm(node, plan, std::move(out), input, w, b, mean, invstd);
 }

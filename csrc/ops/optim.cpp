@@ -7,6 +7,7 @@
 
 #include "autograd/node.h"
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/work.h"
 #include "ops/ops.h"
 
@@ -46,8 +47,25 @@ bool same_layout(const Tensor& a, const Tensor& b) {
 }
 
 // The tensors of one call in the layout that the kernel wants, and what must go back afterwards.
+// Where a copy is needed, making it may let another thread give a tensor other data: then the
+// storages that were seen are held, and what is seen later is checked again.
 class Layouts {
  public:
+  Layouts(const Tensors& params, std::initializer_list<const Tensors*> others) {
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      plain_ &= params[i].is_contiguous();
+      for (const Tensors* list : others)
+        if (i < list->size() && (*list)[i]) plain_ &= (*list)[i].is_contiguous();
+    }
+  }
+  View view(const Tensor& leader, const Tensor& t) {
+    const View v = view_of(t);
+    if (!plain_) {
+      if (v.numel != leader.numel() || v.dtype != leader.dtype()) fail_changed(t);
+      storages_.push_back(t->storage);
+    }
+    return v;
+  }
   // The layout of parameter t from now on: its own if it is dense, else row-major.
   Tensor lead(const Tensor& t) {
     if (t.is_contiguous()) return t;
@@ -72,6 +90,8 @@ class Layouts {
  private:
   std::vector<std::pair<Tensor, Tensor>> back_;
   Tensors held_;
+  bool plain_ = true;  // no copies
+  std::vector<Ref<Storage>> storages_;
 };
 
 // Calls run(first, count) for each run of parameters on one device.
@@ -115,21 +135,21 @@ std::vector<std::pair<std::int64_t, Tensor>> sgd_step(const Tensors& params, con
     check("sgd_step", i, params[i], "grad", grads[i]);
     if (momentum && buffers[i]) check("sgd_step", i, params[i], "momentum_buffer", buffers[i]);
   }
-  Layouts layouts;
+  Layouts layouts(params, {&grads, &buffers});
   std::vector<SgdItem> items(n);
   std::vector<std::pair<std::int64_t, Tensor>> made;
   for (std::size_t i = 0; i < n; ++i) {
     const Tensor p = layouts.lead(params[i]);
     SgdItem& item = items[i];
-    item.param = view_of(p);
-    item.grad = view_of(layouts.follow(p, grads[i], false));
+    item.param = layouts.view(p, p);
+    item.grad = layouts.view(p, layouts.follow(p, grads[i], false));
     item.fresh = momentum && !buffers[i];
     if (item.fresh) {
       made.emplace_back(std::int64_t(i),
                         empty_strided(p.sizes(), p->strides.data(), p.dtype(), p.device()));
       item.buffer = view_of(made.back().second);
     } else if (momentum) {
-      item.buffer = view_of(layouts.follow(p, buffers[i], true));
+      item.buffer = layouts.view(p, layouts.follow(p, buffers[i], true));
     }
   }
   unlocked_run({&params, &grads, &buffers}, [&] {
@@ -165,17 +185,17 @@ void adam_step(const Tensors& params, const Tensors& grads, const Tensors& means
     if (steps[i].numel() != 1)
       fail<RuntimeError>("adam_step(): step must hold one number\n", describe("step", steps[i]));
   }
-  Layouts layouts;
+  Layouts layouts(params, {&grads, &means, &squares, &largest});
   std::vector<AdamItem> items(n);
   std::vector<double> counts(n);
   for (std::size_t i = 0; i < n; ++i) {
     const Tensor p = layouts.lead(params[i]);
     AdamItem& item = items[i];
-    item.param = view_of(p);
-    item.grad = view_of(layouts.follow(p, grads[i], false));
-    item.mean = view_of(layouts.follow(p, means[i], true));
-    item.square = view_of(layouts.follow(p, squares[i], true));
-    if (amsgrad) item.largest = view_of(layouts.follow(p, largest[i], true));
+    item.param = layouts.view(p, p);
+    item.grad = layouts.view(p, layouts.follow(p, grads[i], false));
+    item.mean = layouts.view(p, layouts.follow(p, means[i], true));
+    item.square = layouts.view(p, layouts.follow(p, squares[i], true));
+    if (amsgrad) item.largest = layouts.view(p, layouts.follow(p, largest[i], true));
     const double t = counts[i] = rushlight::item(steps[i]).as_double() + 1;
     item.step_size = run.lr / (1 - std::pow(run.beta1, t));
     item.correction = std::sqrt(1 - std::pow(run.beta2, t));

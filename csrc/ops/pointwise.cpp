@@ -114,7 +114,8 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
     else
       run_forward(op, call, kCpu,
                   {&out, in[0].tensor ? in[0].tensor : &out,
-                   in[op.inputs - 1].tensor ? in[op.inputs - 1].tensor : &out});
+                   op.inputs > 1 && in[1].tensor ? in[1].tensor : &out,
+                   op.inputs > 2 && in[2].tensor ? in[2].tensor : &out});
     if (wanted) {
       const Ref<Node> node = node_of(op, in, parameters, b->shape, b->dtype, wanted, {});
       attach(out, node.get());

@@ -1,6 +1,8 @@
 // Ordering and merging of dimensions; see the header.
 #include "ops/pointwise_geometry.h"
 
+#include "core/dense_view.h"
+
 namespace rushlight {
 
 static constexpr std::int64_t kOne = 1;
@@ -12,6 +14,9 @@ void CallGeometry::bind(Operand& o, const Tensor& t) {
     const auto item = std::int64_t(item_size(b.dtype));
     if (std::size_t((b.offset + b.numel) * item) > b.storage->bytes) [[unlikely]]
       view_of(t);  // throws
+    // Another thread may have changed it while a copy of another operand was made.
+    if (!b.contiguous || b.numel != numel_) [[unlikely]]
+      fail_changed(t);
     o = {static_cast<char*>(b.storage->data) + b.offset * item, &kOne, b.dtype};
     return;
   }

@@ -3,6 +3,7 @@
 #include "ops/pool.h"
 
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/work.h"
 #include "kernels/pool.h"
 #include "ops/pool_shape.h"
@@ -14,6 +15,10 @@ double nanoseconds(const PoolShape& s) {
   return double(s.planes) *
          (double(s.in[0]) * double(s.in[1]) + double(s.result[0]) * double(s.result[1])) * 0.3;
 }
+
+// Elements of the image and of the result.
+std::int64_t inputs_of(const PoolShape& s) { return s.planes * s.in[0] * s.in[1]; }
+std::int64_t results_of(const PoolShape& s) { return s.planes * s.result[0] * s.result[1]; }
 
 void check_indices(std::int64_t bad) {
   if (bad >= 0)
@@ -30,7 +35,8 @@ Tensor gather_max(const PoolShape& s, const Tensor& input, const Tensor& indices
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
     const Tensor x = contiguous(input), at = contiguous(indices);
-    const View v = view_of(x), i = view_of(at), o = view_of(out);
+    const View v = dense_view(x, out.dtype(), inputs_of(s)),
+               i = dense_view(at, DType::int64, results_of(s)), o = view_of(out);
     const PoolKernels& kernels = *backend(out.device()).pool;
     const Unlocked unlocked(nanoseconds(s), {&x, &at, &out});
     check_indices(kernels.max_gather(s, v, i, o));
@@ -48,7 +54,8 @@ Tensor scatter_max(const PoolShape& s, const Tensor& g, const Tensor& indices, c
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
     const Tensor grad = contiguous(g), at = contiguous(indices);
-    const View v = view_of(grad), i = view_of(at), o = view_of(out);
+    const View v = dense_view(grad, out.dtype(), results_of(s)),
+               i = dense_view(at, DType::int64, results_of(s)), o = view_of(out);
     const PoolKernels& kernels = *backend(out.device()).pool;
     const Unlocked unlocked(nanoseconds(s), {&grad, &at, &out});
     check_indices(kernels.max_backward(s, v, i, o));
@@ -67,7 +74,7 @@ void run_max(const PoolShape& s, const Tensor& input, const Tensor& out, const T
   if (out.numel() == 0 || out.device().is_meta()) return;
   const GradMode off(false);
   const Tensor x = contiguous(input);
-  const View v = view_of(x), o = view_of(out);
+  const View v = dense_view(x, out.dtype(), inputs_of(s)), o = view_of(out);
   const View i = indices ? view_of(indices) : View{}, c = codes ? view_of(codes) : View{};
   const PoolKernels& kernels = *backend(out.device()).pool;
   const Unlocked unlocked(nanoseconds(s), {&x, &out, &indices, &codes});
@@ -108,7 +115,8 @@ Tensor max_with_codes(const char* node, const PoolShape& s, const Tensor& input,
         Tensor grad_input = empty(input.shape(), input.dtype(), input.device());
         const Tensor grad = contiguous(g);
         if (grad_input.numel() && !grad_input.device().is_meta()) {
-          const View v = view_of(grad), c = view_of(codes), o = view_of(grad_input);
+          const View v = dense_view(grad, DType::float32, results_of(s)), c = view_of(codes),
+                     o = view_of(grad_input);
           const PoolKernels& kernels = *backend(g.device()).pool;
           const Unlocked unlocked(nanoseconds(s), {&grad, &codes, &grad_input});
           kernels.max_2x2_backward(s, v, c, o);
@@ -139,7 +147,7 @@ Tensor average(const PoolShape& s, const char* node, const Tensor& input, const 
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
     const Tensor x = contiguous(input);
-    const View v = view_of(x), o = view_of(out);
+    const View v = dense_view(x, out.dtype(), inputs_of(s)), o = view_of(out);
     const PoolKernels& kernels = *backend(out.device()).pool;
     const Unlocked unlocked(nanoseconds(s), {&x, &out});
     kernels.average(s, v, o);
@@ -157,7 +165,7 @@ Tensor average_backward(const PoolShape& s, const char* node, const Tensor& g, c
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
     const Tensor grad = contiguous(g);
-    const View v = view_of(grad), o = view_of(out);
+    const View v = dense_view(grad, out.dtype(), results_of(s)), o = view_of(out);
     const PoolKernels& kernels = *backend(out.device()).pool;
     const Unlocked unlocked(nanoseconds(s), {&grad, &out});
     kernels.average_backward(s, v, o);

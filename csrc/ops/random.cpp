@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/work.h"
 #include "ops/reduce.h"
 #include "ops/sort.h"
@@ -190,6 +191,7 @@ Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replaceme
   const Tensor to = input.dim() == 2 ? out : unsqueeze(out, 0);
   Generator& g = generator_for(input.device(), given);
   const View from = view_of(rows), into = view_of(to);
+  if (from.rank != 2 || from.sizes[0] != into.sizes[0] || from.sizes[1] == 0) fail_changed(input);
   const Backend& b = backend(input.device());
   std::int64_t bad;
   {

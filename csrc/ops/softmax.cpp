@@ -3,6 +3,7 @@
 #include "ops/softmax.h"
 
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/work.h"
 #include "kernels/softmax.h"
 #include "ops/pointwise.h"
@@ -23,7 +24,8 @@ Tensor backward(const SoftmaxShape& s, const Tensor& g, const Tensor& y, bool lo
   Tensor out = empty(y.sizes(), y.dtype(), y.device());
   if (out.numel() == 0 || out.device().is_meta()) return out;
   const Tensor grad = contiguous(g), result = contiguous(y);
-  const View a = view_of(grad), b = view_of(result), o = view_of(out);
+  const View a = dense_view(grad, out.dtype(), out.numel()),
+             b = dense_view(result, out.dtype(), out.numel()), o = view_of(out);
   const SoftmaxKernels& kernels = *backend(out.device()).softmax;
   const Unlocked unlocked(double(out.numel()) * 0.5, {&grad, &result, &out});
   kernels.softmax_backward(s, a, b, logarithm, o);

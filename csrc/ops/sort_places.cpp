@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/work.h"
 #include "kernels/sort.h"
 #include "ops/sort.h"
@@ -27,6 +28,8 @@ std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std
     fail<RuntimeError>("unique(): there are no elements in the slices along dimension ", dim, "\n",
                        describe("input", input));
   rows = reshape(rows, Shape{n, width});
+  // Compared where they lie, rows must not change under the sort, which trusts its order.
+  if (width > 1 && rows->storage.get() == input->storage.get()) rows = clone(rows);
   const Tensor first = empty({n}, DType::int64, input.device());
   const Tensor inverse = empty({n}, DType::int64, input.device());
   const Tensor counts = empty({n}, DType::int64, input.device());
@@ -75,6 +78,9 @@ Tensor bincount(const Tensor& input, const Tensor& weights, std::int64_t minleng
   const View to_view = view_of(out), from = view_of(values);
   View by{};
   if (amounts) by = view_of(amounts);
+  // All of them could be changed by another thread while the largest value was looked for.
+  if (from.dtype != DType::int64 || from.rank != 1) fail_changed(values);
+  if (amounts && (by.dtype != d || by.rank != 1 || by.numel != from.numel)) fail_changed(amounts);
   const Backend& b = backend(input.device());
   const Unlocked unlocked(double(input.numel()), {&out, &values, &amounts});
   b.sort->count(to_view, from, amounts ? &by : nullptr);
@@ -153,6 +159,10 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& given, bool out
   const View o = view_of(places), t = view_of(table), v = view_of(values);
   View s{};
   if (sorter) s = view_of(order);
+  // A conversion above may have let another thread change what was checked.
+  if (t.dtype != d || t.sizes[0] != (one_row ? 1 : v.sizes[0])) fail_changed(table);
+  if (v.dtype != d || v.numel != out.numel()) fail_changed(values);
+  if (sorter && (s.dtype != DType::int64 || s.numel != t.numel)) fail_changed(order);
   std::int64_t bad;
   {
     const Backend& b = backend(given.device());

@@ -1,11 +1,12 @@
 // Cross entropy and NLL of class indices. Forward reads the input once and writes nothing of its
 // size; backward reads it once more and writes the gradient once. Totals are added in a fixed
-// order.
+// order. A target that another thread has changed since it was checked counts as ignored.
 #include "../cross_entropy.h"
 
 #include <vector>
 
 #include "../parallel.h"
+#include "read_once.h"
 #include "scratch.h"
 #include "softmax_loops.h"
 
@@ -38,6 +39,12 @@ void each_example(const Shape& s, F f) {
   parallel_for(s.n * s.inner, 1 + 4096 / work, [&](Index begin, Index end) { f(begin, end); });
 }
 
+// The class of example i, -1 where it is ignored.
+Index class_of(const Shape& s, const Index* target, Index i) {
+  const Index c = checked_index(target + i, s.classes);
+  return c == s.ignore_index ? -1 : c;
+}
+
 Index check_targets(const Shape& s, const View& target) {
   const Index* t = target.as<Index>();
   for (Index i = 0; i < target.numel; ++i)
@@ -51,7 +58,7 @@ void add_totals(const Shape& s, const T* losses, const Index* target, const std:
   double loss = 0, weight = 0;
   for (Index i = 0; i < s.n * s.inner; ++i) {
     loss += double(losses[i]);
-    if (target[i] != s.ignore_index) weight += double(w[target[i]]);
+    if (const Index c = class_of(s, target, i); c >= 0) weight += double(w[c]);
   }
   totals[0] = T(loss);
   totals[1] = T(weight);
@@ -84,8 +91,9 @@ void forward(const Shape& s, const View& input, const View& target, const View* 
         const T log_sum = top + T(log(rows::sum_exp(x, s.classes, top)));
         log_sums.as<T>()[i] = log_sum;
         loss = 0;
-        if (t[i] == s.ignore_index) continue;
-        loss = (T(1) - smoothing) * w[t[i]] * (log_sum - load(x + t[i]));
+        const Index c = class_of(s, t, i);
+        if (c < 0) continue;
+        loss = (T(1) - smoothing) * w[c] * (log_sum - load(x + c));
         if (smoothing != T(0)) loss += share * smooth_loss(x, s.classes, log_sum, w.data());
       }
     });
@@ -108,18 +116,20 @@ void backward(const Shape& s, const View& grad, const View& input, const View& t
       for (Index i = begin; i < end; ++i) {
         S* to = grad_input.as<S>() + i / s.inner * s.classes * s.inner + i % s.inner;
         S* out = s.inner == 1 ? to : result.data();
-        if (t[i] == s.ignore_index) {
+        const Index target_class = class_of(s, t, i);
+        if (target_class < 0) {
           for (Index c = 0; c < s.classes; ++c) store(to + c * s.inner, T(0));
           continue;
         }
-        const T g = grad.as<T>()[i * step], own = (T(1) - smoothing) * w[t[i]];
+        const T of_class = w[target_class];
+        const T g = grad.as<T>()[i * step], own = (T(1) - smoothing) * of_class;
         const T log_sum = log_sums.as<T>()[i];
         const S* x = row_of(s, input.as<S>(), i, copy.data());
         rows::probability_grad(x, s.classes, log_sum, g * (own + share * weight_sum), g * share,
                                w.data(), out);
         // The target's own element is computed whole, so that a 16-bit result is rounded once.
-        const T p = rows::negative_exp(load(x + t[i]) - log_sum);
-        store(out + t[i], g * ((own + share * weight_sum) * p - own - share * w[t[i]]));
+        const T p = rows::negative_exp(load(x + target_class) - log_sum);
+        store(out + target_class, g * ((own + share * weight_sum) * p - own - share * of_class));
         for (Index c = 0; c < s.classes && s.inner != 1; ++c) to[c * s.inner] = out[c];
       }
     });
@@ -134,7 +144,8 @@ void nll(const Shape& s, const View& input, const View& target, const View* weig
     const Index* t = target.as<Index>();
     for (Index i = 0; i < s.n * s.inner; ++i) {
       const S* first = input.as<S>() + i / s.inner * s.classes * s.inner + i % s.inner;
-      losses.as<T>()[i] = t[i] == s.ignore_index ? T(0) : -w[t[i]] * load(first + t[i] * s.inner);
+      const Index c = class_of(s, t, i);
+      losses.as<T>()[i] = c < 0 ? T(0) : -w[c] * load(first + c * s.inner);
     }
     add_totals(s, losses.as<T>(), t, w, totals.as<T>());
   });
@@ -150,9 +161,9 @@ void nll_backward(const Shape& s, const View& grad, const View& target, const Vi
     S* out = grad_input.as<S>();
     std::fill_n(out, grad_input.numel, S{});
     for (Index i = 0; i < s.n * s.inner; ++i)
-      if (t[i] != s.ignore_index)
-        store(out + (i / s.inner * s.classes + t[i]) * s.inner + i % s.inner,
-              -w[t[i]] * grad.as<T>()[i * step]);
+      if (const Index c = class_of(s, t, i); c >= 0)
+        store(out + (i / s.inner * s.classes + c) * s.inner + i % s.inner,
+              -w[c] * grad.as<T>()[i * step]);
   });
 }
 

@@ -1,5 +1,6 @@
 // Embedding. A changer must know: in backward a thread owns a range of the table's rows and reads
-// all indices, so sums have one order whatever the number of threads.
+// all indices, so sums have one order whatever the number of threads. An index that another thread
+// has changed since it was checked gives zeros, and adds nothing.
 #include "../embedding.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "../host_device.h"
 #include "../parallel.h"
+#include "read_once.h"
 #include "scratch.h"
 
 namespace rushlight {
@@ -35,9 +37,13 @@ Index forward(const View& weight, const View& indices, const View& out) {
     const Index bad = first_bad(at, indices.numel, rows);
     if (bad >= 0) return bad;
     parallel_for(indices.numel, 1 + 32768 / std::max<Index>(bytes, 1), [&](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i)
-        std::memcpy(out.as<char>() + i * bytes, weight.as<const char>() + at[i] * bytes,
-                    std::size_t(bytes));
+      for (Index i = begin; i < end; ++i) {
+        char* const to = out.as<char>() + i * bytes;
+        if (const Index row = checked_index(at + i, rows); row >= 0)
+          std::memcpy(to, weight.as<const char>() + row * bytes, std::size_t(bytes));
+        else
+          std::memset(to, 0, std::size_t(bytes));
+      }
     });
     return bad;
   });
@@ -61,15 +67,17 @@ Index backward(const View& grad, const View& indices, Index padding_idx, bool by
       T* sums = wide.data();
       if constexpr (kSame) sums = grad_weight.as<T>();
       std::vector<Index> count(by_frequency ? rows : 0);
-      for (Index i = 0; i < indices.numel && by_frequency; ++i) ++count[at[i]];
+      for (Index i = 0; i < indices.numel && by_frequency; ++i)
+        if (const Index row = checked_index(at + i, rows); row >= 0) ++count[row];
       const Index parts = std::clamp<Index>(indices.numel * size / 65536, 1, num_threads());
       parallel_for(parts, 1, [&](Index begin, Index end) {
         const Index low = rows * begin / parts, high = rows * end / parts;
         std::fill(sums + low * size, sums + high * size, T(0));
         for (Index i = 0; i < indices.numel; ++i) {
-          if (at[i] < low || at[i] >= high || at[i] == padding_idx) continue;
-          add_row(grad.as<const S>() + i * size, size, by_frequency ? T(1) / T(count[at[i]]) : T(1),
-                  sums + at[i] * size);
+          const Index row = checked_index(at + i, rows);
+          if (row < low || row >= high || row == padding_idx) continue;
+          add_row(grad.as<const S>() + i * size, size, by_frequency ? T(1) / T(count[row]) : T(1),
+                  sums + row * size);
         }
       });
       if constexpr (!kSame)

@@ -8,7 +8,9 @@
 
 #include "../parallel.h"
 #include "index_gather.h"
+#include "patience.h"
 #include "positions.h"
+#include "read_once.h"
 
 namespace rushlight {
 namespace {
@@ -21,11 +23,17 @@ BadIndex offsets_of(const View& self, const IndexList& list, std::vector<std::in
     const View& index = list.of[k];
     const std::int64_t size = self.sizes[k], stride = self.strides[k];
     Positions<1> at(index.rank, index.sizes, {index.strides});
-    for (std::int64_t i = 0; i < n; ++i, at.next()) {
-      const std::int64_t value = index.as<const std::int64_t>()[at.offset[0]];
-      if (value < -size || value >= size) return {k, value, size};
-      offsets[std::size_t(i)] += (value < 0 ? value + size : value) * stride;
-    }
+    BadIndex bad;
+    serial_for(n, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end && bad.which < 0; ++i, at.next()) {
+        const std::int64_t value = read_once(index.as<const std::int64_t>() + at.offset[0]);
+        if (value < -size || value >= size)
+          bad = {k, value, size};
+        else
+          offsets[std::size_t(i)] += (value < 0 ? value + size : value) * stride;
+      }
+    });
+    if (bad.which >= 0) return bad;
   }
   return {};
 }
@@ -97,15 +105,13 @@ BadIndex put(const View& self, const View& values, const IndexList& list, bool a
   const auto run = [&]<class S>(Type<S>, auto write) {
     S* to = self.as<S>();
     const S* from = values.as<const S>();
-    const std::int64_t grain =
-        std::max<std::int64_t>(1, 65536 / std::max<std::int64_t>(r.numel, 1));
-    std::int64_t done = 0;
     Positions<1> at(rank, values.sizes, {values.strides});
-    while (done < std::int64_t(offsets.size())) {
-      for (const auto end = std::min<std::int64_t>(done + grain, std::int64_t(offsets.size()));
-           done < end; ++done, at.next())
-        each_row<S>(r, offsets[std::size_t(done)], at.offset[0],
-                    [&](std::int64_t s, std::int64_t v) { write(to + s, from + v); });
+    Patience patience;
+    for (const std::int64_t offset : offsets) {
+      each_row<S>(r, offset, at.offset[0],
+                  [&](std::int64_t s, std::int64_t v) { write(to + s, from + v); });
+      at.next();
+      patience.done(r.numel);
     }
   };
   if (!accumulate)
@@ -124,8 +130,9 @@ template <class S>
 std::int64_t count(const View& in) {
   std::int64_t n = 0;
   Positions<1> at(in.rank, in.sizes, {in.strides});
-  for (std::int64_t i = 0; i < in.numel; ++i, at.next())
-    n += load(in.as<const S>() + at.offset[0]) != Compute<S>(0);
+  serial_for(in.numel, [&](std::int64_t i, std::int64_t end) {
+    for (; i < end; ++i, at.next()) n += load(in.as<const S>() + at.offset[0]) != Compute<S>(0);
+  });
   return n;
 }
 std::int64_t count_nonzero(const View& in) {
@@ -136,13 +143,15 @@ std::int64_t nonzero(const View& out, const View& in) {
   return dispatch_all(in.dtype, [&]<class S>(Type<S>) {
     std::int64_t row = 0;
     Positions<1> at(in.rank, in.sizes, {in.strides});
-    for (std::int64_t i = 0; i < in.numel; ++i, at.next()) {
-      if (load(in.as<const S>() + at.offset[0]) == Compute<S>(0)) continue;
-      if (row < out.sizes[0])
-        for (int d = 0; d < in.rank; ++d)
-          out.as<std::int64_t>()[row * out.strides[0] + d * out.strides[1]] = at[d];
-      ++row;
-    }
+    serial_for(in.numel, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i, at.next()) {
+        if (load(in.as<const S>() + at.offset[0]) == Compute<S>(0)) continue;
+        if (row < out.sizes[0])
+          for (int d = 0; d < in.rank; ++d)
+            out.as<std::int64_t>()[row * out.strides[0] + d * out.strides[1]] = at[d];
+        ++row;
+      }
+    });
     return row;
   });
 }

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "../parallel.h"
+#include "patience.h"
 #include "positions.h"
+#include "read_once.h"
 
 namespace rushlight {
 namespace {
@@ -27,14 +29,15 @@ BadIndex gather_elements(const View& out, const View& self, int dim, const View&
   BadIndex bad;
   dispatch_size(out.dtype, [&]<class S>(Type<S>) {
     Positions<3> at(index.rank, index.sizes, {out.strides, index.strides, base.strides});
-    for (std::int64_t i = 0; i < index.numel; ++i, at.next()) {
-      const std::int64_t value = index.as<const std::int64_t>()[at.offset[1]];
-      if (value < 0 || value >= size) {
-        bad = {0, value, size};
-        return;
+    serial_for(index.numel, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end && bad.which < 0; ++i, at.next()) {
+        const std::int64_t value = read_once(index.as<const std::int64_t>() + at.offset[1]);
+        if (value < 0 || value >= size)
+          bad = {0, value, size};
+        else
+          out.as<S>()[at.offset[0]] = self.as<const S>()[at.offset[2] + value * step];
       }
-      out.as<S>()[at.offset[0]] = self.as<const S>()[at.offset[2] + value * step];
-    }
+    });
   });
   return bad;
 }
@@ -43,22 +46,26 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
                           ScatterMode mode) {
   const std::int64_t size = self.rank ? self.sizes[dim] : 1,
                      step = self.rank ? self.strides[dim] : 0;
-  {
-    Positions<1> at(index.rank, index.sizes, {index.strides});
-    for (std::int64_t i = 0; i < index.numel; ++i, at.next()) {
-      const std::int64_t value = index.as<const std::int64_t>()[at.offset[0]];
-      if (value < 0 || value >= size) return {0, value, size};
+  BadIndex bad;
+  Positions<1> checked(index.rank, index.sizes, {index.strides});
+  serial_for(index.numel, [&](std::int64_t i, std::int64_t end) {
+    for (; i < end && bad.which < 0; ++i, checked.next()) {
+      const std::int64_t value = read_once(index.as<const std::int64_t>() + checked.offset[0]);
+      if (value < 0 || value >= size) bad = {0, value, size};
     }
-  }
+  });
+  if (bad.which >= 0) return bad;
   const Without base(self, dim);
   dispatch_all(self.dtype, [&]<class S>(Type<S>) {
     Positions<3> at(index.rank, index.sizes, {src.strides, index.strides, base.strides});
-    for (std::int64_t i = 0; i < index.numel; ++i, at.next()) {
-      const std::int64_t value = index.as<const std::int64_t>()[at.offset[1]];
-      if (value < 0 || value >= size) continue;  // changed by another thread since it was checked
-      S* to = self.as<S>() + at.offset[2] + value * step;
-      store(to, combined<S>(load(to), load(src.as<const S>() + at.offset[0]), mode));
-    }
+    serial_for(index.numel, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i, at.next()) {
+        const std::int64_t value = read_once(index.as<const std::int64_t>() + at.offset[1]);
+        if (value < 0 || value >= size) continue;  // changed by another thread since the check
+        S* to = self.as<S>() + at.offset[2] + value * step;
+        store(to, combined<S>(load(to), load(src.as<const S>() + at.offset[0]), mode));
+      }
+    });
   });
   return {};
 }

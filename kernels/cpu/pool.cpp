@@ -10,6 +10,7 @@
 
 #include "../parallel.h"
 #include "pool_2x2.h"
+#include "read_once.h"
 #include "scratch.h"
 
 namespace rushlight {
@@ -138,8 +139,10 @@ Index max_gather_kernel(const PoolShape& s, const View& input, const View& indic
   dispatch_size(out.dtype, [&]<class S>(Type<S>) {
     each_plane(s, [&](Index begin, Index end) {
       for (Index p = begin; p < end; ++p)
-        for (Index o = p * size; o < (p + 1) * size; ++o)
-          out.as<S>()[o] = input.as<S>()[p * plane + at[o]];
+        for (Index o = p * size; o < (p + 1) * size; ++o) {
+          const Index from = checked_index(at + o, plane);  // it may have changed since
+          out.as<S>()[o] = from < 0 ? S{} : input.as<S>()[p * plane + from];
+        }
     });
   });
   return -1;
@@ -147,13 +150,15 @@ Index max_gather_kernel(const PoolShape& s, const View& input, const View& indic
 
 Index max_backward_kernel(const PoolShape& s, const View& grad, const View& indices,
                           const View& grad_input) {
-  const Index size = s.result[0] * s.result[1];
+  const Index plane = s.in[0] * s.in[1], size = s.result[0] * s.result[1];
   const Index* at = indices.as<Index>();
   const Index bad = first_bad(s, indices);
   if (bad >= 0) return bad;
   dispatch_floating(grad.dtype, [&]<class S>(Type<S>) {
     each_sum_plane(s, grad_input.as<S>(), [&](Index p, Compute<S>* sums) {
-      for (Index o = p * size; o < (p + 1) * size; ++o) sums[at[o]] += load(grad.as<S>() + o);
+      for (Index o = p * size; o < (p + 1) * size; ++o)
+        if (const Index to = checked_index(at + o, plane); to >= 0)
+          sums[to] += load(grad.as<S>() + o);
     });
   });
   return -1;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "../random.h"
+#include "patience.h"
 
 namespace rushlight::random {
 
@@ -87,9 +88,12 @@ void fill(const View& out, Produce&& produce) {
   if (out.numel == 0) return;
   const Walk walk(out);
   T* const data = out.as<T>();
+  Patience patience;
   if (walk.is_dense()) {
-    for (std::int64_t i = 0; i < out.numel; i += kChunk)
+    for (std::int64_t i = 0; i < out.numel; i += kChunk) {
       produce(data + i, std::min(kChunk, out.numel - i));
+      patience.done(kChunk * 4);
+    }
     return;
   }
   T made[kChunk];
@@ -97,6 +101,7 @@ void fill(const View& out, Produce&& produce) {
     for (std::int64_t i = 0; i < n; i += kChunk) {
       const std::int64_t m = std::min(kChunk, n - i);
       produce(made, m);
+      patience.done(m * 4);
       T* const row = data + offset + i * walk.strides[0];
       for (std::int64_t k = 0; k < m; ++k) row[k * walk.strides[0]] = made[k];
     }

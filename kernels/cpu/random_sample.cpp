@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "patience.h"
 #include "random_engine.h"
 
 namespace rushlight::random {
@@ -14,19 +15,24 @@ constexpr std::int64_t kLargePermutation = 0xffffffffll / 20;
 template <class T>
 void shuffle(T* r, std::int64_t stride, std::int64_t n, RandomState& s) {
   const auto value = [](std::int64_t i) { return static_cast<Compute<T>>(i); };
+  Patience patience;
   if (n >= kLargePermutation) {
     for (std::int64_t i = 0; i < n; ++i) {
+      patience.done(16);
       const auto at = static_cast<std::int64_t>(take_long(s) % static_cast<std::uint64_t>(i + 1));
       store(r + i * stride, value(i));
       std::swap(r[i * stride], r[at * stride]);
     }
     return;
   }
-  for (std::int64_t i = 0; i < n; ++i) store(r + i * stride, value(i));
+  serial_for(n, [&](std::int64_t i, std::int64_t end) {
+    for (; i < end; ++i) store(r + i * stride, value(i));
+  });
   std::uint32_t words[kChunk];
   for (std::int64_t i = 0; i < n - 1;) {
     const std::int64_t m = std::min(kChunk, n - 1 - i);
     take_words(s, words, m);
+    patience.done(m * 16);  // most of these exchanges wait for memory
     for (std::int64_t k = 0; k < m; ++k, ++i) {
       const std::int64_t other = i + words[k] % static_cast<std::uint32_t>(n - i);
       std::swap(r[i * stride], r[other * stride]);
@@ -60,9 +66,11 @@ void dropout(const View& out, const View& noise, const View& input, double keep,
     store(&rounded, Compute<T>(1) / static_cast<Compute<T>>(keep));
     const Compute<T> scale = load(&rounded);
     std::uint64_t longs[kChunk];
+    Patience patience;
     for (std::int64_t i = 0; i < out.numel; i += kChunk) {
       const std::int64_t m = std::min(kChunk, out.numel - i);
       take_longs(s, longs, m);
+      patience.done(m * 4);
       drop(out.as<T>() + i, noise.as<T>() + i, input.as<const T>() + i, longs, m, limit, scale);
     }
   });
@@ -90,7 +98,9 @@ std::int64_t multinomial(const View& out, const View& p, RandomState& s) {
         cumulative[static_cast<std::size_t>(c)] = sum += at(r, c);
       for (C& c : cumulative) c /= sum;
       cumulative.back() = 1;
+      Patience patience;
       for (std::int64_t j = 0; j < samples; ++j) {
+        patience.done(32);
         const double unit = take_unit(s);
         const auto found = std::lower_bound(cumulative.begin(), cumulative.end(), unit,
                                             [](C c, double u) { return double(c) < u; });

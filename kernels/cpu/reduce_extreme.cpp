@@ -22,6 +22,7 @@ void rows(bool largest, const View& values, const View& indices, const Job& job,
                  Place at(job.kept, 0, from), index_at(to_indices, 0, from);
                  const Extreme<T, true> maximum(job, 0);
                  const Extreme<T, false> minimum(job, 0);
+                 Patience patience;
                  for (; from < to; ++from, at.next(job.kept, 0), index_at.next(to_indices, 0)) {
                    const T* const row = static_cast<const T*>(job.in) + at.offset;
                    C best = load(row);
@@ -29,6 +30,7 @@ void rows(bool largest, const View& values, const View& indices, const Job& job,
                    for (std::int64_t i = 0; i < n;
                         i += kBlock) {  // whole blocks are passed over at full speed
                      const std::int64_t m = std::min<std::int64_t>(kBlock, n - i);
+                     patience.done(m);
                      if (stride == 1 && m >= kLanes) {
                        const C found = largest ? dense_run(row + i, m, maximum)
                                                : dense_run(row + i, m, minimum);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "../parallel.h"
 #include "../reduce.h"
+#include "patience.h"
 
 namespace rushlight::reduction {
 
@@ -150,6 +150,7 @@ void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int6
     const T* const base = static_cast<const T*>(job.in) + out.offset;
     Place row(job.reduced, 1, first / inner.size);
     std::int64_t at = first % inner.size;
+    Patience patience;
     for (std::int64_t i = first; i < last; row.next(job.reduced, 1), at = 0) {
       const std::int64_t end = std::min(inner.size, at + last - i);
       i += end - at;
@@ -159,6 +160,7 @@ void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int6
         total = P::join_total(total, inner.stride == 1 ? dense_run<P>(x, n, p)
                                                        : strided_run<P>(x, inner.stride, n, p));
         at += n;
+        patience.done(n);
       }
     }
     totals[o - from] = total;
@@ -180,7 +182,9 @@ void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int6
     typename P::Total* const to_totals = totals + (o - from);
     std::fill_n(to_totals, n, typename P::Total(P::start()));
     Place row(job.reduced, 0, first);
+    Patience patience;
     for (std::int64_t i = first; i < last;) {
+      patience.done(kRows * n);
       std::fill_n(lanes, n, P::start());
       const std::int64_t end = std::min(last, i + kRows);
       for (; i < end; ++i, row.next(job.reduced, 0)) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lines.h"
+#include "patience.h"
 
 namespace rushlight {
 namespace {
@@ -12,19 +13,21 @@ template <class T, class Sum, class Step>
 void run(const View& out, const View& in, int dim, Sum start, Step&& step) {
   const Lines<2> lines(dim, {&in, &out});
   const std::int64_t n = in.rank ? in.sizes[dim] : 1;
-  const auto [from, to] = std::pair(lines.along[0], lines.along[1]);
+  const std::int64_t along[] = {lines.along[0], lines.along[1]};
   lines.each(n, [&](const auto& at) {
     const T* const x = in.as<const T>() + at[0];
     T* const y = out.as<T>() + at[1];
     Sum sum = start;
-    for (std::int64_t i = 0; i < n; ++i) {
-      sum = step(sum, static_cast<Sum>(load(x + i * from)));
-      if constexpr (std::is_same_v<T, bool>) {
-        y[i * to] = sum != 0;
-      } else {
-        store(y + i * to, static_cast<Compute<T>>(sum));
+    serial_for(n, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i) {
+        sum = step(sum, static_cast<Sum>(load(x + i * along[0])));
+        if constexpr (std::is_same_v<T, bool>) {
+          y[i * along[1]] = sum != 0;
+        } else {
+          store(y + i * along[1], static_cast<Compute<T>>(sum));
+        }
       }
-    }
+    });
   });
 }
 
@@ -68,15 +71,17 @@ void extreme(bool largest, const View& values, const View& indices, const View& 
       std::int64_t* const where = indices.as<std::int64_t>() + at[2];
       auto best = load(x);
       std::int64_t best_at = 0;
-      for (std::int64_t i = 0; i < n; ++i) {
-        const auto now = load(x + i * lines.along[0]);
-        if (now_is_better(now, best, largest)) {
-          best = now;
-          best_at = i;
+      serial_for(n, [&](std::int64_t i, std::int64_t end) {
+        for (; i < end; ++i) {
+          const auto now = load(x + i * lines.along[0]);
+          if (now_is_better(now, best, largest)) {
+            best = now;
+            best_at = i;
+          }
+          store(y + i * lines.along[1], best);
+          where[i * lines.along[2]] = best_at;
         }
-        store(y + i * lines.along[1], best);
-        where[i * lines.along[2]] = best_at;
-      }
+      });
     });
   });
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "lines.h"
+#include "patience.h"
 #include "sort_order.h"
 #include "sort_select.h"
 
@@ -23,14 +24,23 @@ template <class Key>
 void radix(std::vector<Entry<Key>>& a) {
   constexpr int kDigits = sizeof(Key);
   std::vector<std::size_t> counts(std::size_t(kDigits) * 256);
-  for (const Entry<Key>& e : a)
-    for (int d = 0; d < kDigits; ++d) ++counts[std::size_t(d) * 256 + (e.key >> 8 * d & 255)];
+  const auto n = static_cast<std::int64_t>(a.size());
+  serial_for(n, [&](std::int64_t i, std::int64_t end) {
+    for (; i < end; ++i)
+      for (int d = 0; d < kDigits; ++d)
+        ++counts[std::size_t(d) * 256 + (a[std::size_t(i)].key >> 8 * d & 255)];
+  });
   std::vector<Entry<Key>> b(a.size());
   for (int d = 0; d < kDigits; ++d) {
     std::size_t* const c = &counts[std::size_t(d) * 256];
     if (c[a[0].key >> 8 * d & 255] == a.size()) continue;  // all the same
     std::exclusive_scan(c, c + 256, c, std::size_t(0));
-    for (const Entry<Key>& e : a) b[c[e.key >> 8 * d & 255]++] = e;
+    serial_for(n, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i) {
+        const Entry<Key>& e = a[std::size_t(i)];
+        b[c[e.key >> 8 * d & 255]++] = e;
+      }
+    });
     a.swap(b);
   }
 }
@@ -45,17 +55,22 @@ void sort(const View& values, const View& indices, const View& in, int dim, bool
       std::vector<T> row(static_cast<std::size_t>(n));
       std::vector<std::int64_t> order(static_cast<std::size_t>(n));
       const T* const x = in.as<const T>() + at[0];
-      for (std::int64_t i = 0; i < n; ++i) {
-        const auto k = static_cast<std::size_t>(i);
-        row[k] = x[i * lines.along[0]];
-        keys[k] = sort_key(x + i * lines.along[0]) ^ (descending ? ~SortKey<T>(0) : 0);
-      }
+      serial_for(n, [&](std::int64_t i, std::int64_t end) {
+        for (; i < end; ++i) {
+          const auto k = static_cast<std::size_t>(i);
+          const T value = x[i * lines.along[0]];
+          row[k] = value;
+          keys[k] = sort_key(&value) ^ (descending ? ~SortKey<T>(0) : 0);
+        }
+      });
       stable_order(keys, order.data());
-      for (std::int64_t i = 0; i < n; ++i) {
-        const std::int64_t from = order[static_cast<std::size_t>(i)];
-        values.as<T>()[at[1] + i * lines.along[1]] = row[static_cast<std::size_t>(from)];
-        indices.as<std::int64_t>()[at[2] + i * lines.along[2]] = from;
-      }
+      serial_for(n, [&](std::int64_t i, std::int64_t end) {
+        for (; i < end; ++i) {
+          const std::int64_t from = order[static_cast<std::size_t>(i)];
+          values.as<T>()[at[1] + i * lines.along[1]] = row[static_cast<std::size_t>(from)];
+          indices.as<std::int64_t>()[at[2] + i * lines.along[2]] = from;
+        }
+      });
     });
   });
 }

@@ -3,6 +3,8 @@
 #include <numeric>
 
 #include "../parallel.h"
+#include "patience.h"
+#include "read_once.h"
 #include "sort_order.h"
 #include "sort_select.h"
 
@@ -40,8 +42,11 @@ void order_rows(const View& in, std::vector<std::int64_t>& order) {
       keys[i] = sort_key(row_of<T>(in, static_cast<std::int64_t>(i)));
     return stable_order(keys, order.data());
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::int64_t a, std::int64_t b) { return before<T>(in, a, b); });
+  Patience patience;
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    patience.done(16);
+    return before<T>(in, a, b);
+  });
 }
 
 // The count of elements in x[0, n) that go before `value`.
@@ -70,7 +75,9 @@ std::int64_t unique(const View& in, bool consecutive, std::int64_t* first, std::
   return dispatch_all(in.dtype, [&]<class T>(Type<T>) {
     if (!consecutive) order_rows<T>(in, order);
     std::int64_t found = 0, last = -1;
+    Patience patience;
     for (const std::int64_t row : order) {
+      patience.done(4);
       if (last < 0 || !equal<T>(in, last, row)) {
         first[found] = row;
         counts[found++] = 0;
@@ -101,7 +108,9 @@ std::int64_t search(const View& out, const View& sorted, const View& values, con
         const std::int64_t* const by = sorter ? row_of<std::int64_t>(*sorter, row) : nullptr;
         const auto value = load(row_of<T>(values, r) + c * values.strides[1]);
         const std::int64_t found = place(value, n, right, [&](std::int64_t i) {
-          return load(x + (by ? by[i * sorter->strides[1]] : i) * sorted.strides[1]);
+          // It may have changed since it was checked; then any place is as good as another.
+          if (by) i = std::max<std::int64_t>(checked_index(by + i * sorter->strides[1], n), 0);
+          return load(x + i * sorted.strides[1]);
         });
         const std::int64_t at = r * out.strides[0] + c * out.strides[1];
         if (out.dtype == DType::int32) {
@@ -119,9 +128,14 @@ void count(const View& out, const View& in, const View* weights) {
   dispatch_all(out.dtype, [&]<class T>(Type<T>) {
     if constexpr (std::is_same_v<T, std::int64_t> || std::is_floating_point_v<T>) {
       std::fill_n(out.as<T>(), out.numel, T(0));
+      Patience patience;
       for (std::int64_t i = 0; i < in.numel; ++i) {
-        T* const to = out.as<T>() + in.as<const std::int64_t>()[i * in.strides[0]];
-        *to += weights ? weights->as<const T>()[i * weights->strides[0]] : T(1);
+        patience.done(1);
+        // It was checked; changed since then, it counts nowhere.
+        const std::int64_t to =
+            checked_index(in.as<const std::int64_t>() + i * in.strides[0], out.numel);
+        if (to >= 0)
+          out.as<T>()[to] += weights ? weights->as<const T>()[i * weights->strides[0]] : T(1);
       }
     }
   });
@@ -133,7 +147,9 @@ void histogram(const View& out, const View& in, double low, double high) {
     const std::int64_t bins = out.numel;
     std::vector<std::int64_t> counts(static_cast<std::size_t>(bins));
     const C from = static_cast<C>(low), to = static_cast<C>(high);
+    Patience patience;
     for (std::int64_t i = 0; i < in.numel; ++i) {
+      patience.done(4);
       const C x = load(in.as<const T>() + i * in.strides[0]);
       if (!(x >= from && x <= to)) continue;
       const auto bin = static_cast<std::int64_t>((x - from) * static_cast<C>(bins) / (to - from));

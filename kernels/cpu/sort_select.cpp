@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lines.h"
+#include "patience.h"
 
 namespace rushlight {
 namespace {
@@ -17,14 +18,18 @@ struct Entry {
   std::int64_t at;
 };
 struct Ascending {
+  Patience* patience;
   template <class C>
   bool operator()(const Entry<C>& a, const Entry<C>& b) const {
+    patience->done(4);
     return (a.value == a.value && b.value != b.value) || a.value < b.value;
   }
 };
 struct Descending {
+  Patience* patience;
   template <class C>
   bool operator()(const Entry<C>& a, const Entry<C>& b) const {
+    patience->done(4);
     return (a.value != a.value && b.value == b.value) || a.value > b.value;
   }
 };
@@ -40,8 +45,10 @@ void lines_of_entries(const View& values, const View& indices, const View& in, i
     lines.each(n, [&](const auto& at) {
       std::vector<Entry<Compute<T>>> entries(static_cast<std::size_t>(n));
       const T* const x = in.as<const T>() + at[0];
-      for (std::int64_t i = 0; i < n; ++i)
-        entries[static_cast<std::size_t>(i)] = {load(x + i * lines.along[0]), i};
+      serial_for(n, [&](std::int64_t i, std::int64_t end) {
+        for (; i < end; ++i)
+          entries[static_cast<std::size_t>(i)] = {load(x + i * lines.along[0]), i};
+      });
       std::int64_t written = 0;
       select(entries, [&](const Entry<Compute<T>>& e) {
         store(values.as<T>() + at[1] + written * lines.along[1], e.value);
@@ -69,15 +76,17 @@ void top(const View& values, const View& indices, const View& in, int dim, bool 
          bool sorted) {
   const std::int64_t k = in.rank ? values.sizes[dim] : 1;
   lines_of_entries(values, indices, in, dim, [&](auto& entries, auto&& write) {
-    largest ? select_top(entries, k, sorted, Descending{})
-            : select_top(entries, k, sorted, Ascending{});
+    Patience patience;
+    largest ? select_top(entries, k, sorted, Descending{&patience})
+            : select_top(entries, k, sorted, Ascending{&patience});
     for (std::int64_t i = 0; i < k; ++i) write(entries[static_cast<std::size_t>(i)]);
   });
 }
 
 void kth(const View& values, const View& indices, const View& in, int dim, std::int64_t k) {
   lines_of_entries(values, indices, in, dim, [&](auto& entries, auto&& write) {
-    std::nth_element(entries.begin(), entries.begin() + k, entries.end(), Ascending{});
+    Patience patience;
+    std::nth_element(entries.begin(), entries.begin() + k, entries.end(), Ascending{&patience});
     write(entries[static_cast<std::size_t>(k)]);
   });
 }
@@ -93,14 +102,16 @@ void median(const View& values, const View& indices, const View& in, int dim, bo
       return write(*nan);
     }
     const auto middle = entries.begin() + std::max<std::int64_t>(0, (n - 1) / 2);
-    std::nth_element(entries.begin(), middle, entries.end(), Ascending{});
+    Patience patience;
+    std::nth_element(entries.begin(), middle, entries.end(), Ascending{&patience});
     write(*middle);
   });
 }
 
 void mode(const View& values, const View& indices, const View& in, int dim) {
   lines_of_entries(values, indices, in, dim, [&](auto& entries, auto&& write) {
-    std::stable_sort(entries.begin(), entries.end(), Ascending{});
+    Patience patience;
+    std::stable_sort(entries.begin(), entries.end(), Ascending{&patience});
     std::size_t best = 0, longest = 0, run = 0;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       ++run;

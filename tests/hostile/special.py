@@ -3,13 +3,23 @@
 import contextlib
 import copy
 import gc
-import threading
-import time
+import pickle
 import weakref
 from pathlib import Path
 
+import numpy
+
 import rushlight as torch
-from tests.hostile.values import BIG, SMALL, Failing, Index, deep, in_itself
+from tests.hostile.values import (
+    BIG,
+    SMALL,
+    Failing,
+    Index,
+    Lying,
+    Shrinking,
+    deep,
+    in_itself,
+)
 
 CALLS = []
 
@@ -21,15 +31,23 @@ def call(function):
 
 def calls():
     yield from CALLS
-    for i, text in enumerate(LINES.strip().split("\n")):
-        yield f"line {i}: {text}", lambda text=text: line(text)
+    for name in ("statements", "aliasing", "objects"):
+        lines = (Path(__file__).parent / f"{name}.txt").read_text().splitlines()
+        for i, text in enumerate(lines, 1):
+            yield f"{name}.txt {i}: {text}", lambda text=text: line(text)
 
 
 def line(text):
-    """One statement, then a look at every element of what it left."""
+    """Statements, each tried whatever became of the one before, then a look at every element of
+    what they left."""
     scope = {
         "torch": torch,
         "F": torch.nn.functional,
+        "np": numpy,
+        "gc": gc,
+        "copy": copy,
+        "pickle": pickle,
+        "weakref": weakref,
         "BIG": BIG,
         "SMALL": SMALL,
         "x": torch.arange(24.0).view(2, 3, 4),
@@ -40,22 +58,23 @@ def line(text):
         "wide": torch.ones(1).expand(2**31, 2**31),
         "Index": Index,
         "Failing": Failing,
+        "Lying": Lying,
+        "Shrinking": Shrinking,
         "deep": deep,
         "in_itself": in_itself,
     }
-    exec(text, scope)
+    for statement in [text] if text.startswith("with ") else text.split("; "):
+        try:
+            exec(statement, scope)
+        except Exception:
+            continue
     for value in list(scope.values()):
         if isinstance(value, torch.Tensor) and value.numel() < 1000:
             repr(value), value.tolist()
 
 
-LINES = (Path(__file__).parent / "statements.txt").read_text()
-
-
 @call
 def freed_numpy_memory():
-    import numpy
-
     array = numpy.ones(10_000)
     t = torch.from_numpy(array)
     view = t[5_000:]
@@ -260,93 +279,3 @@ def deep_chain_dropped():
 def deepcopy_of_deep_list():
     with contextlib.suppress(RecursionError):
         copy.deepcopy([torch.zeros(1), deep(10_000)])
-
-
-def _together(seconds, *workers):
-    stop = time.monotonic() + seconds
-    errors = []
-
-    def loop(work):
-        while time.monotonic() < stop:
-            try:
-                work()
-            except (RuntimeError, IndexError, ValueError) as error:
-                errors.append(str(error))
-
-    threads = [threading.Thread(target=loop, args=(work,)) for work in workers]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-@call
-def threads_replace_data():
-    x = torch.ones(300_000)
-    y = torch.ones(300_000)
-    small, big = torch.ones(1), torch.ones(300_000)
-
-    def replace():
-        x.data = small
-        x.data = big.clone()
-
-    _together(1, replace, lambda: x + y, lambda: x.sum(), lambda: x.sort(), lambda: x.add_(1))
-
-
-@call
-def threads_change_geometry():
-    x = torch.ones(500, 600)
-
-    def turn():
-        x.t_()
-        x.unsqueeze_(0).squeeze_(0)
-
-    _together(1, turn, lambda: x * 2, lambda: x.sum(0), lambda: x.clone(), lambda: x @ x)
-
-
-@call
-def threads_resize_storage():
-    x = torch.ones(300_000)
-
-    def resize():
-        x.untyped_storage().resize_(0)
-        x.untyped_storage().resize_(1_200_000)
-
-    _together(1, resize, lambda: x + 1, lambda: x.sum(), lambda: x.cumsum(0))
-
-
-@call
-def threads_change_indices():
-    x = torch.ones(10_000)
-    n = torch.zeros(100_000, dtype=torch.int64)
-
-    def change():
-        n.fill_(2**40)
-        n.fill_(0)
-
-    def write():
-        x.index_add_(0, n, torch.ones(100_000))
-
-    _together(1, change, lambda: x[n], lambda: x.gather(0, n), write, lambda: x.index_select(0, n))
-
-
-@call
-def threads_share_a_graph():
-    x = torch.ones(1000, requires_grad=True)
-    y = (x * 2).exp()
-
-    def backward():
-        y.sum().backward(retain_graph=True)
-
-    _together(1, backward, backward, lambda: setattr(x, "grad", None), lambda: repr(x.grad))
-
-
-@call
-def threads_share_a_list():
-    items = [torch.ones(1000) for _ in range(10)]
-
-    def change():
-        items.clear()
-        items.extend(torch.ones(1000) for _ in range(10))
-
-    _together(1, change, lambda: torch.cat(items), lambda: torch.stack(items))
