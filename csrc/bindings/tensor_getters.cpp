@@ -155,8 +155,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
                          describe("self", self_of(self)), "; ", describe("data", *from),
                          "\ncall detach_() first, or assign to a new name");
     if (!b.is_unique())
-      f.storage->version =
-          std::max(f.storage->version, b.storage->version) + (is_alike ? 0u : 1u);
+      f.storage->version = std::max(f.storage->version, b.storage->version) + (is_alike ? 0u : 1u);
     b.dtype = f.dtype;
     b.device = f.device;
     b.contiguous = f.contiguous;
