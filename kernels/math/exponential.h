@@ -1,5 +1,7 @@
 // Exponentials, logarithms, powers and the hyperbolic functions.
 #pragma once
+#include <type_traits>
+
 #include "real.h"
 
 namespace rushlight {
@@ -75,11 +77,12 @@ template <Real T>
 HOST_DEVICE inline Logarithm<T> logarithm(T x) {
   using L = Layout<T>;
   using Int = typename L::Int;
+  using Bits = std::make_unsigned_t<Int>;  // those of negative numbers may wrap
   const bool tiny = x < L::smallest;
   const T normal = tiny ? x * L::to_normal : x;
-  const Int bits = std::bit_cast<Int>(normal);
-  const Int k = (bits - L::sqrt_half) >> L::mantissa;
-  const T f = std::bit_cast<T>(bits - (k << L::mantissa)) - T(1);
+  const Bits bits = std::bit_cast<Bits>(normal);
+  const Int k = Int(bits - Bits(L::sqrt_half)) >> L::mantissa;
+  const T f = std::bit_cast<T>(bits - Bits(k << L::mantissa)) - T(1);
   const T s = f / (T(2) + f), z = s * s, half_square = T(0.5) * f * f;
   const T rest = z * polynomial<coefficients::Of<T>::log>(z);
   // k as a T by way of the magic number: AVX2 has no conversion from int64
