@@ -1,31 +1,38 @@
-"""`python -m tests.oracle [--limit N] [--absent] [names]`: a table per op, then one total line."""
+"""`python -m tests.oracle [--modules | --optimizers] [--limit N] [--absent] [names]`.
+
+A table with a line for each row of torch's operations, modules or optimizers, then one total line.
+"""
 
 import argparse
 import sys
 
 import torch
 
-from tests.oracle import ops
+from tests.oracle import modules, ops, optimizers
 from tests.oracle.campaign import run
 
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m tests.oracle")
-    parser.add_argument("names", nargs="*", help="names of operations; all if none is given")
+    parser.add_argument("names", nargs="*", help="names or patterns (nn.functional.*); all if none")
+    parser.add_argument("--modules", action="store_true", help="modules instead of operations")
+    parser.add_argument("--optimizers", action="store_true", help="optimizers instead")
     parser.add_argument("--limit", type=int, help="at most so many samples for each dtype")
     parser.add_argument("--absent", action="store_true", help="name what rushlight does not have")
     parser.add_argument("--all-failures", action="store_true", help="not only the first of each op")
     parser.add_argument("--failed", action="store_true", help="leave out the ops that pass")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    table = modules if options.modules else optimizers if options.optimizers else ops
+    judge = run if table is ops else table.run
     total = [0, 0, 0, 0]
     absent = []
     heads = ("samples", "passed", "skip", "value", "grad")
     print(f"{'op':44} " + "{:>7} {:>6} {:>4} {:>8} {:>8}".format(*heads) + "  first failure")
-    for op in ops.entries(options.names):
-        report = run(op, options.limit)
+    for row in table.entries(options.names):
+        report = judge(row, options.limit)
         if report is None:
-            absent.append(ops.title(op))
+            absent.append(table.title(row))
             continue
         counts = (1, report.samples, report.passed, report.skipped)
         total = [a + b for a, b in zip(total, counts, strict=False)]
@@ -39,8 +46,8 @@ def main():
             flush=True,
         )
     print(
-        f"{total[0]} ops, {total[1]} samples, {total[2]} passed, {total[1] - total[2]} failed,"
-        f" {total[3]} skipped (dtypes and objects that rushlight has not), {len(absent)} ops absent"
+        f"{total[0]} rows, {total[1]} samples, {total[2]} passed, {total[1] - total[2]} failed,"
+        f" {total[3]} skipped (dtypes and objects that rushlight has not), {len(absent)} absent"
     )
     if options.absent:
         print("\n".join(absent))

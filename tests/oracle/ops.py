@@ -1,5 +1,6 @@
 """torch's table of operations with, for each row, the same call here."""
 
+import fnmatch
 import operator
 import types
 
@@ -33,8 +34,12 @@ ABSENT = object()
 
 
 def entries(names=()):
-    """The rows of the table, in its order; of one name or of all."""
-    return [op for op in op_db if not names or op.name in names or title(op) in names]
+    """The rows of the table, in its order; all of them, or those of names or patterns."""
+
+    def wanted(op):
+        return any(fnmatch.fnmatch(text, n) for n in names for text in (op.name, title(op)))
+
+    return [op for op in op_db if not names or wanted(op)]
 
 
 def dim_given(op, operands):

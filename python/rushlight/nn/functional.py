@@ -7,20 +7,26 @@ the rest. Calls of C++ are made by keyword where torch's argument order differs.
 from rushlight import _C
 from rushlight.nn._functional.activation import *  # noqa: F403
 from rushlight.nn._functional.attention import *  # noqa: F403
+from rushlight.nn._functional.ctc import *  # noqa: F403
 from rushlight.nn._functional.distance import *  # noqa: F403
 from rushlight.nn._functional.dropout import *  # noqa: F403
+from rushlight.nn._functional.grid import *  # noqa: F403
 from rushlight.nn._functional.loss import *  # noqa: F403
 from rushlight.nn._functional.loss_more import *  # noqa: F403
+from rushlight.nn._functional.multi_head import *  # noqa: F403
 from rushlight.nn._functional.normalization import *  # noqa: F403
 from rushlight.nn._functional.pooling import *  # noqa: F403
+from rushlight.nn._functional.pooling_3d import *  # noqa: F403
+from rushlight.nn._functional.resample import *  # noqa: F403
 from rushlight.nn._functional.sparse import *  # noqa: F403
+from rushlight.nn._functional.unpool import *  # noqa: F403
 from rushlight.nn._functional.vision import *  # noqa: F403
 
 _DIRECT = (
     "linear", "bilinear", "conv1d", "conv2d", "conv3d",
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "relu_", "elu_", "selu_", "celu_", "leaky_relu_", "hardtanh_", "threshold_", "rrelu_",
-    "prelu", "logsigmoid", "softplus", "hardshrink", "softshrink", "gelu",
+    "prelu", "logsigmoid", "softplus", "hardshrink", "gelu",
     "avg_pool1d", "avg_pool2d", "one_hot",
 )  # fmt: skip
 

@@ -6,16 +6,18 @@ from rushlight.optim.adagrad import Adagrad
 from rushlight.optim.adam import Adam
 from rushlight.optim.adamax import Adamax
 from rushlight.optim.adamw import AdamW
+from rushlight.optim.asgd import ASGD
 from rushlight.optim.lbfgs import LBFGS
 from rushlight.optim.nadam import NAdam
 from rushlight.optim.optimizer import Optimizer
 from rushlight.optim.radam import RAdam
 from rushlight.optim.rmsprop import RMSprop
+from rushlight.optim.rprop import Rprop
 from rushlight.optim.sgd import SGD
 
 __all__ = [
-    "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer",
-    "RAdam", "RMSprop", "lr_scheduler",
+    "ASGD", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer",
+    "RAdam", "RMSprop", "Rprop", "lr_scheduler",
 ]  # fmt: skip
 
 

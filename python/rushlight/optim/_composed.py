@@ -34,7 +34,7 @@ class ComposedOptimizer(Optimizer):
                     state["step"] += 1
                     if group["maximize"]:
                         grad = -grad
-                    decay = group["weight_decay"]
+                    decay = group.get("weight_decay", 0)
                     if decay != 0:
                         if group.get("decoupled_weight_decay", False):
                             p.mul_(1 - float(group["lr"]) * decay)

@@ -1,7 +1,14 @@
 """Adam (Kingma and Ba, 2015)."""
 
 from rushlight import _C
-from rushlight.optim.optimizer import Optimizer, check_betas, check_modes, checked, evaluate
+from rushlight.optim.optimizer import (
+    Optimizer,
+    check_betas,
+    check_modes,
+    check_tensors,
+    checked,
+    evaluate,
+)
 
 __all__ = ["Adam"]
 
@@ -35,6 +42,7 @@ class Adam(Optimizer):
     ):  # fmt: skip
         checked(lr, "learning rate")
         checked(eps, "epsilon value")
+        check_tensors(lr, betas, foreach, capturable)
         check_betas(betas)
         checked(weight_decay, "weight_decay value")
         check_modes(foreach, fused, differentiable)

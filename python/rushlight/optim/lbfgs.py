@@ -151,7 +151,7 @@ class LBFGS(Optimizer):
             ro.append(1.0 / ys)
             state["H_diag"] = ys / float(y.dot(y))
         q = grad.neg()
-        al = [0.0] * len(changes)
+        al = state["al"] = state.get("al") or [None] * group["history_size"]
         for i in reversed(range(len(changes))):
             al[i] = float(steps[i].dot(q)) * ro[i]
             q.add_(changes[i], alpha=-al[i])

@@ -23,15 +23,27 @@ class _Required:
 required = _Required()
 
 
+def check_rate(value):
+    """Refuses a tensor of several numbers."""
+    if isinstance(value, _C.Tensor) and value.numel() != 1:
+        raise ValueError(f"Tensor lr must be 1-element, got the shape {tuple(value.shape)}")
+
+
 def checked(value, name, valid=None):
     """Refuses a negative setting, or one for which `valid` is False, in torch's words."""
+    check_rate(value)
     if not (value >= 0.0 if valid is None else valid):
         raise ValueError(f"Invalid {name}: {value}")
     return value
 
 
 def check_betas(betas):
-    """Refuses betas outside [0, 1)."""
+    """Refuses betas outside [0, 1), and a number beside a tensor."""
+    tensors = [beta for beta in betas if isinstance(beta, _C.Tensor)]
+    if len(tensors) == 1:
+        raise ValueError("betas must be either both floats or both Tensors")
+    if any(beta.numel() != 1 for beta in tensors):
+        raise ValueError("Tensor betas must be 1-element")
     for i in (0, 1):
         if not 0.0 <= betas[i] < 1.0:
             raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
@@ -43,6 +55,16 @@ def check_modes(foreach, fused, differentiable):
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
     if differentiable:
         raise NotImplementedError("differentiable=True is not in rushlight 0.1")
+
+
+def check_tensors(lr, betas, foreach, capturable):
+    """torch's foreach step takes numbers, unless it is capturable."""
+    if foreach and not capturable:
+        for name, value in (("lr", lr), ("betas[0]", betas[0]), ("betas[1]", betas[1])):
+            if isinstance(value, _C.Tensor):
+                raise ValueError(
+                    f"{name} as a Tensor is not supported for capturable=False and foreach=True"
+                )
 
 
 class Optimizer:

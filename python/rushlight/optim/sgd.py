@@ -1,7 +1,7 @@
 """Stochastic gradient descent."""
 
 from rushlight import _C
-from rushlight.optim.optimizer import Optimizer, check_modes, checked, evaluate
+from rushlight.optim.optimizer import Optimizer, check_modes, check_rate, checked, evaluate
 
 __all__ = ["SGD"]
 
@@ -28,6 +28,7 @@ class SGD(Optimizer):
         self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *,
         maximize=False, foreach=None, differentiable=False, fused=None,
     ):  # fmt: skip
+        check_rate(lr)
         checked(lr, "learning rate", not lr < 0.0)
         checked(momentum, "momentum value", not momentum < 0.0)
         checked(weight_decay, "weight_decay value", not weight_decay < 0.0)

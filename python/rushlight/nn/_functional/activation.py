@@ -7,7 +7,7 @@ from rushlight import _C
 __all__ = [
     "celu", "elu", "glu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu",
     "log_softmax", "mish", "relu", "relu6", "rrelu", "selu", "sigmoid", "silu", "softmax",
-    "softmin", "softsign", "tanh", "tanhshrink", "threshold",
+    "softmin", "softshrink", "softsign", "tanh", "tanhshrink", "threshold",
 ]  # fmt: skip
 
 
@@ -78,9 +78,18 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    slope = _C.empty_like(input).uniform_(lower, upper)
-    out = _C.where(input > 0, input, input * slope)
-    return input.copy_(out) if inplace else out
+    if lower > upper:
+        raise RuntimeError(
+            "Lower bound should be less than or equal to the upper bound, but got lower "
+            f"{lower} and upper {upper}"
+        )
+    # A slope is drawn for each element that needs one, in their order.
+    bent = input <= 0
+    drawn = _C.empty(int(bent.sum()), dtype=_C.float64, device=input.device)
+    drawn.uniform_(lower, upper)
+    slope = _C.ones_like(input, requires_grad=False)
+    slope = slope.masked_scatter(bent, drawn.to(input.dtype))
+    return input.mul_(slope) if inplace else input * slope
 
 
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
@@ -164,6 +173,17 @@ def softsign(input):
     tensor([0.5000])
     """
     return input / (1 + input.abs())
+
+
+def softshrink(input, lambd=0.5, *, out=None):
+    """x moved towards 0 by lambd, and 0 within lambd of it.
+
+    >>> torch.nn.functional.softshrink(torch.tensor([-1.0, 0.5, 4.0]))
+    tensor([-0.5000,  0.0000,  3.5000])
+    """
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    return _C.softshrink(input, lambd) if out is None else _C.softshrink(input, lambd, out=out)
 
 
 def tanhshrink(input):

@@ -38,6 +38,9 @@ def scaled_dot_product_attention(
                 "is_causal=True"
             )
         attn_mask = _C.ones((l, s), dtype=_C.bool, device=query.device).tril()
+    dtype = query.dtype
+    if dtype in (_C.float16, _C.bfloat16):  # scores and sums in float32, rounded once
+        query, key, value = query.float(), key.float(), value.float()
     scores = _C.matmul(query, key.transpose(-2, -1)) * scale
     if attn_mask is not None:
         if attn_mask.dtype == _C.bool:
@@ -47,4 +50,4 @@ def scaled_dot_product_attention(
     weights = _C.softmax(scores, -1)
     if dropout_p > 0.0:
         weights = _C.dropout(weights, dropout_p, True)
-    return _C.matmul(weights, value)
+    return _C.matmul(weights, value).to(dtype)

@@ -2,8 +2,9 @@
 
 from rushlight import _C
 from rushlight._casts import casts
+from rushlight.functional import broadcast_tensors, triu_indices
 
-__all__ = ["cosine_similarity", "normalize", "pairwise_distance"]
+__all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 
 
 @casts(cuda="full")
@@ -13,8 +14,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     >>> torch.nn.functional.cosine_similarity(torch.ones(1, 2), torch.ones(1, 2))
     tensor([1.0000])
     """
-    while x1.dim() != x2.dim():
-        x1, x2 = (x1.unsqueeze(0), x2) if x1.dim() < x2.dim() else (x1, x2.unsqueeze(0))
+    x1, x2 = broadcast_tensors(x1, x2)
     n1 = _C.norm(x1, 2, dim, True).clamp(min=eps)
     n2 = _C.norm(x2, 2, dim, True).clamp(min=eps)
     return ((x1 / n1) * (x2 / n2)).sum(dim)
@@ -27,6 +27,22 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     tensor([5.0000])
     """
     return _C.norm(x1 - x2 + eps, p, -1, keepdim)
+
+
+def pdist(input, p=2.0):
+    """The p-norm distance of each pair of rows: of 0 and 1, 0 and 2, ..., 1 and 2, ...
+
+    >>> torch.nn.functional.pdist(torch.tensor([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]]))
+    tensor([5., 3., 4.])
+    """
+    if input.dim() != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
+    if not input.is_floating_point():
+        raise RuntimeError(f"pdist only supports floating-point dtypes, got {input.dtype}")
+    if p < 0:
+        raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
+    first, second = triu_indices(input.size(0), input.size(0), 1, device=input.device).unbind(0)
+    return _C.norm(input[first] - input[second], p, 1)
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):

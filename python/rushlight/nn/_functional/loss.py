@@ -135,6 +135,11 @@ def cross_entropy(
     """
     if size_average is not None or reduce is not None or reduction not in REDUCTIONS:
         reduction = _reduction(size_average, reduce, reduction)
+    if ignore_index >= 0 and target.is_floating_point():
+        raise RuntimeError(
+            "ignore_index is not supported for floating point target, got "
+            f"ignore_index={ignore_index} and a target of {target.dtype}"
+        )
     return _C.cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing)
 
 

@@ -191,6 +191,10 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     """
     reduction = _reduction(size_average, reduce, reduction)
     single = input.dim() < 2
+    if target.shape != input.shape and (not single or target.numel() != input.numel()):
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
+        )
     x, y = (t.reshape(1, -1) if single else t for t in (input, target))
     n, c = x.shape
     listed = (y < 0).to(_C.int64).cumsum(1) == 0

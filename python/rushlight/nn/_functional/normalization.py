@@ -35,6 +35,12 @@ def batch_norm(
     """
     if training:
         _check_batch(input.size())
+        if eps <= 0.0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    if input.numel() == 0:  # no statistics, and nothing to move the running ones by
+        out = input.clone()
+        out = out if weight is None else out * weight[0]
+        return out if bias is None else out + bias[0]
     return _C.batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps, True
     )
@@ -143,10 +149,16 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
         return input
     square = input * input
     channels = input.size(1)
+
+    def scaled(total):
+        # The mean of integers is one too.
+        mean = total / size if input.is_floating_point() else total // size
+        return input / (mean * alpha + k) ** beta
+
     low = size // 2
     if low > channels:  # further neighbours are all zeros
         total = square.sum(1, keepdim=True)
-        return input / (total * (alpha / size) + k) ** beta
+        return scaled(total)
     padded = _C.zeros(
         (input.size(0), channels + size - 1, *input.shape[2:]),
         dtype=input.dtype, device=input.device,
@@ -156,4 +168,4 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     total = padded[:, :channels]
     for i in range(1, size):
         total = total + padded[:, i : i + channels]
-    return input / (total * (alpha / size) + k) ** beta
+    return scaled(total)

@@ -9,7 +9,7 @@ from rushlight.nn.modules.distance import PairwiseDistance
 from rushlight.nn.modules.loss import _Loss, _WeightedLoss
 
 __all__ = [
-    "CosineEmbeddingLoss", "GaussianNLLLoss", "HingeEmbeddingLoss", "MarginRankingLoss",
+    "CTCLoss", "CosineEmbeddingLoss", "GaussianNLLLoss", "HingeEmbeddingLoss", "MarginRankingLoss",
     "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "PoissonNLLLoss",
     "SoftMarginLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss",
 ]  # fmt: skip
@@ -223,6 +223,32 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
     def forward(self, input, target):
         return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
+
+
+class CTCLoss(_Loss):
+    """-log of the probability that the outputs, repeats and blanks removed, spell the target.
+
+    Args:
+        blank: the class that stands for no label.
+        zero_infinity: targets that cannot be spelt count for nothing.
+
+    Shape: log_probs (t, n, c) or (t, c), targets (n, s) or (sum of target_lengths) or (s).
+
+    >>> log_probs = torch.zeros(2, 1, 2).log_softmax(2)
+    >>> torch.nn.CTCLoss()(log_probs, torch.tensor([[1]]), (2,), (1,))
+    tensor(0.2877)
+    """
+
+    def __init__(self, blank=0, reduction="mean", zero_infinity=False):
+        super().__init__(reduction=reduction)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(self, log_probs, targets, input_lengths, target_lengths):
+        return F.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
+            self.zero_infinity,
+        )  # fmt: skip
 
 
 for _name in __all__:

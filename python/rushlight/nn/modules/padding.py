@@ -57,6 +57,13 @@ class _ReplicationPad(_Pad):
 class _CircularPad(_Pad):
     mode = "circular"
 
+    def forward(self, input):
+        if input.dim() not in (self.rank + 1, self.rank + 2):
+            raise ValueError(
+                f"expected {self.rank + 1}D or {self.rank + 2}D input (got {input.dim()}D input)"
+            )
+        return super().forward(input)
+
 
 class ConstantPad1d(_ConstantPad):
     """Extends the last dimension with a value.

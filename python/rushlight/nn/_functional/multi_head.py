@@ -1,0 +1,256 @@
+"""Multi-head attention as one function: projections, heads, masks, attention, projection.
+
+Masks of booleans are True where attention is *not* allowed, the opposite of what
+scaled_dot_product_attention takes; inside they become numbers to add, 0 or -inf.
+"""
+
+import math
+import warnings
+
+from rushlight import _C
+from rushlight.nn._functional.attention import scaled_dot_product_attention
+
+__all__ = ["multi_head_attention_forward"]
+
+
+def added_mask(mask, name, dtype, other=None, other_name=""):
+    """A mask as numbers to add; None stays None. `other` is the mask it goes together with."""
+    if mask is None:
+        return None
+    if mask.dtype != _C.bool and not mask.is_floating_point():
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+    if other is not None and mask.dtype != other.dtype:
+        warnings.warn(
+            f"Support for mismatched {name} and {other_name} is deprecated. "
+            "Use same type for both instead.",
+            stacklevel=3,
+        )
+    if mask.dtype != _C.bool:
+        return mask
+    return _C.zeros_like(mask, dtype=dtype).masked_fill_(mask, -math.inf)
+
+
+def _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads):
+    """Whether the tensors have a batch; AssertionError where they do not agree on it."""
+    rank = query.dim()
+    if rank not in (2, 3):
+        raise AssertionError(
+            f"query should be unbatched 2D or batched 3D tensor but received {rank}-D query tensor"
+        )
+    kind = "batched (3-D)" if rank == 3 else "unbatched (2-D)"
+    if key.dim() != rank or value.dim() != rank:
+        raise AssertionError(
+            f"For {kind} `query`, expected `key` and `value` to be {rank}-D but found "
+            f"{key.dim()}-D and {value.dim()}-D tensors respectively"
+        )
+    if key_padding_mask is not None and key_padding_mask.dim() != rank - 1:
+        raise AssertionError(
+            f"For {kind} `query`, expected `key_padding_mask` to be `None` or {rank - 1}-D but "
+            f"found {key_padding_mask.dim()}-D tensor instead"
+        )
+    if attn_mask is not None:
+        if attn_mask.dim() not in (2, 3):
+            raise AssertionError(
+                f"For {kind} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found "
+                f"{attn_mask.dim()}-D tensor instead"
+            )
+        wanted = (num_heads, query.shape[0], key.shape[0])
+        if rank == 2 and attn_mask.dim() == 3 and tuple(attn_mask.shape) != wanted:
+            raise AssertionError(
+                f"Expected `attn_mask` shape to be {wanted} but got {attn_mask.shape}"
+            )
+    return rank == 3
+
+
+def _check_sizes(query, key, value, embed_dim, num_heads, separate):
+    if query.size(-1) != embed_dim:
+        raise AssertionError(
+            f"was expecting embedding dimension of {embed_dim}, but got {query.size(-1)}"
+        )
+    if embed_dim % num_heads:
+        raise AssertionError(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}")
+    if separate and key.shape[:2] != value.shape[:2]:
+        raise AssertionError(
+            f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
+        )
+    if not separate and key.shape != value.shape:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+
+
+def _project(query, key, value, weights, bias):
+    """q, k and v. `weights` is one matrix for all three, or a matrix for each."""
+    if isinstance(weights, tuple):
+        biases = (None,) * 3 if bias is None else bias.chunk(3)
+        inputs = (query, key, value)
+        return tuple(_C.linear(x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True))
+    if key is value and query is key:
+        return _C.linear(query, weights, bias).chunk(3, -1)
+    e = query.size(-1)
+    matrices = weights.split([e, 2 * e])
+    biases = (None, None) if bias is None else bias.split([e, 2 * e])
+    if key is value:
+        q = _C.linear(query, matrices[0], biases[0])
+        return (q, *_C.linear(key, matrices[1], biases[1]).chunk(2, -1))
+    return _project(query, key, value, tuple(weights.chunk(3)), bias)
+
+
+def _check_mask(mask, heads, target, source):
+    """The attention mask as (1 or n * heads, l, s)."""
+    if mask.dim() == 2:
+        if tuple(mask.shape) != (target, source):
+            raise RuntimeError(
+                f"The shape of the 2D attn_mask is {mask.shape}, but should be {(target, source)}."
+            )
+        return mask.unsqueeze(0)
+    if mask.dim() == 3:
+        if tuple(mask.shape) != (heads, target, source):
+            raise RuntimeError(
+                f"The shape of the 3D attn_mask is {mask.shape}, but should be "
+                f"{(heads, target, source)}."
+            )
+        return mask
+    raise RuntimeError(f"attn_mask's dimension {mask.dim()} is not supported")
+
+
+def _heads(x, static, name, heads, head_dim):
+    """(s, n, e) to (n * heads, s, head_dim), or what the caller gave in its place."""
+    if static is None:
+        return x.reshape(x.size(0), heads, head_dim).transpose(0, 1)
+    if static.size(0) != heads:
+        raise AssertionError(f"expecting {name}.size(0) of {heads}, but got {static.size(0)}")
+    if static.size(2) != head_dim:
+        raise AssertionError(f"expecting {name}.size(2) of {head_dim}, but got {static.size(2)}")
+    return static
+
+
+def _wider(mask):
+    """One more source position, which everything may attend to."""
+    return None if mask is None else _C.constant_pad_nd(mask, (0, 1), 0.0)
+
+
+def _padding_per_head(mask, batch, num_heads, source):
+    for i, wanted in enumerate((batch, source)):
+        if mask.shape[i] != wanted:
+            raise AssertionError(
+                f"Expected key_padded_mask.shape[{i}] to be {wanted}, but got {mask.shape[i]}"
+            )
+    mask = mask.reshape(batch, 1, 1, source).expand(-1, num_heads, -1, -1)
+    return mask.reshape(batch * num_heads, 1, source)
+
+
+def multi_head_attention_forward(
+    query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
+    add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None,
+    need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None,
+    k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None,
+    average_attn_weights=True, is_causal=False,
+):  # fmt: skip
+    """Attention of several heads, each on a part of the projected features.
+
+    Args:
+        in_proj_weight: (3 e, e), the projections of q, k and v; or the three matrices
+            with `use_separate_proj_weight`.
+        bias_k, bias_v: a source position that is learned, added to every sequence.
+        add_zero_attn: add a source position of zeros.
+        key_padding_mask: (n, s), True where a source position counts for nothing.
+        attn_mask: (l, s) or (n * heads, l, s), True where attention is not allowed.
+        need_weights: return the attention weights too, averaged over the heads or not.
+
+    Shape: query (l, n, e), key (s, n, e), value (s, n, e), all with or without n; output (l, n, e)
+    and weights (n, l, s).
+
+    >>> x, w = torch.ones(3, 1, 4), torch.zeros(12, 4)
+    >>> out, weights = torch.nn.functional.multi_head_attention_forward(
+    ...     x, x, x, 4, 2, w, None, None, None, False, 0.0, torch.zeros(4, 4), None
+    ... )
+    >>> out.shape, weights[0, 0]
+    (torch.Size([3, 1, 4]), tensor([0.3333, 0.3333, 0.3333]))
+    """
+    batched = _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if not batched:
+        same = query is key, key is value
+        query, key, value = (x.unsqueeze(1) for x in (query, key, value))
+        value = key if same[1] else value
+        query = key if same[0] else query
+        if key_padding_mask is not None:
+            key_padding_mask = key_padding_mask.unsqueeze(0)
+    target, batch, embed_dim = query.shape
+    source = key.size(0)
+    key_padding_mask = added_mask(
+        key_padding_mask, "key_padding_mask", query.dtype, attn_mask, "attn_mask"
+    )
+    if is_causal and attn_mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
+            "method `generate_square_subsequent_mask` to create this mask."
+        )
+    if is_causal and key_padding_mask is None and not need_weights:
+        attn_mask = None  # the hint is enough
+    else:
+        attn_mask = added_mask(attn_mask, "attn_mask", query.dtype)
+        is_causal = is_causal and key_padding_mask is None
+    _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
+    separate = (q_proj_weight, k_proj_weight, v_proj_weight)
+    weights = separate if use_separate_proj_weight else in_proj_weight
+    if weights is None or (use_separate_proj_weight and None in weights):
+        raise AssertionError(
+            f"use_separate_proj_weight is {use_separate_proj_weight} but a weight is None"
+        )
+    q, k, v = _project(query, key, value, weights, in_proj_bias)
+    heads, head_dim = batch * num_heads, embed_dim // num_heads
+    if attn_mask is not None:
+        attn_mask = _check_mask(attn_mask, heads, target, source)
+    if (bias_k is None) != (bias_v is None):
+        raise AssertionError("bias_k and bias_v go together: one is set, the other is None")
+    if bias_k is not None:
+        if static_k is not None or static_v is not None:
+            raise AssertionError("bias cannot be added to static key or value.")
+        k = _C.cat([k, bias_k.expand(1, batch, -1)])
+        v = _C.cat([v, bias_v.expand(1, batch, -1)])
+        attn_mask, key_padding_mask = _wider(attn_mask), _wider(key_padding_mask)
+    q = _heads(q, None, "query", heads, head_dim)
+    k = _heads(k, static_k, "static_k", heads, head_dim)
+    v = _heads(v, static_v, "static_v", heads, head_dim)
+    if add_zero_attn:
+        zeros = _C.zeros((heads, 1, head_dim), dtype=k.dtype, device=k.device)
+        k, v = _C.cat([k, zeros], 1), _C.cat([v, zeros], 1)
+        attn_mask, key_padding_mask = _wider(attn_mask), _wider(key_padding_mask)
+    source = k.size(1)
+    if key_padding_mask is not None:
+        padding = _padding_per_head(key_padding_mask, batch, num_heads, source)
+        attn_mask = padding if attn_mask is None else attn_mask + padding
+    dropout_p = dropout_p if training else 0.0
+    if need_weights:
+        out, weights = _with_weights(q, k, v, attn_mask, dropout_p)
+    else:
+        out, weights = _without_weights(q, k, v, attn_mask, dropout_p, is_causal, batch), None
+    out = out.transpose(0, 1).reshape(target * batch, embed_dim)
+    out = _C.linear(out, out_proj_weight, out_proj_bias)
+    out = out.reshape(target, batch, out.size(1))
+    if weights is not None:
+        weights = weights.reshape(batch, num_heads, target, source)
+        weights = weights.mean(1) if average_attn_weights else weights
+        weights = weights if batched else weights.squeeze(0)
+    return out if batched else out.squeeze(1), weights
+
+
+def _with_weights(q, k, v, mask, dropout_p):
+    q = q * math.sqrt(1.0 / q.size(-1))
+    k = k.transpose(-2, -1)
+    scores = _C.bmm(q, k) if mask is None else _C.baddbmm(mask, q, k)
+    weights = _C.softmax(scores, -1)
+    if dropout_p > 0.0:
+        weights = _C.dropout(weights, dropout_p, True)
+    return _C.bmm(weights, v), weights
+
+
+def _without_weights(q, k, v, mask, dropout_p, is_causal, batch):
+    """With a dimension for the heads, as scaled_dot_product_attention's callers have it."""
+
+    def split(x):
+        return x.reshape(batch, x.size(0) // batch, *x.shape[1:])
+
+    if mask is not None:
+        mask = mask.unsqueeze(0) if mask.size(0) == 1 else split(mask)
+    out = scaled_dot_product_attention(split(q), split(k), split(v), mask, dropout_p, is_causal)
+    return out.reshape(q.size(0), q.size(1), v.size(-1))

@@ -1,0 +1,488 @@
+"""Recurrent layers over sequences, and single cells; _functional/recurrent.py computes both."""
+
+import math
+import numbers
+import warnings
+
+from rushlight import _C
+from rushlight.nn import init
+from rushlight.nn._functional import recurrent
+from rushlight.nn.modules.module import Module
+from rushlight.nn.parameter import Parameter
+from rushlight.nn.utils.rnn import PackedSequence
+
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
+
+
+def _check_arguments(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size):
+    is_number = isinstance(dropout, numbers.Number) and not isinstance(dropout, bool)
+    if not is_number or not 0 <= dropout <= 1:
+        raise ValueError(
+            "dropout should be a number in range [0, 1] representing the probability of an "
+            f"element being zeroed, got {dropout!r}"
+        )
+    if dropout > 0 and num_layers == 1:
+        warnings.warn(
+            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
+            f"expects num_layers greater than 1, but got dropout={dropout} and "
+            f"num_layers={num_layers}",
+            stacklevel=4,
+        )
+    for name, value in (("bias", bias), ("batch_first", batch_first)):
+        if not isinstance(value, bool):
+            raise TypeError(f"{name} should be of type bool, got: {type(value).__name__}")
+    for name, value in (("input_size", input_size), ("hidden_size", hidden_size)):
+        if not isinstance(value, int):
+            raise TypeError(f"{name} should be of type int, got: {type(value).__name__}")
+        if value <= 0:
+            raise ValueError(f"{name} must be greater than zero, got {value}")
+    if num_layers <= 0:
+        raise ValueError(f"num_layers must be greater than zero, got {num_layers}")
+    if proj_size < 0:
+        raise ValueError(
+            "proj_size should be a positive integer or zero to disable projections, "
+            f"got {proj_size}"
+        )
+    if proj_size >= hidden_size:
+        raise ValueError(
+            f"proj_size has to be smaller than hidden_size, got {proj_size} and {hidden_size}"
+        )
+
+
+class RNNBase(Module):
+    """What RNN, LSTM and GRU share: parameters, checks, the order of dimensions.
+
+    Parameters of layer k: weight_ih_l[k] (gates * hidden, input), weight_hh_l[k] (gates * hidden,
+    hidden), bias_ih_l[k], bias_hh_l[k] (gates * hidden); `_reverse` of the backward direction;
+    weight_hr_l[k] (proj, hidden) of an LSTM with `proj_size`. All are drawn from U(-k, k), k = 1 /
+    sqrt(hidden).
+    """
+
+    def __init__(
+        self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False,
+        dropout=0.0, bidirectional=False, proj_size=0, device=None, dtype=None,
+    ):  # fmt: skip
+        super().__init__()
+        _check_arguments(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
+        if mode not in recurrent.GATES:
+            raise ValueError("Unrecognized RNN mode: " + mode)
+        self.mode = mode
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = float(dropout)
+        self.bidirectional = bidirectional
+        self.proj_size = proj_size
+        self._flat_weights_names = []
+        self._all_weights = []
+        for layer in range(num_layers):
+            for suffix in ("", "_reverse")[: self._directions]:
+                self._add_layer(layer, suffix, device, dtype)
+        self.reset_parameters()
+
+    @property
+    def _directions(self):
+        return 2 if self.bidirectional else 1
+
+    def _add_layer(self, layer, suffix, device, dtype):
+        gates = recurrent.GATES[self.mode] * self.hidden_size
+        out = self.proj_size or self.hidden_size
+        width = self.input_size if layer == 0 else out * self._directions
+        shapes = {"weight_ih": (gates, width), "weight_hh": (gates, out)}
+        if self.bias:
+            shapes.update(bias_ih=(gates,), bias_hh=(gates,))
+        if self.proj_size:
+            shapes["weight_hr"] = (self.proj_size, self.hidden_size)
+        names = []
+        for kind, shape in shapes.items():
+            names.append(f"{kind}_l{layer}{suffix}")
+            setattr(self, names[-1], Parameter(_C.empty(shape, device=device, dtype=dtype)))
+        self._flat_weights_names += names
+        self._all_weights.append(names)
+
+    @property
+    def _flat_weights(self):
+        return [getattr(self, name, None) for name in self._flat_weights_names]
+
+    @property
+    def all_weights(self):
+        """The parameters of each layer and direction."""
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    def flatten_parameters(self):
+        """Nothing to do: the layers work on the parameters where they are."""
+
+    def reset_parameters(self):
+        """Draws all parameters again."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def check_input(self, input, batch_sizes):
+        """Raises for an input whose dtype or sizes are not this layer's."""
+        weight = getattr(self, self._flat_weights_names[0])
+        if input.dtype != weight.dtype:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
+                f"Convert input: input.to({weight.dtype}), or convert model: "
+                f"model.to({input.dtype})"
+            )
+        expected = 2 if batch_sizes is not None else 3
+        if input.dim() != expected:
+            raise RuntimeError(f"input must have {expected} dimensions, got {input.dim()}")
+        if self.input_size != input.size(-1):
+            raise RuntimeError(
+                "input.size(-1) must be equal to input_size. Expected "
+                f"{self.input_size}, got {input.size(-1)}"
+            )
+
+    def get_expected_hidden_size(self, input, batch_sizes):
+        """The shape that the first hidden state must have."""
+        if batch_sizes is not None:
+            batch = int(batch_sizes[0])
+        else:
+            batch = input.size(0 if self.batch_first else 1)
+        return (self.num_layers * self._directions, batch, self.proj_size or self.hidden_size)
+
+    def get_expected_cell_size(self, input, batch_sizes):
+        """The shape that the first cell state must have."""
+        return (*self.get_expected_hidden_size(input, batch_sizes)[:2], self.hidden_size)
+
+    def check_hidden_size(self, hx, expected_hidden_size, msg="Expected hidden size {}, got {}"):
+        """Raises RuntimeError for a state of another shape."""
+        if tuple(hx.size()) != tuple(expected_hidden_size):
+            raise RuntimeError(msg.format(expected_hidden_size, list(hx.size())))
+
+    def check_forward_args(self, input, hidden, batch_sizes):
+        """Raises for an input or a state that does not fit."""
+        self.check_input(input, batch_sizes)
+        self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
+
+    def permute_hidden(self, hx, permutation):
+        """The states in another order of the batch."""
+        return hx if permutation is None else hx.index_select(1, permutation)
+
+    def _layer_weights(self):
+        """For each layer, for each direction: (w_ih, w_hh, b_ih, b_hh, w_hr)."""
+        found = []
+        for names in self._all_weights:
+            w = [getattr(self, name) for name in names]
+            projection = w.pop() if self.proj_size else None
+            found.append((*w, *((None, None) if not self.bias else ()), projection))
+        n = self._directions
+        return [found[i : i + n] for i in range(0, len(found), n)]
+
+    def _first_states(self, input, hx, batch_sizes):
+        if hx is None:
+            sizes = self.get_expected_hidden_size(input, batch_sizes)
+            return (_C.zeros(sizes, dtype=input.dtype, device=input.device),)
+        return (hx,)
+
+    def _run(self, input, hx, batch_sizes, batched):
+        """hx is a tuple of stacked states; so is what comes back beside the output."""
+        if batch_sizes is None:
+            steps_first = input.transpose(0, 1) if self.batch_first else input
+            if steps_first.size(0) == 0:
+                raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+        else:
+            steps_first, batch_sizes = input, batch_sizes.tolist()
+        each = list(zip(*(h.unbind(0) for h in hx), strict=True))
+        n = self._directions
+        states = [each[i : i + n] for i in range(0, len(each), n)]
+        output, last = recurrent.run_layers(
+            self.mode, steps_first, states, self._layer_weights(), self.dropout, self.training,
+            batch_sizes,
+        )  # fmt: skip
+        if batch_sizes is None and self.batch_first:
+            output = output.transpose(0, 1)
+        return output, tuple(_C.stack(parts) for parts in zip(*last, strict=True))
+
+    def _check_unpacked(self, input, hx):
+        if input.dim() not in (2, 3):
+            raise ValueError(
+                f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead"
+            )
+        want = input.dim()
+        kind = "unbatched 2-D" if want == 2 else "batched 3-D"
+        for h in hx or ():
+            if h.dim() != want:
+                names = "hx" if len(hx) == 1 else "hx and cx"
+                given = "-D and ".join(str(h.dim()) for h in hx)
+                raise RuntimeError(
+                    f"For {kind} input, {names} should also be {want}-D but got {given}-D tensor"
+                    + ("s" if len(hx) > 1 else "")
+                )
+
+    def _forward(self, input, hx):
+        """hx, None or a tuple of states as the caller has them, before the order is checked."""
+        if isinstance(input, PackedSequence):
+            data, batch_sizes, sorted_indices, unsorted_indices = input
+            if hx is not None:
+                hx = tuple(self.permute_hidden(h, sorted_indices) for h in hx)
+            else:
+                hx = self._first_states(data, None, batch_sizes)
+            self._check_all(data, hx, batch_sizes)
+            output, last = self._run(data, hx, batch_sizes, True)
+            packed = PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices)
+            return packed, tuple(self.permute_hidden(h, unsorted_indices) for h in last)
+        self._check_unpacked(input, hx)
+        batched = input.dim() == 3
+        if not batched:
+            input = input.unsqueeze(0 if self.batch_first else 1)
+            hx = None if hx is None else tuple(h.unsqueeze(1) for h in hx)
+        hx = self._first_states(input, None, None) if hx is None else hx
+        self._check_all(input, hx, None)
+        output, last = self._run(input, hx, None, batched)
+        if not batched:
+            output = output.squeeze(0 if self.batch_first else 1)
+            last = tuple(h.squeeze(1) for h in last)
+        return output, last
+
+    def _check_all(self, input, hx, batch_sizes):
+        self.check_forward_args(input, hx[0], batch_sizes)
+
+    def extra_repr(self):
+        text = f"{self.input_size}, {self.hidden_size}"
+        shown = {
+            "proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0,
+            "bidirectional": False,
+        }  # fmt: skip
+        for name, usual in shown.items():
+            value = getattr(self, name)
+            if value != usual:
+                text += f", {name}={value}"
+        return text
+
+    def __getstate__(self):
+        return {**super().__getstate__(), "_flat_weights": self._flat_weights}
+
+    def __setstate__(self, state):
+        state = dict(state)
+        state.pop("_flat_weights", None)
+        names = state.pop("all_weights", None) or state.get("_all_weights")
+        super().__setstate__(state)
+        self.__dict__.setdefault("proj_size", 0)
+        self._all_weights = [list(layer) for layer in names]
+        self._flat_weights_names = [name for layer in names for name in layer]
+
+
+class RNN(RNNBase):
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), over a sequence (Elman, 1990).
+
+    Args:
+        input_size, hidden_size: features of an input, and of the state.
+        num_layers: layers on top of each other.
+        nonlinearity: "tanh" or "relu".
+        batch_first: input and output are (n, t, features) instead of (t, n, features).
+        dropout: probability, between layers.
+        bidirectional: a second network reads the sequence from its end.
+
+    Shape: input (t, n, input_size) or (t, input_size) or packed; hx (layers * directions, n,
+    hidden_size); output (t, n, directions * hidden_size).
+
+    >>> output, h = torch.nn.RNN(10, 20, 2)(torch.ones(5, 3, 10))
+    >>> output.shape, h.shape
+    (torch.Size([5, 3, 20]), torch.Size([2, 3, 20]))
+    """
+
+    def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", *args, **kwargs):
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(
+                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
+            )
+        mode = "RNN_" + nonlinearity.upper()
+        super().__init__(mode, input_size, hidden_size, num_layers, *args, **kwargs)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input, hx=None):
+        output, last = self._forward(input, None if hx is None else (hx,))
+        return output, last[0]
+
+
+class LSTM(RNNBase):
+    """Long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997).
+
+    c' = sigmoid(f) c + sigmoid(i) tanh(g) and h' = sigmoid(o) tanh(c'); i, f, g and o are the four
+    parts of W_ih x + b_ih + W_hh h + b_hh.
+
+    Args: as of RNN, and
+        proj_size: if not 0, h is projected to so many features (Sak et al., 2014).
+
+    Shape: as of RNN; the state is (h, c).
+
+    >>> output, (h, c) = torch.nn.LSTM(10, 20, 2)(torch.ones(5, 3, 10))
+    >>> output.shape, h.shape, c.shape
+    (torch.Size([5, 3, 20]), torch.Size([2, 3, 20]), torch.Size([2, 3, 20]))
+    """
+
+    def __init__(self, *args, **kwargs):
+        super().__init__("LSTM", *args, **kwargs)
+
+    def _first_states(self, input, hx, batch_sizes):
+        sizes = (
+            self.get_expected_hidden_size(input, batch_sizes),
+            self.get_expected_cell_size(input, batch_sizes),
+        )
+        return tuple(_C.zeros(s, dtype=input.dtype, device=input.device) for s in sizes)
+
+    def _check_all(self, input, hx, batch_sizes):
+        self.check_forward_args(input, hx, batch_sizes)
+
+    def check_forward_args(self, input, hidden, batch_sizes):
+        self.check_input(input, batch_sizes)
+        wanted = self.get_expected_hidden_size(input, batch_sizes)
+        self.check_hidden_size(hidden[0], wanted, "Expected hidden[0] size {}, got {}")
+        wanted = self.get_expected_cell_size(input, batch_sizes)
+        self.check_hidden_size(hidden[1], wanted, "Expected hidden[1] size {}, got {}")
+
+    def permute_hidden(self, hx, permutation):
+        if isinstance(hx, tuple):
+            return tuple(self.permute_hidden(h, permutation) for h in hx)
+        return super().permute_hidden(hx, permutation)
+
+    def forward(self, input, hx=None):
+        return self._forward(input, None if hx is None else tuple(hx))
+
+
+class GRU(RNNBase):
+    """Gated recurrent units over a sequence (Cho et al., 2014).
+
+    n = tanh(x_n + sigmoid(x_r + h_r) h_n), z = sigmoid(x_z + h_z), h' = (1 - z) n + z h; x_r, x_z
+    and x_n are the three parts of W_ih x + b_ih, and h_r, h_z, h_n of W_hh h + b_hh.
+
+    Args: as of RNN, without the nonlinearity.
+
+    Shape: as of RNN.
+
+    >>> output, h = torch.nn.GRU(10, 20, bidirectional=True)(torch.ones(5, 3, 10))
+    >>> output.shape, h.shape
+    (torch.Size([5, 3, 40]), torch.Size([2, 3, 20]))
+    """
+
+    def __init__(self, *args, **kwargs):
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        super().__init__("GRU", *args, **kwargs)
+
+    def forward(self, input, hx=None):
+        output, last = self._forward(input, None if hx is None else (hx,))
+        return output, last[0]
+
+
+class RNNCellBase(Module):
+    """What the cells share: weight_ih, weight_hh, bias_ih and bias_hh."""
+
+    def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
+        super().__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.bias = bias
+        rows = num_chunks * hidden_size
+        self.weight_ih = Parameter(_C.empty((rows, input_size), device=device, dtype=dtype))
+        self.weight_hh = Parameter(_C.empty((rows, hidden_size), device=device, dtype=dtype))
+        if bias:
+            self.bias_ih = Parameter(_C.empty(rows, device=device, dtype=dtype))
+            self.bias_hh = Parameter(_C.empty(rows, device=device, dtype=dtype))
+        else:
+            self.register_parameter("bias_ih", None)
+            self.register_parameter("bias_hh", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Draws all parameters from U(-k, k), k = 1 / sqrt(hidden_size)."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def _step(self, cell, input, states):
+        """One step with the names of the states, (name, state or None)."""
+        own = type(self).__name__
+        if input.dim() not in (1, 2):
+            raise ValueError(f"{own}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        for name, state in states:
+            if state is not None and state.dim() not in (1, 2):
+                raise ValueError(
+                    f"{own}: Expected {name} to be 1D or 2D, got {state.dim()}D instead"
+                )
+        batched = input.dim() == 2
+        input = input if batched else input.unsqueeze(0)
+        size = (input.size(0), self.hidden_size)
+        full = []
+        for _, state in states:
+            if state is None:
+                full.append(_C.zeros(size, dtype=input.dtype, device=input.device))
+            else:
+                full.append(state if batched else state.unsqueeze(0))
+        hx = tuple(full) if len(full) > 1 else full[0]
+        out = cell(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        if batched:
+            return out
+        return tuple(s.squeeze(0) for s in out) if isinstance(out, tuple) else out.squeeze(0)
+
+    def extra_repr(self):
+        text = f"{self.input_size}, {self.hidden_size}"
+        if self.bias is not True:
+            text += f", bias={self.bias}"
+        if getattr(self, "nonlinearity", "tanh") != "tanh":
+            text += f", nonlinearity={self.nonlinearity}"
+        return text
+
+
+class RNNCell(RNNCellBase):
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu instead of tanh.
+
+    Shape: input (n, input_size) or (input_size), hx (n, hidden_size) or (hidden_size).
+
+    >>> torch.nn.RNNCell(10, 20)(torch.ones(3, 10)).shape
+    torch.Size([3, 20])
+    """
+
+    def __init__(
+        self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None
+    ):
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input, hx=None):
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        cell = getattr(recurrent, f"rnn_{self.nonlinearity}_cell")
+        return self._step(cell, input, [("hidden", hx)])
+
+
+class LSTMCell(RNNCellBase):
+    """One step of an LSTM, see LSTM.
+
+    Shape: input (n, input_size) or (input_size), h and c (n, hidden_size) or (hidden_size).
+
+    >>> h, c = torch.nn.LSTMCell(10, 20)(torch.ones(3, 10))
+    >>> h.shape, c.shape
+    (torch.Size([3, 20]), torch.Size([3, 20]))
+    """
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input, hx=None):
+        h, c = (None, None) if hx is None else hx
+        return self._step(recurrent.lstm_cell, input, [("hx[0]", h), ("hx[1]", c)])
+
+
+class GRUCell(RNNCellBase):
+    """One step of a GRU, see GRU.
+
+    Shape: input (n, input_size) or (input_size), hx (n, hidden_size) or (hidden_size).
+
+    >>> torch.nn.GRUCell(10, 20)(torch.ones(3, 10)).shape
+    torch.Size([3, 20])
+    """
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input, hx=None):
+        return self._step(recurrent.gru_cell, input, [("hidden", hx)])

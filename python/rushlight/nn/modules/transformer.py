@@ -1,0 +1,374 @@
+"""The transformer of Vaswani et al., 2017: layers, stacks of them, and both stacks together."""
+
+import copy
+import math
+import warnings
+
+from rushlight import _C
+from rushlight.nn import functional as F
+from rushlight.nn import init
+from rushlight.nn._functional.multi_head import added_mask
+from rushlight.nn.modules.activation import GELU, ReLU
+from rushlight.nn.modules.attention import MultiheadAttention
+from rushlight.nn.modules.container import ModuleList
+from rushlight.nn.modules.dropout import Dropout
+from rushlight.nn.modules.linear import Linear
+from rushlight.nn.modules.module import Module
+from rushlight.nn.modules.normalization import LayerNorm
+
+__all__ = [
+    "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
+    "TransformerEncoderLayer",
+]  # fmt: skip
+
+
+def _causal_mask(size, device=None, dtype=None):
+    return _C.full((size, size), -math.inf, dtype=dtype, device=device).triu(1)
+
+
+def _is_causal(mask, hint, length):
+    """The hint if there is one, else whether the mask is the causal one."""
+    if hint is not None or mask is None:
+        return hint is True
+    if tuple(mask.shape) != (length, length):
+        return False
+    return bool((mask == _causal_mask(length, mask.device, mask.dtype)).all())
+
+
+def _length(x, batch_first):
+    return x.size(1 if x.dim() == 3 and batch_first else 0)
+
+
+def _function(activation):
+    if not isinstance(activation, str):
+        return activation
+    if activation not in ("relu", "gelu"):
+        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+    return getattr(F, activation)
+
+
+class _Layer(Module):
+    """What both kinds of layer share: the feed-forward block, and dropout's places."""
+
+    def _add_feed_forward(self, d_model, width, dropout, bias, factory):
+        self.linear1 = Linear(d_model, width, bias=bias, **factory)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(width, d_model, bias=bias, **factory)
+
+    def _feed_forward(self, x):
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        self.__dict__.setdefault("activation", F.relu)
+
+
+class TransformerEncoderLayer(_Layer):
+    """Self-attention and a feed-forward network, each added to its input and normalised.
+
+    Args:
+        d_model, nhead: features and heads.
+        dim_feedforward: features inside the feed-forward network.
+        activation: "relu", "gelu" or a function.
+        batch_first: tensors are (n, l, e) instead of (l, n, e).
+        norm_first: normalise what goes into a block instead of the sum behind it.
+
+    Shape: (l, n, e) or (l, e) to the same.
+
+    >>> torch.nn.TransformerEncoderLayer(8, 2, 16)(torch.ones(3, 2, 8)).shape
+    torch.Size([3, 2, 8])
+    """
+
+    def __init__(
+        self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu,
+        layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True, device=None,
+        dtype=None,
+    ):  # fmt: skip
+        super().__init__()
+        factory = {"device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(
+            d_model, nhead, dropout, bias, batch_first=batch_first, **factory
+        )
+        self._add_feed_forward(d_model, dim_feedforward, dropout, bias, factory)
+        self.norm_first = norm_first
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, **factory)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, **factory)
+        self.dropout1 = Dropout(dropout)
+        self.dropout2 = Dropout(dropout)
+        self.activation = _function(activation)
+        relu = self.activation is F.relu or isinstance(self.activation, ReLU)
+        gelu = self.activation is F.gelu or isinstance(self.activation, GELU)
+        self.activation_relu_or_gelu = 1 if relu else 2 if gelu else 0
+
+    def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
+        padding = added_mask(
+            src_key_padding_mask, "src_key_padding_mask", src.dtype, src_mask, "src_mask"
+        )
+        mask = added_mask(src_mask, "src_mask", src.dtype)
+
+        def attend(x):
+            out = self.self_attn(
+                x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False,
+                is_causal=is_causal,
+            )  # fmt: skip
+            return self.dropout1(out[0])
+
+        def feed(x):
+            return self.dropout2(self._feed_forward(x))
+
+        x = src
+        if self.norm_first:
+            x = x + attend(self.norm1(x))
+            return x + feed(self.norm2(x))
+        x = self.norm1(x + attend(x))
+        return self.norm2(x + feed(x))
+
+
+class TransformerDecoderLayer(_Layer):
+    """Self-attention, attention to the encoder's output, and a feed-forward network.
+
+    Args: as of TransformerEncoderLayer.
+
+    Shape: tgt (t, n, e), memory (s, n, e), both with or without n; output as tgt.
+
+    >>> layer = torch.nn.TransformerDecoderLayer(8, 2, 16)
+    >>> layer(torch.ones(3, 2, 8), torch.ones(5, 2, 8)).shape
+    torch.Size([3, 2, 8])
+    """
+
+    def __init__(
+        self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu,
+        layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True, device=None,
+        dtype=None,
+    ):  # fmt: skip
+        super().__init__()
+        factory = {"device": device, "dtype": dtype}
+        for name in ("self_attn", "multihead_attn"):
+            attention = MultiheadAttention(
+                d_model, nhead, dropout, bias, batch_first=batch_first, **factory
+            )
+            setattr(self, name, attention)
+        self._add_feed_forward(d_model, dim_feedforward, dropout, bias, factory)
+        self.norm_first = norm_first
+        for i in (1, 2, 3):
+            setattr(self, f"norm{i}", LayerNorm(d_model, layer_norm_eps, bias=bias, **factory))
+        for i in (1, 2, 3):
+            setattr(self, f"dropout{i}", Dropout(dropout))
+        self.activation = _function(activation)
+
+    def forward(
+        self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,
+        memory_key_padding_mask=None, tgt_is_causal=False, memory_is_causal=False,
+    ):  # fmt: skip
+        def attend(x):
+            out = self.self_attn(
+                x, x, x, attn_mask=tgt_mask, key_padding_mask=tgt_key_padding_mask,
+                need_weights=False, is_causal=tgt_is_causal,
+            )  # fmt: skip
+            return self.dropout1(out[0])
+
+        def look_up(x):
+            out = self.multihead_attn(
+                x, memory, memory, attn_mask=memory_mask,
+                key_padding_mask=memory_key_padding_mask, need_weights=False,
+                is_causal=memory_is_causal,
+            )  # fmt: skip
+            return self.dropout2(out[0])
+
+        def feed(x):
+            return self.dropout3(self._feed_forward(x))
+
+        x = tgt
+        for block, norm in ((attend, self.norm1), (look_up, self.norm2), (feed, self.norm3)):
+            x = x + block(norm(x)) if self.norm_first else norm(x + block(x))
+        return x
+
+
+def _clones(layer, count):
+    return ModuleList([copy.deepcopy(layer) for _ in range(count)])
+
+
+class TransformerEncoder(Module):
+    """Copies of one encoder layer on top of each other.
+
+    Args:
+        norm: a layer behind the last, or None.
+        enable_nested_tensor: in evaluation, without gradients and with padding at the ends of
+            the sequences, the padded positions of the output are zeros.
+
+    >>> layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    >>> torch.nn.TransformerEncoder(layer, 2)(torch.ones(3, 2, 8)).shape
+    torch.Size([3, 2, 8])
+    """
+
+    def __init__(
+        self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True
+    ):
+        super().__init__()
+        self.layers = _clones(encoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+        self.enable_nested_tensor = enable_nested_tensor
+        self.use_nested_tensor = enable_nested_tensor
+        self.mask_check = mask_check
+        reason = _why_not_nested(encoder_layer) if enable_nested_tensor else None
+        if reason:
+            warnings.warn(
+                "enable_nested_tensor is True, but self.use_nested_tensor is False because "
+                f"encoder_layer{reason}",
+                stacklevel=2,
+            )
+            self.use_nested_tensor = False
+
+    def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
+        padding = added_mask(src_key_padding_mask, "src_key_padding_mask", src.dtype, mask, "mask")
+        mask = added_mask(mask, "mask", src.dtype)
+        drops_padding = self._drops_padding(src, mask, padding)
+        causal = _is_causal(mask, is_causal, _length(src, self.layers[0].self_attn.batch_first))
+        out = src
+        for layer in self.layers:
+            out = layer(out, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
+        if drops_padding:
+            out = out.masked_fill((padding != 0).unsqueeze(-1), 0.0)
+        return out if self.norm is None else self.norm(out)
+
+    def _drops_padding(self, src, mask, padding):
+        """Whether torch takes its way through nested tensors, which forgets the padding."""
+        if not getattr(self, "use_nested_tensor", False) or padding is None or mask is not None:
+            return False
+        if self.layers[0].training or src.dim() != 3:
+            return False
+        tensors = [src, *self.layers[0].parameters()]
+        if _C.is_grad_enabled() and any(t.requires_grad for t in tensors):
+            return False
+        padded = padding != 0
+        return bool((padded[:, 1:] >= padded[:, :-1]).all())
+
+
+def _why_not_nested(layer):
+    """The first of torch's conditions for its fast path that a layer does not meet, or None."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return " was not TransformerEncoderLayer"
+    attention = layer.self_attn
+    reasons = {
+        ".norm_first was True": layer.norm_first,
+        ".self_attn.batch_first was not True(use batch_first for better inference performance)": (
+            not attention.batch_first
+        ),
+        ".self_attn._qkv_same_embed_dim was not True": not attention._qkv_same_embed_dim,
+        ".self_attn was passed bias=False": attention.in_proj_bias is None,
+        ".activation_relu_or_gelu was not True": not layer.activation_relu_or_gelu,
+        ".norm1.eps was not equal to encoder_layer.norm2.eps": layer.norm1.eps != layer.norm2.eps,
+        ".self_attn.num_heads is odd": attention.num_heads % 2 == 1,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+class TransformerDecoder(Module):
+    """Copies of one decoder layer on top of each other.
+
+    >>> layer = torch.nn.TransformerDecoderLayer(8, 2, 16)
+    >>> torch.nn.TransformerDecoder(layer, 2)(torch.ones(3, 2, 8), torch.ones(5, 2, 8)).shape
+    torch.Size([3, 2, 8])
+    """
+
+    def __init__(self, decoder_layer, num_layers, norm=None):
+        super().__init__()
+        self.layers = _clones(decoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def forward(
+        self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,
+        memory_key_padding_mask=None, tgt_is_causal=None, memory_is_causal=False,
+    ):  # fmt: skip
+        length = _length(tgt, self.layers[0].self_attn.batch_first)
+        causal = _is_causal(tgt_mask, tgt_is_causal, length)
+        out = tgt
+        for layer in self.layers:
+            out = layer(
+                out, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
+                causal, memory_is_causal,
+            )  # fmt: skip
+        return out if self.norm is None else self.norm(out)
+
+
+class Transformer(Module):
+    """An encoder and a decoder that attends to its output.
+
+    Args:
+        d_model, nhead, dim_feedforward, dropout, activation: as of the layers.
+        custom_encoder, custom_decoder: modules of one's own in their places.
+
+    Shape: src (s, n, e), tgt (t, n, e), both with or without n; output as tgt.
+
+    >>> model = torch.nn.Transformer(8, 2, 1, 1, 16)
+    >>> model(torch.ones(5, 2, 8), torch.ones(3, 2, 8)).shape
+    torch.Size([3, 2, 8])
+    """
+
+    def __init__(
+        self, d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6,
+        dim_feedforward=2048, dropout=0.1, activation=F.relu, custom_encoder=None,
+        custom_decoder=None, layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True,
+        device=None, dtype=None,
+    ):  # fmt: skip
+        super().__init__()
+        factory = {"device": device, "dtype": dtype}
+        args = (
+            d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first,
+            norm_first, bias,
+        )  # fmt: skip
+
+        def norm():
+            return LayerNorm(d_model, layer_norm_eps, bias=bias, **factory)
+
+        if custom_encoder is None:
+            layer = TransformerEncoderLayer(*args, **factory)
+            custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm())
+        self.encoder = custom_encoder
+        if custom_decoder is None:
+            layer = TransformerDecoderLayer(*args, **factory)
+            custom_decoder = TransformerDecoder(layer, num_decoder_layers, norm())
+        self.decoder = custom_decoder
+        self._reset_parameters()
+        self.d_model = d_model
+        self.nhead = nhead
+        self.batch_first = batch_first
+
+    def _reset_parameters(self):
+        for p in self.parameters():
+            if p.dim() > 1:
+                init.xavier_uniform_(p)
+
+    def forward(
+        self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None, src_key_padding_mask=None,
+        tgt_key_padding_mask=None, memory_key_padding_mask=None, src_is_causal=None,
+        tgt_is_causal=None, memory_is_causal=False,
+    ):  # fmt: skip
+        batch = 0 if self.batch_first else 1
+        if src.dim() == 3 and src.size(batch) != tgt.size(batch):
+            raise RuntimeError(
+                "the batch number of src and tgt must be equal, got "
+                f"{src.size(batch)} and {tgt.size(batch)}"
+            )
+        if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
+            raise RuntimeError(
+                "the feature number of src and tgt must be equal to d_model, got "
+                f"{src.size(-1)}, {tgt.size(-1)} and {self.d_model}"
+            )
+        memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
+        return self.decoder(
+            tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
+            tgt_is_causal, memory_is_causal,
+        )  # fmt: skip
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz, device=None, dtype=None):
+        """The causal mask: -inf above the diagonal, 0 elsewhere.
+
+        >>> torch.nn.Transformer.generate_square_subsequent_mask(2)
+        tensor([[0., -inf],
+                [0., 0.]])
+        """
+        return _causal_mask(sz, device, dtype)
