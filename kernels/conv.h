@@ -13,7 +13,8 @@ struct ConvShape {
   std::int64_t in[3], kernel[3], stride[3], padding[3], dilation[3], result[3];
 };
 
-// Every view is contiguous and of one floating dtype; none is empty. `bias` may be null.
+// Every view is contiguous and of one floating dtype, on the CPU also int64; none is empty. `bias`
+// may be null.
 struct ConvKernels {
   void (*forward)(const ConvShape& s, const View& input, const View& weight, const View* bias,
                   const View& out);

@@ -17,8 +17,9 @@ struct PoolShape {
 
 // Views are contiguous and of one floating dtype; `indices` int64, positions in a plane.
 struct PoolKernels {
-  // A NaN wins, else the first of the largest. `indices` and `codes` may be null; codes (uint8, the
-  // winner as 0..3, an eighth of the size) are for 2x2 windows side by side in float32 only.
+  // A NaN wins, else the first of the largest; on the CPU also of integers. `indices` and `codes`
+  // may be null; codes (uint8, the winner as 0..3, an eighth of the size) are for 2x2 windows side
+  // by side in float32 only.
   void (*max)(const PoolShape& s, const View& input, const View& out, const View* indices,
               const View* codes);
   // Returns the position of the first index outside its plane, having written nothing, or -1.
@@ -29,6 +30,7 @@ struct PoolKernels {
                              const View& out);
   void (*max_2x2_backward)(const PoolShape& s, const View& grad, const View& codes,
                            const View& grad_input);
+  // On the CPU also of int64: the sums are divided as integers.
   void (*average)(const PoolShape& s, const View& input, const View& out);
   void (*average_backward)(const PoolShape& s, const View& grad, const View& grad_input);
 };

@@ -158,7 +158,7 @@ template <int I>
   const std::string inside = text.substr(0, text.size() - 1);
   const bool functional = op.published == Published::functional;
   const char* out = text.find('*') == text.npos ? ", *, out=None)" : ", out=None)";
-  f.function = Signature::parse(functional ? text : inside + out);
+  f.function = Signature::parse(inside + out);
   f.in_place = Signature::parse(name + "_" + text.substr(text.find('(')));
   for (int p = 0; p < op.parameters; ++p)
     Argument<Scalar>::read(f.function.parameters[std::size_t(op.inputs + p)].fallback,

@@ -1,4 +1,5 @@
 // The pointwise ops that have modes, optional arguments or several forms, one line for each form.
+#include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/pointwise.h"
 #include "ops/pointwise.h"
@@ -208,8 +209,8 @@ Example:
     >>> torch.polygamma(1, torch.tensor([1., 0.5]))
     tensor([1.6449, 4.9348]))");
   op<&polygamma_method>(m, "polygamma(input, n)", As::method, "See torch.polygamma().");
-  op<&gelu_function>(m, "gelu(input, *, approximate='none')", As::function,
-                     R"(x * Phi(x), where Phi is the normal distribution function.
+  op_with_out<&gelu_function>(m, "gelu(input, *, approximate='none', out=None)", As::function,
+                              R"(x * Phi(x), where Phi is the normal distribution function.
 
 Args:
     input: the input tensor

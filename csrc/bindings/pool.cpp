@@ -1,6 +1,7 @@
 // Pooling as torch has it; max_poolNd_with_indices and adaptive_max_poolNd return indices too.
 #include "ops/pool.h"
 
+#include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 
@@ -83,14 +84,15 @@ void bind_pool(py::module_& m) {
             "The mean of each window of the last dimension.\n\n>>> "
             "torch.nn.functional.avg_pool1d(torch.tensor([[1., 3., 2., 4.]]), "
             "2)\ntensor([[2., 3.]])");
-  op<&avg2>(m,
-            "avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, "
-            "count_include_pad=True, divisor_override=None)",
-            As::function,
-            "The mean of each window of the last two dimensions.\n\nArgs:\n    "
-            "count_include_pad: whether zeros of the padding count.\n    divisor_override: "
-            "divide by this instead.\n\n>>> torch.nn.functional.avg_pool2d(torch.tensor([[[1., "
-            "3.], [2., 4.]]]), 2)\ntensor([[[2.5000]]])");
+  op_with_out<&avg2>(
+      m,
+      "avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, "
+      "count_include_pad=True, divisor_override=None, *, out=None)",
+      As::function,
+      "The mean of each window of the last two dimensions.\n\nArgs:\n    "
+      "count_include_pad: whether zeros of the padding count.\n    divisor_override: "
+      "divide by this instead.\n\n>>> torch.nn.functional.avg_pool2d(torch.tensor([[[1., "
+      "3.], [2., 4.]]]), 2)\ntensor([[[2.5000]]])");
   op<&adaptive_avg<1>>(m, "adaptive_avg_pool1d(input, output_size)", As::function,
                        R"(Means of windows chosen so that the result has the size wanted.
 

@@ -64,7 +64,8 @@ void check_operands(const char* name, int rank, const Tensor& input, const Tenso
   };
   if (bias && bias->dtype() != input.dtype()) words(*bias, "bias");
   if (weight.dtype() != input.dtype()) words(weight, "weight");
-  if (!is_floating(input.dtype()))
+  const bool integers = input.dtype() == DType::int64 && !input.device().is_cuda();
+  if (!is_floating(input.dtype()) && !integers)
     fail<NotImplementedError>("\"slow_conv", rank, "d_cpu\" not implemented for '",
                               scalar_name(input.dtype()), "'");
   if (weight->shape[0] < o.groups)

@@ -165,7 +165,7 @@ Tensor prelu(const Tensor& input, const Tensor& weight) {
     Shape broadcast_over;
     for (int d = 0; d < input.dim(); ++d) broadcast_over.push_back(d == 1 ? channels : 1);
     shaped = view(weight, broadcast_over);
-  } else if (input.dim() > 0 && weight.dim() == 1) {
+  } else if (weight.dim() == 1) {
     shaped = view(weight, Shape{});
   }
   if (shaped.dtype() != input.dtype())

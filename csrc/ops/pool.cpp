@@ -184,7 +184,8 @@ void refuse_integers(const Tensor& input, const char* kernel) {
 }  // namespace
 
 Tensor max_pool(const char* name, int rank, const Tensor& input, const PoolOptions& options) {
-  refuse_integers(input, "max_pool2d");
+  if (input.dtype() == DType::boolean || input.device().is_cuda())
+    refuse_integers(input, "max_pool2d");
   const auto [s, sizes] = pool_shape(name, rank, input, options, true);
   if (input.dtype() == DType::float32 && has_2x2_windows(s))
     return max_with_codes(max_node(rank, false), s, input, sizes);
@@ -197,13 +198,15 @@ Tensor max_pool(const char* name, int rank, const Tensor& input, const PoolOptio
 
 std::tuple<Tensor, Tensor> max_pool_with_indices(const char* name, int rank, const Tensor& input,
                                                  const PoolOptions& options) {
-  refuse_integers(input, "max_pool2d");
+  if (input.dtype() == DType::boolean || input.device().is_cuda())
+    refuse_integers(input, "max_pool2d");
   const auto [s, sizes] = pool_shape(name, rank, input, options, true);
   return max_with_indices(max_node(rank, false), s, input, sizes);
 }
 
 Tensor avg_pool(const char* name, int rank, const Tensor& input, const PoolOptions& options) {
-  refuse_integers(input, "avg_pool2d");
+  const bool integers = input.dtype() == DType::int64 && !input.device().is_cuda();
+  if (!integers) refuse_integers(input, "avg_pool2d");
   if (options.divisor && *options.divisor == 0) fail<RuntimeError>("divisor must be not zero");
   auto [s, sizes] = pool_shape(name, rank, input, options, false);
   s.count_include_pad = options.count_include_pad;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../parallel.h"
+#include "conv_integer.h"
 #include "conv_plan.h"
 #include "gemm.h"
 
@@ -149,6 +150,7 @@ void write_through(const View& out, F f) {  // f(T*) computes, then the result i
 
 void forward_kernel(const ConvShape& s, const View& input, const View& weight, const View* bias,
                     const View& out) {
+  if (out.dtype == DType::int64) return conv::integer_forward(s, input, weight, bias, out);
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     const Wide<S> x(input), w(weight), b(bias ? *bias : View{});
     write_through<S>(
@@ -158,6 +160,7 @@ void forward_kernel(const ConvShape& s, const View& input, const View& weight, c
 
 void grad_input_kernel(const ConvShape& s, const View& grad, const View& weight, const View* bias,
                        const View& out) {
+  if (out.dtype == DType::int64) return conv::integer_grad_input(s, grad, weight, bias, out);
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     const Wide<S> g(grad), w(weight), b(bias ? *bias : View{});
     write_through<S>(

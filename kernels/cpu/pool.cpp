@@ -71,7 +71,8 @@ void max_pool(const PoolShape& s, const S* x, S* y, Index* indices) {
       Index o = p * size;
       for (const Window& r : rows)
         for (const Window& c : cols) {
-          T best = -std::numeric_limits<T>::infinity();
+          T best = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                        : std::numeric_limits<T>::lowest();
           Index winner = r.begin * in_w + c.begin;
           for (Index h = r.begin; h < r.end; h += step_h)
             for (Index w = c.begin; w < c.end; w += step_w) {
@@ -100,7 +101,7 @@ void max_kernel(const PoolShape& s, const View& input, const View& out, const Vi
     });
     return;
   }
-  dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
+  dispatch_all(out.dtype, [&]<class S>(Type<S>) {
     max_pool(s, input.as<S>(), out.as<S>(), indices ? indices->as<Index>() : nullptr);
   });
 }
@@ -178,26 +179,47 @@ T divisor(const PoolShape& s, const Window& r, const Window& c) {
   return T(s.divisor != 0 ? s.divisor : r.counted * c.counted);
 }
 
-void average_kernel(const PoolShape& s, const View& input, const View& out) {
+// Truncated; -1 apart, whose quotient of the least integer has no place.
+Index divide(Index sum, Index by) { return by == -1 ? Index(0 - std::uint64_t(sum)) : sum / by; }
+
+// The type that sums are made in: integers wrap around.
+template <class S>
+struct Sum {
+  using Type = Compute<S>;
+};
+template <>
+struct Sum<std::int64_t> {
+  using Type = std::uint64_t;
+};
+
+template <class S>
+void average(const PoolShape& s, const S* x, S* y) {
+  using T = typename Sum<S>::Type;
   const std::vector<Window> rows = windows(s, 0), cols = windows(s, 1);
   const Index in_w = s.in[1], plane = s.in[0] * in_w, size = s.result[0] * s.result[1];
-  dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
-    using T = Compute<S>;
-    each_plane(s, [&](Index begin, Index end) {
-      for (Index p = begin; p < end; ++p) {
-        const S* image = input.as<S>() + p * plane;
-        S* y = out.as<S>() + p * size;
-        for (const Window& r : rows)
-          for (const Window& c : cols) {
-            T sum = 0;
-            for (Index h = r.begin; h < r.end; ++h)
-              for (Index w = c.begin; w < c.end; ++w) sum += load(image + h * in_w + w);
-            const bool empty = r.begin >= r.end || c.begin >= c.end;  // only padding under it
-            store(y++, empty ? T(0) : sum / divisor<T>(s, r, c));
-          }
-      }
-    });
+  each_plane(s, [&](Index begin, Index end) {
+    for (Index p = begin; p < end; ++p) {
+      const S* image = x + p * plane;
+      S* out = y + p * size;
+      for (const Window& r : rows)
+        for (const Window& c : cols) {
+          T sum = 0;
+          for (Index h = r.begin; h < r.end; ++h)
+            for (Index w = c.begin; w < c.end; ++w) sum += T(load(image + h * in_w + w));
+          const bool empty = r.begin >= r.end || c.begin >= c.end;  // only padding under it
+          if constexpr (std::is_same_v<S, std::int64_t>)
+            *out++ = empty ? 0 : divide(S(sum), divisor<S>(s, r, c));
+          else
+            store(out++, empty ? T(0) : sum / divisor<T>(s, r, c));
+        }
+    }
   });
+}
+
+void average_kernel(const PoolShape& s, const View& input, const View& out) {
+  if (out.dtype == DType::int64)
+    return average(s, input.as<std::int64_t>(), out.as<std::int64_t>());
+  dispatch_floating(out.dtype, [&]<class S>(Type<S>) { average(s, input.as<S>(), out.as<S>()); });
 }
 
 void average_backward_kernel(const PoolShape& s, const View& grad, const View& grad_input) {

@@ -19,7 +19,7 @@ struct Relu {
   static constexpr auto refusal = "Boolean inputs not supported for relu";
   static constexpr Saves save = {Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return where(x < T(0), T(0), x); }
-  template <class T> HOST_DEVICE static T backward(T g, T y) { return where(y > T(0), g, T(0)); }
+  template <class T> HOST_DEVICE static T backward(T g, T y) { return where(y <= T(0), T(0), g); }
 };
 
 struct Hardtanh {

@@ -77,3 +77,26 @@ def test_one_dimension(reference):
             x,
             node=False,
         )
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "avg_pool1d(x[0], 3, 2, 1)",
+        "avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False)",
+        "avg_pool2d(x, 2, divisor_override=-1)",
+        "avg_pool3d(x.unsqueeze(2), (1, 3, 2), padding=(0, 1, 1))",
+        "max_pool2d(x, 3, 2, 1)",
+        "max_pool3d(x.unsqueeze(2), (1, 2, 2), return_indices=True)[1]",
+        "conv2d(x, x[:, :, :3, :3], x[:, 0, 0, 0], stride=2, padding=1)",
+        "conv_transpose2d(x, x[:2, :, :2, :3], stride=2, padding=1)",
+    ],
+)
+def test_integers(reference, call):
+    """torch has these on the CPU too: sums wrap around, means are truncated."""
+    values = [(7919 * i) % 2003 - 1000 for i in range(2 * 2 * 7 * 5)]
+    results = []
+    for library in (rushlight, reference):
+        x = library.tensor(values).reshape(2, 2, 7, 5) * (1 << 40)
+        results.append(eval("F." + call, {"F": library.nn.functional, "x": x}).tolist())
+    assert results[0] == results[1]

@@ -19,8 +19,16 @@ CLEAN = (
     "nanquantile narrow put quantile select_scatter sinc"
 ).split()
 
+FUNCTIONAL = (
+    "adaptive_avg_pool3d avg_pool2d avg_pool3d batch_norm conv2d conv_transpose2d "
+    "cosine_similarity cross_entropy ctc_loss embedding fractional_max_pool2d gelu "
+    "grid_sample interpolate local_response_norm logsigmoid max_pool3d "
+    "max_unpool2d multilabel_margin_loss pdist rrelu scaled_dot_product_attention "
+    "softplus softshrink"
+).split()
 
-@pytest.mark.parametrize("name", CLEAN)
+
+@pytest.mark.parametrize("name", CLEAN + ["nn.functional." + name for name in FUNCTIONAL])
 def test_samples(name):
     for op in ops.entries([name]):
         report = run(op, limit=2)

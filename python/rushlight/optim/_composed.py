@@ -12,10 +12,10 @@ class ComposedOptimizer(Optimizer):
 
     def __init__(self, params, defaults):
         checked(defaults["lr"], "learning rate")
-        checked(defaults["eps"], "epsilon value")
+        checked(defaults.get("eps", 0), "epsilon value")
         if "betas" in defaults:
             check_betas(defaults["betas"])
-        checked(defaults["weight_decay"], "weight_decay value")
+        checked(defaults.get("weight_decay", 0), "weight_decay value")
         check_modes(defaults["foreach"], None, defaults["differentiable"])
         super().__init__(params, defaults)
 

@@ -1,8 +1,7 @@
 """Averaged stochastic gradient descent (Polyak and Juditsky, 1992)."""
 
 from rushlight import _C
-from rushlight.optim._composed import ComposedOptimizer, new_step
-from rushlight.optim.optimizer import check_modes, checked
+from rushlight.optim._composed import ComposedOptimizer
 
 __all__ = ["ASGD"]
 
@@ -23,13 +22,12 @@ class ASGD(ComposedOptimizer):
     0.8
     """
 
+    moments = ("ax",)
+
     def __init__(
         self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None,
         maximize=False, differentiable=False, capturable=False,
     ):  # fmt: skip
-        checked(lr, "learning rate")
-        checked(weight_decay, "weight_decay value")
-        check_modes(foreach, None, differentiable)
         defaults = {
             "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay,
             "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
@@ -38,10 +36,9 @@ class ASGD(ComposedOptimizer):
         super().__init__(params, defaults)
 
     def _begin(self, group, p, state):
-        state["step"] = new_step()
+        super()._begin(group, p, state)
         state["eta"] = _C.tensor(float(group["lr"]), dtype=_C.float32)
         state["mu"] = _C.ones((), dtype=_C.float32)
-        state["ax"] = _C.zeros_like(p)
 
     def _update(self, group, p, grad, state, step):
         eta, mu, mean = float(state["eta"]), float(state["mu"]), state["ax"]

@@ -1,8 +1,7 @@
 """Resilient backpropagation (Riedmiller and Braun, 1993): only the gradient's sign counts."""
 
 from rushlight import _C
-from rushlight.optim._composed import ComposedOptimizer, new_step
-from rushlight.optim.optimizer import check_modes, checked
+from rushlight.optim._composed import ComposedOptimizer
 
 __all__ = ["Rprop"]
 
@@ -22,14 +21,14 @@ class Rprop(ComposedOptimizer):
     0.9
     """
 
+    moments = ("prev",)
+
     def __init__(
         self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False,
         foreach=None, maximize=False, differentiable=False,
     ):  # fmt: skip
-        checked(lr, "learning rate")
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        check_modes(foreach, None, differentiable)
         defaults = {
             "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
@@ -37,8 +36,7 @@ class Rprop(ComposedOptimizer):
         super().__init__(params, defaults)
 
     def _begin(self, group, p, state):
-        state["step"] = new_step()
-        state["prev"] = _C.zeros_like(p)
+        super()._begin(group, p, state)
         state["step_size"] = _C.full_like(p, float(group["lr"]))
 
     def _update(self, group, p, grad, state, step):

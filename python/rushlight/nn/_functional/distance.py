@@ -15,6 +15,9 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     tensor([1.0000])
     """
     x1, x2 = broadcast_tensors(x1, x2)
+    dtype = _C.promote_types(x1.dtype, x2.dtype)
+    if dtype in (_C.float16, _C.bfloat16):  # computed in float32, rounded once
+        return cosine_similarity(x1.float(), x2.float(), dim, eps).to(dtype)
     n1 = _C.norm(x1, 2, dim, True).clamp(min=eps)
     n2 = _C.norm(x2, 2, dim, True).clamp(min=eps)
     return ((x1 / n1) * (x2 / n2)).sum(dim)

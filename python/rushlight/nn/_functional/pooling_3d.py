@@ -125,17 +125,34 @@ def avg_pool3d(
     k = triple(kernel_size, "kernel_size")
     s = k if stride is None or stride == () else triple(stride, "stride")
     p = triple(padding, "padding")
-    rest = (ceil_mode, count_include_pad, None if divisor_override is None else 1)
+    sums = divisor_override is not None or not input.is_floating_point()
+    rest = (ceil_mode, count_include_pad, 1 if sums else None)
     mean = _means(
         input,
         # As a width, since avg_pool1d knows no divisor.
         lambda x: _C.avg_pool2d(x.unsqueeze(2), (1, k[0]), (1, s[0]), (0, p[0]), *rest).squeeze(2),
         lambda x: _C.avg_pool2d(x, k[1:], s[1:], p[1:], *rest),
     )
-    if divisor_override is not None:
+    if sums:
+        count = divisor_override
+        if count is None:
+            count = _counts(input, mean, k, s, p, count_include_pad)
         rounding = None if input.is_floating_point() else "trunc"
-        mean = _C.div(mean, divisor_override, rounding_mode=rounding)
+        mean = _C.div(mean, count, rounding_mode=rounding)
     return mean if out is None else _C.add(mean, 0, out=out)
+
+
+def _counts(input, pooled, kernel, stride, padding, count_include_pad):
+    """(d', h', w'): how many elements each window holds."""
+    total = 1
+    for i, (k, s, p) in enumerate(zip(kernel, stride, padding, strict=True)):
+        size, start = input.size(i - 3), _C.arange(pooled.size(i - 3)) * s - p
+        low = start if count_include_pad else start.clamp(min=0)
+        high = (start + k).clamp(max=size + p if count_include_pad else size)
+        shape = [1, 1, 1]
+        shape[i] = -1
+        total = total * (high - low).clamp(min=1).reshape(shape)
+    return total.to(input.device)
 
 
 @casts(cpu="full")
