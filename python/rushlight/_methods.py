@@ -187,6 +187,7 @@ def _of_functional(name):
 for _name in "allclose diff hsplit isclose kron repeat_interleave vsplit".split():
     _of_functional(_name)
 
+
 def _enter_device(self):
     """Inside the block new tensors are made on this device if none is named."""
     _C._enter_device(self)
