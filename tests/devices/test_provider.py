@@ -175,6 +175,9 @@ def test_random_numbers_follow_the_seed():
 
     torch.manual_seed(7)
     first, normal = draw()
+    assert first.tolist() != torch.rand(1000, device="cuda").tolist()
+    torch.manual_seed(7)
+    draw()
     state = torch.cuda.get_rng_state()
     then = torch.rand(5, device="cuda")
     torch.manual_seed(7)

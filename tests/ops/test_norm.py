@@ -17,6 +17,16 @@ def test_batch_norm_in_training(reference, device, shape, affine):
     compare(reference, call, [array(shape, 1), *extra], device)
 
 
+@pytest.mark.parametrize("shape", [(6, 4), (3, 4, 5)])
+def test_running_statistics_on_devices(reference, device, shape):
+    data, found = array(shape, 1).tolist(), []
+    for t, place in ((rushlight, device), (reference, "cpu")):
+        mean, var = (t.full((4,), v, device=place) for v in (0.5, 2.0))
+        t.batch_norm(t.tensor(data, device=place), None, None, mean, var, True, 0.1, 1e-3, False)
+        found.append(mean.tolist() + var.tolist())
+    assert found[0] == pytest.approx(found[1], rel=1e-5)
+
+
 def test_batch_norm_in_evaluation(reference, device):
     mean, var = array((4,), 5), abs(array((4,), 6)) + 0.1
 
