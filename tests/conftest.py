@@ -1,8 +1,6 @@
 """What all tests share: the devices they run on, torch as the reference, and doctest's names.
 
 RUSHLIGHT_PARITY=1 (CI's parity stage) turns "torch is not installed" from a skip into a failure.
-RUSHLIGHT_REFERENCE=rushlight (CI's sanitizer stage, which looks at memory and not at values) puts
-the library itself in torch's place, so that the same tests run where torch is not.
 """
 
 import os
@@ -58,8 +56,6 @@ def virtual_gpus():
 
 def load_reference():
     """torch itself, one thread, warnings of its own import silenced."""
-    if os.environ.get("RUSHLIGHT_REFERENCE") == "rushlight":
-        return rushlight
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if os.environ.get("RUSHLIGHT_PARITY"):

@@ -172,8 +172,10 @@ def stub():
         if isinstance(value, type):
             if value.__name__ == name:
                 text += class_text(value, methods if name == "Tensor" else {})
-            else:
+            elif value.__name__ in vars(_C):
                 text += f"{name} = {value.__name__}\n"
+            else:  # a class that is public elsewhere
+                text += f"class {name}({value.__base__.__name__}): ...\n"
         elif name in functions or alias_of(functions, name, value):
             text += function_lines(functions.get(name) or alias_of(functions, name, value))
         elif isinstance(value, types.ModuleType):

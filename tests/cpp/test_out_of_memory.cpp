@@ -28,6 +28,9 @@ void* operator new(std::size_t bytes) {
   if (!block) throw std::bad_alloc();
   return block;
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return fails() ? nullptr : std::malloc(bytes ? bytes : 1);
+}
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
