@@ -4,12 +4,17 @@ RUSHLIGHT_PARITY=1 (CI's parity stage) turns "torch is not installed" from a ski
 """
 
 import os
+import signal
 import warnings
 
 import hypothesis
 import pytest
 
 import rushlight
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started as a background job: the children that tests interrupt would ignore Ctrl-C too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 hypothesis.settings.register_profile(
     "default", deadline=None, max_examples=60, derandomize=True, database=None
