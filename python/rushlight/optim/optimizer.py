@@ -39,7 +39,7 @@ def checked(value, name, valid=None):
 
 def check_betas(betas):
     """Refuses betas outside [0, 1), and a number beside a tensor."""
-    tensors = [beta for beta in betas if isinstance(beta, _C.Tensor)]
+    tensors = [beta for beta in (betas[0], betas[1]) if isinstance(beta, _C.Tensor)]
     if len(tensors) == 1:
         raise ValueError("betas must be either both floats or both Tensors")
     if any(beta.numel() != 1 for beta in tensors):

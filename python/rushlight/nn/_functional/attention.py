@@ -3,10 +3,12 @@
 import math
 
 from rushlight import _C
+from rushlight._casts import casts
 
 __all__ = ["scaled_dot_product_attention"]
 
 
+@casts(cpu="lower", cuda="lower")
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
     enable_gqa=False,
