@@ -1,5 +1,6 @@
 // Joining, repeating and cutting tensors.
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/work.h"
 #include "ops/view.h"
 
@@ -24,6 +25,11 @@ static void copy_into(const Tensor& out, int at, std::int64_t start, std::int64_
       to.strides[d] = to.strides[d + 1];
     }
   }
+  // It fitted when all were checked; while the others were copied another thread may have given it
+  // other data.
+  if (from.rank != to.rank || !std::equal(to.sizes, to.sizes + to.rank, from.sizes) ||
+      t.device() != out.device())
+    fail_changed(t);
   const Backend& b = backend(out.device());
   const Unlocked unlocked(double(from.numel) * 0.3, {&out, &t});
   b.copy->copy(to, from);
