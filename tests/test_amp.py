@@ -204,6 +204,16 @@ def test_devices_do_not_mix(virtual_gpus):
             rushlight.nn.functional.binary_cross_entropy(y, y)
 
 
+def test_composed_functions_are_not_cast_inside():
+    """Attention in bfloat16 has scores and sums in float32, in autocast's regions too."""
+    x = rushlight.rand(2, 40, 16)
+    attend = rushlight.nn.functional.scaled_dot_product_attention
+    with rushlight.autocast("cpu"):
+        y = attend(x, x, x)
+        assert (x[0] @ x[0].t()).dtype == rushlight.bfloat16
+    assert y.equal(attend(*[x.bfloat16()] * 3))
+
+
 def test_out_is_never_cast():
     x, out = rushlight.ones(2, 2), rushlight.empty(2, 2)
     with rushlight.autocast("cpu"):

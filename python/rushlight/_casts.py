@@ -9,7 +9,8 @@ from rushlight import _C
 
 
 def casts(cpu="none", cuda="none"):
-    """Decorates a listed function written in Python: its tensors are cast as the policies say.
+    """Decorates a listed function written in Python: its tensors are cast as the policies say, and
+    the ops that it is made of then compute in what they get.
 
     Args:
         cpu: on the CPU: "lower" to the region's dtype, "full" to float32, or "none".
@@ -26,7 +27,14 @@ def casts(cpu="none", cuda="none"):
                 k: _C._recast(a, cpu, cuda) if isinstance(a, _C.Tensor) else a
                 for k, a in kwargs.items()
             }
-            return function(*args, **kwargs)
+            before = [(name, _C.is_autocast_enabled(name)) for name in ("cpu", "cuda")]
+            try:
+                for name, _ in before:
+                    _C.set_autocast_enabled(name, False)
+                return function(*args, **kwargs)
+            finally:
+                for name, enabled in before:
+                    _C.set_autocast_enabled(name, enabled)
 
         return listed
 

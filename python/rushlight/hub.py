@@ -50,12 +50,12 @@ def download_url_to_file(url, dst, hash_prefix=None, progress=True):
     """
     from hashlib import sha256
 
-    from rushlight.vision.datasets._files import Place
+    from rushlight._download import download
 
     dst = os.path.expanduser(dst)
     part = f"{dst}.{os.getpid()}.fetched"
     try:
-        Place._download(url, part)
+        download(url, part)
         if hash_prefix is not None:
             with open(part, "rb") as file:
                 digest = sha256()

@@ -5,7 +5,6 @@ A dtype, layout or object that rushlight does not have raises Untransferable: no
 
 import enum
 
-import numpy
 import torch
 
 import rushlight
@@ -46,9 +45,8 @@ class Carrier:
         storage = t.untyped_storage()
         key = (storage.data_ptr(), t.dtype)
         if key not in self.buffers or not storage.nbytes():
-            content = bytearray(
-                numpy.asarray(storage, dtype=numpy.uint8).tobytes()[: storage.nbytes()]
-            )
+            whole = torch.empty(0, dtype=torch.uint8).set_(storage)
+            content = bytearray(whole.numpy().tobytes())
             count = len(content) // t.element_size()
             self.buffers[key] = (
                 rushlight.frombuffer(content, dtype=DTYPES[t.dtype], count=count)

@@ -8,19 +8,8 @@ from rushlight.distributions import constraints
 from rushlight.distributions.distribution import LOG_SQRT_2PI, Distribution, broadcast_all
 
 
-class Normal(Distribution):
-    """The normal distribution.
-
-    Args:
-        loc: the mean.
-        scale: the standard deviation.
-
-    Raises:
-        ValueError: for parameters that are none, unless validate_args is False.
-
-    >>> torch.distributions.Normal(0.0, 1.0).log_prob(torch.tensor(0.0))
-    tensor(-0.9189)
-    """
+class _LocationScale(Distribution):
+    """A shape moved by loc and stretched by scale; loc is the mean and the most probable value."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
@@ -36,6 +25,21 @@ class Normal(Distribution):
         return self.loc
 
     mode = mean
+
+
+class Normal(_LocationScale):
+    """The normal distribution.
+
+    Args:
+        loc: the mean.
+        scale: the standard deviation.
+
+    Raises:
+        ValueError: for parameters that are none, unless validate_args is False.
+
+    >>> torch.distributions.Normal(0.0, 1.0).log_prob(torch.tensor(0.0))
+    tensor(-0.9189)
+    """
 
     @property
     def stddev(self):
@@ -206,7 +210,7 @@ class Exponential(Distribution):
         return 1.0 - _C.log(self.rate)
 
 
-class Laplace(Distribution):
+class Laplace(_LocationScale):
     """The two-sided exponential distribution.
 
     Args:
@@ -216,21 +220,6 @@ class Laplace(Distribution):
     >>> torch.distributions.Laplace(0.0, 1.0).log_prob(torch.tensor(0.0))
     tensor(-0.6931)
     """
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc, scale, validate_args=None):
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self):
-        """loc"""
-        return self.loc
-
-    mode = mean
 
     @property
     def variance(self):

@@ -1,5 +1,7 @@
 """Optimizers and learning rate schedules: the names of torch.optim."""
 
+import importlib
+
 from rushlight.optim import lr_scheduler, optimizer
 from rushlight.optim.adadelta import Adadelta
 from rushlight.optim.adagrad import Adagrad
@@ -22,4 +24,6 @@ __all__ = [
 
 
 def __getattr__(name):
+    if name == "swa_utils":  # it needs the layers
+        return importlib.import_module("rushlight.optim.swa_utils")
     raise AttributeError(f"torch.optim.{name} is not in rushlight 0.1")

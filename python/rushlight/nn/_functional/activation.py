@@ -76,13 +76,13 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     >>> torch.nn.functional.rrelu(torch.tensor([-1.0]), 0.5, 0.5)
     tensor([-0.5000])
     """
-    if not training:
-        return leaky_relu(input, (lower + upper) / 2, inplace)
     if lower > upper:
         raise RuntimeError(
             "Lower bound should be less than or equal to the upper bound, but got lower "
             f"{lower} and upper {upper}"
         )
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
     # A slope is drawn for each element that needs one, in their order.
     bent = input <= 0
     drawn = _C.empty(int(bent.sum()), dtype=_C.float64, device=input.device)

@@ -191,6 +191,11 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     """
     reduction = _reduction(size_average, reduce, reduction)
     single = input.dim() < 2
+    if input.dim() > 2 or 0 in input.shape[-1:]:
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(input.shape)}"
+        )
     if target.shape != input.shape and (not single or target.numel() != input.numel()):
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"

@@ -32,6 +32,17 @@ def pad(input, pad, mode="constant", value=None):
     for i in range(len(pad) // 2):
         dim = input.dim() - 1 - i
         left, right = pad[2 * i], pad[2 * i + 1]
+        if mode == "circular" and (left < 0 or right < 0):
+            # What is cut off does not come around.
+            cut = max(-left, 0)
+            kept = input.size(dim) - cut - max(-right, 0)
+            if kept < 0:
+                raise RuntimeError(
+                    "Negative padding value is resulting in an empty dimension: padding "
+                    f"({left}, {right}) at dimension {dim} of input {list(input.shape)}"
+                )
+            input = input.narrow(dim, cut, kept)
+            left, right = max(left, 0), max(right, 0)
         if left or right:
             source = _sources(input.size(dim), left, right, mode, pad, dim, input)
             input = _C.index_select(input, dim, source)

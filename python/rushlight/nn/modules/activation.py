@@ -3,6 +3,8 @@
 Which others torch keeps here: rectifier.py and piecewise.py settle theirs in this module.
 """
 
+from typing import Any
+
 from rushlight import _C
 from rushlight.nn import functional as F
 from rushlight.nn.modules.module import Module
@@ -25,15 +27,44 @@ __all__ = [
 ]
 
 
-def _flag(inplace, before=""):
-    return f"{before}inplace=True" if inplace else ""
-
-
 def settle(names, classes):
     """Gives classes the module path under which torch, and its pickles, know them."""
     for name in names:
         classes[name].__module__ = __name__
         globals()[name] = classes[name]
+
+
+class InPlace(Module):
+    """f(x), written over x if so asked; a subclass names f. What such activations share."""
+
+    function: Any = None
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input):
+        return self.function(input, self.inplace)
+
+    def extra_repr(self):
+        return "inplace=True" if self.inplace else ""
+
+
+class OneNumber(InPlace):
+    """f(x, number), written over x if so asked; a subclass names f and the number's attribute."""
+
+    number: Any = None
+
+    def __init__(self, value, inplace=False):
+        super().__init__(inplace)
+        setattr(self, self.number, value)
+
+    def forward(self, input):
+        return self.function(input, getattr(self, self.number), self.inplace)
+
+    def extra_repr(self):
+        text = f"{self.number}={getattr(self, self.number)}"
+        return text + (", inplace=True" if self.inplace else "")
 
 
 class Sigmoid(Module):
@@ -58,22 +89,14 @@ class Tanh(Module):
         return _C.tanh(input)
 
 
-class SiLU(Module):
+class SiLU(InPlace):
     """x * sigmoid(x), also called swish.
 
     >>> torch.nn.SiLU()(torch.zeros(1))
     tensor([0.])
     """
 
-    def __init__(self, inplace=False):
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input):
-        return F.silu(input, self.inplace)
-
-    def extra_repr(self):
-        return _flag(self.inplace)
+    function = staticmethod(F.silu)
 
 
 class GELU(Module):
@@ -97,22 +120,14 @@ class GELU(Module):
         return f"approximate={self.approximate!r}"
 
 
-class Mish(Module):
+class Mish(InPlace):
     """x * tanh(softplus(x)) (Misra, 2019).
 
     >>> torch.nn.Mish()(torch.zeros(1))
     tensor([0.])
     """
 
-    def __init__(self, inplace=False):
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input):
-        return F.mish(input, self.inplace)
-
-    def extra_repr(self):
-        return "inplace=True" if self.inplace else ""
+    function = staticmethod(F.mish)
 
 
 class Softplus(Module):

@@ -9,7 +9,7 @@ from rushlight.nn.parameter import Parameter, UninitializedBuffer, Uninitialized
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LazyBatchNorm1d", "LazyBatchNorm2d",
-    "LazyBatchNorm3d",
+    "LazyBatchNorm3d", "SyncBatchNorm",
 ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ Files and reprs know their classes under activation.py, as torch's do.
 
 from rushlight.nn import functional as F
 from rushlight.nn.modules import activation
+from rushlight.nn.modules.activation import InPlace
 from rushlight.nn.modules.module import Module
 
 __all__ = [
@@ -41,70 +42,61 @@ class Hardtanh(Module):
         return text + (", inplace=True" if self.inplace else "")
 
 
-class Hardsigmoid(Module):
+class Hardsigmoid(InPlace):
     """relu6(x + 3) / 6.
 
     >>> torch.nn.Hardsigmoid()(torch.zeros(1))
     tensor([0.5000])
     """
 
-    def __init__(self, inplace=False):
-        super().__init__()
-        self.inplace = inplace
+    function = staticmethod(F.hardsigmoid)
 
-    def forward(self, input):
-        return F.hardsigmoid(input, self.inplace)
+    def extra_repr(self):
+        return ""
 
 
-class Hardswish(Module):
+class Hardswish(InPlace):
     """x * relu6(x + 3) / 6 (Howard et al., 2019).
 
     >>> torch.nn.Hardswish()(torch.tensor([3.0]))
     tensor([3.])
     """
 
-    def __init__(self, inplace=False):
+    function = staticmethod(F.hardswish)
+
+    def extra_repr(self):
+        return ""
+
+
+class _Shrink(Module):
+    def __init__(self, lambd=0.5):
         super().__init__()
-        self.inplace = inplace
+        self.lambd = lambd
 
-    def forward(self, input):
-        return F.hardswish(input, self.inplace)
+    def extra_repr(self):
+        return str(self.lambd)
 
 
-class Hardshrink(Module):
+class Hardshrink(_Shrink):
     """x where |x| > lambd, else 0.
 
     >>> torch.nn.Hardshrink()(torch.tensor([0.4, 2.0]))
     tensor([0., 2.])
     """
 
-    def __init__(self, lambd=0.5):
-        super().__init__()
-        self.lambd = lambd
-
     def forward(self, input):
         return F.hardshrink(input, self.lambd)
 
-    def extra_repr(self):
-        return f"{self.lambd}"
 
-
-class Softshrink(Module):
+class Softshrink(_Shrink):
     """x moved by lambd towards 0, and 0 where |x| <= lambd.
 
     >>> torch.nn.Softshrink()(torch.tensor([0.4, 2.0]))
     tensor([0.0000, 1.5000])
     """
 
-    def __init__(self, lambd=0.5):
-        super().__init__()
-        self.lambd = lambd
-
     def forward(self, input):
         return F.softshrink(input, self.lambd)
-
-    def extra_repr(self):
-        return str(self.lambd)
 
 
 activation.settle(__all__, globals())

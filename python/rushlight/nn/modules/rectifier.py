@@ -7,6 +7,7 @@ from rushlight import _C
 from rushlight.nn import functional as F
 from rushlight.nn.init import constant_
 from rushlight.nn.modules import activation
+from rushlight.nn.modules.activation import InPlace, OneNumber
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
 
@@ -23,7 +24,7 @@ __all__ = [
 ]
 
 
-class ReLU(Module):
+class ReLU(InPlace):
     """max(x, 0).
 
     Args:
@@ -33,18 +34,11 @@ class ReLU(Module):
     tensor([0., 2.])
     """
 
-    def __init__(self, inplace=False):
-        super().__init__()
-        self.inplace = inplace
-
     def forward(self, input):
         return _C.relu_(input) if self.inplace else _C.relu(input)
 
-    def extra_repr(self):
-        return activation._flag(self.inplace)
 
-
-class ReLU6(Module):
+class ReLU6(InPlace):
     """min(max(x, 0), 6).
 
     >>> torch.nn.ReLU6()(torch.tensor([-1.0, 7.0]))
@@ -52,35 +46,26 @@ class ReLU6(Module):
     """
 
     def __init__(self, inplace=False):
-        super().__init__()
+        super().__init__(inplace)
         self.min_val = 0.0
         self.max_val = 6.0
-        self.inplace = inplace
 
     def forward(self, input):
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
-    def extra_repr(self):
-        return activation._flag(self.inplace)
 
-
-class LeakyReLU(Module):
+class LeakyReLU(OneNumber):
     """x where x > 0, else negative_slope * x.
 
     >>> torch.nn.LeakyReLU(0.5)(torch.tensor([-1.0, 2.0]))
     tensor([-0.5000,  2.0000])
     """
 
+    function = staticmethod(F.leaky_relu)
+    number = "negative_slope"
+
     def __init__(self, negative_slope=0.01, inplace=False):
-        super().__init__()
-        self.negative_slope = negative_slope
-        self.inplace = inplace
-
-    def forward(self, input):
-        return F.leaky_relu(input, self.negative_slope, self.inplace)
-
-    def extra_repr(self):
-        return f"negative_slope={self.negative_slope}" + activation._flag(self.inplace, ", ")
+        super().__init__(negative_slope, inplace)
 
 
 class PReLU(Module):
@@ -154,60 +139,42 @@ class Threshold(Module):
         return text + (", inplace=True" if self.inplace else "")
 
 
-class ELU(Module):
+class ELU(OneNumber):
     """x where x > 0, else alpha * (exp(x) - 1).
 
     >>> torch.nn.ELU()(torch.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
 
+    function = staticmethod(F.elu)
+    number = "alpha"
+
     def __init__(self, alpha=1.0, inplace=False):
-        super().__init__()
-        self.alpha = alpha
-        self.inplace = inplace
-
-    def forward(self, input):
-        return F.elu(input, self.alpha, self.inplace)
-
-    def extra_repr(self):
-        return f"alpha={self.alpha}" + activation._flag(self.inplace, ", ")
+        super().__init__(alpha, inplace)
 
 
-class SELU(Module):
+class SELU(InPlace):
     """The ELU whose two constants keep mean 0 and variance 1 (Klambauer et al., 2017).
 
     >>> torch.nn.SELU()(torch.tensor([1.0]))
     tensor([1.0507])
     """
 
-    def __init__(self, inplace=False):
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input):
-        return F.selu(input, self.inplace)
-
-    def extra_repr(self):
-        return activation._flag(self.inplace)
+    function = staticmethod(F.selu)
 
 
-class CELU(Module):
+class CELU(OneNumber):
     """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)) (Barron, 2017).
 
     >>> torch.nn.CELU()(torch.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
 
+    function = staticmethod(F.celu)
+    number = "alpha"
+
     def __init__(self, alpha=1.0, inplace=False):
-        super().__init__()
-        self.alpha = alpha
-        self.inplace = inplace
-
-    def forward(self, input):
-        return F.celu(input, self.alpha, self.inplace)
-
-    def extra_repr(self):
-        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
+        super().__init__(alpha, inplace)
 
 
 activation.settle(__all__, globals())

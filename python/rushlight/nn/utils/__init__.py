@@ -1,4 +1,6 @@
-"""Gradient clipping, parameters as one vector, sequences of several lengths."""
+"""Gradient clipping, parameters as one vector, sequences of several lengths, normalised weights."""
+
+import importlib
 
 from rushlight.nn.utils import rnn
 from rushlight.nn.utils.clip_grad import (
@@ -9,12 +11,17 @@ from rushlight.nn.utils.clip_grad import (
     get_total_norm,
 )
 from rushlight.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+from rushlight.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
+from rushlight.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
 __all__ = [
     "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_",
-    "get_total_norm", "parameters_to_vector", "rnn", "vector_to_parameters",
+    "get_total_norm", "parameters_to_vector", "remove_spectral_norm", "remove_weight_norm", "rnn",
+    "spectral_norm", "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
 
 def __getattr__(name):
+    if name in ("parametrizations", "parametrize"):  # they need the layers, which need this package
+        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"torch.nn.utils.{name} is not in rushlight 0.1")

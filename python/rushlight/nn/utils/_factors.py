@@ -1,0 +1,48 @@
+"""What weight and spectral normalisation compute: norms and the power iteration."""
+
+from rushlight import _C
+from rushlight.nn import functional as F
+from rushlight.nn import modules
+
+
+def norm_except(v, dim):
+    """The 2-norm over all dimensions but one; over all of them for dim -1."""
+    if dim == -1:
+        return v.norm(2)
+    rows = v.transpose(0, dim)
+    norms = rows.reshape(rows.size(0), -1).norm(2, 1)
+    return norms.view(-1, *[1] * (v.dim() - 1)).transpose(0, dim)
+
+
+def scaled(v, g, dim):
+    """v, with norms g."""
+    return v * (g / norm_except(v, dim))
+
+
+def as_matrix(weight, dim):
+    """The weight with `dim` as rows, the others as columns."""
+    if dim:
+        weight = weight.permute(dim, *[d for d in range(weight.dim()) if d != dim])
+    return weight.reshape(weight.size(0), -1)
+
+
+def improve_left(matrix, u, v, eps):
+    """Half a power iteration: u, in place, from v."""
+    u.copy_(F.normalize(matrix.mv(v), dim=0, eps=eps))
+
+
+def improve_right(matrix, u, v, eps):
+    """The other half: v, in place, from u."""
+    v.copy_(F.normalize(matrix.t().mv(u), dim=0, eps=eps))
+
+
+def output_dim(module):
+    """Which dimension of a weight counts the outputs."""
+    transposed = (modules.ConvTranspose1d, modules.ConvTranspose2d, modules.ConvTranspose3d)
+    return 1 if isinstance(module, transposed) else 0
+
+
+def first_vectors(matrix, eps):
+    """Two random vectors of norm 1, to begin the power iteration with."""
+    u, v = (_C.empty(n, dtype=matrix.dtype, device=matrix.device).normal_() for n in matrix.shape)
+    return F.normalize(u, dim=0, eps=eps), F.normalize(v, dim=0, eps=eps)

@@ -1,0 +1,162 @@
+"""Spectral normalisation by a hook: the older form, with `<name>_orig`, `<name>_u`, `<name>_v`."""
+
+from rushlight._modes import no_grad
+from rushlight.nn.parameter import Parameter, UninitializedParameter
+from rushlight.nn.utils import _factors
+
+__all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
+
+
+class SpectralNorm:
+    """The hook that sets a weight before every call of its module.
+
+    Args:
+        name: the parameter.
+        n_power_iterations: how many at each call in training mode.
+        dim: the dimension of the outputs.
+        eps: keeps norms from 0.
+    """
+
+    _version = 1
+
+    def __init__(self, name="weight", n_power_iterations=1, dim=0, eps=1e-12):
+        if n_power_iterations <= 0:
+            raise ValueError(
+                "Expected n_power_iterations to be positive, but got "
+                f"n_power_iterations={n_power_iterations}"
+            )
+        self.name = name
+        self.n_power_iterations = n_power_iterations
+        self.dim = dim
+        self.eps = eps
+
+    def compute_weight(self, module, do_power_iteration):
+        """The weight divided by the estimate of its largest singular value."""
+        weight, u, v = (getattr(module, self.name + part) for part in ("_orig", "_u", "_v"))
+        matrix = _factors.as_matrix(weight, self.dim)
+        if do_power_iteration:
+            with no_grad():
+                for _ in range(self.n_power_iterations):
+                    _factors.improve_right(matrix, u, v, self.eps)
+                    _factors.improve_left(matrix, u, v, self.eps)
+                # Copies: the next forward changes the buffers, and backward needs these.
+                u, v = u.clone(), v.clone()
+        return weight / u.dot(matrix.mv(v))
+
+    @staticmethod
+    def apply(module, name, n_power_iterations, dim, eps):
+        """Puts the hooks in place and returns the one that sets the weight."""
+        for hook in module._forward_pre_hooks.values():
+            if isinstance(hook, SpectralNorm) and hook.name == name:
+                raise RuntimeError(
+                    f"Cannot register two spectral_norm hooks on the same parameter {name}"
+                )
+        hook = SpectralNorm(name, n_power_iterations, dim, eps)
+        weight = module._parameters[name]
+        if weight is None:
+            raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+        if isinstance(weight, UninitializedParameter):
+            raise ValueError(
+                "The module passed to `SpectralNorm` can't have uninitialized parameters. "
+                "Make sure to run the dummy forward before applying spectral normalization"
+            )
+        u, v = _factors.first_vectors(_factors.as_matrix(weight.detach(), dim), eps)
+        delattr(module, name)
+        module.register_parameter(name + "_orig", weight)
+        setattr(module, name, weight.detach())  # until the first call
+        module.register_buffer(name + "_u", u)
+        module.register_buffer(name + "_v", v)
+        module.register_forward_pre_hook(hook)
+        module._register_state_dict_hook(_NoteVersion(hook))
+        module._register_load_state_dict_pre_hook(_TakeOldState(hook))
+        return hook
+
+    def remove(self, module):
+        """Makes the weight a parameter again."""
+        with no_grad():
+            weight = self.compute_weight(module, False)
+        for part in ("", "_u", "_v", "_orig"):
+            delattr(module, self.name + part)
+        module.register_parameter(self.name, Parameter(weight.detach()))
+
+    def __call__(self, module, inputs):
+        setattr(module, self.name, self.compute_weight(module, module.training))
+
+
+class _NoteVersion:
+    """Says in a state dict's metadata that it has `<name>_v`."""
+
+    def __init__(self, hook):
+        self.hook = hook
+
+    def __call__(self, module, state_dict, prefix, local_metadata):
+        versions = local_metadata.setdefault("spectral_norm", {})
+        versions[self.hook.name + ".version"] = self.hook._version
+
+
+class _TakeOldState:
+    """Files from before `<name>_v` have the weight instead: v is what makes that weight."""
+
+    def __init__(self, hook):
+        self.hook = hook
+
+    def __call__(self, state_dict, prefix, local_metadata, strict, missing, *rest):
+        hook = self.hook
+        key = prefix + hook.name
+        version = local_metadata.get("spectral_norm", {}).get(hook.name + ".version")
+        whole = all(key + part in state_dict for part in ("_orig", "_u", "_v"))
+        if version is not None or (whole and key not in state_dict):
+            return
+        absent = [key + part for part in ("_orig", "", "_u") if key + part not in state_dict]
+        if absent:
+            if strict:
+                missing.extend(absent)
+            return
+        with no_grad():
+            original, u = state_dict[key + "_orig"], state_dict[key + "_u"]
+            sigma = (original / state_dict.pop(key)).mean()
+            matrix = _factors.as_matrix(original, hook.dim)
+            v = (matrix.t() @ matrix).pinverse() @ (matrix.t() @ u)
+            state_dict[key + "_v"] = v * (sigma / u.dot(matrix.mv(v)))
+
+
+def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
+    """A weight divided by its largest singular value, set before each call (Miyato et al., 2018).
+
+    Args:
+        module: the module; it is returned.
+        name: its parameter, which becomes `<name>_orig`.
+        n_power_iterations: how many at each call in training mode.
+        eps: keeps norms from 0.
+        dim: the dimension of the outputs; 0, and 1 for transposed convolutions, by default.
+
+    Raises:
+        RuntimeError: if it is there already.
+        ValueError: for a parameter without a value yet.
+
+    >>> torch.nn.utils.spectral_norm(torch.nn.Linear(20, 40)).weight_u.shape
+    torch.Size([40])
+    """
+    dim = _factors.output_dim(module) if dim is None else dim
+    SpectralNorm.apply(module, name, n_power_iterations, dim, eps)
+    return module
+
+
+def remove_spectral_norm(module, name="weight"):
+    """Makes a weight a parameter again; returns the module.
+
+    Raises:
+        ValueError: if spectral_norm is not on it.
+    """
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            hook.remove(module)
+            del module._forward_pre_hooks[key]
+            break
+    else:
+        raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    for hooks in (module._state_dict_hooks, module._load_state_dict_pre_hooks):
+        for key, kept in list(hooks.items()):
+            if isinstance(kept, _NoteVersion | _TakeOldState) and kept.hook.name == name:
+                del hooks[key]
+    return module
