@@ -41,6 +41,18 @@ def devices():
     return ["cuda:1" if rushlight.cuda.device_count() > 1 else "cuda:0"]
 
 
+def pytest_collection_modifyitems(config, items):
+    """On the emulated provider, what asks for no device would run nothing of it."""
+    if not EMULATED:
+        return
+    serves, rest = [], []
+    for item in items:
+        uses = "device" in item.fixturenames or "devices" in item.path.parts
+        (serves if uses else rest).append(item)
+    config.hook.pytest_deselected(items=rest)
+    items[:] = serves
+
+
 @pytest.fixture(params=devices())
 def device(request):
     """Each device in turn; the GPU is virtual, and not the current one, so that nothing can fall

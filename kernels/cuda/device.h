@@ -32,9 +32,10 @@ __device__ T shuffle_down(T v, int by) {
   if constexpr (sizeof(T) == 4 || (sizeof(T) == 8 && std::is_arithmetic_v<T>)) {
     return __shfl_down_sync(0xffffffffu, v, by);
   } else {
-    unsigned words[sizeof(T) / 4];
+    using Word = std::conditional_t<sizeof(T) % 8 == 0, unsigned long long, unsigned>;
+    Word words[sizeof(T) / sizeof(Word)];
     memcpy(words, &v, sizeof(T));
-    for (unsigned& w : words) w = __shfl_down_sync(0xffffffffu, w, by);
+    for (Word& w : words) w = __shfl_down_sync(0xffffffffu, w, by);
     memcpy(&v, words, sizeof(T));
     return v;
   }
@@ -66,6 +67,9 @@ struct Larger {  // a NaN wins
     return a != a || a > b ? a : b;
   }
 };
+
+// A call, not inlined: for tensors of more than 2^31 elements alone, in every kernel.
+HOST_DEVICE __attribute__((noinline)) inline Index divided(Index a, Index by) { return a / by; }
 
 // Items 0..numel of a shape as offsets into N operands. Made on the host, dimensions merged where
 // all operands allow it; innermost first.
@@ -100,23 +104,39 @@ struct Strided {
   bool is_dense(int k) const {  // in this order
     return rank == 0 || (rank == 1 && strides[k][0] == 1);
   }
-  HOST_DEVICE void at(Index item, Index (&offsets)[N]) const {
-    for (int k = 0; k < N; ++k) offsets[k] = 0;
+  // Calls f(dimension, the item's index along it) for each dimension.
+  template <class F>
+  HOST_DEVICE void walk(Index item, F f) const {
+    if (rank == 1) return f(0, item);
     if (numel <= 0x7fffffff) {  // the same for all threads; a 64-bit division is ten times slower
       auto rest = static_cast<std::uint32_t>(item);
       for (int d = 0; d < rank; ++d) {
         const auto size = static_cast<std::uint32_t>(sizes[d]);
-        const std::uint32_t index = rest % size;
+        f(d, Index(rest % size));
         rest /= size;
-        for (int k = 0; k < N; ++k) offsets[k] += Index(index) * strides[k][d];
       }
       return;
     }
     for (int d = 0; d < rank; ++d) {
-      const Index index = item % sizes[d];
-      item /= sizes[d];
-      for (int k = 0; k < N; ++k) offsets[k] += index * strides[k][d];
+      const Index next = divided(item, sizes[d]);
+      f(d, item - next * sizes[d]);
+      item = next;
     }
+  }
+  // The item's offsets in the first M operands.
+  template <int M>
+  HOST_DEVICE void at(Index item, Index (&offsets)[M]) const {
+    static_assert(M <= N);
+    for (int k = 0; k < M; ++k) offsets[k] = 0;
+    walk(item, [&](int d, Index index) {
+      for (int k = 0; k < M; ++k) offsets[k] += index * strides[k][d];
+    });
+  }
+  // In operand k, for k that the compiler does not know: an array of all would be local memory.
+  HOST_DEVICE Index offset(int k, Index item) const {
+    Index sum = 0;
+    walk(item, [&](int d, Index index) { sum += index * strides[k][d]; });
+    return sum;
   }
 };
 

@@ -49,15 +49,22 @@ bool is_dense(const PointwiseJob& job, int outputs, int operands, unsigned bools
 namespace {
 
 struct Table {
-  PointwiseRow rows[op_count(PointwiseOps{})];
+  PointwiseRow rows[op_count(PointwiseOps{})] = {};
   Table() {
     PointwiseRow* to = write_arithmetic_rows(rows);
+    PointwiseRow* wide = write_wide_arithmetic_rows(rows);
     to = write_selection_rows(to);
+    wide = write_wide_selection_rows(wide);
     to = write_comparison_rows(to);
+    wide = write_wide_comparison_rows(wide);
     to = write_exponential_rows(to);
+    wide = write_wide_exponential_rows(wide);
     to = write_trigonometric_rows(to);
+    wide = write_wide_trigonometric_rows(wide);
     to = write_activation_rows(to);
+    wide = write_wide_activation_rows(wide);
     write_loss_rows(to);
+    write_wide_loss_rows(wide);
   }
 };
 const PointwiseRow& row_at(int op) {

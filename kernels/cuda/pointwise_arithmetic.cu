@@ -1,5 +1,4 @@
-// The kernels of kernels/pointwise/arithmetic.h. A file of its own so that each compiles in
-// seconds.
+// The kernels of kernels/pointwise/arithmetic.h that compute in float.
 #include "pointwise_kernels.h"
 
 namespace rushlight::gpu {

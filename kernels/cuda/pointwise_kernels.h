@@ -29,9 +29,20 @@ struct Memory<Integer> {
   using type = std::int64_t;
 };
 
+// Four neighbours in memory, moved at once.
 template <class S>
 struct alignas(sizeof(S) * kVector) Four {
   S of[kVector];
+  __device__ S get(int e) const { return of[e]; }
+  __device__ void set(int e, S v) { of[e] = v; }
+};
+template <>
+struct Four<bool> {  // single bytes would lie in local memory
+  std::uint32_t word;
+  __device__ bool get(int e) const { return word >> 8 * e & 0xff; }
+  __device__ void set(int e, bool v) {
+    word = (word & ~(0xffu << 8 * e)) | std::uint32_t(v) << 8 * e;
+  }
 };
 
 // The formula's type of input i, and of memory that holds it.
@@ -86,7 +97,7 @@ __device__ auto strided_input(const PointwiseJob& job, const Index* at) {
 template <class Op, class K, class T>
 __global__ void pointwise_strided(PointwiseJob job) {
   for (Index i = first_item(); i < job.items.numel; i += stride()) {
-    Index at[kMostOperands];
+    Index at[K::kOut + K::kIn];
     job.items.at(i, at);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       const auto results =
@@ -114,9 +125,10 @@ __device__ auto dense_input(const PointwiseJob& job, Index at, int count) {
   if (count == kVector)
     four = *reinterpret_cast<const Four<V>*>(from);
   else
-    for (int e = 0; e < count; ++e) four.of[e] = from[e];
+    for (int e = 0; e < kVector; ++e)
+      if (e < count) four.set(e, load(from + e));
   for (int e = 0; e < kVector; ++e) {
-    result.of[e] = V(load(four.of + e));
+    result.of[e] = four.get(e);
     if constexpr (i + 1 == K::kIn) result.of[e] = nearer<Op>(result.of[e]);
   }
   return result;
@@ -132,10 +144,10 @@ __global__ void pointwise_dense(PointwiseJob job) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       [&](auto... four) {
         using R = std::conditional_t<K::bool_result, bool, float>;
-        Four<R> results[K::kOut];
+        Four<R> results[K::kOut] = {};
         for (int e = 0; e < kVector; ++e) {
           const auto one = apply_formula<Op, K, float>(job.parameters, four.of[e]...);
-          for (int o = 0; o < K::kOut; ++o) results[o].of[e] = static_cast<R>(one.of[o]);
+          for (int o = 0; o < K::kOut; ++o) results[o].set(e, static_cast<R>(one.of[o]));
         }
         for (int o = 0; o < K::kOut; ++o) {
           R* to = static_cast<R*>(job.data[o]);
@@ -143,7 +155,8 @@ __global__ void pointwise_dense(PointwiseJob job) {
           if (count == kVector)
             *reinterpret_cast<Four<R>*>(to + i) = results[o];
           else
-            for (int e = 0; e < count; ++e) to[i + e] = results[o].of[e];
+            for (int e = 0; e < kVector; ++e)
+              if (e < count) to[i + e] = results[o].get(e);
         }
       }(dense_input<Op, K, I>(job, i, count)...);
     }(std::make_index_sequence<K::kIn>{});
@@ -171,26 +184,32 @@ struct PointwiseRow {
   bool divides;
 };
 
+// What is computed in float, and the rest: in files of their own, so that each compiles in seconds.
 template <class Op>
-PointwiseRow row_of() {
+void fill_row(PointwiseRow& row) {
   using T = Traits<Op>;
-  PointwiseRow row = {{}, {}, T::divides};
-  if constexpr (T::on_floats) {
-    row.forward[0] = run_pointwise<Op, Forward<Op>, float>;
-    row.forward[1] = run_pointwise<Op, Forward<Op>, double>;
-  }
+  row.divides = T::divides;
+  if constexpr (T::on_floats) row.forward[0] = run_pointwise<Op, Forward<Op>, float>;
+  if constexpr (T::differentiable) row.backward[0] = run_pointwise<Op, Backward<Op>, float>;
+}
+template <class Op>
+void fill_wide_row(PointwiseRow& row) {
+  using T = Traits<Op>;
+  if constexpr (T::on_floats) row.forward[1] = run_pointwise<Op, Forward<Op>, double>;
   if constexpr (T::on_integers) row.forward[2] = run_pointwise<Op, Forward<Op>, Integer>;
-  if constexpr (T::differentiable) {
-    row.backward[0] = run_pointwise<Op, Backward<Op>, float>;
-    row.backward[1] = run_pointwise<Op, Backward<Op>, double>;
-  }
-  return row;
+  if constexpr (T::differentiable) row.backward[1] = run_pointwise<Op, Backward<Op>, double>;
 }
 
-// Writes the rows of one list; each file pointwise_<topic>.cu defines its own.
+// Writes the rows of one list; each file pointwise_<topic>.cu defines its own, and each
+// pointwise_<topic>_wide.cu for the wide types.
 template <class... Ops>
 PointwiseRow* write_rows(PointwiseRow* to, OpList<Ops...>) {
-  ((*to++ = row_of<Ops>()), ...);
+  (fill_row<Ops>(*to++), ...);
+  return to;
+}
+template <class... Ops>
+PointwiseRow* write_wide_rows(PointwiseRow* to, OpList<Ops...>) {
+  (fill_wide_row<Ops>(*to++), ...);
   return to;
 }
 PointwiseRow* write_arithmetic_rows(PointwiseRow* to);
@@ -200,5 +219,12 @@ PointwiseRow* write_exponential_rows(PointwiseRow* to);
 PointwiseRow* write_trigonometric_rows(PointwiseRow* to);
 PointwiseRow* write_activation_rows(PointwiseRow* to);
 PointwiseRow* write_loss_rows(PointwiseRow* to);
+PointwiseRow* write_wide_arithmetic_rows(PointwiseRow* to);
+PointwiseRow* write_wide_selection_rows(PointwiseRow* to);
+PointwiseRow* write_wide_comparison_rows(PointwiseRow* to);
+PointwiseRow* write_wide_exponential_rows(PointwiseRow* to);
+PointwiseRow* write_wide_trigonometric_rows(PointwiseRow* to);
+PointwiseRow* write_wide_activation_rows(PointwiseRow* to);
+PointwiseRow* write_wide_loss_rows(PointwiseRow* to);
 
 }  // namespace rushlight::gpu

@@ -45,8 +45,9 @@ __device__ Words words_of(Fill f, Index item) {
   return c;
 }
 
+// Angles in half turns: for any angle, CUDA's functions keep a table in local memory.
 __device__ double normal_of(const Words& w) {  // 1 - u: the logarithm of 0 never occurs
-  return std::sqrt(-2 * std::log(1 - w.unit(0))) * std::cos(6.283185307179586477 * w.unit(1));
+  return std::sqrt(-2 * std::log(1 - w.unit(0))) * cospi(2 * w.unit(1));
 }
 
 // Each distribution is a function of the words, in double or 64 bits.
@@ -86,7 +87,8 @@ struct Geometric {
 struct Cauchy {
   double median, sigma;
   __device__ double operator()(const Words& w) const {
-    return median + sigma * std::tan(3.14159265358979323846 * (w.unit() - 0.5));
+    const double half_turns = w.unit() - 0.5;
+    return median + sigma * (sinpi(half_turns) / cospi(half_turns));
   }
 };
 

@@ -1,6 +1,7 @@
 // Reductions as the device's threads run them. Each policy says what a thread holds (Lane), how it
-// takes an element, and how lanes are joined; totals are double for floating elements and 64-bit
-// integers for the others, so that the last step is one for all.
+// takes an element, and how the totals that lanes end in are joined (Joined, which policies share);
+// totals are double for floating elements and 64-bit integers for the others, so that the last step
+// is one for all.
 #pragma once
 #include "../reduce.h"
 #include "device.h"
@@ -11,16 +12,28 @@ template <class T>
 inline constexpr bool kFloating = std::is_floating_point_v<Compute<T>>;
 
 struct ReduceNumbers {
-  double center = 0;     // of the output: its mean or largest value, where a policy wants it
+  double center = 0;  // of the output: its mean or largest value, where a policy wants it
   double parameter = 0;  // the order of a norm
 };
 
+template <class V>
+struct AddTotals {
+  using Joined = AddTotals;
+  using Total = V;
+  static constexpr V kStart = 0;
+  __device__ static V join(V a, V b) { return a + b; }
+};
+template <class V>
+struct MultiplyTotals {
+  using Joined = MultiplyTotals;
+  using Total = V;
+  static constexpr V kStart = 1;
+  __device__ static V join(V a, V b) { return a * b; }
+};
+
 template <class T>
-struct SumLane {
+struct SumLane : AddTotals<std::conditional_t<kFloating<T>, double, std::uint64_t>> {
   using Lane = std::conditional_t<kFloating<T>, Compute<T>, std::uint64_t>;
-  using Total = std::conditional_t<kFloating<T>, double, std::uint64_t>;
-  static constexpr Total kStart = 0;
-  __device__ static Total join(Total a, Total b) { return a + b; }
 };
 template <class T>
 struct Sum : SumLane<T> {
@@ -65,24 +78,18 @@ struct Exponentials : SumLane<T> {
   }
 };
 template <class T>
-struct Product {
+struct Product : MultiplyTotals<typename SumLane<T>::Total> {
   using Lane = typename SumLane<T>::Lane;
-  using Total = typename SumLane<T>::Total;
-  static constexpr Total kStart = 1;
   __device__ static Lane step(Lane a, Compute<T> x, ReduceNumbers) {
     return a * static_cast<Lane>(x);
   }
-  __device__ static Total join(Total a, Total b) { return a * b; }
 };
 template <class T>
-struct Count {
+struct Count : AddTotals<std::int64_t> {
   using Lane = std::int64_t;
-  using Total = std::int64_t;
-  static constexpr Total kStart = 0;
   __device__ static Lane step(Lane a, Compute<T> x, ReduceNumbers) {
     return a + (x != Compute<T>(0));
   }
-  __device__ static Total join(Total a, Total b) { return a + b; }
 };
 
 // A NaN once taken stays.
@@ -92,18 +99,22 @@ __device__ V better(V a, V b) {
     if (a != a || b != b) return a != a ? a : b;
   return (kLargest ? b > a : b < a) ? b : a;
 }
+template <class V, bool kLargest>
+struct ExtremeTotals {
+  using Joined = ExtremeTotals;
+  using Total = V;
+  using Limits = std::numeric_limits<V>;
+  static constexpr V kStart = std::is_floating_point_v<V>
+                                  ? (kLargest ? -Limits::infinity() : Limits::infinity())
+                                  : (kLargest ? Limits::lowest() : Limits::max());
+  __device__ static V join(V a, V b) { return better<kLargest>(a, b); }
+};
 template <class T, bool kLargest>
-struct Extreme {
+struct Extreme : ExtremeTotals<std::conditional_t<kFloating<T>, double, std::int64_t>, kLargest> {
   using Lane = std::conditional_t<kFloating<T>, Compute<T>, std::int64_t>;
-  using Total = std::conditional_t<kFloating<T>, double, std::int64_t>;
-  using Limits = std::numeric_limits<Total>;
-  static constexpr Total kStart = kFloating<T>
-                                      ? (kLargest ? -Limits::infinity() : Limits::infinity())
-                                      : (kLargest ? Limits::lowest() : Limits::max());
   __device__ static Lane step(Lane a, Compute<T> x, ReduceNumbers) {
     return better<kLargest>(a, static_cast<Lane>(x));
   }
-  __device__ static Total join(Total a, Total b) { return better<kLargest>(a, b); }
 };
 template <class T, bool kLargest>
 struct AbsoluteExtreme : Extreme<T, kLargest> {
@@ -129,7 +140,7 @@ enum class Finish : int {
 };
 struct FinishNumbers {
   Finish kind = Finish::none;
-  double count = 0;      // of elements in a reduction
+  double count = 0;  // of elements in a reduction
   double parameter = 0;  // the correction of a variance, the order of a norm
 };
 template <class Total>

@@ -75,8 +75,8 @@ void scan(Scan kind, const View& out, const View& in, int dim) {
     using Sum = std::conditional_t<std::is_floating_point_v<C>, double, std::uint64_t>;
     const auto run = [&](auto start, auto join) {
       launch("scan", scan_lines<C, decltype(start), decltype(join)>,
-             blocks_for(lines.starts.numel, 1), kThreads, kThreads * sizeof(start), lines,
-             Reader<C>(in), out.data, out.dtype, start, join);
+             blocks_for(lines.starts.numel, 1), threads_for(lines.length), kThreads * sizeof(start),
+             lines, Reader<C>(in), out.data, out.dtype, start, join);
     };
     if (kind == Scan::sum) return run(Sum(0), AddStep{});
     if (kind == Scan::product) return run(Sum(1), MultiplyStep{});
@@ -133,7 +133,7 @@ void extreme(bool largest, const View& values, const View& indices, const View& 
   if (in.numel == 0) return;
   const Lines<3> lines(dim, in, values, indices);
   compute_any(in.dtype, [&]<class C>(Type<C>) {
-    launch("scan", extreme_lines<C>, blocks_for(lines.starts.numel, 1), kThreads,
+    launch("scan", extreme_lines<C>, blocks_for(lines.starts.numel, 1), threads_for(lines.length),
            kThreads * sizeof(SoFar<C>), lines, Reader<C>(in), Writer<C>(values),
            indices.as<Index>(), largest);
   });

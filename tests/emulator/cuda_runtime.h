@@ -38,8 +38,7 @@ namespace emulator {
 void block_barrier();
 void warp_barrier();
 int lane();
-void* warp_slot(int lane);  // 8 bytes
-unsigned live_lanes();      // of this warp: those that have not ended
+void exchange(void* value, std::size_t bytes, int from);  // stays where there is no such lane
 }  // namespace emulator
 
 inline void __syncthreads() { emulator::block_barrier(); }
@@ -49,13 +48,8 @@ inline void __threadfence() {}
 template <class T>
 T emulated_shuffle(T v, int from) {
   static_assert(sizeof(T) <= 8);
-  std::memcpy(emulator::warp_slot(emulator::lane()), &v, sizeof v);
-  emulator::warp_barrier();
-  T result = v;
-  if (from >= 0 && from < 32 && (emulator::live_lanes() >> from & 1))
-    std::memcpy(&result, emulator::warp_slot(from), sizeof result);
-  emulator::warp_barrier();
-  return result;
+  emulator::exchange(&v, sizeof v, from);
+  return v;
 }
 template <class T>
 T __shfl_down_sync(unsigned, T v, unsigned by) {
@@ -108,6 +102,10 @@ inline std::uint64_t __umul64hi(std::uint64_t a, std::uint64_t b) {
   return std::uint64_t((unsigned __int128)(a)*b >> 64);
 }
 inline unsigned __umulhi(unsigned a, unsigned b) { return unsigned(std::uint64_t(a) * b >> 32); }
+#if !__GLIBC_PREREQ(2, 41)
+inline double cospi(double x) { return std::cos(3.14159265358979323846 * x); }
+inline double sinpi(double x) { return std::sin(3.14159265358979323846 * x); }
+#endif
 
 // The runtime.
 enum cudaError_t {

@@ -72,7 +72,14 @@ struct Fiber {
 std::vector<Fiber*> idle;
 State state[1024];
 Fiber* fiber_of[1024];
-alignas(8) char slots[1024][8];
+uint3 place[1024];
+// What a lane shows to its warp in its n-th exchange. Two sets in turn: who is ahead by one writes
+// into the other, so that one meeting an exchange is enough.
+struct Slot {
+  std::uint64_t turn;
+  char bytes[8];
+} slots[2][1024];
+std::uint64_t turns[1024], first_turn;
 Fiber* current;
 int next_fresh, end_fresh, threads;
 void* scheduler;
@@ -89,10 +96,7 @@ void leave() {
   __sanitizer_finish_switch_fiber(self->fake_stack, &main_stack, &main_size);
 }
 
-void set_thread(int i) {
-  const unsigned t = unsigned(i);
-  threadIdx = {t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
-}
+void set_thread(int i) { threadIdx = place[i]; }
 
 [[noreturn]] void work() {
   __sanitizer_finish_switch_fiber(nullptr, &main_stack, &main_size);
@@ -125,7 +129,9 @@ Fiber* take_idle() {
     std::fputs("emulator: no memory for the stack of a thread\n", stderr);
     std::abort();
   }
-  auto** top = reinterpret_cast<void**>(f->stack + kStack);
+  // Stacks begin at different places of their pages: at one, all would share a few lines of cache.
+  static int made = 0;
+  auto** top = reinterpret_cast<void**>(f->stack + kStack - made++ % 59 * 832);
   top[-2] = reinterpret_cast<void*>(&work);  // where the switch returns to
   f->stack_pointer = top - 8;  // below it, room for six registers
   return f;
@@ -178,7 +184,11 @@ void run_warp(int begin, int end) {
 
 void run_block(std::size_t shared, bool reverse) {
   if (shared) std::memset(rushlight::gpu::dynamic_shared, 0xff, shared);
-  for (int i = 0; i < threads; ++i) state[i] = State::fresh;
+  first_turn += std::uint64_t(1) << 32;  // no slot of an earlier block is mistaken for one of this
+  for (int i = 0; i < threads; ++i) {
+    state[i] = State::fresh;
+    turns[i] = first_turn;
+  }
   const int warps = (threads + 31) / 32;
   for (bool alive = true; alive;) {
     alive = false;
@@ -197,13 +207,16 @@ void run_block(std::size_t shared, bool reverse) {
 void block_barrier() { wait(State::at_block); }
 void warp_barrier() { wait(State::at_warp); }
 int lane() { return current->thread % 32; }
-void* warp_slot(int l) { return slots[current->thread / 32 * 32 + l]; }
-unsigned live_lanes() {
-  const int begin = current->thread / 32 * 32;
-  unsigned mask = 0;
-  for (int i = 0; i < 32 && begin + i < threads; ++i)
-    mask |= unsigned(state[begin + i] != State::done) << i;
-  return mask;
+void exchange(void* value, std::size_t bytes, int from) {
+  const int self = current->thread;
+  const std::uint64_t turn = ++turns[self];
+  Slot* set = slots[turn & 1];
+  set[self].turn = turn;
+  std::memcpy(set[self].bytes, value, bytes);
+  warp_barrier();
+  if (from < 0 || from >= 32) return;
+  const Slot& other = set[self / 32 * 32 + from];
+  if (other.turn == turn) std::memcpy(value, other.bytes, bytes);
 }
 
 cudaError_t run(const cudaLaunchConfig_t& c, void (*call)(void*), void* made) {
@@ -220,6 +233,8 @@ cudaError_t run(const cudaLaunchConfig_t& c, void (*call)(void*), void* made) {
   body = call;
   kernel = made;
   threads = int(many);
+  for (unsigned t = 0; t < many; ++t)
+    place[t] = {t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
   auto* arena = reinterpret_cast<char*>(rushlight::gpu::dynamic_shared);
   const std::size_t beyond = (c.dynamicSmemBytes + 7) / 8 * 8;
   __asan_poison_memory_region(arena + beyond, rushlight::gpu::kMostShared - beyond);
