@@ -11,6 +11,7 @@ import textwrap
 import pytest
 
 import rushlight as torch
+from rushlight import nn
 from tests.conftest import EMULATED, REAL
 
 real = pytest.mark.skipif(not REAL, reason="needs the provider of real GPUs")
@@ -189,6 +190,50 @@ def test_random_numbers_follow_the_seed():
     assert abs(first.mean().item() - 0.5) < 0.05 and abs(normal.mean().item()) < 0.15
     assert abs(normal.std().item() - 1) < 0.1
     assert sorted(torch.randperm(50, device="cuda").tolist()) == list(range(50))
+
+
+def small_network():
+    """The same weights in each call."""
+    torch.manual_seed(3)
+    return nn.Sequential(
+        nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+        nn.Linear(36, 5),
+    )  # fmt: skip
+
+
+def losses_of(model, device, steps=3):
+    """Of a few steps of training on `device`."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    generator = torch.Generator().manual_seed(5)
+    x = torch.randn(6, 3, 8, 8, generator=generator).to(device)
+    y = (torch.arange(6) % 5).to(device)
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+@real
+def test_a_network_trains_as_on_the_cpu():
+    expected = losses_of(small_network(), "cpu")
+    assert losses_of(small_network().to("cuda"), "cuda") == pytest.approx(expected, rel=1e-4)
+
+
+@real
+@pytest.mark.skipif(REAL and torch.cuda.device_count() < 2, reason="needs two GPUs")
+def test_replicas_train_as_one():
+    def network(device):  # batch norm would see half of the batch
+        model = small_network()
+        model[1] = nn.Identity()
+        return model.to(device)
+
+    expected = losses_of(network("cpu"), "cpu")
+    replicas = nn.DataParallel(network("cuda:0"), device_ids=[0, 1])
+    assert losses_of(replicas, "cuda:0") == pytest.approx(expected, rel=1e-4)
 
 
 @real

@@ -19,9 +19,9 @@ BUGS = [
     ("no barrier before the carry is read", "scan",
      "      shared[threadIdx.x] = v;\n      __syncthreads();\n      carry",
      "      shared[threadIdx.x] = v;\n      carry", "ops/test_scan.py"),
-    ("the last element is left out", "reduce",
+    ("the last element is left out", "reduce_kernels.h",
      "r < job.reduced.numel;", "r + 1 < job.reduced.numel;", "ops/test_reduce.py"),
-    ("half of the block is not joined", "reduce",
+    ("half of the block is not joined", "reduce_kernels.h",
      "int half = high / 2; half > 0;", "int half = high / 2; half > 1;", "ops/test_reduce.py"),
     ("a padded row is read as if it were not", "copy",
      "tile[x * (kTile + 1) + k]", "tile[x * kTile + k]", "ops/test_sort.py ops/test_pointwise.py"),
@@ -99,10 +99,12 @@ def main():
          f"-DPython_EXECUTABLE={sys.executable}", f"-Dpybind11_DIR={pybind}"],
         check=True, capture_output=True,
     )  # fmt: skip
+    chosen = [bug for bug in BUGS if not words or any(w in bug[1] for w in words)]
+    used = sorted({test for bug in chosen for test in bug[4].split()})
+    if build().returncode or suite_fails(" ".join(used)):
+        sys.exit("without a bug put in, the build or its tests fail: nothing can be learnt")
     missed = 0
-    for what, stem, right, wrong, tests in BUGS:
-        if words and not any(w in stem for w in words):
-            continue
+    for what, stem, right, wrong, tests in chosen:
         file = COPY / "kernels/cuda" / (stem if "." in stem else stem + ".cu")
         text = file.read_text()
         assert text.count(right) >= 1, f"{stem}: the text of '{what}' has changed"
