@@ -198,7 +198,7 @@ def _machine():
     yield "deep tuple as key", b"})" + b"\x85" * MANY + b"Ns."
     yield "deep marks", b"(" * MANY + b"t" * MANY + b"."
     yield "attributes of an OrderedDict", b"ccollections\nOrderedDict\n)R]b."
-    yield "half a million lists", b"]" * 500_000 + b"."
+    yield "a million lists", b"]" * 1_000_000 + b"."
 
 
 def harmless_pickles():

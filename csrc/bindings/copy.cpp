@@ -208,7 +208,7 @@ tensor([1., 2.], dtype=torch.float64))");
                "torch.zeros(2).copy_(torch.tensor([1, 2]))\ntensor([1., 2.])");
   op<&fill_op>(m, "fill_(self, value)", kMethod,
                "Writes value into every element.\n\n>>> torch.zeros(2).fill_(3)\ntensor([3., 3.])");
-  op<&zero_op>(m, "zero_(self)", kMethod,
+  op<&zero_op>(m, "zero_(self)", As::both,
                "Writes 0 into every element.\n\n>>> torch.ones(2).zero_()\ntensor([0., 0.])");
   op<&item_op>(m, "item(self)", kMethod,
                "The one element as a Python number.\n\nRaises:\n    RuntimeError: if there is not "

@@ -333,12 +333,22 @@ Tensor index_put_in_place(const Tensor& self, const std::vector<Tensor>& indices
   index_put_(self, indices, values, accumulate);
   return self;
 }
-py::object nonzero_op(const Tensor& input, bool as_tuple) {
-  return py::reinterpret_steal<py::object>(as_tuple ? to_python(nonzero_tuple(input))
-                                                    : to_python(nonzero(input)));
+py::object nonzero_op(const Tensor& input, bool as_tuple, Out out) {
+  if (out && as_tuple)
+    fail<RuntimeError>("nonzero does not support the out kwarg when as_tuple is True");
+  if (out && out->dtype() != DType::int64)
+    fail<RuntimeError>("nonzero: Expected out tensor to have scalar type Long but got scalar type",
+                       scalar_name(out->dtype()));
+  return py::reinterpret_steal<py::object>(
+      as_tuple ? to_python(nonzero_tuple(input))
+               : to_python(deliver("nonzero", out, nonzero(input))));
 }
-Tensor gather_op(const Tensor& input, std::int64_t dim, const Tensor& index, bool) {
-  return gather(input, dim, index);
+Tensor gather_op(const Tensor& input, std::int64_t dim, const Tensor& index, bool, Out out) {
+  return deliver_exactly("gather", out, gather(input, dim, index));
+}
+Tensor index_select_op(const Tensor& input, std::int64_t dim, const Tensor& index, Out out) {
+  if (out) check_no_internal_overlap(*out, "index_select");  // even one of another size
+  return deliver("index_select", out, index_select(input, dim, index));
 }
 Tensor scatter_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value) {
   return scatter(input, dim, index,
@@ -390,7 +400,7 @@ Tensor scatter_add_in_place(const Tensor& self, std::int64_t dim, const Tensor& 
 }  // namespace
 
 void bind_indexing(py::module_& m) {
-  op_with_out<&index_select>(
+  op<&index_select_op>(
       m, "index_select(input, dim, index, *, out=None)", As::both,
       "The indices of a dimension that a vector names.\n\n>>> torch.index_select(torch.arange(4) * "
       "10, 0, torch.tensor([2, 0]))\ntensor([20,  0])");
@@ -398,7 +408,7 @@ void bind_indexing(py::module_& m) {
       m, "masked_select(input, mask, *, out=None)", As::both,
       "The elements where mask holds, in one dimension.\n\n>>> "
       "torch.arange(3).masked_select(torch.tensor([True, False, True]))\ntensor([0, 2])");
-  op<&nonzero_op>(m, "nonzero(input, *, as_tuple=False)", As::both,
+  op<&nonzero_op>(m, "nonzero(input, *, as_tuple=False, out=None)", As::both,
                   "The positions of all elements that are not 0.\n\n>>> "
                   "torch.nonzero(torch.tensor([0, 5, 7]))\ntensor([[1],\n        [2]])");
   op<&rushlight::nonzero>(m, "argwhere(input)", As::both,
@@ -424,9 +434,8 @@ Args:
       m, "index_add(input, dim, index, source, *, alpha=1, out=None)", As::both,
       "A copy of input with source added at the indices of a dimension.\n\n>>> "
       "torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.ones(2))\ntensor([2., 0., 0.])");
-  op_with_out<&gather_op>(
-      m, "gather(input, dim, index, *, sparse_grad=False, out=None)", As::both,
-      R"(out[i][j] = input[index[i][j]][j] for dim 0, and so on for other dimensions.
+  op<&gather_op>(m, "gather(input, dim, index, *, sparse_grad=False, out=None)", As::both,
+                 R"(out[i][j] = input[index[i][j]][j] for dim 0, and so on for other dimensions.
 
 Args:
     input: the tensor to read.

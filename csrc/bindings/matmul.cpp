@@ -26,9 +26,8 @@ Tensor written(const char* name, const Out& out, F compute) {
     fail<RuntimeError>(name,
                        "(): functions with out=... arguments don't support automatic "
                        "differentiation, but one of the arguments requires grad.");
-  if (made.dtype() != out->dtype())
-    fail<RuntimeError>("Expected out tensor to have dtype ", made.dtype(), ", but got ",
-                       out->dtype(), " instead");
+  check_exact(out, made.dtype());
+  check_no_internal_overlap(*out, name);
   check_same_device(name, made, "input", *out, "out");
   const GradMode off(false);
   resize_output(*out, made.shape());
@@ -62,8 +61,8 @@ Tensor sum_out(const Tensor& input, const Tensor& a, const Tensor& b, Scalar bet
   return written("addmm", out, [&] { return F(input, a, b, beta, alpha); });
 }
 
-Tensor linear_op(const Tensor& input, const Tensor& weight, std::optional<Tensor> bias) {
-  return linear(input, weight, bias);
+Tensor linear_op(const Tensor& input, const Tensor& weight, std::optional<Tensor> bias, Out out) {
+  return written("linear", out, [&] { return linear(input, weight, bias); });
 }
 Tensor bilinear_op(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                    std::optional<Tensor> bias) {
@@ -151,8 +150,9 @@ tensor([[2., 6.]]))");
   op_in_place<&baddbmm>(m, "baddbmm_(self, batch1, batch2, *, beta=1, alpha=1)");
   op_in_place<&addbmm>(m, "addbmm_(self, batch1, batch2, *, beta=1, alpha=1)");
   op_in_place<&addr>(m, "addr_(self, vec1, vec2, *, beta=1, alpha=1)");
-  op<casting<&linear_op, kLower>>(m, "linear(input, weight, bias=None)", As::function,
-                                  R"(input @ weight.T + bias
+  op<casting<&linear_op, with_out(kLower)>>(m, "linear(input, weight, bias=None, *, out=None)",
+                                            As::function,
+                                            R"(input @ weight.T + bias
 
 Shape: input (*, in), weight (out, in), bias (out) give (*, out).
 

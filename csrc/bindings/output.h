@@ -37,6 +37,17 @@ inline Tensor deliver(const char* op, const Out& out, Tensor result) {
   return *out;
 }
 
+// For the ops whose result is not cast.
+inline void check_exact(const Out& out, DType dtype) {
+  if (out && out->dtype() != dtype)
+    fail<RuntimeError>("Expected out tensor to have dtype ", c_name(dtype), ", but got ",
+                       c_name(out->dtype()), " instead");
+}
+inline Tensor deliver_exactly(const char* op, const Out& out, Tensor result) {
+  check_exact(out, result.dtype());
+  return deliver(op, out, std::move(result));
+}
+
 using OutPair = std::optional<std::tuple<Tensor, Tensor>>;
 inline std::tuple<Tensor, Tensor> deliver(const char* op, const OutPair& out,
                                           std::tuple<Tensor, Tensor> pair) {

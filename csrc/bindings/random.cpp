@@ -80,6 +80,8 @@ Tensor bernoulli_each(const Tensor& input, G g, Out out) {
 }
 Tensor bernoulli_of(const Tensor& input, double p, G g) { return bernoulli(input, p, g); }
 Tensor multinomial_op(const Tensor& input, std::int64_t n, bool replacement, G g, Out out) {
+  if (out && out->dtype() != DType::int64)
+    fail<RuntimeError>("multinomial expects Long tensor out, got: ", scalar_name(out->dtype()));
   return deliver("multinomial", out, multinomial(input, n, replacement, g));
 }
 

@@ -8,6 +8,8 @@
 #include "bindings/output.h"
 #include "bindings/return_types.h"
 #include "bindings/signature.h"
+#include "ops/linalg.h"
+#include "ops/ops.h"
 
 namespace py = pybind11;
 
@@ -51,6 +53,10 @@ Tensor amin_op(const Tensor& x, Dims dim, bool keepdim, Out out) {
   return deliver("amin", out, amin(x, of(dim), keepdim));
 }
 Named aminmax_op(const Tensor& x, Dim dim, bool keepdim, OutPair out) {
+  if (out) {
+    check_exact(std::get<0>(*out), x.dtype());
+    check_exact(std::get<1>(*out), x.dtype());
+  }
   return {Returns::aminmax, deliver("aminmax", out, aminmax(x, dim, keepdim))};
 }
 Tensor argmax_op(const Tensor& x, Dim dim, bool keepdim, Out out) {
@@ -115,11 +121,26 @@ Tensor norm_number(const Tensor& x, std::optional<double> p, Dims dim, bool keep
                    Out out) {
   return vector_norm_op(x, p.value_or(2), dim, keepdim, dtype, out);
 }
+// The sum of the singular values of the matrices that two dimensions are.
+Tensor nuclear_norm(const Tensor& x, Dims dim, bool keepdim) {
+  Shape at;
+  for (int d = 0; d < (dim ? dim->rank : x.dim()); ++d) at.push_back(dim ? (*dim)[d] : d);
+  if (at.rank != 2)
+    fail<RuntimeError>("linalg.matrix_norm: dim must be a 2-tuple. Got ", at.view());
+  for (int k = 0; k < 2; ++k) at[k] = wrap_dim(at[k], x.dim());
+  if (at[0] == at[1])
+    fail<RuntimeError>("linalg.matrix_norm: dims must be different. Got (", at[0], ", ", at[1],
+                       ")");
+  const Tensor matrices = movedim(x, at.view(), Shape{-2, -1}.view());
+  Tensor norms = sum(std::get<1>(linalg_svd("linalg.matrix_norm", matrices, false, false)),
+                     Shape{-1}.view(), false);
+  if (!keepdim) return norms;
+  if (at[1] < at[0]) std::swap(at[0], at[1]);
+  return unsqueeze(unsqueeze(norms, at[0]), at[1]);
+}
 Tensor norm_named(const Tensor& x, std::string_view p, Dims dim, bool keepdim, Dt dtype, Out out) {
   if (p == "nuc")
-    fail<NotImplementedError>(
-        "norm(): the nuclear norm needs singular values, which are not in "
-        "rushlight");
+    return deliver("norm", out, nuclear_norm(dtype ? to(x, *dtype) : x, dim, keepdim));
   if (p != "fro")
     fail<RuntimeError>("norm(): p must be a number, inf, -inf, 'fro' or 'nuc', not ", p);
   if (dim && dim->rank > 2)

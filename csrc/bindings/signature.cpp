@@ -2,6 +2,7 @@
 #include "bindings/signature.h"
 
 #include <pybind11/eval.h>
+#include <unordered_set>
 
 namespace py = pybind11;
 
@@ -100,24 +101,87 @@ static int place_of(PyObject* key, const std::vector<Signature::Parameter>& para
   return i;
 }
 
+// Arguments in an order that torch still takes, with a warning: a factor before what it multiplies.
+// add(input, alpha, other), addcmul(input, value, tensor1, tensor2), addmm(beta, input, mat1, mat2)
+// and addmm(beta, input, alpha, mat1, mat2); a method's own tensor stands first in all of them.
+struct OldOrder {
+  int count = 0;  // of factors; 0: the call is none of these
+  std::pair<int, PyObject*> factors[2];  // parameter, value
+
+  OldOrder(const Signature& s, PyObject* self, PyObject* const* args, Py_ssize_t n,
+           PyObject** values) {
+    const Py_ssize_t own = self != nullptr, extra = own + n - s.positional;
+    const auto given = [&](Py_ssize_t i) { return i < own ? self : args[i - own]; };
+    const auto add = [&](const char* name, Py_ssize_t at) {
+      for (int i = s.positional; i < int(s.parameters.size()); ++i)
+        if (s.parameters[std::size_t(i)].name == name &&
+            (PyFloat_Check(given(at)) || PyLong_Check(given(at)))) {
+          factors[count++] = {i, given(at)};
+          taken_[count - 1] = at;
+          return true;
+        }
+      return false;
+    };
+    if (extra < 1 || extra > 2) return;
+    const auto& last = s.parameters;
+    const bool sum =
+        std::any_of(last.begin(), last.end(), [](auto& p) { return p.name == "beta"; });
+    if (sum) {
+      if (add("beta", own) && extra == 2) add("alpha", 2);
+    } else if (extra == 1 && !add("value", 1)) {
+      add("alpha", 1);
+    }
+    if (count != extra) {
+      count = 0;
+      return;
+    }
+    for (Py_ssize_t i = 0, to = 0; i < own + n; ++i)
+      if (i != taken_[0] && !(count == 2 && i == taken_[1])) values[to++] = given(i);
+  }
+
+ private:
+  Py_ssize_t taken_[2];
+};
+
+// false with the warning as an error.
+static bool warn_of_old_order(const Signature& s) {
+  static std::unordered_set<const Signature*> warned;
+  if (!warned.insert(&s).second) return true;
+  const std::string text = "This overload of " + s.name +
+                           " is deprecated: a factor before what it multiplies\nConsider using one "
+                           "of the following signatures instead:\n\t" +
+                           s.text;
+  return PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) == 0;
+}
+
 bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
                      PyObject** values, std::pair<PyObject* const*, Py_ssize_t>& rest) const {
   const int count = int(parameters.size());
   PyObject* const* keyword_values = args + n;
   int filled = 0;
+  std::pair<int, PyObject*> factors[2];
+  int moved = 0;
   if (self) values[filled++] = self;
   if (filled + n > positional ||
       (variadic && filled + n == positional && !PySequence_Check(args[n - 1]))) {
-    if (!variadic) {
+    if (const OldOrder old(*this, self, args, variadic ? 0 : n, values); old.count) {
+      if (!warn_of_old_order(*this)) return false;
+      std::copy(old.factors, old.factors + old.count, factors);
+      moved = old.count;
+      filled = positional;
+      n = 0;
+    } else if (!variadic) {
       return mismatch(this, "%s() takes %d positional argument%s but %zd %s given", name.c_str(),
                       positional, positional == 1 ? "" : "s", filled + n,
                       filled + n == 1 ? "was" : "were");
+    } else {
+      rest = {args + (positional - 1 - filled), n - (positional - 1 - filled)};
+      n = positional - filled;
     }
-    rest = {args + (positional - 1 - filled), n - (positional - 1 - filled)};
-    n = positional - filled;
   }
   for (Py_ssize_t i = 0; i < n; ++i) values[filled++] = args[i];
   for (int i = filled; i < count; ++i) values[i] = nullptr;
+  for (int i = 0; i < moved; ++i) values[factors[i].first] = factors[i].second;
 
   for (Py_ssize_t k = 0, nk = keywords ? PyTuple_GET_SIZE(keywords) : 0; k < nk; ++k) {
     PyObject* key = PyTuple_GET_ITEM(keywords, k);

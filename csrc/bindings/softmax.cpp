@@ -3,6 +3,7 @@
 
 #include "bindings/autocast.h"
 #include "bindings/module.h"
+#include "bindings/output.h"
 #include "bindings/signature.h"
 #include "ops/cross_entropy.h"
 #include "ops/embedding.h"
@@ -36,6 +37,13 @@ Tensor bce_op(const Tensor& input, const Tensor& target, Maybe weight, Word redu
 Tensor bce_with_logits_op(const Tensor& input, const Tensor& target, Maybe weight, Maybe pos_weight,
                           Word reduction) {
   return binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction);
+}
+
+Tensor softmax_op(const Tensor& input, std::int64_t dim, std::optional<DType> dtype, Out out) {
+  return deliver_exactly("softmax", out, softmax(input, dim, dtype));
+}
+Tensor log_softmax_op(const Tensor& input, std::int64_t dim, std::optional<DType> dtype, Out out) {
+  return deliver_exactly("log_softmax", out, log_softmax(input, dim, dtype));
 }
 
 void bind_losses(py::module_& m) {
@@ -117,16 +125,17 @@ Args:
 }  // namespace
 
 void bind_softmax(py::module_& m) {
-  op<casting<&softmax, kFullOnCuda>>(m, "softmax(input, dim, dtype=None)", As::both,
-                                     R"(exp(x) / sum(exp(x)) along a dimension.
+  op<casting<&softmax_op, with_out(kFullOnCuda)>>(m, "softmax(input, dim, dtype=None, *, out=None)",
+                                                  As::both,
+                                                  R"(exp(x) / sum(exp(x)) along a dimension.
 
 Args:
     dtype: the input is cast to it first.
 
 >>> torch.softmax(torch.tensor([0., 0.]), 0)
 tensor([0.5000, 0.5000]))");
-  op<casting<&log_softmax, kFullOnCuda>>(
-      m, "log_softmax(input, dim, dtype=None)", As::both,
+  op<casting<&log_softmax_op, with_out(kFullOnCuda)>>(
+      m, "log_softmax(input, dim, dtype=None, *, out=None)", As::both,
       "log(softmax(x)), computed without loss for small probabilities.\n\n>>> "
       "torch.log_softmax(torch.tensor([0., 0.]), 0)\ntensor([-0.6931, -0.6931])");
   bind_losses(m);

@@ -99,6 +99,7 @@ Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index) {
   return record(
       "GatherBackward0", std::move(out),
       [whole = input.shape(), at, kept = Saved(positions)](Tensor g) {
+        if (!g.numel()) return Gradients(zeros(whole, g.dtype(), g.device()));  // of any rank
         return Gradients(scatter_add(zeros(whole, g.dtype(), g.device()), at, kept.get(), g));
       },
       input);

@@ -48,7 +48,10 @@ Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<
     of_input[at] = input->shape[at];
     of_index[at] = indices->shape[at];
   }
-  return gather(expand(input, of_input), at, expand(indices, of_index));
+  // Positions go around, as torch's do.
+  const std::int64_t n = input.dim() ? input->shape[at] : 1;
+  const Tensor places = n ? apply<Remainder>(indices, Scalar(n)) : indices;
+  return gather(expand(input, of_input), at, expand(places, of_index));
 }
 
 Tensor index_fill(const Tensor& input, std::int64_t dim, const Tensor& given, const Tensor& value) {

@@ -20,7 +20,7 @@ std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std
   const int dim = d ? wrap_dim(*d, input.dim()) : 0;
   const bool by_slice = d && input.dim() > 0;
   // Slices along `dim` as the rows of a matrix; single elements where no dim is given.
-  Tensor rows = by_slice ? contiguous(transpose(input, 0, dim)) : input;
+  Tensor rows = by_slice ? contiguous(movedim(input, Shape{dim}, Shape{0})) : input;
   const Shape slices = rows.shape();
   const std::int64_t n = by_slice ? slices[0] : input.numel();
   const std::int64_t width = !by_slice ? 1 : n ? input.numel() / n : 0;
@@ -48,7 +48,7 @@ std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std
     shape = Shape{found};
   const Tensor at = expand(unsqueeze(narrow(first, 0, 0, found), 1), Shape{found, width});
   Tensor values = reshape(gather(rows, 0, at), shape);
-  if (by_slice) values = contiguous(transpose(values, 0, dim));
+  if (by_slice) values = contiguous(movedim(values, Shape{0}, Shape{dim}));
   const Tensor places = by_slice ? inverse : reshape(inverse, input.shape());
   return {values, places, clone(narrow(counts, 0, 0, found))};
 }

@@ -14,7 +14,7 @@ struct Abs {
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return abs(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
-    return where(x > T(0), g, where(x < T(0), -g, T(0)));
+    return where(x > T(0), g, where(x < T(0), -g, g * T(0)));
   }
 };
 

@@ -234,20 +234,22 @@ def nextafter(input, other, *, out=None):
     result = _C.where(a == 0, _C.copysign(smallest, b), moved.view(dtype))
     result = _C.where(a == b, b, result)
     result = _C.where(a.isnan() | b.isnan(), a + b, result)
-    return deliver("nextafter", _Refusing.apply("nextafter", result, input, other), out)
+    return deliver("nextafter", _Moving.apply(result, input, other), out)
 
 
-class _Refusing(Function):
-    """A result that requires grad where its inputs do, and whose gradient nobody has written."""
+class _Moving(Function):
+    """A result that moves as its input does, unless that is the other one."""
 
     @staticmethod
-    def forward(ctx, name, result, *inputs):
-        ctx.name = name
-        return result
+    def forward(ctx, result, input, other):
+        ctx.save_for_backward(input, other)
+        return result.clone()
 
     @staticmethod
     def backward(ctx, grad):
-        raise NotImplementedError(f"derivative for aten::{ctx.name} is not implemented")
+        input, other = ctx.saved_tensors
+        moved = grad.masked_fill(input == other, 0)
+        return None, moved.sum_to_size(input.shape), _C.zeros_like(other)
 
 
 def mvlgamma(input, p, *, out=None):

@@ -195,6 +195,8 @@ def corrcoef(input):
             f"corrcoef(): expected input to have two or fewer dimensions but got an input with "
             f"{input.dim()} dimensions"
         )
+    if input.dtype in (_C.float16, _C.bfloat16):  # rounded once
+        return corrcoef(input.float()).to(input.dtype)
     c = cov(input)
     if c.dim() == 0:
         return c / c

@@ -270,7 +270,11 @@ def tensordot(a, b, dims=2, out=None):
         left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
     left, right = [d % a.dim() for d in left], [d % b.dim() for d in right]
     for i, j in zip(left, right, strict=True):
-        if a.shape[i] != b.shape[j]:
+        if b.shape[j] == 1:
+            a = a.sum(i, keepdim=True)
+        elif a.shape[i] == 1:
+            b = b.sum(j, keepdim=True)
+        elif a.shape[i] != b.shape[j]:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} "
                 f"and second has size {b.shape[j]} in dim {j}"
@@ -284,7 +288,10 @@ def tensordot(a, b, dims=2, out=None):
         a.permute(keep_a + left).reshape(-1, size) if size else a.new_zeros((a.numel(), 0)),
         b.permute(right + keep_b).reshape(size, -1) if size else b.new_zeros((0, b.numel())),
     )
-    return result.reshape([a.shape[d] for d in keep_a] + [b.shape[d] for d in keep_b])
+    result = result.reshape([a.shape[d] for d in keep_a] + [b.shape[d] for d in keep_b])
+    from rushlight._results import deliver
+
+    return deliver("tensordot", result, out)
 
 
 def einsum(equation, *operands):

@@ -149,14 +149,14 @@ def _scaled_bessel(x, order):
     for k in range(1, 90):
         term = term * quarter / (k * (k + order))
         total = total + term
-    small = total * (-near).exp() * (near / 2 if order else 1)
+    small = total * (-near).exp() * (x.masked_fill(far, 0) / 2 if order else 1)
     large = a.masked_fill(~far, 31)
     term = total = _C.ones_like(large)
     for k in range(1, 14):
         term = -term * (4 * order - (2 * k - 1) ** 2) / (k * 8 * large)
         total = total + term
-    result = _C.where(far, total / (2 * math.pi * large).sqrt(), small)
-    return result * x.sgn() if order else result
+    large = total / (2 * math.pi * large).sqrt()
+    return _C.where(far, large * x.sgn() if order else large, small)
 
 
 def i0(input, *, out=None):

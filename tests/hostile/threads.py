@@ -1,6 +1,8 @@
 """Calls in which one thread changes what another one computes with: its numbers, its indices, its
 memory, its shape and dtype, its device."""
 
+import io
+import pickle
 import random
 import sys
 import threading
@@ -204,7 +206,98 @@ OPERATIONS = {
         lambda: [torch.rand(50, 200), torch.rand(200, 50).t()],
         lambda a, b: (torch.cat([a, b]), torch.stack([b, a]), a.repeat(2, 2), a.copy_(b)),
     ),
+    "linalg": (
+        lambda: [torch.rand(40, 40) + 9 * torch.eye(40), torch.rand(30, 40).t()],
+        lambda a, b: (
+            torch.linalg.solve(a, b),
+            torch.linalg.inv(a),
+            torch.linalg.qr(b),
+            torch.linalg.svd(b, False),
+            torch.linalg.eigh(a + a.t()),
+            torch.linalg.cholesky(a @ a.t()),
+            torch.linalg.det(a),
+        ),
+    ),
+    "reducing": (
+        lambda: [torch.rand(10, 300), classes(10, 300), torch.rand(300, 10).t(), classes(10)],
+        lambda a, n, v, m: (
+            a.scatter_reduce(0, n, v.t().contiguous(), "prod"),
+            a.scatter_reduce(0, n, a, "mean"),
+            a.index_reduce(0, m, v.t(), "amax"),
+            a.index_add(0, m, v.t()),
+            a.index_copy(0, m, v.t()),
+            a.index_fill(0, m, 2.0),
+        ),
+    ),
+    "recurrent": (
+        lambda: [torch.rand(5, 90, 8), torch.rand(8, 32).t(), torch.rand(32, 8), torch.rand(32)],
+        lambda x, w, v, b: (
+            torch.lstm_cell(x[0], (x[1], x[2]), w, v, b, b),
+            torch.gru_cell(x[0], x[1], w[:24], v[:24], b[:24]),
+            F.scaled_dot_product_attention(x, x.flip(0), x, is_causal=True),
+        ),
+    ),
+    "resample": (
+        lambda: [torch.rand(20, 20, 2, 4).permute(2, 3, 0, 1), torch.rand(2, 30, 30, 2) * 2 - 1],
+        lambda a, g: (
+            F.interpolate(a, scale_factor=2.0, mode="bilinear"),
+            F.interpolate(a, size=(11, 13), mode="area"),
+            F.grid_sample(a, g, align_corners=False),
+            F.grid_sample(a, g, "nearest", "reflection", align_corners=True),
+        ),
+    ),
+    "bags": (
+        lambda: [torch.rand(16, 10).t(), classes(900), torch.arange(0, 900, 9), torch.rand(900)],
+        lambda a, n, o, w: (
+            F.embedding_bag(n, a, o, mode="sum", per_sample_weights=w),
+            F.embedding_bag(n, a, o, mode="max"),
+            F.embedding_bag(n.view(30, 30), a),
+        ),
+    ),
+    "padding": (
+        lambda: [
+            torch.rand(30, 30, 4, 2).permute(3, 2, 0, 1),
+            torch.rand(700, 36, 2).permute(2, 1, 0),
+        ],
+        lambda a, c: (
+            F.pad(a, (1, 2, 3, 4)),
+            F.pad(a, (1, 2, 3, 4), "reflect"),
+            F.unfold(a, 3),
+            F.fold(c, (30, 27), 3),
+            a.unfold(2, 5, 2) * 2,
+            F.pixel_shuffle(a, 2),
+        ),
+    ),
+    "assignment": (
+        lambda: [torch.rand(200, 300), torch.rand(300, 200).t(), classes(200, below=200)],
+        lambda a, b, n: (
+            a.__setitem__(n, b) or a,
+            a.__setitem__((slice(None), slice(0, 300, 2)), b[:, :150]) or a,
+            a.__setitem__(a > 0.5, 0.25) or a,
+            a.__setitem__((slice(None), n), b[:, :200]) or a,
+            a.masked_scatter(b > 0.5, b),
+            a.masked_select(b > 0.5),
+        ),
+    ),
+    "reading": (
+        lambda: [torch.rand(200, 300), torch.rand(300, 200).t()],
+        lambda a, b: (
+            a.to(torch.float64),
+            read(a.tolist, b.numpy().sum, a.__repr__, b.unique, lambda: a.equal(b)),
+            read(lambda: torch.save([a, b], io.BytesIO()), lambda: pickle.dumps(b), a.nonzero),
+        ),
+    ),
 }
+
+
+def read(*looks):
+    """All of them, whatever each may raise."""
+    for look in looks:
+        try:
+            look()
+        except (RuntimeError, IndexError, ValueError, TypeError):
+            continue
+    return ()
 
 
 def trained(operands, compute):

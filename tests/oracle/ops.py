@@ -30,6 +30,19 @@ OPEN_ORDER = {
     "sort",
     "topk",
 }
+# Results that hold vectors, with True where they are rows.
+VECTORS = {
+    "svd": ((0, False), (2, False)),
+    "linalg.svd": ((0, False), (2, True)),
+    "linalg.eigh": ((1, False),),
+}
+# Which gradient is right is open, or torch's is wrong.
+OPEN_GRADIENT = {
+    "msort",  # equal elements may change places
+    "as_strided_scatter",  # torch passes on what belongs to places that were written over
+}
+# A position out of range is IndexError here, as everywhere; torch raises RuntimeError.
+POSITIONS = {"gather", "scatter", "scatter_add", "scatter_reduce"}
 ABSENT = object()
 
 

@@ -9,8 +9,6 @@ from tests.oracle import modules, optimizers  # noqa: E402 - only with torch
 
 # torch 2.13's own novelties, for chunks of a vocabulary and for matrices.
 ABSENT = {"nn.LinearCrossEntropyLoss", "optim.Muon", "optim.Adafactor", "optim.SparseAdam"}
-# Where the mean of powers is NaN their gradient is 0; torch's is NaN.
-ABSENT |= {"nn.LPPool1d", "nn.LPPool2d", "nn.LPPool3d"}
 
 
 def rows(table):

@@ -16,14 +16,16 @@ CLEAN = (
     "prod reshape select sigmoid sign sin softplus sqrt squeeze stack std sub sum "
     "tanh topk transpose tril triu unbind unsqueeze var view where "
     "addr arange cdist cov cross diagonal_scatter dist kthvalue linspace logspace median "
-    "nanquantile narrow put quantile select_scatter sinc"
+    "nanquantile narrow put quantile select_scatter sinc "
+    "aminmax gather linalg.eigh linalg.householder_product linalg.svd linalg.vander log_softmax "
+    "matrix_exp nextafter nonzero softmax special.i1 take_along_dim tensordot zero_"
 ).split()
 
 FUNCTIONAL = (
     "adaptive_avg_pool3d avg_pool2d avg_pool3d batch_norm conv2d conv_transpose2d "
     "cosine_similarity cross_entropy ctc_loss embedding fractional_max_pool2d gelu "
-    "grid_sample interpolate local_response_norm logsigmoid max_pool3d "
-    "max_unpool2d multilabel_margin_loss pdist rrelu scaled_dot_product_attention "
+    "grid_sample interpolate linear local_response_norm logsigmoid max_pool3d "
+    "max_unpool2d multilabel_margin_loss pad pdist rrelu scaled_dot_product_attention "
     "softplus softshrink"
 ).split()
 

@@ -26,15 +26,23 @@ class Carrier:
 
     def __init__(self):
         self.buffers = {}
+        self.seen = {}  # id of torch's -> (torch's, ours): one tensor given twice stays one
         self.leaves = []  # pairs (torch's, ours) of tensors that want a gradient
 
     def tensor(self, t):
+        if id(t) not in self.seen:
+            self.seen[id(t)] = t, self.carried(t)
+        return self.seen[id(t)][1]
+
+    def carried(self, t):
         if t.dtype not in DTYPES or t.layout != torch.strided or t.is_quantized:
             raise Untransferable(f"{t.dtype} {t.layout}")
         if t.dim() > 8:
             raise Untransferable("more than 8 dimensions")
         if t.device.type != "cpu":
             raise Untransferable(str(t.device))
+        if t.numel() and not t.untyped_storage().nbytes():  # its memory was taken away
+            raise Untransferable("a tensor without its memory")
         ours = self.base(t).as_strided(t.size(), t.stride(), t.storage_offset())
         if t.requires_grad:
             ours.requires_grad_()

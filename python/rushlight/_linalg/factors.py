@@ -235,5 +235,14 @@ def householder_product(input, tau, *, out=None):
             [0., 1.]])
     """
     check_tensors("linalg_householder_product", input=input, tau=tau)
-    product = _C._linalg_householder("torch.linalg.householder_product", input, tau)
+    name = "torch.linalg.householder_product"
+    product = _C._linalg_householder(name, input.detach(), tau.detach())
+    if _C.is_grad_enabled() and (input.requires_grad or tau.requires_grad):
+        # The same in ops that have gradients: one reflection after the other, from the last on.
+        one = _C.eye(*input.shape[-2:], dtype=input.dtype, device=input.device)
+        vectors = input.tril(-1) + one
+        product = one.where(_C.ones_like(input, dtype=_C.bool, requires_grad=False), input)
+        for i in reversed(range(tau.shape[-1])):
+            v = vectors[..., i : i + 1]
+            product = product - tau[..., i, None, None] * (v @ (v.mT @ product))
     return deliver("linalg_householder_product", product, out)

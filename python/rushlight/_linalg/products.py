@@ -115,7 +115,8 @@ def matrix_power(A, n, *, out=None):
         if n:
             A = A @ A
     if result is None:
-        result = _C.eye(A.shape[-1], dtype=A.dtype, device=A.device).expand(A.shape).clone()
+        one = _C.eye(A.shape[-1], dtype=A.dtype, device=A.device)
+        result = one.where(_C.ones_like(A, dtype=_C.bool, requires_grad=False), A)  # A's history
     return deliver("linalg_matrix_power", result, out)
 
 
@@ -244,8 +245,7 @@ def vander(x, *, N=None):
             [1, 3, 9]])
     """
     check_tensors("linalg_vander", x=x)
-    if x.dim() < 1:
-        raise RuntimeError("linalg.vander: The input tensor must have at least one dimension.")
+    x = x if x.dim() else x.reshape(1)
     n = x.shape[-1] if N is None else N
     if n <= 1:
         raise RuntimeError(f"linalg.vander: N must be greater than 1. Got {n}")

@@ -306,7 +306,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
     return deliver("linalg_matrix_rank", (values > least(values.amax(-1, True))).sum(-1), out)
 
 
-def lstsq(A, B, rcond=None, *, driver=None):
+def lstsq(A, B, rcond=None, *, driver=None, out=None):
     """The x that minimises |A x - B|, with residuals, rank and singular values.
 
     Args:
@@ -336,10 +336,14 @@ def lstsq(A, B, rcond=None, *, driver=None):
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-{1 if vector else 2})")
     m, n = A.shape[-2:]
     empty = A.new_empty((0,))
+    no_residuals = A.reshape(-1)[:0] + B.reshape(-1)[:0]  # with the history that residuals have
     solution = pinv(A, rtol=rcond) @ right
     rank = _C.empty((0,), dtype=_C.int64) if driver == "gels" else matrix_rank(A, rtol=rcond)
     full = m > n and (driver == "gels" or bool((rank == n).all())) and driver != "gelsy"
-    residuals = (A @ solution - right).square().sum(-2) if full and driver is not None else empty
+    residuals = (
+        (A @ solution - right).square().sum(-2) if full and driver is not None else no_residuals
+    )
     values = factors.svdvals(A.detach()) if driver in ("gelsd", "gelss") else empty
     solution = solution.squeeze(-1) if vector else solution
-    return lstsq_result((solution, residuals, rank, values))
+    result = lstsq_result((solution, residuals, rank, values))
+    return deliver("linalg_lstsq", result, out)

@@ -25,7 +25,7 @@ def triple(value, name):
 
 
 def _check_rank(name, input):
-    if input.dim() not in (4, 5) or 0 in input.shape[-3:]:
+    if input.dim() not in (4, 5) or 0 in input.shape[-4:]:
         raise RuntimeError(
             f"{name}: Expected 4D or 5D (batch mode) tensor with optional 0 dim batch size for "
             f"input, but got: {list(input.shape)}"

@@ -5,18 +5,23 @@ from rushlight.nn import functional as F
 from rushlight.nn import modules
 
 
-def norm_except(v, dim):
-    """The 2-norm over all dimensions but one; over all of them for dim -1."""
+def norm_except_dim(v, pow=2, dim=0):
+    """The norms over all dimensions but one; over all of them for dim -1.
+
+    >>> torch.norm_except_dim(torch.ones(2, 4))
+    tensor([[2.],
+            [2.]])
+    """
     if dim == -1:
-        return v.norm(2)
+        return v.norm(pow)
     rows = v.transpose(0, dim)
-    norms = rows.reshape(rows.size(0), -1).norm(2, 1)
+    norms = rows.reshape(rows.size(0), -1).norm(pow, 1)
     return norms.view(-1, *[1] * (v.dim() - 1)).transpose(0, dim)
 
 
 def scaled(v, g, dim):
     """v, with norms g."""
-    return v * (g / norm_except(v, dim))
+    return v * (g / norm_except_dim(v, 2, dim))
 
 
 def as_matrix(weight, dim):

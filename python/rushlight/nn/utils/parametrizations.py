@@ -18,7 +18,7 @@ class _WeightNorm(Module):
         return _factors.scaled(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight):
-        return _factors.norm_except(weight, self.dim), weight
+        return _factors.norm_except_dim(weight, 2, self.dim), weight
 
 
 def weight_norm(module, name="weight", dim=0):

@@ -46,7 +46,7 @@ class WeightNorm:
                 "Make sure to run the dummy forward before applying weight normalization"
             )
         hook = WeightNorm(name, dim)
-        norms = _factors.norm_except(weight.detach(), hook.dim)
+        norms = _factors.norm_except_dim(weight.detach(), 2, hook.dim)
         del module._parameters[name]
         module.register_parameter(name + "_g", Parameter(norms))
         module.register_parameter(name + "_v", Parameter(weight.detach()))
