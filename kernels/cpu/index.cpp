@@ -1,9 +1,12 @@
-// Indexing by tensors. Every index value is read once, checked, and turned into an offset before
-// anything is written, so a thread that changes an index tensor meanwhile cannot lead outside.
+// Indexing by tensors. Every index value is read once and checked as it is turned into an offset,
+// so a thread that changes an index tensor meanwhile cannot lead outside; nothing of a tensor that
+// is there already is written before all of them are checked.
 #include "../index.h"
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <mutex>
 #include <vector>
 
 #include "../parallel.h"
@@ -15,25 +18,19 @@
 namespace rushlight {
 namespace {
 
-// Offsets into the indexed dimensions, one for each position of the index shape.
-BadIndex offsets_of(const View& self, const IndexList& list, std::vector<std::int64_t>& offsets) {
-  const std::int64_t n = list.of[0].numel;
-  offsets.assign(std::size_t(n), 0);
+// Offsets into the indexed dimensions, for `count` positions of the index shape from `begin` on.
+BadIndex offsets_of(const View& self, const IndexList& list, std::int64_t begin, std::int64_t count,
+                    std::int64_t* offsets) {
+  std::fill(offsets, offsets + count, 0);
   for (int k = 0; k < list.count; ++k) {
     const View& index = list.of[k];
     const std::int64_t size = self.sizes[k], stride = self.strides[k];
-    Positions<1> at(index.rank, index.sizes, {index.strides});
-    BadIndex bad;
-    serial_for(n, [&](std::int64_t i, std::int64_t end) {
-      for (; i < end && bad.which < 0; ++i, at.next()) {
-        const std::int64_t value = read_once(index.as<const std::int64_t>() + at.offset[0]);
-        if (value < -size || value >= size)
-          bad = {k, value, size};
-        else
-          offsets[std::size_t(i)] += (value < 0 ? value + size : value) * stride;
-      }
-    });
-    if (bad.which >= 0) return bad;
+    Positions<1> at(index.rank, index.sizes, {index.strides}, begin);
+    for (std::int64_t i = 0; i < count; ++i, at.next()) {
+      const std::int64_t value = read_once(index.as<const std::int64_t>() + at.offset[0]);
+      if (value < -size || value >= size) return {k, value, size};
+      offsets[i] += (value < 0 ? value + size : value) * stride;
+    }
   }
   return {};
 }
@@ -71,35 +68,51 @@ void each_row(const Rest& r, std::int64_t self, std::int64_t other, const F& f) 
 }
 
 BadIndex get(const View& out, const View& self, const IndexList& list) {
-  std::vector<std::int64_t> offsets;
-  if (const BadIndex bad = offsets_of(self, list, offsets); bad.which >= 0) return bad;
   const Rest r = rest_of(self, out, list);
   const int rank = list.of[0].rank;
+  BadIndex bad;
+  std::int64_t bad_at = std::numeric_limits<std::int64_t>::max();  // where the first one stands
+  std::mutex guard;
   dispatch_size(out.dtype, [&]<class S>(Type<S>) {
     S* to = out.as<S>();
     const S* from = self.as<const S>();
     const std::int64_t grain =
         std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(r.numel, 1));
-    parallel_for(std::int64_t(offsets.size()), grain, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(list.of[0].numel, grain, [&](std::int64_t begin, std::int64_t end) {
+      constexpr std::int64_t kPiece = 1024;
+      std::int64_t sources[kPiece];
       Positions<1> at(rank, out.sizes, {out.strides}, begin);
-      for (std::int64_t i = begin; i < end; ++i, at.next()) {
-        const std::int64_t source = offsets[std::size_t(i)], target = at.offset[0];
-        if (r.numel == 1)
-          to[target] = from[source];
-        else if (r.dense)
-          std::memcpy(to + target, from + source, std::size_t(r.numel) * sizeof(S));
-        else
-          each_row<S>(r, source, target, [&](std::int64_t s, std::int64_t t) { to[t] = from[s]; });
+      for (; begin < end; begin += kPiece) {
+        const std::int64_t count = std::min(kPiece, end - begin);
+        if (const BadIndex b = offsets_of(self, list, begin, count, sources); b.which >= 0) {
+          const std::lock_guard<std::mutex> lock(guard);
+          if (begin < bad_at) bad_at = begin, bad = b;
+          return;
+        }
+        for (std::int64_t i = 0; i < count; ++i, at.next()) {
+          const std::int64_t source = sources[i], target = at.offset[0];
+          if (r.numel == 1)
+            to[target] = from[source];
+          else if (r.dense)
+            std::memcpy(to + target, from + source, std::size_t(r.numel) * sizeof(S));
+          else
+            each_row<S>(r, source, target,
+                        [&](std::int64_t s, std::int64_t t) { to[t] = from[s]; });
+        }
       }
     });
   });
-  return {};
+  return bad;
 }
 
 // One position after the other: where two name the same element, the last one stays, or all add up.
 BadIndex put(const View& self, const View& values, const IndexList& list, bool accumulate) {
-  std::vector<std::int64_t> offsets;
-  if (const BadIndex bad = offsets_of(self, list, offsets); bad.which >= 0) return bad;
+  std::vector<std::int64_t> offsets(std::size_t(list.of[0].numel));
+  BadIndex bad;
+  serial_for(list.of[0].numel, [&](std::int64_t begin, std::int64_t end) {
+    if (bad.which < 0) bad = offsets_of(self, list, begin, end - begin, offsets.data() + begin);
+  });
+  if (bad.which >= 0) return bad;
   const Rest r = rest_of(self, values, list);
   const int rank = list.of[0].rank;
   const auto run = [&]<class S>(Type<S>, auto write) {

@@ -47,6 +47,8 @@ def same_refusal(ours, theirs):
         return
     if "INTERNAL ASSERT FAILED" in str(theirs):
         raise Untransferable("torch's own mistake")
+    if "storage that is not resizable" in str(theirs):
+        raise Untransferable("memory of another owner")  # carried, it is ours
     if ours is None:
         raise Difference(f"torch raises {type(theirs).__name__}: {theirs}")
     if theirs is None:
