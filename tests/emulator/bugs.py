@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COPY = ROOT / "build" / "bugs"
-BUILD = COPY / "build" / "emulated"  # as deep as any build, so that ccache knows its objects
+BUILDS = COPY / "build"  # as deep as any build, so that ccache knows its objects
 # What is wrong, file, the right text, the wrong text, tests.
 BUGS = [
     ("no barrier between the writes and the reads of a step", "scan",
@@ -52,6 +52,20 @@ BUGS = [
     ("freed memory stays in the books", "memory",
      "count_block(b, std::int64_t(bytes), -1);", "", "devices/test_provider.py"),
 ]  # fmt: skip
+# What no value shows: accesses outside a tensor or outside the block's shared memory. ASan's.
+OUTSIDE = [
+    ("one element past the end is written", "copy",
+     "fill_items(Strided<1> p, S* out, S value) {\n  for (Index i = first_item(); i < p.numel;",
+     "fill_items(Strided<1> p, S* out, S value) {\n  for (Index i = first_item(); i <= p.numel;",
+     "ops/test_norm.py"),
+    ("less shared memory than is used", "matmul",
+     "2 * kDepth * (kTile + 1) * sizeof(C), strip", "2 * kDepth * kTile * sizeof(C), strip",
+     "ops/test_matmul.py"),
+    ("an element is read before it is known to be inside", "scan",
+     "      Sum v = start;\n      if (i < lines.length) v = ",
+     "      Sum v = start, read = static_cast<Sum>(in[at[0] + i * lines.step[0]]);\n"
+     "      if (i < lines.length && read == read) v = ", "ops/test_scan.py"),
+]  # fmt: skip
 
 
 def copy_tree():
@@ -65,56 +79,83 @@ def copy_tree():
         shutil.copy2(ROOT / name, to)
 
 
-def build():
+def build(kind):
     return subprocess.run(
-        ["cmake", "--build", str(BUILD), "--target", "rushlight_cuda_emulated"],
+        ["cmake", "--build", str(BUILDS / kind), "--target", "rushlight_cuda_emulated"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
-def suite_fails(tests):
-    library = BUILD / "tests/emulator/librushlight_cuda_emulated.so"
-    environment = {**os.environ, "RUSHLIGHT_CUDA_LIBRARY": str(library)}
-    environment["RUSHLIGHT_LAUNCH_BLOCKING"] = "1"
+def environment(kind):
+    library = BUILDS / kind / "tests/emulator/librushlight_cuda_emulated.so"
+    given = {**os.environ, "RUSHLIGHT_CUDA_LIBRARY": str(library), "RUSHLIGHT_LAUNCH_BLOCKING": "1"}
+    if kind == "Asan":
+        names = [
+            subprocess.run(
+                ["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True
+            ).stdout.strip()
+            for name in ("libasan.so", "libstdc++.so")
+        ]
+        given |= {"LD_PRELOAD": " ".join(names), "ASAN_OPTIONS": "detect_leaks=0"}
+        given["RUSHLIGHT_NO_CACHE"] = "1"
+    return given
+
+
+def suite_fails(tests, kind):
     for reverse in ({"RUSHLIGHT_EMULATED_REVERSE": "1"}, {}):  # most missing barriers show in that
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
         command += [f"tests/{t}" for t in tests.split()]
         if subprocess.run(
-            command, cwd=ROOT, env={**environment, **reverse}, capture_output=True, check=False
-        ).returncode:
+            command, cwd=ROOT, env={**environment(kind), **reverse}, capture_output=True,
+            check=False,
+        ).returncode:  # fmt: skip
             return "caught" if reverse else "caught in forward order only"
     return ""
+
+
+def configure(kind):
+    pybind = subprocess.run(
+        [sys.executable, "-m", "pybind11", "--cmakedir"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    subprocess.run(
+        ["cmake", "-S", str(COPY), "-B", str(BUILDS / kind), "-G", "Ninja",
+         f"-DCMAKE_BUILD_TYPE={kind}", "-DRUSHLIGHT_TESTS=ON",
+         f"-DPython_EXECUTABLE={sys.executable}", f"-Dpybind11_DIR={pybind}"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+
+
+def try_all(bugs, kind):
+    """How many of them go unnoticed."""
+    if not bugs:
+        return 0
+    configure(kind)
+    used = sorted({test for bug in bugs for test in bug[4].split()})
+    if build(kind).returncode or suite_fails(" ".join(used), kind):
+        sys.exit("without a bug put in, the build or its tests fail: nothing can be learnt")
+    missed = 0
+    for what, stem, right, wrong, tests in bugs:
+        file = COPY / "kernels/cuda" / (stem if "." in stem else stem + ".cu")
+        text = file.read_text()
+        assert text.count(right) >= 1, f"{stem}: the text of '{what}' has changed"
+        file.write_text(text.replace(right, wrong))
+        built = build(kind)
+        verdict = suite_fails(tests, kind) if built.returncode == 0 else "does not compile"
+        file.write_text(text)
+        missed += not verdict or verdict == "does not compile"
+        print(f"{stem:<16} {what:<52} {verdict or 'MISSED'}", flush=True)
+    return missed
 
 
 def main():
     words = sys.argv[1:]
     shutil.rmtree(COPY / "kernels", ignore_errors=True)
     copy_tree()
-    pybind = subprocess.run(
-        [sys.executable, "-m", "pybind11", "--cmakedir"], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    subprocess.run(
-        ["cmake", "-S", str(COPY), "-B", str(BUILD), "-G", "Ninja",
-         "-DCMAKE_BUILD_TYPE=Dev", "-DRUSHLIGHT_TESTS=ON",
-         f"-DPython_EXECUTABLE={sys.executable}", f"-Dpybind11_DIR={pybind}"],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    chosen = [bug for bug in BUGS if not words or any(w in bug[1] for w in words)]
-    used = sorted({test for bug in chosen for test in bug[4].split()})
-    if build().returncode or suite_fails(" ".join(used)):
-        sys.exit("without a bug put in, the build or its tests fail: nothing can be learnt")
-    missed = 0
-    for what, stem, right, wrong, tests in chosen:
-        file = COPY / "kernels/cuda" / (stem if "." in stem else stem + ".cu")
-        text = file.read_text()
-        assert text.count(right) >= 1, f"{stem}: the text of '{what}' has changed"
-        file.write_text(text.replace(right, wrong))
-        built = build()
-        verdict = suite_fails(tests) if built.returncode == 0 else "does not compile"
-        file.write_text(text)
-        missed += not verdict or verdict == "does not compile"
-        print(f"{stem:<16} {what:<52} {verdict or 'MISSED'}", flush=True)
-    return missed
+
+    def chosen(bugs):
+        return [bug for bug in bugs if not words or any(w in bug[1] for w in words)]
+
+    return try_all(chosen(BUGS), "Dev") + try_all(chosen(OUTSIDE), "Asan")
 
 
 if __name__ == "__main__":
