@@ -1,9 +1,10 @@
-// Rows of a table by index. Forward: a thread an element. Backward: a block for each index; that of
-// a row's first occurrence adds the gradients of all its occurrences in their order, so that sums
-// do not depend on chance; the others have nothing to do.
+// Rows of a table by index. Forward: a thread an element. Backward: indices are sorted, equal ones
+// in their order, and a block adds up the gradients of each run of equal ones, so that sums do not
+// depend on chance.
 #include "elements.h"
 #include "families.h"
 #include "launch.h"
+#include "sort_pairs.h"
 
 namespace rushlight::gpu {
 namespace {
@@ -33,26 +34,36 @@ __global__ void take_rows(const S* weight, Index rows, Index size, const I* indi
   }
 }
 
-template <class I, class C>
-__global__ void add_rows(Reader<C> grad, const I* indices, Index n, Index rows, Index size,
-                         Index padding, bool by_frequency, Writer<C> out, Note* note) {
-  Index* shared = shared_memory<Index>();
-  for (Index i = blockIdx.x; i < n; i += gridDim.x) {
-    const Index row = checked_index(note, Noted::embedding, Index(indices[i]), rows);
-    Index earlier = 0, count = 0;
-    for (Index j = threadIdx.x; j < n; j += blockDim.x) {
-      const bool same = Index(indices[j]) == row;
-      earlier += same && j < i;
-      count += same;
-    }
-    earlier = block_reduce(earlier, Add(), shared);
-    count = block_reduce(count, Add(), shared);
-    if (earlier > 0 || row == padding) continue;
-    const C factor = by_frequency ? C(1) / C(count) : C(1);
+template <class I>
+__global__ void number_indices(const I* indices, Index n, Index rows, std::uint64_t* keys,
+                               Index* places, Note* note) {
+  for (Index i = first_item(); i < n; i += stride()) {
+    keys[i] = std::uint64_t(checked_index(note, Noted::embedding, Index(indices[i]), rows));
+    places[i] = i;
+  }
+}
+
+// Where the run that begins at `begin` ends.
+__device__ inline Index run_end(const std::uint64_t* keys, Index begin, Index n) {
+  Index inside = begin, beyond = n;
+  while (beyond - inside > 1) {
+    const Index middle = inside + (beyond - inside) / 2;
+    (keys[middle] == keys[begin] ? inside : beyond) = middle;
+  }
+  return beyond;
+}
+
+template <class C>
+__global__ void add_runs(Reader<C> grad, const std::uint64_t* keys, const Index* places, Index n,
+                         Index size, Index padding, bool by_frequency, Writer<C> out) {
+  for (Index p = blockIdx.x; p < n; p += gridDim.x) {
+    const auto row = Index(keys[p]);
+    if (row == padding || (p > 0 && keys[p - 1] == keys[p])) continue;
+    const Index end = run_end(keys, p, n);
+    const C factor = by_frequency ? C(1) / C(end - p) : C(1);
     for (Index c = threadIdx.x; c < size; c += blockDim.x) {
       C sum = 0;
-      for (Index j = i; j < n; ++j)
-        if (Index(indices[j]) == row) sum += grad[j * size + c] * factor;
+      for (Index q = p; q < end; ++q) sum += grad[places[q] * size + c] * factor;
       out.set(row * size + c, sum);
     }
   }
@@ -85,11 +96,18 @@ Index backward(const View& grad, const View& indices, Index padding_idx, bool by
                           std::size_t(grad_weight.numel) * item_size(grad_weight.dtype),
                           current().stream),
           "embedding_backward");
+    const Index n = indices.numel;
+    if (n == 0) return Index(-1);
+    const Scratch<std::uint64_t> keys(n, "embedding_backward");
+    const Scratch<Index> places(n, "embedding_backward");
+    launch_items("embedding_backward", number_indices<I>, n, at, n, rows, keys.data(),
+                 places.data(), current().note);
+    sort_pairs(keys.data(), places.data(), 1, n);
     compute_floating(grad.dtype, [&]<class C>(Type<C>) {
-      if (indices.numel > 0)
-        launch("embedding_backward", add_rows<I, C>, blocks_for(indices.numel, 1),
-               threads_for(size), reduce_bytes<Index>(), Reader<C>(grad), at, indices.numel, rows,
-               size, padding_idx, by_frequency, Writer<C>(grad_weight), current().note);
+      launch("embedding_backward", add_runs<C>, blocks_for(n, 1), threads_for(size), 0,
+             Reader<C>(grad), static_cast<const std::uint64_t*>(keys.data()),
+             static_cast<const Index*>(places.data()), n, size, padding_idx, by_frequency,
+             Writer<C>(grad_weight));
     });
     return Index(-1);
   });
