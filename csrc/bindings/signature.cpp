@@ -243,6 +243,35 @@ PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyO
   return nullptr;
 }
 
+// CPython 3.11 to 3.13 may end the process where a call that has been x.sum() becomes Tensor.sum():
+// for plain methods it looks at the first argument before it asks whether there is one. So methods
+// that can be called without arguments are of the two kinds for which it does not: those that take
+// none, and those that are told their class.
+constexpr std::size_t kMaxMethods = 1024;
+static _PyCFunctionFastWithKeywords methods[kMaxMethods];
+template <std::size_t I>
+static PyObject* bare(PyObject* self, PyObject*) {
+  return methods[I](self, nullptr, 0, nullptr);
+}
+template <std::size_t I>
+static PyObject* told(PyObject* self, PyTypeObject*, PyObject* const* args, std::size_t n,
+                      PyObject* keywords) {
+  return methods[I](self, args, Py_ssize_t(n), keywords);
+}
+template <std::size_t... I>
+static PyCFunction method_at(std::size_t i, bool takes_none, std::index_sequence<I...>) {
+  static constexpr PyCFunction without[] = {&bare<I>...};
+  static constexpr PyCMethod with[] = {&told<I>...};
+  return takes_none ? without[i]
+                    : reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(with[i]));
+}
+static PyCFunction method_for(_PyCFunctionFastWithKeywords f, bool takes_none) {
+  static std::size_t count = 0;
+  if (count == kMaxMethods) throw std::logic_error("raise kMaxMethods");
+  methods[count] = f;
+  return method_at(count++, takes_none, std::make_index_sequence<kMaxMethods>());
+}
+
 // "name(a, b=1)\n--\n\n": what inspect.signature reads.
 static PyMethodDef* definition(const Signature& s, bool is_method, bool has_text,
                                std::string_view doc, _PyCFunctionFastWithKeywords f) {
@@ -254,9 +283,14 @@ static PyMethodDef* definition(const Signature& s, bool is_method, bool has_text
     text += "\n--\n\n";
   }
   text += doc;
-  return new PyMethodDef{strdup(s.name.c_str()),
-                         reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f)),
-                         METH_FASTCALL | METH_KEYWORDS, strdup(text.c_str())};
+  const char *name = strdup(s.name.c_str()), *words = strdup(text.c_str());
+  if (!is_method || (has_text && (s.required > 1 || s.variadic)))
+    return new PyMethodDef{name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f)),
+                           METH_FASTCALL | METH_KEYWORDS, words};
+  const bool takes_none = has_text && s.parameters.size() == 1;
+  return new PyMethodDef{name, method_for(f, takes_none),
+                         takes_none ? METH_NOARGS : METH_METHOD | METH_FASTCALL | METH_KEYWORDS,
+                         words};
 }
 
 static void define(py::module_& m, As as, const Signature& s, bool has_text, std::string_view doc,

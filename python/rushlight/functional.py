@@ -1,6 +1,7 @@
 """Functions that only arrange what other operations compute; torch.functional and the top level."""
 
 from rushlight import _C
+from rushlight._results import check_tensors, deliver
 
 __all__ = [
     "allclose",
@@ -29,7 +30,12 @@ __all__ = [
 def _listed(tensors):
     """f(a, b) and f([a, b]) mean the same."""
     if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
-        return list(tensors[0])
+        tensors = tensors[0]
+    for i, tensor in enumerate(tensors):
+        if not isinstance(tensor, _C.Tensor):
+            raise TypeError(
+                f"expected Tensor as element {i} in argument 0, but got {type(tensor).__name__}"
+            )
     return list(tensors)
 
 
@@ -174,6 +180,7 @@ def combinations(input, r=2, with_replacement=False):
     import itertools
 
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    check_tensors("combinations", input=input)
     places = list(choose(range(input.numel()), r))
     return input[_C.tensor(places, dtype=_C.int64, device=input.device).reshape(len(places), r)]
 
@@ -201,6 +208,7 @@ def kron(input, other, *, out=None):
     tensor([[1., 1., 0., 0.],
             [0., 0., 1., 1.]])
     """
+    check_tensors("kron", input=input, other=other)
     rank = max(input.dim(), other.dim())
     a = input.reshape((1,) * (rank - input.dim()) + tuple(input.shape))
     b = other.reshape((1,) * (rank - other.dim()) + tuple(other.shape))
@@ -289,8 +297,6 @@ def tensordot(a, b, dims=2, out=None):
         b.permute(right + keep_b).reshape(size, -1) if size else b.new_zeros((0, b.numel())),
     )
     result = result.reshape([a.shape[d] for d in keep_a] + [b.shape[d] for d in keep_b])
-    from rushlight._results import deliver
-
     return deliver("tensordot", result, out)
 
 
@@ -363,6 +369,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     >>> torch.diff(torch.tensor([1, 3, 6]))
     tensor([2, 3])
     """
+    check_tensors("diff", input=input)
     if input.dim() == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:

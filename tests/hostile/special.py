@@ -257,6 +257,21 @@ def attributes_in_a_circle():
 
 
 @call
+def methods_that_lose_their_tensor():
+    """A call that has been x.f() often enough to be specialised, and then is Tensor.f()."""
+    for name in ("dim", "numel", "t", "tolist", "item", "sum", "relu", "clone", "size", "max"):
+        scope = {}
+        exec(f"def use(x):\n    return x.{name}()", scope)
+        for _ in range(100):
+            scope["use"](torch.ones(1))
+        for _ in range(100):
+            try:
+                scope["use"](torch.Tensor)
+            except TypeError:
+                continue
+
+
+@call
 def deep_graph():
     x = torch.ones(1, requires_grad=True)
     y = x

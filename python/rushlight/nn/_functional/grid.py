@@ -8,6 +8,7 @@ import itertools
 import warnings
 
 from rushlight import _C
+from rushlight._results import check_tensors
 
 __all__ = ["affine_grid", "grid_sample"]
 
@@ -126,6 +127,7 @@ def _check(input, grid, mode, padding_mode):
             "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or "
             f"'reflection', but got: '{padding_mode}'"
         )
+    check_tensors("grid_sampler", input=input, grid=grid)
     rank = input.dim() - 2
     sizes = f"but got input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
     if input.dtype != grid.dtype:

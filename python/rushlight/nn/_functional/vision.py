@@ -1,6 +1,7 @@
 """Padding, windows as columns, and moving between channels and space."""
 
 from rushlight import _C
+from rushlight._results import check_tensors
 
 __all__ = ["channel_shuffle", "fold", "pad", "pixel_shuffle", "pixel_unshuffle", "unfold"]
 
@@ -74,6 +75,7 @@ def pixel_shuffle(input, upscale_factor):
     >>> torch.nn.functional.pixel_shuffle(torch.ones(1, 4, 2, 2), 2).shape
     torch.Size([1, 1, 4, 4])
     """
+    check_tensors("pixel_shuffle", input=input)
     r = upscale_factor
     if input.dim() < 3:
         raise RuntimeError(
@@ -100,6 +102,7 @@ def pixel_unshuffle(input, downscale_factor):
     >>> torch.nn.functional.pixel_unshuffle(torch.ones(1, 1, 4, 4), 2).shape
     torch.Size([1, 4, 2, 2])
     """
+    check_tensors("pixel_unshuffle", input=input)
     r = downscale_factor
     if input.dim() < 3:
         raise RuntimeError(
