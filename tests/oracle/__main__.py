@@ -9,6 +9,7 @@ import sys
 import torch
 
 from tests.oracle import modules, ops, optimizers
+from tests.oracle.absent import reason
 from tests.oracle.campaign import run
 
 
@@ -18,7 +19,9 @@ def main():
     parser.add_argument("--modules", action="store_true", help="modules instead of operations")
     parser.add_argument("--optimizers", action="store_true", help="optimizers instead")
     parser.add_argument("--limit", type=int, help="at most so many samples for each dtype")
-    parser.add_argument("--absent", action="store_true", help="name what rushlight does not have")
+    parser.add_argument(
+        "--absent", action="store_true", help="name what rushlight does not have, and why"
+    )
     parser.add_argument("--all-failures", action="store_true", help="not only the first of each op")
     parser.add_argument("--failed", action="store_true", help="leave out the ops that pass")
     options = parser.parse_args()
@@ -50,7 +53,8 @@ def main():
         f" {total[3]} skipped (dtypes and objects that rushlight has not), {len(absent)} absent"
     )
     if options.absent:
-        print("\n".join(absent))
+        for name in dict.fromkeys(absent):
+            print(f"{name}: {reason(name)}")
     return total[1] != total[2]
 
 

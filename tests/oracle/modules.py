@@ -15,6 +15,12 @@ from tests.oracle.compare import Difference, same_outcome, same_values
 from tests.oracle.transfer import Carrier, Untransferable, leaves, to_torch
 
 SEED = 7
+# Gradients that are long float32 sums, where two orders of adding differ by more than a rounding:
+# how many of torch's tolerances they may be apart. Seen: 2.4 in the convolutions, 7.5 in CTCLoss,
+# 1.1 in all others.
+SLACK = dict.fromkeys(("nn.Conv3d", "nn.ConvTranspose3d"), 4)
+SLACK |= dict.fromkeys(("nn.LazyConv3d", "nn.LazyConvTranspose3d"), 4)
+SLACK["nn.CTCLoss"] = 12
 
 
 class ModuleCarrier(Carrier):
@@ -163,8 +169,8 @@ class ModuleCampaign:
                 if present is not None and present.any():
                     raise Difference(f"grad {i} is {a}, torch's {b}"[:150])
                 continue
-            # float32 sums over a sequence: the two orders differ by more than one rounding.
-            error = same_values(to_torch(a), b, f"grad {i}", slack=30)
+            slack = SLACK.get(self.info.name, 2)
+            error = same_values(to_torch(a), b, f"grad {i}", slack=slack)
             self.report.worst_grad = max(self.report.worst_grad, error)
 
     def errors(self):

@@ -87,7 +87,7 @@ def ours(op):
     """The function here that op.op is in torch; ABSENT if there is none of its name."""
     there = _path(rushlight, op.name)
     if there is ABSENT:
-        there = getattr(rushlight.Tensor, op.name, ABSENT)
+        there = getattr(rushlight.Tensor, op.name, getattr(rushlight.Tensor, op.name + "_", ABSENT))
     if there is ABSENT:
         return (
             getattr(operator, op.name, ABSENT) if op.op is getattr(operator, op.name, 0) else ABSENT

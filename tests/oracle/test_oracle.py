@@ -6,6 +6,7 @@ pytest.importorskip("torch")
 pytest.importorskip("expecttest")
 
 from tests.oracle import ops
+from tests.oracle.absent import reason
 from tests.oracle.campaign import run
 
 # Each op here must pass on every sample that is drawn. An op joins once its table row is clean.
@@ -28,6 +29,12 @@ FUNCTIONAL = (
     "max_unpool2d multilabel_margin_loss pad pdist rrelu scaled_dot_product_attention "
     "softplus softshrink"
 ).split()
+
+
+def test_what_is_absent_has_a_reason():
+    for op in ops.entries():
+        if ops.ours(op) is ops.ABSENT:
+            assert reason(ops.title(op)), f"{ops.title(op)} is absent"
 
 
 @pytest.mark.parametrize("name", CLEAN + ["nn.functional." + name for name in FUNCTIONAL])
