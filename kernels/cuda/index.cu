@@ -1,8 +1,9 @@
 // Reading and writing at positions that other tensors name. A thread takes one element; where
-// results of one place add up, a thread takes a whole line of them in order, so that sums do not
-// depend on chance. An index out of range is noted and taken as 0.
+// results of one place add up, positions are sorted, and a thread takes all of one place in their
+// order, so that sums do not depend on chance. An index out of range is noted and taken as 0.
 #include "families.h"
 #include "index_kernels.h"
+#include "sort_pairs.h"
 
 namespace rushlight::gpu {
 namespace {
@@ -96,20 +97,31 @@ __global__ void put_items(IndexJob job, S* self, const S* values, Note* note) {
   }
 }
 
-// One thread for each element behind a position; it adds all positions in their order.
+__global__ void number_positions(IndexJob job, std::uint64_t* keys, Index* order, Note* note) {
+  for (Index i = first_item(); i < job.positions.numel; i += stride()) {
+    keys[i] = std::uint64_t(self_offset(job, i, note));
+    order[i] = i;
+  }
+}
+
+// A thread for each element behind the first of equal positions: it adds all of them.
 template <class C>
-__global__ void add_items(IndexJob job, Writer<C> self, Reader<C> before, Reader<C> values,
-                          Note* note) {
-  for (Index r = first_item(); r < job.rest.numel; r += stride()) {
-    Index rest[2];
-    job.rest.at(r, rest);
-    for (Index i = 0; i < job.positions.numel; ++i) {
-      Index other[1];
-      job.others.at(i, other);
-      const Index at = self_offset(job, i, note) + rest[0];
-      self.set(at, combined(before[at], values[other[0] + rest[1]], ScatterMode::add,
-                            before.dtype == DType::boolean));
+__global__ void add_items(IndexJob job, const std::uint64_t* keys, const Index* order,
+                          Writer<C> self, Reader<C> before, Reader<C> values) {
+  const Index n = job.positions.numel;
+  for (Index i = first_item(); i < n * job.rest.numel; i += stride()) {
+    const Index p = i / job.rest.numel;
+    if (p > 0 && keys[p - 1] == keys[p]) continue;
+    Index rest[2], other[1];
+    job.rest.at(i % job.rest.numel, rest);
+    const Index at = Index(keys[p]) + rest[0];
+    C sum = before[at];
+    for (Index q = p; q < n && keys[q] == keys[p]; ++q) {
+      job.others.at(order[q], other);
+      sum = combined(sum, values[other[0] + rest[1]], ScatterMode::add,
+                     before.dtype == DType::boolean);
     }
+    self.set(at, sum);
   }
 }
 
@@ -134,9 +146,16 @@ BadIndex put(const View& self, const View& values, const IndexList& list, bool a
     });
     return {};
   }
+  const Index n = job.positions.numel;
+  const Scratch<std::uint64_t> keys(n, "index_put_");
+  const Scratch<Index> order(n, "index_put_");
+  launch_items("index_put_", number_positions, n, job, keys.data(), order.data(), current().note);
+  sort_pairs(keys.data(), order.data(), 1, n);
   compute_any(self.dtype, [&]<class C>(Type<C>) {
-    launch_items("index_put_", add_items<C>, job.rest.numel, job, Writer<C>(self), Reader<C>(self),
-                 Reader<C>(values), current().note);
+    launch_items("index_put_", add_items<C>, n * job.rest.numel, job,
+                 static_cast<const std::uint64_t*>(keys.data()),
+                 static_cast<const Index*>(order.data()), Writer<C>(self), Reader<C>(self),
+                 Reader<C>(values));
   });
   return {};
 }

@@ -1,5 +1,8 @@
-// gather and scatter along one dimension. An index out of range is noted and taken as 0.
+// gather and scatter along one dimension. An index out of range is noted and taken as 0. What is
+// scattered to one place is combined in its order: by a thread for each line where lines are short,
+// else by a thread for each place, after places are sorted.
 #include "index_kernels.h"
+#include "sort_pairs.h"
 
 namespace rushlight::gpu {
 namespace {
@@ -46,7 +49,8 @@ __global__ void gather_items(Lines<3> lines, S* out, const S* self, const Index*
   }
 }
 
-// One thread a line: what meets in one place is combined in order.
+constexpr Index kShortLine = 32;
+
 template <class C>
 __global__ void scatter_lines(Lines<3> lines, Writer<C> self, Reader<C> before, Reader<C> src,
                               const Index* index, Index size, ScatterMode mode, Note* note) {
@@ -61,6 +65,35 @@ __global__ void scatter_lines(Lines<3> lines, Writer<C> self, Reader<C> before, 
                           ? value
                           : combined(before[place], value, mode, before.dtype == DType::boolean));
     }
+  }
+}
+
+__global__ void number_places(Lines<3> lines, const Index* index, Index size, std::uint64_t* keys,
+                              Index* order, Note* note) {
+  for (Index i = first_item(); i < lines.starts.numel * lines.length; i += stride()) {
+    Index at[3];
+    lines.starts.at(i / lines.length, at);
+    const Index to =
+        checked_index(note, Noted::index, index[at[0] + i % lines.length * lines.step[0]], size);
+    keys[i] = std::uint64_t(at[1] + to * lines.step[1]);
+    order[i] = i;
+  }
+}
+
+template <class C>
+__global__ void scatter_places(Lines<3> lines, const std::uint64_t* keys, const Index* order,
+                               Writer<C> self, Reader<C> before, Reader<C> src, ScatterMode mode) {
+  const Index n = lines.starts.numel * lines.length;
+  for (Index p = first_item(); p < n; p += stride()) {
+    if (p > 0 && keys[p - 1] == keys[p]) continue;
+    C value = before[Index(keys[p])];
+    for (Index q = p; q < n && keys[q] == keys[p]; ++q) {
+      Index at[3];
+      lines.starts.at(order[q] / lines.length, at);
+      value = combined(value, src[at[2] + order[q] % lines.length * lines.step[2]], mode,
+                       before.dtype == DType::boolean);
+    }
+    self.set(Index(keys[p]), value);
   }
 }
 
@@ -85,10 +118,25 @@ BadIndex index_scatter(const View& self, int dim, const View& index, const View&
   const Lines<3> lines = index_lines(self, dim, index, src);
   const Index size = size_along(self, dim);
   if (const BadIndex bad = check_places(lines, index.as<Index>(), size); bad.which >= 0) return bad;
+  const auto* at = index.as<const Index>();
+  if (lines.length <= kShortLine) {
+    compute_any(self.dtype, [&]<class C>(Type<C>) {
+      launch_items("scatter", scatter_lines<C>, lines.starts.numel, lines, Writer<C>(self),
+                   Reader<C>(self), Reader<C>(src), at, size, mode, current().note);
+    });
+    return {};
+  }
+  const Index n = index.numel;
+  const Scratch<std::uint64_t> keys(n, "scatter");
+  const Scratch<Index> order(n, "scatter");
+  launch_items("scatter", number_places, n, lines, at, size, keys.data(), order.data(),
+               current().note);
+  sort_pairs(keys.data(), order.data(), 1, n);
   compute_any(self.dtype, [&]<class C>(Type<C>) {
-    launch_items("scatter", scatter_lines<C>, lines.starts.numel, lines, Writer<C>(self),
-                 Reader<C>(self), Reader<C>(src), index.as<const Index>(), size, mode,
-                 current().note);
+    launch_items("scatter", scatter_places<C>, n, lines,
+                 static_cast<const std::uint64_t*>(keys.data()),
+                 static_cast<const Index*>(order.data()), Writer<C>(self), Reader<C>(self),
+                 Reader<C>(src), mode);
   });
   return {};
 }

@@ -1,0 +1,87 @@
+"""Reading and writing at positions, on every device against the CPU, which is held against torch
+elsewhere (tests/core/test_indexing.py, test_placing.py)."""
+
+import pytest
+
+import rushlight as rl
+
+DTYPES = ["bool", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
+SHAPES = [(7, 5), (3, 300), (200, 2)]
+
+
+def numbers(dtype, *shape, low=-4, high=5):
+    """Small whole numbers, which every dtype holds exactly, so that sums are exact too."""
+    generator = rl.Generator().manual_seed(len(shape) + shape[0])
+    low = 0 if dtype in {"bool", "uint8"} else low
+    return rl.randint(low, high, shape, generator=generator).to(getattr(rl, dtype))
+
+
+def positions(size, *shape):
+    generator = rl.Generator().manual_seed(size)
+    return rl.randint(0, size, shape, generator=generator)
+
+
+def check(device, call, *tensors):
+    """The same from both, values and dtype, for tensors or tuples of them."""
+    expected = call(*[t.clone() for t in tensors])
+    result = call(*[t.to(device) for t in tensors])
+    if not isinstance(expected, tuple):
+        expected, result = (expected,), (result,)
+    for ours, right in zip(result, expected, strict=True):
+        assert str(ours.device) == device and ours.dtype is right.dtype
+        assert ours.cpu().tolist() == right.tolist()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_lists_of_positions(device, dtype, shape):
+    x, rows = numbers(dtype, *shape), positions(shape[0], 11)
+    columns, low = positions(shape[1], 11), positions(shape[0], 2, 3) - shape[0]
+    check(device, lambda x, r: x[r], x, rows)
+    check(device, lambda x, r: x[r, 1:], x, low)
+    check(device, lambda x, c: x[:, c], x, columns)
+    check(device, lambda x, r, c: x[r, c], x, rows, columns)
+    check(device, lambda x, r, c: x.t()[c, r], x, rows, columns)
+    check(device, lambda x: x[x != 0], x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_writing_at_positions(device, dtype, shape):
+    x, rows = numbers(dtype, *shape), rl.randperm(shape[0])[:3]
+    check(device, lambda x, r: x.index_put_((r,), x[0, 0]), x, rows)
+    check(device, lambda x, v, r: x.index_put_((r,), v), x, numbers(dtype, 3, shape[1]), rows)
+    many = positions(shape[0], 100)
+    for values in (numbers(dtype, 100, shape[1], high=2), numbers(dtype, 1, 1)):
+        check(device, lambda x, v, r: x.index_put_((r,), v, accumulate=True), x, values, many)
+    columns = positions(shape[1], 100)
+    check(device, lambda x, v, r, c: x.index_put_((r, c), v, accumulate=True), x,
+          numbers(dtype, 100, high=2), many, columns)  # fmt: skip
+    check(device, lambda x, v, c: x.t().index_put_((c,), v, accumulate=True), x,
+          numbers(dtype, 100, shape[0], high=2), columns)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dim", [0, 1])
+def test_gather_and_scatter(device, dtype, shape, dim):
+    x, index = numbers(dtype, *shape), positions(shape[dim], *shape)
+    check(device, lambda x, i: x.gather(dim, i), x, index)
+    check(device, lambda x, i: x.t().gather(1 - dim, i.t()), x, index)
+    src = numbers(dtype, *shape, high=2)
+    check(device, lambda x, i, s: x.scatter_add_(dim, i, s), x, index, src)
+    check(device, lambda x, i, s: x.t().scatter_add_(1 - dim, i.t(), s.t()), x, index, src)
+    check(device, lambda x, i, s: x.scatter_(dim, i, s), x, index, src)
+    if dtype != "bool":
+        for reduce in ("amax", "amin", "prod", "sum"):
+            check(device, lambda x, i, s, r=reduce: x.scatter_reduce(dim, i, s, r), x, index,
+                  (src > 0).to(src.dtype))  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(0, 3), (1,), (5, 7), (3, 4100)])
+def test_nonzero(device, dtype, shape):
+    x = numbers(dtype, *shape, low=-1, high=2)
+    check(device, lambda x: x.nonzero(), x)
+    check(device, lambda x: x.nonzero(as_tuple=True), x)
+    check(device, lambda x: x.t().nonzero() if x.dim() == 2 else x.nonzero(), x)
