@@ -1,6 +1,8 @@
 // Anomaly detection's Python face: its switches, the stack of the forward call, and the warning.
 #include "autograd/anomaly.h"
 
+#include <pybind11/pybind11.h>
+
 #include "bindings/module.h"
 
 namespace py = pybind11;

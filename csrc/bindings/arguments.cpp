@@ -1,6 +1,8 @@
 // The rarer conversions of arguments.h.
 #include "bindings/arguments.h"
 
+#include <pybind11/pybind11.h>
+
 #include "core/backend.h"
 #include "ops/ops.h"
 

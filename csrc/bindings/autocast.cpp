@@ -1,6 +1,8 @@
 // Autocast's casts and switches.
 #include "bindings/autocast.h"
 
+#include <pybind11/pybind11.h>
+
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "ops/ops.h"

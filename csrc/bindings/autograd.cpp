@@ -1,5 +1,7 @@
 // Autograd's Python face: backward and grad, the modes, nodes and hooks. autograd.Function is in
 // function.cpp.
+#include <pybind11/pybind11.h>
+
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "ops/ops.h"

@@ -1,6 +1,8 @@
 // The constructors: tensor() and its like, by shape, by range, and the legacy ones.
 #include "bindings/creation.h"
 
+#include <pybind11/pybind11.h>
+
 #include "bindings/module.h"
 #include "bindings/output.h"
 #include "bindings/signature.h"

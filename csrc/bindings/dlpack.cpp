@@ -3,6 +3,8 @@
 // before the capsule counts as taken; one that is refused still owns its memory and gives it back.
 #include "bindings/dlpack.h"
 
+#include <pybind11/pybind11.h>
+
 #include "bindings/module.h"
 #include "bindings/python_tensor.h"
 #include "ops/ops.h"

@@ -1,5 +1,7 @@
 // C++ exceptions as Python ones, and the hooks by which the core reaches the interpreter: giving up
 // its lock, and Ctrl-C.
+#include <pybind11/pybind11.h>
+
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "core/work.h"

@@ -1,6 +1,8 @@
 // autograd.Function: nodes whose backward is Python. A changer must know: the node owns the ctx
 // object, never the reverse; what ctx.save_for_backward was given is moved into the node after
 // forward, outputs without their history, so no cycle keeps the graph alive.
+#include <pybind11/pybind11.h>
+
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "ops/ops.h"

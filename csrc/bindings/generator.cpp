@@ -1,6 +1,8 @@
 // torch.Generator and the seeds of the default generators.
 #include "bindings/generator.h"
 
+#include <pybind11/pybind11.h>
+
 #include "core/backend.h"
 
 namespace py = pybind11;

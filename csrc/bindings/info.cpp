@@ -1,4 +1,6 @@
 // What `rushlight info` tells about the machine.
+#include <pybind11/pybind11.h>
+
 #include "bindings/module.h"
 #include "kernels/host_device.h"
 

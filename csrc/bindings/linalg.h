@@ -1,6 +1,6 @@
 // Called by bind_matmul.
 #pragma once
-#include <pybind11/pybind11.h>
+#include "bindings/python_tensor.h"
 
 namespace rushlight::python {
 

@@ -1,6 +1,8 @@
 // The module rushlight._C: the types, then every family.
 #include "bindings/module.h"
 
+#include <pybind11/pybind11.h>
+
 #include "bindings/python_tensor.h"
 
 namespace py = pybind11;

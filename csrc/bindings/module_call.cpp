@@ -1,5 +1,7 @@
 // The call of an nn.Module: the base type from which the Python class inherits it. A module without
 // hooks is one test and `forward`; what happens otherwise is Python, given by _module_calls().
+#include <pybind11/pybind11.h>
+
 #include "bindings/module.h"
 
 namespace py = pybind11;

@@ -163,14 +163,12 @@ template <int I>
   for (int p = 0; p < op.parameters; ++p)
     Argument<Scalar>::read(f.function.parameters[std::size_t(op.inputs + p)].fallback,
                            f.defaults[p]);
-  publish(m, functional ? As::function : As::both, f.function, f.function.parameters.size(),
-          stub_of_face(f, f.function), docstring_of(op.doc, f.function),
-          PointwiseEntry<I>::function, PointwiseEntry<I>::method);
+  publish(m, functional ? As::function : As::both, f.function, stub_of_face(f, f.function),
+          docstring_of(op.doc, f.function), PointwiseEntry<I>::function, PointwiseEntry<I>::method);
   if (op.published == Published::function) return;
   const As as = functional ? As::function : op.inputs == 1 ? As::both : As::method;
-  publish(m, as, f.in_place, f.in_place.parameters.size(), stub_of_face(f, f.in_place),
-          "In-place version of " + name + "().", PointwiseEntry<I>::in_place_function,
-          PointwiseEntry<I>::in_place);
+  publish(m, as, f.in_place, stub_of_face(f, f.in_place), "In-place version of " + name + "().",
+          PointwiseEntry<I>::in_place_function, PointwiseEntry<I>::in_place);
 }
 
 static void publish_faces(py::module_& m) {

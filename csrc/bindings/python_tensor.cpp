@@ -2,6 +2,7 @@
 // tensor_getters.cpp, operators in operators.cpp, ops in one file per family.
 #include "bindings/python_tensor.h"
 
+#include <pybind11/pybind11.h>
 #include <structmember.h>
 
 #include "bindings/signature.h"

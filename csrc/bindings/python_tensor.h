@@ -8,10 +8,16 @@
 // Garbage collection: the type takes part, but a plain tensor is tracked only once it gets a
 // __dict__ (or is of a Python subclass): before that it cannot be in a cycle.
 #pragma once
-#include <pybind11/pybind11.h>
+#include <pybind11/cast.h>
 #include <vector>
 
 #include "autograd/node.h"
+
+// pybind11/pybind11.h makes each file that includes it compile the whole of its machinery (6 s):
+// only those do that define functions or classes with it.
+namespace pybind11 {
+class module_;
+}
 
 namespace rushlight::python {
 

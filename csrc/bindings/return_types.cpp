@@ -1,6 +1,8 @@
 // The types behind torch.return_types, made by CPython's struct sequences.
 #include "bindings/return_types.h"
 
+#include <pybind11/pybind11.h>
+
 namespace py = pybind11;
 
 namespace rushlight::python {

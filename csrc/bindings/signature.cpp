@@ -307,11 +307,9 @@ static void define(py::module_& m, As as, const Signature& s, bool has_text, std
                     PyDescr_NewMethod(tensor_type, definition(s, true, has_text, doc, method))));
 }
 
-void publish(py::module_& m, As as, const Signature& signature, std::size_t arity,
-             const std::string& stub, std::string_view doc, _PyCFunctionFastWithKeywords function,
+void publish(py::module_& m, As as, const Signature& signature, const std::string& stub,
+             std::string_view doc, _PyCFunctionFastWithKeywords function,
              _PyCFunctionFastWithKeywords method) {
-  if (signature.parameters.size() != arity)
-    throw std::logic_error(signature.name + ": signature text and C++ function disagree");
   define(m, as, signature, true, doc.empty() ? std::string_view(stub) : doc, function, method);
   py::object entry = py::make_tuple(stub, int(as));
   m.attr("__stubs__").cast<py::list>().append(entry);

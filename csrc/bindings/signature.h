@@ -42,6 +42,15 @@ template <class R, class... A, R (*F)(A...), int Tag>
 struct Entry<F, Tag> {
   static inline Signature signature;
   static constexpr std::size_t kCount = sizeof...(A);
+  // The defaults side by side: most calls give few arguments of many.
+  static inline std::array<PyObject*, kCount + 1> fallbacks;
+
+  static void declare(std::string_view text) {
+    signature = Signature::parse(text);
+    if (signature.parameters.size() != kCount)
+      throw std::logic_error(signature.name + ": signature text and C++ function disagree");
+    for (std::size_t i = 0; i < kCount; ++i) fallbacks[i] = signature.parameters[i].fallback;
+  }
 
   static PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     if (n == Py_ssize_t(kCount) && !keywords && !signature.variadic && n == signature.positional)
@@ -94,15 +103,15 @@ struct Entry<F, Tag> {
   }
   static PyObject* fill_and_call(Py_ssize_t bound, PyObject* const* args, Py_ssize_t n,
                                  PyObject* self = nullptr) {
-    PyObject* values[kCount + 1] = {self};
+    std::array<PyObject*, kCount + 1> values = fallbacks;
+    if (bound) values[0] = self;
     const Py_ssize_t given = bound + n, last = signature.positional - 1;
-    for (Py_ssize_t i = bound; i < Py_ssize_t(kCount); ++i)
-      values[i] =
-          i < given && i <= last ? args[i - bound] : signature.parameters[std::size_t(i)].fallback;
+    const auto filled = std::min<std::size_t>(std::size_t(std::min(given, last + 1)), kCount);
+    for (auto i = std::size_t(bound); i < filled; ++i) values[i] = args[i - std::size_t(bound)];
     Rest rest{};
     if (signature.variadic && given > last && (given > last + 1 || !PySequence_Check(args[n - 1])))
       rest = {args + (last - bound), given - last};
-    return call(values, rest, Indices{});
+    return call(values.data(), rest, Indices{});
   }
 
   template <std::size_t I, class T, class Slot>
@@ -138,8 +147,8 @@ struct Entry<F, Tag> {
 
 enum class As { both, function, method };
 // Puts an entry under its name into the module and onto Tensor; collects its stub.
-void publish(pybind11::module_& m, As as, const Signature& signature, std::size_t arity,
-             const std::string& stub, std::string_view doc, _PyCFunctionFastWithKeywords function,
+void publish(pybind11::module_& m, As as, const Signature& signature, const std::string& stub,
+             std::string_view doc, _PyCFunctionFastWithKeywords function,
              _PyCFunctionFastWithKeywords method);
 // Defines a C entry under another name as well: aliases such as torch.absolute.
 void publish_alias(pybind11::module_& m, As as, const char* existing, const char* name);
@@ -148,8 +157,8 @@ void publish_alias(pybind11::module_& m, As as, const char* existing, const char
 template <auto F, int Tag = 0>
 void op(pybind11::module_& m, std::string_view text, As as = As::both, std::string_view doc = "") {
   using E = Entry<F, Tag>;
-  E::signature = Signature::parse(text);
-  publish(m, as, E::signature, E::kCount, E::stub(), doc, E::function, E::method);
+  E::declare(text);
+  publish(m, as, E::signature, E::stub(), doc, E::function, E::method);
 }
 
 // Tries signatures in order; the first whose names and types fit is called. If none fits, the error
@@ -187,7 +196,7 @@ template <auto... F>
 void overloads(pybind11::module_& m, const std::array<std::string_view, sizeof...(F)>& texts,
                As as = As::both, std::string_view doc = "") {
   std::size_t i = 0;
-  ((Entry<F, 1>::signature = Signature::parse(texts[i++])), ...);
+  (Entry<F, 1>::declare(texts[i++]), ...);
   publish_overloads(m, as, {&Entry<F, 1>::signature...}, {Entry<F, 1>::stub()...}, doc,
                     Overloads<F...>::function, Overloads<F...>::method);
 }

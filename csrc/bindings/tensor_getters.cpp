@@ -1,4 +1,6 @@
 // The attributes of Tensor.
+#include <pybind11/pybind11.h>
+
 #include "bindings/python_tensor.h"
 #include "bindings/signature.h"
 #include "ops/ops.h"

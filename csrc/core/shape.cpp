@@ -110,18 +110,17 @@ bool can_broadcast_to(Sizes from, Sizes to) {
   return true;
 }
 
-Strides broadcast_strides(Sizes from, const std::int64_t* strides, Sizes to) {
-  Strides s{};
+void broadcast_strides(Sizes from, const std::int64_t* strides, Sizes to, std::int64_t* out) {
   // Callers have seen to it, in torch's words; but what a kernel reads depends on it.
   bool fits = from.size() <= to.size();
-  for (std::size_t d = 1; fits && d <= from.size(); ++d) {
-    const std::int64_t size = from[from.size() - d];
-    fits = size == 1 || size == to[to.size() - d];
-    s[to.size() - d] = size == 1 ? 0 : strides[from.size() - d];
+  const std::size_t added = fits ? to.size() - from.size() : 0;
+  for (std::size_t d = 0; d < added; ++d) out[d] = 0;
+  for (std::size_t d = 0; fits && d < from.size(); ++d) {
+    fits = from[d] == 1 || from[d] == to[added + d];
+    out[added + d] = from[d] == 1 ? 0 : strides[d];
   }
   if (!fits) [[unlikely]]
     fail<RuntimeError>("a tensor of shape ", from, " cannot be broadcast to ", to);
-  return s;
 }
 
 // Both lists are walked from the back: a run of old dimensions that lie densely behind each other

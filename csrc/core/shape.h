@@ -97,8 +97,9 @@ unsigned dim_mask(Sizes dims, int rank, bool empty_means_all = true);
 // The common shape of two operands; torch's words if there is none.
 Shape broadcast(Sizes a, Sizes b);
 bool can_broadcast_to(Sizes from, Sizes to);
-// Strides of a tensor when read with the sizes of `to`: 0 along broadcast dimensions.
-Strides broadcast_strides(Sizes from, const std::int64_t* strides, Sizes to);
+// Into `out`, the strides of a tensor when read with the sizes of `to`: 0 along broadcast
+// dimensions.
+void broadcast_strides(Sizes from, const std::int64_t* strides, Sizes to, std::int64_t* out);
 
 // The strides with which a tensor can be seen as `to` without a copy; false if it cannot.
 bool view_strides(Sizes from, const std::int64_t* strides, Sizes to, Strides& out);

@@ -140,8 +140,7 @@ void check_alive(const Tensor& t) {
                        "copy tensors with .cpu() before changing the devices");
 }
 
-// The part of a view that does not depend on what it is broadcast to, after all checks.
-static inline const Body& start_view(View& v, const Tensor& t) {
+const Body& start_view(View& v, const Tensor& t) {
   if (!t) fail<RuntimeError>("an undefined tensor was given to a kernel");
   check_alive(t);
   const Body& b = *t.body();
@@ -156,9 +155,8 @@ View view_of(const Tensor& t, Sizes to) {
   const Body& b = start_view(v, t);
   v.rank = int(to.size());
   v.numel = numel_of(to);
-  const Strides strides = broadcast_strides(b.shape, b.strides.data(), to);
+  broadcast_strides(b.shape, b.strides.data(), to, v.strides);
   for (std::size_t d = 0; d < to.size(); ++d) v.sizes[d] = to[d];
-  std::memcpy(v.strides, strides.data(), sizeof v.strides);
   return v;
 }
 

@@ -87,6 +87,9 @@ Tensor from_storage(Ref<Storage> storage, DType dtype, Sizes sizes, const std::i
 // meta tensors, and tensors of a device that is gone.
 View view_of(const Tensor& t);
 View view_of(const Tensor& t, Sizes broadcast_to);
+// The beginning of both, with all their checks: data and dtype. The caller adds a geometry that
+// lies inside the tensor's own.
+const Body& start_view(View& v, const Tensor& t);
 // Throws for a tensor of a device that is gone; free for CPU tensors.
 void check_alive(const Tensor& t);
 

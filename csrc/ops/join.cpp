@@ -9,24 +9,10 @@ namespace rushlight {
 // torch lets 1-d empty tensors stand among the others, whatever their shape.
 static bool is_skipped(const Tensor& t) { return t.dim() == 1 && t->shape[0] == 0; }
 
-// Writes t into the part of `out` that begins at `start` along dimension `at` and is `length` long;
-// 0: into the one row there.
-static void copy_into(const Tensor& out, int at, std::int64_t start, std::int64_t length,
-                      const Tensor& t) {
-  View to = view_of(out);
+// Writes t into a part of `out`, which `to` shows: of the same sizes, as all were when they were
+// checked. While the others were copied another thread may have given t other data.
+static void copy_into(const Tensor& out, const View& to, const Tensor& t) {
   const View from = view_of(t);
-  to.data = to.as<char>() + start * to.strides[at] * std::int64_t(item_size(to.dtype));
-  to.numel = from.numel;
-  to.sizes[at] = length;
-  if (length == 0) {
-    --to.rank;
-    for (int d = at; d < to.rank; ++d) {
-      to.sizes[d] = to.sizes[d + 1];
-      to.strides[d] = to.strides[d + 1];
-    }
-  }
-  // It fitted when all were checked; while the others were copied another thread may have given it
-  // other data.
   if (from.rank != to.rank || !std::equal(to.sizes, to.sizes + to.rank, from.sizes) ||
       t.device() != out.device())
     fail_changed(t);
@@ -52,11 +38,8 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
   const int at = wrap_dim(dim, first->dim());
   Shape shape = first->shape();
   shape[at] = 0;
-  std::vector<std::int64_t> lengths;
-  lengths.reserve(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& t = tensors[i];
-    lengths.push_back(is_skipped(t) ? 0 : t.size(std::min(at, t.dim() - 1)));
     if (is_skipped(t)) continue;
     if (t.dim() != first->dim())
       fail<RuntimeError>("Tensors must have same number of dimensions: got ", first->dim(), " and ",
@@ -66,19 +49,32 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
         fail<RuntimeError>("Sizes of tensors must match except in dimension ", at,
                            ". Expected size ", first->shape()[d], " but got size ", t->shape[d],
                            " for tensor number ", i, " in the list.");
-    shape[at] = checked_add(shape[at], lengths.back());
+    shape[at] = checked_add(shape[at], t->shape[at]);
   }
-  Tensor out = empty(shape, dtype, first->device());
-  if (!out.device().is_meta()) {
-    std::int64_t start = 0;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      if (lengths[i] && out.numel()) copy_into(out, at, start, lengths[i], tensors[i]);
-      start += lengths[i];
-    }
-  }
-  if (!needs_grad(tensors)) return out;
+  std::vector<std::int64_t> lengths;
   std::vector<DType> dtypes;
-  for (const Tensor& t : tensors) dtypes.push_back(t.dtype());
+  const bool records = needs_grad(tensors);
+  if (records)
+    for (const Tensor& t : tensors) {
+      lengths.push_back(is_skipped(t) ? 0 : t->shape[at]);
+      dtypes.push_back(t.dtype());
+    }
+  Tensor out = empty(shape, dtype, first->device());
+  if (!out.device().is_meta() && out.numel()) {
+    View to = view_of(out);
+    const std::int64_t step = to.strides[at] * std::int64_t(item_size(dtype));
+    std::int64_t left = shape[at];
+    for (const Tensor& t : tensors) {
+      if (is_skipped(t) || at >= t.dim() || t->shape[at] == 0) continue;
+      to.sizes[at] = t->shape[at];
+      if ((left -= to.sizes[at]) < 0) fail_changed(t);
+      to.numel = out.numel() / shape[at] * to.sizes[at];
+      copy_into(out, to, t);
+      to.data = to.as<char>() + to.sizes[at] * step;
+    }
+    if (left) fail_changed(tensors.back());
+  }
+  if (!records) return out;
   return record(
       "CatBackward0", std::move(out),
       [lengths, dtypes, at](Tensor g, Node& self) {
@@ -113,9 +109,19 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
     if (d < first.dim()) shape.push_back(first->shape[d]);
   }
   Tensor out = empty(shape, dtype, first.device());
-  if (!out.device().is_meta()) {
-    for (std::size_t i = 0; i < tensors.size() && out.numel(); ++i)
-      copy_into(out, at, std::int64_t(i), 0, tensors[i]);
+  if (!out.device().is_meta() && out.numel()) {
+    View to = view_of(out);  // of one tensor after another
+    const std::int64_t step = to.strides[at] * std::int64_t(item_size(dtype));
+    --to.rank;
+    to.numel /= std::int64_t(tensors.size());
+    for (int d = at; d < to.rank; ++d) {
+      to.sizes[d] = to.sizes[d + 1];
+      to.strides[d] = to.strides[d + 1];
+    }
+    for (const Tensor& t : tensors) {
+      copy_into(out, to, t);
+      to.data = to.as<char>() + step;
+    }
   }
   if (!needs_grad(tensors)) return out;
   std::vector<DType> dtypes;

@@ -18,21 +18,18 @@ bool is_transposed(const Tensor& t) {
          t->shape[d - 2] > 1;
 }
 
-// A matrix, a column (`vector`: size n becomes (n, 1)) or a batch, as the kernel's rank 3.
+// A matrix, a column (`column`: size n becomes (n, 1)) or a batch, as the kernel's rank 3: a copy
+// of the geometry costs as much as a small product.
 View as_batch(const Tensor& t, bool column = false) {
-  View v = view_of(t);  // changed where it lies: a copy costs as much as a small product
-  if (column) {
-    v.sizes[1] = 1;
-    v.strides[1] = 1;
-    v.rank = 2;
-  }
-  for (; v.rank < 3; ++v.rank) {
-    for (int d = v.rank; d > 0; --d) {
-      v.sizes[d] = v.sizes[d - 1];
-      v.strides[d] = v.strides[d - 1];
-    }
-    v.sizes[0] = 1;
-    v.strides[0] = 0;
+  View v;
+  const Body& b = start_view(v, t);
+  v.numel = b.numel;
+  const int rank = b.shape.rank + (column ? 1 : 0);
+  v.rank = std::max(rank, 3);
+  for (int d = 2, from = rank - 1; d >= 0; --d, --from) {
+    const bool is_own = from >= 0 && from < b.shape.rank;
+    v.sizes[d] = is_own ? b.shape[from] : 1;
+    v.strides[d] = is_own ? b.strides[std::size_t(from)] : from == rank - 1 ? 1 : 0;
   }
   return v;
 }

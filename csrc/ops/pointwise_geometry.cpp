@@ -20,9 +20,11 @@ void CallGeometry::bind(Operand& o, const Tensor& t) {
     o = {static_cast<char*>(b.storage->data) + b.offset * item, &kOne, b.dtype};
     return;
   }
-  const View v = view_of(t, shape_);
-  std::copy_n(v.strides, v.rank, strides_[count_].begin());
-  o = {v.data, strides_[count_].data(), v.dtype};
+  View v;
+  start_view(v, t);
+  std::int64_t* strides = strides_[count_].data();
+  broadcast_strides(b.shape, b.strides.data(), shape_, strides);
+  o = {v.data, strides, v.dtype};
   operands_[count_++] = &o;
 }
 
@@ -60,11 +62,13 @@ Tensor CallGeometry::make(Operand& o, DType dtype, Device device) {
   if (!ordered_) order();
   bool row_major = true;
   for (int i = 0; i < shape_.rank; ++i) row_major &= order_[i] == shape_.rank - 1 - i;
+  Strides& strides = strides_[count_];
+  operands_[count_++] = &o;
   Tensor t;
   if (row_major || numel_ == 0) {
     t = empty(shape_, dtype, device);
+    std::copy_n(t->strides.begin(), shape_.rank, strides.begin());
   } else {
-    Strides strides{};
     std::int64_t step = 1;
     for (int i = 0; i < shape_.rank; ++i) {
       strides[std::size_t(order_[i])] = step;
@@ -72,7 +76,7 @@ Tensor CallGeometry::make(Operand& o, DType dtype, Device device) {
     }
     t = empty_strided(shape_, strides.data(), dtype, device);
   }
-  bind(o, t);
+  o = {t->storage->data, strides.data(), dtype};
   return t;
 }
 
