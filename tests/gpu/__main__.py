@@ -13,7 +13,8 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OPS = ["pointwise", "reduce", "scan", "sort", "loss", "norm", "pool", "conv", "matmul"]
+OPS = ["pointwise", "reduce", "scan", "sort", "loss", "norm", "pool", "conv", "matmul",
+       "positions"]  # fmt: skip
 KERNEL_TESTS = [f"tests/ops/test_{name}.py" for name in OPS]
 PROGRAMS = ["000", "001", "002", "003", "004"]
 
