@@ -11,7 +11,7 @@ using namespace rushlight::python;
 // What torch has in nn.functional or nowhere: the Python layer finds these here, not at top level.
 static constexpr std::string_view kBelowTop =
     " adam_step adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d binary_cross_entropy "
-    "binary_cross_entropy_with_logits bitwise_not_ cross_entropy default_generator_of digamma_ "
+    "binary_cross_entropy_with_logits bitwise_not_ default_generator_of digamma_ "
     "elu elu_ erfinv_ gelu hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh hardtanh_ "
     "huber_loss l1_loss leaky_relu leaky_relu_ lgamma_ linalg_vector_norm linear logical_not_ "
     "logsigmoid logsigmoid_ manual_seed_cuda max_pool2d_with_indices mish mish_ mse_loss "
@@ -32,6 +32,7 @@ static py::list names_of_top(const py::module_& m) {
 
 PYBIND11_MODULE(_C, m) {
   m.attr("__stubs__") = py::list();
+  m.attr("__public__") = "rushlight";
   bind_types(m);
   bind_errors(m);
   make_tensor_type(m);
@@ -50,6 +51,7 @@ PYBIND11_MODULE(_C, m) {
   bind_pool(m);
   bind_norm(m);
   bind_softmax(m);
+  bind_functional(m);
   bind_autograd(m);
   bind_function(m);
   bind_anomaly(m);

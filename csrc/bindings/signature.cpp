@@ -296,10 +296,10 @@ static PyMethodDef* definition(const Signature& s, bool is_method, bool has_text
 static void define(py::module_& m, As as, const Signature& s, bool has_text, std::string_view doc,
                    _PyCFunctionFastWithKeywords function, _PyCFunctionFastWithKeywords method) {
   if (as != As::method) {
-    static PyObject* module_name = PyUnicode_InternFromString("rushlight");
+    const py::object module_name = m.attr("__public__");  // where programs find it
     m.add_object(s.name.c_str(),
                  py::reinterpret_steal<py::object>(PyCFunction_NewEx(
-                     definition(s, false, has_text, doc, function), nullptr, module_name)));
+                     definition(s, false, has_text, doc, function), nullptr, module_name.ptr())));
   }
   if (as != As::function)
     py::setattr(reinterpret_cast<PyObject*>(tensor_type), s.name.c_str(),

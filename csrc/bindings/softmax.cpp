@@ -16,10 +16,6 @@ namespace {
 using Maybe = std::optional<Tensor>;
 using Word = std::string_view;
 
-Tensor cross_entropy_op(const Tensor& input, const Tensor& target, Maybe weight, Word reduction,
-                        std::int64_t ignore_index, double label_smoothing) {
-  return cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing);
-}
 Tensor nll_op(const Tensor& input, const Tensor& target, Maybe weight, Word reduction,
               std::int64_t ignore_index) {
   return nll_loss(input, target, weight, reduction, ignore_index);
@@ -47,20 +43,6 @@ Tensor log_softmax_op(const Tensor& input, std::int64_t dim, std::optional<DType
 }
 
 void bind_losses(py::module_& m) {
-  op<casting<&cross_entropy_op, kFull>>(
-      m,
-      "cross_entropy(input, target, weight=None, reduction='mean', "
-      "ignore_index=-100, label_smoothing=0.0)",
-      As::function,
-      R"(-log softmax(input)[target], for class indices or probabilities.
-
-Shape: input (n, c, *); target (n, *) of int64, or probabilities (n, c, *); weight (c).
-
-Raises:
-    IndexError: for a target that is no class; its position is named.
-
->>> torch.nn.functional.cross_entropy(torch.zeros(1, 2), torch.tensor([0]))
-tensor(0.6931))");
   op<casting<&nll_op, kFull>>(
       m, "nll_loss(input, target, weight=None, reduction='mean', ignore_index=-100)", As::function,
       R"(-input[target], for log-probabilities and class indices.

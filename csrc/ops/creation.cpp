@@ -13,14 +13,20 @@ static std::vector<Device>& default_devices() {
   static thread_local std::vector<Device> list{kCpu};
   return list;
 }
-Device default_device() {
-  const Device d = default_devices().back();
-  return d.is_cpu() ? kCpu : resolve(d);
+// That one at hand: every tensor from nothing asks for it.
+[[gnu::tls_model("initial-exec")]] static thread_local Device innermost = kCpu;
+Device default_device() { return innermost.is_cpu() ? kCpu : resolve(innermost); }
+void set_default_device(Device d) {
+  default_devices().front() = d;
+  innermost = default_devices().back();
 }
-void set_default_device(Device d) { default_devices().front() = d; }
-void enter_device(Device d) { default_devices().push_back(d); }
+void enter_device(Device d) {
+  default_devices().push_back(d);
+  innermost = d;
+}
 void leave_device() {
   if (default_devices().size() > 1) default_devices().pop_back();
+  innermost = default_devices().back();
 }
 
 Device device_of(const Options& o) { return o.device ? resolve(*o.device) : default_device(); }

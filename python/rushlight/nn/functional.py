@@ -1,7 +1,8 @@
 """torch.nn.functional: the table of contents.
 
-What C++ offers under torch's own signature is handed on as it is; the files in _functional hold
-the rest. Calls of C++ are made by keyword where torch's argument order differs.
+What C++ offers under torch's own signature is handed on as it is, from _C._functional where torch
+has another function of that name; the files in _functional hold the rest. Calls of C++ are made by
+keyword where torch's argument order differs.
 """
 
 from rushlight import _C
@@ -21,6 +22,9 @@ from rushlight.nn._functional.resample import *  # noqa: F403
 from rushlight.nn._functional.sparse import *  # noqa: F403
 from rushlight.nn._functional.unpool import *  # noqa: F403
 from rushlight.nn._functional.vision import *  # noqa: F403
+
+cross_entropy = _C._functional.cross_entropy
+softmax, log_softmax = _C._functional.softmax, _C._functional.log_softmax
 
 _DIRECT = (
     "linear", "bilinear", "conv1d", "conv2d", "conv3d",

@@ -6,8 +6,8 @@ from rushlight import _C
 
 __all__ = [
     "celu", "elu", "glu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu",
-    "log_softmax", "mish", "relu", "relu6", "rrelu", "selu", "sigmoid", "silu", "softmax",
-    "softmin", "softshrink", "softsign", "tanh", "tanhshrink", "threshold",
+    "mish", "relu", "relu6", "rrelu", "selu", "sigmoid", "silu", "softmin", "softshrink",
+    "softsign", "tanh", "tanhshrink", "threshold",
 ]  # fmt: skip
 
 
@@ -221,18 +221,6 @@ def _implicit_dim(name, rank, stacklevel):
     return 0 if rank in (0, 1, 3) else 1
 
 
-def softmax(input, dim=None, _stacklevel=3, dtype=None):
-    """exp(x) / sum(exp(x)) along `dim`.
-
-    >>> torch.nn.functional.softmax(torch.zeros(2, 2), dim=1)
-    tensor([[0.5000, 0.5000],
-            [0.5000, 0.5000]])
-    """
-    if dim is None:
-        dim = _implicit_dim("softmax", input.dim(), _stacklevel + 1)
-    return _C.softmax(input, dim) if dtype is None else _C.softmax(input, dim, dtype=dtype)
-
-
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """softmax(-x) along `dim`.
 
@@ -242,19 +230,6 @@ def softmin(input, dim=None, _stacklevel=3, dtype=None):
     if dim is None:
         dim = _implicit_dim("softmin", input.dim(), _stacklevel + 1)
     return _C.softmax(-input, dim) if dtype is None else _C.softmax(-input, dim, dtype=dtype)
-
-
-def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
-    """log(softmax(x)) along `dim`, computed without overflow.
-
-    >>> torch.nn.functional.log_softmax(torch.zeros(2), dim=0)
-    tensor([-0.6931, -0.6931])
-    """
-    if dim is None:
-        dim = _implicit_dim("log_softmax", input.dim(), _stacklevel + 1)
-    if dtype is None:
-        return _C.log_softmax(input, dim)
-    return _C.log_softmax(input, dim, dtype=dtype)
 
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):

@@ -10,7 +10,7 @@ from rushlight import _C
 from rushlight._casts import casts
 
 __all__ = [
-    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "huber_loss",
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "huber_loss",
     "kl_div", "l1_loss", "mse_loss", "nll_loss", "smooth_l1_loss",
 ]  # fmt: skip
 
@@ -115,32 +115,6 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     if weight is not None:
         return weighted(_C.huber_loss(input, target, "none", delta), weight, reduction, input)
     return _C.huber_loss(input, target, reduction, delta)
-
-
-def cross_entropy(
-    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None,
-    reduction="mean", label_smoothing=0.0,
-):  # fmt: skip
-    """-log softmax(x)[target]: logits against class indices or class probabilities.
-
-    Args:
-        weight: a factor for each class, shape (c).
-        ignore_index: a target with this value counts for nothing.
-        label_smoothing: share of the target that is spread over all classes.
-
-    Shape: input (n, c, *), target (n, *) integers or (n, c, *) probabilities.
-
-    >>> torch.nn.functional.cross_entropy(torch.zeros(1, 2), torch.tensor([0]))
-    tensor(0.6931)
-    """
-    if size_average is not None or reduce is not None or reduction not in REDUCTIONS:
-        reduction = _reduction(size_average, reduce, reduction)
-    if ignore_index >= 0 and target.is_floating_point():
-        raise RuntimeError(
-            "ignore_index is not supported for floating point target, got "
-            f"ignore_index={ignore_index} and a target of {target.dtype}"
-        )
-    return _C.cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing)
 
 
 def nll_loss(

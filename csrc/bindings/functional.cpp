@@ -1,0 +1,111 @@
+// torch.nn.functional's own signatures, where they differ from those of torch's functions of the
+// same name: entries of their own, in the submodule _functional, so that no Python function stands
+// before the op.
+#include <pybind11/pybind11.h>
+
+#include "bindings/autocast.h"
+#include "bindings/module.h"
+#include "bindings/signature.h"
+#include "ops/cross_entropy.h"
+#include "ops/loss.h"
+#include "ops/softmax.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+using Any = py::handle;
+using Maybe = std::optional<Tensor>;
+using Dim = std::optional<std::int64_t>;
+using Dt = std::optional<DType>;
+
+void warn(const std::string& text, std::int64_t frames) {
+  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), Py_ssize_t(frames)))
+    throw py::error_already_set();
+}
+
+// torch's _stacklevel is 3 for a call by hand and 5 in a module's forward; here no frame of ours
+// lies between.
+std::int64_t given_dim(const char* name, const Tensor& input, Dim dim, std::int64_t stacklevel) {
+  if (dim) [[likely]]
+    return *dim;
+  warn(text("Implicit dimension choice for ", name,
+            " has been deprecated. Change the call to include dim=X as an argument."),
+       stacklevel / 2);
+  return input.dim() == 0 || input.dim() == 1 || input.dim() == 3 ? 0 : 1;
+}
+Tensor softmax_of(const Tensor& input, Dim dim, std::int64_t stacklevel, Dt dtype) {
+  return softmax(input, given_dim("softmax", input, dim, stacklevel), dtype);
+}
+Tensor log_softmax_of(const Tensor& input, Dim dim, std::int64_t stacklevel, Dt dtype) {
+  return log_softmax(input, given_dim("log_softmax", input, dim, stacklevel), dtype);
+}
+
+bool is_true(Any flag) {  // None: not given, which means yes
+  const int truth = flag.is_none() ? 1 : PyObject_IsTrue(flag.ptr());
+  if (truth < 0) throw py::error_already_set();
+  return truth == 1;
+}
+// The reduction that the two old arguments stand for.
+std::string_view legacy_reduction(Any size_average, Any reduce) {
+  const char* name = !is_true(reduce) ? "none" : is_true(size_average) ? "mean" : "sum";
+  warn(text("size_average and reduce args will be deprecated, please use reduction='", name,
+            "' instead."),
+       1);
+  return name;
+}
+
+Tensor cross_entropy_of(const Tensor& input, const Tensor& target, Maybe weight, Any size_average,
+                        std::int64_t ignore_index, Any reduce, std::string_view reduction,
+                        double label_smoothing) {
+  if (!size_average.is_none() || !reduce.is_none())
+    reduction = legacy_reduction(size_average, reduce);
+  if (ignore_index >= 0 && is_floating(target.dtype()))
+    fail<RuntimeError>("ignore_index is not supported for floating point target, got ignore_index=",
+                       ignore_index, " and a target of ", target.dtype());
+  return cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing);
+}
+
+}  // namespace
+
+void bind_functional(py::module_& core) {
+  py::module_ m = core.def_submodule("_functional");
+  m.attr("__stubs__") = py::list();
+  m.attr("__public__") = "rushlight.nn.functional";
+  op<casting<&softmax_of, kFullOnCuda>>(m, "softmax(input, dim=None, _stacklevel=3, dtype=None)",
+                                        As::function, R"(exp(x) / sum(exp(x)) along `dim`.
+
+Args:
+    dtype: the input is cast to it first.
+
+>>> torch.nn.functional.softmax(torch.zeros(2, 2), dim=1)
+tensor([[0.5000, 0.5000],
+        [0.5000, 0.5000]]))");
+  op<casting<&log_softmax_of, kFullOnCuda>>(
+      m, "log_softmax(input, dim=None, _stacklevel=3, dtype=None)", As::function,
+      R"(log(softmax(x)) along `dim`, computed without overflow.
+
+>>> torch.nn.functional.log_softmax(torch.zeros(2), dim=0)
+tensor([-0.6931, -0.6931]))");
+  op<casting<&cross_entropy_of, kFull>>(
+      m,
+      "cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, "
+      "reduce=None, reduction='mean', label_smoothing=0.0)",
+      As::function, R"(-log softmax(x)[target]: logits against class indices or probabilities.
+
+Args:
+    weight: a factor for each class, shape (c).
+    ignore_index: a target with this value counts for nothing.
+    label_smoothing: share of the target that is spread over all classes.
+
+Shape: input (n, c, *), target (n, *) integers or (n, c, *) probabilities.
+
+Raises:
+    IndexError: for a target that is no class; its position is named.
+
+>>> torch.nn.functional.cross_entropy(torch.zeros(1, 2), torch.tensor([0]))
+tensor(0.6931))");
+}
+
+}  // namespace rushlight::python
