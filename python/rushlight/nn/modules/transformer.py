@@ -49,12 +49,30 @@ def _function(activation):
 
 
 class _Layer(Module):
-    """What both kinds of layer share: the feed-forward block, and dropout's places."""
+    """What both kinds of layer share: attention blocks, the feed-forward block, and a norm and a
+    dropout for each of them.
+    """
 
-    def _add_feed_forward(self, d_model, width, dropout, bias, factory):
-        self.linear1 = Linear(d_model, width, bias=bias, **factory)
+    def _build(
+        self, attentions, d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
+        batch_first, norm_first, bias, device, dtype,
+    ):  # fmt: skip
+        factory = {"device": device, "dtype": dtype}
+        for name in attentions:
+            attention = MultiheadAttention(
+                d_model, nhead, dropout, bias, batch_first=batch_first, **factory
+            )
+            setattr(self, name, attention)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **factory)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(width, d_model, bias=bias, **factory)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **factory)
+        self.norm_first = norm_first
+        blocks = range(1, len(attentions) + 2)
+        for i in blocks:
+            setattr(self, f"norm{i}", LayerNorm(d_model, layer_norm_eps, bias=bias, **factory))
+        for i in blocks:
+            setattr(self, f"dropout{i}", Dropout(dropout))
+        self.activation = _function(activation)
 
     def _feed_forward(self, x):
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
@@ -86,17 +104,10 @@ class TransformerEncoderLayer(_Layer):
         dtype=None,
     ):  # fmt: skip
         super().__init__()
-        factory = {"device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, **factory
-        )
-        self._add_feed_forward(d_model, dim_feedforward, dropout, bias, factory)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, **factory)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, **factory)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.activation = _function(activation)
+        self._build(
+            ("self_attn",), d_model, nhead, dim_feedforward, dropout, activation,
+            layer_norm_eps, batch_first, norm_first, bias, device, dtype,
+        )  # fmt: skip
         relu = self.activation is F.relu or isinstance(self.activation, ReLU)
         gelu = self.activation is F.gelu or isinstance(self.activation, GELU)
         self.activation_relu_or_gelu = 1 if relu else 2 if gelu else 0
@@ -143,19 +154,10 @@ class TransformerDecoderLayer(_Layer):
         dtype=None,
     ):  # fmt: skip
         super().__init__()
-        factory = {"device": device, "dtype": dtype}
-        for name in ("self_attn", "multihead_attn"):
-            attention = MultiheadAttention(
-                d_model, nhead, dropout, bias, batch_first=batch_first, **factory
-            )
-            setattr(self, name, attention)
-        self._add_feed_forward(d_model, dim_feedforward, dropout, bias, factory)
-        self.norm_first = norm_first
-        for i in (1, 2, 3):
-            setattr(self, f"norm{i}", LayerNorm(d_model, layer_norm_eps, bias=bias, **factory))
-        for i in (1, 2, 3):
-            setattr(self, f"dropout{i}", Dropout(dropout))
-        self.activation = _function(activation)
+        self._build(
+            ("self_attn", "multihead_attn"), d_model, nhead, dim_feedforward, dropout, activation,
+            layer_norm_eps, batch_first, norm_first, bias, device, dtype,
+        )  # fmt: skip
 
     def forward(
         self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,

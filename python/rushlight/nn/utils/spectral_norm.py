@@ -1,8 +1,8 @@
 """Spectral normalisation by a hook: the older form, with `<name>_orig`, `<name>_u`, `<name>_v`."""
 
 from rushlight._modes import no_grad
-from rushlight.nn.parameter import Parameter, UninitializedParameter
-from rushlight.nn.utils import _factors
+from rushlight.nn.parameter import Parameter
+from rushlight.nn.utils import _factors, _weight_hooks
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
@@ -46,20 +46,12 @@ class SpectralNorm:
     @staticmethod
     def apply(module, name, n_power_iterations, dim, eps):
         """Puts the hooks in place and returns the one that sets the weight."""
-        for hook in module._forward_pre_hooks.values():
-            if isinstance(hook, SpectralNorm) and hook.name == name:
-                raise RuntimeError(
-                    f"Cannot register two spectral_norm hooks on the same parameter {name}"
-                )
+        _weight_hooks.refuse_second(module, SpectralNorm, name, "spectral_norm")
         hook = SpectralNorm(name, n_power_iterations, dim, eps)
         weight = module._parameters[name]
         if weight is None:
             raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
-        if isinstance(weight, UninitializedParameter):
-            raise ValueError(
-                "The module passed to `SpectralNorm` can't have uninitialized parameters. "
-                "Make sure to run the dummy forward before applying spectral normalization"
-            )
+        _weight_hooks.refuse_uninitialized(weight, SpectralNorm, "spectral")
         u, v = _factors.first_vectors(_factors.as_matrix(weight.detach(), dim), eps)
         delattr(module, name)
         module.register_parameter(name + "_orig", weight)
@@ -148,13 +140,7 @@ def remove_spectral_norm(module, name="weight"):
     Raises:
         ValueError: if spectral_norm is not on it.
     """
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            break
-    else:
-        raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    _weight_hooks.remove(module, SpectralNorm, name, "spectral_norm")
     for hooks in (module._state_dict_hooks, module._load_state_dict_pre_hooks):
         for key, kept in list(hooks.items()):
             if isinstance(kept, _NoteVersion | _TakeOldState) and kept.hook.name == name:

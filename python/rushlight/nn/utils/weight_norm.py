@@ -2,8 +2,8 @@
 
 import warnings
 
-from rushlight.nn.parameter import Parameter, UninitializedParameter
-from rushlight.nn.utils import _factors
+from rushlight.nn.parameter import Parameter
+from rushlight.nn.utils import _factors, _weight_hooks
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
@@ -34,17 +34,9 @@ class WeightNorm:
             FutureWarning,
             stacklevel=3,
         )
-        for hook in module._forward_pre_hooks.values():
-            if isinstance(hook, WeightNorm) and hook.name == name:
-                raise RuntimeError(
-                    f"Cannot register two weight_norm hooks on the same parameter {name}"
-                )
+        _weight_hooks.refuse_second(module, WeightNorm, name, "weight_norm")
         weight = getattr(module, name)
-        if isinstance(weight, UninitializedParameter):
-            raise ValueError(
-                "The module passed to `WeightNorm` can't have uninitialized parameters. "
-                "Make sure to run the dummy forward before applying weight normalization"
-            )
+        _weight_hooks.refuse_uninitialized(weight, WeightNorm, "weight")
         hook = WeightNorm(name, dim)
         norms = _factors.norm_except_dim(weight.detach(), 2, hook.dim)
         del module._parameters[name]
@@ -91,9 +83,5 @@ def remove_weight_norm(module, name="weight"):
     Raises:
         ValueError: if weight_norm is not on it.
     """
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    _weight_hooks.remove(module, WeightNorm, name, "weight_norm")
+    return module
