@@ -132,6 +132,11 @@ struct Argument<Shape> : ByValue<Shape> {
   }
 };
 
+template <>
+struct Argument<const Shape&> : Argument<Shape> {
+  static const Shape& pass(Shape& s) { return s; }
+};
+
 // Any number of ints: not the sizes of one tensor, so without a limit.
 template <>
 struct Argument<std::vector<std::int64_t>> : ByValue<std::vector<std::int64_t>> {
@@ -192,6 +197,12 @@ struct Argument<std::optional<T>> : ByValue<std::optional<T>> {
     }
     return Argument<T>::read(o, s.emplace());
   }
+};
+
+// By reference: a caller that takes it apart again in a register waits for the bytes just written.
+template <class T>
+struct Argument<const std::optional<T>&> : Argument<std::optional<T>> {
+  static const std::optional<T>& pass(std::optional<T>& s) { return s; }
 };
 
 // A list or tuple of tensors; held by value, as the list may change during the call.

@@ -18,7 +18,7 @@ bool is_symbol(Any o, const char* name) {
 }
 
 // Row-major, or with the channels innermost.
-Tensor in_format(const Tensor& t, Any format) {
+Tensor in_format(Tensor t, Any format) {
   if (format.is_none() || is_symbol(format, "preserve_format")) return t;
   if (is_symbol(format, "contiguous_format")) return contiguous(t);
   const bool is_3d = is_symbol(format, "channels_last_3d");

@@ -15,8 +15,9 @@ namespace py = pybind11;
 namespace rushlight::python {
 namespace {
 
-using Dt = std::optional<DType>;
-using Dv = std::optional<Device>;
+using Any = py::handle;
+using Dt = const std::optional<DType>&;
+using Dv = const std::optional<Device>&;
 
 Options options(Dt dtype, Dv device, bool requires_grad, bool pin_memory = false) {
   return {dtype, device, requires_grad, pin_memory};
@@ -39,8 +40,8 @@ py::object tensor(py::handle data, Dt dtype, Dv device, bool requires_grad, bool
     out = data_of(data.ptr(), dtype, true);
     out = to(out, device_of(o));
   }
-  return py::reinterpret_steal<py::object>(
-      wrap(finish(pin_memory ? rushlight::pin_memory(out) : out, o)));
+  if (pin_memory) out = rushlight::pin_memory(out);
+  return py::reinterpret_steal<py::object>(wrap(finish(std::move(out), o)));
 }
 
 // No copy where nothing has to change.
@@ -51,47 +52,64 @@ Tensor as_tensor_op(py::handle data, Dt dtype, Dv device) {
   return to(out, dtype.value_or(out.dtype()), device ? resolve(*device) : default_device());
 }
 
-Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool pin,
-                std::optional<Scalar> value) {
-  const Options o = options(dtype, device, requires_grad, pin);
-  const DType d = dtype.value_or(default_dtype());
-  Tensor t = value ? full(size, *value, d, device_of(o)) : empty(size, d, device_of(o));
-  return finish(pin ? rushlight::pin_memory(t) : t, o);
+DType or_default(Dt dtype) { return dtype ? *dtype : default_dtype(); }
+Device or_default(Dv device) { return device ? resolve(*device) : default_device(); }
+
+Tensor by_shape(const Shape& size, DType dtype, Device device, bool requires_grad, bool pin,
+                const Scalar* value = nullptr) {
+  Tensor t = value ? full(size, *value, dtype, device) : empty(size, dtype, device);
+  if (pin) t = rushlight::pin_memory(t);
+  return finish(std::move(t), requires_grad);
 }
-using Any = py::handle;
-// With out=, its dtype and device are what the others would be by default.
-void follow(const Out& out, Dt& dtype, Dv& device) {
-  if (!out) return;
+Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool pin,
+                const Scalar* value = nullptr) {
+  return by_shape(size, or_default(dtype), or_default(device), requires_grad, pin, value);
+}
+
+void check_out(const Out& out, Dt dtype) {
   if (dtype && *dtype != out->dtype())
     fail<RuntimeError>("dtype ", scalar_name(*dtype), " does not match dtype of out parameter (",
                        scalar_name(out->dtype()), ")");
-  dtype = out->dtype();
-  if (!device) device = out->device();
 }
-Tensor empty_op(Shape size, Out out, Dt dtype, Any, Dv device, bool requires_grad, bool pin, Any) {
-  follow(out, dtype, device);
-  if (out) {
-    resize_output(*out, size);
-    return *out;
-  }
-  return by_shape(size, dtype, device, requires_grad, pin, {});
+// make(dtype, device), written to `out` if there is one: then its dtype and device are what they
+// would be by default.
+template <class Make>
+Tensor made(const char* op, const Out& out, Dt dtype, Dv device, Make make) {
+  if (!out) [[likely]]
+    return make(dtype, device);
+  check_out(out, dtype);
+  return deliver(op, out,
+                 make(std::optional(out->dtype()), device ? device : std::optional(out->device())));
 }
-Tensor zeros_op(Shape size, Out out, Dt dtype, Any, Dv device, bool requires_grad, bool pin) {
-  follow(out, dtype, device);
-  return deliver("zeros", out, by_shape(size, dtype, device, requires_grad, pin, Scalar(0)));
+Tensor empty_op(const Shape& size, const Out& out, Dt dtype, Any, Dv device, bool requires_grad,
+                bool pin, Any) {
+  if (!out) [[likely]]
+    return by_shape(size, dtype, device, requires_grad, pin);
+  check_out(out, dtype);
+  resize_output(*out, size);
+  return *out;
 }
-Tensor ones_op(Shape size, Out out, Dt dtype, Any, Dv device, bool requires_grad, bool pin) {
-  follow(out, dtype, device);
-  return deliver("ones", out, by_shape(size, dtype, device, requires_grad, pin, Scalar(1)));
+Tensor constant(const char* op, const Shape& size, Scalar value, const Out& out, Dt dtype,
+                Dv device, bool requires_grad, bool pin) {
+  return made(op, out, dtype, device,
+              [&](Dt d, Dv v) { return by_shape(size, d, v, requires_grad, pin, &value); });
 }
-Tensor full_op(Shape size, Scalar fill_value, Out out, Dt dtype, Any, Dv device, bool requires_grad,
+Tensor zeros_op(const Shape& size, const Out& out, Dt dtype, Any, Dv device, bool requires_grad,
+                bool pin) {
+  return constant("zeros", size, 0, out, dtype, device, requires_grad, pin);
+}
+Tensor ones_op(const Shape& size, const Out& out, Dt dtype, Any, Dv device, bool requires_grad,
                bool pin) {
-  follow(out, dtype, device);
-  if (!dtype)
-    dtype = fill_value.is_floating()                   ? default_dtype()
-            : fill_value.kind == Scalar::Kind::boolean ? DType::boolean
-                                                       : DType::int64;
-  return deliver("full", out, by_shape(size, dtype, device, requires_grad, pin, fill_value));
+  return constant("ones", size, 1, out, dtype, device, requires_grad, pin);
+}
+Tensor full_op(const Shape& size, Scalar fill_value, const Out& out, Dt dtype, Any, Dv device,
+               bool requires_grad, bool pin) {
+  return made("full", out, dtype, device, [&](Dt d, Dv v) {
+    const DType kind = fill_value.is_floating()                   ? default_dtype()
+                       : fill_value.kind == Scalar::Kind::boolean ? DType::boolean
+                                                                  : DType::int64;
+    return by_shape(size, d.value_or(kind), or_default(v), requires_grad, pin, &fill_value);
+  });
 }
 
 Tensor like(const Tensor& input, Dt dtype, Dv device, bool requires_grad,
@@ -101,7 +119,7 @@ Tensor like(const Tensor& input, Dt dtype, Dv device, bool requires_grad,
   Tensor t =
       at == input.device() && !at.is_meta() ? empty_like(input, d) : empty(input.sizes(), d, at);
   if (value && !at.is_meta() && t.numel()) backend(at).copy->fill(view_of(t), *value);
-  return finish(t, options(dtype, device, requires_grad));
+  return finish(std::move(t), options(dtype, device, requires_grad));
 }
 Tensor empty_like_op(const Tensor& input, Dt dtype, Any, Dv device, bool requires_grad, bool, Any) {
   return like(input, dtype, device, requires_grad, {});
@@ -117,22 +135,23 @@ Tensor full_like_op(const Tensor& input, Scalar fill_value, Dt dtype, Any, Dv de
   return like(input, dtype, device, requires_grad, fill_value);
 }
 
-Tensor new_empty(const Tensor& self, Shape size, Dt dtype, Dv device, bool requires_grad) {
-  return by_shape(size, dtype.value_or(self.dtype()), device ? *device : self.device(),
-                  requires_grad, false, {});
+Tensor new_by_shape(const Tensor& self, const Shape& size, Dt dtype, Dv device, bool requires_grad,
+                    const Scalar* value = nullptr) {
+  return by_shape(size, dtype.value_or(self.dtype()), device ? resolve(*device) : self.device(),
+                  requires_grad, false, value);
 }
-Tensor new_zeros(const Tensor& self, Shape size, Dt dtype, Dv device, bool requires_grad) {
-  return by_shape(size, dtype.value_or(self.dtype()), device ? *device : self.device(),
-                  requires_grad, false, Scalar(0));
+Tensor new_empty(const Tensor& self, const Shape& size, Dt dtype, Dv device, bool requires_grad) {
+  return new_by_shape(self, size, dtype, device, requires_grad);
 }
-Tensor new_ones(const Tensor& self, Shape size, Dt dtype, Dv device, bool requires_grad) {
-  return by_shape(size, dtype.value_or(self.dtype()), device ? *device : self.device(),
-                  requires_grad, false, Scalar(1));
-}
-Tensor new_full(const Tensor& self, Shape size, Scalar fill_value, Dt dtype, Dv device,
+Tensor new_full(const Tensor& self, const Shape& size, Scalar fill_value, Dt dtype, Dv device,
                 bool requires_grad) {
-  return by_shape(size, dtype.value_or(self.dtype()), device ? *device : self.device(),
-                  requires_grad, false, fill_value);
+  return new_by_shape(self, size, dtype, device, requires_grad, &fill_value);
+}
+Tensor new_zeros(const Tensor& self, const Shape& size, Dt dtype, Dv device, bool requires_grad) {
+  return new_full(self, size, 0, dtype, device, requires_grad);
+}
+Tensor new_ones(const Tensor& self, const Shape& size, Dt dtype, Dv device, bool requires_grad) {
+  return new_full(self, size, 1, dtype, device, requires_grad);
 }
 Tensor new_tensor(const Tensor& self, py::handle data, Dt dtype, Dv device, bool requires_grad) {
   const Options o = options(dtype, device, requires_grad);
@@ -144,12 +163,12 @@ Tensor new_tensor(const Tensor& self, py::handle data, Dt dtype, Dv device, bool
                 o);
 }
 
-Tensor arange_range(Scalar start, Scalar end, Scalar step, Out out, Dt dtype, Any, Dv device,
+Tensor arange_range(Scalar start, Scalar end, Scalar step, const Out& out, Dt dtype, Any, Dv device,
                     bool requires_grad, bool) {
-  follow(out, dtype, device);
-  return deliver("arange", out, arange(start, end, step, options(dtype, device, requires_grad)));
+  return made("arange", out, dtype, device,
+              [&](Dt d, Dv v) { return arange(start, end, step, options(d, v, requires_grad)); });
 }
-Tensor arange_end(Scalar end, Out out, Dt dtype, Any layout, Dv device, bool requires_grad,
+Tensor arange_end(Scalar end, const Out& out, Dt dtype, Any layout, Dv device, bool requires_grad,
                   bool pin) {
   return arange_range(0, end, 1, out, dtype, layout, device, requires_grad, pin);
 }
@@ -161,28 +180,28 @@ Scalar end_of_range(const char* op, const char* name, const Input& end) {
                        " with ", end.tensor->dim(), " dimension(s).");
   return item(*end.tensor);
 }
-Tensor linspace_op(Input start, Input end, std::int64_t steps, Out out, Dt dtype, Any, Dv device,
-                   bool requires_grad, bool) {
-  follow(out, dtype, device);
+Tensor linspace_op(Input start, Input end, std::int64_t steps, const Out& out, Dt dtype, Any,
+                   Dv device, bool requires_grad, bool) {
   const Scalar from = end_of_range("linspace", "start", start),
                to = end_of_range("linspace", "end", end);
-  return deliver("linspace", out, linspace(from, to, steps, options(dtype, device, requires_grad)));
+  return made("linspace", out, dtype, device,
+              [&](Dt d, Dv v) { return linspace(from, to, steps, options(d, v, requires_grad)); });
 }
-Tensor logspace_op(Input start, Input end, std::int64_t steps, double base, Out out, Dt dtype, Any,
-                   Dv device, bool requires_grad, bool) {
-  follow(out, dtype, device);
+Tensor logspace_op(Input start, Input end, std::int64_t steps, double base, const Out& out,
+                   Dt dtype, Any, Dv device, bool requires_grad, bool) {
   const Scalar from = end_of_range("logspace", "start", start),
                to = end_of_range("logspace", "end", end);
-  return deliver("logspace", out,
-                 logspace(from, to, steps, base, options(dtype, device, requires_grad)));
+  return made("logspace", out, dtype, device, [&](Dt d, Dv v) {
+    return logspace(from, to, steps, base, options(d, v, requires_grad));
+  });
 }
-Tensor eye_op(std::int64_t n, std::optional<std::int64_t> m, Out out, Dt dtype, Any, Dv device,
-              bool requires_grad, bool) {
-  follow(out, dtype, device);
-  return deliver("eye", out, eye(n, m.value_or(n), options(dtype, device, requires_grad)));
+Tensor eye_op(std::int64_t n, std::optional<std::int64_t> m, const Out& out, Dt dtype, Any,
+              Dv device, bool requires_grad, bool) {
+  return made("eye", out, dtype, device,
+              [&](Dt d, Dv v) { return eye(n, m.value_or(n), options(d, v, requires_grad)); });
 }
 Tensor scalar_tensor_op(Scalar s, Dt dtype, Any, Dv device, bool requires_grad, bool) {
-  return by_shape({}, dtype, device, requires_grad, false, s);
+  return by_shape({}, dtype, device, requires_grad, false, &s);
 }
 Tensor deliver_op(std::string_view op, const Tensor& out, const Tensor& result) {
   return deliver(std::string(op).c_str(), out, result);

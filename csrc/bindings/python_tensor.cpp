@@ -74,6 +74,7 @@ static void tensor_dealloc(PyObject* self) {
     }
   }
   Py_CLEAR(o->attributes);
+  Py_CLEAR(o->shape);
   o->value.~Tensor();
   if (type != tensor_type || !ObjectCache::give(o)) type->tp_free(self);
   Py_DECREF(type);

@@ -25,6 +25,7 @@ struct Object {
   PyObject_HEAD Tensor value;
   PyObject* attributes;  // __dict__, made on first use
   PyObject* weak_refs;
+  PyObject* shape;  // the last torch.Size it was asked for; the body's shape may have changed since
 };
 
 inline PyTypeObject* tensor_type;  // Tensor itself; a heap type, so Python can add methods to it
@@ -70,7 +71,7 @@ inline PyObject* wrap(Tensor t) {
   Object* o = ObjectCache::take();
   if (!o) return nullptr;
   new (&o->value) Tensor(std::move(t));
-  o->attributes = o->weak_refs = nullptr;
+  o->attributes = o->weak_refs = o->shape = nullptr;
   return body->python = reinterpret_cast<PyObject*>(o);
 }
 // As an object of a subclass, whatever it was before.

@@ -22,7 +22,20 @@ PyObject* get(PyObject* self, void*) {
   }
 }
 
-Shape shape(const Tensor& t) { return t.shape(); }
+// The torch.Size made for an earlier question, if the sizes are still those: programs ask often.
+PyObject* get_shape(PyObject* self, void*) {
+  PyObject*& kept = reinterpret_cast<Object*>(self)->shape;
+  const Shape& shape = self_of(self).shape();
+  bool holds = kept && PyTuple_GET_SIZE(kept) == shape.rank;
+  for (int d = 0; holds && d < shape.rank; ++d)
+    holds = PyLong_AsLongLong(PyTuple_GET_ITEM(kept, d)) == shape[d];
+  if (!holds) {
+    PyObject* made = to_python(shape);
+    if (!made) return nullptr;
+    Py_XSETREF(kept, made);
+  }
+  return Py_NewRef(kept);
+}
 DType dtype(const Tensor& t) { return t.dtype(); }
 Device device(const Tensor& t) { return t.device(); }
 std::int64_t ndim(const Tensor& t) { return t.dim(); }
@@ -186,7 +199,7 @@ std::vector<PyGetSetDef> tensor_getters() {
     return PyGetSetDef{name, g, nullptr, doc, nullptr};
   };
   return {
-      read("shape", get<shape>, "The sizes, as torch.Size."),
+      read("shape", get_shape, "The sizes, as torch.Size."),
       read("dtype", get<dtype>, "The type of the elements."),
       read("device", get<device>, "Where the elements are."),
       read("ndim", get<ndim>, "The number of dimensions."),

@@ -22,16 +22,18 @@ class Shape {
   std::array<std::int64_t, kMaxRank> sizes;
 
   Shape() = default;
-  Shape(Sizes s) {  // RuntimeError beyond kMaxRank
+  Shape(Sizes s) { assign(s); }  // RuntimeError beyond kMaxRank
+  Shape(std::initializer_list<std::int64_t> s) : Shape(Sizes(s.begin(), s.size())) {}
+  Shape(const std::vector<std::int64_t>& s) : Shape(Sizes(s)) {}
+
+  // Without a Shape between: copying one that was just written waits for its bytes (4 ns).
+  void assign(Sizes s) {
     if (s.size() > std::size_t(kMaxRank)) [[unlikely]]
       too_many(s.size());
     rank = std::int8_t(s.size());
     // A loop: for the few sizes there are, a call of memmove costs more than the copy.
     for (std::size_t d = 0; d < s.size(); ++d) sizes[d] = s[d];
   }
-  Shape(std::initializer_list<std::int64_t> s) : Shape(Sizes(s.begin(), s.size())) {}
-  Shape(const std::vector<std::int64_t>& s) : Shape(Sizes(s)) {}
-
   Sizes view() const { return {sizes.data(), std::size_t(rank)}; }
   operator Sizes() const { return view(); }
   const std::int64_t* begin() const { return sizes.data(); }

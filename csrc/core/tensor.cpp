@@ -16,7 +16,7 @@ static Tensor new_body() {
 Tensor empty(Sizes sizes, DType dtype, Device device) {
   Tensor t = new_body();
   Body& b = *t.body();
-  b.shape = Shape(sizes);
+  b.shape.assign(sizes);
   b.dtype = dtype;
   b.numel = contiguous_strides(sizes, b.strides);
   b.device = device.is_cpu() ? kCpu : resolve(device);
@@ -110,7 +110,7 @@ Tensor from_storage(Ref<Storage> storage, DType dtype, Sizes sizes, const std::i
   check_inside(*storage, dtype, sizes, strides, offset);
   Tensor t = new_body();
   Body& b = *t.body();
-  b.shape = Shape(sizes);
+  b.shape.assign(sizes);
   b.dtype = dtype;
   b.device = storage->device;
   for (std::size_t d = 0; d < sizes.size(); ++d) b.strides[d] = strides[d];

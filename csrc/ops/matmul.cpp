@@ -24,6 +24,13 @@ View as_batch(const Tensor& t, bool column = false) {
   View v;
   const Body& b = start_view(v, t);
   v.numel = b.numel;
+  if (b.shape.rank == 2 && !column) [[likely]] {
+    const std::int64_t rows = b.shape[0], columns = b.shape[1];
+    v.rank = 3;
+    v.sizes[0] = 1, v.sizes[1] = rows, v.sizes[2] = columns;
+    v.strides[0] = 0, v.strides[1] = b.strides[0], v.strides[2] = b.strides[1];
+    return v;
+  }
   const int rank = b.shape.rank + (column ? 1 : 0);
   v.rank = std::max(rank, 3);
   for (int d = 2, from = rank - 1; d >= 0; --d, --from) {

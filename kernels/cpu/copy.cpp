@@ -169,18 +169,23 @@ void fill(const View& out, Scalar value) {
   dispatch_all(out.dtype, [&]<class S>(Type<S>) {
     store(reinterpret_cast<S*>(element), value.to<Compute<S>>());
   });
-  const bool is_direct = out.numel <= kSmall && is_row_major(out);
+  const auto bits = [&]<class S>(Type<S>) {
+    S all;
+    std::memcpy(&all, element, sizeof(S));
+    return all;
+  };
+  if (out.numel <= kSmall && is_row_major(out))
+    return dispatch_size(
+        out.dtype, [&]<class S>(Type<S> type) { fill_row(out.as<S>(), out.numel, bits(type)); });
   View same = out;
   for (std::int64_t& s : same.strides) s = 0;
-  const Plan p = is_direct ? Plan() : plan_of(out, same);
-  dispatch_size(out.dtype, [&]<class S>(Type<S>) {
-    S bits;
-    std::memcpy(&bits, element, sizeof(S));
-    if (is_direct) return fill_row(out.as<S>(), out.numel, bits);
+  const Plan p = plan_of(out, same);
+  dispatch_size(out.dtype, [&]<class S>(Type<S> type) {
+    const S all = bits(type);
     for_each_row(p, [&](std::int64_t o, std::int64_t, std::int64_t n) {
       S* to = out.as<S>() + o;
-      if (p.out[0] == 1) return fill_row(to, n, bits);
-      for (std::int64_t i = 0; i < n; ++i) to[i * p.out[0]] = bits;
+      if (p.out[0] == 1) return fill_row(to, n, all);
+      for (std::int64_t i = 0; i < n; ++i) to[i * p.out[0]] = all;
     });
   });
 }

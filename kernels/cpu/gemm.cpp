@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../host_device.h"
+#include "narrow_gemm.h"
 #include "openblas.h"
 #include "register_tile.h"
 
@@ -18,60 +19,9 @@ T element(Matrix<const T> m, std::int64_t row, std::int64_t col) {
   return *m.block(row, col).data;
 }
 
-// A small product with few columns, as small layers have them: BLAS would spend more on finding its
-// way than on the arithmetic. `right` is copied once, zeros beside it, and the sums of four rows
-// stay in registers.
-constexpr std::int64_t kDeepest = 64;  // rows of `right`
-
 template <class T>
-struct Lanes;
-template <>
-struct Lanes<float> {
-  using type = float __attribute__((vector_size(32)));
-};
-template <>
-struct Lanes<double> {
-  using type = double __attribute__((vector_size(32)));
-};
-
-template <int kVectors, class T>
-CLONES void narrow_product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
-                           Matrix<const T> left, Matrix<const T> right, T beta, Matrix<T> out) {
-  using V = typename Lanes<T>::type;
-  constexpr std::int64_t kWide = kVectors * 32 / std::int64_t(sizeof(T)), kRows = 4;
-  alignas(32) T b[kDeepest * kWide];
-  const std::int64_t row_step = right.transposed ? 1 : right.ld;
-  const std::int64_t col_step = right.transposed ? right.ld : 1;
-  for (std::int64_t i = 0; i < k; ++i)
-    for (std::int64_t j = 0; j < kWide; ++j)
-      b[i * kWide + j] = j < n ? right.data[i * row_step + j * col_step] : T(0);
-  const V* panel = reinterpret_cast<const V*>(b);
-  const std::int64_t left_row = left.transposed ? 1 : left.ld;
-  const std::int64_t left_col = left.transposed ? left.ld : 1;
-  for (std::int64_t r = 0; r < m; r += kRows) {
-    V acc[kRows][kVectors] = {};
-    const T* a[kRows];
-    for (std::int64_t q = 0; q < kRows; ++q) a[q] = left.data + std::min(r + q, m - 1) * left_row;
-    for (std::int64_t i = 0; i < k; ++i)
-      for (std::int64_t q = 0; q < kRows; ++q)
-        for (int v = 0; v < kVectors; ++v)
-          acc[q][v] += a[q][i * left_col] * panel[i * kVectors + v];
-    alignas(32) T sums[kRows * kWide];
-    for (std::int64_t q = 0; q < kRows; ++q)
-      for (int v = 0; v < kVectors; ++v) reinterpret_cast<V*>(sums)[q * kVectors + v] = acc[q][v];
-    for (std::int64_t q = 0; q < std::min(kRows, m - r); ++q) {
-      T* o = out.data + (r + q) * out.ld;
-      for (std::int64_t j = 0; j < n; ++j) {
-        const T sum = alpha * sums[q * kWide + j];
-        o[j] = beta == T(0) ? sum : sum + beta * o[j];
-      }
-    }
-  }
-}
-
-template <class T>
-bool is_narrow(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return n <= 64 / std::int64_t(sizeof(T)) && k <= kDeepest && m * k <= 1024;
+Steps strides_of(Matrix<const T> m) {
+  return m.transposed ? Steps{1, m.ld} : Steps{m.ld, 1};
 }
 
 template <class T>
@@ -151,9 +101,8 @@ template <class T>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> left,
           Matrix<const T> right, T beta, Matrix<T> out) {
   if (is_narrow<T>(m, n, k))
-    return n <= 32 / std::int64_t(sizeof(T))
-               ? narrow_product<1>(m, n, k, alpha, left, right, beta, out)
-               : narrow_product<2>(m, n, k, alpha, left, right, beta, out);
+    return narrow_gemm<T>({m, n, k}, alpha, left.data, strides_of(left), right.data,
+                          strides_of(right), beta, out.data, out.ld);
   using B = Blas<T>;
   const B& library = blas<T>();
   if (!library.gemm) return built_in(m, n, k, alpha, left, right, beta, out);

@@ -10,6 +10,7 @@
 #include "../linalg.h"
 #include "../parallel.h"
 #include "gemm.h"
+#include "narrow_gemm.h"
 
 namespace rushlight {
 namespace {
@@ -104,6 +105,11 @@ template <class S, class T = Compute<S>>
 void multiply(Strided<const S> left, Strided<const S> right, Strided<S> out, T alpha, T beta) {
   if (out.rows == 0 || out.cols == 0) return;
   if constexpr (std::is_same_v<S, T>) {
+    if (out.col_stride == 1 && left.cols && alpha != T(0) &&
+        is_narrow<T>(out.rows, out.cols, left.cols))
+      return narrow_gemm<T>({out.rows, out.cols, left.cols}, alpha, left.data,
+                            {left.row_stride, left.col_stride}, right.data,
+                            {right.row_stride, right.col_stride}, beta, out.data, out.row_stride);
     if (!has_contiguous_rows(out) && has_contiguous_rows(turned(out)))
       return multiply<S, T>(turned(right), turned(left), turned(out), alpha, beta);
   }
