@@ -161,3 +161,29 @@ def test_operator():
     assert product.tolist() == [3.0, 3.0]
     with pytest.raises(TypeError):
         rushlight.ones(2, 3) @ 2
+
+
+# Whole numbers, so that every order of summing gives the same: what a plain loop finds.
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17])
+def test_few_columns_in_every_layout(device, dtype, n):
+    t = rushlight
+
+    def layouts(rows, cols, start):
+        x = (t.arange(rows * cols) * 7 + start).remainder(11).sub(5).to(getattr(t, dtype))
+        x = x.view(rows, cols)
+        wide = t.full((2 * rows, 2 * cols + 1), float("nan"), dtype=x.dtype)
+        wide[::2, 1::2] = x
+        yield x.to(device)
+        yield x.t().contiguous().to(device).t()
+        yield wide.to(device)[::2, 1::2]
+
+    for m, k in [(1, 1), (3, 4), (4, 3), (5, 65), (9, 2)]:
+        for left in layouts(m, k, 1):
+            for right in layouts(k, n, 2):
+                a, b = left.tolist(), right.tolist()
+                wanted = [[sum(p * q for p, q in zip(row, col)) for col in zip(*b)] for row in a]
+                assert t.mm(left, right).tolist() == wanted
+                base = t.ones(m, n, dtype=left.dtype, device=device)
+                found = t.addmm(base, left, right, beta=2, alpha=3)
+                assert found.tolist() == [[3 * v + 2 for v in row] for row in wanted]
