@@ -26,6 +26,7 @@ struct ScanKernels;
 struct SortKernels;
 struct RandomKernels;
 struct OptimKernels;
+struct ProviderLibraries;
 
 struct Backend {
   const char* name;
@@ -55,6 +56,7 @@ struct Backend {
   const SortKernels* sort;
   const RandomKernels* random;
   const OptimKernels* optim;
+  const ProviderLibraries* libraries;  // null where there are none
 };
 
 }  // namespace rushlight

@@ -13,6 +13,9 @@ struct MatmulKernels {
   // bool (sums wrap).
   void (*matmul)(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta);
   const LinalgKernels* linalg;  // factorisations; null where a device has none
+  // out = left right + bias[n] in each column n, in one kernel; floating. False where there is none
+  // for such operands: then nothing was written. Null: none at all.
+  bool (*matmul_bias)(const View& left, const View& right, const View& bias, const View& out);
 };
 
 extern const MatmulKernels cpu_matmul;

@@ -1,14 +1,35 @@
-// The one symbol that a library with a provider exports. csrc/devices/cuda.cpp loads it; the number
-// changes with every change of Backend or of a table that it points to.
+// The one symbol that a library with a provider exports, and what the provider may ask of who loads
+// it. csrc/devices/cuda.cpp does; the number changes with every change of Backend, of a table that
+// it points to, or of ProviderHost.
 #pragma once
+#include <atomic>
+
 #include "backend.h"
 
 namespace rushlight {
 
-inline constexpr int kProviderAbi = 1;
+inline constexpr int kProviderAbi = 2;
 inline constexpr const char* kProviderEntry = "rushlight_cuda_backend";
 
-// Null where `abi` is not the library's own number.
-using ProviderEntry = const Backend* (*)(int abi);
+// How exact and how repeatable results of NVIDIA's libraries are to be. The program writes them at
+// any time; a provider reads them in each call.
+struct MathSwitches {
+  std::atomic<bool> tf32_products{false};
+  std::atomic<bool> tf32_convolutions{true};
+  std::atomic<bool> cudnn_enabled{true};
+  std::atomic<bool> cudnn_deterministic{false};
+  std::atomic<bool> cudnn_benchmark{false};
+};
+
+struct ProviderHost {
+  const MathSwitches* switches;
+  // Writes where the library `name` ("cublasLt") lies and returns true, or why nobody knows. It may
+  // wait for the interpreter's lock, so the caller must hold no lock of its own. Null: no such
+  // help.
+  bool (*find_library)(const char* name, char* words, std::size_t size);
+};
+
+// Null where `abi` is not the library's own number. `host` stays as long as the process.
+using ProviderEntry = const Backend* (*)(int abi, const ProviderHost* host);
 
 }  // namespace rushlight

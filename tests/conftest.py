@@ -4,6 +4,7 @@ RUSHLIGHT_PARITY=1 (CI's parity stage) turns "torch is not installed" from a ski
 """
 
 import os
+import pathlib
 import signal
 import warnings
 
@@ -33,6 +34,11 @@ def pytest_report_header(config):
 # a GPU where RUSHLIGHT_TEST_GPU=1. The tests of `device` then run there alone.
 EMULATED = "emulated" in os.environ.get("RUSHLIGHT_CUDA_LIBRARY", "")
 REAL = EMULATED or bool(os.environ.get("RUSHLIGHT_TEST_GPU"))
+
+if EMULATED:  # what stands in for NVIDIA's libraries lies beside it; "none" goes without
+    for _file in pathlib.Path(os.environ["RUSHLIGHT_CUDA_LIBRARY"]).parent.glob("libemulated_*.so"):
+        _name = _file.stem.removeprefix("libemulated_").upper()
+        os.environ.setdefault(f"RUSHLIGHT_{_name}_LIBRARY", str(_file))
 
 
 def devices():

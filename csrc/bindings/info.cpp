@@ -1,8 +1,15 @@
-// What `rushlight info` tells about the machine.
+// What `rushlight info` tells about the machine; NVIDIA's libraries: where a provider of GPUs finds
+// them by Python's help, which there are, and the switches of how exact their results are.
+#include <cstdio>
 #include <pybind11/pybind11.h>
 
 #include "bindings/module.h"
+#include "core/cuda.h"
+#include "core/error.h"
 #include "kernels/host_device.h"
+#include "kernels/libraries.h"
+
+namespace py = pybind11;
 
 namespace rushlight::python {
 namespace {
@@ -16,8 +23,50 @@ const char* cpu_capability() {
   return "DEFAULT";
 }
 
+// Asks rushlight._cuda_libraries. From any thread; Python's errors become words.
+bool find_library(const char* name, char* words, std::size_t size) {
+  if (!Py_IsInitialized()) return false;
+  const py::gil_scoped_acquire locked;
+  try {
+    const auto answer =
+        py::module_::import("rushlight._cuda_libraries").attr("find")(name).cast<py::tuple>();
+    std::snprintf(words, size, "%s", answer[1].cast<std::string>().c_str());
+    return answer[0].cast<bool>();
+  } catch (const std::exception& error) {
+    std::snprintf(words, size, "%s", error.what());
+    return false;
+  }
+}
+
+// (name, version or 0, its path or why it is absent) of each; none without a provider of real GPUs.
+py::list libraries() {
+  py::list all;
+  const Backend* provider = find_cuda().table;
+  if (!provider || !provider->libraries) return all;
+  for (int i = 0; i < provider->libraries->count; ++i) {
+    const LibraryState state = provider->libraries->state(i);
+    all.append(py::make_tuple(state.name, state.version, state.words));
+  }
+  return all;
+}
+
+std::atomic<bool>& switch_named(const std::string& name) {
+  if (name == "tf32_products") return math_switches.tf32_products;
+  if (name == "tf32_convolutions") return math_switches.tf32_convolutions;
+  if (name == "cudnn_enabled") return math_switches.cudnn_enabled;
+  if (name == "cudnn_deterministic") return math_switches.cudnn_deterministic;
+  if (name == "cudnn_benchmark") return math_switches.cudnn_benchmark;
+  fail<ValueError>("no switch is called ", name);
+}
+
 }  // namespace
 
-void bind_info(pybind11::module_& m) { m.def("_cpu_capability", cpu_capability); }
+void bind_info(py::module_& m) {
+  provider_host.find_library = find_library;
+  m.def("_cpu_capability", cpu_capability);
+  m.def("_cuda_libraries", libraries);
+  m.def("_get_switch", [](const std::string& name) { return switch_named(name).load(); });
+  m.def("_set_switch", [](const std::string& name, bool on) { switch_named(name) = on; });
+}
 
 }  // namespace rushlight::python

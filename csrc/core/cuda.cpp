@@ -55,6 +55,9 @@ std::string size_text(std::int64_t bytes) {
 
 }  // namespace
 
+MathSwitches math_switches;
+ProviderHost provider_host{&math_switches, nullptr};
+
 int cuda_device_count() {
   const Backend* table = search_cuda(nullptr);
   return table ? table->runtime->device_count() : 0;

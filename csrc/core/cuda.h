@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/backend.h"
+#include "kernels/provider.h"
 #include "kernels/runtime.h"
 
 namespace rushlight {
@@ -14,6 +15,10 @@ struct CudaProvider {
   std::string why_not;   // the whole text of the error
 };
 CudaProvider find_cuda();  // csrc/devices/cuda.cpp
+
+// What a provider is given when it is loaded; csrc/bindings puts the search for libraries in.
+extern MathSwitches math_switches;
+extern ProviderHost provider_host;
 
 // None of these raises where there is no CUDA.
 int cuda_device_count();

@@ -54,6 +54,7 @@ const Backend cpu_backend = {
     .sort = &cpu_sort,
     .random = &cpu_random,
     .optim = &cpu_optim,
+    .libraries = nullptr,
 };
 
 }  // namespace rushlight

@@ -41,7 +41,7 @@ Library open_library(const std::string& path) {
   const char* words = library ? nullptr : dlerror();
   auto entry = library ? reinterpret_cast<ProviderEntry>(dlsym(library, kProviderEntry)) : nullptr;
   Library found;
-  if (entry) found.table = entry(kProviderAbi);
+  if (entry) found.table = entry(kProviderAbi, &provider_host);
   if (!library)
     found.why_not = words;
   else if (!entry)

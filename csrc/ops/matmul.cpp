@@ -58,6 +58,27 @@ void run(const Tensor& left, const Tensor& right, const Tensor& out, Scalar alph
   b.matmul->matmul(l, r, o, alpha, beta);
 }
 
+// Whether the device can add `bias` to each row of a product with (_, columns) in one kernel.
+bool may_fuse(const Tensor& bias, const Tensor& left, std::int64_t columns, Scalar beta,
+              Scalar alpha) {
+  return bias.dim() == 1 && bias.numel() == columns && bias.dtype() == left.dtype() &&
+         is_floating(bias.dtype()) && beta.as_double() == 1 && alpha.as_double() == 1 &&
+         !bias.device().is_meta() && backend(bias.device()).matmul->matmul_bias;
+}
+// False, and nothing done, where it has none for these operands.
+bool run_biased(const Tensor& left, const Tensor& right, const Tensor& bias, const Tensor& out) {
+  if (out.numel() == 0) return false;
+  const Backend& b = backend(out.device());
+  const View l = as_batch(left), r = as_batch(right), o = as_batch(out), row = view_of(bias);
+  if (l.sizes[1] != o.sizes[1] || l.dtype != o.dtype) fail_changed(left);
+  if (r.sizes[1] != l.sizes[2] || r.sizes[2] != o.sizes[2] || r.dtype != o.dtype)
+    fail_changed(right);
+  if (row.rank != 1 || row.numel != o.sizes[2] || row.dtype != o.dtype) fail_changed(bias);
+  const Unlocked unlocked(double(out.numel()) * double(l.sizes[2]) * 0.02,
+                          {&left, &right, &out, &bias});
+  return b.matmul->matmul_bias(l, r, row, o);
+}
+
 void refuse_bool(const Tensor& t, const char* kernel) {
   if (t.dtype() == DType::boolean)
     fail<NotImplementedError>("\"", kernel, "\" not implemented for 'Bool'");
@@ -250,7 +271,13 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, Scalar
                        describe("mat1", mat1), "; ", describe("mat2", mat2),
                        "; convert one with .to(dtype), as in x.float()");
   if (mat1->shape[1] != mat2->shape[0]) fail_shapes(mat1, mat2);
-  Tensor out = start_sum(input, {mat1->shape[0], mat2->shape[1]}, beta, mat1.dtype());
+  const Shape shape{mat1->shape[0], mat2->shape[1]};
+  if (may_fuse(input, mat1, shape[1], beta, alpha)) {
+    Tensor out = empty(shape, mat1.dtype(), input.device());
+    if (run_biased(mat1, mat2, input, out))
+      return record_sum("AddmmBackward0", std::move(out), input, mat1, mat2, beta, alpha);
+  }
+  Tensor out = start_sum(input, shape, beta, mat1.dtype());
   if (input.dtype() != mat2.dtype())
     fail<RuntimeError>("self and mat2 must have the same dtype, but got ",
                        scalar_name(input.dtype()), " and ", scalar_name(mat2.dtype()));

@@ -217,6 +217,6 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
 
 }  // namespace
 
-const MatmulKernels cpu_matmul = {matmul, &cpu_linalg};
+const MatmulKernels cpu_matmul = {matmul, &cpu_linalg, nullptr};
 
 }  // namespace rushlight

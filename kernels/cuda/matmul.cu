@@ -1,9 +1,11 @@
-// Matrix products with a kernel of our own. A block computes a tile of kTile x kTile of the result
+// Matrix products: cuBLASLt's where it is there and takes the operands, else by a kernel of our
+// own, which is also that of whole numbers. A block computes a tile of kTile x kTile of the result
 // with 16 x 16 threads of 4 x 4 elements each; tiles of both operands go through shared memory,
 // kDepth columns at a time. 16-bit floats are read as float and summed in float.
 #include "elements.h"
 #include "families.h"
 #include "launch.h"
+#include "products.h"
 
 namespace rushlight::gpu {
 namespace {
@@ -80,6 +82,9 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
     m.right[d] = right.strides[d];
     m.out[d] = out.strides[d];
   }
+  if (is_floating(out.dtype) && left.sizes[2] > 0 && alpha.as_double() != 0 &&
+      multiply_by_library(left, right, nullptr, out, alpha.as_double(), beta.as_double()))
+    return;
   if (alpha.as_double() == 0) m.depth = 0;  // a NaN of an operand then has no say, as in BLAS
   const auto tiles = [](Index n) { return (n + kTile - 1) / kTile; };
   const Index deep = m.batch < 65535 ? m.batch : 65535;
@@ -102,8 +107,12 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
   });
 }
 
+bool matmul_bias(const View& left, const View& right, const View& bias, const View& out) {
+  return left.sizes[2] > 0 && multiply_by_library(left, right, &bias, out, 1, 0);
+}
+
 }  // namespace
 
-const MatmulKernels matmul_kernels = {matmul, nullptr};
+const MatmulKernels matmul_kernels = {matmul, nullptr, matmul_bias};
 
 }  // namespace rushlight::gpu

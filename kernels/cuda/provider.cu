@@ -5,6 +5,7 @@
 #include "../provider.h"
 #include "devices.h"
 #include "families.h"
+#include "libraries.h"
 #include "memory.h"
 
 namespace rushlight::gpu {
@@ -149,12 +150,15 @@ constexpr Backend kBackend = {
     .sort = &sort_kernels,
     .random = &random_kernels,
     .optim = &optim_kernels,
+    .libraries = &provider_libraries,
 };
 
 }  // namespace
 }  // namespace rushlight::gpu
 
 extern "C" __attribute__((visibility("default"))) const rushlight::Backend* rushlight_cuda_backend(
-    int abi) {
-  return abi == rushlight::kProviderAbi ? &rushlight::gpu::kBackend : nullptr;
+    int abi, const rushlight::ProviderHost* host) {
+  if (abi != rushlight::kProviderAbi) return nullptr;
+  rushlight::gpu::set_host(host);
+  return &rushlight::gpu::kBackend;
 }

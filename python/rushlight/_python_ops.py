@@ -150,22 +150,31 @@ def are_deterministic_algorithms_enabled():
     return True
 
 
-def set_float32_matmul_precision(precision):
-    """Accepted: products of float32 matrices are computed in float32.
+_reduced_precision = "high"  # what was asked for when products were last made less exact
 
-    >>> torch.set_float32_matmul_precision("high")
+
+def set_float32_matmul_precision(precision):
+    """How exact float32 products are: with "highest" to float32, on every device; with "high" and
+    "medium" a real GPU may round their operands to TF32, as with
+    `torch.backends.cuda.matmul.allow_tf32`.
+
+    >>> torch.set_float32_matmul_precision("highest")
     """
+    global _reduced_precision
     if precision not in ("highest", "high", "medium"):
         raise RuntimeError(f"Invalid float32_matmul_precision: {precision}")
+    if precision != "highest":
+        _reduced_precision = precision
+    _C._set_switch("tf32_products", precision != "highest")
 
 
 def get_float32_matmul_precision():
-    """Always "highest".
+    """How exact float32 products are.
 
     >>> torch.get_float32_matmul_precision()
     'highest'
     """
-    return "highest"
+    return _reduced_precision if _C._get_switch("tf32_products") else "highest"
 
 
 def get_num_interop_threads():

@@ -3,9 +3,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <new>
-#include <unordered_map>
 
 #include "cuda_runtime.h"
 
@@ -28,8 +28,8 @@ struct Block {
   std::size_t bytes;
   int device;
 };
-std::unordered_map<void*, Block>& blocks() {
-  static auto* all = new std::unordered_map<void*, Block>;
+std::map<void*, Block>& blocks() {
+  static auto* all = new std::map<void*, Block>;
   return *all;
 }
 std::size_t used[kMostDevices];
@@ -74,6 +74,17 @@ cudaError_t give(void* p) {
 }
 
 }  // namespace
+
+// For the libraries of libraries/, which ask for it by name: how many bytes there are from `p` to
+// the end of its allocation on the current device; 0 where there is none.
+extern "C" __attribute__((visibility("default"))) std::size_t emulated_bytes_from(const void* p) {
+  const std::lock_guard lock(books);
+  auto after = blocks().upper_bound(const_cast<void*>(p));
+  if (after == blocks().begin()) return 0;
+  const auto& [start, block] = *--after;
+  const auto offset = std::size_t(static_cast<const char*>(p) - static_cast<const char*>(start));
+  return offset < block.bytes && block.device == device_now ? block.bytes - offset : 0;
+}
 
 cudaError_t cudaGetDeviceCount(int* n) {
   *n = device_count();

@@ -90,6 +90,31 @@ def test_layouts(reference):
             assert t.mm(v, v.t()).tolist() == t.mm(v.contiguous(), v.t().contiguous()).tolist()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_any_strides_on_any_device(device, dtype):
+    """What a library takes as it lies, what is copied for it, and batches that repeat a matrix."""
+    base = rushlight.arange(240.0).remainder(7).to(getattr(rushlight, dtype)).reshape(10, 24)
+    here = base.to(device)
+
+    def operands(t):
+        yield t[:4, 1:7], t[:6, 3:8]
+        yield t[:6, :4].t(), t[:3, 1:7].t()
+        yield t[::2, ::3][:, :5], t.t()[::2][:5, ::3]
+        yield t[:1, :5].expand(3, 5), t[:5, :1]
+        yield t[0].as_strided((5, 4), (1, 1)), t[1].as_strided((4, 3), (2, 1))
+        yield t[:8, :5].reshape(2, 4, 5), t[2:7, 3:5].expand(2, 5, 2)
+        yield t[:, :12].reshape(10, 3, 4)[::3].transpose(0, 1), t[:, :8].reshape(10, 4, 2)[:3]
+        yield t[:9:3, :8].reshape(3, 4, 2).transpose(1, 2), t[:9:3, :8:2].unsqueeze(2)
+
+    for (a, b), (x, y) in zip(operands(base), operands(here), strict=True):
+        product = rushlight.matmul(x, y).cpu().double()
+        assert rushlight.equal(product, rushlight.matmul(a.double(), b.double())), (a, b)
+        if a.dim() == 2:
+            start = rushlight.ones(a.shape[0], b.shape[1]).to(a.dtype)
+            sums = rushlight.addmm(start.to(device), x, y, beta=2, alpha=-1).cpu().double()
+            assert rushlight.equal(sums, 2 - rushlight.matmul(a.double(), b.double()))
+
+
 def test_out(reference):
     out = rushlight.empty(2, 2)
     assert rushlight.mm(rushlight.ones(2, 3), rushlight.ones(3, 2), out=out) is out

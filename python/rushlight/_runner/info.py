@@ -3,6 +3,7 @@ import os
 import platform
 import sys
 
+from .._cuda_libraries import version_text
 from .._version import __version__
 
 
@@ -37,6 +38,12 @@ def rows():
             f"{p.name}, {memory:.1f} GiB, capability {p.major}.{p.minor}, "
             f"{p.multi_processor_count} multiprocessors",
         )
+    for name, version, words in _C._cuda_libraries():
+        first, *rest = words.splitlines()
+        there = version_text(version) if version else "absent"
+        yield f"library {name}", f"{there}{',' if version else ':'} {first}"
+        for line in rest:
+            yield "", line
     if "virtual" in _C._cuda.provider():
         yield "", "virtual GPUs compute on the CPU: they are for logic, not for speed"
 

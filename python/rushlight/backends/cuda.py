@@ -1,25 +1,46 @@
-# Switches of matrix products on GPUs. Kept for the real provider; virtual GPUs compute in float32.
+# Switches of matrix products on GPUs. Real ones follow allow_tf32; virtual ones compute in float32,
+# and 16-bit products are summed in float32 everywhere.
 
 
 class _Matmul:
     """`torch.backends.cuda.matmul`: how exact products of float32 and half precision are."""
 
     def __init__(self):
-        self.allow_tf32 = False
         self.allow_fp16_reduced_precision_reduction = True
         self.allow_bf16_reduced_precision_reduction = True
-        self.fp32_precision = "none"
+        self._exact = "none"
+
+    @property
+    def allow_tf32(self) -> bool:
+        """Whether a GPU may round the operands of float32 products to 10 bits of fraction."""
+        from .. import _C
+
+        return _C._get_switch("tf32_products")
+
+    @property
+    def fp32_precision(self) -> str:
+        """The same as a word: "tf32", or "ieee" or "none" for exact products."""
+        return "tf32" if self.allow_tf32 else self._exact
 
     def __setattr__(self, name, value):
-        known = (
-            "allow_tf32",
+        from .. import _C
+
+        if name == "allow_tf32":
+            _C._set_switch("tf32_products", bool(value))
+        elif name == "fp32_precision":
+            if value not in ("ieee", "tf32", "none"):
+                raise RuntimeError(f"Unknown precision: {value}")
+            _C._set_switch("tf32_products", value == "tf32")
+            if value != "tf32":
+                self._exact = value
+        elif name in (
+            "_exact",
             "allow_fp16_reduced_precision_reduction",
             "allow_bf16_reduced_precision_reduction",
-            "fp32_precision",
-        )
-        if name not in known:
+        ):
+            object.__setattr__(self, name, value)
+        else:
             raise AttributeError("Unknown attribute " + name)
-        object.__setattr__(self, name, value)
 
 
 matmul = _Matmul()

@@ -1,6 +1,8 @@
-# Switches of cuDNN. On virtual GPUs it answers as on a machine that has it; the switches are kept,
-# and change nothing there.
+# Switches of cuDNN. Real GPUs follow them in each convolution; on virtual ones cuDNN answers as on
+# a machine that has it, and the switches change nothing.
+import sys
 from contextlib import contextmanager
+from types import ModuleType
 
 enabled = True
 benchmark = False
@@ -8,17 +10,53 @@ benchmark_limit = 10
 deterministic = False
 allow_tf32 = True
 
+_SWITCHES = {
+    "enabled": "cudnn_enabled",
+    "benchmark": "cudnn_benchmark",
+    "deterministic": "cudnn_deterministic",
+    "allow_tf32": "tf32_convolutions",
+}
+
+
+class _Module(ModuleType):
+    """This module, whose switches reach the kernels when they are set."""
+
+    def __setattr__(self, name, value):
+        if name in _SWITCHES:
+            from .. import _C
+
+            _C._set_switch(_SWITCHES[name], bool(value))
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Module
+
+
+def _library():
+    """(version or 0, path or why it is absent) of the library; None on virtual GPUs."""
+    from .. import _C
+
+    for name, number, words in _C._cuda_libraries():
+        if name == "cuDNN":
+            return number, words
+    return None
+
 
 def is_available() -> bool:
-    """Whether convolutions on GPUs work: True as soon as there is a GPU."""
+    """Whether cuDNN serves convolutions on GPUs. Without it kernels of ours do; virtual GPUs say
+    that it is there, as programs expect."""
     from .. import cuda
 
-    return cuda.is_available()
+    found = _library()
+    return cuda.is_available() and (found is None or found[0] > 0)
 
 
 def version() -> "int | None":
-    """The version that programs see, such as 91002; None without a GPU."""
-    return 91002 if is_available() else None
+    """The version, such as 91002; None without a GPU or without cuDNN."""
+    if not is_available():
+        return None
+    found = _library()
+    return found[0] if found else 91002
 
 
 def is_acceptable(tensor) -> bool:
@@ -39,7 +77,7 @@ def set_flags(
     before = tuple(globals()[name] for name in names)
     for name, value in zip(names, new, strict=True):
         if value is not None:
-            globals()[name] = value
+            setattr(sys.modules[__name__], name, value)
     return before
 
 

@@ -1,0 +1,21 @@
+# Where NVIDIA's libraries are, for the CUDA provider: cuda-pathfinder knows wheels, conda and the
+# system. Imported when the first of them is needed, and never before.
+import importlib
+
+
+def find(name: str) -> "tuple[bool, str]":
+    """(True, the path of the library) or (False, why it is not known); `name` as in "cublasLt"."""
+    try:
+        pathfinder = importlib.import_module("cuda.pathfinder")
+    except ImportError:
+        return False, "not installed"
+    try:
+        path = pathfinder.load_nvidia_dynamic_lib(name).abs_path
+    except Exception as error:  # whatever it says, there is another way
+        return False, " ".join(str(error).split()) or type(error).__name__
+    return (True, path) if path else (False, "found, and its path is not known")
+
+
+def version_text(version: int) -> str:
+    """130200 as "13.2.0"."""
+    return f"{version // 10000}.{version // 100 % 100}.{version % 100}"
