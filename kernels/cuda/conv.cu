@@ -1,6 +1,8 @@
-// Convolution with plain kernels of our own. Forward and the gradient of the input: a thread a
-// result, which walks the channels of its group and the kernel's places. The gradient of the
-// weight: a block for each of its elements, summed over images and places in a fixed order.
+// Convolution: cuDNN's where it is there and takes the shape, else plain kernels of ours. Forward
+// and the gradient of the input: a thread a result, which walks the channels of its group and the
+// kernel's places. The gradient of the weight: a block for each of its elements, summed over images
+// and places in a fixed order.
+#include "convolutions.h"
 #include "elements.h"
 #include "families.h"
 #include "launch.h"
@@ -94,8 +96,25 @@ __global__ void conv_weight_blocks(ConvShape s, Reader<C> x, Reader<C> g, Writer
   }
 }
 
+template <class C>
+__global__ void add_bias(Index channels, Index size, Index n, Reader<C> bias, Reader<C> sums,
+                         Writer<C> out) {
+  for (Index i = first_item(); i < n; i += stride())
+    out.set(i, sums[i] + bias[i / size % channels]);
+}
+// To a result of `channels`, contiguous.
+void add_bias_to(const View& out, Index channels, const View* bias) {
+  if (!bias) return;
+  const Index size = out.numel / out.sizes[0] / channels;
+  compute_floating(out.dtype, [&]<class C>(Type<C>) {
+    launch_items("convolution", add_bias<C>, out.numel, channels, size, out.numel, Reader<C>(bias),
+                 Reader<C>(out), Writer<C>(out));
+  });
+}
+
 void forward(const ConvShape& s, const View& input, const View& weight, const View* bias,
              const View& out) {
+  if (convolve_by_library(s, input, weight, out)) return add_bias_to(out, s.out, bias);
   compute_floating(out.dtype, [&]<class C>(Type<C>) {
     launch_items("convolution", conv_items<C>, out.numel, s, Reader<C>(input), Reader<C>(weight),
                  Reader<C>(bias), Writer<C>(out));
@@ -104,6 +123,7 @@ void forward(const ConvShape& s, const View& input, const View& weight, const Vi
 
 void grad_input(const ConvShape& s, const View& grad, const View& weight, const View* bias,
                 const View& out) {
+  if (convolve_input_by_library(s, grad, weight, out)) return add_bias_to(out, s.c, bias);
   compute_floating(out.dtype, [&]<class C>(Type<C>) {
     launch_items("convolution_backward", conv_input_items<C>, out.numel, s, Reader<C>(grad),
                  Reader<C>(weight), Reader<C>(bias), Writer<C>(out));
@@ -111,7 +131,7 @@ void grad_input(const ConvShape& s, const View& grad, const View& weight, const 
 }
 
 void grad_weight(const ConvShape& s, const View& input, const View& grad, const View& out) {
-  if (out.numel == 0) return;
+  if (out.numel == 0 || convolve_weight_by_library(s, input, grad, out)) return;
   compute_floating(out.dtype, [&]<class C>(Type<C>) {
     launch("convolution_backward", conv_weight_blocks<C>, blocks_for(out.numel, 1),
            threads_for(grad.numel / s.out), reduce_bytes<double>(), s, Reader<C>(input),

@@ -42,8 +42,9 @@ constexpr std::uint64_t kWorkspace = 32 << 20;  // what Hopper's kernels are wri
 
 void check(const Functions& f, Status status, const char* call) {
   if (status == kSuccess) return;
-  const std::string words =
-      std::string("CUDA error: ") + f.status_name(status) + " when calling `" + call + "`";
+  const std::string words = std::string("CUDA error: ") + f.status_name(status) +
+                            " when calling `" + call +
+                            "`\nRUSHLIGHT_CUBLASLT_LIBRARY=none goes without cuBLASLt";
   throw DeviceError(DeviceError::Kind::fault, words.c_str());
 }
 

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include "cublaslt.h"
+#include "cudnn.h"
 #include "libraries.h"
 
 namespace rushlight::gpu {
@@ -14,9 +15,9 @@ namespace {
 const ProviderHost* host = nullptr;
 
 // All that there are, and what was found of each.
-constexpr int kKinds = 1;
+constexpr int kKinds = 2;
 const LibraryKind* kind_at(int i) {
-  const LibraryKind* const all[kKinds] = {&cublaslt::Functions::kind()};
+  const LibraryKind* const all[kKinds] = {&cublaslt::Functions::kind(), &cudnn::Functions::kind()};
   return all[i];
 }
 std::atomic<const Library*> found_libraries[kKinds];

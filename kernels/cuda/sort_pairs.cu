@@ -1,46 +1,65 @@
-// Sorting by CUB: a radix sort of one long run, or a segmented sort of many.
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_segmented_sort.cuh>
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
+// Sorting keys with their places in many lines at once: all of them by key, as one run, then by
+// line. The second sort keeps the order of the first within a line, and has few bits to look at.
+// For keys of 64 bits that costs little more than sorting each line by itself.
+#include <bit>
 
+#include "radix_sort.h"
 #include "sort_pairs.h"
 
 namespace rushlight::gpu {
 namespace {
 
-struct RunStart {
-  Index length;
-  HOST_DEVICE Index operator()(Index line) const { return line * length; }
-};
+__global__ void number_items(Index n, Index* order) {
+  for (Index i = first_item(); i < n; i += stride()) order[i] = i;
+}
+
+__global__ void line_keys(Index n, Index length, const Index* order, std::uint64_t* keys) {
+  for (Index i = first_item(); i < n; i += stride()) keys[i] = std::uint64_t(order[i] / length);
+}
+
+__global__ void take_in_order(Index n, const Index* order, const std::uint64_t* keys,
+                              const Index* places, std::uint64_t* sorted_keys,
+                              Index* sorted_places) {
+  for (Index i = first_item(); i < n; i += stride()) {
+    sorted_keys[i] = keys[order[i]];
+    sorted_places[i] = places[order[i]];
+  }
+}
+
+template <class T>
+void copy_items(T* to, const T* from, Index n) {
+  if (to != from)
+    check(
+        cudaMemcpyAsync(to, from, std::size_t(n) * sizeof(T), cudaMemcpyDefault, current().stream),
+        "sort");
+}
 
 }  // namespace
 
 void sort_pairs(std::uint64_t* keys, Index* places, Index lines, Index length) {
   const Index n = lines * length;
+  const Scratch<std::uint64_t> more_keys(n, "sort");
+  const Scratch<Index> more_places(n, "sort");
+  if (lines == 1) {
+    Buffers<std::uint64_t> k = {keys, more_keys.data()};
+    Buffers<Index> p = {places, more_places.data()};
+    radix_sort(k, p, n, 64);
+    copy_items(keys, k.now, n);
+    copy_items(places, p.now, n);
+    return;
+  }
   const Scratch<std::uint64_t> other_keys(n, "sort");
   const Scratch<Index> other_places(n, "sort");
-  cub::DoubleBuffer<std::uint64_t> k(keys, other_keys.data());
-  cub::DoubleBuffer<Index> p(places, other_places.data());
-  const auto starts =
-      thrust::make_transform_iterator(thrust::make_counting_iterator(Index(0)), RunStart{length});
-  const auto sort = [&](void* scratch, std::size_t& bytes) {
-    if (lines == 1)
-      return cub::DeviceRadixSort::SortPairs(scratch, bytes, k, p, n, 0, 64, current().stream);
-    return cub::DeviceSegmentedSort::StableSortPairs(scratch, bytes, k, p, n, lines, starts,
-                                                     starts + 1, current().stream);
-  };
-  std::size_t bytes = 0;
-  check(sort(nullptr, bytes), "sort");
-  const Scratch<char> scratch(Index(bytes), "sort");
-  finish_launch(sort(scratch.data(), bytes), "sort");
-  const auto copy = [&](void* to, const void* from) {
-    if (to != from)
-      check(cudaMemcpyAsync(to, from, std::size_t(n) * 8, cudaMemcpyDefault, current().stream),
-            "sort");
-  };
-  copy(keys, k.Current());
-  copy(places, p.Current());
+  Buffers<std::uint64_t> k = {more_keys.data(), other_keys.data()};
+  Buffers<Index> order = {more_places.data(), other_places.data()};
+  copy_items(k.now, keys, n);
+  launch_items("sort", number_items, n, n, order.now);
+  radix_sort(k, order, n, 64);
+  launch_items("sort", line_keys, n, n, length, order.now, k.now);
+  radix_sort(k, order, n, std::bit_width(std::uint64_t(lines - 1)));
+  launch_items("sort", take_in_order, n, n, order.now, keys, places, k.now, order.other);
+  copy_items(keys, k.now, n);
+  copy_items(places, order.other, n);
 }
 
 }  // namespace rushlight::gpu

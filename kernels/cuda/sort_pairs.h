@@ -1,5 +1,4 @@
-// Sorting as the families use it: CUB's on a device (sort_pairs.cu), the host's in the emulated
-// build, which has no CUB.
+// Sorting as the families use it (sort_pairs.cu).
 #pragma once
 #include "launch.h"
 

@@ -1,0 +1,368 @@
+// In place of cuDNN, for tests: the same functions on the emulator's memory, by plain loops. Types,
+// sizes, strides, the rule of the result's size, memory and workspace of every call are checked,
+// and that an algorithm is one that was offered for that very convolution. It offers four, of which
+// a careful caller takes the last: one differs from run to run, one wants too much memory, one has
+// failed.
+#include "kernels/cuda/cudnn.h"
+
+#include <atomic>
+#include <initializer_list>
+#include <vector>
+
+#include "kernels/dtype.h"
+#include "memory.h"
+
+using emulated::holds;
+using emulated::wrong;
+using namespace rushlight::gpu::cudnn;
+
+namespace rushlight::gpu::cudnn {
+struct HandleBody {};
+struct ShapeBody {
+  bool is_filter = false;
+  Element element = Element::float32;
+  int rank = 0, sizes[5] = {};
+};
+struct ConvolutionBody {
+  int rank = 0, padding[3] = {}, stride[3] = {}, dilation[3] = {}, groups = 1;
+  Element computed_in = Element::float32;
+  Math math = Math::fast;
+};
+}  // namespace rushlight::gpu::cudnn
+
+namespace {
+
+constexpr std::size_t kNeeded = 2000;
+enum Offer { kUnsteady, kHungry, kFailed, kSteady, kOffers };
+std::atomic<int> convolutions{0}, refused{0}, trials{0}, last_offer{-1}, last_math{-1};
+std::atomic<bool> refuses{false};
+
+using Count = std::int64_t;
+
+std::size_t bytes_of(Element e) {
+  return e == Element::float64 ? 8 : e == Element::float32 ? 4 : 2;
+}
+Count volume(const ShapeBody& s) {
+  Count n = 1;
+  for (int i = 0; i < s.rank; ++i) n *= s.sizes[i];
+  return n;
+}
+double value_at(const void* p, Element e, Count i) {
+  switch (e) {
+    case Element::float64: return static_cast<const double*>(p)[i];
+    case Element::float16:
+      return double(rushlight::load(static_cast<const rushlight::float16*>(p) + i));
+    case Element::bfloat16:
+      return double(rushlight::load(static_cast<const rushlight::bfloat16*>(p) + i));
+    default: return double(static_cast<const float*>(p)[i]);
+  }
+}
+void put(void* p, Element e, Count i, double v) {
+  switch (e) {
+    case Element::float64: static_cast<double*>(p)[i] = v; break;
+    case Element::float16:
+      rushlight::store(static_cast<rushlight::float16*>(p) + i, float(v));
+      break;
+    case Element::bfloat16:
+      rushlight::store(static_cast<rushlight::bfloat16*>(p) + i, float(v));
+      break;
+    default: static_cast<float*>(p)[i] = float(v);
+  }
+}
+
+// A convolution's three shapes, whatever is computed.
+struct Parts {
+  const ShapeBody &input, &weight, &result;
+};
+Parts parts_of(Product product, Shape a, Shape b, Shape out) {
+  switch (product) {
+    case kForward: return {*a, *b, *out};
+    case kInputGradient: return {*out, *a, *b};
+    default: return {*a, *out, *b};
+  }
+}
+
+bool is_sound(const Parts& p, const ConvolutionBody& c) {
+  if (p.input.is_filter || !p.weight.is_filter || p.result.is_filter)
+    return wrong("a filter stands where a tensor should, or the other way");
+  const Element e = p.input.element;
+  if (p.weight.element != e || p.result.element != e) return wrong("operands of different types");
+  const bool wide = e == Element::float64;
+  if ((c.computed_in == Element::float64) != wide) return wrong("it cannot compute in these types");
+  if (bytes_of(e) > 2 && c.math == Math::tensor_cores) return wrong("tensor cores for these types");
+  if (c.rank + 2 != p.input.rank || c.rank + 2 != p.weight.rank || c.rank + 2 != p.result.rank)
+    return wrong("ranks %d, %d, %d of a convolution of %d", p.input.rank, p.weight.rank,
+                 p.result.rank, c.rank);
+  if (p.input.sizes[0] != p.result.sizes[0] || p.weight.sizes[0] != p.result.sizes[1] ||
+      p.weight.sizes[1] * c.groups != p.input.sizes[1] || p.weight.sizes[0] % c.groups)
+    return wrong("images or channels do not fit together");
+  for (int d = 0; d < c.rank; ++d) {
+    const int room =
+        p.input.sizes[d + 2] + 2 * c.padding[d] - c.dilation[d] * (p.weight.sizes[d + 2] - 1) - 1;
+    if (room < 0 || room / c.stride[d] + 1 != p.result.sizes[d + 2])
+      return wrong("dimension %d: %d windows, not %d", d, room / c.stride[d] + 1,
+                   p.result.sizes[d + 2]);
+  }
+  return true;
+}
+
+// Of this convolution: the algorithms that it was offered carry it.
+int identity(Product product, const Parts& p, const ConvolutionBody& c) {
+  unsigned h = unsigned(product) + 7;
+  for (const ShapeBody* s : {&p.input, &p.weight, &p.result})
+    for (int i = 0; i < s->rank; ++i) h = h * 31 + unsigned(s->sizes[i]);
+  for (int d = 0; d < c.rank; ++d)
+    h = h * 31 + unsigned(c.stride[d] * 64 + c.padding[d] * 8 + c.dilation[d]);
+  return int((h * 31 + unsigned(c.groups) + unsigned(p.input.element)) % 100000) * kOffers;
+}
+
+Status answer(Product product, const Parts& p, const ConvolutionBody& c, int wanted, int* found,
+              Answer* answers) {
+  *found = 0;
+  if (!is_sound(p, c)) return kBadParameter;
+  if (refuses) {
+    ++refused;
+    return 3000;
+  }
+  const int first = identity(product, p, c);
+  for (int i = 0; i < kOffers && i < wanted; ++i)
+    answers[(*found)++] = {first + i,
+                           i == kFailed ? 3000 : 0,
+                           float(i),
+                           i == kHungry ? std::size_t(1) << 40 : kNeeded,
+                           i == kUnsteady ? 0 : 1,
+                           c.math,
+                           {}};
+  return kSuccess;
+}
+
+// f(place in the input, in the weight, in the result) for all that are multiplied with each other.
+template <class F>
+void for_each_product(const Parts& p, const ConvolutionBody& c, F f) {
+  const int outs = p.weight.sizes[0] / c.groups;
+  int in[3], kernel[3], result[3];  // sizes; the missing dimensions first
+  for (int d = 0; d < 3; ++d) {
+    const int at = d - (3 - c.rank);
+    in[d] = at < 0 ? 1 : p.input.sizes[at + 2];
+    kernel[d] = at < 0 ? 1 : p.weight.sizes[at + 2];
+    result[d] = at < 0 ? 1 : p.result.sizes[at + 2];
+  }
+  const auto reach = [&](int d, int r, int k) {
+    const int at = d - (3 - c.rank);
+    return at < 0 ? 0 : r * c.stride[at] - c.padding[at] + k * c.dilation[at];
+  };
+  const auto place = [](Count from, const int* sizes, int x, int y, int z) {
+    return ((from * sizes[0] + x) * sizes[1] + y) * sizes[2] + z;
+  };
+  for (int n = 0; n < p.input.sizes[0]; ++n)
+    for (int to = 0; to < p.weight.sizes[0]; ++to)
+      for (int ch = 0; ch < p.weight.sizes[1]; ++ch)
+        for (int r = 0; r < result[0] * result[1] * result[2]; ++r)
+          for (int k = 0; k < kernel[0] * kernel[1] * kernel[2]; ++k) {
+            const int rx = r / (result[1] * result[2]), ry = r / result[2] % result[1],
+                      rz = r % result[2], kx = k / (kernel[1] * kernel[2]),
+                      ky = k / kernel[2] % kernel[1], kz = k % kernel[2];
+            const int x = reach(0, rx, kx), y = reach(1, ry, ky), z = reach(2, rz, kz);
+            if (x < 0 || x >= in[0] || y < 0 || y >= in[1] || z < 0 || z >= in[2]) continue;
+            const Count channel = Count(to / outs) * p.weight.sizes[1] + ch;
+            f(place(n * Count(p.input.sizes[1]) + channel, in, x, y, z),
+              place(to * Count(p.weight.sizes[1]) + ch, kernel, kx, ky, kz),
+              place(n * Count(p.result.sizes[1]) + to, result, rx, ry, rz));
+          }
+}
+
+bool operands_are_there(Shape a, const void* a_data, Shape b, const void* b_data, Shape out,
+                        const void* out_data, const void* workspace, std::size_t bytes) {
+  const auto there = [](const char* what, Shape s, const void* p) {
+    return holds(what, p, std::uint64_t(volume(*s)) * bytes_of(s->element));
+  };
+  return there("the first operand", a, a_data) && there("the second operand", b, b_data) &&
+         there("the result", out, out_data) && holds("the workspace", workspace, bytes);
+}
+
+Status run(Product product, Handle handle, const void* alpha, Shape a, const void* a_data, Shape b,
+           const void* b_data, Convolution c, int algorithm, void* workspace, std::size_t bytes,
+           const void* beta, Shape out, void* out_data) {
+  const Parts p = parts_of(product, a, b, out);
+  if (!handle || !is_sound(p, *c)) return kBadParameter;
+  const int offer = algorithm - identity(product, p, *c);
+  if ((offer != kUnsteady && offer != kSteady) || bytes < kNeeded) {
+    wrong("algorithm %d with %zu bytes was not offered for this convolution", algorithm, bytes);
+    return kBadParameter;
+  }
+  const Element e = out->element;
+  const Element scale = e == Element::float64 ? e : Element::float32;
+  if (value_at(alpha, scale, 0) != 1 || value_at(beta, scale, 0) != 0) return kBadParameter;
+  if (!operands_are_there(a, a_data, b, b_data, out, out_data, workspace, bytes))
+    return kBadParameter;
+  std::memset(workspace, 0xff, bytes);
+  std::vector<double> sums(std::size_t(volume(*out)), 0.0);
+  for_each_product(p, *c, [&](Count x, Count w, Count y) {
+    const Count places[] = {x, w, y};
+    const int first = product == kInputGradient ? 1 : 0, second = product == kForward ? 1 : 2;
+    const int to = product == kForward ? 2 : product == kInputGradient ? 0 : 1;
+    sums[std::size_t(places[to])] +=
+        value_at(a_data, e, places[first]) * value_at(b_data, e, places[second]);
+  });
+  for (std::size_t i = 0; i < sums.size(); ++i) put(out_data, e, Count(i), sums[i]);
+  ++convolutions;
+  last_offer = offer;
+  last_math = int(c->math);
+  return kSuccess;
+}
+
+Status try_out(Product product, Handle handle, Shape a, const void* a_data, Shape b,
+               const void* b_data, Convolution c, Shape out, void* out_data, int wanted, int* found,
+               Answer* answers, void* workspace, std::size_t bytes) {
+  if (!handle || !operands_are_there(a, a_data, b, b_data, out, out_data, workspace, bytes))
+    return kBadParameter;
+  ++trials;
+  std::memset(out_data, 0xff, std::size_t(volume(*out)) * bytes_of(out->element));
+  return answer(product, parts_of(product, a, b, out), *c, wanted, found, answers);
+}
+
+Status set_sizes(ShapeBody& s, bool is_filter, Element e, int rank, const int* sizes) {
+  if (rank < 4 || rank > 5) {
+    wrong("a shape of %d dimensions", rank);
+    return kBadParameter;
+  }
+  s = {is_filter, e, rank, {}};
+  for (int i = 0; i < rank; ++i) {
+    s.sizes[i] = sizes[i];
+    if (sizes[i] < 1) return kBadParameter;
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+// For tests: calls, refusals and trials so far; of the last call, which offer and which arithmetic.
+int emulated_convolutions() { return convolutions; }
+int emulated_refused() { return refused; }
+int emulated_trials() { return trials; }
+int emulated_offer() { return last_offer; }
+int emulated_math() { return last_math; }
+void emulated_refuse(int yes) { refuses = yes != 0; }
+
+std::size_t cudnnGetVersion() { return 91002; }
+const char* cudnnGetErrorString(Status) { return "CUDNN_STATUS_BAD_PARAM"; }
+Status cudnnCreate(Handle* h) {
+  *h = new HandleBody;
+  return kSuccess;
+}
+Status cudnnSetStream(Handle h, cudaStream_t) { return h ? kSuccess : kBadParameter; }
+Status cudnnCreateTensorDescriptor(Shape* s) {
+  *s = new ShapeBody;
+  return kSuccess;
+}
+Status cudnnSetTensorNdDescriptor(Shape s, Element e, int rank, const int* sizes,
+                                  const int* strides) {
+  const Status status = set_sizes(*s, false, e, rank, sizes);
+  int step = 1;
+  for (int i = rank - 1; status == kSuccess && i >= 0; --i) {
+    if (strides[i] != step) {
+      wrong("the stride of dimension %d is %d and not %d", i, strides[i], step);
+      return kBadParameter;
+    }
+    step *= sizes[i];
+  }
+  return status;
+}
+Status cudnnDestroyTensorDescriptor(Shape s) {
+  delete s;
+  return kSuccess;
+}
+Status cudnnCreateFilterDescriptor(Shape* s) { return cudnnCreateTensorDescriptor(s); }
+Status cudnnSetFilterNdDescriptor(Shape s, Element e, int format, int rank, const int* sizes) {
+  return format == kChannelsFirst ? set_sizes(*s, true, e, rank, sizes) : kBadParameter;
+}
+Status cudnnDestroyFilterDescriptor(Shape s) { return cudnnDestroyTensorDescriptor(s); }
+Status cudnnCreateConvolutionDescriptor(Convolution* c) {
+  *c = new ConvolutionBody;
+  return kSuccess;
+}
+Status cudnnSetConvolutionNdDescriptor(Convolution c, int rank, const int* padding,
+                                       const int* stride, const int* dilation, int mode,
+                                       Element computed_in) {
+  if (rank < 2 || rank > 3 || mode != kCrossCorrelation) return kBadParameter;
+  c->rank = rank;
+  c->computed_in = computed_in;
+  for (int d = 0; d < rank; ++d) {
+    c->padding[d] = padding[d];
+    c->stride[d] = stride[d];
+    c->dilation[d] = dilation[d];
+    if (padding[d] < 0 || stride[d] < 1 || dilation[d] < 1) return kBadParameter;
+  }
+  return kSuccess;
+}
+Status cudnnSetConvolutionGroupCount(Convolution c, int groups) {
+  c->groups = groups;
+  return groups > 0 ? kSuccess : kBadParameter;
+}
+Status cudnnSetConvolutionMathType(Convolution c, Math math) {
+  c->math = math;
+  return kSuccess;
+}
+Status cudnnDestroyConvolutionDescriptor(Convolution c) {
+  delete c;
+  return kSuccess;
+}
+
+Status cudnnGetConvolutionForwardAlgorithm_v7(Handle, Shape a, Shape b, Convolution c, Shape out,
+                                              int wanted, int* found, Answer* answers) {
+  return answer(kForward, parts_of(kForward, a, b, out), *c, wanted, found, answers);
+}
+Status cudnnFindConvolutionForwardAlgorithmEx(Handle h, Shape a, const void* ad, Shape b,
+                                              const void* bd, Convolution c, Shape out, void* od,
+                                              int wanted, int* found, Answer* answers,
+                                              void* workspace, std::size_t bytes) {
+  return try_out(kForward, h, a, ad, b, bd, c, out, od, wanted, found, answers, workspace, bytes);
+}
+Status cudnnConvolutionForward(Handle h, const void* alpha, Shape a, const void* ad, Shape b,
+                               const void* bd, Convolution c, int algorithm, void* workspace,
+                               std::size_t bytes, const void* beta, Shape out, void* od) {
+  return run(kForward, h, alpha, a, ad, b, bd, c, algorithm, workspace, bytes, beta, out, od);
+}
+
+Status cudnnGetConvolutionBackwardDataAlgorithm_v7(Handle, Shape a, Shape b, Convolution c,
+                                                   Shape out, int wanted, int* found,
+                                                   Answer* answers) {
+  return answer(kInputGradient, parts_of(kInputGradient, a, b, out), *c, wanted, found, answers);
+}
+Status cudnnFindConvolutionBackwardDataAlgorithmEx(Handle h, Shape a, const void* ad, Shape b,
+                                                   const void* bd, Convolution c, Shape out,
+                                                   void* od, int wanted, int* found,
+                                                   Answer* answers, void* workspace,
+                                                   std::size_t bytes) {
+  return try_out(kInputGradient, h, a, ad, b, bd, c, out, od, wanted, found, answers, workspace,
+                 bytes);
+}
+Status cudnnConvolutionBackwardData(Handle h, const void* alpha, Shape a, const void* ad, Shape b,
+                                    const void* bd, Convolution c, int algorithm, void* workspace,
+                                    std::size_t bytes, const void* beta, Shape out, void* od) {
+  return run(kInputGradient, h, alpha, a, ad, b, bd, c, algorithm, workspace, bytes, beta, out, od);
+}
+
+Status cudnnGetConvolutionBackwardFilterAlgorithm_v7(Handle, Shape a, Shape b, Convolution c,
+                                                     Shape out, int wanted, int* found,
+                                                     Answer* answers) {
+  return answer(kWeightGradient, parts_of(kWeightGradient, a, b, out), *c, wanted, found, answers);
+}
+Status cudnnFindConvolutionBackwardFilterAlgorithmEx(Handle h, Shape a, const void* ad, Shape b,
+                                                     const void* bd, Convolution c, Shape out,
+                                                     void* od, int wanted, int* found,
+                                                     Answer* answers, void* workspace,
+                                                     std::size_t bytes) {
+  return try_out(kWeightGradient, h, a, ad, b, bd, c, out, od, wanted, found, answers, workspace,
+                 bytes);
+}
+Status cudnnConvolutionBackwardFilter(Handle h, const void* alpha, Shape a, const void* ad, Shape b,
+                                      const void* bd, Convolution c, int algorithm, void* workspace,
+                                      std::size_t bytes, const void* beta, Shape out, void* od) {
+  return run(kWeightGradient, h, alpha, a, ad, b, bd, c, algorithm, workspace, bytes, beta, out,
+             od);
+}
+
+}  // extern "C"
