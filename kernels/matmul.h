@@ -12,7 +12,7 @@ struct MatmulKernels {
   // All of rank 3 and one dtype: floating (16-bit ones are summed in float) or integral without
   // bool (sums wrap).
   void (*matmul)(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta);
-  const LinalgKernels* linalg;  // factorisations; null where a device has none
+  const LinalgKernels* linalg;  // factorisations; null where the host serves
   // out = left right + bias[n] in each column n, in one kernel; floating. False where there is none
   // for such operands: then nothing was written. Null: none at all.
   bool (*matmul_bias)(const View& left, const View& right, const View& bias, const View& out);

@@ -73,6 +73,7 @@ Tensor lu_gradient(Name name, const Tensor& packed, const Tensor& g) {
 
 Triple linalg_lu(Name name, const Tensor& a) {
   linalg_check(name, a, false);
+  if (is_left_to_host(a)) return back(linalg_lu(name, on_host(a)), a.device());
   Tensor packed = columns_of(a), info = info_of(a);
   const std::int64_t k = std::min(a.size(-2), a.size(-1));
   const Tensor pivots = empty(with_last(a, {k}), DType::int32, a.device());
@@ -95,6 +96,7 @@ Triple linalg_lu(Name name, const Tensor& a) {
 
 Pair linalg_cholesky(Name name, const Tensor& a, bool upper) {
   linalg_check(name, a, true);
+  if (is_left_to_host(a)) return back(linalg_cholesky(name, on_host(a), upper), a.device());
   Tensor factor = columns_of(a), info = info_of(a);
   if (runs(a)) {
     const LinalgKernels& kernels = linalg_kernels(name, a);
@@ -153,6 +155,7 @@ static Tensor qr_gradient(Name name, const Tensor& q, const Tensor& r, const Ten
 
 Pair linalg_qr(Name name, const Tensor& a, bool complete) {
   linalg_check(name, a, false);
+  if (is_left_to_host(a)) return back(linalg_qr(name, on_host(a), complete), a.device());
   const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n), all = complete ? m : k;
   Tensor packed = columns_of(a), q = empty_columns(a, m, all), r;
   {
@@ -191,6 +194,7 @@ Pair linalg_qr(Name name, const Tensor& a, bool complete) {
 
 Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors) {
   linalg_check(name, a, true);
+  if (is_left_to_host(a)) return back(linalg_eigh(name, on_host(a), upper, vectors), a.device());
   Tensor v = columns_of(a), info = info_of(a);
   const Tensor w = empty(with_last(a, {a.size(-1)}), a.dtype(), a.device());
   vectors |= needs_grad(a);
@@ -242,6 +246,7 @@ static Tensor svd_gradient(const Tensor& u, const Tensor& s, const Tensor& vh, c
 
 Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors) {
   linalg_check(name, a, false);
+  if (is_left_to_host(a)) return back(linalg_svd(name, on_host(a), full, vectors), a.device());
   vectors |= needs_grad(a);
   const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
   const Tensor s = empty(with_last(a, {k}), a.dtype(), a.device());

@@ -47,15 +47,16 @@ View batch_of_matrices(const Tensor& t) { return batched(t, 2); }
 View batch_of_rows(const Tensor& t) { return batched(t, 1); }
 View batch_of_numbers(const Tensor& t) { return batched(t, 0); }
 
+bool is_left_to_host(const Tensor& a) {
+  return a.device().is_cuda() && !backend(a.device()).matmul->linalg;
+}
+
 const LinalgKernels& linalg_kernels(Name name, const Tensor& a) {
-  const LinalgKernels* kernels = backend(a.device()).matmul->linalg;
-  if (!kernels)
-    fail<NotImplementedError>(name, ": there are no factorisations on ", a.device(),
-                              "\ncall it on x.cpu()");
-  if (const char* why = kernels->absence())
+  const LinalgKernels& kernels = *backend(a.device()).matmul->linalg;
+  if (const char* why = kernels.absence())
     fail<RuntimeError>("Calling ", name, " on a CPU tensor requires compiling with LAPACK.\n", why,
                        ": install rushlight from its wheel, which holds it");
-  return *kernels;
+  return kernels;
 }
 
 double linalg_work(const Tensor& a) {

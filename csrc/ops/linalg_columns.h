@@ -23,4 +23,14 @@ View batch_of_numbers(const Tensor& t);
 const LinalgKernels& linalg_kernels(Name name, const Tensor& a);
 double linalg_work(const Tensor& a);  // nanoseconds, roughly
 
+// A device without factorisations leaves them to the host: the op runs there on copies, and what it
+// gives goes back, history and all.
+bool is_left_to_host(const Tensor& a);
+inline Tensor on_host(const Tensor& t) { return to(t, kCpu); }
+inline Tensor back(const Tensor& t, Device home) { return t ? to(t, home) : t; }
+template <class... T>
+std::tuple<T...> back(const std::tuple<T...>& results, Device home) {
+  return std::apply([&](const T&... t) { return std::tuple(back(t, home)...); }, results);
+}
+
 }  // namespace rushlight

@@ -47,6 +47,8 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
                        "dimension of the matrix\n", describe("LU", lu), "; ",
                        describe("pivots", pivots));
   const GradMode off(false);
+  if (is_left_to_host(lu))
+    return back(linalg_lu_solve(on_host(lu), on_host(pivots), on_host(b), transpose), lu.device());
   const auto [factors, right] = broadcast_batches(lu, b);
   Tensor out = columns_of(right);
   if (!runs(factors, right)) return out;
@@ -93,6 +95,8 @@ Tensor linalg_permutation(const Tensor& pivots, std::int64_t n, bool inverse) {
   const Tensor rows = contiguous(pivots);
   if (rows.dtype() != DType::int32 || rows.dim() == 0 || n < rows.size(-1))
     fail<RuntimeError>("pivots must be int32, one for each row\n", describe("pivots", pivots));
+  if (is_left_to_host(rows))
+    return back(linalg_permutation(on_host(rows), n, inverse), rows.device());
   Shape shape = rows.shape();
   shape[shape.rank - 1] = n;
   const Tensor out = empty(shape, DType::int64, rows.device());
@@ -116,6 +120,8 @@ Tensor linalg_permutation(const Tensor& pivots, std::int64_t n, bool inverse) {
 
 Tensor linalg_solve_triangular(Name name, const Tensor& a, const Tensor& b, bool upper, bool unit) {
   check_solve(name, a, b);
+  if (is_left_to_host(a))
+    return back(linalg_solve_triangular(name, on_host(a), on_host(b), upper, unit), a.device());
   Tensor x;
   {
     const GradMode off(false);
@@ -160,6 +166,8 @@ Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau) {
                        " does not match input dtype ", scalar_name(a.dtype()));
   check_same_device(std::string(name).c_str(), a, "input", tau, "tau");
   if (needs_grad(a, tau)) fail<NotImplementedError>(name, ": it has no gradient here");
+  if (is_left_to_host(a))
+    return back(linalg_householder(name, on_host(a), on_host(tau)), a.device());
   Tensor out = columns_of(a);
   if (out.numel() && !out.device().is_meta()) {
     const LinalgKernels& kernels = linalg_kernels(name, a);
