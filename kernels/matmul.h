@@ -13,9 +13,12 @@ struct MatmulKernels {
   // bool (sums wrap).
   void (*matmul)(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta);
   const LinalgKernels* linalg;  // factorisations; null where the host serves
-  // out = left right + bias[n] in each column n, in one kernel; floating. False where there is none
-  // for such operands: then nothing was written. Null: none at all.
+  // A product and more in one kernel; floating. False where there is none for such operands: then
+  // nothing is to be used. Null: none at all.
+  // out = left right + bias[n] in each column n
   bool (*matmul_bias)(const View& left, const View& right, const View& bias, const View& out);
+  // out = left right; sums[m] = sum of left[m][k] over k. Of one matrix, not a batch.
+  bool (*matmul_sums)(const View& left, const View& right, const View& sums, const View& out);
 };
 
 extern const MatmulKernels cpu_matmul;

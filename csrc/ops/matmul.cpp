@@ -65,18 +65,21 @@ bool may_fuse(const Tensor& bias, const Tensor& left, std::int64_t columns, Scal
          is_floating(bias.dtype()) && beta.as_double() == 1 && alpha.as_double() == 1 &&
          !bias.device().is_meta() && backend(bias.device()).matmul->matmul_bias;
 }
-// False, and nothing done, where it has none for these operands.
-bool run_biased(const Tensor& left, const Tensor& right, const Tensor& bias, const Tensor& out) {
+// A product and something with a vector of `length` in one kernel; false, and nothing of use done,
+// where the device has none for these operands.
+bool run_fused(bool (*MatmulKernels::*kernel)(const View&, const View&, const View&, const View&),
+               const Tensor& left, const Tensor& right, const Tensor& vector, std::int64_t length,
+               const Tensor& out) {
   if (out.numel() == 0) return false;
   const Backend& b = backend(out.device());
-  const View l = as_batch(left), r = as_batch(right), o = as_batch(out), row = view_of(bias);
+  const View l = as_batch(left), r = as_batch(right), o = as_batch(out), v = view_of(vector);
   if (l.sizes[1] != o.sizes[1] || l.dtype != o.dtype) fail_changed(left);
   if (r.sizes[1] != l.sizes[2] || r.sizes[2] != o.sizes[2] || r.dtype != o.dtype)
     fail_changed(right);
-  if (row.rank != 1 || row.numel != o.sizes[2] || row.dtype != o.dtype) fail_changed(bias);
+  if (v.rank != 1 || v.numel != length || v.dtype != o.dtype) fail_changed(vector);
   const Unlocked unlocked(double(out.numel()) * double(l.sizes[2]) * 0.02,
-                          {&left, &right, &out, &bias});
-  return b.matmul->matmul_bias(l, r, row, o);
+                          {&left, &right, &out, &vector});
+  return (b.matmul->*kernel)(l, r, v, o);
 }
 
 void refuse_bool(const Tensor& t, const char* kernel) {
@@ -152,16 +155,35 @@ Tensor record_product(const char* name, Tensor out, const Tensor& left, const Te
       },
       left, right);
 }
+// The gradients of the bias and of the right operand, t(weight), from one reading of g.
+bool fused_gradients(const Tensor& g, const Tensor& left, const Tensor& right, Tensor& of_bias,
+                     Tensor& of_right) {
+  if (grad_enabled() || !is_transposed(right) || left.numel() == 0 ||
+      !backend(g.device()).matmul->matmul_sums)
+    return false;
+  const std::int64_t columns = right->shape[1];
+  Tensor of_weight = empty({columns, right->shape[0]}, g.dtype(), g.device());
+  Tensor sums = empty({columns}, g.dtype(), g.device());
+  if (!run_fused(&MatmulKernels::matmul_sums, transposed(g), left, sums, columns, of_weight))
+    return false;
+  of_right = transposed(of_weight);
+  of_bias = std::move(sums);
+  return true;
+}
 Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tensor& left,
                   const Tensor& right, Scalar beta, Scalar alpha) {
   if (!needs_grad(input, left, right)) return out;
+  const bool fuses = left.dim() == 2 && may_fuse(input, left, out->shape[1], beta, alpha);
   return record(
       name, std::move(out),
-      [shape = input.shape(), l = Saved(left), r = Saved(right), beta, alpha](Tensor g,
-                                                                              Node& self) {
+      [shape = input.shape(), l = Saved(left), r = Saved(right), beta, alpha, fuses](Tensor g,
+                                                                                     Node& self) {
         Tensor of_input, of_left, of_right;
-        if (self.needs_input(0)) of_input = sum_to(scaled(g, beta), shape);
         if (self.needs_input(1)) of_left = scaled(left_gradient(g, l.get(), r.get()), alpha);
+        if (fuses && self.needs_input(0) && self.needs_input(2) &&
+            fused_gradients(g, l.get(), r.get(), of_input, of_right))
+          return Gradients(of_input, of_left, of_right);
+        if (self.needs_input(0)) of_input = sum_to(scaled(g, beta), shape);
         if (self.needs_input(2)) of_right = scaled(right_gradient(g, l.get(), r.get()), alpha);
         return Gradients(of_input, of_left, of_right);
       },
@@ -274,7 +296,7 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, Scalar
   const Shape shape{mat1->shape[0], mat2->shape[1]};
   if (may_fuse(input, mat1, shape[1], beta, alpha)) {
     Tensor out = empty(shape, mat1.dtype(), input.device());
-    if (run_biased(mat1, mat2, input, out))
+    if (run_fused(&MatmulKernels::matmul_bias, mat1, mat2, input, shape[1], out))
       return record_sum("AddmmBackward0", std::move(out), input, mat1, mat2, beta, alpha);
   }
   Tensor out = start_sum(input, shape, beta, mat1.dtype());

@@ -23,6 +23,7 @@ const LibraryKind& Functions::kind() {
       .soname = "libcublasLt.so.13",
       .variable = "RUSHLIGHT_CUBLASLT_LIBRARY",
       .package = "nvidia-cublas",
+      .needs = {},
       .floor = 130000,
       .version = [](void* f) { return int(reinterpret_cast<std::size_t (*)()>(f)()); },
       .names = names,
@@ -109,8 +110,8 @@ Index alignment_of(const void* p) {
 struct Facts {
   Index rows, columns, depth, batch;
   Index left_step, right_step, out_step, left_batch, right_batch, out_batch;
-  Index left_turned, right_turned, dtype, tf32, has_bias;
-  Index left_alignment, right_alignment, out_alignment, bias_alignment;
+  Index left_turned, right_turned, dtype, tf32, besides;
+  Index left_alignment, right_alignment, out_alignment, vector_alignment;
   bool operator==(const Facts&) const = default;
 };
 struct FactsHash {
@@ -179,7 +180,7 @@ Search make_search(const Functions& f, const Facts& facts) {
   return search;
 }
 
-Plan make_plan(const Functions& f, Handle handle, const Facts& facts, const void* bias) {
+Plan make_plan(const Functions& f, Handle handle, const Facts& facts, const void* vector) {
   Plan p;
   const bool wide = DType(facts.dtype) == DType::float64;
   check(f,
@@ -195,9 +196,10 @@ Plan make_plan(const Functions& f, Handle handle, const Facts& facts, const void
   };
   set(OfProduct::turn_a, int(facts.right_turned));
   set(OfProduct::turn_b, int(facts.left_turned));
-  if (bias) {
-    set(OfProduct::epilogue, Epilogue::bias);
-    set(OfProduct::bias, bias);
+  if (vector) {
+    const bool adds = Besides(facts.besides) == Besides::bias;
+    set(OfProduct::epilogue, adds ? Epilogue::bias : Epilogue::sums_of_b);
+    set(OfProduct::vector, vector);
   }
   const Index m = facts.rows, n = facts.columns, k = facts.depth;
   p.a = make_layout(f, facts, facts.right_turned ? k : n, facts.right_turned ? n : k,
@@ -210,7 +212,9 @@ Plan make_plan(const Functions& f, Handle handle, const Facts& facts, const void
   const Status status =
       f.search(handle, p.product, p.a, p.b, p.d, p.d, search, 1, &p.answer, &found);
   f.destroy_search(search);
-  if (status != kNotSupported) check(f, status, "cublasLtMatmulAlgoGetHeuristic");
+  // It has no epilogues for some types, and may call that a wrong value.
+  if (status != kNotSupported && !(vector && status == kInvalidValue))
+    check(f, status, "cublasLtMatmulAlgoGetHeuristic");
   p.exists = status == kSuccess && found > 0 && p.answer.status == kSuccess;
   return p;
 }
@@ -241,16 +245,16 @@ bool prepare(const Functions& f, PerDevice& here) {
 
 }  // namespace
 
-bool multiply_by_library(const View& left, const View& right, const View* bias, const View& out,
-                         double alpha, double beta) {
+bool multiply_by_library(const View& left, const View& right, const View& out, double alpha,
+                         double beta, Besides besides, const View* vector) {
   const Functions* f = functions<Functions>();
   if (!f || !fits_int(left) || !fits_int(right)) return false;
   const auto to = operand_of(out);
   if (!to) return false;
   if (to->turned)  // its transposed product has the lines where they are wanted
-    return !bias &&
-           multiply_by_library(turned(right), turned(left), nullptr, turned(out), alpha, beta);
-  if (bias && bias->numel > 1 && bias->strides[0] != 1) return false;
+    return !vector && multiply_by_library(turned(right), turned(left), turned(out), alpha, beta,
+                                          besides, nullptr);
+  if (vector && vector->numel > 1 && vector->strides[0] != 1) return false;
   PerDevice& here = per_device(current().device);
   const std::lock_guard lock(here.mutex);
   if (!prepare(*f, here)) return false;
@@ -270,22 +274,22 @@ bool multiply_by_library(const View& left, const View& right, const View* bias, 
       .right_turned = r.operand.turned,
       .dtype = Index(out.dtype),
       .tf32 = out.dtype == DType::float32 && switches().tf32_products,
-      .has_bias = bias != nullptr,
+      .besides = Index(besides),
       .left_alignment = alignment_of(l.operand.data),
       .right_alignment = alignment_of(r.operand.data),
       .out_alignment = alignment_of(out.data),
-      .bias_alignment = bias ? alignment_of(bias->data) : 0,
+      .vector_alignment = vector ? alignment_of(vector->data) : 0,
   };
   auto found = here.plans.find(facts);
   if (found == here.plans.end()) {
     if (here.plans.size() >= kPlans) forget(*f, here);
-    const void* at = bias ? bias->data : nullptr;
+    const void* at = vector ? vector->data : nullptr;
     found = here.plans.emplace(facts, make_plan(*f, here.handle, facts, at)).first;
   }
   const Plan& plan = found->second;
   if (!plan.exists) return false;
-  if (bias)
-    check(*f, f->set_product(plan.product, OfProduct::bias, &bias->data, sizeof bias->data),
+  if (vector)
+    check(*f, f->set_product(plan.product, OfProduct::vector, &vector->data, sizeof vector->data),
           "cublasLtMatmulDescSetAttribute");
   const Scratch<char> workspace(Index(plan.answer.workspace), "matmul");
   const float narrow[] = {float(alpha), float(beta)};

@@ -13,7 +13,7 @@ inline constexpr Status kSuccess = 0, kInvalidValue = 7, kNotSupported = 15;
 
 enum class Element : int { float32 = 0, float64 = 1, float16 = 2, bfloat16 = 14 };
 enum class Compute : int { float32 = 68, float64 = 70, tf32 = 77 };
-enum class Epilogue : unsigned { nothing = 1, bias = 4 };
+enum class Epilogue : unsigned { nothing = 1, bias = 4, sums_of_b = 512 };
 enum Reductions : unsigned { kFloatSums = 2 };  // parts of a sum are kept as they are computed
 
 // What can be set, and as which C type.
@@ -21,15 +21,15 @@ enum class OfProduct : int {
   turn_a = 3,   // int: 1 for the transposed matrix
   turn_b = 4,   // int
   epilogue = 7,  // Epilogue
-  bias = 8       // const void*, of as many elements as the result has rows
+  vector = 8  // const void*, the epilogue's: one element for each row of the result, or column
 };
 enum class OfLayout : int {
-  batch = 5,      // int
+  batch = 5,  // int
   batch_step = 6  // int64, in elements
 };
 enum class OfSearch : int {
-  workspace = 1,    // uint64, bytes
-  reductions = 3,   // unsigned, a mask
+  workspace = 1,  // uint64, bytes
+  reductions = 3,  // unsigned, a mask
   alignment_a = 5,  // unsigned, bytes; so are these
   alignment_b = 6,
   alignment_c = 7,

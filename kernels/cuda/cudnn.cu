@@ -22,6 +22,7 @@ const LibraryKind& Functions::kind() {
       .soname = "libcudnn.so.9",
       .variable = "RUSHLIGHT_CUDNN_LIBRARY",
       .package = "nvidia-cudnn-cu13",
+      .needs = {"cublasLt", "nvrtc"},
       .floor = 91001,  // 9.10.0 is broken
       .version = [](void* f) { return int(reinterpret_cast<std::size_t (*)()>(f)()); },
       .names = names,

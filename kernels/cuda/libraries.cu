@@ -76,6 +76,8 @@ Library search(const LibraryKind& kind) {
   std::string asked = "not asked";
   if (host && host->find_library) {
     char words[2048] = "";
+    for (const char* other : kind.needs)  // cuda-pathfinder loads what it finds
+      if (other) host->find_library(other, words, sizeof words);
     if (host->find_library(kind.name, words, sizeof words)) {
       if (open(words, 0)) return out;
       asked = std::string(words) + " cannot be loaded: " + dlerror();

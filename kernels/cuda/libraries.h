@@ -23,6 +23,7 @@ struct LibraryKind {
   const char* soname;  // of the interface that the table is written for
   const char* variable;  // of the environment: a file, or "none" not to use it
   const char* package;  // of the Python package index
+  const char* needs[2];  // libraries that it looks for by itself, among those that are loaded
   int floor;  // the oldest version that is taken
   int (*version)(void* first_function);
   const char* const* names;  // of the functions, in the table's order

@@ -83,7 +83,8 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
     m.out[d] = out.strides[d];
   }
   if (is_floating(out.dtype) && left.sizes[2] > 0 && alpha.as_double() != 0 &&
-      multiply_by_library(left, right, nullptr, out, alpha.as_double(), beta.as_double()))
+      multiply_by_library(left, right, out, alpha.as_double(), beta.as_double(), Besides::nothing,
+                          nullptr))
     return;
   if (alpha.as_double() == 0) m.depth = 0;  // a NaN of an operand then has no say, as in BLAS
   const auto tiles = [](Index n) { return (n + kTile - 1) / kTile; };
@@ -108,11 +109,14 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
 }
 
 bool matmul_bias(const View& left, const View& right, const View& bias, const View& out) {
-  return left.sizes[2] > 0 && multiply_by_library(left, right, &bias, out, 1, 0);
+  return left.sizes[2] > 0 && multiply_by_library(left, right, out, 1, 0, Besides::bias, &bias);
+}
+bool matmul_sums(const View& left, const View& right, const View& sums, const View& out) {
+  return left.sizes[2] > 0 && multiply_by_library(left, right, out, 1, 0, Besides::row_sums, &sums);
 }
 
 }  // namespace
 
-const MatmulKernels matmul_kernels = {matmul, nullptr, matmul_bias};
+const MatmulKernels matmul_kernels = {matmul, nullptr, matmul_bias, matmul_sums};
 
 }  // namespace rushlight::gpu

@@ -4,10 +4,13 @@
 
 namespace rushlight::gpu {
 
-// out = alpha * left right + beta * out, plus bias[n] in column n if there is one; views as
-// MatmulKernels has them, floating, none empty. False where the library is absent or has nothing
-// for such operands: then nothing was written.
-bool multiply_by_library(const View& left, const View& right, const View* bias, const View& out,
-                         double alpha, double beta);
+// What is done besides the product, with a vector: added to each row of the result, or written, the
+// sums of the left operand's rows.
+enum class Besides { nothing, bias, row_sums };
+
+// out = alpha * left right + beta * out, and that; views as MatmulKernels has them, floating, none
+// empty. False where the library is absent or has nothing for such operands.
+bool multiply_by_library(const View& left, const View& right, const View& out, double alpha,
+                         double beta, Besides besides, const View* vector);
 
 }  // namespace rushlight::gpu

@@ -142,6 +142,15 @@ def test_the_order_of_search(tmp_path):
 
 
 @emulated
+def test_what_cudnn_looks_for_by_itself_is_loaded_first(tmp_path):
+    log = tmp_path / "asked"
+    body = f"open({str(log)!r}, 'a').write(name + ' '); raise RuntimeError('no')"
+    python = pathfinder(tmp_path, body) + os.pathsep + os.environ.get("PYTHONPATH", "")
+    run(SAY, RUSHLIGHT_CUDNN_LIBRARY="", RUSHLIGHT_CUBLASLT_LIBRARY="none", PYTHONPATH=python)
+    assert log.read_text() == "cublasLt nvrtc cudnn "
+
+
+@emulated
 def test_info_names_each_library():
     text = run("from rushlight.__main__ import main; import sys; sys.argv[1:] = ['info']; main()")
     assert "library cuBLASLt" in text
@@ -212,6 +221,33 @@ def test_a_bias_is_added_in_the_same_kernel(dtype):
     strided = torch.randn(8).to(x.dtype)[::2]  # such a bias is not for it
     out = torch.nn.functional.linear(x.to("cuda:1"), w.to("cuda:1"), strided.to("cuda:1")[:])
     assert torch.allclose(out.cpu(), torch.nn.functional.linear(x, w, strided), atol=tolerance)
+
+
+@emulated
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("dense", [True, False])
+def test_a_bias_gets_its_gradient_from_the_weights_product(dtype, dense):
+    library = stand_in()
+    kind = getattr(torch, dtype)
+    parts = [torch.arange(24.0).reshape(6, 4), torch.arange(12.0).reshape(3, 4), torch.ones(3)]
+    answers = []
+    for device in ("cpu", "cuda:1"):
+        x, w, b = (p.clone().to(kind).to(device).requires_grad_() for p in parts)
+        out = torch.nn.functional.linear(x.reshape(2, 3, 4), w, b)
+        scale = torch.arange(18.0).remainder(4).to(kind).to(device).reshape(2, 3, 3)
+        summed = library.emulated_summed()
+        (out * scale if dense else out).sum().backward()
+        assert library.emulated_summed() == summed + (device != "cpu")
+        answers.append([t.grad.cpu().double() for t in (x, w, b)])
+    for ours, expected in zip(*answers, strict=True):
+        assert torch.allclose(ours, expected, rtol=2e-2 if dtype == "bfloat16" else 1e-6)
+    # A gradient of a gradient is written with ops, one by one.
+    x, w, b = (p.to("cuda:1").requires_grad_() for p in parts)
+    loss = torch.nn.functional.linear(x, w, b).square().sum()
+    first = torch.autograd.grad(loss, (w, b), create_graph=True)
+    assert library.emulated_summed() == summed + 1
+    second = torch.autograd.grad(first[1].sum(), b)[0]
+    assert second.tolist() == [12.0] * 3
 
 
 @emulated

@@ -39,8 +39,12 @@ def steps(work, python):
         f"-Dpybind11_DIR={pybind}",
     ], {}, 60  # fmt: skip
     yield "build", ["cmake", "--build", str(work / "cmake")], {}, 240
+    yield "what is there", [python, "-m", "rushlight", "info"], on_gpu, 60
     blocking = {**on_gpu, "RUSHLIGHT_LAUNCH_BLOCKING": "1"}
     yield "kernels", [*pytest, *KERNEL_TESTS, "tests/optim"], blocking, 150
+    alone = {"RUSHLIGHT_CUBLASLT_LIBRARY": "none", "RUSHLIGHT_CUDNN_LIBRARY": "none"}
+    ours = [*pytest, "tests/ops/test_matmul.py", "tests/ops/test_conv.py"]
+    yield "without cuBLASLt and cuDNN", ours, {**blocking, **alone}, 60
     provider = [*pytest, "tests/devices/test_provider.py"]
     yield "provider, with 50 bad indices", provider, on_gpu, 60
     for number in PROGRAMS:

@@ -22,7 +22,7 @@ struct ProductBody {
   Element scale;
   int turn_a = 0, turn_b = 0;
   Epilogue epilogue = Epilogue::nothing;
-  const void* bias = nullptr;
+  void* vector = nullptr;
 };
 struct LayoutBody {
   Element type;
@@ -41,7 +41,7 @@ struct SearchBody {
 namespace {
 
 constexpr std::size_t kNeeded = 1000;  // bytes of workspace that every product asks for
-std::atomic<int> products{0}, refused{0}, biased{0}, computed_in{0};
+std::atomic<int> products{0}, refused{0}, biased{0}, summed{0}, computed_in{0};
 std::atomic<bool> refuses{false};
 
 std::size_t bytes_of(Element t) {
@@ -131,10 +131,11 @@ bool lies_inside(const char* what, const void* p, const LayoutBody& l) {
 extern "C" {
 
 // For tests: how many products there were, how many shapes it had nothing for, how many products
-// had a bias, and what the last one was computed in.
+// had a bias or sums of rows, and what the last one was computed in.
 int emulated_products() { return products; }
 int emulated_refused() { return refused; }
 int emulated_biased() { return biased; }
+int emulated_summed() { return summed; }
 int emulated_compute() { return computed_in; }
 void emulated_refuse(int yes) { refuses = yes != 0; }
 
@@ -162,7 +163,7 @@ Status cublasLtMatmulDescSetAttribute(Product p, OfProduct what, const void* v, 
     case OfProduct::turn_a: return set(p->turn_a, v, bytes);
     case OfProduct::turn_b: return set(p->turn_b, v, bytes);
     case OfProduct::epilogue: return set(p->epilogue, v, bytes);
-    case OfProduct::bias: return set(p->bias, v, bytes);
+    case OfProduct::vector: return set(p->vector, v, bytes);
   }
   wrong("there is no attribute %d of a product", int(what));
   return kInvalidValue;
@@ -247,12 +248,22 @@ Status cublasLtMatmul(Handle handle, Product p, const void* alpha, const void* a
     return kInvalidValue;
   std::memset(workspace, 0xff, bytes);
   const bool has_bias = p->epilogue == Epilogue::bias;
-  if (!has_bias && p->epilogue != Epilogue::nothing) return kInvalidValue;
-  if (has_bias && !holds("the bias", p->bias, dl->rows * bytes_of(dl->type))) return kInvalidValue;
+  const bool sums = p->epilogue == Epilogue::sums_of_b;
+  if (!has_bias && !sums && p->epilogue != Epilogue::nothing) return kInvalidValue;
+  if (sums && dl->batch > 1) return kInvalidValue;
+  const std::uint64_t length = has_bias ? dl->rows : sums ? dl->columns : 0;
+  if (!holds("the epilogue's vector", p->vector, length * bytes_of(dl->type))) return kInvalidValue;
   const double by = value_at(alpha, p->scale, 0), more = value_at(beta, p->scale, 0);
   const auto depth = std::int64_t(p->turn_a ? al->rows : al->columns);
   ++products;
   biased += has_bias;
+  summed += sums;
+  for (std::int64_t y = 0; sums && y < std::int64_t(dl->columns); ++y) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < depth; ++k)
+      sum += value_at(b, dl->type, p->turn_b ? k * bl->step + y : y * bl->step + k);
+    put(p->vector, dl->type, y, sum);
+  }
   computed_in = int(p->compute);
   for (std::int64_t i = 0; i < dl->batch; ++i)
     for (std::int64_t y = 0; y < std::int64_t(dl->columns); ++y)
@@ -266,7 +277,7 @@ Status cublasLtMatmul(Handle handle, Product p, const void* alpha, const void* a
         const auto to = i * dl->batch_step + y * dl->step + x;
         double v = by * sum;
         if (more != 0) v += more * value_at(c, dl->type, i * cl->batch_step + y * cl->step + x);
-        if (has_bias) v += value_at(p->bias, dl->type, x);
+        if (has_bias) v += value_at(p->vector, dl->type, x);
         put(d, dl->type, to, v);
       }
   return kSuccess;

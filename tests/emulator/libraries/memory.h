@@ -32,6 +32,7 @@ inline std::size_t bytes_from(const void* p) {
 }
 
 inline bool holds(const char* what, const void* p, std::uint64_t bytes) {
+  if (bytes == 0) return true;
   const std::size_t there = bytes_from(p);
   return bytes <= there || wrong("%s: %llu bytes are needed and %zu are there", what,
                                  static_cast<unsigned long long>(bytes), there);
