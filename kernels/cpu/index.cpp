@@ -133,7 +133,7 @@ BadIndex put(const View& self, const View& values, const IndexList& list, bool a
   else
     dispatch_all(self.dtype, [&]<class S>(Type<S> t) {
       run(t, [](S* to, const S* from) {
-        store(to, combined<S>(load(to), load(from), ScatterMode::add));
+        store(to, combined(load(to), load(from), ScatterMode::add));
       });
     });
   return {};

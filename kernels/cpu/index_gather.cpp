@@ -63,7 +63,7 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
         const std::int64_t value = read_once(index.as<const std::int64_t>() + at.offset[1]);
         if (value < 0 || value >= size) continue;  // changed by another thread since the check
         S* to = self.as<S>() + at.offset[2] + value * step;
-        store(to, combined<S>(load(to), load(src.as<const S>() + at.offset[0]), mode));
+        store(to, combined(load(to), load(src.as<const S>() + at.offset[0]), mode));
       }
     });
   });

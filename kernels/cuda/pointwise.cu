@@ -38,9 +38,10 @@ bool is_dense(const PointwiseJob& job, int outputs, int operands, unsigned bools
   for (int k = 0; k < operands; ++k) {
     if (!job.data[k]) continue;
     const bool is_bool = k < outputs ? bool_result : bools >> (k - outputs) & 1;
-    const DType wanted = is_bool ? DType::boolean : DType::float32;
-    if (job.dtype[k] != wanted || !job.items.is_dense(k) ||
-        reinterpret_cast<std::uintptr_t>(job.data[k]) % (item_size(wanted) * kVector) != 0)
+    const DType d = job.dtype[k];
+    const bool is_read = is_bool ? d == DType::boolean : d == DType::float32 || is_reduced(d);
+    if (!is_read || !job.items.is_dense(k) ||
+        reinterpret_cast<std::uintptr_t>(job.data[k]) % (item_size(d) * kVector) != 0)
       return false;
   }
   return true;

@@ -1,8 +1,9 @@
 // The kernels of every pointwise op, from its one formula. Two ways to the elements: where all
-// operands are dense float32, a thread takes four neighbours with one access each; else one element
-// with any strides and dtypes. A number is an argument of the kernel.
+// operands are dense and float32 or 16-bit floats, a thread takes four neighbours with one access
+// each; else one element with any strides and dtypes. A number is an argument of the kernel.
 #pragma once
 #include "../pointwise.h"
+#include "elements.h"
 #include "launch.h"
 
 namespace rushlight::gpu {
@@ -44,6 +45,63 @@ struct Four<bool> {  // single bytes would lie in local memory
     word = (word & ~(0xffu << 8 * e)) | std::uint32_t(v) << 8 * e;
   }
 };
+
+// Four neighbours of dense memory, of which `count` are there: bool, or floats of any of the three
+// types that are computed in float.
+__device__ inline Four<bool> load_four(Type<bool>, const void* data, DType, Index at, int count) {
+  const bool* from = static_cast<const bool*>(data) + at;
+  if (count == kVector) return *reinterpret_cast<const Four<bool>*>(from);
+  Four<bool> four = {};
+  for (int e = 0; e < kVector; ++e)
+    if (e < count) four.set(e, load(from + e));
+  return four;
+}
+__device__ inline Four<float> load_four(Type<float>, const void* data, DType d, Index at,
+                                        int count) {
+  Four<float> four = {};
+  if (count < kVector) {
+    for (int e = 0; e < kVector; ++e)
+      if (e < count) four.of[e] = Reader<float>(data, d)[at + e];
+  } else if (d == DType::float32) {
+    four = *reinterpret_cast<const Four<float>*>(static_cast<const float*>(data) + at);
+  } else {
+    const auto halves =
+        *reinterpret_cast<const Four<std::uint16_t>*>(static_cast<const std::uint16_t*>(data) + at);
+    for (int e = 0; e < kVector; ++e) {
+      const bfloat16 b = {halves.of[e]};
+      const float16 h = {halves.of[e]};
+      four.of[e] = d == DType::bfloat16 ? load(&b) : load(&h);
+    }
+  }
+  return four;
+}
+__device__ inline void store_four(void* data, DType, Index at, int count, Four<bool> four) {
+  bool* to = static_cast<bool*>(data) + at;
+  if (count == kVector) {
+    *reinterpret_cast<Four<bool>*>(to) = four;
+    return;
+  }
+  for (int e = 0; e < kVector; ++e)
+    if (e < count) to[e] = four.get(e);
+}
+__device__ inline void store_four(void* data, DType d, Index at, int count, Four<float> four) {
+  if (count < kVector) {
+    for (int e = 0; e < kVector; ++e)
+      if (e < count) Writer<float>(data, d).set(at + e, four.of[e]);
+  } else if (d == DType::float32) {
+    *reinterpret_cast<Four<float>*>(static_cast<float*>(data) + at) = four;
+  } else {
+    Four<std::uint16_t> halves;
+    for (int e = 0; e < kVector; ++e) {
+      bfloat16 b;
+      float16 h;
+      store(&b, four.of[e]);
+      store(&h, four.of[e]);
+      halves.of[e] = d == DType::bfloat16 ? b.bits : h.bits;
+    }
+    *reinterpret_cast<Four<std::uint16_t>*>(static_cast<std::uint16_t*>(data) + at) = halves;
+  }
+}
 
 // The formula's type of input i, and of memory that holds it.
 template <class K, class T, std::size_t i>
@@ -120,13 +178,7 @@ __device__ auto dense_input(const PointwiseJob& job, Index at, int count) {
     for (int e = 0; e < kVector; ++e) result.of[e] = formula_value<V>(job.number[k]);
     return result;
   }
-  const V* from = static_cast<const V*>(job.data[k]) + at;
-  Four<V> four = {};
-  if (count == kVector)
-    four = *reinterpret_cast<const Four<V>*>(from);
-  else
-    for (int e = 0; e < kVector; ++e)
-      if (e < count) four.set(e, load(from + e));
+  const Four<V> four = load_four(Type<V>{}, job.data[k], job.dtype[k], at, count);
   for (int e = 0; e < kVector; ++e) {
     result.of[e] = four.get(e);
     if constexpr (i + 1 == K::kIn) result.of[e] = nearer<Op>(result.of[e]);
@@ -149,21 +201,14 @@ __global__ void pointwise_dense(PointwiseJob job) {
           const auto one = apply_formula<Op, K, float>(job.parameters, four.of[e]...);
           for (int o = 0; o < K::kOut; ++o) results[o].set(e, static_cast<R>(one.of[o]));
         }
-        for (int o = 0; o < K::kOut; ++o) {
-          R* to = static_cast<R*>(job.data[o]);
-          if (!to) continue;
-          if (count == kVector)
-            *reinterpret_cast<Four<R>*>(to + i) = results[o];
-          else
-            for (int e = 0; e < kVector; ++e)
-              if (e < count) to[i + e] = results[o].get(e);
-        }
+        for (int o = 0; o < K::kOut; ++o)
+          if (job.data[o]) store_four(job.data[o], job.dtype[o], i, count, results[o]);
       }(dense_input<Op, K, I>(job, i, count)...);
     }(std::make_index_sequence<K::kIn>{});
   }
 }
 
-// Whether every operand is a number or lies dense and aligned as float32, bool ones as bool.
+// Whether every operand is a number or lies dense and aligned as pointwise_dense reads it.
 bool is_dense(const PointwiseJob& job, int outputs, int operands, unsigned bools, bool bool_result);
 PointwiseJob make_job(const PointwiseCall& c, int outputs, int inputs);
 

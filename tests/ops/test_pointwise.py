@@ -439,3 +439,23 @@ def test_layout_of_results():
     y = rl.arange(10.0)
     y.as_strided((5,), (2,)).add_(y.as_strided((5,), (2,), 1))  # interleaved: no element is shared
     assert y.tolist() == [1, 1, 5, 3, 9, 5, 13, 7, 17, 9]
+
+
+# On a GPU four neighbours of dense floats go through one thread, whatever mixture of types: the
+# same as on the CPU, with and without a tail, and where a storage begins in between.
+@pytest.mark.parametrize("n", [1, 4, 7, 1030])
+@pytest.mark.parametrize("out", ["float32", "float16", "bfloat16"])
+def test_dense_floats_of_mixed_types(device, n, out):
+    values = (rl.arange(n + 8) * 37 % 211 - 100) / 8
+    for left in (rl.float32, rl.float16, rl.bfloat16):
+        for right in (rl.float32, rl.float16, rl.bfloat16):
+            for start in (0, 1, 4):
+                a = values.to(left)[start : start + n]
+                b = values.flip(0).to(right)[:n]
+                wanted = rl.empty(n, dtype=getattr(rl, out))
+                rl.mul(a, b, out=wanted)
+                found = rl.full((n + 4,), 9, dtype=getattr(rl, out), device=device)
+                on_device = values.to(left).to(device)[start : start + n]
+                rl.mul(on_device, b.to(device), out=found[:n])
+                assert found.tolist() == [*wanted.tolist(), 9, 9, 9, 9]
+                assert (on_device * 3 > b.to(device)).tolist() == (a * 3 > b).tolist()
