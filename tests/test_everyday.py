@@ -74,3 +74,56 @@ def test_timer():
         Timer(lambda: None)
     with pytest.raises(NotImplementedError, match=r"Timer of C\+\+ statements"):
         Timer("x", language="c++")
+
+
+def test_old_names():
+    with pytest.warns(UserWarning, match="torch.range is deprecated"):
+        assert torch.range(1, 3).tolist() == [1, 2, 3] and torch.range(1, 3).dtype == torch.float32
+    with pytest.warns(UserWarning):
+        assert torch.range(1, 2, 0.3).shape == (4,) and torch.range(3, 0, -1).shape == (4,)
+    with pytest.warns(UserWarning):
+        assert torch.equal(torch.range(0, 3, dtype=torch.int64), torch.arange(4))
+    for bad, words in (((3, 0), "inconsistent"), ((0, 1, 0), "nonzero"), ((0, torch.inf), "range")):
+        with pytest.warns(UserWarning), pytest.raises(RuntimeError, match=words):
+            torch.range(*bad)
+    x = torch.ones(2, dtype=torch.int32)
+    assert x.new([1.7, 2]).tolist() == [1, 2] and x.new(2, 3).shape == (2, 3) and len(x.new()) == 0
+    assert x.new(torch.Size([4])).dtype == torch.int32
+    with pytest.raises(TypeError, match="invalid data type 'str'"):
+        x.new("a")
+    assert torch.equal(torch.fill_(x, 3), torch.tensor([3, 3])) and x[0] == 3
+
+
+def test_result_type():
+    i, h = torch.ones(1, dtype=torch.int8), torch.ones(1, dtype=torch.float16)
+    assert torch.result_type(i, 1.5) == torch.float32 and torch.result_type(1, h) == torch.float16
+    assert torch.result_type(i, torch.tensor(1)) == torch.int8
+    assert torch.result_type(1, True) == torch.int64
+    with pytest.raises(TypeError, match="result_type"):
+        torch.result_type("a", 1)
+
+
+@pytest.mark.parametrize("size", [(3, 3), (7, 3), (3, 7), (2, 2, 2), (0, 3), (3, 0), (1, 1)])
+@pytest.mark.parametrize("wrap", [False, True])
+def test_fill_diagonal(size, wrap):
+    x = torch.zeros(size).fill_diagonal_(5, wrap)
+    period = size[-1] + 1 if wrap and len(size) == 2 else max(size) + 1
+    for place in x.nonzero().tolist():
+        assert len({n % period for n in place}) == 1
+    assert len(x.nonzero()) == (6 if wrap and size == (7, 3) else min(size))
+    oracle = pytest.importorskip("torch")
+    assert x.tolist() == oracle.zeros(size).fill_diagonal_(5, wrap).tolist()
+
+
+def test_refusals_of_fill_diagonal():
+    for size in ((3,), (), (2, 3, 2)):
+        with pytest.raises(RuntimeError, match="dimensions"):
+            torch.zeros(size).fill_diagonal_(1)
+
+
+def test_no_apple_gpu():
+    assert torch.mps.device_count() == 0 and not torch.mps.is_available()
+    torch.mps.manual_seed(0)
+    for name in ("synchronize", "empty_cache", "current_allocated_memory"):
+        with pytest.raises(RuntimeError, match=r"Cannot execute \w+\(\) without MPS backend"):
+            getattr(torch.mps, name)()

@@ -121,7 +121,6 @@ void set_grad(const Tensor& t, Tensor grad);
 // Modes of this thread. Every op asks for them, so they are read in line: constinit spares the
 // call that would otherwise make sure of their initialisation.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local bool grad_mode = true;
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local bool inference_mode = false;
 inline bool grad_enabled() { return grad_mode; }
 inline void set_grad_enabled(bool enabled) { grad_mode = enabled; }
 inline bool inference_enabled() { return inference_mode; }

@@ -28,10 +28,13 @@ void Saved::fail_modified(const Tensor& t, std::uint32_t version, const Node* ma
       "write to a clone(), or use the operation without the trailing underscore");
 }
 
-void Saved::fail_inference() {
+void fail_inference() {
+  saved_inference = false;
   fail<RuntimeError>(
-      "Inference tensors cannot be saved for backward. To work around you can make a clone to get "
-      "a normal tensor and use it in autograd.");
+      "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+      "inference mode in computation tracked by autograd. To work around this, you can make a "
+      "clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+      "`torch.inference_mode()`.");
 }
 
 void fail_second_backward() {

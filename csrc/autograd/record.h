@@ -7,13 +7,22 @@
 
 namespace rushlight {
 
+// Of this thread: a Saved got an inference tensor. Lambdas are made before record() knows whether
+// anything is recorded, so that only check_saved() there may refuse.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local bool saved_inference = false;
+[[noreturn]] void fail_inference();
+inline void check_saved() {
+  if (saved_inference) [[unlikely]]
+    fail_inference();
+}
+
 // A tensor kept for backward. get() throws torch's words if it was written to since.
 class Saved {
  public:
   Saved() = default;
   explicit Saved(const Tensor& t) : tensor_(t), version_(t ? t->storage->version : 0) {
     if (t && t->inference) [[unlikely]]
-      fail_inference();
+      saved_inference = true;
   }
   const Tensor& get(const Node* maker = nullptr) const {
     if (tensor_ && tensor_->storage->version != version_) [[unlikely]]
@@ -25,7 +34,6 @@ class Saved {
   // `maker`: the node whose output t is, where t itself has no history.
   [[noreturn]] static void fail_modified(const Tensor& t, std::uint32_t version,
                                          const Node* maker = nullptr);
-  [[noreturn]] static void fail_inference();
 
  private:
   Tensor tensor_;
@@ -113,7 +121,11 @@ inline void attach(const Tensor& out, Node* node, std::uint16_t output = 0) {
 // counts as its members.
 template <class F, class... T>
 Tensor record(const char* name, Tensor out, F&& f, const T&... inputs) {
-  if (!needs_grad(inputs...) || !is_floating(out.dtype())) return out;
+  if (!needs_grad(inputs...) || !is_floating(out.dtype())) {
+    saved_inference = false;
+    return out;
+  }
+  check_saved();
   auto node = Ref<Node>::adopt(new Closure<std::decay_t<F>>(name, std::forward<F>(f)));
   (connect(*node, inputs), ...);
   attach(out, node.get());
@@ -124,7 +136,11 @@ Tensor record(const char* name, Tensor out, F&& f, const T&... inputs) {
 // where nothing arrived. Outputs that are not floating stay without history.
 template <class F, class... T>
 void record_many(const char* name, std::span<Tensor> outs, F&& f, const T&... inputs) {
-  if (!needs_grad(inputs...)) return;
+  if (!needs_grad(inputs...)) {
+    saved_inference = false;
+    return;
+  }
+  check_saved();
   auto node = Ref<Node>::adopt(new Closure<std::decay_t<F>>(name, std::forward<F>(f)));
   (connect(*node, inputs), ...);
   if (outs.size() > 65535) fail<RuntimeError>("an operation can record at most 65535 outputs");

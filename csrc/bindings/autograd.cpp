@@ -232,16 +232,45 @@ Tensor requires_grad_(const Tensor& self, bool requires_grad) {
   return self;
 }
 
+// A class for each kind of node, so that type(x.grad_fn).__name__ tells it. Made from a spec: what
+// `type(...)` makes is known to the collector, and then could not be the class of a Node's object.
+PyTypeObject* class_of(const char* title) {
+  static py::dict& classes = *new py::dict;
+  const py::str name(title);
+  if (!classes.contains(name)) {
+    const std::string module = "builtins.", full = module + title;
+    PyType_Slot none[] = {{0, nullptr}};
+    PyType_Spec spec = {full.c_str(), 0, 0, Py_TPFLAGS_DEFAULT, none};
+    PyObject* made = PyType_FromSpecWithBases(&spec, py::make_tuple(py::type::of<Node>()).ptr());
+    if (!made) throw py::error_already_set();
+    reinterpret_cast<PyTypeObject*>(made)->tp_name += module.size();  // as type(...) has it
+    classes[name] = py::reinterpret_steal<py::object>(made);
+  }
+  return reinterpret_cast<PyTypeObject*>(py::object(classes[name]).ptr());
+}
+
 py::object next_functions(const Node& n) {
   py::tuple out(n.inputs);
   for (std::size_t i = 0; i < n.inputs; ++i) {
     const Edge& e = n.next(i);
-    out[i] = py::make_tuple(e.node ? py::cast(e.node) : py::object(py::none()), e.output);
+    out[i] = py::make_tuple(e.node ? node_object(*e.node) : py::object(py::none()), e.output);
   }
   return out;
 }
 
 }  // namespace
+
+py::object node_object(Node& n) {
+  py::object o = py::cast(Ref<Node>::share(&n));
+  PyTypeObject* plain = Py_TYPE(o.ptr());
+  if (plain == reinterpret_cast<PyTypeObject*>(py::type::of<Node>().ptr())) {
+    PyTypeObject* own = class_of(n.title());  // of the same layout: it has no slots
+    Py_INCREF(own);
+    Py_SET_TYPE(o.ptr(), own);
+    Py_DECREF(plain);
+  }
+  return o;
+}
 
 void bind_autograd(py::module_& m) {
   py::class_<Node, Ref<Node>> node(m, "Node", R"(A recorded operation: what backward() calls.

@@ -206,7 +206,7 @@ tensor([1., 2.], dtype=torch.float64))");
   op<&copy_op>(m, "copy_(self, src, non_blocking=False)", kMethod,
                "Writes src's elements into self: broadcasts, casts, and crosses devices.\n\n>>> "
                "torch.zeros(2).copy_(torch.tensor([1, 2]))\ntensor([1., 2.])");
-  op<&fill_op>(m, "fill_(self, value)", kMethod,
+  op<&fill_op>(m, "fill_(self, value)", As::both,
                "Writes value into every element.\n\n>>> torch.zeros(2).fill_(3)\ntensor([3., 3.])");
   op<&zero_op>(m, "zero_(self)", As::both,
                "Writes 0 into every element.\n\n>>> torch.ones(2).zero_()\ntensor([0., 0.])");

@@ -182,6 +182,7 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
           k.is_output = true;
         } else {
           k.input = Saved(*t);
+          check_saved();
         }
       }
       n.kept.push_back(std::move(k));

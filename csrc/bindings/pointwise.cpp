@@ -225,6 +225,11 @@ static Tensor call_row(const std::string& name, const std::vector<Tensor>& input
   fail<ValueError>("no pointwise op is called ", name);
 }
 
+static DType result_type_op(Input tensor1, Input tensor2) {
+  const Input both[] = {tensor1, tensor2};
+  return result_type(both);
+}
+
 void bind_pointwise(py::module_& m) {
   warn = [](const std::string& message) {
     if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw py::error_already_set();
@@ -232,6 +237,9 @@ void bind_pointwise(py::module_& m) {
   publish_faces(m);
   bind_pointwise_variants(m);
   publish_aliases(m);
+  op<&result_type_op>(m, "result_type(tensor1, tensor2)", As::function,
+                      "The dtype that arithmetic on two tensors or numbers gives.\n\n>>> "
+                      "torch.result_type(torch.tensor([1, 2]), 1.5)\ntorch.float32");
   m.def("_pointwise_ops", describe_ops, "The rows of the table of pointwise ops, for the tests.");
   m.def("_pointwise", call_row, "Calls a row by name, for the tests.");
 }

@@ -21,6 +21,8 @@ class module_;
 
 namespace rushlight::python {
 
+pybind11::object node_object(Node& n);  // what grad_fn gives: of a class named as the operation
+
 struct Object {
   PyObject_HEAD Tensor value;
   PyObject* attributes;  // __dict__, made on first use

@@ -133,7 +133,7 @@ PyObject* get_grad_fn(PyObject* self, void*) {
   try {
     Node* node = grad_fn(*self_of(self).body());
     if (!node) Py_RETURN_NONE;
-    return py::cast(Ref<Node>::share(node)).release().ptr();
+    return node_object(*node).release().ptr();
   } catch (...) {
     return raise_current();
   }

@@ -14,13 +14,16 @@ struct Body;
 void destroy(Node*);
 void destroy(Body*);
 
+// Of this thread: what is made now is an inference tensor, which no recorded operation may keep.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local bool inference_mode = false;
+
 struct Body : Shared {
   DType dtype = DType::float32;
   Device device;
   bool requires_grad = false;  // leaf flag or "has a grad_fn": one load answers both
   bool contiguous = true;
   bool retains_grad = false;
-  bool inference = false;
+  bool inference = inference_mode;
   std::uint16_t output = 0;        // which output of `node` this is
   std::uint32_t node_version = 0;  // of a view: the storage's version its node was made at
   Shape shape;

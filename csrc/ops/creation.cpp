@@ -38,7 +38,6 @@ Tensor finish(Tensor t, bool requires_grad) {
       fail<RuntimeError>("Only Tensors of floating point and complex dtype can require gradients");
     t->requires_grad = true;
   }
-  t->inference = inference_enabled();
   return t;
 }
 

@@ -238,8 +238,12 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const std::optio
                             {&o.input, &o.target, &o.weight, &s.losses, &s.log_sums, &s.totals});
     kernels.forward(o.shape, x, t, o.weight ? &w : nullptr, l, e, r);
   }
+  // torch adds two losses where labels are smoothed
+  const char* last = label_smoothing > 0 ? "AddBackward0"
+                     : o.planes          ? "NllLoss2DBackward0"
+                                         : "NllLossBackward0";
   return record(
-      o.planes ? "NllLoss2DBackward0" : "NllLossBackward0", result_of(o, s, reduction),
+      last, result_of(o, s, reduction),
       [o, s, reduction, x = Saved(input)](Tensor g) {
         const Tensor& input = x.get();
         if (grad_enabled()) return Gradients(gradient_formula(o, input, g, reduction));

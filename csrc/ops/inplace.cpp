@@ -6,7 +6,7 @@
 namespace rushlight {
 
 void check_inplace(const Tensor& self, bool records, const char* op) {
-  if (self->inference && !inference_enabled() && records)
+  if (self->inference && !inference_enabled()) [[unlikely]]
     fail<RuntimeError>(
         "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a "
         "clone to get a normal tensor before doing inplace update.See "

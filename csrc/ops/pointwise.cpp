@@ -47,7 +47,7 @@ const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* par
     if (records && wants_grad(*in[i].tensor)) wanted |= 1u << i;
   }
   if (!first || !is_floating(first->dtype)) return nullptr;
-  if (!fresh && (op.bool_result || !bind(call.out[0], *first))) return nullptr;
+  if (!fresh && (op.bool_result || first->inference || !bind(call.out[0], *first))) return nullptr;
   call.rank = 1;
   call.numel = first->numel;
   call.sizes = &call.numel;

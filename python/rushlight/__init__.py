@@ -59,10 +59,12 @@ _SUBMODULES = {
     "cuda",
     "distributed",
     "distributions",
+    "func",
     "functional",
     "hub",
     "jit",
     "linalg",
+    "mps",
     "multiprocessing",
     "nn",
     "optim",
@@ -85,6 +87,7 @@ _PYTHON_OPS = (
     "rushlight._statistics",
     "rushlight._placing",
     "rushlight._elementwise",
+    "rushlight._ranges",
     "rushlight._windows",
 )
 

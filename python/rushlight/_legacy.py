@@ -19,6 +19,26 @@ DTYPES = {
 }
 
 
+def construct(args, dtype, device, name):
+    """What the constructor called `name` makes of sizes, or of data."""
+    if len(args) == 1 and not isinstance(args[0], int | _C.Size):
+        data = args[0]
+        if isinstance(data, _C.Tensor):
+            if data.dtype != dtype:
+                raise TypeError(
+                    f"expected {name} (got {data.type()})\n"
+                    "cast it: x.to(dtype), or x.float(), x.long() and so on"
+                )
+            return data.detach()
+        if isinstance(data, str):
+            raise TypeError("new(): invalid data type 'str'")
+        if not hasattr(data, "__len__"):
+            raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
+        return _C.tensor(data, dtype=dtype, device=device)
+    size = args[0] if len(args) == 1 and isinstance(args[0], _C.Size) else args
+    return _C.empty(size if args else (0,), dtype=dtype, device=device)
+
+
 class _LegacyType(type):
     def __instancecheck__(cls, value):
         return (
@@ -34,20 +54,7 @@ class _LegacyType(type):
                 f"legacy constructor expects device type: {cls.device_type} but device type: "
                 f"{given.type} was passed"
             )
-        if len(args) == 1 and not isinstance(args[0], int | _C.Size):
-            data = args[0]
-            if isinstance(data, _C.Tensor):
-                if data.dtype != cls.dtype:
-                    raise TypeError(
-                        f"expected {cls._legacy_name} (got {data.type()})\n"
-                        "cast it: x.to(dtype), or x.float(), x.long() and so on"
-                    )
-                return data.detach()
-            if not hasattr(data, "__len__"):
-                raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
-            return _C.tensor(data, dtype=cls.dtype, device=given)
-        size = args[0] if len(args) == 1 and isinstance(args[0], _C.Size) else args
-        return _C.empty(size if args else (0,), dtype=cls.dtype, device=given)
+        return construct(args, cls.dtype, given, cls._legacy_name)
 
     def __repr__(cls):
         return f"<class '{cls._legacy_name}'>"

@@ -200,6 +200,5 @@ def _leave_device(self, *error):
 
 _C.device.__enter__ = _enter_device  # type: ignore[attr-defined]
 _C.device.__exit__ = _leave_device  # type: ignore[attr-defined]
-Tensor.__str__ = __repr__  # type: ignore[method-assign]
 Tensor.__array_priority__ = 1000  # type: ignore[attr-defined]
 Tensor.__module__ = "rushlight"

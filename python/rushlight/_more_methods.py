@@ -168,3 +168,43 @@ def sum_to_size(self, *size):
     dims += [lead + d for d, n in enumerate(size) if n == 1 and self.shape[lead + d] != 1]
     result = self.sum(dims, True) if dims else self
     return result.reshape(tuple(size))
+
+
+@_method
+def new(self, *args, device=None):
+    """The old constructor: an unset tensor of the given sizes, or one of the given data; of self's
+    dtype and device.
+
+    >>> torch.tensor([0.5]).new([1, 2])
+    tensor([1., 2.])
+    """
+    from rushlight._legacy import construct
+
+    device = self.device if device is None else _C.device(device)
+    return construct(args, self.dtype, device, self.type())
+
+
+@_method
+def fill_diagonal_(self, fill_value, wrap=False):
+    """Writes a number where all indices are equal.
+
+    Args:
+        fill_value: the number.
+        wrap: of a tall matrix: begin again, a row below the last one written.
+
+    >>> torch.zeros(2, 3).fill_diagonal_(5)
+    tensor([[5., 0., 0.],
+            [0., 5., 0.]])
+    """
+    if self.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.dim() > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError(
+            f"all dimensions of input must be of equal length\nself: {list(self.shape)}"
+        )
+    step, width = sum(self.stride()), self.shape[-1]
+    starts = range(0, self.shape[0] if wrap and self.dim() == 2 else 1, width + 1)
+    for row in starts:
+        count = min(self.shape[0] - row, width)
+        self[row:].as_strided((count,), (step,)).fill_(fill_value)
+    return self

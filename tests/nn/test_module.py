@@ -424,6 +424,7 @@ def test_parameter():
     data[0] = 5
     assert p[0].item() == 5
     assert repr(p) == "Parameter containing:\ntensor([5., 1.], requires_grad=True)"
+    assert str(p) == f"{p}" == repr(p)
     assert not nn.Parameter(data, requires_grad=False).requires_grad
     assert type(copy.deepcopy(p)) is nn.Parameter
     assert type(p * 2) is torch.Tensor and type(p.detach()) is torch.Tensor

@@ -318,3 +318,11 @@ def test_lbfgs(reference, search):
 def test_missing_name():
     with pytest.raises(AttributeError, match=r"torch\.optim\.Nonsense is not in rushlight 0\.1"):
         optim.Nonsense
+
+
+def test_groups_are_printed_apart():
+    a, b = (torch.nn.Parameter(torch.ones(1)) for _ in range(2))
+    lines = repr(torch.optim.SGD([{"params": [a]}, {"params": [b]}], lr=0.1)).split("\n")
+    assert lines[1] == "Parameter Group 0" and lines[-1] == ")"
+    at = lines.index("Parameter Group 1")
+    assert lines[at - 1] == "" and lines[at - 2].strip() == lines[-2].strip()

@@ -22,6 +22,10 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name in ("parametrizations", "parametrize"):  # they need the layers, which need this package
+    if name in (
+        "parametrizations",
+        "parametrize",
+        "stateless",
+    ):  # they need the layers, which need this package
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"torch.nn.utils.{name} is not in rushlight 0.1")
