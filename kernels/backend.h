@@ -27,6 +27,7 @@ struct SortKernels;
 struct RandomKernels;
 struct OptimKernels;
 struct ProviderLibraries;
+struct CollectiveKernels;
 
 struct Backend {
   const char* name;
@@ -57,6 +58,7 @@ struct Backend {
   const RandomKernels* random;
   const OptimKernels* optim;
   const ProviderLibraries* libraries;  // null where there are none
+  const CollectiveKernels* collectives;  // the same
 };
 
 }  // namespace rushlight

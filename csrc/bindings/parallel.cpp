@@ -7,6 +7,7 @@
 #include "bindings/python_tensor.h"
 #include "core/cuda.h"
 #include "core/work.h"
+#include "parallel/together.h"
 
 namespace py = pybind11;
 
@@ -19,8 +20,7 @@ void bind_parallel(py::module_& m) {
   });
   m.def("_gather", gather_devices);
   m.def("_broadcast_from", broadcast_from);
-  m.def("_copy_to",
-        [](const Tensor& input, Device device) { return to(input, input.dtype(), device, true); });
+  m.def("_copy_together", copy_together);
   m.def("_is_alive", [](const Tensor& t) {
     return !t.device().is_cuda() || cuda_is_alive(t.storage().generation);
   });

@@ -55,6 +55,7 @@ const Backend cpu_backend = {
     .random = &cpu_random,
     .optim = &cpu_optim,
     .libraries = nullptr,
+    .collectives = nullptr,
 };
 
 }  // namespace rushlight

@@ -1,6 +1,8 @@
 // Backward of each is written with ops, so it can be differentiated again.
 #include "parallel/parallel.h"
 
+#include "parallel/together.h"
+
 namespace rushlight {
 
 std::vector<Tensor> scatter(const Tensor& input, const std::vector<int>& devices,
@@ -88,6 +90,11 @@ std::vector<Tensor> broadcast_from(const std::vector<Tensor>& sources,
   record_many(
       "BroadcastBackward", std::span(out),
       [home](std::span<Tensor> grads, Node& self) {
+        // On real GPUs all in one piece of work, where all of them want them in one place.
+        const bool in_one = std::ranges::all_of(home, [&](Device d) { return d == home[0]; });
+        if (in_one)
+          if (std::vector<Tensor> sums = sum_together(grads, home.size(), home[0]); !sums.empty())
+            return Gradients(std::move(sums));
         std::vector<Tensor> sums(home.size());
         for (std::size_t i = 0; i < grads.size(); ++i) {
           const std::size_t k = i % home.size();

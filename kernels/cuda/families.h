@@ -1,6 +1,7 @@
 // The kernels of each family, as provider.cu puts them into the provider's table: one .cu a family,
 // of the same stem as its header in kernels/.
 #pragma once
+#include "../collectives.h"
 #include "../conv.h"
 #include "../copy.h"
 #include "../cross_entropy.h"
@@ -34,5 +35,6 @@ extern const ScanKernels scan_kernels;
 extern const SortKernels sort_kernels;
 extern const RandomKernels random_kernels;
 extern const OptimKernels optim_kernels;
+extern const CollectiveKernels collective_kernels;
 
 }  // namespace rushlight::gpu

@@ -8,6 +8,7 @@
 #include "cublaslt.h"
 #include "cudnn.h"
 #include "libraries.h"
+#include "nccl.h"
 
 namespace rushlight::gpu {
 namespace {
@@ -15,9 +16,10 @@ namespace {
 const ProviderHost* host = nullptr;
 
 // All that there are, and what was found of each.
-constexpr int kKinds = 2;
+constexpr int kKinds = 3;
 const LibraryKind* kind_at(int i) {
-  const LibraryKind* const all[kKinds] = {&cublaslt::Functions::kind(), &cudnn::Functions::kind()};
+  const LibraryKind* const all[kKinds] = {&cublaslt::Functions::kind(), &cudnn::Functions::kind(),
+                                          &nccl::Functions::kind()};
   return all[i];
 }
 std::atomic<const Library*> found_libraries[kKinds];

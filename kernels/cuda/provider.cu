@@ -151,6 +151,7 @@ constexpr Backend kBackend = {
     .random = &random_kernels,
     .optim = &optim_kernels,
     .libraries = &provider_libraries,
+    .collectives = &collective_kernels,
 };
 
 }  // namespace

@@ -76,14 +76,16 @@ cudaError_t give(void* p) {
 }  // namespace
 
 // For the libraries of libraries/, which ask for it by name: how many bytes there are from `p` to
-// the end of its allocation on the current device; 0 where there is none.
-extern "C" __attribute__((visibility("default"))) std::size_t emulated_bytes_from(const void* p) {
+// the end of its allocation on a device, or on the current one (-1); 0 where there is none.
+extern "C" __attribute__((visibility("default"))) std::size_t emulated_bytes_from(const void* p,
+                                                                                  int device) {
   const std::lock_guard lock(books);
   auto after = blocks().upper_bound(const_cast<void*>(p));
   if (after == blocks().begin()) return 0;
   const auto& [start, block] = *--after;
   const auto offset = std::size_t(static_cast<const char*>(p) - static_cast<const char*>(start));
-  return offset < block.bytes && block.device == device_now ? block.bytes - offset : 0;
+  const bool there = block.device == (device < 0 ? device_now : device);
+  return offset < block.bytes && there ? block.bytes - offset : 0;
 }
 
 cudaError_t cudaGetDeviceCount(int* n) {

@@ -11,13 +11,13 @@
 
 namespace emulated {
 
-inline std::size_t bytes_from(const void* p) {
-  using Ask = std::size_t (*)(const void*);
+inline std::size_t bytes_from(const void* p, int device) {
+  using Ask = std::size_t (*)(const void*, int);
   static const auto ask = [] {
     void* provider = dlopen(std::getenv("RUSHLIGHT_CUDA_LIBRARY"), RTLD_NOW | RTLD_NOLOAD);
     return reinterpret_cast<Ask>(provider ? dlsym(provider, "emulated_bytes_from") : nullptr);
   }();
-  return ask ? ask(p) : 0;
+  return ask ? ask(p, device) : 0;
 }
 
 // Says what is wrong on stderr; false, for `return wrong(...)` in a check.
@@ -31,9 +31,10 @@ inline std::size_t bytes_from(const void* p) {
   return false;
 }
 
-inline bool holds(const char* what, const void* p, std::uint64_t bytes) {
+// On a device, or on the current one.
+inline bool holds(const char* what, const void* p, std::uint64_t bytes, int device = -1) {
   if (bytes == 0) return true;
-  const std::size_t there = bytes_from(p);
+  const std::size_t there = bytes_from(p, device);
   return bytes <= there || wrong("%s: %llu bytes are needed and %zu are there", what,
                                  static_cast<unsigned long long>(bytes), there);
 }

@@ -19,11 +19,11 @@ class _Copy:
 
     __slots__ = ("original", "state", "values", "version")
 
-    def __init__(self, tensor, device):
+    def __init__(self, tensor, state, values):
         self.original = weakref.ref(tensor)
-        self.state = _state(tensor)
-        self.values = _C._copy_to(tensor.detach(), device)
-        self.version = self.values._version
+        self.state = state
+        self.values = values
+        self.version = values._version
 
     def is_good_for(self, tensor) -> bool:
         return (
@@ -38,16 +38,25 @@ def _state(tensor):
     return tensor._version, tensor.data_ptr(), tensor.shape, tensor.dtype, tensor.device
 
 
-def _values_on(tensors, device, kept):
-    """The tensors' values on a device, kept ones where they are still good."""
-    values = []
-    for tensor in tensors:
-        key = id(tensor), device
-        copy = kept.get(key)
-        if copy is None or not copy.is_good_for(tensor):
-            copy = kept[key] = _Copy(tensor, device)
-        values.append(copy.values)
-    return values
+def _refresh(tensors, devices, kept):
+    """Copies anew, on all devices at once, what has changed since it was last copied."""
+
+    def is_good(tensor, device):
+        copy = kept.get((id(tensor), device))
+        return copy is not None and copy.is_good_for(tensor)
+
+    stale = [
+        t
+        for t in tensors
+        if not all(t.device == device or is_good(t, device) for device in devices)
+    ]
+    states = [_state(t) for t in stale]
+    copies = iter(_C._copy_together([t.detach() for t in stale], devices))
+    for device in devices:
+        for tensor, state in zip(stale, states, strict=True):
+            values = next(copies)
+            if tensor.device != device:
+                kept[id(tensor), device] = _Copy(tensor, state, values)
 
 
 def replicate(network, devices, detach=False):
@@ -75,6 +84,7 @@ def replicate(network, devices, detach=False):
     for key in [k for k, copy in kept.items() if copy.original() is None]:
         del kept[key]
 
+    _refresh(parameters + buffers, devices, kept)
     per_device = []
     for device in devices:
         here = [
@@ -96,8 +106,7 @@ def replicate(network, devices, detach=False):
 
 def _foreign(tensors, device, kept):
     """For each tensor: itself where it is on the device already, else its values there."""
-    moved = iter(_values_on([t for t in tensors if t.device != device], device, kept))
-    return [t if t.device == device else next(moved) for t in tensors]
+    return [t if t.device == device else kept[id(t), device].values for t in tensors]
 
 
 def _build(modules, parameters, buffers, new_parameters, new_buffers):

@@ -1,0 +1,163 @@
+// In place of NCCL, for tests: what the members of a group are asked for between begin and end is
+// compared (all must ask for the same), checked against the memory of each device, and done.
+#include "kernels/cuda/nccl.h"
+
+#include <atomic>
+#include <vector>
+
+#include "kernels/dtype.h"
+#include "memory.h"
+
+using emulated::wrong;
+using namespace rushlight::gpu::nccl;
+
+namespace {
+
+struct Call {
+  bool sums;
+  const void* from;
+  void* to;
+  std::size_t count;
+  Element element;
+  int root;
+};
+struct Clique {
+  std::vector<Member> members;
+};
+std::atomic<int> reductions{0}, broadcasts{0}, groups{0};
+std::vector<Clique*> cliques;
+bool inside = false;
+
+}  // namespace
+
+namespace rushlight::gpu::nccl {
+struct MemberBody {
+  int device;
+  std::vector<Call> calls;
+};
+}  // namespace rushlight::gpu::nccl
+
+namespace {
+
+std::size_t bytes_of(Element e) {
+  return e == Element::float64 ? 8 : e == Element::float32 ? 4 : 2;
+}
+double value_at(const void* p, Element e, std::size_t i) {
+  switch (e) {
+    case Element::float64: return static_cast<const double*>(p)[i];
+    case Element::float16:
+      return double(rushlight::load(static_cast<const rushlight::float16*>(p) + i));
+    case Element::bfloat16:
+      return double(rushlight::load(static_cast<const rushlight::bfloat16*>(p) + i));
+    default: return double(static_cast<const float*>(p)[i]);
+  }
+}
+void put(void* p, Element e, std::size_t i, double v) {
+  switch (e) {
+    case Element::float64: static_cast<double*>(p)[i] = v; break;
+    case Element::float16:
+      rushlight::store(static_cast<rushlight::float16*>(p) + i, float(v));
+      break;
+    case Element::bfloat16:
+      rushlight::store(static_cast<rushlight::bfloat16*>(p) + i, float(v));
+      break;
+    default: static_cast<float*>(p)[i] = float(v);
+  }
+}
+
+bool calls_agree(const Clique& c, std::size_t at) {
+  const Call& first = c.members[0]->calls[at];
+  for (std::size_t i = 0; i < c.members.size(); ++i) {
+    const Call& call = c.members[i]->calls[at];
+    if (call.sums != first.sums || call.count != first.count || call.element != first.element ||
+        call.root != first.root || call.root < 0 || call.root >= int(c.members.size()))
+      return wrong("member %zu asks for something else than the others", i);
+    const std::uint64_t bytes = call.count * bytes_of(call.element);
+    const int device = c.members[i]->device;
+    if (!emulated::holds("what is read", call.from, bytes, device)) return false;
+    const bool writes = !call.sums || int(i) == call.root;
+    if (writes && !emulated::holds("what is written", call.to, bytes, device)) return false;
+  }
+  return true;
+}
+
+bool run(const Clique& c) {
+  for (const Member m : c.members)
+    if (m->calls.size() != c.members[0]->calls.size())
+      return wrong("one member is asked for %zu things and another for %zu", m->calls.size(),
+                   c.members[0]->calls.size());
+  for (std::size_t at = 0; at < c.members[0]->calls.size(); ++at) {
+    if (!calls_agree(c, at)) return false;
+    const Call& first = c.members[0]->calls[at];
+    const Call& root = c.members[std::size_t(first.root)]->calls[at];
+    for (std::size_t i = 0; first.sums && i < first.count; ++i) {
+      double sum = 0;
+      for (const Member m : c.members) sum += value_at(m->calls[at].from, first.element, i);
+      put(root.to, first.element, i, sum);
+    }
+    for (const Member m : c.members)
+      if (!first.sums)
+        std::memmove(m->calls[at].to, root.from, first.count * bytes_of(first.element));
+    ++(first.sums ? reductions : broadcasts);
+  }
+  return true;
+}
+
+Status ask(Member m, const Call& call) {
+  if (!inside || !m || call.count == 0) {
+    wrong("a call outside of a group, or of nothing");
+    return kInvalidArgument;
+  }
+  m->calls.push_back(call);
+  return kSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+// For tests: how many sums, copies and groups there were.
+int emulated_reductions() { return reductions; }
+int emulated_broadcasts() { return broadcasts; }
+int emulated_groups() { return groups; }
+
+Status ncclGetVersion(int* version) {
+  *version = 22703;
+  return kSuccess;
+}
+const char* ncclGetErrorString(Status) { return "invalid argument"; }
+Status ncclCommInitAll(Member* members, int count, const int* devices) {
+  auto* clique = new Clique;
+  for (int i = 0; i < count; ++i) {
+    for (int k = 0; k < i; ++k)
+      if (devices[k] == devices[i]) return kInvalidArgument;
+    members[i] = new MemberBody{devices[i], {}};
+    clique->members.push_back(members[i]);
+  }
+  cliques.push_back(clique);
+  return kSuccess;
+}
+Status ncclGroupStart() {
+  inside = true;
+  ++groups;
+  return kSuccess;
+}
+Status ncclGroupEnd() {
+  inside = false;
+  bool good = true;
+  for (const Clique* c : cliques) {
+    good = run(*c) && good;
+    for (const Member m : c->members) m->calls.clear();
+  }
+  return good ? kSuccess : kInvalidArgument;
+}
+Status ncclReduce(const void* part, void* total, std::size_t count, Element e, int operation,
+                  int root, Member m, cudaStream_t) {
+  return operation == kSum ? ask(m, {true, part, total, count, e, root}) : kInvalidArgument;
+}
+Status ncclBroadcast(const void* source, void* place, std::size_t count, Element e, int root,
+                     Member m, cudaStream_t) {
+  return ask(m, {false, source, place, count, e, root});
+}
+
+}  // extern "C"
