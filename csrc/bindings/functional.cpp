@@ -38,6 +38,9 @@ std::int64_t given_dim(const char* name, const Tensor& input, Dim dim, std::int6
 Tensor softmax_of(const Tensor& input, Dim dim, std::int64_t stacklevel, Dt dtype) {
   return softmax(input, given_dim("softmax", input, dim, stacklevel), dtype);
 }
+Tensor softmin_of(const Tensor& input, Dim dim, std::int64_t stacklevel, Dt dtype) {
+  return softmax(neg(input), given_dim("softmin", input, dim, stacklevel), dtype);
+}
 Tensor log_softmax_of(const Tensor& input, Dim dim, std::int64_t stacklevel, Dt dtype) {
   return log_softmax(input, given_dim("log_softmax", input, dim, stacklevel), dtype);
 }
@@ -48,19 +51,20 @@ bool is_true(Any flag) {  // None: not given, which means yes
   return truth == 1;
 }
 // The reduction that the two old arguments stand for.
-std::string_view legacy_reduction(Any size_average, Any reduce) {
+std::string legacy_reduction(Any size_average, Any reduce, std::int64_t frames) {
   const char* name = !is_true(reduce) ? "none" : is_true(size_average) ? "mean" : "sum";
   warn(text("size_average and reduce args will be deprecated, please use reduction='", name,
             "' instead."),
-       1);
+       frames);
   return name;
 }
 
 Tensor cross_entropy_of(const Tensor& input, const Tensor& target, Maybe weight, Any size_average,
                         std::int64_t ignore_index, Any reduce, std::string_view reduction,
                         double label_smoothing) {
+  std::string legacy;
   if (!size_average.is_none() || !reduce.is_none())
-    reduction = legacy_reduction(size_average, reduce);
+    reduction = legacy = legacy_reduction(size_average, reduce, 1);
   if (ignore_index >= 0 && is_floating(target.dtype()))
     fail<RuntimeError>("ignore_index is not supported for floating point target, got ignore_index=",
                        ignore_index, " and a target of ", target.dtype());
@@ -82,6 +86,13 @@ Args:
 >>> torch.nn.functional.softmax(torch.zeros(2, 2), dim=1)
 tensor([[0.5000, 0.5000],
         [0.5000, 0.5000]]))");
+  op<casting<&softmin_of, kFullOnCuda>>(m, "softmin(input, dim=None, _stacklevel=3, dtype=None)",
+                                        As::function, R"(softmax(-x) along `dim`.
+
+>>> torch.nn.functional.softmin(torch.zeros(2), dim=0)
+tensor([0.5000, 0.5000]))");
+  // For losses in Python: its caller, a function of the library, the program.
+  op<&legacy_reduction>(m, "_legacy_reduction(size_average, reduce, frames=3)", As::function);
   op<casting<&log_softmax_of, kFullOnCuda>>(
       m, "log_softmax(input, dim=None, _stacklevel=3, dtype=None)", As::function,
       R"(log(softmax(x)) along `dim`, computed without overflow.

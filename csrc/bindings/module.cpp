@@ -39,7 +39,7 @@ PYBIND11_MODULE(_C, m) {
   bind_creation(m);
   bind_copy(m);
   bind_view(m);
-  bind_indexing(m);
+  bind_index(m);
   bind_arrange(m);
   bind_join(m);
   bind_pointwise(m);

@@ -9,7 +9,7 @@ void bind_errors(pybind11::module_& m);      // exceptions, interpreter hooks
 void bind_creation(pybind11::module_& m);
 void bind_copy(pybind11::module_& m);        // to, clone, item, tolist, ...
 void bind_view(pybind11::module_& m);
-void bind_indexing(pybind11::module_& m);    // t[...], gather, scatter
+void bind_index(pybind11::module_& m);    // gather, scatter, index_put
 void bind_arrange(pybind11::module_& m);   // triangles, diagonals, positions
 void bind_join(pybind11::module_& m);
 void bind_matmul(pybind11::module_& m);

@@ -101,6 +101,15 @@ Tensor scatter(const Tensor& input, std::int64_t dim, const Tensor& index, const
 Tensor scatter_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src);
 void scatter_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src);
 void scatter_add_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src);
+// ---- place.cpp: written from those above
+Tensor scatter_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value);
+// reduce: "add" or "multiply"
+Tensor scatter_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
+                       const Tensor& src, std::string_view reduce);
+Tensor scatter_value_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
+                             Scalar value, std::string_view reduce);
+Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source,
+                 Scalar alpha);
 
 // ---- joins (join.cpp)
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim);

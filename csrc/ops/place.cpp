@@ -107,4 +107,54 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
   return index_put(whole, places, values, false);
 }
 
+Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& given, const Tensor& source,
+                 Scalar alpha) {
+  const int at = wrap_dim(dim, input.dim());
+  if (given.dim() > 1)
+    fail<IndexError>("index_add_(): Index is supposed to be a vector, but got dim: ", given.dim());
+  std::vector<Tensor> indices(std::size_t(at) + 1);
+  indices[std::size_t(at)] = given;
+  Shape expected = input.shape();
+  if (input.dim()) expected[at] = given.numel();
+  if (!same(source.sizes(), expected))
+    fail<RuntimeError>("index_add_(): Number of indices (", given.numel(),
+                       ") should be equal to source.size(dim): (",
+                       source.dim() ? source.size(std::min(at, source.dim() - 1)) : 1,
+                       "), for dim: ", dim);
+  const Tensor added = alpha.as_double() == 1 ? source : mul(source, alpha);
+  if (input.dim() == 0)
+    return view(index_put(unsqueeze(input, 0), indices, reshape(added, {-1}), true), {});
+  return index_put(input, indices, added, true);
+}
+Tensor scatter_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value) {
+  return scatter(input, dim, index,
+                 expand(scalar_tensor(value, input.dtype(), input.device()), index.shape()));
+}
+// Products are made one index of the dimension after the other.
+Tensor scatter_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
+                       const Tensor& src, std::string_view reduce) {
+  if (reduce == "add") return scatter_add(input, dim, index, src);
+  if (reduce != "multiply")
+    fail<RuntimeError>("reduce argument must be either add or multiply.\ngot ", reduce);
+  if (needs_grad(input, src))
+    fail<NotImplementedError>("scatter(): reduce='multiply' has no gradient");
+  Tensor out = scatter(input, dim, index, src);  // checks all of it
+  out = clone(input);
+  if (input.dim() == 0 || index.numel() == 0)
+    return index.numel() ? mul(out, reshape(src, {})) : out;
+  const int at = wrap_dim(dim, input.dim());
+  for (std::int64_t i = 0; i < index.size(at); ++i) {
+    const Tensor here = narrow(index, at, i, 1);
+    Tensor part = narrow(src, at, i, 1);
+    for (int d = 0; d < part.dim(); ++d) part = narrow(part, d, 0, here->shape[d]);
+    out = scatter(out, at, here, mul(gather(out, at, here), part));
+  }
+  return out;
+}
+Tensor scatter_value_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
+                             Scalar value, std::string_view reduce) {
+  const Tensor one = scalar_tensor(value, input.dtype(), input.device());
+  return scatter_reduced(input, dim, index, contiguous(expand(one, index.shape())), reduce);
+}
+
 }  // namespace rushlight

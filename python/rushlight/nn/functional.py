@@ -24,7 +24,8 @@ from rushlight.nn._functional.unpool import *  # noqa: F403
 from rushlight.nn._functional.vision import *  # noqa: F403
 
 cross_entropy = _C._functional.cross_entropy
-softmax, log_softmax = _C._functional.softmax, _C._functional.log_softmax
+softmax, softmin = _C._functional.softmax, _C._functional.softmin
+log_softmax = _C._functional.log_softmax
 
 _DIRECT = (
     "linear", "bilinear", "conv1d", "conv2d", "conv3d",

@@ -1,12 +1,10 @@
 """Activations: the functions of nn.functional that have an `inplace` or a `dim` of their own."""
 
-import warnings
-
 from rushlight import _C
 
 __all__ = [
     "celu", "elu", "glu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu",
-    "mish", "relu", "relu6", "rrelu", "selu", "sigmoid", "silu", "softmin", "softshrink",
+    "mish", "relu", "relu6", "rrelu", "selu", "sigmoid", "silu", "softshrink",
     "softsign", "tanh", "tanhshrink", "threshold",
 ]  # fmt: skip
 
@@ -210,26 +208,6 @@ def glu(input, dim=-1):
         )
     a, b = input.chunk(2, dim)
     return a * _C.sigmoid(b)
-
-
-def _implicit_dim(name, rank, stacklevel):
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. "
-        "Change the call to include dim=X as an argument.",
-        stacklevel=stacklevel,
-    )
-    return 0 if rank in (0, 1, 3) else 1
-
-
-def softmin(input, dim=None, _stacklevel=3, dtype=None):
-    """softmax(-x) along `dim`.
-
-    >>> torch.nn.functional.softmin(torch.zeros(2), dim=0)
-    tensor([0.5000, 0.5000])
-    """
-    if dim is None:
-        dim = _implicit_dim("softmin", input.dim(), _stacklevel + 1)
-    return _C.softmax(-input, dim) if dtype is None else _C.softmax(-input, dim, dtype=dtype)
 
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):

@@ -15,20 +15,8 @@ __all__ = [
 ]  # fmt: skip
 
 REDUCTIONS = ("none", "mean", "sum")
-
-
-def legacy_reduction(size_average, reduce, warn=True):
-    """The reduction that the two old arguments stand for."""
-    size_average = True if size_average is None else size_average
-    reduce = True if reduce is None else reduce
-    name = "mean" if size_average and reduce else "sum" if reduce else "none"
-    if warn:
-        warnings.warn(
-            "size_average and reduce args will be deprecated, please use "
-            f"reduction='{name}' instead.",
-            stacklevel=4,
-        )
-    return name
+# The reduction that size_average and reduce stand for, with a warning.
+legacy_reduction = _C._functional._legacy_reduction
 
 
 def _reduction(size_average, reduce, reduction):

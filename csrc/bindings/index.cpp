@@ -1,0 +1,145 @@
+// Reading and writing at positions, as torch's functions and methods; what stands between brackets
+// is in indexing.cpp.
+#include "bindings/forms.h"
+#include "bindings/module.h"
+#include "bindings/signature.h"
+#include "ops/ops.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+Tensor index_put_values(const Tensor& input, const std::vector<Tensor>& indices,
+                        const Tensor& values, bool accumulate) {
+  return index_put(input, indices, values, accumulate);
+}
+Tensor index_put_in_place(const Tensor& self, const std::vector<Tensor>& indices,
+                          const Tensor& values, bool accumulate) {
+  index_put_(self, indices, values, accumulate);
+  return self;
+}
+py::object nonzero_op(const Tensor& input, bool as_tuple, Out out) {
+  if (out && as_tuple)
+    fail<RuntimeError>("nonzero does not support the out kwarg when as_tuple is True");
+  if (out && out->dtype() != DType::int64)
+    fail<RuntimeError>("nonzero: Expected out tensor to have scalar type Long but got scalar type",
+                       scalar_name(out->dtype()));
+  return py::reinterpret_steal<py::object>(
+      as_tuple ? to_python(nonzero_tuple(input))
+               : to_python(deliver("nonzero", out, nonzero(input))));
+}
+Tensor gather_op(const Tensor& input, std::int64_t dim, const Tensor& index, bool, Out out) {
+  return deliver_exactly("gather", out, gather(input, dim, index));
+}
+Tensor index_select_op(const Tensor& input, std::int64_t dim, const Tensor& index, Out out) {
+  if (out) check_no_internal_overlap(*out, "index_select");  // even one of another size
+  return deliver("index_select", out, index_select(input, dim, index));
+}
+Tensor scatter_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                        const Tensor& src) {
+  scatter_(self, dim, index, src);
+  return self;
+}
+Tensor scatter_value_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                              Scalar value) {
+  scatter_(self, dim, index,
+           expand(scalar_tensor(value, self.dtype(), self.device()), index.shape()));
+  return self;
+}
+Tensor scatter_add_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                            const Tensor& src) {
+  scatter_add_(self, dim, index, src);
+  return self;
+}
+
+}  // namespace
+
+void bind_index(py::module_& m) {
+  op<&index_select_op>(
+      m, "index_select(input, dim, index, *, out=None)", As::both,
+      "The indices of a dimension that a vector names.\n\n>>> torch.index_select(torch.arange(4) * "
+      "10, 0, torch.tensor([2, 0]))\ntensor([20,  0])");
+  op_with_out<&masked_select>(
+      m, "masked_select(input, mask, *, out=None)", As::both,
+      "The elements where mask holds, in one dimension.\n\n>>> "
+      "torch.arange(3).masked_select(torch.tensor([True, False, True]))\ntensor([0, 2])");
+  op<&nonzero_op>(m, "nonzero(input, *, as_tuple=False, out=None)", As::both,
+                  "The positions of all elements that are not 0.\n\n>>> "
+                  "torch.nonzero(torch.tensor([0, 5, 7]))\ntensor([[1],\n        [2]])");
+  op<&rushlight::nonzero>(m, "argwhere(input)", As::both,
+                          R"(The positions of all elements that are not 0.
+
+    >>> torch.argwhere(torch.tensor([[0, 5], [7, 0]]))
+    tensor([[0, 1],
+            [1, 0]])
+)");
+  op<&index_put_values>(m, "index_put(input, indices, values, accumulate=False)", As::both,
+                        R"(A copy of input with values written at the positions that `indices` name.
+
+Args:
+    accumulate: add instead; a position may then occur several times.
+
+    >>> torch.index_put(torch.zeros(3), (torch.tensor([0, 2]),), torch.tensor([1., 2.]))
+    tensor([1., 0., 2.])
+)");
+  op<&index_put_in_place>(m, "index_put_(self, indices, values, accumulate=False)", As::method,
+                          "Writes values at the positions that `indices` name, or adds them.");
+  op_in_place<&index_add>(m, "index_add_(self, dim, index, source, *, alpha=1)");
+  op_with_out<&index_add>(
+      m, "index_add(input, dim, index, source, *, alpha=1, out=None)", As::both,
+      "A copy of input with source added at the indices of a dimension.\n\n>>> "
+      "torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.ones(2))\ntensor([2., 0., 0.])");
+  op<&gather_op>(m, "gather(input, dim, index, *, sparse_grad=False, out=None)", As::both,
+                 R"(out[i][j] = input[index[i][j]][j] for dim 0, and so on for other dimensions.
+
+Args:
+    input: the tensor to read.
+    dim: the dimension that index runs through.
+    index: int64 positions, with as many dimensions as input.
+
+Raises:
+    IndexError: if a position lies outside; nothing is read then.
+
+>>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0], [1]]))
+tensor([[1],
+        [4]]))");
+  Written<&scatter>::name = Written<&scatter_value>::name = Written<&scatter_reduced>::name =
+      Written<&scatter_value_reduced>::name = "scatter";
+  InPlace<&scatter_reduced>::name = InPlace<&scatter_value_reduced>::name = "scatter_";
+  overloads<&Written<&scatter>::call, &Written<&scatter_value>::call,
+            &Written<&scatter_reduced>::call, &Written<&scatter_value_reduced>::call>(
+      m,
+      {"scatter(input, dim, index, src, *, out=None)",
+       "scatter(input, dim, index, value, *, out=None)",
+       "scatter(input, dim, index, src, *, reduce, out=None)",
+       "scatter(input, dim, index, value, *, reduce, out=None)"},
+      As::both,
+      R"(A copy of input with src written where index says.
+
+For dim 0, out[index[i][j]][j] = src[i][j].
+
+Raises:
+    IndexError: if a position lies outside; nothing is written then.
+
+    >>> torch.zeros(3).scatter(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
+    tensor([7., 0., 5.])
+)");
+  overloads<&scatter_in_place, &scatter_value_in_place, &InPlace<&scatter_reduced>::call,
+            &InPlace<&scatter_value_reduced>::call>(
+      m,
+      {"scatter_(self, dim, index, src)", "scatter_(self, dim, index, value)",
+       "scatter_(self, dim, index, src, *, reduce)",
+       "scatter_(self, dim, index, value, *, reduce)"},
+      As::method, "Writes src where index says: self[index[i][j]][j] = src[i][j] for dim 0.");
+  op_with_out<&scatter_add>(m, "scatter_add(input, dim, index, src, *, out=None)", As::both,
+                            R"(A copy of input with src added where index says.
+
+    >>> torch.zeros(3).scatter_add(0, torch.tensor([2, 2]), torch.tensor([5., 7.]))
+    tensor([ 0.,  0., 12.])
+)");
+  op<&scatter_add_in_place>(m, "scatter_add_(self, dim, index, src)", As::method,
+                            "Adds src where index says.");
+}
+
+}  // namespace rushlight::python
