@@ -127,3 +127,21 @@ def test_no_apple_gpu():
     for name in ("synchronize", "empty_cache", "current_allocated_memory"):
         with pytest.raises(RuntimeError, match=r"Cannot execute \w+\(\) without MPS backend"):
             getattr(torch.mps, name)()
+
+
+def test_functions_of_python_for_each_element():
+    x = torch.arange(6.0).view(2, 3)
+    assert x.apply_(lambda v: v * 2) is x and x[1].tolist() == [6, 8, 10]
+    x.t().apply_(lambda v: v + 1)
+    assert x.tolist() == [[1, 3, 5], [7, 9, 11]]
+    assert x.map_(torch.ones(3), lambda a, b: a - b).tolist() == [[0, 2, 4], [6, 8, 10]]
+    assert torch.tensor([3, 4]).apply_(lambda v: v / 2).tolist() == [1, 2]
+    assert torch.zeros(0).apply_(lambda v: v).shape == (0,)
+    with pytest.raises(ZeroDivisionError):
+        x.apply_(lambda v: 1 / 0)
+    with pytest.raises(TypeError, match=r"expected torch\.FloatTensor for"):
+        x.map_(x.int(), lambda a, b: a)
+    with pytest.raises(RuntimeError, match="requires grad"):
+        torch.ones(1, requires_grad=True).apply_(lambda v: v)
+    with pytest.raises(RuntimeError, match="expanded size"):
+        torch.ones(2).map_(torch.ones(3), lambda a, b: a)

@@ -208,3 +208,43 @@ def fill_diagonal_(self, fill_value, wrap=False):
         count = min(self.shape[0] - row, width)
         self[row:].as_strided((count,), (step,)).fill_(fill_value)
     return self
+
+
+def _rewritten(name, self, values):
+    if self.requires_grad:
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
+            "instead."
+        )
+    if self.device.type != "cpu":
+        raise TypeError(f"{name} is only implemented on CPU tensors")
+    return self.copy_(_C.tensor(values(), dtype=self.dtype).reshape(self.shape))
+
+
+@_method
+def apply_(self, callable):
+    """Replaces each element by what a Python function makes of it; slow.
+
+    >>> torch.tensor([1.0, 2.0]).apply_(lambda v: v * v)
+    tensor([1., 4.])
+    """
+    return _rewritten("apply_", self, lambda: [callable(v) for v in self.flatten().tolist()])
+
+
+@_method
+def map_(self, other, callable):
+    """Replaces each element by what a Python function makes of it and of another tensor's; slow.
+
+    >>> torch.tensor([1.0, 2.0]).map_(torch.tensor([3.0, 4.0]), lambda a, b: a * b)
+    tensor([3., 8.])
+    """
+    if not isinstance(other, Tensor) or other.type() != self.type():
+        kind = other.type() if isinstance(other, Tensor) else type(other).__name__
+        raise TypeError(f"map_: expected {self.type()} for 'other' (got {kind})")
+    theirs = other.expand(self.shape)
+
+    def values():
+        pairs = zip(self.flatten().tolist(), theirs.flatten().tolist(), strict=True)
+        return [callable(a, b) for a, b in pairs]
+
+    return _rewritten("map_", self, values)

@@ -227,7 +227,8 @@ def _reads_as_itself(dtype):
 
 
 def _is_parameter(kind):
-    return kind.__name__ == "Parameter" and kind.__module__ == "rushlight.nn.parameter"
+    homes = ("rushlight.nn.parameter", "torch.nn.parameter")  # the latter under the alias
+    return kind.__name__ == "Parameter" and kind.__module__ in homes
 
 
 def tensor_repr(tensor, *, contents=None):

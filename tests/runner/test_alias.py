@@ -152,3 +152,34 @@ def test_as_torch_after_the_real_one_refuses(tmp_path):
     code += "try: rushlight.as_torch()\nexcept RuntimeError as error: print(error)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert "torch has been imported in this process before" in done.stdout
+
+
+def test_classes_have_torchs_names(tmp_path):
+    source = """
+        import io, pickle, torch, copy
+        from torch import nn
+        x = torch.ones(2)
+        print(type(x), type(x.shape), type(x.dtype), type(x.device), type(nn.Parameter(x)))
+        print(type(nn.Linear(1, 1)), torch.optim.SGD, torch.utils.data.DataLoader)
+        assert nn.Linear.__module__ == "torch.nn.modules.linear"
+        print(nn.Parameter(x))
+        model = nn.Sequential(nn.Linear(1, 2), nn.ReLU())
+        pair = model, x
+        for again in (pickle.loads(pickle.dumps(pair)), copy.deepcopy(pair)):
+            assert type(again[0][0]) is nn.Linear and torch.equal(again[1], x)
+        file = io.BytesIO()
+        torch.save((model, x.shape, nn.Parameter(x)), file)
+        file.seek(0)
+        again = torch.load(file, weights_only=False)
+        assert type(again[0]) is nn.Sequential and type(again[2]) is nn.Parameter
+        file.seek(0)
+        assert b"rushlight" not in file.read()
+    """
+    first, second, *parameter = output(tmp_path, source).splitlines()
+    names = ("Tensor", "Size", "dtype", "device", "nn.parameter.Parameter")
+    assert first == " ".join(f"<class 'torch.{name}'>" for name in names)
+    assert second == (
+        "<class 'torch.nn.modules.linear.Linear'> <class 'torch.optim.sgd.SGD'> "
+        "<class 'torch.utils.data.dataloader.DataLoader'>"
+    )
+    assert parameter == ["Parameter containing:", "tensor([1., 1.], requires_grad=True)"]

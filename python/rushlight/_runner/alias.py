@@ -80,7 +80,7 @@ class AliasFinder:
         spec = next((s for f in others if (s := f.find_spec(name, path, target))), None)
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
-            prepare = say_what_is_absent if name.startswith("rushlight") else carry_to_workers
+            prepare = speak_as_torch if name.startswith("rushlight") else carry_to_workers
 
             def exec_module(module):
                 execute(module)
@@ -164,6 +164,19 @@ def say_what_is_absent(module: ModuleType) -> None:
     own["__getattr__"] = __getattr__
 
 
+def speak_as_torch(module: ModuleType) -> None:
+    """What a module of ours says in a program that knows it as torch's: of what is missing, and in
+    print(type(x)). The program's own pickles name our classes so, too."""
+    say_what_is_absent(module)
+    for value in list(vars(module).values()):
+        home = vars(value).get("__module__") if isinstance(value, type) else None
+        if isinstance(home, str) and f"{home}.".startswith("rushlight."):
+            try:
+                value.__module__ = alias_name(home)
+            except TypeError:
+                continue  # a type that cannot be changed
+
+
 class WorkerStart:
     """Pickled first into what a spawned worker is sent: unpickling it makes the alias there."""
 
@@ -214,7 +227,7 @@ def as_torch() -> ModuleType:
         sys.meta_path.insert(0, AliasFinder())
         for name, module in list(sys.modules.items()):
             if name.startswith("rushlight."):
-                say_what_is_absent(module)
+                speak_as_torch(module)
         if "multiprocessing.spawn" in sys.modules:
             carry_to_workers(sys.modules["multiprocessing.spawn"])
     return import_module("torch")

@@ -18,13 +18,13 @@ def _as_parameter(value):
     return value
 
 
-def _line(key, value):
+def _line(key, value, type_of):
     if not isinstance(value, _C.Tensor):
         return f"  ({key}): Object of type: {type(value).__name__}"
     size = "x".join(str(n) for n in value.size())
     where = f" ({value.device})" if value.device.type == "cuda" else ""
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    return f"  ({key}): {kind} containing: [{_typename(value)} of size {size}{where}]"
+    return f"  ({key}): {kind} containing: [{type_of(value)} of size {size}{where}]"
 
 
 class ParameterList(Module):
@@ -36,8 +36,8 @@ class ParameterList(Module):
     >>> weights = torch.nn.ParameterList([torch.ones(2), torch.zeros(3)])
     >>> weights
     ParameterList(
-        (0): Parameter containing: [torch.FloatTensor of size 2]
-        (1): Parameter containing: [torch.FloatTensor of size 3]
+        (0): Parameter containing: [torch.float32 of size 2]
+        (1): Parameter containing: [torch.float32 of size 3]
     )
     """
 
@@ -93,7 +93,7 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self):
-        lines = [_line(i, value) for i, value in enumerate(self)]
+        lines = [_line(i, value, lambda v: v.dtype) for i, value in enumerate(self)]
         return "\n".join(lines)
 
     def __call__(self, *args, **kwargs):
@@ -208,7 +208,7 @@ class ParameterDict(Module):
             self[pair[0]] = pair[1]
 
     def extra_repr(self):
-        return "\n".join(_line(key, value) for key, value in self.items())
+        return "\n".join(_line(key, value, _typename) for key, value in self.items())
 
     def __call__(self, input):
         raise RuntimeError("ParameterDict should not be called.")
