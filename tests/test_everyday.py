@@ -145,3 +145,13 @@ def test_functions_of_python_for_each_element():
         torch.ones(1, requires_grad=True).apply_(lambda v: v)
     with pytest.raises(RuntimeError, match="expanded size"):
         torch.ones(2).map_(torch.ones(3), lambda a, b: a)
+
+
+def test_in():
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert 3 in x and 5 not in x and torch.tensor(4.0) in x and True in x
+    assert torch.tensor([1.0, 7.0]) in x and torch.tensor([2.0, 1.0]) not in x
+    assert 1 not in torch.zeros(0) and x in [x]
+    for other in ("a", None, [1]):
+        with pytest.raises(RuntimeError, match="only supports Tensor or scalar"):
+            assert other in x

@@ -25,6 +25,16 @@ def __format__(self, spec):
 
 
 @_method
+def __contains__(self, element):
+    """Whether an element equals a number, or a tensor's element in its place."""
+    if isinstance(element, Tensor | int | float | complex):
+        return (element == self).any().item()
+    raise RuntimeError(
+        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {element.__class__}."
+    )
+
+
+@_method
 def __reduce_ex__(self, protocol):
     from rushlight import _tensor
 
