@@ -155,3 +155,9 @@ def test_in():
     for other in ("a", None, [1]):
         with pytest.raises(RuntimeError, match="only supports Tensor or scalar"):
             assert other in x
+
+
+def test_reversed():
+    x = torch.arange(6).view(2, 3)
+    assert torch.equal(reversed(x), torch.tensor([[3, 4, 5], [0, 1, 2]]))
+    assert reversed(torch.tensor(3)) == 3 and len(reversed(torch.zeros(0))) == 0

@@ -30,8 +30,15 @@ def __contains__(self, element):
     if isinstance(element, Tensor | int | float | complex):
         return (element == self).any().item()
     raise RuntimeError(
-        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {element.__class__}."
+        "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+        f"{element.__class__}."
     )
+
+
+@_method
+def __reversed__(self):
+    """reversed(x): turned around in the first dimension, in one tensor."""
+    return self.flip(0) if self.dim() else self
 
 
 @_method
