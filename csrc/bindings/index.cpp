@@ -99,7 +99,7 @@ Args:
     index: int64 positions, with as many dimensions as input.
 
 Raises:
-    IndexError: if a position lies outside; nothing is read then.
+    RuntimeError: if a position lies outside; nothing is read then.
 
 >>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0], [1]]))
 tensor([[1],
@@ -120,7 +120,7 @@ tensor([[1],
 For dim 0, out[index[i][j]][j] = src[i][j].
 
 Raises:
-    IndexError: if a position lies outside; nothing is written then.
+    RuntimeError: if a position lies outside; nothing is written then.
 
     >>> torch.zeros(3).scatter(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
     tensor([7., 0., 5.])

@@ -32,8 +32,8 @@ void check_index(const char* op, const Tensor& input, int dim, const Tensor& ind
 
 void check_bad(const char* op, const BadIndex& bad, int dim) {
   if (bad.which < 0) return;
-  fail<IndexError>("index ", bad.value, " is out of bounds for dimension ", dim, " with size ",
-                   bad.size, "\n", op, "(): positions must lie in [0, ", bad.size, ")");
+  fail<RuntimeError>("index ", bad.value, " is out of bounds for dimension ", dim, " with size ",
+                     bad.size, "\n", op, "(): positions must lie in [0, ", bad.size, ")");
 }
 
 void write(const char* op, const Tensor& self, int dim, const Tensor& given, const Tensor& source,

@@ -152,8 +152,8 @@ def test_gather_and_scatter_refuse_bad_positions():
     x = rushlight.zeros(2, 3)
     for bad in (-1, 3):
         index = rushlight.tensor([[0, bad]])
-        with pytest.raises(IndexError, match="out of bounds"):
+        with pytest.raises(RuntimeError, match="out of bounds"):
             rushlight.gather(x, 1, index)
-        with pytest.raises(IndexError, match="out of bounds"):
+        with pytest.raises(RuntimeError, match="out of bounds"):
             x.scatter_(1, index, 1.0)
     assert x.tolist() == [[0.0] * 3] * 2

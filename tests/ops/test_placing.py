@@ -59,7 +59,7 @@ def test_scatter_with_reduce():
     assert x.scatter(0, index, 2.0, reduce="multiply").tolist() == [8, 6]
     with pytest.raises(RuntimeError, match="either add or multiply"):
         x.scatter(0, index, src, reduce="max")
-    with pytest.raises(IndexError):
+    with pytest.raises(RuntimeError, match="out of bounds"):
         x.scatter(0, torch.tensor([5]), src, reduce="multiply")
 
 
