@@ -102,7 +102,8 @@ void split_product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matr
 
 // out = alpha * left * right + beta * out for one matrix of storage type S, computed in T.
 template <class S, class T = Compute<S>>
-void multiply(Strided<const S> left, Strided<const S> right, Strided<S> out, T alpha, T beta) {
+void multiply(const Strided<const S>& left, const Strided<const S>& right, const Strided<S>& out,
+              T alpha, T beta) {
   if (out.rows == 0 || out.cols == 0) return;
   if constexpr (std::is_same_v<S, T>) {
     if (out.col_stride == 1 && left.cols && alpha != T(0) &&
