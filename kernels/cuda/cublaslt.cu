@@ -1,16 +1,13 @@
 // Matrix products by cuBLASLt. Its matrices are stored by columns: our rows are its columns, so it
 // is asked for the transposed result, out^T = right^T left^T, which moves nothing: its a is our
 // right operand. What a search has chosen for a shape is kept, for kPlans shapes of each device.
-#include <array>
-#include <bit>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 
-#include "../device_error.h"
 #include "cublaslt.h"
 #include "devices.h"
 #include "families.h"
+#include "plans.h"
 #include "products.h"
 
 namespace rushlight::gpu {
@@ -38,15 +35,10 @@ namespace {
 
 using namespace cublaslt;
 
-constexpr std::size_t kPlans = 1024;
 constexpr std::uint64_t kWorkspace = 32 << 20;  // what Hopper's kernels are written for
 
 void check(const Functions& f, Status status, const char* call) {
-  if (status == kSuccess) return;
-  const std::string words = std::string("CUDA error: ") + f.status_name(status) +
-                            " when calling `" + call +
-                            "`\nRUSHLIGHT_CUBLASLT_LIBRARY=none goes without cuBLASLt";
-  throw DeviceError(DeviceError::Kind::fault, words.c_str());
+  if (status != kSuccess) fail_call(Functions::kind(), "CUDA", f.status_name(status), call);
 }
 
 // A batch of matrices as cuBLASLt can read it: lines of dense elements, `step` from one to the
@@ -106,21 +98,12 @@ Index alignment_of(const void* p) {
   return bits & -bits;
 }
 
-// All that a plan depends on, as numbers of one size: they are hashed and compared as such.
+// All that a plan depends on, as numbers of one size.
 struct Facts {
   Index rows, columns, depth, batch;
   Index left_step, right_step, out_step, left_batch, right_batch, out_batch;
   Index left_turned, right_turned, dtype, tf32, besides;
   Index left_alignment, right_alignment, out_alignment, vector_alignment;
-  bool operator==(const Facts&) const = default;
-};
-struct FactsHash {
-  std::size_t operator()(const Facts& facts) const {
-    std::uint64_t h = 14695981039346656037ull;
-    for (const Index fact : std::bit_cast<std::array<Index, sizeof(Facts) / sizeof(Index)>>(facts))
-      h = (h ^ std::uint64_t(fact)) * 1099511628211ull;
-    return std::size_t(h ^ (h >> 29));
-  }
 };
 
 struct Plan {
@@ -134,12 +117,8 @@ struct PerDevice {
   std::mutex mutex;
   Handle handle = nullptr;
   bool is_served = false;
-  std::unordered_map<Facts, Plan, FactsHash> plans;
+  Plans<Facts, Plan> plans;
 };
-PerDevice& per_device(int index) {
-  static auto* all = new PerDevice[kMostDevices];  // never destroyed, as the library may be gone
-  return all[index];
-}
 
 Element element_of(DType d) {
   return d == DType::float64    ? Element::float64
@@ -255,7 +234,7 @@ bool multiply_by_library(const View& left, const View& right, const View& out, d
     return !vector && multiply_by_library(turned(right), turned(left), turned(out), alpha, beta,
                                           besides, nullptr);
   if (vector && vector->numel > 1 && vector->strides[0] != 1) return false;
-  PerDevice& here = per_device(current().device);
+  PerDevice& here = per_device<PerDevice>(current().device);
   const std::lock_guard lock(here.mutex);
   if (!prepare(*f, here)) return false;
   const Readable l(left), r(right);
@@ -280,11 +259,12 @@ bool multiply_by_library(const View& left, const View& right, const View& out, d
       .out_alignment = alignment_of(out.data),
       .vector_alignment = vector ? alignment_of(vector->data) : 0,
   };
-  auto found = here.plans.find(facts);
+  const auto key = numbers_of(facts);
+  auto found = here.plans.find(key);
   if (found == here.plans.end()) {
     if (here.plans.size() >= kPlans) forget(*f, here);
     const void* at = vector ? vector->data : nullptr;
-    found = here.plans.emplace(facts, make_plan(*f, here.handle, facts, at)).first;
+    found = here.plans.emplace(key, make_plan(*f, here.handle, facts, at)).first;
   }
   const Plan& plan = found->second;
   if (!plan.exists) return false;

@@ -2,15 +2,12 @@
 // `backends.cudnn.benchmark` asks for it, by trying; one that gives other results in each run only
 // where benchmark is on and deterministic is off. What was chosen is kept, for kPlans shapes of
 // each device.
-#include <array>
-#include <bit>
 #include <mutex>
-#include <unordered_map>
 
-#include "../device_error.h"
 #include "convolutions.h"
 #include "cudnn.h"
 #include "devices.h"
+#include "plans.h"
 
 namespace rushlight::gpu {
 namespace cudnn {
@@ -37,29 +34,17 @@ namespace {
 
 using namespace cudnn;
 
-constexpr std::size_t kPlans = 1024;
 constexpr std::size_t kMostWorkspace = std::size_t(1) << 30;
 constexpr int kMostRank = 5, kAnswers = 8;
 
 void check(const Functions& f, Status status, const char* call) {
-  if (status == kSuccess) return;
-  const std::string words = std::string("cuDNN error: ") + f.words(status) + " when calling `" +
-                            call + "`\nRUSHLIGHT_CUDNN_LIBRARY=none goes without cuDNN";
-  throw DeviceError(DeviceError::Kind::fault, words.c_str());
+  if (status != kSuccess) fail_call(Functions::kind(), "cuDNN", f.words(status), call);
 }
 
-// All that a plan depends on, as numbers of one size: they are hashed and compared as such.
+// All that a plan depends on, as numbers of one size.
 struct Facts {
   ConvShape shape;
   Index product, dtype, tf32, tries, repeatable;
-};
-using Numbers = std::array<Index, sizeof(Facts) / sizeof(Index)>;
-struct NumbersHash {
-  std::size_t operator()(const Numbers& numbers) const {
-    std::uint64_t h = 14695981039346656037ull;
-    for (const Index n : numbers) h = (h ^ std::uint64_t(n)) * 1099511628211ull;
-    return std::size_t(h ^ (h >> 29));
-  }
 };
 
 struct Plan {
@@ -72,12 +57,8 @@ struct Plan {
 struct PerDevice {
   std::mutex mutex;
   Handle handle = nullptr;
-  std::unordered_map<Numbers, Plan, NumbersHash> plans;
+  Plans<Facts, Plan> plans;
 };
-PerDevice& per_device(int index) {
-  static auto* all = new PerDevice[kMostDevices];  // never destroyed, as the library may be gone
-  return all[index];
-}
 
 Element element_of(DType d) {
   return d == DType::float64    ? Element::float64
@@ -231,7 +212,7 @@ bool convolve(Product product, const ConvShape& s, const View& a, const View& b,
   if (!wanted.cudnn_enabled || a.numel > most || b.numel > most || out.numel > most) return false;
   const Functions* f = functions<Functions>();
   if (!f) return false;
-  PerDevice& here = per_device(current().device);
+  PerDevice& here = per_device<PerDevice>(current().device);
   const std::lock_guard lock(here.mutex);
   if (!here.handle) check(*f, f->create(&here.handle), "cudnnCreate");
   check(*f, f->set_stream(here.handle, current().stream), "cudnnSetStream");
@@ -241,7 +222,7 @@ bool convolve(Product product, const ConvShape& s, const View& a, const View& b,
                        .tf32 = wanted.tf32_convolutions,
                        .tries = wanted.cudnn_benchmark,
                        .repeatable = !wanted.cudnn_benchmark || wanted.cudnn_deterministic};
-  const auto key = std::bit_cast<Numbers>(facts);
+  const auto key = numbers_of(facts);
   auto found = here.plans.find(key);
   if (found == here.plans.end()) {
     if (here.plans.size() >= kPlans) forget(*f, here);

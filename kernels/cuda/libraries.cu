@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 
+#include "../device_error.h"
 #include "cublaslt.h"
 #include "cudnn.h"
 #include "libraries.h"
@@ -109,6 +110,12 @@ void set_host(const ProviderHost* given) { host = given; }
 const MathSwitches& switches() {
   static const MathSwitches defaults;
   return host ? *host->switches : defaults;
+}
+
+void fail_call(const LibraryKind& kind, const char* errors, const char* status, const char* call) {
+  const std::string words = std::string(errors) + " error: " + status + " when calling `" + call +
+                            "`\n" + kind.variable + "=none goes without " + kind.title;
+  throw DeviceError(DeviceError::Kind::fault, words.c_str());
 }
 
 const Library& library(const LibraryKind& kind) {

@@ -37,6 +37,10 @@ struct Library {
 // Looks for it at the first call. No lock may be held: the search may ask Python.
 const Library& library(const LibraryKind& kind);
 
+// Throws what a call of it answered, `status` in the library's words, and how to go without it.
+[[noreturn]] void fail_call(const LibraryKind& kind, const char* errors, const char* status,
+                            const char* call);
+
 // The table, or null where the library is absent. A table is a struct of function pointers with
 // `names` in their order, `kind()`, and the function that gives the version first.
 template <class Table>

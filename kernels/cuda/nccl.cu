@@ -4,7 +4,6 @@
 #include <mutex>
 #include <vector>
 
-#include "../device_error.h"
 #include "devices.h"
 #include "families.h"
 #include "nccl.h"
@@ -40,10 +39,7 @@ namespace {
 using namespace nccl;
 
 void check(const Functions& f, Status status, const char* call) {
-  if (status == kSuccess) return;
-  const std::string words = std::string("NCCL error: ") + f.words(status) + " when calling `" +
-                            call + "`\nRUSHLIGHT_NCCL_LIBRARY=none goes without NCCL";
-  throw DeviceError(DeviceError::Kind::fault, words.c_str());
+  if (status != kSuccess) fail_call(Functions::kind(), "NCCL", f.words(status), call);
 }
 
 Element element_of(DType d) {

@@ -2,14 +2,12 @@
 emulated provider tests/emulator/libraries/cudnn.cpp stands in and checks every call.
 """
 
-import ctypes
-import os
-
 import pytest
 
 import rushlight as torch
 from rushlight.nn import functional as F
 from tests.conftest import EMULATED
+from tests.devices.stand_ins import stand_in
 
 pytestmark = pytest.mark.skipif(not EMULATED, reason="needs the emulated provider")
 cudnn = torch.backends.cudnn
@@ -19,10 +17,7 @@ UNSTEADY, STEADY = 0, 3  # of the algorithms that the stand-in offers
 
 @pytest.fixture
 def library():
-    named = os.environ["RUSHLIGHT_CUDNN_LIBRARY"]
-    if named == "none":
-        pytest.skip("cuDNN is switched off")
-    return ctypes.CDLL(named)
+    return stand_in("cuDNN")
 
 
 def both(function, *shapes, dtype=torch.float64):

@@ -2,7 +2,6 @@
 the switches of how exact they are. On the emulated provider tests/emulator/libraries stands in.
 """
 
-import ctypes
 import os
 import pathlib
 import shutil
@@ -13,18 +12,11 @@ import pytest
 import rushlight as torch
 from rushlight import _cuda_libraries
 from tests.conftest import EMULATED
+from tests.devices.stand_ins import stand_in
 from tests.devices.test_provider import run
 
 emulated = pytest.mark.skipif(not EMULATED, reason="needs the emulated provider")
 SAY = "import rushlight as torch; print(torch._C._cuda_libraries())"
-
-
-def stand_in():
-    """The library that answers for cuBLASLt in this process."""
-    named = os.environ["RUSHLIGHT_CUBLASLT_LIBRARY"]
-    if named == "none":
-        pytest.skip("cuBLASLt is switched off")
-    return ctypes.CDLL(named)
 
 
 def stand_in_path():
@@ -163,7 +155,7 @@ def test_info_names_each_library():
 
 @emulated
 def test_products_go_through_it():
-    library = stand_in()
+    library = stand_in("cuBLASLt")
     a, b = torch.randn(5, 7), torch.randn(7, 3)
     on = [t.to("cuda:1") for t in (a, b)]
     before = library.emulated_products()
@@ -175,7 +167,7 @@ def test_products_go_through_it():
 
 @emulated
 def test_what_it_has_nothing_for_is_ours():
-    library = stand_in()
+    library = stand_in("cuBLASLt")
     a, b = torch.randn(4, 11), torch.randn(11, 13)
     before, refused = library.emulated_products(), library.emulated_refused()
     library.emulated_refuse(1)
@@ -190,7 +182,7 @@ def test_what_it_has_nothing_for_is_ours():
 
 @emulated
 def test_precision_reaches_the_products():
-    library = stand_in()
+    library = stand_in("cuBLASLt")
     x = torch.randn(3, 3, device="cuda:1")
 
     def compute(t):
@@ -210,7 +202,7 @@ def test_precision_reaches_the_products():
 @emulated
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
 def test_a_bias_is_added_in_the_same_kernel(dtype):
-    library = stand_in()
+    library = stand_in("cuBLASLt")
     x, w, b = (torch.randn(*s).to(getattr(torch, dtype)) for s in ((6, 5), (4, 5), (4,)))
     expected = torch.nn.functional.linear(x.double(), w.double(), b.double())
     before, biased = library.emulated_products(), library.emulated_biased()
@@ -227,7 +219,7 @@ def test_a_bias_is_added_in_the_same_kernel(dtype):
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("dense", [True, False])
 def test_a_bias_gets_its_gradient_from_the_weights_product(dtype, dense):
-    library = stand_in()
+    library = stand_in("cuBLASLt")
     kind = getattr(torch, dtype)
     parts = [torch.arange(24.0).reshape(6, 4), torch.arange(12.0).reshape(3, 4), torch.ones(3)]
     answers = []
@@ -252,7 +244,7 @@ def test_a_bias_gets_its_gradient_from_the_weights_product(dtype, dense):
 
 @emulated
 def test_more_shapes_than_are_remembered():
-    library = stand_in()
+    library = stand_in("cuBLASLt")
     before = library.emulated_products()
     ones = torch.ones(40, 40, device="cuda:1")
     for _ in range(2):

@@ -2,7 +2,6 @@
 provider tests/emulator/libraries/nccl.cpp stands in and compares what the devices are asked for.
 """
 
-import ctypes
 import os
 
 import pytest
@@ -11,6 +10,7 @@ import rushlight as torch
 from rushlight import nn
 from rushlight.nn.parallel import replicate
 from tests.conftest import EMULATED
+from tests.devices.stand_ins import stand_in
 from tests.devices.test_provider import losses_of, run, small_network
 
 pytestmark = pytest.mark.skipif(not EMULATED, reason="needs the emulated provider")
@@ -18,10 +18,7 @@ pytestmark = pytest.mark.skipif(not EMULATED, reason="needs the emulated provide
 
 @pytest.fixture
 def library():
-    named = os.environ["RUSHLIGHT_NCCL_LIBRARY"]
-    if named == "none":
-        pytest.skip("NCCL is switched off")
-    return ctypes.CDLL(named)
+    return stand_in("NCCL")
 
 
 def without_batch_norm(device):

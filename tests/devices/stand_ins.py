@@ -1,0 +1,14 @@
+"""What answers for NVIDIA's libraries in this process (tests/emulator/libraries)."""
+
+import ctypes
+import os
+
+import pytest
+
+
+def stand_in(title):
+    """The library that stands in for `title`, by which tests read what it was asked for."""
+    named = os.environ[f"RUSHLIGHT_{title.upper()}_LIBRARY"]
+    if named == "none":
+        pytest.skip(f"{title} is switched off")
+    return ctypes.CDLL(named)
