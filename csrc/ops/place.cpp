@@ -112,8 +112,7 @@ Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& given, con
   const int at = wrap_dim(dim, input.dim());
   if (given.dim() > 1)
     fail<IndexError>("index_add_(): Index is supposed to be a vector, but got dim: ", given.dim());
-  std::vector<Tensor> indices(std::size_t(at) + 1);
-  indices[std::size_t(at)] = given;
+  const std::vector<Tensor> indices = along(at, given);
   Shape expected = input.shape();
   if (input.dim()) expected[at] = given.numel();
   if (!same(source.sizes(), expected))
@@ -126,9 +125,11 @@ Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& given, con
     return view(index_put(unsqueeze(input, 0), indices, reshape(added, {-1}), true), {});
   return index_put(input, indices, added, true);
 }
+static Tensor spread(Scalar value, const Tensor& input, const Tensor& index) {
+  return expand(scalar_tensor(value, input.dtype(), input.device()), index.shape());
+}
 Tensor scatter_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value) {
-  return scatter(input, dim, index,
-                 expand(scalar_tensor(value, input.dtype(), input.device()), index.shape()));
+  return scatter(input, dim, index, spread(value, input, index));
 }
 // Products are made one index of the dimension after the other.
 Tensor scatter_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
@@ -153,8 +154,7 @@ Tensor scatter_reduced(const Tensor& input, std::int64_t dim, const Tensor& inde
 }
 Tensor scatter_value_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
                              Scalar value, std::string_view reduce) {
-  const Tensor one = scalar_tensor(value, input.dtype(), input.device());
-  return scatter_reduced(input, dim, index, contiguous(expand(one, index.shape())), reduce);
+  return scatter_reduced(input, dim, index, contiguous(spread(value, input, index)), reduce);
 }
 
 }  // namespace rushlight
