@@ -223,6 +223,16 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
   return out;
 }
 
+Tensor record_pointwise(const PointwiseOp& op, const Tensor& input, Tensor out) {
+  if (!needs_grad(input)) return out;
+  const Input in[] = {as_input(input)};
+  const Ref<Node> node = node_of(op, in, kNoParameters, out.shape(), out.dtype(), 1, {});
+  attach(out, node.get());
+  auto* n = static_cast<PointwiseNode*>(node.get());
+  if (n->saves_output()) n->save_output(out);
+  return out;
+}
+
 // ---- what other ops use
 
 Tensor add(const Tensor& a, const Tensor& b) { return apply<Add>(a, b); }

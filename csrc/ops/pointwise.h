@@ -46,6 +46,9 @@ struct Into {
 Tensor pointwise(const PointwiseOp& op, const Input* inputs, const Scalar* parameters = nullptr,
                  Into into = {});
 
+// The history of f(input), for an `out` that another kernel has computed.
+Tensor record_pointwise(const PointwiseOp& op, const Tensor& input, Tensor out);
+
 inline Input as_input(const Tensor& t) { return {&t, {}}; }
 inline Input as_input(Scalar s) { return {nullptr, s}; }
 inline Input as_input(const Input& i) { return i; }

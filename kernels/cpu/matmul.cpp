@@ -218,6 +218,6 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
 
 }  // namespace
 
-const MatmulKernels cpu_matmul = {matmul, &cpu_linalg, nullptr, nullptr};
+const MatmulKernels cpu_matmul = {matmul, &cpu_linalg};
 
 }  // namespace rushlight

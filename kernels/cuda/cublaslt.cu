@@ -4,42 +4,15 @@
 #include <mutex>
 #include <optional>
 
-#include "cublaslt.h"
+#include "cublaslt_plan.h"
 #include "devices.h"
 #include "families.h"
 #include "plans.h"
-#include "products.h"
 
 namespace rushlight::gpu {
-namespace cublaslt {
-
-const LibraryKind& Functions::kind() {
-  static constexpr LibraryKind kind = {
-      .title = "cuBLASLt",
-      .name = "cublasLt",
-      .soname = "libcublasLt.so.13",
-      .variable = "RUSHLIGHT_CUBLASLT_LIBRARY",
-      .package = "nvidia-cublas",
-      .needs = {},
-      .floor = 130000,
-      .version = [](void* f) { return int(reinterpret_cast<std::size_t (*)()>(f)()); },
-      .names = names,
-      .count = sizeof names / sizeof names[0],
-  };
-  return kind;
-}
-
-}  // namespace cublaslt
-
 namespace {
 
 using namespace cublaslt;
-
-constexpr std::uint64_t kWorkspace = 32 << 20;  // what Hopper's kernels are written for
-
-void check(const Functions& f, Status status, const char* call) {
-  if (status != kSuccess) fail_call(Functions::kind(), "CUDA", f.status_name(status), call);
-}
 
 // A batch of matrices as cuBLASLt can read it: lines of dense elements, `step` from one to the
 // next.
@@ -98,21 +71,6 @@ Index alignment_of(const void* p) {
   return bits & -bits;
 }
 
-// All that a plan depends on, as numbers of one size.
-struct Facts {
-  Index rows, columns, depth, batch;
-  Index left_step, right_step, out_step, left_batch, right_batch, out_batch;
-  Index left_turned, right_turned, dtype, tf32, besides;
-  Index left_alignment, right_alignment, out_alignment, vector_alignment;
-};
-
-struct Plan {
-  Product product = nullptr;
-  Layout a = nullptr, b = nullptr, d = nullptr;
-  Answer answer = {};
-  bool exists = false;  // else cuBLASLt has nothing for it
-};
-
 struct PerDevice {
   std::mutex mutex;
   Handle handle = nullptr;
@@ -120,89 +78,8 @@ struct PerDevice {
   Plans<Facts, Plan> plans;
 };
 
-Element element_of(DType d) {
-  return d == DType::float64    ? Element::float64
-         : d == DType::float16  ? Element::float16
-         : d == DType::bfloat16 ? Element::bfloat16
-                                : Element::float32;
-}
-
-// A matrix whose lines are its columns.
-Layout make_layout(const Functions& f, const Facts& facts, Index length, Index lines, Index step,
-                   Index batch_step) {
-  Layout layout;
-  check(f,
-        f.create_layout(&layout, element_of(DType(facts.dtype)), std::uint64_t(length),
-                        std::uint64_t(lines), step),
-        "cublasLtMatrixLayoutCreate");
-  if (facts.batch > 1) {
-    const int batch = int(facts.batch);
-    check(f, f.set_layout(layout, OfLayout::batch, &batch, sizeof batch), "batch");
-    check(f, f.set_layout(layout, OfLayout::batch_step, &batch_step, 8), "batch offset");
-  }
-  return layout;
-}
-
-Search make_search(const Functions& f, const Facts& facts) {
-  Search search;
-  check(f, f.create_search(&search), "cublasLtMatmulPreferenceCreate");
-  const auto set = [&](OfSearch what, auto value) {
-    check(f, f.set_search(search, what, &value, sizeof value),
-          "cublasLtMatmulPreferenceSetAttribute");
-  };
-  set(OfSearch::workspace, kWorkspace);
-  if (is_reduced(DType(facts.dtype))) set(OfSearch::reductions, unsigned(kFloatSums));
-  set(OfSearch::alignment_a, unsigned(facts.right_alignment));
-  set(OfSearch::alignment_b, unsigned(facts.left_alignment));
-  set(OfSearch::alignment_c, unsigned(facts.out_alignment));
-  set(OfSearch::alignment_d, unsigned(facts.out_alignment));
-  return search;
-}
-
-Plan make_plan(const Functions& f, Handle handle, const Facts& facts, const void* vector) {
-  Plan p;
-  const bool wide = DType(facts.dtype) == DType::float64;
-  check(f,
-        f.create_product(&p.product,
-                         wide         ? Compute::float64
-                         : facts.tf32 ? Compute::tf32
-                                      : Compute::float32,
-                         wide ? Element::float64 : Element::float32),
-        "cublasLtMatmulDescCreate");
-  const auto set = [&](OfProduct what, auto value) {
-    check(f, f.set_product(p.product, what, &value, sizeof value),
-          "cublasLtMatmulDescSetAttribute");
-  };
-  set(OfProduct::turn_a, int(facts.right_turned));
-  set(OfProduct::turn_b, int(facts.left_turned));
-  if (vector) {
-    const bool adds = Besides(facts.besides) == Besides::bias;
-    set(OfProduct::epilogue, adds ? Epilogue::bias : Epilogue::sums_of_b);
-    set(OfProduct::vector, vector);
-  }
-  const Index m = facts.rows, n = facts.columns, k = facts.depth;
-  p.a = make_layout(f, facts, facts.right_turned ? k : n, facts.right_turned ? n : k,
-                    facts.right_step, facts.right_batch);
-  p.b = make_layout(f, facts, facts.left_turned ? m : k, facts.left_turned ? k : m, facts.left_step,
-                    facts.left_batch);
-  p.d = make_layout(f, facts, n, m, facts.out_step, facts.out_batch);
-  const Search search = make_search(f, facts);
-  int found = 0;
-  const Status status =
-      f.search(handle, p.product, p.a, p.b, p.d, p.d, search, 1, &p.answer, &found);
-  f.destroy_search(search);
-  // It has no epilogues for some types, and may call that a wrong value.
-  if (status != kNotSupported && !(vector && status == kInvalidValue))
-    check(f, status, "cublasLtMatmulAlgoGetHeuristic");
-  p.exists = status == kSuccess && found > 0 && p.answer.status == kSuccess;
-  return p;
-}
-
 void forget(const Functions& f, PerDevice& here) {
-  for (auto& [facts, plan] : here.plans) {
-    f.destroy_product(plan.product);
-    for (const Layout layout : {plan.a, plan.b, plan.d}) f.destroy_layout(layout);
-  }
+  for (auto& [facts, plan] : here.plans) destroy(f, plan);
   here.plans.clear();
 }
 
@@ -225,14 +102,15 @@ bool prepare(const Functions& f, PerDevice& here) {
 }  // namespace
 
 bool multiply_by_library(const View& left, const View& right, const View& out, double alpha,
-                         double beta, Besides besides, const View* vector) {
+                         double beta, const More& more) {
   const Functions* f = functions<Functions>();
   if (!f || !fits_int(left) || !fits_int(right)) return false;
   const auto to = operand_of(out);
   if (!to) return false;
   if (to->turned)  // its transposed product has the lines where they are wanted
-    return !vector && multiply_by_library(turned(right), turned(left), turned(out), alpha, beta,
-                                          besides, nullptr);
+    return more.besides == Besides::nothing &&
+           multiply_by_library(turned(right), turned(left), turned(out), alpha, beta);
+  const View *vector = more.vector, *kept = more.kept;
   if (vector && vector->numel > 1 && vector->strides[0] != 1) return false;
   PerDevice& here = per_device<PerDevice>(current().device);
   const std::lock_guard lock(here.mutex);
@@ -253,24 +131,24 @@ bool multiply_by_library(const View& left, const View& right, const View& out, d
       .right_turned = r.operand.turned,
       .dtype = Index(out.dtype),
       .tf32 = out.dtype == DType::float32 && switches().tf32_products,
-      .besides = Index(besides),
+      .epilogue = Index(epilogue_of(more)),
+      // bits, where it is bytes
+      .kept_step = kept ? kept->strides[0] * (kept->dtype == DType::uint8 ? 8 : 1) : 0,
       .left_alignment = alignment_of(l.operand.data),
       .right_alignment = alignment_of(r.operand.data),
       .out_alignment = alignment_of(out.data),
       .vector_alignment = vector ? alignment_of(vector->data) : 0,
+      .kept_alignment = kept ? alignment_of(kept->data) : 0,
   };
   const auto key = numbers_of(facts);
   auto found = here.plans.find(key);
   if (found == here.plans.end()) {
     if (here.plans.size() >= kPlans) forget(*f, here);
-    const void* at = vector ? vector->data : nullptr;
-    found = here.plans.emplace(key, make_plan(*f, here.handle, facts, at)).first;
+    found = here.plans.emplace(key, make_plan(*f, here.handle, facts, more)).first;
   }
   const Plan& plan = found->second;
   if (!plan.exists) return false;
-  if (vector)
-    check(*f, f->set_product(plan.product, OfProduct::vector, &vector->data, sizeof vector->data),
-          "cublasLtMatmulDescSetAttribute");
+  set_operands(*f, plan.product, more);
   const Scratch<char> workspace(Index(plan.answer.workspace), "matmul");
   const float narrow[] = {float(alpha), float(beta)};
   const double wide[] = {alpha, beta};

@@ -13,15 +13,26 @@ inline constexpr Status kSuccess = 0, kInvalidValue = 7, kNotSupported = 15;
 
 enum class Element : int { float32 = 0, float64 = 1, float16 = 2, bfloat16 = 14 };
 enum class Compute : int { float32 = 68, float64 = 70, tf32 = 77 };
-enum class Epilogue : unsigned { nothing = 1, bias = 4, sums_of_b = 512 };
+enum Epilogue : unsigned {  // a mask
+  kNothing = 1,
+  kBias = 4,
+  kRelu = 2,
+  kGelu = 32,
+  kReluSlope = 8,
+  kGeluSlope = 64,
+  kWithKept = 128,
+  kSumsOfB = 512
+};
 enum Reductions : unsigned { kFloatSums = 2 };  // parts of a sum are kept as they are computed
 
 // What can be set, and as which C type.
 enum class OfProduct : int {
   turn_a = 3,   // int: 1 for the transposed matrix
   turn_b = 4,   // int
-  epilogue = 7,  // Epilogue
-  vector = 8  // const void*, the epilogue's: one element for each row of the result, or column
+  epilogue = 7,  // unsigned, a mask of Epilogue
+  vector = 8,  // const void*, the epilogue's: one element for each row of the result, or column
+  kept = 11,  // void*, what relu (bits) and gelu (elements) leave for their slopes
+  kept_step = 12  // int64, of its columns: in bits, of 128, or in elements, of 8
 };
 enum class OfLayout : int {
   batch = 5,  // int

@@ -83,8 +83,7 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
     m.out[d] = out.strides[d];
   }
   if (is_floating(out.dtype) && left.sizes[2] > 0 && alpha.as_double() != 0 &&
-      multiply_by_library(left, right, out, alpha.as_double(), beta.as_double(), Besides::nothing,
-                          nullptr))
+      multiply_by_library(left, right, out, alpha.as_double(), beta.as_double()))
     return;
   if (alpha.as_double() == 0) m.depth = 0;  // a NaN of an operand then has no say, as in BLAS
   const auto tiles = [](Index n) { return (n + kTile - 1) / kTile; };
@@ -108,15 +107,20 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
   });
 }
 
-bool matmul_bias(const View& left, const View& right, const View& bias, const View& out) {
-  return left.sizes[2] > 0 && multiply_by_library(left, right, out, 1, 0, Besides::bias, &bias);
+bool matmul_bias(const View& left, const View& right, const View& bias, Activation activation,
+                 const View* kept, const View& out) {
+  return multiply_by_library(left, right, out, 1, 0, {Besides::bias, &bias, activation, kept});
+}
+bool matmul_slope(const View& left, const View& right, Activation activation, const View& kept,
+                  const View& out) {
+  return multiply_by_library(left, right, out, 1, 0, {Besides::slope, nullptr, activation, &kept});
 }
 bool matmul_sums(const View& left, const View& right, const View& sums, const View& out) {
-  return left.sizes[2] > 0 && multiply_by_library(left, right, out, 1, 0, Besides::row_sums, &sums);
+  return multiply_by_library(left, right, out, 1, 0, {Besides::row_sums, &sums});
 }
 
 }  // namespace
 
-const MatmulKernels matmul_kernels = {matmul, nullptr, matmul_bias, matmul_sums};
+const MatmulKernels matmul_kernels = {matmul, nullptr, matmul_bias, matmul_slope, matmul_sums};
 
 }  // namespace rushlight::gpu

@@ -4,6 +4,7 @@
 #include "kernels/cuda/cublaslt.h"
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
 
 #include "kernels/dtype.h"
@@ -21,8 +22,9 @@ struct ProductBody {
   Compute compute;
   Element scale;
   int turn_a = 0, turn_b = 0;
-  Epilogue epilogue = Epilogue::nothing;
-  void* vector = nullptr;
+  unsigned epilogue = kNothing;
+  void *vector = nullptr, *kept = nullptr;
+  std::int64_t kept_step = 0;
 };
 struct LayoutBody {
   Element type;
@@ -42,6 +44,7 @@ namespace {
 
 constexpr std::size_t kNeeded = 1000;  // bytes of workspace that every product asks for
 std::atomic<int> products{0}, refused{0}, biased{0}, summed{0}, computed_in{0};
+std::atomic<int> activated{0}, sloped{0};
 std::atomic<bool> refuses{false};
 
 std::size_t bytes_of(Element t) {
@@ -79,7 +82,7 @@ void put(void* p, Element t, std::int64_t i, double v) {
 // What a choice depends on, as one number that it carries.
 std::uint64_t identity(const ProductBody& p, std::initializer_list<Layout> layouts) {
   std::uint64_t h = std::uint64_t(p.compute) * 31 + std::uint64_t(p.turn_a * 2 + p.turn_b) * 7 +
-                    std::uint64_t(p.epilogue);
+                    std::uint64_t(p.epilogue) + std::uint64_t(p.kept_step) * 1000003;
   for (const Layout l : layouts)
     for (const std::uint64_t fact :
          {std::uint64_t(l->type), l->rows, l->columns, std::uint64_t(l->step),
@@ -126,16 +129,78 @@ bool lies_inside(const char* what, const void* p, const LayoutBody& l) {
   return holds(what, p, last * bytes_of(l.type));
 }
 
+// What an epilogue asks for.
+struct Extras {
+  bool bias, sums, relu, gelu, relu_slope, gelu_slope, kept;
+  explicit Extras(const ProductBody& p)
+      : bias(p.epilogue & kBias),
+        sums(p.epilogue & kSumsOfB),
+        relu(p.epilogue & kRelu),
+        gelu(p.epilogue & kGelu),
+        relu_slope(p.epilogue & kReluSlope),
+        gelu_slope(p.epilogue & kGeluSlope),
+        kept(p.epilogue & kWithKept) {}
+
+  bool is_sound(const LayoutBody& d) const {
+    if (relu + gelu + relu_slope + gelu_slope > 1) return wrong("two activations");
+    if ((relu_slope || gelu_slope) && (!kept || bias || sums))
+      return wrong("a slope goes with what was kept, and nothing else");
+    if (kept && !(relu || gelu || relu_slope || gelu_slope)) return wrong("nothing would be kept");
+    if ((sums || kept) && d.batch > 1) return wrong("that is for one matrix, not a batch");
+    return true;
+  }
+  double applied(const ProductBody& p, Element type, double v, std::int64_t x,
+                 std::int64_t y) const {
+    const std::int64_t at = y * p.kept_step + x;
+    if (relu || relu_slope) {
+      auto* byte = static_cast<unsigned char*>(p.kept) + at / 8;
+      const auto bit = static_cast<unsigned char>(1u << at % 8);
+      if (relu_slope) return *byte & bit ? v : 0;
+      if (kept) *byte = static_cast<unsigned char>(v > 0 ? *byte | bit : *byte & ~bit);
+      return v < 0 ? 0 : v;  // NaN stays
+    }
+    if (gelu) {
+      if (kept) put(p.kept, type, at, v);
+      return v * (0.5 + 0.5 * std::tanh(inner(v)));
+    }
+    if (gelu_slope) {
+      const double z = value_at(p.kept, type, at), t = std::tanh(inner(z));
+      return v * (0.5 + 0.5 * t + 0.5 * z * (1 - t * t) * kGeluScale * (1 + 3 * 0.044715 * z * z));
+    }
+    return v;
+  }
+
+ private:
+  static constexpr double kGeluScale = 0.7978845608028654;  // sqrt(2 / pi)
+  static double inner(double z) { return kGeluScale * (z + 0.044715 * z * z * z); }
+};
+
+// Its place, its step, its alignment, and that its memory is there.
+bool kept_is_sound(const ProductBody& p, const Extras& extra, const LayoutBody& d) {
+  if (!extra.kept) return true;
+  const bool bits = extra.relu || extra.relu_slope;
+  const std::int64_t unit = bits ? 128 : 8;
+  if (p.kept_step % unit || p.kept_step < std::int64_t(d.rows))
+    return wrong("what is kept has a step of %lld", static_cast<long long>(p.kept_step));
+  if (reinterpret_cast<std::uintptr_t>(p.kept) % 16)
+    return wrong("what is kept is not aligned to 16 bytes");
+  const auto elements = std::uint64_t(p.kept_step) * d.columns;
+  return holds("what is kept", p.kept, bits ? elements / 8 : elements * bytes_of(d.type));
+}
+
 }  // namespace
 
 extern "C" {
 
 // For tests: how many products there were, how many shapes it had nothing for, how many products
-// had a bias or sums of rows, and what the last one was computed in.
+// had a bias, sums of rows, an activation or an activation's slope, and what the last one was
+// computed in.
 int emulated_products() { return products; }
 int emulated_refused() { return refused; }
 int emulated_biased() { return biased; }
 int emulated_summed() { return summed; }
+int emulated_activated() { return activated; }
+int emulated_sloped() { return sloped; }
 int emulated_compute() { return computed_in; }
 void emulated_refuse(int yes) { refuses = yes != 0; }
 
@@ -164,6 +229,8 @@ Status cublasLtMatmulDescSetAttribute(Product p, OfProduct what, const void* v, 
     case OfProduct::turn_b: return set(p->turn_b, v, bytes);
     case OfProduct::epilogue: return set(p->epilogue, v, bytes);
     case OfProduct::vector: return set(p->vector, v, bytes);
+    case OfProduct::kept: return set(p->kept, v, bytes);
+    case OfProduct::kept_step: return set(p->kept_step, v, bytes);
   }
   wrong("there is no attribute %d of a product", int(what));
   return kInvalidValue;
@@ -247,10 +314,9 @@ Status cublasLtMatmul(Handle handle, Product p, const void* alpha, const void* a
       bytes < kNeeded || !holds("the workspace", workspace, bytes))
     return kInvalidValue;
   std::memset(workspace, 0xff, bytes);
-  const bool has_bias = p->epilogue == Epilogue::bias;
-  const bool sums = p->epilogue == Epilogue::sums_of_b;
-  if (!has_bias && !sums && p->epilogue != Epilogue::nothing) return kInvalidValue;
-  if (sums && dl->batch > 1) return kInvalidValue;
+  const Extras extra(*p);
+  const bool has_bias = extra.bias, sums = extra.sums;
+  if (!extra.is_sound(*dl) || !kept_is_sound(*p, extra, *dl)) return kInvalidValue;
   const std::uint64_t length = has_bias ? dl->rows : sums ? dl->columns : 0;
   if (!holds("the epilogue's vector", p->vector, length * bytes_of(dl->type))) return kInvalidValue;
   const double by = value_at(alpha, p->scale, 0), more = value_at(beta, p->scale, 0);
@@ -258,6 +324,8 @@ Status cublasLtMatmul(Handle handle, Product p, const void* alpha, const void* a
   ++products;
   biased += has_bias;
   summed += sums;
+  activated += extra.relu || extra.gelu;
+  sloped += extra.relu_slope || extra.gelu_slope;
   for (std::int64_t y = 0; sums && y < std::int64_t(dl->columns); ++y) {
     double sum = 0;
     for (std::int64_t k = 0; k < depth; ++k)
@@ -278,7 +346,7 @@ Status cublasLtMatmul(Handle handle, Product p, const void* alpha, const void* a
         double v = by * sum;
         if (more != 0) v += more * value_at(c, dl->type, i * cl->batch_step + y * cl->step + x);
         if (has_bias) v += value_at(p->vector, dl->type, x);
-        put(d, dl->type, to, v);
+        put(d, dl->type, to, extra.applied(*p, dl->type, v, x, y));
       }
   return kSuccess;
 }

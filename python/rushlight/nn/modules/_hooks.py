@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 from rushlight import _C
 
-NAMES = (
+CALL_HOOKS = (  # of a call; the rest of NAMES are of state dictionaries
     "_backward_pre_hooks",
     "_backward_hooks",
     "_forward_hooks",
@@ -19,6 +19,9 @@ NAMES = (
     "_forward_hooks_always_called",
     "_forward_pre_hooks",
     "_forward_pre_hooks_with_kwargs",
+)
+NAMES = (
+    *CALL_HOOKS,
     "_state_dict_hooks",
     "_state_dict_pre_hooks",
     "_load_state_dict_pre_hooks",
