@@ -25,6 +25,11 @@ struct RandomState {
   }
 };
 
+// Laws of one or two parameters for each element. gamma: a shape. poisson: a rate. binomial: tries
+// and the chance of each. gamma_slope draws nothing: the derivative of a draw by its shape, of
+// both.
+enum class Law : unsigned char { gamma, poisson, binomial, gamma_slope };
+
 // Fills go in torch's order: along the memory for a dense tensor, else from the largest stride to
 // the smallest. `out` of no elements draws nothing.
 struct RandomKernels {
@@ -47,6 +52,8 @@ struct RandomKernels {
   // Draws out[r][j] among the columns of p[r][.], both rank 2. Returns a row whose numbers are no
   // distribution (then out is not written), or -1.
   std::int64_t (*multinomial)(const View& out, const View& p, RandomState&);
+  // One dtype, dense, equal strides; b is a where the law has one parameter. Null: on the host.
+  void (*drawn)(Law, const View& out, const View& a, const View& b, RandomState&);
 };
 extern const RandomKernels cpu_random;
 

@@ -109,6 +109,13 @@ Tensor cauchy_op(const Tensor& self, double median, double sigma, G g) {
   return cauchy_(self, median, sigma, g);
 }
 
+Tensor gamma_op(const Tensor& input, G g) { return standard_gamma(input, g); }
+Tensor dirichlet_op(const Tensor& input, G g) { return sample_dirichlet(input, g); }
+Tensor poisson_op(const Tensor& input, G g) { return poisson(input, g); }
+Tensor binomial_op(const Tensor& count, const Tensor& prob, G g) {
+  return binomial(count, prob, g);
+}
+
 void bind_fills(py::module_& m) {
   constexpr As kMethod = As::method;
   op<&uniform_op>(m, "uniform_(self, from=0, to=1, *, generator=None)", kMethod,
@@ -244,6 +251,40 @@ Shape: input (n) or (m, n); result (num_samples) or (m, num_samples).
 )");
 }
 
+void bind_laws(py::module_& m) {
+  constexpr As kFunction = As::function;
+  op<&gamma_op>(m, "_standard_gamma(input, generator=None)", kFunction,
+                R"(Numbers of the gamma distribution with the shapes that input holds.
+
+    >>> torch._standard_gamma(torch.tensor([2., 3.])).min() > 0
+    tensor(True)
+)");
+  op<&dirichlet_op>(m, "_sample_dirichlet(input, generator=None)", kFunction,
+                    R"(Shares that add up to 1, of the concentrations in each row of input.
+
+    >>> torch._sample_dirichlet(torch.tensor([2., 3.])).sum()
+    tensor(1.)
+)");
+  op<&poisson_op>(m, "poisson(input, generator=None)", kFunction,
+                  R"(Counts of the Poisson distribution with the rates that input holds.
+
+Args:
+    input: how many events are expected; not negative
+
+Raises:
+    RuntimeError: for a negative rate or NaN.
+
+    >>> torch.poisson(torch.zeros(2))
+    tensor([0., 0.])
+)");
+  op<&binomial_op>(m, "binomial(count, prob, generator=None)", kFunction,
+                   R"(How many of count tries succeed, each with the probability prob.
+
+    >>> torch.binomial(torch.tensor([4., 4.]), torch.tensor([0., 1.]))
+    tensor([0., 4.])
+)");
+}
+
 void bind_dropout(py::module_& m) {
   constexpr As kFunction = As::function;
   op<&dropout>(m, "dropout(input, p, train)", kFunction,
@@ -284,6 +325,7 @@ void bind_random(py::module_& m) {
   bind_generator(m);
   bind_fills(m);
   bind_new(m);
+  bind_laws(m);
   bind_dropout(m);
 }
 

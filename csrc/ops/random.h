@@ -40,6 +40,12 @@ Tensor bernoulli(const Tensor& input, double p, const GeneratorRef& g);
 Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replacement,
                    const GeneratorRef& g);
 
+// ---- laws with a parameter for each element (random_laws.cpp)
+Tensor standard_gamma(const Tensor& shape, const GeneratorRef& g);  // differentiable by shape
+Tensor poisson(const Tensor& rate, const GeneratorRef& g);
+Tensor binomial(const Tensor& count, const Tensor& prob, const GeneratorRef& g);
+Tensor sample_dirichlet(const Tensor& concentration, const GeneratorRef& g);
+
 // ---- dropout (dropout.cpp): out = input * noise, which is 0 or 1 / (1 - p). `feature`: whole
 // channels, input (n, c, ...). `alpha`: what keeps mean and variance of SELU's outputs.
 Tensor dropout(const Tensor& input, double p, bool train);

@@ -193,5 +193,5 @@ const rushlight::RandomKernels rushlight::cpu_random = {
     random::uniform,     random::normal,    random::integers,       random::natural,
     random::permutation, random::bernoulli, random::bernoulli_each, random::dropout,
     random::exponential, random::geometric, random::log_normal,     random::cauchy,
-    random::multinomial,
+    random::multinomial, random::drawn,
 };

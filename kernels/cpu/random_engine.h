@@ -113,5 +113,6 @@ void log_normal(const View& out, double mean, double std, RandomState&);
 void permutation(const View& out, RandomState&);
 void dropout(const View& out, const View& noise, const View& input, double keep, RandomState&);
 std::int64_t multinomial(const View& out, const View& p, RandomState&);
+void drawn(Law, const View& out, const View& a, const View& b, RandomState&);
 
 }  // namespace rushlight::random

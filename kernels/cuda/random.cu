@@ -276,6 +276,7 @@ Index multinomial(const View& out, const View& p, RandomState& s) {
 
 const RandomKernels random_kernels = {
     uniform, normal,      integers,  natural,    permutation, bernoulli,  bernoulli_each,
-    dropout, exponential, geometric, log_normal, cauchy,      multinomial};
+    dropout, exponential, geometric, log_normal, cauchy,      multinomial,
+    nullptr};
 
 }  // namespace rushlight::gpu

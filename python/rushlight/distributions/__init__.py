@@ -6,19 +6,78 @@
 tensor(-1.3863)
 """
 
-from rushlight.distributions import constraints
+from rushlight.distributions import constraints, transforms
 from rushlight.distributions.bernoulli import Bernoulli
-from rushlight.distributions.categorical import Categorical, OneHotCategorical
-from rushlight.distributions.continuous import Exponential, Laplace, Normal, Uniform
-from rushlight.distributions.counts import Binomial, Geometric, Multinomial
+from rushlight.distributions.beta import Beta
+from rushlight.distributions.binomial import Binomial
+from rushlight.distributions.categorical import Categorical
+from rushlight.distributions.cauchy import Cauchy
+from rushlight.distributions.chi2 import Chi2
+from rushlight.distributions.constraint_registry import biject_to, transform_to
+from rushlight.distributions.dirichlet import Dirichlet
 from rushlight.distributions.distribution import Distribution
+from rushlight.distributions.exponential import Exponential
+from rushlight.distributions.fishersnedecor import FisherSnedecor
+from rushlight.distributions.gamma import Gamma
+from rushlight.distributions.geometric import Geometric
+from rushlight.distributions.gumbel import Gumbel
+from rushlight.distributions.half_cauchy import HalfCauchy
+from rushlight.distributions.half_normal import HalfNormal
 from rushlight.distributions.independent import Independent
+from rushlight.distributions.inverse_gamma import InverseGamma
 from rushlight.distributions.kl import kl_divergence, register_kl
+from rushlight.distributions.kumaraswamy import Kumaraswamy
+from rushlight.distributions.laplace import Laplace
+from rushlight.distributions.log_normal import LogNormal
+from rushlight.distributions.logistic_normal import LogisticNormal
+from rushlight.distributions.mixture_same_family import MixtureSameFamily
+from rushlight.distributions.multinomial import Multinomial
+from rushlight.distributions.multivariate_normal import MultivariateNormal
+from rushlight.distributions.negative_binomial import NegativeBinomial
+from rushlight.distributions.normal import Normal
+from rushlight.distributions.one_hot_categorical import (
+    OneHotCategorical,
+    OneHotCategoricalStraightThrough,
+)
+from rushlight.distributions.pareto import Pareto
+from rushlight.distributions.poisson import Poisson
+from rushlight.distributions.relaxed_bernoulli import RelaxedBernoulli
+from rushlight.distributions.relaxed_categorical import RelaxedOneHotCategorical
+from rushlight.distributions.studentT import StudentT
+from rushlight.distributions.transformed_distribution import TransformedDistribution
+from rushlight.distributions.transforms import (
+    AbsTransform,
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    IndependentTransform,
+    LowerCholeskyTransform,
+    PowerTransform,
+    ReshapeTransform,
+    SigmoidTransform,
+    SoftmaxTransform,
+    SoftplusTransform,
+    StickBreakingTransform,
+    TanhTransform,
+    Transform,
+    identity_transform,
+)
+from rushlight.distributions.uniform import Uniform
+from rushlight.distributions.weibull import Weibull
 
 __all__ = [
-    "Bernoulli", "Binomial", "Categorical", "Distribution", "Exponential", "Geometric",
-    "Independent", "Laplace", "Multinomial", "Normal", "OneHotCategorical", "Uniform",
-    "constraints", "kl_divergence", "register_kl",
+    "AbsTransform", "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy",
+    "Chi2", "ComposeTransform", "Dirichlet", "Distribution", "ExpTransform", "Exponential",
+    "FisherSnedecor", "Gamma", "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "Independent",
+    "IndependentTransform", "InverseGamma", "Kumaraswamy", "Laplace", "LogNormal",
+    "LogisticNormal", "LowerCholeskyTransform", "MixtureSameFamily", "Multinomial",
+    "MultivariateNormal", "NegativeBinomial", "Normal", "OneHotCategorical",
+    "OneHotCategoricalStraightThrough", "Pareto", "Poisson", "PowerTransform",
+    "RelaxedBernoulli", "RelaxedOneHotCategorical", "ReshapeTransform", "SigmoidTransform",
+    "SoftmaxTransform", "SoftplusTransform", "StickBreakingTransform", "StudentT",
+    "TanhTransform", "Transform", "TransformedDistribution", "Uniform", "Weibull", "biject_to",
+    "constraints", "identity_transform", "kl_divergence", "register_kl", "transform_to",
+    "transforms",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Categorical and OneHotCategorical: one of several classes."""
+"""Categorical: one of several classes."""
 
 from rushlight import _C
 from rushlight._modes import no_grad
@@ -6,7 +6,9 @@ from rushlight.distributions import constraints
 from rushlight.distributions.distribution import Distribution, logits_of, probabilities
 
 
-class _OfClasses(Distribution):
+class OfClasses(Distribution):
+    """What families of one class among several have in common."""
+
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_enumerate_support = True
 
@@ -63,7 +65,7 @@ class _OfClasses(Distribution):
         return -(logits * self.probs).sum(-1)
 
 
-class Categorical(_OfClasses):
+class Categorical(OfClasses):
     """A class from 0 to K - 1.
 
     Args:
@@ -110,54 +112,3 @@ class Categorical(_OfClasses):
         values = _C.arange(self._num_events, device=self._param.device)
         values = values.view((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1, *self._batch_shape)) if expand else values
-
-
-class OneHotCategorical(_OfClasses):
-    """A class as a vector with a single 1.
-
-    Args:
-        probs: the probabilities, or
-        logits: their logarithms, up to a constant.
-
-    >>> torch.distributions.OneHotCategorical(torch.tensor([0.0, 1.0])).sample()
-    tensor([0., 1.])
-    """
-
-    support = constraints.one_hot
-    event_is_vector = True
-
-    @property
-    def mean(self):
-        """probs"""
-        return self.probs
-
-    @property
-    def variance(self):
-        """p (1 - p)"""
-        return self.probs * (1 - self.probs)
-
-    @property
-    def mode(self):
-        """The most probable class."""
-        return self._vectors(self.probs.argmax(-1))
-
-    def _vectors(self, classes):
-        from rushlight.nn.functional import one_hot
-
-        return one_hot(classes, self._num_events).to(self.probs)
-
-    def sample(self, sample_shape=()):
-        """Drawn classes."""
-        return self._vectors(self._draw(sample_shape))
-
-    def log_prob(self, value):
-        """The logarithm of the probability of the classes `value`."""
-        self._check_value(value)
-        return (self.logits * value).sum(-1)
-
-    def enumerate_support(self, expand=True):
-        """All classes."""
-        count = self._num_events
-        values = _C.eye(count, dtype=self._param.dtype, device=self._param.device)
-        values = values.view((count,) + (1,) * len(self._batch_shape) + (count,))
-        return values.expand((count, *self._batch_shape, count)) if expand else values

@@ -114,16 +114,85 @@ class _OneHot(Constraint):
         return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
 
 
-class _RealVector(_Real):
-    """Vectors without NaN."""
-
-    event_dim = 1
+class _HalfOpenInterval(_Interval):
+    """From a bound, included, to another."""
 
     def check(self, value):
-        return (value == value).all(-1)
+        return (value >= self.lower_bound) & (value < self.upper_bound)
+
+
+class _Square(Constraint):
+    """Square matrices."""
+
+    event_dim = 2
+
+    def check(self, value):
+        fits = value.shape[-1] == value.shape[-2]
+        return _C.full(value.shape[:-2], fits, dtype=_C.bool, device=value.device)
+
+
+class _Symmetric(_Square):
+    """Matrices that equal their transposes."""
+
+    def check(self, value):
+        square = super().check(value)
+        if not square.all():
+            return square
+        return ((value - value.mT).abs() <= 1e-6 + 1e-5 * value.mT.abs()).all(-1).all(-1)
+
+
+class _PositiveDefinite(_Symmetric):
+    """Symmetric matrices whose eigenvalues are positive."""
+
+    def check(self, value):
+        from rushlight.linalg import cholesky_ex
+
+        symmetric = super().check(value)
+        return cholesky_ex(value).info.eq(0) if symmetric.all() else symmetric
+
+
+class _LowerCholesky(Constraint):
+    """Lower triangles whose diagonals are positive."""
+
+    event_dim = 2
+
+    def check(self, value):
+        triangle = (value.tril() == value).all(-1).all(-1)
+        return triangle & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
+
+
+class _IndependentConstraint(Constraint):
+    """Another constraint, of which the last dimensions are checked together."""
+
+    def __init__(self, base_constraint, reinterpreted_batch_ndims):
+        self.base_constraint = base_constraint
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+
+    @property
+    def is_discrete(self):
+        return self.base_constraint.is_discrete
+
+    @property
+    def event_dim(self):
+        return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
+
+    def check(self, value):
+        result = self.base_constraint.check(value)
+        kept = result.dim() - self.reinterpreted_batch_ndims
+        if kept < 0:
+            wanted = self.base_constraint.event_dim + self.reinterpreted_batch_ndims
+            raise ValueError(f"Expected value.dim() >= {wanted} but got {value.dim()}")
+        return result.reshape((*result.shape[:kept], -1)).all(-1)
 
     def __repr__(self):
-        return "IndependentConstraint(Real(), 1)"
+        return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+
+
+def independent(base_constraint, reinterpreted_batch_ndims):
+    """A constraint on vectors and matrices from one on their elements."""
+    if not reinterpreted_batch_ndims:
+        return base_constraint
+    return _IndependentConstraint(base_constraint, reinterpreted_batch_ndims)
 
 
 class _Counts(Constraint):
@@ -139,11 +208,15 @@ class _Counts(Constraint):
         return (value >= 0).all(-1) & (value.sum(-1) == self.upper_bound)
 
 
-real, real_vector = _Real(), _RealVector()
+real = _Real()
+real_vector = independent(real, 1)
 positive, nonnegative = _GreaterThan(0.0), _GreaterThanEq(0.0)
 unit_interval, interval = _Interval(0.0, 1.0), _Interval
+half_open_interval = _HalfOpenInterval
 integer_interval, boolean = _IntegerInterval, _Boolean()
-nonnegative_integer = _IntegerGreaterThan(0)
+nonnegative_integer, positive_integer = _IntegerGreaterThan(0), _IntegerGreaterThan(1)
+square, symmetric, positive_definite = _Square(), _Symmetric(), _PositiveDefinite()
+lower_cholesky = _LowerCholesky()
 simplex, one_hot, multinomial = _Simplex(), _OneHot(), _Counts
 greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessThan
 

@@ -1,5 +1,6 @@
 """Independent: dimensions of the batch that count as one event."""
 
+from rushlight.distributions import constraints
 from rushlight.distributions.distribution import Distribution
 
 
@@ -27,6 +28,17 @@ class Independent(Distribution):
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         events = tuple(batch[keep:]) + tuple(base_distribution.event_shape)
         super().__init__(batch[:keep], events, validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution over a larger batch."""
+        inner = self.event_shape[: self.reinterpreted_batch_ndims]
+        base = self.base_dist.expand((*batch_shape, *inner))
+        return Independent(base, self.reinterpreted_batch_ndims, validate_args=False)
+
+    @property
+    def support(self):
+        """That of the distribution within."""
+        return constraints.independent(self.base_dist.support, self.reinterpreted_batch_ndims)
 
     @property
     def has_rsample(self):

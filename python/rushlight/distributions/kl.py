@@ -1,10 +1,28 @@
 """kl_divergence between two distributions of one family."""
 
+import math
+
 from rushlight import _C
 from rushlight.distributions.bernoulli import Bernoulli
-from rushlight.distributions.categorical import Categorical, OneHotCategorical
-from rushlight.distributions.continuous import Exponential, Laplace, Normal, Uniform
+from rushlight.distributions.beta import Beta
+from rushlight.distributions.binomial import Binomial
+from rushlight.distributions.categorical import Categorical
+from rushlight.distributions.cauchy import Cauchy
+from rushlight.distributions.dirichlet import Dirichlet
+from rushlight.distributions.exponential import Exponential
+from rushlight.distributions.gamma import Gamma
+from rushlight.distributions.geometric import Geometric
+from rushlight.distributions.gumbel import EULER, Gumbel
+from rushlight.distributions.half_normal import HalfNormal
 from rushlight.distributions.independent import Independent
+from rushlight.distributions.laplace import Laplace
+from rushlight.distributions.multivariate_normal import MultivariateNormal
+from rushlight.distributions.normal import Normal
+from rushlight.distributions.one_hot_categorical import OneHotCategorical
+from rushlight.distributions.pareto import Pareto
+from rushlight.distributions.poisson import Poisson
+from rushlight.distributions.transformed_distribution import TransformedDistribution
+from rushlight.distributions.uniform import Uniform
 
 _FORMULAS = {}
 
@@ -89,3 +107,141 @@ def _independent(p, q):
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError
     return p._sum(kl_divergence(p.base_dist, q.base_dist))
+
+
+@register_kl(Gamma, Gamma)
+def _gamma(p, q):
+    return (
+        q.concentration * (p.rate / q.rate).log() + _C.lgamma(q.concentration)
+        - _C.lgamma(p.concentration)
+        + (p.concentration - q.concentration) * _C.digamma(p.concentration)
+        + (q.rate - p.rate) * (p.concentration / p.rate)
+    )  # fmt: skip
+
+
+@register_kl(Exponential, Gamma)
+def _exponential_gamma(p, q):
+    ratio = q.rate / p.rate
+    return (
+        -q.concentration * _C.log(ratio) + ratio + q.concentration.lgamma()
+        + q.concentration * EULER - (1 + EULER)
+    )  # fmt: skip
+
+
+@register_kl(Gamma, Exponential)
+def _gamma_exponential(p, q):
+    return -p.entropy() - q.rate.log() + q.rate * p.concentration / p.rate
+
+
+@register_kl(Dirichlet, Dirichlet)
+def _dirichlet(p, q):
+    ours, theirs = p.concentration, q.concentration
+    norms = ours.sum(-1).lgamma() - theirs.sum(-1).lgamma()
+    each = (ours.lgamma() - theirs.lgamma()).sum(-1)
+    slope = ours.digamma() - ours.sum(-1).digamma().unsqueeze(-1)
+    return norms - each + ((ours - theirs) * slope).sum(-1)
+
+
+@register_kl(Beta, Beta)
+def _beta(p, q):
+    return _dirichlet(p._dirichlet, q._dirichlet)
+
+
+@register_kl(Binomial, Binomial)
+def _binomial(p, q):
+    each = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
+    value = p.total_count * each
+    impossible = p.total_count > q.total_count
+    return value.masked_fill(impossible.expand(value.shape), math.inf)
+
+
+@register_kl(Cauchy, Cauchy)
+def _cauchy(p, q):
+    squares = (p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)
+    return squares.log() - (4 * p.scale * q.scale).log()
+
+
+@register_kl(Geometric, Geometric)
+def _geometric(p, q):
+    return -p.entropy() - _C.log1p(-q.probs) / p.probs - q.logits
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbel(p, q):
+    ratio, off = p.scale / q.scale, p.loc / q.scale
+    where = q.loc / q.scale
+    return (
+        off - where + ratio * EULER - ratio.log() - EULER - 1
+        + (where - off + (1 + ratio).lgamma()).exp()
+    )  # fmt: skip
+
+
+@register_kl(HalfNormal, HalfNormal)
+def _half_normal(p, q):
+    return _normal(p.base_dist, q.base_dist)
+
+
+@register_kl(Pareto, Pareto)
+def _pareto(p, q):
+    ratio = q.alpha / p.alpha
+    value = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    return value.masked_fill(p.scale < q.scale, math.inf)
+
+
+@register_kl(Poisson, Poisson)
+def _poisson(p, q):
+    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
+
+
+@register_kl(MultivariateNormal, MultivariateNormal)
+def _multivariate_normal(p, q):
+    from rushlight.linalg import solve_triangular
+
+    if p.event_shape != q.event_shape:
+        raise ValueError(
+            "KL-divergence between two Multivariate Normals with different event shapes cannot be "
+            "computed"
+        )
+    volume = q._log_root_of_determinant() - p._log_root_of_determinant()
+    spread = solve_triangular(q._factor, p._factor, upper=False).pow(2).sum((-2, -1))
+    off = solve_triangular(q._factor, (q.loc - p.loc).unsqueeze(-1), upper=False)
+    distance = off.pow(2).sum((-2, -1))
+    return volume + 0.5 * (spread + distance - p.event_shape[0])
+
+
+@register_kl(Uniform, Normal)
+def _uniform_normal(p, q):
+    width = p.high - p.low
+    off = (p.high + p.low - 2 * q.loc) / 2
+    return (
+        (math.sqrt(2 * math.pi) * q.scale / width).log()
+        + (width.pow(2) / 12 + off.pow(2)) / (2 * q.scale.pow(2))
+    )  # fmt: skip
+
+
+@register_kl(Normal, Laplace)
+def _normal_laplace(p, q):
+    off = p.loc - q.loc
+    ratio = off / p.scale
+    size = math.sqrt(2 / math.pi) * p.scale * (-0.5 * ratio.pow(2)).exp() + off * _C.erf(
+        math.sqrt(0.5) * ratio
+    )
+    return -p.scale.log() + (2 * q.scale).log() + size / q.scale - 0.5 * math.log(2 * math.pi) - 0.5
+
+
+@register_kl(Laplace, Normal)
+def _laplace_normal(p, q):
+    square = q.scale.pow(2)
+    second = p.scale.pow(2) + 0.5 * (p.loc - q.loc).pow(2)
+    return (
+        0.5 * (2 * math.pi * square).log() - (2 * p.scale).log() + second / square - 1
+    )  # fmt: skip
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p, q):
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise NotImplementedError
+    base = kl_divergence(p.base_dist, q.base_dist)
+    extra = len(p.event_shape) - len(p.base_dist.event_shape)
+    return base.sum(tuple(range(-extra, 0))) if extra > 0 else base

@@ -1,0 +1,29 @@
+"""Chi2: the sum of squares of normal numbers."""
+
+from rushlight.distributions import constraints
+from rushlight.distributions.gamma import Gamma
+
+
+class Chi2(Gamma):
+    """The chi-squared distribution: Gamma(df / 2, 1 / 2).
+
+    Args:
+        df: the degrees of freedom.
+
+    >>> torch.distributions.Chi2(3.0).mean
+    tensor(3.)
+    """
+
+    arg_constraints = {"df": constraints.positive}
+
+    def __init__(self, df, validate_args=None):
+        super().__init__(0.5 * df, 0.5, validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution over a larger batch."""
+        return Chi2(self.df.expand(batch_shape), validate_args=False)
+
+    @property
+    def df(self):
+        """The degrees of freedom."""
+        return self.concentration * 2

@@ -1,0 +1,81 @@
+"""Which maps lead from real numbers to where a constraint holds."""
+
+from rushlight.distributions import constraints, transforms
+
+
+class ConstraintRegistry:
+    """Factories of transforms by types of constraints.
+
+    >>> from rushlight.distributions import constraints, transform_to
+    >>> transform_to(constraints.positive)(torch.tensor(0.0))
+    tensor(1.)
+    """
+
+    def __init__(self):
+        self._registry = {}
+
+    def register(self, constraint, factory=None):
+        """Has factory(constraint) make the transform; also as a decorator."""
+        if factory is None:
+            return lambda factory: self.register(constraint, factory)
+        kind = constraint if isinstance(constraint, type) else type(constraint)
+        self._registry[kind] = factory
+        return factory
+
+    def __call__(self, constraint):
+        for kind in type(constraint).__mro__:
+            if kind in self._registry:
+                return self._registry[kind](constraint)
+        raise NotImplementedError(
+            f"Cannot transform {type(constraint).__name__} constraints\nregister a factory for them"
+        )
+
+
+biject_to, transform_to = ConstraintRegistry(), ConstraintRegistry()
+
+
+def _register(factory, *examples):
+    for example in examples:
+        biject_to.register(example, factory)
+        transform_to.register(example, factory)
+
+
+def _between(constraint):
+    low, high = constraint.lower_bound, constraint.upper_bound
+    if (low, high) == (0, 1):
+        return transforms.SigmoidTransform()
+    scale = transforms.AffineTransform(low, high - low)
+    return transforms.ComposeTransform([transforms.SigmoidTransform(), scale])
+
+
+def _inside(registry):
+    def factory(constraint):
+        base = registry(constraint.base_constraint)
+        return transforms.IndependentTransform(base, constraint.reinterpreted_batch_ndims)
+
+    return factory
+
+
+_register(lambda constraint: transforms.identity_transform, constraints.real)
+_register(
+    lambda constraint: transforms.ComposeTransform(
+        [transforms.ExpTransform(), transforms.AffineTransform(constraint.lower_bound, 1)]
+    )
+    if constraint.lower_bound != 0
+    else transforms.ExpTransform(),
+    constraints.positive, constraints.nonnegative,
+)  # fmt: skip
+_register(
+    lambda constraint: transforms.ComposeTransform(
+        [transforms.ExpTransform(), transforms.AffineTransform(constraint.upper_bound, -1)]
+    ),
+    constraints.less_than,
+)
+_register(_between, constraints.interval, constraints.half_open_interval)
+transform_to.register(
+    constraints.lower_cholesky, lambda constraint: transforms.LowerCholeskyTransform()
+)
+for _registry in (biject_to, transform_to):
+    _registry.register(constraints.real_vector, _inside(_registry))
+biject_to.register(constraints.simplex, lambda constraint: transforms.StickBreakingTransform())
+transform_to.register(constraints.simplex, lambda constraint: transforms.SoftmaxTransform())

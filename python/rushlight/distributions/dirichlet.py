@@ -1,0 +1,76 @@
+"""Dirichlet: random shares that add up to 1."""
+
+from rushlight import _C
+from rushlight.distributions import constraints
+from rushlight.distributions.distribution import Distribution
+
+
+class Dirichlet(Distribution):
+    """The distribution of probabilities of K classes.
+
+    Gradients of draws flow through the gamma numbers that the shares are made of: their means are
+    torch's, single ones differ.
+
+    Args:
+        concentration: a positive weight for each class, shape (*, K).
+
+    >>> torch.distributions.Dirichlet(torch.tensor([1.0, 3.0])).mean
+    tensor([0.2500, 0.7500])
+    """
+
+    arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
+    support = constraints.simplex
+    has_rsample = True
+
+    def __init__(self, concentration, validate_args=None):
+        if concentration.dim() < 1:
+            raise ValueError("`concentration` parameter must be at least one-dimensional.")
+        self.concentration = concentration
+        super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args)
+
+    def rsample(self, sample_shape=()):
+        """Draws through which gradients flow."""
+        from rushlight import finfo
+
+        shape = self._extended_shape(sample_shape)
+        drawn = _C._sample_dirichlet(self.concentration.expand(shape))
+        limits = finfo(drawn.dtype)
+        return drawn.clamp(limits.tiny, 1 - limits.eps / 2)
+
+    def log_prob(self, value):
+        """The logarithm of the density at `value`."""
+        self._check_value(value)
+        return (
+            _C.xlogy(self.concentration - 1, value).sum(-1)
+            + _C.lgamma(self.concentration.sum(-1)) - _C.lgamma(self.concentration).sum(-1)
+        )  # fmt: skip
+
+    @property
+    def mean(self):
+        """concentration / its sum"""
+        return self.concentration / self.concentration.sum(-1, True)
+
+    @property
+    def mode(self):
+        """The most probable shares; one class alone where all concentrations are below 1."""
+        from rushlight.nn.functional import one_hot
+
+        above = (self.concentration - 1).clamp(min=0)
+        mode = above / above.sum(-1, True)
+        corner = one_hot(above.argmax(-1), above.shape[-1]).to(mode)
+        return _C.where((self.concentration < 1).all(-1, True), corner, mode)
+
+    @property
+    def variance(self):
+        """The variance of each share."""
+        total = self.concentration.sum(-1, True)
+        return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
+
+    def entropy(self):
+        """The entropy, in nats."""
+        classes, total = self.concentration.size(-1), self.concentration.sum(-1)
+        return (
+            _C.lgamma(self.concentration).sum(-1) - _C.lgamma(total)
+            - (classes - total) * _C.digamma(total)
+            - ((self.concentration - 1) * _C.digamma(self.concentration)).sum(-1)
+        )  # fmt: skip

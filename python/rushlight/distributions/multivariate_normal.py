@@ -1,0 +1,136 @@
+"""MultivariateNormal: normal vectors with a covariance."""
+
+import math
+
+from rushlight import _C
+from rushlight.distributions import constraints
+from rushlight.distributions.distribution import Distribution
+
+
+def _scale_of_precision(precision):
+    # The inverse of a lower factor: factorise with rows and columns backwards.
+    from rushlight.linalg import cholesky, solve_triangular
+
+    flipped = cholesky(precision.flip((-2, -1))).flip((-2, -1)).mT
+    one = _C.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device)
+    return solve_triangular(flipped, one, upper=False)
+
+
+class MultivariateNormal(Distribution):
+    """The normal distribution of vectors.
+
+    Args:
+        loc: the mean, shape (*, n).
+        covariance_matrix: symmetric and positive definite, shape (*, n, n); or
+        precision_matrix: its inverse; or
+        scale_tril: its lower Cholesky factor.
+
+    Raises:
+        ValueError: if not just one of the matrices is given, or it has too few dimensions.
+
+    >>> made = torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2))
+    >>> made.log_prob(torch.zeros(2))
+    tensor(-1.8379)
+    """
+
+    arg_constraints = {
+        "loc": constraints.real_vector,
+        "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }
+    support = constraints.real_vector
+    has_rsample = True
+
+    def __init__(
+        self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None,
+        validate_args=None,
+    ):  # fmt: skip
+        from rushlight.functional import broadcast_shapes
+        from rushlight.linalg import cholesky
+
+        if loc.dim() < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        given = {
+            "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix,
+            "scale_tril": scale_tril,
+        }  # fmt: skip
+        given = {name: value for name, value in given.items() if value is not None}
+        if len(given) != 1:
+            raise ValueError(
+                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be "
+                "specified."
+            )
+        ((name, matrix),) = given.items()
+        if matrix.dim() < 2:
+            title = "scale_tril matrix" if name == "scale_tril" else name
+            raise ValueError(
+                f"{title} must be at least two-dimensional, with optional leading batch dimensions"
+            )
+        batch = tuple(broadcast_shapes(matrix.shape[:-2], loc.shape[:-1]))
+        self.loc = loc.expand((*batch, -1))
+        setattr(self, name, matrix.expand((*batch, -1, -1)))
+        super().__init__(batch, self.loc.shape[-1:], validate_args)
+        if name == "scale_tril":
+            self._factor = matrix
+        elif name == "covariance_matrix":
+            self._factor = cholesky(matrix)
+        else:
+            self._factor = _scale_of_precision(matrix)
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution over a larger batch; its matrix need not be copied."""
+        made = super().expand(batch_shape)
+        made._factor = self._factor
+        return made
+
+    def __getattr__(self, name):  # the matrices that were not given
+        if name not in ("scale_tril", "covariance_matrix", "precision_matrix"):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        factor = self.__dict__["_factor"]
+        full = tuple(self._batch_shape) + tuple(self._event_shape) * 2
+        if name == "scale_tril":
+            return factor.expand(full)
+        if name == "covariance_matrix":
+            return _C.matmul(factor, factor.mT).expand(full)
+        from rushlight._matrices import cholesky_inverse
+
+        return cholesky_inverse(factor).expand(full)
+
+    @property
+    def mean(self):
+        """loc"""
+        return self.loc
+
+    mode = mean
+
+    @property
+    def variance(self):
+        """The diagonal of the covariance."""
+        variance = self._factor.pow(2).sum(-1)
+        return variance.expand(tuple(self._batch_shape) + tuple(self._event_shape))
+
+    def rsample(self, sample_shape=()):
+        """Draws as loc + scale_tril @ noise."""
+        shape = self._extended_shape(sample_shape)
+        like = {"dtype": self.loc.dtype, "device": self.loc.device}
+        noise = _C.normal(_C.zeros(shape, **like), _C.ones(shape, **like))
+        return self.loc + _C.matmul(self._factor, noise.unsqueeze(-1)).squeeze(-1)
+
+    def _log_root_of_determinant(self):
+        return self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
+    def log_prob(self, value):
+        """The logarithm of the density at `value`."""
+        from rushlight.linalg import solve_triangular
+
+        self._check_value(value)
+        off = (value - self.loc).unsqueeze(-1)
+        squares = solve_triangular(self._factor, off, upper=False).squeeze(-1).pow(2).sum(-1)
+        constant = self._event_shape[0] * math.log(2 * math.pi)
+        return -0.5 * (constant + squares) - self._log_root_of_determinant()
+
+    def entropy(self):
+        """The entropy, in nats."""
+        constant = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi))
+        return (constant + self._log_root_of_determinant()).expand(self._batch_shape)

@@ -1,0 +1,71 @@
+"""NegativeBinomial: successes before a number of failures."""
+
+from rushlight import _C
+from rushlight._modes import no_grad
+from rushlight.distributions import constraints
+from rushlight.distributions.bernoulli import OfProbability
+from rushlight.distributions.distribution import broadcast_all
+from rushlight.nn.functional import logsigmoid
+
+
+class NegativeBinomial(OfProbability):
+    """The number of successes before total_count failures.
+
+    Args:
+        total_count: how many failures end it; it need not be a whole number.
+        probs: the probability of a success, or
+        logits: its logarithm of odds.
+
+    >>> torch.distributions.NegativeBinomial(3.0, 0.5).mean
+    tensor(3.)
+    """
+
+    arg_constraints = {
+        "total_count": constraints.greater_than_eq(0),
+        "probs": constraints.half_open_interval(0.0, 1.0),
+        "logits": constraints.real,
+    }
+    support = constraints.nonnegative_integer
+
+    def __init__(self, total_count, probs=None, logits=None, validate_args=None):
+        given = probs if probs is not None else logits
+        if given is not None:
+            self.total_count, given = broadcast_all(total_count, given)
+            self.total_count = self.total_count.type_as(given)
+        super().__init__(
+            given if probs is not None else None,
+            given if logits is not None else None,
+            validate_args,
+        )
+
+    @property
+    def mean(self):
+        """n p / (1 - p)"""
+        return self.total_count * self.logits.exp()
+
+    @property
+    def mode(self):
+        """The most probable count."""
+        return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0)
+
+    @property
+    def variance(self):
+        """n p / (1 - p)^2"""
+        return self.mean / (-self.logits).sigmoid()
+
+    def sample(self, sample_shape=()):
+        """Drawn counts: of a Poisson distribution whose rate is a gamma number."""
+        from rushlight import finfo
+
+        shape = self._extended_shape(sample_shape)
+        with no_grad():
+            rate = _C._standard_gamma(self.total_count.expand(shape)) / (-self.logits).exp()
+            return _C.poisson(rate.clamp(min=finfo(rate.dtype).tiny))
+
+    def log_prob(self, value):
+        """The logarithm of the probability of `value`."""
+        self._check_value(value)
+        terms = self.total_count * logsigmoid(-self.logits) + value * logsigmoid(self.logits)
+        total = self.total_count + value
+        ways = _C.lgamma(total) - _C.lgamma(1.0 + value) - _C.lgamma(self.total_count)
+        return terms + ways.masked_fill(total == 0, 0)

@@ -1,0 +1,47 @@
+"""Poisson: how often something happens that happens at a constant rate."""
+
+from rushlight import _C
+from rushlight._modes import no_grad
+from rushlight.distributions import constraints
+from rushlight.distributions.distribution import Distribution, broadcast_all
+
+
+class Poisson(Distribution):
+    """The Poisson distribution.
+
+    Args:
+        rate: how many events are expected.
+
+    >>> torch.distributions.Poisson(2.0).log_prob(torch.tensor(0.0))
+    tensor(-2.)
+    """
+
+    arg_constraints = {"rate": constraints.nonnegative}
+    support = constraints.nonnegative_integer
+
+    def __init__(self, rate, validate_args=None):
+        (self.rate,) = broadcast_all(rate)
+        super().__init__(self.rate.shape, validate_args=validate_args)
+
+    @property
+    def mean(self):
+        """rate"""
+        return self.rate
+
+    variance = mean
+
+    @property
+    def mode(self):
+        """The most probable count."""
+        return self.rate.floor()
+
+    def sample(self, sample_shape=()):
+        """Drawn counts."""
+        with no_grad():
+            return _C.poisson(self.rate.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value):
+        """The logarithm of the probability of `value`."""
+        self._check_value(value)
+        rate, value = broadcast_all(self.rate, value)
+        return value.xlogy(rate) - rate - (value + 1).lgamma()

@@ -1,0 +1,71 @@
+"""Uniform: the same density between two bounds."""
+
+from rushlight import _C
+from rushlight.distributions import constraints
+from rushlight.distributions.distribution import Distribution, broadcast_all
+
+
+class Uniform(Distribution):
+    """The same density everywhere between two bounds.
+
+    Args:
+        low: the lower bound, included.
+        high: the upper bound.
+
+    >>> torch.distributions.Uniform(0.0, 2.0).log_prob(torch.tensor(1.0))
+    tensor(-0.6931)
+    """
+
+    arg_constraints = {"low": constraints.real, "high": constraints.real}
+    has_rsample = True
+
+    def __init__(self, low, high, validate_args=None):
+        self.low, self.high = broadcast_all(low, high)
+        super().__init__(self.low.shape, validate_args=validate_args)
+        if self._validate_args:
+            self._check_parameter("low", constraints.less_than(self.high))
+
+    @property
+    def support(self):
+        """From low to high."""
+        return constraints.interval(self.low, self.high)
+
+    @property
+    def mean(self):
+        """The middle."""
+        return (self.high + self.low) / 2
+
+    @property
+    def mode(self):
+        """NaN: no value is more probable than others."""
+        return float("nan") * self.high
+
+    @property
+    def variance(self):
+        """(high - low)^2 / 12"""
+        return (self.high - self.low).pow(2) / 12
+
+    def rsample(self, sample_shape=()):
+        """Draws as low + (high - low) * noise."""
+        shape = self._extended_shape(sample_shape)
+        noise = _C.rand(shape, dtype=self.low.dtype, device=self.low.device)
+        return self.low + noise * (self.high - self.low)
+
+    def log_prob(self, value):
+        """The logarithm of the density at `value`."""
+        self._check_value(value)
+        inside = (self.low <= value) & (self.high > value)
+        return _C.log(inside.type_as(self.low)) - _C.log(self.high - self.low)
+
+    def cdf(self, value):
+        """The probability of a draw up to `value`."""
+        self._check_value(value)
+        return ((value - self.low) / (self.high - self.low)).clamp(0, 1)
+
+    def icdf(self, value):
+        """The value up to which a draw lies with this probability."""
+        return value * (self.high - self.low) + self.low
+
+    def entropy(self):
+        """The entropy, in nats."""
+        return _C.log(self.high - self.low)
