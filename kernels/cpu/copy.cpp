@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "../parallel.h"
+#include "transpose.h"
 
 namespace rushlight {
 namespace {
@@ -108,20 +109,37 @@ void run(const Plan& p, const View& out, const View& in) {
   });
 }
 
-// Two dimensions whose dense directions differ: in tiles, so that both sides stay in cache.
+// The dimension along which the input is dense, where that is another than the output's; or 0.
+int across(const Plan& p) {
+  if (p.out[0] != 1 || p.in[0] == 1) return 0;
+  for (int d = 1; d < p.rank; ++d)
+    if (p.in[d] == 1) return d;
+  return 0;
+}
+
+// A matrix for each position of the other dimensions, in strips of the output's rows.
 template <class S>
-void transpose(const Plan& p, S* out, const S* in) {
-  constexpr std::int64_t kTile = 32;
-  const std::int64_t rows = p.sizes[1], columns = p.sizes[0];
-  parallel_for((rows + kTile - 1) / kTile, std::max<std::int64_t>(1, 1024 / columns),
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t r0 = begin * kTile; r0 < std::min(rows, end * kTile);
-                      r0 += kTile)
-                   for (std::int64_t c0 = 0; c0 < columns; c0 += kTile)
-                     for (std::int64_t r = r0; r < std::min(rows, r0 + kTile); ++r)
-                       for (std::int64_t c = c0; c < std::min(columns, c0 + kTile); ++c)
-                         out[r * p.out[1] + c * p.out[0]] = in[r * p.in[1] + c * p.in[0]];
-               });
+void transpose_all(const Plan& p, int dense, S* out, const S* in) {
+  constexpr std::int64_t kStrip = 64;
+  const std::int64_t rows = p.sizes[0], columns = p.sizes[dense];
+  const std::int64_t strips = (columns + kStrip - 1) / kStrip;
+  std::int64_t matrices = 1;
+  for (int d = 1; d < p.rank; ++d) matrices *= d == dense ? 1 : p.sizes[d];
+  const std::int64_t grain =
+      std::max<std::int64_t>(1, (1 << 15) / (rows * std::min(columns, kStrip)));
+  parallel_for(matrices * strips, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (; begin < end; ++begin) {
+      const std::int64_t first = begin % strips * kStrip;
+      std::int64_t rest = begin / strips, o = first * p.out[dense], i = first;
+      for (int d = 1; d < p.rank; ++d) {
+        if (d == dense) continue;
+        o += rest % p.sizes[d] * p.out[d];
+        i += rest % p.sizes[d] * p.in[d];
+        rest /= p.sizes[d];
+      }
+      transpose(in + i, p.in[0], rows, std::min(kStrip, columns - first), out + o, p.out[dense]);
+    }
+  });
 }
 
 void copy(const View& out, const View& in) {
@@ -141,8 +159,8 @@ void copy(const View& out, const View& in) {
   }
   if (out.dtype == in.dtype) {
     return dispatch_size(out.dtype, [&]<class S>(Type<S>) {
-      if (p.rank == 2 && p.out[0] == 1 && p.in[0] != 1 && p.in[1] == 1)
-        return transpose<S>(p, out.as<S>(), in.as<const S>());
+      if (const int dense = across(p))
+        return transpose_all(p, dense, out.as<S>(), in.as<const S>());
       for_each_row(p, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
         S* to = out.as<S>() + o;
         const S* from = in.as<const S>() + i;

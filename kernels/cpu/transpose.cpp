@@ -1,55 +1,115 @@
-// The 8 x 8 transpose behind transpose.h: three rounds that exchange off-diagonal blocks. Vectors
-// of 32 bytes are native to two of the clones, and moving data gains nothing from wider ones.
+// The square blocks behind transpose.h: log2(n) rounds that zip the rows of the upper half with
+// those of the lower one. A changer must know: a power of two between rows puts them all into one
+// set of the nearest cache, so each line is read whole and written whole, by way of a tile.
 #include "transpose.h"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "../host_device.h"
 
 namespace rushlight {
 namespace {
 
-using Floats = float __attribute__((vector_size(32), aligned(4), may_alias));
-using Ints = int __attribute__((vector_size(32)));
-constexpr std::int64_t kLanes = 8;
+using Index = std::int64_t;
 
-template <int D>
-[[gnu::always_inline]] inline void swap_blocks(Floats* t) {
-  constexpr auto lo = [](int i) { return i & D ? 8 + i - D : i; };
-  constexpr auto hi = [](int i) { return i & D ? 8 + i : i + D; };
-  const auto mask = [](auto f) { return Ints{f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7)}; };
-#pragma GCC unroll 8
-  for (int i = 0; i < 8; ++i) {
-    if (i & D) continue;
-    const Floats a = t[i], b = t[i + D];
-    t[i] = __builtin_shuffle(a, b, mask(lo));
-    t[i + D] = __builtin_shuffle(a, b, mask(hi));
-  }
+template <class S>  // rows and columns of a block; of 32 bytes where zipping crosses few lanes
+inline constexpr Index kBlock = sizeof(S) == 1   ? 16
+                                : sizeof(S) == 8 ? 4
+                                                 : 8;
+template <class S>
+inline constexpr Index kTile = 64 / sizeof(S);
+
+template <class S>
+struct Row {
+  using type __attribute__((vector_size(kBlock<S> * sizeof(S)), aligned(1), may_alias)) = S;
+};
+
+template <class S>
+[[gnu::always_inline]] inline void zip(typename Row<S>::type* t) {
+  using Vector = typename Row<S>::type;
+  constexpr int n = int(kBlock<S>), half = n / 2;
+  [&]<int... k>(std::integer_sequence<int, k...>) {
+    Vector zipped[n];
+#pragma GCC unroll 16
+    for (int i = 0; i < half; ++i) {
+      const Vector a = t[i], b = t[i + half];
+      zipped[2 * i] = __builtin_shufflevector(a, b, (k / 2 + k % 2 * n)...);
+      zipped[2 * i + 1] = __builtin_shufflevector(a, b, (half + k / 2 + k % 2 * n)...);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < n; ++i) t[i] = zipped[i];
+  }(std::make_integer_sequence<int, n>{});
+}
+
+template <class S>
+[[gnu::always_inline]] inline void block(const S* src, Index lds, S* dst, Index ldd) {
+  using Vector = typename Row<S>::type;
+  constexpr int n = int(kBlock<S>);
+  Vector t[n];
+#pragma GCC unroll 16
+  for (int i = 0; i < n; ++i) t[i] = *reinterpret_cast<const Vector*>(src + i * lds);
+#pragma GCC unroll 4
+  for (int round = 1; round < n; round *= 2) zip<S>(t);
+#pragma GCC unroll 16
+  for (int i = 0; i < n; ++i) *reinterpret_cast<Vector*>(dst + i * ldd) = t[i];
+}
+
+template <class S>
+[[gnu::always_inline]] inline void blocks(const S* src, Index lds, Index rows, Index cols, S* dst,
+                                          Index ldd) {
+  constexpr Index n = kBlock<S>;
+  const Index whole_rows = rows / n * n, whole_cols = cols / n * n;
+  for (Index c = 0; c < whole_cols; c += n)
+    for (Index r = 0; r < whole_rows; r += n) block(src + r * lds + c, lds, dst + c * ldd + r, ldd);
+  for (Index c = 0; c < cols; ++c)
+    for (Index r = c < whole_cols ? whole_rows : 0; r < rows; ++r)
+      dst[c * ldd + r] = src[r * lds + c];
+}
+
+// n rows or columns without a gap on their dense side, as the channels of an image: a constant,
+// so that gcc zips or unzips whole vectors.
+template <class S, int n>
+[[gnu::always_inline]] inline void join(const S* __restrict src, Index lds, Index cols,
+                                        S* __restrict dst) {
+  for (Index c = 0; c < cols; ++c)
+    for (int r = 0; r < n; ++r) dst[c * n + r] = src[r * lds + c];
+}
+template <class S, int n>
+[[gnu::always_inline]] inline void part(const S* __restrict src, Index rows, S* __restrict dst,
+                                        Index ldd) {
+  for (Index r = 0; r < rows; ++r)
+    for (int c = 0; c < n; ++c) dst[c * ldd + r] = src[r * n + c];
 }
 
 }  // namespace
 
-CLONES void transpose(const float* src, std::int64_t lds, std::int64_t rows, std::int64_t cols,
-                      float* dst, std::int64_t ldd) {
-  for (std::int64_t c = 0; c < cols; c += kLanes)
-    for (std::int64_t r = 0; r < rows; r += kLanes) {
-      const std::int64_t nr = std::min(kLanes, rows - r), nc = std::min(kLanes, cols - c);
-      if (nr == kLanes && nc == kLanes) {
-        Floats t[kLanes];
-#pragma GCC unroll 8
-        for (int i = 0; i < kLanes; ++i)
-          t[i] = *reinterpret_cast<const Floats*>(src + (r + i) * lds + c);
-        swap_blocks<4>(t);
-        swap_blocks<2>(t);
-        swap_blocks<1>(t);
-#pragma GCC unroll 8
-        for (int i = 0; i < kLanes; ++i) *reinterpret_cast<Floats*>(dst + (c + i) * ldd + r) = t[i];
-      } else {
-        for (std::int64_t i = 0; i < nc; ++i)
-          for (std::int64_t j = 0; j < nr; ++j)
-            dst[(c + i) * ldd + r + j] = src[(r + j) * lds + c + i];
-      }
+template <class S>
+CLONES void transpose(const S* src, Index lds, Index rows, Index cols, S* dst, Index ldd) {
+  if (rows == 2 && ldd == 2) return join<S, 2>(src, lds, cols, dst);
+  if (rows == 3 && ldd == 3) return join<S, 3>(src, lds, cols, dst);
+  if (rows == 4 && ldd == 4) return join<S, 4>(src, lds, cols, dst);
+  if (cols == 2 && lds == 2) return part<S, 2>(src, rows, dst, ldd);
+  if (cols == 3 && lds == 3) return part<S, 3>(src, rows, dst, ldd);
+  if (cols == 4 && lds == 4) return part<S, 4>(src, rows, dst, ldd);
+  constexpr Index n = kTile<S>;
+  if (rows < n || cols < n) return blocks(src, lds, rows, cols, dst, ldd);
+  alignas(64) S tile[n * n];
+  const Index whole_rows = rows / n * n, whole_cols = cols / n * n;
+  for (Index r = 0; r < whole_rows; r += n)
+    for (Index c = 0; c < whole_cols; c += n) {
+      blocks(src + r * lds + c, lds, n, n, tile, n);
+      for (Index i = 0; i < n; ++i) std::memcpy(dst + (c + i) * ldd + r, tile + i * n, 64);
     }
+  blocks(src + whole_cols, lds, whole_rows, cols - whole_cols, dst + whole_cols * ldd, ldd);
+  blocks(src + whole_rows * lds, lds, rows - whole_rows, cols, dst + whole_rows, ldd);
 }
+
+template void transpose(const float*, Index, Index, Index, float*, Index);
+template void transpose(const std::uint8_t*, Index, Index, Index, std::uint8_t*, Index);
+template void transpose(const std::uint16_t*, Index, Index, Index, std::uint16_t*, Index);
+template void transpose(const std::uint32_t*, Index, Index, Index, std::uint32_t*, Index);
+template void transpose(const std::uint64_t*, Index, Index, Index, std::uint64_t*, Index);
 
 }  // namespace rushlight
