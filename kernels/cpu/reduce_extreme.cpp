@@ -13,39 +13,111 @@ bool beats(C a, C b, bool largest) {  // strictly: equals do not beat
   return largest ? a > b : a < b;
 }
 
+// The place of the first element of n that is as good as the best of them.
+template <class T>
+CLONES std::int64_t place_of(const T* x, std::int64_t n, Compute<T> best) {
+  constexpr std::int64_t kPiece = 64;
+  const bool is_nan = best != best;
+  std::int64_t i = 0;
+  for (; i + kPiece <= n; i += kPiece) {
+    int found = 0;
+    for (int k = 0; k < kPiece; ++k) {
+      const Compute<T> v = load(x + i + k);
+      found |= is_nan ? v != v : v == best;
+    }
+    if (found) break;
+  }
+  for (;; ++i)
+    if (const Compute<T> v = load(x + i); i + 1 == n || (is_nan ? v != v : v == best)) return i;
+}
+
+// One row of n elements: whole blocks are passed over at full speed.
+template <class T>
+void row(bool largest, const T* x, std::int64_t stride, std::int64_t n, const Job& job,
+         Patience& patience, T* value, std::int64_t* place) {
+  const Extreme<T, true> maximum(job, 0);
+  const Extreme<T, false> minimum(job, 0);
+  Compute<T> best = load(x);
+  std::int64_t where = 0;
+  for (std::int64_t i = 0; i < n; i += kBlock) {
+    const std::int64_t m = std::min<std::int64_t>(kBlock, n - i);
+    patience.done(m);
+    if (stride == 1 && m >= kFewLanes) {
+      const Compute<T> found =
+          largest ? dense_run(x + i, m, maximum) : dense_run(x + i, m, minimum);
+      if (!beats(found, best, largest)) continue;
+      where = i + place_of(x + i, m, found);
+      best = load(x + where);
+      continue;
+    }
+    for (std::int64_t k = i; k < i + m; ++k) {
+      const Compute<T> v = load(x + k * stride);
+      if (beats(v, best, largest)) best = v, where = k;
+    }
+  }
+  store(value, best);
+  *place = where;
+}
+
 template <class T>
 void rows(bool largest, const View& values, const View& indices, const Job& job, std::int64_t n,
           std::int64_t stride, const Axes& to_indices) {
-  using C = Compute<T>;
   parallel_for(job.kept.numel, std::max<std::int64_t>(1, (1 << 15) / n),
                [&](std::int64_t from, std::int64_t to) {
                  Place at(job.kept, 0, from), index_at(to_indices, 0, from);
-                 const Extreme<T, true> maximum(job, 0);
-                 const Extreme<T, false> minimum(job, 0);
                  Patience patience;
-                 for (; from < to; ++from, at.next(job.kept, 0), index_at.next(to_indices, 0)) {
-                   const T* const row = static_cast<const T*>(job.in) + at.offset;
-                   C best = load(row);
-                   std::int64_t where = 0;
-                   for (std::int64_t i = 0; i < n;
-                        i += kBlock) {  // whole blocks are passed over at full speed
-                     const std::int64_t m = std::min<std::int64_t>(kBlock, n - i);
+                 for (; from < to; ++from, at.next(job.kept, 0), index_at.next(to_indices, 0))
+                   row(largest, static_cast<const T*>(job.in) + at.offset, stride, n, job, patience,
+                       values.as<T>() + at.out, indices.as<std::int64_t>() + index_at.out);
+               });
+}
+
+// Places are counted in numbers as wide as the elements, so that gcc compares and selects in one
+// kind of vector.
+template <class T>
+using PlaceOf = std::conditional_t<sizeof(Compute<T>) == 8, std::int64_t, std::int32_t>;
+
+template <bool kLargest, class T>
+CLONES void take_row(const T* __restrict x, int n, PlaceOf<T> number, Compute<T>* __restrict best,
+                     PlaceOf<T>* __restrict where) {
+  using C = Compute<T>;
+  for (int k = 0; k < n; ++k) {
+    const C v = load(x + k), b = best[k];
+    bool wins = kLargest ? v > b : v < b;
+    if constexpr (std::is_floating_point_v<C>) wins |= (v != v) & (b == b);
+    best[k] = wins ? v : b;
+    where[k] = wins ? number : where[k];
+  }
+}
+
+// The same for rows whose elements lie far apart and whose neighbours lie side by side.
+template <class T>
+void columns(bool largest, const View& values, const View& indices, const Job& job, std::int64_t n,
+             std::int64_t stride, const Axes& to_indices) {
+  const std::int64_t width = job.kept.axis[0].size;
+  const std::int64_t pieces = (width + kColumns - 1) / kColumns;
+  parallel_for(job.kept.numel / width * pieces,
+               std::max<std::int64_t>(1, (1 << 15) / (n * std::min<std::int64_t>(width, kColumns))),
+               [&](std::int64_t from, std::int64_t to) {
+                 Compute<T> best[kColumns];
+                 PlaceOf<T> where[kColumns];
+                 Patience patience;
+                 for (; from < to; ++from) {
+                   const std::int64_t first = from % pieces * kColumns;
+                   const int m = static_cast<int>(std::min<std::int64_t>(kColumns, width - first));
+                   Place at(job.kept, 0, from / pieces * width + first);
+                   Place index_at(to_indices, 0, from / pieces * width + first);
+                   const T* const x = static_cast<const T*>(job.in) + at.offset;
+                   for (int k = 0; k < m; ++k) best[k] = load(x + k), where[k] = 0;
+                   for (std::int64_t i = 1; i < n; ++i) {
+                     (largest ? take_row<true, T> : take_row<false, T>)(x + i * stride, m,
+                                                                        PlaceOf<T>(i), best, where);
                      patience.done(m);
-                     if (stride == 1 && m >= kLanes) {
-                       const C found = largest ? dense_run(row + i, m, maximum)
-                                               : dense_run(row + i, m, minimum);
-                       if (!beats(found, best, largest)) continue;
-                     }
-                     for (std::int64_t k = i; k < i + m; ++k) {
-                       const C x = load(row + k * stride);
-                       if (beats(x, best, largest)) {
-                         best = x;
-                         where = k;
-                       }
-                     }
                    }
-                   store(values.as<T>() + at.out, best);
-                   indices.as<std::int64_t>()[index_at.out] = where;
+                   for (int k = 0; k < m; ++k, at.next(job.kept, 0), index_at.next(to_indices, 0)) {
+                     store(values.as<T>() + at.out, best[k]);
+                     indices.as<std::int64_t>()[index_at.out] = where[k];
+                   }
                  }
                });
 }
@@ -65,7 +137,10 @@ void extreme(bool largest, const View& values, const View& indices, const View& 
   }
   const std::int64_t n = in.rank ? in.sizes[dim] : 1, stride = in.rank ? in.strides[dim] : 1;
   dispatch_all(in.dtype, [&]<class T>(Type<T>) {
-    rows<T>(largest, values, indices, job, n, stride, to_indices);
+    const bool side_by_side = stride != 1 && job.kept.rank && job.kept.axis[0].stride == 1 &&
+                              job.kept.axis[0].size >= kFewLanes &&
+                              n <= std::numeric_limits<std::int32_t>::max();
+    (side_by_side ? columns<T> : rows<T>)(largest, values, indices, job, n, stride, to_indices);
   });
 }
 

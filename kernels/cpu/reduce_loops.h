@@ -17,11 +17,14 @@ struct Axes {
   int rank = 0;
   Axis axis[kMaxRank];  // innermost first
   std::int64_t numel = 1;
-  // Sorted by stride, neighbours merged.
+  // Sorted by stride, neighbours merged. What repeats (stride 0) is outermost: runs stay dense.
   void add(Axis a) {
     numel *= a.size;
     int at = rank++;
-    for (; at > 0 && axis[at - 1].stride > a.stride; --at) axis[at] = axis[at - 1];
+    const auto farther = [&](const Axis& b) {
+      return a.stride && (b.stride > a.stride || !b.stride);
+    };
+    for (; at > 0 && farther(axis[at - 1]); --at) axis[at] = axis[at - 1];
     axis[at] = a;
   }
   void merge() {
@@ -79,35 +82,64 @@ struct Job {
   }
 };
 
-inline constexpr int kLanes = 64, kBlock = 2048, kColumns = 256, kRows = 64;
+// kFewLanes: of a loop of 16 or fewer gcc would make single numbers.
+inline constexpr int kLanes = 64, kFewLanes = 32, kBlock = 2048, kColumns = 1024, kRows = 64;
 
-// One run of elements, `n` of them at most kBlock, into one lane value.
-template <class P, class T>
-inline typename P::Lane run_of(const T* x, std::int64_t n, const P& p) {
-  using Lane = typename P::Lane;
-  if (n < kLanes) {
-    Lane all = P::start();
-    for (std::int64_t i = 0; i < n; ++i) all = p.step(all, load(x + i));
-    return all;
-  }
-  Lane lanes[kLanes];
-  for (int k = 0; k < kLanes; ++k) lanes[k] = P::start();
+// n >= N. What is left over is taken by the last lanes, from the last N elements: a loop of any
+// other length would write single lanes, for which the next read of a whole vector waits.
+template <int N, class P, class T>
+[[gnu::always_inline]] inline typename P::Lane run_in_lanes(const T* x, std::int64_t n,
+                                                            const P& p) {
+  typename P::Lane lanes[N];
+  for (int k = 0; k < N; ++k) lanes[k] = P::start();
   std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int k = 0; k < kLanes; ++k) lanes[k] = p.step(lanes[k], load(x + i + k));
-  for (int k = 0; i + k < n; ++k) lanes[k] = p.step(lanes[k], load(x + i + k));
-  for (int half = kLanes / 2; half; half /= 2)
+  for (; i + N <= n; i += N)
+    for (int k = 0; k < N; ++k) lanes[k] = p.step(lanes[k], load(x + i + k));
+  const T* const last = x + n - N;
+  for (int k = 0; k < N; ++k) {
+    const typename P::Lane taken = p.step(lanes[k], load(last + k));
+    lanes[k] = k >= N - int(n - i) ? taken : lanes[k];
+  }
+  for (int half = N / 2; half; half /= 2)
     for (int k = 0; k < half; ++k) lanes[k] = P::join(lanes[k], lanes[k + half]);
   return lanes[0];
+}
+// One run of elements, `n` of them at most kBlock, into one lane value. Inlined always: the clones
+// would call the copy for the oldest processors.
+template <class P, class T>
+[[gnu::always_inline]] inline typename P::Lane run_of(const T* x, std::int64_t n, const P& p) {
+  if (n >= 16 * kLanes) return run_in_lanes<kLanes>(x, n, p);
+  if (n >= kFewLanes) return run_in_lanes<kFewLanes>(x, n, p);
+  typename P::Lane all = P::start();
+  for (std::int64_t i = 0; i < n; ++i) all = p.step(all, load(x + i));
+  return all;
 }
 template <class P, class T>
 CLONES typename P::Lane cloned_run(const T* x, std::int64_t n, const P p) {
   return run_of(x, n, p);
 }
+// `count` rows into the lanes of n outputs, which are read and written once for four of them.
+inline constexpr int kTogether = 4;
 template <class P, class T>
-CLONES void cloned_row(typename P::Lane* __restrict lanes, const T* __restrict x, int n,
-                       const P p) {
-  for (int k = 0; k < n; ++k) lanes[k] = p.step(lanes[k], load(x + k));
+[[gnu::always_inline]] inline void rows_of(typename P::Lane* __restrict lanes, const T* const* rows,
+                                           int count, int n, const Job& job, std::int64_t output) {
+  const auto policy = [&](int k) { return P(job, output + (P::kCentered ? k : 0)); };
+  if (count == kTogether) {
+    const T *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
+    for (int k = 0; k < n; ++k) {
+      const P p = policy(k);
+      const auto half = p.step(p.step(lanes[k], load(a + k)), load(b + k));
+      lanes[k] = p.step(p.step(half, load(c + k)), load(d + k));
+    }
+    return;
+  }
+  for (int r = 0; r < count; ++r)
+    for (int k = 0; k < n; ++k) lanes[k] = policy(k).step(lanes[k], load(rows[r] + k));
+}
+template <class P, class T>
+CLONES void cloned_rows(typename P::Lane* lanes, const T* const* rows, int count, int n,
+                        const Job& job, std::int64_t output) {
+  rows_of<P>(lanes, rows, count, n, job, output);
 }
 // Three copies for three instruction sets only where reductions are hot: they cost compile time.
 template <class P, class T>
@@ -120,13 +152,14 @@ typename P::Lane dense_run(const T* x, std::int64_t n, const P& p) {
   else
     return run_of(x, n, p);
 }
+
 template <class P, class T>
-void dense_row(typename P::Lane* lanes, const T* x, int n, const P& p) {
-  if constexpr (kCloned<P, T>) {
-    cloned_row<P>(lanes, x, n, p);
-  } else {
-    for (int k = 0; k < n; ++k) lanes[k] = p.step(lanes[k], load(x + k));
-  }
+void add_rows(typename P::Lane* lanes, const T* const* rows, int count, int n, const Job& job,
+              std::int64_t output) {
+  if constexpr (kCloned<P, T>)
+    cloned_rows<P>(lanes, rows, count, n, job, output);
+  else
+    rows_of<P>(lanes, rows, count, n, job, output);
 }
 
 template <class P, class T>
@@ -187,13 +220,12 @@ void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int6
       patience.done(kRows * n);
       std::fill_n(lanes, n, P::start());
       const std::int64_t end = std::min(last, i + kRows);
-      for (; i < end; ++i, row.next(job.reduced, 0)) {
-        if constexpr (P::kCentered) {
-          for (int k = 0; k < n; ++k)
-            lanes[k] = P(job, o + k).step(lanes[k], load(base + row.offset + k));
-        } else {
-          dense_row<P>(lanes, base + row.offset, n, P(job, o));
-        }
+      while (i < end) {
+        const T* rows[kTogether];
+        const int held = static_cast<int>(std::min<std::int64_t>(kTogether, end - i));
+        for (int r = 0; r < held; ++r, row.next(job.reduced, 0)) rows[r] = base + row.offset;
+        add_rows<P>(lanes, rows, held, n, job, o);
+        i += held;
       }
       for (int k = 0; k < n; ++k) to_totals[k] = P::join_total(to_totals[k], lanes[k]);
     }
@@ -214,8 +246,7 @@ void run(const Job& job, Finish&& finish) {
   };
   constexpr std::int64_t grain = 1 << 15;
   const int threads = num_threads();
-  if (threads > 1 && outputs < 4 * threads * (by_row ? kColumns : 1) &&
-      count * outputs > 2 * grain) {
+  if (threads > 1 && outputs < threads * (by_row ? kColumns : 4) && count * outputs > 2 * grain) {
     const std::int64_t pieces = std::min<std::int64_t>(64, count * outputs / grain);
     std::vector<Sum> sums(static_cast<std::size_t>(pieces * outputs));
     parallel_for(pieces, 1, [&](std::int64_t a, std::int64_t b) {
@@ -232,9 +263,9 @@ void run(const Job& job, Finish&& finish) {
   }
   const std::int64_t each = std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, count));
   parallel_for(outputs, each, [&](std::int64_t from, std::int64_t to) {
-    Sum sums[4 * kColumns];
-    for (std::int64_t o = from; o < to; o += 4 * kColumns) {
-      const std::int64_t end = std::min<std::int64_t>(to, o + 4 * kColumns);
+    Sum sums[kColumns];
+    for (std::int64_t o = from; o < to; o += kColumns) {
+      const std::int64_t end = std::min<std::int64_t>(to, o + kColumns);
       totals(o, end, 0, count, sums);
       finish(o, sums, end - o);
     }

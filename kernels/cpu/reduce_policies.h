@@ -3,6 +3,7 @@
 #pragma once
 #include <cmath>
 
+#include "../math.h"
 #include "reduce_loops.h"
 
 namespace rushlight::reduction {
@@ -28,7 +29,6 @@ struct Sum : Plain {
 
 template <class T>
 struct NanSum : Sum<T> {
-  static constexpr bool kHot = false;
   using Sum<T>::Sum;
   using Lane = typename Sum<T>::Lane;
   Lane step(Lane a, Compute<T> x) const { return a + (x == x ? x : Lane(0)); }
@@ -36,7 +36,6 @@ struct NanSum : Sum<T> {
 
 template <class T>
 struct AbsoluteSum : Sum<T> {
-  static constexpr bool kHot = false;
   using Sum<T>::Sum;
   using Lane = typename Sum<T>::Lane;
   Lane step(Lane a, Compute<T> x) const { return a + std::fabs(x); }
@@ -71,12 +70,11 @@ template <class T>
 struct Exponentials : Deviation<T> {
   using Deviation<T>::Deviation;
   using Lane = typename Sum<T>::Lane;
-  Lane step(Lane a, Compute<T> x) const { return a + std::exp(x - this->center); }
+  Lane step(Lane a, Compute<T> x) const { return a + exp(x - this->center); }
 };
 
 template <class T>
 struct Product : Sum<T> {
-  static constexpr bool kHot = false;
   using Sum<T>::Sum;
   using Lane = typename Sum<T>::Lane;
   using Total = typename Sum<T>::Total;
@@ -89,7 +87,7 @@ struct Product : Sum<T> {
 template <class T>
 struct Count : Plain {
   using Plain::Plain;
-  using Lane = std::int64_t;
+  using Lane = std::conditional_t<sizeof(Compute<T>) == 8, std::int64_t, std::int32_t>;
   using Total = std::int64_t;
   static Lane start() { return 0; }
   Lane step(Lane a, Compute<T> x) const { return a + (x != Compute<T>(0)); }

@@ -181,3 +181,25 @@ def test_named_results_print_as_torch_s(device):
     _, indices = ours.max(1)
     assert ours.max(1).indices.tolist() == indices.tolist() == [1]
     assert isinstance(ours.max(1), rushlight.return_types.max)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "int64", "bfloat16", "float32", "float64"])
+def test_every_length_of_a_line(dtype):
+    """Lines are cut into lanes and blocks, columns into groups: lengths around their sizes, with
+    equals, NaNs and infinities among the elements."""
+    special = [float("nan"), float("inf"), -float("inf")] if dtype in TOLERANCE else []
+    for n in [*range(1, 80), 127, 129, 1023, 1025, 2049, 4100]:
+        values = torch.randint(-20, 20, (3, n), generator=torch.Generator().manual_seed(n))
+        x = values.to(getattr(torch, dtype))
+        for i, v in enumerate(special):
+            x[i % 2, (7 * i + 3 * n) // 5 % n] = v
+        mine = rushlight.tensor(x.to(torch.float64).tolist()).to(getattr(rushlight, dtype))
+        for ours, theirs in ((mine, x), (mine.t().contiguous().t(), x), (mine.repeat(50, 1), x)):
+            theirs = theirs.repeat(50, 1) if ours.shape[0] > 3 else theirs
+            for d in (0, 1):
+                for name in ("max", "min"):
+                    check(getattr(ours, name)(d), getattr(theirs, name)(d))
+                for name in ("sum", "count_nonzero", "amax", "argmin"):
+                    check(getattr(ours, name)(d), getattr(theirs, name)(d), 0.02)
+        repeated = x[:1].expand(40, n)
+        check(mine[:1].expand(40, n).amax(), repeated.amax())
