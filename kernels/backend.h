@@ -29,6 +29,20 @@ struct OptimKernels;
 struct ProviderLibraries;
 struct CollectiveKernels;
 
+// Bytes from one memory to another; index -1 is the host's. Host memory is read or written when the
+// call returns, unless it is pinned and read, and the caller has said non_blocking: then it is read
+// in the stream's order. Between devices the copy comes after what `from_stream` has been given,
+// and what that is given later comes after the copy; the host waits for neither.
+struct ByteCopy {
+  void* to;
+  int to_index;
+  const void* from;
+  int from_index;
+  std::size_t bytes;
+  StreamId from_stream = 0;  // where `from` is on a device: its current stream
+  bool non_blocking = false;
+};
+
 struct Backend {
   const char* name;
   // Makes device `index` and a stream of it current for the calls that follow on this thread.
@@ -37,8 +51,8 @@ struct Backend {
   void* (*allocate)(int index, std::size_t bytes);
   // Also for a block whose device is gone.
   void (*release)(int index, void* block, std::size_t bytes) noexcept;
-  // Bytes between this device and host memory, or another device of the provider.
-  void (*copy_bytes)(void* to, int to_index, const void* from, int from_index, std::size_t bytes);
+  // Between this device and host memory, or another device of the provider.
+  void (*copy_bytes)(const ByteCopy& copy);
   void (*synchronize)(int index);
   const DeviceRuntime* runtime;  // null for the CPU
 

@@ -36,21 +36,24 @@ Tensor in_format(Tensor t, Any format) {
   return permute(contiguous(permute(t, last)), back);
 }
 
-Tensor to_dtype(const Tensor& self, DType dtype, bool, bool copy, Any memory_format) {
-  return in_format(to(self, dtype, self.device(), copy), memory_format);
+Tensor to_dtype(const Tensor& self, DType dtype, bool non_blocking, bool copy, Any memory_format) {
+  return in_format(to(self, dtype, self.device(), copy, non_blocking), memory_format);
 }
-Tensor to_device(const Tensor& self, std::optional<Device> device, std::optional<DType> dtype, bool,
-                 bool copy, Any memory_format) {
-  return in_format(to(self, dtype.value_or(self.dtype()), device.value_or(self.device()), copy),
-                   memory_format);
+Tensor to_device(const Tensor& self, std::optional<Device> device, std::optional<DType> dtype,
+                 bool non_blocking, bool copy, Any memory_format) {
+  return in_format(
+      to(self, dtype.value_or(self.dtype()), device.value_or(self.device()), copy, non_blocking),
+      memory_format);
 }
-Tensor to_other(const Tensor& self, const Tensor& other, bool, bool copy, Any memory_format) {
-  return in_format(to(self, other.dtype(), other.device(), copy), memory_format);
+Tensor to_other(const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
+                Any memory_format) {
+  return in_format(to(self, other.dtype(), other.device(), copy, non_blocking), memory_format);
 }
-Tensor cuda(const Tensor& self, std::optional<Device> device, bool, Any memory_format) {
+Tensor cuda(const Tensor& self, std::optional<Device> device, bool non_blocking,
+            Any memory_format) {
   const Device d = device.value_or(Device{DeviceType::cuda, -1});
   if (!d.is_cuda()) fail<RuntimeError>("Invalid device, must be cuda device, but got ", d);
-  return in_format(to(self, d), memory_format);
+  return in_format(to(self, self.dtype(), d, false, non_blocking), memory_format);
 }
 Tensor cpu(const Tensor& self, Any memory_format) {
   return in_format(to(self, kCpu), memory_format);
@@ -75,8 +78,8 @@ bool is_contiguous(const Tensor& self, Any memory_format) {
   return permute(detach(self), {0, 2, 3, 1}).is_contiguous();
 }
 
-Tensor copy_op(const Tensor& self, const Tensor& src, bool) {
-  copy_(self, src);
+Tensor copy_op(const Tensor& self, const Tensor& src, bool non_blocking) {
+  copy_(self, src, non_blocking);
   return self;
 }
 Tensor fill_op(const Tensor& self, Input value) {
@@ -170,6 +173,8 @@ Args:
     dtype: the element type.
     device: where to, as a device, a string or the number of a GPU.
     other: a tensor whose dtype and device to take.
+    non_blocking: a copy from pinned memory to a GPU goes on when the call has returned; what it
+        reads must stay as it is until then. Other copies do not notice.
     copy: make a new tensor even if nothing changes.
 
 >>> torch.tensor([1, 2]).to(torch.float64)

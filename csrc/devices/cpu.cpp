@@ -24,9 +24,7 @@ namespace {
 
 void* allocate(int, std::size_t bytes) { return BlockCache::take(bytes); }
 void release(int, void* block, std::size_t bytes) noexcept { BlockCache::give(block, bytes); }
-void copy_bytes(void* to, int, const void* from, int, std::size_t bytes) {
-  std::memcpy(to, from, bytes);
-}
+void copy_bytes(const ByteCopy& c) { std::memcpy(c.to, c.from, c.bytes); }
 void synchronize(int) {}
 
 }  // namespace

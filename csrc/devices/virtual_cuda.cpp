@@ -65,8 +65,8 @@ void release(int, void* block, std::size_t bytes) noexcept {
   BlockCache::give(header, sizeof(Header) + bytes);
 }
 
-void copy_bytes(void* to, int, const void* from, int, std::size_t bytes) {
-  if (bytes) std::memmove(to, from, bytes);
+void copy_bytes(const ByteCopy& c) {
+  if (c.bytes) std::memmove(c.to, c.from, c.bytes);
 }
 
 void memory_info(int index, std::int64_t* free, std::int64_t* total) {

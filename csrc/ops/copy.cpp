@@ -1,6 +1,7 @@
 // Copies, casts and transfers between devices. A changer must know: `to` returns its input itself
 // when nothing changes, as programs rely on it (`x.to(device) is x`).
 #include "core/backend.h"
+#include "core/cuda.h"
 #include "core/dense_view.h"
 #include "core/work.h"
 #include "ops/ops.h"
@@ -17,8 +18,12 @@ Scalar element(const Tensor& t, std::int64_t offset) {
   if (t.device().is_cpu()) {
     std::copy_n(from, size, bytes);
   } else {
-    const Backend& b = backend(t.device());
-    b.copy_bytes(bytes, -1, from, t.device().index, std::size_t(size));
+    backend(t.device())
+        .copy_bytes({.to = bytes,
+                     .to_index = -1,
+                     .from = from,
+                     .from_index = t.device().index,
+                     .bytes = std::size_t(size)});
   }
   return dispatch_all(t.dtype(), [&]<class S>(Type<S>) {
     const auto value = load(reinterpret_cast<const S*>(bytes));
@@ -37,28 +42,40 @@ Scalar item(const Tensor& t) {
   return element(t, t.offset());
 }
 
+// The bytes of `in` to another device: both have their elements in one order, without gaps.
+static void copy_dense(const Tensor& out, const Tensor& in, bool non_blocking) {
+  const View to = view_of(out), from = view_of(in);
+  if (from.dtype != to.dtype || from.numel != to.numel) fail_changed(in);
+  const Device gpu = out.device().is_cuda() ? out.device() : in.device();
+  const ByteCopy copy = {
+      .to = to.data,
+      .to_index = out.device().index,
+      .from = from.data,
+      .from_index = in.device().index,
+      .bytes = std::size_t(bytes_of(out.sizes(), out.dtype())),
+      .from_stream = in.device().is_cuda() ? current_stream(in.device().index) : 0,
+      .non_blocking = non_blocking,
+  };
+  const Unlocked unlocked(double(copy.bytes) / 10, {&out, &in});
+  backend(gpu).copy_bytes(copy);
+}
+
 // Across devices both sides must be dense and alike: a copy of bytes. What is not, is brought into
 // that form on its own device first.
-static void copy_across(const Tensor& out, const Tensor& in) {
+static void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) {
   Tensor from = in;
   if (from.dtype() != out.dtype() || !from.is_contiguous() || !same(from.sizes(), out.sizes())) {
     from = empty(out.sizes(), out.dtype(), in.device());
     copy_bits(from, in);
   }
   const Tensor into = out.is_contiguous() ? out : empty(out.sizes(), out.dtype(), out.device());
-  const View a = view_of(into), b = dense_view(from, a.dtype, a.numel);
-  const Device gpu = out.device().is_cuda() ? out.device() : in.device();
-  const std::size_t bytes = std::size_t(bytes_of(out.sizes(), out.dtype()));
-  {
-    const Unlocked unlocked(double(bytes) / 10, {&into, &from});
-    backend(gpu).copy_bytes(a.data, out.device().index, b.data, in.device().index, bytes);
-  }
+  copy_dense(into, from, non_blocking);
   if (!into.is_same(out)) copy_bits(out, into);
 }
 
-void copy_bits(const Tensor& out, const Tensor& in) {
+void copy_bits(const Tensor& out, const Tensor& in, bool non_blocking) {
   if (out.numel() == 0) return;
-  if (out.device() != in.device()) return copy_across(out, in);
+  if (out.device() != in.device()) return copy_across(out, in, non_blocking);
   const View to = view_of(out), from = view_of(in, out.sizes());
   const Backend& b = backend(out.device());
   const Unlocked unlocked(double(out.numel()) * 0.3, {&out, &in});
@@ -72,7 +89,7 @@ static Tensor clone_bits(const Tensor& input) {
 }
 
 // The cast is made where less memory moves: before a copy to a narrower type, after one to a wider.
-static Tensor transfer(const Tensor& input, DType dtype, Device device) {
+static Tensor transfer(const Tensor& input, DType dtype, Device device, bool non_blocking) {
   if (input.device().is_meta() || device.is_meta()) return empty(input.sizes(), dtype, device);
   check_alive(input);
   if (device == input.device()) {
@@ -81,24 +98,19 @@ static Tensor transfer(const Tensor& input, DType dtype, Device device) {
     return out;
   }
   if (item_size(dtype) > item_size(input.dtype()))
-    return transfer(transfer(input, input.dtype(), device), dtype, device);
+    return transfer(transfer(input, input.dtype(), device, non_blocking), dtype, device, false);
   if (dtype != input.dtype())
-    return transfer(transfer(input, dtype, input.device()), dtype, device);
+    return transfer(transfer(input, dtype, input.device(), false), dtype, device, non_blocking);
   const Tensor dense = input.is_contiguous() ? input : clone_bits(input);
   Tensor there = empty_strided(dense.sizes(), dense->strides.data(), dtype, device);
-  if (dense.numel() == 0) return there;
-  const View to = view_of(there), from = view_of(dense);
-  const Device gpu = device.is_cuda() ? device : input.device();
-  const auto bytes = std::size_t(bytes_of(dense.sizes(), dtype));
-  const Unlocked unlocked(double(bytes) / 10, {&there, &dense});
-  backend(gpu).copy_bytes(to.data, device.index, from.data, input.device().index, bytes);
+  if (dense.numel()) copy_dense(there, dense, non_blocking);
   return there;
 }
 
-Tensor to(const Tensor& input, DType dtype, Device device, bool copy) {
+Tensor to(const Tensor& input, DType dtype, Device device, bool copy, bool non_blocking) {
   device = resolve(device);
   if (!copy && dtype == input.dtype() && device == input.device()) return input;
-  Tensor out = transfer(input, dtype, device);
+  Tensor out = transfer(input, dtype, device, non_blocking);
   return record(
       "ToCopyBackward0", std::move(out),
       [d = input.dtype(), at = input.device()](Tensor g) { return Gradients(to(g, d, at)); },
@@ -130,7 +142,7 @@ static bool overlap(const Tensor& a, const Tensor& b) {
   return a.offset() + x.low <= b.offset() + y.high && b.offset() + y.low <= a.offset() + x.high;
 }
 
-void copy_(const Tensor& self, const Tensor& src) {
+void copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
   if (!can_broadcast_to(src.sizes(), self.sizes()))
     fail<RuntimeError>("The size of tensor a (", self.dim() ? self.size(-1) : 1,
                        ") must match the size of tensor b (", src.dim() ? src.size(-1) : 1,
@@ -139,7 +151,7 @@ void copy_(const Tensor& self, const Tensor& src) {
                        " cannot be broadcast to self of shape ", self.sizes());
   check_inplace(self, needs_grad(self, src), "copy_");
   check_no_internal_overlap(self, "copy_");
-  if (!self.is_same(src)) copy_bits(self, overlap(self, src) ? clone(src) : src);
+  if (!self.is_same(src)) copy_bits(self, overlap(self, src) ? clone(src) : src, non_blocking);
   record_inplace(
       "CopyBackwards", self,
       [shape = src.shape(), dtype = src.dtype(), device = src.device()](Tensor g, Node& node) {

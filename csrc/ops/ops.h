@@ -35,12 +35,15 @@ Tensor scalar_tensor(Scalar value, DType dtype, Device device);
 Scalar item(const Tensor& t);  // of the one element
 Scalar element(const Tensor& t, std::int64_t offset);  // at a storage offset inside t; checked
 Tensor to(const Tensor& input, DType dtype);  // input itself if nothing changes
-Tensor to(const Tensor& input, DType dtype, Device device, bool copy = false);
+Tensor to(const Tensor& input, DType dtype, Device device, bool copy = false,
+          bool non_blocking = false);
 Tensor to(const Tensor& input, Device device);
 Tensor clone(const Tensor& input);  // preserves the order of dimensions
 Tensor contiguous(const Tensor& input);  // input itself if it is row-major
-void copy_bits(const Tensor& out, const Tensor& in);  // no history, no version: same shapes
-void copy_(const Tensor& self, const Tensor& src);  // broadcasts, casts, crosses devices
+// No history, no version: same shapes.
+void copy_bits(const Tensor& out, const Tensor& in, bool non_blocking = false);
+// Broadcasts, casts, crosses devices.
+void copy_(const Tensor& self, const Tensor& src, bool non_blocking = false);
 void fill_(const Tensor& self, Scalar value);
 Tensor pin_memory(const Tensor& input);  // pinned.cpp; input itself if it is
 bool is_pinned(const Tensor& input);

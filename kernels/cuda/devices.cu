@@ -1,4 +1,5 @@
 // The thread's device and stream, checks of the runtime's answers, and notes of bad indices.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -11,7 +12,7 @@ namespace {
 
 struct Device {
   std::once_flag made;
-  Note* host_note = nullptr;  // the same memory, as the host
+  std::atomic<Note*> host_note = nullptr;  // the same memory, as the host
   Note* note = nullptr;       // and as the device sees it
 };
 Device* devices() {
@@ -46,11 +47,32 @@ Device& device_at(int index) {
     void *host = nullptr, *device = nullptr;
     check(cudaHostAlloc(&host, sizeof(Note), cudaHostAllocMapped | cudaHostAllocPortable), "note");
     check(cudaHostGetDevicePointer(&device, host, 0), "note");
-    d.host_note = new (host) Note{};
     d.note = static_cast<Note*>(device);
+    d.host_note.store(new (host) Note{}, std::memory_order_release);
     if (before >= 0) go_to(before);
   });
   return d;
+}
+
+void raise_note(int index, Note& note) {
+  if (static_cast<volatile unsigned&>(note.taken) == 0) return;
+  const Note seen = note;
+  note = {};
+  constexpr const char* formats[] = {
+      "", "index %lld is out of bounds for dimension with size %lld",
+      "Target %lld is out of bounds.", "index out of range in self",
+      "Found an invalid max index: %lld (output volumes are of size %lld)"};
+  char words[400];
+  const int n =
+      std::snprintf(words, sizeof words, formats[seen.op], static_cast<long long>(seen.value),
+                    static_cast<long long>(seen.size));
+  std::snprintf(
+      words + n, sizeof words - std::size_t(n),
+      "\na kernel of cuda:%d met %lld where the size is %lld, took 0 instead and went on: "
+      "what it has computed is not to be used\nwith RUSHLIGHT_LAUNCH_BLOCKING=1 the error "
+      "is raised by the call that caused it",
+      index, static_cast<long long>(seen.value), static_cast<long long>(seen.size));
+  throw DeviceError(DeviceError::Kind::index, words);
 }
 
 }  // namespace
@@ -75,7 +97,7 @@ void finish_launch(cudaError_t error, const char* op) {
   check(error, op);
   if (!blocking()) return;
   check(cudaStreamSynchronize(here.stream), op);
-  raise_note(here.device);
+  raise_notes();
 }
 
 int device_count() {
@@ -101,27 +123,10 @@ OnDevice::~OnDevice() {
   if (cudaSetDevice(before_) == cudaSuccess) set_device = before_;
 }
 
-void raise_note(int index) {
-  if (index < 0) return;
-  Note& note = *device_at(index).host_note;
-  if (static_cast<volatile unsigned&>(note.taken) == 0) return;
-  const Note seen = note;
-  note = {};
-  constexpr const char* formats[] = {
-      "", "index %lld is out of bounds for dimension with size %lld",
-      "Target %lld is out of bounds.", "index out of range in self",
-      "Found an invalid max index: %lld (output volumes are of size %lld)"};
-  char words[400];
-  const int n =
-      std::snprintf(words, sizeof words, formats[seen.op], static_cast<long long>(seen.value),
-                    static_cast<long long>(seen.size));
-  std::snprintf(
-      words + n, sizeof words - std::size_t(n),
-      "\na kernel of cuda:%d met %lld where the size is %lld, took 0 instead and went on: "
-      "what it has computed is not to be used\nwith RUSHLIGHT_LAUNCH_BLOCKING=1 the error "
-      "is raised by the call that caused it",
-      index, static_cast<long long>(seen.value), static_cast<long long>(seen.size));
-  throw DeviceError(DeviceError::Kind::index, words);
+void raise_notes() {
+  for (int index = 0; index < device_count(); ++index)
+    if (Note* note = devices()[index].host_note.load(std::memory_order_acquire))
+      raise_note(index, *note);
 }
 
 }  // namespace rushlight::gpu

@@ -24,7 +24,7 @@ class OnDevice {
   int before_;
 };
 
-// Raises what a kernel has noted on the device since the last call.
-void raise_note(int index);
+// Raises what kernels of any device have noted since the last call.
+void raise_notes();
 
 }  // namespace rushlight::gpu

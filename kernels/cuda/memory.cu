@@ -207,41 +207,10 @@ void empty_cache() {
   }
 }
 
-void* allocate_pinned(std::size_t bytes) {
-  void* block = nullptr;
-  if (cudaHostAlloc(&block, bytes, cudaHostAllocPortable) == cudaSuccess) return block;
-  cudaGetLastError();
-  return nullptr;
-}
-void release_pinned(void* block, std::size_t) noexcept {
-  if (cudaFreeHost(block) != cudaSuccess) cudaGetLastError();
-}
-
 bool can_access_peer(int from, int to) {
   int can = 0;
   if (from != to && cudaDeviceCanAccessPeer(&can, from, to) != cudaSuccess) cudaGetLastError();
   return can != 0;
-}
-
-// To and from the host: waits, as the caller goes on to read or to change that memory. Between
-// devices: after all that the source's device was given, whatever the stream, and waits too, as the
-// streams of one device know nothing of the other's.
-void copy_bytes(void* to, int to_index, const void* from, int from_index, std::size_t bytes) {
-  if (bytes == 0) return;
-  const cudaStream_t stream = current().stream;
-  if (to_index >= 0 && from_index >= 0 && to_index != from_index) {
-    {
-      const OnDevice there(from_index);
-      check(cudaDeviceSynchronize(), "copy");
-    }
-    raise_note(from_index);
-    check(cudaMemcpyPeerAsync(to, to_index, from, from_index, bytes, stream), "copy");
-    check(cudaStreamSynchronize(stream), "copy");
-    return;
-  }
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copy");
-  if (to_index < 0 || from_index < 0) check(cudaStreamSynchronize(stream), "copy");
-  if (to_index < 0) raise_note(current().device);
 }
 
 }  // namespace rushlight::gpu

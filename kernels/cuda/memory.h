@@ -1,6 +1,6 @@
 // Memory of the devices: a pool for each, in the order of its streams, and exact books.
 #pragma once
-#include "../runtime.h"
+#include "../backend.h"
 #include "launch.h"
 
 namespace rushlight::gpu {
@@ -15,6 +15,6 @@ void empty_cache();
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* block, std::size_t bytes) noexcept;
 bool can_access_peer(int from, int to);
-void copy_bytes(void* to, int to_index, const void* from, int from_index, std::size_t bytes);
+void copy_bytes(const ByteCopy& copy);  // transfer.cu, as pinned memory is
 
 }  // namespace rushlight::gpu

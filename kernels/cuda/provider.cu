@@ -17,7 +17,7 @@ cudaEvent_t event_of(void* event) { return static_cast<cudaEvent_t>(event); }
 void synchronize(int index) {
   const OnDevice there(index);
   check(cudaDeviceSynchronize(), "synchronize");
-  raise_note(index);
+  raise_notes();
 }
 
 // Never the number of a virtual machine, which count from 1.
@@ -69,7 +69,7 @@ bool stream_done(int index, StreamId stream) {
 void stream_synchronize(int index, StreamId stream) {
   const OnDevice there(index);
   check(cudaStreamSynchronize(stream_of(stream)), "Stream.synchronize");
-  raise_note(index);
+  raise_notes();
 }
 void stream_wait(int index, StreamId stream, void* event) {
   const OnDevice there(index);

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <type_traits>
 
+#include "streams.h"
+
 #define __global__
 #define __device__
 #define __host__
@@ -121,8 +123,6 @@ enum cudaError_t {
   cudaErrorIllegalAddress = 700,
   cudaErrorLaunchFailure = 719
 };
-using cudaStream_t = struct EmulatedStream*;
-using cudaEvent_t = struct EmulatedEvent*;
 using cudaMemPool_t = struct EmulatedPool*;
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 enum cudaMemPoolAttr {
@@ -194,6 +194,12 @@ cudaError_t cudaDeviceEnablePeerAccess(int, unsigned);
 cudaError_t cudaGetLastError();
 const char* cudaGetErrorString(cudaError_t);
 
+enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1 };
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+};
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes*, const void*);
+
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   std::size_t dynamicSmemBytes = 0;
@@ -202,19 +208,25 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs = 0;
 };
 namespace emulator {
-cudaError_t run(const cudaLaunchConfig_t& config, void (*call)(void*), void* kernel);
-}
+bool can_run(const cudaLaunchConfig_t& config);
+void run(const cudaLaunchConfig_t& config, void (*call)(void*), void* kernel);
+}  // namespace emulator
 template <class... P, class... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...), A&&... a) {
   struct Call {
     void (*kernel)(P...);
     std::tuple<P...> arguments;
-  } call{kernel, std::tuple<P...>(static_cast<P>(a)...)};
-  return emulator::run(
-      *config,
-      [](void* c) {
-        auto& made = *static_cast<Call*>(c);
-        std::apply(made.kernel, made.arguments);
-      },
-      &call);
+  };
+  if (!emulator::can_run(*config)) return cudaErrorInvalidValue;
+  emulator::give(
+      config->stream,
+      [c = *config, made = Call{kernel, std::tuple<P...>(static_cast<P>(a)...)}]() mutable {
+        emulator::run(
+            c,
+            [](void* it) {
+              std::apply(static_cast<Call*>(it)->kernel, static_cast<Call*>(it)->arguments);
+            },
+            &made);
+      });
+  return cudaSuccess;
 }

@@ -219,21 +219,23 @@ void exchange(void* value, std::size_t bytes, int from) {
   if (other.turn == turn) std::memcpy(value, other.bytes, bytes);
 }
 
-cudaError_t run(const cudaLaunchConfig_t& c, void (*call)(void*), void* made) {
+bool can_run(const cudaLaunchConfig_t& c) {
+  const auto many = std::uint64_t(c.blockDim.x) * c.blockDim.y * c.blockDim.z;
+  return many > 0 && many <= 1024 && c.gridDim.x > 0 && c.gridDim.y > 0 && c.gridDim.z > 0 &&
+         c.gridDim.x <= 0x7fffffffu && c.gridDim.y <= 65535 && c.gridDim.z <= 65535 &&
+         c.dynamicSmemBytes <= (48 << 10);
+}
+
+void run(const cudaLaunchConfig_t& c, void (*call)(void*), void* made) {
   static std::mutex one_at_a_time;
   static const bool reverse = std::getenv("RUSHLIGHT_EMULATED_REVERSE") != nullptr;
-  const auto many = std::uint64_t(c.blockDim.x) * c.blockDim.y * c.blockDim.z;
-  if (many == 0 || many > 1024 || c.gridDim.x == 0 || c.gridDim.y == 0 || c.gridDim.z == 0 ||
-      c.gridDim.x > 0x7fffffffu || c.gridDim.y > 65535 || c.gridDim.z > 65535 ||
-      c.dynamicSmemBytes > (48 << 10))
-    return cudaErrorInvalidValue;
   const std::lock_guard lock(one_at_a_time);
   gridDim = c.gridDim;
   blockDim = c.blockDim;
   body = call;
   kernel = made;
-  threads = int(many);
-  for (unsigned t = 0; t < many; ++t)
+  threads = int(blockDim.x * blockDim.y * blockDim.z);
+  for (unsigned t = 0; t < unsigned(threads); ++t)
     place[t] = {t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
   auto* arena = reinterpret_cast<char*>(rushlight::gpu::dynamic_shared);
   const std::size_t beyond = (c.dynamicSmemBytes + 7) / 8 * 8;
@@ -245,7 +247,6 @@ cudaError_t run(const cudaLaunchConfig_t& c, void (*call)(void*), void* made) {
         run_block(c.dynamicSmemBytes, reverse);
       }
   __asan_unpoison_memory_region(arena, rushlight::gpu::kMostShared);
-  return cudaSuccess;
 }
 
 }  // namespace emulator

@@ -1,19 +1,14 @@
 // The runtime calls of cuda_runtime.h by host memory, for RUSHLIGHT_EMULATED_GPUS devices (2) of
-// RUSHLIGHT_EMULATED_MEMORY bytes (4 GiB). All work is done when a call returns.
-#include <chrono>
+// RUSHLIGHT_EMULATED_MEMORY bytes (4 GiB). When work is done: streams.h.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <new>
+#include <vector>
 
 #include "cuda_runtime.h"
 
-struct EmulatedEvent {
-  std::chrono::steady_clock::time_point at{};
-  bool timed;
-};
-struct EmulatedStream {};
 struct EmulatedPool {
   int device;
 };
@@ -34,6 +29,27 @@ std::map<void*, Block>& blocks() {
 }
 std::size_t used[kMostDevices];
 bool peers[kMostDevices][kMostDevices];
+
+std::map<const void*, std::size_t>& pinned() {
+  static auto* all = new std::map<const void*, std::size_t>;
+  return *all;
+}
+// Whether `p` lies in one of the blocks, whose sizes `bytes_of` gives.
+template <class Map, class F>
+bool lies_in(const Map& map, const void* p, F bytes_of) {
+  const std::lock_guard lock(books);
+  auto after = map.upper_bound(const_cast<void*>(p));
+  if (after == map.begin()) return false;
+  --after;
+  return static_cast<const char*>(p) <
+         static_cast<const char*>(after->first) + bytes_of(after->second);
+}
+bool is_pinned(const void* p) {
+  return lies_in(pinned(), p, [](std::size_t bytes) { return bytes; });
+}
+bool is_on_device(const void* p) {
+  return lies_in(blocks(), p, [](const Block& b) { return b.bytes; });
+}
 
 long long number(const char* name, long long otherwise) {
   const char* text = std::getenv(name);
@@ -61,7 +77,11 @@ cudaError_t take(void** out, std::size_t bytes, int device) {
   return cudaSuccess;
 }
 
-cudaError_t give(void* p) {
+bool is_block(void* p) {
+  const std::lock_guard lock(books);
+  return !p || blocks().count(p);
+}
+cudaError_t give_back(void* p) {
   if (!p) return cudaSuccess;
   const std::lock_guard lock(books);
   const auto found = blocks().find(p);
@@ -74,6 +94,8 @@ cudaError_t give(void* p) {
 }
 
 }  // namespace
+
+int emulator::current_device() { return device_now; }
 
 // For the libraries of libraries/, which ask for it by name: how many bytes there are from `p` to
 // the end of its allocation on a device, or on the current one (-1); 0 where there is none.
@@ -112,13 +134,34 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int index) {
   p->l2CacheSize = 4 << 20;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
-cudaError_t cudaMalloc(void** p, std::size_t bytes) { return take(p, bytes, device_now); }
-cudaError_t cudaFree(void* p) { return give(p); }
-cudaError_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, cudaMemPool_t pool, cudaStream_t) {
-  return take(p, bytes, pool->device);
+cudaError_t cudaDeviceSynchronize() {
+  emulator::wait_for_device(device_now);
+  return cudaSuccess;
 }
-cudaError_t cudaFreeAsync(void* p, cudaStream_t) { return give(p); }
+cudaError_t cudaMalloc(void** p, std::size_t bytes) { return take(p, bytes, device_now); }
+cudaError_t cudaFree(void* p) {
+  emulator::wait_for_device(device_now);
+  return give_back(p);
+}
+// What the stream had before may still use the memory, which is NaN for it from here on.
+cudaError_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
+  const cudaError_t error = take(p, bytes, pool->device);
+  if (error == cudaSuccess && emulator::is_lazy())
+    emulator::put_off(stream, [at = *p, bytes] {
+      if (!is_block(at)) {
+        std::fputs("emulator: memory was given back before its stream came to take it\n", stderr);
+        std::abort();
+      }
+      std::memset(at, 0xff, bytes);
+    });
+  return error;
+}
+cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
+  if (!is_block(p)) return failed(cudaErrorInvalidValue);
+  emulator::give(stream, [p] { give_back(p); });
+  return cudaSuccess;
+}
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* props) {
   *pool = new EmulatedPool{props->location.id};
   return cudaSuccess;
@@ -141,58 +184,54 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) {
   *p = ::operator new(bytes ? bytes : 1, std::align_val_t(64), std::nothrow);
-  return *p ? cudaSuccess : failed(cudaErrorMemoryAllocation);
+  if (!*p) return failed(cudaErrorMemoryAllocation);
+  const std::lock_guard lock(books);
+  pinned()[*p] = bytes;
+  return cudaSuccess;
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* about, const void* p) {
+  about->type = is_pinned(p) ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
+  return cudaSuccess;
 }
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
   *device = host;
   return cudaSuccess;
 }
 cudaError_t cudaFreeHost(void* p) {
+  {
+    const std::lock_guard lock(books);
+    pinned().erase(p);
+  }
   ::operator delete(p, std::align_val_t(64));
   return cudaSuccess;
 }
+// Pageable memory of the host is read at once, as the driver takes a copy of it.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t n, cudaMemcpyKind,
-                            cudaStream_t) {
-  if (n) std::memmove(to, from, n);
+                            cudaStream_t stream) {
+  if (!n) return cudaSuccess;
+  if (emulator::is_lazy() && !is_on_device(from) && !is_pinned(from)) {
+    const auto* bytes = static_cast<const char*>(from);
+    emulator::put_off(stream, [to, taken = std::vector<char>(bytes, bytes + n)] {
+      std::memcpy(to, taken.data(), taken.size());
+    });
+    return cudaSuccess;
+  }
+  emulator::give(stream, [=] { std::memmove(to, from, n); });
   return cudaSuccess;
 }
-cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t n, cudaStream_t) {
-  if (n) std::memmove(to, from, n);
+cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t n,
+                                cudaStream_t stream) {
+  if (n) emulator::give(stream, [=] { std::memmove(to, from, n); });
   return cudaSuccess;
 }
-cudaError_t cudaMemsetAsync(void* p, int value, std::size_t n, cudaStream_t) {
-  if (n) std::memset(p, value, n);
-  return cudaSuccess;
-}
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* s, unsigned, int) {
-  *s = new EmulatedStream;
+cudaError_t cudaMemsetAsync(void* p, int value, std::size_t n, cudaStream_t stream) {
+  if (n) emulator::give(stream, [=] { std::memset(p, value, n); });
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = 0;
   *greatest = -5;
   return cudaSuccess;
-}
-cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned flags) {
-  *e = new EmulatedEvent{{}, !(flags & cudaEventDisableTiming)};
-  return cudaSuccess;
-}
-cudaError_t cudaEventDestroy(cudaEvent_t e) {
-  delete e;
-  return cudaSuccess;
-}
-cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t) {
-  e->at = std::chrono::steady_clock::now();
-  return cudaSuccess;
-}
-cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t a, cudaEvent_t b) {
-  *ms = std::chrono::duration<float, std::milli>(b->at - a->at).count();
-  return a->timed && b->timed ? cudaSuccess : failed(cudaErrorInvalidValue);
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int from, int to) {
   *can = from != to;

@@ -188,6 +188,35 @@ bool kept_is_sound(const ProductBody& p, const Extras& extra, const LayoutBody& 
   return holds("what is kept", p.kept, bits ? elements / 8 : elements * bytes_of(d.type));
 }
 
+// d = by * a * b + more * c, and what the epilogue says.
+void compute(const ProductBody& p, double by, const void* a, const LayoutBody& al, const void* b,
+             const LayoutBody& bl, double more, const void* c, const LayoutBody& cl, void* d,
+             const LayoutBody& dl) {
+  const Extras extra(p);
+  const auto depth = std::int64_t(p.turn_a ? al.rows : al.columns);
+  for (std::int64_t y = 0; extra.sums && y < std::int64_t(dl.columns); ++y) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < depth; ++k)
+      sum += value_at(b, dl.type, p.turn_b ? k * bl.step + y : y * bl.step + k);
+    put(p.vector, dl.type, y, sum);
+  }
+  for (std::int64_t i = 0; i < dl.batch; ++i)
+    for (std::int64_t y = 0; y < std::int64_t(dl.columns); ++y)
+      for (std::int64_t x = 0; x < std::int64_t(dl.rows); ++x) {
+        double sum = 0;
+        for (std::int64_t k = 0; k < depth; ++k) {
+          const auto at = i * al.batch_step + (p.turn_a ? x * al.step + k : k * al.step + x);
+          const auto bt = i * bl.batch_step + (p.turn_b ? k * bl.step + y : y * bl.step + k);
+          sum += value_at(a, dl.type, at) * value_at(b, dl.type, bt);
+        }
+        const auto to = i * dl.batch_step + y * dl.step + x;
+        double v = by * sum;
+        if (more != 0) v += more * value_at(c, dl.type, i * cl.batch_step + y * cl.step + x);
+        if (extra.bias) v += value_at(p.vector, dl.type, x);
+        put(d, dl.type, to, extra.applied(p, dl.type, v, x, y));
+      }
+}
+
 }  // namespace
 
 extern "C" {
@@ -298,7 +327,7 @@ Status cublasLtMatmulAlgoGetHeuristic(Handle handle, Product p, Layout a, Layout
 Status cublasLtMatmul(Handle handle, Product p, const void* alpha, const void* a, Layout al,
                       const void* b, Layout bl, const void* beta, const void* c, Layout cl, void* d,
                       Layout dl, const Algorithm* algorithm, void* workspace, std::size_t bytes,
-                      cudaStream_t) {
+                      cudaStream_t stream) {
   if (!handle || !shapes_fit(*p, *al, *bl, *cl, *dl)) return kInvalidValue;
   if (!algorithm || algorithm->words[0] != identity(*p, {al, bl, cl, dl})) {
     wrong("the choice was made for another product");
@@ -313,41 +342,22 @@ Status cublasLtMatmul(Handle handle, Product p, const void* alpha, const void* a
   if (!lies_inside("a", a, *al) || !lies_inside("b", b, *bl) || !lies_inside("d", d, *dl) ||
       bytes < kNeeded || !holds("the workspace", workspace, bytes))
     return kInvalidValue;
-  std::memset(workspace, 0xff, bytes);
   const Extras extra(*p);
   const bool has_bias = extra.bias, sums = extra.sums;
   if (!extra.is_sound(*dl) || !kept_is_sound(*p, extra, *dl)) return kInvalidValue;
   const std::uint64_t length = has_bias ? dl->rows : sums ? dl->columns : 0;
   if (!holds("the epilogue's vector", p->vector, length * bytes_of(dl->type))) return kInvalidValue;
   const double by = value_at(alpha, p->scale, 0), more = value_at(beta, p->scale, 0);
-  const auto depth = std::int64_t(p->turn_a ? al->rows : al->columns);
   ++products;
   biased += has_bias;
   summed += sums;
   activated += extra.relu || extra.gelu;
   sloped += extra.relu_slope || extra.gelu_slope;
-  for (std::int64_t y = 0; sums && y < std::int64_t(dl->columns); ++y) {
-    double sum = 0;
-    for (std::int64_t k = 0; k < depth; ++k)
-      sum += value_at(b, dl->type, p->turn_b ? k * bl->step + y : y * bl->step + k);
-    put(p->vector, dl->type, y, sum);
-  }
   computed_in = int(p->compute);
-  for (std::int64_t i = 0; i < dl->batch; ++i)
-    for (std::int64_t y = 0; y < std::int64_t(dl->columns); ++y)
-      for (std::int64_t x = 0; x < std::int64_t(dl->rows); ++x) {
-        double sum = 0;
-        for (std::int64_t k = 0; k < depth; ++k) {
-          const auto at = i * al->batch_step + (p->turn_a ? x * al->step + k : k * al->step + x);
-          const auto bt = i * bl->batch_step + (p->turn_b ? k * bl->step + y : y * bl->step + k);
-          sum += value_at(a, dl->type, at) * value_at(b, dl->type, bt);
-        }
-        const auto to = i * dl->batch_step + y * dl->step + x;
-        double v = by * sum;
-        if (more != 0) v += more * value_at(c, dl->type, i * cl->batch_step + y * cl->step + x);
-        if (has_bias) v += value_at(p->vector, dl->type, x);
-        put(d, dl->type, to, extra.applied(*p, dl->type, v, x, y));
-      }
+  emulated::give(stream, [=, product = *p, al = *al, bl = *bl, cl = *cl, dl = *dl] {
+    std::memset(workspace, 0xff, bytes);
+    compute(product, by, a, al, b, bl, more, c, cl, d, dl);
+  });
   return kSuccess;
 }
 

@@ -17,7 +17,9 @@ using emulated::wrong;
 using namespace rushlight::gpu::cudnn;
 
 namespace rushlight::gpu::cudnn {
-struct HandleBody {};
+struct HandleBody {
+  cudaStream_t stream = nullptr;
+};
 struct ShapeBody {
   bool is_filter = false;
   Element element = Element::float32;
@@ -72,7 +74,7 @@ void put(void* p, Element e, Count i, double v) {
 
 // A convolution's three shapes, whatever is computed.
 struct Parts {
-  const ShapeBody &input, &weight, &result;
+  ShapeBody input, weight, result;
 };
 Parts parts_of(Product product, Shape a, Shape b, Shape out) {
   switch (product) {
@@ -195,16 +197,18 @@ Status run(Product product, Handle handle, const void* alpha, Shape a, const voi
   if (value_at(alpha, scale, 0) != 1 || value_at(beta, scale, 0) != 0) return kBadParameter;
   if (!operands_are_there(a, a_data, b, b_data, out, out_data, workspace, bytes))
     return kBadParameter;
-  std::memset(workspace, 0xff, bytes);
-  std::vector<double> sums(std::size_t(volume(*out)), 0.0);
-  for_each_product(p, *c, [&](Count x, Count w, Count y) {
-    const Count places[] = {x, w, y};
-    const int first = product == kInputGradient ? 1 : 0, second = product == kForward ? 1 : 2;
-    const int to = product == kForward ? 2 : product == kInputGradient ? 0 : 1;
-    sums[std::size_t(places[to])] +=
-        value_at(a_data, e, places[first]) * value_at(b_data, e, places[second]);
+  emulated::give(handle->stream, [=, body = *c, count = std::size_t(volume(*out))] {
+    std::memset(workspace, 0xff, bytes);
+    std::vector<double> sums(count, 0.0);
+    for_each_product(p, body, [&](Count x, Count w, Count y) {
+      const Count places[] = {x, w, y};
+      const int first = product == kInputGradient ? 1 : 0, second = product == kForward ? 1 : 2;
+      const int to = product == kForward ? 2 : product == kInputGradient ? 0 : 1;
+      sums[std::size_t(places[to])] +=
+          value_at(a_data, e, places[first]) * value_at(b_data, e, places[second]);
+    });
+    for (std::size_t i = 0; i < sums.size(); ++i) put(out_data, e, Count(i), sums[i]);
   });
-  for (std::size_t i = 0; i < sums.size(); ++i) put(out_data, e, Count(i), sums[i]);
   ++convolutions;
   last_offer = offer;
   last_math = int(c->math);
@@ -217,7 +221,8 @@ Status try_out(Product product, Handle handle, Shape a, const void* a_data, Shap
   if (!handle || !operands_are_there(a, a_data, b, b_data, out, out_data, workspace, bytes))
     return kBadParameter;
   ++trials;
-  std::memset(out_data, 0xff, std::size_t(volume(*out)) * bytes_of(out->element));
+  const auto size = std::size_t(volume(*out)) * bytes_of(out->element);
+  emulated::give(handle->stream, [=] { std::memset(out_data, 0xff, size); });
   return answer(product, parts_of(product, a, b, out), *c, wanted, found, answers);
 }
 
@@ -252,7 +257,11 @@ Status cudnnCreate(Handle* h) {
   *h = new HandleBody;
   return kSuccess;
 }
-Status cudnnSetStream(Handle h, cudaStream_t) { return h ? kSuccess : kBadParameter; }
+Status cudnnSetStream(Handle h, cudaStream_t stream) {
+  if (!h) return kBadParameter;
+  h->stream = stream;
+  return kSuccess;
+}
 Status cudnnCreateTensorDescriptor(Shape* s) {
   *s = new ShapeBody;
   return kSuccess;

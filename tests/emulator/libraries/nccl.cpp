@@ -20,6 +20,7 @@ struct Call {
   std::size_t count;
   Element element;
   int root;
+  cudaStream_t stream;
 };
 struct Clique {
   std::vector<Member> members;
@@ -81,6 +82,18 @@ bool calls_agree(const Clique& c, std::size_t at) {
   return true;
 }
 
+void exchange(const std::vector<Call>& calls) {
+  const Call& first = calls[0];
+  const Call& root = calls[std::size_t(first.root)];
+  for (std::size_t i = 0; first.sums && i < first.count; ++i) {
+    double sum = 0;
+    for (const Call& call : calls) sum += value_at(call.from, first.element, i);
+    put(root.to, first.element, i, sum);
+  }
+  for (const Call& call : calls)
+    if (!first.sums) std::memmove(call.to, root.from, first.count * bytes_of(first.element));
+}
+
 bool run(const Clique& c) {
   for (const Member m : c.members)
     if (m->calls.size() != c.members[0]->calls.size())
@@ -88,17 +101,16 @@ bool run(const Clique& c) {
                    c.members[0]->calls.size());
   for (std::size_t at = 0; at < c.members[0]->calls.size(); ++at) {
     if (!calls_agree(c, at)) return false;
-    const Call& first = c.members[0]->calls[at];
-    const Call& root = c.members[std::size_t(first.root)]->calls[at];
-    for (std::size_t i = 0; first.sums && i < first.count; ++i) {
-      double sum = 0;
-      for (const Member m : c.members) sum += value_at(m->calls[at].from, first.element, i);
-      put(root.to, first.element, i, sum);
+    std::vector<Call> calls;
+    std::vector<cudaStream_t> streams;
+    std::vector<int> devices;
+    for (const Member m : c.members) {
+      calls.push_back(m->calls[at]);
+      streams.push_back(m->calls[at].stream);
+      devices.push_back(m->device);
     }
-    for (const Member m : c.members)
-      if (!first.sums)
-        std::memmove(m->calls[at].to, root.from, first.count * bytes_of(first.element));
-    ++(first.sums ? reductions : broadcasts);
+    ++(calls[0].sums ? reductions : broadcasts);
+    emulated::meet(streams, devices, [calls] { exchange(calls); });
   }
   return true;
 }
@@ -152,12 +164,12 @@ Status ncclGroupEnd() {
   return good ? kSuccess : kInvalidArgument;
 }
 Status ncclReduce(const void* part, void* total, std::size_t count, Element e, int operation,
-                  int root, Member m, cudaStream_t) {
-  return operation == kSum ? ask(m, {true, part, total, count, e, root}) : kInvalidArgument;
+                  int root, Member m, cudaStream_t stream) {
+  return operation == kSum ? ask(m, {true, part, total, count, e, root, stream}) : kInvalidArgument;
 }
 Status ncclBroadcast(const void* source, void* place, std::size_t count, Element e, int root,
-                     Member m, cudaStream_t) {
-  return ask(m, {false, source, place, count, e, root});
+                     Member m, cudaStream_t stream) {
+  return ask(m, {false, source, place, count, e, root, stream});
 }
 
 }  // extern "C"
