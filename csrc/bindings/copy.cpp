@@ -84,6 +84,7 @@ Tensor copy_op(const Tensor& self, const Tensor& src, bool non_blocking) {
 }
 Tensor fill_op(const Tensor& self, Input value) {
   if (!value.tensor) {
+    check_fits(value.number, self.dtype(), "_t");
     fill_(self, value.number);
     return self;
   }

@@ -57,6 +57,7 @@ Device or_default(Dv device) { return device ? resolve(*device) : default_device
 
 Tensor by_shape(const Shape& size, DType dtype, Device device, bool requires_grad, bool pin,
                 const Scalar* value = nullptr) {
+  if (value) check_fits(*value, dtype, "_t");
   Tensor t = value ? full(size, *value, dtype, device) : empty(size, dtype, device);
   if (pin) t = rushlight::pin_memory(t);
   return finish(std::move(t), requires_grad);
@@ -116,6 +117,7 @@ Tensor like(const Tensor& input, Dt dtype, Dv device, bool requires_grad,
             std::optional<Scalar> value) {
   const Device at = device ? resolve(*device) : input.device();
   const DType d = dtype.value_or(input.dtype());
+  if (value) check_fits(*value, d, "_t");
   Tensor t =
       at == input.device() && !at.is_meta() ? empty_like(input, d) : empty(input.sizes(), d, at);
   if (value && !at.is_meta() && t.numel()) backend(at).copy->fill(view_of(t), *value);

@@ -1,5 +1,8 @@
 // Python data as tensors: numbers, nested sequences, arrays. A changer must know: converting an
 // item may run Python, which may change the sequence that is being read.
+#include <cmath>
+#include <limits>
+
 #include "bindings/creation.h"
 #include "bindings/signature.h"
 #include "kernels/parallel.h"
@@ -34,10 +37,14 @@ class Nest {
   }
 
   template <class S>
-  void fill(S* out) {
+  void fill(S* out, DType dtype) {
     walk(root_, 0, [&](PyObject* o) {
       Scalar s;
-      read_scalar(o, s);
+      if (PyLong_Check(o))
+        read_long(o, is_floating(dtype), s);
+      else
+        read_scalar(o, s);
+      if constexpr (std::is_integral_v<S>) check_fits(s, dtype, "");
       store(out++, s.to<Compute<S>>());
     });
   }
@@ -63,6 +70,8 @@ class Nest {
   }
 
   void look_at(PyObject* o) {
+    is_first_ = !seen_;
+    seen_ = true;
     Kind k;
     if (PyFloat_CheckExact(o))
       k = Kind::floating;
@@ -76,17 +85,24 @@ class Nest {
   }
   Kind kind_of_rare(PyObject* o) {
     if (const Tensor* t = as_tensor(o)) {
-      if (t->numel() != 1)
-        fail<ValueError>("only one element tensors can be converted to Python scalars");
+      if (t->numel() != 1) {
+        if (is_floating(t->dtype()) || kind_ == Kind::floating)
+          fail<ValueError>("only one element tensors can be converted to Python scalars");
+        fail<TypeError>(
+            "only integer tensors of a single element can be converted to an index\njoin tensors "
+            "with torch.stack(tensors)");
+      }
       return own(t->dtype());
     }
     if (is_array(o)) return own(from_array(o, true).dtype());  // a NumPy scalar
     if (PyFloat_Check(o)) return Kind::floating;
     bool truth;
     if (Argument<bool>::read_slowly(o, truth)) return Kind::boolean;
-    if (PyUnicode_Check(o) && shape_.rank > 0) fail<ValueError>("too many dimensions 'str'");
-    if (PyUnicode_Check(o))
-      fail<TypeError>("new(): invalid data type 'str'\nstrings are no numbers: encode them first");
+    if (PyUnicode_Check(o) && shape_.rank > 0 && is_first_)
+      fail<ValueError>("too many dimensions 'str'");
+    if (PyUnicode_Check(o) || PyBytes_Check(o))
+      fail<TypeError>("new(): invalid data type '", Py_TYPE(o)->tp_name,
+                      "'\nstrings are no numbers: encode them first");
     if (o == Py_None) fail<RuntimeError>("Could not infer dtype of NoneType");
     if (PyComplex_Check(o))
       fail<NotImplementedError>("complex numbers are not in rushlight: got ", Py_TYPE(o)->tp_name);
@@ -96,12 +112,31 @@ class Nest {
     fail<RuntimeError>("Could not infer dtype of ", Py_TYPE(o)->tp_name);
   }
 
+  [[noreturn]] void fail_depth(int d, PyObject* o) {
+    const char* got = Py_TYPE(o)->tp_name;
+    const std::string words = kind_ == Kind::floating
+                                  ? text("must be real number, not ", got)
+                                  : text("'", got, "' object cannot be interpreted as an integer");
+    fail<TypeError>(words, "\nexpected a number at depth ", d, " of the nested sequences");
+  }
+
   Kind own(DType d) {
     own_dtype_ = has_own_dtype_ ? promote_types(own_dtype_, d) : d;
     has_own_dtype_ = true;
     return Kind::none;
   }
 
+  static void read_long(PyObject* o, bool as_float, Scalar& s) {
+    int overflow;
+    s = Scalar(std::int64_t(PyLong_AsLongLongAndOverflow(o, &overflow)));
+    if (PyBool_Check(o)) s = Scalar(o == Py_True);
+    if (!overflow) return;
+    PyErr_Clear();
+    if (!as_float)
+      fail<ValueError>("Overflow when unpacking long long\nthe integer does not fit 64 bits");
+    s = Scalar(PyLong_AsDouble(o));
+    if (PyErr_Occurred()) throw py::error_already_set();
+  }
   static void read_scalar(PyObject* o, Scalar& s) {
     if (const Tensor* t = as_tensor(o)) {
       s = item(*t);
@@ -114,9 +149,7 @@ class Nest {
   template <class F>
   void walk(PyObject* o, int d, const F& leaf) {
     if (d == shape_.rank) {
-      if (is_sequence(o) && PySequence_Size(o) >= 0)
-        fail<ValueError>("expected a number at depth ", d, " of the nested sequences, but got ",
-                         Py_TYPE(o)->tp_name);
+      if (is_sequence(o) && PySequence_Size(o) >= 0) fail_depth(d, o);
       PyErr_Clear();
       return leaf(o);
     }
@@ -147,19 +180,57 @@ class Nest {
   Shape shape_;
   Kind kind_ = Kind::none;
   DType own_dtype_ = DType::float32;
-  bool has_own_dtype_ = false;
+  bool has_own_dtype_ = false, seen_ = false, is_first_ = true;
 };
 
+// Once in a process, as torch says it.
+void warn_of_arrays(PyObject* data) {
+  static bool done = false;
+  if (done || (!PyList_Check(data) && !PyTuple_Check(data))) return;
+  if (PySequence_Fast_GET_SIZE(data) == 0 || !is_array(PySequence_Fast_GET_ITEM(data, 0))) return;
+  if (!PySequence_Check(PySequence_Fast_GET_ITEM(data, 0))) return;
+  done = true;
+  if (PyErr_WarnEx(PyExc_UserWarning,
+                   "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please "
+                   "consider converting the list to a single numpy.ndarray with numpy.array() "
+                   "before converting to a tensor.",
+                   1) != 0)
+    throw py::error_already_set();
+}
+
 Tensor from_sequence(PyObject* data, std::optional<DType> dtype) {
+  warn_of_arrays(data);
   Nest nest(data);
   const DType d = dtype ? *dtype : nest.dtype();
   Tensor out = empty(nest.shape(), d);
   if (out.numel() == 0) return out;
-  dispatch_all(d, [&]<class S>(Type<S>) { nest.fill(view_of(out).as<S>()); });
+  dispatch_all(d, [&]<class S>(Type<S>) { nest.fill(view_of(out).as<S>(), d); });
   return out;
 }
 
+// torch takes a negative number for an unsigned type, where its size fits.
+bool fits(double number, std::int64_t low, std::int64_t high, bool is_whole_range) {
+  const double whole = std::trunc(number);
+  return whole >= double(low) && (is_whole_range ? whole < 0x1p63 : whole <= double(high));
+}
+
 }  // namespace
+
+void check_fits(Scalar value, DType dtype, const char* ending) {
+  if (is_floating(dtype) || dtype == DType::boolean) return;
+  const bool good = dispatch_all(dtype, [&]<class S>(Type<S>) {
+    if constexpr (std::is_integral_v<S>) {
+      using Limits = std::numeric_limits<S>;
+      const std::int64_t high = Limits::max(), low = Limits::min() ? Limits::min() : -high;
+      if (value.is_floating()) return fits(value.d, low, high, sizeof(S) == 8);
+      return value.i >= low && value.i <= high;
+    }
+    return true;
+  });
+  if (good) return;
+  fail<RuntimeError>("value cannot be converted to type ", dtype_name(dtype), ending,
+                     " without overflow\nthe value is ", value.as_double());
+}
 
 Tensor data_of(PyObject* data, std::optional<DType> dtype, bool copy) {
   if (is_array(data)) {

@@ -73,7 +73,7 @@ void bind_errors(py::module_& m) {
   accelerator_error = PyErr_NewExceptionWithDoc("rushlight.AcceleratorError",
                                                 "A GPU refused or failed an operation.",
                                                 PyExc_RuntimeError, nullptr);
-  linalg_error = PyErr_NewExceptionWithDoc("rushlight.linalg.LinAlgError",
+  linalg_error = PyErr_NewExceptionWithDoc("rushlight._C._LinAlgError",
                                            "A matrix that has no inverse, factor or eigenvalues.",
                                            PyExc_RuntimeError, nullptr);
   m.attr("_LinAlgError") = py::handle(linalg_error);

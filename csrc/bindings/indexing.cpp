@@ -205,6 +205,7 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
     if (const Tensor* v = as_tensor(value)) {
       source = *v;
     } else if (Argument<Scalar>::read(value, number)) {
+      check_fits(number, a.view.dtype(), "_t");
       if (!a.by_tensor) {
         fill_(a.view, number);
         return 0;

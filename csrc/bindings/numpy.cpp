@@ -42,6 +42,21 @@ void release_buffer(Storage& s) noexcept {
   delete buffer;
 }
 
+[[noreturn]] void fail_dtype(PyObject* o, const Py_buffer& b) {
+  const std::string_view format = b.format ? b.format : "";
+  if (format.starts_with('>'))
+    fail<ValueError>(
+        "given numpy array has byte order different from the native byte order. Conversion between "
+        "byte orders is currently not supported.\nconvert it: "
+        "array.astype(array.dtype.newbyteorder('='))");
+  const auto type =
+      py::getattr(py::getattr(py::handle(o), "dtype", py::none()), "type", py::none());
+  std::string name = py::str(py::getattr(type, "__name__", py::str(std::string(format))));
+  fail<TypeError>("can't convert np.ndarray of type numpy.", name,
+                  ". The only supported types are: float64, float32, float16, int64, int32, int16, "
+                  "int8, uint8, and bool.");
+}
+
 Tensor share_array(PyObject* o) {
   auto* b = new Py_buffer;
   if (PyObject_GetBuffer(o, b, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
@@ -57,10 +72,7 @@ Tensor share_array(PyObject* o) {
     }
   } guard{b};
   const auto dtype = dtype_of(*b);
-  if (!dtype)
-    fail<TypeError>("can't convert np.ndarray of type ", b->format ? b->format : "?",
-                    ". The only supported types are: float64, float32, float16, int64, int32, "
-                    "int16, int8, uint8, and bool.");
+  if (!dtype) fail_dtype(o, *b);
   if (b->ndim > kMaxRank)
     fail<RuntimeError>("tensors here have at most ", kMaxRank, " dimensions, the array has ",
                        b->ndim);

@@ -35,6 +35,12 @@ Tensor bce_with_logits_op(const Tensor& input, const Tensor& target, Maybe weigh
   return binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction);
 }
 
+Tensor bag_op(const Tensor& weight, const Tensor& indices, const Tensor& offsets, Word mode,
+              Maybe weights, std::int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
+  return embedding_bag(weight, indices, offsets, mode, weights, padding_idx, scale_grad_by_freq,
+                       sparse);
+}
+
 Tensor softmax_op(const Tensor& input, std::int64_t dim, std::optional<DType> dtype, Out out) {
   return deliver_exactly("softmax", out, softmax(input, dim, dtype));
 }
@@ -135,6 +141,10 @@ Raises:
 >>> torch.embedding(torch.tensor([[1.], [2.]]), torch.tensor([1, 0]))
 tensor([[2.],
         [1.]]))");
+  op<&bag_op>(m,
+              "_embedding_bag_of(weight, indices, offsets, mode, per_sample_weights=None, "
+              "padding_idx=-1, scale_grad_by_freq=False, sparse=False)",
+              As::function, "torch.nn.functional.embedding_bag() without its checks of shapes.");
   op<&one_hot>(m, "one_hot(tensor, num_classes=-1)", As::function,
                "Class indices as rows of 0 and 1.\n\n>>> "
                "torch.nn.functional.one_hot(torch.tensor([1, 0]))\ntensor([[0, 1],\n        [1, "

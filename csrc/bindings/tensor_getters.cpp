@@ -51,7 +51,44 @@ bool on_cpu(const Tensor& t) { return t.device().is_cpu(); }
 bool on_meta(const Tensor& t) { return t.device().is_meta(); }
 bool never(const Tensor&) { return false; }
 Tensor base(const Tensor& t) { return t->base ? Tensor(t->base) : Tensor(); }
+// Once in a process, as the places that do it are many.
+bool warn_once(bool& done, const char* words) {
+  if (done) return true;
+  done = true;
+  return PyErr_WarnEx(PyExc_UserWarning, words, 1) == 0;
+}
+PyObject* get_grad(PyObject* self, void*) {
+  const Tensor& t = self_of(self);
+  const Tensor grad = grad_of(t);
+  if (!grad && t->node && !t->retains_grad && grad_fn(*t.body())) [[unlikely]] {
+    constexpr const char* words =
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+        "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
+        "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. "
+        "If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor "
+        "instead.";
+    if (PyErr_WarnEx(PyExc_UserWarning, words, 1) != 0) return nullptr;
+  }
+  try {
+    return to_python(grad);
+  } catch (...) {
+    return raise_current();
+  }
+}
 Tensor reversed(const Tensor& t) {
+  static bool of_number = false, of_many = false;
+  if (t.dim() == 0 &&
+      !warn_once(of_number,
+                 "Tensor.T is deprecated on 0-D tensors. This function is the identity in these "
+                 "cases."))
+    throw py::error_already_set();
+  if (t.dim() != 0 && t.dim() != 2 &&
+      !warn_once(of_many,
+                 "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+                 "deprecated and it will throw an error in a future release. Consider `x.mT` to "
+                 "transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` "
+                 "to reverse the dimensions of a tensor."))
+    throw py::error_already_set();
   Shape dims;
   for (int d = t.dim() - 1; d >= 0; --d) dims.push_back(d);
   return permute(t, dims);
@@ -229,8 +266,7 @@ std::vector<PyGetSetDef> tensor_getters() {
       read("grad_fn", get_grad_fn, "The recorded operation that made the tensor, or None."),
       {"requires_grad", get<records>, set_requires_grad,
        "Whether operations on the tensor are recorded.", nullptr},
-      {"grad", get<grad_of>, assign_grad, "The gradient that backward() has left, or None.",
-       nullptr},
+      {"grad", get_grad, assign_grad, "The gradient that backward() has left, or None.", nullptr},
       {"data", get_data, set_data, "The same elements without history; can be replaced.", nullptr},
   };
 }

@@ -8,6 +8,11 @@ namespace rushlight {
 // negative: none.
 Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t padding_idx,
                  bool scale_grad_by_freq, bool sparse);
+// weight (rows, size), indices (n), offsets (bags) -> (bags, size); offsets: where each bag starts.
+// mode: "sum", "mean" or "max"; rows that are the padding take no part.
+Tensor embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
+                     std::string_view mode, const std::optional<Tensor>& per_sample_weights,
+                     std::int64_t padding_idx, bool scale_grad_by_freq, bool sparse);
 // (*) -> (*, num_classes) of 0 and 1, int64; negative: one more than the largest.
 Tensor one_hot(const Tensor& tensor, std::int64_t num_classes);
 

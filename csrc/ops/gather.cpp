@@ -52,8 +52,9 @@ void write(const char* op, const Tensor& self, int dim, const Tensor& given, con
     fail<RuntimeError>("Index tensor must have the same number of dimensions as src tensor");
   for (int d = 0; d < index.dim(); ++d)
     if (index->shape[d] > size_at(src, d))
-      fail<RuntimeError>("Expected index ", index.sizes(), " to be no larger than src ",
-                         src.sizes());
+      fail<RuntimeError>("Expected index ", index.sizes(), " to be no larger than self ",
+                         self.sizes(), " apart from dimension ", at,
+                         " and to be no larger size than src ", src.sizes());
   const View a = view_of(self), i = view_of(index), s = view_of(src);
   const Backend& b = backend(self.device());
   BadIndex bad;

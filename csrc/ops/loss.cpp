@@ -80,6 +80,11 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, std::string_view re
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                             const std::optional<Tensor>& weight, std::string_view reduction) {
   check_same_device("binary_cross_entropy", input, "input", target, "target");
+  if (target.dtype() != input.dtype())
+    fail<RuntimeError>("Found dtype ", scalar_name(target.dtype()), " but expected ",
+                       scalar_name(input.dtype()),
+                       "\nbinary_cross_entropy(): ", describe("input", input), ", ",
+                       describe("target", target), ": convert it with target.to(input.dtype)");
   if (input.numel() != 0 && !input.device().is_meta()) {
     const GradMode off(false);
     const Tensor outside = to(
@@ -90,7 +95,7 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                          ": apply sigmoid first, or use binary_cross_entropy_with_logits");
   }
   Tensor loss = apply<BinaryCrossEntropy>(input, target);
-  if (weight) loss = mul(loss, *weight);
+  if (weight) loss = to(mul(loss, *weight), input.dtype());
   return reduced_as("BinaryCrossEntropyBackward0", loss, reduction_of(reduction));
 }
 
@@ -99,10 +104,24 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
                                         const std::optional<Tensor>& pos_weight,
                                         std::string_view reduction) {
   check_same_device("binary_cross_entropy_with_logits", input, "input", target, "target");
+  if (target.dtype() == DType::boolean)
+    fail<RuntimeError>(
+        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+        "`logical_xor()` operator instead.\nbinary_cross_entropy_with_logits(): ",
+        describe("target", target), ": convert it with .to(input.dtype)");
+  if (!is_floating(input.dtype()))
+    fail<NotImplementedError>("\"log_sigmoid_cpu\" not implemented for '",
+                              scalar_name(input.dtype()), "'\n", describe("input", input));
+  if (!is_floating(target.dtype()))
+    fail<RuntimeError>("result type ", scalar_name(input.dtype()),
+                       " can't be cast to the desired output type ", scalar_name(target.dtype()),
+                       "\nbinary_cross_entropy_with_logits(): ", describe("input", input), ", ",
+                       describe("target", target), ": convert it with target.to(input.dtype)");
   Tensor loss = pos_weight ? apply<BceWithLogitsWeighted>(input, target, *pos_weight)
                            : apply<BceWithLogits>(input, target);
   if (weight) loss = mul(loss, *weight);
-  return reduced_as("BinaryCrossEntropyWithLogitsBackward0", loss, reduction_of(reduction));
+  return reduced_as("BinaryCrossEntropyWithLogitsBackward0", to(loss, target.dtype()),
+                    reduction_of(reduction));
 }
 
 }  // namespace rushlight

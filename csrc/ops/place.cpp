@@ -12,10 +12,29 @@ std::vector<Tensor> along(int dim, const Tensor& index) {
   return indices;
 }
 
+// Calls refuse(k) for the first position k outside [low, high); where a device holds the positions,
+// its kernel looks at them.
+template <class F>
+void check_positions(const Tensor& index, std::int64_t low, std::int64_t high, const F& refuse) {
+  if (!index.device().is_cpu()) return;
+  const Tensor dense = contiguous(to(index, DType::int64));
+  const View v = view_of(dense);
+  for (std::int64_t i = 0; i < v.numel; ++i)
+    if (const std::int64_t k = v.as<const std::int64_t>()[i]; k < low || k >= high) refuse(k);
+}
+
 void check_vector(const char* op, const Tensor& index) {
   if (index.dim() > 1)
     fail<IndexError>(op, "(): Expected a 1-D tensor for index, but got ", index.dim(), "-D");
   if (index.dtype() != DType::int64) fail<IndexError>(op, "(): Expected dtype int64 for index.");
+}
+
+void check_flat(const Tensor& index, const Tensor& input) {
+  const std::int64_t n = input.numel();
+  check_positions(index, -n, n, [n](std::int64_t k) {
+    fail<IndexError>("out of range: tried to access index ", k, " on a tensor of ", n,
+                     " elements.");
+  });
 }
 
 }  // namespace
@@ -27,6 +46,7 @@ Tensor take(const Tensor& input, const Tensor& given) {
   check_same_device("take", input, "input", given, "index");
   if (input.numel() == 0 && given.numel())
     fail<IndexError>("take(): tried to take from an empty tensor");
+  check_flat(given, input);
   return index(reshape(input, {-1}), {given});
 }
 
@@ -78,6 +98,11 @@ Tensor index_copy(const Tensor& input, std::int64_t dim, const Tensor& given,
     fail<RuntimeError>(
         "index_copy_(): Source/destination tensor must have same slice shapes. Expected ", expected,
         " but got ", source.sizes());
+  const std::int64_t n = input.dim() ? input->shape[at] : 1;
+  check_positions(given, 0, n, [&](std::int64_t k) {
+    fail<IndexError>("index_copy_(): index ", k, " is out of bounds for dimension ", at,
+                     " with size ", n);
+  });
   if (source.dtype() != input.dtype())
     fail<RuntimeError>(
         "index_copy_(): self and source expected to have the same dtype, but got (self) ",
@@ -120,6 +145,14 @@ Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& given, con
                        ") should be equal to source.size(dim): (",
                        source.dim() ? source.size(std::min(at, source.dim() - 1)) : 1,
                        "), for dim: ", dim);
+  if (source.dtype() != input.dtype())
+    fail<RuntimeError>("index_add_(): self (", scalar_name(input.dtype()), ") and source (",
+                       scalar_name(source.dtype()), ") must have the same scalar type");
+  const std::int64_t n = input.dim() ? input->shape[at] : 1;
+  check_positions(given, 0, n, [&](std::int64_t k) {
+    fail<IndexError>("index out of range in self: index ", k, " for dimension ", at, " with size ",
+                     n);
+  });
   const Tensor added = alpha.as_double() == 1 ? source : mul(source, alpha);
   if (input.dim() == 0)
     return view(index_put(unsqueeze(input, 0), indices, reshape(added, {-1}), true), {});

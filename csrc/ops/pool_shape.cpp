@@ -28,8 +28,11 @@ std::int64_t product(const Shape& shape, int begin, int end) {
   return n;
 }
 
-void check_input(const char* name, int rank, const Tensor& input) {
+void check_input(const char* name, int rank, const Tensor& input, bool takes_max) {
   const int dim = input.dim();
+  if (takes_max && rank == 2 && dim != 3 && dim != 4)
+    fail<RuntimeError>("non-empty 3D or 4D (batch mode) tensor expected for input\n", name,
+                       "(): ", describe("input", input));
   bool fits = dim == rank + 1 || dim == rank + 2;
   for (int d = dim - rank - 1; fits && d < dim; ++d) fits = input->shape[d] != 0;
   if (!fits)
@@ -42,7 +45,7 @@ void check_input(const char* name, int rank, const Tensor& input) {
 
 PooledShape pool_shape(const char* name, int rank, const Tensor& input, const PoolOptions& options,
                        bool takes_max) {
-  check_input(name, rank, input);
+  check_input(name, rank, input, takes_max);
   PoolShape s{};
   Shape sizes = input.shape();
   const int dim = input.dim();

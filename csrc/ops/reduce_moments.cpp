@@ -13,9 +13,16 @@ void check_moment(const Tensor& input) {
                        describe("input", input), ": convert with .float()");
 }
 
-Tensor moment(Reduction kind, const Tensor& input, const Span& span, double correction,
-              bool keepdim) {
+Tensor moment(const char* name, Reduction kind, const Tensor& input, const Span& span,
+              double correction, bool keepdim) {
   check_moment(input);
+  if (!(double(span.count) > correction) && warn) [[unlikely]]
+    warn(text(name,
+              "(): degrees of freedom is <= 0. Correction should be strictly less than the "
+              "reduction factor (input numel divided by output numel).\n",
+              span.count,
+              " elements make each result; unbiased=False or correction=0 divides by "
+              "their number"));
   const GradMode off(false);
   return reduce_into_new(kind, input, span, keepdim, input.dtype(), correction);
 }
@@ -39,10 +46,10 @@ Tensor std_backward(const Tensor& g, const Tensor& x, const Tensor& out, const S
 
 using Pair = TensorPair;
 
-Pair moment_and_mean(const char* node, Reduction kind, const Tensor& input, Sizes dims,
-                     double correction, bool keepdim) {
+Pair moment_and_mean(const char* name, const char* node, Reduction kind, const Tensor& input,
+                     Sizes dims, double correction, bool keepdim) {
   const Span span(input, dims);
-  Tensor outs[] = {moment(kind, input, span, correction, keepdim), {}};
+  Tensor outs[] = {moment(name, kind, input, span, correction, keepdim), {}};
   {
     const GradMode off(false);
     outs[1] = reduce_into_new(Reduction::mean, input, span, keepdim, input.dtype());
@@ -71,7 +78,7 @@ Pair moment_and_mean(const char* node, Reduction kind, const Tensor& input, Size
 
 Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim) {
   const Span span(input, dims);
-  Tensor out = moment(Reduction::variance, input, span, correction, keepdim);
+  Tensor out = moment("var", Reduction::variance, input, span, correction, keepdim);
   return record(
       "VarBackward0", out,
       [x = Saved(input), span, correction](Tensor g) {
@@ -82,7 +89,7 @@ Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim) {
 
 Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim) {
   const Span span(input, dims);
-  Tensor out = moment(Reduction::deviation, input, span, correction, keepdim);
+  Tensor out = moment("std", Reduction::deviation, input, span, correction, keepdim);
   if (!needs_grad(input)) return out;
   return record(
       "StdBackward0", out,
@@ -93,11 +100,12 @@ Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim) 
 }
 
 Pair var_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) {
-  return moment_and_mean("VarMeanBackward0", Reduction::variance, input, dims, correction, keepdim);
+  return moment_and_mean("var_mean", "VarMeanBackward0", Reduction::variance, input, dims,
+                         correction, keepdim);
 }
 Pair std_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) {
-  return moment_and_mean("StdMeanBackward0", Reduction::deviation, input, dims, correction,
-                         keepdim);
+  return moment_and_mean("std_mean", "StdMeanBackward0", Reduction::deviation, input, dims,
+                         correction, keepdim);
 }
 
 Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {

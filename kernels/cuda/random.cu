@@ -275,8 +275,7 @@ Index multinomial(const View& out, const View& p, RandomState& s) {
 }  // namespace
 
 const RandomKernels random_kernels = {
-    uniform, normal,      integers,  natural,    permutation, bernoulli,  bernoulli_each,
-    dropout, exponential, geometric, log_normal, cauchy,      multinomial,
-    nullptr};
+    uniform, normal,      integers,  natural,    permutation, bernoulli,   bernoulli_each,
+    dropout, exponential, geometric, log_normal, cauchy,      multinomial, nullptr};
 
 }  // namespace rushlight::gpu

@@ -3,6 +3,48 @@
 from rushlight import _C
 
 
+def spelled(first, rest):
+    """An equation and its operands, also where dimensions are lists of numbers."""
+    if isinstance(first, str):
+        operands = rest[0] if len(rest) == 1 and isinstance(rest[0], list | tuple) else rest
+        if not operands:
+            raise ValueError(
+                "einsum(): must specify the equation string and at least one operand, or at least "
+                "one operand and its subscripts list"
+            )
+        for i, operand in enumerate(operands):
+            if not isinstance(operand, _C.Tensor):
+                raise TypeError(
+                    f"expected Tensor as element {i} in argument 1, but got "
+                    f"{type(operand).__name__}\neinsum() takes an equation, then tensors"
+                )
+        return first, list(operands)
+    if not rest:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one "
+            "operand and its subscripts list"
+        )
+    given = [first, *rest]
+    result = given.pop() if len(given) % 2 else None
+    terms = [_letters(numbers) for numbers in given[1::2]]
+    equation = ",".join(terms) + ("" if result is None else "->" + _letters(result))
+    return spelled(equation, given[::2])
+
+
+def _letters(numbers):
+    letters = []
+    for number in numbers:
+        if number is Ellipsis:
+            letters.append("...")
+        elif not isinstance(number, int) or not 0 <= number < 52:
+            raise ValueError(
+                "einsum(): subscript in subscript list is not within the valid range [0, 52)"
+            )
+        else:
+            letters.append(chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26))
+    return "".join(letters)
+
+
 def _parse(equation, operands):
     """The letters of each operand and of the result; an ellipsis becomes private letters."""
     if not isinstance(equation, str):
@@ -15,11 +57,12 @@ def _parse(equation, operands):
         raise RuntimeError(
             f"einsum(): {relation} operands were provided than specified in the equation"
         )
-    if not all(c.isalpha() or c in ".,->" for c in text):
-        raise RuntimeError(
-            f"einsum(): invalid subscript given in the equation '{equation}', subscripts must be "
-            "in [a-zA-Z]"
-        )
+    for place, c in enumerate(equation):
+        if not (c.isascii() and c.isalpha()) and c not in " .,->":
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {place} in the equation string, "
+                f"subscripts must be in [a-zA-Z]\nthe equation is '{equation}'"
+            )
     hidden = 0
     letters = []
     for i, (term, operand) in enumerate(zip(terms, operands, strict=True)):
@@ -59,13 +102,19 @@ def _parse(equation, operands):
     return letters, result
 
 
-def _diagonals(operand, letters):
+def _diagonals(operand, letters, number):
     """A letter that an operand has twice stands for its diagonal."""
     letters = list(letters)
     for letter in sorted(set(letters)):
         while letters.count(letter) > 1:
             first = letters.index(letter)
             second = letters.index(letter, first + 1)
+            a, b = operand.shape[first], operand.shape[second]
+            if a != b:
+                raise RuntimeError(
+                    f"einsum(): subscript {letter} is repeated for operand {number} but the sizes "
+                    f"don't match, {b} != {a}"
+                )
             operand = operand.diagonal(0, first, second)
             letters = [c for d, c in enumerate(letters) if d not in (first, second)] + [letter]
     return operand, letters
@@ -79,15 +128,15 @@ def _summed(operand, letters, keep):
     return operand, letters
 
 
-def _product(a, a_letters, b, b_letters, keep):
+def _product(a, a_letters, b, b_letters, keep, number):
     """One batched matrix product: letters of both that stay, of both that go, of one alone."""
     sizes = {}
     for operand, letters in ((a, a_letters), (b, b_letters)):
         for letter, size in zip(letters, operand.shape, strict=True):
             if sizes.get(letter, 1) != 1 and size not in (1, sizes[letter]):
                 raise RuntimeError(
-                    f"einsum(): subscript {letter} has size {size} for an operand which does not "
-                    f"broadcast with previously seen size {sizes[letter]}"
+                    f"einsum(): subscript {letter} has size {size} for operand {number} which does "
+                    f"not broadcast with previously seen size {sizes[letter]}"
                 )
             sizes[letter] = max(size, sizes.get(letter, 1)) if size else 0
     a, a_letters = _summed(a, a_letters, keep | set(b_letters))
@@ -123,10 +172,13 @@ def _count(sizes, letters):
 
 def einsum(equation, operands):
     letters, result = _parse(equation, operands)
-    terms = [_diagonals(o, term) for o, term in zip(operands, letters, strict=True)]
+    terms = [
+        _diagonals(operand, term, number)
+        for number, (operand, term) in enumerate(zip(operands, letters, strict=True))
+    ]
     current, names = terms[0]
     for i, (other, other_names) in enumerate(terms[1:], 1):
         keep = set(result) | {c for _, later in terms[i + 1 :] for c in later}
-        current, names = _product(current, names, other, other_names, keep)
+        current, names = _product(current, names, other, other_names, keep, i)
     current, names = _summed(current, names, set(result))
     return current.permute([names.index(letter) for letter in result])

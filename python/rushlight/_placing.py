@@ -230,6 +230,12 @@ def put(input, index, source, accumulate=False):
         raise IndexError("put_(): Tried to put elements into an empty tensor")
     if index.numel() == 0:
         return input.clone()
+    count = input.numel()
+    bad = index[(index >= count) | (index < -count)]
+    if bad.numel():
+        raise IndexError(
+            f"out of range: tried to access index {int(bad[0])} on a tensor of {count} elements."
+        )
     flat = input.reshape(-1)
     placed = _C.index_put(flat, (index.reshape(-1),), source.reshape(-1), accumulate)
     return placed.reshape(input.shape)

@@ -1,6 +1,33 @@
-"""Of torch.func, functional_call alone."""
+"""torch.func: functions made from functions - gradients, Jacobians, batches - and modules called
+with other parameters.
 
-__all__ = ["functional_call"]
+Gradients come from the recorded graph. vmap() calls the function once for each element of the
+batch: right for any function, and as slow as the loop that it replaces.
+"""
+
+from rushlight._func.derivatives import (
+    grad,
+    grad_and_value,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    vjp,
+)
+from rushlight._func.vmap import stack_module_state, vmap
+
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]
 
 
 def functional_call(

@@ -1,5 +1,7 @@
 """Functions that only arrange what other operations compute; torch.functional and the top level."""
 
+import warnings
+
 from rushlight import _C
 from rushlight._results import check_tensors, deliver
 
@@ -130,6 +132,12 @@ def meshgrid(*tensors, indexing=None):
             [2, 2]])
     """
     tensors = _listed(tensors)
+    if indexing is None:
+        warnings.warn(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
+            "argument.",
+            stacklevel=2,
+        )
     if indexing not in (None, "ij", "xy"):
         raise RuntimeError(
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
@@ -305,7 +313,8 @@ def einsum(equation, *operands):
 
     Args:
         equation: the dimensions of each operand as letters, "->", those of the result.
-        operands: the tensors.
+        operands: the tensors. Or, without an equation, each tensor and a list of numbers for its
+            dimensions in turn, and perhaps a list for those of the result.
 
     Raises:
         RuntimeError: if the equation does not fit the operands.
@@ -316,7 +325,7 @@ def einsum(equation, *operands):
     """
     from rushlight import _einsum
 
-    return _einsum.einsum(equation, _listed(operands))
+    return _einsum.einsum(*_einsum.spelled(equation, operands))
 
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):

@@ -38,6 +38,7 @@ __all__ = [
     "softmax",
     "xlog1py",
     "xlogy",
+    "zeta",
 ]
 
 digamma = psi = _C.digamma
@@ -193,3 +194,56 @@ def i1e(input, *, out=None):
     tensor([0.0000, 0.2079])
     """
     return _in_float64("special_i1e", lambda x: _scaled_bessel(x, 1), input, out)
+
+
+# B_2k / (2k)!: the terms of Euler and Maclaurin's sum.
+_TAIL = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000)
+
+
+def _hurwitz(x, q):
+    """The sum of (q + k)^-x for x > 1 and q > 0: nine terms, then the integral and its rest."""
+    total = _C.zeros_like(q)
+    for k in range(9):
+        total = total + (q + k) ** -x
+    start = q + 9
+    total = total + start ** (1 - x) / (x - 1) + 0.5 * start**-x
+    factor, power = x, start ** (-x - 1)
+    for k, tail in enumerate(_TAIL):
+        total = total + tail * factor * power
+        factor = factor * (x + 2 * k + 1) * (x + 2 * k + 2)
+        power = power / (start * start)
+    return total
+
+
+def zeta(input, other, *, out=None):
+    """The sum of 1 / (k + other)^input over k from 0: Hurwitz's zeta function.
+
+    Args:
+        input: the exponent; infinite at 1, NaN below.
+        other: what is added; where it is 0 or a negative integer, the sum is infinite.
+
+    >>> torch.special.zeta(torch.tensor([2.0]), torch.tensor([1.0]))
+    tensor([1.6449])
+    """
+    from rushlight.functional import broadcast_tensors
+
+    tensors = [t for t in (input, other) if isinstance(t, _C.Tensor)]
+    if not tensors:
+        check_tensors("special_zeta", input=input)
+    dtype = next((t.dtype for t in tensors if t.is_floating_point()), _C.get_default_dtype())
+    x, q = broadcast_tensors(*(_C.as_tensor(v, device=tensors[0].device).double()
+                               for v in (input, other)))  # fmt: skip
+    # Below 0 the terms up to 0 are those of another such sum, backwards; its signs are those of
+    # an integer power.
+    below, share = q < 0, (-q) - (-q).floor()
+    usable = (x > 1) & (_C.where(below, share, q) > 0) & (~below | (x == x.floor())) & q.isfinite()
+    x_safe = x.masked_fill(~usable, 2)
+    first = _hurwitz(x_safe, _C.where(below, 1 - share, q).masked_fill(~usable, 1))
+    near = _hurwitz(x_safe, share.masked_fill(~(usable & below), 1))
+    far = _hurwitz(x_safe, (1 - q).masked_fill(~(usable & below), 1))
+    sign = _C.where(x_safe % 2 == 0, 1.0, -1.0)
+    value = first + _C.where(below, sign * (near - far), 0.0)
+    whole = (q <= 0) & (q == q.floor())
+    value = value.masked_fill(~usable, math.nan)
+    value = value.masked_fill((x > 1) & whole, math.inf).masked_fill(x == 1, math.inf)
+    return deliver("special_zeta", value.to(dtype), out)

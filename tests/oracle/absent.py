@@ -22,7 +22,7 @@ REASONS = {
         "special.airy_ai special.bessel_* special.*chebyshev_polynomial_* "
         "special.hermite_polynomial_* special.laguerre_polynomial_l "
         "special.legendre_polynomial_p special.*modified_bessel_* special.spherical_bessel_j0 "
-        "special.zeta signal.windows.kaiser"
+        "signal.windows.kaiser"
     ),
     "factorisations that are rarely called by name": (
         "geqrf linalg.ldl_* ormqr pca_lowrank svd_lowrank"

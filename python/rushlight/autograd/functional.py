@@ -70,10 +70,103 @@ def hessian(
     return rows[0][0] if single else tuple(rows)
 
 
-def vjp(func, inputs, v=None, create_graph=False, strict=False):
-    """The value of `func`, and the product of v with its Jacobian."""
+def _products(name, func, inputs, v, create_graph):
     single, values = _as_leaves(inputs, create_graph)
     outputs = func(*values)
-    found = grad(outputs, values, v, create_graph=create_graph, allow_unused=True)
-    found = tuple(_C.zeros_like(x) if g is None else g for g, x in zip(found, values, strict=True))
-    return outputs, found[0] if single else found
+    if v is None and (not isinstance(outputs, _C.Tensor) or outputs.numel() != 1):
+        raise RuntimeError(
+            "The vector v can only be None if the user-provided function returns a single Tensor "
+            f"with a single element.\n{name}(): give v, of the function's shape"
+        )
+    return single, values, outputs
+
+
+def _shown(value, create_graph):
+    if isinstance(value, _C.Tensor):
+        return value if create_graph else value.detach()
+    return tuple(_shown(each, create_graph) for each in value)
+
+
+def _filled(found, like):
+    return tuple(_C.zeros_like(x) if g is None else g for g, x in zip(found, like, strict=True))
+
+
+def vjp(func, inputs, v=None, create_graph=False, strict=False):
+    """The value of `func`, and the product of v with its Jacobian.
+
+    >>> torch.autograd.functional.vjp(torch.sin, torch.zeros(2), torch.ones(2))
+    (tensor([0., 0.]), tensor([1., 1.]))
+    """
+    single, values, outputs = _products("vjp", func, inputs, v, create_graph)
+    found = _filled(grad(outputs, values, v, create_graph=create_graph, allow_unused=True), values)
+    return _shown(outputs, create_graph), found[0] if single else found
+
+
+def jvp(func, inputs, v=None, create_graph=False, strict=False):
+    """The value of `func`, and the product of its Jacobian with v.
+
+    >>> torch.autograd.functional.jvp(torch.sin, torch.zeros(2), torch.ones(2))
+    (tensor([0., 0.]), tensor([1., 1.]))
+    """
+    _, values = _as_leaves(inputs, create_graph)
+    if v is None:
+        if sum(x.numel() for x in values) != 1:
+            raise RuntimeError(
+                "The vector v can only be None if the input to the user-provided function is a "
+                "single Tensor with a single element."
+            )
+        v = tuple(_C.ones_like(x) for x in values)
+    vectors = (v,) if isinstance(v, _C.Tensor) else tuple(v)
+    outputs = func(*values)
+    one = isinstance(outputs, _C.Tensor)
+    each = (outputs,) if one else tuple(outputs)
+    # The product from the left is linear in its weights; its gradient by them is that from the
+    # right.
+    weights = tuple(_C.zeros_like(o).requires_grad_() for o in each)
+    left = grad(each, values, weights, create_graph=True, allow_unused=True)
+    used = [(g, t) for g, t in zip(left, vectors, strict=True) if g is not None and g.requires_grad]
+    found = [None] * len(each)
+    if used:
+        found = grad([g for g, _ in used], weights, [t for _, t in used],
+                     create_graph=create_graph, allow_unused=True)  # fmt: skip
+    found = _filled(found, each)
+    return _shown(outputs, create_graph), found[0] if one else found
+
+
+def vhp(func, inputs, v=None, create_graph=False, strict=False):
+    """The value of `func`, and the product of v with its Hessian.
+
+    >>> torch.autograd.functional.vhp(lambda x: (x**3).sum(), torch.ones(2), torch.ones(2))
+    (tensor(2.), tensor([6., 6.]))
+    """
+    single, values = _as_leaves(inputs, create_graph)
+    if v is None:
+        if sum(x.numel() for x in values) != 1:
+            raise RuntimeError(
+                "The vector v can only be None if the input to the user-provided function is a "
+                "single Tensor with a single element."
+            )
+        v = tuple(_C.ones_like(x) for x in values)
+    vectors = (v,) if isinstance(v, _C.Tensor) else tuple(v)
+    output = func(*values)
+    if not isinstance(output, _C.Tensor) or output.numel() != 1:
+        raise RuntimeError(
+            "The Tensor returned by the function given to hvp should contain a single element"
+        )
+    first = _filled(grad(output, values, create_graph=True, allow_unused=True), values)
+    used = [(g, t) for g, t in zip(first, vectors, strict=True) if g.requires_grad]
+    found = [None] * len(values)
+    if used:
+        found = grad([g for g, _ in used], values, [t for _, t in used],
+                     create_graph=create_graph, allow_unused=True)  # fmt: skip
+    found = _filled(found, values)
+    return _shown(output, create_graph), found[0] if single else found
+
+
+def hvp(func, inputs, v=None, create_graph=False, strict=False):
+    """The value of `func`, and the product of its Hessian, which is symmetric, with v.
+
+    >>> torch.autograd.functional.hvp(lambda x: (x**3).sum(), torch.ones(2), torch.ones(2))
+    (tensor(2.), tensor([6., 6.]))
+    """
+    return vhp(func, inputs, v, create_graph, strict)

@@ -179,9 +179,15 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
                 "size.'batchmean' divides only by the batch size, and aligns with the KL div "
                 "math definition.'mean' will be changed to behave the same as 'batchmean' in the "
                 "next major release.",
-                stacklevel=2,
+                stacklevel=3,
             )
         reduction = _reduction(size_average, reduce, reduction)
+    for name, value in (("input", input), ("target", target)):
+        if not value.is_floating_point():
+            raise RuntimeError(
+                f"kl_div: Integral inputs not supported.\n{name} is {value.dtype}: convert it with "
+                ".float()"
+            )
     if log_target:
         loss = target.exp() * (target - input)
     else:

@@ -25,6 +25,11 @@ def triple(value, name):
 
 
 def _check_rank(name, input):
+    if name == "max_pool3d" and input.dim() not in (4, 5):
+        raise RuntimeError(
+            "non-empty 4D or 5D (batch mode) tensor expected for input\n"
+            f"max_pool3d(): got {list(input.shape)}"
+        )
     if input.dim() not in (4, 5) or 0 in input.shape[-4:]:
         raise RuntimeError(
             f"{name}: Expected 4D or 5D (batch mode) tensor with optional 0 dim batch size for "

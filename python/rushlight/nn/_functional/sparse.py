@@ -75,50 +75,44 @@ def embedding_bag(
                 f"{type(offsets)}"
             )
         bags, length = input.shape
-        starts = [i * length for i in range(bags)]
+        offsets = _C.arange(bags, device=input.device) * length
         ids = input.reshape(-1)
-        if per_sample_weights is not None:
-            per_sample_weights = per_sample_weights.reshape(-1)
     elif input.dim() == 1:
         if offsets is None:
             raise ValueError("offsets has to be a 1D Tensor but got None")
         if offsets.dim() != 1:
             raise ValueError("offsets has to be a 1D Tensor")
-        ids, starts = input, offsets.tolist()
+        ids = input
         if include_last_offset:
-            starts = starts[:-1]
+            offsets = offsets[:-1]
     else:
         raise ValueError(
             f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
         )
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
-    if per_sample_weights is not None and mode != "sum":
-        raise NotImplementedError(
-            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported "
-            f"for mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
-        )
-    rows = embedding(ids, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
-    keep = _C.ones_like(ids, dtype=weight.dtype)
-    if padding_idx is not None:
-        keep = (ids != _padding(weight, padding_idx)).to(weight.dtype)
     if per_sample_weights is not None:
-        rows = rows * per_sample_weights.unsqueeze(1)
-    return _pool_bags(rows, keep, starts, ids.size(0), mode)
-
-
-def _pool_bags(rows, keep, starts, total, mode):
-    out = []
-    for start, stop in zip(starts, [*starts[1:], total], strict=False):
-        part, kept = rows[start:stop], keep[start:stop].unsqueeze(1)
-        count = int(kept.sum())
-        if count == 0:
-            out.append((part * 0).sum(0))
-        elif mode == "max":
-            out.append(part[kept.squeeze(1) > 0].max(0)[0])
-        else:
-            total_row = (part * kept).sum(0)
-            out.append(total_row / count if mode == "mean" else total_row)
-    if not out:
-        return rows[:0]
-    return _C.stack(out)
+        if per_sample_weights.shape != input.shape:
+            raise ValueError(
+                f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, "
+                f"then it must have the same shape as the input ({input.shape})"
+            )
+        if mode != "sum":
+            raise NotImplementedError(
+                "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
+                f"supported for mode='sum' (got mode='{mode}'). Please open a feature request on "
+                "GitHub."
+            )
+        per_sample_weights = per_sample_weights.reshape(-1)
+    rows = weight.size(0)
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but "
+            f"got {padding_idx}"
+        )
+    if max_norm is not None:
+        _shrink_rows(weight, ids, max_norm, norm_type)
+    return _C._embedding_bag_of(
+        weight, ids, offsets, mode, per_sample_weights, _padding(weight, padding_idx),
+        scale_grad_by_freq, sparse,
+    )  # fmt: skip

@@ -1,0 +1,116 @@
+// Bags of rows of a table, each joined to one row: sums, means or maxima, written from embedding()
+// and index_add(). A changer must know: offsets are read on the host, positions before anything
+// else.
+#include "ops/embedding.h"
+#include "ops/pointwise.h"
+#include "ops/reduce.h"
+
+namespace rushlight {
+namespace {
+
+void check_kind(const Tensor& t) {
+  if (t.dtype() != DType::int64 && t.dtype() != DType::int32)
+    fail<RuntimeError>(
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+        "Long, Int; but got torch.",
+        scalar_name(t.dtype()), "Tensor instead (while checking arguments for embedding_bag)\n",
+        describe("indices", t), "; convert with .long()");
+}
+
+void check_rows(const Tensor& weight, const Tensor& indices) {
+  if (!indices.device().is_cpu()) return;  // embedding() looks at them there
+  const View v = view_of(indices);
+  for (std::int64_t i = 0; i < v.numel; ++i)
+    if (const std::int64_t k = v.as<const std::int64_t>()[i]; k < 0 || k >= weight->shape[0])
+      fail<RuntimeError>("Index ", i, " of input takes value ", k,
+                         " which is not in the valid range [0, ", weight->shape[0], ")\n",
+                         describe("weight", weight));
+}
+
+// Where each bag ends; offsets say where it starts.
+std::vector<std::int64_t> ends_of(const Tensor& offsets, std::int64_t total) {
+  const Tensor host = contiguous(to(offsets, DType::int64, kCpu));
+  const View v = view_of(host);
+  const auto* at = v.as<const std::int64_t>();
+  if (v.numel && at[0] != 0)
+    fail<RuntimeError>(
+        "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+        "position 0. However, got ",
+        at[0]);
+  if (v.numel && at[v.numel - 1] > total)
+    fail<RuntimeError>("offsets[-1] can not be greater than input's length ", total,
+                       " but got offsets[-1] of ", at[v.numel - 1]);
+  std::vector<std::int64_t> ends(at + std::min<std::int64_t>(1, v.numel), at + v.numel);
+  if (v.numel) ends.push_back(total);
+  for (std::int64_t i = 0; i < v.numel; ++i)
+    if (ends[std::size_t(i)] < at[i])
+      fail<RuntimeError>("offsets must not fall: offsets[", i, "] is ", at[i],
+                         " and the bag ends at ", ends[std::size_t(i)]);
+  return ends;
+}
+
+Tensor largest(const Tensor& rows, const Tensor& kept, const std::vector<std::int64_t>& ends) {
+  std::vector<Tensor> bags;
+  std::int64_t start = 0;
+  for (const std::int64_t end : ends) {
+    Tensor part = narrow(rows, 0, start, end - start);
+    if (kept) part = index(part, {narrow(kept, 0, start, end - start)});
+    bags.push_back(part->shape[0] ? amax(part, Shape{0}, false) : sum(part, Shape{0}, false));
+    start = end;
+  }
+  return bags.empty() ? narrow(rows, 0, 0, 0) : stack(bags, 0);
+}
+
+}  // namespace
+
+Tensor embedding_bag(const Tensor& weight, const Tensor& given, const Tensor& offsets,
+                     std::string_view mode, const std::optional<Tensor>& per_sample_weights,
+                     std::int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
+  if (weight.dim() != 2) fail<RuntimeError>("'weight' must be 2-D");
+  check_kind(given);
+  check_kind(offsets);
+  if (per_sample_weights && per_sample_weights->dtype() != weight.dtype())
+    fail<RuntimeError>(
+        "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+        "'per_sample_weights'; but type torch.",
+        scalar_name(weight.dtype()), "Tensor does not equal torch.",
+        scalar_name(per_sample_weights->dtype()),
+        "Tensor (while checking arguments for embedding_bag)");
+  Tensor indices, kept, bag_of, counts, each;
+  {
+    const GradMode off(false);
+    indices = contiguous(to(given, DType::int64));
+    check_rows(weight, indices);
+    if (padding_idx >= 0) kept = apply<Ne>(indices, Scalar(padding_idx));
+  }
+  const std::int64_t total = indices.numel();
+  const std::vector<std::int64_t> ends = ends_of(offsets, total);
+  const auto bags = std::int64_t(ends.size());
+  Tensor rows = embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse);
+  if (per_sample_weights) rows = mul(rows, unsqueeze(*per_sample_weights, 1));
+  Tensor out;
+  if (mode == "max") {
+    out = largest(rows, kept, ends);
+  } else {
+    {
+      const GradMode off(false);
+      bag_of = empty({bags ? total : 0}, DType::int64);
+      const View v = view_of(bag_of);
+      std::int64_t at = 0;
+      for (std::int64_t bag = 0; bag < bags; ++bag)
+        for (; at < ends[std::size_t(bag)]; ++at) v.as<std::int64_t>()[at] = bag;
+      bag_of = to(bag_of, weight.device());
+      each = kept ? to(kept, weight.dtype()) : full({total}, 1, weight.dtype(), weight.device());
+      if (mode == "mean" && bags)
+        counts = index_add(zeros({bags}, weight.dtype(), weight.device()), 0, bag_of, each, 1);
+    }
+    if (kept) rows = mul(rows, unsqueeze(each, 1));
+    out = zeros({bags, weight->shape[1]}, weight.dtype(), weight.device());
+    if (bags) out = index_add(out, 0, bag_of, rows, 1);
+    if (counts) out = div(out, unsqueeze(apply<Maximum>(counts, Scalar(1)), 1));
+  }
+  if (Node* node = out.requires_grad() ? out->node : nullptr) node->name = "EmbeddingBagBackward0";
+  return out;
+}
+
+}  // namespace rushlight

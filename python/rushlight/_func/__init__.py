@@ -1,0 +1,1 @@
+"""What torch.func is made of."""

@@ -1,0 +1,300 @@
+"""Gradients, Jacobians and products with them, as functions made from functions.
+
+A changer must know: inputs are aliased, so that the function's own graph reaches no further; a
+derivative is itself recorded where another one is being taken around it or an input asks for it.
+"""
+
+import functools
+import threading
+
+from rushlight import _C
+from rushlight._func.trees import is_tensor, leaves, mapped
+from rushlight._modes import enable_grad
+
+_state = threading.local()
+
+
+class _Inside:
+    """While a function is differentiated."""
+
+    def __enter__(self):
+        self.outer = getattr(_state, "depth", 0)
+        _state.depth = self.outer + 1
+        return self.outer > 0
+
+    def __exit__(self, *error):
+        _state.depth = self.outer
+
+
+def _watched(tree, name):
+    """The tree with tensors that gradients can reach, and whether those are wanted outside."""
+    recorded = any(is_tensor(x) and x.requires_grad for x in leaves(tree)) and _C.is_grad_enabled()
+
+    def watch(x):
+        if not is_tensor(x):
+            raise ValueError(
+                f"Thing passed to transform API must be Tensor, got {type(x)}\n"
+                f"{name}(): the arguments that are differentiated hold tensors only"
+            )
+        return x.view_as(x) if x.requires_grad and recorded else x.detach().requires_grad_()
+
+    with enable_grad():
+        return mapped(watch, tree), recorded
+
+
+def _gradients(outputs, watched, weights=None, keep=False, record=False):
+    """d outputs / d watched in the form of `watched`; zeros where nothing flows."""
+    from rushlight.autograd import grad
+
+    inputs = leaves(watched)
+    if isinstance(outputs, _C.Tensor):
+        outputs, weights = [outputs], [weights]
+    pairs = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
+    found = [None] * len(inputs)
+    if pairs:
+        found = grad(
+            [o for o, _ in pairs], inputs, [w for _, w in pairs], retain_graph=keep or record,
+            create_graph=record, allow_unused=True,
+        )  # fmt: skip
+    found = iter([_C.zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)])
+    return mapped(lambda _: next(found), watched)
+
+
+def _plain(tree, record):
+    return tree if record else mapped(lambda x: x.detach() if is_tensor(x) else x, tree)
+
+
+def _picked(args, argnums):
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for n in numbers:
+        if not -len(args) <= n < len(args):
+            raise RuntimeError(
+                f"Got argnum={n}, but only {len(args)} positional inputs\n"
+                "argnums names arguments by their places"
+            )
+    return tuple(n % len(args) for n in numbers)
+
+
+def _call(function, args, kwargs, numbers, watched, has_aux, name):
+    args = list(args)
+    for n, value in zip(numbers, watched, strict=True):
+        args[n] = value
+    with enable_grad():
+        result = function(*args, **kwargs)
+    if not has_aux:
+        return result, None
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise RuntimeError(
+            f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True"
+        )
+    return result
+
+
+def grad_and_value(func, argnums=0, has_aux=False):
+    """The function that gives func's gradient and its value.
+
+    Args:
+        func: gives one number.
+        argnums: the argument or arguments to differentiate by.
+        has_aux: func gives (number, anything else), and the result is (gradient, (number, that)).
+
+    Raises:
+        RuntimeError: if func does not give a tensor of one element.
+
+    >>> torch.func.grad_and_value(lambda x: x * x)(torch.tensor(3.0))
+    (tensor(6.), tensor(9.))
+    """
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        numbers = _picked(args, argnums)
+        with _Inside() as nested:
+            watched, recorded = _watched(tuple(args[n] for n in numbers), "grad")
+            record = nested or recorded
+            value, aux = _call(func, args, kwargs, numbers, watched, has_aux, "grad_and_value(f)")
+            if not is_tensor(value):
+                raise RuntimeError(
+                    "grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got "
+                    f"{type(value)}"
+                )
+            if value.dim() != 0:
+                raise RuntimeError(
+                    "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got "
+                    f"tensor with {value.dim()} dims. Maybe you wanted to use the vjp or jacrev "
+                    "APIs instead?"
+                )
+            found = _gradients(value, watched, record=record)
+        found = found[0] if isinstance(argnums, int) else found
+        found, value = _plain(found, record), _plain(value, record)
+        return (found, (value, _plain(aux, record))) if has_aux else (found, value)
+
+    return wrapper
+
+
+def grad(func, argnums=0, has_aux=False):
+    """The function that gives func's gradient.
+
+    Args:
+        func: gives one number.
+        argnums: the argument or arguments to differentiate by.
+        has_aux: func gives (number, anything else), and the result is (gradient, that).
+
+    Raises:
+        RuntimeError: if func does not give a tensor of one element.
+
+    >>> torch.func.grad(torch.func.grad(lambda x: x**3))(torch.tensor(2.0))
+    tensor(12.)
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return wrapper
+
+
+def vjp(func, *primals, has_aux=False):
+    """func's value, and the function of a tensor like it that gives the product with the Jacobian.
+
+    Args:
+        func: a function of tensors.
+        primals: its arguments.
+        has_aux: func gives (value, anything else), which comes third.
+
+    >>> value, pull = torch.func.vjp(torch.sin, torch.zeros(2))
+    >>> pull(torch.tensor([1.0, 2.0]))
+    (tensor([1., 2.]),)
+    """
+    with _Inside() as nested:
+        watched, recorded = _watched(primals, "vjp")
+        record = nested or recorded
+        value, aux = _call(func, primals, {}, range(len(primals)), watched, has_aux, "vjp")
+
+    def pull(cotangents, retain_graph=True, create_graph=None):
+        outputs, weights = leaves(value), leaves(cotangents)
+        if len(outputs) != len(weights):
+            raise RuntimeError(
+                f"Expected pytree structure of cotangents to be the same as pytree structure of "
+                f"outputs to the function: {len(weights)} tensors for {len(outputs)}"
+            )
+        deeper = record or any(w.requires_grad for w in weights) or getattr(_state, "depth", 0) > 0
+        return _plain(_gradients(outputs, watched, weights, keep=True, record=deeper), deeper)
+
+    shown = _plain(value, record)
+    return (shown, pull, _plain(aux, record)) if has_aux else (shown, pull)
+
+
+def _forward_product(value, watched, tangents, record):
+    # The product with the Jacobian from the left is linear in its weights: the gradient by those
+    # weights is the product from the right.
+    outputs = leaves(value)
+    with enable_grad():
+        weights = [_C.zeros_like(o).requires_grad_() for o in outputs]
+        left = leaves(_gradients(outputs, watched, weights, record=True))
+        used = [(g, t) for g, t in zip(left, leaves(tangents), strict=True) if g.requires_grad]
+    found = [_C.zeros_like(w) for w in weights]
+    if used:
+        found = leaves(_gradients([g for g, _ in used], weights, [t for _, t in used],
+                                  record=record))  # fmt: skip
+    found = iter(found)
+    return mapped(lambda _: next(found), value)
+
+
+def jvp(func, primals, tangents, *, strict=False, has_aux=False):
+    """func's value, and the product of its Jacobian with the tangents.
+
+    Args:
+        func: a function of tensors.
+        primals: its arguments, a tuple.
+        tangents: a tensor for each of them.
+
+    >>> torch.func.jvp(lambda x: x * x, (torch.tensor(3.0),), (torch.tensor(1.0),))
+    (tensor(9.), tensor(6.))
+    """
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, tuple):
+            raise RuntimeError(
+                f"jvp(f, primals, tangents): Expected {name} to be a tuple. E.g. it should be "
+                "valid to call f(*primals)."
+            )
+    if len(leaves(primals)) != len(leaves(tangents)):
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals and tangents to have the same python "
+            "structure."
+        )
+    with _Inside() as nested:
+        watched, recorded = _watched(primals, "jvp")
+        record = nested or recorded or any(t.requires_grad for t in leaves(tangents))
+        value, aux = _call(func, primals, {}, range(len(primals)), watched, has_aux, "jvp")
+        found = _plain(_forward_product(value, watched, tangents, record), record)
+    shown = _plain(value, record)
+    return (shown, found, _plain(aux, record)) if has_aux else (shown, found)
+
+
+def _rows(output, watched, record):
+    """The Jacobian of one tensor, in the form of `watched`."""
+    flat = output.reshape(-1)
+    rows = [
+        leaves(_gradients(flat[i], watched, keep=True, record=record)) for i in range(len(flat))
+    ]
+    inputs = leaves(watched)
+    columns = iter([
+        _C.stack([row[k] for row in rows]).reshape(tuple(output.shape) + tuple(x.shape))
+        if rows else _C.zeros(tuple(output.shape) + tuple(x.shape), dtype=x.dtype, device=x.device)
+        for k, x in enumerate(inputs)
+    ])  # fmt: skip
+    return mapped(lambda _: next(columns), watched)
+
+
+def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
+    """The function that gives func's Jacobian.
+
+    Args:
+        func: a function of tensors.
+        argnums: the argument or arguments to differentiate by.
+        has_aux: func gives (value, anything else), and the result is (Jacobian, that).
+
+    Shape: (*output, *input).
+
+    >>> torch.func.jacrev(torch.sin)(torch.zeros(2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        numbers = _picked(args, argnums)
+        with _Inside() as nested:
+            watched, recorded = _watched(tuple(args[n] for n in numbers), "jacrev")
+            record = nested or recorded
+            value, aux = _call(func, args, kwargs, numbers, watched, has_aux, "jacrev")
+            with enable_grad():
+                found = mapped(lambda output: _rows(output, watched, record), value)
+        if isinstance(argnums, int):
+            found = mapped(lambda output, made: made[0], value, found)
+        found = _plain(found, record)
+        return (found, _plain(aux, record)) if has_aux else found
+
+    return wrapper
+
+
+def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
+    """jacrev() by its other name: the same Jacobian, which torch computes forwards.
+
+    >>> torch.func.jacfwd(torch.sin)(torch.zeros(2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    return jacrev(func, argnums, has_aux=has_aux)
+
+
+def hessian(func, argnums=0):
+    """The function that gives the second derivatives of func.
+
+    >>> torch.func.hessian(lambda x: (x**3).sum())(torch.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    return jacrev(jacrev(func, argnums), argnums)
