@@ -1,6 +1,8 @@
 // Triangles, diagonals and turns, written from views and copies.
 #include "ops/arrange.h"
 
+#include <algorithm>
+
 #include "core/backend.h"
 #include "kernels/index.h"
 #include "ops/pointwise.h"
@@ -15,7 +17,9 @@ Tensor lower_mask(std::int64_t rows, std::int64_t columns, std::int64_t diagonal
   auto* p = v.as<bool>();
   for (std::int64_t i = 0; i < rows; ++i) {
     const __int128 last = static_cast<__int128>(i) + diagonal;
-    for (std::int64_t j = 0; j < columns; ++j) p[i * columns + j] = j <= last;
+    const auto ones = last < 0 ? 0 : last < columns ? std::int64_t(last) + 1 : columns;
+    std::fill_n(p + i * columns, ones, true);
+    std::fill_n(p + i * columns + ones, columns - ones, false);
   }
   return to(host, device);
 }

@@ -7,6 +7,7 @@
 #include "core/work.h"
 #include "kernels/embedding.h"
 #include "ops/pointwise.h"
+#include "ops/reduce.h"
 
 namespace rushlight {
 namespace {
@@ -95,10 +96,10 @@ Tensor one_hot(const Tensor& tensor, std::int64_t num_classes) {
                        describe("tensor", tensor));
   const Tensor dense = contiguous(tensor);
   std::int64_t largest = -1;
-  for (std::int64_t i = 0; i < dense.numel(); ++i) {
-    const std::int64_t c = element(dense, dense.offset() + i).as_int();
-    if (c < 0) fail<RuntimeError>("Class values must be non-negative.");
-    largest = std::max(largest, c);
+  if (dense.numel()) {
+    if (element(amin(dense, {}, false), 0).as_int() < 0)
+      fail<RuntimeError>("Class values must be non-negative.");
+    largest = element(amax(dense, {}, false), 0).as_int();
   }
   if (num_classes < 0) {
     if (dense.numel() == 0)
@@ -107,8 +108,12 @@ Tensor one_hot(const Tensor& tensor, std::int64_t num_classes) {
   }
   if (num_classes == 0 && dense.numel() == 0) fail<RuntimeError>("num_classes should be positive");
   if (largest >= num_classes) fail<RuntimeError>("Class values must be smaller than num_classes.");
-  const Tensor classes = arange(0, num_classes, 1, {DType::int64, tensor.device()});
-  return to(apply<Eq>(unsqueeze(dense, -1), classes), DType::int64);
+  Shape shape = dense.shape();
+  shape.push_back(num_classes);
+  Tensor out = zeros(shape, DType::int64, tensor.device());
+  const Tensor place = unsqueeze(dense, -1);
+  scatter_(out, -1, place, full(place.shape(), 1, DType::int64, tensor.device()));
+  return out;
 }
 
 }  // namespace rushlight

@@ -5,6 +5,7 @@
 #include "core/backend.h"
 #include "core/work.h"
 #include "ops/ops.h"
+#include "ops/pointwise.h"
 
 namespace rushlight {
 namespace {
@@ -206,14 +207,30 @@ static Tensor prepared_values(const Tensor& self, const Tensor& values) {
   return to(values, self.device());
 }
 
+// One mask over the leading dimensions of self, and nothing else.
+static bool is_mask_of(const std::vector<Tensor>& indices, const Tensor& self) {
+  if (indices.size() != 1 || !indices[0] || indices[0].dtype() != DType::boolean) return false;
+  const Tensor& mask = indices[0];
+  if (mask.device() != self.device() || mask.dim() == 0 || mask.dim() > self.dim()) return false;
+  for (int d = 0; d < mask.dim(); ++d)
+    if (mask->shape[d] != self->shape[d]) return false;
+  return true;
+}
+
 void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& given,
                 bool accumulate) {
   const Tensor values = prepared_values(self, given);
   check_inplace(self, needs_grad(self, values), "index_put_");
   check_no_internal_overlap(self, "index_put_");
+  const bool shared = self->storage.get() == values->storage.get();
+  if (!accumulate && values.dim() == 0 && !needs_grad(self, values) && is_mask_of(indices, self)) {
+    Tensor mask = indices[0];  // one number, no history: no positions are needed
+    while (mask.dim() < self.dim()) mask = unsqueeze(mask, -1);
+    masked_fill(self, mask, as_input(shared ? clone(values) : values), {Into::self, &self});
+    return;
+  }
   const Prepared p = prepare(self, indices);
   if (p.count == 0) fail<RuntimeError>("index_put_(): at least one index must be a tensor");
-  const bool shared = self->storage.get() == values->storage.get();
   {
     const GradMode off(false);
     write(self, p, shared ? clone(values) : values, accumulate);

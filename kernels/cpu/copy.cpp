@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "../parallel.h"
+#include "runs.h"
 #include "transpose.h"
 
 namespace rushlight {
@@ -43,7 +44,6 @@ Plan plan_of(const View& out, const View& in) {
   return p;
 }
 
-constexpr std::int64_t kShortRow = 16;  // elements that a loop copies before a call begins to
 constexpr std::int64_t kSmall = 4096;  // elements that are not worth a plan where both are dense
 
 bool is_row_major(const View& v) {
@@ -111,7 +111,7 @@ void run(const Plan& p, const View& out, const View& in) {
 
 // The dimension along which the input is dense, where that is another than the output's; or 0.
 int across(const Plan& p) {
-  if (p.out[0] != 1 || p.in[0] == 1) return 0;
+  if (p.out[0] != 1 || p.in[0] == 1 || p.in[0] == 0) return 0;
   for (int d = 1; d < p.rank; ++d)
     if (p.in[d] == 1) return d;
   return 0;
@@ -162,23 +162,13 @@ void copy(const View& out, const View& in) {
       if (const int dense = across(p))
         return transpose_all(p, dense, out.as<S>(), in.as<const S>());
       for_each_row(p, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
-        S* to = out.as<S>() + o;
-        const S* from = in.as<const S>() + i;
-        if (p.out[0] == 1 && p.in[0] == 1 && n > kShortRow)
-          std::memcpy(to, from, std::size_t(n) * sizeof(S));
-        else
-          strided_row(to, p.out[0], from, p.in[0], n);
+        copy_run(out.as<S>() + o, p.out[0], in.as<const S>() + i, p.in[0], n);
       });
     });
   }
   dispatch_all(out.dtype, [&]<class To>(Type<To>) {
     dispatch_all(in.dtype, [&]<class From>(Type<From>) { run<To, From>(p, out, in); });
   });
-}
-
-template <class S>
-CLONES void fill_row(S* p, std::int64_t n, S value) {
-  for (std::int64_t i = 0; i < n; ++i) p[i] = value;
 }
 
 void fill(const View& out, Scalar value) {
@@ -194,7 +184,7 @@ void fill(const View& out, Scalar value) {
   };
   if (out.numel <= kSmall && is_row_major(out))
     return dispatch_size(
-        out.dtype, [&]<class S>(Type<S> type) { fill_row(out.as<S>(), out.numel, bits(type)); });
+        out.dtype, [&]<class S>(Type<S> type) { fill_run(out.as<S>(), out.numel, bits(type)); });
   View same = out;
   for (std::int64_t& s : same.strides) s = 0;
   const Plan p = plan_of(out, same);
@@ -202,7 +192,7 @@ void fill(const View& out, Scalar value) {
     const S all = bits(type);
     for_each_row(p, [&](std::int64_t o, std::int64_t, std::int64_t n) {
       S* to = out.as<S>() + o;
-      if (p.out[0] == 1) return fill_row(to, n, all);
+      if (p.out[0] == 1) return fill_run(to, n, all);
       for (std::int64_t i = 0; i < n; ++i) to[i * p.out[0]] = all;
     });
   });

@@ -4,7 +4,6 @@
 #include "../index.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <mutex>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "patience.h"
 #include "positions.h"
 #include "read_once.h"
+#include "runs.h"
 
 namespace rushlight {
 namespace {
@@ -35,41 +35,52 @@ BadIndex offsets_of(const View& self, const IndexList& list, std::int64_t begin,
   return {};
 }
 
-// The dimensions behind the indexed ones, of self and of the other side.
+// The dimensions behind the indexed ones, of self and of the other side, merged where they can be.
+// The last of them is a run; rank 0 is one run of one element.
 struct Rest {
-  int rank = 0;
+  int rank = 0;  // without the run
   std::int64_t sizes[kMaxRank] = {}, self[kMaxRank] = {}, other[kMaxRank] = {}, numel = 1;
-  bool dense = true;  // one run on both sides
+  std::int64_t length = 1, self_step = 1, other_step = 1;
 };
 Rest rest_of(const View& self, const View& other, const IndexList& list) {
   Rest r;
-  const int shift = list.of[0].rank;
+  const int shift = list.of[0].rank - list.count;
   for (int d = list.count; d < self.rank; ++d) {
-    const int o = d - list.count + shift;
-    if (self.sizes[d] == 1) continue;
-    r.sizes[r.rank] = self.sizes[d];
-    r.self[r.rank] = self.strides[d];
-    r.other[r.rank++] = other.strides[o];
-    r.numel *= self.sizes[d];
+    const std::int64_t size = self.sizes[d], a = self.strides[d], b = other.strides[d + shift];
+    r.numel *= size;
+    if (size == 1) continue;
+    const int last = r.rank - 1;
+    if (last >= 0 && r.self[last] == a * size && r.other[last] == b * size) {
+      r.sizes[last] *= size, r.self[last] = a, r.other[last] = b;
+    } else {
+      r.sizes[r.rank] = size, r.self[r.rank] = a, r.other[r.rank++] = b;
+    }
   }
-  std::int64_t step = 1;
-  for (int d = r.rank - 1; d >= 0; --d) {
-    r.dense &= r.self[d] == step && r.other[d] == step;
-    step *= r.sizes[d];
-  }
+  if (r.rank == 0) return r;
+  --r.rank;
+  r.length = r.sizes[r.rank], r.self_step = r.self[r.rank], r.other_step = r.other[r.rank];
   return r;
 }
 
-template <class S, class F>
-void each_row(const Rest& r, std::int64_t self, std::int64_t other, const F& f) {
+template <class F>
+void each_run(const Rest& r, std::int64_t self, std::int64_t other, const F& f) {
   Positions<2> at(r.rank, r.sizes, {r.self, r.other});
-  for (std::int64_t i = 0; i < r.numel; ++i, at.next())
+  for (std::int64_t i = 0; i < r.numel; i += r.length, at.next())
     f(self + at.offset[0], other + at.offset[1]);
 }
+
+// Whether neighbours on the other side differ in their index: then positions are the inner loop.
+bool is_across(const Rest& r, const View& other, const IndexList& list) {
+  const int rank = list.of[0].rank;
+  return r.numel > 1 && rank && other.strides[rank - 1] == 1 && r.other_step != 1;
+}
+
+constexpr std::int64_t kPiece = 1024;  // positions that are turned into offsets at a time
 
 BadIndex get(const View& out, const View& self, const IndexList& list) {
   const Rest r = rest_of(self, out, list);
   const int rank = list.of[0].rank;
+  const bool across = is_across(r, out, list);
   BadIndex bad;
   std::int64_t bad_at = std::numeric_limits<std::int64_t>::max();  // where the first one stands
   std::mutex guard;
@@ -79,8 +90,7 @@ BadIndex get(const View& out, const View& self, const IndexList& list) {
     const std::int64_t grain =
         std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(r.numel, 1));
     parallel_for(list.of[0].numel, grain, [&](std::int64_t begin, std::int64_t end) {
-      constexpr std::int64_t kPiece = 1024;
-      std::int64_t sources[kPiece];
+      std::int64_t sources[kPiece], targets[kPiece];
       Positions<1> at(rank, out.sizes, {out.strides}, begin);
       for (; begin < end; begin += kPiece) {
         const std::int64_t count = std::min(kPiece, end - begin);
@@ -89,15 +99,19 @@ BadIndex get(const View& out, const View& self, const IndexList& list) {
           if (begin < bad_at) bad_at = begin, bad = b;
           return;
         }
-        for (std::int64_t i = 0; i < count; ++i, at.next()) {
-          const std::int64_t source = sources[i], target = at.offset[0];
-          if (r.numel == 1)
-            to[target] = from[source];
-          else if (r.dense)
-            std::memcpy(to + target, from + source, std::size_t(r.numel) * sizeof(S));
-          else
-            each_row<S>(r, source, target,
-                        [&](std::int64_t s, std::int64_t t) { to[t] = from[s]; });
+        for (std::int64_t i = 0; i < count; ++i, at.next()) targets[i] = at.offset[0];
+        if (across) {
+          each_run(r, 0, 0, [&](std::int64_t s, std::int64_t t) {
+            for (std::int64_t k = 0; k < r.length; ++k, s += r.self_step, t += r.other_step)
+              for (std::int64_t i = 0; i < count; ++i) to[t + targets[i]] = from[s + sources[i]];
+          });
+        } else if (r.numel == 1) {
+          for (std::int64_t i = 0; i < count; ++i) to[targets[i]] = from[sources[i]];
+        } else {
+          for (std::int64_t i = 0; i < count; ++i)
+            each_run(r, sources[i], targets[i], [&](std::int64_t s, std::int64_t t) {
+              copy_run(to + t, r.other_step, from + s, r.self_step, r.length);
+            });
         }
       }
     });
@@ -116,24 +130,25 @@ BadIndex put(const View& self, const View& values, const IndexList& list, bool a
   const Rest r = rest_of(self, values, list);
   const int rank = list.of[0].rank;
   const auto run = [&]<class S>(Type<S>, auto write) {
-    S* to = self.as<S>();
-    const S* from = values.as<const S>();
     Positions<1> at(rank, values.sizes, {values.strides});
     Patience patience;
     for (const std::int64_t offset : offsets) {
-      each_row<S>(r, offset, at.offset[0],
-                  [&](std::int64_t s, std::int64_t v) { write(to + s, from + v); });
+      each_run(r, offset, at.offset[0], [&](std::int64_t s, std::int64_t v) {
+        write(self.as<S>() + s, values.as<const S>() + v);
+      });
       at.next();
       patience.done(r.numel);
     }
   };
   if (!accumulate)
-    dispatch_size(self.dtype,
-                  [&]<class S>(Type<S> t) { run(t, [](S* to, const S* from) { *to = *from; }); });
+    dispatch_size(self.dtype, [&]<class S>(Type<S> t) {
+      run(t,
+          [&](S* to, const S* from) { copy_run(to, r.self_step, from, r.other_step, r.length); });
+    });
   else
     dispatch_all(self.dtype, [&]<class S>(Type<S> t) {
-      run(t, [](S* to, const S* from) {
-        store(to, combined(load(to), load(from), ScatterMode::add));
+      run(t, [&](S* to, const S* from) {
+        combine_run(to, r.self_step, from, r.other_step, r.length, ScatterMode::add);
       });
     });
   return {};

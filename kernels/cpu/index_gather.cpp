@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "../parallel.h"
 #include "patience.h"
 #include "positions.h"
 #include "read_once.h"
+#include "runs.h"
 
 namespace rushlight {
 namespace {
@@ -20,24 +20,98 @@ struct Without {
   }
 };
 
+// The indices of a gather or scatter, in lines along the last dimension that is not of size 1;
+// `rank` dimensions lie before it.
+struct IndexLines {
+  int rank = 0;
+  std::int64_t lines = 1, length = 1, step = 0;
+  explicit IndexLines(const View& index) {
+    for (int d = 0; d < index.rank; ++d)
+      if (index.sizes[d] != 1) rank = d;
+    if (!index.rank) return;
+    length = index.sizes[rank], step = index.strides[rank];
+    for (int d = 0; d < rank; ++d) lines *= index.sizes[d];
+  }
+  std::int64_t step_of(const View& v, const std::int64_t* strides) const {
+    return v.rank ? strides[rank] : 0;
+  }
+};
+
+// The first index that does not lie in [0, size). Those that repeat along a dimension are read
+// once.
+BadIndex check_all(const View& index, std::int64_t size) {
+  View once = index;
+  for (int d = 0; d < index.rank; ++d)
+    if (index.strides[d] == 0) once.sizes[d] = std::min<std::int64_t>(index.sizes[d], 1);
+  const IndexLines lines(once);
+  Positions<1> at(lines.rank, once.sizes, {once.strides});
+  Patience patience;
+  for (std::int64_t line = 0; line < lines.lines; ++line, at.next()) {
+    const auto* value = index.as<const std::int64_t>() + at.offset[0];
+    for (std::int64_t i = 0; i < lines.length; ++i, value += lines.step)
+      if (const std::int64_t v = read_once(value); v < 0 || v >= size) return {0, v, size};
+    patience.done(lines.length);
+  }
+  return {};
+}
+
+constexpr std::int64_t kPiece = 1024;  // indices that are read and checked at a time
+
+// n indices, read once each, to `to`; returns whether all of them lie in [0, size).
+CLONES bool read_indices(const std::int64_t* from, std::int64_t step, std::int64_t n,
+                         std::int64_t size, std::int64_t* to) {
+  std::uint64_t outside = 0;
+  for (std::int64_t i = 0; i < n; ++i) to[i] = read_once(from + i * step);
+  for (std::int64_t i = 0; i < n; ++i) outside |= std::uint64_t(to[i]) >= std::uint64_t(size);
+  return !outside;
+}
+template <class S>
+CLONES void gather_run(S* __restrict to, const S* __restrict from, const std::int64_t* at,
+                       std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = from[at[i]];
+}
+
 }  // namespace
 
 BadIndex gather_elements(const View& out, const View& self, int dim, const View& index) {
   const std::int64_t size = self.rank ? self.sizes[dim] : 1,
                      step = self.rank ? self.strides[dim] : 0;
   const Without base(self, dim);
+  const IndexLines lines(index);
+  const std::int64_t out_step = lines.step_of(out, out.strides);
+  const std::int64_t base_step = lines.step_of(index, base.strides);
   BadIndex bad;
   dispatch_size(out.dtype, [&]<class S>(Type<S>) {
-    Positions<3> at(index.rank, index.sizes, {out.strides, index.strides, base.strides});
-    serial_for(index.numel, [&](std::int64_t i, std::int64_t end) {
-      for (; i < end && bad.which < 0; ++i, at.next()) {
-        const std::int64_t value = read_once(index.as<const std::int64_t>() + at.offset[1]);
-        if (value < 0 || value >= size)
-          bad = {0, value, size};
-        else
-          out.as<S>()[at.offset[0]] = self.as<const S>()[at.offset[2] + value * step];
+    Positions<3> at(lines.rank, index.sizes, {out.strides, index.strides, base.strides});
+    Patience patience;
+    for (std::int64_t line = 0; line < lines.lines; ++line, at.next()) {
+      S* to = out.as<S>() + at.offset[0];
+      const auto* value = index.as<const std::int64_t>() + at.offset[1];
+      const S* from = self.as<const S>() + at.offset[2];
+      if (lines.step == 0) {  // one index for the whole line
+        const std::int64_t v = read_once(value);
+        if (v < 0 || v >= size) return void(bad = {0, v, size});
+        copy_run(to, out_step, from + v * step, base_step, lines.length);
+      } else {
+        std::int64_t found[kPiece];
+        for (std::int64_t first = 0; first < lines.length; first += kPiece) {
+          const std::int64_t n = std::min(kPiece, lines.length - first);
+          if (!read_indices(value + first * lines.step, lines.step, n, size, found)) {
+            const std::int64_t* v = found;
+            while (*v >= 0 && *v < size) ++v;
+            return void(bad = {0, *v, size});
+          }
+          if (step == 1 && base_step == 0 && out_step == 1) {
+            gather_run(to, from, found, n);
+          } else {
+            for (std::int64_t i = 0; i < n; ++i)
+              to[i * out_step] = from[found[i] * step + i * base_step];
+          }
+          to += n * out_step, from += n * base_step;
+        }
       }
-    });
+      patience.done(lines.length);
+    }
   });
   return bad;
 }
@@ -46,27 +120,47 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
                           ScatterMode mode) {
   const std::int64_t size = self.rank ? self.sizes[dim] : 1,
                      step = self.rank ? self.strides[dim] : 0;
-  BadIndex bad;
-  Positions<1> checked(index.rank, index.sizes, {index.strides});
-  serial_for(index.numel, [&](std::int64_t i, std::int64_t end) {
-    for (; i < end && bad.which < 0; ++i, checked.next()) {
-      const std::int64_t value = read_once(index.as<const std::int64_t>() + checked.offset[0]);
-      if (value < 0 || value >= size) bad = {0, value, size};
-    }
-  });
-  if (bad.which >= 0) return bad;
+  if (const BadIndex bad = check_all(index, size); bad.which >= 0) return bad;
   const Without base(self, dim);
-  dispatch_all(self.dtype, [&]<class S>(Type<S>) {
-    Positions<3> at(index.rank, index.sizes, {src.strides, index.strides, base.strides});
-    serial_for(index.numel, [&](std::int64_t i, std::int64_t end) {
-      for (; i < end; ++i, at.next()) {
-        const std::int64_t value = read_once(index.as<const std::int64_t>() + at.offset[1]);
-        if (value < 0 || value >= size) continue;  // changed by another thread since the check
-        S* to = self.as<S>() + at.offset[2] + value * step;
-        store(to, combined(load(to), load(src.as<const S>() + at.offset[0]), mode));
+  const IndexLines lines(index);
+  const std::int64_t src_step = lines.step_of(src, src.strides);
+  const std::int64_t base_step = lines.step_of(index, base.strides);
+  const auto run = [&]<class S>(Type<S>, auto combine_run, auto combine) {
+    Positions<3> at(lines.rank, index.sizes, {src.strides, index.strides, base.strides});
+    Patience patience;
+    for (std::int64_t line = 0; line < lines.lines; ++line, at.next()) {
+      const S* from = src.as<const S>() + at.offset[0];
+      const auto* value = index.as<const std::int64_t>() + at.offset[1];
+      S* to = self.as<S>() + at.offset[2];
+      // A value outside was changed by another thread since the check: it is passed over.
+      if (lines.step == 0) {
+        if (const std::int64_t v = checked_index(value, size); v >= 0)
+          combine_run(to + v * step, base_step, from, src_step, lines.length);
+      } else {
+        std::int64_t found[kPiece];
+        for (std::int64_t first = 0; first < lines.length; first += kPiece) {
+          const std::int64_t n = std::min(kPiece, lines.length - first);
+          const bool good = read_indices(value + first * lines.step, lines.step, n, size, found);
+          for (std::int64_t i = 0; i < n; ++i, from += src_step, to += base_step)
+            if (good || (found[i] >= 0 && found[i] < size)) combine(to + found[i] * step, from);
+        }
       }
+      patience.done(lines.length);
+    }
+  };
+  if (mode == ScatterMode::assign)
+    dispatch_size(self.dtype, [&]<class S>(Type<S> t) {
+      run(t, copy_run<S>, [](S* to, const S* from) { *to = *from; });
     });
-  });
+  else
+    dispatch_all(self.dtype, [&]<class S>(Type<S> t) {
+      const auto combine = [mode](S* to, const S* from) {
+        store(to, combined(load(to), load(from), mode));
+      };
+      const auto combine_all = [mode](S* to, std::int64_t a, const S* from, std::int64_t b,
+                                      std::int64_t n) { combine_run(to, a, from, b, n, mode); };
+      run(t, combine_all, combine);
+    });
   return {};
 }
 

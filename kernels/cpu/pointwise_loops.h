@@ -38,15 +38,16 @@ CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out
   [&]<std::size_t... I, std::size_t... O, std::size_t... P>(
       std::index_sequence<I...>, std::index_sequence<O...>, std::index_sequence<P...>) {
     auto pointer = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
-      return static_cast<const std::conditional_t<bool(K::bools >> i & 1), bool, M>*>(in[i]);
+      using Byte = std::uint8_t;  // of a bool itself gcc makes a branch
+      return static_cast<const std::conditional_t<bool(K::bools >> i & 1), Byte, M>*>(in[i]);
     };
     auto run = [&](auto... x) {
       R* const y[] = {static_cast<R*>(out[O])...};
       const T p[] = {T(parameters[P].template to<M>())..., T(0)};
       (void)p;
       auto element = []<class E>(E e) {
-        if constexpr (std::is_same_v<E, bool>)
-          return e;
+        if constexpr (std::is_same_v<E, std::uint8_t>)
+          return e != 0;
         else
           return T(e);
       };
