@@ -161,10 +161,14 @@ struct Forward {
   static constexpr unsigned bools = Traits<Op>::bool_inputs;
   static constexpr bool bool_result = Traits<Op>::bool_result;
   template <class... X>
+  HOST_DEVICE static auto result(X... x) {
+    return Op::forward(x...);
+  }
+  template <class... X>
   HOST_DEVICE static auto apply(X... x) {
     struct {
-      decltype(Op::forward(x...)) of[1];
-    } r = {{Op::forward(x...)}};
+      decltype(result(x...)) of[1];
+    } r = {{result(x...)}};
     return r;
   }
 };

@@ -28,6 +28,15 @@ void write_row(const B* block, S* to, std::int64_t stride, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) store(to + i * stride, convert<Compute<S>>(block[i]));
 }
 
+// Calls f(Type<S>{}) for the memory that a block of B meets.
+template <class B, class F>
+void with_memory(DType dtype, F&& f) {
+  if constexpr (std::is_same_v<B, std::uint8_t>)
+    f(Type<B>{});
+  else
+    dispatch_all(dtype, f);
+}
+
 template <class F>
 void with_block(BlockType type, F&& f) {
   switch (type) {
@@ -35,6 +44,7 @@ void with_block(BlockType type, F&& f) {
     case BlockType::real64: return f(Type<double>{});
     case BlockType::integer: return f(Type<std::int64_t>{});
     case BlockType::boolean: return f(Type<bool>{});
+    case BlockType::byte: return f(Type<std::uint8_t>{});
   }
 }
 
@@ -43,7 +53,7 @@ void with_block(BlockType type, F&& f) {
 void read_block(BlockType type, void* block, DType dtype, const void* from, std::int64_t stride,
                 std::int64_t n) {
   with_block(type, [&]<class B>(Type<B>) {
-    dispatch_all(dtype, [&]<class S>(Type<S>) {
+    with_memory<B>(dtype, [&]<class S>(Type<S>) {
       read_row(static_cast<B*>(block), static_cast<const S*>(from), stride, n);
     });
   });
@@ -52,7 +62,7 @@ void read_block(BlockType type, void* block, DType dtype, const void* from, std:
 void write_block(BlockType type, const void* block, DType dtype, void* to, std::int64_t stride,
                  std::int64_t n) {
   with_block(type, [&]<class B>(Type<B>) {
-    dispatch_all(dtype, [&]<class S>(Type<S>) {
+    with_memory<B>(dtype, [&]<class S>(Type<S>) {
       write_row(static_cast<const B*>(block), static_cast<S*>(to), stride, n);
     });
   });

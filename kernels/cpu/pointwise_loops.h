@@ -1,9 +1,9 @@
 // The one loop of every pointwise op: dense, in the type it computes in. Everything else (strides,
 // broadcasting, numbers, 16-bit floats, narrow integers, mixed dtypes) is brought into that form a
 // block at a time by pointwise.cpp, so an op compiles to one loop for each of float, double and
-// int64 and no more.
+// int64 and no more; some have one of bytes too (pointwise_small.h).
 #pragma once
-#include "../pointwise.h"
+#include "pointwise_small.h"
 
 namespace rushlight {
 
@@ -15,8 +15,10 @@ using PointwiseLoop = void (*)(std::int64_t n, void* const* out, const void* con
 
 struct PointwiseLoops {
   PointwiseLoop forward[3], backward[2];  // by Computes; null where the op does not take that type
-  std::uint8_t inputs, saved, gradients, bool_inputs, bool_saved;  // bool_saved: as Backward::bools
+  // bool_saved: as Backward::bools
+  std::uint8_t inputs, saved, gradients, parameters, bool_inputs, bool_saved;
   bool bool_result, divides;
+  PointwiseLoop small[2] = {};  // of uint8 and of bool
 };
 
 template <class T>
@@ -27,6 +29,10 @@ template <>
 struct Memory<Integer> {
   using type = std::int64_t;
 };
+template <bool kTruth>
+struct Memory<Small<kTruth>> {
+  using type = std::uint8_t;
+};
 
 // ivdep, not __restrict: in place, out and in are the same memory, element by element, and that is
 // the only overlap csrc lets through. flatten: a formula left as a call would be 16 times slower.
@@ -34,33 +40,38 @@ template <class Op, class K, class T>
 CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out,
                                                 const void* const* in, const Scalar* parameters) {
   using M = typename Memory<T>::type;
-  using R = std::conditional_t<K::bool_result, bool, M>;
+  using Byte = std::uint8_t;  // of a bool itself, read or written, gcc makes a branch
+  using R = std::conditional_t<K::bool_result, Byte, M>;
   [&]<std::size_t... I, std::size_t... O, std::size_t... P>(
       std::index_sequence<I...>, std::index_sequence<O...>, std::index_sequence<P...>) {
     auto pointer = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
-      using Byte = std::uint8_t;  // of a bool itself gcc makes a branch
       return static_cast<const std::conditional_t<bool(K::bools >> i & 1), Byte, M>*>(in[i]);
     };
     auto run = [&](auto... x) {
       R* const y[] = {static_cast<R*>(out[O])...};
       const T p[] = {T(parameters[P].template to<M>())..., T(0)};
       (void)p;
-      auto element = []<class E>(E e) {
-        if constexpr (std::is_same_v<E, std::uint8_t>)
+      auto element = []<std::size_t i>(std::integral_constant<std::size_t, i>, auto e) {
+        if constexpr (K::bools >> i & 1)
           return e != 0;
         else
           return T(e);
       };
       auto stored = [](auto v) {
-        if constexpr (std::is_same_v<decltype(v), Integer>)
-          return v.v;
-        else
+        if constexpr (std::is_arithmetic_v<decltype(v)>)
           return v;
+        else
+          return v.v;
       };
 #pragma GCC ivdep
       for (std::int64_t i = 0; i < n; ++i) {
-        const auto results = K::apply(element(x[i])..., p[P]...);
-        ((y[O][i] = stored(results.of[O])), ...);
+        if constexpr (K::bool_result) {  // an array of a bool would stay in memory
+          y[0][i] = K::result(element(std::integral_constant<std::size_t, I>{}, x[i])..., p[P]...);
+        } else {
+          const auto results =
+              K::apply(element(std::integral_constant<std::size_t, I>{}, x[i])..., p[P]...);
+          ((y[O][i] = stored(results.of[O])), ...);
+        }
       }
     };
     run(pointer(std::integral_constant<std::size_t, I>{})...);
@@ -104,13 +115,25 @@ constexpr PointwiseLoop loop_of() {
 template <class Op>
 PointwiseLoops loops_of() {
   using T = Traits<Op>;
-  PointwiseLoops l = {
-      {}, {}, T::inputs, T::saved, T::gradients, T::bool_inputs, 0, T::bool_result, T::divides};
+  PointwiseLoops l = {{},
+                      {},
+                      T::inputs,
+                      T::saved,
+                      T::gradients,
+                      T::parameters,
+                      T::bool_inputs,
+                      0,
+                      T::bool_result,
+                      T::divides};
   if constexpr (T::on_floats) {
     l.forward[0] = loop_of<Op, Forward<Op>, float>();
     l.forward[1] = loop_of<Op, Forward<Op>, double>();
   }
   if constexpr (T::on_integers) l.forward[2] = &dense_loop<Op, Forward<Op>, Integer>;
+  if constexpr (is_among<Op>(SmallOps{})) {
+    l.small[0] = &dense_loop<Op, Forward<Op>, Small<false>>;
+    l.small[1] = &dense_loop<Op, Forward<Op>, Small<true>>;
+  }
   if constexpr (T::differentiable) {
     l.bool_saved = Backward<Op>::bools;
     l.backward[0] = loop_of<Op, Backward<Op>, float>();

@@ -1,0 +1,52 @@
+"""Pointwise ops on bool and uint8, which have loops of their own: against torch, in the layouts and
+mixtures that take the other way."""
+
+import numpy as np
+import pytest
+
+import rushlight
+from tests.conftest import load_reference
+from tests.ops.layouts import check
+
+torch = load_reference()
+
+CALLS = ["x + y", "x * y", "x == y", "x != y", "x < y", "x <= y", "x > y", "x >= y", "x & y",
+         "x | y", "x ^ y", "~x", "T.logical_not(x)", "T.logical_and(x, y)", "T.logical_or(x, y)",
+         "T.logical_xor(x, y)", "T.maximum(x, y)", "T.minimum(x, y)", "T.where(m, x, y)",
+         "T.where(x != 0, y, x)", "x.masked_fill(m, 1)", "x == 1", "x < 1", "x & 1", "x + True",
+         "x + y[:1]", "x.t() + y.t()", "x[:, ::3] * y[:, ::3]",
+         "T.mul(x, y, out=T.empty(0, dtype=x.dtype))",
+         "T.eq(x, y, out=T.empty(0, dtype=T.uint8))", "x + y.long()", "x * y.float()"]  # fmt: skip
+BYTES = ["x - y", "-x", "T.add(x, y, alpha=3)", "T.sub(x, y, alpha=200)", "T.rsub(x, y)", "255 - x",
+         "x + 255", "x * 255", "x.clamp(3, 200)", "x.clamp(min=9)", "x.clamp(max=9)", "x < 200",
+         "x.clamp(min=y)", "x // 3", "x % 7", "abs(x)"]  # fmt: skip
+
+
+def pair(dtype, rows, columns, seed):
+    a = np.random.default_rng(seed).integers(0, 256, (rows, columns)).astype("uint8")
+    a = a if dtype == "uint8" else a > 127
+    return rushlight.tensor(a), torch.tensor(a)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "bool"])
+@pytest.mark.parametrize("call", CALLS + BYTES)
+def test_as_torch(call, dtype):
+    if dtype == "bool" and call in BYTES:
+        pytest.skip("of numbers")
+    for shape in ((3, 1), (5, 67), (300, 401)):
+        operands = [pair(dtype, *shape, 1), pair(dtype, *shape, 2), pair("bool", *shape, 3)]
+        ours, theirs = (
+            eval(call, {"T": t, "x": x, "y": y, "m": m})
+            for t, x, y, m in zip((rushlight, torch), *operands, strict=True)
+        )
+        check(ours, theirs)
+
+
+def test_any_byte_but_0_is_true():
+    a = np.array([0, 1, 2, 255, 128] * 30, dtype="uint8")
+    x = rushlight.frombuffer(bytearray(a.tobytes()), dtype=rushlight.bool)
+    y = rushlight.ones_like(x)
+    truth = (a != 0).tolist()
+    for result in (x & y, x == y, x.logical_and(y), rushlight.where(x, y, ~y), x * y, ~(~x)):
+        assert result.tolist() == truth
+        assert set(result.view(rushlight.uint8).tolist()) == {0, 1}
