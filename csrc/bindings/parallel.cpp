@@ -21,6 +21,7 @@ void bind_parallel(py::module_& m) {
   m.def("_gather", gather_devices);
   m.def("_broadcast_from", broadcast_from);
   m.def("_copy_together", copy_together);
+  m.def("_sum_parts", sum_parts);
   m.def("_is_alive", [](const Tensor& t) {
     return !t.device().is_cuda() || cuda_is_alive(t.storage().generation);
   });

@@ -60,6 +60,18 @@ std::vector<Tensor> sum_together(std::span<const Tensor> parts, std::size_t jobs
   return totals;
 }
 
+std::vector<Tensor> sum_parts(const std::vector<Tensor>& parts, std::size_t jobs, Device home) {
+  if (jobs == 0 || parts.size() % jobs) fail<ValueError>("as many parts of each sum are needed");
+  std::vector<Tensor> sums = sum_together(parts, jobs, home);
+  if (!sums.empty()) return sums;
+  for (std::size_t j = 0; j < jobs; ++j) {
+    Tensor sum = to(parts[j], parts[j].dtype(), home, true);
+    for (std::size_t k = j + jobs; k < parts.size(); k += jobs) sum = add(sum, to(parts[k], home));
+    sums.push_back(std::move(sum));
+  }
+  return sums;
+}
+
 std::vector<Tensor> copy_together(const std::vector<Tensor>& tensors,
                                   const std::vector<Device>& devices) {
   const GradMode off(false);

@@ -9,6 +9,9 @@ namespace rushlight {
 // Empty where the provider cannot: not all there, not of one shape and floating dtype, or none.
 std::vector<Tensor> sum_together(std::span<const Tensor> parts, std::size_t jobs, Device home);
 
+// The same, one by one where that cannot be.
+std::vector<Tensor> sum_parts(const std::vector<Tensor>& parts, std::size_t jobs, Device home);
+
 // The values of each tensor on each device, laid out as above; the tensor itself where it is there
 // already. What the provider cannot do together is copied one by one.
 std::vector<Tensor> copy_together(const std::vector<Tensor>& tensors,

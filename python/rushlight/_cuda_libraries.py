@@ -16,6 +16,22 @@ def find(name: str) -> "tuple[bool, str]":
     return (True, path) if path else (False, "found, and its path is not known")
 
 
+def required(title: str, asker: str) -> int:
+    """The version of a library that `asker` cannot do without; 0 on virtual GPUs, which need none.
+
+    Raises:
+        RuntimeError: where it is absent.
+    """
+    from . import _C
+
+    for name, number, words in _C._cuda_libraries():
+        if name == title and number == 0:
+            raise RuntimeError(f"{asker} needs {title}, which is absent\n{words}")
+        if name == title:
+            return number
+    return 0
+
+
 def version_text(version: int) -> str:
     """130200 as "13.2.0"."""
     return f"{version // 10000}.{version // 100 % 100}.{version % 100}"

@@ -1,5 +1,6 @@
 # Switches of matrix products on GPUs. Real ones follow allow_tf32; virtual ones compute in float32,
 # and 16-bit products are summed in float32 everywhere.
+import enum
 
 
 class _Matmul:
@@ -51,3 +52,74 @@ def is_built() -> bool:
     from .. import _C
 
     return _C._cuda.has_provider()
+
+
+class _BlasBackend(enum.Enum):
+    """What multiplies matrices on a GPU: our kernels where it is not said, or has nothing."""
+
+    Default = 0
+    Cublas = 1
+    Cublaslt = 2
+    Ck = 3
+
+
+class _LinalgBackend(enum.Enum):
+    """Kept for programs that set it: factorisations run on the host."""
+
+    Default = 0
+    Cusolver = 1
+    Magma = 2
+
+
+_preferred: dict = {_BlasBackend: _BlasBackend.Cublas, _LinalgBackend: _LinalgBackend.Default}
+
+
+def _prefer(kind, names, backend):
+    if backend is not None:
+        if isinstance(backend, str) and backend not in names:
+            raise RuntimeError(f"Unknown input value. Choose from: {', '.join(names)}.")
+        if not isinstance(backend, (str, kind)):
+            raise RuntimeError(f"Unknown input value type {type(backend).__name__}: give a name")
+        chosen = names[backend] if isinstance(backend, str) else backend
+        if chosen is _BlasBackend.Cublaslt:
+            from .. import _cuda_libraries, cuda
+
+            if not cuda.is_available():
+                raise RuntimeError(
+                    "Cannot set preferred backend to cuBLASLt without a GPU: real ones need its "
+                    "library, virtual ones (RUSHLIGHT_VIRTUAL_GPUS) take any choice"
+                )
+            _cuda_libraries.required("cuBLASLt", "preferred_blas_library('cublaslt')")
+        if chosen is _BlasBackend.Ck:
+            raise RuntimeError("Cannot set preferred backend to CK: it serves AMD's GPUs")
+        _preferred[kind] = chosen
+    return _preferred[kind]
+
+
+def preferred_blas_library(backend=None) -> _BlasBackend:
+    """Which library products of matrices go to; sets it where one is given. cuBLASLt is taken
+    wherever it is found, by either name of NVIDIA's.
+
+    Args:
+        backend: "default", "cublas" or "cublaslt"
+
+    Raises:
+        RuntimeError: if "cublaslt" is asked for and is not there; it names the file, where it was
+            looked for, and the command that installs it.
+    """
+    of = _BlasBackend
+    names = {
+        "default": of.Default, "cublas": of.Cublas, "hipblas": of.Cublas,
+        "cublaslt": of.Cublaslt, "hipblaslt": of.Cublaslt, "ck": of.Ck,
+    }  # fmt: skip
+    return _prefer(of, names, backend)
+
+
+def preferred_linalg_library(backend=None) -> _LinalgBackend:
+    """Which library factorisations go to, and sets it. Here they run on the host, whatever it says.
+
+    Args:
+        backend: "default", "cusolver" or "magma"
+    """
+    of = _LinalgBackend
+    return _prefer(of, {"default": of.Default, "cusolver": of.Cusolver, "magma": of.Magma}, backend)

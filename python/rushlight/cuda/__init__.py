@@ -110,10 +110,10 @@ def __getattr__(name):
         return is_initialized()
     if name == "default_generators":
         return tuple(random._generator(i) for i in range(device_count()))
-    if name == "amp":
+    if name in ("amp", "comm", "nccl"):
         import importlib
 
-        return importlib.import_module(f"{__name__}.amp")
+        return importlib.import_module(f"{__name__}.{name}")
     if name in _DTYPES:
         from .._legacy import make_type
 

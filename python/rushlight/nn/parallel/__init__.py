@@ -1,5 +1,6 @@
 """Running a module on several GPUs: the names of torch.nn.parallel."""
 
+from rushlight.nn.parallel import comm
 from rushlight.nn.parallel.data_parallel import DataParallel, data_parallel
 from rushlight.nn.parallel.parallel_apply import parallel_apply
 from rushlight.nn.parallel.replicate import replicate
@@ -7,6 +8,7 @@ from rushlight.nn.parallel.scatter_gather import gather, scatter, scatter_kwargs
 
 __all__ = [
     "DataParallel",
+    "comm",
     "data_parallel",
     "gather",
     "parallel_apply",
