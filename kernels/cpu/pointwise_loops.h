@@ -3,6 +3,7 @@
 // block at a time by pointwise.cpp, so an op compiles to one loop for each of float, double and
 // int64 and no more; some have one of bytes too (pointwise_small.h).
 #pragma once
+#include "pointwise_quotient.h"
 #include "pointwise_small.h"
 
 namespace rushlight {
@@ -28,6 +29,10 @@ struct Memory {
 template <>
 struct Memory<Integer> {
   using type = std::int64_t;
+};
+template <class T>
+struct Memory<Near<T>> {
+  using type = T;
 };
 template <bool kTruth>
 struct Memory<Small<kTruth>> {
@@ -104,10 +109,28 @@ void angle_loop(std::int64_t n, void* const* out, const void* const* in, const S
   }
 }
 
+// fmod and its kin: blocks whose quotients are all near are computed in vectors.
+using QuotientOps = OpList<DivFloor, FloorDivide, Remainder, Fmod>;
+template <class Op, class K, class T>
+void quotient_loop(std::int64_t n, void* const* out, const void* const* in,
+                   const Scalar* parameters) {
+  constexpr std::int64_t kBlock = kBlockBytes / sizeof(T);
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const std::int64_t count = n - begin < kBlock ? n - begin : kBlock;
+    const T *a = static_cast<const T*>(in[0]) + begin, *b = static_cast<const T*>(in[1]) + begin;
+    const void* const moved_in[] = {a, b};
+    void* const moved_out[] = {static_cast<T*>(out[0]) + begin};
+    (all_near(a, b, count) ? dense_loop<Op, K, Near<T>>
+                           : dense_loop<Op, K, T>)(count, moved_out, moved_in, parameters);
+  }
+}
+
 template <class Op, class K, class T>
 constexpr PointwiseLoop loop_of() {
   if constexpr (Traits<Op>::angle)
     return &angle_loop<Op, K, T>;
+  else if constexpr (is_among<Op>(QuotientOps{}) && K::kOut == 1)
+    return &quotient_loop<Op, K, T>;
   else
     return &dense_loop<Op, K, T>;
 }

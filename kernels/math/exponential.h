@@ -182,16 +182,18 @@ HOST_DEVICE inline T atanh(T x) {
 HOST_DEVICE inline double pow(double a, double b) { return ::pow(a, b); }
 HOST_DEVICE inline float pow(float a, float b) {
   if constexpr (kDeviceCode) return ::powf(a, b);
-  const double l = log(static_cast<double>(std::fabs(a)));
-  const double product = l == 0 ? 0 : l * static_cast<double>(b);
+  const double l = log(static_cast<double>(std::fabs(a))), e = b;
+  const double of_one = l == 0 ? 0 : l * e;
+  const double product = e == 0 ? 0 : of_one;
   const float size = static_cast<float>(exp(product));
+  // Signs as factors: conditions on b alone, the same for a whole loop, cannot be vectors of bool.
   const float half = b * 0.5f;
-  const bool whole = std::floor(b) == b, odd = whole & (std::floor(half) != half);
-  const float with_sign = odd ? std::copysign(size, a) : size;
-  const bool undefined = (a < 0) & !whole & (std::fabs(a) != kInfinity<float>);
-  const float y = undefined ? kNaN<float> : with_sign;
-  const float one = b == 0 ? 1.f : y;
-  return a == 1 ? 1.f : one;
+  const float odd = std::floor(half) != half ? -1.f : 1.f;
+  const float of_zero = std::floor(b) == b ? odd : 1.f;  // of -0 and -inf
+  const float of_negative = std::floor(b) == b ? odd : kNaN<float>;
+  const float below = a == -kInfinity<float> ? of_zero : of_negative;
+  const float other = signbit(a) ? of_zero : 1.f;
+  return size * (a < 0 ? below : other);
 }
 
 }  // namespace rushlight

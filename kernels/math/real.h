@@ -113,23 +113,29 @@ template <Real T>
 HOST_DEVICE inline T fmod(T a, T b) {
   return std::fmod(a, b);
 }
-// The remainder with the sign of the divisor, as Python's %.
+// The remainder with the sign of the divisor, as Python's %, and the quotient rounded down, as
+// Python's //; from the exact remainder r = fmod(a, b), so that 1 // 0.1 is 9.
 template <Real T>
-HOST_DEVICE inline T remainder(T a, T b) {
-  const T r = std::fmod(a, b);
+HOST_DEVICE inline T remainder_from(T r, T b) {
   const bool moves = (r != T(0)) & ((r < T(0)) != (b < T(0)));
   return moves ? r + b : r;
 }
-// The quotient rounded down, as Python's //: from the exact remainder, so that 1 // 0.1 is 9.
 template <Real T>
-HOST_DEVICE inline T floor_divide(T a, T b) {
-  const T r = std::fmod(a, b);
+HOST_DEVICE inline T floor_quotient_from(T r, T a, T b) {
   const bool moves = (r != T(0)) & ((r < T(0)) != (b < T(0)));
   const T quotient = (a - r) / b - (moves ? T(1) : T(0));
   const T down = std::floor(quotient);
   const T nearest = quotient - down > T(0.5) ? down + T(1) : down;
   const T result = quotient == T(0) ? std::copysign(T(0), a / b) : nearest;
   return b == T(0) ? a / b : result;
+}
+template <Real T>
+HOST_DEVICE inline T remainder(T a, T b) {
+  return remainder_from(std::fmod(a, b), b);
+}
+template <Real T>
+HOST_DEVICE inline T floor_divide(T a, T b) {
+  return floor_quotient_from(std::fmod(a, b), a, b);
 }
 template <Real T>
 HOST_DEVICE inline T hypot(T a, T b) {  // scaled, so that squares cannot overflow

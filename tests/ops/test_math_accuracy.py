@@ -86,3 +86,44 @@ def test_angles_far_out(name):
     leaf = rl.tensor([0.5, 1e6], dtype=rl.float64, requires_grad=True)
     rl.sin(leaf).backward(rl.ones(2, dtype=rl.float64))
     numpy.testing.assert_allclose(leaf.grad.numpy(), numpy.cos([0.5, 1e6]), rtol=1e-12)
+
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1e30, -1e30, 1e-40, -1e-40,
+           16777217.0, -5.7, 1e-3, float("inf"), -float("inf"), float("nan")]  # fmt: skip
+
+
+def test_powers_of_special_numbers():
+    a, b = (v.ravel() for v in numpy.meshgrid(*[numpy.array(SPECIAL, dtype="float32")] * 2))
+    with numpy.errstate(all="ignore"):
+        expected = numpy.power(a.astype("float64"), b.astype("float64")).astype("float32")
+    result = rl.pow(rl.from_numpy(a), rl.from_numpy(b)).numpy()
+    numpy.testing.assert_allclose(result, expected, rtol=2e-7)
+    assert (numpy.signbit(result) == numpy.signbit(expected))[~numpy.isnan(expected)].all()
+    for e in [*SPECIAL[8:16], -7.0, 1.7]:  # the same exponent for all; those before are roots
+        x = numpy.array(SPECIAL * 3, dtype="float32")
+        with numpy.errstate(all="ignore"):
+            expected = numpy.power(x.astype("float64"), float(numpy.float32(e))).astype("float32")
+        numpy.testing.assert_allclose((rl.from_numpy(x) ** e).numpy(), expected, rtol=3e-7)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("special", [False, True])
+def test_remainders_are_exact(dtype, special):
+    """Near quotients are computed in vectors; beside those that no vector holds, all one by one."""
+    random = numpy.random.default_rng(0)
+    a = (random.standard_normal(5000) * 10 ** random.uniform(-8, 6, 5000)).astype(dtype)
+    b = (random.standard_normal(5000) * 10 ** random.uniform(-1, 2, 5000)).astype(dtype)
+    b[:2000] = numpy.round(b[:2000]) + (numpy.round(b[:2000]) == 0)
+    a[:1000] = b[:1000] * numpy.round(a[:1000])
+    a[1000:1500] = numpy.nextafter(a[:500], 0, dtype=dtype)
+    b[1000:1500] = b[:500]
+    if special:
+        a[::7], b[::11] = SPECIAL[:-1] * 37 + SPECIAL[:12], SPECIAL * 22 + SPECIAL[:15]
+    x, y = rl.from_numpy(a), rl.from_numpy(b)
+    with numpy.errstate(all="ignore"):
+        expected = numpy.fmod(a, b)
+        numpy.testing.assert_array_equal(rl.fmod(x, y).numpy(), expected)
+        sign_of_zero = numpy.signbit(expected)[expected == 0]
+        assert (numpy.signbit(rl.fmod(x, y).numpy())[expected == 0] == sign_of_zero).all()
+        numpy.testing.assert_array_equal((x % y).numpy(), numpy.remainder(a, b))
+        numpy.testing.assert_array_equal((x // y).numpy(), numpy.floor_divide(a, b))
