@@ -129,7 +129,7 @@ struct Maximum {
   static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
-    return where(a > b, a, where(a == a, b, a));
+    return where(b == b, where(a < b, b, a), b);  // one instruction, and one for a NaN
   }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T a, T b) {
     const T half = where(a == b, g * T(0.5), g);
@@ -147,7 +147,7 @@ struct Minimum {
   static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
-    return where(a < b, a, where(a == a, b, a));
+    return where(b == b, where(b < a, b, a), b);
   }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T a, T b) {
     const T half = where(a == b, g * T(0.5), g);
