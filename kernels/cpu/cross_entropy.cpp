@@ -3,6 +3,7 @@
 // order. A target that another thread has changed since it was checked counts as ignored.
 #include "../cross_entropy.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "../parallel.h"
@@ -24,19 +25,25 @@ std::vector<T> weights(const Shape& s, const View* weight) {
   return w;
 }
 
-// One example's scores as a contiguous row: in place where inner == 1.
-template <class S>
-const S* row_of(const Shape& s, const S* x, Index i, S* copy) {
-  const S* first = x + i / s.inner * s.classes * s.inner + i % s.inner;
-  if (s.inner == 1) return first;
-  for (Index c = 0; c < s.classes; ++c) copy[c] = first[c * s.inner];
-  return copy;
-}
-
+// Calls f(begin, end) for ranges of examples: rows where inner == 1, else columns of one image.
 template <class F>
 void each_example(const Shape& s, F f) {
   const Index work = std::max<Index>(s.classes, 1);
-  parallel_for(s.n * s.inner, 1 + 4096 / work, [&](Index begin, Index end) { f(begin, end); });
+  if (s.inner == 1)
+    return parallel_for(s.n, 1 + 4096 / work, [&](Index begin, Index end) { f(begin, end); });
+  const Index size = std::max<Index>(64, 32768 / work), pieces = (s.inner + size - 1) / size;
+  parallel_for(s.n * pieces, 1, [&](Index begin, Index end) {
+    for (; begin < end; ++begin) {
+      const Index image = begin / pieces * s.inner, first = begin % pieces * size;
+      f(image + first, image + std::min(first + size, s.inner));
+    }
+  });
+}
+
+// The first score of example i; its others lie s.inner apart.
+template <class S>
+S* scores_of(const Shape& s, S* x, Index i) {
+  return x + i / s.inner * s.classes * s.inner + i % s.inner;
 }
 
 // The class of example i, -1 where it is ignored.
@@ -75,6 +82,34 @@ CLONES T smooth_loss(const S* x, Index n, T log_sum, const T* w) {
   return rows::total(acc);
 }
 
+// log(sum(exp(x))) of n columns side by side; `top` has room for n numbers.
+template <class S, class T>
+CLONES void column_log_sums(const S* __restrict x, Index classes, Index inner, Index n,
+                            T* __restrict top, T* __restrict sums) {
+  std::fill_n(top, n, -std::numeric_limits<T>::infinity());
+  std::fill_n(sums, n, T(0));
+  for (Index d = 0; d < classes; ++d)
+    for (Index c = 0; c < n; ++c) {
+      const T v = load(x + d * inner + c);
+      top[c] = v > top[c] ? v : top[c];
+    }
+  for (Index d = 0; d < classes; ++d)
+    for (Index c = 0; c < n; ++c) sums[c] += rows::negative_exp(load(x + d * inner + c) - top[c]);
+  for (Index c = 0; c < n; ++c) sums[c] = top[c] + log(sums[c]);
+}
+
+// factor * exp(x - log_sum) - share * w of n columns, each with its own factor and share.
+template <class S, class T>
+CLONES void column_grads(const S* __restrict x, Index classes, Index inner, Index n,
+                         const T* __restrict log_sums, const T* __restrict factors,
+                         const T* __restrict shares, const T* __restrict w, S* __restrict out) {
+  for (Index d = 0; d < classes; ++d)
+    for (Index c = 0; c < n; ++c) {
+      const T p = rows::negative_exp(load(x + d * inner + c) - log_sums[c]);
+      store(out + d * inner + c, p * factors[c] - shares[c] * w[d]);
+    }
+}
+
 void forward(const Shape& s, const View& input, const View& target, const View* weight,
              const View& losses, const View& log_sums, const View& totals) {
   dispatch_floating(input.dtype, [&]<class S>(Type<S>) {
@@ -83,18 +118,29 @@ void forward(const Shape& s, const View& input, const View& target, const View* 
     const Index* t = target.as<Index>();
     const T smoothing = T(s.label_smoothing), share = smoothing / T(s.classes);
     each_example(s, [&](Index begin, Index end) {
-      Scratch<S> copy(s.inner == 1 ? 1 : s.classes);
+      T* const sums = log_sums.as<T>();
+      if (s.inner != 1) {
+        Scratch<T> top(end - begin);
+        column_log_sums(scores_of(s, input.as<S>(), begin), s.classes, s.inner, end - begin,
+                        top.data(), sums + begin);
+      }
       for (Index i = begin; i < end; ++i) {
         T& loss = losses.as<T>()[i];
-        const S* x = row_of(s, input.as<S>(), i, copy.data());
-        const T top = rows::largest(x, s.classes);
-        const T log_sum = top + T(log(rows::sum_exp(x, s.classes, top)));
-        log_sums.as<T>()[i] = log_sum;
+        const S* x = scores_of(s, input.as<S>(), i);
+        if (s.inner == 1) {
+          const T top = rows::largest(x, s.classes);
+          sums[i] = top + T(log(rows::sum_exp(x, s.classes, top)));
+        }
         loss = 0;
         const Index c = class_of(s, t, i);
         if (c < 0) continue;
-        loss = (T(1) - smoothing) * w[c] * (log_sum - load(x + c));
-        if (smoothing != T(0)) loss += share * smooth_loss(x, s.classes, log_sum, w.data());
+        loss = (T(1) - smoothing) * w[c] * (sums[i] - load(x + c * s.inner));
+        if (smoothing == T(0)) continue;
+        if (s.inner == 1)
+          loss += share * smooth_loss(x, s.classes, sums[i], w.data());
+        else
+          for (Index d = 0; d < s.classes; ++d)
+            loss += share * w[d] * (sums[i] - load(x + d * s.inner));
       }
     });
     add_totals(s, losses.as<T>(), t, w, totals.as<T>());
@@ -111,26 +157,39 @@ void backward(const Shape& s, const View& grad, const View& input, const View& t
     const T smoothing = T(s.label_smoothing), share = smoothing / T(s.classes);
     T weight_sum = 0;
     for (const T v : w) weight_sum += v;
+    S* const out = grad_input.as<S>();
+    const T* const sums = log_sums.as<T>();
     each_example(s, [&](Index begin, Index end) {
-      Scratch<S> copy(s.inner == 1 ? 1 : s.classes), result(s.inner == 1 ? 1 : s.classes);
+      const Index n = s.inner == 1 ? 0 : end - begin;
+      Scratch<T> factors(n + 1), shares(n + 1);
+      Scratch<Index> classes(n + 1);
+      const auto factor_of = [&](Index i, Index c) {
+        return grad.as<T>()[i * step] * ((T(1) - smoothing) * w[c] + share * weight_sum);
+      };
+      if (s.inner != 1) {
+        for (Index i = begin; i < end; ++i) {
+          const Index c = classes[i - begin] = class_of(s, t, i);
+          factors[i - begin] = c < 0 ? T(0) : factor_of(i, c);
+          shares[i - begin] = c < 0 ? T(0) : grad.as<T>()[i * step] * share;
+        }
+        column_grads(scores_of(s, input.as<S>(), begin), s.classes, s.inner, n, sums + begin,
+                     factors.data(), shares.data(), w.data(), scores_of(s, out, begin));
+      }
       for (Index i = begin; i < end; ++i) {
-        S* to = grad_input.as<S>() + i / s.inner * s.classes * s.inner + i % s.inner;
-        S* out = s.inner == 1 ? to : result.data();
-        const Index target_class = class_of(s, t, i);
-        if (target_class < 0) {
-          for (Index c = 0; c < s.classes; ++c) store(to + c * s.inner, T(0));
+        S* to = scores_of(s, out, i);
+        const Index c = s.inner == 1 ? class_of(s, t, i) : classes[i - begin];
+        if (c < 0) {  // whatever its scores are
+          for (Index d = 0; d < s.classes; ++d) store(to + d * s.inner, T(0));
           continue;
         }
-        const T of_class = w[target_class];
-        const T g = grad.as<T>()[i * step], own = (T(1) - smoothing) * of_class;
-        const T log_sum = log_sums.as<T>()[i];
-        const S* x = row_of(s, input.as<S>(), i, copy.data());
-        rows::probability_grad(x, s.classes, log_sum, g * (own + share * weight_sum), g * share,
-                               w.data(), out);
+        const S* x = scores_of(s, input.as<S>(), i);
+        const T g = grad.as<T>()[i * step];
+        if (s.inner == 1)
+          rows::probability_grad(x, s.classes, sums[i], factor_of(i, c), g * share, w.data(), to);
         // The target's own element is computed whole, so that a 16-bit result is rounded once.
-        const T p = rows::negative_exp(load(x + target_class) - log_sum);
-        store(out + target_class, g * ((own + share * weight_sum) * p - own - share * of_class));
-        for (Index c = 0; c < s.classes && s.inner != 1; ++c) to[c * s.inner] = out[c];
+        const T own = (T(1) - smoothing) * w[c],
+                p = rows::negative_exp(load(x + c * s.inner) - sums[i]);
+        store(to + c * s.inner, g * ((own + share * weight_sum) * p - own - share * w[c]));
       }
     });
   });
@@ -143,9 +202,8 @@ void nll(const Shape& s, const View& input, const View& target, const View* weig
     const std::vector<T> w = weights<S>(s, weight);
     const Index* t = target.as<Index>();
     for (Index i = 0; i < s.n * s.inner; ++i) {
-      const S* first = input.as<S>() + i / s.inner * s.classes * s.inner + i % s.inner;
       const Index c = class_of(s, t, i);
-      losses.as<T>()[i] = c < 0 ? T(0) : -w[c] * load(first + c * s.inner);
+      losses.as<T>()[i] = c < 0 ? T(0) : -w[c] * load(scores_of(s, input.as<S>(), i) + c * s.inner);
     }
     add_totals(s, losses.as<T>(), t, w, totals.as<T>());
   });
@@ -162,8 +220,7 @@ void nll_backward(const Shape& s, const View& grad, const View& target, const Vi
     std::fill_n(out, grad_input.numel, S{});
     for (Index i = 0; i < s.n * s.inner; ++i)
       if (const Index c = class_of(s, t, i); c >= 0)
-        store(out + (i / s.inner * s.classes + c) * s.inner + i % s.inner,
-              -w[c] * grad.as<T>()[i * step]);
+        store(scores_of(s, out, i) + c * s.inner, -w[c] * grad.as<T>()[i * step]);
   });
 }
 
