@@ -262,7 +262,7 @@ def mvlgamma(input, p, *, out=None):
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
     x = input if input.is_floating_point() else input.to(_C.get_default_dtype())
-    shifts = _C.arange((1 - p) / 2, 0.25, 0.5, dtype=x.dtype)
+    shifts = _C.arange((1 - p) / 2, 0.25, 0.5, dtype=x.dtype, device=x.device)
     constant = p * (p - 1) * 0.28618247146235004  # log(pi) / 4
     result = (x.unsqueeze(-1) + shifts).lgamma().sum(-1) + constant
     return deliver("mvlgamma", result, out)

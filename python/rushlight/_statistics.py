@@ -320,7 +320,7 @@ def _derivative(x, dim, spacing, edge_order):
         h = spacing[1:] - spacing[:-1]
     else:
         dtype = x.dtype if x.is_floating_point() else _C.get_default_dtype()
-        h = _C.as_tensor(spacing, dtype=dtype).expand(x.shape[-1] - 1)
+        h = _C.as_tensor(spacing, dtype=dtype, device=x.device).expand(x.shape[-1] - 1)
     slope = (x[..., 1:] - x[..., :-1]) / h
     before, after = h[:-1], h[1:]
     inner = (slope[..., :-1] * after + slope[..., 1:] * before) / (before + after)
@@ -353,14 +353,14 @@ def _edges(name, x, bins, range):
         raise RuntimeError(f"{name}(): min should not exceed max, but got min {low} max {high}")
     if low == high:
         low, high = low - 0.5, high + 0.5
-    return _C.linspace(low, high, bins + 1, dtype=x.dtype)
+    return _C.linspace(low, high, bins + 1, dtype=x.dtype, device=x.device)
 
 
 def _counted(name, points, edges, weight, density):
     if not points.is_floating_point():
         raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(points.dtype)}'")
-    inside = _C.ones(points.shape[0], dtype=_C.bool)
-    flat = _C.zeros(points.shape[0], dtype=_C.int64)
+    inside = points.new_ones(points.shape[0], dtype=_C.bool)
+    flat = points.new_zeros(points.shape[0], dtype=_C.int64)
     for d, e in enumerate(edges):
         x = points[:, d].contiguous()
         n = e.shape[0] - 1
@@ -369,7 +369,7 @@ def _counted(name, points, edges, weight, density):
     sizes = [e.shape[0] - 1 for e in edges]
     amounts = _C.ones_like(points[:, 0]) if weight is None else weight.reshape(-1)
     total = _C.Size(sizes).numel()
-    hist = _C.zeros(total, dtype=points.dtype)
+    hist = points.new_zeros(total)
     hist = hist.scatter_add(0, flat[inside], amounts[inside].to(points.dtype)).reshape(sizes)
     if density:
         hist = hist / hist.sum()

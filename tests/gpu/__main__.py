@@ -12,23 +12,20 @@ import subprocess
 import sys
 import time
 
+from tests.gpu import asks_for_more
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OPS = ["pointwise", "reduce", "scan", "sort", "loss", "norm", "pool", "conv", "matmul",
        "positions"]  # fmt: skip
 KERNEL_TESTS = [f"tests/ops/test_{name}.py" for name in OPS]
-PROGRAMS = ["000", "001", "002", "003", "004"]
+PROGRAMS = sorted((ROOT / "tests/documents/programs").glob("???.py"))
+DEVICE_TESTS = [f"tests/devices/test_{name}.py" for name in
+                ("provider", "libraries", "linear_chain", "cudnn", "nccl", "comm")]  # fmt: skip
+SECONDS = 530  # for everything: what is left is no step's
 
 
-def steps(work, python):
-    """(name, command, environment, seconds at most) in the order they run."""
-    library = work / "cmake" / "librushlight_cuda.so"
-    on_gpu = {
-        "RUSHLIGHT_TEST_GPU": "1",
-        "RUSHLIGHT_CUDA_LIBRARY": str(library),
-        "PYTHONPATH": str(ROOT / "python"),
-        "OMP_NUM_THREADS": "4",
-    }
-    pytest = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+def build_steps(work, python):
+    """The same for the core and the library, for the GPU that is there."""
     pybind = subprocess.run(
         [python, "-m", "pybind11", "--cmakedir"], capture_output=True, text=True, check=False
     ).stdout.strip()
@@ -39,19 +36,36 @@ def steps(work, python):
         f"-Dpybind11_DIR={pybind}",
     ], {}, 60  # fmt: skip
     yield "build", ["cmake", "--build", str(work / "cmake")], {}, 240
+
+
+def steps(work, python):
+    """(name, command, environment, seconds at most) in the order they run. A library that
+    RUSHLIGHT_CUDA_LIBRARY names is taken as it is, with the core that lies in python/rushlight."""
+    built = work / "cmake" / "librushlight_cuda.so"
+    library = os.environ.get("RUSHLIGHT_CUDA_LIBRARY") or built
+    on_gpu = {
+        "RUSHLIGHT_TEST_GPU": "1",
+        "RUSHLIGHT_CUDA_LIBRARY": str(library),
+        "PYTHONPATH": str(ROOT / "python"),
+        "OMP_NUM_THREADS": "4",
+    }
+    pytest = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    if library == built:
+        yield from build_steps(work, python)
     yield "what is there", [python, "-m", "rushlight", "info"], on_gpu, 60
     blocking = {**on_gpu, "RUSHLIGHT_LAUNCH_BLOCKING": "1"}
     yield "kernels", [*pytest, *KERNEL_TESTS, "tests/optim"], blocking, 150
     alone = {"RUSHLIGHT_CUBLASLT_LIBRARY": "none", "RUSHLIGHT_CUDNN_LIBRARY": "none"}
     ours = [*pytest, "tests/ops/test_matmul.py", "tests/ops/test_conv.py"]
     yield "without cuBLASLt and cuDNN", ours, {**blocking, **alone}, 60
-    provider = [*pytest, "tests/devices/test_provider.py"]
-    yield "provider, with 50 bad indices", provider, on_gpu, 60
-    for number in PROGRAMS:
-        found = sorted((ROOT / "tests/documents/programs").glob(f"{number}*.py"))
-        if found:
-            run = [python, "-m", "rushlight", "run", str(found[0])]
-            yield f"document {number}", run, on_gpu, 40
+    yield "devices, with 50 bad indices", [*pytest, *DEVICE_TESTS], on_gpu, 60
+    samples = [python, "-m", "tests.oracle", "--device", "cuda", "--limit", "3", "--failed"]
+    yield "torch's samples of operations", samples, on_gpu, 120
+    yield "torch's samples of modules", [*samples, "--modules"], on_gpu, 60
+    for program in PROGRAMS:
+        run = [python, "-m", "rushlight", "run", str(program)]
+        yield f"document {program.stem}", run, on_gpu, 40
+    yield "notebooks", [python, "-m", "tests.gpu.notebooks"], on_gpu, 90
     for tool in ("memcheck", "racecheck", "initcheck", "synccheck"):
         if shutil.which("compute-sanitizer"):
             command = [
@@ -64,7 +78,8 @@ def steps(work, python):
 
 
 def run_step(work, name, command, environment, limit):
-    log = work / f"{name.replace(' ', '_').replace(',', '')}.log"
+    file = "".join(letter for letter in name.replace(" ", "_") if letter not in ",'")
+    log = work / f"{file}.log"
     start = time.monotonic()
     with open(log, "w") as out:
         try:
@@ -77,7 +92,10 @@ def run_step(work, name, command, environment, limit):
         except OSError as error:
             out.write(str(error))
             code = 127
-    last = (log.read_text(errors="replace").splitlines() or [""])[-1][:100]
+    text = log.read_text(errors="replace")
+    last = (text.splitlines() or [""])[-1][:100]
+    if code and name.startswith("document") and asks_for_more(last):
+        code, last = 0, f"as far as it goes on fewer GPUs than it wants: {last}"[:100]
     row = {"step": name, "code": code, "seconds": round(time.monotonic() - start, 1), "last": last}
     print(
         f"{name:<32} {'ok' if code == 0 else f'FAILED ({code})':<12} {row['seconds']:>6} s  {last}"
@@ -120,9 +138,10 @@ def write_report(work, rows):
 def main():
     work = pathlib.Path(sys.argv[1]).resolve()
     work.mkdir(parents=True, exist_ok=True)
-    rows = []
+    rows, start = [], time.monotonic()
     for name, command, environment, limit in steps(work, sys.executable):
-        rows.append(run_step(work, name, command, environment, limit))
+        left = max(1.0, SECONDS - (time.monotonic() - start))
+        rows.append(run_step(work, name, command, environment, min(limit, left)))
         write_report(work, rows)
         if name in ("configure", "build") and rows[-1]["code"]:
             break

@@ -8,9 +8,11 @@ import sys
 
 import torch
 
+import rushlight
 from tests.oracle import modules, ops, optimizers
 from tests.oracle.absent import reason
 from tests.oracle.campaign import run
+from tests.oracle.transfer import DEVICE
 
 
 def main():
@@ -24,7 +26,9 @@ def main():
     )
     parser.add_argument("--all-failures", action="store_true", help="not only the first of each op")
     parser.add_argument("--failed", action="store_true", help="leave out the ops that pass")
+    parser.add_argument("--device", default="cpu", help="where our operands are; torch's: the CPU")
     options = parser.parse_args()
+    DEVICE[0] = rushlight.device(options.device)
     torch.set_num_threads(1)
     table = modules if options.modules else optimizers if options.optimizers else ops
     judge = run if table is ops else table.run

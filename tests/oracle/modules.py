@@ -12,7 +12,7 @@ from torch.testing._internal.common_modules import ModuleErrorEnum, module_db
 import rushlight
 from tests.oracle.campaign import Report, describe, outcome, same_refusal
 from tests.oracle.compare import Difference, same_outcome, same_values
-from tests.oracle.transfer import Carrier, Untransferable, leaves, to_torch
+from tests.oracle.transfer import DEVICE, Carrier, Untransferable, is_on_cpu, leaves, to_torch
 
 SEED = 7
 # Gradients that are long float32 sums, where two orders of adding differ by more than a rounding:
@@ -108,6 +108,8 @@ class ModuleCampaign:
             self.report.fail(what[:160], f"{type(error).__name__}: {error}")
 
     def compare(self, maker, call, dtype, training):
+        if self.info.is_lazy and not is_on_cpu():
+            raise Untransferable("parameters that are drawn on a GPU")
         carrier = ModuleCarrier()
         args, kwargs = carrier.value(tuple(maker.args)), carrier.value(maker.kwargs)
         theirs, their_error = build(torch, self.info.module_cls, maker.args, maker.kwargs)
@@ -122,11 +124,11 @@ class ModuleCampaign:
         if not self.info.is_lazy:
             same_state(mine, theirs, "new ")
             theirs.to(dtype)
-            mine.to(carrier.value(dtype))
+            mine.to(DEVICE[0], carrier.value(dtype))
             mine.load_state_dict(carrier.value(dict(theirs.state_dict())))
         else:
             theirs.to(dtype)
-            mine.to(carrier.value(dtype))
+            mine.to(DEVICE[0], carrier.value(dtype))
         theirs.train(training)
         mine.train(training)
         operands, names = tuple(call.args), call.kwargs
@@ -192,6 +194,8 @@ class ModuleCampaign:
                 continue
             mine, error = build(rushlight, self.cls, args, kwargs)
             theirs, their_error = build(torch, self.info.module_cls, maker.args, maker.kwargs)
+            if error is None:
+                mine.to(DEVICE[0])
             if case.error_on == ModuleErrorEnum.FORWARD_ERROR and error is None:
                 operands = tuple(call.args)
                 _, error = outcome(mine, carrier.value(operands), carrier.value(call.kwargs))

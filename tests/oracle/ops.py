@@ -20,6 +20,24 @@ UNWRITTEN = {
     "resize_",
     "resize_as_",
 }
+# Drawn, and a GPU draws other numbers than the CPU.
+DRAWN = {
+    "bernoulli",
+    "cauchy",
+    "exponential",
+    "geometric",
+    "log_normal",
+    "multinomial",
+    "nn.functional.multi_head_attention_forward",  # its samples drop half
+    "nn.functional.rrelu",
+    "normal",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "uniform",
+}
 # Which of several equal elements they point to is left open by torch.
 OPEN_ORDER = {
     "argsort",

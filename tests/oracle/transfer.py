@@ -14,11 +14,17 @@ DTYPES = {
     for name in "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 bool".split()
 }
 BACK = {str(ours): theirs for theirs, ours in DTYPES.items()}
+# Where our side's operands are put: `python -m tests.oracle --device cuda`.
+DEVICE = [rushlight.device("cpu")]
 FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 
 
 class Untransferable(Exception):
     """Something of torch's that has no counterpart here."""
+
+
+def is_on_cpu():
+    return DEVICE[0].type == "cpu"
 
 
 class Carrier:
@@ -60,7 +66,7 @@ class Carrier:
                 rushlight.frombuffer(content, dtype=DTYPES[t.dtype], count=count)
                 if count
                 else rushlight.empty(0, dtype=DTYPES[t.dtype])
-            )
+            ).to(DEVICE[0])
         return self.buffers[key]
 
     def value(self, x):
@@ -71,8 +77,8 @@ class Carrier:
             if x not in DTYPES:
                 raise Untransferable(str(x))
             return DTYPES[x]
-        if isinstance(x, torch.device):
-            return rushlight.device(str(x))
+        if isinstance(x, torch.device) or x == "cpu":
+            return DEVICE[0]
         if isinstance(x, torch.memory_format):
             return getattr(rushlight, str(x).removeprefix("torch."))
         if isinstance(x, torch.layout):
@@ -96,7 +102,7 @@ class Carrier:
 
 def to_torch(t):
     """A tensor of ours as torch's, history left behind."""
-    t = t.detach()
+    t = t.detach().cpu()
     if t.dtype == rushlight.bfloat16:
         bits = t.contiguous().view(rushlight.int16).numpy().copy()
         return torch.from_numpy(bits).view(torch.bfloat16)

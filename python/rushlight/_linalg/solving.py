@@ -262,7 +262,9 @@ def _tolerances(A, atol, rtol):
         x.unsqueeze(-1) if isinstance(x, _C.Tensor) and x.dim() else x
         for x in (0.0 if atol is None else atol, rtol)
     )
-    return lambda largest: _C.maximum(_C.as_tensor(atol, dtype=A.dtype), rtol * largest)
+    return lambda largest: _C.maximum(
+        _C.as_tensor(atol, dtype=A.dtype, device=A.device), rtol * largest
+    )
 
 
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
@@ -294,7 +296,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
     check_tensors("linalg_matrix_rank", A=A)
     _C._linalg_check("linalg.matrix_rank", A, bool(hermitian))
     if A.numel() == 0:
-        return deliver("linalg_matrix_rank", _C.zeros(A.shape[:-2], dtype=_C.int64), out)
+        return deliver("linalg_matrix_rank", A.new_zeros(A.shape[:-2], dtype=_C.int64), out)
     if tol is not None:
         atol, rtol = tol, 0.0
     least = _tolerances(A, atol, rtol)
@@ -338,7 +340,7 @@ def lstsq(A, B, rcond=None, *, driver=None, out=None):
     empty = A.new_empty((0,))
     no_residuals = A.reshape(-1)[:0] + B.reshape(-1)[:0]  # with the history that residuals have
     solution = pinv(A, rtol=rcond) @ right
-    rank = _C.empty((0,), dtype=_C.int64) if driver == "gels" else matrix_rank(A, rtol=rcond)
+    rank = A.new_empty((0,), dtype=_C.int64) if driver == "gels" else matrix_rank(A, rtol=rcond)
     full = m > n and (driver == "gels" or bool((rank == n).all())) and driver != "gelsy"
     residuals = (
         (A @ solution - right).square().sum(-2) if full and driver is not None else no_residuals

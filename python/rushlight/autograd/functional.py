@@ -23,7 +23,7 @@ def _jacobian_of(output, values, create_graph):
             row.append(_C.zeros_like(x) if g is None else g)
     shape = tuple(output.shape)
     return tuple(
-        _C.stack(row).view(*shape, *x.shape) if row else _C.zeros(*shape, *x.shape)
+        _C.stack(row).view(*shape, *x.shape) if row else x.new_zeros(*shape, *x.shape)
         for row, x in zip(rows, values, strict=True)
     )
 
@@ -66,7 +66,7 @@ def hessian(
         if g.requires_grad:
             rows.append(_jacobian_of(g, values, create_graph))
         else:
-            rows.append(tuple(_C.zeros(*x.shape, *y.shape) for y in values))
+            rows.append(tuple(y.new_zeros(*x.shape, *y.shape) for y in values))
     return rows[0][0] if single else tuple(rows)
 
 

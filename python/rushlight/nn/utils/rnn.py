@@ -185,7 +185,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
             f"start (0) + length ({longest}) exceeds dimension size ({steps}): the longest of "
             "'lengths' goes beyond the input's steps"
         )
-    present = _C.arange(longest).unsqueeze(1) < lengths
+    present = _C.arange(longest, device=lengths.device).unsqueeze(1) < lengths
     rows = present.flatten().nonzero().squeeze(1).to(input.device)
     flat = steps_first[:longest].reshape(longest * batch, *steps_first.shape[2:])
     return PackedSequence(flat.index_select(0, rows), present.sum(1), sorted_indices, None)
@@ -193,7 +193,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
 
 def _present(batch_sizes):
     """(steps, sequences), True where a sequence has a row; and the sequences' lengths."""
-    present = _C.arange(int(batch_sizes[0])) < batch_sizes.unsqueeze(1)
+    present = _C.arange(int(batch_sizes[0]), device=batch_sizes.device) < batch_sizes.unsqueeze(1)
     return present, present.sum(0)
 
 
