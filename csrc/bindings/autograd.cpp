@@ -238,7 +238,12 @@ PyTypeObject* class_of(const char* title) {
   static py::dict& classes = *new py::dict;
   const py::str name(title);
   if (!classes.contains(name)) {
-    const std::string module = "builtins.", full = module + title;
+    std::string module = "builtins.";
+    if (std::string_view(title).ends_with("Backward")) {  // without a number: a Function's own
+      const auto home = py::cast<std::string>(py::type::of<Node>().attr("__module__"));
+      module = home.substr(0, home.rfind('.') + 1) + "function.";
+    }
+    const std::string full = module + title;
     PyType_Slot none[] = {{0, nullptr}};
     PyType_Spec spec = {full.c_str(), 0, 0, Py_TPFLAGS_DEFAULT, none};
     PyObject* made = PyType_FromSpecWithBases(&spec, py::make_tuple(py::type::of<Node>()).ptr());
@@ -295,7 +300,10 @@ void bind_autograd(py::module_& m) {
       .def("register_prehook",
            [](Node& n, py::object f) { return hook_on_node(n, std::move(f), true); })
       .def("__repr__", [](const Node& n) {
-        return text("<", n.title(), " object at ", static_cast<const void*>(&n), ">");
+        const py::handle own(reinterpret_cast<PyObject*>(class_of(n.title())));
+        const auto home = py::cast<std::string>(own.attr("__module__"));
+        return text("<", home == "builtins" ? "" : home + ".", n.title(), " object at ",
+                    static_cast<const void*>(&n), ">");
       });
   py::class_<HookHandle>(m, "_HookHandle")
       .def("remove", &HookHandle::remove)

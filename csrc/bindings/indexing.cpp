@@ -72,7 +72,8 @@ Tensor as_indices(PyObject* o, Device device) {
 Tensor sliced(const Tensor& t, PyObject* key, int dim) {
   const auto* s = reinterpret_cast<PySliceObject*>(key);
   const std::int64_t step = bound(s->step).value_or(1);
-  if (step <= 0) fail<ValueError>("step must be greater than zero");
+  if (step == 0) fail<ValueError>("slice step cannot be zero");
+  if (step < 0) fail<ValueError>("step must be greater than zero");
   if (s->start != Py_None || s->stop != Py_None || step != 1)
     return slice(t, dim, bound(s->start), bound(s->stop), step);
   if (t.dim() == 0) fail<IndexError>("slice() cannot be applied to a 0-dim tensor.");

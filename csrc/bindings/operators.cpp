@@ -2,6 +2,7 @@
 // ops; what cannot be an operand is left to Python (NotImplemented), whose TypeError then names
 // both types.
 #include "bindings/autocast.h"
+#include "bindings/creation.h"
 #include "bindings/pointwise.h"
 #include "ops/matmul.h"
 
@@ -100,11 +101,42 @@ PyObject* product(PyObject* a, PyObject* b) {
     return raise_current();
   }
 }
+// An array of NumPy's as a tensor, for the two operators with which torch takes one; null without
+// an error for other things, and for arrays of no dtype of ours.
+PyObject* array_as_tensor(PyObject* o) {
+  if (as_tensor(o) || !is_array(o)) return nullptr;
+  try {
+    return wrap(from_array(o, true));
+  } catch (const TypeError&) {
+    return nullptr;
+  } catch (...) {
+    return raise_current();
+  }
+}
+// The result of a first attempt, or that of f(array) where it found no operand but an array.
+template <class F>
+PyObject* or_with_array(PyObject* result, PyObject* operand, F&& f) {
+  if (result != Py_NotImplemented) [[likely]]
+    return result;
+  PyObject* array = array_as_tensor(operand);
+  if (!array && !PyErr_Occurred()) return result;
+  Py_DECREF(result);
+  if (!array) return nullptr;
+  result = f(array);
+  Py_DECREF(array);
+  return result;
+}
+PyObject* divide(PyObject* a, PyObject* b) {
+  return or_with_array(binary<Div>(a, b), a, [&](PyObject* t) { return binary<Div>(t, b); });
+}
+PyObject* equal(PyObject* a, PyObject* b) {
+  return or_with_array(binary<Eq>(a, b), b, [&](PyObject* t) { return binary<Eq>(a, t); });
+}
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   switch (how) {
     case Py_LT: return binary<Lt>(a, b);
     case Py_LE: return binary<Le>(a, b);
-    case Py_EQ: return binary<Eq>(a, b);
+    case Py_EQ: return equal(a, b);
     case Py_NE: return binary<Ne>(a, b);
     case Py_GT: return binary<Gt>(a, b);
     default: return binary<Ge>(a, b);
@@ -119,7 +151,7 @@ std::vector<PyType_Slot> operator_slots() {
           {Py_nb_subtract, Slot(subtract)},
           {Py_nb_multiply, Slot(binary<Mul>)},
           {Py_nb_matrix_multiply, Slot(product)},
-          {Py_nb_true_divide, Slot(binary<Div>)},
+          {Py_nb_true_divide, Slot(divide)},
           {Py_nb_floor_divide, Slot(binary<FloorDivide>)},
           {Py_nb_remainder, Slot(binary<Remainder>)},
           {Py_nb_power, Slot(power)},

@@ -1,10 +1,11 @@
 // Sorting and selection along one dimension. A changer must know: every one of them picks elements,
-// so they share one gradient, picked_backward.
+// so they share one gradient, picked_backward; the median of all is shared among its equals.
 #include "ops/sort.h"
 
 #include "core/backend.h"
 #include "core/work.h"
 #include "kernels/sort.h"
+#include "ops/reduce.h"
 
 namespace rushlight {
 namespace {
@@ -70,16 +71,15 @@ Tensor median_of_all(const char* op, const char* node, const Tensor& input, bool
     const Scalar none = is_floating(input.dtype()) ? Scalar(__builtin_nan("")) : Scalar(INT64_MIN);
     return full(Shape(), none, input.dtype(), input.device());
   }
-  Tensor value, place;
+  Tensor value;
   {
     const GradMode off(false);
-    std::tie(value, place) =
-        median_along(op, node, reshape(input, Shape{-1}), 0, false, ignore_nan);
+    value = std::get<0>(median_along(op, node, reshape(input, Shape{-1}), 0, false, ignore_nan));
   }
   return record(
       node, value,
-      [where = Saved(place), whole = input.shape(), n = input.numel()](Tensor g) {
-        return Gradients(reshape(picked_backward(g, where.get(), Shape{n}, 0, false), whole));
+      [x = Saved(input), y = SavedOutput(value)](Tensor g, Node& self) {  // equal ones share it
+        return Gradients(mul(g, share_of_extremes(x.get(), y.get(self), Span(x.get(), Shape()))));
       },
       input);
 }

@@ -217,5 +217,13 @@ def _leave_device(self, *error):
 
 _C.device.__enter__ = _enter_device  # type: ignore[attr-defined]
 _C.device.__exit__ = _leave_device  # type: ignore[attr-defined]
+
+
+def _array_wrap(self, array, context=None, return_scalar=False):
+    """What NumPy's functions of a tensor give: a tensor, and as torch has it bytes for bools."""
+    return _C.from_numpy(array.astype("uint8") if array.dtype == bool else array)
+
+
+Tensor.__array_wrap__ = _array_wrap  # type: ignore[attr-defined]
 Tensor.__array_priority__ = 1000  # type: ignore[attr-defined]
 Tensor.__module__ = "rushlight"

@@ -4,7 +4,21 @@ There is no TorchScript here: script() and trace() return what they were given, 
 same in Python. What needs a compiled program, such as save() and load(), is absent and says so.
 """
 
-__all__ = ["export", "ignore", "is_scripting", "is_tracing", "script", "trace", "unused"]
+from typing import Final
+
+__all__ = [
+    "Final", "annotate", "export", "ignore", "is_scripting", "is_tracing", "script", "trace",
+    "unused",
+]  # fmt: skip
+
+
+def annotate(the_type, the_value):
+    """Returns the value itself, whose type is only said.
+
+    >>> torch.jit.annotate(int, 3)
+    3
+    """
+    return the_value
 
 
 def is_scripting() -> bool:

@@ -69,4 +69,4 @@ def test_what_is_no_notebook(tmp_path, text):
     assert done.returncode == 1 and "is not a notebook" in done.stderr
     command[-1] += "2.ipynb"
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1 and "can't open file" in done.stderr
+    assert done.returncode == 2 and "can't open file" in done.stderr

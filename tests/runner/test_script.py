@@ -94,7 +94,7 @@ def test_interrupt_ends_it_by_signal(tmp_path):
 def test_a_file_that_is_not_there(tmp_path):
     command = [sys.executable, "-m", "rushlight", "run", str(tmp_path / "no.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1 and "can't open file" in done.stderr
+    assert done.returncode == 2 and "can't open file" in done.stderr
 
 
 @pytest.mark.parametrize(

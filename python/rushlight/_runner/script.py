@@ -47,7 +47,9 @@ def run_script(path: str, arguments: list[str]) -> None:
         with open(path, "rb") as file:
             source = file.read()
     except OSError as error:
-        sys.exit(f"rushlight: can't open file {main.__file__!r}: {error.strerror}")
+        words = f"[Errno {error.errno}] {error.strerror}"
+        print(f"rushlight: can't open file {main.__file__!r}: {words}", file=sys.stderr)
+        sys.exit(2)  # as Python does
     frames = 1
     try:
         code = compile(source, main.__file__, "exec", dont_inherit=True)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ tensor(-1.3863)
 """
 
 from rushlight.distributions import constraints, transforms
+from rushlight.distributions import utils as utils
 from rushlight.distributions.bernoulli import Bernoulli
 from rushlight.distributions.beta import Beta
 from rushlight.distributions.binomial import Binomial

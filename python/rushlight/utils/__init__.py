@@ -1,6 +1,6 @@
 """torch.utils: its parts are loaded when first asked for."""
 
-_PARTS = ("benchmark", "checkpoint", "data", "dlpack", "model_zoo", "tensorboard")
+_PARTS = ("benchmark", "checkpoint", "data", "dlpack", "hooks", "model_zoo", "tensorboard")
 
 
 def __getattr__(name):

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+from rushlight.nn.modules import utils as utils
 from rushlight.nn.modules._global_hooks import *  # noqa: F403
 from rushlight.nn.modules.module import Module
 

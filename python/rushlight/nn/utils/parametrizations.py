@@ -1,4 +1,4 @@
-"""Parametrizations of weights: by norm and direction, and with spectral norm 1."""
+"""Parametrizations of weights: by norm and direction, orthogonal, and with spectral norm 1."""
 
 from rushlight import _C
 from rushlight._modes import no_grad
@@ -6,7 +6,7 @@ from rushlight.nn import functional as F
 from rushlight.nn.modules.module import Module
 from rushlight.nn.utils import _factors, parametrize
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
 class _WeightNorm(Module):
@@ -43,6 +43,126 @@ def weight_norm(module, name="weight", dim=0):
 
     module._register_load_state_dict_pre_hook(take_old_names)
     return module
+
+
+def _with_orthogonal_columns(matrix):
+    """Its factor Q, where the diagonal of R is positive."""
+    from rushlight.linalg import qr
+
+    q, r = qr(matrix)
+    return q * r.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
+
+
+def _has_orthogonal_columns(matrix):
+    from rushlight import finfo
+
+    one = _C.eye(matrix.size(-1), dtype=matrix.dtype, device=matrix.device)
+    error = (matrix.mT @ matrix - one).abs()
+    return bool((error <= 10 * matrix.size(-2) * finfo(matrix.dtype).eps).all())
+
+
+class _Orthogonal(Module):
+    """base @ the matrix that a map makes of the learned one; wide matrices are transposed."""
+
+    def __init__(self, weight, orthogonal_map, use_trivialization=True):
+        super().__init__()
+        self.shape, self.orthogonal_map = weight.shape, orthogonal_map
+        if use_trivialization:
+            self.register_buffer("base", None)
+
+    def forward(self, X):
+        wide = X.size(-2) < X.size(-1)
+        q = self._mapped(X.mT if wide else X)
+        if hasattr(self, "base"):
+            q = self.base @ q
+        return q.mT if wide else q
+
+    def _mapped(self, x):
+        n, k = x.size(-2), x.size(-1)
+        if self.orthogonal_map == "householder":
+            from rushlight.linalg import householder_product
+
+            vectors = x.tril(-1)
+            tau = 2.0 / (1.0 + (vectors * vectors).sum(-2))
+            signs = x.diagonal(dim1=-2, dim2=-1).int()
+            return householder_product(vectors, tau) * signs.unsqueeze(-2)
+        x = x.tril()
+        if n != k:
+            x = _C.cat([x, x.new_zeros((*x.shape[:-1], n - k))], -1)
+        skew = x - x.mT
+        if self.orthogonal_map == "matrix_exp":
+            from rushlight.linalg import matrix_exp
+
+            q = matrix_exp(skew)
+        else:
+            from rushlight.linalg import solve
+
+            one = _C.eye(n, dtype=skew.dtype, device=skew.device)
+            q = solve(one - 0.5 * skew, one + 0.5 * skew)
+        return q[..., :k]
+
+    def right_inverse(self, Q):
+        with no_grad():
+            return self._start_at(Q)
+
+    def _start_at(self, matrix):
+        if matrix.shape != self.shape:
+            raise ValueError(
+                f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of "
+                f"shape {matrix.shape}."
+            )
+        if not hasattr(self, "base"):
+            raise NotImplementedError(
+                "It is not possible to assign to the matrix exponential or the Cayley "
+                "parametrizations when use_trivialization=False."
+            )
+        tall = matrix.mT if matrix.size(-2) < matrix.size(-1) else matrix
+        n, k = tall.size(-2), tall.size(-1)
+        if n == k:
+            exact = _has_orthogonal_columns(tall)
+            self.base = tall.clone() if exact else _with_orthogonal_columns(tall)
+        else:
+            rest = _C.randn((*tall.shape[:-2], n, n - k), dtype=tall.dtype, device=tall.device)
+            self.base = _with_orthogonal_columns(_C.cat([tall, rest], -1))
+        start = _C.zeros_like(matrix)
+        start.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
+        return start
+
+
+def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization=True):
+    """A weight with orthogonal columns, or rows where it is wide.
+
+    Args:
+        module: the module; it is returned.
+        name: its parameter.
+        orthogonal_map: "matrix_exp" (square matrices by default), "cayley" or "householder".
+        use_trivialization: learn the change from the weight at the start, so that any weight can
+            be assigned.
+
+    Raises:
+        ValueError: for no such parameter, one of less than 2 dimensions, or another map.
+
+    >>> layer = torch.nn.utils.parametrizations.orthogonal(torch.nn.Linear(20, 40))
+    >>> torch.dist(layer.weight.T @ layer.weight, torch.eye(20)) < 1e-4
+    tensor(True)
+    """
+    weight = getattr(module, name, None)
+    if not isinstance(weight, _C.Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    if weight.dim() < 2:
+        raise ValueError(
+            f"Expected a matrix or batch of matrices. Got a tensor of {weight.dim()} dimensions."
+        )
+    if orthogonal_map is None:
+        square = weight.size(-2) == weight.size(-1)
+        orthogonal_map = "matrix_exp" if square else "householder"
+    if orthogonal_map not in ("matrix_exp", "cayley", "householder"):
+        raise ValueError(
+            'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". '
+            f"Got: {orthogonal_map}"
+        )
+    made = _Orthogonal(weight, orthogonal_map, use_trivialization)
+    return parametrize.register_parametrization(module, name, made, unsafe=True)
 
 
 class _SpectralNorm(Module):

@@ -1,0 +1,40 @@
+"""Numbers as tuples, as layers take them, and names of a state dict without their prefix."""
+
+from collections.abc import Iterable
+from itertools import repeat
+
+__all__ = ["consume_prefix_in_state_dict_if_present"]
+
+
+def _ntuple(n, name="parse"):
+    def parse(x):
+        return tuple(x) if isinstance(x, Iterable) else tuple(repeat(x, n))
+
+    parse.__name__ = name
+    return parse
+
+
+_single, _pair = _ntuple(1, "_single"), _ntuple(2, "_pair")
+_triple, _quadruple = _ntuple(3, "_triple"), _ntuple(4, "_quadruple")
+
+
+def consume_prefix_in_state_dict_if_present(state_dict, prefix):
+    """Takes a prefix such as "module." off the names, in place.
+
+    Args:
+        state_dict: what Module.state_dict() gave.
+        prefix: what names may begin with.
+
+    >>> state = {"module.bias": torch.zeros(1)}
+    >>> remove = torch.nn.modules.utils.consume_prefix_in_state_dict_if_present
+    >>> remove(state, "module.")
+    >>> list(state)
+    ['bias']
+    """
+    for key in list(state_dict):
+        if key.startswith(prefix):
+            state_dict[key.removeprefix(prefix)] = state_dict.pop(key)
+    metadata = getattr(state_dict, "_metadata", None)
+    for key in list(metadata or ()):
+        if key and (key == prefix.rstrip(".") or key.startswith(prefix)):
+            metadata[key.removeprefix(prefix) if key.startswith(prefix) else ""] = metadata.pop(key)

@@ -1,0 +1,14 @@
+"""Names for annotations: what a number, a device or a size may be."""
+
+import builtins
+
+from rushlight import _C
+
+__all__ = ["Device", "Number"]
+
+Number = builtins.int | builtins.float | builtins.bool
+Device = _C.device | str | builtins.int | None
+_dtype, _device, _layout = _C.dtype, _C.device, _C.layout
+_int, _float, _bool = builtins.int, builtins.float, builtins.bool
+_size = _C.Size | list[builtins.int] | tuple[builtins.int, ...]
+_TensorOrTensors = _C.Tensor | tuple[_C.Tensor, ...]
