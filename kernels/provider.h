@@ -8,7 +8,7 @@
 
 namespace rushlight {
 
-inline constexpr int kProviderAbi = 4;
+inline constexpr int kProviderAbi = 5;
 inline constexpr const char* kProviderEntry = "rushlight_cuda_backend";
 
 // How exact and how repeatable results of NVIDIA's libraries are to be. The program writes them at
@@ -18,6 +18,7 @@ struct MathSwitches {
   std::atomic<bool> tf32_convolutions{true};
   std::atomic<bool> cudnn_enabled{true};
   std::atomic<bool> cudnn_deterministic{false};
+  std::atomic<bool> deterministic_algorithms{false};
   std::atomic<bool> cudnn_benchmark{false};
 };
 

@@ -55,6 +55,7 @@ std::atomic<bool>& switch_named(const std::string& name) {
   if (name == "tf32_convolutions") return math_switches.tf32_convolutions;
   if (name == "cudnn_enabled") return math_switches.cudnn_enabled;
   if (name == "cudnn_deterministic") return math_switches.cudnn_deterministic;
+  if (name == "deterministic_algorithms") return math_switches.deterministic_algorithms;
   if (name == "cudnn_benchmark") return math_switches.cudnn_benchmark;
   fail<ValueError>("no switch is called ", name);
 }

@@ -221,7 +221,8 @@ bool convolve(Product product, const ConvShape& s, const View& a, const View& b,
                        .dtype = Index(out.dtype),
                        .tf32 = wanted.tf32_convolutions,
                        .tries = wanted.cudnn_benchmark,
-                       .repeatable = !wanted.cudnn_benchmark || wanted.cudnn_deterministic};
+                       .repeatable = !wanted.cudnn_benchmark || wanted.cudnn_deterministic ||
+                                     wanted.deterministic_algorithms};
   const auto key = numbers_of(facts);
   auto found = here.plans.find(key);
   if (found == here.plans.end()) {

@@ -92,6 +92,7 @@ _SUBMODULES = {
 
 _PYTHON_OPS = (
     "rushlight._python_ops",
+    "rushlight._determinism",
     "rushlight.functional",
     "rushlight._matrices",
     "rushlight._statistics",

@@ -3,7 +3,6 @@
 from rushlight import _C
 
 __all__ = [
-    "are_deterministic_algorithms_enabled",
     "compile",
     "get_float32_matmul_precision",
     "get_num_interop_threads",
@@ -15,7 +14,6 @@ __all__ = [
     "set_float32_matmul_precision",
     "set_num_interop_threads",
     "typename",
-    "use_deterministic_algorithms",
 ]
 
 _LEGACY = {
@@ -132,22 +130,6 @@ def compile(model=None, **options):
     if model is None:
         return lambda function: function
     return model
-
-
-def use_deterministic_algorithms(mode, *, warn_only=False):
-    """Accepted: every algorithm here is deterministic.
-
-    >>> torch.use_deterministic_algorithms(True)
-    """
-
-
-def are_deterministic_algorithms_enabled():
-    """Always True: every algorithm here is deterministic.
-
-    >>> torch.are_deterministic_algorithms_enabled()
-    True
-    """
-    return True
 
 
 _reduced_precision = "high"  # what was asked for when products were last made less exact

@@ -99,6 +99,12 @@ def test_which_algorithm(library):
         assert library.emulated_trials() == trials + 1
     with cudnn.flags(enabled=True, benchmark=True, deterministic=True):
         assert offer() == STEADY
+    torch.use_deterministic_algorithms(True)
+    try:
+        with cudnn.flags(enabled=True, benchmark=True):
+            assert offer() == STEADY
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,8 @@ def steps(work, python):
     yield "without cuBLASLt and cuDNN", ours, {**blocking, **alone}, 60
     yield "devices, with 50 bad indices", [*pytest, *DEVICE_TESTS], on_gpu, 60
     samples = [python, "-m", "tests.oracle", "--device", "cuda", "--limit", "3", "--failed"]
-    yield "torch's samples of operations", samples, on_gpu, 120
-    yield "torch's samples of modules", [*samples, "--modules"], on_gpu, 60
+    yield "torch's samples of operations", samples, blocking, 120
+    yield "torch's samples of modules", [*samples, "--modules"], blocking, 60
     for program in PROGRAMS:
         run = [python, "-m", "rushlight", "run", str(program)]
         yield f"document {program.stem}", run, on_gpu, 40

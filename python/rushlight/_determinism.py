@@ -1,0 +1,90 @@
+"""use_deterministic_algorithms and its relatives. Every algorithm repeats its results, whatever is
+set, but one: on real GPUs cuDNN's quickest convolution, where cudnn.benchmark is on.
+"""
+
+from rushlight import _C
+
+__all__ = [
+    "are_deterministic_algorithms_enabled",
+    "get_deterministic_debug_mode",
+    "is_deterministic_algorithms_warn_only_enabled",
+    "set_deterministic_debug_mode",
+    "use_deterministic_algorithms",
+]
+
+_MODES = {"default": 0, "warn": 1, "error": 2}
+_enabled = _warn_only = False
+
+
+def _set(enabled, warn_only):
+    global _enabled, _warn_only
+    _enabled, _warn_only = enabled, warn_only
+    _C._set_switch("deterministic_algorithms", enabled)
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Asks for algorithms that give the same results each time.
+
+    Args:
+        mode: whether to ask.
+        warn_only: kept; there is nothing to warn of.
+
+    >>> torch.use_deterministic_algorithms(True)
+    >>> torch.are_deterministic_algorithms_enabled()
+    True
+    >>> torch.use_deterministic_algorithms(False)
+    """
+    for name, flag in (("mode", mode), ("warn_only", warn_only)):
+        if not isinstance(flag, bool):
+            raise TypeError(
+                f"use_deterministic_algorithms(): argument '{name}' must be bool, not "
+                f"{type(flag).__name__}"
+            )
+    _set(mode, warn_only)
+
+
+def are_deterministic_algorithms_enabled():
+    """Whether use_deterministic_algorithms() has asked for them.
+
+    >>> torch.are_deterministic_algorithms_enabled()
+    False
+    """
+    return _enabled
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    """Whether it has asked for warnings only.
+
+    >>> torch.is_deterministic_algorithms_warn_only_enabled()
+    False
+    """
+    return _warn_only
+
+
+def set_deterministic_debug_mode(debug_mode):
+    """The same by a name or a number: "default" or 0, "warn" or 1, "error" or 2.
+
+    >>> torch.set_deterministic_debug_mode("default")
+    """
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if isinstance(debug_mode, str) and debug_mode not in _MODES:
+        raise RuntimeError(
+            "invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got "
+            f"{debug_mode}"
+        )
+    mode = _MODES[debug_mode] if isinstance(debug_mode, str) else debug_mode
+    if mode not in _MODES.values():
+        raise RuntimeError(
+            f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}"
+        )
+    _set(mode > 0, mode == 1)
+
+
+def get_deterministic_debug_mode():
+    """What is set, as a number.
+
+    >>> torch.get_deterministic_debug_mode()
+    0
+    """
+    return 0 if not _enabled else 1 if _warn_only else 2
