@@ -44,6 +44,8 @@ _LAZY = {
     "autocast": "rushlight.amp",
     "i0": "rushlight.special",
     "pdist": "rushlight.nn.functional",
+    "pca_lowrank": "rushlight._lowrank",
+    "svd_lowrank": "rushlight._lowrank",
     "vmap": "rushlight.func",
     "channel_shuffle": "rushlight.nn.functional",
     "cosine_similarity": "rushlight.nn.functional",

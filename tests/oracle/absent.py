@@ -24,9 +24,7 @@ REASONS = {
         "special.legendre_polynomial_p special.*modified_bessel_* special.spherical_bessel_j0 "
         "signal.windows.kaiser"
     ),
-    "factorisations that are rarely called by name": (
-        "geqrf linalg.ldl_* ormqr pca_lowrank svd_lowrank"
-    ),
+    "factorisations that are rarely called by name": ("geqrf linalg.ldl_* ormqr"),
     "torch 2.13's own novelties": (
         "hash_tensor nn.functional.linear_cross_entropy* nn.LinearCrossEntropyLoss optim.Muon "
         "optim.Adafactor"

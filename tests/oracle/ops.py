@@ -51,6 +51,8 @@ OPEN_ORDER = {
 # Results that hold vectors, with True where they are rows.
 VECTORS = {
     "svd": ((0, False), (2, False)),
+    "svd_lowrank": ((0, False), (2, False)),
+    "pca_lowrank": ((0, False), (2, False)),
     "linalg.svd": ((0, False), (2, True)),
     "linalg.eigh": ((1, False),),
 }

@@ -1,0 +1,79 @@
+"""The largest singular values and principal components by a random projection (Halko, Martinsson
+and Tropp, 2009)."""
+
+from rushlight import _C
+from rushlight._results import check_tensors
+
+__all__ = ["pca_lowrank", "svd_lowrank"]
+
+
+def _columns_near_range(A, q, niter):
+    """Orthogonal columns that A nearly stays within, after some power iterations."""
+    from rushlight.linalg import qr
+
+    basis = qr(A @ _C.randn(A.shape[-1], q, dtype=A.dtype, device=A.device)).Q
+    for _ in range(niter):
+        basis = qr(A.mT @ basis).Q
+        basis = qr(A @ basis).Q
+    return basis
+
+
+def svd_lowrank(A, q=6, niter=2, M=None):
+    """The singular value decomposition of a matrix of low rank, nearly.
+
+    Args:
+        A: the matrix, or a batch, shape (*, m, n).
+        q: how many singular values; somewhat more than the rank.
+        niter: more iterations are more exact.
+        M: what is subtracted from A.
+
+    Raises:
+        ValueError: if q is negative or larger than a side of A.
+
+    >>> U, S, V = torch.svd_lowrank(torch.diag(torch.tensor([3.0, 2.0, 0.0])), q=2)
+    >>> S
+    tensor([3., 2.])
+    """
+    from rushlight.linalg import svd
+
+    check_tensors("svd_lowrank", A=A)
+    if M is not None:
+        A = A - M.broadcast_to(A.shape)
+    q = 6 if q is None else q
+    wide = A.shape[-2] < A.shape[-1]
+    tall = A.mT if wide else A
+    basis = _columns_near_range(tall, q, niter)
+    U, S, Vh = svd(basis.mT @ tall, full_matrices=False)
+    U, V = basis @ U, Vh.mT
+    return (V, S, U) if wide else (U, S, V)
+
+
+def pca_lowrank(A, q=None, center=True, niter=2):
+    """The principal components of rows: U, S and V with A - mean = U diag(S) V^T, nearly.
+
+    Args:
+        A: the rows, shape (*, m, n).
+        q: how many components; 6 or fewer by default.
+        center: subtract the mean of the rows.
+        niter: more iterations are more exact.
+
+    Raises:
+        ValueError: if q or niter is negative, or q is larger than a side of A.
+
+    >>> rows = torch.tensor([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    >>> torch.pca_lowrank(rows, q=1)[1]
+    tensor([2.])
+    """
+    check_tensors("pca_lowrank", A=A)
+    m, n = A.shape[-2:]
+    if q is None:
+        q = min(6, m, n)
+    elif not (q >= 0 and q <= min(m, n)):
+        raise ValueError(
+            f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}"
+        )
+    if not niter >= 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    if center:
+        A = A - A.mean(dim=(-2,), keepdim=True)
+    return svd_lowrank(A, q, niter=niter)
