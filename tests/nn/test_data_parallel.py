@@ -447,3 +447,45 @@ def test_other_devices_than_when_it_was_made():
         net(torch.ones(4, 2))
     with cuda.virtual(2), pytest.raises(RuntimeError):
         net(torch.ones(4, 2))
+
+
+def test_one_gpu_still_goes_through_a_scatter_of_ones_own():
+    class Halved(nn.DataParallel):
+        def scatter(self, inputs, kwargs, device_ids):
+            inputs, kwargs = super().scatter(inputs, kwargs, device_ids)
+            return [tuple(x / 2 for x in part) for part in inputs], kwargs
+
+    with torch.cuda.virtual(1):
+        module = nn.Identity()
+        x = torch.ones(3, device="cuda:0")
+        assert nn.DataParallel(module, [0])(x) is x
+        assert Halved(module, [0])(x).tolist() == [0.5] * 3
+        assert nn.DataParallel(module, [0])(x.cpu()).device.type == "cuda"
+
+
+def test_one_gpu_notices_what_lies_elsewhere():
+    with torch.cuda.virtual(1):
+        net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).cuda()
+        wrapped = nn.DataParallel(net, [0])
+        x = torch.ones(3, 2, device="cuda")
+        wrapped(x)
+        net[1].running_mean = net[1].running_mean.cpu()
+        with pytest.raises(RuntimeError, match=r"1\.running_mean is on cpu"):
+            wrapped(x)
+        net[1].running_mean = None  # no buffer, and nothing to move
+        net[1].track_running_stats = False
+        net[1].running_var = None
+        wrapped(x)
+
+
+def test_the_quick_look_at_modules_ends():
+    lies_on, home = torch._C._lies_on, torch.device("cpu")
+    outer, inner = nn.Module(), nn.Linear(2, 2)
+    assert lies_on(inner, home)
+    outer.inner, inner.outer = inner, outer  # then Python looks, as torch does
+    assert not lies_on(outer, home)
+    assert not lies_on(3, home) and not lies_on(object(), home)
+    deep = nn.Identity()
+    for _ in range(50):
+        deep = nn.Sequential(deep, deep)  # 2 ** 50 ways down
+    assert not lies_on(deep, home)

@@ -28,7 +28,7 @@ def _warn_of_imbalance(device_ids) -> None:
 
 
 def _check_devices(module, home) -> None:
-    if all(t.device == home for t in (*module.parameters(), *module.buffers())):
+    if _C._lies_on(module, home):
         return
     for kind, named in (
         ("parameter", module.named_parameters()),
@@ -94,6 +94,9 @@ class DataParallel(Module):
         if not self.device_ids:
             return self.module(*inputs, **kwargs)
         _check_devices(self.module, self.src_device_obj)
+        if len(self.device_ids) == 1 and not kwargs and type(self).scatter is _scatter:
+            if _C._are_plainly_on(inputs, self.src_device_obj):  # as a rule: nothing to send
+                return self.module(*inputs)
         inputs, kwargs = self.scatter(inputs, kwargs, self.device_ids)
         if len(self.device_ids) == 1:
             return self.module(*inputs[0], **kwargs[0])
@@ -116,6 +119,9 @@ class DataParallel(Module):
     def gather(self, outputs, output_device):
         """One result from the replicas' results; a subclass may join otherwise."""
         return gather(outputs, output_device, dim=self.dim)
+
+
+_scatter = DataParallel.scatter
 
 
 def data_parallel(module, inputs, device_ids=None, output_device=None, dim=0, module_kwargs=None):
