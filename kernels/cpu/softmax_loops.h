@@ -49,38 +49,53 @@ CLONES T largest(const S* x, Index n) {
 
 template <class T>
 [[gnu::always_inline]] inline T total(const T* acc) {
-  T sum = 0;
-  for (int k = 0; k < kLanes; ++k) sum += acc[k];
-  return sum;
+  T half[kLanes / 2];
+  for (int k = 0; k < kLanes / 2; ++k) half[k] = acc[k] + acc[k + kLanes / 2];
+  for (int n = kLanes / 4; n; n /= 2)
+    for (int k = 0; k < n; ++k) half[k] += half[k + n];
+  return half[0];
 }
 
-// Sum of exp(x - top).
-template <class S, class T = Compute<S>>
-CLONES T sum_exp(const S* x, Index n, T top) {
-  T acc[kLanes] = {};
+inline constexpr Index kPiece = 512;  // numbers that are computed before they are added up
+inline constexpr Index kShortRow = 4096;  // up to here the next row is asked for meanwhile
+
+template <class T>
+[[gnu::always_inline]] inline T piece_sum(const T* __restrict y, Index n) {
+  T acc[kLanes] = {}, rest = 0;
   Index i = 0;
   for (; i + kLanes <= n; i += kLanes)
-    for (int k = 0; k < kLanes; ++k) acc[k] += negative_exp(load(x + i + k) - top);
-  T rest = 0;
-  for (; i < n; ++i) rest += negative_exp(load(x + i) - top);
+    for (int k = 0; k < kLanes; ++k) acc[k] += y[i + k];
+  for (; i < n; ++i) rest += y[i];
   return n < kLanes ? rest : total(acc) + rest;
 }
-// The same, keeping each exp in y.
+template <class S>
+[[gnu::always_inline]] inline void ask_for(const S* x, Index n) {
+  for (Index i = 0; i < n; i += 64 / Index(sizeof(S))) __builtin_prefetch(x + i);
+}
+
+// Sum of exp(x - top), keeping each exp in y.
 template <class S, class T = Compute<S>>
-CLONES T keep_exp(const S* x, Index n, T top, T* y) {
-  T acc[kLanes] = {};
-  Index i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int k = 0; k < kLanes; ++k) {
-      y[i + k] = negative_exp(load(x + i + k) - top);
-      acc[k] += y[i + k];
-    }
-  T rest = 0;
-  for (; i < n; ++i) {
-    y[i] = negative_exp(load(x + i) - top);
-    rest += y[i];
+CLONES T keep_exp(const S* __restrict x, Index n, T top, T* __restrict y) {
+  T sum = 0;
+  for (Index i = 0; i < n; i += kPiece) {
+    const Index m = std::min(kPiece, n - i);
+    if (n <= kShortRow) ask_for(x + n + i, m);
+    for (Index k = 0; k < m; ++k) y[i + k] = negative_exp(load(x + i + k) - top);
+    sum += piece_sum(y + i, m);
   }
-  return n < kLanes ? rest : total(acc) + rest;
+  return sum;
+}
+// The same without keeping them.
+template <class S, class T = Compute<S>>
+CLONES T sum_exp(const S* __restrict x, Index n, T top) {
+  T piece[kPiece], sum = 0;
+  for (Index i = 0; i < n; i += kPiece) {
+    const Index m = std::min(kPiece, n - i);
+    if (n <= kShortRow) ask_for(x + n + i, m);
+    for (Index k = 0; k < m; ++k) piece[k] = negative_exp(load(x + i + k) - top);
+    sum += piece_sum(piece, m);
+  }
+  return sum;
 }
 template <class S, class T = Compute<S>>
 CLONES void multiply(const T* x, Index n, T factor, S* y) {
