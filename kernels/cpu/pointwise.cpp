@@ -253,8 +253,27 @@ int small_type(const PointwiseLoops& l, const PointwiseCall& c) {
   return found;
 }
 
+// A light op on dense bfloat16 alone: converted in its own loop. False: it is not of that kind.
+bool run_brain(const PointwiseLoops& l, const PointwiseCall& c) {
+  if (!l.brain || c.rank != 1) return false;
+  const auto fits = [](const Operand& o, DType dtype) {
+    return o.data && o.strides && *o.strides == 1 && o.dtype == dtype;
+  };
+  if (!fits(c.out[0], DType::bfloat16)) return false;
+  for (int i = 0; i < l.inputs; ++i)
+    if (!fits(c.in[i], l.bool_inputs >> i & 1 ? DType::boolean : DType::bfloat16)) return false;
+  parallel_for(c.numel, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    void *to = static_cast<bfloat16*>(c.out[0].data) + begin, *from[kMaxInputs];
+    for (int i = 0; i < l.inputs; ++i)
+      from[i] = static_cast<char*>(c.in[i].data) + begin * std::int64_t(item_size(c.in[i].dtype));
+    l.brain(end - begin, &to, from, c.parameters);
+  });
+  return true;
+}
+
 std::int64_t forward(int op, const PointwiseCall& c) {
   const PointwiseLoops& l = row_of(op);
+  if (c.out[0].dtype == DType::bfloat16 && run_brain(l, c)) return -1;
   auto type = BlockType(c.computes);
   if (l.divides && c.computes == Computes::integer)
     if (const std::int64_t zero = find_zero(c, c.in[1]); zero >= 0) return zero;

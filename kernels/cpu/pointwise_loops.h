@@ -1,7 +1,8 @@
 // The one loop of every pointwise op: dense, in the type it computes in. Everything else (strides,
 // broadcasting, numbers, 16-bit floats, narrow integers, mixed dtypes) is brought into that form a
 // block at a time by pointwise.cpp, so an op compiles to one loop for each of float, double and
-// int64 and no more; some have one of bytes too (pointwise_small.h).
+// int64 and no more; some have one of bytes too (pointwise_small.h), and light ones one that reads
+// and writes bfloat16, whose conversions cost more than they do.
 #pragma once
 #include "pointwise_quotient.h"
 #include "pointwise_small.h"
@@ -20,6 +21,7 @@ struct PointwiseLoops {
   std::uint8_t inputs, saved, gradients, parameters, bool_inputs, bool_saved;
   bool bool_result, divides;
   PointwiseLoop small[2] = {};  // of uint8 and of bool
+  PointwiseLoop brain = nullptr;  // of bfloat16
 };
 
 template <class T>
@@ -41,10 +43,9 @@ struct Memory<Small<kTruth>> {
 
 // ivdep, not __restrict: in place, out and in are the same memory, element by element, and that is
 // the only overlap csrc lets through. flatten: a formula left as a call would be 16 times slower.
-template <class Op, class K, class T>
+template <class Op, class K, class T, class M = typename Memory<T>::type>
 CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out,
                                                 const void* const* in, const Scalar* parameters) {
-  using M = typename Memory<T>::type;
   using Byte = std::uint8_t;  // of a bool itself, read or written, gcc makes a branch
   using R = std::conditional_t<K::bool_result, Byte, M>;
   [&]<std::size_t... I, std::size_t... O, std::size_t... P>(
@@ -54,13 +55,13 @@ CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out
     };
     auto run = [&](auto... x) {
       R* const y[] = {static_cast<R*>(out[O])...};
-      const T p[] = {T(parameters[P].template to<M>())..., T(0)};
+      const T p[] = {T(parameters[P].template to<Compute<M>>())..., T(0)};
       (void)p;
-      auto element = []<std::size_t i>(std::integral_constant<std::size_t, i>, auto e) {
+      auto element = []<std::size_t i>(std::integral_constant<std::size_t, i>, auto* e) {
         if constexpr (K::bools >> i & 1)
-          return e != 0;
+          return *e != 0;
         else
-          return T(e);
+          return T(load(e));
       };
       auto stored = [](auto v) {
         if constexpr (std::is_arithmetic_v<decltype(v)>)
@@ -71,11 +72,11 @@ CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out
 #pragma GCC ivdep
       for (std::int64_t i = 0; i < n; ++i) {
         if constexpr (K::bool_result) {  // an array of a bool would stay in memory
-          y[0][i] = K::result(element(std::integral_constant<std::size_t, I>{}, x[i])..., p[P]...);
+          y[0][i] = K::result(element(std::integral_constant<std::size_t, I>{}, x + i)..., p[P]...);
         } else {
           const auto results =
-              K::apply(element(std::integral_constant<std::size_t, I>{}, x[i])..., p[P]...);
-          ((y[O][i] = stored(results.of[O])), ...);
+              K::apply(element(std::integral_constant<std::size_t, I>{}, x + i)..., p[P]...);
+          (store(y[O] + i, stored(results.of[O])), ...);
         }
       }
     };
@@ -135,6 +136,9 @@ constexpr PointwiseLoop loop_of() {
     return &dense_loop<Op, K, T>;
 }
 
+using LightOps =
+    OpList<Neg, Abs, Square, Sqrt, Add, Sub, Mul, Div, Maximum, Minimum, Relu, Where, MaskedFill>;
+
 template <class Op>
 PointwiseLoops loops_of() {
   using T = Traits<Op>;
@@ -157,6 +161,7 @@ PointwiseLoops loops_of() {
     l.small[0] = &dense_loop<Op, Forward<Op>, Small<false>>;
     l.small[1] = &dense_loop<Op, Forward<Op>, Small<true>>;
   }
+  if constexpr (is_among<Op>(LightOps{})) l.brain = &dense_loop<Op, Forward<Op>, float, bfloat16>;
   if constexpr (T::differentiable) {
     l.bool_saved = Backward<Op>::bools;
     l.backward[0] = loop_of<Op, Backward<Op>, float>();
