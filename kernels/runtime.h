@@ -42,6 +42,8 @@ using StreamId = std::uint64_t;
 
 struct DeviceRuntime {
   int (*device_count)();
+  // Why there are not more of them than that, though the machine has more; or null.
+  const char* (*why_not_more)();
   // Changes whenever devices are taken away: a storage remembers its value.
   std::uint32_t (*generation)(int index);
   void (*properties)(int index, DeviceProperties* out);

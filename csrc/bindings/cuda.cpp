@@ -172,6 +172,10 @@ void bind_cuda(py::module_& module) {
   m.def("is_initialized", cuda_is_initialized);
   m.def("is_forked", cuda_forked);
   m.def("provider", [] { return cuda_backend().name; });
+  m.def("why_not_more", [] {
+    const char* words = cuda_backend().runtime->why_not_more();
+    return std::string(words ? words : "");
+  });
   m.def("has_provider", [] { return find_cuda().table != nullptr; });
   m.def("current_device", [] { return (cuda_backend(), current_cuda_device()); });
   m.def("set_device", set_current_cuda_device);

@@ -90,9 +90,12 @@ CudaProvider real_gpus() {
   if (!library.table)
     return {nullptr, text("Torch not compiled with CUDA enabled\nCUDA library cannot be used: ",
                           path, ": ", library.why_not, kCure)};
-  if (library.table->runtime->device_count() == 0)
-    return {nullptr, text("No CUDA GPUs are available\nno device: ", path,
-                          " was loaded and finds none", kCure)};
+  if (library.table->runtime->device_count() == 0) {
+    const char* why = library.table->runtime->why_not_more();
+    return {nullptr,
+            text("No CUDA GPUs are available\nno device: ", path, " was loaded and ",
+                 why ? "cannot use what there is: " : "finds none", why ? why : "", kCure)};
+  }
   return {library.table, ""};
 }
 

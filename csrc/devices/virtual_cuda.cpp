@@ -138,6 +138,7 @@ double event_elapsed(void* start, void* end) {
 
 constexpr DeviceRuntime kRuntime = {
     .device_count = device_count,
+    .why_not_more = []() -> const char* { return nullptr; },
     .generation = generation,
     .properties = properties,
     .memory_info = memory_info,

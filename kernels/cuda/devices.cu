@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "../device_error.h"
@@ -9,6 +10,8 @@
 
 namespace rushlight::gpu {
 namespace {
+
+constexpr const char* kArchitectures = RUSHLIGHT_CUDA_ARCHS;  // of CMakeLists.txt
 
 struct Device {
   std::once_flag made;
@@ -54,6 +57,54 @@ Device& device_at(int index) {
   return d;
 }
 
+// One of CMake's architectures, as in "90-real": code for GPUs of that generation from that one on.
+// "90" alone brings text too, which the driver compiles for all that come after it.
+bool serves(const char* architecture, int major, int minor) {
+  char* rest;
+  const int number = int(std::strtol(architecture, &rest, 10));
+  if (rest == architecture) return true;  // "native": made where it is used
+  const bool has_text = std::strncmp(rest, "-real", 5) != 0;
+  return (number / 10 == major && number % 10 <= minor) ||
+         (has_text && number <= major * 10 + minor);
+}
+bool has_code_for(int major, int minor) {
+  for (const char* at = kArchitectures; at; at = std::strchr(at, ',')) {
+    if (*at == ',') ++at;
+    if (serves(at, major, minor)) return true;
+  }
+  return false;
+}
+
+struct Served {
+  int count = 0;
+  std::string why_not_more;
+};
+const Served& served() {
+  static const Served* all = [] {
+    auto* found = new Served;
+    int n = 0;
+    if (cudaGetDeviceCount(&n) != cudaSuccess) cudaGetLastError();
+    for (; found->count < n && found->count < kMostDevices; ++found->count) {
+      int major = 0, minor = 0;
+      check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, found->count),
+            "CUDA");
+      check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, found->count),
+            "CUDA");
+      if (has_code_for(major, minor)) continue;
+      const std::string wanted = std::to_string(major) + std::to_string(minor);
+      found->why_not_more = "GPU " + std::to_string(found->count) + " has compute capability " +
+                            std::to_string(major) + "." + std::to_string(minor) +
+                            ", and this library was built for " + kArchitectures +
+                            "; to build it for that one: pip install "
+                            "-Ccmake.define.RUSHLIGHT_CUDA_ARCHS=" +
+                            wanted + "-real .";
+      break;
+    }
+    return found;
+  }();
+  return *all;
+}
+
 void raise_note(int index, Note& note) {
   if (static_cast<volatile unsigned&>(note.taken) == 0) return;
   const Note seen = note;
@@ -79,6 +130,11 @@ void raise_note(int index, Note& note) {
 
 Current& current() { return here; }
 
+int device_count() { return served().count; }
+const char* why_not_more() {
+  return served().why_not_more.empty() ? nullptr : served().why_not_more.c_str();
+}
+
 bool blocking() {
   static const bool yes = [] {
     const char* text = std::getenv("RUSHLIGHT_LAUNCH_BLOCKING");
@@ -98,15 +154,6 @@ void finish_launch(cudaError_t error, const char* op) {
   if (!blocking()) return;
   check(cudaStreamSynchronize(here.stream), op);
   raise_notes();
-}
-
-int device_count() {
-  static const int count = [] {
-    int n = 0;
-    if (cudaGetDeviceCount(&n) != cudaSuccess) cudaGetLastError();
-    return n < kMostDevices ? n : kMostDevices;
-  }();
-  return count;
 }
 
 void enter(int index, StreamId stream) {

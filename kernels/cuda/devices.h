@@ -10,7 +10,8 @@ namespace rushlight::gpu {
 
 inline constexpr int kMostDevices = 64;
 
-int device_count();
+int device_count();  // up to the first that this library has no code for
+const char* why_not_more();
 void enter(int index, StreamId stream);
 
 // Restores the thread's device when a call that had to go to another one ends.

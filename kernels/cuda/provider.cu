@@ -104,6 +104,7 @@ const char* take_error(int) { return nullptr; }
 
 constexpr DeviceRuntime kRuntime = {
     .device_count = device_count,
+    .why_not_more = why_not_more,
     .generation = generation,
     .properties = properties,
     .memory_info = memory_info,

@@ -57,6 +57,26 @@ def test_virtual_gpus_are_served_first(tmp_path):
     assert run(program, RUSHLIGHT_CUDA_LIBRARY=str(tmp_path / "absent.so")) == "0\n"
 
 
+@pytest.mark.skipif(not EMULATED, reason="needs the emulated provider")
+def test_gpus_that_it_has_no_code_for():
+    """The emulated library says that it was built for 80-real, 90-real and 100."""
+    say = """
+        import rushlight as torch
+        try:
+            print(torch.cuda.device_count(), torch.zeros(1, device="cuda").item())
+        except Exception as error:
+            print(error)
+        from rushlight.__main__ import main; import sys; sys.argv[1:] = ["info"]; main()
+    """
+    for capability in ("80", "86", "89", "90", "100", "103", "120"):
+        assert run(say, RUSHLIGHT_EMULATED_CAPABILITY=capability).startswith("2 0.0")
+    for capability in ("75", "87 75"):
+        text = run(say, RUSHLIGHT_EMULATED_CAPABILITY=capability)
+        assert text.startswith("1 0.0" if " " in capability else "No CUDA GPUs are available")
+        assert "has compute capability 7.5, and this library was built for 80-real" in text
+        assert "RUSHLIGHT_CUDA_ARCHS=75-real" in text
+
+
 @real
 def test_what_it_says_of_itself():
     assert torch._C._cuda.provider() == "cuda"

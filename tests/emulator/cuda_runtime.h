@@ -161,6 +161,11 @@ struct cudaDeviceProp {
 cudaError_t cudaGetDeviceCount(int*);
 cudaError_t cudaSetDevice(int);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
+enum cudaDeviceAttr {
+  cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrComputeCapabilityMinor = 76
+};
+cudaError_t cudaDeviceGetAttribute(int*, cudaDeviceAttr, int);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaMalloc(void**, std::size_t);
 cudaError_t cudaFree(void*);

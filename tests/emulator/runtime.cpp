@@ -63,6 +63,14 @@ std::size_t capacity() {
   static const auto n = std::size_t(number("RUSHLIGHT_EMULATED_MEMORY", 4ll << 30));
   return n;
 }
+// 10 * major + minor, in RUSHLIGHT_EMULATED_CAPABILITY; or that of device 0 and of the rest, as "90
+// 75".
+int capability(int index) {
+  static const char* text = std::getenv("RUSHLIGHT_EMULATED_CAPABILITY");
+  if (!text) return 90;
+  const char* rest = std::strchr(text, ' ');
+  return std::atoi(index > 0 && rest ? rest : text);
+}
 cudaError_t failed(cudaError_t e) { return last_error = e; }
 
 cudaError_t take(void** out, std::size_t bytes, int device) {
@@ -125,13 +133,19 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int index) {
   p->uuid.bytes[15] = char(index);
   p->totalGlobalMem = capacity();
   p->sharedMemPerBlock = 48 << 10;
-  p->major = 9;
+  p->major = capability(index) / 10;
+  p->minor = capability(index) % 10;
   p->multiProcessorCount = 4;
   p->maxThreadsPerMultiProcessor = 2048;
   p->maxThreadsPerBlock = 1024;
   p->warpSize = 32;
   p->regsPerMultiprocessor = 65536;
   p->l2CacheSize = 4 << 20;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int index) {
+  const bool major = what == cudaDevAttrComputeCapabilityMajor;
+  *value = major ? capability(index) / 10 : capability(index) % 10;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {

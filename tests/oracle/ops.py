@@ -28,6 +28,11 @@ DRAWN = {
     "geometric",
     "log_normal",
     "multinomial",
+    "nn.functional.alpha_dropout",
+    "nn.functional.dropout",
+    "nn.functional.dropout2d",
+    "nn.functional.dropout3d",
+    "nn.functional.feature_alpha_dropout",
     "nn.functional.multi_head_attention_forward",  # its samples drop half
     "nn.functional.rrelu",
     "normal",

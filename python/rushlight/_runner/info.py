@@ -20,7 +20,7 @@ def rows():
     blas = os.path.exists(os.path.join(folder, "libscipy_openblas.so"))
     yield "library OpenBLAS", "in the package" if blas else "absent: products by a kernel of ours"
     real = os.path.exists(os.path.join(folder, "librushlight_cuda.so"))
-    yield "library CUDA", "in the package" if real else "absent: no real GPUs in this version"
+    yield "library CUDA", "in the package" if real else "absent: built without nvcc 13"
     for name in ("numpy", "PIL", "tensorboardX", "tensorboard", "ipykernel"):
         yield f"library {name}", installed(name)
     if not cuda.is_available():
@@ -38,6 +38,8 @@ def rows():
             f"{p.name}, {memory:.1f} GiB, capability {p.major}.{p.minor}, "
             f"{p.multi_processor_count} multiprocessors",
         )
+    if missing := _C._cuda.why_not_more():
+        yield "", missing
     for name, version, words in _C._cuda_libraries():
         first, *rest = words.splitlines()
         there = version_text(version) if version else "absent"
