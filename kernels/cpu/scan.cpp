@@ -9,24 +9,80 @@
 namespace rushlight {
 namespace {
 
+constexpr std::int64_t kColumns = 256;  // lines that are walked side by side
+
+// A sum as the type of the elements, as it is stored.
+template <class T, class Sum>
+[[gnu::always_inline]] inline void put(T* y, Sum sum) {
+  if constexpr (std::is_same_v<T, bool>)
+    *y = sum != 0;
+  else
+    store(y, static_cast<Compute<T>>(sum));
+}
+
+// One step of n neighbouring lines.
 template <class T, class Sum, class Step>
-void run(const View& out, const View& in, int dim, Sum start, Step&& step) {
+CLONES void step_columns(const T* __restrict x, T* __restrict y, std::int64_t n,
+                         Sum* __restrict sums, Step step) {
+  for (std::int64_t c = 0; c < n; ++c) {
+    sums[c] = step(sums[c], static_cast<Sum>(load(x + c)));
+    put(y + c, sums[c]);
+  }
+}
+
+// Lines that lie side by side in both tensors: [outer][line][inner], dense. False: they do not.
+template <class T, class Sum, class Step>
+bool run_columns(const View& out, const View& in, int dim, Sum start, Step step) {
+  std::int64_t inner = 1, outer = 1;
+  for (int d = in.rank - 1; d > dim; --d) {
+    if (in.sizes[d] != 1 && (in.strides[d] != inner || out.strides[d] != inner)) return false;
+    inner *= in.sizes[d];
+  }
+  if (inner < 8 || in.strides[dim] != inner || out.strides[dim] != inner) return false;
+  const std::int64_t n = in.sizes[dim];
+  for (int d = dim - 1; d >= 0; --d) {
+    const std::int64_t dense = n * inner * outer;
+    if (in.sizes[d] != 1 && (in.strides[d] != dense || out.strides[d] != dense)) return false;
+    outer *= in.sizes[d];
+  }
+  const std::int64_t pieces = (inner + kColumns - 1) / kColumns;
+  const std::int64_t grain = 1 + (1 << 14) / (n * std::min(inner, kColumns));
+  parallel_for(outer * pieces, grain, [&](std::int64_t from, std::int64_t to) {
+    Patience patience;
+    for (; from < to; ++from) {
+      const std::int64_t first = from % pieces * kColumns, m = std::min(kColumns, inner - first);
+      const std::int64_t at = from / pieces * n * inner + first;
+      Sum sums[kColumns];
+      std::fill_n(sums, m, start);
+      for (std::int64_t i = 0; i < n; ++i, patience.done(m))
+        step_columns(in.as<const T>() + at + i * inner, out.as<T>() + at + i * inner, m, sums,
+                     step);
+    }
+  });
+  return true;
+}
+
+template <class T, class Sum, class Step>
+void run(const View& out, const View& in, int dim, Sum start, Step step) {
+  if (in.rank && run_columns<T>(out, in, dim, start, step)) return;
   const Lines<2> lines(dim, {&in, &out});
   const std::int64_t n = in.rank ? in.sizes[dim] : 1;
-  const std::int64_t along[] = {lines.along[0], lines.along[1]};
   lines.each(n, [&](const auto& at) {
-    const T* const x = in.as<const T>() + at[0];
-    T* const y = out.as<T>() + at[1];
+    const T* x = in.as<const T>() + at[0];
+    T* y = out.as<T>() + at[1];
     Sum sum = start;
-    serial_for(n, [&](std::int64_t i, std::int64_t end) {
-      for (; i < end; ++i) {
-        sum = step(sum, static_cast<Sum>(load(x + i * along[0])));
-        if constexpr (std::is_same_v<T, bool>) {
-          y[i * along[1]] = sum != 0;
-        } else {
-          store(y + i * along[1], static_cast<Compute<T>>(sum));
-        }
+    const auto walk = [&](std::int64_t count, std::int64_t from, std::int64_t to) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        sum = step(sum, static_cast<Sum>(load(x + i * from)));
+        put(y + i * to, sum);
       }
+      x += count * from, y += count * to;
+    };
+    serial_for(n, [&](std::int64_t begin, std::int64_t end) {
+      if (lines.along[0] == 1 && lines.along[1] == 1)
+        walk(end - begin, 1, 1);
+      else
+        walk(end - begin, lines.along[0], lines.along[1]);
     });
   });
 }
