@@ -25,24 +25,50 @@ struct Sizes {
   }
 };
 
-// Calls f(row of the column matrix, column, input position or -1) for outputs [p0, p1).
+// Calls f(row of the column matrix, column, count, input position or -1) for outputs [p0, p1), in
+// runs along their last dimension: those inside the image lie s.stride[2] apart in it.
 template <class F>
 void visit_columns(const ConvShape& s, Index c, Index p0, Index p1, F f) {
+  const Index wide = s.result[2], step = s.stride[2];
   Index row = 0;
   for (Index ch = 0; ch < c; ++ch)
     for (Index kd = 0; kd < s.kernel[0]; ++kd)
       for (Index kh = 0; kh < s.kernel[1]; ++kh)
-        for (Index kw = 0; kw < s.kernel[2]; ++kw, ++row)
-          for (Index p = p0; p < p1; ++p) {
-            const Index q = p % s.result[2], h = p / s.result[2] % s.result[1];
-            const Index d = p / s.result[2] / s.result[1];
+        for (Index kw = 0; kw < s.kernel[2]; ++kw, ++row) {
+          const Index shift = kw * s.dilation[2] - s.padding[2], last = s.in[2] - 1 - shift;
+          const Index from = shift < 0 ? (-shift + step - 1) / step : 0;
+          const Index to = last < 0 ? 0 : last / step + 1;
+          Index q = p0 % wide, h = p0 / wide % s.result[1], d = p0 / wide / s.result[1];
+          for (Index p = p0; p < p1; q = 0) {
+            const Index n = std::min(wide - q, p1 - p), end = q + n;
             const Index z = d * s.stride[0] + kd * s.dilation[0] - s.padding[0];
             const Index y = h * s.stride[1] + kh * s.dilation[1] - s.padding[1];
-            const Index x = q * s.stride[2] + kw * s.dilation[2] - s.padding[2];
-            const bool inside =
-                z >= 0 && z < s.in[0] && y >= 0 && y < s.in[1] && x >= 0 && x < s.in[2];
-            f(row, p - p0, inside ? ((ch * s.in[0] + z) * s.in[1] + y) * s.in[2] + x : Index(-1));
+            const bool inside = z >= 0 && z < s.in[0] && y >= 0 && y < s.in[1];
+            const Index first = inside ? std::clamp(from, q, end) : end;
+            const Index stop = inside ? std::clamp(to, first, end) : end;
+            const Index at = ((ch * s.in[0] + z) * s.in[1] + y) * s.in[2] + first * step + shift;
+            const Index column = p - p0 - q;
+            if (first > q) f(row, column + q, first - q, Index(-1));
+            if (stop > first) f(row, column + first, stop - first, at);
+            if (end > stop) f(row, column + stop, end - stop, Index(-1));
+            p += n;
+            if (++h == s.result[1]) h = 0, ++d;
           }
+        }
+}
+
+template <class T>
+void gather_columns(const ConvShape& s, Index c, Index p0, Index p1, const T* image, T* columns) {
+  const Index size = p1 - p0, step = s.stride[2];
+  visit_columns(s, c, p0, p1, [&](Index row, Index column, Index n, Index at) {
+    T* to = columns + row * size + column;
+    if (at < 0)
+      std::fill_n(to, n, T(0));
+    else if (step == 1)
+      std::copy_n(image + at, n, to);
+    else
+      for (Index i = 0; i < n; ++i) to[i] = image[at + i * step];
+  });
 }
 
 }  // namespace
@@ -57,9 +83,7 @@ void General<T>::forward(const ConvShape& s, const T* x, const T* w, const T* bi
       const Index n = i / bands / s.groups, g = i / bands % s.groups;
       const Index p0 = i % bands * band, p1 = std::min(z.result, p0 + band), size = p1 - p0;
       const T* image = x + (n * s.c + g * z.c) * z.in;
-      visit_columns(s, z.c, p0, p1, [&](Index row, Index col, Index at) {
-        columns[row * size + col] = at < 0 ? T(0) : image[at];
-      });
+      gather_columns(s, z.c, p0, p1, image, columns.data());
       T* out = y + (n * s.out + g * z.out) * z.result + p0;
       for (Index o = 0; o < z.out; ++o)
         std::fill_n(out + o * z.result, size, bias ? bias[g * z.out + o] : T(0));
@@ -87,8 +111,10 @@ void General<T>::grad_input(const ConvShape& s, const T* grad, const T* w, const
         gemm<T>(z.k, size, z.out, T(1), {w + g * z.out * z.k, z.k, true},
                 {grad + (n * s.out + g * z.out) * z.result + p0, z.result}, T(0),
                 {columns.data(), size});
-        visit_columns(s, z.c, p0, p1, [&](Index row, Index col, Index at) {
-          if (at >= 0) image[at] += columns[row * size + col];
+        visit_columns(s, z.c, p0, p1, [&](Index row, Index column, Index n, Index at) {
+          if (at < 0) return;
+          const T* from = columns.data() + row * size + column;
+          for (Index i = 0; i < n; ++i) image[at + i * s.stride[2]] += from[i];
         });
         check_interrupt();
       }
@@ -108,9 +134,7 @@ void General<T>::grad_weight(const ConvShape& s, const T* x, const T* grad, T* g
         const T* image = x + (n * s.c + g * z.c) * z.in;
         for (Index p0 = 0; p0 < z.result; p0 += band) {
           const Index p1 = std::min(z.result, p0 + band), size = p1 - p0;
-          visit_columns(s, z.c, p0, p1, [&](Index row, Index col, Index at) {
-            columns[row * size + col] = at < 0 ? T(0) : image[at];
-          });
+          gather_columns(s, z.c, p0, p1, image, columns.data());
           gemm<T>(z.out, z.k, size, T(1),
                   {grad + (n * s.out + g * z.out) * z.result + p0, z.result},
                   {columns.data(), size, true}, T(1), {grad_w + g * z.out * z.k, z.k});
