@@ -2,10 +2,13 @@
 // the op computes in, either where it lies or in a block on the stack, and hands each segment to
 // the op's one loop. Not a template: the per-op part is a row of PointwiseLoops.
 #include <algorithm>
+#include <optional>
 
 #include "../parallel.h"
 #include "pointwise_blocks.h"
 #include "pointwise_loops.h"
+#include "scratch.h"
+#include "transpose.h"
 
 namespace rushlight {
 namespace {
@@ -193,6 +196,54 @@ bool run_rows(const Job& job) {
   return true;
 }
 
+constexpr std::int64_t kTileRows = 64, kTileColumns = 1024;
+
+// Whether input i of a call of two dimensions is dense along the first, the others' far one.
+bool is_turned(const PointwiseCall& c, const Operand& o) {
+  return o.data && !o.is_number() && o.strides[0] == 1 && o.strides[1] > 1 && c.sizes[0] > 1;
+}
+
+// A large call of two dimensions where some inputs are turned: those are turned back, a tile at a
+// time, as one element from each line of the cache is slow to read. False: there are none.
+bool run_turned(const Job& job) {
+  const PointwiseCall& c = job.call;
+  const std::int64_t rows = c.sizes[0], columns = c.sizes[1];
+  bool any = false;
+  for (int i = job.outputs; i < job.operands; ++i) any |= is_turned(c, job.operand(i));
+  if (!any || rows < 16 || columns < kLongRow) return false;
+  const std::int64_t across = (columns + kTileColumns - 1) / kTileColumns;
+  const std::int64_t down = (rows + kTileRows - 1) / kTileRows;
+  parallel_for(across * down, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (; begin < end; ++begin) {
+      const std::int64_t r = begin / across * kTileRows, k = begin % across * kTileColumns;
+      const std::int64_t sizes[] = {std::min(kTileRows, rows - r),
+                                    std::min(kTileColumns, columns - k)};
+      const std::int64_t dense[] = {sizes[1], 1};
+      std::optional<Scratch<std::uint64_t>> copies[kMaxOperands];
+      PointwiseCall tile = c;
+      tile.sizes = sizes, tile.numel = sizes[0] * sizes[1];
+      for (int i = 0; i < job.operands; ++i) {
+        Operand& o = i < job.outputs ? tile.out[i] : tile.in[i - job.outputs];
+        if (!o.data || o.is_number()) continue;
+        const auto item = std::int64_t(item_size(o.dtype));
+        char* const at = static_cast<char*>(o.data) + (r * o.strides[0] + k * o.strides[1]) * item;
+        o.data = at;
+        if (i < job.outputs || !is_turned(c, o)) continue;
+        o.data = copies[i].emplace(std::size_t(tile.numel)).data();
+        dispatch_size(o.dtype, [&]<class S>(Type<S>) {
+          transpose(reinterpret_cast<const S*>(at), o.strides[1], sizes[1], sizes[0],
+                    static_cast<S*>(o.data), sizes[1]);
+        });
+        o.strides = dense;
+      }
+      Job part{tile, job.loop, job.outputs, job.operands, {}};
+      std::copy_n(job.types, kMaxOperands, part.types);
+      run_range(part, 0, tile.numel);
+    }
+  });
+  return true;
+}
+
 void run(const Job& job) {
   const PointwiseCall& c = job.call;
   if (c.rank == 2 && c.numel <= kGrain && run_rows(job)) return;
@@ -213,6 +264,7 @@ void run(const Job& job) {
     if (is_direct) return job.loop(c.numel, pointers, pointers + job.outputs, c.parameters);
     return run_range(job, 0, c.numel);
   }
+  if (c.rank == 2 && c.numel > 4096 && run_turned(job)) return;
   if (c.numel <= 2 * kGrain) return run_range(job, 0, c.numel);
   parallel_for(c.numel, kGrain,
                [&](std::int64_t begin, std::int64_t end) { run_range(job, begin, end); });

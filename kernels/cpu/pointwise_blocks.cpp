@@ -8,14 +8,14 @@ template <class B, class S>
 CLONES void read_dense(B* block, const S* from, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) block[i] = convert<B>(load(from + i));
 }
+template <class B>
+CLONES void fill(B* block, B value, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) block[i] = value;
+}
 template <class B, class S>
 void read_row(B* block, const S* from, std::int64_t stride, std::int64_t n) {
   if (stride == 1) return read_dense(block, from, n);
-  if (stride == 0) {
-    const B value = convert<B>(load(from));
-    for (std::int64_t i = 0; i < n; ++i) block[i] = value;
-    return;
-  }
+  if (stride == 0) return fill(block, convert<B>(load(from)), n);
   for (std::int64_t i = 0; i < n; ++i) block[i] = convert<B>(load(from + i * stride));
 }
 template <class B, class S>
@@ -69,10 +69,7 @@ void write_block(BlockType type, const void* block, DType dtype, void* to, std::
 }
 
 void fill_block(BlockType type, void* block, const Scalar& number, std::int64_t n) {
-  with_block(type, [&]<class B>(Type<B>) {
-    const B value = number.to<B>();
-    for (std::int64_t i = 0; i < n; ++i) static_cast<B*>(block)[i] = value;
-  });
+  with_block(type, [&]<class B>(Type<B>) { fill(static_cast<B*>(block), number.to<B>(), n); });
 }
 
 }  // namespace rushlight

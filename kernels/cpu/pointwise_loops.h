@@ -136,8 +136,7 @@ constexpr PointwiseLoop loop_of() {
     return &dense_loop<Op, K, T>;
 }
 
-using LightOps =
-    OpList<Neg, Abs, Square, Sqrt, Add, Sub, Mul, Div, Maximum, Minimum, Relu, Where, MaskedFill>;
+using LightOps = OpList<Neg, Abs, Square, Sqrt, Add, Sub, Mul, Div, Relu, Where, MaskedFill>;
 
 template <class Op>
 PointwiseLoops loops_of() {

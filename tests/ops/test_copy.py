@@ -39,3 +39,22 @@ def test_dimensions_change_places(dtype, shape):
         target = rl.from_numpy(np.zeros_like(a)).permute(*order)
         target.copy_(rl.from_numpy(np.ascontiguousarray(a.transpose(order))))
         assert np.array_equal(target.numpy(), a.transpose(order))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(16, 128), (65, 1025), (130, 2100), (3, 70, 200)])
+def test_operands_of_different_layouts(dtype, shape):
+    """Turned operands of pointwise ops are turned back a tile at a time."""
+    a, b = numbers(dtype, *shape), numbers(dtype, *shape[::-1]).T
+    x, y = rl.from_numpy(a), rl.from_numpy(b.T).permute(*reversed(range(len(shape))))
+    assert np.array_equal((x * y).numpy(), a * b)
+    assert np.array_equal((y != x).numpy(), b != a)
+    assert np.array_equal(rl.where(y > 100, x, y).numpy(), np.where(b > 100, a, b))
+    assert np.array_equal(
+        (y[1:, ..., 1:] * x[:-1, ..., :-1]).numpy(), b[1:, ..., 1:] * a[:-1, ..., :-1]
+    )
+    target = rl.zeros_like(x).permute(*reversed(range(len(shape)))).contiguous()
+    rl.mul(x, y, out=target.permute(*reversed(range(len(shape)))))
+    assert np.array_equal(target.numpy().T, a * b)
+    x.mul_(y)
+    assert np.array_equal(x.numpy(), a)  # of the same memory as the array
