@@ -180,17 +180,17 @@ PyObject* subscript(PyObject* self, PyObject* key) {
       const std::int64_t n = t->shape[0];
       if (position < -n || position >= n)
         fail<IndexError>("index ", position, " is out of bounds for dimension 0 with size ", n);
-      return wrap(select(t, 0, position));
+      return kept_class(wrap(select(t, 0, position)), self);
     }
     if (PySlice_Check(key) && t.dim()) {
       const Tensor held = t;  // a bound's __index__ may run Python, which may give self other data
       const Tensor view = sliced(held, key, 0);
-      return wrap(view.is_same(held) ? slice_nothing(held) : view);
+      return kept_class(wrap(view.is_same(held) ? slice_nothing(held) : view), self);
     }
     const Applied a = apply(t, key);
-    if (a.by_tensor) return wrap(index(a.view, a.indices));
+    if (a.by_tensor) return kept_class(wrap(index(a.view, a.indices)), self);
     // t[...] and t[:] are new tensors on the same elements.
-    return wrap(a.view.is_same(t) ? slice_nothing(t) : a.view);
+    return kept_class(wrap(a.view.is_same(t) ? slice_nothing(t) : a.view), self);
   } catch (...) {
     return raise_current();
   }
@@ -251,7 +251,7 @@ PyObject* iterate(PyObject* self) {
   try {
     const Tensor& t = self_of(self);
     if (t.dim() == 0) fail<TypeError>("iteration over a 0-d tensor");
-    PyObject* parts = to_python(unbind(t, 0));
+    PyObject* parts = kept_class(to_python(unbind(t, 0)), self);
     PyObject* iterator = parts ? PyObject_GetIter(parts) : nullptr;
     Py_XDECREF(parts);
     return iterator;

@@ -15,6 +15,11 @@ bool read_operands(PyObject* a, PyObject* b, Input (&in)[2]) {
   return Argument<Input>::read(a, in[0]) && Argument<Input>::read(b, in[1]);
 }
 
+PyObject* of_operands(PyObject* result, PyObject* a, PyObject* b) {
+  PyObject* const both[] = {a, b};
+  return kept_class(result, nullptr, both, 2);
+}
+
 // What reading an operand left behind: an error of its own, or only "not such a thing".
 PyObject* not_implemented() {
   if (PyErr_Occurred()) return nullptr;
@@ -26,7 +31,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
   try {
     Input in[2];
     if (!read_operands(a, b, in)) return not_implemented();
-    return wrap(pointwise(pointwise_op<Op>(), in, &kOne));
+    return of_operands(wrap(pointwise(pointwise_op<Op>(), in, &kOne)), a, b);
   } catch (...) {
     return raise_current();
   }
@@ -53,7 +58,7 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   try {
     Input in[2];
     if (!read_operands(a, b, in)) return not_implemented();
-    return wrap(power_of(in[0], in[1]));
+    return of_operands(wrap(power_of(in[0], in[1])), a, b);
   } catch (...) {
     return raise_current();
   }
@@ -72,7 +77,7 @@ template <class Op>
 PyObject* unary(PyObject* self) {
   try {
     const Input in{as_tensor(self), {}};
-    return wrap(pointwise(pointwise_op<Op>(), &in));
+    return kept_class(wrap(pointwise(pointwise_op<Op>(), &in)), self);
   } catch (...) {
     return raise_current();
   }
@@ -87,7 +92,7 @@ PyObject* invert(PyObject* self) {
 }
 PyObject* plus(PyObject* self) {
   try {
-    return wrap(positive(*as_tensor(self)));
+    return kept_class(wrap(positive(*as_tensor(self))), self);
   } catch (...) {
     return raise_current();
   }
@@ -96,7 +101,7 @@ PyObject* product(PyObject* a, PyObject* b) {
   const Tensor *left = as_tensor(a), *right = as_tensor(b);
   if (!left || !right) return not_implemented();
   try {
-    return wrap(casting<&matmul, kLower>(*left, *right));
+    return of_operands(wrap(casting<&matmul, kLower>(*left, *right)), a, b);
   } catch (...) {
     return raise_current();
   }

@@ -81,7 +81,7 @@ static PyObject* call(const PointwiseFace& f, const Signature& s, Into::Kind kin
 
 PyObject* call_pointwise(const PointwiseFace& f, PyObject* self, PyObject* const* args,
                          Py_ssize_t n, PyObject* keywords) {
-  return call(f, f.function, Into::fresh, self, args, n, keywords);
+  return kept_class(call(f, f.function, Into::fresh, self, args, n, keywords), self, args, n);
 }
 PyObject* call_pointwise_in_place(const PointwiseFace& f, PyObject* self, PyObject* const* args,
                                   Py_ssize_t n, PyObject* keywords) {

@@ -22,6 +22,7 @@ static PyObject* make(PyTypeObject* type, Tensor t, PyObject* attributes) {
     return nullptr;
   }
   if (type == tensor_type && !attributes) PyObject_GC_UnTrack(self);
+  if (type != tensor_type && type != parameter_type) has_subclasses = true;
   t->python = self;
   new (&object(self)->value) Tensor(std::move(t));
   object(self)->attributes = attributes;

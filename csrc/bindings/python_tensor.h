@@ -79,6 +79,15 @@ inline PyObject* wrap(Tensor t) {
 // As an object of a subclass, whatever it was before.
 PyObject* wrap_as(PyTypeObject* type, Tensor t);
 
+// Whether there has been an instance of another subclass: their operations give instances of it
+// (subclass.cpp).
+inline bool has_subclasses = false;
+PyObject* in_class_of(PyObject* result, PyObject* self, PyObject* const* args, Py_ssize_t n);
+inline PyObject* kept_class(PyObject* result, PyObject* self, PyObject* const* args = nullptr,
+                            Py_ssize_t n = 0) {
+  return has_subclasses ? in_class_of(result, self, args, n) : result;
+}
+
 // The cycle collector must see a tensor that keeps Python objects alive through hooks or a node.
 void track(const Tensor& t);
 

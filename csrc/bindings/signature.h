@@ -137,7 +137,10 @@ struct Entry<F, Tag> {
         F(Argument<A>::pass(std::get<I>(slots))...);
         Py_RETURN_NONE;
       } else {
-        return to_python(F(Argument<A>::pass(std::get<I>(slots))...));
+        PyObject* result = to_python(F(Argument<A>::pass(std::get<I>(slots))...));
+        if (has_subclasses && signature.name != "tensor") [[unlikely]]  // which copies data
+          return in_class_of(result, nullptr, values, Py_ssize_t(kCount));
+        return result;
       }
     } catch (...) {
       return raise_current();

@@ -16,7 +16,11 @@ const Tensor& self_of(PyObject* o) { return reinterpret_cast<Object*>(o)->value;
 template <auto F>
 PyObject* get(PyObject* self, void*) {
   try {
-    return to_python(F(self_of(self)));
+    PyObject* value = to_python(F(self_of(self)));
+    if constexpr (std::is_same_v<decltype(F(self_of(self))), Tensor>)
+      return kept_class(value, self);
+    else
+      return value;
   } catch (...) {
     return raise_current();
   }
@@ -178,7 +182,7 @@ PyObject* get_grad_fn(PyObject* self, void*) {
 
 PyObject* get_data(PyObject* self, void*) {
   try {
-    return wrap(alias(self_of(self)));
+    return kept_class(wrap(alias(self_of(self))), self);
   } catch (...) {
     return raise_current();
   }

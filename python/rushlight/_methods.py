@@ -219,6 +219,15 @@ _C.device.__enter__ = _enter_device  # type: ignore[attr-defined]
 _C.device.__exit__ = _leave_device  # type: ignore[attr-defined]
 
 
+def _disabled_torch_function_impl(*args, **kwargs):
+    """What a subclass names as its __torch_function__ so that results are plain tensors."""
+    raise NotImplementedError("only the name of this function counts")
+
+
+_C._disabled_torch_function_impl = _disabled_torch_function_impl  # type: ignore[attr-defined]
+Tensor._make_subclass = staticmethod(_C._make_subclass)  # type: ignore[attr-defined]
+
+
 def _array_wrap(self, array, context=None, return_scalar=False):
     """What NumPy's functions of a tensor give: a tensor, and as torch has it bytes for bools."""
     return _C.from_numpy(array.astype("uint8") if array.dtype == bool else array)
