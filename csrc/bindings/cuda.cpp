@@ -170,6 +170,8 @@ void bind_cuda(py::module_& module) {
   m.def("why_not", cuda_why_not);
   m.def("init", [] { cuda_backend(); });
   m.def("is_initialized", cuda_is_initialized);
+  m.def("sync_debug_mode", [] { return int(sync_debug.load()); });
+  m.def("set_sync_debug_mode", [](int mode) { sync_debug = SyncDebug(mode); });
   m.def("is_forked", cuda_forked);
   m.def("provider", [] { return cuda_backend().name; });
   m.def("why_not_more", [] {

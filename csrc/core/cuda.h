@@ -2,6 +2,7 @@
 // stream. A changer must know: the current device and streams belong to a thread; the provider may
 // change at any time (virtual GPUs come and go); a forked child may not use CUDA at all.
 #pragma once
+#include <atomic>
 #include <string>
 
 #include "core/backend.h"
@@ -19,6 +20,10 @@ CudaProvider find_cuda();  // csrc/devices/cuda.cpp
 // What a provider is given when it is loaded; csrc/bindings puts the search for libraries in.
 extern MathSwitches math_switches;
 extern ProviderHost provider_host;
+
+// What a call does that makes the host wait for a GPU: torch.cuda.set_sync_debug_mode().
+enum class SyncDebug { nothing, warns, raises };
+inline std::atomic<SyncDebug> sync_debug{SyncDebug::nothing};
 
 // None of these raises where there is no CUDA.
 int cuda_device_count();

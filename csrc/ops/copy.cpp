@@ -5,8 +5,20 @@
 #include "core/dense_view.h"
 #include "core/work.h"
 #include "ops/ops.h"
+#include "ops/pointwise.h"
 
 namespace rushlight {
+
+void report_wait(Device d, const char* op) {
+  const SyncDebug mode = sync_debug.load(std::memory_order_relaxed);
+  if (mode == SyncDebug::nothing || !d.is_cuda()) [[likely]]
+    return;
+  const std::string words =
+      text("called a synchronizing CUDA operation\n", op, " makes the host wait for ", d,
+           "; torch.cuda.set_sync_debug_mode() asked to hear of it");
+  if (mode == SyncDebug::raises) fail<RuntimeError>(words);
+  warn(words);
+}
 
 Scalar element(const Tensor& t, std::int64_t offset) {
   check_alive(t);
@@ -18,6 +30,7 @@ Scalar element(const Tensor& t, std::int64_t offset) {
   if (t.device().is_cpu()) {
     std::copy_n(from, size, bytes);
   } else {
+    report_wait(t.device(), "item()");
     backend(t.device())
         .copy_bytes({.to = bytes,
                      .to_index = -1,
@@ -56,6 +69,8 @@ static void copy_dense(const Tensor& out, const Tensor& in, bool non_blocking) {
       .from_stream = in.device().is_cuda() ? current_stream(in.device().index) : 0,
       .non_blocking = non_blocking,
   };
+  if (!non_blocking && (out.device().is_cpu() || in.device().is_cpu()))
+    report_wait(gpu, "a copy between the host and a GPU");
   const Unlocked unlocked(double(copy.bytes) / 10, {&out, &in});
   backend(gpu).copy_bytes(copy);
 }

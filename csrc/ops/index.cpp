@@ -259,6 +259,7 @@ Tensor index_put(const Tensor& input, const std::vector<Tensor>& indices, const 
 }
 
 Tensor nonzero(const Tensor& input) {
+  report_wait(input.device(), "nonzero(), or a mask as an index,");
   const View in = view_of(input);
   const Backend& b = backend(input.device());
   std::int64_t n;

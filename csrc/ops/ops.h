@@ -40,6 +40,8 @@ Tensor to(const Tensor& input, DType dtype, Device device, bool copy = false,
 Tensor to(const Tensor& input, Device device);
 Tensor clone(const Tensor& input);  // preserves the order of dimensions
 Tensor contiguous(const Tensor& input);  // input itself if it is row-major
+// What waits for a GPU says so where set_sync_debug_mode() asks for it.
+void report_wait(Device d, const char* op);
 // No history, no version: same shapes.
 void copy_bits(const Tensor& out, const Tensor& in, bool non_blocking = false);
 // Broadcasts, casts, crosses devices.

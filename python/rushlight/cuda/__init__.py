@@ -24,6 +24,16 @@ from ._device import (
     set_device,
     synchronize,
 )
+from ._monitor import (
+    clock_rate,
+    device_memory_used,
+    get_sync_debug_mode,
+    memory_usage,
+    power_draw,
+    set_sync_debug_mode,
+    temperature,
+    utilization,
+)
 from ._virtual import virtual
 from .memory import *  # noqa: F403
 from .memory import __all__ as _of_memory
@@ -59,11 +69,13 @@ __all__ = [
     "Stream",
     "StreamContext",
     "can_device_access_peer",
+    "clock_rate",
     "current_device",
     "current_stream",
     "default_stream",
     "device",
     "device_count",
+    "device_memory_used",
     "device_of",
     "get_arch_list",
     "get_device_capability",
@@ -71,6 +83,7 @@ __all__ = [
     "get_device_properties",
     "get_rng_state",
     "get_rng_state_all",
+    "get_sync_debug_mode",
     "init",
     "initial_seed",
     "ipc_collect",
@@ -81,7 +94,9 @@ __all__ = [
     "manual_seed",
     "manual_seed_all",
     "memory",
+    "memory_usage",
     "nvtx",
+    "power_draw",
     "random",
     "seed",
     "seed_all",
@@ -89,9 +104,12 @@ __all__ = [
     "set_rng_state",
     "set_rng_state_all",
     "set_stream",
+    "set_sync_debug_mode",
     "stream",
     "streams",
     "synchronize",
+    "temperature",
+    "utilization",
     "virtual",
 ]
 
