@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "../parallel.h"
+#include "load_as.h"
 #include "runs.h"
 #include "transpose.h"
 
@@ -57,7 +58,7 @@ bool is_row_major(const View& v) {
 
 template <class To, class From>
 CLONES void dense_row(To* to, const From* from, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) store(to + i, convert<Compute<To>>(load(from + i)));
+  for (std::int64_t i = 0; i < n; ++i) store(to + i, load_as<Compute<To>>(from + i));
 }
 template <class To, class From>
 void strided_row(To* to, std::int64_t to_step, const From* from, std::int64_t from_step,

@@ -1,12 +1,14 @@
 // The conversions behind pointwise_blocks.h: ten dtypes times four types of block, each way.
 #include "pointwise_blocks.h"
 
+#include "load_as.h"
+
 namespace rushlight {
 namespace {
 
 template <class B, class S>
 CLONES void read_dense(B* block, const S* from, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) block[i] = convert<B>(load(from + i));
+  for (std::int64_t i = 0; i < n; ++i) block[i] = load_as<B>(from + i);
 }
 template <class B>
 CLONES void fill(B* block, B value, std::int64_t n) {
