@@ -78,8 +78,11 @@ bool is_contiguous(const Tensor& self, Any memory_format) {
   return permute(detach(self), {0, 2, 3, 1}).is_contiguous();
 }
 
-Tensor copy_op(const Tensor& self, const Tensor& src, bool non_blocking) {
-  copy_(self, src, non_blocking);
+Tensor copy_op(const Tensor& self, Input src, bool non_blocking) {
+  if (src.tensor)
+    copy_(self, *src.tensor, non_blocking);
+  else
+    fill_(self, src.number);
   return self;
 }
 Tensor fill_op(const Tensor& self, Input value) {
@@ -122,11 +125,18 @@ std::int64_t data_ptr(const Tensor& self) {
   if (self.device().is_meta() || self.numel() == 0) return 0;
   return std::int64_t(reinterpret_cast<std::intptr_t>(view_of(self).data));
 }
+// A 0-d tensor counts as having a dimension elsewhere; it has no size of one.
+void check_has_dimensions(const Tensor& self, std::int64_t dim) {
+  if (self.dim() == 0)
+    fail<IndexError>("Dimension specified as ", dim, " but tensor has no dimensions");
+}
 py::object size_op(const Tensor& self, std::optional<std::int64_t> dim) {
+  if (dim) check_has_dimensions(self, *dim);
   return py::reinterpret_steal<py::object>(dim ? to_python(self.size(*dim))
                                                : to_python(self.shape()));
 }
 py::object stride_op(const Tensor& self, std::optional<std::int64_t> dim) {
+  if (dim) check_has_dimensions(self, *dim);
   if (dim) return py::int_(self.stride(*dim));
   py::tuple all(self.dim());
   for (int d = 0; d < self.dim(); ++d) all[std::size_t(d)] = self->strides[std::size_t(d)];

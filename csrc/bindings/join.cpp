@@ -62,7 +62,8 @@ tensor([1, 2, 3]))");
   op<&repeat_op>(m, "repeat(self, *repeats)", As::method,
                  "Copies of the tensor side by side.\n\n>>> torch.tensor([1, "
                  "2]).repeat(2)\ntensor([1, 2, 1, 2])");
-  op<&tile>(m, "tile(input, dims)", As::both,
+  op<&tile, 1>(m, "tile(self, *dims)", As::method, "See torch.tile().");
+  op<&tile>(m, "tile(input, dims)", As::function,
             "Like repeat(), with missing leading counts taken as 1.\n\n>>> torch.tensor([1, "
             "2]).tile((2,))\ntensor([1, 2, 1, 2])");
   op<&flip_function>(m, "flip(input, dims)", As::function,

@@ -111,7 +111,8 @@ tensor([[0, 1, 2],
                      "Dimensions of size 1 repeated without a copy; -1 keeps a size.\n\n>>> "
                      "torch.tensor([[1], [2]]).expand(2, 2)\ntensor([[1, 1],\n        [2, 2]])");
   op<&expand_as>(m, "expand_as(self, other)", kMethod, "expand(other.shape)");
-  op<&broadcast_to>(m, "broadcast_to(input, size)", As::both,
+  op<&broadcast_to, 1>(m, "broadcast_to(self, *size)", kMethod, "See torch.broadcast_to().");
+  op<&broadcast_to>(m, "broadcast_to(input, size)", As::function,
                     R"(input seen with shape `size`, by broadcasting.
 
     >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
@@ -130,7 +131,7 @@ tensor([[0, 1, 2],
                     "The transposed matrix; a vector is itself.\n\n>>> torch.ones(2, "
                     "3).t().shape\ntorch.Size([3, 2])");
   overloads<&squeeze_all, &squeeze_dims>(
-      m, {"squeeze(input)", "squeeze(input, dim)"}, As::both,
+      m, {"squeeze(input)", "squeeze(input, *dim)"}, As::both,
       "Without dimensions of size 1: all, or those named.\n\n>>> torch.ones(1, 2, "
       "1).squeeze().shape\ntorch.Size([2])");
   op<&unsqueeze>(m, "unsqueeze(input, dim)", As::both,
@@ -141,7 +142,7 @@ tensor([[0, 1, 2],
   for (const char* name : {"swapaxes_", "swapdims_"}) publish_alias(m, kMethod, "transpose_", name);
   op<&Turned<&rushlight::t>::call>(m, "t_(self)", kMethod, "t() in place.");
   overloads<&Turned<&squeeze_all>::call, &Turned<&squeeze_dims>::call>(
-      m, {"squeeze_(self)", "squeeze_(self, dim)"}, kMethod, "squeeze() in place.");
+      m, {"squeeze_(self)", "squeeze_(self, *dim)"}, kMethod, "squeeze() in place.");
   op<&Turned<&unsqueeze>::call>(m, "unsqueeze_(self, dim)", kMethod, "unsqueeze() in place.");
   op<&Turned<&as_strided_op>::call>(m, "as_strided_(self, size, stride, storage_offset=None)",
                                     kMethod, "as_strided() in place.");

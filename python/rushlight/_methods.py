@@ -1,5 +1,7 @@
 """Methods of Tensor that are written in Python. They load what they need on their first call."""
 
+import functools
+
 from rushlight import _C
 
 Tensor = _C.Tensor
@@ -201,7 +203,7 @@ def _of_functional(name):
     setattr(Tensor, name, method)
 
 
-for _name in "allclose diff hsplit isclose kron repeat_interleave vsplit".split():
+for _name in "allclose diff isclose kron repeat_interleave".split():
     _of_functional(_name)
 
 
@@ -224,8 +226,8 @@ def _disabled_torch_function_impl(*args, **kwargs):
     raise NotImplementedError("only the name of this function counts")
 
 
-_C._disabled_torch_function_impl = _disabled_torch_function_impl  # type: ignore[attr-defined]
-Tensor._make_subclass = staticmethod(_C._make_subclass)  # type: ignore[attr-defined]
+_C._disabled_torch_function_impl = _disabled_torch_function_impl
+setattr(Tensor, "_make_subclass", functools.partial(_C._make_subclass))  # noqa: B010 - static
 
 
 def _array_wrap(self, array, context=None, return_scalar=False):

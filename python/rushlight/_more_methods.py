@@ -9,8 +9,8 @@ _FUNCTIONS = {
     "_matrices": "cholesky cholesky_inverse cholesky_solve cross det dist inner inverse logdet lu "
     "lu_solve matrix_exp matrix_power orgqr pinverse qr renorm slogdet svd triangular_solve vdot",
     "_statistics": "corrcoef cov histogram nanquantile quantile",
-    "_placing": "as_strided_scatter diagflat diagonal_scatter dsplit index_reduce isin put "
-    "scatter_reduce select_scatter slice_scatter unsafe_chunk unsafe_split",
+    "_placing": "as_strided_scatter diagflat diagonal_scatter dsplit hsplit index_reduce isin "
+    "put scatter_reduce select_scatter slice_scatter unsafe_chunk unsafe_split vsplit",
     "_elementwise": "angle conj conj_physical conj_physical_ float_power frexp gcd igamma igammac "
     "isreal lcm ldexp mvlgamma nextafter resolve_conj resolve_neg sinc",
     "special": "i0",

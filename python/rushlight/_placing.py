@@ -11,6 +11,7 @@ __all__ = [
     "diagonal_scatter",
     "dsplit",
     "fill",
+    "hsplit",
     "index_reduce",
     "isin",
     "put",
@@ -19,6 +20,7 @@ __all__ = [
     "slice_scatter",
     "unsafe_chunk",
     "unsafe_split",
+    "vsplit",
 ]
 
 
@@ -141,25 +143,47 @@ def diagflat(input, offset=0):
     return _C.diag(input.reshape(-1), offset)
 
 
+def _split_evenly(name, input, given, dim, least):
+    check_tensors(name, input=input)
+    if input.dim() < least:
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor "
+            f"with {input.dim()} dimensions!"
+        )
+    if isinstance(given, int) and (given == 0 or input.shape[dim] % given):
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+            f"{input.shape[dim]} is not divisible by the split_size {given}!"
+        )
+    return _C.tensor_split(input, given, dim)
+
+
+def hsplit(input, indices_or_sections):
+    """tensor_split() along the second dimension, or the only one; a number divides its size.
+
+    >>> torch.hsplit(torch.arange(4), 2)
+    (tensor([0, 1]), tensor([2, 3]))
+    """
+    dim = 0 if isinstance(input, _C.Tensor) and input.dim() == 1 else 1
+    return _split_evenly("hsplit", input, indices_or_sections, dim, 1)
+
+
+def vsplit(input, indices_or_sections):
+    """tensor_split() along the first dimension; a number divides its size.
+
+    >>> torch.vsplit(torch.tensor([[1, 2], [3, 4]]), 2)
+    (tensor([[1, 2]]), tensor([[3, 4]]))
+    """
+    return _split_evenly("vsplit", input, indices_or_sections, 0, 2)
+
+
 def dsplit(input, indices_or_sections):
-    """tensor_split() along the third dimension.
+    """tensor_split() along the third dimension; a number divides its size.
 
     >>> [t.shape for t in torch.dsplit(torch.zeros(1, 1, 4), 2)]
     [torch.Size([1, 1, 2]), torch.Size([1, 1, 2])]
     """
-    check_tensors("dsplit", input=input)
-    if input.dim() < 3:
-        raise RuntimeError(
-            "torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with "
-            f"{input.dim()} dimensions!"
-        )
-    if isinstance(indices_or_sections, int):
-        if indices_or_sections == 0 or input.shape[2] % indices_or_sections:
-            raise RuntimeError(
-                f"torch.dsplit attempted to split along dimension 2, but the size of the dimension "
-                f"{input.shape[2]} is not divisible by the split_size {indices_or_sections}!"
-            )
-    return _C.tensor_split(input, indices_or_sections, 2)
+    return _split_evenly("dsplit", input, indices_or_sections, 2, 3)
 
 
 def unsafe_chunk(input, chunks, dim=0):

@@ -117,7 +117,9 @@ def typename(obj):
     if isinstance(obj, _C.Tensor):
         return obj.type()
     kind = type(obj)
-    return f"{kind.__module__}.{kind.__qualname__}"
+    return (
+        kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    )
 
 
 def compile(model=None, **options):

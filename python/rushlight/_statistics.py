@@ -380,7 +380,7 @@ def _counted(name, points, edges, weight, density):
     return hist
 
 
-def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
+def histogram(input, bins=100, *, range=None, weight=None, density=False, out=None):
     """Counts in bins, and the edges of the bins.
 
     Args:

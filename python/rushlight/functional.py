@@ -3,7 +3,7 @@
 import warnings
 
 from rushlight import _C
-from rushlight._results import check_tensors, deliver
+from rushlight._results import check_tensors, deliver, wrapped
 
 __all__ = [
     "allclose",
@@ -17,7 +17,6 @@ __all__ = [
     "combinations",
     "diff",
     "einsum",
-    "hsplit",
     "isclose",
     "kron",
     "meshgrid",
@@ -25,7 +24,6 @@ __all__ = [
     "tril_indices",
     "triu_indices",
     "unravel_index",
-    "vsplit",
 ]
 
 
@@ -132,6 +130,8 @@ def meshgrid(*tensors, indexing=None):
             [2, 2]])
     """
     tensors = _listed(tensors)
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
     if indexing is None:
         warnings.warn(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
@@ -172,6 +172,9 @@ def cartesian_prod(*tensors):
             [2, 4]])
     """
     tensors = _listed(tensors)
+    for tensor in tensors:
+        if tensor.dim() != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
     if len(tensors) == 1:
         return tensors[0]
     return _C.stack([grid.reshape(-1) for grid in meshgrid(*tensors, indexing="ij")], 1)
@@ -187,8 +190,14 @@ def combinations(input, r=2, with_replacement=False):
     """
     import itertools
 
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     check_tensors("combinations", input=input)
+    if input.dim() != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return input.new_empty(0)
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = list(choose(range(input.numel()), r))
     return input[_C.tensor(places, dtype=_C.int64, device=input.device).reshape(len(places), r)]
 
@@ -200,7 +209,16 @@ def block_diag(*tensors):
     tensor([[1, 2, 0],
             [0, 0, 3]])
     """
-    tensors = [t.reshape(1, -1) if t.dim() < 2 else t for t in _listed(tensors)]
+    tensors = _listed(tensors)
+    if not tensors:
+        return _C.empty(1, 0)
+    for i, t in enumerate(tensors):
+        if t.dim() > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has "
+                f"{t.dim()} dimensions"
+            )
+    tensors = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
     width = sum(t.shape[1] for t in tensors)
     rows, start = [], 0
     for t in tensors:
@@ -244,6 +262,11 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
         input, dim = input.reshape(-1), 0
     size = input.shape[dim] if input.dim() else 1
     if not isinstance(repeats, _C.Tensor):
+        if isinstance(repeats, float):
+            raise TypeError(
+                "repeat_interleave() received an invalid combination of arguments - got (Tensor, "
+                "float)\nrepeats is an int, or a tensor of int64 or int32"
+            )
         repeats = _C.tensor(repeats, dtype=_C.int64, device=input.device)
     if repeats.dtype not in (_C.int64, _C.int32):
         raise RuntimeError("repeats has to be Long or Int tensor")
@@ -256,7 +279,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
         )
     repeats = repeats.reshape(-1).expand(size)
     if (repeats < 0).any():
-        raise RuntimeError("repeats can not be negative")
+        raise RuntimeError("Repeats must be non-negative")
     total = repeats.sum().item()
     if output_size is not None and output_size != total:
         raise RuntimeError(f"allocated size does not match required size: {output_size}, {total}")
@@ -281,10 +304,14 @@ def tensordot(a, b, dims=2, out=None):
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
     else:
         left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
-    left, right = [d % a.dim() for d in left], [d % b.dim() for d in right]
+    if len(left) != len(right):
+        raise RuntimeError("both dimension lists should have same length")
+    left, right = [wrapped(d, a.dim()) for d in left], [wrapped(d, b.dim()) for d in right]
     for i, j in zip(left, right, strict=True):
         if b.shape[j] == 1:
             a = a.sum(i, keepdim=True)
@@ -435,27 +462,18 @@ def unravel_index(indices, shape):
     >>> torch.unravel_index(torch.tensor([1, 5]), (2, 3))
     (tensor([0, 1]), tensor([1, 2]))
     """
+    if indices.is_floating_point() or indices.dtype == _C.bool:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, int | tuple | list):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    for size in shape:
+        if not isinstance(size, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
+    if any(size < 0 for size in shape):
+        raise ValueError(f"'shape' cannot have negative values, but got {shape}")
     out = []
     for size in reversed(shape):
         out.append(indices % size)
         indices = indices // size
     return tuple(reversed(out))
-
-
-def hsplit(input, indices_or_sections):
-    """tensor_split() along the second dimension, or the only one.
-
-    >>> torch.hsplit(torch.arange(4), 2)
-    (tensor([0, 1]), tensor([2, 3]))
-    """
-    return _C.tensor_split(input, indices_or_sections, 0 if input.dim() == 1 else 1)
-
-
-def vsplit(input, indices_or_sections):
-    """tensor_split() along the first dimension.
-
-    >>> torch.vsplit(torch.tensor([[1, 2], [3, 4]]), 2)
-    (tensor([[1, 2]]), tensor([[3, 4]]))
-    """
-    return _C.tensor_split(input, indices_or_sections, 0)
