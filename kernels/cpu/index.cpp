@@ -10,6 +10,7 @@
 
 #include "../parallel.h"
 #include "index_gather.h"
+#include "load_as.h"
 #include "patience.h"
 #include "positions.h"
 #include "read_once.h"
@@ -154,31 +155,63 @@ BadIndex put(const View& self, const View& values, const IndexList& list, bool a
   return {};
 }
 
-template <class S>
-std::int64_t count(const View& in) {
-  std::int64_t n = 0;
-  Positions<1> at(in.rank, in.sizes, {in.strides});
-  serial_for(in.numel, [&](std::int64_t i, std::int64_t end) {
-    for (; i < end; ++i, at.next()) n += load(in.as<const S>() + at.offset[0]) != Compute<S>(0);
-  });
-  return n;
+// Calls f(first element, positions of the line) for the lines of `in` along its last dimension, a
+// piece at a time; the step from element to element and a piece's length are given to it.
+template <class S, class F>
+void each_piece(const View& in, F f) {
+  const int outer = in.rank ? in.rank - 1 : 0;
+  const std::int64_t n = in.rank ? in.sizes[outer] : 1, step = in.rank ? in.strides[outer] : 1;
+  Positions<1> at(outer, in.sizes, {in.strides});
+  Patience patience;
+  for (std::int64_t left = in.numel; left > 0; left -= n, at.next())
+    for (std::int64_t first = 0; first < n; first += kPiece) {
+      const std::int64_t count = std::min(kPiece, n - first);
+      f(in.as<const S>() + at.offset[0] + first * step, step, count, first, at);
+      patience.done(count);
+    }
 }
+
+template <class S>
+[[gnu::always_inline]] inline bool is_nonzero(const S* x) {
+  return load_as<std::conditional_t<std::is_same_v<S, bool>, std::uint8_t, Compute<S>>>(x) != 0;
+}
+template <class S>
+CLONES std::int32_t count_run(const S* x, std::int64_t step, std::int64_t n) {
+  std::int32_t found = 0;
+  if (step == 1)
+    for (std::int64_t i = 0; i < n; ++i) found += is_nonzero(x + i);
+  else
+    for (std::int64_t i = 0; i < n; ++i) found += is_nonzero(x + i * step);
+  return found;
+}
+
 std::int64_t count_nonzero(const View& in) {
-  return dispatch_all(in.dtype, [&]<class S>(Type<S>) { return count<S>(in); });
+  return dispatch_all(in.dtype, [&]<class S>(Type<S>) {
+    std::int64_t found = 0;
+    each_piece<S>(in, [&](const S* x, std::int64_t step, std::int64_t n, std::int64_t,
+                          const auto&) { found += count_run(x, step, n); });
+    return found;
+  });
 }
 
 std::int64_t nonzero(const View& out, const View& in) {
   return dispatch_all(in.dtype, [&]<class S>(Type<S>) {
     std::int64_t row = 0;
-    Positions<1> at(in.rank, in.sizes, {in.strides});
-    serial_for(in.numel, [&](std::int64_t i, std::int64_t end) {
-      for (; i < end; ++i, at.next()) {
-        if (load(in.as<const S>() + at.offset[0]) == Compute<S>(0)) continue;
-        if (row < out.sizes[0])
-          for (int d = 0; d < in.rank; ++d)
-            out.as<std::int64_t>()[row * out.strides[0] + d * out.strides[1]] = at[d];
-        ++row;
+    const int last = in.rank - 1;
+    std::int32_t found[kPiece];
+    each_piece<S>(in, [&](const S* x, std::int64_t step, std::int64_t n, std::int64_t first,
+                          const Positions<1>& at) {
+      std::int64_t count = 0;  // each is written, and kept by counting on: no branch to be guessed
+      for (std::int64_t i = 0; i < n; ++i) {
+        found[count] = std::int32_t(i);
+        count += is_nonzero(x + i * step);
       }
+      const std::int64_t fitting = std::clamp<std::int64_t>(out.sizes[0] - row, 0, count);
+      std::int64_t* const to = out.as<std::int64_t>() + row * out.strides[0];
+      for (int d = 0; d < in.rank; ++d)
+        for (std::int64_t i = 0; i < fitting; ++i)
+          to[i * out.strides[0] + d * out.strides[1]] = d == last ? first + found[i] : at[d];
+      row += count;
     });
     return row;
   });

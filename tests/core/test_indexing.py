@@ -157,3 +157,15 @@ def test_gather_and_scatter_refuse_bad_positions():
         with pytest.raises(RuntimeError, match="out of bounds"):
             x.scatter_(1, index, 1.0)
     assert x.tolist() == [[0.0] * 3] * 2
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "float64"])
+def test_nonzero_of_long_and_strided_lines(dtype):
+    for shape in ((1,), (1023,), (1024,), (1025,), (3, 2500), (2, 3, 70)):
+        a = (np.random.default_rng(0).integers(-2, 2, shape) > 0).astype(dtype)
+        dense = rushlight.from_numpy(a)
+        for view, x in ((a, dense), (a.T, dense.permute(*range(a.ndim)[::-1]))):
+            assert np.array_equal(x.nonzero().numpy(), np.argwhere(view))
+            assert np.array_equal(x[x != 0].numpy(), view[view != 0])
+            assert int(x.count_nonzero()) == np.count_nonzero(view)
+            assert rushlight.equal(x, x.clone()) and not rushlight.equal(x, (x == 0).to(x.dtype))
