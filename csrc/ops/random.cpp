@@ -21,12 +21,8 @@ Tensor fresh_like(const Tensor& input, const Options& o) {
   return empty(input.sizes(), d, device_of(o));
 }
 
-// Each of mean and std may be broadcast; torch draws standard numbers of the result's shape.
-Tensor scaled_normal(const Tensor& like, double std, const GeneratorRef& g) {
-  const GradMode off(false);
-  return normal_(empty_like(like), 0, std, g);
-}
-
+// Each of mean and std may be broadcast; torch draws standard numbers of the result's shape. Memory
+// for them comes first: what has none may be too large to be looked at, too.
 void check_std(const Tensor& std) {
   if (std.numel() == 0 || std.device().is_meta()) return;
   const GradMode off(false);
@@ -102,17 +98,18 @@ Tensor normal(const Tensor& mean, double std, const GeneratorRef& g) {
   Tensor out;
   {
     const GradMode off(false);
-    out = add(scaled_normal(mean, std, g), mean);
+    out = add(normal_(empty_like(mean), 0, std, g), mean);
   }
   return record("NormalBackward1", out, kNoGradient, mean);
 }
 
 Tensor normal(double mean, const Tensor& std, const GeneratorRef& g) {
-  check_std(std);
   Tensor out;
   {
     const GradMode off(false);
-    out = mul(scaled_normal(std, 1, g), std);
+    const Tensor standard = empty_like(std);
+    check_std(std);
+    out = mul(normal_(standard, 0, 1, g), std);
     if (mean != 0) out = add(out, scalar_tensor(mean, out.dtype(), out.device()));
   }
   return record("NormalBackward2", out, kNoGradient, std);
@@ -120,12 +117,12 @@ Tensor normal(double mean, const Tensor& std, const GeneratorRef& g) {
 
 Tensor normal(const Tensor& mean, const Tensor& std, const GeneratorRef& g) {
   check_same_device("normal", mean, "mean", std, "std");
-  check_std(std);
   Tensor out;
   {
     const GradMode off(false);
     const Tensor standard =
         empty(broadcast(mean.sizes(), std.sizes()), mean.dtype(), mean.device());
+    check_std(std);
     out = add(mul(normal_(standard, 0, 1, g), std), mean);
   }
   return record(

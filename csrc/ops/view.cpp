@@ -89,6 +89,9 @@ Tensor flatten(const Tensor& input, std::int64_t start, std::int64_t end) {
 
 Tensor unflatten(const Tensor& input, std::int64_t dim, const Shape& sizes) {
   const int at = wrap_dim(dim, input.dim());
+  if (input.dim() == 0)
+    fail<RuntimeError>("unflatten got an unexpected error:\nDimension specified as ", dim,
+                       " but tensor has no dimensions");
   if (sizes.rank == 0) fail<RuntimeError>("unflatten: sizes must be non-empty");
   Shape shape;
   for (int d = 0; d < at; ++d) shape.push_back(input->shape[d]);

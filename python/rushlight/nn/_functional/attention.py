@@ -27,6 +27,11 @@ def scaled_dot_product_attention(
     ... ).shape
     torch.Size([1, 2, 3])
     """
+    if min(query.dim(), key.dim(), value.dim()) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+            f"{query.dim()} key.dim: {key.dim()} and value.dim: {value.dim()} instead."
+        )
     l, s = query.size(-2), key.size(-2)  # noqa: E741
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
     if enable_gqa:

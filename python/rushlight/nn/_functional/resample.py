@@ -66,6 +66,11 @@ def _check_mode(input, mode, align_corners, antialias):
         )
     if mode == "lanczos" and not antialias:
         raise ValueError("lanczos mode requires antialias=True")
+    wanted = SMOOTH.get(mode, rank)
+    if rank in (1, 2, 3) and wanted != rank:
+        raise NotImplementedError(
+            f"Got {input.dim()}D input, but {mode} mode needs {wanted + 2}D input"
+        )
     if rank not in (1, 2, 3) or (mode not in NEAREST and SMOOTH.get(mode) != rank):
         raise NotImplementedError(
             "Input Error: Only 3D, 4D and 5D input Tensors supported (got "

@@ -167,6 +167,11 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     (ph, pw), (sh, sw) = _pair(padding), _pair(stride)
     if input.dim() == 3:
         return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
+    if input.dim() != 4:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            f"dimensions for input, but got: {list(input.shape)}"
+        )
     n, c, h, w = input.shape
     rows, count_h = _window_index(h, kh, dh, ph, sh, input.device)
     cols, count_w = _window_index(w, kw, dw, pw, sw, input.device)
@@ -186,6 +191,11 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     if input.dim() == 2:
         args = (output_size, kernel_size, dilation, padding, stride)
         return fold(input.unsqueeze(0), *args).squeeze(0)
+    if input.dim() != 3:
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "
+            f"non-zero dimensions for input, but got: {list(input.shape)}"
+        )
     rows, count_h = _window_index(oh, kh, dh, ph, sh, input.device)
     cols, count_w = _window_index(ow, kw, dw, pw, sw, input.device)
     n, ckk, windows = input.shape

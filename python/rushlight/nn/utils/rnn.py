@@ -270,7 +270,7 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
         sequences = sequences.unbind(0)
     sequences = list(sequences)
     if not sequences:
-        raise RuntimeError("Expected sequences to be a non-empty list of tensors")
+        raise RuntimeError("received an empty list of sequences")
     longest = max(s.size(0) for s in sequences)
     rows = []
     for s in sequences:
