@@ -49,9 +49,14 @@ class Tensor {
   Sizes sizes() const { return body_->shape.view(); }
   const Shape& shape() const { return body_->shape; }
   Sizes strides() const { return {body_->strides.data(), std::size_t(body_->shape.rank)}; }
-  std::int64_t size(std::int64_t d) const { return body_->shape[wrap_dim(d, dim())]; }
+  // Of 0-d tensors, which take 0 and -1 as dimensions: 1.
+  std::int64_t size(std::int64_t d) const {
+    const int at = wrap_dim(d, dim());
+    return dim() ? body_->shape[at] : 1;
+  }
   std::int64_t stride(std::int64_t d) const {
-    return body_->strides[std::size_t(wrap_dim(d, dim()))];
+    const int at = wrap_dim(d, dim());
+    return dim() ? body_->strides[std::size_t(at)] : 1;
   }
   int dim() const { return body_->shape.rank; }
   std::int64_t numel() const { return body_->numel; }

@@ -97,13 +97,14 @@ Tensor poisson(const Tensor& rate, const GeneratorRef& g) {
   Tensor out;
   {
     const GradMode off(false);
+    out = empty_like(rate);  // first: what has no room is refused before it is read
     if (rate.numel() && !rate.device().is_meta()) {
       const double least = item(amin(rate, {}, false)).as_double();
       if (!(least >= 0))
         fail<RuntimeError>("invalid Poisson rate, expected rate to be non-negative\n",
                            describe("input", rate), ", of which the least is ", least);
     }
-    out = draw(Law::poisson, empty_like(rate), rate, rate, g);
+    out = draw(Law::poisson, out, rate, rate, g);
   }
   return record("PoissonBackward0", out, [](Tensor g) { return Gradients(zeros_like(g)); }, rate);
 }

@@ -475,3 +475,16 @@ def test_containers():
     named["y"] = torch.zeros(1)
     assert list(named.keys()) == ["x", "y"] and named.pop("x").item() == 1
     assert len(list(named.parameters())) == 1
+
+
+def test_what_is_left_of_a_sequential_is_numbered_anew(reference):
+    def left(library, kind, index):
+        nn = library.nn
+        named = OrderedDict(a=nn.ReLU(), b=nn.Tanh(), c=nn.Sigmoid())
+        seq = nn.Sequential(named) if kind == "named" else nn.Sequential(*named.values())
+        del seq[index]
+        return [(name, type(module).__name__) for name, module in seq.named_children()]
+
+    for kind in ("named", "numbered"):
+        for index in (0, 1, -1, slice(1, None), slice(0, 3, 2)):
+            assert left(torch, kind, index) == left(reference, kind, index)

@@ -46,8 +46,7 @@ class _Ordered(Module):
         gone = keys[index] if isinstance(index, slice) else [keys[_position(len(self), index)]]
         for name in gone:
             delattr(self, name)
-        if all(key.isdigit() for key in keys):
-            self._replace_all(list(self._modules.values()))
+        self._replace_all(list(self._modules.values()))
 
     def __len__(self):
         return len(self._modules)
