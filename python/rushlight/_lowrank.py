@@ -6,11 +6,17 @@ from rushlight._results import check_tensors
 
 __all__ = ["pca_lowrank", "svd_lowrank"]
 
+_MOST_ITERATIONS = 100_000
+
 
 def _columns_near_range(A, q, niter):
     """Orthogonal columns that A nearly stays within, after some power iterations."""
     from rushlight.linalg import qr
 
+    if niter > _MOST_ITERATIONS:
+        raise ValueError(
+            f"niter must be at most {_MOST_ITERATIONS}, but got {niter}: two are enough as a rule"
+        )
     basis = qr(A @ _C.randn(A.shape[-1], q, dtype=A.dtype, device=A.device)).Q
     for _ in range(niter):
         basis = qr(A.mT @ basis).Q
@@ -28,7 +34,7 @@ def svd_lowrank(A, q=6, niter=2, M=None):
         M: what is subtracted from A.
 
     Raises:
-        ValueError: if q is negative or larger than a side of A.
+        ValueError: if q is negative or larger than a side of A, or niter above 100000.
 
     >>> U, S, V = torch.svd_lowrank(torch.diag(torch.tensor([3.0, 2.0, 0.0])), q=2)
     >>> S.round(decimals=2)

@@ -239,7 +239,7 @@ def resurrected_tensor():
     for _ in range(10):
         Undead([1.0, 2.0])
     gc.collect()
-    for t in kept:
+    for t in list(kept):  # what is made of them is Undead too, and joins them
         repr(t + 1)
     kept.clear()
 
