@@ -21,7 +21,7 @@ import rushlight
 # Ours to organise, not for users: no docstring is asked of what they define.
 PRIVATE_PARTS = ("_", "__main__")
 SKIPPED_MODULES = (
-    "rushlight.libscipy_openblas",  # a library, not a module
+    "rushlight.lib",  # libraries, not modules
     "rushlight.utils.tensorboard",
 )  # needs an extra
 
