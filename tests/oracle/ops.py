@@ -36,11 +36,13 @@ DRAWN = {
     "nn.functional.multi_head_attention_forward",  # its samples drop half
     "nn.functional.rrelu",
     "normal",
+    "pca_lowrank",
     "rand_like",
     "randint",
     "randint_like",
     "randn",
     "randn_like",
+    "svd_lowrank",  # by a random projection
     "uniform",
 }
 # Which of several equal elements they point to is left open by torch.
