@@ -57,14 +57,6 @@ Tensor start_sum(const Tensor& input, const Shape& shape, Scalar beta, DType dty
   return out;
 }
 
-// Whether the device may have one kernel for the product and `input`, a bias.
-bool adds_bias(const Tensor& input, const Tensor& left, std::int64_t columns, Scalar beta,
-               Scalar alpha) {
-  return input.dim() == 1 && input.numel() == columns && input.dtype() == left.dtype() &&
-         is_floating(input.dtype()) && beta.as_double() == 1 && alpha.as_double() == 1 &&
-         has_fused_products(input.device());
-}
-
 }  // namespace
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {

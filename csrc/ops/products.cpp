@@ -118,6 +118,13 @@ void run_product(const Tensor& left, const Tensor& right, const Tensor& out, Sca
 
 bool has_fused_products(Device d) { return !d.is_meta() && backend(d).matmul->matmul_bias; }
 
+bool adds_bias(const Tensor& input, const Tensor& left, std::int64_t columns, Scalar beta,
+               Scalar alpha) {
+  return input.dim() == 1 && input.numel() == columns && input.dtype() == left.dtype() &&
+         is_floating(input.dtype()) && beta.as_double() == 1 && alpha.as_double() == 1 &&
+         has_fused_products(input.device());
+}
+
 bool run_with_bias(const Tensor& left, const Tensor& right, const Tensor& bias,
                    Activation activation, const Tensor& kept, const Tensor& out) {
   if (out.numel() == 0 || left.numel() == 0) return false;
@@ -166,9 +173,7 @@ Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tenso
                   std::shared_ptr<const Slope> slope) {
   const Tensor& before = slope ? slope->before : left;
   if (!needs_grad(input, before, right)) return out;
-  const bool fuses = left.dim() == 2 && input.dim() == 1 && beta.as_double() == 1 &&
-                     alpha.as_double() == 1 && input.dtype() == left.dtype() &&
-                     is_floating(input.dtype()) && input.numel() == out->shape[1];
+  const bool fuses = left.dim() == 2 && adds_bias(input, left, out->shape[1], beta, alpha);
   return record(
       name, std::move(out),
       [shape = input.shape(), l = Saved(left), r = Saved(right), beta, alpha, fuses, slope](

@@ -15,6 +15,10 @@ void run_product(const Tensor& left, const Tensor& right, const Tensor& out, Sca
 // Products that do more in the same kernel (kernels/matmul.h), of matrices. False, and nothing of
 // use done, where the device has none for these operands.
 bool has_fused_products(Device d);
+// Whether they may serve for beta * input + alpha * left right, of so many columns: input is a
+// bias.
+bool adds_bias(const Tensor& input, const Tensor& left, std::int64_t columns, Scalar beta,
+               Scalar alpha);
 bool run_with_bias(const Tensor& left, const Tensor& right, const Tensor& bias,
                    Activation activation, const Tensor& kept, const Tensor& out);
 bool run_with_sums(const Tensor& left, const Tensor& right, const Tensor& sums, const Tensor& out);
