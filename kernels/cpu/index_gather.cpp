@@ -37,6 +37,19 @@ struct IndexLines {
   }
 };
 
+constexpr std::int64_t kPiece = 1024;  // indices that are read and checked at a time
+constexpr std::int64_t kRun = 1 << 16;  // elements that go without asking for Ctrl-C
+
+// f(first, n) for the runs of a line, however long it is.
+template <class F>
+void for_each_run(std::int64_t length, Patience& patience, const F& f) {
+  for (std::int64_t first = 0; first < length; first += kRun) {
+    const std::int64_t n = std::min(kRun, length - first);
+    f(first, n);
+    patience.done(n);
+  }
+}
+
 // The first index that does not lie in [0, size). Those that repeat along a dimension are read
 // once.
 BadIndex check_all(const View& index, std::int64_t size) {
@@ -48,14 +61,14 @@ BadIndex check_all(const View& index, std::int64_t size) {
   Patience patience;
   for (std::int64_t line = 0; line < lines.lines; ++line, at.next()) {
     const auto* value = index.as<const std::int64_t>() + at.offset[0];
-    for (std::int64_t i = 0; i < lines.length; ++i, value += lines.step)
+    for (std::int64_t i = 0; i < lines.length; ++i, value += lines.step) {
       if (const std::int64_t v = read_once(value); v < 0 || v >= size) return {0, v, size};
-    patience.done(lines.length);
+      if (i % kRun == kRun - 1) patience.done(kRun);
+    }
+    patience.done(lines.length % kRun);
   }
   return {};
 }
-
-constexpr std::int64_t kPiece = 1024;  // indices that are read and checked at a time
 
 // n indices, read once each, to `to`; returns whether all of them lie in [0, size).
 CLONES bool read_indices(const std::int64_t* from, std::int64_t step, std::int64_t n,
@@ -91,7 +104,10 @@ BadIndex gather_elements(const View& out, const View& self, int dim, const View&
       if (lines.step == 0) {  // one index for the whole line
         const std::int64_t v = read_once(value);
         if (v < 0 || v >= size) return void(bad = {0, v, size});
-        copy_run(to, out_step, from + v * step, base_step, lines.length);
+        for_each_run(lines.length, patience, [&](std::int64_t first, std::int64_t n) {
+          copy_run(to + first * out_step, out_step, from + v * step + first * base_step, base_step,
+                   n);
+        });
       } else {
         std::int64_t found[kPiece];
         for (std::int64_t first = 0; first < lines.length; first += kPiece) {
@@ -108,9 +124,9 @@ BadIndex gather_elements(const View& out, const View& self, int dim, const View&
               to[i * out_step] = from[found[i] * step + i * base_step];
           }
           to += n * out_step, from += n * base_step;
+          patience.done(n);
         }
       }
-      patience.done(lines.length);
     }
   });
   return bad;
@@ -135,7 +151,10 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
       // A value outside was changed by another thread since the check: it is passed over.
       if (lines.step == 0) {
         if (const std::int64_t v = checked_index(value, size); v >= 0)
-          combine_run(to + v * step, base_step, from, src_step, lines.length);
+          for_each_run(lines.length, patience, [&](std::int64_t first, std::int64_t n) {
+            combine_run(to + v * step + first * base_step, base_step, from + first * src_step,
+                        src_step, n);
+          });
       } else {
         std::int64_t found[kPiece];
         for (std::int64_t first = 0; first < lines.length; first += kPiece) {
@@ -143,9 +162,9 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
           const bool good = read_indices(value + first * lines.step, lines.step, n, size, found);
           for (std::int64_t i = 0; i < n; ++i, from += src_step, to += base_step)
             if (good || (found[i] >= 0 && found[i] < size)) combine(to + found[i] * step, from);
+          patience.done(n);
         }
       }
-      patience.done(lines.length);
     }
   };
   if (mode == ScatterMode::assign)

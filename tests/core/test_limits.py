@@ -70,6 +70,10 @@ LONG = {
     "an index": "torch.rand(9)[torch.zeros(1, dtype=torch.int64).expand(2**24)]",
     "a scatter": "i = torch.zeros(1, dtype=torch.int64).expand(2**27); "
     "torch.rand(9).scatter_add_(0, i, torch.ones(1).expand(2**27))",
+    "a line of a gather": "i = torch.zeros(1, dtype=torch.int64).expand(2**28); "
+    "torch.rand(9).gather(0, i)",
+    "a line of a scatter": "i = torch.zeros(1, dtype=torch.int64).expand(2**29); "
+    "torch.rand(9).scatter_add_(0, i, torch.ones(1).expand(2**29))",
     "counts": "torch.bincount(torch.zeros(1, dtype=torch.int64).expand(2**28))",
     "places": "torch.searchsorted(torch.arange(10.0**6), torch.rand(2**26) * 1e6)",
     "a loss": "F.cross_entropy(torch.rand(1, 2).expand(2**26, 2), "
