@@ -102,6 +102,29 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     return _shown(outputs, create_graph), found[0] if single else found
 
 
+def _vectors_for(values, v):
+    """v as a tuple; where it is None, the 1 that belongs to a single number."""
+    if v is not None:
+        return (v,) if isinstance(v, _C.Tensor) else tuple(v)
+    if sum(x.numel() for x in values) != 1:
+        raise RuntimeError(
+            "The vector v can only be None if the input to the user-provided function is a "
+            "single Tensor with a single element."
+        )
+    return tuple(_C.ones_like(x) for x in values)
+
+
+def _again(first, vectors, by, create_graph):
+    """The gradients by `by` of gradients times vectors; None where nothing flows."""
+    used = [
+        (g, t) for g, t in zip(first, vectors, strict=True) if g is not None and g.requires_grad
+    ]
+    if not used:
+        return [None] * len(by)
+    return grad([g for g, _ in used], by, [t for _, t in used],
+                create_graph=create_graph, allow_unused=True)  # fmt: skip
+
+
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
     """The value of `func`, and the product of its Jacobian with v.
 
@@ -109,14 +132,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
     (tensor([0., 0.]), tensor([1., 1.]))
     """
     _, values = _as_leaves(inputs, create_graph)
-    if v is None:
-        if sum(x.numel() for x in values) != 1:
-            raise RuntimeError(
-                "The vector v can only be None if the input to the user-provided function is a "
-                "single Tensor with a single element."
-            )
-        v = tuple(_C.ones_like(x) for x in values)
-    vectors = (v,) if isinstance(v, _C.Tensor) else tuple(v)
+    vectors = _vectors_for(values, v)
     outputs = func(*values)
     one = isinstance(outputs, _C.Tensor)
     each = (outputs,) if one else tuple(outputs)
@@ -124,12 +140,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
     # right.
     weights = tuple(_C.zeros_like(o).requires_grad_() for o in each)
     left = grad(each, values, weights, create_graph=True, allow_unused=True)
-    used = [(g, t) for g, t in zip(left, vectors, strict=True) if g is not None and g.requires_grad]
-    found = [None] * len(each)
-    if used:
-        found = grad([g for g, _ in used], weights, [t for _, t in used],
-                     create_graph=create_graph, allow_unused=True)  # fmt: skip
-    found = _filled(found, each)
+    found = _filled(_again(left, vectors, weights, create_graph), each)
     return _shown(outputs, create_graph), found[0] if one else found
 
 
@@ -140,26 +151,14 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
     (tensor(2.), tensor([6., 6.]))
     """
     single, values = _as_leaves(inputs, create_graph)
-    if v is None:
-        if sum(x.numel() for x in values) != 1:
-            raise RuntimeError(
-                "The vector v can only be None if the input to the user-provided function is a "
-                "single Tensor with a single element."
-            )
-        v = tuple(_C.ones_like(x) for x in values)
-    vectors = (v,) if isinstance(v, _C.Tensor) else tuple(v)
+    vectors = _vectors_for(values, v)
     output = func(*values)
     if not isinstance(output, _C.Tensor) or output.numel() != 1:
         raise RuntimeError(
             "The Tensor returned by the function given to hvp should contain a single element"
         )
     first = _filled(grad(output, values, create_graph=True, allow_unused=True), values)
-    used = [(g, t) for g, t in zip(first, vectors, strict=True) if g.requires_grad]
-    found = [None] * len(values)
-    if used:
-        found = grad([g for g, _ in used], values, [t for _, t in used],
-                     create_graph=create_graph, allow_unused=True)  # fmt: skip
-    found = _filled(found, values)
+    found = _filled(_again(first, vectors, values, create_graph), values)
     return _shown(output, create_graph), found[0] if single else found
 
 

@@ -35,6 +35,21 @@ class OfProbability(Distribution):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
+class OfTries(OfProbability):
+    """The same with a count besides, in the shape and the dtype of the probability."""
+
+    def __init__(self, total_count, probs=None, logits=None, validate_args=None):
+        given = probs if probs is not None else logits
+        if given is not None:
+            self.total_count, given = broadcast_all(total_count, given)
+            self.total_count = self.total_count.type_as(given)
+        super().__init__(
+            given if probs is not None else None,
+            given if logits is not None else None,
+            validate_args,
+        )
+
+
 class Bernoulli(OfProbability):
     """1 with probability `probs`, else 0.
 

@@ -3,11 +3,10 @@
 from rushlight import _C
 from rushlight._modes import no_grad
 from rushlight.distributions import constraints
-from rushlight.distributions.bernoulli import OfProbability
-from rushlight.distributions.distribution import broadcast_all
+from rushlight.distributions.bernoulli import OfTries
 
 
-class Binomial(OfProbability):
+class Binomial(OfTries):
     """The number of successes in several tries.
 
     Args:
@@ -20,19 +19,11 @@ class Binomial(OfProbability):
     """
 
     arg_constraints = {
-        "total_count": constraints.nonnegative_integer, **OfProbability.arg_constraints
+        "total_count": constraints.nonnegative_integer, **OfTries.arg_constraints
     }  # fmt: skip
 
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
-        given = probs if probs is not None else logits
-        if given is not None:
-            self.total_count, given = broadcast_all(total_count, given)
-            self.total_count = self.total_count.type_as(given)
-        super().__init__(
-            given if probs is not None else None,
-            given if logits is not None else None,
-            validate_args,
-        )
+        super().__init__(total_count, probs, logits, validate_args)
 
     @property
     def support(self):

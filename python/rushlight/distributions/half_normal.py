@@ -2,14 +2,11 @@
 
 import math
 
-from rushlight import _C
-from rushlight.distributions import constraints
+from rushlight.distributions._half import OfSize
 from rushlight.distributions.normal import Normal
-from rushlight.distributions.transformed_distribution import TransformedDistribution
-from rushlight.distributions.transforms import AbsTransform
 
 
-class HalfNormal(TransformedDistribution):
+class HalfNormal(OfSize):
     """|x| of a normal number of mean 0.
 
     Args:
@@ -19,18 +16,8 @@ class HalfNormal(TransformedDistribution):
     tensor(0.7979)
     """
 
-    arg_constraints = {"scale": constraints.positive}
-    support = constraints.nonnegative
-    has_rsample = True
-
     def __init__(self, scale, validate_args=None):
-        base = Normal(0, scale, validate_args=False)
-        super().__init__(base, AbsTransform(), validate_args=validate_args)
-
-    @property
-    def scale(self):
-        """The standard deviation of the normal number."""
-        return self.base_dist.scale
+        super().__init__(Normal(0, scale, validate_args=False), validate_args)
 
     @property
     def mean(self):
@@ -38,30 +25,6 @@ class HalfNormal(TransformedDistribution):
         return self.scale * math.sqrt(2 / math.pi)
 
     @property
-    def mode(self):
-        """0"""
-        return _C.zeros_like(self.scale)
-
-    @property
     def variance(self):
         """scale^2 (1 - 2 / pi)"""
         return self.scale.pow(2) * (1 - 2 / math.pi)
-
-    def log_prob(self, value):
-        """The logarithm of the density at `value`."""
-        self._check_value(value)
-        both = self.base_dist.log_prob(value) + math.log(2)
-        return both.masked_fill(value < 0, -math.inf)
-
-    def cdf(self, value):
-        """The probability of a draw up to `value`."""
-        self._check_value(value)
-        return 2 * self.base_dist.cdf(value) - 1
-
-    def icdf(self, value):
-        """The value up to which a draw lies with this probability."""
-        return self.base_dist.icdf((value + 1) / 2)
-
-    def entropy(self):
-        """The entropy, in nats."""
-        return self.base_dist.entropy() - math.log(2)

@@ -3,12 +3,11 @@
 from rushlight import _C
 from rushlight._modes import no_grad
 from rushlight.distributions import constraints
-from rushlight.distributions.bernoulli import OfProbability
-from rushlight.distributions.distribution import broadcast_all
+from rushlight.distributions.bernoulli import OfTries
 from rushlight.nn.functional import logsigmoid
 
 
-class NegativeBinomial(OfProbability):
+class NegativeBinomial(OfTries):
     """The number of successes before total_count failures.
 
     Args:
@@ -26,17 +25,6 @@ class NegativeBinomial(OfProbability):
         "logits": constraints.real,
     }
     support = constraints.nonnegative_integer
-
-    def __init__(self, total_count, probs=None, logits=None, validate_args=None):
-        given = probs if probs is not None else logits
-        if given is not None:
-            self.total_count, given = broadcast_all(total_count, given)
-            self.total_count = self.total_count.type_as(given)
-        super().__init__(
-            given if probs is not None else None,
-            given if logits is not None else None,
-            validate_args,
-        )
 
     @property
     def mean(self):

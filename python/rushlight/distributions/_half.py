@@ -1,0 +1,48 @@
+"""What HalfNormal and HalfCauchy share: the size of a number that is symmetric around 0."""
+
+import math
+
+from rushlight import _C
+from rushlight.distributions import constraints
+from rushlight.distributions.transformed_distribution import TransformedDistribution
+from rushlight.distributions.transforms import AbsTransform
+
+
+class OfSize(TransformedDistribution):
+    """|x| of a number of the distribution `base`, which has a scale."""
+
+    arg_constraints = {"scale": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+
+    def __init__(self, base, validate_args=None):
+        super().__init__(base, AbsTransform(), validate_args=validate_args)
+
+    @property
+    def scale(self):
+        """The scale of the number."""
+        return self.base_dist.scale
+
+    @property
+    def mode(self):
+        """0"""
+        return _C.zeros_like(self.scale)
+
+    def log_prob(self, value):
+        """The logarithm of the density at `value`."""
+        self._check_value(value)
+        both = self.base_dist.log_prob(value) + math.log(2)
+        return both.masked_fill(value < 0, -math.inf)
+
+    def cdf(self, value):
+        """The probability of a draw up to `value`."""
+        self._check_value(value)
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, value):
+        """The value up to which a draw lies with this probability."""
+        return self.base_dist.icdf((value + 1) / 2)
+
+    def entropy(self):
+        """The entropy, in nats."""
+        return self.base_dist.entropy() - math.log(2)
