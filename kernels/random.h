@@ -52,7 +52,7 @@ struct RandomKernels {
   // Draws out[r][j] among the columns of p[r][.], both rank 2. Returns a row whose numbers are no
   // distribution (then out is not written), or -1.
   std::int64_t (*multinomial)(const View& out, const View& p, RandomState&);
-  // One dtype, dense, equal strides; b is a where the law has one parameter. Null: on the host.
+  // One dtype, dense, equal strides; b is a where the law has one parameter.
   void (*drawn)(Law, const View& out, const View& a, const View& b, RandomState&);
 };
 extern const RandomKernels cpu_random;

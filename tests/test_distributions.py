@@ -186,20 +186,6 @@ def test_gradients_of_rsample_and_log_prob(reference, name):
         assert ours.tolist() == pytest.approx(theirs.tolist(), rel=2e-2, abs=1e-6)
 
 
-@pytest.mark.parametrize("shape", [0.05, 0.7, 1.0, 3.0, 45.0, 2000.0])
-def test_a_gamma_number_rises_with_its_shape_as_its_law_says(shape):
-    rushlight.manual_seed(1)
-    p = rushlight.full((1000,), shape, dtype=rushlight.float64, requires_grad=True)
-    drawn = rushlight._C._standard_gamma(p)
-    drawn.sum().backward()
-    step, x = shape * 1e-4, drawn.detach()
-    share = rushlight.special.gammainc
-    by_shape = (share(p.detach() + step, x) - share(p.detach() - step, x)) / (2 * step)
-    density = ((shape - 1) * x.log() - x - rushlight.lgamma(p.detach())).exp()
-    good = density > 1e-6
-    assert rushlight.allclose(p.grad[good], (-by_shape / density)[good], rtol=2e-3, atol=1e-6)
-
-
 def test_mode_of_kumaraswamy():
     made = rushlight.distributions.Kumaraswamy(2.0, 3.0)
     near = made.log_prob(made.mode + rushlight.tensor([-0.01, 0.0, 0.01]))
@@ -215,55 +201,6 @@ def test_means_of_dirichlet_gradients():
     (ours,) = rushlight.autograd.grad(drawn, p)
     (exact,) = rushlight.autograd.grad((made.mean * weights).sum(), p)
     assert ours.tolist() == pytest.approx(exact.tolist(), abs=0.01)
-
-
-LAWS = [
-    ("_standard_gamma", [0.05, 0.5, 1.0, 3.0, 1e3, 1e6]),
-    ("poisson", [0.0, 0.5, 9.9, 10.0, 1e3, 1e6]),
-]
-
-
-@pytest.mark.parametrize("name, values", LAWS)
-def test_the_stream_is_torchs(reference, name, values):
-    for value in values:
-        drawn = []
-        for torch, home in ((rushlight, rushlight._C), (reference, reference)):
-            torch.manual_seed(1)
-            drawn.append(getattr(home, name)(torch.full((6, 30), value, dtype=torch.float64)))
-        assert flat(drawn[0]).tolist() == pytest.approx(flat(drawn[1]).tolist(), rel=1e-6)
-
-
-@pytest.mark.parametrize("count, p", [(5, 0.3), (5, 0.9), (100, 0.5), (1000, 0.7), (1e5, 1e-5)])
-def test_the_stream_of_binomial_is_torchs(reference, count, p):
-    drawn = []
-    for torch in (rushlight, reference):
-        torch.manual_seed(1)
-        like = {"dtype": torch.float64}
-        drawn.append(torch.binomial(torch.full((100,), count, **like), torch.tensor([p], **like)))
-    assert drawn[0].tolist() == drawn[1].tolist()
-
-
-@pytest.mark.parametrize("value", [float("inf"), float("nan"), -1.0, 0.0, 1e308, 5e-324, 1e16])
-def test_wild_parameters_are_answered(value):
-    x = rushlight.tensor([value], dtype=rushlight.float64, requires_grad=True)
-    rushlight._C._standard_gamma(x).sum().backward()
-    for p in (float("inf"), float("nan"), -1.0, 0.0, 1e-300, 0.5, 1.0, 2.0):
-        rushlight.binomial(x, rushlight.full_like(x, p))
-    if value >= 0:
-        rushlight.poisson(x)
-    else:
-        with pytest.raises(RuntimeError, match="invalid Poisson rate, expected rate to be non-neg"):
-            rushlight.poisson(x)
-
-
-def test_laws_on_virtual_gpus_and_other_dtypes(virtual_gpus):
-    x = rushlight.full((3, 2), 2.0, device="cuda:1")
-    assert str(rushlight._C._standard_gamma(x).device) == "cuda:1"
-    assert rushlight.poisson(x.half()).dtype == rushlight.float16
-    with pytest.raises(NotImplementedError, match="not implemented for 'Long'"):
-        rushlight.poisson(rushlight.tensor([1]))
-    with pytest.raises(ValueError, match="binomial only supports floating-point dtypes for count"):
-        rushlight.binomial(rushlight.tensor([1]), x.cpu())
 
 
 TRANSFORMS = [

@@ -20,22 +20,15 @@ Tensor laid_out(const Tensor& t, const Tensor& out) {
   return made;
 }
 
-// A device without these kernels leaves the work to the host, whose generator draws.
 Tensor draw(Law law, const Tensor& out, const Tensor& first, const Tensor& second,
             const GeneratorRef& given) {
   if (out.numel() == 0 || out.device().is_meta()) return out;
-  const Backend& b = backend(out.device());
-  if (!b.random->drawn) {
-    const Device cpu{};
-    copy_(out, draw(law, to(out, cpu), to(first, cpu), to(second, cpu), {}));
-    return out;
-  }
   const Tensor one = laid_out(first, out), two = laid_out(second, out);
   Generator& g = generator_for(out.device(), given);
   const View into = view_of(out), a = view_of(one), other = view_of(two);
   const Unlocked unlocked(double(out.numel()) * 60, {&out, &one, &two});
   const GeneratorLock lock(g);
-  b.random->drawn(law, into, a, other, g.state);
+  backend(out.device()).random->drawn(law, into, a, other, g.state);
   return out;
 }
 

@@ -2,6 +2,7 @@
 // counter (i, n) under the seed as key. So numbers depend on the seed and on the order of fills,
 // never on the grid or on the GPU. The count of fills stands in the state's first words, where the
 // generator's state is saved and restored with them.
+#include "../math/laws.h"
 #include "elements.h"
 #include "families.h"
 #include "launch.h"
@@ -272,10 +273,46 @@ Index multinomial(const View& out, const View& p, RandomState& s) {
   });
 }
 
+// As many numbers as an element's tries take: those of its further words, whose numbers stand above
+// the element's.
+struct Tries {
+  Fill fill;
+  Index item, tried = 0;
+  double left = 0;
+  bool has_left = false;
+  __device__ Words next() { return words_of(fill, item | tried++ << 48); }
+  __device__ double unit() {
+    if (has_left) {
+      has_left = false;
+      return left;
+    }
+    const Words words = next();
+    left = words.unit(1);
+    has_left = true;
+    return words.unit(0);
+  }
+  __device__ double normal() { return normal_of(next()); }
+};
+template <Law law>
+__global__ void draw_items(Index n, Fill fill, void* out, const void* a, const void* b,
+                           DType dtype) {
+  for (Index i = first_item(); i < n; i += stride()) {
+    Tries tries{fill, i};
+    store_as(out, i, dtype,
+             random::draw<law>(load_as<double>(a, i, dtype), load_as<double>(b, i, dtype), tries));
+  }
+}
+void drawn(Law which, const View& out, const View& a, const View& b, RandomState& s) {
+  random::dispatch_law(which, [&](auto law) {
+    launch_items("draw", draw_items<law()>, out.numel, out.numel, next_fill(s), out.data,
+                 static_cast<const void*>(a.data), static_cast<const void*>(b.data), out.dtype);
+  });
+}
+
 }  // namespace
 
 const RandomKernels random_kernels = {
     uniform, normal,      integers,  natural,    permutation, bernoulli,   bernoulli_each,
-    dropout, exponential, geometric, log_normal, cauchy,      multinomial, nullptr};
+    dropout, exponential, geometric, log_normal, cauchy,      multinomial, drawn};
 
 }  // namespace rushlight::gpu

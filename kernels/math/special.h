@@ -74,18 +74,18 @@ HOST_DEVICE inline double polygamma_positive(int n, double x) {
   }
   return n % 2 ? sum : -sum;
 }
-HOST_DEVICE inline double digamma_of(double x) {
-  if (x == 0) return std::copysign(kInfinity<double>, -x);
+HOST_DEVICE inline double digamma_positive(double x) {
   double sum = 0;
-  if (x < 0) {
-    if (x == std::floor(x)) return kNaN<double>;
-    sum = -kPi<double> / std::tan(kPi<double> * (x - std::floor(x)));
-    x = 1 - x;
-  }
   for (; x < 10; x += 1) sum -= 1 / x;
   const double z = 1 / (x * x);
   return sum + std::log(x) - 0.5 / x -
          z * (1. / 12 - z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132)))));
+}
+HOST_DEVICE inline double digamma_of(double x) {
+  if (x == 0) return std::copysign(kInfinity<double>, -x);
+  if (!(x < 0)) return digamma_positive(x);
+  if (x == std::floor(x)) return kNaN<double>;
+  return digamma_positive(1 - x) - kPi<double> / std::tan(kPi<double> * (x - std::floor(x)));
 }
 template <Real T>
 HOST_DEVICE inline T digamma(T x) {

@@ -3,18 +3,18 @@
 #pragma once
 #include <cmath>
 
-#include "../math/special.h"
+#include "special.h"
 
 namespace rushlight::random {
 
 // x: the draw; a: the shape. With P(a, x) the share of draws below x and p its density, the slope
 // is -(dP/da) / p: by the power series of P where that converges at once, and otherwise by the
 // integral of (ln t - digamma(a)) p(t) / p(x) over the tail on the other side of the mean.
-inline double gamma_slope(double a, double x) {
+HOST_DEVICE inline double gamma_slope(double a, double x) {
   if (!(a > 0 && x >= 0 && a < kInfinity<double> && x < kInfinity<double>)) return kNaN<double>;
   if (x == 0) return 0;
   if (a < 40 && x <= a + 1) {
-    double term = x / a, psi = digamma_of(a + 1), sum = 0;
+    double term = x / a, psi = digamma_positive(a + 1), sum = 0;
     const double log_x = std::log(x);
     for (int n = 1; n < 400; ++n) {
       const double part = term * (psi - log_x);
@@ -25,15 +25,15 @@ inline double gamma_slope(double a, double x) {
     }
     return sum;
   }
-  const double side = x > a ? 1 : -1, psi = digamma_of(a);
+  const double side = x > a ? 1 : -1, psi = digamma_positive(a);
   const auto exponent = [&](double s) { return (a - 1) * std::log1p(side * s / x) - side * s; };
   double width = side > 0 ? 1 : x / a;  // of what counts
   while (exponent(width) > -40 && (side > 0 || width < x)) width *= 1.5;
   if (side < 0 && !(width < x)) width = x;
-  constexpr double kNodes[] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267,
-                               0.9602898564975363};
-  constexpr double kWeights[] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745,
-                                 0.1012285362903763};
+  static constexpr double kNodes[] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267,
+                                      0.9602898564975363};
+  static constexpr double kWeights[] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745,
+                                        0.1012285362903763};
   constexpr int kPieces = 12;  // Gauss and Legendre's eight points in each
   double sum = 0;
   for (int i = 0; i < kPieces; ++i) {
