@@ -6,12 +6,20 @@
 
 namespace rushlight {
 
+// What a device may have or not: solving is lu_solve and solve_triangular, factoring all the others
+// but permutation, which every device has.
+enum class Linalg { factoring, solving };
+
 struct LinalgKernels {
-  const char* (*absence)();  // why there is nothing here to call; null where there is
+  const char* (*absence)(Linalg);  // why there is nothing here to call; null where there is
   // a := L and U packed; pivots int32 (batch, min(m, n)): row i was exchanged with pivots[i] - 1.
   void (*lu)(const View& a, const View& pivots, const View& info);
-  // b := solution of a x = b, or of its transpose, from the factors of lu().
-  void (*lu_solve)(const View& lu, const View& pivots, const View& b, bool transposed);
+  // b := solution of a x = b, or of its transpose, from the factors of lu(). Answers the place of a
+  // pivot that names no row, or -1 (a GPU leaves a note); so does permutation().
+  std::int64_t (*lu_solve)(const View& lu, const View& pivots, const View& b, bool transposed);
+  // order int64 (batch, n): where row i comes from when rows are exchanged as pivots (batch, k <=
+  // n) say; inverse: where it goes.
+  std::int64_t (*permutation)(const View& pivots, const View& order, bool inverse);
   // a := its factor in the triangle that `upper` names; the other triangle is left as it was.
   void (*cholesky)(const View& a, bool upper, const View& info);
   // b := solution of a x = b for triangular a.

@@ -14,7 +14,7 @@ struct MatmulKernels {
   // All of rank 3 and one dtype: floating (16-bit ones are summed in float) or integral without
   // bool (sums wrap).
   void (*matmul)(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta);
-  const LinalgKernels* linalg;  // factorisations; null where the host serves
+  const LinalgKernels* linalg;  // factorisations
   // A product of matrices (a batch of one) and more in one kernel; floating. False where there is
   // none for such operands: then nothing is to be used. Null: none at all.
   // out = f(left right + bias[n] in each column n), f the activation. `kept`, unless null, gets

@@ -35,7 +35,8 @@ Tensor plus(const Tensor& a, const Tensor& b) { return !a ? b : !b ? a : add(a, 
                     info, ").");
 }
 void check_convergence(Name name, const Tensor& info) {
-  const View v = view_of(info);
+  const Tensor host = on_host(info);  // the one wait of a decomposition on a GPU
+  const View v = view_of(host);
   for (std::int64_t i = 0; i < v.numel; ++i)
     if (const int code = v.as<int>()[i]) fail_convergence(name, code);
 }

@@ -48,12 +48,12 @@ View batch_of_rows(const Tensor& t) { return batched(t, 1); }
 View batch_of_numbers(const Tensor& t) { return batched(t, 0); }
 
 bool is_left_to_host(const Tensor& a) {
-  return a.device().is_cuda() && !backend(a.device()).matmul->linalg;
+  return a.device().is_cuda() && backend(a.device()).matmul->linalg->absence(Linalg::factoring);
 }
 
-const LinalgKernels& linalg_kernels(Name name, const Tensor& a) {
+const LinalgKernels& linalg_kernels(Name name, const Tensor& a, Linalg wanted) {
   const LinalgKernels& kernels = *backend(a.device()).matmul->linalg;
-  if (const char* why = kernels.absence())
+  if (const char* why = kernels.absence(wanted))
     fail<RuntimeError>("Calling ", name, " on a CPU tensor requires compiling with LAPACK.\n", why,
                        ": install rushlight from its wheel, which holds it");
   return kernels;

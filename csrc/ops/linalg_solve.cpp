@@ -1,4 +1,5 @@
 // Solving with LU and triangular factors, and the Householder product.
+#include "kernels/matmul.h"
 #include "ops/arrange.h"
 #include "ops/linalg_columns.h"
 
@@ -47,23 +48,22 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
                        "dimension of the matrix\n", describe("LU", lu), "; ",
                        describe("pivots", pivots));
   const GradMode off(false);
-  if (is_left_to_host(lu))
-    return back(linalg_lu_solve(on_host(lu), on_host(pivots), on_host(b), transpose), lu.device());
   const auto [factors, right] = broadcast_batches(lu, b);
   Tensor out = columns_of(right);
   if (!runs(factors, right)) return out;
-  const LinalgKernels& kernels = linalg_kernels("linalg.lu_solve", lu);
+  const LinalgKernels& kernels = linalg_kernels("linalg.lu_solve", lu, Linalg::solving);
   const Tensor rows =
       contiguous(expand(pivots, factors.sizes().first(std::size_t(factors.dim() - 1))));
-  const View p = batch_of_rows(rows);
-  for (std::int64_t i = 0; i < p.sizes[0] * p.sizes[1]; ++i)
-    if (const int at = p.as<int>()[i]; at < 1 || at > p.sizes[1])
-      fail<RuntimeError>("Pivots given to lu_solve must all be greater or equal to 1 and at most ",
-                         p.sizes[1], ", but one is ", at);
   const Tensor dense = columns_of(factors);
-  const View a = batch_of_matrices(dense), x = batch_of_matrices(out);
-  const Unlocked unlocked(linalg_work(dense), {&dense, &rows, &out});
-  kernels.lu_solve(a, p, x, transpose);
+  const View a = batch_of_matrices(dense), p = batch_of_rows(rows), x = batch_of_matrices(out);
+  std::int64_t bad;
+  {
+    const Unlocked unlocked(linalg_work(dense), {&dense, &rows, &out});
+    bad = kernels.lu_solve(a, p, x, transpose);
+  }
+  if (bad >= 0)
+    fail<RuntimeError>("Pivots given to lu_solve must all be greater or equal to 1 and at most ",
+                       p.sizes[1], ", but one is ", p.as<int>()[bad]);
   return out;
 }
 
@@ -95,40 +95,26 @@ Tensor linalg_permutation(const Tensor& pivots, std::int64_t n, bool inverse) {
   const Tensor rows = contiguous(pivots);
   if (rows.dtype() != DType::int32 || rows.dim() == 0 || n < rows.size(-1))
     fail<RuntimeError>("pivots must be int32, one for each row\n", describe("pivots", pivots));
-  if (is_left_to_host(rows))
-    return back(linalg_permutation(on_host(rows), n, inverse), rows.device());
   Shape shape = rows.shape();
   shape[shape.rank - 1] = n;
   const Tensor out = empty(shape, DType::int64, rows.device());
-  const View p = view_of(rows), o = view_of(out);
-  const std::int64_t k = rows.size(-1), batches = n ? o.numel / n : 0;
-  std::vector<std::int64_t> order(std::size_t(n), 0);
-  for (std::int64_t b = 0; b < batches; ++b) {
-    for (std::int64_t i = 0; i < n; ++i) order[std::size_t(i)] = i;
-    for (std::int64_t i = 0; i < k; ++i) {
-      const int at = p.as<int>()[b * k + i];
-      if (at < 1 || at > n) fail<RuntimeError>("pivots must lie in [1, ", n, "], but one is ", at);
-      std::swap(order[std::size_t(i)], order[std::size_t(at - 1)]);
-    }
-    for (std::int64_t i = 0; i < n; ++i) {
-      const std::int64_t from = order[std::size_t(i)];
-      o.as<std::int64_t>()[b * n + (inverse ? from : i)] = inverse ? i : from;
-    }
-  }
+  if (!out.numel() || out.device().is_meta()) return out;
+  const View p = batch_of_rows(rows), o = batch_of_rows(out);
+  const auto bad = backend(rows.device()).matmul->linalg->permutation(p, o, inverse);
+  if (bad >= 0)
+    fail<RuntimeError>("pivots must lie in [1, ", n, "], but one is ", p.as<int>()[bad]);
   return out;
 }
 
 Tensor linalg_solve_triangular(Name name, const Tensor& a, const Tensor& b, bool upper, bool unit) {
   check_solve(name, a, b);
-  if (is_left_to_host(a))
-    return back(linalg_solve_triangular(name, on_host(a), on_host(b), upper, unit), a.device());
   Tensor x;
   {
     const GradMode off(false);
     const auto [left, right] = broadcast_batches(a, b);
     x = columns_of(right);
     if (runs(left, right)) {
-      const LinalgKernels& kernels = linalg_kernels(name, a);
+      const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::solving);
       const Tensor dense = columns_of(left);
       const View m = batch_of_matrices(dense), to = batch_of_matrices(x);
       const Unlocked unlocked(linalg_work(dense), {&dense, &x});
@@ -169,13 +155,16 @@ Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau) {
   if (is_left_to_host(a))
     return back(linalg_householder(name, on_host(a), on_host(tau)), a.device());
   Tensor out = columns_of(a);
-  if (out.numel() && !out.device().is_meta()) {
-    const LinalgKernels& kernels = linalg_kernels(name, a);
-    const Tensor dense = contiguous(tau);
-    const View m = batch_of_matrices(out), t = batch_of_rows(dense);
-    const Unlocked unlocked(linalg_work(a), {&out, &dense});
-    kernels.householder(m, t);
+  if (!out.numel() || out.device().is_meta()) return out;
+  if (!tau.numel()) {  // no reflection: the identity
+    copy_bits(out, eye(a.size(-2), a.size(-1), {a.dtype(), a.device()}));
+    return out;
   }
+  const LinalgKernels& kernels = linalg_kernels(name, a);
+  const Tensor dense = contiguous(tau);
+  const View m = batch_of_matrices(out), t = batch_of_rows(dense);
+  const Unlocked unlocked(linalg_work(a), {&out, &dense});
+  kernels.householder(m, t);
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include "../linalg.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "lapack.h"
@@ -35,7 +36,7 @@ void each(const View& a, F&& f) {
       f(float(), i);
 }
 
-const char* absence() {
+const char* absence(Linalg) {
   return lapack<float>().complete && lapack<double>().complete
              ? nullptr
              : "the OpenBLAS library beside the core is missing";
@@ -49,7 +50,15 @@ void lu(const View& a, const View& pivots, const View& info) {
   });
 }
 
-void lu_solve(const View& a, const View& pivots, const View& b, bool transposed) {
+// Where the first lies that names none of n rows; -1 where all do.
+std::int64_t bad_pivot(const View& pivots, std::int64_t n) {
+  for (std::int64_t i = 0; i < pivots.numel; ++i)
+    if (const int at = pivots.as<int>()[i]; at < 1 || at > n) return i;
+  return -1;
+}
+
+std::int64_t lu_solve(const View& a, const View& pivots, const View& b, bool transposed) {
+  if (const auto bad = bad_pivot(pivots, a.sizes[1]); bad >= 0) return bad;
   each(a, [&]<class T>(T, std::int64_t i) {
     const Matrix<T> m = matrix<T>(a, i), x = matrix<T>(b, i);
     const int lead = m.leading();
@@ -57,6 +66,23 @@ void lu_solve(const View& a, const View& pivots, const View& b, bool transposed)
     lapack<T>().getrs(transposed ? "T" : "N", &m.rows, &x.columns, m.data, &lead,
                       row<int>(pivots, i), x.data, &lead, &info, 1);
   });
+  return -1;
+}
+
+std::int64_t permutation(const View& pivots, const View& order, bool inverse) {
+  const std::int64_t n = order.sizes[1], k = pivots.sizes[1];
+  if (const auto bad = bad_pivot(pivots, n); bad >= 0) return bad;
+  std::vector<std::int64_t> from(std::size_t(n), 0);
+  for (std::int64_t b = 0; b < order.sizes[0]; ++b) {
+    std::iota(from.begin(), from.end(), 0);
+    for (std::int64_t i = 0; i < k; ++i)
+      std::swap(from[std::size_t(i)], from[std::size_t(row<int>(pivots, b)[i] - 1)]);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t at = from[std::size_t(i)];
+      row<std::int64_t>(order, b)[inverse ? at : i] = inverse ? i : at;
+    }
+  }
+  return -1;
 }
 
 void cholesky(const View& a, bool upper, const View& info) {
@@ -152,7 +178,7 @@ void svd(const View& a, const View& u, const View& s, const View& vt, const View
 }  // namespace
 
 const LinalgKernels cpu_linalg = {
-    absence, lu, lu_solve, cholesky, solve_triangular, qr, householder, eigh, svd,
+    absence, lu, lu_solve, permutation, cholesky, solve_triangular, qr, householder, eigh, svd,
 };
 
 }  // namespace rushlight

@@ -109,7 +109,7 @@ bool multiply_by_library(const View& left, const View& right, const View& out, d
   if (!to) return false;
   if (to->turned)  // its transposed product has the lines where they are wanted
     return more.besides == Besides::nothing &&
-           multiply_by_library(turned(right), turned(left), turned(out), alpha, beta);
+           multiply_by_library(turned(right), turned(left), turned(out), alpha, beta, more);
   const View *vector = more.vector, *kept = more.kept;
   if (vector && vector->numel > 1 && vector->strides[0] != 1) return false;
   PerDevice& here = per_device<PerDevice>(current().device);
@@ -130,7 +130,7 @@ bool multiply_by_library(const View& left, const View& right, const View& out, d
       .left_turned = l.operand.turned,
       .right_turned = r.operand.turned,
       .dtype = Index(out.dtype),
-      .tf32 = out.dtype == DType::float32 && switches().tf32_products,
+      .tf32 = out.dtype == DType::float32 && switches().tf32_products && !more.exact,
       .epilogue = Index(epilogue_of(more)),
       // bits, where it is bytes
       .kept_step = kept ? kept->strides[0] * (kept->dtype == DType::uint8 ? 8 : 1) : 0,

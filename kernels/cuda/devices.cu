@@ -110,9 +110,12 @@ void raise_note(int index, Note& note) {
   const Note seen = note;
   note = {};
   constexpr const char* formats[] = {
-      "", "index %lld is out of bounds for dimension with size %lld",
-      "Target %lld is out of bounds.", "index out of range in self",
-      "Found an invalid max index: %lld (output volumes are of size %lld)"};
+      "",
+      "index %lld is out of bounds for dimension with size %lld",
+      "Target %lld is out of bounds.",
+      "index out of range in self",
+      "Found an invalid max index: %lld (output volumes are of size %lld)",
+      "pivot %lld: pivots must all be greater or equal to 1 and at most %lld"};
   char words[400];
   const int n =
       std::snprintf(words, sizeof words, formats[seen.op], static_cast<long long>(seen.value),
@@ -123,7 +126,8 @@ void raise_note(int index, Note& note) {
       "what it has computed is not to be used\nwith RUSHLIGHT_LAUNCH_BLOCKING=1 the error "
       "is raised by the call that caused it",
       index, static_cast<long long>(seen.value), static_cast<long long>(seen.size));
-  throw DeviceError(DeviceError::Kind::index, words);
+  throw DeviceError(
+      seen.op == int(Noted::pivot) ? DeviceError::Kind::fault : DeviceError::Kind::index, words);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "../cross_entropy.h"
 #include "../embedding.h"
 #include "../index.h"
+#include "../linalg.h"
 #include "../matmul.h"
 #include "../norm.h"
 #include "../optim.h"
@@ -23,6 +24,7 @@ namespace rushlight::gpu {
 extern const CopyKernels copy_kernels;
 extern const PointwiseKernels pointwise_kernels;
 extern const MatmulKernels matmul_kernels;
+extern const LinalgKernels linalg_kernels;  // matmul_kernels points to it
 extern const ConvKernels conv_kernels;
 extern const PoolKernels pool_kernels;
 extern const NormKernels norm_kernels;

@@ -13,7 +13,7 @@ struct Note {
   int op;          // place in a table of words
   Index value, size;
 };
-enum class Noted : int { none, index, target, embedding, pool };
+enum class Noted : int { none, index, target, embedding, pool, pivot };
 
 struct Current {
   int device = -1;

@@ -8,6 +8,7 @@
 #include "../device_error.h"
 #include "cublaslt.h"
 #include "cudnn.h"
+#include "cusolver.h"
 #include "libraries.h"
 #include "nccl.h"
 
@@ -17,10 +18,10 @@ namespace {
 const ProviderHost* host = nullptr;
 
 // All that there are, and what was found of each.
-constexpr int kKinds = 3;
+constexpr int kKinds = 4;
 const LibraryKind* kind_at(int i) {
   const LibraryKind* const all[kKinds] = {&cublaslt::Functions::kind(), &cudnn::Functions::kind(),
-                                          &nccl::Functions::kind()};
+                                          &cusolver::Functions::kind(), &nccl::Functions::kind()};
   return all[i];
 }
 std::atomic<const Library*> found_libraries[kKinds];

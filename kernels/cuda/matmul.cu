@@ -74,7 +74,8 @@ __global__ void multiply_tiles(Matrices m, Reader<C> left, Reader<C> right, Read
   }
 }
 
-void matmul(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta) {
+void multiply(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta,
+              const More& more) {
   if (out.numel == 0) return;
   Matrices m = {out.sizes[0], out.sizes[1], out.sizes[2], left.sizes[2], {}, {}, {}};
   for (int d = 0; d < 3; ++d) {
@@ -83,7 +84,7 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
     m.out[d] = out.strides[d];
   }
   if (is_floating(out.dtype) && left.sizes[2] > 0 && alpha.as_double() != 0 &&
-      multiply_by_library(left, right, out, alpha.as_double(), beta.as_double()))
+      multiply_by_library(left, right, out, alpha.as_double(), beta.as_double(), more))
     return;
   if (alpha.as_double() == 0) m.depth = 0;  // a NaN of an operand then has no say, as in BLAS
   const auto tiles = [](Index n) { return (n + kTile - 1) / kTile; };
@@ -107,6 +108,10 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
   });
 }
 
+void matmul(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta) {
+  multiply(left, right, out, alpha, beta, {});
+}
+
 bool matmul_bias(const View& left, const View& right, const View& bias, Activation activation,
                  const View* kept, const View& out) {
   return multiply_by_library(left, right, out, 1, 0, {Besides::bias, &bias, activation, kept});
@@ -121,6 +126,12 @@ bool matmul_sums(const View& left, const View& right, const View& sums, const Vi
 
 }  // namespace
 
-const MatmulKernels matmul_kernels = {matmul, nullptr, matmul_bias, matmul_slope, matmul_sums};
+void multiply_exactly(const View& left, const View& right, const View& out, double alpha,
+                      double beta) {
+  multiply(left, right, out, alpha, beta, {.exact = true});
+}
+
+const MatmulKernels matmul_kernels = {matmul, &linalg_kernels, matmul_bias, matmul_slope,
+                                      matmul_sums};
 
 }  // namespace rushlight::gpu

@@ -123,6 +123,8 @@ def test_preferred_libraries():
     if not REAL:
         assert str(prefer("cublaslt")) == "_BlasBackend.Cublaslt"
         prefer(before)
+        assert str(torch.backends.cuda.preferred_linalg_library("cusolver")).endswith("Cusolver")
+        torch.backends.cuda.preferred_linalg_library("default")
 
 
 @pytest.mark.skipif(not EMULATED, reason="needs the emulated provider")
@@ -131,6 +133,11 @@ def test_preferred_libraries():
     [
         ("torch.cuda.nccl.version()", "NCCL", "libnccl.so.2"),
         ("torch.backends.cuda.preferred_blas_library('cublaslt')", "cuBLASLt", "libcublasLt.so.13"),
+        (
+            "torch.backends.cuda.preferred_linalg_library('cusolver')",
+            "cuSOLVER",
+            "libcusolver.so.12",
+        ),
     ],
 )
 def test_a_library_that_is_needed_and_absent(call, library, file, tmp_path):

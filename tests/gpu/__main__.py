@@ -16,11 +16,12 @@ from tests.gpu import asks_for_more
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OPS = ["pointwise", "reduce", "scan", "sort", "loss", "norm", "pool", "conv", "matmul",
-       "positions"]  # fmt: skip
+       "positions", "linalg"]  # fmt: skip
 KERNEL_TESTS = [f"tests/ops/test_{name}.py" for name in OPS]
 PROGRAMS = sorted((ROOT / "tests/documents/programs").glob("???.py"))
 DEVICE_TESTS = [f"tests/devices/test_{name}.py" for name in
-                ("provider", "libraries", "linear_chain", "cudnn", "nccl", "comm")]  # fmt: skip
+                ("provider", "libraries", "linear_chain", "cudnn", "cusolver", "nccl",
+                 "comm")]  # fmt: skip
 SECONDS = 530  # for everything: what is left is no step's
 
 
@@ -55,9 +56,9 @@ def steps(work, python):
     yield "what is there", [python, "-m", "rushlight", "info"], on_gpu, 60
     blocking = {**on_gpu, "RUSHLIGHT_LAUNCH_BLOCKING": "1"}
     yield "kernels", [*pytest, *KERNEL_TESTS, "tests/optim"], blocking, 150
-    alone = {"RUSHLIGHT_CUBLASLT_LIBRARY": "none", "RUSHLIGHT_CUDNN_LIBRARY": "none"}
-    ours = [*pytest, "tests/ops/test_matmul.py", "tests/ops/test_conv.py"]
-    yield "without cuBLASLt and cuDNN", ours, {**blocking, **alone}, 60
+    alone = {f"RUSHLIGHT_{name}_LIBRARY": "none" for name in ("CUBLASLT", "CUDNN", "CUSOLVER")}
+    ours = [*pytest, *(f"tests/ops/test_{name}.py" for name in ("matmul", "conv", "linalg"))]
+    yield "without cuBLASLt, cuDNN, cuSOLVER", ours, {**blocking, **alone}, 60
     yield "devices, with 50 bad indices", [*pytest, *DEVICE_TESTS], on_gpu, 60
     samples = [python, "-m", "tests.oracle", "--device", "cuda", "--limit", "3", "--failed"]
     yield "torch's samples of operations", samples, blocking, 120

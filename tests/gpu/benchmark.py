@@ -63,6 +63,18 @@ def calls(library):
     yield "Linear, ReLU, Linear, both ways", 0.85, lambda: pair(batch).sum().backward()
     image, weight = on_gpu(64, 32, 32, 32), on_gpu(32, 32, 5, 5)
     yield "conv2d 32 to 32, 5 x 5", 1.0, lambda: functional.conv2d(image, weight, padding=2)
+    linalg, square = library.linalg, on_gpu(1024, 1024)
+    symmetric, many = square @ square.T + 1024 * library.eye(1024).to("cuda"), on_gpu(1000, 16, 16)
+    yield "solve, 1024 x 1024", 1.03, lambda: linalg.solve(square, square)
+    yield (
+        "solve_triangular, 1024 x 1024",
+        1.03,
+        lambda: linalg.solve_triangular(symmetric, square, upper=True),
+    )
+    yield "cholesky, 1024 x 1024", 1.03, lambda: linalg.cholesky(symmetric)
+    yield "eigh, 1024 x 1024", 1.03, lambda: linalg.eigh(symmetric)
+    yield "svd, 256 x 256", 1.03, lambda: linalg.svd(square[:256, :256])
+    yield "svd of 1000, 16 x 16", 1.03, lambda: linalg.svd(many)
     parameters = [on_gpu(256, 256, requires_grad=True) for _ in range(100)]
     for p in parameters:
         p.grad = p.detach().clone()

@@ -79,6 +79,37 @@ def test_factors_multiply_back(shape):
         assert linalg.matrix_rank(a).flatten()[0] == min(a.shape[-2:])
 
 
+@pytest.mark.parametrize("n", [31, 32, 33, 70, 130])
+def test_systems_of_more_than_one_tile(n):
+    a, b = positive(2, n, n), matrices(2, n, 19, seed=1)
+    for upper in (False, True):
+        for unit in (False, True):
+            one = torch.eye(n, dtype=a.dtype)
+            whole = (a / n).triu() if upper else (a / n).tril()
+            whole = whole - whole * one + one if unit else whole
+            x = linalg.solve_triangular(a / n, b, upper=upper, unitriangular=unit)
+            assert close(whole @ x, b, 1e-8)
+            turned = linalg.solve_triangular(a.mT / n, b, upper=not upper, unitriangular=unit)
+            assert close(whole.mT @ turned, b, 1e-8)
+    x = linalg.solve_triangular(a.float(), b.float(), upper=True)
+    assert close(a.float().triu() @ x, b.float(), 1e-4)
+    m = matrices(2, n, n, seed=2)
+    packed, pivots = linalg.lu_factor(m)
+    for adjoint in (False, True):
+        x = linalg.lu_solve(packed, pivots, b, adjoint=adjoint)
+        assert close((m.mT if adjoint else m) @ x, b, 1e-6)
+    p, low, up = torch.lu_unpack(packed, pivots)
+    assert close(p @ low @ up, m, 1e-8)
+
+
+def test_exchanges_of_very_many_rows():
+    n = 13000  # more than a GPU's block keeps beside it
+    pivots = torch.arange(2, n + 2, dtype=torch.int32)
+    pivots[-1] = n
+    order = torch._C._linalg_permutation(pivots, n)  # the first row goes to the end
+    assert order[0] == n - 1 and order[1:].equal(torch.arange(n - 1))
+
+
 def test_layouts_do_not_matter():
     a = positive(3, 3)
     for same in (a.t().contiguous().t(), a.expand(2, 3, 3)[1], torch.stack([a, a], 2)[..., 0]):
@@ -152,9 +183,11 @@ def test_what_is_refused():
         (RuntimeError, lambda: linalg.qr(torch.ones(2, 2, dtype=torch.int64)), "Got Long"),
         (RuntimeError, lambda: linalg.svd(torch.ones(2, 2).half()), "Low precision dtypes"),
         (RuntimeError, lambda: linalg.solve(torch.eye(2), torch.ones(3, 1)), "Incompatible"),
-        (RuntimeError, lambda: linalg.lu_solve(torch.eye(2), torch.tensor([7, 1]).int(), x),
+        # A GPU says it when it is waited for.
+        (RuntimeError, lambda: linalg.lu_solve(torch.eye(2), torch.tensor([7, 1]).int(), x).cpu(),
          "must all be greater or equal to 1"),
-        (RuntimeError, lambda: torch.lu_unpack(torch.eye(2), torch.tensor([0, 9]).int()), "pivots"),
+        (RuntimeError, lambda: torch.lu_unpack(torch.eye(2), torch.tensor([0, 9]).int())[0].cpu(),
+         "pivots"),
         (RuntimeError, lambda: linalg.qr(x, "full"), "unrecognized mode"),
         (TypeError, lambda: linalg.inv([[1.0]]), "must be Tensor, not list"),
     ]  # fmt: skip

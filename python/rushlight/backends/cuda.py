@@ -64,7 +64,7 @@ class _BlasBackend(enum.Enum):
 
 
 class _LinalgBackend(enum.Enum):
-    """Kept for programs that set it: factorisations run on the host."""
+    """What factors matrices on a GPU: cuSOLVER where it is found, else the host."""
 
     Default = 0
     Cusolver = 1
@@ -72,6 +72,11 @@ class _LinalgBackend(enum.Enum):
 
 
 _preferred: dict = {_BlasBackend: _BlasBackend.Cublas, _LinalgBackend: _LinalgBackend.Default}
+
+_NEEDS = {
+    _BlasBackend.Cublaslt: ("cuBLASLt", "preferred_blas_library('cublaslt')"),
+    _LinalgBackend.Cusolver: ("cuSOLVER", "preferred_linalg_library('cusolver')"),
+}
 
 
 def _prefer(kind, names, backend):
@@ -81,15 +86,16 @@ def _prefer(kind, names, backend):
         if not isinstance(backend, (str, kind)):
             raise RuntimeError(f"Unknown input value type {type(backend).__name__}: give a name")
         chosen = names[backend] if isinstance(backend, str) else backend
-        if chosen is _BlasBackend.Cublaslt:
+        if chosen in _NEEDS:
             from .. import _cuda_libraries, cuda
 
+            title, asker = _NEEDS[chosen]
             if not cuda.is_available():
                 raise RuntimeError(
-                    "Cannot set preferred backend to cuBLASLt without a GPU: real ones need its "
+                    f"Cannot set preferred backend to {title} without a GPU: real ones need its "
                     "library, virtual ones (RUSHLIGHT_VIRTUAL_GPUS) take any choice"
                 )
-            _cuda_libraries.required("cuBLASLt", "preferred_blas_library('cublaslt')")
+            _cuda_libraries.required(title, asker)
         if chosen is _BlasBackend.Ck:
             raise RuntimeError("Cannot set preferred backend to CK: it serves AMD's GPUs")
         _preferred[kind] = chosen
@@ -116,10 +122,14 @@ def preferred_blas_library(backend=None) -> _BlasBackend:
 
 
 def preferred_linalg_library(backend=None) -> _LinalgBackend:
-    """Which library factorisations go to, and sets it. Here they run on the host, whatever it says.
+    """Which library factorisations go to; sets it where one is given. cuSOLVER is taken wherever it
+    is found, whatever is said here, and else the host.
 
     Args:
         backend: "default", "cusolver" or "magma"
+
+    Raises:
+        RuntimeError: if "cusolver" is asked for and is not there, as for cuBLASLt.
     """
     of = _LinalgBackend
     return _prefer(of, {"default": of.Default, "cusolver": of.Cusolver, "magma": of.Magma}, backend)

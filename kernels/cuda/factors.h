@@ -1,0 +1,17 @@
+// Factorisations as linalg.cu puts them into the table: cuSOLVER's (cusolver.cu).
+#pragma once
+#include "../linalg.h"
+
+namespace rushlight::gpu {
+
+const char* why_no_factors();  // null where cuSOLVER is there; the others are for then alone
+void factor_lu(const View& a, const View& pivots, const View& info);
+void factor_cholesky(const View& a, bool upper, const View& info);
+void factor_qr(const View& a, const View& tau);
+void multiply_reflections(const View& a, const View& tau);
+void find_eigenvectors(const View& a, const View& values, bool vectors, bool upper,
+                       const View& info);
+void find_singular_vectors(const View& a, const View& u, const View& s, const View& vt,
+                           const View& info);
+
+}  // namespace rushlight::gpu

@@ -1,0 +1,172 @@
+"""Factorisations on cuSOLVER: what goes through it, what is ours, what waits, and the host where it
+is absent. On the emulated provider tests/emulator/libraries/cusolver.cpp stands in and checks every
+call.
+"""
+
+import pytest
+
+import rushlight as torch
+from tests.conftest import EMULATED
+from tests.devices.stand_ins import stand_in
+from tests.devices.test_provider import run
+from tests.devices.test_waiting import lazily
+
+pytestmark = pytest.mark.skipif(not EMULATED, reason="needs the emulated provider")
+linalg = torch.linalg
+
+
+@pytest.fixture
+def library():
+    return stand_in("cuSOLVER")
+
+
+def symmetric(*shape, dtype=torch.float64):
+    a = torch.randn(*shape, dtype=dtype)
+    return a @ a.mT + shape[-1] * torch.eye(shape[-1], dtype=dtype)
+
+
+def results(function, a):
+    """What it gives on a device, and on the CPU."""
+    answers = function(a.to("cuda:1")), function(a)
+    return [[t.cpu() for t in (x if isinstance(x, tuple) else (x,))] for x in answers]
+
+
+CALLS = {
+    "lu_factor": (linalg.lu_factor, 1),
+    "lu_factor wide": (lambda a: linalg.lu_factor(a[..., :3, :]), 1),
+    "lu_factor tall": (lambda a: linalg.lu_factor(a[..., :3]), 1),
+    "cholesky": (linalg.cholesky, 1),
+    "cholesky upper": (lambda a: linalg.cholesky(a, upper=True), 1),
+    "qr": (lambda a: linalg.qr(a[..., :3]), 2),
+    "qr complete": (lambda a: linalg.qr(a[..., :3], "complete"), 2),
+    "qr wide": (lambda a: linalg.qr(a[..., :3, :]), 2),
+    "eigvalsh": (linalg.eigvalsh, 1),
+    "eigvalsh upper": (lambda a: linalg.eigvalsh(a.tril(), UPLO="L"), 1),
+    "svdvals": (lambda a: linalg.svdvals(a[..., :3]), 1),
+    "solve": (lambda a: linalg.solve(a, a[..., :2]), 1),
+    "inv": (linalg.inv, 1),
+    "det": (linalg.det, 1),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_factorisations_go_through_it(library, name, dtype):
+    function, calls = CALLS[name]
+    before = library.emulated_factorisations()
+    for ours, expected in zip(
+        *results(function, symmetric(4, 4, dtype=getattr(torch, dtype))), strict=True
+    ):
+        assert ours.dtype == expected.dtype
+        assert torch.allclose(ours, expected, rtol=1e-4 if dtype == "float32" else 1e-9)
+    assert library.emulated_factorisations() == before + calls
+
+
+def close(a, b):
+    return torch.allclose(a, b, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4), (2, 5, 3), (2, 3, 5), (3, 40, 34)])
+@pytest.mark.parametrize("full", [True, False])
+def test_singular_vectors(library, shape, full):
+    a = torch.randn(*shape, dtype=torch.float64)
+    batches, before = library.emulated_batches(), library.emulated_factorisations()
+    u, s, vh = (t.cpu() for t in linalg.svd(a.to("cuda:1"), full_matrices=full))
+    small = len(shape) == 3 and max(shape[-2:]) <= 32
+    assert library.emulated_batches() == batches + small
+    count = shape[0] if len(shape) == 3 and not small else 1
+    assert library.emulated_factorisations() == before + count
+    k = min(shape[-2:])
+    assert u.shape[-1] == (shape[-2] if full else k) and vh.shape[-2] == (shape[-1] if full else k)
+    assert close(u[..., :k] * s.unsqueeze(-2) @ vh[..., :k, :], a)
+    for q in (u.mT @ u, vh @ vh.mT):
+        assert close(q, torch.eye(q.shape[-1], dtype=q.dtype).expand_as(q))
+
+
+def test_eigenvectors_of_a_batch_at_once(library):
+    a = symmetric(3, 6, 6)
+    before, batches = library.emulated_factorisations(), library.emulated_batches()
+    values, vectors = (t.cpu() for t in linalg.eigh(a.to("cuda:1")))
+    assert close(vectors * values.unsqueeze(-2) @ vectors.mT, a)
+    assert library.emulated_factorisations() == before + 1
+    assert library.emulated_batches() == batches + 1
+
+
+def test_more_matrices_than_it_takes_at_once(library):
+    a = torch.arange(40000.0, device="cuda:1").reshape(-1, 1, 1)
+    before = library.emulated_batches()
+    assert linalg.eigvalsh(a).flatten().equal(a.flatten())
+    assert linalg.svdvals(a).flatten().equal(a.flatten())
+    assert library.emulated_batches() == before + 6
+
+
+def test_what_is_wrong_with_one_matrix_is_said():
+    a = symmetric(3, 4, 4).to("cuda:1")
+    a[1, 2, 2] = -1.0
+    with pytest.raises(linalg.LinAlgError, match=r"\(Batch element 1\).*order 3"):
+        linalg.cholesky(a)
+    with pytest.raises(linalg.LinAlgError, match="singular"):
+        linalg.solve(torch.zeros(2, 2, device="cuda:1"), torch.ones(2, 1, device="cuda:1"))
+
+
+def test_solving_is_ours_and_exact(library):
+    products = stand_in("cuBLASLt")
+    before = library.emulated_factorisations()
+    a, b = symmetric(2, 70, 70, dtype=torch.float32), torch.randn(2, 70, 3)
+    torch.backends.cuda.matmul.allow_tf32 = True
+    try:
+        x = linalg.solve_triangular(a.to("cuda:1"), b.to("cuda:1"), upper=True)
+        assert torch.allclose(x.cpu(), linalg.solve_triangular(a, b, upper=True), atol=1e-5)
+        computed = products.emulated_compute()
+        (a.to("cuda:1") @ b.to("cuda:1")).sum().item()
+        assert products.emulated_compute() != computed
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = False
+    assert library.emulated_factorisations() == before
+
+
+def test_what_waits(library):
+    lazily("""
+        a = torch.eye(40, device="cuda") * 2
+        b = torch.ones(40, 3, device="cuda")
+        torch.cuda.synchronize()
+        linalg = torch.linalg
+        with waits(0):
+            x = linalg.solve_triangular(a, b, upper=True)
+            packed, pivots, info = linalg.lu_factor_ex(a)
+            y = linalg.lu_solve(packed, pivots, b)
+            q, r = linalg.qr(a)
+            factor = linalg.cholesky_ex(a).L
+            p = torch.lu_unpack(packed, pivots)[0]
+        with waits(1):
+            values, vectors = linalg.eigh(a)
+        with waits(1):
+            u, s, vh = linalg.svd(a)
+        half = torch.full_like(b, 0.5)
+        for right in (x, y):
+            assert right.equal(half)
+        assert p.equal(torch.eye(40, device="cuda")) and info.item() == 0
+        for product in (q @ r, vectors @ values.diag() @ vectors.T, u * s @ vh):
+            assert torch.allclose(product, a, atol=1e-5)
+        assert torch.allclose(factor @ factor.T, a, atol=1e-5)
+    """)
+
+
+def test_without_it_the_host_factors():
+    said = run(
+        """
+import rushlight as torch
+a = torch.diag(torch.tensor([4.0, 9.0])).to("cuda:1").requires_grad_()
+factor = torch.linalg.cholesky(a)
+factor.sum().backward()
+u, s, vh = torch.linalg.svd(a)
+x = torch.linalg.solve(a, torch.ones(2, 1, device="cuda:1"))
+print(factor.device, factor.diagonal().tolist(), a.grad.diagonal().tolist(), s.tolist(), x.device)
+print([words for name, version, words in torch._C._cuda_libraries() if name == "cuSOLVER"])
+""",
+        RUSHLIGHT_CUSOLVER_LIBRARY="none",
+    )
+    assert said.splitlines() == [
+        "cuda:1 [2.0, 3.0] [0.25, 0.1666666716337204] [9.0, 4.0] cuda:1",
+        "['switched off by RUSHLIGHT_CUSOLVER_LIBRARY=none']",
+    ]
