@@ -3,6 +3,7 @@
 // else.
 #include "ops/embedding.h"
 #include "ops/pointwise.h"
+#include "ops/positions.h"
 #include "ops/reduce.h"
 
 namespace rushlight {
@@ -15,16 +16,6 @@ void check_kind(const Tensor& t) {
         "Long, Int; but got torch.",
         scalar_name(t.dtype()), "Tensor instead (while checking arguments for embedding_bag)\n",
         describe("indices", t), "; convert with .long()");
-}
-
-void check_rows(const Tensor& weight, const Tensor& indices) {
-  if (!indices.device().is_cpu()) return;  // embedding() looks at them there
-  const View v = view_of(indices);
-  for (std::int64_t i = 0; i < v.numel; ++i)
-    if (const std::int64_t k = v.as<const std::int64_t>()[i]; k < 0 || k >= weight->shape[0])
-      fail<RuntimeError>("Index ", i, " of input takes value ", k,
-                         " which is not in the valid range [0, ", weight->shape[0], ")\n",
-                         describe("weight", weight));
 }
 
 // Where each bag ends; offsets say where it starts.
@@ -80,7 +71,11 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& given, const Tensor& of
   {
     const GradMode off(false);
     indices = contiguous(to(given, DType::int64));
-    check_rows(weight, indices);
+    check_positions(indices, 0, weight->shape[0], [&](std::int64_t k, std::int64_t i) {
+      fail<RuntimeError>("Index ", i, " of input takes value ", k,
+                         " which is not in the valid range [0, ", weight->shape[0], ")\n",
+                         describe("weight", weight));
+    });
     if (padding_idx >= 0) kept = apply<Ne>(indices, Scalar(padding_idx));
   }
   const std::int64_t total = indices.numel();

@@ -38,33 +38,51 @@ Tensor reduced_as(const char* node, const Tensor& losses, Reduction reduction) {
       losses);
 }
 
+// A tensor without dimensions that meets one with some: expanded, so that its dtype counts.
+Tensor beside(const Tensor& t, const Tensor& other) {
+  return t.dim() || !other.dim() || t.dtype() == other.dtype() ? t : expand(t, other.shape());
+}
+
 template <class Op>
-Tensor parametrised(const Tensor& input, const Tensor& target, double parameter) {
-  const Input inputs[] = {as_input(input), as_input(target)};
-  const Scalar parameters[kMaxParameters] = {Scalar(parameter)};
+Tensor losses_of(const char* op, const Tensor& input, const Tensor& target,
+                 std::optional<double> parameter = std::nullopt) {
+  check_same_device(op, input, "input", target, "target");
+  const Tensor x = beside(input, target), y = beside(target, input);
+  const Input inputs[] = {as_input(x), as_input(y)};
+  const Scalar parameters[kMaxParameters] = {Scalar(parameter.value_or(0))};
   return pointwise(pointwise_op<Op>(), inputs, parameters);
 }
 
 }  // namespace
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
-  check_same_device("mse_loss", input, "input", target, "target");
-  return reduced_as("MseLossBackward0", apply<MseLoss>(input, target), reduction_of(reduction));
+  return reduced_as("MseLossBackward0", losses_of<MseLoss>("mse_loss", input, target),
+                    reduction_of(reduction));
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
-  check_same_device("l1_loss", input, "input", target, "target");
   const Reduction r = reduction_of(reduction);
+  const DType a = input.dtype(), b = target.dtype();
+  if (a == DType::boolean || b == DType::boolean || !(is_floating(a) || is_floating(b))) {
+    const Tensor losses = apply<Abs>(sub(input, target));
+    if (r == Reduction::mean)  // bools are refused already
+      fail<RuntimeError>(
+          "mean(): could not infer output dtype. Input dtype must be either a floating point or "
+          "complex dtype. Got: ",
+          scalar_name(losses.dtype()), "\nl1_loss(): ", describe("input", input), ", ",
+          describe("target", target), ": convert one with .float(), or use reduction='sum'");
+    return reduced(losses, r);
+  }
   return reduced_as(r == Reduction::mean ? "MeanBackward0" : "SumBackward0",
-                    apply<L1Loss>(input, target), r);
+                    losses_of<L1Loss>("l1_loss", input, target), r);
 }
 
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, std::string_view reduction,
                       double beta) {
   if (beta < 0) fail<RuntimeError>("smooth_l1_loss does not support negative values for beta.");
-  check_same_device("smooth_l1_loss", input, "input", target, "target");
   if (beta == 0) return l1_loss(input, target, reduction);
-  return reduced_as("SmoothL1LossBackward0", parametrised<SmoothL1Loss>(input, target, beta),
+  return reduced_as("SmoothL1LossBackward0",
+                    losses_of<SmoothL1Loss>("smooth_l1_loss", input, target, beta),
                     reduction_of(reduction));
 }
 
@@ -72,9 +90,30 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, std::string_view re
                   double delta) {
   if (!(delta > 0))
     fail<RuntimeError>("huber_loss does not support non-positive values for delta.");
-  check_same_device("huber_loss", input, "input", target, "target");
-  return reduced_as("HuberLossBackward0", parametrised<HuberLoss>(input, target, delta),
-                    reduction_of(reduction));
+  const Reduction r = reduction_of(reduction);
+  const DType dtype = input.dtype(), other = target.dtype();
+  if (dtype == other)
+    return reduced_as("HuberLossBackward0",
+                      losses_of<HuberLoss>("huber_loss", input, target, delta), r);
+  // As torch: the result is of the input's dtype, and there are no gradients of mixed dtypes.
+  if (!is_floating(dtype) && is_floating(other))
+    fail<RuntimeError>("result type ", scalar_name(other),
+                       " can't be cast to the desired output type ", scalar_name(dtype),
+                       "\nhuber_loss(): ", describe("input", input), ", ",
+                       describe("target", target), ": convert one with .to(other.dtype)");
+  Tensor out;
+  {
+    const GradMode off(false);
+    out = to(reduced(losses_of<HuberLoss>("huber_loss", input, target, delta), r), dtype);
+  }
+  return record(
+      "HuberLossBackward0", std::move(out),
+      [dtype, other](Tensor) -> Gradients {
+        fail<RuntimeError>("Found dtype ", scalar_name(other), " but expected ", scalar_name(dtype),
+                           "\nhuber_loss() has no gradient where the target has another dtype "
+                           "than the input: convert it with target.to(input.dtype)");
+      },
+      input, target);
 }
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,

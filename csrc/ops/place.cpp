@@ -1,6 +1,7 @@
 // Reading and writing at positions, written from index(), index_put() and gather().
 #include "ops/arrange.h"
 #include "ops/pointwise.h"
+#include "ops/positions.h"
 #include "ops/sort.h"
 
 namespace rushlight {
@@ -12,17 +13,6 @@ std::vector<Tensor> along(int dim, const Tensor& index) {
   return indices;
 }
 
-// Calls refuse(k) for the first position k outside [low, high); where a device holds the positions,
-// its kernel looks at them.
-template <class F>
-void check_positions(const Tensor& index, std::int64_t low, std::int64_t high, const F& refuse) {
-  if (!index.device().is_cpu()) return;
-  const Tensor dense = contiguous(to(index, DType::int64));
-  const View v = view_of(dense);
-  for (std::int64_t i = 0; i < v.numel; ++i)
-    if (const std::int64_t k = v.as<const std::int64_t>()[i]; k < low || k >= high) refuse(k);
-}
-
 void check_vector(const char* op, const Tensor& index) {
   if (index.dim() > 1)
     fail<IndexError>(op, "(): Expected a 1-D tensor for index, but got ", index.dim(), "-D");
@@ -31,7 +21,7 @@ void check_vector(const char* op, const Tensor& index) {
 
 void check_flat(const Tensor& index, const Tensor& input) {
   const std::int64_t n = input.numel();
-  check_positions(index, -n, n, [n](std::int64_t k) {
+  check_positions(index, -n, n, [n](std::int64_t k, std::int64_t) {
     fail<IndexError>("out of range: tried to access index ", k, " on a tensor of ", n,
                      " elements.");
   });
@@ -99,7 +89,7 @@ Tensor index_copy(const Tensor& input, std::int64_t dim, const Tensor& given,
         "index_copy_(): Source/destination tensor must have same slice shapes. Expected ", expected,
         " but got ", source.sizes());
   const std::int64_t n = input.dim() ? input->shape[at] : 1;
-  check_positions(given, 0, n, [&](std::int64_t k) {
+  check_positions(given, 0, n, [&](std::int64_t k, std::int64_t) {
     fail<IndexError>("index_copy_(): index ", k, " is out of bounds for dimension ", at,
                      " with size ", n);
   });
@@ -149,7 +139,7 @@ Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& given, con
     fail<RuntimeError>("index_add_(): self (", scalar_name(input.dtype()), ") and source (",
                        scalar_name(source.dtype()), ") must have the same scalar type");
   const std::int64_t n = input.dim() ? input->shape[at] : 1;
-  check_positions(given, 0, n, [&](std::int64_t k) {
+  check_positions(given, 0, n, [&](std::int64_t k, std::int64_t) {
     fail<IndexError>("index out of range in self: index ", k, " for dimension ", at, " with size ",
                      n);
   });

@@ -109,7 +109,7 @@ struct Sub {
 };
 
 struct Rsub {
-  static constexpr auto signature = "rsub(input, other, *, alpha=1)";
+  static constexpr auto signature = "rsub(input, other, alpha=1)";
   static constexpr auto doc =
       "other - alpha * input\n"
       ">>> torch.rsub(torch.tensor([1., 2.]), 10)\n"

@@ -132,3 +132,13 @@ def test_wrong_usage(arguments, words):
     command = [sys.executable, "-m", "rushlight", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and words in done.stderr and "usage:" in done.stderr
+
+
+def test_info_into_a_closed_pipe():
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    command = f"{sys.executable} -m rushlight info | head -n 1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        env=environment, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.stdout.startswith("rushlight") and done.stderr == "", done.stderr

@@ -90,6 +90,14 @@ def _call(function, args, kwargs, numbers, watched, has_aux, name):
     return result
 
 
+def _watched_call(function, args, kwargs, argnums, has_aux, nested, name, title):
+    """(value, aux, the watched arguments, whether their derivative is recorded) of one call."""
+    numbers = _picked(args, argnums)
+    watched, recorded = _watched(tuple(args[n] for n in numbers), name)
+    value, aux = _call(function, args, kwargs, numbers, watched, has_aux, title)
+    return value, aux, watched, nested or recorded
+
+
 def grad_and_value(func, argnums=0, has_aux=False):
     """The function that gives func's gradient and its value.
 
@@ -107,11 +115,10 @@ def grad_and_value(func, argnums=0, has_aux=False):
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
-        numbers = _picked(args, argnums)
         with _Inside() as nested:
-            watched, recorded = _watched(tuple(args[n] for n in numbers), "grad")
-            record = nested or recorded
-            value, aux = _call(func, args, kwargs, numbers, watched, has_aux, "grad_and_value(f)")
+            value, aux, watched, record = _watched_call(
+                func, args, kwargs, argnums, has_aux, nested, "grad", "grad_and_value(f)"
+            )
             if not is_tensor(value):
                 raise RuntimeError(
                     "grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got "
@@ -265,11 +272,10 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
-        numbers = _picked(args, argnums)
         with _Inside() as nested:
-            watched, recorded = _watched(tuple(args[n] for n in numbers), "jacrev")
-            record = nested or recorded
-            value, aux = _call(func, args, kwargs, numbers, watched, has_aux, "jacrev")
+            value, aux, watched, record = _watched_call(
+                func, args, kwargs, argnums, has_aux, nested, "jacrev", "jacrev"
+            )
             with enable_grad():
                 found = mapped(lambda output: _rows(output, watched, record), value)
         if isinstance(argnums, int):

@@ -62,5 +62,9 @@ def installed(module: str) -> str:
 
 
 def print_info() -> None:
-    for title, text in rows():
-        print(f"{title:<20} {text}".rstrip())
+    try:
+        for title, text in rows():
+            print(f"{title:<20} {text}".rstrip())
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit

@@ -4,7 +4,7 @@ from rushlight import _C
 from rushlight.distributions import constraints
 from rushlight.distributions.bernoulli import OfProbability
 from rushlight.distributions.distribution import broadcast_all
-from rushlight.distributions.transformed_distribution import TransformedDistribution
+from rushlight.distributions._relaxed import RelaxedDistribution
 from rushlight.distributions.transforms import SigmoidTransform
 
 
@@ -45,7 +45,7 @@ class LogitRelaxedBernoulli(OfProbability):
         return temperature.log() + off - 2 * off.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(RelaxedDistribution):
     """Numbers between 0 and 1 that tend to both ends the lower the temperature.
 
     Args:
@@ -65,18 +65,3 @@ class RelaxedBernoulli(TransformedDistribution):
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         base = LogitRelaxedBernoulli(temperature, probs, logits)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
-
-    @property
-    def temperature(self):
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self):
-        """The logarithm of odds."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self):
-        """The probability of 1."""
-        return self.base_dist.probs

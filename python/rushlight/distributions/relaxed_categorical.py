@@ -4,7 +4,7 @@ from rushlight import _C
 from rushlight.distributions import constraints
 from rushlight.distributions.categorical import OfClasses
 from rushlight.distributions.distribution import broadcast_all
-from rushlight.distributions.transformed_distribution import TransformedDistribution
+from rushlight.distributions._relaxed import RelaxedDistribution
 from rushlight.distributions.transforms import ExpTransform
 
 
@@ -50,7 +50,7 @@ class ExpRelaxedCategorical(OfClasses):
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(RelaxedDistribution):
     """Shares that tend to a single class the lower the temperature.
 
     Args:
@@ -70,18 +70,3 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
-
-    @property
-    def temperature(self):
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self):
-        """The logarithms of the probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self):
-        """The probabilities."""
-        return self.base_dist.probs
