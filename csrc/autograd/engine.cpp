@@ -3,14 +3,39 @@
 // itself, or, while another pass (an outer one, or another thread's) is using that node, in a table
 // of this pass.
 #include <algorithm>
+#include <atomic>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "autograd/anomaly.h"
 #include "autograd/node.h"
+#include "autograd/saved_hooks.h"
 #include "kernels/parallel.h"
 
 namespace rushlight {
+
+namespace {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local Run* current_run = nullptr;
+std::atomic<std::uint64_t> last_run = 0;
+
+// While a node runs, what it saved stays: what it calls may run it again, and so may other threads.
+class Running {
+ public:
+  explicit Running(Node& node) : node_(node) { ++node.running; }
+  ~Running() {
+    if (--node_.running == 0 && node_.release_waits) {
+      node_.release_waits = false;
+      node_.release_saved();
+    }
+  }
+  Running(const Running&) = delete;
+
+ private:
+  Node& node_;
+};
+
+}  // namespace
 
 struct Run {
   struct Slot {  // stands in for a node that another pass is using
@@ -20,6 +45,7 @@ struct Run {
   std::vector<Ref<Node>> frontier;
   std::unordered_map<Node*, Slot> elsewhere;
   std::unordered_set<Node*> needed;  // empty: all
+  std::unordered_set<Node*> ends;  // of those: captured, and nothing behind them is needed
   struct Capture {
     Node* node;
     std::uint32_t output;
@@ -27,6 +53,10 @@ struct Run {
   };
   std::vector<Capture> captures;
   std::vector<Tensor> results;
+  std::vector<Ref<Node>> roots;
+  std::unordered_set<const Node*> reached;  // from the roots, once somebody has asked
+  std::uint64_t number = 0;  // once somebody has asked
+  Run* const outer = std::exchange(current_run, this);
 
   static bool lower(const Ref<Node>& a, const Ref<Node>& b) { return a->height < b->height; }
 
@@ -97,8 +127,9 @@ struct Run {
     Tensor g = std::move(node.incoming);
     node.queued = false;
     node.run = nullptr;
+    const Running running(node);
     Gradients out = node.backward({&g, 1});
-    if (!keep) node.release_saved();
+    node.release_waits |= !keep;
     for (std::size_t i = 0; i < node.inputs; ++i) {
       const Edge& e = node.next(i);
       if (e.node && out[i]) arrive(e.node, e.output, std::move(out[i]));
@@ -117,7 +148,8 @@ struct Run {
         results[c.input] = grads[c.output];
         captured = true;
       }
-    if (!needed.empty() && !needed.contains(&node)) return;
+    if (!needed.empty() && (!needed.contains(&node) || (!accumulate && ends.contains(&node))))
+      return;
     if (node.inputs == 0) {
       if (captured && !accumulate) return;
       node.backward(grads);
@@ -128,9 +160,10 @@ struct Run {
     if (!any) return;
     const bool watched = node.hooks && !node.hooks->after.empty();
     const std::vector<Tensor> before = watched ? grads : std::vector<Tensor>();
+    const Running running(node);
     Gradients out = node.backward(grads);
     if (anomaly.enabled && anomaly.check_nan) refuse_nan(node, out);
-    if (!keep) node.release_saved();
+    node.release_waits |= !keep;
     if (watched) {
       std::vector<Tensor> inputs(node.inputs), outputs = before;
       for (std::size_t i = 0; i < node.inputs; ++i) inputs[i] = out[i];
@@ -155,7 +188,25 @@ struct Run {
     }
   }
 
+  bool reaches(const Node& node) {
+    if (!needed.empty()) return needed.contains(const_cast<Node*>(&node));
+    if (reached.empty()) {
+      std::vector<const Node*> open;
+      const auto visit = [&](const Node* n) {
+        if (n && reached.insert(n).second) open.push_back(n);
+      };
+      for (const Ref<Node>& root : roots) visit(root.get());
+      while (!open.empty()) {
+        const Node* n = open.back();
+        open.pop_back();
+        for (std::size_t i = 0; i < n->inputs; ++i) visit(n->next(i).node.get());
+      }
+    }
+    return reached.contains(&node);
+  }
+
   ~Run() {  // after an exception the graph must be usable again
+    current_run = outer;
     for (const Ref<Node>& n : frontier) {
       if (n->run != this) continue;
       n->queued = false;
@@ -187,12 +238,14 @@ void mark_needed(Run& run, const std::vector<Ref<Node>>& roots,
         if (child && seen.insert(child).second) stack.push_back({child, 0});
         continue;
       }
-      bool wanted = targets.contains(v.node);
-      for (std::size_t i = 0; i < v.node->inputs && !wanted; ++i) {
+      bool leads_on = false;
+      for (std::size_t i = 0; i < v.node->inputs && !leads_on; ++i) {
         Node* child = v.node->next(i).node.get();
-        wanted = child && run.needed.contains(child);
+        leads_on = child && run.needed.contains(child);
       }
-      if (wanted) run.needed.insert(v.node);
+      const bool wanted = targets.contains(v.node);
+      if (wanted && !leads_on) run.ends.insert(v.node);
+      if (wanted || leads_on) run.needed.insert(v.node);
       stack.pop_back();
     }
   }
@@ -203,8 +256,7 @@ void mark_needed(Run& run, const std::vector<Ref<Node>>& roots,
 std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
                                  const std::vector<Tensor>& inputs, BackwardOptions options) {
   Run run;
-  std::vector<Ref<Node>> root_nodes;
-  root_nodes.reserve(roots.size());
+  run.roots.reserve(roots.size());
   run.frontier.reserve(8);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     if (roots[i].device().is_cuda()) check_alive(roots[i]);
@@ -215,7 +267,7 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
                          describe("it is", roots[i]),
                          "; no operation on it was recorded: set requires_grad=True on what it was "
                          "made from, and do not make it under no_grad()");
-    root_nodes.push_back(Ref<Node>::share(node));
+    run.roots.push_back(Ref<Node>::share(node));
   }
   std::unordered_set<Node*> targets;
   run.results.resize(inputs.size());
@@ -230,15 +282,15 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
     run.captures.push_back({node, inputs[i]->node == node ? inputs[i]->output : 0u, i});
     targets.insert(node);
   }
-  if (!inputs.empty()) mark_needed(run, root_nodes, targets);
+  if (!inputs.empty()) mark_needed(run, run.roots, targets);
   const GradMode mode(options.create_graph);
   const bool keep_graph = options.retain_graph || options.create_graph;
   for (std::size_t i = 0; i < roots.size(); ++i) {
-    if (!inputs.empty() && !run.needed.contains(root_nodes[i].get())) continue;
-    run.arrive(root_nodes[i], roots[i]->node == root_nodes[i].get() ? roots[i]->output : 0,
-               grads[i]);
+    if (!inputs.empty() && !run.needed.contains(run.roots[i].get())) continue;
+    run.arrive(run.roots[i], roots[i]->node == run.roots[i].get() ? roots[i]->output : 0, grads[i]);
   }
   unsigned steps = 0;
+  ShownScope shown;
   while (!run.frontier.empty()) {
     std::pop_heap(run.frontier.begin(), run.frontier.end(), Run::lower);
     const Ref<Node> node = std::move(run.frontier.back());
@@ -247,9 +299,17 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
       run.watched_step(*node, options.accumulate, keep_graph);
     else
       run.step(*node, options.accumulate, keep_graph);
+    shown.end_step();
     if ((++steps & 1023) == 0 && poll_interrupt) poll_interrupt();
   }
   return std::move(run.results);
 }
+
+std::uint64_t current_backward() {
+  if (!current_run) return 0;
+  if (!current_run->number) current_run->number = ++last_run;
+  return current_run->number;
+}
+bool backward_reaches(const Node& node) { return current_run && current_run->reaches(node); }
 
 }  // namespace rushlight

@@ -26,7 +26,8 @@ void destroy(Node* node) {
 void destroy(Body* b) {
   if (b->left_behind) release_python(b->left_behind);
   if (b->node) {
-    if (is_leaf(*b)) static_cast<AccumulateGrad*>(b->node)->leaf = nullptr;
+    if (is_leaf(*b))
+      if (auto* node = static_cast<AccumulateGrad*>(b->node); node->leaf == b) node->leaf = nullptr;
     Ref<Node>::adopt(b->node);  // and let it go
   }
   b->~Body();

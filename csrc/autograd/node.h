@@ -43,6 +43,12 @@ struct Hook : Shared {
 };
 inline void destroy(Hook* h) { delete h; }
 
+// What the bindings keep with a node for the user.
+struct Attachment : Shared {
+  virtual ~Attachment() = default;
+};
+inline void destroy(Attachment* a) { delete a; }
+
 struct Hooks {
   struct OfOutput {
     std::uint32_t output;
@@ -56,6 +62,7 @@ struct Hooks {
   std::vector<OfOutput> tensor;                     // Tensor.register_hook
   std::vector<OfNode> before, after;                // Node.register_prehook, register_hook
   std::vector<std::pair<std::uint32_t, Tensor>> retained;  // .grad of results with retain_grad()
+  Ref<Attachment> metadata;
 };
 
 struct Run;
@@ -66,6 +73,8 @@ struct Node : Shared {
   std::uint16_t inputs = 0;   // number of edges
   std::uint16_t outputs = 1;  // of the forward: gradients that come in
   bool released = false;      // what it had saved is gone
+  bool release_waits = false;  // until nobody runs it
+  std::uint16_t running = 0;   // calls of backward(): hooks of saved tensors may start passes
   Edge few_[3];
   std::unique_ptr<Edge[]> many_;
   // State of the backward pass that is using this node; one at a time, see engine.cpp.
@@ -144,10 +153,16 @@ struct BackwardOptions {
 std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
                                  const std::vector<Tensor>& inputs, BackwardOptions options);
 
+// Inside a backward pass of this thread: its number, and whether it will run, or ran, a node. Else
+// 0 and false.
+std::uint64_t current_backward();
+bool backward_reaches(const Node& node);
+
 // What the engine needs of the ops, defined in csrc/ops/gradients.cpp.
 Tensor add_gradients(const Tensor& a, const Tensor& b);
 void add_gradients_into(const Tensor& sum, const Tensor& g);
 Tensor own_gradient(const Tensor& g);  // a dense copy, recorded in grad mode
+Tensor like_saved(const Tensor& t, DType dtype, bool dense);  // of that dtype, row-major if dense
 Ref<Node> view_node(Body& view);  // the node of a view whose base was written to
 
 }  // namespace rushlight

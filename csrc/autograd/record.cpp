@@ -28,15 +28,6 @@ void Saved::fail_modified(const Tensor& t, std::uint32_t version, const Node* ma
       "write to a clone(), or use the operation without the trailing underscore");
 }
 
-void fail_inference() {
-  saved_inference = false;
-  fail<RuntimeError>(
-      "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
-      "inference mode in computation tracked by autograd. To work around this, you can make a "
-      "clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
-      "`torch.inference_mode()`.");
-}
-
 void fail_second_backward() {
   fail<RuntimeError>(
       "Trying to backward through the graph a second time (or directly access saved tensors after "

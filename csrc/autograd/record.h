@@ -1,32 +1,26 @@
 // record(): gives a result its history, from a lambda written beside the forward. Saved keeps an
-// input, SavedOutput the result itself, for that lambda; both notice later writes.
+// input, SavedOutput the result itself, for that lambda; both notice later writes, and go through
+// the user's hooks where there are some (saved_hooks.h).
 #pragma once
 #include <optional>
 
-#include "autograd/node.h"
+#include "autograd/saved_hooks.h"
 
 namespace rushlight {
-
-// Of this thread: a Saved got an inference tensor. Lambdas are made before record() knows whether
-// anything is recorded, so that only check_saved() there may refuse.
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local bool saved_inference = false;
-[[noreturn]] void fail_inference();
-inline void check_saved() {
-  if (saved_inference) [[unlikely]]
-    fail_inference();
-}
 
 // A tensor kept for backward. get() throws torch's words if it was written to since.
 class Saved {
  public:
   Saved() = default;
   explicit Saved(const Tensor& t) : tensor_(t), version_(t ? t->storage->version : 0) {
-    if (t && t->inference) [[unlikely]]
-      saved_inference = true;
+    if (t && (t->inference || saved_hooks)) [[unlikely]]
+      note_saved(tensor_, version_);
   }
   const Tensor& get(const Node* maker = nullptr) const {
-    if (tensor_ && tensor_->storage->version != version_) [[unlikely]]
-      fail_modified(tensor_, version_, maker);
+    if (tensor_ && tensor_->storage->version != version_) [[unlikely]] {
+      if (!is_stand_in(tensor_)) fail_modified(tensor_, version_, maker);
+      return show(tensor_, maker);
+    }
     return tensor_;
   }
   explicit operator bool() const { return bool(tensor_); }
@@ -122,13 +116,14 @@ inline void attach(const Tensor& out, Node* node, std::uint16_t output = 0) {
 template <class F, class... T>
 Tensor record(const char* name, Tensor out, F&& f, const T&... inputs) {
   if (!needs_grad(inputs...) || !is_floating(out.dtype())) {
-    saved_inference = false;
+    forget_saved();
     return out;
   }
   check_saved();
   auto node = Ref<Node>::adopt(new Closure<std::decay_t<F>>(name, std::forward<F>(f)));
   (connect(*node, inputs), ...);
   attach(out, node.get());
+  pack_saved();
   return out;
 }
 
@@ -137,7 +132,7 @@ Tensor record(const char* name, Tensor out, F&& f, const T&... inputs) {
 template <class F, class... T>
 void record_many(const char* name, std::span<Tensor> outs, F&& f, const T&... inputs) {
   if (!needs_grad(inputs...)) {
-    saved_inference = false;
+    forget_saved();
     return;
   }
   check_saved();
@@ -147,6 +142,7 @@ void record_many(const char* name, std::span<Tensor> outs, F&& f, const T&... in
   node->outputs = std::uint16_t(outs.size());
   for (std::size_t i = 0; i < outs.size(); ++i)
     if (outs[i] && is_floating(outs[i].dtype())) attach(outs[i], node.get(), std::uint16_t(i));
+  pack_saved();
 }
 
 }  // namespace rushlight

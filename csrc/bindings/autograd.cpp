@@ -48,13 +48,29 @@ std::vector<Tensor> run(const std::vector<Tensor>& roots, const std::vector<Tens
   return run_backward(roots, grads, inputs, options);
 }
 
+// A torch.autograd.graph.GradientEdge, a named tuple, and the tensor that stands in for it.
+bool is_gradient_edge(py::handle o) {
+  return PyTuple_Check(o.ptr()) && !PyTuple_CheckExact(o.ptr()) && py::hasattr(o, "_as_tensor");
+}
+Tensor tensor_of_edge(py::handle o) {
+  const py::object made = o.attr("_as_tensor")();
+  const Tensor* t = as_tensor(made.ptr());
+  if (!t) fail<TypeError>("a GradientEdge must be made by get_gradient_edge()");
+  return *t;
+}
+
 std::vector<Tensor> tensors_of(py::handle o, const char* name) {
   if (o.is_none()) return {};
   if (const Tensor* t = as_tensor(o.ptr())) return {*t};
+  if (is_gradient_edge(o)) return {tensor_of_edge(o)};
   std::vector<Tensor> list;
   for (py::handle item :
        py::reinterpret_borrow<py::iterable>(py::tuple(py::reinterpret_borrow<py::object>(o)))) {
     const Tensor* t = as_tensor(item.ptr());
+    if (!t && is_gradient_edge(item)) {
+      list.push_back(tensor_of_edge(item));
+      continue;
+    }
     if (!t && !item.is_none())
       fail<TypeError>(name, " must be a Tensor or a sequence of Tensors, but it holds ",
                       Py_TYPE(item.ptr())->tp_name);
@@ -254,6 +270,20 @@ PyTypeObject* class_of(const char* title) {
   return reinterpret_cast<PyTypeObject*>(py::object(classes[name]).ptr());
 }
 
+// The dict that a node keeps for the user.
+struct Metadata final : Attachment {
+  py::dict values;
+  ~Metadata() override {
+    const py::gil_scoped_acquire gil;
+    values.release().dec_ref();
+  }
+};
+py::dict metadata_of(Node& n) {
+  Ref<Attachment>& kept = n.all_hooks().metadata;
+  if (!kept) kept = Ref<Attachment>::adopt(new Metadata);
+  return static_cast<Metadata&>(*kept).values;
+}
+
 py::object next_functions(const Node& n) {
   py::tuple out(n.inputs);
   for (std::size_t i = 0; i < n.inputs; ++i) {
@@ -287,6 +317,7 @@ void bind_autograd(py::module_& m) {
   node.attr("__module__") = "rushlight.autograd.graph";
   node.def("name", [](const Node& n) { return std::string(n.title()); })
       .def_property_readonly("next_functions", &next_functions)
+      .def_property_readonly("metadata", &metadata_of)
       .def_property_readonly("variable",
                              [](Node& n) -> Tensor {
                                auto* leaf = dynamic_cast<AccumulateGrad*>(&n);

@@ -47,9 +47,12 @@ struct FunctionNode final : Node {
 
   py::tuple unpack() {
     if (released) fail_second_backward();
-    py::tuple out(kept.size());
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-      const Kept& k = kept[i];
+    const ShownScope scope;
+    const Ref<Node> self = Ref<Node>::share(this);
+    const std::vector<Kept> held = kept;  // hooks may run this node, or free it
+    py::tuple out(held.size());
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const Kept& k = held[i];
       out[i] = k.is_none ? py::object(py::none())
                          : py::reinterpret_steal<py::object>(
                                wrap(k.is_output ? k.output.get(*this) : k.input.get()));
@@ -188,6 +191,7 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
       n.kept.push_back(std::move(k));
     }
   }
+  pack_saved();
   py::setattr(ctx, "_to_save", py::none());
   py::setattr(ctx, "_node", py::capsule(&n, "rushlight.FunctionNode"));
   if (single) return finished[0];

@@ -54,6 +54,7 @@ PYBIND11_MODULE(_C, m) {
   bind_functional(m);
   bind_autograd(m);
   bind_function(m);
+  bind_graph(m);
   bind_anomaly(m);
   bind_autocast(m);
   bind_numpy(m);

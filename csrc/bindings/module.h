@@ -25,6 +25,7 @@ void bind_reduce(pybind11::module_& m);   // sums, extremes, moments, norms
 void bind_sort(pybind11::module_& m);     // scans, orders, distinct values, counts
 void bind_autograd(pybind11::module_& m);    // backward, grad, hooks
 void bind_function(pybind11::module_& m);    // autograd.Function
+void bind_graph(pybind11::module_& m);       // autograd.graph
 void bind_anomaly(pybind11::module_& m);     // detect_anomaly
 void bind_autocast(pybind11::module_& m);
 void bind_numpy(pybind11::module_& m);

@@ -52,7 +52,8 @@ Tensor fused(const Tensor& input, double p) {
     b.random->dropout(to, mask, from, 1 - p, g.state);
   }
   return record(
-      "MulBackward0", out, [noise](Tensor g) { return Gradients(mul(g, noise)); }, input, noise);
+      "MulBackward0", out,
+      [noise = Saved(noise)](Tensor g) { return Gradients(mul(g, noise.get())); }, input, noise);
 }
 
 Tensor nothing_left(const Tensor& input) { return scalar_tensor(0, input.dtype(), input.device()); }

@@ -22,6 +22,11 @@ Tensor own_gradient(const Tensor& g) {
   return out;
 }
 
+Tensor like_saved(const Tensor& t, DType dtype, bool dense) {
+  const Tensor out = to(t, dtype);
+  return dense ? contiguous(out) : out;
+}
+
 Tensor sum_to(const Tensor& g, Sizes shape) {
   if (same(g.sizes(), shape)) return g;
   Shape dims;

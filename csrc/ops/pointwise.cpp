@@ -82,6 +82,7 @@ Ref<Node> node_of(const PointwiseOp& op, const Input* in, const Scalar* paramete
     }
     n->add(in[i], kept ? &kept : nullptr, shape);
   }
+  check_saved();
   return node;
 }
 
@@ -121,6 +122,7 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
       attach(out, node.get());
       auto* n = static_cast<PointwiseNode*>(node.get());
       if (n->saves_output()) n->save_output(out);
+      pack_saved();
     }
     return out;
   }
@@ -220,6 +222,7 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
   else
     attach(out, node.get());
   if (n->saves_output()) n->save_output(out);
+  pack_saved();
   return out;
 }
 
@@ -230,6 +233,7 @@ Tensor record_pointwise(const PointwiseOp& op, const Tensor& input, Tensor out) 
   attach(out, node.get());
   auto* n = static_cast<PointwiseNode*>(node.get());
   if (n->saves_output()) n->save_output(out);
+  pack_saved();
   return out;
 }
 

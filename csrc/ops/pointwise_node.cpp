@@ -34,7 +34,6 @@ void PointwiseNode::add(const Input& original, const Tensor* kept, const Shape& 
   add_input(t);
   origins_[i] = {t.dtype(), t.device().is_cpu()};
   if (saves(i)) slots_[i].tensor = Saved(kept ? *kept : t);
-  check_saved();
   if (!(t.shape() == shape)) {
     if (!shapes_) {
       shapes_ = std::make_unique<std::array<Shape, kMaxInputs>>();

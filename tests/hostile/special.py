@@ -31,7 +31,7 @@ def call(function):
 
 def calls():
     yield from CALLS
-    for name in ("statements", "aliasing", "objects"):
+    for name in ("statements", "aliasing", "objects", "graph"):
         lines = (Path(__file__).parent / f"{name}.txt").read_text().splitlines()
         for i, text in enumerate(lines, 1):
             yield f"{name}.txt {i}: {text}", lambda text=text: line(text)

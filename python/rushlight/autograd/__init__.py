@@ -107,7 +107,7 @@ _LAZY = {
 def __getattr__(name):
     import importlib
 
-    if name in ("function", "variable", "anomaly_mode", "grad_mode", "functional"):
+    if name in ("function", "variable", "anomaly_mode", "grad_mode", "functional", "graph"):
         return importlib.import_module("rushlight.autograd." + name)
     if name in _LAZY:
         module = importlib.import_module("rushlight.autograd." + _LAZY[name])

@@ -2,9 +2,9 @@
 
 from rushlight import _C
 from rushlight.distributions import constraints
+from rushlight.distributions._relaxed import RelaxedDistribution
 from rushlight.distributions.bernoulli import OfProbability
 from rushlight.distributions.distribution import broadcast_all
-from rushlight.distributions._relaxed import RelaxedDistribution
 from rushlight.distributions.transforms import SigmoidTransform
 
 

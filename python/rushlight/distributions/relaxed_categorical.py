@@ -2,9 +2,9 @@
 
 from rushlight import _C
 from rushlight.distributions import constraints
+from rushlight.distributions._relaxed import RelaxedDistribution
 from rushlight.distributions.categorical import OfClasses
 from rushlight.distributions.distribution import broadcast_all
-from rushlight.distributions._relaxed import RelaxedDistribution
 from rushlight.distributions.transforms import ExpTransform
 
 

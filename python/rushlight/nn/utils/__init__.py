@@ -21,11 +21,22 @@ __all__ = [
 ]  # fmt: skip
 
 
+# They need the layers, which need this package.
+_LAZY = ("fusion", "init", "memory_format", "parametrizations", "parametrize", "prune", "stateless")
+_FROM = {
+    "convert_conv2d_weight_memory_format": "memory_format",
+    "convert_conv3d_weight_memory_format": "memory_format",
+    "fuse_conv_bn_eval": "fusion",
+    "fuse_conv_bn_weights": "fusion",
+    "fuse_linear_bn_eval": "fusion",
+    "fuse_linear_bn_weights": "fusion",
+    "skip_init": "init",
+}
+
+
 def __getattr__(name):
-    if name in (
-        "parametrizations",
-        "parametrize",
-        "stateless",
-    ):  # they need the layers, which need this package
+    if name in _LAZY:
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"torch.nn.utils.{name} is not in rushlight 0.1")
+    if name in _FROM:
+        return getattr(importlib.import_module(f"{__name__}.{_FROM[name]}"), name)
+    raise AttributeError(f"torch.nn.utils.{name} is not in rushlight 0.1", name=name)

@@ -1,0 +1,73 @@
+// What the user's hooks make of saved tensors (torch.autograd.graph.saved_tensors_hooks). A changer
+// must know: where hooks are on, a Saved keeps a stand-in of another version, so that without hooks
+// nothing is asked beyond the check of versions that is made anyway.
+#pragma once
+#include "autograd/node.h"
+
+namespace rushlight {
+
+// What a pack hook gave for one tensor. The bindings derive from both.
+struct PackedValue : Shared {
+  virtual ~PackedValue() = default;
+  virtual Tensor unpack() = 0;
+};
+inline void destroy(PackedValue* v) { delete v; }
+
+struct SavedHooks : Shared {
+  virtual ~SavedHooks() = default;
+  virtual Ref<PackedValue> pack(const Tensor& t) = 0;
+};
+inline void destroy(SavedHooks* h) { delete h; }
+
+// Of this thread: the hooks in force, the innermost; borrowed from who turned them on.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local SavedHooks* saved_hooks = nullptr;
+// Of this thread: a Saved got an inference tensor, or one that waits for its pack hook. Lambdas are
+// made before record() knows whether anything is recorded, so only check_saved() there acts on it.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local bool saved_waits = false;
+
+// Notes that `t` is saved; with hooks on, makes `t` the stand-in that waits for its pack hook.
+void note_saved(Tensor& t, std::uint32_t& version);
+// What is behind a tensor of another version: null unless it is a stand-in.
+bool is_stand_in(const Tensor& t);
+// The unpacked tensor. show() keeps it until the step of the backward pass has ended, so that a
+// hook is called once in a step.
+Tensor unpacked(const Tensor& stand_in, const Node* maker);
+const Tensor& show(const Tensor& stand_in, const Node* maker);
+
+void refuse_saved_inference();
+void pack_waiting();
+void drop_saved() noexcept;
+// Before history is made: throws if an inference tensor was saved.
+inline void check_saved() {
+  if (saved_waits) [[unlikely]]
+    refuse_saved_inference();
+}
+// At the end of what records: calls the pack hooks that wait. They may do anything to any tensor.
+inline void pack_saved() {
+  if (saved_waits) [[unlikely]]
+    pack_waiting();
+}
+// Nothing is recorded.
+inline void forget_saved() {
+  if (saved_waits) [[unlikely]]
+    drop_saved();
+}
+
+// The steps of a backward pass: what was shown in one is let go at its end.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local std::size_t shown_saved = 0;
+class ShownScope {
+ public:
+  ShownScope() : mark_(shown_saved) {}
+  ~ShownScope() { end_step(); }
+  ShownScope(const ShownScope&) = delete;
+  void end_step() noexcept {
+    if (shown_saved != mark_) [[unlikely]]
+      forget_shown(mark_);
+  }
+
+ private:
+  static void forget_shown(std::size_t mark) noexcept;
+  std::size_t mark_;
+};
+
+}  // namespace rushlight
