@@ -1,5 +1,6 @@
 // What solves with factors, by kernels of our own: triangular systems and exchanges of rows. What
-// factors is cuSOLVER's (cusolver.cu). Matrices are stored by columns, a batch in one launch.
+// factors is in linalg_small.cu and cusolver.cu. Matrices are stored by columns, a batch in one
+// launch.
 #include "factors.h"
 #include "families.h"
 #include "launch.h"
@@ -178,6 +179,19 @@ std::int64_t lu_solve(const View& lu, const View& pivots, const View& b, bool tr
   return -1;
 }
 
+void lu(const View& a, const View& pivots, const View& info) {
+  fits_a_warp(a) ? factor_small_lu(a, pivots, info) : factor_lu(a, pivots, info);
+}
+void cholesky(const View& a, bool upper, const View& info) {
+  fits_a_warp(a) ? factor_small_cholesky(a, upper, info) : factor_cholesky(a, upper, info);
+}
+void qr(const View& a, const View& tau) {
+  fits_a_warp(a) ? factor_small_qr(a, tau) : factor_qr(a, tau);
+}
+void householder(const View& a, const View& tau) {
+  fits_a_warp(a) ? multiply_small_reflections(a, tau) : multiply_reflections(a, tau);
+}
+
 const char* absence(Linalg wanted) {
   return wanted == Linalg::factoring ? why_no_factors() : nullptr;
 }
@@ -185,11 +199,8 @@ const char* absence(Linalg wanted) {
 }  // namespace
 
 const LinalgKernels linalg_kernels = {
-    absence,           factor_lu,
-    lu_solve,          permutation,
-    factor_cholesky,   solve_triangular,
-    factor_qr,         multiply_reflections,
-    find_eigenvectors, find_singular_vectors,
+    absence,          lu, lu_solve,    permutation,       cholesky,
+    solve_triangular, qr, householder, find_eigenvectors, find_singular_vectors,
 };
 
 }  // namespace rushlight::gpu

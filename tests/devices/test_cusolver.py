@@ -32,20 +32,20 @@ def results(function, a):
 
 
 CALLS = {
-    "lu_factor": (linalg.lu_factor, 1),
-    "lu_factor wide": (lambda a: linalg.lu_factor(a[..., :3, :]), 1),
-    "lu_factor tall": (lambda a: linalg.lu_factor(a[..., :3]), 1),
-    "cholesky": (linalg.cholesky, 1),
-    "cholesky upper": (lambda a: linalg.cholesky(a, upper=True), 1),
-    "qr": (lambda a: linalg.qr(a[..., :3]), 2),
-    "qr complete": (lambda a: linalg.qr(a[..., :3], "complete"), 2),
-    "qr wide": (lambda a: linalg.qr(a[..., :3, :]), 2),
+    "lu_factor": (linalg.lu_factor, 2),
+    "lu_factor wide": (lambda a: linalg.lu_factor(a[..., :3, :]), 2),
+    "lu_factor tall": (lambda a: linalg.lu_factor(a[..., :3]), 2),
+    "cholesky": (linalg.cholesky, 2),
+    "cholesky upper": (lambda a: linalg.cholesky(a, upper=True), 2),
+    "qr": (lambda a: linalg.qr(a[..., :3]), 4),
+    "qr complete": (lambda a: linalg.qr(a[..., :3], "complete"), 4),
+    "qr wide": (lambda a: linalg.qr(a[..., :3, :])[1], 2),
     "eigvalsh": (linalg.eigvalsh, 1),
-    "eigvalsh upper": (lambda a: linalg.eigvalsh(a.tril(), UPLO="L"), 1),
-    "svdvals": (lambda a: linalg.svdvals(a[..., :3]), 1),
-    "solve": (lambda a: linalg.solve(a, a[..., :2]), 1),
-    "inv": (linalg.inv, 1),
-    "det": (linalg.det, 1),
+    "eigvalsh lower": (lambda a: linalg.eigvalsh(a[0].tril(), UPLO="L"), 1),
+    "eigvalsh upper": (lambda a: linalg.eigvalsh(a[0].triu(), UPLO="U"), 1),
+    "svdvals": (lambda a: linalg.svdvals(a[..., :3]), 2),
+    "solve": (lambda a: linalg.solve(a, a[..., :2]), 2),
+    "slogdet": (lambda a: linalg.slogdet(a)[1], 2),
 }
 
 
@@ -55,10 +55,11 @@ def test_factorisations_go_through_it(library, name, dtype):
     function, calls = CALLS[name]
     before = library.emulated_factorisations()
     for ours, expected in zip(
-        *results(function, symmetric(4, 4, dtype=getattr(torch, dtype))), strict=True
+        *results(function, symmetric(2, 36, 36, dtype=getattr(torch, dtype))), strict=True
     ):
         assert ours.dtype == expected.dtype
-        assert torch.allclose(ours, expected, rtol=1e-4 if dtype == "float32" else 1e-9)
+        tolerance = 1e-4 if dtype == "float32" else 1e-9
+        assert torch.allclose(ours, expected, rtol=tolerance, atol=tolerance)
     assert library.emulated_factorisations() == before + calls
 
 
@@ -83,6 +84,55 @@ def test_singular_vectors(library, shape, full):
         assert close(q, torch.eye(q.shape[-1], dtype=q.dtype).expand_as(q))
 
 
+SMALL = {
+    "lu_factor": linalg.lu_factor,
+    "lu_factor wide": lambda a: linalg.lu_factor(a[..., :3, :]),
+    "lu_factor tall": lambda a: linalg.lu_factor(a[..., :2]),
+    "cholesky": lambda a: linalg.cholesky(a @ a.mT + torch.eye(a.shape[-1]).to(a)),
+    "cholesky upper": lambda a: linalg.cholesky(
+        (a @ a.mT + torch.eye(a.shape[-1]).to(a)).triu(), upper=True
+    ),
+    "qr": lambda a: linalg.qr(a[..., :2]),
+    "qr complete": lambda a: linalg.qr(a[..., :2], "complete"),
+    "qr wide": lambda a: linalg.qr(a[..., :3, :]),
+    "householder_product": lambda a: linalg.householder_product(a, a[..., 0, :2]),
+    "inv": linalg.inv,
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("size", [4, 31, 32])
+def test_small_matrices_are_ours_all_at_once(library, name, size):
+    before = library.emulated_factorisations()
+    generator = torch.Generator().manual_seed(size)
+    a = torch.randn(5, size, size, dtype=torch.float64, generator=generator)
+    for wide in (True, False):
+        given = a if wide else a.float()
+        for ours, expected in zip(*results(SMALL[name], given), strict=True):
+            assert ours.dtype == expected.dtype
+            tolerance = 1e-9 if wide else 1e-3
+            assert torch.allclose(ours, expected, rtol=tolerance, atol=tolerance)
+    assert library.emulated_factorisations() == before
+
+
+def test_small_matrices_that_are_special(library):
+    for special in (0.0, float("nan"), float("inf")):
+        a = torch.eye(3)
+        a[1] = special
+        given = torch.stack([torch.eye(3), a, torch.eye(3)])
+        packed, pivots, info = (t.cpu() for t in linalg.lu_factor_ex(given.to("cuda:1")))
+        assert pivots.tolist()[0] == [1, 2, 3] and packed[2].equal(torch.eye(3))
+        assert info.tolist() == [0, 2 if special == 0 else 0, 0]
+        assert linalg.qr(given.to("cuda:1")).R[2].abs().cpu().equal(torch.eye(3))
+    for scale in (1e30, 1e-30):  # squares of such numbers are no floats
+        a = torch.randn(2, 4, 4) * scale
+        q, r = (t.cpu() for t in linalg.qr(a.to("cuda:1")))
+        assert torch.allclose(q @ r / scale, a / scale, atol=1e-5)
+    bad = torch.diag_embed(torch.tensor([[4.0, 1.0], [-1.0, 1.0], [1.0, float("nan")]]))
+    factor, info = linalg.cholesky_ex(bad.to("cuda:1"))
+    assert info.tolist() == [0, 1, 2] and factor[0].diagonal().tolist() == [2.0, 1.0]
+
+
 def test_eigenvectors_of_a_batch_at_once(library):
     a = symmetric(3, 6, 6)
     before, batches = library.emulated_factorisations(), library.emulated_batches()
@@ -101,10 +151,11 @@ def test_more_matrices_than_it_takes_at_once(library):
 
 
 def test_what_is_wrong_with_one_matrix_is_said():
-    a = symmetric(3, 4, 4).to("cuda:1")
-    a[1, 2, 2] = -1.0
-    with pytest.raises(linalg.LinAlgError, match=r"\(Batch element 1\).*order 3"):
-        linalg.cholesky(a)
+    for size in (4, 40):
+        a = symmetric(3, size, size).to("cuda:1")
+        a[1, 2, 2] = -1.0
+        with pytest.raises(linalg.LinAlgError, match=r"\(Batch element 1\).*order 3"):
+            linalg.cholesky(a)
     with pytest.raises(linalg.LinAlgError, match="singular"):
         linalg.solve(torch.zeros(2, 2, device="cuda:1"), torch.ones(2, 1, device="cuda:1"))
 
