@@ -128,6 +128,8 @@ def test_small_matrices_that_are_special(library):
         a = torch.randn(2, 4, 4) * scale
         q, r = (t.cpu() for t in linalg.qr(a.to("cuda:1")))
         assert torch.allclose(q @ r / scale, a / scale, atol=1e-5)
+    equals = torch.tensor([[1.0, 2.0], [-1.0, 3.0], [1.0, 2.0]])  # the first of them is taken
+    assert linalg.lu_factor(equals.to("cuda:1")).pivots.tolist() == [1, 2]
     bad = torch.diag_embed(torch.tensor([[4.0, 1.0], [-1.0, 1.0], [1.0, float("nan")]]))
     factor, info = linalg.cholesky_ex(bad.to("cuda:1"))
     assert info.tolist() == [0, 1, 2] and factor[0].diagonal().tolist() == [2.0, 1.0]
