@@ -63,15 +63,14 @@ Tensor full_like(const Tensor& input, Scalar value) {
 Tensor zeros_like(const Tensor& input) { return full_like(input, 0); }
 Tensor ones_like(const Tensor& input) { return full_like(input, 1); }
 
-// Values are computed on the host, element by element in double or int64, and moved once.
-template <class F>
-static Tensor from_formula(std::int64_t n, DType dtype, const Options& o, F value) {
-  Tensor host = empty({n}, dtype);
-  const View v = view_of(host);
-  dispatch_all(dtype, [&]<class S>(Type<S>) {
-    for (std::int64_t i = 0; i < n; ++i) store(v.as<S>() + i, convert<Compute<S>>(value(i)));
-  });
-  return finish(to(host, device_of(o)), o);
+static Tensor in_steps(const Range& r, DType dtype, const Options& o) {
+  Tensor out = empty({r.count}, dtype, device_of(o));
+  if (!out.device().is_meta() && r.count) {
+    const View v = view_of(out);
+    const Unlocked unlocked(double(r.count) * 0.5, {&out});
+    backend(out.device()).copy->range(v, r);
+  }
+  return finish(out, o);
 }
 
 Tensor arange(Scalar start, Scalar end, Scalar step, const Options& o) {
@@ -92,24 +91,32 @@ Tensor arange(Scalar start, Scalar end, Scalar step, const Options& o) {
     if (!(count < 9e15)) fail<RuntimeError>("invalid size, possible overflow?");
     const auto n = std::int64_t(std::max(count, 0.0));
     if (is_integral(dtype))
-      return from_formula(n, dtype, o,
-                          [a = convert<std::int64_t>(a),
-                           s = convert<std::int64_t>(s)](std::int64_t i) { return a + i * s; });
-    if (dtype == DType::float64)
-      return from_formula(n, dtype, o, [&](std::int64_t i) { return a + double(i) * s; });
+      return in_steps({.kind = Range::Kind::whole,
+                       .computed = DType::int64,
+                       .count = n,
+                       .start = convert<std::int64_t>(a),
+                       .by = convert<std::int64_t>(s)},
+                      dtype, o);
     // torch computes float32 ranges in float64 and rounds once
-    return from_formula(n, dtype, o, [&](std::int64_t i) { return float(a + double(i) * s); });
+    return in_steps({.kind = Range::Kind::forward,
+                     .computed = dtype == DType::float64 ? DType::float64 : DType::float32,
+                     .count = n,
+                     .first = a,
+                     .step = s},
+                    dtype, o);
   }
   const std::int64_t first = start.as_int(), last = end.as_int(), by = step.as_int();
   const auto distance = static_cast<__int128>(last) - first;
   const __int128 wide = (distance + by - (by > 0 ? 1 : -1)) / by;
   const auto n = std::int64_t(wide < 0 ? 0 : wide);
-  return from_formula(n, dtype, o, [=](std::int64_t i) { return first + i * by; });
+  return in_steps(
+      {.kind = Range::Kind::whole, .computed = DType::int64, .count = n, .start = first, .by = by},
+      dtype, o);
 }
 
-template <class F>
+// `base`, unless null, is raised to the numbers.
 static Tensor spaced(const char* name, Scalar start, Scalar end, std::int64_t steps,
-                     const Options& o, F map) {
+                     const double* base, const Options& o) {
   if (steps < 0) fail<RuntimeError>("number of steps must be non-negative");
   const DType dtype = o.dtype.value_or(default_dtype());
   if (dtype == DType::boolean)
@@ -118,26 +125,29 @@ static Tensor spaced(const char* name, Scalar start, Scalar end, std::int64_t st
     start = start.as_int();
     end = end.as_int();
   }
-  // From both ends towards the middle, as torch does, so that the last value is exact.
-  auto values = [&]<class C>(C a, C b) {
-    const C step = steps > 1 ? C(b - a) / C(steps - 1) : C(0);
-    return from_formula(steps, dtype, o, [=](std::int64_t i) {
-      return map(i < steps / 2 ? a + step * C(i) : b - step * C(steps - 1 - i));
-    });
-  };
-  if (steps == 1)
-    return from_formula(1, dtype, o, [&](std::int64_t) { return map(start.as_double()); });
-  if (dtype == DType::float64 || is_integral(dtype))
-    return values(start.as_double(), end.as_double());
-  return values(float(start.as_double()), float(end.as_double()));
+  if (steps == 1) {
+    const double one = start.as_double();
+    return finish(full({1}, base ? std::pow(*base, one) : one, dtype, device_of(o)), o);
+  }
+  Range r = {
+      .kind = base ? Range::Kind::powers : Range::Kind::from_both_ends,
+      .computed = dtype == DType::float64 || is_integral(dtype) ? DType::float64 : DType::float32,
+      .count = steps,
+      .first = start.as_double(),
+      .last = end.as_double(),
+      .base = base ? *base : 0};
+  if (r.computed == DType::float64)
+    r.step = (r.last - r.first) / double(steps - 1);
+  else  // every number of it is a float32
+    r.step = double((float(r.last) - float(r.first)) / float(steps - 1));
+  return in_steps(r, dtype, o);
 }
 
 Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const Options& o) {
-  return spaced("linspace", start, end, steps, o, [](auto v) { return v; });
+  return spaced("linspace", start, end, steps, nullptr, o);
 }
 Tensor logspace(Scalar start, Scalar end, std::int64_t steps, double base, const Options& o) {
-  return spaced("logspace", start, end, steps, o,
-                [base](auto v) { return static_cast<decltype(v)>(std::pow(base, double(v))); });
+  return spaced("logspace", start, end, steps, &base, o);
 }
 
 Tensor eye(std::int64_t n, std::int64_t m, const Options& o) {

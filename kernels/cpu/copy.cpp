@@ -199,8 +199,33 @@ void fill(const View& out, Scalar value) {
   });
 }
 
+template <class S, class F>
+void write(S* out, std::int64_t n, F value) {
+  for (std::int64_t i = 0; i < n; ++i) store(out + i, convert<Compute<S>>(value(i)));
+}
+template <class C, class S>
+void write_range(S* out, const Range& r) {
+  const auto n = r.count;
+  switch (r.kind) {
+    case Range::Kind::whole: return write(out, n, [=](auto i) { return r.whole(i); });
+    case Range::Kind::forward:
+      return write(out, n, [=](auto i) { return r.template forward<C>(i); });
+    case Range::Kind::from_both_ends:
+      return write(out, n, [=](auto i) { return r.template from_both_ends<C>(i); });
+    case Range::Kind::powers: return write(out, n, [=](auto i) { return r.template power<C>(i); });
+  }
+}
+void range(const View& out, const Range& r) {
+  dispatch_all(out.dtype, [&]<class S>(Type<S>) {
+    if (r.computed == DType::float32)
+      write_range<float>(out.as<S>(), r);
+    else
+      write_range<double>(out.as<S>(), r);
+  });
+}
+
 }  // namespace
 
-const CopyKernels cpu_copy = {copy, fill};
+const CopyKernels cpu_copy = {copy, fill, range};
 
 }  // namespace rushlight

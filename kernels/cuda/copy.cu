@@ -117,8 +117,26 @@ void fill(const View& out, Scalar value) {
   });
 }
 
+template <class C>
+__global__ void range_items(Range r, void* out, DType dtype) {
+  for (Index i = first_item(); i < r.count; i += stride()) {
+    if (r.kind == Range::Kind::whole)
+      store_as(out, i, dtype, r.whole(i));
+    else
+      store_as(out, i, dtype,
+               r.kind == Range::Kind::forward          ? r.forward<C>(i)
+               : r.kind == Range::Kind::from_both_ends ? r.from_both_ends<C>(i)
+                                                       : r.power<C>(i));
+  }
+}
+
+void range(const View& out, const Range& r) {
+  launch_items("range", r.computed == DType::float32 ? range_items<float> : range_items<double>,
+               r.count, r, out.data, out.dtype);
+}
+
 }  // namespace
 
-const CopyKernels copy_kernels = {copy, fill};
+const CopyKernels copy_kernels = {copy, fill, range};
 
 }  // namespace rushlight::gpu

@@ -51,8 +51,10 @@ def test_operations_do_not_wait():
             torch.optim.Adam([x, w], lr=0.1).step()
             torch.cat([x, x.flip(0)]).topk(3).values.sort(1)
             x.index_select(0, targets).masked_fill(x > 0, 1.0).sum(0).argmax()
+            steps = torch.arange(3, 9, 2, device="cuda"), torch.linspace(0, 1, 3, device="cuda")
         with waits(1):
             assert loss.item() > 0
+        assert steps[0].tolist() == [3, 5, 7] and steps[1].tolist() == [0, 0.5, 1]
     """)
 
 
@@ -69,6 +71,7 @@ def test_a_result_is_the_only_allocation():
             lambda: x + 1, lambda: x * turned, lambda: x + y, lambda: x[::2] - turned[1::2],
             lambda: torch.where(x > 0, x, 0.0) is None, lambda: wide / x, lambda: x.exp(),
             lambda: x.to(torch.bfloat16), lambda: x.sum(1), lambda: x.softmax(0),
+            lambda: torch.arange(9, device="cuda"), lambda: torch.linspace(0, 1, 9, device="cuda"),
         ):
             count = allocations(f)
             assert count == (2 if f() is False else 1), count
