@@ -71,6 +71,17 @@ Tensor contiguous_op(const Tensor& self, Any memory_format) {
 Tensor clone_op(const Tensor& input, Any memory_format) {
   return memory_format.is_none() ? clone(input) : in_format(clone(input), memory_format);
 }
+Tensor resize_op(const Tensor& self, Shape size, Any memory_format) {
+  if (is_symbol(memory_format, "preserve_format"))
+    fail<RuntimeError>("Unsupported memory formatPreserve");
+  const bool plane = is_symbol(memory_format, "channels_last");
+  const bool space = is_symbol(memory_format, "channels_last_3d");
+  if (!plane && !space && !memory_format.is_none() &&
+      !is_symbol(memory_format, "contiguous_format"))
+    fail<TypeError>("resize_(): argument 'memory_format' must be torch.memory_format, not ",
+                    Py_TYPE(memory_format.ptr())->tp_name);
+  return resize_(self, size, plane ? 4 : space ? 5 : 0);
+}
 bool is_contiguous(const Tensor& self, Any memory_format) {
   if (memory_format.is_none() || is_symbol(memory_format, "contiguous_format"))
     return self.is_contiguous();
@@ -214,6 +225,20 @@ tensor([1., 2.], dtype=torch.float64))");
   op<&contiguous_op>(m, "contiguous(self, memory_format=None)", kMethod,
                      "The tensor in row-major memory; itself if it is so already.\n\n>>> "
                      "torch.ones(2, 3).t().contiguous().stride()\n(2, 1)");
+  op<&resize_op>(
+      m, "resize_(self, *size, memory_format=None)", As::method,
+      R"(Gives the tensor another shape: its elements in the order of memory, and as many more, not set,
+as it takes. Where its storage has too few bytes, that grows, also for views of it.
+
+Args:
+    size: the shape.
+    memory_format: torch.contiguous_format or torch.channels_last.
+
+Raises:
+    RuntimeError: if the tensor requires grad, or its memory is shared with somebody else.
+
+>>> torch.tensor([1, 2, 3]).resize_(2)
+tensor([1, 2]))");
   op<&clone_op>(
       m, "clone(input, *, memory_format=None)", As::both,
       "A copy, through which gradients flow.\n\n>>> torch.tensor([1, 2]).clone()\ntensor([1, 2])");

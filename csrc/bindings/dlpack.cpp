@@ -36,6 +36,7 @@ template <class M>
 py::object lend(const char* name, const Tensor& t, bool copied) {
   auto lent = std::make_unique<Lent<M>>();
   lent->tensor = alias(t);
+  t->storage->resizable = false;
   for (int d = 0; d < t.dim(); ++d)  // the steps of dimensions of one element say nothing
     lent->strides[std::size_t(d)] = t->shape[d] <= 1 ? 1 : t->strides[std::size_t(d)];
   dlpack::Array& array = lent->managed.array;

@@ -195,6 +195,7 @@ py::object to_numpy(const Tensor& self, bool force) {
     strides.push_back(t->strides[std::size_t(d)] * std::int64_t(item_size(t.dtype())));
   }
   const View v = view_of(t);
+  t->storage->resizable = false;
   // A lone alias lives in the capsule: it shares the storage and nothing else of the tensor.
   const py::capsule owner(alias(t).detach_body(), [](void* body) {
     const Tensor last(Ref<Body>::adopt(static_cast<Body*>(body)));

@@ -37,9 +37,14 @@ Tensor view_storage(const Tensor& bytes, DType dtype, std::int64_t offset, Shape
   return from_storage(bytes->storage, dtype, size, stride.sizes.data(), offset);
 }
 
+bool is_resizable(const Tensor& tensor) { return tensor->storage->resizable; }
+
 // Exports the bytes of a CPU storage through the buffer protocol and keeps them alive.
 struct StorageMemory {
   Ref<Storage> storage;
+  explicit StorageMemory(Ref<Storage> s) : storage(std::move(s)) { ++storage->in_use; }
+  StorageMemory(const StorageMemory& o) : StorageMemory(o.storage) {}
+  ~StorageMemory() { --storage->in_use; }
 };
 
 py::object storage_memory(const Tensor& tensor) {
@@ -47,7 +52,7 @@ py::object storage_memory(const Tensor& tensor) {
   if (!tensor.device().is_cpu())
     fail<TypeError>("the bytes of a tensor on ", tensor.device(),
                     " cannot be seen; copy it with .cpu()");
-  const py::object exporter = py::cast(StorageMemory{tensor->storage});
+  const py::object exporter = py::cast(StorageMemory(tensor->storage));
   return py::reinterpret_steal<py::object>(PyMemoryView_FromObject(exporter.ptr()));
 }
 
@@ -83,6 +88,8 @@ void bind_storage(py::module_& m) {
   op<&storage_bytes>(m, "_storage_bytes(tensor)", As::function);
   op<&storage_id>(m, "_storage_id(tensor)", As::function);
   op<&view_storage>(m, "_view_storage(bytes, dtype, offset, size, stride)", As::function);
+  op<&resize_storage>(m, "_resize_storage(tensor, nbytes)", As::function);
+  op<&is_resizable>(m, "_is_resizable(tensor)", As::function);
   m.def("_storage_memory", &storage_memory);
   m.def("_as_subclass", &as_subclass);
   m.def("_crc32", &checksum, py::arg("data"), py::arg("crc") = 0);

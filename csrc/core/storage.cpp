@@ -1,6 +1,9 @@
 // Birth and death of storages.
 #include "core/storage.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "core/backend.h"
 #include "core/cuda.h"
 #include "core/error.h"
@@ -10,6 +13,22 @@ namespace {
 
 void release_device(Storage& s) noexcept {
   if (s.data) static_cast<const Backend*>(s.owner)->release(s.device.index, s.data, s.bytes);
+}
+
+// A CPU storage of another size than it was born with: `owner` is the size of its first block.
+std::size_t first_bytes(const Storage& s) {
+  return reinterpret_cast<std::uintptr_t>(s.owner) - Storage::kHeader;
+}
+void* first_data(Storage& s) { return reinterpret_cast<char*>(&s) + Storage::kHeader; }
+void release_resized(Storage& s) noexcept {
+  if (s.data && s.data != first_data(s)) BlockCache::give(s.data, s.bytes);
+}
+
+[[noreturn]] void fail_memory(std::size_t bytes) {
+  fail<RuntimeError>(
+      "[enforce fail at alloc_cpu] DefaultCPUAllocator: can't allocate memory: you tried to "
+      "allocate ",
+      bytes, " bytes. Error code 12 (Cannot allocate memory)");
 }
 
 }  // namespace
@@ -23,10 +42,7 @@ Ref<Storage> Storage::make(std::size_t bytes, Device device) {
       s->data = static_cast<char*>(block) + kHeader;
       return Ref<Storage>::adopt(s);
     } catch (const std::bad_alloc&) {
-      fail<RuntimeError>(
-          "[enforce fail at alloc_cpu] DefaultCPUAllocator: can't allocate memory: you tried to "
-          "allocate ",
-          bytes, " bytes. Error code 12 (Cannot allocate memory)");
+      fail_memory(bytes);
     }
   }
   void* block = BlockCache::take(kHeader);
@@ -56,11 +72,36 @@ Ref<Storage> Storage::borrow(void* data, std::size_t bytes, void* owner,
   return Ref<Storage>::adopt(s);
 }
 
+void Storage::resize_cpu(std::size_t wanted) {
+  if (wanted == bytes) return;
+  const bool again = release_memory == release_resized;
+  void* made = nullptr;
+  if (wanted <= (again ? first_bytes(*this) : bytes)) {
+    made = wanted ? first_data(*this) : nullptr;
+  } else {
+    try {
+      made = BlockCache::take(wanted);
+    } catch (const std::bad_alloc&) {
+      fail_memory(wanted);
+    }
+  }
+  if (!again) {
+    owner = reinterpret_cast<void*>(kHeader + bytes);
+    release_memory = release_resized;
+  }
+  if (made && data && made != data) std::memcpy(made, data, std::min(bytes, wanted));
+  if (made != data) release_resized(*this);
+  data = made;
+  bytes = wanted;
+}
+
 void destroy(Storage* s) noexcept {
   if (s->device.is_cpu() && !s->release_memory) [[likely]]
     return BlockCache::give(s, Storage::kHeader + s->bytes);
+  const bool resized = s->release_memory == release_resized;
+  const std::size_t block = Storage::kHeader + (resized ? first_bytes(*s) : 0);
   if (s->release_memory) s->release_memory(*s);
-  BlockCache::give(s, Storage::kHeader);
+  BlockCache::give(s, block);
 }
 
 }  // namespace rushlight

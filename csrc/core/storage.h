@@ -11,7 +11,9 @@ struct Storage : Shared {
   std::uint32_t version = 0;  // bumped by every in-place op on any view
   Device device;
   bool pinned = false;
-  bool resizable = true;  // false where somebody else owns the bytes (NumPy, DLPack)
+  bool resizable = true;  // false where somebody else owns the bytes, or was given their address
+  // How many kernels of threads without the interpreter's lock, and memoryviews, have the address.
+  std::atomic<std::uint16_t> in_use = 0;
   std::uint32_t generation = 0;  // of its device; a device that is gone leaves the old number here
   std::size_t bytes = 0;
   void* data = nullptr;
@@ -24,6 +26,8 @@ struct Storage : Shared {
   // Borrowed CPU bytes; release(owner) when the last tensor is gone.
   static Ref<Storage> borrow(void* data, std::size_t bytes, void* owner,
                              void (*release)(Storage&) noexcept);
+  // Another number of bytes of a CPU storage: as many as there were are kept, others are not set.
+  void resize_cpu(std::size_t bytes);
 };
 static_assert(sizeof(Storage) <= Storage::kHeader);
 void destroy(Storage* s) noexcept;

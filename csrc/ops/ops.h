@@ -62,6 +62,9 @@ Tensor expand(const Tensor& input, const Shape& size);  // -1 keeps a size
 Tensor permute(const Tensor& input, const Shape& dims);
 Tensor transpose(const Tensor& input, std::int64_t dim0, std::int64_t dim1);
 Tensor t(const Tensor& input);
+// resize.cpp. channels_last: 0, or the rank that the format wants.
+void resize_storage(const Tensor& of, std::int64_t bytes);
+Tensor resize_(const Tensor& self, const Shape& size, int channels_last);
 void take_geometry(const Tensor& self, const Tensor& view);  // inplace.cpp; view: a view of self
 Tensor squeeze(const Tensor& input, Sizes dims);  // those of size 1; none named: all
 Tensor unsqueeze(const Tensor& input, std::int64_t dim);

@@ -73,41 +73,79 @@ def _method(function):
 
 
 @_method
-def resize_(self, *size, memory_format=None):
-    """Gives the tensor another shape; what is added is not set, what is cut off is kept.
-
-    Raises:
-        RuntimeError: if the tensor requires grad.
-
-    >>> torch.tensor([1, 2, 3]).resize_(2)
-    tensor([1, 2])
-    """
-    if len(size) == 1 and isinstance(size[0], (tuple, list)):
-        size = tuple(size[0])
-    if self.requires_grad:
-        raise RuntimeError("cannot resize variables that require grad")
-    shape = _C.empty(size, device="meta")
-    if tuple(self.shape) == tuple(shape.shape):
-        return self
-    held = self.untyped_storage().nbytes() // self.element_size()
-    needed = self.storage_offset() + shape.numel()
-    if needed > held:
-        flat = self.new_empty((needed,))
-        if held:
-            flat[:held].copy_(self.as_strided((held,), (1,), 0))
-        self.data = flat.as_strided(shape.shape, shape.stride(), self.storage_offset())
-        return self
-    return self.as_strided_(shape.shape, shape.stride(), self.storage_offset())
-
-
-@_method
 def resize_as_(self, the_template, *, memory_format=None):
-    """resize_() to the shape of another tensor.
+    """resize_() to the shape of another tensor; with torch.preserve_format also to its strides.
 
     >>> torch.tensor([1, 2, 3]).resize_as_(torch.zeros(2))
     tensor([1, 2])
     """
+    if memory_format is not _C.preserve_format:
+        format_of = {} if memory_format is None else {"memory_format": memory_format}
+        return self.resize_(the_template.shape, **format_of)
+    if the_template.is_contiguous(memory_format=_C.channels_last):
+        return self.resize_(the_template.shape, memory_format=_C.channels_last)
     return self.resize_(the_template.shape)
+
+
+@_method
+def resize(self, *sizes):
+    """An old name of reshape() for as many elements; use that.
+
+    >>> torch.arange(4).resize(2, 2)
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    import warnings
+
+    warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
+    return self.reshape(*sizes)
+
+
+@_method
+def resize_as(self, tensor):
+    """An old name of reshape_as() for as many elements; use that.
+
+    >>> torch.arange(4).resize_as(torch.zeros(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    import warnings
+
+    warnings.warn("non-inplace resize_as is deprecated", UserWarning, stacklevel=2)
+    return self.reshape(tensor.shape)
+
+
+@_method
+def set_(self, source=None, storage_offset=0, size=None, stride=None):
+    """Makes the tensor show the memory of another tensor, or of a storage.
+
+    Args:
+        source: a tensor or a storage of the same dtype on the same device; an empty tensor if it
+            is left out.
+        storage_offset: of the first element.
+        size: the shape; of a storage, all of it unless given.
+        stride: the steps; row-major unless given.
+
+    Raises:
+        RuntimeError: if dtype or device differ, self requires grad, or the geometry reaches beyond
+            a storage that cannot grow.
+
+    >>> x, y = torch.zeros(2), torch.arange(6.0)
+    >>> x.set_(y.untyped_storage(), 1, (2, 2), (2, 1))
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
+    from rushlight.storage import source_of
+
+    if self.requires_grad and _C.is_grad_enabled():
+        if self.is_leaf:
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an in-place operation."
+                "\nset_(): write under `with torch.no_grad():`"
+            )
+        raise RuntimeError("set_() has no gradient; use it on a detach()ed tensor")
+    self.data = source_of(self, source, storage_offset, size, stride)
+    return self
 
 
 @_method

@@ -41,20 +41,20 @@ class UntypedStorage:
         (4, [1, 0, 2, 0])
     """
 
-    __slots__ = ("__weakref__", "_bytes")
+    __slots__ = ("__weakref__", "_held")
 
     def __init__(self, content=0, *, device=None):
         where = {} if device is None else {"device": device}
         if isinstance(content, int):
-            self._bytes = _C.zeros((content,), dtype=_C.uint8, **where)
+            self._held = _C.zeros((content,), dtype=_C.uint8, **where)
         else:
-            self._bytes = _C.tensor(list(content), dtype=_C.uint8, **where)
+            self._held = _C.tensor(list(content), dtype=_C.uint8, **where)
 
     @classmethod
     def _around(cls, content):
         """The handle around a uint8 tensor that covers its whole storage."""
         self = object.__new__(cls)
-        self._bytes = content
+        self._held = content
         return self
 
     @classmethod
@@ -62,8 +62,13 @@ class UntypedStorage:
         return cls._around(_C._storage_bytes(tensor))
 
     @property
+    def _bytes(self):
+        """All of the storage as it is now."""
+        return _C._storage_bytes(self._held)
+
+    @property
     def _cdata(self):
-        return _C._storage_id(self._bytes)
+        return _C._storage_id(self._held)
 
     @property
     def device(self):
@@ -119,14 +124,38 @@ class UntypedStorage:
         self._bytes.copy_(source._untyped()._bytes, non_blocking)
         return self
 
+    def resizable(self):
+        """Returns whether `resize_()` may change the number of bytes."""
+        return _C._is_resizable(self._held)
+
+    def resize_(self, size):
+        """Changes the number of bytes for all tensors on this storage; returns itself.
+
+        What is added is not set. A tensor that reaches beyond a storage which became smaller
+        raises where it is read, until the storage is large enough again. Memory of a GPU goes back
+        at once, that of a small CPU storage with its last tensor.
+
+        Raises:
+            RuntimeError: if somebody else has a hand on the memory, such as a NumPy array.
+
+        >>> x = torch.arange(3.0)
+        >>> x.untyped_storage().resize_(0).nbytes(), x.shape
+        (0, torch.Size([3]))
+        """
+        if isinstance(size, bool) or not isinstance(size, int):
+            raise RuntimeError(f"resize_ expects an int, but got {type(size).__name__}")
+        _C._resize_storage(self._held, size)
+        return self
+
     def clone(self):
         """Returns a copy on the same device."""
         return UntypedStorage._around(self._bytes.clone())
 
     def to(self, device, non_blocking=False):
         """Returns this storage if it is on ``device``, else a copy there."""
-        moved = self._bytes.to(device, non_blocking=non_blocking)
-        return self if moved is self._bytes else UntypedStorage._around(moved)
+        content = self._bytes
+        moved = content.to(device, non_blocking=non_blocking)
+        return self if moved is content else UntypedStorage._around(moved)
 
     def cpu(self):
         """Returns this storage if it is on the CPU, else a copy there."""
@@ -247,6 +276,17 @@ class TypedStorage:
     def __setitem__(self, index, value):
         self._tensor()[index] = value
 
+    def resizable(self):
+        """Returns whether `resize_()` may change the number of elements."""
+        return self._untyped_storage.resizable()
+
+    def resize_(self, size):
+        """Changes the number of elements, as UntypedStorage.resize_() does; returns itself."""
+        if isinstance(size, bool) or not isinstance(size, int):
+            raise RuntimeError(f"resize_ expects an int, but got {type(size).__name__}")
+        self._untyped_storage.resize_(size * self.dtype.itemsize)
+        return self
+
     def _converted(self, storage):
         return TypedStorage(wrap_storage=storage, dtype=self.dtype)
 
@@ -278,6 +318,50 @@ class TypedStorage:
 
     def __repr__(self):
         return _listing(self.tolist(), "TypedStorage", f"dtype={self.dtype}, device={self.device}")
+
+
+def source_of(tensor, source, offset, size, stride):
+    """The tensor on the memory of `source` that `tensor.set_()` is to show."""
+    if source is None:
+        if (offset, size, stride) != (0, None, None):
+            raise TypeError("set_(): argument 'source' must be Tensor or a storage, not None")
+        return _C.empty((0,), dtype=tensor.dtype, device=tensor.device)
+    if isinstance(source, _C.Tensor):
+        if source.dtype != tensor.dtype:
+            raise RuntimeError(
+                f"Could not set tensor of type {source.dtype} to a tensor of type {tensor.dtype}"
+            )
+        content = _C._storage_bytes(source)
+        if size is None:
+            size, stride, offset = source.shape, source.stride(), source.storage_offset()
+    elif isinstance(source, (TypedStorage, UntypedStorage)):
+        if isinstance(source, TypedStorage) and source.dtype != tensor.dtype:
+            raise RuntimeError(
+                f"Expected a Storage of type {tensor.dtype} or an UntypedStorage, but got type "
+                f"{source.dtype} for argument 1 'storage'"
+            )
+        content = source._untyped()._bytes
+    else:
+        raise TypeError(
+            "set_() received an invalid combination of arguments: 'source' must be Tensor or a "
+            f"storage, not {type(source).__name__}"
+        )
+    if content.device != tensor.device:
+        raise RuntimeError(
+            f'Attempted to set the storage of a tensor on device "{tensor.device}" to a storage on '
+            f'different device "{content.device}".  This is no longer allowed; the devices must '
+            "match."
+        )
+    if size is None:
+        size = (content.numel() // tensor.element_size(),)
+    if stride is None or len(stride) == 0:
+        stride = _C.empty(size, device="meta").stride()
+    size, stride = tuple(size), tuple(stride)
+    if len(size) == len(stride) and min((offset, *size, *stride)) >= 0 and 0 not in size:
+        end = offset + 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+        if end * tensor.element_size() > content.numel():  # it grows, as torch's does
+            _C._resize_storage(content, end * tensor.element_size())
+    return _C._view_storage(content, tensor.dtype, offset, size, stride)
 
 
 class StorageType:

@@ -23,7 +23,7 @@ class BasePruningMethod(ABC):
     ...         mask = default_mask.clone()
     ...         mask.view(-1)[::2] = 0
     ...         return mask
-    >>> layer = EverySecond.apply(nn.Linear(2, 2), "weight") and None
+    >>> layer = EverySecond.apply(torch.nn.Linear(2, 2), "weight") and None
     """
 
     _tensor_name: str

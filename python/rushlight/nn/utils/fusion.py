@@ -63,7 +63,7 @@ def fuse_conv_bn_eval(conv, bn, transpose=False):
     Raises:
         AssertionError: if one of them is in training mode, or bn has no running statistics.
 
-    >>> conv, bn = nn.Conv2d(3, 4, 1).eval(), nn.BatchNorm2d(4).eval()
+    >>> conv, bn = torch.nn.Conv2d(3, 4, 1).eval(), torch.nn.BatchNorm2d(4).eval()
     >>> x = torch.rand(2, 3, 5, 5)
     >>> torch.allclose(torch.nn.utils.fuse_conv_bn_eval(conv, bn)(x), bn(conv(x)), atol=1e-5)
     True
@@ -106,7 +106,7 @@ def fuse_linear_bn_eval(linear, bn):
         AssertionError: if one of them is in training mode, bn has no running statistics, or the
             numbers of features differ.
 
-    >>> linear, bn = nn.Linear(3, 4).eval(), nn.BatchNorm1d(4).eval()
+    >>> linear, bn = torch.nn.Linear(3, 4).eval(), torch.nn.BatchNorm1d(4).eval()
     >>> x = torch.rand(5, 3)
     >>> torch.allclose(torch.nn.utils.fuse_linear_bn_eval(linear, bn)(x), bn(linear(x)), atol=1e-5)
     True

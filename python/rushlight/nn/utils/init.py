@@ -15,7 +15,7 @@ def skip_init(module_cls, *args, **kwargs):
     Raises:
         RuntimeError: if it is no module, or its constructor takes no device.
 
-    >>> torch.nn.utils.skip_init(nn.Linear, 5, 1)
+    >>> torch.nn.utils.skip_init(torch.nn.Linear, 5, 1)
     Linear(in_features=5, out_features=1, bias=True)
     """
     from rushlight.nn.modules.module import Module

@@ -20,7 +20,7 @@ def convert_conv2d_weight_memory_format(module, memory_format):
         module: a module.
         memory_format: such as torch.channels_last.
 
-    >>> net = nn.Sequential(nn.Conv2d(3, 4, 3))
+    >>> net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3))
     >>> net = torch.nn.utils.convert_conv2d_weight_memory_format(net, torch.channels_last)
     >>> net[0].weight.stride()
     (27, 1, 9, 3)
@@ -35,7 +35,7 @@ def convert_conv3d_weight_memory_format(module, memory_format):
         module: a module.
         memory_format: such as torch.channels_last_3d.
 
-    >>> net = nn.Conv3d(3, 4, 3)
+    >>> net = torch.nn.Conv3d(3, 4, 3)
     >>> net = torch.nn.utils.convert_conv3d_weight_memory_format(net, torch.channels_last_3d)
     >>> net.weight.stride()
     (81, 1, 27, 9, 3)

@@ -26,7 +26,7 @@ def identity(module, name):
     """Gives the parameter `name` a mask of ones; returns the module.
 
     >>> from rushlight.nn.utils import prune
-    >>> prune.identity(nn.Linear(2, 1), "bias").bias_mask
+    >>> prune.identity(torch.nn.Linear(2, 1), "bias").bias_mask
     tensor([1.])
     """
     Identity.apply(module, name)
@@ -42,7 +42,7 @@ def random_unstructured(module, name, amount):
         amount: a share from 0 to 1, or a number of entries.
 
     >>> from rushlight.nn.utils import prune
-    >>> prune.random_unstructured(nn.Linear(2, 3), "weight", amount=2).weight_mask.sum()
+    >>> prune.random_unstructured(torch.nn.Linear(2, 3), "weight", amount=2).weight_mask.sum()
     tensor(4.)
     """
     RandomUnstructured.apply(module, name, amount)
@@ -59,7 +59,7 @@ def l1_unstructured(module, name, amount, importance_scores=None):
         importance_scores: magnitudes to go by instead, of the parameter's shape.
 
     >>> from rushlight.nn.utils import prune
-    >>> layer = prune.l1_unstructured(nn.Linear(2, 3), "weight", amount=0.5)
+    >>> layer = prune.l1_unstructured(torch.nn.Linear(2, 3), "weight", amount=0.5)
     >>> layer.weight_mask.sum(), sorted(layer.state_dict())
     (tensor(3.), ['bias', 'weight_mask', 'weight_orig'])
     """
@@ -77,7 +77,7 @@ def random_structured(module, name, amount, dim):
         dim: the dimension along which channels lie.
 
     >>> from rushlight.nn.utils import prune
-    >>> layer = prune.random_structured(nn.Linear(5, 3), "weight", amount=2, dim=1)
+    >>> layer = prune.random_structured(torch.nn.Linear(5, 3), "weight", amount=2, dim=1)
     >>> sum(torch.sum(layer.weight, dim=0) == 0)
     tensor(2)
     """
@@ -97,7 +97,7 @@ def ln_structured(module, name, amount, n, dim, importance_scores=None):
         importance_scores: what norms are taken of instead, of the parameter's shape.
 
     >>> from rushlight.nn.utils import prune
-    >>> prune.ln_structured(nn.Linear(5, 3), "weight", amount=1, n=2, dim=0).weight_mask.sum()
+    >>> prune.ln_structured(torch.nn.Linear(5, 3), "weight", amount=1, n=2, dim=0).weight_mask.sum()
     tensor(10.)
     """
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
@@ -117,7 +117,7 @@ def global_unstructured(parameters, pruning_method, importance_scores=None, **kw
         TypeError: if the method prunes structured.
 
     >>> from rushlight.nn.utils import prune
-    >>> net = nn.Sequential(nn.Linear(10, 4), nn.Linear(4, 1))
+    >>> net = torch.nn.Sequential(torch.nn.Linear(10, 4), torch.nn.Linear(4, 1))
     >>> prune.global_unstructured(
     ...     [(net[0], "weight"), (net[1], "weight")], prune.L1Unstructured, amount=10
     ... )
@@ -163,7 +163,7 @@ def custom_from_mask(module, name, mask):
     """Prunes a parameter where `mask` is 0; returns the module.
 
     >>> from rushlight.nn.utils import prune
-    >>> layer = prune.custom_from_mask(nn.Linear(5, 3), "bias", mask=torch.tensor([0, 1, 0]))
+    >>> layer = prune.custom_from_mask(torch.nn.Linear(5, 3), "bias", mask=torch.tensor([0, 1, 0]))
     >>> layer.bias_mask
     tensor([0., 1., 0.])
     """
@@ -178,7 +178,7 @@ def remove(module, name):
         ValueError: if the parameter is not pruned.
 
     >>> from rushlight.nn.utils import prune
-    >>> layer = prune.remove(prune.identity(nn.Linear(2, 1), "bias"), "bias")
+    >>> layer = prune.remove(prune.identity(torch.nn.Linear(2, 1), "bias"), "bias")
     >>> sorted(layer.state_dict())
     ['bias', 'weight']
     """
@@ -196,7 +196,8 @@ def is_pruned(module):
     """True if a parameter of the module, or of one inside it, is pruned.
 
     >>> from rushlight.nn.utils import prune
-    >>> prune.is_pruned(nn.Linear(2, 1)), prune.is_pruned(prune.identity(nn.Linear(2, 1), "bias"))
+    >>> layer = torch.nn.Linear(2, 1)
+    >>> prune.is_pruned(layer), prune.is_pruned(prune.identity(layer, "bias"))
     (False, True)
     """
     return any(
