@@ -227,8 +227,8 @@ tensor([1., 2.], dtype=torch.float64))");
                      "torch.ones(2, 3).t().contiguous().stride()\n(2, 1)");
   op<&resize_op>(
       m, "resize_(self, *size, memory_format=None)", As::method,
-      R"(Gives the tensor another shape: its elements in the order of memory, and as many more, not set,
-as it takes. Where its storage has too few bytes, that grows, also for views of it.
+      R"(Gives the tensor another shape: its elements in the order of memory, and as many
+more, not set, as it takes. Where its storage has too few bytes, that grows, also for views of it.
 
 Args:
     size: the shape.
