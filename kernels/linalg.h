@@ -6,9 +6,9 @@
 
 namespace rushlight {
 
-// What a device may have or not: solving is lu_solve and solve_triangular, factoring all the others
-// but permutation, which every device has.
-enum class Linalg { factoring, solving };
+// What a device may have or not: solving is lu, cholesky, lu_solve and solve_triangular,
+// decomposing qr, householder, eigh and svd; permutation every device has.
+enum class Linalg { solving, decomposing };
 
 struct LinalgKernels {
   const char* (*absence)(Linalg);  // why there is nothing here to call; null where there is
@@ -20,7 +20,7 @@ struct LinalgKernels {
   // order int64 (batch, n): where row i comes from when rows are exchanged as pivots (batch, k <=
   // n) say; inverse: where it goes.
   std::int64_t (*permutation)(const View& pivots, const View& order, bool inverse);
-  // a := its factor in the triangle that `upper` names; the other triangle is left as it was.
+  // a := its factor in the triangle that `upper` names; the other triangle is lost.
   void (*cholesky)(const View& a, bool upper, const View& info);
   // b := solution of a x = b for triangular a.
   void (*solve_triangular)(const View& a, const View& b, bool upper, bool unit);

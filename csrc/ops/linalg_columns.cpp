@@ -48,7 +48,7 @@ View batch_of_rows(const Tensor& t) { return batched(t, 1); }
 View batch_of_numbers(const Tensor& t) { return batched(t, 0); }
 
 bool is_left_to_host(const Tensor& a) {
-  return a.device().is_cuda() && backend(a.device()).matmul->linalg->absence(Linalg::factoring);
+  return a.device().is_cuda() && backend(a.device()).matmul->linalg->absence(Linalg::decomposing);
 }
 
 const LinalgKernels& linalg_kernels(Name name, const Tensor& a, Linalg wanted) {

@@ -20,10 +20,10 @@ Tensor columns_of(const Tensor& a);  // a copy of a, laid out so
 View batch_of_matrices(const Tensor& t);
 View batch_of_rows(const Tensor& t);  // of a contiguous tensor
 View batch_of_numbers(const Tensor& t);
-const LinalgKernels& linalg_kernels(Name name, const Tensor& a, Linalg = Linalg::factoring);
+const LinalgKernels& linalg_kernels(Name name, const Tensor& a, Linalg);
 double linalg_work(const Tensor& a);  // nanoseconds, roughly
 
-// A GPU without cuSOLVER leaves factorisations to the host: the op runs there on copies, and what
+// A GPU without cuSOLVER leaves decompositions to the host: the op runs there on copies, and what
 // it gives goes back, history and all.
 bool is_left_to_host(const Tensor& a);
 inline Tensor on_host(const Tensor& t) { return to(t, kCpu); }

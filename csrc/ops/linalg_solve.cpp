@@ -160,7 +160,7 @@ Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau) {
     copy_bits(out, eye(a.size(-2), a.size(-1), {a.dtype(), a.device()}));
     return out;
   }
-  const LinalgKernels& kernels = linalg_kernels(name, a);
+  const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::decomposing);
   const Tensor dense = contiguous(tau);
   const View m = batch_of_matrices(out), t = batch_of_rows(dense);
   const Unlocked unlocked(linalg_work(a), {&out, &dense});

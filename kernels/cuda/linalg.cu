@@ -1,6 +1,6 @@
-// What solves with factors, by kernels of our own: triangular systems and exchanges of rows. What
-// factors is in linalg_small.cu and cusolver.cu. Matrices are stored by columns, a batch in one
-// launch.
+// What solves with factors: triangular systems and exchanges of rows; and who factors: kernels of
+// our own (linalg_small.cu, linalg_halves.cu) or cuSOLVER (cusolver.cu). Matrices are stored by
+// columns, a batch in one launch.
 #include "factors.h"
 #include "families.h"
 #include "launch.h"
@@ -70,13 +70,7 @@ void solve_small(const View& a, const View& b, bool upper, bool unit) {
   });
 }
 
-View part(View v, Index row, Index rows, Index column, Index columns) {
-  v.data = v.as<char>() + (row * v.strides[1] + column * v.strides[2]) * Index(item_size(v.dtype));
-  v.sizes[1] = rows;
-  v.sizes[2] = columns;
-  v.numel = v.sizes[0] * rows * columns;
-  return v;
-}
+}  // namespace
 
 // One half, what it says of the other, the other: nearly all of the work is products.
 void solve_triangular(const View& a, const View& b, bool upper, bool unit) {
@@ -95,6 +89,8 @@ void solve_triangular(const View& a, const View& b, bool upper, bool unit) {
     solve_triangular(last, bottom, upper, unit);
   }
 }
+
+namespace {
 
 constexpr Index kShared = 12000;  // rows whose order a block keeps in shared memory
 
@@ -163,12 +159,9 @@ std::int64_t lu_solve(const View& lu, const View& pivots, const View& b, bool tr
     });
   };
   if (transposed) {  // U^T, L^T, and the rows back
-    View turned = lu;
-    turned.strides[1] = lu.strides[2];
-    turned.strides[2] = lu.strides[1];
     copy_kernels.copy(x, b);
-    solve_triangular(turned, x, false, false);
-    solve_triangular(turned, x, true, true);
+    solve_triangular(turned(lu), x, false, false);
+    solve_triangular(turned(lu), x, true, true);
     move(x, b);
   } else {
     move(b, x);
@@ -179,11 +172,17 @@ std::int64_t lu_solve(const View& lu, const View& pivots, const View& b, bool tr
   return -1;
 }
 
+// One matrix, or large ones, are work enough for cuSOLVER, which takes them one by one.
+bool is_ours(const View& a) {
+  constexpr Index most = 512;  // rows and columns of a batch
+  return fits_a_warp(a) || why_no_factors() ||
+         (a.sizes[0] > 1 && a.sizes[1] <= most && a.sizes[2] <= most);
+}
 void lu(const View& a, const View& pivots, const View& info) {
-  fits_a_warp(a) ? factor_small_lu(a, pivots, info) : factor_lu(a, pivots, info);
+  is_ours(a) ? factor_lu_in_halves(a, pivots, info) : factor_lu(a, pivots, info);
 }
 void cholesky(const View& a, bool upper, const View& info) {
-  fits_a_warp(a) ? factor_small_cholesky(a, upper, info) : factor_cholesky(a, upper, info);
+  is_ours(a) ? factor_cholesky_in_halves(a, upper, info) : factor_cholesky(a, upper, info);
 }
 void qr(const View& a, const View& tau) {
   fits_a_warp(a) ? factor_small_qr(a, tau) : factor_qr(a, tau);
@@ -193,7 +192,7 @@ void householder(const View& a, const View& tau) {
 }
 
 const char* absence(Linalg wanted) {
-  return wanted == Linalg::factoring ? why_no_factors() : nullptr;
+  return wanted == Linalg::decomposing ? why_no_factors() : nullptr;
 }
 
 }  // namespace

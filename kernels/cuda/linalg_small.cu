@@ -1,6 +1,8 @@
 // Factorisations of matrices of up to 32 rows and columns: a warp for each, a lane for each row,
 // all of a batch in one launch, the matrix in shared memory meanwhile. Results are those of
-// LAPACK's unblocked routines, column by column.
+// LAPACK's unblocked routines, column by column. Also the LU of up to 32 columns of any height, a
+// block for each. The matrix may be a part of a larger one, `offset` rows and columns from its
+// corner.
 #include "factors.h"
 #include "launch.h"
 
@@ -12,7 +14,8 @@ constexpr int kSide = kWarp, kStep = kSide + 1, kTeams = 4;  // matrices of a bl
 template <class T>
 struct Batch {
   Index count;
-  int m, n, k;  // rows, columns, reflections or pivots
+  int m, n, k;  // rows, columns, reflections
+  Index lead, step;  // from one column to the next, from one matrix to the next
   T* matrices;
 };
 
@@ -21,17 +24,19 @@ template <class T>
 struct Tile {
   T* at;
   __device__ T& operator()(int row, int column) const { return at[column * kStep + row]; }
-  __device__ void load(const T* from, int m, int n, bool turned = false) const {
+  __device__ void load(const Batch<T>& b, Index i, bool turned = false) const {
     const int lane = threadIdx.x % kWarp;
-    for (int c = 0; c < n; ++c)
-      if (lane < m) (turned ? (*this)(c, lane) : (*this)(lane, c)) = from[c * m + lane];
+    const T* from = b.matrices + i * b.step + lane;
+    for (int c = 0; c < b.n; ++c)
+      if (lane < b.m) (turned ? (*this)(c, lane) : (*this)(lane, c)) = from[c * b.lead];
     __syncwarp();
   }
-  __device__ void store(T* to, int m, int n, bool turned = false) const {
+  __device__ void store(const Batch<T>& b, Index i, bool turned = false) const {
     __syncwarp();
     const int lane = threadIdx.x % kWarp;
-    for (int c = 0; c < n; ++c)
-      if (lane < m) to[c * m + lane] = turned ? (*this)(c, lane) : (*this)(lane, c);
+    T* to = b.matrices + i * b.step + lane;
+    for (int c = 0; c < b.n; ++c)
+      if (lane < b.m) to[c * b.lead] = turned ? (*this)(c, lane) : (*this)(lane, c);
     __syncwarp();
   }
 };
@@ -61,12 +66,26 @@ __device__ T magnitude(T v) {
   return v < T(0) ? -v : v;
 }
 
+// Where pivots and infos go: the pivots of matrix i lie i * step further on. An info that is not 0
+// stays.
+struct Report {
+  int *pivots, *infos;
+  Index step;
+  int offset;
+  __device__ void pivot(Index i, int j, Index row) const {
+    pivots[i * step + j] = offset + int(row) + 1;
+  }
+  __device__ void info(Index i, int bad) const {
+    if (bad && infos[i] == 0) infos[i] = offset + bad;
+  }
+};
+
 template <class T>
-__global__ void lu_in_warps(Batch<T> b, int* pivots, int* info) {
+__global__ void lu_in_warps(Batch<T> b, Report report) {
   each_matrix(b, [&](Index i, const Tile<T>& a, int lane) {
-    a.load(b.matrices + i * b.m * b.n, b.m, b.n);
+    a.load(b, i);
     int zero = 0;  // the first pivot that is, counted from 1
-    for (int j = 0; j < b.k; ++j) {
+    for (int j = 0; j < b.m && j < b.n; ++j) {
       T most = lane >= j && lane < b.m ? magnitude(a(lane, j)) : T(-1);
       if (most != most) most = T(INFINITY);  // all lanes are to agree
       int row = lane;
@@ -78,7 +97,7 @@ __global__ void lu_in_warps(Batch<T> b, int* pivots, int* info) {
           row = place;
         }
       }
-      if (lane == 0) pivots[i * b.k + j] = row + 1;
+      if (lane == 0) report.pivot(i, j, row);
       if (lane < b.n && row != j) {  // here a lane has a column
         const T above = a(j, lane);
         a(j, lane) = a(row, lane);
@@ -94,16 +113,62 @@ __global__ void lu_in_warps(Batch<T> b, int* pivots, int* info) {
       }
       __syncwarp();
     }
-    if (lane == 0) info[i] = zero;
-    a.store(b.matrices + i * b.m * b.n, b.m, b.n);
+    if (lane == 0) report.info(i, zero);
+    a.store(b, i);
   });
+}
+
+// The largest of the rows that a thread has seen.
+template <class T>
+struct Candidate {
+  T size;
+  Index row;
+};
+struct First {  // of equals
+  template <class T>
+  __device__ Candidate<T> operator()(const Candidate<T>& a, const Candidate<T>& b) const {
+    return b.size > a.size || (b.size == a.size && b.row < a.row) ? b : a;
+  }
+};
+
+template <class T>
+__global__ void lu_of_panel(Batch<T> b, Report report) {
+  const int t = threadIdx.x;
+  for (Index i = blockIdx.x; i < b.count; i += gridDim.x) {
+    T* a = b.matrices + i * b.step;
+    int zero = 0;
+    for (int j = 0; j < b.n; ++j) {
+      Candidate<T> mine = {T(-1), b.m};
+      for (Index r = j + t; r < b.m; r += kThreads) {
+        const T size = magnitude(a[j * b.lead + r]);
+        mine = First()(mine, Candidate<T>{size == size ? size : T(INFINITY), r});
+      }
+      const Index row = block_reduce(mine, First(), shared_memory<Candidate<T>>()).row;
+      if (t == 0) report.pivot(i, j, row);
+      if (t < b.n && row != j) {
+        const T above = a[t * b.lead + j];
+        a[t * b.lead + j] = a[t * b.lead + row];
+        a[t * b.lead + row] = above;
+      }
+      __syncthreads();
+      const T pivot = a[j * b.lead + j];
+      if (pivot == T(0) && zero == 0) zero = j + 1;
+      for (Index r = j + 1 + t; r < b.m && pivot != T(0); r += kThreads) {
+        const T factor = a[j * b.lead + r] / pivot;
+        a[j * b.lead + r] = factor;
+        for (int c = j + 1; c < b.n; ++c) a[c * b.lead + r] -= factor * a[c * b.lead + j];
+      }
+      __syncthreads();
+    }
+    if (t == 0) report.info(i, zero);
+  }
 }
 
 // Lower triangles; an upper one is turned.
 template <class T>
-__global__ void cholesky_in_warps(Batch<T> b, bool turned, int* info) {
+__global__ void cholesky_in_warps(Batch<T> b, bool turned, Report report) {
   each_matrix(b, [&](Index i, const Tile<T>& a, int lane) {
-    a.load(b.matrices + i * b.m * b.n, b.m, b.n, turned);
+    a.load(b, i, turned);
     int bad = 0;
     for (int j = 0; j < b.n; ++j) {
       const T square = a(j, j);
@@ -118,8 +183,8 @@ __global__ void cholesky_in_warps(Batch<T> b, bool turned, int* info) {
       for (int c = j + 1; c <= lane && lane < b.m; ++c) a(lane, c) -= a(lane, j) * a(c, j);
       __syncwarp();
     }
-    if (lane == 0) info[i] = bad;
-    a.store(b.matrices + i * b.m * b.n, b.m, b.n, turned);
+    if (lane == 0) report.info(i, bad);
+    a.store(b, i, turned);
   });
 }
 
@@ -136,7 +201,7 @@ __device__ void reflect(const Tile<T>& a, int lane, int m, int n, int j, T v, T 
 template <class T>
 __global__ void qr_in_warps(Batch<T> b, T* taus) {
   each_matrix(b, [&](Index i, const Tile<T>& a, int lane) {
-    a.load(b.matrices + i * b.m * b.n, b.m, b.n);
+    a.load(b, i);
     for (int j = 0; j < b.k; ++j) {
       const bool below = lane > j && lane < b.m;
       const T x = below ? a(lane, j) : T(0), first = a(j, j);
@@ -156,14 +221,14 @@ __global__ void qr_in_warps(Batch<T> b, T* taus) {
       reflect(a, lane, b.m, b.n, j, v, tau);
       __syncwarp();
     }
-    a.store(b.matrices + i * b.m * b.n, b.m, b.n);
+    a.store(b, i);
   });
 }
 
 template <class T>
 __global__ void reflections_in_warps(Batch<T> b, const T* taus) {
   each_matrix(b, [&](Index i, const Tile<T>& a, int lane) {
-    a.load(b.matrices + i * b.m * b.n, b.m, b.n);
+    a.load(b, i);
     for (int c = b.k; c < b.n; ++c) a(lane, c) = lane == c ? T(1) : T(0);
     for (int j = b.k - 1; j >= 0; --j) {
       const T tau = taus[i * b.k + j];
@@ -171,15 +236,17 @@ __global__ void reflections_in_warps(Batch<T> b, const T* taus) {
       reflect(a, lane, b.m, b.n, j, v, tau);
       if (lane < b.m) a(lane, j) = (lane == j ? T(1) : T(0)) - tau * v;
     }
-    a.store(b.matrices + i * b.m * b.n, b.m, b.n);
+    a.store(b, i);
   });
 }
 
-// Calls run(the batch, blocks, bytes of shared memory) with the element's type.
+// Calls run(the batch, blocks, bytes of shared memory) with the element's type; the columns of `a`
+// are dense.
 template <class F>
 void start(const View& a, Index k, F run) {
   const auto typed = [&]<class T>(Type<T>) {
-    run(Batch<T>{a.sizes[0], int(a.sizes[1]), int(a.sizes[2]), int(k), a.as<T>()},
+    run(Batch<T>{a.sizes[0], int(a.sizes[1]), int(a.sizes[2]), int(k), a.strides[2], a.strides[0],
+                 a.as<T>()},
         blocks_for(a.sizes[0], kTeams), kTeams * kSide * kStep * sizeof(T));
   };
   if (a.dtype == DType::float64)
@@ -193,15 +260,23 @@ constexpr int kBlock = kTeams * kWarp;
 
 bool fits_a_warp(const View& a) { return a.sizes[1] <= kSide && a.sizes[2] <= kSide; }
 
-void factor_small_lu(const View& a, const View& pivots, const View& info) {
-  start(a, pivots.sizes[1], [&]<class T>(const Batch<T>& b, unsigned blocks, std::size_t bytes) {
-    launch("lu_factor", lu_in_warps<T>, blocks, kBlock, bytes, b, pivots.as<int>(), info.as<int>());
+void factor_small_lu(const View& a, const View& pivots, const View& info, Index offset) {
+  const Report report = {pivots.as<int>() + offset, info.as<int>(), pivots.sizes[1], int(offset)};
+  start(a, 0, [&]<class T>(const Batch<T>& b, unsigned blocks, std::size_t bytes) {
+    if (fits_a_warp(a))
+      launch("lu_factor", lu_in_warps<T>, blocks, kBlock, bytes, b, report);
+    else
+      launch("lu_factor", lu_of_panel<T>, blocks_for(b.count, 1), kThreads,
+             sizeof(Candidate<T>) * kThreads / kWarp, b, report);
   });
 }
-void factor_small_cholesky(const View& a, bool upper, const View& info) {
-  start(a, 0, [&]<class T>(const Batch<T>& b, unsigned blocks, std::size_t bytes) {
-    launch("cholesky", cholesky_in_warps<T>, blocks, kBlock, bytes, b, upper, info.as<int>());
-  });
+void factor_small_cholesky(const View& a, const View& info, Index offset) {
+  const Report report = {nullptr, info.as<int>(), 0, int(offset)};
+  const bool is_turned = a.strides[1] != 1;
+  start(is_turned ? turned(a) : a, 0,
+        [&]<class T>(const Batch<T>& b, unsigned blocks, std::size_t bytes) {
+          launch("cholesky", cholesky_in_warps<T>, blocks, kBlock, bytes, b, is_turned, report);
+        });
 }
 void factor_small_qr(const View& a, const View& tau) {
   start(a, tau.sizes[1], [&]<class T>(const Batch<T>& b, unsigned blocks, std::size_t bytes) {

@@ -102,6 +102,32 @@ def test_systems_of_more_than_one_tile(n):
     assert close(p @ low @ up, m, 1e-8)
 
 
+@pytest.mark.parametrize(
+    "shape", [(40, 40), (3, 100, 100), (2, 40, 3), (2, 3, 40), (70, 130), (130, 70), (300, 2)]
+)
+def test_factors_of_more_than_one_tile(shape):
+    a = matrices(*shape)
+    p, low, up = linalg.lu(a)
+    assert close(p @ low @ up, a) and low.abs().max() <= 1
+    if shape[-1] == shape[-2]:
+        b = positive(*shape)
+        for factor in (linalg.cholesky(b), linalg.cholesky(b, upper=True).mT):
+            assert close(factor @ factor.mT, b, 1e-8) and factor.triu(1).abs().max() == 0
+
+
+def test_where_a_large_matrix_is_wrong():
+    a = positive(3, 100, 100)
+    a[1, 70, 70] = -1.0
+    a[2, 20, 20] = a[2, 90, 90] = -1.0
+    assert linalg.cholesky_ex(a).info.tolist() == [0, 71, 21]
+    a = matrices(2, 100, 100)
+    a[1, :, 40] = a[1, :, 80] = 0.0
+    packed, pivots, info = linalg.lu_factor_ex(a)
+    assert info.tolist() == [0, 41]
+    p, low, up = torch.lu_unpack(packed, pivots)
+    assert close(p @ low @ up, a)
+
+
 def test_exchanges_of_very_many_rows():
     n = 13000  # more than a GPU's block keeps beside it
     pivots = torch.arange(2, n + 2, dtype=torch.int32)
