@@ -6,9 +6,9 @@
 
 namespace rushlight {
 
-// What a device may have or not: solving is lu, cholesky, lu_solve and solve_triangular,
-// decomposing qr, householder, eigh and svd; permutation every device has.
-enum class Linalg { solving, decomposing };
+// What a device may have or not: decomposing is eigh and svd, factoring all the others but
+// permutation, which every device has.
+enum class Linalg { factoring, decomposing };
 
 struct LinalgKernels {
   const char* (*absence)(Linalg);  // why there is nothing here to call; null where there is

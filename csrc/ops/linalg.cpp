@@ -78,7 +78,7 @@ Triple linalg_lu(Name name, const Tensor& a) {
   const std::int64_t k = std::min(a.size(-2), a.size(-1));
   const Tensor pivots = empty(with_last(a, {k}), DType::int32, a.device());
   if (runs(a)) {
-    const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::solving);
+    const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
     const View p = batch_of_matrices(packed), v = batch_of_rows(pivots), i = batch_of_numbers(info);
     const Unlocked unlocked(linalg_work(a), {&packed, &pivots, &info});
     kernels.lu(p, v, i);
@@ -98,7 +98,7 @@ Pair linalg_cholesky(Name name, const Tensor& a, bool upper) {
   linalg_check(name, a, true);
   Tensor factor = columns_of(a), info = info_of(a);
   if (runs(a)) {
-    const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::solving);
+    const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
     const View f = batch_of_matrices(factor), i = batch_of_numbers(info);
     const Unlocked unlocked(linalg_work(a), {&factor, &info});
     kernels.cholesky(f, upper, i);
@@ -154,14 +154,13 @@ static Tensor qr_gradient(Name name, const Tensor& q, const Tensor& r, const Ten
 
 Pair linalg_qr(Name name, const Tensor& a, bool complete) {
   linalg_check(name, a, false);
-  if (is_left_to_host(a)) return back(linalg_qr(name, on_host(a), complete), a.device());
   const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n), all = complete ? m : k;
   Tensor packed = columns_of(a), q = empty_columns(a, m, all), r;
   {
     const GradMode off(false);
     if (runs(a)) {
       const Tensor tau = empty(with_last(a, {k}), a.dtype(), a.device());
-      const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::decomposing);
+      const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
       const View p = batch_of_matrices(packed), t = batch_of_rows(tau);
       {
         const Unlocked unlocked(linalg_work(a) * 2, {&packed, &tau});

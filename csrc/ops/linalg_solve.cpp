@@ -51,7 +51,7 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
   const auto [factors, right] = broadcast_batches(lu, b);
   Tensor out = columns_of(right);
   if (!runs(factors, right)) return out;
-  const LinalgKernels& kernels = linalg_kernels("linalg.lu_solve", lu, Linalg::solving);
+  const LinalgKernels& kernels = linalg_kernels("linalg.lu_solve", lu, Linalg::factoring);
   const Tensor rows =
       contiguous(expand(pivots, factors.sizes().first(std::size_t(factors.dim() - 1))));
   const Tensor dense = columns_of(factors);
@@ -114,7 +114,7 @@ Tensor linalg_solve_triangular(Name name, const Tensor& a, const Tensor& b, bool
     const auto [left, right] = broadcast_batches(a, b);
     x = columns_of(right);
     if (runs(left, right)) {
-      const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::solving);
+      const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
       const Tensor dense = columns_of(left);
       const View m = batch_of_matrices(dense), to = batch_of_matrices(x);
       const Unlocked unlocked(linalg_work(dense), {&dense, &x});
@@ -152,15 +152,13 @@ Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau) {
                        " does not match input dtype ", scalar_name(a.dtype()));
   check_same_device(std::string(name).c_str(), a, "input", tau, "tau");
   if (needs_grad(a, tau)) fail<NotImplementedError>(name, ": it has no gradient here");
-  if (is_left_to_host(a))
-    return back(linalg_householder(name, on_host(a), on_host(tau)), a.device());
   Tensor out = columns_of(a);
   if (!out.numel() || out.device().is_meta()) return out;
   if (!tau.numel()) {  // no reflection: the identity
     copy_bits(out, eye(a.size(-2), a.size(-1), {a.dtype(), a.device()}));
     return out;
   }
-  const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::decomposing);
+  const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
   const Tensor dense = contiguous(tau);
   const View m = batch_of_matrices(out), t = batch_of_rows(dense);
   const Unlocked unlocked(linalg_work(a), {&out, &dense});

@@ -1,5 +1,6 @@
 // What linalg.cu puts into the table and how its parts share it: ours (linalg_small.cu,
-// linalg_halves.cu), cuSOLVER's (cusolver.cu). Views are batches of matrices, stored by columns.
+// linalg_halves.cu, linalg_panels.cu), cuSOLVER's (cusolver.cu). Views are batches of matrices,
+// stored by columns.
 #pragma once
 #include <utility>
 
@@ -30,6 +31,10 @@ void multiply_small_reflections(const View& a, const View& tau);
 // linalg_halves.cu
 void factor_lu_in_halves(const View& a, const View& pivots, const View& info);
 void factor_cholesky_in_halves(const View& a, bool upper, const View& info);
+
+// linalg_panels.cu
+void factor_qr_in_panels(const View& a, const View& tau);
+void multiply_reflections_in_panels(const View& a, const View& tau);
 
 // linalg.cu. Strides may be any.
 void solve_triangular(const View& a, const View& b, bool upper, bool unit);

@@ -1,6 +1,6 @@
 // What solves with factors: triangular systems and exchanges of rows; and who factors: kernels of
-// our own (linalg_small.cu, linalg_halves.cu) or cuSOLVER (cusolver.cu). Matrices are stored by
-// columns, a batch in one launch.
+// our own (linalg_small.cu, linalg_halves.cu, linalg_panels.cu) or cuSOLVER (cusolver.cu). Matrices
+// are stored by columns, a batch in one launch.
 #include "factors.h"
 #include "families.h"
 #include "launch.h"
@@ -185,10 +185,14 @@ void cholesky(const View& a, bool upper, const View& info) {
   is_ours(a) ? factor_cholesky_in_halves(a, upper, info) : factor_cholesky(a, upper, info);
 }
 void qr(const View& a, const View& tau) {
-  fits_a_warp(a) ? factor_small_qr(a, tau) : factor_qr(a, tau);
+  fits_a_warp(a) ? factor_small_qr(a, tau)
+  : is_ours(a)   ? factor_qr_in_panels(a, tau)
+                 : factor_qr(a, tau);
 }
 void householder(const View& a, const View& tau) {
-  fits_a_warp(a) ? multiply_small_reflections(a, tau) : multiply_reflections(a, tau);
+  fits_a_warp(a) ? multiply_small_reflections(a, tau)
+  : is_ours(a)   ? multiply_reflections_in_panels(a, tau)
+                 : multiply_reflections(a, tau);
 }
 
 const char* absence(Linalg wanted) {

@@ -109,10 +109,25 @@ def test_factors_of_more_than_one_tile(shape):
     a = matrices(*shape)
     p, low, up = linalg.lu(a)
     assert close(p @ low @ up, a) and low.abs().max() <= 1
+    for mode in ("reduced", "complete"):
+        q, r = linalg.qr(a, mode)
+        assert close(q @ r, a) and r.tril(-1).abs().max() == 0
+        assert close(q.mT @ q, torch.eye(q.shape[-1]).double().expand_as(q.mT @ q))
     if shape[-1] == shape[-2]:
         b = positive(*shape)
         for factor in (linalg.cholesky(b), linalg.cholesky(b, upper=True).mT):
             assert close(factor @ factor.mT, b, 1e-8) and factor.triu(1).abs().max() == 0
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(5, 3, 2), (40, 40, 40), (70, 50, 33), (40, 36, 3)])
+def test_products_of_reflections(m, n, k):
+    a, tau = matrices(2, m, n) / 10, matrices(2, k, seed=1) / 10
+    product = torch.eye(m).double().expand(2, m, m)
+    for i in range(k):
+        v = torch.zeros(2, m, 1).double()
+        v[:, i], v[:, i + 1 :, 0] = 1.0, a[:, i + 1 :, i]
+        product = product - tau[:, i, None, None] * (product @ v) @ v.mT
+    assert close(linalg.householder_product(a, tau), product[..., :n])
 
 
 def test_where_a_large_matrix_is_wrong():
