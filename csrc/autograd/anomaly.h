@@ -27,6 +27,14 @@ struct Anomaly {
 };
 inline Anomaly anomaly;
 
+// The profiler's view of a backward pass: begin() gives what end() gets.
+struct StepWatch {
+  void* (*begin)(const Node& node) = nullptr;
+  void (*end)(void* span) noexcept = nullptr;
+};
+inline StepWatch step_watch;
+inline std::atomic<bool> steps_watched = false;  // by anomaly detection or by step_watch
+
 void remember_origin(const Node& node);
 void forget_origin(const Node& node) noexcept;
 

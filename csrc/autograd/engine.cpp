@@ -179,6 +179,15 @@ struct Run {
   }
 
   void watched_step(Node& node, bool accumulate, bool keep) {
+    struct Profiled {
+      const StepWatch watch = step_watch;
+      void* span;
+      explicit Profiled(const Node& n) : span(watch.begin ? watch.begin(n) : nullptr) {}
+      ~Profiled() {
+        if (span) watch.end(span);
+      }
+    } const profiled(node);
+    if (!anomaly.enabled) return step(node, accumulate, keep);
     const WatchedStep watch(node);
     try {
       step(node, accumulate, keep);
@@ -295,7 +304,7 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
     std::pop_heap(run.frontier.begin(), run.frontier.end(), Run::lower);
     const Ref<Node> node = std::move(run.frontier.back());
     run.frontier.pop_back();
-    if (anomaly.enabled) [[unlikely]]
+    if (steps_watched) [[unlikely]]
       run.watched_step(*node, options.accumulate, keep_graph);
     else
       run.step(*node, options.accumulate, keep_graph);

@@ -48,6 +48,7 @@ void bind_anomaly(py::module_& m) {
   m.def("_set_anomaly", [](bool enabled, bool check_nan) {
     anomaly.check_nan = check_nan;
     anomaly.enabled = enabled;
+    steps_watched = enabled || step_watch.begin;
   });
   m.def(
       "is_anomaly_enabled", [] { return anomaly.enabled.load(); },

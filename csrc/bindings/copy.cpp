@@ -225,9 +225,8 @@ tensor([1., 2.], dtype=torch.float64))");
   op<&contiguous_op>(m, "contiguous(self, memory_format=None)", kMethod,
                      "The tensor in row-major memory; itself if it is so already.\n\n>>> "
                      "torch.ones(2, 3).t().contiguous().stride()\n(2, 1)");
-  op<&resize_op>(
-      m, "resize_(self, *size, memory_format=None)", As::method,
-      R"(Gives the tensor another shape: its elements in the order of memory, and as many
+  op<&resize_op>(m, "resize_(self, *size, memory_format=None)", As::method,
+                 R"(Gives the tensor another shape: its elements in the order of memory, and as many
 more, not set, as it takes. Where its storage has too few bytes, that grows, also for views of it.
 
 Args:

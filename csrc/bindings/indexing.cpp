@@ -2,6 +2,7 @@
 #include "bindings/creation.h"
 #include "bindings/forms.h"
 #include "bindings/module.h"
+#include "bindings/profile.h"
 #include "bindings/signature.h"
 #include "ops/ops.h"
 
@@ -308,6 +309,24 @@ PyObject* as_index(PyObject* self) {
 }
 
 }  // namespace
+
+static int watched_assign(PyObject* self, PyObject* at, PyObject* value) {
+  PyObject* const args[] = {at, value ? value : Py_None};
+  Span span("index_put_", self, args, 2);
+  const int done = assign(self, at, value);
+  span.end(nullptr);
+  return done;
+}
+
+void watch_indexing() {
+  watch_slot<&PyMappingMethods::mp_subscript, subscript>("index");
+  add_watched([](bool watched) {
+    if (watched)
+      put_slot(&PyMappingMethods::mp_ass_subscript, &assign, &watched_assign);
+    else
+      put_slot(&PyMappingMethods::mp_ass_subscript, &watched_assign, &assign);
+  });
+}
 
 std::vector<PyType_Slot> indexing_slots() {
   using Slot = void*;

@@ -66,5 +66,6 @@ PYBIND11_MODULE(_C, m) {
   bind_parallel(m);
   bind_info(m);
   bind_module_call(m);
+  bind_profile(m);
   m.attr("__all__") = names_of_top(m);
 }

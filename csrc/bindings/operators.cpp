@@ -4,6 +4,7 @@
 #include "bindings/autocast.h"
 #include "bindings/creation.h"
 #include "bindings/pointwise.h"
+#include "bindings/profile.h"
 #include "ops/matmul.h"
 
 namespace rushlight::python {
@@ -137,6 +138,7 @@ PyObject* divide(PyObject* a, PyObject* b) {
 PyObject* equal(PyObject* a, PyObject* b) {
   return or_with_array(binary<Eq>(a, b), b, [&](PyObject* t) { return binary<Eq>(a, t); });
 }
+constexpr const char* kComparisons[] = {"lt", "le", "eq", "ne", "gt", "ge"};
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   switch (how) {
     case Py_LT: return binary<Lt>(a, b);
@@ -148,7 +150,55 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
   }
 }
 
+PyObject* watched_compare(PyObject* a, PyObject* b, int how) {
+  PyObject* const args[] = {a, b};
+  Span span(kComparisons[how >= Py_LT && how <= Py_GE ? how : 2], nullptr, args, 2);
+  return span.end(compare(a, b, how));
+}
+
 }  // namespace
+
+void watch_operators() {
+  using N = PyNumberMethods;
+  watch_slot<&N::nb_add, binary<Add>>("add");
+  watch_slot<&N::nb_subtract, subtract>("sub");
+  watch_slot<&N::nb_multiply, binary<Mul>>("mul");
+  watch_slot<&N::nb_matrix_multiply, product>("matmul");
+  watch_slot<&N::nb_true_divide, divide>("div");
+  watch_slot<&N::nb_floor_divide, binary<FloorDivide>>("floor_divide");
+  watch_slot<&N::nb_remainder, binary<Remainder>>("remainder");
+  watch_slot<&N::nb_power, power>("pow");
+  watch_slot<&N::nb_and, binary<BitwiseAnd>>("bitwise_and");
+  watch_slot<&N::nb_or, binary<BitwiseOr>>("bitwise_or");
+  watch_slot<&N::nb_xor, binary<BitwiseXor>>("bitwise_xor");
+  watch_slot<&N::nb_lshift, binary<LeftShift>>("bitwise_left_shift");
+  watch_slot<&N::nb_rshift, binary<RightShift>>("bitwise_right_shift");
+  watch_slot<&N::nb_inplace_add, in_place<Add>>("add_");
+  watch_slot<&N::nb_inplace_subtract, in_place<Sub>>("sub_");
+  watch_slot<&N::nb_inplace_multiply, in_place<Mul>>("mul_");
+  watch_slot<&N::nb_inplace_true_divide, in_place<Div>>("div_");
+  watch_slot<&N::nb_inplace_floor_divide, in_place<FloorDivide>>("floor_divide_");
+  watch_slot<&N::nb_inplace_remainder, in_place<Remainder>>("remainder_");
+  watch_slot<&N::nb_inplace_power, power_in_place>("pow_");
+  watch_slot<&N::nb_inplace_and, in_place<BitwiseAnd>>("bitwise_and_");
+  watch_slot<&N::nb_inplace_or, in_place<BitwiseOr>>("bitwise_or_");
+  watch_slot<&N::nb_inplace_xor, in_place<BitwiseXor>>("bitwise_xor_");
+  watch_slot<&N::nb_inplace_lshift, in_place<LeftShift>>("bitwise_left_shift_");
+  watch_slot<&N::nb_inplace_rshift, in_place<RightShift>>("bitwise_right_shift_");
+  watch_slot<&N::nb_negative, unary<Neg>>("neg");
+  watch_slot<&N::nb_absolute, unary<Abs>>("abs");
+  watch_slot<&N::nb_invert, invert>("bitwise_not");
+  add_watched([](bool watched) {
+    struct Change {
+      richcmpfunc from, to;
+    } change = {compare, watched_compare};
+    if (!watched) std::swap(change.from, change.to);
+    for_each_tensor_type(&change, [](void* context, PyHeapTypeObject& type) {
+      const auto& c = *static_cast<Change*>(context);
+      if (type.ht_type.tp_richcompare == c.from) type.ht_type.tp_richcompare = c.to;
+    });
+  });
+}
 
 std::vector<PyType_Slot> operator_slots() {
   using Slot = void*;

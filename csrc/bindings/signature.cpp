@@ -4,6 +4,8 @@
 #include <pybind11/eval.h>
 #include <unordered_set>
 
+#include "bindings/profile.h"
+
 namespace py = pybind11;
 
 namespace rushlight::python {
@@ -265,11 +267,57 @@ static PyCFunction method_at(std::size_t i, bool takes_none, std::index_sequence
   return takes_none ? without[i]
                     : reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(with[i]));
 }
+static std::size_t method_count = 0;
 static PyCFunction method_for(_PyCFunctionFastWithKeywords f, bool takes_none) {
-  static std::size_t count = 0;
-  if (count == kMaxMethods) throw std::logic_error("raise kMaxMethods");
-  methods[count] = f;
-  return method_at(count++, takes_none, std::make_index_sequence<kMaxMethods>());
+  if (method_count == kMaxMethods) throw std::logic_error("raise kMaxMethods");
+  methods[method_count] = f;
+  return method_at(method_count++, takes_none, std::make_index_sequence<kMaxMethods>());
+}
+
+// What a profiler watches: where the entry point stands (in a definition, or else among the methods
+// above), and which it is when nobody looks. A trampoline of a number of its own takes its place.
+struct Watched {
+  const char* name;
+  _PyCFunctionFastWithKeywords plain;
+  PyMethodDef* definition;
+  std::size_t method;
+};
+constexpr std::size_t kMaxWatched = 2048;
+static std::vector<Watched>& watched_entries() {
+  static auto& list = *new std::vector<Watched>;
+  return list;
+}
+static PyObject* call_watched(std::size_t i, PyObject* self, PyObject* const* args, Py_ssize_t n,
+                              PyObject* keywords) {
+  const Watched entry = watched_entries()[i];
+  const Py_ssize_t all = n + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
+  Span span(entry.name, self && as_tensor(self) ? self : nullptr, args, all);
+  return span.end(entry.plain(self, args, n, keywords));
+}
+template <std::size_t I>
+static PyObject* trampoline(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                            PyObject* keywords) {
+  return call_watched(I, self, args, n, keywords);
+}
+template <std::size_t... I>
+static _PyCFunctionFastWithKeywords trampoline_at(std::size_t i, std::index_sequence<I...>) {
+  static constexpr _PyCFunctionFastWithKeywords all[] = {&trampoline<I>...};
+  return all[i];
+}
+
+static PyCFunction as_c_function(_PyCFunctionFastWithKeywords f) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
+}
+
+void watch_entries(bool watched) {
+  for (std::size_t i = 0; i < watched_entries().size(); ++i) {
+    const Watched& w = watched_entries()[i];
+    const auto f = watched ? trampoline_at(i, std::make_index_sequence<kMaxWatched>()) : w.plain;
+    if (w.definition)
+      w.definition->ml_meth = as_c_function(f);
+    else
+      methods[w.method] = f;
+  }
 }
 
 // "name(a, b=1)\n--\n\n": what inspect.signature reads.
@@ -284,9 +332,13 @@ static PyMethodDef* definition(const Signature& s, bool is_method, bool has_text
   }
   text += doc;
   const char *name = strdup(s.name.c_str()), *words = strdup(text.c_str());
-  if (!is_method || (has_text && (s.required > 1 || s.variadic)))
-    return new PyMethodDef{name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f)),
-                           METH_FASTCALL | METH_KEYWORDS, words};
+  if (watched_entries().size() == kMaxWatched) throw std::logic_error("raise kMaxWatched");
+  if (!is_method || (has_text && (s.required > 1 || s.variadic))) {
+    auto* made = new PyMethodDef{name, as_c_function(f), METH_FASTCALL | METH_KEYWORDS, words};
+    watched_entries().push_back({name, f, made, 0});
+    return made;
+  }
+  watched_entries().push_back({name, f, nullptr, method_count});
   const bool takes_none = has_text && s.parameters.size() == 1;
   return new PyMethodDef{name, method_for(f, takes_none),
                          takes_none ? METH_NOARGS : METH_METHOD | METH_FASTCALL | METH_KEYWORDS,

@@ -79,6 +79,7 @@ _SUBMODULES = {
     "multiprocessing",
     "nn",
     "optim",
+    "profiler",
     "random",
     "return_types",
     "serialization",

@@ -93,6 +93,10 @@ def grad(
     )
 
 
+_SUBMODULES = (
+    "anomaly_mode", "function", "functional", "grad_mode", "graph", "profiler", "profiler_util",
+    "variable",
+)  # fmt: skip
 _LAZY = {
     "Function": "function",
     "FunctionCtx": "function",
@@ -107,7 +111,7 @@ _LAZY = {
 def __getattr__(name):
     import importlib
 
-    if name in ("function", "variable", "anomaly_mode", "grad_mode", "functional", "graph"):
+    if name in _SUBMODULES:
         return importlib.import_module("rushlight.autograd." + name)
     if name in _LAZY:
         module = importlib.import_module("rushlight.autograd." + _LAZY[name])

@@ -1,0 +1,205 @@
+"""Profiling: the measured times of operations and of backward's nodes.
+
+A changer must know: the core records calls from Python and the nodes of backward passes; off, it
+costs nothing. One profiler is on in a process at a time, and it sees all threads.
+"""
+
+import functools
+import sys
+
+from rushlight import _C
+from rushlight.autograd.profiler_util import EventList
+
+__all__ = ["emit_itt", "emit_nvtx", "profile", "record_function"]
+
+VIRTUAL_NOTE = "these are times of virtual GPUs, which compute on the CPU: no GPU was measured"
+REAL_NOTE = "measured with a wait for the GPU after each operation"
+
+
+def _stack():
+    """Where the program stands, innermost first, without this library's own lines."""
+    lines, frame = [], sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        lines.append(f"{code.co_filename}({frame.f_lineno}): {code.co_name}")
+        frame = frame.f_back
+    return lines
+
+
+def _note():
+    from rushlight import cuda
+
+    if not cuda.is_available():
+        return ""
+    return VIRTUAL_NOTE if "virtual" in _C._cuda.provider() else REAL_NOTE
+
+
+class profile:
+    """Measures the operations of a block, and the nodes of backward passes in it.
+
+    Args:
+        enabled: False makes it do nothing.
+        use_cuda: also the times of GPUs; on virtual ones they are the CPU's, and the table says so.
+        use_device: 'cuda', the same.
+        record_shapes: the shapes of inputs.
+        with_flops: estimates of the work of products and convolutions.
+        profile_memory: the bytes of results.
+        with_stack: where the program stood.
+
+    Raises:
+        RuntimeError: if another profiler is on, or this one was used before.
+
+    >>> with torch.autograd.profiler.profile() as prof:
+    ...     _ = torch.ones(3, 3) @ torch.ones(3, 3)
+    >>> [event.name for event in prof.function_events]
+    ['aten::ones', 'aten::ones', 'aten::matmul']
+    """
+
+    def __init__(
+        self, enabled=True, *, use_cuda=False, use_device=None, record_shapes=False,
+        with_flops=False, profile_memory=False, with_stack=False, with_modules=False,
+        use_kineto=False, use_cpu=True, experimental_config=None, acc_events=False,
+        custom_trace_id_callback=None,
+    ):  # fmt: skip
+        self.enabled = enabled
+        self.entered = False
+        self.function_events = None
+        self.use_cpu = use_cpu
+        self.record_shapes = record_shapes or with_flops
+        self.with_flops = with_flops
+        self.profile_memory = profile_memory
+        self.with_stack = with_stack or with_modules
+        if use_device not in (None, "cuda"):
+            raise ValueError(f"profile(): use_device must be 'cuda' or None, not {use_device!r}")
+        self.use_device = "cuda" if use_cuda or use_device else None
+
+    def __enter__(self):
+        if not self.enabled:
+            return self
+        if self.entered:
+            raise RuntimeError("Profiler context manager is not reentrant")
+        self._start()
+        return self
+
+    def _start(self):
+        _C._start_profiler(
+            bool(self.record_shapes), bool(self.profile_memory), self.use_device is not None,
+            _stack if self.with_stack else None,
+        )  # fmt: skip
+        self.entered = True
+
+    def __exit__(self, *error):
+        if self.enabled:
+            self._stop()
+        return False
+
+    def _stop(self):
+        self.function_events = EventList._of(
+            _C._stop_profiler(), use_device=self.use_device, note=_note(),
+            profile_memory=self.profile_memory, flops=self.with_flops,
+        )  # fmt: skip
+
+    def _events(self):
+        if self.function_events is None:
+            raise RuntimeError("Profiler didn't finish running")
+        return self.function_events
+
+    def table(self, *args, **kwargs):
+        """The events as text; see EventList.table()."""
+        return self._events().table(*args, **kwargs)
+
+    def export_chrome_trace(self, path):
+        """Writes the events as JSON for chrome://tracing and Perfetto."""
+        self._events().export_chrome_trace(path)
+
+    def export_stacks(self, path, metric="self_cpu_time_total"):
+        """Writes lines of stack and time, for flame graphs."""
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        self._events().export_stacks(path, metric)
+
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0):
+        """The averages by name; see EventList.key_averages()."""
+        return self._events().key_averages(group_by_input_shape, group_by_stack_n)
+
+    def total_average(self):
+        """The sums over all events."""
+        return self._events().total_average()
+
+    @property
+    def self_cpu_time_total(self):
+        """Microseconds of all events."""
+        return self._events().self_cpu_time_total
+
+    def __str__(self):
+        if self.function_events is None:
+            return "<unfinished torch.autograd.profile>"
+        return str(self.function_events)
+
+    __repr__ = __str__
+
+
+class record_function:
+    """Names a block, or each call of a function, in what a profiler records.
+
+    Args:
+        name: the name.
+        args: more about it; ignored.
+
+    >>> with torch.autograd.profiler.profile() as prof:
+    ...     with torch.autograd.profiler.record_function("forward"):
+    ...         _ = torch.ones(2) * 2
+    >>> [event.name for event in prof.function_events]
+    ['forward', 'aten::ones', 'aten::mul']
+    """
+
+    def __init__(self, name, args=None):
+        if not isinstance(name, str):
+            raise TypeError(
+                f"record_function(): argument 'name' must be str, not {type(name).__name__}"
+            )
+        self.name = name
+        self.args = args
+        self._marks = []
+
+    def __enter__(self):
+        self._marks.append(_C._begin_mark(self.name))
+        return self
+
+    def __exit__(self, *error):
+        if self._marks:
+            _C._end_mark(*self._marks.pop())
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            with record_function(self.name, self.args):
+                return function(*args, **kwargs)
+
+        return wrapper
+
+
+class emit_nvtx:
+    """Would mark operations for NVIDIA's profilers; here it does nothing.
+
+    >>> with torch.autograd.profiler.emit_nvtx():
+    ...     _ = torch.ones(2)
+    """
+
+    def __init__(self, enabled=True, record_shapes=False):
+        self.enabled = enabled
+        self.record_shapes = record_shapes
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
+class emit_itt(emit_nvtx):
+    """Would mark operations for Intel's profilers; here it does nothing.
+
+    >>> with torch.autograd.profiler.emit_itt():
+    ...     _ = torch.ones(2)
+    """

@@ -1,0 +1,237 @@
+"""torch.profiler: what is recorded, that nothing is when it is off, schedules, tables and files."""
+
+import gzip
+import json
+import threading
+import time
+
+import pytest
+
+import rushlight as torch
+from rushlight.profiler import (
+    ProfilerAction,
+    ProfilerActivity,
+    profile,
+    record_function,
+    schedule,
+    tensorboard_trace_handler,
+)
+
+
+def names(prof):
+    return [event.name for event in prof.events()]
+
+
+def test_what_is_recorded():
+    class Sub(torch.Tensor):
+        pass
+
+    x = torch.ones(4, 4, requires_grad=True)
+    sub = torch.ones(2).as_subclass(Sub)
+    with profile(record_shapes=True, profile_memory=True, with_flops=True) as prof:
+        y = (x @ x + 1).relu()
+        z = torch.exp(input=x.detach())
+        z[0] = z[1:2] > 2
+        z += 1
+        assert type(sub * 2) is Sub
+        y.sum().backward()
+    z *= 2
+    assert names(prof) == [
+        "aten::matmul", "aten::add", "aten::relu", "aten::detach", "aten::exp", "aten::index",
+        "aten::gt", "aten::index_put_", "aten::add_", "aten::mul", "aten::sum", "SumBackward0",
+        "ReluBackward0", "AddBackward0", "MmBackward0", "AccumulateGrad",
+    ]  # fmt: skip
+    product, exp = prof.events()[0], prof.events()[4]
+    assert product.input_shapes == [[4, 4], [4, 4]] and product.flops == 128
+    assert exp.input_shapes == [[4, 4]] and exp.cpu_memory_usage == 64
+    assert prof.events()[8].cpu_memory_usage == 0  # in place
+    assert all(event.cpu_time_total > 0 for event in prof.events())
+
+
+def test_times_are_measured():
+    x = torch.rand(400, 400)
+    with profile() as prof:
+        began = time.perf_counter()
+        with record_function("all"):
+            with record_function("inner"):
+                x @ x
+            x @ x
+        took = (time.perf_counter() - began) * 1e6
+    outer, inner, first, second = prof.events()
+    assert [outer.name, inner.name, first.name] == ["all", "inner", "aten::matmul"]
+    assert inner.cpu_parent is outer and first.cpu_parent is inner and second.cpu_parent is outer
+    assert 0 < first.cpu_time_total <= inner.cpu_time_total <= outer.cpu_time_total <= took
+    assert outer.self_cpu_time_total == pytest.approx(
+        outer.cpu_time_total - inner.cpu_time_total - second.cpu_time_total
+    )
+    average = {a.key: a for a in prof.key_averages()}["aten::matmul"]
+    assert average.count == 2
+    assert average.cpu_time_total == first.cpu_time_total + second.cpu_time_total
+
+
+def test_tables_and_files(tmp_path):
+    with profile(record_shapes=True, with_stack=True) as prof:
+        torch.ones(3).exp()
+        torch.ones(4).exp()
+    table = prof.key_averages(group_by_input_shape=True).table(
+        sort_by="self_cpu_time_total", row_limit=3, header="mine", max_name_column_width=8
+    )
+    for word in ("mine", "Self CPU %", "aten:...", "# of Calls", "Input Shapes", "[[3]]"):
+        assert word in table
+    assert len(prof.key_averages(group_by_stack_n=1)) == 4
+    with pytest.raises(AttributeError, match="sort_by is one of"):
+        prof.key_averages().table(sort_by="nothing")
+    prof.add_metadata("who", "me")
+    for file, opened in (("trace.json", open), ("trace.json.gz", gzip.open)):
+        prof.export_chrome_trace(str(tmp_path / file))
+        with opened(tmp_path / file, "rt") as text:
+            trace = json.load(text)
+        assert [e["name"] for e in trace["traceEvents"]] == names(prof) and trace["who"] == "me"
+        assert "test_profiler.py" in trace["traceEvents"][0]["args"]["Call stack"]
+    prof.export_stacks(str(tmp_path / "stacks"))
+    assert ";aten::exp " in (tmp_path / "stacks").read_text()
+
+
+def test_virtual_gpus_are_labelled(virtual_gpus):
+    x = torch.ones(64, 64, device="cuda:1")
+    with profile(profile_memory=True) as prof:
+        y = x @ x
+        torch.ones(2) + 1
+    event = prof.events()[0]
+    assert event.device_index == 1 and event.device_time_total == event.cpu_time_total
+    assert event.device_memory_usage >= 64 * 64 * 4 and event.cpu_memory_usage == 0
+    assert prof.events()[-1].device_time_total == 0
+    assert "virtual GPUs, which compute on the CPU" in prof.key_averages().table()
+    with profile(activities=[ProfilerActivity.CPU]) as prof:
+        y @ y
+    assert "CUDA" not in prof.key_averages().table()
+
+
+@pytest.mark.filterwarnings("ignore:Profiler won't be using warmup")
+def test_schedule(reference):
+    def plan(t, *args, **kwargs):
+        made = t.profiler.schedule(**kwargs)
+        return [made(step).name for step in range(20)]
+
+    import importlib
+
+    importlib.import_module(reference.__name__ + ".profiler")
+    for kwargs in (
+        {"wait": 1, "warmup": 1, "active": 2},
+        {"wait": 1, "warmup": 1, "active": 2, "repeat": 2},
+        {"wait": 0, "warmup": 0, "active": 1, "skip_first": 3},
+        {"wait": 2, "warmup": 0, "active": 3, "repeat": 1, "skip_first": 1},
+        {"wait": 2, "warmup": 1, "active": 3, "repeat": 2, "skip_first_wait": 1},
+        {"wait": 2, "warmup": 1, "active": 3, "skip_first": 2, "skip_first_wait": 1},
+    ):
+        assert plan(torch, **kwargs) == plan(reference, **kwargs)
+    with pytest.raises(AssertionError, match="Invalid profiler schedule"):
+        schedule(wait=0, warmup=0, active=0)
+
+
+def test_steps(tmp_path):
+    ready = []
+    handler = tensorboard_trace_handler(str(tmp_path / "log"), "worker")
+
+    def on_ready(prof):
+        ready.append((prof.step_num, names(prof)))
+        handler(prof)
+
+    plan = schedule(wait=1, warmup=1, active=2, repeat=2)
+    with profile(schedule=plan, on_trace_ready=on_ready) as prof:
+        for step in range(10):
+            torch.ones(2) * step
+            prof.step()
+    steps = [["ProfilerStep#2", "ProfilerStep#3"], ["ProfilerStep#6", "ProfilerStep#7"]]
+    assert [[n for n in found if n.startswith("Profiler")] for _, found in ready] == steps
+    assert [found.count("aten::mul") for _, found in ready] == [2, 2]
+    assert len(list((tmp_path / "log").iterdir())) == 2
+    ready.clear()
+    with profile(on_trace_ready=on_ready):
+        torch.ones(2)
+    assert len(ready) == 1
+
+
+def test_as_torch_counts_calls(reference):
+    import importlib
+
+    def count(t):
+        module = importlib.import_module(t.__name__ + ".profiler")
+        x = t.ones(3, 4, requires_grad=True)
+        cpu = [module.ProfilerActivity.CPU]
+        with module.profile(activities=cpu) as prof, module.record_function("block"):
+            (x * 2).relu().sum()
+            t.exp(x)
+        averages = {a.key: a.count for a in prof.key_averages()}
+        return [averages.get(n) for n in ("block", "aten::mul", "aten::relu", "aten::exp")]
+
+    assert count(torch) == count(reference)
+
+
+def test_threads_and_errors():
+    def work():
+        torch.ones(2) + 1
+
+    with profile() as prof:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        with pytest.raises(RuntimeError):
+            torch.ones(2) @ torch.ones(3)
+    assert len({event.thread for event in prof.events()}) == 2
+    assert names(prof)[-1] == "aten::matmul"
+    with pytest.raises(ZeroDivisionError), profile():
+        1 / 0
+    with profile(), pytest.raises(RuntimeError, match="another profiler is on"), profile():
+        pass
+    assert not torch._C._is_profiling()
+
+
+def test_stopped_within_a_call():
+    x = torch.ones(2, requires_grad=True)
+    prof = profile()
+    prof.start()
+
+    def hook(grad):
+        prof.stop()
+        again.start()
+
+    again = profile()
+    y = x.exp()
+    y.register_hook(hook)
+    y.sum().backward()
+    again.stop()
+    assert "aten::exp" in names(prof) and "aten::exp" not in names(again)
+
+
+def test_old_profiler():
+    with torch.autograd.profiler.profile(use_cuda=False, record_shapes=True) as prof:
+        torch.ones(2).exp()
+    assert prof.key_averages()[1].key == "aten::exp" and "aten::exp" in str(prof)
+    assert prof.total_average().count == 2 and prof.self_cpu_time_total > 0
+    with torch.autograd.profiler.profile(enabled=False) as prof:
+        torch.ones(2)
+    assert str(prof).startswith("<unfinished")
+    with pytest.raises(RuntimeError, match="didn't finish"):
+        prof.key_averages()
+
+    @record_function("named")
+    def named(a):
+        return a + 1
+
+    with profile() as prof:
+        named(torch.ones(1))
+    assert names(prof)[0] == "named" or "named" in names(prof)
+
+
+def test_actions():
+    assert ProfilerAction.RECORD_AND_SAVE.value == 3
+    for wrong in (
+        {"schedule": 5}, {"activities": []}, {"activities": ["CPU"]}, {"on_trace_ready": 1},
+    ):  # fmt: skip
+        with pytest.raises((TypeError, AssertionError)):
+            profile(**wrong)
+    with pytest.raises(TypeError, match="must return a ProfilerAction"):
+        profile(schedule=lambda step: 7)
+    with pytest.raises(TypeError):
+        record_function(5)
