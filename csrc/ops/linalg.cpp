@@ -34,11 +34,13 @@ Tensor plus(const Tensor& a, const Tensor& b) { return !a ? b : !b ? a : add(a, 
                     "ill-conditioned or has too many repeated singular values (error code: ",
                     info, ").");
 }
-void check_convergence(Name name, const Tensor& info) {
-  const Tensor host = on_host(info);  // the one wait of a decomposition on a GPU
+// The first that is not 0; the one wait of a decomposition on a GPU.
+int failure_in(const Tensor& info) {
+  const Tensor host = on_host(info);
   const View v = view_of(host);
-  for (std::int64_t i = 0; i < v.numel; ++i)
-    if (const int code = v.as<int>()[i]) fail_convergence(name, code);
+  const int* codes = v.as<const int>();
+  const int* found = std::find_if(codes, codes + v.numel, [](int code) { return code != 0; });
+  return found == codes + v.numel ? 0 : *found;
 }
 
 // The gradient of L U, rows as L has them, from that of both packed. What lies beside or below the
@@ -202,7 +204,8 @@ Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors) {
     const Unlocked unlocked(linalg_work(a) * 8, {&v, &w, &info});
     kernels.eigh(m, values, vectors, upper, i);
   }
-  if (!a.device().is_meta()) check_convergence(name, info);
+  if (!a.device().is_meta())
+    if (const int code = failure_in(info)) fail_convergence(name, code);
   Tensor outs[] = {w, v};
   record_many(
       "LinalgEighBackward0", outs,
@@ -267,7 +270,11 @@ Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors) {
       const Unlocked unlocked(linalg_work(a) * 10, {&lost, &info, &s, &u, &vh});
       kernels.svd(from, left, values, right, codes);
     }
-    check_convergence(name, info);
+    const int code = failure_in(info);
+    // Jacobi's method, which is a GPU's, may give up where LAPACK's does not.
+    if (code && a.device().is_cuda())
+      return back(linalg_svd(name, on_host(a), full, vectors), a.device());
+    if (code) fail_convergence(name, code);
   } else if (vectors && !a.device().is_meta()) {
     for (const Tensor& t : {u, vh})
       if (t.numel()) copy_bits(t, eye(t.size(-2), t.size(-1), {a.dtype(), a.device()}));

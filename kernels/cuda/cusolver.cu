@@ -39,8 +39,6 @@ namespace {
 
 using namespace cusolver;
 
-constexpr Index kMostTogether = 16384;  // matrices in one call; of 32768 it has refused some
-
 void check(Status status, const char* call) {
   if (status == kSuccess) return;
   constexpr const char* words[] = {"",
@@ -108,6 +106,15 @@ struct Batch {
   char* data_;
   Index step_;
 };
+
+// How many matrices go into one call, where there is one for several: of 32768 it has refused some,
+// and it takes room for all.
+Index together(const Batch& m) {
+  constexpr Index most = 16384, elements = Index(1) << 26;
+  const Index fit = elements / (m.rows * m.columns);
+  const Index wanted = fit < most ? fit : most;
+  return m.count < wanted ? m.count : wanted;
+}
 
 // What a factorisation works in, on both sides.
 struct Room {
@@ -203,26 +210,27 @@ void find_eigenvectors(const View& a, const View& values, bool vectors, bool upp
   const Vectors wanted = vectors ? Vectors::wanted : Vectors::none;
   const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
   Bytes device = 0, host = 0;
-  if (m.count == 1) {
+  if (m.count == 1 || m.rows > kMostSide) {
     check(on.f.eigen_room(on.handle, on.options, wanted, triangle, m.rows, m.element, m[0], m.lead,
                           m.element, w[0], m.element, &device, &host),
           "cusolverDnXsyevd_bufferSize");
     Room room(device, host, "eigh");
-    check(on.f.eigen(on.handle, on.options, wanted, triangle, m.rows, m.element, m[0], m.lead,
-                     m.element, w[0], m.element, room.device.data(), room.bytes, room.host.data(),
-                     room.host.size(), info.as<int>()),
-          "cusolverDnXsyevd");
+    for (Index i = 0; i < m.count; ++i)
+      check(on.f.eigen(on.handle, on.options, wanted, triangle, m.rows, m.element, m[i], m.lead,
+                       m.element, w[i], m.element, room.device.data(), room.bytes, room.host.data(),
+                       room.host.size(), info.as<int>() + i),
+            "cusolverDnXsyevd");
   } else {
-    const Index together = m.count < kMostTogether ? m.count : kMostTogether;
+    const Index several = together(m);
     check(on.f.eigen_batch_room(on.handle, on.options, wanted, triangle, m.rows, m.element, m[0],
-                                m.lead, m.element, w[0], m.element, &device, &host, together),
+                                m.lead, m.element, w[0], m.element, &device, &host, several),
           "cusolverDnXsyevBatched_bufferSize");
     Room room(device, host, "eigh");
-    for (Index i = 0; i < m.count; i += together)
+    for (Index i = 0; i < m.count; i += several)
       check(on.f.eigen_batch(on.handle, on.options, wanted, triangle, m.rows, m.element, m[i],
                              m.lead, m.element, w[i], m.element, room.device.data(), room.bytes,
                              room.host.data(), room.host.size(), info.as<int>() + i,
-                             m.count - i < together ? m.count - i : together),
+                             m.count - i < several ? m.count - i : several),
             "cusolverDnXsyevBatched");
   }
   finish_launch(cudaSuccess, "eigh");
@@ -271,16 +279,16 @@ void decompose_together(const View& a, const View& u, const View& s, const View&
   const Vectors wanted = u.data ? Vectors::wanted : Vectors::none;
   const int rows = int(m.rows), columns = int(m.columns), lead = int(m.lead),
             which = int(m.element);
-  const auto together = int(m.count < kMostTogether ? m.count : kMostTogether);
+  const auto several = int(together(m));
   int room = 0;
   check(on.f.svd_batch_room[which](on.handle, wanted, rows, columns, m[0], lead, values[0], left[0],
-                                   rows, right[0], columns, &room, on.jacobi, together),
+                                   rows, right[0], columns, &room, on.jacobi, several),
         "cusolverDngesvdjBatched_bufferSize");
   const Scratch<char> work(Index(room) * Index(item_size(a.dtype)), "svd");
-  for (Index i = 0; i < m.count; i += together)
+  for (Index i = 0; i < m.count; i += several)
     check(on.f.svd_batch[which](on.handle, wanted, rows, columns, m[i], lead, values[i], left[i],
                                 rows, right[i], columns, work.data(), room, info.as<int>() + i,
-                                on.jacobi, m.count - i < together ? int(m.count - i) : together),
+                                on.jacobi, m.count - i < several ? int(m.count - i) : several),
           "cusolverDngesvdjBatched");
 }
 
@@ -290,9 +298,9 @@ void find_singular_vectors(const View& a, const View& u, const View& s, const Vi
                            const View& info) {
   const Index batch = a.sizes[0], rows = a.sizes[1], columns = a.sizes[2],
               bytes = Index(item_size(a.dtype));
-  const bool together = batch > 1 && rows <= kMostBatchSide && columns <= kMostBatchSide;
+  const bool at_once = batch > 1 && rows <= kMostBatchSide && columns <= kMostBatchSide;
   const auto run = [&](const View& left, const View& right, bool thin) {
-    if (together)
+    if (at_once)
       decompose_together(a, left, s, right, info);
     else
       decompose(a, left, s, right, thin, info);
@@ -300,8 +308,8 @@ void find_singular_vectors(const View& a, const View& u, const View& s, const Vi
   };
   if (!u.data)
     return run(matrices_in(nullptr, a, rows, 0), matrices_in(nullptr, a, columns, 0), true);
-  const Index k = s.sizes[1], of_u = together ? rows : u.sizes[2],
-              of_v = together ? columns : vt.sizes[1];
+  const Index k = s.sizes[1], of_u = at_once ? rows : u.sizes[2],
+              of_v = at_once ? columns : vt.sizes[1];
   const bool in_place = of_u == u.sizes[2];
   const Scratch<char> for_u(in_place ? 0 : batch * rows * of_u * bytes, "svd");
   const Scratch<char> for_v(batch * columns * of_v * bytes, "svd");

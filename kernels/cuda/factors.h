@@ -9,6 +9,9 @@
 
 namespace rushlight::gpu {
 
+// Rows and columns of the matrices of a batch that are too few to be work enough each.
+inline constexpr Index kMostSide = 512;
+
 // cusolver.cu
 const char* why_no_factors();  // null where it is there; the others are for then alone
 void factor_lu(const View& a, const View& pivots, const View& info);

@@ -174,9 +174,8 @@ std::int64_t lu_solve(const View& lu, const View& pivots, const View& b, bool tr
 
 // One matrix, or large ones, are work enough for cuSOLVER, which takes them one by one.
 bool is_ours(const View& a) {
-  constexpr Index most = 512;  // rows and columns of a batch
   return fits_a_warp(a) || why_no_factors() ||
-         (a.sizes[0] > 1 && a.sizes[1] <= most && a.sizes[2] <= most);
+         (a.sizes[0] > 1 && a.sizes[1] <= kMostSide && a.sizes[2] <= kMostSide);
 }
 void lu(const View& a, const View& pivots, const View& info) {
   is_ours(a) ? factor_lu_in_halves(a, pivots, info) : factor_lu(a, pivots, info);

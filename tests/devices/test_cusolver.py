@@ -146,6 +146,14 @@ def test_eigenvectors_of_a_batch_at_once(library):
     assert library.emulated_batches() == batches + 1
 
 
+def test_large_matrices_one_by_one(library):
+    a = torch.eye(513).expand(2, 513, 513) * 3
+    before, batches = library.emulated_factorisations(), library.emulated_batches()
+    assert linalg.eigvalsh(a.to("cuda:1")).cpu().equal(torch.full((2, 513), 3.0))
+    assert library.emulated_factorisations() == before + 2
+    assert library.emulated_batches() == batches
+
+
 def test_more_matrices_than_it_takes_at_once(library):
     a = torch.arange(40000.0, device="cuda:1").reshape(-1, 1, 1)
     before = library.emulated_batches()
@@ -162,6 +170,24 @@ def test_what_is_wrong_with_one_matrix_is_said():
             linalg.cholesky(a)
     with pytest.raises(linalg.LinAlgError, match="singular"):
         linalg.solve(torch.zeros(2, 2, device="cuda:1"), torch.ones(2, 1, device="cuda:1"))
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (2, 4, 4)])
+def test_what_jacobi_gives_up_lapack_finds(library, shape):
+    a = torch.randn(*shape, dtype=torch.float64)
+    expected = linalg.svd(a)
+    given = a.to("cuda:1").requires_grad_()
+    library.emulated_give_up(1)
+    try:
+        found = linalg.svd(given)
+        found.S.sum().backward()
+        with pytest.raises(linalg.LinAlgError, match="failed to converge"):
+            linalg.svd(torch.full((3, 3), float("nan"), device="cuda:1"))
+    finally:
+        library.emulated_give_up(0)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours.device == given.device and close(ours.detach().cpu(), theirs)
+    assert given.grad.device == given.device
 
 
 def test_solving_is_ours_and_exact(library):

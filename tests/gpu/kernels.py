@@ -31,6 +31,10 @@ def main():
     torch.unique(at), at.nonzero(), torch.bincount(at), torch.randperm(40, device="cuda")
     for optimizer in (torch.optim.SGD([table], 0.1, momentum=0.9), torch.optim.AdamW([weight])):
         optimizer.step()
+    for size in (5, 37):  # of a batch, which needs no library
+        a = torch.randn(2, size, size, device="cuda")
+        torch.linalg.solve(a, a[..., :3]), torch.linalg.qr(a, "complete"), torch.linalg.lu(a)
+        torch.linalg.cholesky(a @ a.mT + torch.eye(size, device="cuda"), upper=True)
     F.batch_norm(image, None, None, training=True).sum().backward()
     torch.cuda.synchronize()
     print("done")

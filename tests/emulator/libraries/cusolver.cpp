@@ -30,6 +30,7 @@ constexpr Bytes kOnDevice = 3000, kOnHost = 500;
 constexpr int kElements = 300;  // of the older functions' workspace
 constexpr Long kMostTogether = 30000;
 std::atomic<int> calls{0}, batches{0};
+std::atomic<bool> gives_up{false};
 
 // A batch of matrices; columns lie `lead` elements apart.
 struct Matrix {
@@ -199,6 +200,7 @@ Status svd(Handle handle, Element e, Vectors vectors, bool thin, int m, int n, v
       svd_of(vectors, thin, m, n, static_cast<T*>(a) + i * lead * n, lead,
              static_cast<T*>(s) + i * k, static_cast<T*>(u) + i * lead_u * m, lead_u,
              static_cast<T*>(v) + i * lead_v * n, lead_v, info + i);
+    if (gives_up) info[count - 1] = int(k) + 1;
   });
 }
 
@@ -211,9 +213,11 @@ bool batch_is_sound(Long count, Long m, Long n, Long most) {
 
 extern "C" {
 
-// For tests: how many factorisations there were, and how many of them of a whole batch.
+// For tests: how many factorisations there were, how many of them of a whole batch, and that
+// singular values are not found.
 int emulated_factorisations() { return calls; }
 int emulated_batches() { return batches; }
+void emulated_give_up(int yes) { gives_up = yes != 0; }
 
 Status cusolverGetVersion(int* version) {
   *version = 12401;
