@@ -75,7 +75,7 @@ bool Argument<Scalar>::read_slowly(PyObject* o, Scalar& s) {
     const std::int64_t value = PyLong_AsLongLongAndOverflow(o, &overflow);
     if (overflow) {
       PyErr_Clear();
-      fail<RuntimeError>("Overflow when unpacking long long: the integer does not fit 64 bits");
+      fail<OverflowError>("int too big to convert: a number of a tensor has at most 64 bits");
     }
     s = Scalar(value);
     return true;

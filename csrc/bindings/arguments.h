@@ -110,6 +110,7 @@ struct Argument<std::string_view> : ByValue<std::string_view> {
 };
 
 // An int, a list or tuple of ints, or (for a *name parameter) the positional arguments themselves.
+// A bool is an int but for the first one, as torch has it.
 template <>
 struct Argument<Shape> : ByValue<Shape> {
   static constexpr const char *expected = "tuple of ints", *stub = "int | Sequence[int]";
@@ -124,8 +125,9 @@ struct Argument<Shape> : ByValue<Shape> {
   static bool read_many(PyObject* const* items, Py_ssize_t n, Shape& s) {
     s.rank = 0;
     for (Py_ssize_t i = 0; i < n; ++i) {
-      std::int64_t value;
-      if (PyBool_Check(items[i]) || !Argument<std::int64_t>::read(items[i], value)) return false;
+      std::int64_t value = items[i] == Py_True;
+      if (!(i && PyBool_Check(items[i])) && !Argument<std::int64_t>::read(items[i], value))
+        return false;
       s.push_back(value);
     }
     return true;
@@ -146,8 +148,9 @@ struct Argument<std::vector<std::int64_t>> : ByValue<std::vector<std::int64_t>> 
     const auto copy = pybind11::reinterpret_steal<pybind11::object>(PySequence_Tuple(o));
     if (!copy) return false;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(copy.ptr()); ++i) {
-      std::int64_t value;
-      if (!Argument<std::int64_t>::read(PyTuple_GET_ITEM(copy.ptr(), i), value)) return false;
+      PyObject* const item = PyTuple_GET_ITEM(copy.ptr(), i);
+      std::int64_t value = item == Py_True;
+      if (!(i && PyBool_Check(item)) && !Argument<std::int64_t>::read(item, value)) return false;
       s.push_back(value);
     }
     return true;

@@ -41,6 +41,8 @@ PyObject* raise_current() noexcept {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const ValueError& e) {
     PyErr_SetString(PyExc_ValueError, e.what());
+  } catch (const OverflowError& e) {
+    PyErr_SetString(PyExc_OverflowError, e.what());
   } catch (const AttributeError& e) {
     PyErr_SetString(PyExc_AttributeError, e.what());
   } catch (const AssertionError& e) {

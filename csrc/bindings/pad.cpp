@@ -12,8 +12,9 @@ namespace {
 Tensor pad_constant(const Tensor& input, py::handle pad, Scalar value) {
   std::vector<std::int64_t> amounts;
   for (py::handle item : py::tuple(py::reinterpret_borrow<py::object>(pad))) {
-    std::int64_t n;
-    if (!Argument<std::int64_t>::read(item.ptr(), n))
+    std::int64_t n = item.ptr() == Py_True;
+    const bool counts = !amounts.empty() && PyBool_Check(item.ptr());  // as in any list of ints
+    if (!counts && !Argument<std::int64_t>::read(item.ptr(), n))
       fail<TypeError>("constant_pad_nd(): argument 'pad' must be tuple of ints, but it holds ",
                       Py_TYPE(item.ptr())->tp_name);
     amounts.push_back(n);

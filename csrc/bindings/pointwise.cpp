@@ -24,8 +24,19 @@ static bool read_input(const PointwiseFace& f, const Signature& s, int i, bool i
                        PyObject* o, Input& in) {
   if ((in.tensor = as_tensor(o))) [[likely]]
     return true;
-  if (i > 0 && !f.op->tensors_only && Argument<Scalar>::read(o, in.number)) return true;
+  if ((i > 0 ? !f.op->tensors_only : f.number_first && !is_method) &&
+      Argument<Scalar>::read(o, in.number))
+    return true;
   return PyErr_Occurred() ? false : wrong_type(s, i, is_method, "Tensor", o);
+}
+
+// Numbers alone make a tensor too: the first becomes one.
+static void make_tensor_of(Input& in, Tensor& kept) {
+  kept = scalar_tensor(in.number, dtype_of(in.number), {});
+  in.tensor = &kept;
+}
+static bool is_without_tensor(const Input* in, int inputs) {
+  return std::all_of(in, in + inputs, [](const Input& i) { return !i.tensor; });
 }
 
 static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObject* const* values,
@@ -35,6 +46,8 @@ static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObjec
   Scalar parameters[kMaxParameters] = {};
   for (int i = 0; i < op.inputs && i < kMaxInputs; ++i)
     if (!read_input(f, s, i, is_method, values[i], in[i])) return nullptr;
+  Tensor kept;
+  if (!in[0].tensor && is_without_tensor(in, op.inputs)) make_tensor_of(in[0], kept);
   for (int p = 0; p < op.parameters && p < kMaxParameters; ++p) {
     PyObject* o = values[op.inputs + p];
     if (Argument<Scalar>::read(o, parameters[p])) continue;
@@ -68,6 +81,8 @@ static PyObject* call(const PointwiseFace& f, const Signature& s, Into::Kind kin
       for (int i = 0; i < inputs; ++i)
         if (!read_input(f, s, i, self, self ? (i ? args[i - 1] : self) : args[i], in[i]))
           return nullptr;
+      Tensor kept;
+      if (!in[0].tensor && is_without_tensor(in, inputs)) make_tensor_of(in[0], kept);
       return wrap(pointwise(*f.op, in, f.defaults, {kind, in[0].tensor}));
     }
     PyObject* values[kMaxInputs + kMaxParameters + 1];
@@ -127,7 +142,8 @@ static std::string stub_of_face(const PointwiseFace& f, const Signature& s) {
   for (std::size_t i = 0; i < s.parameters.size(); ++i) {
     const Signature::Parameter& p = s.parameters[i];
     if (int(i) == s.positional) text += "*, ";
-    const bool is_tensor = i == 0 || (int(i) < f.op->inputs && f.op->tensors_only);
+    const bool is_tensor =
+        (i == 0 && !f.number_first) || (int(i) < f.op->inputs && f.op->tensors_only);
     text += p.name + ": " +
             (p.name == "out"          ? "Tensor | None = ..."
              : int(i) >= f.op->inputs ? "float = ..."
@@ -148,6 +164,14 @@ static Policy policy_of(std::string_view name) {
   return listed ? kFullOnCuda : Policy{};
 }
 
+// torch.mul(2, x), as torch has it.
+static bool takes_number_first(std::string_view name) {
+  static constexpr std::string_view kListed =
+      " add sub mul floor_divide remainder bitwise_and bitwise_or bitwise_xor bitwise_left_shift "
+      "bitwise_right_shift xlogy ";
+  return kListed.find(" " + std::string(name) + " ") != kListed.npos;
+}
+
 template <int I>
 [[gnu::cold, gnu::noinline]] static void publish_face(py::module_& m) {
   PointwiseFace& f = pointwise_faces[I];
@@ -155,6 +179,7 @@ template <int I>
   if (op.published == Published::inner) return;
   const std::string text = op.signature, name(op.name);
   f.policy = policy_of(name);
+  f.number_first = takes_number_first(name);
   const std::string inside = text.substr(0, text.size() - 1);
   const bool functional = op.published == Published::functional;
   const char* out = text.find('*') == text.npos ? ", *, out=None)" : ", out=None)";

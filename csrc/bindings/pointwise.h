@@ -13,6 +13,7 @@ struct PointwiseFace {
   Signature function, in_place;
   Scalar defaults[kMaxParameters];
   Policy policy;  // of autocast
+  bool number_first = false;  // the function, not the method, takes a number as its first operand
 };
 inline PointwiseFace pointwise_faces[op_count(PointwiseOps{})];
 

@@ -17,16 +17,15 @@ static Into into_self(const Tensor& self) { return {Into::self, &self}; }
 // With out=, the caller's own object comes back.
 static Tensor result(Tensor made, const Out& out) { return out ? *out : made; }
 
-static Tensor div_function(const Tensor& a, Input b, std::optional<std::string_view> mode,
-                           Out out) {
-  return result(div(as_input(a), b, mode, into(out)), out);
+static Tensor div_function(Input a, Input b, std::optional<std::string_view> mode, Out out) {
+  const Tensor number =
+      a.tensor || b.tensor ? Tensor() : scalar_tensor(a.number, dtype_of(a.number), {});
+  return result(div(number ? as_input(number) : a, b, mode, into(out)), out);
 }
 static Tensor div_in_place(const Tensor& a, Input b, std::optional<std::string_view> mode) {
   return div(as_input(a), b, mode, into_self(a));
 }
-static Tensor true_divide(const Tensor& a, Input b, Out out) {
-  return result(div(as_input(a), b, {}, into(out)), out);
-}
+static Tensor true_divide(Input a, Input b, Out out) { return div_function(a, b, {}, out); }
 static Tensor true_divide_in_place(const Tensor& a, Input b) {
   return div(as_input(a), b, {}, into_self(a));
 }

@@ -38,11 +38,20 @@ Tensor nanmean_op(const Tensor& x, Dims dim, bool keepdim, Dt dtype, Out out) {
 Tensor prod_op(const Tensor& x, Dim dim, bool keepdim, Dt dtype, Out out) {
   return deliver("prod", out, dim ? prod(x, *dim, keepdim, dtype) : prod(x, dtype));
 }
+// With dim=() nothing is reduced, where other reductions take all dimensions: each element answers
+// for itself.
+using Question = Tensor (*)(const Tensor&, Sizes, bool);
+Tensor answered(const char* name, Question ask, const Tensor& x, const Dims& dim, bool keepdim,
+                const Out& out) {
+  const bool alone = dim && dim->rank == 0;
+  return deliver(name, out,
+                 alone ? ask(unsqueeze(x, -1), Shape{-1}.view(), false) : ask(x, of(dim), keepdim));
+}
 Tensor any_op(const Tensor& x, Dims dim, bool keepdim, Out out) {
-  return deliver("any", out, any(x, of(dim), keepdim));
+  return answered("any", any, x, dim, keepdim, out);
 }
 Tensor all_op(const Tensor& x, Dims dim, bool keepdim, Out out) {
-  return deliver("all", out, all(x, of(dim), keepdim));
+  return answered("all", all, x, dim, keepdim, out);
 }
 Tensor count_nonzero_op(const Tensor& x, Dims dim) { return count_nonzero(x, of(dim)); }
 

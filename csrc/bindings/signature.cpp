@@ -211,6 +211,14 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
 
 bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got) const {
   const char* type = Py_TYPE(got)->tp_name;
+  const bool one_int = expected == Argument<std::int64_t>::expected ||
+                       (expected == Argument<Shape>::expected && !variadic);
+  if (!is_alternative && one_int && PyLong_CheckExact(got)) {
+    PyErr_Format(PyExc_ValueError,
+                 "Overflow when unpacking long long\n%s(): argument '%s' has more than 64 bits: %R",
+                 name.c_str(), parameters[i].name.c_str(), got);
+    return false;
+  }
   if (int(i) >= positional)
     return mismatch(this, "%s(): argument '%s' must be %s, not %s", name.c_str(),
                     parameters[i].name.c_str(), expected, type);

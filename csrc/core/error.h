@@ -29,6 +29,9 @@ struct TypeError : Error {
 struct ValueError : Error {
   using Error::Error;
 };
+struct OverflowError : Error {
+  using Error::Error;
+};
 struct AttributeError : Error {
   using Error::Error;
 };

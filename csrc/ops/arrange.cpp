@@ -15,9 +15,10 @@ Tensor lower_mask(std::int64_t rows, std::int64_t columns, std::int64_t diagonal
   Tensor host = empty({rows, columns}, DType::boolean);
   const View v = view_of(host);
   auto* p = v.as<bool>();
+  if (columns == 0) return to(host, device);  // of any number of rows
   for (std::int64_t i = 0; i < rows; ++i) {
-    const __int128 last = static_cast<__int128>(i) + diagonal;
-    const auto ones = last < 0 ? 0 : last < columns ? std::int64_t(last) + 1 : columns;
+    const std::int64_t last = i + diagonal;
+    const auto ones = last < 0 ? 0 : last < columns ? last + 1 : columns;
     std::fill_n(p + i * columns, ones, true);
     std::fill_n(p + i * columns + ones, columns - ones, false);
   }
@@ -27,6 +28,7 @@ Tensor lower_mask(std::int64_t rows, std::int64_t columns, std::int64_t diagonal
 Tensor triangle(const char* name, const Tensor& input, std::int64_t diagonal, bool lower) {
   if (input.dim() < 2)
     fail<RuntimeError>(lower ? "tril" : "triu", ": input tensor must have at least 2 dimensions");
+  diagonal = std::clamp(diagonal, -input.size(-2), input.size(-1));  // those beyond are like these
   Tensor out;
   {
     const GradMode off(false);

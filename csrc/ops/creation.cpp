@@ -55,6 +55,14 @@ Tensor scalar_tensor(Scalar value, DType dtype, Device device) {
   return full(Shape(), value, dtype, device);
 }
 
+DType dtype_of(Scalar number) {
+  switch (number.kind) {
+    case Scalar::Kind::boolean: return DType::boolean;
+    case Scalar::Kind::integer: return DType::int64;
+    default: return default_dtype();
+  }
+}
+
 Tensor full_like(const Tensor& input, Scalar value) {
   Tensor out = empty_like(input);
   if (!out.device().is_meta() && out.numel()) backend(out.device()).copy->fill(view_of(out), value);

@@ -65,9 +65,13 @@ Operands operands(const char* name, const char* kernel, const Tensor& input, con
   const int dim = input.dim();
   if (dim < 1) fail<ValueError>("Expected 1 or more dimensions (got ", dim, ")");
   const bool single = dim == 1;
-  if (!single && target.dim() > 0 && input->shape[0] != target->shape[0])
+  const std::int64_t targets = target.dim() ? target->shape[0] : 0;
+  if (!single && (target.dim() == 0 || input->shape[0] != targets))
     fail<ValueError>("Expected input batch_size (", input->shape[0],
-                     ") to match target batch_size (", target->shape[0], ").");
+                     ") to match target batch_size (", targets, ").\n", describe("input", input),
+                     "; ", describe("target", target));
+  if (single && target.dim() == 1 && targets != 1)
+    fail<ValueError>("For 1D input, 1D target must have size 1, but got target size: ", targets);
   if (dim <= 2 && target.dim() > 1)
     fail<RuntimeError>("0D or 1D target tensor expected, multi-target not supported\n",
                        describe("input", input), "; ", describe("target", target),
@@ -77,10 +81,9 @@ Operands operands(const char* name, const char* kernel, const Tensor& input, con
   losses.rank = std::int8_t(dim - 1);
   if (!same(target.sizes(), losses)) {
     if (dim > 2) fail<RuntimeError>("Expected target size ", losses, ", got ", target.sizes());
-    if (!(single && target.numel() == 1))
+    if (!single)
       fail<RuntimeError>("size mismatch (got input: ", input.sizes(), ", target: ", target.sizes(),
                          ")");
-    losses = target.shape();
   }
   if (target.dtype() != DType::int64 && target.dtype() != DType::uint8)
     fail<RuntimeError>("expected target dtype to be Long or Byte, but got ",

@@ -9,6 +9,7 @@ namespace {
 
 // A 0-d tensor counts as having one dimension of size 1.
 std::int64_t size_at(const Tensor& t, int d) { return t.dim() ? t->shape[d] : 1; }
+View line_view(const Tensor& t) { return view_of(t.dim() ? t : unsqueeze(t, 0)); }
 
 // int64, where torch takes int32 as well, and anything where there are no elements.
 Tensor as_positions(const Tensor& index) {
@@ -55,7 +56,7 @@ void write(const char* op, const Tensor& self, int dim, const Tensor& given, con
       fail<RuntimeError>("Expected index ", index.sizes(), " to be no larger than self ",
                          self.sizes(), " apart from dimension ", at,
                          " and to be no larger size than src ", src.sizes());
-  const View a = view_of(self), i = view_of(index), s = view_of(src);
+  const View a = line_view(self), i = line_view(index), s = line_view(src);
   const Backend& b = backend(self.device());
   BadIndex bad;
   {
@@ -68,6 +69,7 @@ void write(const char* op, const Tensor& self, int dim, const Tensor& given, con
 // The gradient of src: gathered where index covers it, zero elsewhere.
 Tensor gradient_of_src(const Tensor& g, int dim, const Tensor& index, const Shape& src) {
   Tensor out = gather(g, dim, index);
+  if (src.rank == 0) return view(out, {});
   for (int d = 0; d < index.dim(); ++d)
     if (index->shape[d] != src[d]) {
       Shape whole = out.shape();
@@ -88,7 +90,7 @@ Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index) {
     check_same_device("gather", input, "input", positions, "index");
   Tensor out = empty(positions.sizes(), input.dtype(), input.device());
   if (out.numel()) {
-    const View o = view_of(out), s = view_of(input), i = view_of(positions);
+    const View o = line_view(out), s = line_view(input), i = line_view(positions);
     const Backend& b = backend(input.device());
     BadIndex bad;
     {

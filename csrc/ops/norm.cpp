@@ -216,7 +216,7 @@ Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTen
   Tensor mean = empty({c}, dtype, device), invstd = empty({c}, dtype, device);
   const Plan plan{{n, c, plane, 1}, {n, c, plane}, {0, 2}, {1, c, 1}, eps, true, training};
   const Tensor w = value(weight), b = value(bias);
-  if (!device.is_meta() && c != 0) {
+  if (!device.is_meta() && input.numel() != 0) {  // else nothing moves the running statistics
     const GradMode off(false);
     Running moving_mean(value(running_mean), dtype, training);
     Running moving_var(value(running_var), dtype, training);

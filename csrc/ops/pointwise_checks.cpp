@@ -7,14 +7,6 @@ void (*warn)(const std::string&) = nullptr;
 
 // ---- promotion
 
-static DType dtype_of(Scalar s) {
-  switch (s.kind) {
-    case Scalar::Kind::boolean: return DType::boolean;
-    case Scalar::Kind::integer: return DType::int64;
-    default: return default_dtype();
-  }
-}
-
 namespace {
 
 // Dimensioned tensors decide, then 0-d tensors, then numbers: a weaker one only where it is of a

@@ -1,6 +1,7 @@
 """Elementwise functions that few programs use, written with the others."""
 
 from rushlight import _C
+from rushlight._broadcasting import broadcast_tensors
 from rushlight._results import check_tensors, deliver, named
 from rushlight.autograd.function import Function
 
@@ -180,8 +181,6 @@ def _integers(name, input, other):
         from rushlight._results import dtype_name
 
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{dtype_name(dtype)}'")
-    from rushlight.functional import broadcast_tensors
-
     a, b = broadcast_tensors(input, other)
     return a.to(dtype).abs(), b.to(dtype).abs()
 
@@ -217,8 +216,6 @@ def nextafter(input, other, *, out=None):
     tensor([True])
     """
     check_tensors("nextafter", input=input, other=other)
-    from rushlight.functional import broadcast_tensors
-
     dtype = _C.promote_types(input.dtype, other.dtype)
     integer = {_C.float32: _C.int32, _C.float64: _C.int64, _C.bfloat16: _C.int16,
                _C.float16: _C.int16}.get(dtype)  # fmt: skip
@@ -271,8 +268,6 @@ def mvlgamma(input, p, *, out=None):
 def _incomplete(name, a, x):
     """The regularised lower and upper incomplete gamma functions: a series, a fraction."""
     check_tensors(name, input=a, other=x)
-    from rushlight.functional import broadcast_tensors
-
     dtype = _C.promote_types(a.dtype, x.dtype)
     if not dtype.is_floating_point:
         dtype = _C.get_default_dtype()

@@ -79,6 +79,11 @@ def resize_as_(self, the_template, *, memory_format=None):
     >>> torch.tensor([1, 2, 3]).resize_as_(torch.zeros(2))
     tensor([1, 2])
     """
+    if not isinstance(the_template, _C.Tensor):
+        raise TypeError(
+            "resize_as_(): argument 'the_template' (position 1) must be Tensor, not "
+            + type(the_template).__name__
+        )
     if memory_format is not _C.preserve_format:
         format_of = {} if memory_format is None else {"memory_format": memory_format}
         return self.resize_(the_template.shape, **format_of)

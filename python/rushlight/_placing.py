@@ -114,19 +114,28 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1, *, out=None):
 
 
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
-    """A copy of input with src where as_strided() points to.
+    """A copy of input with src where as_strided() points to; the copy's memory lies as input's.
 
     >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
     tensor([1., 0., 1., 0.])
     """
     check_tensors("as_strided_scatter", input=input, src=src)
-    places = _C.arange(input.numel(), device=input.device)
-    places = places.as_strided(size, stride, 0 if storage_offset is None else storage_offset)
+    start = input.storage_offset()
+    reach = sum((n - 1) * s for n, s in zip(input.shape, input.stride(), strict=True))
+    room = start + reach + 1 if input.numel() else start
+    # Which element of input lies at each place of its memory; -1 in the gaps.
+    owner = _C.full((room,), -1, device=input.device)
+    elements = _C.arange(input.numel(), device=input.device).view(input.shape)
+    owner.as_strided(input.shape, input.stride(), start).copy_(elements)
+    places = owner.as_strided(size, stride, start if storage_offset is None else storage_offset)
     if places.shape != src.shape:
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = "
             f"{list(src.shape)}, slice size = {list(places.shape)}"
         )
+    seen = places >= 0
+    if not seen.all():
+        places, src = places[seen], src[seen]
     if places.numel() == 0:
         return input.clone()
     return put(input, places, src.to(input.dtype))
@@ -292,9 +301,14 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     """
     check_tensors("scatter_reduce", input=input)
     check_tensors("scatter_reduce", index=index, src=src)
+    if not isinstance(reduce, str):
+        raise TypeError(
+            "scatter_reduce(): argument 'reduce' (position 5) must be str, not "
+            + type(reduce).__name__
+        )
     if reduce not in _IDENTITIES:
         raise RuntimeError(
-            "reduce argument must be either sum, prod, mean, amax or amin, got " + str(reduce)
+            "reduce argument must be either sum, prod, mean, amax or amin, got " + reduce
         )
     shape = input.shape
     if input.dim() == 0:

@@ -49,6 +49,27 @@ def check_tensors(name, **operands):
             )
 
 
+def ints(name, argument, value, count, spread=True):
+    """`count` ints from one, or from a list of them; with `spread` a list of one stands for all."""
+    import operator
+
+    many = isinstance(value, list | tuple)
+    try:
+        given = tuple(map(operator.index, value if many else (value,)))
+    except TypeError:
+        raise TypeError(
+            f"{name}(): argument '{argument}' must be tuple of ints, not "
+            + ("one that holds other things" if many else type(value).__name__)
+        ) from None
+    if len(given) == 1 and (spread or not many):
+        return given * count
+    if len(given) != count:
+        raise RuntimeError(
+            f"{name}(): expected {argument} to be one int or {count} ints, but got {given}"
+        )
+    return given
+
+
 def wrapped(dim, rank):
     """A dimension counted from the front; a 0-d tensor counts as having one."""
     import operator

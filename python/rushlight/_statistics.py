@@ -140,6 +140,8 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     for name, w, integers in (("fweights", fweights, True), ("aweights", aweights, False)):
         if w is None:
             continue
+        if not isinstance(w, _C.Tensor):
+            raise TypeError(f"cov(): argument '{name}' must be Tensor, not {type(w).__name__}")
         if w.dim() > 1:
             raise RuntimeError(
                 f"cov(): expected {name} to have one or fewer dimensions but got {name} with "

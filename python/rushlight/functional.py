@@ -3,6 +3,14 @@
 import warnings
 
 from rushlight import _C
+from rushlight._broadcasting import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_shapes,
+    broadcast_tensors,
+    listed,
+)
 from rushlight._results import check_tensors, deliver, wrapped
 
 __all__ = [
@@ -27,97 +35,6 @@ __all__ = [
 ]
 
 
-def _listed(tensors):
-    """f(a, b) and f([a, b]) mean the same."""
-    if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
-        tensors = tensors[0]
-    for i, tensor in enumerate(tensors):
-        if not isinstance(tensor, _C.Tensor):
-            raise TypeError(
-                f"expected Tensor as element {i} in argument 0, but got {type(tensor).__name__}"
-            )
-    return list(tensors)
-
-
-def broadcast_shapes(*shapes):
-    """The common shape of several, by the rules of broadcasting.
-
-    >>> torch.broadcast_shapes((2, 1), (3,))
-    torch.Size([2, 3])
-    """
-    tensors = [
-        _C.empty((shape,) if isinstance(shape, int) else tuple(shape), device="meta")
-        for shape in shapes
-    ]
-    return broadcast_tensors(*tensors)[0].shape if tensors else _C.Size(())
-
-
-def broadcast_tensors(*tensors):
-    """All tensors expanded to their common shape.
-
-    >>> [t.shape for t in torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3))]
-    [torch.Size([2, 3]), torch.Size([2, 3])]
-    """
-    tensors = _listed(tensors)
-    shape = []
-    for tensor in tensors:
-        own = list(tensor.shape)
-        rank = max(len(shape), len(own))
-        left, right = [1] * (rank - len(shape)) + shape, [1] * (rank - len(own)) + own
-        for d, (a, b) in enumerate(zip(left, right, strict=True)):
-            if a != b and a != 1 and b != 1:
-                raise RuntimeError(
-                    f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
-                    f"non-singleton dimension {d}"
-                )
-        shape = [b if a == 1 else a for a, b in zip(left, right, strict=True)]
-    return tuple(tensor.expand(shape) for tensor in tensors)
-
-
-def _at_least(rank, tensors):
-    def one(tensor):
-        if tensor.dim() == 0:
-            return tensor.reshape((1,) * rank)
-        if tensor.dim() == 1 and rank == 2:
-            return tensor.unsqueeze(0)
-        if tensor.dim() == 1 and rank == 3:
-            return tensor.unsqueeze(0).unsqueeze(-1)
-        if tensor.dim() == 2 and rank == 3:
-            return tensor.unsqueeze(-1)
-        return tensor
-
-    if len(tensors) == 1 and isinstance(tensors[0], _C.Tensor):
-        return one(tensors[0])
-    return tuple(one(tensor) for tensor in _listed(tensors))
-
-
-def atleast_1d(*tensors):
-    """0-d tensors with a dimension; others as they are.
-
-    >>> torch.atleast_1d(torch.tensor(5))
-    tensor([5])
-    """
-    return _at_least(1, tensors)
-
-
-def atleast_2d(*tensors):
-    """Tensors with at least two dimensions.
-
-    >>> torch.atleast_2d(torch.tensor([1, 2]))
-    tensor([[1, 2]])
-    """
-    return _at_least(2, tensors)
-
-
-def atleast_3d(*tensors):
-    """Tensors with at least three dimensions.
-
-    >>> torch.atleast_3d(torch.ones(2)).shape
-    torch.Size([1, 2, 1])
-    """
-    return _at_least(3, tensors)
-
-
 def meshgrid(*tensors, indexing=None):
     """Coordinates of a grid: one tensor per vector, all of the grid's shape.
 
@@ -129,7 +46,7 @@ def meshgrid(*tensors, indexing=None):
     tensor([[1, 1],
             [2, 2]])
     """
-    tensors = _listed(tensors)
+    tensors = listed(tensors)
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     if indexing is None:
@@ -137,6 +54,10 @@ def meshgrid(*tensors, indexing=None):
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
             "argument.",
             stacklevel=2,
+        )
+    if not isinstance(indexing, str | None):
+        raise TypeError(
+            f"meshgrid(): argument 'indexing' must be str, not {type(indexing).__name__}"
         )
     if indexing not in (None, "ij", "xy"):
         raise RuntimeError(
@@ -147,6 +68,11 @@ def meshgrid(*tensors, indexing=None):
             raise RuntimeError(
                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
                 f"{list(tensor.shape)}"
+            )
+        if tensor.dtype != tensors[0].dtype:
+            raise RuntimeError(
+                "meshgrid expects all tensors to have the same dtype\n"
+                f"got {tensors[0].dtype} and {tensor.dtype}"
             )
     swapped = indexing == "xy" and len(tensors) >= 2
     if swapped:
@@ -171,7 +97,7 @@ def cartesian_prod(*tensors):
             [2, 3],
             [2, 4]])
     """
-    tensors = _listed(tensors)
+    tensors = listed(tensors)
     for tensor in tensors:
         if tensor.dim() != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
@@ -209,7 +135,7 @@ def block_diag(*tensors):
     tensor([[1, 2, 0],
             [0, 0, 3]])
     """
-    tensors = _listed(tensors)
+    tensors = listed(tensors)
     if not tensors:
         return _C.empty(1, 0)
     for i, t in enumerate(tensors):
@@ -256,6 +182,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     >>> torch.repeat_interleave(torch.tensor([1, 2]), torch.tensor([2, 1]))
     tensor([1, 1, 2])
     """
+    check_tensors("repeat_interleave", input=input)
     if repeats is None:
         input, repeats, dim = _C.arange(input.shape[0], device=input.device), input, 0
     if dim is None:
@@ -308,6 +235,12 @@ def tensordot(a, b, dims=2, out=None):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
     else:
+        if not isinstance(dims, list | tuple) or len(dims) != 2:
+            raise RuntimeError(
+                "tensordot expects dims to be int or tuple[list[int], list[int]] or "
+                f"list[list[int]] containing two lists, but got dims={dims}"
+            )
+        check_tensors("tensordot", input=a, other=b)
         left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
     if len(left) != len(right):
         raise RuntimeError("both dimension lists should have same length")

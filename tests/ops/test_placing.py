@@ -130,3 +130,17 @@ def test_numpy_scalars_keep_their_dtype():
     assert torch.tensor([numpy.float32(1)]).dtype == torch.float32
     assert torch.tensor([numpy.uint8(1), 2.5]).dtype == torch.float32
     assert torch.tensor([torch.tensor(1.0, dtype=torch.float64)]).dtype == torch.float64
+
+
+def test_a_0d_tensor_counts_as_a_line_of_one(device):
+    x, here = torch.tensor(7.0, device=device), {"device": device}
+    twice = torch.tensor([0, 0], **here)
+    assert x.gather(0, twice).tolist() == [7, 7]
+    assert x.reshape(1).gather(0, twice[0]).item() == 7
+    x.scatter_add_(0, twice, torch.tensor([1.0, 2.0], **here))
+    assert x.item() == 10
+    x.scatter_(0, twice[0], torch.tensor([4.0, 5.0], **here))
+    assert x.item() == 4
+    source = torch.tensor(3.0, requires_grad=True, **here)
+    torch.zeros(1, **here).scatter(0, twice[:1], source).sum().backward()
+    assert source.grad.item() == 1

@@ -1,6 +1,7 @@
 """Products and powers of matrices, and what is written with them."""
 
 from rushlight import _C
+from rushlight._broadcasting import broadcast_tensors
 from rushlight._linalg import factors, solving
 from rushlight._results import check_tensors, deliver, wrapped
 
@@ -44,8 +45,6 @@ def cross(input, other, *, dim=-1, out=None):
         )
     if input.dtype == _C.bool or other.dtype == _C.bool:
         raise NotImplementedError("\"cross\" not implemented for 'Bool'")
-    from rushlight.functional import broadcast_tensors
-
     a, b = broadcast_tensors(input, other)
     (a0, a1, a2), (b0, b1, b2) = a.unbind(dim), b.unbind(dim)
     parts = [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]
@@ -71,8 +70,6 @@ def vecdot(x, y, *, dim=-1, out=None):
     dim = wrapped(dim, product.dim())
     if product.dim() == 0:
         return deliver("linalg_vecdot", product, out)
-    from rushlight.functional import broadcast_tensors
-
     a, b = (t.movedim(dim, -1) for t in broadcast_tensors(x, y))
     result = (a.unsqueeze(-2) @ b.unsqueeze(-1)).squeeze((-2, -1))
     return deliver("linalg_vecdot", result, out)

@@ -4,6 +4,7 @@ import math
 
 from rushlight import _C
 from rushlight._casts import casts
+from rushlight._results import check_tensors
 
 __all__ = ["scaled_dot_product_attention"]
 
@@ -27,13 +28,15 @@ def scaled_dot_product_attention(
     ... ).shape
     torch.Size([1, 2, 3])
     """
+    check_tensors("scaled_dot_product_attention", query=query, key=key, value=value)
     if min(query.dim(), key.dim(), value.dim()) < 2:
         raise RuntimeError(
             "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
             f"{query.dim()} key.dim: {key.dim()} and value.dim: {value.dim()} instead."
         )
     l, s = query.size(-2), key.size(-2)  # noqa: E741
-    scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
+    if scale is None:  # without features the scores are all zeros
+        scale = 1 / math.sqrt(query.size(-1) or 1)
     if enable_gqa:
         heads = query.size(-3)
         key = key.repeat_interleave(heads // key.size(-3), -3)

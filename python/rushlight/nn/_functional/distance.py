@@ -1,8 +1,10 @@
 """Distances and similarities."""
 
 from rushlight import _C
+from rushlight._broadcasting import broadcast_tensors
 from rushlight._casts import casts
-from rushlight.functional import broadcast_tensors, triu_indices
+from rushlight._results import check_tensors
+from rushlight.functional import triu_indices
 
 __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 
@@ -18,6 +20,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     dtype = _C.promote_types(x1.dtype, x2.dtype)
     if dtype in (_C.float16, _C.bfloat16):  # computed in float32, rounded once
         return cosine_similarity(x1.float(), x2.float(), dim, eps).to(dtype)
+    x1, x2 = x1.to(dtype), x2.to(dtype)
     n1 = _C.norm(x1, 2, dim, True).clamp(min=eps)
     n2 = _C.norm(x2, 2, dim, True).clamp(min=eps)
     return ((x1 / n1) * (x2 / n2)).sum(dim)
@@ -29,6 +32,7 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     >>> torch.nn.functional.pairwise_distance(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))
     tensor([5.0000])
     """
+    check_tensors("pairwise_distance", x1=x1, x2=x2)
     return _C.norm(x1 - x2 + eps, p, -1, keepdim)
 
 
@@ -38,6 +42,7 @@ def pdist(input, p=2.0):
     >>> torch.nn.functional.pdist(torch.tensor([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]]))
     tensor([5., 3., 4.])
     """
+    check_tensors("pdist", input=input)
     if input.dim() != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
     if not input.is_floating_point():

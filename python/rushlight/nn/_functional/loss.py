@@ -8,6 +8,7 @@ import warnings
 
 from rushlight import _C
 from rushlight._casts import casts
+from rushlight._results import check_tensors
 
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "huber_loss",
@@ -172,6 +173,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     >>> torch.nn.functional.kl_div(torch.zeros(2), torch.ones(2), reduction="sum")
     tensor(0.)
     """
+    check_tensors("kl_div", input=input, target=target)
     if reduction != "batchmean":
         if reduction == "mean" and size_average is None and reduce is None:
             warnings.warn(

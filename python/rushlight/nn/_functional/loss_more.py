@@ -5,6 +5,7 @@ import math
 from rushlight import _C
 from rushlight._casts import casts
 from rushlight._modes import no_grad
+from rushlight._results import check_tensors
 from rushlight.nn._functional.loss import _reduction, reduced
 
 __all__ = [
@@ -32,7 +33,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    return reduced((-target * (input1 - input2) + margin).clamp(min=0), reduction)
+    return reduced((-target * (input1 - input2) + float(margin)).clamp(min=0), reduction)
 
 
 @casts("full", "full")
@@ -59,6 +60,7 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
     >>> torch.nn.functional.soft_margin_loss(torch.zeros(1), torch.ones(1))
     tensor(0.6931)
     """
+    check_tensors("soft_margin_loss", input=input, target=target)
     reduction = _reduction(size_average, reduce, reduction)
     return reduced(_C.log1p((-target * input).exp()), reduction)
 
@@ -76,6 +78,7 @@ def cosine_embedding_loss(
     ... ).round()
     tensor(2.)
     """
+    check_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     reduction = _reduction(size_average, reduce, reduction)
     if target.dim() not in (0, 1):
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -115,6 +118,7 @@ def triplet_margin_loss(
     ... )
     tensor(1.)
     """
+    check_tensors("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     from rushlight.nn._functional.distance import pairwise_distance
 
     reduction = _reduction(size_average, reduce, reduction)
@@ -163,6 +167,7 @@ def multi_margin_loss(
     >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.0, 1.0]]), torch.tensor([0]))
     tensor(1.)
     """
+    check_tensors("multi_margin_loss", input=input, target=target)
     reduction = _reduction(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -189,6 +194,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     >>> torch.nn.functional.multilabel_margin_loss(torch.zeros(1, 2), torch.tensor([[0, -1]]))
     tensor(0.5000)
     """
+    check_tensors("multilabel_margin_loss", input=input, target=target)
     reduction = _reduction(size_average, reduce, reduction)
     single = input.dim() < 2
     if input.dim() > 2 or 0 in input.shape[-1:]:
@@ -240,6 +246,7 @@ def poisson_nll_loss(
     >>> torch.nn.functional.poisson_nll_loss(torch.zeros(2), torch.ones(2))
     tensor(1.)
     """
+    check_tensors("poisson_nll_loss", input=input, target=target)
     reduction = _reduction(size_average, reduce, reduction)
     if log_input:
         loss = input.exp() - target * input
@@ -261,6 +268,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     >>> torch.nn.functional.gaussian_nll_loss(torch.zeros(2), torch.ones(2), torch.ones(2))
     tensor(0.5000)
     """
+    check_tensors("gaussian_nll_loss", input=input, target=target)
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")

@@ -3,6 +3,7 @@
 from rushlight import _C
 from rushlight._casts import casts
 from rushlight._modes import no_grad
+from rushlight._results import check_tensors
 
 __all__ = [
     "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm",
@@ -37,10 +38,6 @@ def batch_norm(
         _check_batch(input.size())
         if eps <= 0.0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
-    if input.numel() == 0:  # no statistics, and nothing to move the running ones by
-        out = input.clone()
-        out = out if weight is None else out * weight[0]
-        return out if bias is None else out + bias[0]
     return _C.batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps, True
     )
@@ -55,6 +52,14 @@ def instance_norm(
     >>> torch.nn.functional.instance_norm(torch.ones(1, 1, 2))
     tensor([[[0., 0.]]])
     """
+    parameters = {
+        "weight": weight, "bias": bias, "running_mean": running_mean, "running_var": running_var
+    }  # fmt: skip
+    # In the order of torch's operation, whose positions errors name.
+    check_tensors(
+        "instance_norm", input=input,
+        **{name: input if t is None else t for name, t in parameters.items()},
+    )  # fmt: skip
     size = input.size()
     if use_input_stats:
         count = 1
@@ -99,6 +104,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     >>> torch.nn.functional.rms_norm(torch.tensor([[3.0, 3.0]]), (2,))
     tensor([[1., 1.]])
     """
+    check_tensors("rms_norm", input=input, **({} if weight is None else {"weight": weight}))
     if isinstance(normalized_shape, int):
         normalized_shape = (normalized_shape,)
     count = len(normalized_shape)
@@ -114,7 +120,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     dims = tuple(range(-count, 0))
     out = x * (x.square().mean(dims, keepdim=True) + eps).rsqrt()
     out = out.to(input.dtype)
-    return out if weight is None else out * weight
+    return out if weight is None else (out * weight).to(input.dtype)
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):

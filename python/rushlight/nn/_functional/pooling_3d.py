@@ -2,6 +2,7 @@
 
 from rushlight import _C
 from rushlight._casts import casts
+from rushlight._results import check_tensors, ints
 from rushlight.nn._functional.pooling import full_size, lp_limit, lp_sum
 
 __all__ = [
@@ -10,21 +11,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def triple(value, name):
-    """A number for each of three dimensions, from one number or from three."""
-    if isinstance(value, int):
-        return (value,) * 3
-    value = tuple(value)
-    if len(value) == 1:
-        return value * 3
-    if len(value) != 3:
-        raise RuntimeError(
-            f"{name} must either be a single int, or a tuple of three ints, got {value}"
-        )
-    return value
-
-
 def _check_rank(name, input):
+    check_tensors(name, input=input)
     if name == "max_pool3d" and input.dim() not in (4, 5):
         raise RuntimeError(
             "non-empty 4D or 5D (batch mode) tensor expected for input\n"
@@ -84,9 +72,9 @@ def max_pool3d_with_indices(
     tensor([[[[[0]]]]])
     """
     _check_rank("max_pool3d", input)
-    k = triple(kernel_size, "kernel_size")
-    s = k if stride is None or stride == () else triple(stride, "stride")
-    p, e = triple(padding, "padding"), triple(dilation, "dilation")
+    k = ints("max_pool3d", "kernel_size", kernel_size, 3)
+    s = k if stride is None or stride == () else ints("max_pool3d", "stride", stride, 3)
+    p, e = ints("max_pool3d", "padding", padding, 3), ints("max_pool3d", "dilation", dilation, 3)
     return _maxima(
         input,
         lambda x: _C.max_pool1d_with_indices(x, k[0], s[0], p[0], e[0], ceil_mode),
@@ -127,9 +115,9 @@ def avg_pool3d(
     _check_rank("avg_pool3d", input)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
-    k = triple(kernel_size, "kernel_size")
-    s = k if stride is None or stride == () else triple(stride, "stride")
-    p = triple(padding, "padding")
+    k = ints("avg_pool3d", "kernel_size", kernel_size, 3)
+    s = k if stride is None or stride == () else ints("avg_pool3d", "stride", stride, 3)
+    p = ints("avg_pool3d", "padding", padding, 3)
     sums = divisor_override is not None or not input.is_floating_point()
     rest = (ceil_mode, count_include_pad, 1 if sums else None)
     mean = _means(
@@ -167,7 +155,7 @@ def adaptive_avg_pool3d(input, output_size):
     >>> torch.nn.functional.adaptive_avg_pool3d(torch.ones(1, 1, 4, 4, 4), 1).shape
     torch.Size([1, 1, 1, 1, 1])
     """
-    size = triple(full_size(output_size, input, 3), "output_size")
+    size = ints("adaptive_avg_pool3d", "output_size", full_size(output_size, input, 3), 3)
     _check_rank("adaptive_avg_pool3d", input)
     return _means(
         input,
@@ -182,7 +170,7 @@ def adaptive_max_pool3d_with_indices(input, output_size, return_indices=False):
     >>> torch.nn.functional.adaptive_max_pool3d_with_indices(torch.ones(1, 2, 2, 2), 1)[1]
     tensor([[[[0]]]])
     """
-    size = triple(full_size(output_size, input, 3), "output_size")
+    size = ints("adaptive_max_pool3d", "output_size", full_size(output_size, input, 3), 3)
     _check_rank("adaptive_max_pool3d", input)
     return _maxima(
         input,
@@ -208,7 +196,7 @@ def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     >>> torch.nn.functional.lp_pool3d(torch.ones(1, 2, 2, 2), 1, 2)
     tensor([[[[8.]]]])
     """
-    k = triple(kernel_size, "kernel_size")
+    k = ints("lp_pool3d", "kernel_size", kernel_size, 3)
     stride = kernel_size if stride is None else stride
     limit = lp_limit(max_pool3d, input, norm_type, kernel_size, stride, ceil_mode)
     if limit is not None:

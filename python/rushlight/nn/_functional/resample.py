@@ -5,6 +5,7 @@ next to a boundary between two elements, that decides which one is taken.
 """
 
 import math
+import operator
 import warnings
 
 from rushlight import _C
@@ -43,12 +44,13 @@ def _sizes(input, size, scale_factor):
     if size is None:
         sizes = [int(n * f) for n, f in zip(input.shape[2:], values, strict=True)]
         return sizes, values
-    if not all(isinstance(n, int) for n in values):
+    try:
+        return list(map(operator.index, values)), None
+    except TypeError:
         raise TypeError(
             "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, "
             f"int], but got size with types {[type(n) for n in values]}"
-        )
-    return values, None
+        ) from None
 
 
 def _check_mode(input, mode, align_corners, antialias):

@@ -3,15 +3,12 @@
 import math
 
 from rushlight import _C
+from rushlight._results import check_tensors, ints
 
 __all__ = [
     "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
     "fractional_max_pool3d_with_indices", "max_unpool1d", "max_unpool2d", "max_unpool3d",
 ]  # fmt: skip
-
-
-def _each(value, rank):
-    return (value,) * rank if isinstance(value, int | float) else tuple(value)
 
 
 def _unpooled_size(input, kernel, stride, padding, output_size):
@@ -40,10 +37,12 @@ def _unpooled_size(input, kernel, stride, padding, output_size):
 
 
 def _unpool(rank, input, indices, kernel_size, stride, padding, output_size):
-    kernel = _each(kernel_size, rank)
-    stride = kernel if stride is None else _each(stride, rank)
-    size = _unpooled_size(input, kernel, stride, _each(padding, rank), output_size)
     name = f"max_unpool{rank}d"
+    check_tensors(name, input=input, indices=indices)
+    kernel = ints(name, "kernel_size", kernel_size, rank)
+    stride = kernel if stride is None else ints(name, "stride", stride, rank)
+    padding = ints(name, "padding", padding, rank)
+    size = _unpooled_size(input, kernel, stride, padding, output_size)
     if indices.dtype != _C.int64:
         raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype}")
     if input.dim() not in (rank + 1, rank + 2) or 0 in input.shape[1:]:
@@ -116,29 +115,27 @@ def _starts(samples, have, want, kernel):
 
 def _fractional(rank, input, kernel_size, output_size, output_ratio, samples):
     name = f"fractional_max_pool{rank}d"
+    check_tensors(name, input=input)
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
-    own = input.shape[-rank:]
-    if output_size is None:
-        ratios = _each(output_ratio, rank)
-        if len(ratios) > rank:
-            raise ValueError(
-                f"{name} requires output_ratio to either be a single number or {rank} of them, "
-                f"got {ratios}"
-            )
-        output_size = [int(n * r) for n, r in zip(own, ratios, strict=True)]
-    kernel, size = _each(kernel_size, rank), _each(output_size, rank)
     batched = input.dim() == rank + 2
     if input.dim() not in (rank + 1, rank + 2) or 0 in input.shape[1 if batched else 0 :]:
         raise RuntimeError(
             f"{name}: Expected {rank + 1}D or {rank + 2}D tensor with non-zero dimensions, but "
             f"got: {list(input.shape)}"
         )
-    if len(kernel) != rank or len(size) != rank:
-        raise RuntimeError(
-            f"{name}: kernel_size and output_size must either be a single Int or tuple of Ints, "
-            f"one for each of {rank} dimensions, got {kernel} and {size}"
-        )
+    own = input.shape[-rank:]
+    if output_size is None:
+        many = isinstance(output_ratio, list | tuple)
+        ratios = tuple(output_ratio) if many else (output_ratio,) * rank
+        if len(ratios) != rank:
+            raise ValueError(
+                f"{name} requires output_ratio to either be a single number or {rank} of them, "
+                f"got {ratios}"
+            )
+        output_size = [int(n * r) for n, r in zip(own, ratios, strict=True)]
+    kernel = ints(name, "kernel_size", kernel_size, rank)
+    size = ints(name, "output_size", output_size, rank)
     for n, k, want in zip(own, kernel, size, strict=True):
         if want <= 0 or k <= 0 or want + k - 1 > n:
             raise RuntimeError(

@@ -1,7 +1,7 @@
 """Padding, windows as columns, and moving between channels and space."""
 
 from rushlight import _C
-from rushlight._results import check_tensors
+from rushlight._results import check_tensors, ints
 
 __all__ = ["channel_shuffle", "fold", "pad", "pixel_shuffle", "pixel_unshuffle", "unfold"]
 
@@ -16,14 +16,24 @@ def pad(input, pad, mode="constant", value=None):
     >>> torch.nn.functional.pad(torch.ones(1, 2), (1, 0))
     tensor([[0., 1., 1.]])
     """
+    if not isinstance(pad, list | tuple):
+        raise TypeError(
+            "pad(): argument 'pad' (position 2) must be tuple of ints, not " + type(pad).__name__
+        )
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if mode == "constant":
         return _C.constant_pad_nd(input, pad, 0.0 if value is None else value)
+    check_tensors("pad", input=input)
     if value is not None:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in ("reflect", "replicate", "circular"):
+        if not isinstance(mode, str):
+            raise TypeError(
+                f"pad(): argument 'mode' (position 3) must be str, not {type(mode).__name__}"
+            )
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    pad = ints("pad", "pad", pad, len(pad), spread=False)
     if len(pad) // 2 not in (input.dim() - 1, input.dim() - 2) or len(pad) > 6:
         raise NotImplementedError(
             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
@@ -53,8 +63,16 @@ def pad(input, pad, mode="constant", value=None):
 def _sources(size, left, right, mode, padding, dim, input):
     """For each place of a padded dimension, the place in the input that it copies."""
     if mode == "replicate":
-        if size + left + right < 1:
-            raise RuntimeError(f"Padding size should leave at least one element, got {padding}")
+        if size + left + right < 0 or size == 0:
+            shape = list(input.shape)
+            shape[dim] += left + right
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {shape[dim]}: {shape}\n"
+                f"pad(): {padding} takes more than input {list(input.shape)} has"
+                if size
+                else "Expected a tensor with possibly 0 batch size and other non-zero dimensions "
+                f"for input, but got: {shape}"
+            )
         return _C.arange(-left, size + right, device=input.device).clamp_(0, size - 1)
     if mode == "circular":
         if left > size or right > size:
@@ -109,6 +127,12 @@ def pixel_unshuffle(input, downscale_factor):
             "pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
             f"{input.dim()} dimension(s)"
         )
+    if not isinstance(r, int):
+        raise TypeError(
+            "pixel_unshuffle(): argument 'downscale_factor' must be int, not " + type(r).__name__
+        )
+    if r <= 0:
+        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
     *batch, c, h, w = input.shape
     for name, size, place in (("height", h, -2), ("width", w, -1)):
         if size % r:
@@ -128,16 +152,27 @@ def channel_shuffle(input, groups):
     >>> torch.nn.functional.channel_shuffle(torch.arange(4.0).reshape(1, 4, 1, 1), 2).flatten()
     tensor([0., 2., 1., 3.])
     """
+    check_tensors("channel_shuffle", input=input)
+    if not isinstance(groups, int):
+        raise TypeError(
+            "channel_shuffle(): argument 'groups' (position 2) must be int, not "
+            + type(groups).__name__
+        )
+    if input.dim() < 3:
+        raise RuntimeError(
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes "
+            f"{list(input.shape)}"
+        )
+    if groups <= 0:
+        raise RuntimeError(
+            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
+        )
     n, c = input.shape[:2]
     if c % groups:
         raise RuntimeError(
             f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
         )
     return input.reshape(n, groups, c // groups, *input.shape[2:]).transpose(1, 2).reshape_as(input)
-
-
-def _pair(value):
-    return (value, value) if isinstance(value, int) else tuple(value)
 
 
 def _window_index(size, kernel, dilation, padding, stride, device):
@@ -163,8 +198,11 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     >>> torch.nn.functional.unfold(torch.ones(1, 3, 3, 3), 2).shape
     torch.Size([1, 12, 4])
     """
-    (kh, kw), (dh, dw) = _pair(kernel_size), _pair(dilation)
-    (ph, pw), (sh, sw) = _pair(padding), _pair(stride)
+    check_tensors("unfold", input=input)
+    kh, kw = ints("unfold", "kernel_size", kernel_size, 2, spread=False)
+    dh, dw = ints("unfold", "dilation", dilation, 2, spread=False)
+    ph, pw = ints("unfold", "padding", padding, 2, spread=False)
+    sh, sw = ints("unfold", "stride", stride, 2, spread=False)
     if input.dim() == 3:
         return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
     if input.dim() != 4:
@@ -186,8 +224,12 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     >>> torch.nn.functional.fold(torch.ones(1, 4, 4), (3, 3), 2).sum()
     tensor(16.)
     """
-    (oh, ow), (kh, kw), (dh, dw) = _pair(output_size), _pair(kernel_size), _pair(dilation)
-    (ph, pw), (sh, sw) = _pair(padding), _pair(stride)
+    check_tensors("fold", input=input)
+    oh, ow = ints("fold", "output_size", output_size, 2, spread=False)
+    kh, kw = ints("fold", "kernel_size", kernel_size, 2, spread=False)
+    dh, dw = ints("fold", "dilation", dilation, 2, spread=False)
+    ph, pw = ints("fold", "padding", padding, 2, spread=False)
+    sh, sw = ints("fold", "stride", stride, 2, spread=False)
     if input.dim() == 2:
         args = (output_size, kernel_size, dilation, padding, stride)
         return fold(input.unsqueeze(0), *args).squeeze(0)
