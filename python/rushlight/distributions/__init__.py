@@ -15,11 +15,13 @@ from rushlight.distributions.categorical import Categorical
 from rushlight.distributions.cauchy import Cauchy
 from rushlight.distributions.chi2 import Chi2
 from rushlight.distributions.constraint_registry import biject_to, transform_to
+from rushlight.distributions.continuous_bernoulli import ContinuousBernoulli
 from rushlight.distributions.dirichlet import Dirichlet
 from rushlight.distributions.distribution import Distribution
 from rushlight.distributions.exponential import Exponential
 from rushlight.distributions.fishersnedecor import FisherSnedecor
 from rushlight.distributions.gamma import Gamma
+from rushlight.distributions.generalized_pareto import GeneralizedPareto
 from rushlight.distributions.geometric import Geometric
 from rushlight.distributions.gumbel import Gumbel
 from rushlight.distributions.half_cauchy import HalfCauchy
@@ -29,8 +31,10 @@ from rushlight.distributions.inverse_gamma import InverseGamma
 from rushlight.distributions.kl import kl_divergence, register_kl
 from rushlight.distributions.kumaraswamy import Kumaraswamy
 from rushlight.distributions.laplace import Laplace
+from rushlight.distributions.lkj_cholesky import LKJCholesky
 from rushlight.distributions.log_normal import LogNormal
 from rushlight.distributions.logistic_normal import LogisticNormal
+from rushlight.distributions.lowrank_multivariate_normal import LowRankMultivariateNormal
 from rushlight.distributions.mixture_same_family import MixtureSameFamily
 from rushlight.distributions.multinomial import Multinomial
 from rushlight.distributions.multivariate_normal import MultivariateNormal
@@ -64,19 +68,22 @@ from rushlight.distributions.transforms import (
     identity_transform,
 )
 from rushlight.distributions.uniform import Uniform
+from rushlight.distributions.von_mises import VonMises
 from rushlight.distributions.weibull import Weibull
+from rushlight.distributions.wishart import Wishart
 
 __all__ = [
     "AbsTransform", "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy",
-    "Chi2", "ComposeTransform", "Dirichlet", "Distribution", "ExpTransform", "Exponential",
-    "FisherSnedecor", "Gamma", "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "Independent",
-    "IndependentTransform", "InverseGamma", "Kumaraswamy", "Laplace", "LogNormal",
-    "LogisticNormal", "LowerCholeskyTransform", "MixtureSameFamily", "Multinomial",
+    "Chi2", "ComposeTransform", "ContinuousBernoulli", "Dirichlet", "Distribution", "ExpTransform",
+    "Exponential", "FisherSnedecor", "Gamma", "GeneralizedPareto", "Geometric", "Gumbel",
+    "HalfCauchy", "HalfNormal", "Independent", "IndependentTransform", "InverseGamma",
+    "Kumaraswamy", "LKJCholesky", "Laplace", "LogNormal", "LogisticNormal",
+    "LowRankMultivariateNormal", "LowerCholeskyTransform", "MixtureSameFamily", "Multinomial",
     "MultivariateNormal", "NegativeBinomial", "Normal", "OneHotCategorical",
-    "OneHotCategoricalStraightThrough", "Pareto", "Poisson", "PowerTransform",
-    "RelaxedBernoulli", "RelaxedOneHotCategorical", "ReshapeTransform", "SigmoidTransform",
-    "SoftmaxTransform", "SoftplusTransform", "StickBreakingTransform", "StudentT",
-    "TanhTransform", "Transform", "TransformedDistribution", "Uniform", "Weibull", "biject_to",
+    "OneHotCategoricalStraightThrough", "Pareto", "Poisson", "PowerTransform", "RelaxedBernoulli",
+    "RelaxedOneHotCategorical", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform",
+    "SoftplusTransform", "StickBreakingTransform", "StudentT", "TanhTransform", "Transform",
+    "TransformedDistribution", "Uniform", "VonMises", "Weibull", "Wishart", "biject_to",
     "constraints", "identity_transform", "kl_divergence", "register_kl", "transform_to",
     "transforms",
 ]  # fmt: skip

@@ -161,6 +161,17 @@ class _LowerCholesky(Constraint):
         return triangle & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
 
 
+class _CorrCholesky(_LowerCholesky):
+    """Lower Cholesky factors of correlation matrices: rows of length 1."""
+
+    def check(self, value):
+        from rushlight import finfo
+
+        close = finfo(value.dtype).eps * value.size(-1) * 10
+        rows = ((value.square().sum(-1) - 1).abs() <= close).all(-1)
+        return super().check(value) & rows
+
+
 class _IndependentConstraint(Constraint):
     """Another constraint, of which the last dimensions are checked together."""
 
@@ -216,7 +227,7 @@ half_open_interval = _HalfOpenInterval
 integer_interval, boolean = _IntegerInterval, _Boolean()
 nonnegative_integer, positive_integer = _IntegerGreaterThan(0), _IntegerGreaterThan(1)
 square, symmetric, positive_definite = _Square(), _Symmetric(), _PositiveDefinite()
-lower_cholesky = _LowerCholesky()
+lower_cholesky, corr_cholesky = _LowerCholesky(), _CorrCholesky()
 simplex, one_hot, multinomial = _Simplex(), _OneHot(), _Counts
 greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessThan
 

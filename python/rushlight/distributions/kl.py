@@ -3,6 +3,7 @@
 import math
 
 from rushlight import _C
+from rushlight.distributions import _kl_pairs
 from rushlight.distributions.bernoulli import Bernoulli
 from rushlight.distributions.beta import Beta
 from rushlight.distributions.binomial import Binomial
@@ -24,7 +25,7 @@ from rushlight.distributions.poisson import Poisson
 from rushlight.distributions.transformed_distribution import TransformedDistribution
 from rushlight.distributions.uniform import Uniform
 
-_FORMULAS = {}
+_FORMULAS = dict(_kl_pairs.FORMULAS)
 
 
 def register_kl(type_p, type_q):

@@ -1,0 +1,169 @@
+"""Wishart: random positive definite matrices."""
+
+import math
+
+from rushlight import _C
+from rushlight.distributions import constraints
+from rushlight.distributions.chi2 import Chi2
+from rushlight.distributions.distribution import Distribution
+from rushlight.distributions.multivariate_normal import _scale_of_precision
+from rushlight.functional import broadcast_shapes
+
+
+class Wishart(Distribution):
+    """The distribution of the sum of df squares x x^T of normal vectors of covariance V.
+
+    Args:
+        df: above p - 1, shape (*).
+        covariance_matrix: V, shape (*, p, p); or
+        precision_matrix: its inverse; or
+        scale_tril: its lower Cholesky factor.
+
+    Draws are Bartlett's decomposition (1933).
+
+    Raises:
+        AssertionError: if not just one of the matrices is given.
+        ValueError: if df is too small, or the matrix has too few dimensions.
+
+    >>> torch.distributions.Wishart(torch.tensor(3.0), torch.eye(2)).mean
+    tensor([[3., 0.],
+            [0., 3.]])
+    """
+
+    arg_constraints = {
+        "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+        "df": constraints.greater_than(0),
+    }
+    support = constraints.positive_definite
+    has_rsample = True
+
+    def __init__(
+        self, df, covariance_matrix=None, precision_matrix=None, scale_tril=None,
+        validate_args=None,
+    ):  # fmt: skip
+        from rushlight.linalg import cholesky
+
+        given = {
+            "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix,
+            "scale_tril": scale_tril,
+        }  # fmt: skip
+        given = {name: value for name, value in given.items() if value is not None}
+        if len(given) != 1:
+            raise AssertionError(
+                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be "
+                "specified."
+            )
+        ((name, matrix),) = given.items()
+        if matrix.dim() < 2:
+            raise ValueError(
+                "scale_tril must be at least two-dimensional, with optional leading batch "
+                "dimensions"
+            )
+        if not isinstance(df, _C.Tensor):
+            df = _C.tensor(df, dtype=matrix.dtype, device=matrix.device)
+        batch = tuple(broadcast_shapes(df.shape, matrix.shape[:-2]))
+        size = matrix.shape[-1]
+        setattr(self, name, matrix.expand((*batch, -1, -1)))
+        self.df = df.expand(batch)
+        if (self.df <= size - 1).any():
+            raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {size - 1}.")
+        super().__init__(batch, matrix.shape[-2:], validate_args)
+        if name == "scale_tril":
+            self._factor = matrix
+        else:
+            self._factor = (
+                cholesky(matrix) if name == "covariance_matrix" else _scale_of_precision(matrix)
+            )
+        place = _C.arange(size, dtype=self.df.dtype, device=self.df.device)
+        self._chi2 = Chi2(self.df.unsqueeze(-1) - place)
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution over a larger batch."""
+        made = super().expand(batch_shape)
+        made._factor = self._factor
+        made._chi2 = self._chi2.expand((*batch_shape, self._event_shape[0]))
+        return made
+
+    def __getattr__(self, name):  # the matrices that were not given
+        if name not in ("scale_tril", "covariance_matrix", "precision_matrix"):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        factor = self.__dict__["_factor"]
+        full = tuple(self._batch_shape) + tuple(self._event_shape)
+        if name == "scale_tril":
+            return factor.expand(full)
+        if name == "covariance_matrix":
+            return (factor @ factor.mT).expand(full)
+        from rushlight._matrices import cholesky_inverse
+
+        return cholesky_inverse(factor).expand(full)
+
+    def _of_matrix(self, value):
+        return value.unsqueeze(-1).unsqueeze(-1)
+
+    @property
+    def mean(self):
+        """df V"""
+        return self._of_matrix(self.df) * self.covariance_matrix
+
+    @property
+    def mode(self):
+        """(df - p - 1) V, NaN where that is not positive."""
+        factor = self.df - self._event_shape[0] - 1
+        return self._of_matrix(factor.masked_fill(factor <= 0, float("nan"))) * (
+            self.covariance_matrix
+        )
+
+    @property
+    def variance(self):
+        """The variance of each element."""
+        v = self.covariance_matrix
+        diagonal = v.diagonal(dim1=-2, dim2=-1)
+        outer = diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2)
+        return self._of_matrix(self.df) * (v.square() + outer)
+
+    def rsample(self, sample_shape=(), max_try_correction=None):
+        """Draws through which gradients flow."""
+        size = self._event_shape[0]
+        roots = self._chi2.rsample(sample_shape).sqrt().diag_embed()
+        place = _C.ones((size, size), dtype=_C.bool, device=roots.device).tril(-1)
+        lower = _C.randn(
+            (*roots.shape[:-2], size * (size - 1) // 2), dtype=roots.dtype, device=roots.device
+        )
+        below = _C.zeros_like(roots.detach())
+        below[..., place] = lower
+        factor = self._factor @ (roots + below)
+        return factor @ factor.mT
+
+    def _log_root_of_determinant(self):
+        return self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
+    def log_prob(self, value):
+        """The logarithm of the density at `value`."""
+        from rushlight.linalg import slogdet, solve_triangular
+        from rushlight.special import multigammaln
+
+        self._check_value(value)
+        size = self._event_shape[0]
+        root = solve_triangular(self._factor, value, upper=False)
+        trace = solve_triangular(self._factor, root.mT, upper=False).diagonal(dim1=-2, dim2=-1)
+        return (
+            -self.df * (size * math.log(2) / 2 + self._log_root_of_determinant())
+            - multigammaln(self.df / 2, size)
+            + (self.df - size - 1) / 2 * slogdet(value).logabsdet
+            - trace.sum(-1) / 2
+        )
+
+    def entropy(self):
+        """The entropy, in nats."""
+        from rushlight.special import multigammaln
+
+        size, half = self._event_shape[0], self.df / 2
+        place = _C.arange(size, dtype=half.dtype, device=half.device) / 2
+        slopes = _C.digamma(half.unsqueeze(-1) - place).sum(-1)
+        scale = size * math.log(2) / 2 + self._log_root_of_determinant()
+        return (
+            (size + 1) * scale + multigammaln(half, size)
+            - (self.df - size - 1) / 2 * slopes + self.df * size / 2
+        )  # fmt: skip
