@@ -1,10 +1,11 @@
 // Bags of rows of a table, each joined to one row: sums, means or maxima, written from embedding()
-// and index_add(). A changer must know: offsets are read on the host, positions before anything
-// else.
+// and index_add(). A changer must know: positions are read before anything else, and offsets on the
+// host, but for a GPU's sums and means, which nothing waits for and nobody checks.
 #include "ops/embedding.h"
 #include "ops/pointwise.h"
 #include "ops/positions.h"
 #include "ops/reduce.h"
+#include "ops/sort.h"
 
 namespace rushlight {
 namespace {
@@ -38,6 +39,22 @@ std::vector<std::int64_t> ends_of(const Tensor& offsets, std::int64_t total) {
       fail<RuntimeError>("offsets must not fall: offsets[", i, "] is ", at[i],
                          " and the bag ends at ", ends[std::size_t(i)]);
   return ends;
+}
+
+// The bag of each row, where every bag ends.
+Tensor bags_of_rows(const std::vector<std::int64_t>& ends, std::int64_t total, Device device) {
+  const Tensor bag_of = empty({ends.empty() ? 0 : total}, DType::int64);
+  const View v = view_of(bag_of);
+  std::int64_t at = 0;
+  for (std::size_t bag = 0; bag < ends.size(); ++bag)
+    for (; at < ends[bag]; ++at) v.as<std::int64_t>()[at] = std::int64_t(bag);
+  return to(bag_of, device);
+}
+// The same from where they start, on a GPU: how many bags after the first have begun by then.
+Tensor bags_of_rows(const Tensor& offsets, std::int64_t total) {
+  const Tensor later = slice(to(offsets, DType::int64), 0, 1, offsets.numel(), 1);
+  const Tensor rows = arange(0, total, 1, {DType::int64, offsets.device()});
+  return searchsorted(contiguous(later), rows, false, true, Tensor());
 }
 
 Tensor largest(const Tensor& rows, const Tensor& kept, const std::vector<std::int64_t>& ends) {
@@ -79,8 +96,9 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& given, const Tensor& of
     if (padding_idx >= 0) kept = apply<Ne>(indices, Scalar(padding_idx));
   }
   const std::int64_t total = indices.numel();
-  const std::vector<std::int64_t> ends = ends_of(offsets, total);
-  const auto bags = std::int64_t(ends.size());
+  const bool reads = mode == "max" || !offsets.device().is_cuda();
+  const auto ends = reads ? ends_of(offsets, total) : std::vector<std::int64_t>();
+  const std::int64_t bags = offsets.numel();
   Tensor rows = embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse);
   if (per_sample_weights) rows = mul(rows, unsqueeze(*per_sample_weights, 1));
   Tensor out;
@@ -89,12 +107,8 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& given, const Tensor& of
   } else {
     {
       const GradMode off(false);
-      bag_of = empty({bags ? total : 0}, DType::int64);
-      const View v = view_of(bag_of);
-      std::int64_t at = 0;
-      for (std::int64_t bag = 0; bag < bags; ++bag)
-        for (; at < ends[std::size_t(bag)]; ++at) v.as<std::int64_t>()[at] = bag;
-      bag_of = to(bag_of, weight.device());
+      if (bags)
+        bag_of = reads ? bags_of_rows(ends, total, weight.device()) : bags_of_rows(offsets, total);
       each = kept ? to(kept, weight.dtype()) : full({total}, 1, weight.dtype(), weight.device());
       if (mode == "mean" && bags)
         counts = index_add(zeros({bags}, weight.dtype(), weight.device()), 0, bag_of, each, 1);

@@ -51,6 +51,7 @@ def test_operations_do_not_wait():
             torch.optim.Adam([x, w], lr=0.1).step()
             torch.cat([x, x.flip(0)]).topk(3).values.sort(1)
             x.index_select(0, targets).masked_fill(x > 0, 1.0).sum(0).argmax()
+            nn.functional.embedding_bag(targets.reshape(8, 8), w, mode="sum").sum().backward()
             steps = torch.arange(3, 9, 2, device="cuda"), torch.linspace(0, 1, 3, device="cuda")
         with waits(1):
             assert loss.item() > 0
