@@ -247,6 +247,14 @@ def test_nan_ends_with_an_error_or_nan():
             assert str(error)
 
 
+def test_drivers_of_singular_values():
+    a = matrices(3, 2)
+    with pytest.raises(RuntimeError, match="driver"):
+        linalg.svd(a, driver="gesvd" if a.device.type == "cpu" else "gesdd")
+    if a.is_cuda:
+        assert close(linalg.svdvals(a, driver="gesvdj"), linalg.svd(a, driver="gesvd").S)
+
+
 def test_results_have_names_and_out():
     result = linalg.eigh(torch.eye(2))
     assert repr(result).startswith("torch.return_types.linalg_eigh(\neigenvalues=tensor([1., 1.]")

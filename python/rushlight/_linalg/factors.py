@@ -127,21 +127,28 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
 
     Args:
         full_matrices: square U and Vh; else as many columns and rows as there are values.
+        driver: on a GPU "gesvd", "gesvdj" or "gesvda", which are one here; on the CPU None.
 
     >>> torch.linalg.svd(torch.tensor([[3.0, 0.0], [0.0, -2.0]])).S
     tensor([3., 2.])
     """
     check_tensors("linalg_svd", A=A)
-    _check_driver("linalg.svd", driver)
+    _check_driver(A, driver)
     result = svd_result(_C._linalg_svd("linalg.svd", A, full_matrices, True))
     return deliver("linalg_svd", result, out)
 
 
-def _check_driver(name, driver):
-    if driver is not None:
+def _check_driver(A, driver):
+    if driver is None:
+        return
+    if not A.is_cuda:
         raise RuntimeError(
-            f"{name}: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER "
-            "backend."
+            "linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
+            "cuSOLVER backend."
+        )
+    if driver not in ("gesvd", "gesvdj", "gesvda"):
+        raise RuntimeError(
+            f"linalg.svd: unknown svd driver {driver}, supported drivers are gesvd, gesvdj, gesvda"
         )
 
 
@@ -152,7 +159,7 @@ def svdvals(A, *, driver=None, out=None):
     tensor([3., 2.])
     """
     check_tensors("linalg_svdvals", A=A)
-    _check_driver("linalg.svd", driver)
+    _check_driver(A, driver)
     return deliver("linalg_svdvals", _C._linalg_svd("linalg.svd", A, False, False)[1], out)
 
 
