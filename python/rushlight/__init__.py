@@ -42,6 +42,7 @@ _LAZY = {
     "from_dlpack": "rushlight.utils.dlpack",
     "to_dlpack": "rushlight.utils.dlpack",
     "autocast": "rushlight.amp",
+    "GradScaler": "rushlight.amp",
     "i0": "rushlight.special",
     "pdist": "rushlight.nn.functional",
     "pca_lowrank": "rushlight._lowrank",
@@ -103,6 +104,7 @@ _PYTHON_OPS = (
     "rushlight._elementwise",
     "rushlight._ranges",
     "rushlight._windows",
+    "rushlight._copies",
 )
 
 if _os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):

@@ -2,7 +2,7 @@
 
 from rushlight.signal import windows as _windows
 
-__all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window"]
+__all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
 
 
 def _checked(name, length):
@@ -67,3 +67,17 @@ def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, de
     return _windows.bartlett(
         n, sym=not periodic, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
     )
+
+
+def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout=None, device=None,
+                  pin_memory=False, requires_grad=False):  # fmt: skip
+    """The Kaiser window: a larger beta for lower side lobes.
+
+    >>> torch.kaiser_window(3, False, 3.0)
+    tensor([0.2049, 1.0000, 0.2049])
+    """
+    n = _checked("kaiser_window", window_length)
+    return _windows.kaiser(
+        n, beta=beta, sym=not periodic, dtype=dtype, layout=layout, device=device,
+        requires_grad=requires_grad,
+    )  # fmt: skip

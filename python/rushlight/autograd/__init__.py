@@ -94,7 +94,8 @@ def grad(
 
 
 _SUBMODULES = (
-    "anomaly_mode", "function", "functional", "grad_mode", "graph", "profiler", "profiler_util",
+    "anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler",
+    "profiler_util",
     "variable",
 )  # fmt: skip
 _LAZY = {

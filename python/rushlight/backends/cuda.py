@@ -1,5 +1,6 @@
 # Switches of matrix products on GPUs. Real ones follow allow_tf32; virtual ones compute in float32,
 # and 16-bit products are summed in float32 everywhere.
+import contextlib
 import enum
 
 
@@ -133,3 +134,77 @@ def preferred_linalg_library(backend=None) -> _LinalgBackend:
     """
     of = _LinalgBackend
     return _prefer(of, {"default": of.Default, "cusolver": of.Cusolver, "magma": of.Magma}, backend)
+
+
+# Implementations of attention: one of ours serves them all, and the switches are remembered.
+_attention = {"flash": True, "math": True, "mem_efficient": True, "cudnn": True}
+
+
+def _set_attention(kind, enabled):
+    if not isinstance(enabled, bool):
+        raise TypeError(f"set_sdp_use_{kind} expects a bool, but got {type(enabled).__name__}")
+    _attention[kind] = enabled
+
+
+def flash_sdp_enabled() -> bool:
+    """Whether attention may take FlashAttention."""
+    return _attention["flash"]
+
+
+def enable_flash_sdp(enabled: bool) -> None:
+    """Whether attention may take FlashAttention; here nothing changes."""
+    _set_attention("flash", enabled)
+
+
+def math_sdp_enabled() -> bool:
+    """Whether attention may take the implementation by products."""
+    return _attention["math"]
+
+
+def enable_math_sdp(enabled: bool) -> None:
+    """Whether attention may take the implementation by products; here nothing changes."""
+    _set_attention("math", enabled)
+
+
+def mem_efficient_sdp_enabled() -> bool:
+    """Whether attention may take the implementation of little memory."""
+    return _attention["mem_efficient"]
+
+
+def enable_mem_efficient_sdp(enabled: bool) -> None:
+    """Whether attention may take the implementation of little memory; here nothing changes."""
+    _set_attention("mem_efficient", enabled)
+
+
+def cudnn_sdp_enabled() -> bool:
+    """Whether attention may take cuDNN's."""
+    return _attention["cudnn"]
+
+
+def enable_cudnn_sdp(enabled: bool) -> None:
+    """Whether attention may take cuDNN's; here nothing changes."""
+    _set_attention("cudnn", enabled)
+
+
+def is_flash_attention_available() -> bool:
+    """False: FlashAttention is not here."""
+    return False
+
+
+@contextlib.contextmanager
+def sdp_kernel(
+    enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True,
+    enable_cudnn: bool = True,
+):  # fmt: skip
+    """Turns implementations of attention on and off for a block; nn.attention.sdpa_kernel() is the
+    newer name."""
+    before = dict(_attention)
+    try:
+        for kind, enabled in (
+            ("flash", enable_flash), ("math", enable_math), ("mem_efficient", enable_mem_efficient),
+            ("cudnn", enable_cudnn),
+        ):  # fmt: skip
+            _set_attention(kind, enabled)
+        yield {}
+    finally:
+        _attention.update(before)

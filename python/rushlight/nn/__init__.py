@@ -22,8 +22,8 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name == "parallel":
-        return importlib.import_module("rushlight.nn.parallel")
+    if name in ("attention", "parallel"):
+        return importlib.import_module(f"rushlight.nn.{name}")
     if name == "DataParallel":
         from rushlight.nn.parallel import DataParallel
 

@@ -14,6 +14,7 @@ __all__ = [
     "general_hamming",
     "hamming",
     "hann",
+    "kaiser",
     "nuttall",
 ]
 
@@ -173,3 +174,22 @@ def gaussian(M, *, std=1.0, sym=True, dtype=None, layout=None, device=None, requ
         return (-0.5 * ((k - (n - 1) / 2) / std).square()).exp()
 
     return _samples("gaussian", M, sym, dtype, layout, device, requires_grad, formula)
+
+
+def kaiser(M, *, beta=12.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
+    """I0(beta sqrt(1 - ((k - middle) / middle)^2)) / I0(beta): a larger beta for lower side lobes.
+
+    >>> torch.signal.windows.kaiser(3, beta=3.0)
+    tensor([0.2049, 1.0000, 0.2049])
+    """
+    if beta < 0:
+        raise ValueError(f"beta must be non-negative, got: {beta} instead.")
+    from rushlight.special import i0e
+
+    def formula(k, n):
+        middle = (n - 1) / 2
+        inner = beta * (1 - ((k - middle) / middle).square()).clamp(min=0).sqrt()
+        whole = _C.tensor(float(beta), dtype=_C.float64)
+        return i0e(inner) / i0e(whole) * (inner - whole).exp()
+
+    return _samples("kaiser", M, sym, dtype, layout, device, requires_grad, formula)

@@ -1,0 +1,159 @@
+"""Forward-mode differentiation: tensors with tangents.
+
+A changer must know: tangents are not carried along. Operations on a dual tensor are recorded, and
+unpack_dual() computes the product with the Jacobian from two backward passes, so what runs under
+no_grad() has no tangent.
+"""
+
+import threading
+from typing import NamedTuple
+
+from rushlight import _C
+from rushlight._func.derivatives import _forward_product
+
+__all__ = [
+    "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual",
+    "unpack_dual",
+]  # fmt: skip
+
+_levels = threading.local()
+
+
+class UnpackedDualTensor(NamedTuple):
+    """A tensor, and its tangent or None."""
+
+    primal: "_C.Tensor"
+    tangent: "_C.Tensor | None"
+
+
+def _open():
+    """The dual tensors of the level that is on, as (dual, tangent); None outside of one."""
+    return getattr(_levels, "duals", None)
+
+
+def enter_dual_level():
+    """Begins a level; returns its number, 0.
+
+    Raises:
+        RuntimeError: within another level.
+
+    >>> torch.autograd.forward_ad.enter_dual_level()
+    0
+    >>> torch.autograd.forward_ad.exit_dual_level()
+    """
+    if _open() is not None:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    _levels.duals = []
+    return 0
+
+
+def exit_dual_level(*, level=None):
+    """Ends the level: tensors made in it have no tangents any more.
+
+    >>> level = torch.autograd.forward_ad.enter_dual_level()
+    >>> torch.autograd.forward_ad.exit_dual_level(level=level)
+    """
+    if _open() is None or level not in (None, 0):
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. This is "
+            "not supported."
+        )
+    _levels.duals = None
+
+
+class dual_level:
+    """A level for a block.
+
+    >>> fw = torch.autograd.forward_ad
+    >>> with fw.dual_level():
+    ...     x = fw.make_dual(torch.tensor(3.0), torch.tensor(1.0))
+    ...     fw.unpack_dual(x * x).tangent
+    tensor(6.)
+    """
+
+    def __enter__(self):
+        return enter_dual_level()
+
+    def __exit__(self, *error):
+        exit_dual_level()
+
+
+def make_dual(tensor, tangent, *, level=None):
+    """A tensor like `tensor` that has a tangent.
+
+    Args:
+        tensor: the primal; floating.
+        tangent: of its shape.
+
+    Raises:
+        RuntimeError: outside of a level, for a tangent of another shape, or a dual tensor.
+        ValueError: if one of them is not floating.
+
+    >>> fw = torch.autograd.forward_ad
+    >>> with fw.dual_level():
+    ...     fw.unpack_dual(fw.make_dual(torch.ones(2), torch.zeros(2))).tangent
+    tensor([0., 0.])
+    """
+    duals = _open()
+    if duals is None:
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+            "enter_dual_level() first."
+        )
+    for name, given in (("primal", tensor), ("tangent", tangent)):
+        if not isinstance(given, _C.Tensor):
+            raise TypeError(f"make_dual(): {name} must be Tensor, not {type(given).__name__}")
+        if not given.is_floating_point():
+            raise ValueError(
+                f"Expected {name} to be floating point or complex, but got: {given.dtype}"
+            )
+    if tensor.shape != tangent.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original "
+            "Tensor, this is not supported. Tensor is of size "
+            f"{list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
+    if any(dual is tensor for dual, _ in duals):
+        raise RuntimeError(
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
+            "same level 0 is not supported."
+        )
+    recorded = tensor.requires_grad and _C.is_grad_enabled()
+    dual = tensor.view_as(tensor) if recorded else tensor.detach().requires_grad_()
+    duals.append((dual, tangent))
+    return dual
+
+
+def unpack_dual(tensor, *, level=None):
+    """The tensor without its tangent, and the tangent: None where it depends on no dual tensor.
+
+    >>> fw = torch.autograd.forward_ad
+    >>> with fw.dual_level():
+    ...     x = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.0]))
+    ...     fw.unpack_dual(x.exp().sum()).tangent
+    tensor(2.7183)
+    """
+    if not isinstance(tensor, _C.Tensor):
+        raise TypeError(f"unpack_dual(): argument must be Tensor, not {type(tensor).__name__}")
+    duals = _open()
+    if not duals or not tensor.requires_grad:
+        return UnpackedDualTensor(tensor, None)
+    for dual, tangent in duals:
+        if dual is tensor:
+            return UnpackedDualTensor(tensor.detach(), tangent)
+    from rushlight.autograd import grad
+
+    weight = _C.zeros_like(tensor)
+    inputs = [dual for dual, _ in duals]
+    reached = grad(tensor, inputs, weight, retain_graph=True, allow_unused=True)
+    used = [pair for pair, g in zip(duals, reached, strict=True) if g is not None]
+    if not used:
+        return UnpackedDualTensor(tensor, None)
+    record = any(not dual.is_leaf or tangent.requires_grad for dual, tangent in used)
+    watched = tuple(dual for dual, _ in used)
+    tangents = tuple(tangent.to(dual.dtype) for dual, tangent in used)
+    product = _forward_product(tensor, watched, tangents, record)
+    if record:
+        return UnpackedDualTensor(tensor.view_as(tensor), product)
+    return UnpackedDualTensor(tensor.detach(), product.detach())

@@ -1,0 +1,62 @@
+"""Which implementations scaled_dot_product_attention() may take."""
+
+import contextlib
+import enum
+
+from rushlight.backends import cuda
+
+__all__ = ["SDPBackend", "sdpa_kernel"]
+
+
+class SDPBackend(enum.IntEnum):
+    """An implementation of attention. Here there is one, and it goes by every name.
+
+    >>> torch.nn.attention.SDPBackend.MATH.name
+    'MATH'
+    """
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+    CUDNN_ATTENTION = 3
+    OVERRIDEABLE = 4
+
+
+_SWITCHES = {
+    SDPBackend.MATH: ("math_sdp_enabled", "enable_math_sdp"),
+    SDPBackend.FLASH_ATTENTION: ("flash_sdp_enabled", "enable_flash_sdp"),
+    SDPBackend.EFFICIENT_ATTENTION: ("mem_efficient_sdp_enabled", "enable_mem_efficient_sdp"),
+    SDPBackend.CUDNN_ATTENTION: ("cudnn_sdp_enabled", "enable_cudnn_sdp"),
+}
+
+
+@contextlib.contextmanager
+def sdpa_kernel(backends, set_priority=False):
+    """Turns on these implementations and no others, for a block.
+
+    Args:
+        backends: a SDPBackend or a list of them.
+        set_priority: the first is to be preferred.
+
+    Raises:
+        AssertionError: for anything else.
+
+    >>> with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+    ...     torch.backends.cuda.flash_sdp_enabled()
+    False
+    """
+    chosen = [backends] if isinstance(backends, SDPBackend) else backends
+    if not isinstance(chosen, list) or not all(isinstance(b, SDPBackend) for b in chosen):
+        raise AssertionError(
+            "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
+            f"{type(backends).__name__}"
+        )
+    before = {backend: getattr(cuda, ask)() for backend, (ask, _) in _SWITCHES.items()}
+    try:
+        for backend, (_, switch) in _SWITCHES.items():
+            getattr(cuda, switch)(backend in chosen)
+        yield {}
+    finally:
+        for backend, enabled in before.items():
+            getattr(cuda, _SWITCHES[backend][1])(enabled)
