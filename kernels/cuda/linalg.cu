@@ -1,6 +1,7 @@
 // What solves with factors: triangular systems and exchanges of rows; and who factors: kernels of
 // our own (linalg_small.cu, linalg_halves.cu, linalg_panels.cu) or cuSOLVER (cusolver.cu). Matrices
 // are stored by columns, a batch in one launch.
+#include "elements.h"
 #include "factors.h"
 #include "families.h"
 #include "launch.h"
@@ -49,14 +50,6 @@ __global__ void solve_in_warps(Systems s, const T* a, T* b) {
   }
 }
 
-template <class F>
-void floating(DType d, F f) {
-  if (d == DType::float64)
-    f(Type<double>{});
-  else
-    f(Type<float>{});
-}
-
 void solve_small(const View& a, const View& b, bool upper, bool unit) {
   Systems s = {b.sizes[0], b.sizes[2], int(a.sizes[1]), upper, unit, a.strides[1] == 1, {}, {}};
   for (int d = 0; d < 3; ++d) {
@@ -64,7 +57,7 @@ void solve_small(const View& a, const View& b, bool upper, bool unit) {
     s.b[d] = b.strides[d];
   }
   const dim3 grid(blocks_for(s.columns, kWarps), unsigned(s.batch < 65535 ? s.batch : 65535));
-  floating(a.dtype, [&]<class T>(Type<T>) {
+  compute_floating(a.dtype, [&]<class T>(Type<T>) {
     launch("solve_triangular", solve_in_warps<T>, grid, kThreads, kSide * kStep * sizeof(T), s,
            a.as<const T>(), b.as<T>());
   });
@@ -152,7 +145,7 @@ std::int64_t lu_solve(const View& lu, const View& pivots, const View& b, bool tr
   View x = b;
   x.data = moved.data();
   const auto move = [&](const View& from, const View& to) {
-    floating(b.dtype, [&]<class T>(Type<T>) {
+    compute_floating(b.dtype, [&]<class T>(Type<T>) {
       launch("lu_solve", move_rows<T>, dim3(blocks_for(n), unsigned(lines < 65535 ? lines : 65535)),
              kThreads, 0, n, b.sizes[2], lines, order.as<const Index>(), from.as<const T>(),
              to.as<T>(), transposed);

@@ -3,7 +3,7 @@
 // products. All of a batch at once. What is wrong first stays in info.
 #include "factors.h"
 #include "families.h"
-#include "launch.h"
+#include "linalg_batch.h"
 #include "products.h"
 
 namespace rushlight::gpu {
@@ -14,11 +14,11 @@ Index half_of(Index n) { return (n / 2 + kColumns - 1) / kColumns * kColumns; }
 
 // Rows first..last change places with those that their pivots name, a thread for each column.
 template <class T>
-__global__ void exchange_rows(Index batch, Index columns, Index lead, Index step, T* a,
-                              const int* pivots, Index pivot_step, Index first, Index last) {
-  for (Index m = blockIdx.y; m < batch; m += gridDim.y)
-    for (Index c = first_item(); c < columns; c += stride()) {
-      T* column = a + m * step + c * lead;
+__global__ void exchange_rows(Batch<T> b, const int* pivots, Index pivot_step, Index first,
+                              Index last) {
+  for (Index m = blockIdx.y; m < b.count; m += gridDim.y)
+    for (Index c = first_item(); c < b.columns; c += stride()) {
+      T* column = b.column(m, c);
       for (Index i = first; i < last; ++i) {
         const Index other = pivots[m * pivot_step + i] - 1;
         const T value = column[i];
@@ -30,12 +30,10 @@ __global__ void exchange_rows(Index batch, Index columns, Index lead, Index step
 void exchange(const View& columns, const View& pivots, Index first, Index last) {
   const Index batch = columns.sizes[0];
   const dim3 grid(blocks_for(columns.sizes[2]), unsigned(batch < 65535 ? batch : 65535));
-  const auto run = [&]<class T>(Type<T>) {
-    launch("lu_factor", exchange_rows<T>, grid, kThreads, 0, batch, columns.sizes[2],
-           columns.strides[2], columns.strides[0], columns.as<T>(), pivots.as<const int>(),
-           pivots.sizes[1], first, last);
-  };
-  columns.dtype == DType::float64 ? run(Type<double>{}) : run(Type<float>{});
+  compute_floating(columns.dtype, [&]<class T>(Type<T>) {
+    launch("lu_factor", exchange_rows<T>, grid, kThreads, 0, Batch<T>(columns),
+           pivots.as<const int>(), pivots.sizes[1], first, last);
+  });
 }
 
 // Columns first..last from row `first` on, when those before have had their say.

@@ -2,37 +2,13 @@
 // reflections together are I - V T V^T (Schreiber and Van Loan 1989), so that nearly all of the
 // work are products. All of a batch at once.
 #include "factors.h"
-#include "launch.h"
+#include "linalg_batch.h"
 #include "products.h"
 
 namespace rushlight::gpu {
 namespace {
 
 constexpr Index kPanel = kWarp;  // columns
-
-// A batch of matrices whose columns are dense.
-template <class T>
-struct Batch {
-  explicit Batch(const View& v)
-      : count(v.sizes[0]),
-        rows(v.sizes[1]),
-        columns(v.sizes[2]),
-        lead(v.strides[2]),
-        step(v.strides[0]),
-        data(v.as<T>()) {}
-  __device__ T* column(Index i, Index c) const { return data + i * step + c * lead; }
-  Index count, rows, columns, lead, step;
-  T* data;
-};
-
-template <class F>
-void floating(DType d, F f) {
-  d == DType::float64 ? f(Type<double>{}) : f(Type<float>{});
-}
-template <class T>
-__device__ T magnitude(T v) {
-  return v < T(0) ? -v : v;
-}
 
 // R above the diagonal and V below it, in a panel of any height: a block for each, and a warp for
 // each of the columns that a reflection meets. Those of matrix i go to taus + i * tau_step.
@@ -105,11 +81,6 @@ __global__ void join_reflections(Batch<T> products, const T* taus, Index tau_ste
     }
 }
 
-dim3 lines_of(const View& v) {
-  const Index lines = v.sizes[0] * v.sizes[2];
-  return dim3(blocks_for(v.sizes[1]), unsigned(lines < 65535 ? lines : 65535));
-}
-
 // Matrices for the length of a call, like those of `like`.
 class Matrices {
  public:
@@ -137,8 +108,8 @@ class Reflections {
         v_(panel, panel.sizes[1], panel.sizes[2], op),
         t_(panel, panel.sizes[2], panel.sizes[2], op) {
     const Matrices products(panel, panel.sizes[2], panel.sizes[2], op);
-    floating(panel.dtype, [&]<class T>(Type<T>) {
-      launch(op, unpack_reflections<T>, lines_of(v_.view), kThreads, 0, Batch<T>(panel),
+    compute_floating(panel.dtype, [&]<class T>(Type<T>) {
+      launch(op, unpack_reflections<T>, grid_of_columns(v_.view), kThreads, 0, Batch<T>(panel),
              Batch<T>(v_.view));
       multiply_exactly(turned(v_.view), v_.view, products.view, 1, 0);
       launch(op, join_reflections<T>, blocks_for(panel.sizes[0], 1), kWarp, 0,
@@ -166,7 +137,7 @@ void factor_qr_in_panels(const View& a, const View& tau) {
   for (Index first = 0; first < k; first += kPanel) {
     const Index width = k - first < kPanel ? k - first : kPanel, rest = n - first - width;
     const View panel = part(a, first, m - first, first, width);
-    floating(a.dtype, [&]<class T>(Type<T>) {
+    compute_floating(a.dtype, [&]<class T>(Type<T>) {
       launch("qr", qr_of_panel<T>, blocks_for(a.sizes[0], 1), kThreads,
              sizeof(T) * kThreads / kWarp, Batch<T>(panel), tau.as<T>() + first, k);
     });
@@ -181,8 +152,8 @@ void multiply_reflections_in_panels(const View& a, const View& tau) {
   const auto clear = [&](Index first, Index columns) {
     const View whole = part(a, 0, m, first, columns);
     if (columns > 0)
-      floating(a.dtype, [&]<class T>(Type<T>) {
-        launch("householder_product", set_identity<T>, lines_of(whole), kThreads, 0,
+      compute_floating(a.dtype, [&]<class T>(Type<T>) {
+        launch("householder_product", set_identity<T>, grid_of_columns(whole), kThreads, 0,
                Batch<T>(whole), first);
       });
   };

@@ -4,20 +4,12 @@
 // block for each. The matrix may be a part of a larger one, `offset` rows and columns from its
 // corner.
 #include "factors.h"
-#include "launch.h"
+#include "linalg_batch.h"
 
 namespace rushlight::gpu {
 namespace {
 
 constexpr int kSide = kWarp, kStep = kSide + 1, kTeams = 4;  // matrices of a block
-
-template <class T>
-struct Batch {
-  Index count;
-  int m, n, k;  // rows, columns, reflections
-  Index lead, step;  // from one column to the next, from one matrix to the next
-  T* matrices;
-};
 
 // A warp's matrix; element (row, column). One that is turned is its own transpose.
 template <class T>
@@ -26,17 +18,17 @@ struct Tile {
   __device__ T& operator()(int row, int column) const { return at[column * kStep + row]; }
   __device__ void load(const Batch<T>& b, Index i, bool turned = false) const {
     const int lane = threadIdx.x % kWarp;
-    const T* from = b.matrices + i * b.step + lane;
-    for (int c = 0; c < b.n; ++c)
-      if (lane < b.m) (turned ? (*this)(c, lane) : (*this)(lane, c)) = from[c * b.lead];
+    const T* from = b.column(i, 0) + lane;
+    for (int c = 0; c < b.columns; ++c)
+      if (lane < b.rows) (turned ? (*this)(c, lane) : (*this)(lane, c)) = from[c * b.lead];
     __syncwarp();
   }
   __device__ void store(const Batch<T>& b, Index i, bool turned = false) const {
     __syncwarp();
     const int lane = threadIdx.x % kWarp;
-    T* to = b.matrices + i * b.step + lane;
-    for (int c = 0; c < b.n; ++c)
-      if (lane < b.m) to[c * b.lead] = turned ? (*this)(c, lane) : (*this)(lane, c);
+    T* to = b.column(i, 0) + lane;
+    for (int c = 0; c < b.columns; ++c)
+      if (lane < b.rows) to[c * b.lead] = turned ? (*this)(c, lane) : (*this)(lane, c);
     __syncwarp();
   }
 };
@@ -61,10 +53,6 @@ __device__ T warp_largest(T v) {
   for (int by = kWarp / 2; by > 0; by /= 2) v = Larger()(v, __shfl_xor_sync(0xffffffffu, v, by));
   return v;
 }
-template <class T>
-__device__ T magnitude(T v) {
-  return v < T(0) ? -v : v;
-}
 
 // Where pivots and infos go: the pivots of matrix i lie i * step further on. An info that is not 0
 // stays.
@@ -85,8 +73,8 @@ __global__ void lu_in_warps(Batch<T> b, Report report) {
   each_matrix(b, [&](Index i, const Tile<T>& a, int lane) {
     a.load(b, i);
     int zero = 0;  // the first pivot that is, counted from 1
-    for (int j = 0; j < b.m && j < b.n; ++j) {
-      T most = lane >= j && lane < b.m ? magnitude(a(lane, j)) : T(-1);
+    for (int j = 0; j < b.rows && j < b.columns; ++j) {
+      T most = lane >= j && lane < b.rows ? magnitude(a(lane, j)) : T(-1);
       if (most != most) most = T(INFINITY);  // all lanes are to agree
       int row = lane;
       for (int by = kWarp / 2; by > 0; by /= 2) {
@@ -98,7 +86,7 @@ __global__ void lu_in_warps(Batch<T> b, Report report) {
         }
       }
       if (lane == 0) report.pivot(i, j, row);
-      if (lane < b.n && row != j) {  // here a lane has a column
+      if (lane < b.columns && row != j) {  // here a lane has a column
         const T above = a(j, lane);
         a(j, lane) = a(row, lane);
         a(row, lane) = above;
@@ -106,10 +94,10 @@ __global__ void lu_in_warps(Batch<T> b, Report report) {
       __syncwarp();
       const T pivot = a(j, j);
       if (pivot == T(0) && zero == 0) zero = j + 1;
-      if (pivot != T(0) && lane > j && lane < b.m) {
+      if (pivot != T(0) && lane > j && lane < b.rows) {
         const T factor = a(lane, j) / pivot;
         a(lane, j) = factor;
-        for (int c = j + 1; c < b.n; ++c) a(lane, c) -= factor * a(j, c);
+        for (int c = j + 1; c < b.columns; ++c) a(lane, c) -= factor * a(j, c);
       }
       __syncwarp();
     }
@@ -135,17 +123,17 @@ template <class T>
 __global__ void lu_of_panel(Batch<T> b, Report report) {
   const int t = threadIdx.x;
   for (Index i = blockIdx.x; i < b.count; i += gridDim.x) {
-    T* a = b.matrices + i * b.step;
+    T* a = b.column(i, 0);
     int zero = 0;
-    for (int j = 0; j < b.n; ++j) {
-      Candidate<T> mine = {T(-1), b.m};
-      for (Index r = j + t; r < b.m; r += kThreads) {
+    for (int j = 0; j < b.columns; ++j) {
+      Candidate<T> mine = {T(-1), b.rows};
+      for (Index r = j + t; r < b.rows; r += kThreads) {
         const T size = magnitude(a[j * b.lead + r]);
         mine = First()(mine, Candidate<T>{size == size ? size : T(INFINITY), r});
       }
       const Index row = block_reduce(mine, First(), shared_memory<Candidate<T>>()).row;
       if (t == 0) report.pivot(i, j, row);
-      if (t < b.n && row != j) {
+      if (t < b.columns && row != j) {
         const T above = a[t * b.lead + j];
         a[t * b.lead + j] = a[t * b.lead + row];
         a[t * b.lead + row] = above;
@@ -153,10 +141,10 @@ __global__ void lu_of_panel(Batch<T> b, Report report) {
       __syncthreads();
       const T pivot = a[j * b.lead + j];
       if (pivot == T(0) && zero == 0) zero = j + 1;
-      for (Index r = j + 1 + t; r < b.m && pivot != T(0); r += kThreads) {
+      for (Index r = j + 1 + t; r < b.rows && pivot != T(0); r += kThreads) {
         const T factor = a[j * b.lead + r] / pivot;
         a[j * b.lead + r] = factor;
-        for (int c = j + 1; c < b.n; ++c) a[c * b.lead + r] -= factor * a[c * b.lead + j];
+        for (int c = j + 1; c < b.columns; ++c) a[c * b.lead + r] -= factor * a[c * b.lead + j];
       }
       __syncthreads();
     }
@@ -170,7 +158,7 @@ __global__ void cholesky_in_warps(Batch<T> b, bool turned, Report report) {
   each_matrix(b, [&](Index i, const Tile<T>& a, int lane) {
     a.load(b, i, turned);
     int bad = 0;
-    for (int j = 0; j < b.n; ++j) {
+    for (int j = 0; j < b.columns; ++j) {
       const T square = a(j, j);
       if (!(square > T(0))) {
         bad = j + 1;
@@ -178,9 +166,9 @@ __global__ void cholesky_in_warps(Batch<T> b, bool turned, Report report) {
       }
       const T root = sqrt(square);
       __syncwarp();
-      if (lane >= j && lane < b.m) a(lane, j) = lane == j ? root : a(lane, j) / root;
+      if (lane >= j && lane < b.rows) a(lane, j) = lane == j ? root : a(lane, j) / root;
       __syncwarp();
-      for (int c = j + 1; c <= lane && lane < b.m; ++c) a(lane, c) -= a(lane, j) * a(c, j);
+      for (int c = j + 1; c <= lane && lane < b.rows; ++c) a(lane, c) -= a(lane, j) * a(c, j);
       __syncwarp();
     }
     if (lane == 0) report.info(i, bad);
@@ -199,11 +187,11 @@ __device__ void reflect(const Tile<T>& a, int lane, int m, int n, int j, T v, T 
 }
 
 template <class T>
-__global__ void qr_in_warps(Batch<T> b, T* taus) {
+__global__ void qr_in_warps(Batch<T> b, int k, T* taus) {
   each_matrix(b, [&](Index i, const Tile<T>& a, int lane) {
     a.load(b, i);
-    for (int j = 0; j < b.k; ++j) {
-      const bool below = lane > j && lane < b.m;
+    for (int j = 0; j < k; ++j) {
+      const bool below = lane > j && lane < b.rows;
       const T x = below ? a(lane, j) : T(0), first = a(j, j);
       const T scale = warp_largest(magnitude(below ? x : first));
       const T rest = warp_sum(below ? x / scale * (x / scale) : T(0));
@@ -217,8 +205,8 @@ __global__ void qr_in_warps(Batch<T> b, T* taus) {
       __syncwarp();
       if (lane == j) a(j, j) = corner;
       if (below) a(lane, j) = v;
-      if (lane == 0) taus[i * b.k + j] = tau;
-      reflect(a, lane, b.m, b.n, j, v, tau);
+      if (lane == 0) taus[i * k + j] = tau;
+      reflect(a, lane, b.rows, b.columns, j, v, tau);
       __syncwarp();
     }
     a.store(b, i);
@@ -226,35 +214,28 @@ __global__ void qr_in_warps(Batch<T> b, T* taus) {
 }
 
 template <class T>
-__global__ void reflections_in_warps(Batch<T> b, const T* taus) {
+__global__ void reflections_in_warps(Batch<T> b, int k, const T* taus) {
   each_matrix(b, [&](Index i, const Tile<T>& a, int lane) {
     a.load(b, i);
-    for (int c = b.k; c < b.n; ++c) a(lane, c) = lane == c ? T(1) : T(0);
-    for (int j = b.k - 1; j >= 0; --j) {
-      const T tau = taus[i * b.k + j];
-      const T v = lane == j ? T(1) : lane > j && lane < b.m ? a(lane, j) : T(0);
-      reflect(a, lane, b.m, b.n, j, v, tau);
-      if (lane < b.m) a(lane, j) = (lane == j ? T(1) : T(0)) - tau * v;
+    for (int c = k; c < b.columns; ++c) a(lane, c) = lane == c ? T(1) : T(0);
+    for (int j = k - 1; j >= 0; --j) {
+      const T tau = taus[i * k + j];
+      const T v = lane == j ? T(1) : lane > j && lane < b.rows ? a(lane, j) : T(0);
+      reflect(a, lane, b.rows, b.columns, j, v, tau);
+      if (lane < b.rows) a(lane, j) = (lane == j ? T(1) : T(0)) - tau * v;
     }
     a.store(b, i);
   });
 }
 
-// Calls run(the batch, blocks, bytes of shared memory) with the element's type; the columns of `a`
-// are dense.
-template <class F>
-void start(const View& a, Index k, F run) {
-  const auto typed = [&]<class T>(Type<T>) {
-    run(Batch<T>{a.sizes[0], int(a.sizes[1]), int(a.sizes[2]), int(k), a.strides[2], a.strides[0],
-                 a.as<T>()},
-        blocks_for(a.sizes[0], kTeams), kTeams * kSide * kStep * sizeof(T));
-  };
-  if (a.dtype == DType::float64)
-    typed(Type<double>{});
-  else
-    typed(Type<float>{});
-}
 constexpr int kBlock = kTeams * kWarp;
+
+// Of matrices that fit a warp.
+template <class T, class... P, class... A>
+void launch_warps(const char* op, void (*kernel)(Batch<T>, P...), const View& a, A... arguments) {
+  launch(op, kernel, blocks_for(a.sizes[0], kTeams), kBlock, kTeams * kSide * kStep * sizeof(T),
+         Batch<T>(a), arguments...);
+}
 
 }  // namespace
 
@@ -262,31 +243,30 @@ bool fits_a_warp(const View& a) { return a.sizes[1] <= kSide && a.sizes[2] <= kS
 
 void factor_small_lu(const View& a, const View& pivots, const View& info, Index offset) {
   const Report report = {pivots.as<int>() + offset, info.as<int>(), pivots.sizes[1], int(offset)};
-  start(a, 0, [&]<class T>(const Batch<T>& b, unsigned blocks, std::size_t bytes) {
+  compute_floating(a.dtype, [&]<class T>(Type<T>) {
     if (fits_a_warp(a))
-      launch("lu_factor", lu_in_warps<T>, blocks, kBlock, bytes, b, report);
+      launch_warps("lu_factor", lu_in_warps<T>, a, report);
     else
-      launch("lu_factor", lu_of_panel<T>, blocks_for(b.count, 1), kThreads,
-             sizeof(Candidate<T>) * kThreads / kWarp, b, report);
+      launch("lu_factor", lu_of_panel<T>, blocks_for(a.sizes[0], 1), kThreads,
+             sizeof(Candidate<T>) * kThreads / kWarp, Batch<T>(a), report);
   });
 }
 void factor_small_cholesky(const View& a, const View& info, Index offset) {
   const Report report = {nullptr, info.as<int>(), 0, int(offset)};
   const bool is_turned = a.strides[1] != 1;
-  start(is_turned ? turned(a) : a, 0,
-        [&]<class T>(const Batch<T>& b, unsigned blocks, std::size_t bytes) {
-          launch("cholesky", cholesky_in_warps<T>, blocks, kBlock, bytes, b, is_turned, report);
-        });
+  compute_floating(a.dtype, [&]<class T>(Type<T>) {
+    launch_warps("cholesky", cholesky_in_warps<T>, is_turned ? turned(a) : a, is_turned, report);
+  });
 }
 void factor_small_qr(const View& a, const View& tau) {
-  start(a, tau.sizes[1], [&]<class T>(const Batch<T>& b, unsigned blocks, std::size_t bytes) {
-    launch("qr", qr_in_warps<T>, blocks, kBlock, bytes, b, tau.as<T>());
+  compute_floating(a.dtype, [&]<class T>(Type<T>) {
+    launch_warps("qr", qr_in_warps<T>, a, tau.sizes[1], tau.as<T>());
   });
 }
 void multiply_small_reflections(const View& a, const View& tau) {
-  start(a, tau.sizes[1], [&]<class T>(const Batch<T>& b, unsigned blocks, std::size_t bytes) {
-    launch("householder_product", reflections_in_warps<T>, blocks, kBlock, bytes, b,
-           tau.as<const T>());
+  compute_floating(a.dtype, [&]<class T>(Type<T>) {
+    launch_warps("householder_product", reflections_in_warps<T>, a, tau.sizes[1],
+                 tau.as<const T>());
   });
 }
 
