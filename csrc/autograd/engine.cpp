@@ -45,7 +45,7 @@ struct Run {
   std::vector<Ref<Node>> frontier;
   std::unordered_map<Node*, Slot> elsewhere;
   std::unordered_set<Node*> needed;  // empty: all
-  std::unordered_set<Node*> ends;  // of those: captured, and nothing behind them is needed
+  std::vector<Node*> ends;  // of those: captured, and nothing behind them is needed
   struct Capture {
     Node* node;
     std::uint32_t output;
@@ -54,7 +54,7 @@ struct Run {
   std::vector<Capture> captures;
   std::vector<Tensor> results;
   std::vector<Ref<Node>> roots;
-  std::unordered_set<const Node*> reached;  // from the roots, once somebody has asked
+  std::unique_ptr<std::unordered_set<const Node*>> reached;  // from the roots, if asked for
   std::uint64_t number = 0;  // once somebody has asked
   Run* const outer = std::exchange(current_run, this);
 
@@ -104,6 +104,31 @@ struct Run {
     return grads;
   }
 
+  // What a hook is given, and gives: tensors of its own, so that it may set their data to anything,
+  // now or later, and the formulas still get gradients of the shape they were made for. Where the
+  // pass itself is recorded, it is the gradient itself, and must come back as it was.
+  static void call_hook(Hook& hook, std::vector<Tensor>& grads, std::vector<Tensor>* outputs) {
+    const bool records = grad_enabled();
+    std::vector<Tensor> given(grads.size());
+    std::vector<Shape> shapes(grads.size());
+    for (std::size_t i = 0; i < grads.size(); ++i) {
+      if (!grads[i]) continue;
+      given[i] = records ? grads[i] : alias(grads[i]);
+      shapes[i] = grads[i].shape();
+    }
+    std::vector<Tensor> made = given;
+    hook.call(made, outputs);
+    for (std::size_t i = 0; i < grads.size(); ++i) {
+      if (records && made[i] && grads[i] && !(made[i].shape() == shapes[i]))
+        fail<RuntimeError>("hook has changed the size of value: it was ", shapes[i], " and is ",
+                           made[i].sizes());
+      if (!made[i])
+        grads[i] = Tensor();
+      else if (records || !given[i] || !made[i].is_same(given[i]))
+        grads[i] = records ? made[i] : alias(made[i]);
+    }
+  }
+
   void apply_hooks(Node& n, std::vector<Tensor>& grads) {
     if (!n.hooks) return;
     const Ref<Node> keep = Ref<Node>::share(&n);
@@ -111,15 +136,24 @@ struct Run {
     for (const Hooks::OfOutput& h : of_tensor) {
       if (!grads[h.output]) continue;
       std::vector<Tensor> one{grads[h.output]};
-      h.hook->call(one, nullptr);
+      call_hook(*h.hook, one, nullptr);
       grads[h.output] = std::move(one[0]);
     }
     const auto before = n.hooks->before;
-    for (const Hooks::OfNode& h : before) h.hook->call(grads, nullptr);
+    for (const Hooks::OfNode& h : before) call_hook(*h.hook, grads, nullptr);
     for (auto& [output, kept] : n.hooks->retained)
       if (output < grads.size() && grads[output])
         kept = kept && !grad_enabled() ? add_gradients(kept, grads[output])
                                        : own_gradient(grads[output]);
+  }
+
+  static Gradients run_node(Node& node, std::span<Tensor> grads, bool keep) {
+    const Running running(node);
+    Gradients out = node.backward(grads);
+    if (anomaly.enabled && anomaly.check_nan) [[unlikely]]
+      refuse_nan(node, out);
+    node.release_waits |= !keep;
+    return out;
   }
 
   // Nearly every node: one gradient in, nobody watching.
@@ -127,9 +161,7 @@ struct Run {
     Tensor g = std::move(node.incoming);
     node.queued = false;
     node.run = nullptr;
-    const Running running(node);
-    Gradients out = node.backward({&g, 1});
-    node.release_waits |= !keep;
+    Gradients out = run_node(node, {&g, 1}, keep);
     for (std::size_t i = 0; i < node.inputs; ++i) {
       const Edge& e = node.next(i);
       if (e.node && out[i]) arrive(e.node, e.output, std::move(out[i]));
@@ -140,6 +172,10 @@ struct Run {
     if (node.outputs == 1 && !node.hooks && node.run == this && captures.empty() &&
         !anomaly.enabled)
       return quick_step(node, keep);
+    full_step(node, accumulate, keep);
+  }
+
+  [[gnu::noinline]] void full_step(Node& node, bool accumulate, bool keep) {
     std::vector<Tensor> grads = take(node);
     apply_hooks(node, grads);
     bool captured = false;
@@ -148,7 +184,9 @@ struct Run {
         results[c.input] = grads[c.output];
         captured = true;
       }
-    if (!needed.empty() && (!needed.contains(&node) || (!accumulate && ends.contains(&node))))
+    if (!needed.empty() &&
+        (!needed.contains(&node) ||
+         (!accumulate && std::find(ends.begin(), ends.end(), &node) != ends.end())))
       return;
     if (node.inputs == 0) {
       if (captured && !accumulate) return;
@@ -160,15 +198,12 @@ struct Run {
     if (!any) return;
     const bool watched = node.hooks && !node.hooks->after.empty();
     const std::vector<Tensor> before = watched ? grads : std::vector<Tensor>();
-    const Running running(node);
-    Gradients out = node.backward(grads);
-    if (anomaly.enabled && anomaly.check_nan) refuse_nan(node, out);
-    node.release_waits |= !keep;
+    Gradients out = run_node(node, grads, keep);
     if (watched) {
       std::vector<Tensor> inputs(node.inputs), outputs = before;
       for (std::size_t i = 0; i < node.inputs; ++i) inputs[i] = out[i];
       const auto after = node.hooks->after;
-      for (const Hooks::OfNode& h : after) h.hook->call(inputs, &outputs);
+      for (const Hooks::OfNode& h : after) call_hook(*h.hook, inputs, &outputs);
       out = Gradients(std::move(inputs));
     }
     for (std::size_t i = 0; i < node.inputs; ++i) {
@@ -178,7 +213,7 @@ struct Run {
     }
   }
 
-  void watched_step(Node& node, bool accumulate, bool keep) {
+  [[gnu::noinline]] void watched_step(Node& node, bool accumulate, bool keep) {
     struct Profiled {
       const StepWatch watch = step_watch;
       void* span;
@@ -199,10 +234,11 @@ struct Run {
 
   bool reaches(const Node& node) {
     if (!needed.empty()) return needed.contains(const_cast<Node*>(&node));
-    if (reached.empty()) {
+    if (!reached) {
+      reached = std::make_unique<std::unordered_set<const Node*>>();
       std::vector<const Node*> open;
       const auto visit = [&](const Node* n) {
-        if (n && reached.insert(n).second) open.push_back(n);
+        if (n && reached->insert(n).second) open.push_back(n);
       };
       for (const Ref<Node>& root : roots) visit(root.get());
       while (!open.empty()) {
@@ -211,7 +247,7 @@ struct Run {
         for (std::size_t i = 0; i < n->inputs; ++i) visit(n->next(i).node.get());
       }
     }
-    return reached.contains(&node);
+    return reached->contains(&node);
   }
 
   ~Run() {  // after an exception the graph must be usable again
@@ -253,7 +289,7 @@ void mark_needed(Run& run, const std::vector<Ref<Node>>& roots,
         leads_on = child && run.needed.contains(child);
       }
       const bool wanted = targets.contains(v.node);
-      if (wanted && !leads_on) run.ends.insert(v.node);
+      if (wanted && !leads_on) run.ends.push_back(v.node);
       if (wanted || leads_on) run.needed.insert(v.node);
       stack.pop_back();
     }

@@ -319,3 +319,33 @@ def test_node_metadata():
     assert y.grad_fn.metadata["name"] is y.grad_fn.metadata
     y.grad_fn.metadata.clear()
     assert isinstance(y.grad_fn, graph.Node)
+
+
+@pytest.mark.parametrize("record", [False, True])
+def test_a_hook_that_sets_the_data_of_its_gradient(record):
+    w = torch.rand(4, 6, requires_grad=True)
+    kept = []
+
+    def spoil(grad):
+        for g in [*kept, *(grad if isinstance(grad, tuple) else [grad])]:
+            g.data = torch.zeros(2)
+        kept.append(grad[0] if isinstance(grad, tuple) else grad)
+
+    def gradient(watch):
+        v = torch.nn.functional.nll_loss(w, torch.arange(4), reduction="none")
+        watch(v)
+        return torch.autograd.grad((v * v).sum(), w, create_graph=record)[0]
+
+    expected = gradient(lambda v: None)
+    for watch in (
+        lambda v: v.register_hook(spoil),
+        lambda v: v.grad_fn.register_prehook(spoil),
+        lambda v: v.grad_fn.register_hook(lambda inputs, outputs: spoil(inputs)),
+    ):
+        kept.clear()
+        try:
+            found = gradient(watch)
+        except RuntimeError as error:
+            assert record and ("size of value" in str(error) or "data of a result" in str(error))
+        else:
+            torch.testing.assert_close(found, expected)
