@@ -68,6 +68,21 @@ std::uint32_t checksum(const py::object& data, std::uint32_t crc) {
   return crc;
 }
 
+// Two Python objects exchange what they show; their classes and attributes are Python's affair.
+void swap_bodies(const py::object& first, const py::object& second) {
+  if (!as_tensor(first.ptr()) || !as_tensor(second.ptr()))
+    fail<TypeError>("swap_tensors(): both arguments must be Tensor");
+  auto* a = reinterpret_cast<Object*>(first.ptr());
+  auto* b = reinterpret_cast<Object*>(second.ptr());
+  if (a == b) return;
+  if (!a->value || !b->value) fail<RuntimeError>("swap_tensors(): a tensor is not made yet");
+  std::swap(a->value, b->value);
+  a->value->python = first.ptr();
+  b->value->python = second.ptr();
+  Py_CLEAR(a->shape);
+  Py_CLEAR(b->shape);
+}
+
 // The same tensor as an object of a subclass; gradients flow through.
 py::object as_subclass(const Tensor& tensor, const py::type& type) {
   auto* kind = reinterpret_cast<PyTypeObject*>(type.ptr());
@@ -92,6 +107,7 @@ void bind_storage(py::module_& m) {
   op<&is_resizable>(m, "_is_resizable(tensor)", As::function);
   m.def("_storage_memory", &storage_memory);
   m.def("_as_subclass", &as_subclass);
+  m.def("_swap_bodies", &swap_bodies);
   m.def("_crc32", &checksum, py::arg("data"), py::arg("crc") = 0);
 }
 
