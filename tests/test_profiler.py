@@ -235,3 +235,27 @@ def test_actions():
         profile(schedule=lambda step: 7)
     with pytest.raises(TypeError):
         record_function(5)
+
+
+def test_measurements_in_a_table():
+    benchmark = torch.utils.benchmark
+    made = [
+        benchmark.Measurement(1, [n * 2e-6, n * 2.5e-6], "ops", row, column, n)
+        for n in (1, 2)
+        for row in ("4x4", "64x64")
+        for column in ("add", "multiply")
+    ]
+    table = benchmark.Compare(made[:-1])
+    table.extend_results([benchmark.Measurement(1, [0.5])])
+    lines = str(table).splitlines()
+    assert lines[1].split() == ["|", "add", "|", "multiply"]
+    assert lines[3].split() == ["4x4", "|", "2.2", "|", "2.2"]
+    assert lines[-5].strip() == "|" and "milliseconds (ms)" in str(table)
+    threads = [line[:10] for line in lines if "threads" in line]
+    assert threads == ["1 threads:", "2 threads:", "1 threads:"]
+    table.trim_significant_figures()
+    table.colorize()
+    assert "\033[92m" in str(table) and "2.2" not in str(table)
+    assert str(benchmark.Compare([])) == ""
+    with pytest.raises(ValueError, match="Expected an instance"):
+        benchmark.Compare([5])

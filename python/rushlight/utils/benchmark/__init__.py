@@ -1,6 +1,7 @@
 """torch.utils.benchmark: timings of short statements, run often enough to be trusted."""
 
+from rushlight.utils.benchmark._compare import Compare
 from rushlight.utils.benchmark._measurement import Measurement
 from rushlight.utils.benchmark._timer import Timer
 
-__all__ = ["Measurement", "Timer"]
+__all__ = ["Compare", "Measurement", "Timer"]
