@@ -1,9 +1,11 @@
 """Functions of the top level that are a method and a copy, or a method in place."""
 
 from rushlight import _C
+from rushlight._results import check_tensors, deliver
 
 __all__ = [
     "adjoint",
+    "alias_copy",
     "empty_permuted",
     "is_same_size",
     "is_signed",
@@ -43,13 +45,23 @@ def adjoint(input):
     return input if input.dim() == 0 else input.mT
 
 
-def narrow_copy(input, dim, start, length):
+def alias_copy(input, *, out=None):
+    """A copy.
+
+    >>> torch.alias_copy(torch.arange(2))
+    tensor([0, 1])
+    """
+    check_tensors("alias_copy", input=input)
+    return deliver("alias_copy", input.clone(), out)
+
+
+def narrow_copy(input, dim, start, length, *, out=None):
     """A copy of narrow().
 
     >>> torch.narrow_copy(torch.arange(4), 0, 1, 2)
     tensor([1, 2])
     """
-    return input.narrow(dim, start, length).clone()
+    return deliver("narrow_copy", input.narrow(dim, start, length).clone(), out)
 
 
 def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None,
@@ -70,7 +82,7 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
             f"len(size) = {len(size)} is not equal to len(physical_layout) = {len(order)}"
         )
     if -1 in order:
-        raise IndexError(f"Dimension out of range: physical_layout={list(physical_layout)}")
+        raise RuntimeError(f"Dimension out of range: physical_layout={list(physical_layout)}")
     if len(set(order)) < len(order):
         raise RuntimeError("Duplicate dim not allowed")
     made = _C.empty(
@@ -80,7 +92,7 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
     return made.requires_grad_(requires_grad)
 
 
-def nonzero_static(input, *, size, fill_value=-1):
+def nonzero_static(input, *, size, fill_value=-1, out=None):
     """The first `size` positions of what is not 0; rows of `fill_value` where there are fewer.
 
     >>> torch.nonzero_static(torch.tensor([1, 0, 2]), size=3).flatten()
@@ -91,29 +103,26 @@ def nonzero_static(input, *, size, fill_value=-1):
     found = input.nonzero()[:size]
     made = _C.full((size, input.dim()), fill_value, dtype=_C.int64, device=input.device)
     made[: found.shape[0]] = found
-    return made
-
-
-def _checked(name, input):
-    if not isinstance(input, _C.Tensor):
-        raise TypeError(
-            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
-        )
-    return input
+    return deliver("nonzero_static", made, out)
 
 
 def _copy_of(name, example):
     """`name`_copy(), which gives copies where the method gives views."""
 
-    def copy(input, *args, **kwargs):
-        made = getattr(_checked(name + "_copy", input), name)(*args, **kwargs)
+    def copy(input, *args, out=None, **kwargs):
+        check_tensors(name + "_copy", input=input)
+        made = getattr(input, name)(*args, **kwargs)
         dense = {"memory_format": _C.contiguous_format}
         if isinstance(made, (list, tuple)):
-            return tuple(m.clone(**dense) for m in made)
-        return made.clone(**dense)
+            return deliver(name + "_copy", tuple(m.clone(**dense) for m in made), out)
+        return deliver(name + "_copy", made.clone(**dense), out)
 
     copy.__name__ = copy.__qualname__ = name + "_copy"
-    look = "[0].is_contiguous()" if name in ("split", "unbind") else ".is_contiguous()"
+    look = (
+        "[0].is_contiguous()"
+        if name in ("split", "split_with_sizes", "unbind")
+        else ".is_contiguous()"
+    )
     copy.__doc__ = (
         f"A copy of what Tensor.{name}() gives as a view.\n\n"
         f">>> torch.{name}_copy({example}){look}\nTrue"
@@ -125,7 +134,8 @@ def _in_place(name, example):
     """The method `name`, as a function."""
 
     def function(input, *args, **kwargs):
-        return getattr(_checked(name, input), name)(*args, **kwargs)
+        check_tensors(name, input=input)
+        return getattr(input, name)(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = name
     first, _, rest = example.partition("; ")
@@ -140,7 +150,9 @@ _COPIES = {
     "as_strided": "torch.ones(4), (2, 2), (1, 2)", "detach": "torch.ones(2)",
     "diagonal": "torch.eye(3)", "expand": "torch.ones(1), (3,)",
     "permute": "torch.ones(2, 3), (1, 0)", "select": "torch.eye(3), 1, 0",
-    "split": "torch.ones(4), 2", "squeeze": "torch.ones(1, 3)", "t": "torch.ones(2, 3)",
+    "split": "torch.ones(4), 2",
+    "split_with_sizes": "torch.ones(4), (1, 3)", "squeeze": "torch.ones(1, 3)",
+    "t": "torch.ones(2, 3)",
     "transpose": "torch.ones(2, 3), 0, 1", "unbind": "torch.eye(2), 1",
     "unfold": "torch.ones(4), 0, 2, 1", "unsqueeze": "torch.ones(2), 0",
     "view": "torch.ones(4), (2, 2)",

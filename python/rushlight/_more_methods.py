@@ -13,6 +13,7 @@ _FUNCTIONS = {
     "put scatter_reduce select_scatter slice_scatter unsafe_chunk unsafe_split vsplit",
     "_elementwise": "angle conj conj_physical conj_physical_ float_power frexp gcd igamma igammac "
     "isreal lcm ldexp mvlgamma nextafter resolve_conj resolve_neg sinc",
+    "_copies": "adjoint narrow_copy nonzero_static",
     "special": "i0",
 }
 # those with an in-place form of their name and an underscore

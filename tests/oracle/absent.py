@@ -8,21 +8,19 @@ REASONS = {
         "view_as_complex view_as_real"
     ),
     "sparse, nested and masked tensors": (
-        "_segment_reduce.* masked.* sparse.* nonzero_static to_sparse optim.SparseAdam"
+        "_segment_reduce.* masked.* sparse.* to_sparse optim.SparseAdam"
     ),
     "parts of torch's compiler and kernels of its own, not meant for users": (
-        "*_copy _batch_norm_with_update _chunk_cat _native_batch_norm_legit "
+        "_batch_norm_with_update _chunk_cat _native_batch_norm_legit "
         "_softmax_backward_data _unsafe_masked_index _unsafe_masked_index_put_accumulate "
         "_upsample_bilinear2d_aa grid_sampler_2d grid_sampler_3d jiterator_* "
-        "max_pool2d_with_indices_backward native_* torch._scaled_mm* torch.ops.aten.* "
-        "empty_permuted"
+        "max_pool2d_with_indices_backward native_* torch._scaled_mm* torch.ops.aten.*"
     ),
     "operators that Python itself has": "__rdiv__ slice",
     "functions of mathematical physics": (
         "special.airy_ai special.bessel_* special.*chebyshev_polynomial_* "
         "special.hermite_polynomial_* special.laguerre_polynomial_l "
-        "special.legendre_polynomial_p special.*modified_bessel_* special.spherical_bessel_j0 "
-        "signal.windows.kaiser"
+        "special.legendre_polynomial_p special.*modified_bessel_* special.spherical_bessel_j0"
     ),
     "factorisations that are rarely called by name": ("geqrf linalg.ldl_* ormqr"),
     "torch 2.13's own novelties": (
