@@ -2,6 +2,8 @@
 // often as one likes.
 #include "ops/pad.h"
 
+#include <limits>
+
 namespace rushlight {
 namespace {
 
@@ -17,6 +19,11 @@ Tensor inner(const Tensor& t, const std::vector<std::int64_t>& pad, int sign) {
   return part;
 }
 
+// How many elements a negative padding takes; the least int64 has no opposite.
+std::int64_t taken_by(std::int64_t padding) {
+  return padding < 0 ? -std::max(padding, -std::numeric_limits<std::int64_t>::max()) : 0;
+}
+
 Shape padded_shape(const Tensor& input, const std::vector<std::int64_t>& pad) {
   if (pad.size() % 2)
     fail<RuntimeError>("Length of pad must be even but instead it equals ", pad.size());
@@ -28,8 +35,7 @@ Shape padded_shape(const Tensor& input, const std::vector<std::int64_t>& pad) {
   Shape out = input.shape();
   for (std::size_t i = 0; i < pad.size() / 2; ++i) {
     const std::size_t d = std::size_t(input.dim()) - 1 - i;
-    const std::int64_t cut = std::max<std::int64_t>(0, -pad[2 * i]);
-    const std::int64_t more = std::max<std::int64_t>(0, -pad[2 * i + 1]);
+    const std::int64_t cut = taken_by(pad[2 * i]), more = taken_by(pad[2 * i + 1]);
     const std::int64_t size = checked_add(checked_add(out.sizes[d], pad[2 * i]), pad[2 * i + 1]);
     if (size < 0 || cut > out.sizes[d] || more > out.sizes[d] - cut)
       fail<RuntimeError>("The input size ", out.sizes[d], ", plus negative padding ", pad[2 * i],
