@@ -30,7 +30,6 @@ from tests.oracle.transfer import Carrier, Untransferable
 
 SILENCE = 20  # seconds after which a call hangs
 MEMORY = 1 << 30  # bytes that calls may take
-DTYPES = (torch.float32, torch.int64)
 INTS = (-1, 0, 1, 2, 7, -100, 100000, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63), 2**64)
 OTHERS = (None, "x", 2.5, 3, True, [1, 2])
 
@@ -88,18 +87,18 @@ def calls(sample, draw, most):
     return draw.sample(made, min(most, len(made)))
 
 
-def run(op, options, note):
-    """Makes the calls of an operation after the first `note.done`; yields differences."""
+def run(op, options, done, note):
+    """Makes the calls of an operation after the first `done`; yields differences."""
     call = ops.ours(op)
     draw = random.Random(f"{options.seed} {ops.title(op)}")
-    done = 0
-    for dtype in DTYPES:
+    number = 0
+    for dtype in options.dtypes:
         if call is ops.ABSENT or dtype not in op.dtypes:
             continue
         samples = list(op.sample_inputs("cpu", dtype, requires_grad=False))
         for args, named in calls(draw.choice(samples), draw, options.calls):
-            done += 1
-            if done <= options.skip:
+            number += 1
+            if number <= done:
                 continue
             what = f"{dtype} {describe(args, named)}"
             try:
@@ -111,13 +110,13 @@ def run(op, options, note):
                 OverflowError,
             ):  # not a value that can be made here
                 continue
-            note(f"{done} ours {what}")
+            note(f"{number} ours {what}")
             ours = outcome(call, *mine)
             if isinstance(ours[0], rushlight.Tensor) and 0 < ours[0].numel() < 10000:
                 ours[0].tolist()  # reads all of it
             if not options.compare:
                 continue
-            note(f"{done} torch {what}")
+            note(f"{number} torch {what}")
             theirs = outcome(op.op, args, named)
             try:
                 same_refusal(ours[1], theirs[1])
@@ -130,8 +129,8 @@ def run(op, options, note):
                 yield f"{difference}\n    torch: {theirs[1] or 'a value'}\n    {what}"
 
 
-def child(op, options, page, pipe):
-    """In a process of its own, silent but for differences."""
+def work(rows, place, done, options, page, pipe):
+    """The rows from `place` on, in a process of its own, silent but for differences."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     if "asan" not in os.environ.get("LD_PRELOAD", ""):  # which has a limit of its own
@@ -141,55 +140,62 @@ def child(op, options, page, pipe):
         os.dup2(quiet, 2)
     warnings.simplefilter("ignore")
 
-    def note(text):
-        page.seek(0)
-        page.write(text.encode()[: len(page) - 1].ljust(len(page), b"\0"))
+    for at in range(place, len(rows)):
 
-    note("0 start")
-    for text in run(op, options, note):
-        os.write(pipe, f"{text}\n".encode())
+        def note(text, at=at):
+            page.seek(0)
+            page.write(f"{at} {text}".encode()[: len(page) - 1].ljust(len(page), b"\0"))
+
+        note("0 start")
+        for text in run(rows[at], options, done if at == place else 0, note):
+            os.write(pipe, f"{ops.title(rows[at])}: {text}\n".encode())
 
 
-def watch(op, options):
-    """(differences, ends): the calls of one operation, beginning again after a crash or a hang."""
-    differences, ends = b"", []
+def listen(pid, read, page):
+    """Passes on what the process says until it ends or has been silent for too long."""
+    last, since = b"", time.monotonic()
+    while True:
+        if select.select([read], [], [], 0.5)[0]:
+            chunk = os.read(read, 65536)
+            if not chunk:
+                break
+            sys.stdout.write(chunk.decode(errors="replace"))
+            sys.stdout.flush()
+        if page[:] != last:
+            last, since = page[:], time.monotonic()
+        elif time.monotonic() - since > SILENCE:
+            os.kill(pid, signal.SIGKILL)
+            since += 1000
+    os.close(read)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def watch(rows, options):
+    """Runs all rows, beginning again after each crash or hang; yields a line for each of these."""
     page = mmap.mmap(-1, 512)
-    options.skip = 0
-    while len(ends) < 5:
+    place = done = 0
+    while place < len(rows):
         read, write = os.pipe()
         pid = os.fork()
         if pid == 0:
             status = 1
             try:
                 os.close(read)
-                child(op, options, page, write)
+                work(rows, place, done, options, page, write)
                 status = 0
             except BaseException:
                 traceback.print_exc()
             finally:
                 os._exit(status)
         os.close(write)
-        last, since = b"", time.monotonic()
-        while True:
-            if select.select([read], [], [], 0.5)[0]:
-                chunk = os.read(read, 65536)
-                if not chunk:
-                    break
-                differences += chunk
-            if page[:] != last:
-                last, since = page[:], time.monotonic()
-            elif time.monotonic() - since > SILENCE:
-                os.kill(pid, signal.SIGKILL)
-                since += 1000
-        os.close(read)
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        status = listen(pid, read, page)
         if status == 0:
-            break
-        words = page[:].rstrip(b"\0").decode(errors="replace")
+            return
+        at, number, words = page[:].rstrip(b"\0").decode(errors="replace").split(" ", 2)
         how = f"exit {status}" if status > 0 else signal.Signals(-status).name
-        ends.append(f"{how} in {words}")
-        options.skip = int(words.split()[0])
-    return differences.decode(errors="replace"), ends
+        yield f"{ops.title(rows[int(at)])}: {how} in {words}"
+        # A row that cannot even begin is left out.
+        place, done = (int(at), int(number)) if int(number) > 0 else (int(at) + 1, 0)
 
 
 def main():
@@ -199,16 +205,14 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--compare", action="store_true", help="call torch too")
     parser.add_argument("--verbose", action="store_true", help="keep what calls write to stderr")
+    parser.add_argument("--dtypes", nargs="*", default=["float32", "int64"])
     options = parser.parse_args()
+    options.dtypes = [getattr(torch, name) for name in options.dtypes]
     torch.set_num_threads(1)
     bad = 0
-    for op in ops.entries(options.names):
-        differences, ends = watch(op, options)
-        if differences:
-            print(ops.title(op), differences, sep="\n  ", flush=True)
-        for end in ends:
-            print(f"{ops.title(op)}: {end}", flush=True)
-            bad += not options.compare or " torch " not in end
+    for end in watch(list(ops.entries(options.names)), options):
+        print(end, flush=True)
+        bad += " in torch " not in end
     print(f"{bad} calls ended the process or hung")
     return bad != 0
 
