@@ -30,13 +30,23 @@ static bool read_input(const PointwiseFace& f, const Signature& s, int i, bool i
   return PyErr_Occurred() ? false : wrong_type(s, i, is_method, "Tensor", o);
 }
 
-// Numbers alone make a tensor too: the first becomes one.
-static void make_tensor_of(Input& in, Tensor& kept) {
-  kept = scalar_tensor(in.number, dtype_of(in.number), {});
-  in.tensor = &kept;
+// Where no operand is a tensor, the first becomes one, or TypeError.
+static bool have_tensor(const PointwiseFace& f, const Signature& s, PyObject* first, Input* in,
+                        Tensor& made) {
+  if (in[0].tensor ||
+      std::any_of(in, in + f.op->inputs, [](const Input& i) { return bool(i.tensor); }))
+    return true;
+  if (!f.numbers_alone) return wrong_type(s, 0, false, "Tensor", first);
+  made = scalar_tensor(in[0].number, dtype_of(in[0].number), {});
+  in[0].tensor = &made;
+  return true;
 }
-static bool is_without_tensor(const Input* in, int inputs) {
-  return std::all_of(in, in + inputs, [](const Input& i) { return !i.tensor; });
+
+[[gnu::noinline]] static PyObject* call_of_number(const PointwiseFace& f, const Signature& s,
+                                                  PyObject* first, Input* in) {
+  Tensor made;
+  if (!have_tensor(f, s, first, in, made)) return nullptr;
+  return wrap(pointwise(*f.op, in, f.defaults, {Into::fresh, nullptr}));
 }
 
 static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObject* const* values,
@@ -46,8 +56,8 @@ static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObjec
   Scalar parameters[kMaxParameters] = {};
   for (int i = 0; i < op.inputs && i < kMaxInputs; ++i)
     if (!read_input(f, s, i, is_method, values[i], in[i])) return nullptr;
-  Tensor kept;
-  if (!in[0].tensor && is_without_tensor(in, op.inputs)) make_tensor_of(in[0], kept);
+  Tensor made;
+  if (!have_tensor(f, s, values[0], in, made)) return nullptr;
   for (int p = 0; p < op.parameters && p < kMaxParameters; ++p) {
     PyObject* o = values[op.inputs + p];
     if (Argument<Scalar>::read(o, parameters[p])) continue;
@@ -81,8 +91,8 @@ static PyObject* call(const PointwiseFace& f, const Signature& s, Into::Kind kin
       for (int i = 0; i < inputs; ++i)
         if (!read_input(f, s, i, self, self ? (i ? args[i - 1] : self) : args[i], in[i]))
           return nullptr;
-      Tensor kept;
-      if (!in[0].tensor && is_without_tensor(in, inputs)) make_tensor_of(in[0], kept);
+      if (!in[0].tensor) [[unlikely]]
+        return call_of_number(f, s, args[0], in);
       return wrap(pointwise(*f.op, in, f.defaults, {kind, in[0].tensor}));
     }
     PyObject* values[kMaxInputs + kMaxParameters + 1];
@@ -156,21 +166,22 @@ static std::string stub_of_face(const PointwiseFace& f, const Signature& s) {
 
 // ---- publishing
 
+static bool is_listed(std::string_view list, std::string_view name) {
+  return list.find(" " + std::string(name) + " ") != list.npos;
+}
+
 // What autocast computes in float32 on GPUs.
 static Policy policy_of(std::string_view name) {
   static constexpr std::string_view kListed =
       " acos asin cosh erfinv exp expm1 log log10 log1p log2 reciprocal rsqrt sinh softplus tan ";
-  const bool listed = kListed.find(" " + std::string(name) + " ") != kListed.npos;
-  return listed ? kFullOnCuda : Policy{};
+  return is_listed(kListed, name) ? kFullOnCuda : Policy{};
 }
 
-// torch.mul(2, x), as torch has it.
-static bool takes_number_first(std::string_view name) {
-  static constexpr std::string_view kListed =
-      " add sub mul floor_divide remainder bitwise_and bitwise_or bitwise_xor bitwise_left_shift "
-      "bitwise_right_shift xlogy ";
-  return kListed.find(" " + std::string(name) + " ") != kListed.npos;
-}
+// torch.mul(2, x), torch.mul(2, 3).
+constexpr std::string_view kNumbersAlone = " add sub mul floor_divide ";
+// torch.remainder(7, x).
+constexpr std::string_view kNumberFirst =
+    " remainder bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift xlogy ";
 
 template <int I>
 [[gnu::cold, gnu::noinline]] static void publish_face(py::module_& m) {
@@ -179,7 +190,8 @@ template <int I>
   if (op.published == Published::inner) return;
   const std::string text = op.signature, name(op.name);
   f.policy = policy_of(name);
-  f.number_first = takes_number_first(name);
+  f.numbers_alone = is_listed(kNumbersAlone, name);
+  f.number_first = f.numbers_alone || is_listed(kNumberFirst, name);
   const std::string inside = text.substr(0, text.size() - 1);
   const bool functional = op.published == Published::functional;
   const char* out = text.find('*') == text.npos ? ", *, out=None)" : ", out=None)";

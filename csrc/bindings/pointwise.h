@@ -14,6 +14,7 @@ struct PointwiseFace {
   Scalar defaults[kMaxParameters];
   Policy policy;  // of autocast
   bool number_first = false;  // the function, not the method, takes a number as its first operand
+  bool numbers_alone = false;  // and a number as the second one too
 };
 inline PointwiseFace pointwise_faces[op_count(PointwiseOps{})];
 

@@ -61,6 +61,12 @@ def narrow_copy(input, dim, start, length, *, out=None):
     >>> torch.narrow_copy(torch.arange(4), 0, 1, 2)
     tensor([1, 2])
     """
+    check_tensors("narrow_copy", input=input)
+    if dim >= max(input.dim(), 1):  # IndexError elsewhere
+        raise RuntimeError(
+            f"narrow_copy(): Expected dim to be below the {input.dim()} dimensions of input, got "
+            f"{dim}"
+        )
     return deliver("narrow_copy", input.narrow(dim, start, length).clone(), out)
 
 
