@@ -238,20 +238,6 @@ void find_eigenvectors(const View& a, const View& values, bool vectors, bool upp
 
 namespace {
 
-// A batch as `like` has it of other matrices, stored by columns in `data`.
-View matrices_in(void* data, const View& like, Index rows, Index columns) {
-  View v = like;
-  v.data = data;
-  v.rank = 3;
-  v.numel = like.sizes[0] * rows * columns;
-  v.sizes[1] = rows;
-  v.sizes[2] = columns;
-  v.strides[0] = rows * columns;
-  v.strides[1] = 1;
-  v.strides[2] = rows;
-  return v;
-}
-
 // a = u s v^T, all columns of u and v or the first ones, into matrices that have room for those.
 void decompose(const View& a, const View& u, const View& s, const View& v, bool thin,
                const View& info) {

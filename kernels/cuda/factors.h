@@ -56,4 +56,18 @@ inline View turned(View v) {
   return v;
 }
 
+// Matrices in `data`, as many as `like` has.
+inline View matrices_in(void* data, const View& like, Index rows, Index columns) {
+  View v = like;
+  v.data = data;
+  v.rank = 3;
+  v.numel = like.sizes[0] * rows * columns;
+  v.sizes[1] = rows;
+  v.sizes[2] = columns;
+  v.strides[0] = rows * columns;
+  v.strides[1] = 1;
+  v.strides[2] = rows;
+  return v;
+}
+
 }  // namespace rushlight::gpu

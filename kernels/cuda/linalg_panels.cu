@@ -81,23 +81,13 @@ __global__ void join_reflections(Batch<T> products, const T* taus, Index tau_ste
     }
 }
 
-// Matrices for the length of a call, like those of `like`.
-class Matrices {
- public:
+// Matrices for the length of a call, as many as `like` has.
+struct Matrices {
   Matrices(const View& like, Index rows, Index columns, const char* op)
-      : view(like), memory_(like.sizes[0] * rows * columns * Index(item_size(like.dtype)), op) {
-    view.data = memory_.data();
-    view.numel = like.sizes[0] * rows * columns;
-    view.sizes[1] = rows;
-    view.sizes[2] = columns;
-    view.strides[0] = rows * columns;
-    view.strides[1] = 1;
-    view.strides[2] = rows;
-  }
-  View view;
-
- private:
-  Scratch<char> memory_;
+      : memory(like.sizes[0] * rows * columns * Index(item_size(like.dtype)), op),
+        view(matrices_in(memory.data(), like, rows, columns)) {}
+  const Scratch<char> memory;
+  const View view;
 };
 
 // The reflections of a panel as one product.

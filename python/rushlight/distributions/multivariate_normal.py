@@ -4,19 +4,11 @@ import math
 
 from rushlight import _C
 from rushlight.distributions import constraints
+from rushlight.distributions._covariance import OtherForms, factor_of, only_form
 from rushlight.distributions.distribution import Distribution
 
 
-def _scale_of_precision(precision):
-    # The inverse of a lower factor: factorise with rows and columns backwards.
-    from rushlight.linalg import cholesky, solve_triangular
-
-    flipped = cholesky(precision.flip((-2, -1))).flip((-2, -1)).mT
-    one = _C.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device)
-    return solve_triangular(flipped, one, upper=False)
-
-
-class MultivariateNormal(Distribution):
+class MultivariateNormal(OtherForms, Distribution):
     """The normal distribution of vectors.
 
     Args:
@@ -47,21 +39,10 @@ class MultivariateNormal(Distribution):
         validate_args=None,
     ):  # fmt: skip
         from rushlight.functional import broadcast_shapes
-        from rushlight.linalg import cholesky
 
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        given = {
-            "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }  # fmt: skip
-        given = {name: value for name, value in given.items() if value is not None}
-        if len(given) != 1:
-            raise ValueError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be "
-                "specified."
-            )
-        ((name, matrix),) = given.items()
+        name, matrix = only_form(ValueError, covariance_matrix, precision_matrix, scale_tril)
         if matrix.dim() < 2:
             title = "scale_tril matrix" if name == "scale_tril" else name
             raise ValueError(
@@ -71,31 +52,13 @@ class MultivariateNormal(Distribution):
         self.loc = loc.expand((*batch, -1))
         setattr(self, name, matrix.expand((*batch, -1, -1)))
         super().__init__(batch, self.loc.shape[-1:], validate_args)
-        if name == "scale_tril":
-            self._factor = matrix
-        elif name == "covariance_matrix":
-            self._factor = cholesky(matrix)
-        else:
-            self._factor = _scale_of_precision(matrix)
+        self._factor = factor_of(name, matrix)
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch; its matrix need not be copied."""
         made = super().expand(batch_shape)
         made._factor = self._factor
         return made
-
-    def __getattr__(self, name):  # the matrices that were not given
-        if name not in ("scale_tril", "covariance_matrix", "precision_matrix"):
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        factor = self.__dict__["_factor"]
-        full = tuple(self._batch_shape) + tuple(self._event_shape) * 2
-        if name == "scale_tril":
-            return factor.expand(full)
-        if name == "covariance_matrix":
-            return _C.matmul(factor, factor.mT).expand(full)
-        from rushlight._matrices import cholesky_inverse
-
-        return cholesky_inverse(factor).expand(full)
 
     @property
     def mean(self):

@@ -4,13 +4,13 @@ import math
 
 from rushlight import _C
 from rushlight.distributions import constraints
+from rushlight.distributions._covariance import OtherForms, factor_of, only_form
 from rushlight.distributions.chi2 import Chi2
 from rushlight.distributions.distribution import Distribution
-from rushlight.distributions.multivariate_normal import _scale_of_precision
 from rushlight.functional import broadcast_shapes
 
 
-class Wishart(Distribution):
+class Wishart(OtherForms, Distribution):
     """The distribution of the sum of df squares x x^T of normal vectors of covariance V.
 
     Args:
@@ -43,19 +43,7 @@ class Wishart(Distribution):
         self, df, covariance_matrix=None, precision_matrix=None, scale_tril=None,
         validate_args=None,
     ):  # fmt: skip
-        from rushlight.linalg import cholesky
-
-        given = {
-            "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }  # fmt: skip
-        given = {name: value for name, value in given.items() if value is not None}
-        if len(given) != 1:
-            raise AssertionError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be "
-                "specified."
-            )
-        ((name, matrix),) = given.items()
+        name, matrix = only_form(AssertionError, covariance_matrix, precision_matrix, scale_tril)
         if matrix.dim() < 2:
             raise ValueError(
                 "scale_tril must be at least two-dimensional, with optional leading batch "
@@ -70,12 +58,7 @@ class Wishart(Distribution):
         if (self.df <= size - 1).any():
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {size - 1}.")
         super().__init__(batch, matrix.shape[-2:], validate_args)
-        if name == "scale_tril":
-            self._factor = matrix
-        else:
-            self._factor = (
-                cholesky(matrix) if name == "covariance_matrix" else _scale_of_precision(matrix)
-            )
+        self._factor = factor_of(name, matrix)
         place = _C.arange(size, dtype=self.df.dtype, device=self.df.device)
         self._chi2 = Chi2(self.df.unsqueeze(-1) - place)
 
@@ -85,19 +68,6 @@ class Wishart(Distribution):
         made._factor = self._factor
         made._chi2 = self._chi2.expand((*batch_shape, self._event_shape[0]))
         return made
-
-    def __getattr__(self, name):  # the matrices that were not given
-        if name not in ("scale_tril", "covariance_matrix", "precision_matrix"):
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        factor = self.__dict__["_factor"]
-        full = tuple(self._batch_shape) + tuple(self._event_shape)
-        if name == "scale_tril":
-            return factor.expand(full)
-        if name == "covariance_matrix":
-            return (factor @ factor.mT).expand(full)
-        from rushlight._matrices import cholesky_inverse
-
-        return cholesky_inverse(factor).expand(full)
 
     def _of_matrix(self, value):
         return value.unsqueeze(-1).unsqueeze(-1)
