@@ -7,7 +7,7 @@
 #include "core/work.h"
 #include "kernels/device_error.h"
 #include "kernels/parallel.h"
-#include "ops/linalg.h"
+#include "ops/linalg/linalg.h"
 
 namespace py = pybind11;
 

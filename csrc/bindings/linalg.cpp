@@ -2,7 +2,7 @@
 #include "bindings/linalg.h"
 
 #include "bindings/signature.h"
-#include "ops/linalg.h"
+#include "ops/linalg/linalg.h"
 
 namespace rushlight::python {
 

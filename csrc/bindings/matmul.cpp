@@ -1,13 +1,13 @@
 // Matrix products as torch's functions and methods.
-#include "ops/matmul.h"
+#include "ops/linalg/matmul.h"
 
 #include "bindings/autocast.h"
 #include "bindings/forms.h"
 #include "bindings/linalg.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
+#include "ops/linalg/products.h"
 #include "ops/pointwise.h"
-#include "ops/products.h"
 
 namespace py = pybind11;
 

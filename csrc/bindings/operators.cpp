@@ -5,7 +5,7 @@
 #include "bindings/creation.h"
 #include "bindings/pointwise.h"
 #include "bindings/profile.h"
-#include "ops/matmul.h"
+#include "ops/linalg/matmul.h"
 
 namespace rushlight::python {
 namespace {

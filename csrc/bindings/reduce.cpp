@@ -8,7 +8,7 @@
 #include "bindings/output.h"
 #include "bindings/return_types.h"
 #include "bindings/signature.h"
-#include "ops/linalg.h"
+#include "ops/linalg/linalg.h"
 #include "ops/ops.h"
 
 namespace py = pybind11;

@@ -5,9 +5,9 @@
 // it.
 #include "core/operands.h"
 #include "kernels/pointwise_ops.h"
-#include "ops/matmul.h"
+#include "ops/linalg/matmul.h"
+#include "ops/linalg/products.h"
 #include "ops/pointwise.h"
-#include "ops/products.h"
 
 namespace rushlight {
 namespace {

@@ -10,7 +10,7 @@
 #include "../parallel.h"
 #include "conv_integer.h"
 #include "conv_plan.h"
-#include "gemm.h"
+#include "linalg/gemm.h"
 
 namespace rushlight {
 namespace {

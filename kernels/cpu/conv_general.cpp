@@ -5,7 +5,7 @@
 
 #include "../parallel.h"
 #include "conv_plan.h"
-#include "gemm.h"
+#include "linalg/gemm.h"
 
 namespace rushlight::conv {
 namespace {

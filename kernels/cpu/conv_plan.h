@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../conv.h"
-#include "register_tile.h"
+#include "linalg/register_tile.h"
 #include "scratch.h"
 
 namespace rushlight::conv {

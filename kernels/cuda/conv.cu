@@ -2,10 +2,10 @@
 // and the gradient of the input: a thread a result, which walks the channels of its group and the
 // kernel's places. The gradient of the weight: a block for each of its elements, summed over images
 // and places in a fixed order.
-#include "convolutions.h"
 #include "elements.h"
 #include "families.h"
-#include "launch.h"
+#include "nvidia/convolutions.h"
+#include "runtime/launch.h"
 
 namespace rushlight::gpu {
 namespace {

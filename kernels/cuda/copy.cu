@@ -2,7 +2,7 @@
 // dense and of one type; any strides, any two dtypes. A transpose goes through tiles in shared
 // memory, so that both sides are read and written in whole rows.
 #include "families.h"
-#include "launch.h"
+#include "runtime/launch.h"
 
 namespace rushlight::gpu {
 namespace {

@@ -3,7 +3,7 @@
 // added by one block in a fixed order.
 #include "elements.h"
 #include "families.h"
-#include "launch.h"
+#include "runtime/launch.h"
 
 namespace rushlight::gpu {
 namespace {

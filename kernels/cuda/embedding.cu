@@ -3,7 +3,7 @@
 // depend on chance.
 #include "elements.h"
 #include "families.h"
-#include "launch.h"
+#include "runtime/launch.h"
 #include "sort_pairs.h"
 
 namespace rushlight::gpu {

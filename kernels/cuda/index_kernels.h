@@ -2,7 +2,7 @@
 #pragma once
 #include "../index.h"
 #include "elements.h"
-#include "launch.h"
+#include "runtime/launch.h"
 
 namespace rushlight::gpu {
 

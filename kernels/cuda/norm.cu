@@ -2,7 +2,7 @@
 // two passes, the mean first, then squared distances from it; the second reads from the cache.
 #include "elements.h"
 #include "families.h"
-#include "launch.h"
+#include "runtime/launch.h"
 
 namespace rushlight::gpu {
 namespace {

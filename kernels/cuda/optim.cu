@@ -3,7 +3,7 @@
 // that of kernels/cpu/optim.cpp.
 #include "elements.h"
 #include "families.h"
-#include "launch.h"
+#include "runtime/launch.h"
 
 namespace rushlight::gpu {
 namespace {

@@ -4,7 +4,7 @@
 #pragma once
 #include "../pointwise.h"
 #include "elements.h"
-#include "launch.h"
+#include "runtime/launch.h"
 
 namespace rushlight::gpu {
 

@@ -2,7 +2,7 @@
 // the windows that cover it, in their order: no two threads write to one place.
 #include "elements.h"
 #include "families.h"
-#include "launch.h"
+#include "runtime/launch.h"
 
 namespace rushlight::gpu {
 namespace {

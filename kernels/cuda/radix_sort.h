@@ -1,7 +1,7 @@
 // A stable radix sort of one long run: CUB's on a device (radix_sort.cu), the host's in the
 // emulated build, which has no CUB.
 #pragma once
-#include "launch.h"
+#include "runtime/launch.h"
 
 namespace rushlight::gpu {
 

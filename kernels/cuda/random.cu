@@ -5,7 +5,7 @@
 #include "../math/laws.h"
 #include "elements.h"
 #include "families.h"
-#include "launch.h"
+#include "runtime/launch.h"
 #include "sort_pairs.h"
 
 namespace rushlight::gpu {

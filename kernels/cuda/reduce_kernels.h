@@ -4,8 +4,8 @@
 // second kernel joins them.
 #pragma once
 #include "elements.h"
-#include "launch.h"
 #include "reduce_policies.h"
+#include "runtime/launch.h"
 
 namespace rushlight::gpu {
 

@@ -2,7 +2,7 @@
 // element of it. The row is read three times, from the cache after the first.
 #include "elements.h"
 #include "families.h"
-#include "launch.h"
+#include "runtime/launch.h"
 
 namespace rushlight::gpu {
 namespace {

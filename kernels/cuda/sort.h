@@ -1,7 +1,7 @@
 // The parts of the sort family that live in sort_places.cu.
 #pragma once
 #include "families.h"
-#include "launch.h"
+#include "runtime/launch.h"
 
 namespace rushlight::gpu {
 

@@ -1,6 +1,6 @@
 // Sorting as the families use it (sort_pairs.cu).
 #pragma once
-#include "launch.h"
+#include "runtime/launch.h"
 
 namespace rushlight::gpu {
 

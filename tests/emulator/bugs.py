@@ -242,7 +242,7 @@ def try_all(bugs, kind):
         sys.exit("without a bug put in, the build or its tests fail: nothing can be learnt")
     missed = 0
     for what, stem, right, wrong, tests in bugs:
-        file = COPY / "kernels/cuda" / (stem if "." in stem else stem + ".cu")
+        (file,) = (COPY / "kernels/cuda").rglob(stem if "." in stem else stem + ".cu")
         text = file.read_text()
         assert text.count(right) >= 1, f"{stem}: the text of '{what}' has changed"
         file.write_text(text.replace(right, wrong))

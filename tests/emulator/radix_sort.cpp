@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/cuda/launch.h"
+#include "kernels/cuda/runtime/launch.h"
 
 namespace rushlight::gpu {
 

@@ -1,7 +1,7 @@
 // In place of cuBLASLt, for tests: the same functions on the emulator's memory, by plain loops.
 // It believes nothing: types, sizes, steps, batches, alignments, the workspace and what each
 // attribute is are checked, and that a choice is used for the very product that it was made for.
-#include "kernels/cuda/cublaslt.h"
+#include "kernels/cuda/nvidia/cublaslt.h"
 
 #include <atomic>
 #include <cmath>

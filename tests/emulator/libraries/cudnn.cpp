@@ -3,7 +3,7 @@
 // and that an algorithm is one that was offered for that very convolution. It offers four, of which
 // a careful caller takes the last: one differs from run to run, one wants too much memory, one has
 // failed.
-#include "kernels/cuda/cudnn.h"
+#include "kernels/cuda/nvidia/cudnn.h"
 
 #include <atomic>
 #include <initializer_list>

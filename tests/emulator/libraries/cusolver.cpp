@@ -1,14 +1,14 @@
 // In place of cuSOLVER, for tests: the same functions on the emulator's memory, answered by the
 // CPU's LAPACK. Types, sizes, steps from column to column, memory and workspace of every call are
 // checked, and that the workspace is as large as was said and nobody else's: it is filled with NaN.
-#include "kernels/cuda/cusolver.h"
+#include "kernels/cuda/nvidia/cusolver.h"
 
 #include <algorithm>
 #include <atomic>
 #include <limits>
 #include <vector>
 
-#include "kernels/cpu/lapack.h"
+#include "kernels/cpu/linalg/lapack.h"
 #include "memory.h"
 
 using emulated::holds;

@@ -1,0 +1,36 @@
+// What the files of the linalg family share: dense column-major copies for the kernels, and the
+// words of gradients.
+#pragma once
+#include "core/backend.h"
+#include "core/work.h"
+#include "kernels/linalg.h"
+#include "ops/linalg/linalg.h"
+#include "ops/linalg/matmul.h"
+
+namespace rushlight {
+
+inline Tensor transposed(const Tensor& t) { return transpose(t, -2, -1); }
+
+// The batch of `of` with these last sizes.
+Shape with_last(const Tensor& of, std::initializer_list<std::int64_t> sizes);
+// Unset matrices (batch of `of`, m, n) whose columns are dense.
+Tensor empty_columns(const Tensor& of, std::int64_t m, std::int64_t n);
+Tensor columns_of(const Tensor& a);  // a copy of a, laid out so
+// What a kernel gets: the batch in one dimension.
+View batch_of_matrices(const Tensor& t);
+View batch_of_rows(const Tensor& t);  // of a contiguous tensor
+View batch_of_numbers(const Tensor& t);
+const LinalgKernels& linalg_kernels(Name name, const Tensor& a, Linalg);
+double linalg_work(const Tensor& a);  // nanoseconds, roughly
+
+// A GPU without cuSOLVER leaves decompositions to the host: the op runs there on copies, and what
+// it gives goes back, history and all.
+bool is_left_to_host(const Tensor& a);
+inline Tensor on_host(const Tensor& t) { return to(t, kCpu); }
+inline Tensor back(const Tensor& t, Device home) { return t ? to(t, home) : t; }
+template <class... T>
+std::tuple<T...> back(const std::tuple<T...>& results, Device home) {
+  return std::apply([&](const T&... t) { return std::tuple(back(t, home)...); }, results);
+}
+
+}  // namespace rushlight

@@ -1,0 +1,298 @@
+// LU, Cholesky, QR, symmetric eigenvalues and singular values: LAPACK's kernels, with gradients
+// written in products (Giles 2008; Seeger and others 2017).
+#include "ops/linalg/linalg.h"
+
+#include "ops/arrange.h"
+#include "ops/linalg/columns.h"
+#include "ops/pointwise.h"
+
+namespace rushlight {
+namespace {
+
+Tensor info_of(const Tensor& a) { return zeros(with_last(a, {}), DType::int32, a.device()); }
+bool runs(const Tensor& a) { return a.numel() && !a.device().is_meta(); }
+
+Tensor diagonal_of(const Tensor& t) { return diagonal(t, 0, -2, -1); }
+Tensor on_diagonal(const Tensor& t) { return diag_embed(t, 0, -2, -1); }
+// t with its diagonal halved.
+Tensor half_diagonal(const Tensor& t) {
+  return sub(t, on_diagonal(mul(diagonal_of(t), Scalar(0.5))));
+}
+// 1 / (s_j - s_i) off the diagonal, 0 on it.
+Tensor inverse_gaps(const Tensor& s) {
+  const Tensor gaps = sub(unsqueeze(s, -2), unsqueeze(s, -1));
+  const std::int64_t n = s.size(-1);
+  const Tensor one = eye(n, n, {DType::boolean, s.device()});
+  const Tensor safe = masked_fill(gaps, one, as_input(Scalar(1.0)));
+  return masked_fill(apply<Reciprocal>(safe), one, as_input(Scalar(0.0)));
+}
+Tensor plus(const Tensor& a, const Tensor& b) { return !a ? b : !b ? a : add(a, b); }
+
+[[noreturn]] void fail_convergence(Name name, int info) {
+  fail<LinAlgError>(name,
+                    ": The algorithm failed to converge because the input matrix is "
+                    "ill-conditioned or has too many repeated singular values (error code: ",
+                    info, ").");
+}
+// The first that is not 0; the one wait of a decomposition on a GPU.
+int failure_in(const Tensor& info) {
+  const Tensor host = on_host(info);
+  const View v = view_of(host);
+  const int* codes = v.as<const int>();
+  const int* found = std::find_if(codes, codes + v.numel, [](int code) { return code != 0; });
+  return found == codes + v.numel ? 0 : *found;
+}
+
+// The gradient of L U, rows as L has them, from that of both packed. What lies beside or below the
+// square parts L1 and U1 depends on them and on its own part of the matrix alone.
+Tensor lu_gradient(Name name, const Tensor& packed, const Tensor& g) {
+  const std::int64_t m = g.size(-2), n = g.size(-1), k = std::min(m, n);
+  const auto part = [&](const Tensor& t, bool below, bool beside) {
+    return slice(slice(t, -2, below ? k : 0, below ? m : k, 1), -1, beside ? k : 0, beside ? n : k,
+                 1);
+  };
+  const Tensor square = part(packed, false, false), gs = part(g, false, false);
+  const Tensor one = eye(k, k, {g.dtype(), g.device()});
+  const Tensor lower = transposed(add(tril(square, -1), one)), upper = triu(square, 0);
+  const auto over_lower = [&](const Tensor& t) {  // inv(L1)^T t
+    return linalg_solve_triangular(name, lower, t, true, true);
+  };
+  const auto over_upper = [&](const Tensor& t) {  // t inv(U1)^T
+    return transposed(linalg_solve_triangular(name, upper, transposed(t), true, false));
+  };
+  Tensor of_lower = matmul(lower, tril(gs, -1));
+  Tensor of_upper = matmul(triu(gs, 0), transposed(upper));
+  if (n > k)
+    of_lower = sub(of_lower, matmul(part(g, false, true), transposed(part(packed, false, true))));
+  if (m > k)
+    of_upper = sub(of_upper, matmul(transposed(part(packed, true, false)), part(g, true, false)));
+  const Tensor first = over_upper(over_lower(add(tril(of_lower, -1), triu(of_upper, 0))));
+  if (n > k) return cat({first, over_lower(part(g, false, true))}, -1);
+  if (m > k) return cat({first, over_upper(part(g, true, false))}, -2);
+  return first;
+}
+
+}  // namespace
+
+Triple linalg_lu(Name name, const Tensor& a) {
+  linalg_check(name, a, false);
+  Tensor packed = columns_of(a), info = info_of(a);
+  const std::int64_t k = std::min(a.size(-2), a.size(-1));
+  const Tensor pivots = empty(with_last(a, {k}), DType::int32, a.device());
+  if (runs(a)) {
+    const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
+    const View p = batch_of_matrices(packed), v = batch_of_rows(pivots), i = batch_of_numbers(info);
+    const Unlocked unlocked(linalg_work(a), {&packed, &pivots, &info});
+    kernels.lu(p, v, i);
+  }
+  packed = record(
+      "LinalgLuFactorExBackward0", std::move(packed),
+      [out = SavedOutput(packed), pivots, title = std::string(name)](Tensor g, Node& self) {
+        const Tensor both = lu_gradient(title, out.get(self), g);
+        const Tensor rows = linalg_permutation(pivots, g.size(-2), true);
+        return Gradients(gather(both, -2, expand(unsqueeze(rows, -1), g.shape())));
+      },
+      a);
+  return {packed, pivots, info};
+}
+
+Pair linalg_cholesky(Name name, const Tensor& a, bool upper) {
+  linalg_check(name, a, true);
+  Tensor factor = columns_of(a), info = info_of(a);
+  if (runs(a)) {
+    const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
+    const View f = batch_of_matrices(factor), i = batch_of_numbers(info);
+    const Unlocked unlocked(linalg_work(a), {&factor, &info});
+    kernels.cholesky(f, upper, i);
+  }
+  {
+    const GradMode off(false);
+    factor = upper ? triu(factor, 0) : tril(factor, 0);
+  }
+  factor = record(
+      "LinalgCholeskyExBackward0", std::move(factor),
+      [out = SavedOutput(factor), upper, title = std::string(name)](Tensor g, Node& self) {
+        const Tensor y = out.get(self);
+        const Tensor l = upper ? transposed(y) : y, gl = upper ? transposed(g) : g;
+        const Tensor phi = half_diagonal(tril(matmul(transposed(l), gl), 0));
+        const Tensor symmetric = mul(add(phi, transposed(phi)), Scalar(0.5));
+        const Tensor lt = transposed(l);
+        const Tensor left = linalg_solve_triangular(title, lt, symmetric, true, false);
+        return Gradients(
+            transposed(linalg_solve_triangular(title, lt, transposed(left), true, false)));
+      },
+      a);
+  return {factor, info};
+}
+
+// m >= n, or the first m columns: R = [U V] with A = Q [U V].
+static Tensor qr_gradient(Name name, const Tensor& q, const Tensor& r, const Tensor& gq,
+                          const Tensor& gr) {
+  const std::int64_t m = q.size(-2), n = r.size(-1);
+  if (m >= n) {
+    Tensor inner;
+    if (gr) inner = matmul(gr, transposed(r));
+    if (gq) inner = plus(inner, neg(matmul(transposed(q), gq)));
+    inner = triu(inner, 0);
+    const Tensor out = plus(matmul(q, half_diagonal(add(inner, transposed(inner)))), gq);
+    return transposed(linalg_solve_triangular(name, r, transposed(out), true, false));
+  }
+  const Tensor u = slice(r, -1, 0, m, 1), v = slice(r, -1, m, n, 1);
+  Tensor g_left, g_right, g_q = gq;
+  if (gr) {
+    g_left = slice(gr, -1, 0, m, 1);
+    g_right = slice(gr, -1, m, n, 1);
+    g_q = plus(g_q, matmul(matmul(q, v), transposed(g_right)));
+    g_right = matmul(q, g_right);
+  }
+  const Tensor first = qr_gradient(name, q, u, g_q, g_left);
+  if (!g_right) {
+    Shape rest = first.shape();
+    rest[rest.rank - 1] = n - m;
+    g_right = zeros(rest, first.dtype(), first.device());
+  }
+  return cat({first, g_right}, -1);
+}
+
+Pair linalg_qr(Name name, const Tensor& a, bool complete) {
+  linalg_check(name, a, false);
+  const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n), all = complete ? m : k;
+  Tensor packed = columns_of(a), q = empty_columns(a, m, all), r;
+  {
+    const GradMode off(false);
+    if (runs(a)) {
+      const Tensor tau = empty(with_last(a, {k}), a.dtype(), a.device());
+      const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
+      const View p = batch_of_matrices(packed), t = batch_of_rows(tau);
+      {
+        const Unlocked unlocked(linalg_work(a) * 2, {&packed, &tau});
+        kernels.qr(p, t);
+      }
+      copy_bits(slice(q, -1, 0, k, 1), slice(packed, -1, 0, k, 1));
+      if (all > k) zero_(slice(q, -1, k, all, 1));
+      const View columns = batch_of_matrices(q);
+      const Unlocked unlocked(linalg_work(a) * 2, {&q, &tau});
+      kernels.householder(columns, t);
+    } else if (!a.device().is_meta() && q.numel()) {  // no columns to factor: the identity
+      copy_bits(q, eye(m, all, {a.dtype(), a.device()}));
+    }
+    r = triu(all == m ? packed : slice(packed, -2, 0, all, 1), 0);
+  }
+  Tensor outs[] = {q, r};
+  record_many(
+      "LinalgQrBackward0", outs,
+      [q = SavedOutput(q, 0), r = SavedOutput(r, 1), complete, m, n, title = std::string(name)](
+          std::span<Tensor> g, Node& self) {
+        if (complete && m > n)
+          fail<RuntimeError>(
+              "The QR decomposition is not differentiable when mode='complete' and nrows > ncols");
+        return Gradients(qr_gradient(title, q.get(self), r.get(self), g[0], g[1]));
+      },
+      a);
+  return {outs[0], outs[1]};
+}
+
+Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors) {
+  linalg_check(name, a, true);
+  if (is_left_to_host(a)) return back(linalg_eigh(name, on_host(a), upper, vectors), a.device());
+  Tensor v = columns_of(a), info = info_of(a);
+  const Tensor w = empty(with_last(a, {a.size(-1)}), a.dtype(), a.device());
+  vectors |= needs_grad(a);
+  if (runs(a)) {
+    const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::decomposing);
+    const View m = batch_of_matrices(v), values = batch_of_rows(w), i = batch_of_numbers(info);
+    const Unlocked unlocked(linalg_work(a) * 8, {&v, &w, &info});
+    kernels.eigh(m, values, vectors, upper, i);
+  }
+  if (!a.device().is_meta())
+    if (const int code = failure_in(info)) fail_convergence(name, code);
+  Tensor outs[] = {w, v};
+  record_many(
+      "LinalgEighBackward0", outs,
+      [w = SavedOutput(w, 0), v = SavedOutput(v, 1)](std::span<Tensor> g, Node& self) {
+        const Tensor vectors = v.get(self);
+        Tensor inner;
+        if (g[0]) inner = on_diagonal(g[0]);
+        if (g[1])
+          inner = plus(inner, mul(matmul(transposed(vectors), g[1]), inverse_gaps(w.get(self))));
+        return Gradients(matmul(matmul(vectors, inner), transposed(vectors)));
+      },
+      a);
+  return {outs[0], vectors ? outs[1] : Tensor(), info};
+}
+
+static Tensor svd_gradient(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& gu,
+                           const Tensor& gs, const Tensor& gvh) {
+  const std::int64_t m = u.size(-2), n = vh.size(-1), k = s.size(-1);
+  const auto skew = [](const Tensor& x) { return sub(x, transposed(x)); };
+  const Tensor column = unsqueeze(s, -1), row = unsqueeze(s, -2);
+  Tensor inner;
+  if (gs) inner = on_diagonal(gs);
+  if (gu || gvh) {
+    const Tensor gaps = inverse_gaps(mul(s, s));
+    if (gu) inner = plus(inner, mul(mul(skew(matmul(transposed(u), gu)), gaps), row));
+    if (gvh) inner = plus(inner, mul(column, mul(skew(matmul(vh, transposed(gvh))), gaps)));
+  }
+  Tensor out = matmul(matmul(u, inner), vh);
+  if (gu && m > k) {
+    const Tensor outside = sub(gu, matmul(u, matmul(transposed(u), gu)));
+    out = add(out, matmul(div(outside, row), vh));
+  }
+  if (gvh && n > k) {
+    const Tensor outside = sub(gvh, matmul(matmul(gvh, transposed(vh)), vh));
+    out = add(out, matmul(u, div(outside, column)));
+  }
+  return out;
+}
+
+Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors) {
+  linalg_check(name, a, false);
+  if (is_left_to_host(a)) return back(linalg_svd(name, on_host(a), full, vectors), a.device());
+  vectors |= needs_grad(a);
+  const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
+  const Tensor s = empty(with_last(a, {k}), a.dtype(), a.device());
+  Tensor u, vh;
+  if (vectors) {
+    u = empty_columns(a, m, full ? m : k);
+    vh = empty_columns(a, full ? n : k, n);
+  }
+  if (runs(a)) {
+    const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::decomposing);
+    const Tensor lost = columns_of(a), info = info_of(a);
+    const View from = batch_of_matrices(lost), values = batch_of_rows(s),
+               codes = batch_of_numbers(info);
+    View left{}, right{};
+    if (vectors) {
+      left = batch_of_matrices(u);
+      right = batch_of_matrices(vh);
+    }
+    {
+      const Unlocked unlocked(linalg_work(a) * 10, {&lost, &info, &s, &u, &vh});
+      kernels.svd(from, left, values, right, codes);
+    }
+    const int code = failure_in(info);
+    // Jacobi's method, which is a GPU's, may give up where LAPACK's does not.
+    if (code && a.device().is_cuda())
+      return back(linalg_svd(name, on_host(a), full, vectors), a.device());
+    if (code) fail_convergence(name, code);
+  } else if (vectors && !a.device().is_meta()) {
+    for (const Tensor& t : {u, vh})
+      if (t.numel()) copy_bits(t, eye(t.size(-2), t.size(-1), {a.dtype(), a.device()}));
+  }
+  if (!vectors) return {Tensor(), s, Tensor()};
+  Tensor outs[] = {u, s, vh};
+  record_many(
+      "LinalgSvdBackward0", outs,
+      [u = SavedOutput(u, 0), s = SavedOutput(s, 1), vh = SavedOutput(vh, 2), k](
+          std::span<Tensor> g, Node& self) {
+        const auto first = [k](const Tensor& t, int dim) {
+          return t ? slice(t, dim, 0, k, 1) : Tensor();
+        };
+        return Gradients(svd_gradient(first(u.get(self), -1), s.get(self), first(vh.get(self), -2),
+                                      first(g[0], -1), g[1], first(g[2], -2)));
+      },
+      a);
+  return {outs[0], outs[1], outs[2]};
+}
+
+}  // namespace rushlight

@@ -1,0 +1,195 @@
+// The kernels' calls for products, fused or not, and the gradients, written with products again.
+#include "ops/linalg/products.h"
+
+#include "core/backend.h"
+#include "core/dense_view.h"
+#include "core/work.h"
+#include "kernels/pointwise_ops.h"
+#include "ops/linalg/matmul.h"
+#include "ops/value.h"
+
+namespace rushlight {
+namespace {
+
+constexpr double kNanosecondsPerProduct = 0.02;
+
+// A matrix, a column (`column`: size n becomes (n, 1)) or a batch, as the kernel's rank 3: a copy
+// of the geometry costs as much as a small product.
+View as_batch(const Tensor& t, bool column = false) {
+  View v;
+  const Body& b = start_view(v, t);
+  v.numel = b.numel;
+  if (b.shape.rank == 2 && !column) [[likely]] {
+    const std::int64_t rows = b.shape[0], columns = b.shape[1];
+    v.rank = 3;
+    v.sizes[0] = 1, v.sizes[1] = rows, v.sizes[2] = columns;
+    v.strides[0] = 0, v.strides[1] = b.strides[0], v.strides[2] = b.strides[1];
+    return v;
+  }
+  const int rank = b.shape.rank + (column ? 1 : 0);
+  v.rank = std::max(rank, 3);
+  for (int d = 2, from = rank - 1; d >= 0; --d, --from) {
+    const bool is_own = from >= 0 && from < b.shape.rank;
+    v.sizes[d] = is_own ? b.shape[from] : 1;
+    v.strides[d] = is_own ? b.strides[std::size_t(from)] : from == rank - 1 ? 1 : 0;
+  }
+  return v;
+}
+
+// They fitted when they were checked; another thread may have changed one since.
+struct Operands {
+  View left, right, out;
+  Operands(const Tensor& l, const Tensor& r, const Tensor& o, bool column = false)
+      : left(as_batch(l)), right(as_batch(r, column)), out(as_batch(o, column)) {
+    if (left.sizes[0] != out.sizes[0] || left.sizes[1] != out.sizes[1] || left.dtype != out.dtype ||
+        left.rank != 3)
+      fail_changed(l);
+    if (right.sizes[0] != out.sizes[0] || right.sizes[1] != left.sizes[2] ||
+        right.sizes[2] != out.sizes[2] || right.dtype != out.dtype || right.rank != 3)
+      fail_changed(r);
+  }
+};
+View vector_of(const Tensor& t, std::int64_t length, DType dtype) {
+  const View v = view_of(t);
+  if (v.rank != 1 || v.numel != length || v.dtype != dtype) fail_changed(t);
+  return v;
+}
+double nanoseconds(const Tensor& left, const Tensor& out) {
+  return double(out.numel()) * double(left->shape[1]) * kNanosecondsPerProduct;
+}
+
+Tensor transposed(const Tensor& t) { return transpose(t, -2, -1); }
+bool is_transposed(const Tensor& t) {
+  const int d = t.dim();
+  return t->strides[std::size_t(d - 2)] == 1 && t->strides[std::size_t(d - 1)] >= t->shape[d - 2] &&
+         t->shape[d - 2] > 1;
+}
+
+// d(left x right): g x right^T and left^T x g, laid out as the operand is.
+Tensor left_gradient(const Tensor& g, const Tensor& left, const Tensor& right) {
+  const auto product = g.dim() == 3 ? bmm : mm;
+  if (is_transposed(left)) return transposed(product(right, transposed(g)));
+  return product(g, transposed(right));
+}
+Tensor right_gradient(const Tensor& g, const Tensor& left, const Tensor& right) {
+  const auto product = g.dim() == 3 ? bmm : mm;
+  if (is_transposed(right)) return transposed(product(transposed(g), left));
+  return product(transposed(left), g);
+}
+
+// The gradients of the bias and of the right operand, t(weight), from one reading of g.
+bool fused_gradients(const Tensor& g, const Tensor& left, const Tensor& right, Tensor& of_bias,
+                     Tensor& of_right) {
+  if (grad_enabled() || !is_transposed(right)) return false;
+  const std::int64_t columns = right->shape[1];
+  Tensor of_weight = empty({columns, right->shape[0]}, g.dtype(), g.device());
+  Tensor sums = empty({columns}, g.dtype(), g.device());
+  if (!run_with_sums(transposed(g), left, sums, of_weight)) return false;
+  of_right = transposed(of_weight);
+  of_bias = std::move(sums);
+  return true;
+}
+
+// The gradient of what was activated before the product.
+Tensor gradient_before(const Slope& slope, const Tensor& g, const Tensor& left,
+                       const Tensor& right) {
+  if (!grad_enabled()) {
+    Tensor out = empty(left.shape(), g.dtype(), g.device());
+    if (run_with_slope(g, transposed(right), slope.activation, slope.kept.get(), out)) return out;
+  }
+  const Value of_left = left_gradient(g, left, right), known = slope.known.get();
+  return (slope.activation == Activation::relu ? Relu::backward<Value>(of_left, known)
+                                               : GeluTanh::backward<Value>(of_left, known))
+      .tensor();
+}
+
+}  // namespace
+
+void run_product(const Tensor& left, const Tensor& right, const Tensor& out, Scalar alpha,
+                 Scalar beta, bool column) {
+  if (out.numel() == 0 || out.device().is_meta()) return;
+  const Operands of(left, right, out, column);
+  const Backend& b = backend(out.device());
+  const double products = double(out.numel()) * double(of.left.sizes[2]);
+  const Unlocked unlocked(products * (is_floating(out.dtype()) ? kNanosecondsPerProduct : 0.3),
+                          {&left, &right, &out});
+  b.matmul->matmul(of.left, of.right, of.out, alpha, beta);
+}
+
+bool has_fused_products(Device d) { return !d.is_meta() && backend(d).matmul->matmul_bias; }
+
+bool adds_bias(const Tensor& input, const Tensor& left, std::int64_t columns, Scalar beta,
+               Scalar alpha) {
+  return input.dim() == 1 && input.numel() == columns && input.dtype() == left.dtype() &&
+         is_floating(input.dtype()) && beta.as_double() == 1 && alpha.as_double() == 1 &&
+         has_fused_products(input.device());
+}
+
+bool run_with_bias(const Tensor& left, const Tensor& right, const Tensor& bias,
+                   Activation activation, const Tensor& kept, const Tensor& out) {
+  if (out.numel() == 0 || left.numel() == 0) return false;
+  const Backend& b = backend(out.device());
+  const Operands of(left, right, out);
+  const View added = vector_of(bias, out->shape[1], out.dtype());
+  View keeps;
+  if (kept) keeps = view_of(kept);
+  const Unlocked unlocked(nanoseconds(left, out), {&left, &right, &bias, &kept, &out});
+  return b.matmul->matmul_bias(of.left, of.right, added, activation, kept ? &keeps : nullptr,
+                               of.out);
+}
+
+bool run_with_sums(const Tensor& left, const Tensor& right, const Tensor& sums, const Tensor& out) {
+  const Backend& b = backend(out.device());
+  if (!b.matmul->matmul_sums || out.numel() == 0 || left.numel() == 0) return false;
+  const Operands of(left, right, out);
+  const View summed = vector_of(sums, out->shape[0], out.dtype());
+  const Unlocked unlocked(nanoseconds(left, out), {&left, &right, &sums, &out});
+  return b.matmul->matmul_sums(of.left, of.right, summed, of.out);
+}
+
+bool run_with_slope(const Tensor& left, const Tensor& right, Activation activation,
+                    const Tensor& kept, const Tensor& out) {
+  const Backend& b = backend(out.device());
+  if (!b.matmul->matmul_slope || out.numel() == 0 || left.numel() == 0) return false;
+  const Operands of(left, right, out);
+  const View keeps = view_of(kept);
+  const Unlocked unlocked(nanoseconds(left, out), {&left, &right, &kept, &out});
+  return b.matmul->matmul_slope(of.left, of.right, activation, keeps, of.out);
+}
+
+Tensor record_product(const char* name, Tensor out, const Tensor& left, const Tensor& right) {
+  if (!needs_grad(left, right)) return out;
+  return record(
+      name, std::move(out),
+      [l = Saved(left), r = Saved(right)](Tensor g, Node& self) {
+        return Gradients(self.needs_input(0) ? left_gradient(g, l.get(), r.get()) : Tensor(),
+                         self.needs_input(1) ? right_gradient(g, l.get(), r.get()) : Tensor());
+      },
+      left, right);
+}
+
+Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tensor& left,
+                  const Tensor& right, Scalar beta, Scalar alpha,
+                  std::shared_ptr<const Slope> slope) {
+  const Tensor& before = slope ? slope->before : left;
+  if (!needs_grad(input, before, right)) return out;
+  const bool fuses = left.dim() == 2 && adds_bias(input, left, out->shape[1], beta, alpha);
+  return record(
+      name, std::move(out),
+      [shape = input.shape(), l = Saved(left), r = Saved(right), beta, alpha, fuses, slope](
+          Tensor g, Node& self) {
+        Tensor of_input, of_left, of_right;
+        if (self.needs_input(1))
+          of_left = slope ? gradient_before(*slope, g, l.get(), r.get())
+                          : scaled(left_gradient(g, l.get(), r.get()), alpha);
+        if (fuses && self.needs_input(0) && self.needs_input(2) &&
+            fused_gradients(g, l.get(), r.get(), of_input, of_right))
+          return Gradients(of_input, of_left, of_right);
+        if (self.needs_input(0)) of_input = sum_to(scaled(g, beta), shape);
+        if (self.needs_input(2)) of_right = scaled(right_gradient(g, l.get(), r.get()), alpha);
+        return Gradients(of_input, of_left, of_right);
+      },
+      input, before, right);
+}
+
+}  // namespace rushlight

@@ -1,0 +1,169 @@
+// Solving with LU and triangular factors, and the Householder product.
+#include "kernels/matmul.h"
+#include "ops/arrange.h"
+#include "ops/linalg/columns.h"
+
+namespace rushlight {
+namespace {
+
+// Both with the same batch.
+Pair broadcast_batches(const Tensor& a, const Tensor& b) {
+  const auto batch = [](const Tensor& t) { return t.sizes().first(std::size_t(t.dim() - 2)); };
+  const Shape shape = broadcast(batch(a), batch(b));
+  const auto wide = [&](const Tensor& t) {
+    Shape whole = shape;
+    whole.push_back(t.size(-2));
+    whole.push_back(t.size(-1));
+    return expand(t, whole);
+  };
+  return {wide(a), wide(b)};
+}
+
+void check_solve(Name name, const Tensor& a, const Tensor& b) {
+  linalg_check(name, a, true);
+  check_same_device(std::string(name).c_str(), a, "A", b, "B");
+  if (a.dtype() != b.dtype())
+    fail<RuntimeError>(name, ": Expected A and B to have the same dtype, but found A of type ",
+                       scalar_name(a.dtype()), " and B of type ", scalar_name(b.dtype()),
+                       " instead");
+  if (b.dim() < 2)
+    fail<RuntimeError>(name, ": The input tensor B must have at least 2 dimensions.\n",
+                       describe("B", b));
+  if (a.size(-1) != b.size(-2))
+    fail<RuntimeError>(name, ": Incompatible shapes of A and B for the equation AX = B (",
+                       a.size(-2), "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
+}
+bool runs(const Tensor& a, const Tensor& b) {
+  return a.numel() && b.numel() && !a.device().is_meta();
+}
+
+}  // namespace
+
+Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transpose) {
+  check_solve("linalg.lu_solve", lu, b);
+  if (pivots.dtype() != DType::int32)
+    fail<RuntimeError>("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32");
+  if (!same(pivots.sizes(), lu.sizes().first(std::size_t(lu.dim() - 1))))
+    fail<RuntimeError>("linalg.lu_solve: Number of pivots per batch should be same as the ",
+                       "dimension of the matrix\n", describe("LU", lu), "; ",
+                       describe("pivots", pivots));
+  const GradMode off(false);
+  const auto [factors, right] = broadcast_batches(lu, b);
+  Tensor out = columns_of(right);
+  if (!runs(factors, right)) return out;
+  const LinalgKernels& kernels = linalg_kernels("linalg.lu_solve", lu, Linalg::factoring);
+  const Tensor rows =
+      contiguous(expand(pivots, factors.sizes().first(std::size_t(factors.dim() - 1))));
+  const Tensor dense = columns_of(factors);
+  const View a = batch_of_matrices(dense), p = batch_of_rows(rows), x = batch_of_matrices(out);
+  std::int64_t bad;
+  {
+    const Unlocked unlocked(linalg_work(dense), {&dense, &rows, &out});
+    bad = kernels.lu_solve(a, p, x, transpose);
+  }
+  if (bad >= 0)
+    fail<RuntimeError>("Pivots given to lu_solve must all be greater or equal to 1 and at most ",
+                       p.sizes[1], ", but one is ", p.as<int>()[bad]);
+  return out;
+}
+
+Pair linalg_solve(Name name, const Tensor& a, const Tensor& b) {
+  check_solve(name, a, b);
+  Tensor x, info;
+  {
+    const GradMode off(false);
+    Tensor lu, pivots;
+    std::tie(lu, pivots, info) = linalg_lu(name, a);
+    x = linalg_lu_solve(lu, pivots, b, false);
+  }
+  x = record(
+      "LinalgSolveExBackward0", std::move(x),
+      [a = Saved(a), b_shape = b.shape(), x = SavedOutput(x), title = std::string(name)](
+          Tensor g, Node& self) {
+        const Tensor of_b = std::get<0>(linalg_solve(title, transposed(a.get()), g));
+        Tensor of_a;
+        if (self.needs_input(0))
+          of_a = sum_to(neg(matmul(of_b, transposed(x.get(self)))), a.get().shape());
+        return Gradients(of_a, sum_to(of_b, b_shape));
+      },
+      a, b);
+  return {x, info};
+}
+
+Tensor linalg_permutation(const Tensor& pivots, std::int64_t n, bool inverse) {
+  const GradMode off(false);
+  const Tensor rows = contiguous(pivots);
+  if (rows.dtype() != DType::int32 || rows.dim() == 0 || n < rows.size(-1))
+    fail<RuntimeError>("pivots must be int32, one for each row\n", describe("pivots", pivots));
+  Shape shape = rows.shape();
+  shape[shape.rank - 1] = n;
+  const Tensor out = empty(shape, DType::int64, rows.device());
+  if (!out.numel() || out.device().is_meta()) return out;
+  const View p = batch_of_rows(rows), o = batch_of_rows(out);
+  const auto bad = backend(rows.device()).matmul->linalg->permutation(p, o, inverse);
+  if (bad >= 0)
+    fail<RuntimeError>("pivots must lie in [1, ", n, "], but one is ", p.as<int>()[bad]);
+  return out;
+}
+
+Tensor linalg_solve_triangular(Name name, const Tensor& a, const Tensor& b, bool upper, bool unit) {
+  check_solve(name, a, b);
+  Tensor x;
+  {
+    const GradMode off(false);
+    const auto [left, right] = broadcast_batches(a, b);
+    x = columns_of(right);
+    if (runs(left, right)) {
+      const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
+      const Tensor dense = columns_of(left);
+      const View m = batch_of_matrices(dense), to = batch_of_matrices(x);
+      const Unlocked unlocked(linalg_work(dense), {&dense, &x});
+      kernels.solve_triangular(m, to, upper, unit);
+    }
+  }
+  return record(
+      "LinalgSolveTriangularBackward0", std::move(x),
+      [a = Saved(a), b_shape = b.shape(), x = SavedOutput(x), upper, unit,
+       title = std::string(name)](Tensor g, Node& self) {
+        const Tensor of_b = linalg_solve_triangular(title, transposed(a.get()), g, !upper, unit);
+        Tensor of_a;
+        if (self.needs_input(0)) {
+          of_a = neg(matmul(of_b, transposed(x.get(self))));
+          of_a =
+              sum_to(upper ? triu(of_a, unit) : tril(of_a, -std::int64_t(unit)), a.get().shape());
+        }
+        return Gradients(of_a, sum_to(of_b, b_shape));
+      },
+      a, b);
+}
+
+Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau) {
+  linalg_check(name, a, false);
+  if (a.size(-2) < a.size(-1))
+    fail<RuntimeError>(name, ": input.shape[-2] must be greater than or equal to input.shape[-1]");
+  if (tau.dim() != a.dim() - 1 || tau.size(-1) > a.size(-1) ||
+      !same(tau.sizes().first(std::size_t(tau.dim() - 1)),
+            a.sizes().first(std::size_t(a.dim() - 2))))
+    fail<RuntimeError>(name, ": input.shape[-1] must be greater than or equal to tau.shape[-1], ",
+                       "and their batches must agree\n", describe("input", a), "; ",
+                       describe("tau", tau));
+  if (tau.dtype() != a.dtype())
+    fail<RuntimeError>(name, ": tau dtype ", scalar_name(tau.dtype()),
+                       " does not match input dtype ", scalar_name(a.dtype()));
+  check_same_device(std::string(name).c_str(), a, "input", tau, "tau");
+  if (needs_grad(a, tau)) fail<NotImplementedError>(name, ": it has no gradient here");
+  Tensor out = columns_of(a);
+  if (!out.numel() || out.device().is_meta()) return out;
+  if (!tau.numel()) {  // no reflection: the identity
+    copy_bits(out, eye(a.size(-2), a.size(-1), {a.dtype(), a.device()}));
+    return out;
+  }
+  const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
+  const Tensor dense = contiguous(tau);
+  const View m = batch_of_matrices(out), t = batch_of_rows(dense);
+  const Unlocked unlocked(linalg_work(a), {&out, &dense});
+  kernels.householder(m, t);
+  return out;
+}
+
+}  // namespace rushlight

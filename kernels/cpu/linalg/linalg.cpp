@@ -1,0 +1,184 @@
+// Factorisations by LAPACK, one matrix of the batch after the other.
+#include "kernels/linalg.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "lapack.h"
+
+namespace rushlight {
+namespace {
+
+// One matrix of a batch; its columns are dense.
+template <class T>
+struct Matrix {
+  T* data;
+  int rows, columns;
+  int leading() const { return std::max(rows, 1); }
+};
+template <class T>
+Matrix<T> matrix(const View& v, std::int64_t i) {
+  return {v.as<T>() + i * v.sizes[1] * v.sizes[2], int(v.sizes[1]), int(v.sizes[2])};
+}
+template <class T>
+T* row(const View& v, std::int64_t i) {
+  return v.as<T>() + i * v.sizes[1];
+}
+
+// f(type) for each matrix of the batch.
+template <class F>
+void each(const View& a, F&& f) {
+  for (std::int64_t i = 0; i < a.sizes[0]; ++i)
+    if (a.dtype == DType::float64)
+      f(double(), i);
+    else
+      f(float(), i);
+}
+
+const char* absence(Linalg) {
+  return lapack<float>().complete && lapack<double>().complete
+             ? nullptr
+             : "the OpenBLAS library beside the core is missing";
+}
+
+void lu(const View& a, const View& pivots, const View& info) {
+  each(a, [&]<class T>(T, std::int64_t i) {
+    const Matrix<T> m = matrix<T>(a, i);
+    const int lead = m.leading();
+    lapack<T>().getrf(&m.rows, &m.columns, m.data, &lead, row<int>(pivots, i), info.as<int>() + i);
+  });
+}
+
+// Where the first lies that names none of n rows; -1 where all do.
+std::int64_t bad_pivot(const View& pivots, std::int64_t n) {
+  for (std::int64_t i = 0; i < pivots.numel; ++i)
+    if (const int at = pivots.as<int>()[i]; at < 1 || at > n) return i;
+  return -1;
+}
+
+std::int64_t lu_solve(const View& a, const View& pivots, const View& b, bool transposed) {
+  if (const auto bad = bad_pivot(pivots, a.sizes[1]); bad >= 0) return bad;
+  each(a, [&]<class T>(T, std::int64_t i) {
+    const Matrix<T> m = matrix<T>(a, i), x = matrix<T>(b, i);
+    const int lead = m.leading();
+    int info;
+    lapack<T>().getrs(transposed ? "T" : "N", &m.rows, &x.columns, m.data, &lead,
+                      row<int>(pivots, i), x.data, &lead, &info, 1);
+  });
+  return -1;
+}
+
+std::int64_t permutation(const View& pivots, const View& order, bool inverse) {
+  const std::int64_t n = order.sizes[1], k = pivots.sizes[1];
+  if (const auto bad = bad_pivot(pivots, n); bad >= 0) return bad;
+  std::vector<std::int64_t> from(std::size_t(n), 0);
+  for (std::int64_t b = 0; b < order.sizes[0]; ++b) {
+    std::iota(from.begin(), from.end(), 0);
+    for (std::int64_t i = 0; i < k; ++i)
+      std::swap(from[std::size_t(i)], from[std::size_t(row<int>(pivots, b)[i] - 1)]);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t at = from[std::size_t(i)];
+      row<std::int64_t>(order, b)[inverse ? at : i] = inverse ? i : at;
+    }
+  }
+  return -1;
+}
+
+void cholesky(const View& a, bool upper, const View& info) {
+  each(a, [&]<class T>(T, std::int64_t i) {
+    const Matrix<T> m = matrix<T>(a, i);
+    const int lead = m.leading();
+    lapack<T>().potrf(upper ? "U" : "L", &m.rows, m.data, &lead, info.as<int>() + i, 1);
+  });
+}
+
+void solve_triangular(const View& a, const View& b, bool upper, bool unit) {
+  each(a, [&]<class T>(T, std::int64_t i) {
+    const Matrix<T> m = matrix<T>(a, i), x = matrix<T>(b, i);
+    const int lead = m.leading();
+    const T one = 1;
+    lapack<T>().trsm("L", upper ? "U" : "L", "N", unit ? "U" : "N", &x.rows, &x.columns, &one,
+                     m.data, &lead, x.data, &lead, 1, 1, 1, 1);
+  });
+}
+
+// What a first call with lwork = -1 answers; float cannot hold every size exactly, so one more.
+template <class T>
+int work_size(T answer) {
+  return int(std::min(double(answer) * 1.0000002 + 1, 2147483000.0));
+}
+
+void qr(const View& a, const View& tau) {
+  each(a, [&]<class T>(T, std::int64_t i) {
+    const Matrix<T> m = matrix<T>(a, i);
+    const int lead = m.leading(), ask = -1;
+    T* t = row<T>(tau, i);
+    T answer = 1;
+    int info;
+    lapack<T>().geqrf(&m.rows, &m.columns, m.data, &lead, t, &answer, &ask, &info);
+    const int size = work_size(answer);
+    std::vector<T> work(std::size_t(size) + 1);
+    lapack<T>().geqrf(&m.rows, &m.columns, m.data, &lead, t, work.data(), &size, &info);
+  });
+}
+
+void householder(const View& a, const View& tau) {
+  each(a, [&]<class T>(T, std::int64_t i) {
+    const Matrix<T> m = matrix<T>(a, i);
+    const int lead = m.leading(), ask = -1, k = int(tau.sizes[1]);
+    const T* t = row<T>(tau, i);
+    T answer = 1;
+    int info;
+    lapack<T>().orgqr(&m.rows, &m.columns, &k, m.data, &lead, t, &answer, &ask, &info);
+    const int size = work_size(answer);
+    std::vector<T> work(std::size_t(size) + 1);
+    lapack<T>().orgqr(&m.rows, &m.columns, &k, m.data, &lead, t, work.data(), &size, &info);
+  });
+}
+
+void eigh(const View& a, const View& values, bool vectors, bool upper, const View& info) {
+  each(a, [&]<class T>(T, std::int64_t i) {
+    const Matrix<T> m = matrix<T>(a, i);
+    const int lead = m.leading(), ask = -1;
+    T* w = row<T>(values, i);
+    const char *job = vectors ? "V" : "N", *triangle = upper ? "U" : "L";
+    T answer = 1;
+    int integers = 1, *result = info.as<int>() + i;
+    lapack<T>().syevd(job, triangle, &m.rows, m.data, &lead, w, &answer, &ask, &integers, &ask,
+                      result, 1, 1);
+    const int size = work_size(answer);
+    std::vector<T> work(std::size_t(size) + 1);
+    std::vector<int> iwork(std::size_t(integers) + 1);
+    lapack<T>().syevd(job, triangle, &m.rows, m.data, &lead, w, work.data(), &size, iwork.data(),
+                      &integers, result, 1, 1);
+  });
+}
+
+void svd(const View& a, const View& u, const View& s, const View& vt, const View& info) {
+  each(a, [&]<class T>(T, std::int64_t i) {
+    const Matrix<T> m = matrix<T>(a, i);
+    const int k = std::min(m.rows, m.columns), lead = m.leading(), ask = -1;
+    const char* job = !u.data ? "N" : u.sizes[2] == k && vt.sizes[1] == k ? "S" : "A";
+    const Matrix<T> left = u.data ? matrix<T>(u, i) : Matrix<T>{nullptr, 1, 1};
+    const Matrix<T> right = u.data ? matrix<T>(vt, i) : Matrix<T>{nullptr, 1, 1};
+    const int lead_u = left.leading(), lead_v = right.leading();
+    T answer = 1;
+    int* result = info.as<int>() + i;
+    std::vector<int> iwork(std::size_t(k) * 8 + 1);
+    lapack<T>().gesdd(job, &m.rows, &m.columns, m.data, &lead, row<T>(s, i), left.data, &lead_u,
+                      right.data, &lead_v, &answer, &ask, iwork.data(), result, 1);
+    const int size = work_size(answer);
+    std::vector<T> work(std::size_t(size) + 1);
+    lapack<T>().gesdd(job, &m.rows, &m.columns, m.data, &lead, row<T>(s, i), left.data, &lead_u,
+                      right.data, &lead_v, work.data(), &size, iwork.data(), result, 1);
+  });
+}
+
+}  // namespace
+
+const LinalgKernels cpu_linalg = {
+    absence, lu, lu_solve, permutation, cholesky, solve_triangular, qr, householder, eigh, svd,
+};
+
+}  // namespace rushlight

@@ -1,0 +1,223 @@
+// Matrix products on views: chooses how each operand is read, and splits one product or a batch
+// over the pool. A changer must know: no part is more than kLongest products, so that Ctrl-C is
+// answered in time.
+#include "kernels/matmul.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "gemm.h"
+#include "kernels/linalg.h"
+#include "kernels/parallel.h"
+#include "narrow_gemm.h"
+
+namespace rushlight {
+namespace {
+
+constexpr std::int64_t kLongest = 500'000'000;  // multiplications: 10 ms with AVX-512, 30 without
+constexpr std::int64_t kWorthwhile = 250'000;  // a part that pays for waking a thread
+constexpr std::int64_t kLargestInt = 2'000'000'000;
+
+template <class T>
+struct Strided {  // one matrix of a batch
+  T* data;
+  std::int64_t rows, cols, row_stride, col_stride;
+};
+template <class T>
+Strided<T> matrix_of(const View& v, std::int64_t batch) {
+  return {v.as<T>() + batch * v.strides[0], v.sizes[1], v.sizes[2], v.strides[1], v.strides[2]};
+}
+
+// Whether BLAS can read it as rows of contiguous elements, or as such rows transposed.
+template <class T>
+bool has_contiguous_rows(const Strided<T>& m) {
+  return (m.cols == 1 || m.col_stride == 1) &&
+         (m.rows == 1 || (m.row_stride >= m.cols && m.row_stride < kLargestInt));
+}
+template <class T>
+Strided<T> turned(const Strided<T>& m) {
+  return {m.data, m.cols, m.rows, m.col_stride, m.row_stride};
+}
+
+// Reads m in place where BLAS can, else from a copy in `scratch`. 16-bit floats are always copied.
+template <class S, class T>
+Matrix<const T> readable(const Strided<const S>& m, std::vector<T>& scratch) {
+  if constexpr (std::is_same_v<S, T>) {
+    if (has_contiguous_rows(m))
+      return {m.data, m.rows == 1 ? std::max<std::int64_t>(m.cols, 1) : m.row_stride};
+    if (has_contiguous_rows(turned(m)))
+      return {m.data, m.cols == 1 ? std::max<std::int64_t>(m.rows, 1) : m.col_stride, true};
+  }
+  // Copied in the order in which memory lies.
+  const bool turn = m.row_stride < m.col_stride && m.rows > 1;
+  const Strided<const S> from = turn ? turned(m) : m;
+  scratch.resize(m.rows * m.cols);
+  parallel_for(from.rows, 1 + 32768 / std::max<std::int64_t>(from.cols, 1),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = begin; i < end; ++i) {
+                   const S* row = from.data + i * from.row_stride;
+                   T* to = scratch.data() + i * from.cols;
+                   for (std::int64_t j = 0; j < from.cols; ++j)
+                     to[j] = load(row + j * from.col_stride);
+                 }
+               });
+  return {scratch.data(), std::max<std::int64_t>(from.cols, 1), turn};
+}
+
+std::int64_t rounded_up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
+
+// Cuts m or n, whichever is longer, into about `parts` strips whose edges suit the kernels.
+template <class T>
+void split_product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> left,
+                   Matrix<const T> right, T beta, Matrix<T> out) {
+  if (m <= 64 && n <= 64 && k <= 64) return gemm<T>(m, n, k, alpha, left, right, beta, out);
+  const std::int64_t depth = std::max<std::int64_t>(1, std::min(k, kLongest / 64));
+  if (k > depth) {  // long sums are added up piece by piece
+    for (std::int64_t d = 0; d < k; d += depth)
+      split_product(m, n, std::min(depth, k - d), alpha, left.block(0, d), right.block(d, 0),
+                    d == 0 ? beta : T(1), out);
+    return;
+  }
+  const std::int64_t longer = std::max(m, n), shorter = std::max<std::int64_t>(std::min(m, n), 1);
+  const std::int64_t products = longer * shorter * std::max<std::int64_t>(k, 1);
+  const std::int64_t threads = num_threads();
+  // Few large parts keep packing cheap; some more than threads even out their progress.
+  std::int64_t parts = std::min(products / kWorthwhile, threads);
+  if (threads > 1) parts = std::max(parts, std::min(products / 16'000'000, 4 * threads));
+  parts = std::max(parts, products / kLongest + 1);
+  std::int64_t strip = rounded_up((longer + parts - 1) / std::max<std::int64_t>(parts, 1), 16);
+  if (strip * shorter * k > 2 * kLongest)
+    strip = std::max<std::int64_t>(1, 2 * kLongest / (shorter * k));
+  parallel_for((longer + strip - 1) / strip, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t first = i * strip, size = std::min(strip, longer - first);
+      if (m >= n)
+        gemm<T>(size, n, k, alpha, left.block(first, 0), right, beta, out.block(first, 0));
+      else
+        gemm<T>(m, size, k, alpha, left, right.block(0, first), beta, out.block(0, first));
+    }
+  });
+}
+
+// out = alpha * left * right + beta * out for one matrix of storage type S, computed in T.
+template <class S, class T = Compute<S>>
+void multiply(const Strided<const S>& left, const Strided<const S>& right, const Strided<S>& out,
+              T alpha, T beta) {
+  if (out.rows == 0 || out.cols == 0) return;
+  if constexpr (std::is_same_v<S, T>) {
+    if (out.col_stride == 1 && left.cols && alpha != T(0) &&
+        is_narrow<T>(out.rows, out.cols, left.cols))
+      return narrow_gemm<T>({out.rows, out.cols, left.cols}, alpha, left.data,
+                            {left.row_stride, left.col_stride}, right.data,
+                            {right.row_stride, right.col_stride}, beta, out.data, out.row_stride);
+    if (!has_contiguous_rows(out) && has_contiguous_rows(turned(out)))
+      return multiply<S, T>(turned(right), turned(left), turned(out), alpha, beta);
+  }
+  const std::int64_t m = out.rows, n = out.cols, k = left.cols;
+  std::vector<T> left_copy, right_copy, sums;
+  if (k == 0 || alpha == T(0)) {  // BLAS may leave a NaN of `out` where beta is 0
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        S* o = out.data + i * out.row_stride + j * out.col_stride;
+        store(o, beta == T(0) ? T(0) : beta * load(o));
+      }
+    return;
+  }
+  const Matrix<const T> a = readable<S, T>(left, left_copy), b = readable<S, T>(right, right_copy);
+  if constexpr (std::is_same_v<S, T>) {
+    if (has_contiguous_rows(out)) {
+      const std::int64_t ld = m == 1 ? n : out.row_stride;
+      return split_product<T>(m, n, k, alpha, a, b, beta, {out.data, ld});
+    }
+  }
+  sums.resize(m * n);
+  split_product<T>(m, n, k, alpha, a, b, T(0), {sums.data(), n});
+  parallel_for(m, 1 + 32768 / n, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        S* o = out.data + i * out.row_stride + j * out.col_stride;
+        const T sum = sums[i * n + j];
+        store(o, beta == T(0) ? sum : sum + beta * load(o));
+      }
+  });
+}
+
+template <class T>  // wraps, and is not promoted to int
+using Wrapping = std::make_unsigned_t<std::conditional_t<(sizeof(T) < 4), std::int32_t, T>>;
+
+template <class T>
+CLONES void add_products(std::int64_t n, T a, const T* b, T* out) {
+  using U = Wrapping<T>;
+  for (std::int64_t j = 0; j < n; ++j) out[j] = T(U(out[j]) + U(U(a) * U(b[j])));
+}
+
+template <class T>
+void multiply_integers(Strided<const T> left, Strided<const T> right, Strided<T> out, T alpha,
+                       T beta) {
+  using U = Wrapping<T>;
+  const std::int64_t n = out.cols, k = left.cols;
+  std::vector<T> copy(right.col_stride == 1 ? 0 : k * n);
+  if (!copy.empty()) {
+    for (std::int64_t i = 0; i < k; ++i)
+      for (std::int64_t j = 0; j < n; ++j)
+        copy[i * n + j] = right.data[i * right.row_stride + j * right.col_stride];
+    right = {copy.data(), k, n, n, 1};
+  }
+  constexpr std::int64_t kBlock = 4096;  // of the sums, so that they stay in the nearest cache
+  const std::int64_t blocks = (n + kBlock - 1) / kBlock;
+  const std::int64_t work = std::max<std::int64_t>(k * std::min(n, kBlock), 1);
+  parallel_for(out.rows * blocks, 1 + 65536 / work, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<T> sums(std::min(n, kBlock));
+    for (std::int64_t at = begin; at < end; ++at) {
+      const std::int64_t i = at / blocks, first = at % blocks * kBlock;
+      const std::int64_t size = std::min(kBlock, n - first);
+      std::fill(sums.begin(), sums.end(), T(0));
+      for (std::int64_t j = 0; j < k; ++j)
+        add_products(size, left.data[i * left.row_stride + j * left.col_stride],
+                     right.data + j * right.row_stride + first, sums.data());
+      for (std::int64_t j = 0; j < size; ++j) {
+        T& o = out.data[i * out.row_stride + (first + j) * out.col_stride];
+        const U sum = U(U(alpha) * U(sums[j]));
+        o = T(beta == T(0) ? sum : U(sum + U(U(beta) * U(o))));
+      }
+    }
+  });
+}
+
+template <class S>
+void batched(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta) {
+  using T = Compute<S>;
+  const auto one = [&](std::int64_t i) {
+    const auto a = matrix_of<const S>(left, i), b = matrix_of<const S>(right, i);
+    const auto c = matrix_of<S>(out, i);
+    if constexpr (std::is_integral_v<S>)
+      multiply_integers<S>(a, b, c, T(alpha.as_int()), T(beta.as_int()));
+    else
+      multiply<S>(a, b, c, T(alpha.as_double()), T(beta.as_double()));
+  };
+  const std::int64_t batch = out.sizes[0];
+  const std::int64_t products =
+      std::max<std::int64_t>(1, out.sizes[1] * out.sizes[2] * left.sizes[2]);
+  // Large matrices one after another, each split; small ones whole, split among the threads.
+  if (batch == 1 || products > 64 * kWorthwhile)
+    for (std::int64_t i = 0; i < batch; ++i) one(i);
+  else
+    parallel_for(batch, 1 + kWorthwhile / products, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) one(i);
+    });
+}
+
+void matmul(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta) {
+  const auto run = [&]<class S>(Type<S>) { batched<S>(left, right, out, alpha, beta); };
+  if (is_floating(out.dtype))
+    dispatch_floating(out.dtype, run);
+  else
+    dispatch_integral(out.dtype, run);
+}
+
+}  // namespace
+
+const MatmulKernels cpu_matmul = {matmul, &cpu_linalg};
+
+}  // namespace rushlight

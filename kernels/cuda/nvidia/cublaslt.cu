@@ -1,0 +1,168 @@
+// Matrix products by cuBLASLt. Its matrices are stored by columns: our rows are its columns, so it
+// is asked for the transposed result, out^T = right^T left^T, which moves nothing: its a is our
+// right operand. What a search has chosen for a shape is kept, for kPlans shapes of each device.
+#include <mutex>
+#include <optional>
+
+#include "cublaslt_plan.h"
+#include "kernels/cuda/families.h"
+#include "kernels/cuda/runtime/devices.h"
+#include "plans.h"
+
+namespace rushlight::gpu {
+namespace {
+
+using namespace cublaslt;
+
+// A batch of matrices as cuBLASLt can read it: lines of dense elements, `step` from one to the
+// next.
+struct Operand {
+  void* data;
+  Index step, batch_step;
+  bool turned;  // the lines are our columns, not our rows
+};
+bool has_lines(Index lines, Index length, Index step, Index inner) {
+  return (length == 1 || inner == 1) && (lines == 1 || step >= length);
+}
+std::optional<Operand> operand_of(const View& v) {
+  const Index rows = v.sizes[1], columns = v.sizes[2], batch = v.sizes[0] == 1 ? 0 : v.strides[0];
+  if (has_lines(rows, columns, v.strides[1], v.strides[2]))
+    return Operand{v.data, rows == 1 ? columns : v.strides[1], batch, false};
+  if (has_lines(columns, rows, v.strides[2], v.strides[1]))
+    return Operand{v.data, columns == 1 ? rows : v.strides[2], batch, true};
+  return std::nullopt;
+}
+
+// The same memory with rows and columns exchanged.
+View turned(View v) {
+  std::swap(v.sizes[1], v.sizes[2]);
+  std::swap(v.strides[1], v.strides[2]);
+  return v;
+}
+
+// An operand, copied first where it has no lines; a batch that repeats one matrix stays one.
+class Readable {
+ public:
+  explicit Readable(View v) {
+    if (const auto direct = operand_of(v)) {
+      operand = *direct;
+      return;
+    }
+    const Index batch = v.strides[0] == 0 ? 1 : v.sizes[0];
+    v.numel = v.numel / v.sizes[0] * batch;
+    v.sizes[0] = batch;
+    copy_.emplace(v.numel * Index(item_size(v.dtype)), "matmul");
+    operand = {copy_->data(), v.sizes[2], batch == 1 ? 0 : v.sizes[1] * v.sizes[2], false};
+    View to = v;
+    to.data = operand.data;
+    to.strides[2] = 1;
+    to.strides[1] = v.sizes[2];
+    to.strides[0] = v.sizes[1] * v.sizes[2];
+    copy_kernels.copy(to, v);
+  }
+  Operand operand;
+
+ private:
+  std::optional<Scratch<char>> copy_;
+};
+
+Index alignment_of(const void* p) {
+  const auto bits = Index(reinterpret_cast<std::uintptr_t>(p) | 256);
+  return bits & -bits;
+}
+
+struct PerDevice {
+  std::mutex mutex;
+  Handle handle = nullptr;
+  bool is_served = false;
+  Plans<Facts, Plan> plans;
+};
+
+void forget(const Functions& f, PerDevice& here) {
+  for (auto& [facts, plan] : here.plans) destroy(f, plan);
+  here.plans.clear();
+}
+
+bool fits_int(const View& v) {
+  for (int d = 0; d < 3; ++d)
+    if (v.sizes[d] > 0x7fffffff) return false;
+  return true;
+}
+
+// The device's handle; false where the library is too old for the device.
+bool prepare(const Functions& f, PerDevice& here) {
+  if (here.handle) return here.is_served;
+  check(f, f.create(&here.handle), "cublasLtCreate");
+  cudaDeviceProp p;
+  gpu::check(cudaGetDeviceProperties(&p, current().device), "matmul");
+  here.is_served = p.major < 10 || f.version() >= 130200;
+  return here.is_served;
+}
+
+}  // namespace
+
+bool multiply_by_library(const View& left, const View& right, const View& out, double alpha,
+                         double beta, const More& more) {
+  const Functions* f = functions<Functions>();
+  if (!f || !fits_int(left) || !fits_int(right)) return false;
+  const auto to = operand_of(out);
+  if (!to) return false;
+  if (to->turned)  // its transposed product has the lines where they are wanted
+    return more.besides == Besides::nothing &&
+           multiply_by_library(turned(right), turned(left), turned(out), alpha, beta, more);
+  const View *vector = more.vector, *kept = more.kept;
+  if (vector && vector->numel > 1 && vector->strides[0] != 1) return false;
+  PerDevice& here = per_device<PerDevice>(current().device);
+  const std::lock_guard lock(here.mutex);
+  if (!prepare(*f, here)) return false;
+  const Readable l(left), r(right);
+  const Facts facts = {
+      .rows = out.sizes[1],
+      .columns = out.sizes[2],
+      .depth = left.sizes[2],
+      .batch = out.sizes[0],
+      .left_step = l.operand.step,
+      .right_step = r.operand.step,
+      .out_step = to->step,
+      .left_batch = l.operand.batch_step,
+      .right_batch = r.operand.batch_step,
+      .out_batch = to->batch_step,
+      .left_turned = l.operand.turned,
+      .right_turned = r.operand.turned,
+      .dtype = Index(out.dtype),
+      .tf32 = out.dtype == DType::float32 && switches().tf32_products && !more.exact,
+      .epilogue = Index(epilogue_of(more)),
+      // bits, where it is bytes
+      .kept_step = kept ? kept->strides[0] * (kept->dtype == DType::uint8 ? 8 : 1) : 0,
+      .left_alignment = alignment_of(l.operand.data),
+      .right_alignment = alignment_of(r.operand.data),
+      .out_alignment = alignment_of(out.data),
+      .vector_alignment = vector ? alignment_of(vector->data) : 0,
+      .kept_alignment = kept ? alignment_of(kept->data) : 0,
+  };
+  const auto key = numbers_of(facts);
+  auto found = here.plans.find(key);
+  if (found == here.plans.end()) {
+    if (here.plans.size() >= kPlans) forget(*f, here);
+    found = here.plans.emplace(key, make_plan(*f, here.handle, facts, more)).first;
+  }
+  const Plan& plan = found->second;
+  if (!plan.exists) return false;
+  set_operands(*f, plan.product, more);
+  const Scratch<char> workspace(Index(plan.answer.workspace), "matmul");
+  const float narrow[] = {float(alpha), float(beta)};
+  const double wide[] = {alpha, beta};
+  const bool is_wide = out.dtype == DType::float64;
+  const auto scale = [&](int i) -> const void* {
+    return is_wide ? static_cast<const void*>(wide + i) : narrow + i;
+  };
+  check(*f,
+        f->multiply(here.handle, plan.product, scale(0), r.operand.data, plan.a, l.operand.data,
+                    plan.b, scale(1), out.data, plan.d, out.data, plan.d, &plan.answer.algorithm,
+                    workspace.data(), plan.answer.workspace, current().stream),
+        "cublasLtMatmul");
+  finish_launch(cudaSuccess, "matmul");
+  return true;
+}
+
+}  // namespace rushlight::gpu

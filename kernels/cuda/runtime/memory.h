@@ -1,0 +1,20 @@
+// Memory of the devices: a pool for each, in the order of its streams, and exact books.
+#pragma once
+#include "kernels/backend.h"
+#include "launch.h"
+
+namespace rushlight::gpu {
+
+void* allocate(int index, std::size_t bytes);
+void release(int index, void* block, std::size_t bytes) noexcept;
+void memory_info(int index, std::int64_t* free, std::int64_t* total);
+void memory_stats(int index, MemoryStats* out);
+void reset_memory_stats(int index, bool peaks);
+void limit_memory(int index, std::int64_t bytes);
+void empty_cache();
+void* allocate_pinned(std::size_t bytes);
+void release_pinned(void* block, std::size_t bytes) noexcept;
+bool can_access_peer(int from, int to);
+void copy_bytes(const ByteCopy& copy);  // transfer.cu, as pinned memory is
+
+}  // namespace rushlight::gpu
