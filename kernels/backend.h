@@ -17,6 +17,7 @@ struct MatmulKernels;
 struct ConvKernels;
 struct PoolKernels;
 struct NormKernels;
+struct AttentionKernels;
 struct SoftmaxKernels;
 struct CrossEntropyKernels;
 struct EmbeddingKernels;
@@ -62,6 +63,7 @@ struct Backend {
   const ConvKernels* conv;
   const PoolKernels* pool;
   const NormKernels* norm;
+  const AttentionKernels* attention;
   const SoftmaxKernels* softmax;
   const CrossEntropyKernels* cross_entropy;
   const EmbeddingKernels* embedding;

@@ -77,6 +77,7 @@ void bind_functional(py::module_& core) {
   py::module_ m = core.def_submodule("_functional");
   m.attr("__stubs__") = py::list();
   m.attr("__public__") = "rushlight.nn.functional";
+  bind_attention(m);
   op<casting<&softmax_of, kFullOnCuda>>(m, "softmax(input, dim=None, _stacklevel=3, dtype=None)",
                                         As::function, R"(exp(x) / sum(exp(x)) along `dim`.
 

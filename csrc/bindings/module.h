@@ -17,6 +17,7 @@ void bind_conv(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
 void bind_norm(pybind11::module_& m);
 void bind_softmax(pybind11::module_& m);  // softmax, losses, embedding
+void bind_attention(pybind11::module_& functional);  // called by bind_functional
 void bind_functional(pybind11::module_& core);  // what torch.nn.functional has of its own
 void bind_pointwise(pybind11::module_& m);
 void bind_pointwise_variants(pybind11::module_& m);  // called by bind_pointwise

@@ -4,6 +4,7 @@
 
 #include "core/backend.h"
 #include "core/memory.h"
+#include "kernels/attention.h"
 #include "kernels/conv.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/embedding.h"
@@ -43,6 +44,7 @@ const Backend cpu_backend = {
     .conv = &cpu_conv,
     .pool = &cpu_pool,
     .norm = &cpu_norm,
+    .attention = &cpu_attention,
     .softmax = &cpu_softmax,
     .cross_entropy = &cpu_cross_entropy,
     .embedding = &cpu_embedding,

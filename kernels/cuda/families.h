@@ -1,6 +1,7 @@
 // The kernels of each family, as provider.cu puts them into the provider's table: one .cu a family,
 // of the same stem as its header in kernels/.
 #pragma once
+#include "../attention.h"
 #include "../collectives.h"
 #include "../conv.h"
 #include "../copy.h"
@@ -28,6 +29,7 @@ extern const LinalgKernels linalg_kernels;  // matmul_kernels points to it
 extern const ConvKernels conv_kernels;
 extern const PoolKernels pool_kernels;
 extern const NormKernels norm_kernels;
+extern const AttentionKernels attention_kernels;
 extern const SoftmaxKernels softmax_kernels;
 extern const CrossEntropyKernels cross_entropy_kernels;
 extern const EmbeddingKernels embedding_kernels;

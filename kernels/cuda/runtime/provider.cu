@@ -142,6 +142,7 @@ constexpr Backend kBackend = {
     .conv = &conv_kernels,
     .pool = &pool_kernels,
     .norm = &norm_kernels,
+    .attention = &attention_kernels,
     .softmax = &softmax_kernels,
     .cross_entropy = &cross_entropy_kernels,
     .embedding = &embedding_kernels,

@@ -7,7 +7,6 @@ keyword where torch's argument order differs.
 
 from rushlight import _C
 from rushlight.nn._functional.activation import *  # noqa: F403
-from rushlight.nn._functional.attention import *  # noqa: F403
 from rushlight.nn._functional.ctc import *  # noqa: F403
 from rushlight.nn._functional.distance import *  # noqa: F403
 from rushlight.nn._functional.dropout import *  # noqa: F403
@@ -26,6 +25,7 @@ from rushlight.nn._functional.vision import *  # noqa: F403
 cross_entropy = _C._functional.cross_entropy
 softmax, softmin = _C._functional.softmax, _C._functional.softmin
 log_softmax = _C._functional.log_softmax
+scaled_dot_product_attention = _C._functional.scaled_dot_product_attention
 
 _DIRECT = (
     "linear", "bilinear", "conv1d", "conv2d", "conv3d",

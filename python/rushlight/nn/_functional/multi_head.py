@@ -8,7 +8,6 @@ import math
 import warnings
 
 from rushlight import _C
-from rushlight.nn._functional.attention import scaled_dot_product_attention
 
 __all__ = ["multi_head_attention_forward"]
 
@@ -252,5 +251,7 @@ def _without_weights(q, k, v, mask, dropout_p, is_causal, batch):
 
     if mask is not None:
         mask = mask.unsqueeze(0) if mask.size(0) == 1 else split(mask)
-    out = scaled_dot_product_attention(split(q), split(k), split(v), mask, dropout_p, is_causal)
+    out = _C._functional.scaled_dot_product_attention(
+        split(q), split(k), split(v), mask, dropout_p, is_causal
+    )
     return out.reshape(q.size(0), q.size(1), v.size(-1))
