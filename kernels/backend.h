@@ -14,6 +14,7 @@ namespace rushlight {
 
 struct PointwiseKernels;
 struct MatmulKernels;
+struct LinalgKernels;
 struct ConvKernels;
 struct PoolKernels;
 struct NormKernels;
@@ -60,6 +61,7 @@ struct Backend {
   const CopyKernels* copy;
   const PointwiseKernels* pointwise;
   const MatmulKernels* matmul;
+  const LinalgKernels* linalg;
   const ConvKernels* conv;
   const PoolKernels* pool;
   const NormKernels* norm;

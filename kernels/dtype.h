@@ -1,5 +1,5 @@
 // Element types, their sizes, and how an element is read and written. A changer must know: the
-// order of the enum is the order of dispatch tables; promotion lives in csrc/core/promotion.
+// order of the enum is the order of dispatch tables; promotion lives in csrc/core/device.h.
 #pragma once
 #include <cstddef>
 #include <cstdint>

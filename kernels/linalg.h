@@ -6,16 +6,14 @@
 
 namespace rushlight {
 
-// What a device may have or not: decomposing is eigh and svd, factoring all the others but
-// permutation, which every device has.
-enum class Linalg { factoring, decomposing };
-
 struct LinalgKernels {
-  const char* (*absence)(Linalg);  // why there is nothing here to call; null where there is
+  // Why there is nothing here to call but permutation(), which every device has; null where there
+  // is.
+  const char* (*absence)();
   // a := L and U packed; pivots int32 (batch, min(m, n)): row i was exchanged with pivots[i] - 1.
   void (*lu)(const View& a, const View& pivots, const View& info);
-  // b := solution of a x = b, or of its transpose, from the factors of lu(). Answers the place of a
-  // pivot that names no row, or -1 (a GPU leaves a note); so does permutation().
+  // b := solution of a x = b, or of its transpose, from the factors of lu(). Returns the index of
+  // a pivot that names no row, or -1 (a GPU leaves a note); so does permutation().
   std::int64_t (*lu_solve)(const View& lu, const View& pivots, const View& b, bool transposed);
   // order int64 (batch, n): where row i comes from when rows are exchanged as pivots (batch, k <=
   // n) say; inverse: where it goes.
@@ -33,6 +31,6 @@ struct LinalgKernels {
   // a is lost. u (m, k) and vt (k, n) as they are sized: k = min(m, n), all, or no data for none.
   void (*svd)(const View& a, const View& u, const View& s, const View& vt, const View& info);
 };
-extern const LinalgKernels cpu_linalg;  // MatmulKernels points to it
+extern const LinalgKernels cpu_linalg;
 
 }  // namespace rushlight

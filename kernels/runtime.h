@@ -67,8 +67,6 @@ struct DeviceRuntime {
   bool (*event_done)(void* event);
   void (*event_synchronize)(void* event);
   double (*event_elapsed)(void* start, void* end);  // milliseconds
-  // What went wrong on the device since the last call, in the words to raise; null if nothing did.
-  const char* (*take_error)(int index);
 };
 
 }  // namespace rushlight

@@ -21,10 +21,6 @@ const DeviceRuntime& runtime(int index) {
   return *cuda_backend().runtime;
 }
 
-void raise_pending(int index) {
-  if (const char* words = runtime(index).take_error(index)) fail<AcceleratorError>(words);
-}
-
 py::dict properties(int index) {
   DeviceProperties p{};
   runtime(index).properties(index, &p);
@@ -87,11 +83,8 @@ class Event {
   bool done() { return (check(index_), runtime_->event_done(event_)); }
   void synchronize() {
     check(index_);
-    {
-      py::gil_scoped_release unlocked;
-      runtime_->event_synchronize(event_);
-    }
-    raise_pending(index_);
+    py::gil_scoped_release unlocked;
+    runtime_->event_synchronize(event_);
   }
   void wait(int index, StreamId stream) {
     (check(index), runtime_->stream_wait(index, stream, event_));
@@ -197,11 +190,8 @@ void bind_cuda(py::module_& module) {
         [](int from, int to) { return runtime(from).can_access_peer(from, to); });
   m.def("synchronize", [](int index) {
     runtime(index);
-    {
-      py::gil_scoped_release unlocked;
-      cuda_backend().synchronize(index);
-    }
-    raise_pending(index);
+    py::gil_scoped_release unlocked;
+    cuda_backend().synchronize(index);
   });
   m.def("new_stream",
         [](int index, int priority) { return runtime(index).new_stream(index, priority); });
@@ -210,11 +200,8 @@ void bind_cuda(py::module_& module) {
   m.def("stream_done", [](int index, StreamId s) { return runtime(index).stream_done(index, s); });
   m.def("stream_synchronize", [](int index, StreamId s) {
     const DeviceRuntime& r = runtime(index);
-    {
-      py::gil_scoped_release unlocked;
-      r.stream_synchronize(index, s);
-    }
-    raise_pending(index);
+    py::gil_scoped_release unlocked;
+    r.stream_synchronize(index, s);
   });
   py::class_<Event>(m, "Event")
       .def(py::init<int, bool>())

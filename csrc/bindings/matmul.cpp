@@ -65,10 +65,6 @@ Tensor sum_out(const Tensor& input, const Tensor& a, const Tensor& b, Scalar bet
 Tensor linear_op(const Tensor& input, const Tensor& weight, std::optional<Tensor> bias, Out out) {
   return written("linear", out, [&] { return linear(input, weight, bias); });
 }
-bool has_fused_products_op(py::handle input) {
-  const Tensor* t = as_tensor(input.ptr());
-  return t && !t->device().is_cpu() && has_fused_products(t->device());
-}
 Tensor bilinear_op(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                    std::optional<Tensor> bias) {
   return bilinear(input1, input2, weight, bias);
@@ -166,12 +162,6 @@ Raises:
 
 >>> torch.nn.functional.linear(torch.ones(1, 2), torch.ones(3, 2), torch.zeros(3))
 tensor([[2., 2., 2.]]))");
-  op<&has_fused_products_op>(m, "_has_fused_products(input)", As::function,
-                             "Whether _linear_chain() may serve for this input.");
-  op<casting<&linear_chain, kLower>>(
-      m, "_linear_chain(input, weights, biases, activations)", As::function,
-      "Linear layers, each with the activation after it ('r' relu, 'g' gelu with tanh, '-' none),\n"
-      "by kernels that do both; None where there are none.");
   op<&bilinear_op>(m, "bilinear(input1, input2, weight, bias=None)", As::function,
                    R"(input1 @ weight[o] @ input2 + bias[o], for each row and each o.
 

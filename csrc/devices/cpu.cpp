@@ -9,6 +9,7 @@
 #include "kernels/cross_entropy.h"
 #include "kernels/embedding.h"
 #include "kernels/index.h"
+#include "kernels/linalg.h"
 #include "kernels/matmul.h"
 #include "kernels/norm.h"
 #include "kernels/optim.h"
@@ -41,6 +42,7 @@ const Backend cpu_backend = {
     .copy = &cpu_copy,
     .pointwise = &cpu_pointwise,
     .matmul = &cpu_matmul,
+    .linalg = &cpu_linalg,
     .conv = &cpu_conv,
     .pool = &cpu_pool,
     .norm = &cpu_norm,

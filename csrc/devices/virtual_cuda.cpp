@@ -122,7 +122,6 @@ bool stream_done(int, StreamId) { return true; }
 void stream_synchronize(int, StreamId) {}
 void stream_wait(int, StreamId, void*) {}
 void synchronize(int) {}
-const char* take_error(int) { return nullptr; }
 
 void* new_event(int, bool) { return new Moment; }
 void release_event(void* event) noexcept { delete static_cast<Moment*>(event); }
@@ -159,7 +158,6 @@ constexpr DeviceRuntime kRuntime = {
     .event_done = event_done,
     .event_synchronize = event_synchronize,
     .event_elapsed = event_elapsed,
-    .take_error = take_error,
 };
 
 Backend make_backend() {

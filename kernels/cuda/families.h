@@ -25,7 +25,7 @@ namespace rushlight::gpu {
 extern const CopyKernels copy_kernels;
 extern const PointwiseKernels pointwise_kernels;
 extern const MatmulKernels matmul_kernels;
-extern const LinalgKernels linalg_kernels;  // matmul_kernels points to it
+extern const LinalgKernels linalg_kernels;
 extern const ConvKernels conv_kernels;
 extern const PoolKernels pool_kernels;
 extern const NormKernels norm_kernels;

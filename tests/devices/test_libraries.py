@@ -216,33 +216,6 @@ def test_a_bias_is_added_in_the_same_kernel(dtype):
 
 
 @emulated
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-@pytest.mark.parametrize("dense", [True, False])
-def test_a_bias_gets_its_gradient_from_the_weights_product(dtype, dense):
-    library = stand_in("cuBLASLt")
-    kind = getattr(torch, dtype)
-    parts = [torch.arange(24.0).reshape(6, 4), torch.arange(12.0).reshape(3, 4), torch.ones(3)]
-    answers = []
-    for device in ("cpu", "cuda:1"):
-        x, w, b = (p.clone().to(kind).to(device).requires_grad_() for p in parts)
-        out = torch.nn.functional.linear(x.reshape(2, 3, 4), w, b)
-        scale = torch.arange(18.0).remainder(4).to(kind).to(device).reshape(2, 3, 3)
-        summed = library.emulated_summed()
-        (out * scale if dense else out).sum().backward()
-        assert library.emulated_summed() == summed + (device != "cpu")
-        answers.append([t.grad.cpu().double() for t in (x, w, b)])
-    for ours, expected in zip(*answers, strict=True):
-        assert torch.allclose(ours, expected, rtol=2e-2 if dtype == "bfloat16" else 1e-6)
-    # A gradient of a gradient is written with ops, one by one.
-    x, w, b = (p.to("cuda:1").requires_grad_() for p in parts)
-    loss = torch.nn.functional.linear(x, w, b).square().sum()
-    first = torch.autograd.grad(loss, (w, b), create_graph=True)
-    assert library.emulated_summed() == summed + 1
-    second = torch.autograd.grad(first[1].sum(), b)[0]
-    assert second.tolist() == [12.0] * 3
-
-
-@emulated
 def test_more_shapes_than_are_remembered():
     library = stand_in("cuBLASLt")
     before = library.emulated_products()

@@ -20,7 +20,7 @@ OPS = ["pointwise", "reduce", "scan", "sort", "loss", "norm", "pool", "conv", "m
 KERNEL_TESTS = [f"tests/ops/test_{name}.py" for name in OPS]
 PROGRAMS = sorted((ROOT / "tests/documents/programs").glob("???.py"))
 DEVICE_TESTS = [f"tests/devices/test_{name}.py" for name in
-                ("provider", "libraries", "linear_chain", "cudnn", "cusolver", "nccl",
+                ("provider", "libraries", "cudnn", "cusolver", "nccl",
                  "comm")]  # fmt: skip
 SECONDS = 530  # for everything: what is left is no step's
 

@@ -1,7 +1,5 @@
-// See linalg_columns.h.
+// See columns.h.
 #include "ops/linalg/columns.h"
-
-#include "kernels/matmul.h"
 
 namespace rushlight {
 
@@ -48,12 +46,12 @@ View batch_of_rows(const Tensor& t) { return batched(t, 1); }
 View batch_of_numbers(const Tensor& t) { return batched(t, 0); }
 
 bool is_left_to_host(const Tensor& a) {
-  return a.device().is_cuda() && backend(a.device()).matmul->linalg->absence(Linalg::decomposing);
+  return a.device().is_cuda() && backend(a.device()).linalg->absence();
 }
 
-const LinalgKernels& linalg_kernels(Name name, const Tensor& a, Linalg wanted) {
-  const LinalgKernels& kernels = *backend(a.device()).matmul->linalg;
-  if (const char* why = kernels.absence(wanted))
+const LinalgKernels& linalg_kernels(Name name, const Tensor& a) {
+  const LinalgKernels& kernels = *backend(a.device()).linalg;
+  if (const char* why = kernels.absence())
     fail<RuntimeError>("Calling ", name, " on a CPU tensor requires compiling with LAPACK.\n", why,
                        ": install rushlight from its wheel, which holds it");
   return kernels;

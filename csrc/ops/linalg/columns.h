@@ -9,8 +9,6 @@
 
 namespace rushlight {
 
-inline Tensor transposed(const Tensor& t) { return transpose(t, -2, -1); }
-
 // The batch of `of` with these last sizes.
 Shape with_last(const Tensor& of, std::initializer_list<std::int64_t> sizes);
 // Unset matrices (batch of `of`, m, n) whose columns are dense.
@@ -20,11 +18,11 @@ Tensor columns_of(const Tensor& a);  // a copy of a, laid out so
 View batch_of_matrices(const Tensor& t);
 View batch_of_rows(const Tensor& t);  // of a contiguous tensor
 View batch_of_numbers(const Tensor& t);
-const LinalgKernels& linalg_kernels(Name name, const Tensor& a, Linalg);
+const LinalgKernels& linalg_kernels(Name name, const Tensor& a);
 double linalg_work(const Tensor& a);  // nanoseconds, roughly
 
-// A GPU without cuSOLVER leaves decompositions to the host: the op runs there on copies, and what
-// it gives goes back, history and all.
+// A GPU without cuSOLVER and cuBLAS leaves factorisations to the host: the op runs there on copies,
+// and what it gives goes back, history and all.
 bool is_left_to_host(const Tensor& a);
 inline Tensor on_host(const Tensor& t) { return to(t, kCpu); }
 inline Tensor back(const Tensor& t, Device home) { return t ? to(t, home) : t; }

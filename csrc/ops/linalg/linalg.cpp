@@ -76,11 +76,12 @@ Tensor lu_gradient(Name name, const Tensor& packed, const Tensor& g) {
 
 Triple linalg_lu(Name name, const Tensor& a) {
   linalg_check(name, a, false);
+  if (is_left_to_host(a)) return back(linalg_lu(name, on_host(a)), a.device());
   Tensor packed = columns_of(a), info = info_of(a);
   const std::int64_t k = std::min(a.size(-2), a.size(-1));
   const Tensor pivots = empty(with_last(a, {k}), DType::int32, a.device());
   if (runs(a)) {
-    const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
+    const LinalgKernels& kernels = linalg_kernels(name, a);
     const View p = batch_of_matrices(packed), v = batch_of_rows(pivots), i = batch_of_numbers(info);
     const Unlocked unlocked(linalg_work(a), {&packed, &pivots, &info});
     kernels.lu(p, v, i);
@@ -98,9 +99,10 @@ Triple linalg_lu(Name name, const Tensor& a) {
 
 Pair linalg_cholesky(Name name, const Tensor& a, bool upper) {
   linalg_check(name, a, true);
+  if (is_left_to_host(a)) return back(linalg_cholesky(name, on_host(a), upper), a.device());
   Tensor factor = columns_of(a), info = info_of(a);
   if (runs(a)) {
-    const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
+    const LinalgKernels& kernels = linalg_kernels(name, a);
     const View f = batch_of_matrices(factor), i = batch_of_numbers(info);
     const Unlocked unlocked(linalg_work(a), {&factor, &info});
     kernels.cholesky(f, upper, i);
@@ -156,13 +158,14 @@ static Tensor qr_gradient(Name name, const Tensor& q, const Tensor& r, const Ten
 
 Pair linalg_qr(Name name, const Tensor& a, bool complete) {
   linalg_check(name, a, false);
+  if (is_left_to_host(a)) return back(linalg_qr(name, on_host(a), complete), a.device());
   const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n), all = complete ? m : k;
   Tensor packed = columns_of(a), q = empty_columns(a, m, all), r;
   {
     const GradMode off(false);
     if (runs(a)) {
       const Tensor tau = empty(with_last(a, {k}), a.dtype(), a.device());
-      const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
+      const LinalgKernels& kernels = linalg_kernels(name, a);
       const View p = batch_of_matrices(packed), t = batch_of_rows(tau);
       {
         const Unlocked unlocked(linalg_work(a) * 2, {&packed, &tau});
@@ -199,7 +202,7 @@ Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors) {
   const Tensor w = empty(with_last(a, {a.size(-1)}), a.dtype(), a.device());
   vectors |= needs_grad(a);
   if (runs(a)) {
-    const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::decomposing);
+    const LinalgKernels& kernels = linalg_kernels(name, a);
     const View m = batch_of_matrices(v), values = batch_of_rows(w), i = batch_of_numbers(info);
     const Unlocked unlocked(linalg_work(a) * 8, {&v, &w, &info});
     kernels.eigh(m, values, vectors, upper, i);
@@ -257,7 +260,7 @@ Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors) {
     vh = empty_columns(a, full ? n : k, n);
   }
   if (runs(a)) {
-    const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::decomposing);
+    const LinalgKernels& kernels = linalg_kernels(name, a);
     const Tensor lost = columns_of(a), info = info_of(a);
     const View from = batch_of_matrices(lost), values = batch_of_rows(s),
                codes = batch_of_numbers(info);

@@ -24,7 +24,7 @@ Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors);
 // U, S, Vh: k = min(m, n) of them, or all; info is checked and raises.
 Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors);
 
-// ---- linalg_solve.cpp
+// ---- solve.cpp
 Pair linalg_solve(Name name, const Tensor& a,
                   const Tensor& b);  // x with a x = b; batches broadcast
 Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transposed);

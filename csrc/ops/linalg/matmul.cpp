@@ -1,6 +1,7 @@
 // Matrix products: checks in torch's words, and one call of the kernel. Gradients: products.cpp.
 #include "ops/linalg/matmul.h"
 
+#include "core/backend.h"
 #include "core/operands.h"
 #include "ops/linalg/products.h"
 #include "ops/pointwise.h"
@@ -32,6 +33,14 @@ void check_batches(const Tensor& batch1, const Tensor& batch2) {
     fail<RuntimeError>("expected scalar type ", scalar_name(batch1.dtype()), " but found ",
                        scalar_name(batch2.dtype()));
   refuse_bool(batch1, "bmm");
+}
+
+// Whether beta * input + alpha * left right, of so many columns, is a product with a bias.
+bool is_bias(const Tensor& input, const Tensor& left, std::int64_t columns, Scalar beta,
+             Scalar alpha) {
+  return input.dim() == 1 && input.numel() == columns && input.dtype() == left.dtype() &&
+         is_floating(input.dtype()) && beta.as_double() == 1 && alpha.as_double() == 1 &&
+         input.device().is_cuda() && backend(input.device()).matmul->matmul_bias;
 }
 
 // `out` starts as beta * input; torch's words where input does not broadcast.
@@ -161,9 +170,9 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, Scalar
                        "; convert one with .to(dtype), as in x.float()");
   if (mat1->shape[1] != mat2->shape[0]) fail_shapes(mat1, mat2);
   const Shape shape{mat1->shape[0], mat2->shape[1]};
-  if (adds_bias(input, mat1, shape[1], beta, alpha)) {
+  if (is_bias(input, mat1, shape[1], beta, alpha)) {
     Tensor out = empty(shape, mat1.dtype(), input.device());
-    if (run_with_bias(mat1, mat2, input, Activation::none, {}, out))
+    if (run_with_bias(mat1, mat2, input, out))
       return record_sum("AddmmBackward0", std::move(out), input, mat1, mat2, beta, alpha);
   }
   Tensor out = start_sum(input, shape, beta, mat1.dtype());

@@ -5,6 +5,8 @@
 
 namespace rushlight {
 
+inline Tensor transposed(const Tensor& t) { return transpose(t, -2, -1); }  // the matrices
+
 Tensor mm(const Tensor& self, const Tensor& mat2);        // (m, k) x (k, n) -> (m, n)
 Tensor bmm(const Tensor& batch1, const Tensor& batch2);   // (b, m, k) x (b, k, n) -> (b, m, n)
 Tensor mv(const Tensor& self, const Tensor& vec);         // (m, k) x (k) -> (m)
@@ -22,11 +24,6 @@ Tensor addbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, S
 Tensor addr(const Tensor& input, const Tensor& vec1, const Tensor& vec2, Scalar beta, Scalar alpha);
 // (..., in) x (out, in) -> (..., out), plus bias (out)
 Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias);
-// Linear layers and the activations after them, a letter for each ('r' relu, 'g' gelu with tanh,
-// '-' none), by kernels that do both. Undefined, and nothing done, where the device has none or
-// linear() would refuse something.
-Tensor linear_chain(const Tensor& input, const std::vector<Tensor>& weights,
-                    const std::vector<Tensor>& biases, std::string_view activations);
 // out[n][o] = sum of input1[n][i] * weight[o][i][j] * input2[n][j], plus bias[o]
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                 const std::optional<Tensor>& bias);

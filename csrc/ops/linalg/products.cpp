@@ -1,12 +1,10 @@
-// The kernels' calls for products, fused or not, and the gradients, written with products again.
+// The kernels' calls for products, and the gradients, written with products again.
 #include "ops/linalg/products.h"
 
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/work.h"
-#include "kernels/pointwise_ops.h"
 #include "ops/linalg/matmul.h"
-#include "ops/value.h"
 
 namespace rushlight {
 namespace {
@@ -49,16 +47,6 @@ struct Operands {
       fail_changed(r);
   }
 };
-View vector_of(const Tensor& t, std::int64_t length, DType dtype) {
-  const View v = view_of(t);
-  if (v.rank != 1 || v.numel != length || v.dtype != dtype) fail_changed(t);
-  return v;
-}
-double nanoseconds(const Tensor& left, const Tensor& out) {
-  return double(out.numel()) * double(left->shape[1]) * kNanosecondsPerProduct;
-}
-
-Tensor transposed(const Tensor& t) { return transpose(t, -2, -1); }
 bool is_transposed(const Tensor& t) {
   const int d = t.dim();
   return t->strides[std::size_t(d - 2)] == 1 && t->strides[std::size_t(d - 1)] >= t->shape[d - 2] &&
@@ -77,32 +65,6 @@ Tensor right_gradient(const Tensor& g, const Tensor& left, const Tensor& right) 
   return product(transposed(left), g);
 }
 
-// The gradients of the bias and of the right operand, t(weight), from one reading of g.
-bool fused_gradients(const Tensor& g, const Tensor& left, const Tensor& right, Tensor& of_bias,
-                     Tensor& of_right) {
-  if (grad_enabled() || !is_transposed(right)) return false;
-  const std::int64_t columns = right->shape[1];
-  Tensor of_weight = empty({columns, right->shape[0]}, g.dtype(), g.device());
-  Tensor sums = empty({columns}, g.dtype(), g.device());
-  if (!run_with_sums(transposed(g), left, sums, of_weight)) return false;
-  of_right = transposed(of_weight);
-  of_bias = std::move(sums);
-  return true;
-}
-
-// The gradient of what was activated before the product.
-Tensor gradient_before(const Slope& slope, const Tensor& g, const Tensor& left,
-                       const Tensor& right) {
-  if (!grad_enabled()) {
-    Tensor out = empty(left.shape(), g.dtype(), g.device());
-    if (run_with_slope(g, transposed(right), slope.activation, slope.kept.get(), out)) return out;
-  }
-  const Value of_left = left_gradient(g, left, right), known = slope.known.get();
-  return (slope.activation == Activation::relu ? Relu::backward<Value>(of_left, known)
-                                               : GeluTanh::backward<Value>(of_left, known))
-      .tensor();
-}
-
 }  // namespace
 
 void run_product(const Tensor& left, const Tensor& right, const Tensor& out, Scalar alpha,
@@ -116,45 +78,16 @@ void run_product(const Tensor& left, const Tensor& right, const Tensor& out, Sca
   b.matmul->matmul(of.left, of.right, of.out, alpha, beta);
 }
 
-bool has_fused_products(Device d) { return !d.is_meta() && backend(d).matmul->matmul_bias; }
-
-bool adds_bias(const Tensor& input, const Tensor& left, std::int64_t columns, Scalar beta,
-               Scalar alpha) {
-  return input.dim() == 1 && input.numel() == columns && input.dtype() == left.dtype() &&
-         is_floating(input.dtype()) && beta.as_double() == 1 && alpha.as_double() == 1 &&
-         has_fused_products(input.device());
-}
-
-bool run_with_bias(const Tensor& left, const Tensor& right, const Tensor& bias,
-                   Activation activation, const Tensor& kept, const Tensor& out) {
-  if (out.numel() == 0 || left.numel() == 0) return false;
+bool run_with_bias(const Tensor& left, const Tensor& right, const Tensor& bias, const Tensor& out) {
   const Backend& b = backend(out.device());
+  if (!b.matmul->matmul_bias || out.numel() == 0 || left.numel() == 0) return false;
   const Operands of(left, right, out);
-  const View added = vector_of(bias, out->shape[1], out.dtype());
-  View keeps;
-  if (kept) keeps = view_of(kept);
-  const Unlocked unlocked(nanoseconds(left, out), {&left, &right, &bias, &kept, &out});
-  return b.matmul->matmul_bias(of.left, of.right, added, activation, kept ? &keeps : nullptr,
-                               of.out);
-}
-
-bool run_with_sums(const Tensor& left, const Tensor& right, const Tensor& sums, const Tensor& out) {
-  const Backend& b = backend(out.device());
-  if (!b.matmul->matmul_sums || out.numel() == 0 || left.numel() == 0) return false;
-  const Operands of(left, right, out);
-  const View summed = vector_of(sums, out->shape[0], out.dtype());
-  const Unlocked unlocked(nanoseconds(left, out), {&left, &right, &sums, &out});
-  return b.matmul->matmul_sums(of.left, of.right, summed, of.out);
-}
-
-bool run_with_slope(const Tensor& left, const Tensor& right, Activation activation,
-                    const Tensor& kept, const Tensor& out) {
-  const Backend& b = backend(out.device());
-  if (!b.matmul->matmul_slope || out.numel() == 0 || left.numel() == 0) return false;
-  const Operands of(left, right, out);
-  const View keeps = view_of(kept);
-  const Unlocked unlocked(nanoseconds(left, out), {&left, &right, &kept, &out});
-  return b.matmul->matmul_slope(of.left, of.right, activation, keeps, of.out);
+  const View added = view_of(bias);
+  if (added.rank != 1 || added.numel != of.out.sizes[2] || added.dtype != out.dtype())
+    fail_changed(bias);
+  const Unlocked unlocked(double(out.numel()) * double(of.left.sizes[2]) * kNanosecondsPerProduct,
+                          {&left, &right, &bias, &out});
+  return b.matmul->matmul_bias(of.left, of.right, added, of.out);
 }
 
 Tensor record_product(const char* name, Tensor out, const Tensor& left, const Tensor& right) {
@@ -169,27 +102,19 @@ Tensor record_product(const char* name, Tensor out, const Tensor& left, const Te
 }
 
 Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tensor& left,
-                  const Tensor& right, Scalar beta, Scalar alpha,
-                  std::shared_ptr<const Slope> slope) {
-  const Tensor& before = slope ? slope->before : left;
-  if (!needs_grad(input, before, right)) return out;
-  const bool fuses = left.dim() == 2 && adds_bias(input, left, out->shape[1], beta, alpha);
+                  const Tensor& right, Scalar beta, Scalar alpha) {
+  if (!needs_grad(input, left, right)) return out;
   return record(
       name, std::move(out),
-      [shape = input.shape(), l = Saved(left), r = Saved(right), beta, alpha, fuses, slope](
-          Tensor g, Node& self) {
+      [shape = input.shape(), l = Saved(left), r = Saved(right), beta, alpha](Tensor g,
+                                                                              Node& self) {
         Tensor of_input, of_left, of_right;
-        if (self.needs_input(1))
-          of_left = slope ? gradient_before(*slope, g, l.get(), r.get())
-                          : scaled(left_gradient(g, l.get(), r.get()), alpha);
-        if (fuses && self.needs_input(0) && self.needs_input(2) &&
-            fused_gradients(g, l.get(), r.get(), of_input, of_right))
-          return Gradients(of_input, of_left, of_right);
         if (self.needs_input(0)) of_input = sum_to(scaled(g, beta), shape);
+        if (self.needs_input(1)) of_left = scaled(left_gradient(g, l.get(), r.get()), alpha);
         if (self.needs_input(2)) of_right = scaled(right_gradient(g, l.get(), r.get()), alpha);
         return Gradients(of_input, of_left, of_right);
       },
-      input, before, right);
+      input, left, right);
 }
 
 }  // namespace rushlight

@@ -1,5 +1,4 @@
 // Solving with LU and triangular factors, and the Householder product.
-#include "kernels/matmul.h"
 #include "ops/arrange.h"
 #include "ops/linalg/columns.h"
 
@@ -32,6 +31,7 @@ void check_solve(Name name, const Tensor& a, const Tensor& b) {
   if (a.size(-1) != b.size(-2))
     fail<RuntimeError>(name, ": Incompatible shapes of A and B for the equation AX = B (",
                        a.size(-2), "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
+  if (b.size(-1) > 1 << 30) fail<RuntimeError>(name, ": B is too large: ", b.sizes());
 }
 bool runs(const Tensor& a, const Tensor& b) {
   return a.numel() && b.numel() && !a.device().is_meta();
@@ -48,10 +48,12 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
                        "dimension of the matrix\n", describe("LU", lu), "; ",
                        describe("pivots", pivots));
   const GradMode off(false);
+  if (is_left_to_host(lu))
+    return back(linalg_lu_solve(on_host(lu), on_host(pivots), on_host(b), transpose), lu.device());
   const auto [factors, right] = broadcast_batches(lu, b);
   Tensor out = columns_of(right);
   if (!runs(factors, right)) return out;
-  const LinalgKernels& kernels = linalg_kernels("linalg.lu_solve", lu, Linalg::factoring);
+  const LinalgKernels& kernels = linalg_kernels("linalg.lu_solve", lu);
   const Tensor rows =
       contiguous(expand(pivots, factors.sizes().first(std::size_t(factors.dim() - 1))));
   const Tensor dense = columns_of(factors);
@@ -69,6 +71,7 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
 
 Pair linalg_solve(Name name, const Tensor& a, const Tensor& b) {
   check_solve(name, a, b);
+  if (is_left_to_host(a)) return back(linalg_solve(name, on_host(a), on_host(b)), a.device());
   Tensor x, info;
   {
     const GradMode off(false);
@@ -100,7 +103,7 @@ Tensor linalg_permutation(const Tensor& pivots, std::int64_t n, bool inverse) {
   const Tensor out = empty(shape, DType::int64, rows.device());
   if (!out.numel() || out.device().is_meta()) return out;
   const View p = batch_of_rows(rows), o = batch_of_rows(out);
-  const auto bad = backend(rows.device()).matmul->linalg->permutation(p, o, inverse);
+  const auto bad = backend(rows.device()).linalg->permutation(p, o, inverse);
   if (bad >= 0)
     fail<RuntimeError>("pivots must lie in [1, ", n, "], but one is ", p.as<int>()[bad]);
   return out;
@@ -108,13 +111,15 @@ Tensor linalg_permutation(const Tensor& pivots, std::int64_t n, bool inverse) {
 
 Tensor linalg_solve_triangular(Name name, const Tensor& a, const Tensor& b, bool upper, bool unit) {
   check_solve(name, a, b);
+  if (is_left_to_host(a))
+    return back(linalg_solve_triangular(name, on_host(a), on_host(b), upper, unit), a.device());
   Tensor x;
   {
     const GradMode off(false);
     const auto [left, right] = broadcast_batches(a, b);
     x = columns_of(right);
     if (runs(left, right)) {
-      const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
+      const LinalgKernels& kernels = linalg_kernels(name, a);
       const Tensor dense = columns_of(left);
       const View m = batch_of_matrices(dense), to = batch_of_matrices(x);
       const Unlocked unlocked(linalg_work(dense), {&dense, &x});
@@ -151,6 +156,8 @@ Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau) {
     fail<RuntimeError>(name, ": tau dtype ", scalar_name(tau.dtype()),
                        " does not match input dtype ", scalar_name(a.dtype()));
   check_same_device(std::string(name).c_str(), a, "input", tau, "tau");
+  if (is_left_to_host(a))
+    return back(linalg_householder(name, on_host(a), on_host(tau)), a.device());
   if (needs_grad(a, tau)) fail<NotImplementedError>(name, ": it has no gradient here");
   Tensor out = columns_of(a);
   if (!out.numel() || out.device().is_meta()) return out;
@@ -158,7 +165,7 @@ Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau) {
     copy_bits(out, eye(a.size(-2), a.size(-1), {a.dtype(), a.device()}));
     return out;
   }
-  const LinalgKernels& kernels = linalg_kernels(name, a, Linalg::factoring);
+  const LinalgKernels& kernels = linalg_kernels(name, a);
   const Tensor dense = contiguous(tau);
   const View m = batch_of_matrices(out), t = batch_of_rows(dense);
   const Unlocked unlocked(linalg_work(a), {&out, &dense});

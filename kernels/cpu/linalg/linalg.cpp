@@ -36,7 +36,7 @@ void each(const View& a, F&& f) {
       f(float(), i);
 }
 
-const char* absence(Linalg) {
+const char* absence() {
   return lapack<float>().complete && lapack<double>().complete
              ? nullptr
              : "the OpenBLAS library beside the core is missing";

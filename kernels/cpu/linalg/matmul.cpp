@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "gemm.h"
-#include "kernels/linalg.h"
 #include "kernels/parallel.h"
 #include "narrow_gemm.h"
 
@@ -36,7 +35,7 @@ bool has_contiguous_rows(const Strided<T>& m) {
          (m.rows == 1 || (m.row_stride >= m.cols && m.row_stride < kLargestInt));
 }
 template <class T>
-Strided<T> turned(const Strided<T>& m) {
+Strided<T> transposed(const Strided<T>& m) {
   return {m.data, m.cols, m.rows, m.col_stride, m.row_stride};
 }
 
@@ -46,12 +45,12 @@ Matrix<const T> readable(const Strided<const S>& m, std::vector<T>& scratch) {
   if constexpr (std::is_same_v<S, T>) {
     if (has_contiguous_rows(m))
       return {m.data, m.rows == 1 ? std::max<std::int64_t>(m.cols, 1) : m.row_stride};
-    if (has_contiguous_rows(turned(m)))
+    if (has_contiguous_rows(transposed(m)))
       return {m.data, m.cols == 1 ? std::max<std::int64_t>(m.rows, 1) : m.col_stride, true};
   }
   // Copied in the order in which memory lies.
   const bool turn = m.row_stride < m.col_stride && m.rows > 1;
-  const Strided<const S> from = turn ? turned(m) : m;
+  const Strided<const S> from = turn ? transposed(m) : m;
   scratch.resize(m.rows * m.cols);
   parallel_for(from.rows, 1 + 32768 / std::max<std::int64_t>(from.cols, 1),
                [&](std::int64_t begin, std::int64_t end) {
@@ -111,8 +110,8 @@ void multiply(const Strided<const S>& left, const Strided<const S>& right, const
       return narrow_gemm<T>({out.rows, out.cols, left.cols}, alpha, left.data,
                             {left.row_stride, left.col_stride}, right.data,
                             {right.row_stride, right.col_stride}, beta, out.data, out.row_stride);
-    if (!has_contiguous_rows(out) && has_contiguous_rows(turned(out)))
-      return multiply<S, T>(turned(right), turned(left), turned(out), alpha, beta);
+    if (!has_contiguous_rows(out) && has_contiguous_rows(transposed(out)))
+      return multiply<S, T>(transposed(right), transposed(left), transposed(out), alpha, beta);
   }
   const std::int64_t m = out.rows, n = out.cols, k = left.cols;
   std::vector<T> left_copy, right_copy, sums;
@@ -218,6 +217,6 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
 
 }  // namespace
 
-const MatmulKernels cpu_matmul = {matmul, &cpu_linalg};
+const MatmulKernels cpu_matmul = {matmul};
 
 }  // namespace rushlight

@@ -74,8 +74,7 @@ __global__ void multiply_tiles(Matrices m, Reader<C> left, Reader<C> right, Read
   }
 }
 
-void multiply(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta,
-              const More& more) {
+void matmul(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta) {
   if (out.numel == 0) return;
   Matrices m = {out.sizes[0], out.sizes[1], out.sizes[2], left.sizes[2], {}, {}, {}};
   for (int d = 0; d < 3; ++d) {
@@ -84,9 +83,9 @@ void multiply(const View& left, const View& right, const View& out, Scalar alpha
     m.out[d] = out.strides[d];
   }
   if (is_floating(out.dtype) && left.sizes[2] > 0 && alpha.as_double() != 0 &&
-      multiply_by_library(left, right, out, alpha.as_double(), beta.as_double(), more))
+      multiply_by_library(left, right, out, alpha.as_double(), beta.as_double()))
     return;
-  if (alpha.as_double() == 0) m.depth = 0;  // a NaN of an operand then has no say, as in BLAS
+  if (alpha.as_double() == 0) m.depth = 0;  // a NaN of an operand is not read then, as in BLAS
   const auto tiles = [](Index n) { return (n + kTile - 1) / kTile; };
   const Index deep = m.batch < 65535 ? m.batch : 65535;
   compute_any(out.dtype, [&]<class C>(Type<C>) {
@@ -108,30 +107,12 @@ void multiply(const View& left, const View& right, const View& out, Scalar alpha
   });
 }
 
-void matmul(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta) {
-  multiply(left, right, out, alpha, beta, {});
-}
-
-bool matmul_bias(const View& left, const View& right, const View& bias, Activation activation,
-                 const View* kept, const View& out) {
-  return multiply_by_library(left, right, out, 1, 0, {Besides::bias, &bias, activation, kept});
-}
-bool matmul_slope(const View& left, const View& right, Activation activation, const View& kept,
-                  const View& out) {
-  return multiply_by_library(left, right, out, 1, 0, {Besides::slope, nullptr, activation, &kept});
-}
-bool matmul_sums(const View& left, const View& right, const View& sums, const View& out) {
-  return multiply_by_library(left, right, out, 1, 0, {Besides::row_sums, &sums});
+bool matmul_bias(const View& left, const View& right, const View& bias, const View& out) {
+  return multiply_by_library(left, right, out, 1, 0, &bias);
 }
 
 }  // namespace
 
-void multiply_exactly(const View& left, const View& right, const View& out, double alpha,
-                      double beta) {
-  multiply(left, right, out, alpha, beta, {.exact = true});
-}
-
-const MatmulKernels matmul_kernels = {matmul, &linalg_kernels, matmul_bias, matmul_slope,
-                                      matmul_sums};
+const MatmulKernels matmul_kernels = {matmul, matmul_bias};
 
 }  // namespace rushlight::gpu

@@ -8,6 +8,7 @@
 #include "kernels/cuda/families.h"
 #include "kernels/cuda/runtime/devices.h"
 #include "plans.h"
+#include "products.h"
 
 namespace rushlight::gpu {
 namespace {
@@ -19,7 +20,7 @@ using namespace cublaslt;
 struct Operand {
   void* data;
   Index step, batch_step;
-  bool turned;  // the lines are our columns, not our rows
+  bool transposed;  // the lines are our columns, not our rows
 };
 bool has_lines(Index lines, Index length, Index step, Index inner) {
   return (length == 1 || inner == 1) && (lines == 1 || step >= length);
@@ -34,7 +35,7 @@ std::optional<Operand> operand_of(const View& v) {
 }
 
 // The same memory with rows and columns exchanged.
-View turned(View v) {
+View transposed(View v) {
   std::swap(v.sizes[1], v.sizes[2]);
   std::swap(v.strides[1], v.strides[2]);
   return v;
@@ -73,7 +74,7 @@ Index alignment_of(const void* p) {
 
 struct PerDevice {
   std::mutex mutex;
-  Handle handle = nullptr;
+  cublasLtHandle_t handle = nullptr;
   bool is_served = false;
   Plans<Facts, Plan> plans;
 };
@@ -102,16 +103,15 @@ bool prepare(const Functions& f, PerDevice& here) {
 }  // namespace
 
 bool multiply_by_library(const View& left, const View& right, const View& out, double alpha,
-                         double beta, const More& more) {
+                         double beta, const View* bias) {
   const Functions* f = functions<Functions>();
   if (!f || !fits_int(left) || !fits_int(right)) return false;
   const auto to = operand_of(out);
   if (!to) return false;
-  if (to->turned)  // its transposed product has the lines where they are wanted
-    return more.besides == Besides::nothing &&
-           multiply_by_library(turned(right), turned(left), turned(out), alpha, beta, more);
-  const View *vector = more.vector, *kept = more.kept;
-  if (vector && vector->numel > 1 && vector->strides[0] != 1) return false;
+  if (to->transposed)  // its transposed product has the lines where they are wanted
+    return !bias &&
+           multiply_by_library(transposed(right), transposed(left), transposed(out), alpha, beta);
+  if (bias && bias->numel > 1 && bias->strides[0] != 1) return false;
   PerDevice& here = per_device<PerDevice>(current().device);
   const std::lock_guard lock(here.mutex);
   if (!prepare(*f, here)) return false;
@@ -127,28 +127,25 @@ bool multiply_by_library(const View& left, const View& right, const View& out, d
       .left_batch = l.operand.batch_step,
       .right_batch = r.operand.batch_step,
       .out_batch = to->batch_step,
-      .left_turned = l.operand.turned,
-      .right_turned = r.operand.turned,
+      .left_transposed = l.operand.transposed,
+      .right_transposed = r.operand.transposed,
       .dtype = Index(out.dtype),
-      .tf32 = out.dtype == DType::float32 && switches().tf32_products && !more.exact,
-      .epilogue = Index(epilogue_of(more)),
-      // bits, where it is bytes
-      .kept_step = kept ? kept->strides[0] * (kept->dtype == DType::uint8 ? 8 : 1) : 0,
+      .tf32 = out.dtype == DType::float32 && switches().tf32_products,
+      .has_bias = bias != nullptr,
       .left_alignment = alignment_of(l.operand.data),
       .right_alignment = alignment_of(r.operand.data),
       .out_alignment = alignment_of(out.data),
-      .vector_alignment = vector ? alignment_of(vector->data) : 0,
-      .kept_alignment = kept ? alignment_of(kept->data) : 0,
+      .bias_alignment = bias ? alignment_of(bias->data) : 0,
   };
   const auto key = numbers_of(facts);
   auto found = here.plans.find(key);
   if (found == here.plans.end()) {
     if (here.plans.size() >= kPlans) forget(*f, here);
-    found = here.plans.emplace(key, make_plan(*f, here.handle, facts, more)).first;
+    found = here.plans.emplace(key, make_plan(*f, here.handle, facts, bias)).first;
   }
   const Plan& plan = found->second;
   if (!plan.exists) return false;
-  set_operands(*f, plan.product, more);
+  set_bias(*f, plan.product, bias);
   const Scratch<char> workspace(Index(plan.answer.workspace), "matmul");
   const float narrow[] = {float(alpha), float(beta)};
   const double wide[] = {alpha, beta};

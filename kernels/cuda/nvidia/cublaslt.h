@@ -1,87 +1,89 @@
-// What is used of cuBLASLt, in our own words. Numbers and signatures are facts of its binary
+// What is used of cuBLASLt. Numbers and signatures are facts of its binary
 // interface, the same in all of CUDA 13, so that none of NVIDIA's headers is needed to build.
 // Matrices are stored by columns there, one after the other.
 #pragma once
 #include <cuda_runtime.h>
 
-#include "libraries.h"
+#include "cublas.h"
 
 namespace rushlight::gpu::cublaslt {
 
-using Status = int;
-inline constexpr Status kSuccess = 0, kInvalidValue = 7, kNotSupported = 15;
+using enum cublas::cublasStatus_t;
+using cublas::cublasStatus_t;
 
-enum class Element : int { float32 = 0, float64 = 1, float16 = 2, bfloat16 = 14 };
-enum class Compute : int { float32 = 68, float64 = 70, tf32 = 77 };
-enum Epilogue : unsigned {  // a mask
-  kNothing = 1,
-  kBias = 4,
-  kRelu = 2,
-  kGelu = 32,
-  kReluSlope = 8,
-  kGeluSlope = 64,
-  kWithKept = 128,
-  kSumsOfB = 512
+enum cublasComputeType_t : int {
+  CUBLAS_COMPUTE_32F = 68,
+  CUBLAS_COMPUTE_64F = 70,
+  CUBLAS_COMPUTE_32F_FAST_TF32 = 77
 };
-enum Reductions : unsigned { kFloatSums = 2 };  // parts of a sum are kept as they are computed
+enum cublasLtEpilogue_t : unsigned { CUBLASLT_EPILOGUE_DEFAULT = 1, CUBLASLT_EPILOGUE_BIAS = 4 };
+// A mask; COMPUTE_TYPE: parts of a sum are kept as they are computed.
+enum cublasLtReductionScheme_t : unsigned { CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE = 2 };
 
 // What can be set, and as which C type.
-enum class OfProduct : int {
-  turn_a = 3,   // int: 1 for the transposed matrix
-  turn_b = 4,   // int
-  epilogue = 7,  // unsigned, a mask of Epilogue
-  vector = 8,  // const void*, the epilogue's: one element for each row of the result, or column
-  kept = 11,  // void*, what relu (bits) and gelu (elements) leave for their slopes
-  kept_step = 12  // int64, of its columns: in bits, of 128, or in elements, of 8
+enum cublasLtMatmulDescAttributes_t : int {
+  CUBLASLT_MATMUL_DESC_TRANSA = 3,       // int: 1 for the transposed matrix
+  CUBLASLT_MATMUL_DESC_TRANSB = 4,       // int
+  CUBLASLT_MATMUL_DESC_EPILOGUE = 7,     // unsigned
+  CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8  // const void*: one element for each row of the result
 };
-enum class OfLayout : int {
-  batch = 5,  // int
-  batch_step = 6  // int64, in elements
+enum cublasLtMatrixLayoutAttribute_t : int {
+  CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5,          // int
+  CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6  // int64, in elements
 };
-enum class OfSearch : int {
-  workspace = 1,  // uint64, bytes
-  reductions = 3,  // unsigned, a mask
-  alignment_a = 5,  // unsigned, bytes; so are these
-  alignment_b = 6,
-  alignment_c = 7,
-  alignment_d = 8
+enum cublasLtMatmulPreferenceAttributes_t : int {
+  CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,    // uint64
+  CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK = 3,  // unsigned
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 5,  // unsigned; so are these
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES = 6,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8
 };
 
-using Handle = struct HandleBody*;
-using Product = struct ProductBody*;
-using Layout = struct LayoutBody*;
-using Search = struct SearchBody*;
-struct Algorithm {
+using cublasLtHandle_t = struct cublasLtContext*;
+using cublasLtMatmulDesc_t = struct cublasLtMatmulDescOpaque_t*;
+using cublasLtMatrixLayout_t = struct cublasLtMatrixLayoutOpaque_t*;
+using cublasLtMatmulPreference_t = struct cublasLtMatmulPreferenceOpaque_t*;
+struct cublasLtMatmulAlgo_t {
   std::uint64_t words[8];
 };
-struct Answer {  // of a search
-  Algorithm algorithm;
+struct cublasLtMatmulHeuristicResult_t {  // of a search
+  cublasLtMatmulAlgo_t algorithm;
   std::size_t workspace;
-  Status status;
+  cublasStatus_t status;
   float waves;
   int reserved[4];
 };
 
 struct Functions {
   std::size_t (*version)();
-  const char* (*status_name)(Status);
-  Status (*create)(Handle*);
-  Status (*create_product)(Product*, Compute, Element scale);
-  Status (*destroy_product)(Product);
-  Status (*set_product)(Product, OfProduct, const void* value, std::size_t bytes);
-  Status (*create_layout)(Layout*, Element, std::uint64_t rows, std::uint64_t columns,
-                          std::int64_t step);
-  Status (*destroy_layout)(Layout);
-  Status (*set_layout)(Layout, OfLayout, const void* value, std::size_t bytes);
-  Status (*create_search)(Search*);
-  Status (*destroy_search)(Search);
-  Status (*set_search)(Search, OfSearch, const void* value, std::size_t bytes);
-  Status (*search)(Handle, Product, Layout a, Layout b, Layout c, Layout d, Search, int wanted,
-                   Answer* answers, int* found);
+  const char* (*status_name)(cublasStatus_t);
+  cublasStatus_t (*create)(cublasLtHandle_t*);
+  cublasStatus_t (*create_product)(cublasLtMatmulDesc_t*, cublasComputeType_t,
+                                   cudaDataType_t scale);
+  cublasStatus_t (*destroy_product)(cublasLtMatmulDesc_t);
+  cublasStatus_t (*set_product)(cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t,
+                                const void* value, std::size_t bytes);
+  cublasStatus_t (*create_layout)(cublasLtMatrixLayout_t*, cudaDataType_t, std::uint64_t rows,
+                                  std::uint64_t columns, std::int64_t step);
+  cublasStatus_t (*destroy_layout)(cublasLtMatrixLayout_t);
+  cublasStatus_t (*set_layout)(cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t,
+                               const void* value, std::size_t bytes);
+  cublasStatus_t (*create_search)(cublasLtMatmulPreference_t*);
+  cublasStatus_t (*destroy_search)(cublasLtMatmulPreference_t);
+  cublasStatus_t (*set_search)(cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t,
+                               const void* value, std::size_t bytes);
+  cublasStatus_t (*search)(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t a,
+                           cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c,
+                           cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t, int wanted,
+                           cublasLtMatmulHeuristicResult_t* answers, int* found);
   // d = alpha * a * b + beta * c
-  Status (*multiply)(Handle, Product, const void* alpha, const void* a, Layout, const void* b,
-                     Layout, const void* beta, const void* c, Layout, void* d, Layout,
-                     const Algorithm*, void* workspace, std::size_t bytes, cudaStream_t);
+  cublasStatus_t (*multiply)(cublasLtHandle_t, cublasLtMatmulDesc_t, const void* alpha,
+                             const void* a, cublasLtMatrixLayout_t, const void* b,
+                             cublasLtMatrixLayout_t, const void* beta, const void* c,
+                             cublasLtMatrixLayout_t, void* d, cublasLtMatrixLayout_t,
+                             const cublasLtMatmulAlgo_t*, void* workspace, std::size_t bytes,
+                             cudaStream_t);
 
   static constexpr const char* names[] = {"cublasLtGetVersion",
                                           "cublasLtGetStatusName",

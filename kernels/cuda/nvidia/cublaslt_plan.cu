@@ -7,42 +7,46 @@ namespace {
 
 constexpr std::uint64_t kWorkspace = 32 << 20;  // what Hopper's kernels are written for
 
-Element element_of(DType d) {
-  return d == DType::float64    ? Element::float64
-         : d == DType::float16  ? Element::float16
-         : d == DType::bfloat16 ? Element::bfloat16
-                                : Element::float32;
+cudaDataType_t element_of(DType d) {
+  return d == DType::float64    ? CUDA_R_64F
+         : d == DType::float16  ? CUDA_R_16F
+         : d == DType::bfloat16 ? CUDA_R_16BF
+                                : CUDA_R_32F;
 }
 
 // A matrix whose lines are its columns.
-Layout make_layout(const Functions& f, const Facts& facts, Index length, Index lines, Index step,
-                   Index batch_step) {
-  Layout layout;
+cublasLtMatrixLayout_t make_layout(const Functions& f, const Facts& facts, Index length,
+                                   Index lines, Index step, Index batch_step) {
+  cublasLtMatrixLayout_t layout;
   check(f,
         f.create_layout(&layout, element_of(DType(facts.dtype)), std::uint64_t(length),
                         std::uint64_t(lines), step),
         "cublasLtMatrixLayoutCreate");
   if (facts.batch > 1) {
     const int batch = int(facts.batch);
-    check(f, f.set_layout(layout, OfLayout::batch, &batch, sizeof batch), "batch");
-    check(f, f.set_layout(layout, OfLayout::batch_step, &batch_step, 8), "batch offset");
+    check(f, f.set_layout(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch),
+          "batch");
+    check(f, f.set_layout(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &batch_step, 8),
+          "batch offset");
   }
   return layout;
 }
 
-Search make_search(const Functions& f, const Facts& facts) {
-  Search search;
+cublasLtMatmulPreference_t make_search(const Functions& f, const Facts& facts) {
+  cublasLtMatmulPreference_t search;
   check(f, f.create_search(&search), "cublasLtMatmulPreferenceCreate");
-  const auto set = [&](OfSearch what, auto value) {
+  const auto set = [&](cublasLtMatmulPreferenceAttributes_t what, auto value) {
     check(f, f.set_search(search, what, &value, sizeof value),
           "cublasLtMatmulPreferenceSetAttribute");
   };
-  set(OfSearch::workspace, kWorkspace);
-  if (is_reduced(DType(facts.dtype))) set(OfSearch::reductions, unsigned(kFloatSums));
-  set(OfSearch::alignment_a, unsigned(facts.right_alignment));
-  set(OfSearch::alignment_b, unsigned(facts.left_alignment));
-  set(OfSearch::alignment_c, unsigned(facts.out_alignment));
-  set(OfSearch::alignment_d, unsigned(facts.out_alignment));
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
+  if (is_reduced(DType(facts.dtype)))
+    set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+        unsigned(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, unsigned(facts.right_alignment));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, unsigned(facts.left_alignment));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, unsigned(facts.out_alignment));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, unsigned(facts.out_alignment));
   return search;
 }
 
@@ -64,73 +68,59 @@ const LibraryKind& Functions::kind() {
   return kind;
 }
 
-void check(const Functions& f, Status status, const char* call) {
-  if (status != kSuccess) fail_call(Functions::kind(), "CUDA", f.status_name(status), call);
+void check(const Functions& f, cublasStatus_t status, const char* call) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    fail_call(Functions::kind(), "CUDA", f.status_name(status), call);
 }
 
-unsigned epilogue_of(const More& more) {
-  const bool relu = more.activation == Activation::relu, gelu = more.activation == Activation::gelu;
-  unsigned mask = more.kept ? unsigned(kWithKept) : 0;
-  switch (more.besides) {
-    case Besides::nothing: return kNothing;
-    case Besides::row_sums: return kSumsOfB;
-    case Besides::bias:
-      if (relu) mask |= kRelu;
-      if (gelu) mask |= kGelu;
-      return mask | kBias;
-    case Besides::slope: return mask | unsigned(relu ? kReluSlope : kGeluSlope);
-  }
-  return kNothing;
+void set_bias(const Functions& f, cublasLtMatmulDesc_t product, const View* bias) {
+  if (bias)
+    check(f,
+          f.set_product(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias->data, sizeof bias->data),
+          "cublasLtMatmulDescSetAttribute");
 }
 
-void set_operands(const Functions& f, Product product, const More& more) {
-  const auto set = [&](OfProduct what, const void* at) {
-    check(f, f.set_product(product, what, &at, sizeof at), "cublasLtMatmulDescSetAttribute");
-  };
-  if (more.vector) set(OfProduct::vector, more.vector->data);
-  if (more.kept) set(OfProduct::kept, more.kept->data);
-}
-
-Plan make_plan(const Functions& f, Handle handle, const Facts& facts, const More& more) {
+Plan make_plan(const Functions& f, cublasLtHandle_t handle, const Facts& facts, const View* bias) {
   Plan p;
   const bool wide = DType(facts.dtype) == DType::float64;
   check(f,
         f.create_product(&p.product,
-                         wide         ? Compute::float64
-                         : facts.tf32 ? Compute::tf32
-                                      : Compute::float32,
-                         wide ? Element::float64 : Element::float32),
+                         wide         ? CUBLAS_COMPUTE_64F
+                         : facts.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                      : CUBLAS_COMPUTE_32F,
+                         wide ? CUDA_R_64F : CUDA_R_32F),
         "cublasLtMatmulDescCreate");
-  const auto set = [&](OfProduct what, auto value) {
+  const auto set = [&](cublasLtMatmulDescAttributes_t what, auto value) {
     check(f, f.set_product(p.product, what, &value, sizeof value),
           "cublasLtMatmulDescSetAttribute");
   };
-  set(OfProduct::turn_a, int(facts.right_turned));
-  set(OfProduct::turn_b, int(facts.left_turned));
-  set(OfProduct::epilogue, unsigned(facts.epilogue));
-  if (more.kept) set(OfProduct::kept_step, std::int64_t(facts.kept_step));
-  set_operands(f, p.product, more);
+  set(CUBLASLT_MATMUL_DESC_TRANSA, int(facts.right_transposed));
+  set(CUBLASLT_MATMUL_DESC_TRANSB, int(facts.left_transposed));
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE,
+      unsigned(bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT));
+  set_bias(f, p.product, bias);
   const Index m = facts.rows, n = facts.columns, k = facts.depth;
-  p.a = make_layout(f, facts, facts.right_turned ? k : n, facts.right_turned ? n : k,
+  p.a = make_layout(f, facts, facts.right_transposed ? k : n, facts.right_transposed ? n : k,
                     facts.right_step, facts.right_batch);
-  p.b = make_layout(f, facts, facts.left_turned ? m : k, facts.left_turned ? k : m, facts.left_step,
-                    facts.left_batch);
+  p.b = make_layout(f, facts, facts.left_transposed ? m : k, facts.left_transposed ? k : m,
+                    facts.left_step, facts.left_batch);
   p.d = make_layout(f, facts, n, m, facts.out_step, facts.out_batch);
-  const Search search = make_search(f, facts);
+  const cublasLtMatmulPreference_t search = make_search(f, facts);
   int found = 0;
-  const Status status =
+  const cublasStatus_t status =
       f.search(handle, p.product, p.a, p.b, p.d, p.d, search, 1, &p.answer, &found);
   f.destroy_search(search);
-  // It has no epilogues for some types, and may call that a wrong value.
-  if (status != kNotSupported && !(facts.epilogue != kNothing && status == kInvalidValue))
+  // It has no such epilogue for some types, and may call that a wrong value.
+  if (status != CUBLAS_STATUS_NOT_SUPPORTED && !(bias && status == CUBLAS_STATUS_INVALID_VALUE))
     check(f, status, "cublasLtMatmulAlgoGetHeuristic");
-  p.exists = status == kSuccess && found > 0 && p.answer.status == kSuccess;
+  p.exists =
+      status == CUBLAS_STATUS_SUCCESS && found > 0 && p.answer.status == CUBLAS_STATUS_SUCCESS;
   return p;
 }
 
 void destroy(const Functions& f, const Plan& plan) {
   f.destroy_product(plan.product);
-  for (const Layout layout : {plan.a, plan.b, plan.d}) f.destroy_layout(layout);
+  for (const cublasLtMatrixLayout_t layout : {plan.a, plan.b, plan.d}) f.destroy_layout(layout);
 }
 
 }  // namespace rushlight::gpu::cublaslt

@@ -37,8 +37,8 @@ using namespace cudnn;
 constexpr std::size_t kMostWorkspace = std::size_t(1) << 30;
 constexpr int kMostRank = 5, kAnswers = 8;
 
-void check(const Functions& f, Status status, const char* call) {
-  if (status != kSuccess) fail_call(Functions::kind(), "cuDNN", f.words(status), call);
+void check(const Functions& f, cudnnStatus_t status, const char* call) {
+  if (status != CUDNN_STATUS_SUCCESS) fail_call(Functions::kind(), "cuDNN", f.words(status), call);
 }
 
 // All that a plan depends on, as numbers of one size.
@@ -49,22 +49,22 @@ struct Facts {
 
 struct Plan {
   Shape input = nullptr, weight = nullptr, result = nullptr;
-  Convolution convolution = nullptr;
+  cudnnConvolutionDescriptor_t convolution = nullptr;
   Answer answer = {};
   bool exists = false;  // else cuDNN has nothing for it
 };
 
 struct PerDevice {
   std::mutex mutex;
-  Handle handle = nullptr;
+  cudnnHandle_t handle = nullptr;
   Plans<Facts, Plan> plans;
 };
 
-Element element_of(DType d) {
-  return d == DType::float64    ? Element::float64
-         : d == DType::float16  ? Element::float16
-         : d == DType::bfloat16 ? Element::bfloat16
-                                : Element::float32;
+cudnnDataType_t element_of(DType d) {
+  return d == DType::float64    ? CUDNN_DATA_DOUBLE
+         : d == DType::float16  ? CUDNN_DATA_HALF
+         : d == DType::bfloat16 ? CUDNN_DATA_BFLOAT16
+                                : CUDNN_DATA_FLOAT;
 }
 
 // The numbers of a convolution as cuDNN takes them: two dimensions, or three.
@@ -109,7 +109,7 @@ struct Sizes {
   }
 };
 
-Shape make_tensor(const Functions& f, Element e, const Geometry& g, const Sizes& s) {
+Shape make_tensor(const Functions& f, cudnnDataType_t e, const Geometry& g, const Sizes& s) {
   Shape shape;
   check(f, f.create_tensor(&shape), "cudnnCreateTensorDescriptor");
   check(f, f.set_tensor(shape, e, g.rank + 2, s.sizes, s.strides), "cudnnSetTensorNdDescriptor");
@@ -118,17 +118,18 @@ Shape make_tensor(const Functions& f, Element e, const Geometry& g, const Sizes&
 
 void describe_operands(const Functions& f, const Facts& facts, const Geometry& g, Plan& p) {
   const ConvShape& s = facts.shape;
-  const Element e = element_of(DType(facts.dtype));
+  const cudnnDataType_t e = element_of(DType(facts.dtype));
   p.input = make_tensor(f, e, g, Sizes(g, s.n, s.c, s.in));
   p.result = make_tensor(f, e, g, Sizes(g, s.n, s.out, s.result));
   check(f, f.create_filter(&p.weight), "cudnnCreateFilterDescriptor");
   const Sizes weight(g, s.out, s.c / s.groups, s.kernel);
-  check(f, f.set_filter(p.weight, e, kChannelsFirst, g.rank + 2, weight.sizes),
+  check(f, f.set_filter(p.weight, e, CUDNN_TENSOR_NCHW, g.rank + 2, weight.sizes),
         "cudnnSetFilterNdDescriptor");
   check(f, f.create_convolution(&p.convolution), "cudnnCreateConvolutionDescriptor");
   check(f,
-        f.set_convolution(p.convolution, g.rank, g.padding, g.stride, g.dilation, kCrossCorrelation,
-                          e == Element::float64 ? Element::float64 : Element::float32),
+        f.set_convolution(p.convolution, g.rank, g.padding, g.stride, g.dilation,
+                          CUDNN_CROSS_CORRELATION,
+                          e == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT),
         "cudnnSetConvolutionNdDescriptor");
   check(f, f.set_groups(p.convolution, int(s.groups)), "cudnnSetConvolutionGroupCount");
 }
@@ -151,34 +152,36 @@ Operands operands_of(Product product, const Plan& p, const View& a, const View& 
 // The first answer that keeps to what was asked for.
 const Answer* choose(const Answer* answers, int found, const Facts& facts) {
   for (int i = 0; i < found; ++i)
-    if (answers[i].status == kSuccess && answers[i].workspace <= kMostWorkspace &&
+    if (answers[i].status == CUDNN_STATUS_SUCCESS && answers[i].workspace <= kMostWorkspace &&
         (!facts.repeatable || answers[i].is_deterministic))
       return answers + i;
   return nullptr;
 }
 
-Plan make_plan(const Functions& f, Handle handle, const Facts& facts, const View& a, const View& b,
-               const View& out) {
+Plan make_plan(const Functions& f, cudnnHandle_t handle, const Facts& facts, const View& a,
+               const View& b, const View& out) {
   Plan p;
   Geometry g;
   if (!describe(facts.shape, g)) return p;
   describe_operands(f, facts, g, p);
   const bool reduced = is_reduced(DType(facts.dtype)),
              exact = !reduced && !(DType(facts.dtype) == DType::float32 && facts.tf32);
-  const Math math = reduced ? Math::tensor_cores : exact ? Math::exact : Math::fast;
+  const cudnnMathType_t math = reduced ? CUDNN_TENSOR_OP_MATH
+                               : exact ? CUDNN_FMA_MATH
+                                       : CUDNN_DEFAULT_MATH;
   check(f, f.set_math(p.convolution, math), "cudnnSetConvolutionMathType");
   const auto product = Product(facts.product);
   const Operands o = operands_of(product, p, a, b, out);
   Answer answers[kAnswers];
   int found = 0;
-  Status status = f.search[product](handle, o.shapes[0], o.shapes[1], p.convolution, o.shapes[2],
-                                    kAnswers, &found, answers);
+  cudnnStatus_t status = f.search[product](handle, o.shapes[0], o.shapes[1], p.convolution,
+                                           o.shapes[2], kAnswers, &found, answers);
   if (is_refusal(status)) return p;
   check(f, status, "cudnnGetConvolutionAlgorithm_v7");
   if (facts.tries) {
     std::size_t most = 0;
     for (int i = 0; i < found; ++i)
-      if (answers[i].status == kSuccess && answers[i].workspace <= kMostWorkspace)
+      if (answers[i].status == CUDNN_STATUS_SUCCESS && answers[i].workspace <= kMostWorkspace)
         most = answers[i].workspace > most ? answers[i].workspace : most;
     const Scratch<char> workspace(Index(most), "convolution");
     status =

@@ -8,6 +8,7 @@
 #include "kernels/cuda/families.h"
 #include "kernels/cuda/runtime/devices.h"
 #include "plans.h"
+#include "pointers.h"
 
 namespace rushlight::gpu {
 namespace cusolver {
@@ -24,7 +25,7 @@ const LibraryKind& Functions::kind() {
       .version =
           [](void* f) {
             int version = 0;  // 1000 * major + 100 * minor + patch
-            reinterpret_cast<Status (*)(int*)>(f)(&version);
+            reinterpret_cast<cusolverStatus_t (*)(int*)>(f)(&version);
             return version / 1000 * 10000 + version / 100 % 10 * 100 + version % 100;
           },
       .names = names,
@@ -39,8 +40,8 @@ namespace {
 
 using namespace cusolver;
 
-void check(Status status, const char* call) {
-  if (status == kSuccess) return;
+void check(cusolverStatus_t status, const char* call) {
+  if (status == CUSOLVER_STATUS_SUCCESS) return;
   constexpr const char* words[] = {"",
                                    "NOT_INITIALIZED",
                                    "ALLOC_FAILED",
@@ -59,9 +60,9 @@ void check(Status status, const char* call) {
 
 struct PerDevice {
   std::mutex mutex;
-  Handle handle = nullptr;
-  Options options = nullptr;
-  Jacobi jacobi = nullptr;
+  cusolverDnHandle_t handle = nullptr;
+  cusolverDnParams_t options = nullptr;
+  gesvdjInfo_t jacobi = nullptr;
 };
 
 // The device's handle on the current stream, for one thread at a time.
@@ -79,9 +80,9 @@ class Session {
     jacobi = here_.jacobi;
   }
   const Functions& f = *functions<Functions>();
-  Handle handle;
-  Options options;
-  Jacobi jacobi;
+  cusolverDnHandle_t handle;
+  cusolverDnParams_t options;
+  gesvdjInfo_t jacobi;
 
  private:
   PerDevice& here_;
@@ -94,13 +95,13 @@ struct Batch {
       : count(v.sizes[0]),
         rows(v.sizes[1]),
         columns(v.rank == 3 ? v.sizes[2] : 1),
-        lead(rows > 1 ? rows : 1),
-        element(v.dtype == DType::float64 ? Element::float64 : Element::float32),
+        ld(rows > 1 ? rows : 1),
+        element(v.dtype == DType::float64 ? CUDA_R_64F : CUDA_R_32F),
         data_(v.as<char>()),
         step_(rows * columns * Index(item_size(v.dtype))) {}
   void* operator[](Index i) const { return data_ ? data_ + i * step_ : nullptr; }
-  Index count, rows, columns, lead;
-  Element element;
+  Index count, rows, columns, ld;
+  cudaDataType_t element;
 
  private:
   char* data_;
@@ -108,7 +109,7 @@ struct Batch {
 };
 
 // How many matrices go into one call, where there is one for several: of 32768 it has refused some,
-// and it takes room for all.
+// and it takes workspace for all.
 Index together(const Batch& m) {
   constexpr Index most = 16384, elements = Index(1) << 26;
   const Index fit = elements / (m.rows * m.columns);
@@ -117,8 +118,8 @@ Index together(const Batch& m) {
 }
 
 // What a factorisation works in, on both sides.
-struct Room {
-  Room(Bytes on_device, Bytes on_host, const char* op)
+struct Workspace {
+  Workspace(Bytes on_device, Bytes on_host, const char* op)
       : device(Index(on_device), op), host(on_host), bytes(on_device) {}
   Scratch<char> device;
   std::vector<char> host;
@@ -127,7 +128,7 @@ struct Room {
 
 }  // namespace
 
-const char* why_no_factors() {
+const char* why_no_cusolver() {
   const Library& found = library(Functions::kind());
   return found.version ? nullptr : found.words.c_str();
 }
@@ -136,16 +137,17 @@ void factor_lu(const View& a, const View& pivots, const View& info) {
   const Session on;
   const Batch m(a);
   Bytes device = 0, host = 0;
-  check(on.f.lu_room(on.handle, on.options, m.rows, m.columns, m.element, m[0], m.lead, m.element,
-                     &device, &host),
+  check(on.f.lu_workspace(on.handle, on.options, m.rows, m.columns, m.element, m[0], m.ld,
+                          m.element, &device, &host),
         "cusolverDnXgetrf_bufferSize");
-  Room room(device, host, "lu_factor");
+  Workspace workspace(device, host, "lu_factor");
   const Scratch<Index> wide(pivots.numel, "lu_factor");
   for (Index i = 0; i < m.count; ++i)
-    check(on.f.lu(on.handle, on.options, m.rows, m.columns, m.element, m[i], m.lead,
-                  wide.data() + i * pivots.sizes[1], m.element, room.device.data(), room.bytes,
-                  room.host.data(), room.host.size(), info.as<int>() + i),
-          "cusolverDnXgetrf");
+    check(
+        on.f.lu(on.handle, on.options, m.rows, m.columns, m.element, m[i], m.ld,
+                wide.data() + i * pivots.sizes[1], m.element, workspace.device.data(),
+                workspace.bytes, workspace.host.data(), workspace.host.size(), info.as<int>() + i),
+        "cusolverDnXgetrf");
   View from = pivots;
   from.data = wide.data();
   from.dtype = DType::int64;
@@ -155,16 +157,25 @@ void factor_lu(const View& a, const View& pivots, const View& info) {
 void factor_cholesky(const View& a, bool upper, const View& info) {
   const Session on;
   const Batch m(a);
-  const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
+  const cublasFillMode_t triangle = upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
+  if (m.count > 1 && m.rows <= kMostSide) {
+    const Pointers matrices(a, "cholesky");
+    each_part(m.count, [&](Index first, int count) {
+      check(on.f.cholesky_batch[m.element](on.handle, triangle, int(m.rows), matrices[first],
+                                           int(m.ld), info.as<int>() + first, count),
+            m.element ? "cusolverDnDpotrfBatched" : "cusolverDnSpotrfBatched");
+    });
+    return finish_launch(cudaSuccess, "cholesky");
+  }
   Bytes device = 0, host = 0;
-  check(on.f.cholesky_room(on.handle, on.options, triangle, m.rows, m.element, m[0], m.lead,
-                           m.element, &device, &host),
+  check(on.f.cholesky_workspace(on.handle, on.options, triangle, m.rows, m.element, m[0], m.ld,
+                                m.element, &device, &host),
         "cusolverDnXpotrf_bufferSize");
-  Room room(device, host, "cholesky");
+  Workspace workspace(device, host, "cholesky");
   for (Index i = 0; i < m.count; ++i)
-    check(on.f.cholesky(on.handle, on.options, triangle, m.rows, m.element, m[i], m.lead, m.element,
-                        room.device.data(), room.bytes, room.host.data(), room.host.size(),
-                        info.as<int>() + i),
+    check(on.f.cholesky(on.handle, on.options, triangle, m.rows, m.element, m[i], m.ld, m.element,
+                        workspace.device.data(), workspace.bytes, workspace.host.data(),
+                        workspace.host.size(), info.as<int>() + i),
           "cusolverDnXpotrf");
   finish_launch(cudaSuccess, "cholesky");
 }
@@ -173,15 +184,15 @@ void factor_qr(const View& a, const View& tau) {
   const Session on;
   const Batch m(a), t(tau);
   Bytes device = 0, host = 0;
-  check(on.f.qr_room(on.handle, on.options, m.rows, m.columns, m.element, m[0], m.lead, m.element,
-                     t[0], m.element, &device, &host),
+  check(on.f.qr_workspace(on.handle, on.options, m.rows, m.columns, m.element, m[0], m.ld,
+                          m.element, t[0], m.element, &device, &host),
         "cusolverDnXgeqrf_bufferSize");
-  Room room(device, host, "qr");
+  Workspace workspace(device, host, "qr");
   const Scratch<int> info(1, "qr");  // it says only which argument was wrong
   for (Index i = 0; i < m.count; ++i)
-    check(on.f.qr(on.handle, on.options, m.rows, m.columns, m.element, m[i], m.lead, m.element,
-                  t[i], m.element, room.device.data(), room.bytes, room.host.data(),
-                  room.host.size(), info.data()),
+    check(on.f.qr(on.handle, on.options, m.rows, m.columns, m.element, m[i], m.ld, m.element, t[i],
+                  m.element, workspace.device.data(), workspace.bytes, workspace.host.data(),
+                  workspace.host.size(), info.data()),
           "cusolverDnXgeqrf");
   finish_launch(cudaSuccess, "qr");
 }
@@ -189,16 +200,16 @@ void factor_qr(const View& a, const View& tau) {
 void multiply_reflections(const View& a, const View& tau) {
   const Session on;
   const Batch m(a), t(tau);
-  const int rows = int(m.rows), columns = int(m.columns), k = int(t.rows), lead = int(m.lead),
+  const int rows = int(m.rows), columns = int(m.columns), k = int(t.rows), ld = int(m.ld),
             which = int(m.element);
-  int room = 0;
-  check(on.f.reflections_room[which](on.handle, rows, columns, k, m[0], lead, t[0], &room),
+  int workspace = 0;
+  check(on.f.reflections_workspace[which](on.handle, rows, columns, k, m[0], ld, t[0], &workspace),
         "cusolverDnorgqr_bufferSize");
-  const Scratch<char> work(Index(room) * Index(item_size(a.dtype)), "householder_product");
+  const Scratch<char> work(Index(workspace) * Index(item_size(a.dtype)), "householder_product");
   const Scratch<int> info(1, "householder_product");
   for (Index i = 0; i < m.count; ++i)
-    check(on.f.reflections[which](on.handle, rows, columns, k, m[i], lead, t[i], work.data(), room,
-                                  info.data()),
+    check(on.f.reflections[which](on.handle, rows, columns, k, m[i], ld, t[i], work.data(),
+                                  workspace, info.data()),
           "cusolverDnorgqr");
   finish_launch(cudaSuccess, "householder_product");
 }
@@ -207,29 +218,30 @@ void find_eigenvectors(const View& a, const View& values, bool vectors, bool upp
                        const View& info) {
   const Session on;
   const Batch m(a), w(values);
-  const Vectors wanted = vectors ? Vectors::wanted : Vectors::none;
-  const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
+  const cusolverEigMode_t wanted = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
+  const cublasFillMode_t triangle = upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
   Bytes device = 0, host = 0;
   if (m.count == 1 || m.rows > kMostSide) {
-    check(on.f.eigen_room(on.handle, on.options, wanted, triangle, m.rows, m.element, m[0], m.lead,
-                          m.element, w[0], m.element, &device, &host),
+    check(on.f.eigen_workspace(on.handle, on.options, wanted, triangle, m.rows, m.element, m[0],
+                               m.ld, m.element, w[0], m.element, &device, &host),
           "cusolverDnXsyevd_bufferSize");
-    Room room(device, host, "eigh");
+    Workspace workspace(device, host, "eigh");
     for (Index i = 0; i < m.count; ++i)
-      check(on.f.eigen(on.handle, on.options, wanted, triangle, m.rows, m.element, m[i], m.lead,
-                       m.element, w[i], m.element, room.device.data(), room.bytes, room.host.data(),
-                       room.host.size(), info.as<int>() + i),
+      check(on.f.eigen(on.handle, on.options, wanted, triangle, m.rows, m.element, m[i], m.ld,
+                       m.element, w[i], m.element, workspace.device.data(), workspace.bytes,
+                       workspace.host.data(), workspace.host.size(), info.as<int>() + i),
             "cusolverDnXsyevd");
   } else {
     const Index several = together(m);
-    check(on.f.eigen_batch_room(on.handle, on.options, wanted, triangle, m.rows, m.element, m[0],
-                                m.lead, m.element, w[0], m.element, &device, &host, several),
-          "cusolverDnXsyevBatched_bufferSize");
-    Room room(device, host, "eigh");
+    check(
+        on.f.eigen_batch_workspace(on.handle, on.options, wanted, triangle, m.rows, m.element, m[0],
+                                   m.ld, m.element, w[0], m.element, &device, &host, several),
+        "cusolverDnXsyevBatched_bufferSize");
+    Workspace workspace(device, host, "eigh");
     for (Index i = 0; i < m.count; i += several)
-      check(on.f.eigen_batch(on.handle, on.options, wanted, triangle, m.rows, m.element, m[i],
-                             m.lead, m.element, w[i], m.element, room.device.data(), room.bytes,
-                             room.host.data(), room.host.size(), info.as<int>() + i,
+      check(on.f.eigen_batch(on.handle, on.options, wanted, triangle, m.rows, m.element, m[i], m.ld,
+                             m.element, w[i], m.element, workspace.device.data(), workspace.bytes,
+                             workspace.host.data(), workspace.host.size(), info.as<int>() + i,
                              m.count - i < several ? m.count - i : several),
             "cusolverDnXsyevBatched");
   }
@@ -238,23 +250,23 @@ void find_eigenvectors(const View& a, const View& values, bool vectors, bool upp
 
 namespace {
 
-// a = u s v^T, all columns of u and v or the first ones, into matrices that have room for those.
+// a = u s v^T, all columns of u and v or the first ones, into matrices that have workspace for
+// those.
 void decompose(const View& a, const View& u, const View& s, const View& v, bool thin,
                const View& info) {
   const Session on;
   const Batch m(a), left(u), values(s), right(v);
-  const Vectors wanted = u.data ? Vectors::wanted : Vectors::none;
-  const int rows = int(m.rows), columns = int(m.columns), lead = int(m.lead),
-            which = int(m.element);
-  int room = 0;
-  check(on.f.svd_room[which](on.handle, wanted, thin, rows, columns, m[0], lead, values[0], left[0],
-                             rows, right[0], columns, &room, on.jacobi),
+  const cusolverEigMode_t wanted = u.data ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
+  const int rows = int(m.rows), columns = int(m.columns), ld = int(m.ld), which = int(m.element);
+  int workspace = 0;
+  check(on.f.svd_workspace[which](on.handle, wanted, thin, rows, columns, m[0], ld, values[0],
+                                  left[0], rows, right[0], columns, &workspace, on.jacobi),
         "cusolverDngesvdj_bufferSize");
-  const Scratch<char> work(Index(room) * Index(item_size(a.dtype)), "svd");
+  const Scratch<char> work(Index(workspace) * Index(item_size(a.dtype)), "svd");
   for (Index i = 0; i < m.count; ++i)
     check(
-        on.f.svd[which](on.handle, wanted, thin, rows, columns, m[i], lead, values[i], left[i],
-                        rows, right[i], columns, work.data(), room, info.as<int>() + i, on.jacobi),
+        on.f.svd[which](on.handle, wanted, thin, rows, columns, m[i], ld, values[i], left[i], rows,
+                        right[i], columns, work.data(), workspace, info.as<int>() + i, on.jacobi),
         "cusolverDngesvdj");
 }
 // The same of small matrices, all columns.
@@ -262,18 +274,18 @@ void decompose_together(const View& a, const View& u, const View& s, const View&
                         const View& info) {
   const Session on;
   const Batch m(a), left(u), values(s), right(v);
-  const Vectors wanted = u.data ? Vectors::wanted : Vectors::none;
-  const int rows = int(m.rows), columns = int(m.columns), lead = int(m.lead),
-            which = int(m.element);
+  const cusolverEigMode_t wanted = u.data ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
+  const int rows = int(m.rows), columns = int(m.columns), ld = int(m.ld), which = int(m.element);
   const auto several = int(together(m));
-  int room = 0;
-  check(on.f.svd_batch_room[which](on.handle, wanted, rows, columns, m[0], lead, values[0], left[0],
-                                   rows, right[0], columns, &room, on.jacobi, several),
+  int workspace = 0;
+  check(on.f.svd_batch_workspace[which](on.handle, wanted, rows, columns, m[0], ld, values[0],
+                                        left[0], rows, right[0], columns, &workspace, on.jacobi,
+                                        several),
         "cusolverDngesvdjBatched_bufferSize");
-  const Scratch<char> work(Index(room) * Index(item_size(a.dtype)), "svd");
+  const Scratch<char> work(Index(workspace) * Index(item_size(a.dtype)), "svd");
   for (Index i = 0; i < m.count; i += several)
-    check(on.f.svd_batch[which](on.handle, wanted, rows, columns, m[i], lead, values[i], left[i],
-                                rows, right[i], columns, work.data(), room, info.as<int>() + i,
+    check(on.f.svd_batch[which](on.handle, wanted, rows, columns, m[i], ld, values[i], left[i],
+                                rows, right[i], columns, work.data(), workspace, info.as<int>() + i,
                                 on.jacobi, m.count - i < several ? int(m.count - i) : several),
           "cusolverDngesvdjBatched");
 }

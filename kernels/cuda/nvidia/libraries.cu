@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 
+#include "cublas.h"
 #include "cublaslt.h"
 #include "cudnn.h"
 #include "cusolver.h"
@@ -18,10 +19,11 @@ namespace {
 const ProviderHost* host = nullptr;
 
 // All that there are, and what was found of each.
-constexpr int kKinds = 4;
+constexpr int kKinds = 5;
 const LibraryKind* kind_at(int i) {
-  const LibraryKind* const all[kKinds] = {&cublaslt::Functions::kind(), &cudnn::Functions::kind(),
-                                          &cusolver::Functions::kind(), &nccl::Functions::kind()};
+  const LibraryKind* const all[kKinds] = {&cublaslt::Functions::kind(), &cublas::Functions::kind(),
+                                          &cudnn::Functions::kind(), &cusolver::Functions::kind(),
+                                          &nccl::Functions::kind()};
   return all[i];
 }
 std::atomic<const Library*> found_libraries[kKinds];

@@ -23,7 +23,7 @@ const LibraryKind& Functions::kind() {
       .version =
           [](void* f) {
             int version = 0;
-            reinterpret_cast<Status (*)(int*)>(f)(&version);
+            reinterpret_cast<ncclResult_t (*)(int*)>(f)(&version);
             return version;
           },
       .names = names,
@@ -38,26 +38,26 @@ namespace {
 
 using namespace nccl;
 
-void check(const Functions& f, Status status, const char* call) {
-  if (status != kSuccess) fail_call(Functions::kind(), "NCCL", f.words(status), call);
+void check(const Functions& f, ncclResult_t status, const char* call) {
+  if (status != ncclSuccess) fail_call(Functions::kind(), "NCCL", f.words(status), call);
 }
 
-Element element_of(DType d) {
-  return d == DType::float64    ? Element::float64
-         : d == DType::float16  ? Element::float16
-         : d == DType::bfloat16 ? Element::bfloat16
-                                : Element::float32;
+ncclDataType_t element_of(DType d) {
+  return d == DType::float64    ? ncclFloat64
+         : d == DType::float16  ? ncclFloat16
+         : d == DType::bfloat16 ? ncclBfloat16
+                                : ncclFloat32;
 }
 
 std::mutex& working() {
   static auto* one = new std::mutex;
   return *one;
 }
-const std::vector<Member>& members_of(const Functions& f, const DeviceGroup& group) {
-  static auto* all = new std::map<std::vector<int>, std::vector<Member>>;
-  std::vector<Member>& members = (*all)[{group.devices, group.devices + group.count}];
+const std::vector<ncclComm_t>& members_of(const Functions& f, const DeviceGroup& group) {
+  static auto* all = new std::map<std::vector<int>, std::vector<ncclComm_t>>;
+  std::vector<ncclComm_t>& members = (*all)[{group.devices, group.devices + group.count}];
   if (members.empty()) {
-    std::vector<Member> made(std::size_t(group.count), nullptr);
+    std::vector<ncclComm_t> made(std::size_t(group.count), nullptr);
     check(f, f.create(made.data(), group.count, group.devices), "ncclCommInitAll");
     members = std::move(made);
   }
@@ -78,12 +78,12 @@ bool together(const DeviceGroup& group, F each) {
   const Functions* f = group.count > 1 ? functions<Functions>() : nullptr;
   if (!f) return false;
   const std::lock_guard lock(working());
-  const std::vector<Member>& members = members_of(*f, group);
+  const std::vector<ncclComm_t>& members = members_of(*f, group);
   check(*f, f->begin(), "ncclGroupStart");
-  Status status = kSuccess;
-  for (int i = 0; i < group.count && status == kSuccess; ++i)
+  ncclResult_t status = ncclSuccess;
+  for (int i = 0; i < group.count && status == ncclSuccess; ++i)
     status = each(*f, members[std::size_t(i)], reinterpret_cast<cudaStream_t>(group.streams[i]), i);
-  const Status end = f->end();  // also after an error, or the thread stays in the group
+  const ncclResult_t end = f->end();  // also after an error, or the thread stays in the group
   check(*f, status, "ncclReduce or ncclBroadcast");
   check(*f, end, "ncclGroupEnd");
   finish(group);
@@ -91,20 +91,20 @@ bool together(const DeviceGroup& group, F each) {
 }
 
 bool reduce(const DeviceGroup& group, int jobs, const View* parts, const View* totals) {
-  return together(group, [&](const Functions& f, Member member, cudaStream_t stream, int i) {
-    Status status = kSuccess;
-    for (int j = 0; j < jobs && status == kSuccess; ++j)
+  return together(group, [&](const Functions& f, ncclComm_t member, cudaStream_t stream, int i) {
+    ncclResult_t status = ncclSuccess;
+    for (int j = 0; j < jobs && status == ncclSuccess; ++j)
       status = f.reduce(parts[j * group.count + i].data, i == group.root ? totals[j].data : nullptr,
-                        std::size_t(totals[j].numel), element_of(totals[j].dtype), kSum, group.root,
-                        member, stream);
+                        std::size_t(totals[j].numel), element_of(totals[j].dtype), ncclSum,
+                        group.root, member, stream);
     return status;
   });
 }
 
 bool broadcast(const DeviceGroup& group, int jobs, const View* sources, const View* places) {
-  return together(group, [&](const Functions& f, Member member, cudaStream_t stream, int i) {
-    Status status = kSuccess;
-    for (int j = 0; j < jobs && status == kSuccess; ++j) {
+  return together(group, [&](const Functions& f, ncclComm_t member, cudaStream_t stream, int i) {
+    ncclResult_t status = ncclSuccess;
+    for (int j = 0; j < jobs && status == ncclSuccess; ++j) {
       void* place = i == group.root ? sources[j].data : places[j * group.count + i].data;
       status = f.broadcast(place, place, std::size_t(sources[j].numel),
                            element_of(sources[j].dtype), group.root, member, stream);

@@ -1,4 +1,4 @@
-// What is used of NCCL, in our own words: numbers and signatures are facts of its binary interface,
+// What is used of NCCL: numbers and signatures are facts of its binary interface,
 // so that none of NVIDIA's headers is needed to build.
 #pragma once
 #include <cuda_runtime.h>
@@ -7,25 +7,25 @@
 
 namespace rushlight::gpu::nccl {
 
-using Status = int;
-inline constexpr Status kSuccess = 0, kInvalidArgument = 4;
-enum class Element : int { float16 = 6, float32 = 7, float64 = 8, bfloat16 = 9 };
-inline constexpr int kSum = 0;
+using ncclResult_t = int;
+inline constexpr ncclResult_t ncclSuccess = 0, ncclInvalidArgument = 4;
+enum ncclDataType_t : int { ncclFloat16 = 6, ncclFloat32 = 7, ncclFloat64 = 8, ncclBfloat16 = 9 };
+inline constexpr int ncclSum = 0;
 
-using Member = struct MemberBody*;  // of a group of devices that work together
+using ncclComm_t = struct ncclComm*;  // of a group of devices that work together
 
 struct Functions {
-  Status (*version)(int*);
-  const char* (*words)(Status);
-  Status (*create)(Member* members, int count, const int* devices);
+  ncclResult_t (*version)(int*);
+  const char* (*words)(ncclResult_t);
+  ncclResult_t (*create)(ncclComm_t* members, int count, const int* devices);
   // Calls between these two are one piece of work of all members.
-  Status (*begin)();
-  Status (*end)();
+  ncclResult_t (*begin)();
+  ncclResult_t (*end)();
   // `root` counts members, not devices.
-  Status (*reduce)(const void* part, void* total, std::size_t count, Element, int operation,
-                   int root, Member, cudaStream_t);
-  Status (*broadcast)(const void* source, void* place, std::size_t count, Element, int root, Member,
-                      cudaStream_t);
+  ncclResult_t (*reduce)(const void* part, void* total, std::size_t count, ncclDataType_t,
+                         int operation, int root, ncclComm_t, cudaStream_t);
+  ncclResult_t (*broadcast)(const void* source, void* place, std::size_t count, ncclDataType_t,
+                            int root, ncclComm_t, cudaStream_t);
 
   static constexpr const char* names[] = {"ncclGetVersion", "ncclGetErrorString", "ncclCommInitAll",
                                           "ncclGroupStart", "ncclGroupEnd",       "ncclReduce",

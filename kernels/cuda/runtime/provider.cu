@@ -99,9 +99,6 @@ double event_elapsed(void* start, void* end) {
   return double(milliseconds);
 }
 
-// What kernels note is raised by the calls that wait, as they know the kind of error.
-const char* take_error(int) { return nullptr; }
-
 constexpr DeviceRuntime kRuntime = {
     .device_count = device_count,
     .why_not_more = why_not_more,
@@ -125,7 +122,6 @@ constexpr DeviceRuntime kRuntime = {
     .event_done = event_done,
     .event_synchronize = event_synchronize,
     .event_elapsed = event_elapsed,
-    .take_error = take_error,
 };
 
 constexpr Backend kBackend = {
@@ -139,6 +135,7 @@ constexpr Backend kBackend = {
     .copy = &copy_kernels,
     .pointwise = &pointwise_kernels,
     .matmul = &matmul_kernels,
+    .linalg = &linalg_kernels,
     .conv = &conv_kernels,
     .pool = &pool_kernels,
     .norm = &norm_kernels,

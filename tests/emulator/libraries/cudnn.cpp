@@ -17,18 +17,18 @@ using emulated::wrong;
 using namespace rushlight::gpu::cudnn;
 
 namespace rushlight::gpu::cudnn {
-struct HandleBody {
+struct cudnnContext {
   cudaStream_t stream = nullptr;
 };
 struct ShapeBody {
   bool is_filter = false;
-  Element element = Element::float32;
+  cudnnDataType_t element = CUDNN_DATA_FLOAT;
   int rank = 0, sizes[5] = {};
 };
-struct ConvolutionBody {
+struct cudnnConvolutionStruct {
   int rank = 0, padding[3] = {}, stride[3] = {}, dilation[3] = {}, groups = 1;
-  Element computed_in = Element::float32;
-  Math math = Math::fast;
+  cudnnDataType_t computed_in = CUDNN_DATA_FLOAT;
+  cudnnMathType_t math = CUDNN_DEFAULT_MATH;
 };
 }  // namespace rushlight::gpu::cudnn
 
@@ -41,31 +41,31 @@ std::atomic<bool> refuses{false};
 
 using Count = std::int64_t;
 
-std::size_t bytes_of(Element e) {
-  return e == Element::float64 ? 8 : e == Element::float32 ? 4 : 2;
+std::size_t bytes_of(cudnnDataType_t e) {
+  return e == CUDNN_DATA_DOUBLE ? 8 : e == CUDNN_DATA_FLOAT ? 4 : 2;
 }
 Count volume(const ShapeBody& s) {
   Count n = 1;
   for (int i = 0; i < s.rank; ++i) n *= s.sizes[i];
   return n;
 }
-double value_at(const void* p, Element e, Count i) {
+double value_at(const void* p, cudnnDataType_t e, Count i) {
   switch (e) {
-    case Element::float64: return static_cast<const double*>(p)[i];
-    case Element::float16:
+    case CUDNN_DATA_DOUBLE: return static_cast<const double*>(p)[i];
+    case CUDNN_DATA_HALF:
       return double(rushlight::load(static_cast<const rushlight::float16*>(p) + i));
-    case Element::bfloat16:
+    case CUDNN_DATA_BFLOAT16:
       return double(rushlight::load(static_cast<const rushlight::bfloat16*>(p) + i));
     default: return double(static_cast<const float*>(p)[i]);
   }
 }
-void put(void* p, Element e, Count i, double v) {
+void put(void* p, cudnnDataType_t e, Count i, double v) {
   switch (e) {
-    case Element::float64: static_cast<double*>(p)[i] = v; break;
-    case Element::float16:
+    case CUDNN_DATA_DOUBLE: static_cast<double*>(p)[i] = v; break;
+    case CUDNN_DATA_HALF:
       rushlight::store(static_cast<rushlight::float16*>(p) + i, float(v));
       break;
-    case Element::bfloat16:
+    case CUDNN_DATA_BFLOAT16:
       rushlight::store(static_cast<rushlight::bfloat16*>(p) + i, float(v));
       break;
     default: static_cast<float*>(p)[i] = float(v);
@@ -84,14 +84,16 @@ Parts parts_of(Product product, Shape a, Shape b, Shape out) {
   }
 }
 
-bool is_sound(const Parts& p, const ConvolutionBody& c) {
+bool is_sound(const Parts& p, const cudnnConvolutionStruct& c) {
   if (p.input.is_filter || !p.weight.is_filter || p.result.is_filter)
     return wrong("a filter stands where a tensor should, or the other way");
-  const Element e = p.input.element;
+  const cudnnDataType_t e = p.input.element;
   if (p.weight.element != e || p.result.element != e) return wrong("operands of different types");
-  const bool wide = e == Element::float64;
-  if ((c.computed_in == Element::float64) != wide) return wrong("it cannot compute in these types");
-  if (bytes_of(e) > 2 && c.math == Math::tensor_cores) return wrong("tensor cores for these types");
+  const bool wide = e == CUDNN_DATA_DOUBLE;
+  if ((c.computed_in == CUDNN_DATA_DOUBLE) != wide)
+    return wrong("it cannot compute in these types");
+  if (bytes_of(e) > 2 && c.math == CUDNN_TENSOR_OP_MATH)
+    return wrong("tensor cores for these types");
   if (c.rank + 2 != p.input.rank || c.rank + 2 != p.weight.rank || c.rank + 2 != p.result.rank)
     return wrong("ranks %d, %d, %d of a convolution of %d", p.input.rank, p.weight.rank,
                  p.result.rank, c.rank);
@@ -109,7 +111,7 @@ bool is_sound(const Parts& p, const ConvolutionBody& c) {
 }
 
 // Of this convolution: the algorithms that it was offered carry it.
-int identity(Product product, const Parts& p, const ConvolutionBody& c) {
+int identity(Product product, const Parts& p, const cudnnConvolutionStruct& c) {
   unsigned h = unsigned(product) + 7;
   for (const ShapeBody* s : {&p.input, &p.weight, &p.result})
     for (int i = 0; i < s->rank; ++i) h = h * 31 + unsigned(s->sizes[i]);
@@ -118,10 +120,10 @@ int identity(Product product, const Parts& p, const ConvolutionBody& c) {
   return int((h * 31 + unsigned(c.groups) + unsigned(p.input.element)) % 100000) * kOffers;
 }
 
-Status answer(Product product, const Parts& p, const ConvolutionBody& c, int wanted, int* found,
-              Answer* answers) {
+cudnnStatus_t answer(Product product, const Parts& p, const cudnnConvolutionStruct& c, int wanted,
+                     int* found, Answer* answers) {
   *found = 0;
-  if (!is_sound(p, c)) return kBadParameter;
+  if (!is_sound(p, c)) return CUDNN_STATUS_BAD_PARAM;
   if (refuses) {
     ++refused;
     return 3000;
@@ -135,12 +137,12 @@ Status answer(Product product, const Parts& p, const ConvolutionBody& c, int wan
                            i == kUnsteady ? 0 : 1,
                            c.math,
                            {}};
-  return kSuccess;
+  return CUDNN_STATUS_SUCCESS;
 }
 
 // f(place in the input, in the weight, in the result) for all that are multiplied with each other.
 template <class F>
-void for_each_product(const Parts& p, const ConvolutionBody& c, F f) {
+void for_each_product(const Parts& p, const cudnnConvolutionStruct& c, F f) {
   const int outs = p.weight.sizes[0] / c.groups;
   int in[3], kernel[3], result[3];  // sizes; the missing dimensions first
   for (int d = 0; d < 3; ++d) {
@@ -182,21 +184,23 @@ bool operands_are_there(Shape a, const void* a_data, Shape b, const void* b_data
          there("the result", out, out_data) && holds("the workspace", workspace, bytes);
 }
 
-Status run(Product product, Handle handle, const void* alpha, Shape a, const void* a_data, Shape b,
-           const void* b_data, Convolution c, int algorithm, void* workspace, std::size_t bytes,
-           const void* beta, Shape out, void* out_data) {
+cudnnStatus_t run(Product product, cudnnHandle_t handle, const void* alpha, Shape a,
+                  const void* a_data, Shape b, const void* b_data, cudnnConvolutionDescriptor_t c,
+                  int algorithm, void* workspace, std::size_t bytes, const void* beta, Shape out,
+                  void* out_data) {
   const Parts p = parts_of(product, a, b, out);
-  if (!handle || !is_sound(p, *c)) return kBadParameter;
+  if (!handle || !is_sound(p, *c)) return CUDNN_STATUS_BAD_PARAM;
   const int offer = algorithm - identity(product, p, *c);
   if ((offer != kUnsteady && offer != kSteady) || bytes < kNeeded) {
     wrong("algorithm %d with %zu bytes was not offered for this convolution", algorithm, bytes);
-    return kBadParameter;
+    return CUDNN_STATUS_BAD_PARAM;
   }
-  const Element e = out->element;
-  const Element scale = e == Element::float64 ? e : Element::float32;
-  if (value_at(alpha, scale, 0) != 1 || value_at(beta, scale, 0) != 0) return kBadParameter;
+  const cudnnDataType_t e = out->element;
+  const cudnnDataType_t scale = e == CUDNN_DATA_DOUBLE ? e : CUDNN_DATA_FLOAT;
+  if (value_at(alpha, scale, 0) != 1 || value_at(beta, scale, 0) != 0)
+    return CUDNN_STATUS_BAD_PARAM;
   if (!operands_are_there(a, a_data, b, b_data, out, out_data, workspace, bytes))
-    return kBadParameter;
+    return CUDNN_STATUS_BAD_PARAM;
   emulated::give(handle->stream, [=, body = *c, count = std::size_t(volume(*out))] {
     std::memset(workspace, 0xff, bytes);
     std::vector<double> sums(count, 0.0);
@@ -212,31 +216,32 @@ Status run(Product product, Handle handle, const void* alpha, Shape a, const voi
   ++convolutions;
   last_offer = offer;
   last_math = int(c->math);
-  return kSuccess;
+  return CUDNN_STATUS_SUCCESS;
 }
 
-Status try_out(Product product, Handle handle, Shape a, const void* a_data, Shape b,
-               const void* b_data, Convolution c, Shape out, void* out_data, int wanted, int* found,
-               Answer* answers, void* workspace, std::size_t bytes) {
+cudnnStatus_t try_out(Product product, cudnnHandle_t handle, Shape a, const void* a_data, Shape b,
+                      const void* b_data, cudnnConvolutionDescriptor_t c, Shape out, void* out_data,
+                      int wanted, int* found, Answer* answers, void* workspace, std::size_t bytes) {
   if (!handle || !operands_are_there(a, a_data, b, b_data, out, out_data, workspace, bytes))
-    return kBadParameter;
+    return CUDNN_STATUS_BAD_PARAM;
   ++trials;
   const auto size = std::size_t(volume(*out)) * bytes_of(out->element);
   emulated::give(handle->stream, [=] { std::memset(out_data, 0xff, size); });
   return answer(product, parts_of(product, a, b, out), *c, wanted, found, answers);
 }
 
-Status set_sizes(ShapeBody& s, bool is_filter, Element e, int rank, const int* sizes) {
+cudnnStatus_t set_sizes(ShapeBody& s, bool is_filter, cudnnDataType_t e, int rank,
+                        const int* sizes) {
   if (rank < 4 || rank > 5) {
     wrong("a shape of %d dimensions", rank);
-    return kBadParameter;
+    return CUDNN_STATUS_BAD_PARAM;
   }
   s = {is_filter, e, rank, {}};
   for (int i = 0; i < rank; ++i) {
     s.sizes[i] = sizes[i];
-    if (sizes[i] < 1) return kBadParameter;
+    if (sizes[i] < 1) return CUDNN_STATUS_BAD_PARAM;
   }
-  return kSuccess;
+  return CUDNN_STATUS_SUCCESS;
 }
 
 }  // namespace
@@ -252,124 +257,137 @@ int emulated_math() { return last_math; }
 void emulated_refuse(int yes) { refuses = yes != 0; }
 
 std::size_t cudnnGetVersion() { return 91002; }
-const char* cudnnGetErrorString(Status) { return "CUDNN_STATUS_BAD_PARAM"; }
-Status cudnnCreate(Handle* h) {
-  *h = new HandleBody;
-  return kSuccess;
+const char* cudnnGetErrorString(cudnnStatus_t) { return "CUDNN_STATUS_BAD_PARAM"; }
+cudnnStatus_t cudnnCreate(cudnnHandle_t* h) {
+  *h = new cudnnContext;
+  return CUDNN_STATUS_SUCCESS;
 }
-Status cudnnSetStream(Handle h, cudaStream_t stream) {
-  if (!h) return kBadParameter;
+cudnnStatus_t cudnnSetStream(cudnnHandle_t h, cudaStream_t stream) {
+  if (!h) return CUDNN_STATUS_BAD_PARAM;
   h->stream = stream;
-  return kSuccess;
+  return CUDNN_STATUS_SUCCESS;
 }
-Status cudnnCreateTensorDescriptor(Shape* s) {
+cudnnStatus_t cudnnCreateTensorDescriptor(Shape* s) {
   *s = new ShapeBody;
-  return kSuccess;
+  return CUDNN_STATUS_SUCCESS;
 }
-Status cudnnSetTensorNdDescriptor(Shape s, Element e, int rank, const int* sizes,
-                                  const int* strides) {
-  const Status status = set_sizes(*s, false, e, rank, sizes);
+cudnnStatus_t cudnnSetTensorNdDescriptor(Shape s, cudnnDataType_t e, int rank, const int* sizes,
+                                         const int* strides) {
+  const cudnnStatus_t status = set_sizes(*s, false, e, rank, sizes);
   int step = 1;
-  for (int i = rank - 1; status == kSuccess && i >= 0; --i) {
+  for (int i = rank - 1; status == CUDNN_STATUS_SUCCESS && i >= 0; --i) {
     if (strides[i] != step) {
       wrong("the stride of dimension %d is %d and not %d", i, strides[i], step);
-      return kBadParameter;
+      return CUDNN_STATUS_BAD_PARAM;
     }
     step *= sizes[i];
   }
   return status;
 }
-Status cudnnDestroyTensorDescriptor(Shape s) {
+cudnnStatus_t cudnnDestroyTensorDescriptor(Shape s) {
   delete s;
-  return kSuccess;
+  return CUDNN_STATUS_SUCCESS;
 }
-Status cudnnCreateFilterDescriptor(Shape* s) { return cudnnCreateTensorDescriptor(s); }
-Status cudnnSetFilterNdDescriptor(Shape s, Element e, int format, int rank, const int* sizes) {
-  return format == kChannelsFirst ? set_sizes(*s, true, e, rank, sizes) : kBadParameter;
+cudnnStatus_t cudnnCreateFilterDescriptor(Shape* s) { return cudnnCreateTensorDescriptor(s); }
+cudnnStatus_t cudnnSetFilterNdDescriptor(Shape s, cudnnDataType_t e, int format, int rank,
+                                         const int* sizes) {
+  return format == CUDNN_TENSOR_NCHW ? set_sizes(*s, true, e, rank, sizes) : CUDNN_STATUS_BAD_PARAM;
 }
-Status cudnnDestroyFilterDescriptor(Shape s) { return cudnnDestroyTensorDescriptor(s); }
-Status cudnnCreateConvolutionDescriptor(Convolution* c) {
-  *c = new ConvolutionBody;
-  return kSuccess;
+cudnnStatus_t cudnnDestroyFilterDescriptor(Shape s) { return cudnnDestroyTensorDescriptor(s); }
+cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* c) {
+  *c = new cudnnConvolutionStruct;
+  return CUDNN_STATUS_SUCCESS;
 }
-Status cudnnSetConvolutionNdDescriptor(Convolution c, int rank, const int* padding,
-                                       const int* stride, const int* dilation, int mode,
-                                       Element computed_in) {
-  if (rank < 2 || rank > 3 || mode != kCrossCorrelation) return kBadParameter;
+cudnnStatus_t cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t c, int rank,
+                                              const int* padding, const int* stride,
+                                              const int* dilation, int mode,
+                                              cudnnDataType_t computed_in) {
+  if (rank < 2 || rank > 3 || mode != CUDNN_CROSS_CORRELATION) return CUDNN_STATUS_BAD_PARAM;
   c->rank = rank;
   c->computed_in = computed_in;
   for (int d = 0; d < rank; ++d) {
     c->padding[d] = padding[d];
     c->stride[d] = stride[d];
     c->dilation[d] = dilation[d];
-    if (padding[d] < 0 || stride[d] < 1 || dilation[d] < 1) return kBadParameter;
+    if (padding[d] < 0 || stride[d] < 1 || dilation[d] < 1) return CUDNN_STATUS_BAD_PARAM;
   }
-  return kSuccess;
+  return CUDNN_STATUS_SUCCESS;
 }
-Status cudnnSetConvolutionGroupCount(Convolution c, int groups) {
+cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t c, int groups) {
   c->groups = groups;
-  return groups > 0 ? kSuccess : kBadParameter;
+  return groups > 0 ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
-Status cudnnSetConvolutionMathType(Convolution c, Math math) {
+cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t c, cudnnMathType_t math) {
   c->math = math;
-  return kSuccess;
+  return CUDNN_STATUS_SUCCESS;
 }
-Status cudnnDestroyConvolutionDescriptor(Convolution c) {
+cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t c) {
   delete c;
-  return kSuccess;
+  return CUDNN_STATUS_SUCCESS;
 }
 
-Status cudnnGetConvolutionForwardAlgorithm_v7(Handle, Shape a, Shape b, Convolution c, Shape out,
-                                              int wanted, int* found, Answer* answers) {
+cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, Shape a, Shape b,
+                                                     cudnnConvolutionDescriptor_t c, Shape out,
+                                                     int wanted, int* found, Answer* answers) {
   return answer(kForward, parts_of(kForward, a, b, out), *c, wanted, found, answers);
 }
-Status cudnnFindConvolutionForwardAlgorithmEx(Handle h, Shape a, const void* ad, Shape b,
-                                              const void* bd, Convolution c, Shape out, void* od,
-                                              int wanted, int* found, Answer* answers,
-                                              void* workspace, std::size_t bytes) {
-  return try_out(kForward, h, a, ad, b, bd, c, out, od, wanted, found, answers, workspace, bytes);
-}
-Status cudnnConvolutionForward(Handle h, const void* alpha, Shape a, const void* ad, Shape b,
-                               const void* bd, Convolution c, int algorithm, void* workspace,
-                               std::size_t bytes, const void* beta, Shape out, void* od) {
-  return run(kForward, h, alpha, a, ad, b, bd, c, algorithm, workspace, bytes, beta, out, od);
-}
-
-Status cudnnGetConvolutionBackwardDataAlgorithm_v7(Handle, Shape a, Shape b, Convolution c,
-                                                   Shape out, int wanted, int* found,
-                                                   Answer* answers) {
-  return answer(kInputGradient, parts_of(kInputGradient, a, b, out), *c, wanted, found, answers);
-}
-Status cudnnFindConvolutionBackwardDataAlgorithmEx(Handle h, Shape a, const void* ad, Shape b,
-                                                   const void* bd, Convolution c, Shape out,
-                                                   void* od, int wanted, int* found,
-                                                   Answer* answers, void* workspace,
-                                                   std::size_t bytes) {
-  return try_out(kInputGradient, h, a, ad, b, bd, c, out, od, wanted, found, answers, workspace,
-                 bytes);
-}
-Status cudnnConvolutionBackwardData(Handle h, const void* alpha, Shape a, const void* ad, Shape b,
-                                    const void* bd, Convolution c, int algorithm, void* workspace,
-                                    std::size_t bytes, const void* beta, Shape out, void* od) {
-  return run(kInputGradient, h, alpha, a, ad, b, bd, c, algorithm, workspace, bytes, beta, out, od);
-}
-
-Status cudnnGetConvolutionBackwardFilterAlgorithm_v7(Handle, Shape a, Shape b, Convolution c,
-                                                     Shape out, int wanted, int* found,
-                                                     Answer* answers) {
-  return answer(kWeightGradient, parts_of(kWeightGradient, a, b, out), *c, wanted, found, answers);
-}
-Status cudnnFindConvolutionBackwardFilterAlgorithmEx(Handle h, Shape a, const void* ad, Shape b,
-                                                     const void* bd, Convolution c, Shape out,
+cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(cudnnHandle_t h, Shape a, const void* ad,
+                                                     Shape b, const void* bd,
+                                                     cudnnConvolutionDescriptor_t c, Shape out,
                                                      void* od, int wanted, int* found,
                                                      Answer* answers, void* workspace,
                                                      std::size_t bytes) {
+  return try_out(kForward, h, a, ad, b, bd, c, out, od, wanted, found, answers, workspace, bytes);
+}
+cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t h, const void* alpha, Shape a, const void* ad,
+                                      Shape b, const void* bd, cudnnConvolutionDescriptor_t c,
+                                      int algorithm, void* workspace, std::size_t bytes,
+                                      const void* beta, Shape out, void* od) {
+  return run(kForward, h, alpha, a, ad, b, bd, c, algorithm, workspace, bytes, beta, out, od);
+}
+
+cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle_t, Shape a, Shape b,
+                                                          cudnnConvolutionDescriptor_t c, Shape out,
+                                                          int wanted, int* found, Answer* answers) {
+  return answer(kInputGradient, parts_of(kInputGradient, a, b, out), *c, wanted, found, answers);
+}
+cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(cudnnHandle_t h, Shape a, const void* ad,
+                                                          Shape b, const void* bd,
+                                                          cudnnConvolutionDescriptor_t c, Shape out,
+                                                          void* od, int wanted, int* found,
+                                                          Answer* answers, void* workspace,
+                                                          std::size_t bytes) {
+  return try_out(kInputGradient, h, a, ad, b, bd, c, out, od, wanted, found, answers, workspace,
+                 bytes);
+}
+cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t h, const void* alpha, Shape a,
+                                           const void* ad, Shape b, const void* bd,
+                                           cudnnConvolutionDescriptor_t c, int algorithm,
+                                           void* workspace, std::size_t bytes, const void* beta,
+                                           Shape out, void* od) {
+  return run(kInputGradient, h, alpha, a, ad, b, bd, c, algorithm, workspace, bytes, beta, out, od);
+}
+
+cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(cudnnHandle_t, Shape a, Shape b,
+                                                            cudnnConvolutionDescriptor_t c,
+                                                            Shape out, int wanted, int* found,
+                                                            Answer* answers) {
+  return answer(kWeightGradient, parts_of(kWeightGradient, a, b, out), *c, wanted, found, answers);
+}
+cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(cudnnHandle_t h, Shape a,
+                                                            const void* ad, Shape b, const void* bd,
+                                                            cudnnConvolutionDescriptor_t c,
+                                                            Shape out, void* od, int wanted,
+                                                            int* found, Answer* answers,
+                                                            void* workspace, std::size_t bytes) {
   return try_out(kWeightGradient, h, a, ad, b, bd, c, out, od, wanted, found, answers, workspace,
                  bytes);
 }
-Status cudnnConvolutionBackwardFilter(Handle h, const void* alpha, Shape a, const void* ad, Shape b,
-                                      const void* bd, Convolution c, int algorithm, void* workspace,
-                                      std::size_t bytes, const void* beta, Shape out, void* od) {
+cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t h, const void* alpha, Shape a,
+                                             const void* ad, Shape b, const void* bd,
+                                             cudnnConvolutionDescriptor_t c, int algorithm,
+                                             void* workspace, std::size_t bytes, const void* beta,
+                                             Shape out, void* od) {
   return run(kWeightGradient, h, alpha, a, ad, b, bd, c, algorithm, workspace, bytes, beta, out,
              od);
 }

@@ -17,11 +17,11 @@ using rushlight::lapack;
 using namespace rushlight::gpu::cusolver;
 
 namespace rushlight::gpu::cusolver {
-struct HandleBody {
+struct cusolverDnContext {
   cudaStream_t stream = nullptr;
 };
-struct OptionsBody {};
-struct JacobiBody {};
+struct cusolverDnParams {};
+struct gesvdjInfo {};
 }  // namespace rushlight::gpu::cusolver
 
 namespace {
@@ -32,31 +32,32 @@ constexpr Long kMostTogether = 30000;
 std::atomic<int> calls{0}, batches{0};
 std::atomic<bool> gives_up{false};
 
-// A batch of matrices; columns lie `lead` elements apart.
+// A batch of matrices; columns lie `ld` elements apart.
 struct Matrix {
   const char* what;
   const void* data;
-  Long rows, columns, lead;
-  Element element;
+  Long rows, columns, ld;
+  cudaDataType_t element;
   Long count = 1;
 };
 
-Bytes bytes_of(Element e) { return e == Element::float64 ? 8 : 4; }
+Bytes bytes_of(cudaDataType_t e) { return e == CUDA_R_64F ? 8 : 4; }
 
 bool is_sound(const Matrix& m) {
-  if (m.element != Element::float32 && m.element != Element::float64)
+  if (m.element != CUDA_R_32F && m.element != CUDA_R_64F)
     return wrong("%s: there is no element %d", m.what, int(m.element));
   if (m.rows < 1 || m.columns < 1 || m.count < 1)
     return wrong("%s: %lld matrices of %lld x %lld", m.what, static_cast<long long>(m.count),
                  static_cast<long long>(m.rows), static_cast<long long>(m.columns));
-  if (m.lead < m.rows)
-    return wrong("%s: a step of %lld in columns of %lld", m.what, static_cast<long long>(m.lead),
+  if (m.ld < m.rows)
+    return wrong("%s: a step of %lld in columns of %lld", m.what, static_cast<long long>(m.ld),
                  static_cast<long long>(m.rows));
   const auto elements =
-      std::uint64_t(m.lead) * std::uint64_t(m.count * m.columns - 1) + std::uint64_t(m.rows);
+      std::uint64_t(m.ld) * std::uint64_t(m.count * m.columns - 1) + std::uint64_t(m.rows);
   return holds(m.what, m.data, elements * bytes_of(m.element));
 }
-bool are_sound(Handle handle, std::initializer_list<Matrix> matrices, Element computed) {
+bool are_sound(cusolverDnHandle_t handle, std::initializer_list<Matrix> matrices,
+               cudaDataType_t computed) {
   if (!handle) return wrong("no handle");
   for (const Matrix& m : matrices) {
     if (!is_sound(m)) return false;
@@ -64,37 +65,38 @@ bool are_sound(Handle handle, std::initializer_list<Matrix> matrices, Element co
   }
   return true;
 }
-bool has_room(const void* work, Bytes bytes, Bytes needed, int* info, Long count = 1) {
+bool has_workspace(const void* work, Bytes bytes, Bytes needed, int* info, Long count = 1) {
   if (bytes < needed)
     return wrong("a workspace of %zu bytes, where %zu were asked for", bytes, needed);
   return holds("the workspace", work, bytes) && holds("info", info, std::uint64_t(count) * 4);
 }
-bool has_both(Options options, const void* work, Bytes bytes, void* host, Bytes host_bytes,
-              int* info, Long count = 1) {
+bool has_both(cusolverDnParams_t options, const void* work, Bytes bytes, void* host,
+              Bytes host_bytes, int* info, Long count = 1) {
   if (!options) return wrong("no options");
   if (host_bytes < kOnHost) return wrong("a host workspace of %zu bytes", host_bytes);
   std::memset(host, 0xff, host_bytes);
-  return has_room(work, bytes, kOnDevice, info, count);
+  return has_workspace(work, bytes, kOnDevice, info, count);
 }
-Status say_room(bool good, Options options, Bytes* device, Bytes* host) {
-  if (!good || !options) return kInvalidValue;
+cusolverStatus_t say_workspace(bool good, cusolverDnParams_t options, Bytes* device, Bytes* host) {
+  if (!good || !options) return CUSOLVER_STATUS_INVALID_VALUE;
   *device = kOnDevice;
   *host = kOnHost;
-  return kSuccess;
+  return CUSOLVER_STATUS_SUCCESS;
 }
 
 // Calls work(number of the type) when the stream comes to it.
 template <class F>
-Status give(Handle handle, Element element, void* room, Bytes bytes, F work) {
+cusolverStatus_t give(cusolverDnHandle_t handle, cudaDataType_t element, void* workspace,
+                      Bytes bytes, F work) {
   ++calls;
   emulated::give(handle->stream, [=] {
-    std::memset(room, 0xff, bytes);  // NaN
-    if (element == Element::float64)
+    if (bytes) std::memset(workspace, 0xff, bytes);  // NaN
+    if (element == CUDA_R_64F)
       work(double());
     else
       work(float());
   });
-  return kSuccess;
+  return CUSOLVER_STATUS_SUCCESS;
 }
 
 // Calls a function of LAPACK that can be asked how much memory it wants.
@@ -108,99 +110,117 @@ void with_memory(F call) {
 }
 
 template <class T>
-void eigen_of(Vectors vectors, Triangle triangle, int n, T* a, int lead, T* values, int* info) {
-  const char *job = vectors == Vectors::wanted ? "V" : "N",
-             *part = triangle == Triangle::upper ? "U" : "L";
+void eigen_of(cusolverEigMode_t vectors, cublasFillMode_t triangle, int n, T* a, int ld, T* values,
+              int* info) {
+  const char *job = vectors == CUSOLVER_EIG_MODE_VECTOR ? "V" : "N",
+             *part = triangle == CUBLAS_FILL_MODE_UPPER ? "U" : "L";
   std::vector<int> integers(std::size_t(n) * 5 + 10);
   const auto count = int(integers.size());
   with_memory<T>([&](T* work, int size) {
     const int asked = size < 0 ? -1 : count;
-    lapack<T>().syevd(job, part, &n, a, &lead, values, work, &size, integers.data(), &asked, info,
-                      1, 1);
+    lapack<T>().syevd(job, part, &n, a, &ld, values, work, &size, integers.data(), &asked, info, 1,
+                      1);
   });
 }
 
 // As many columns of u and v as `thin` says.
 template <class T>
-void svd_of(Vectors vectors, bool thin, int m, int n, T* a, int lead, T* s, T* u, int lead_u, T* v,
-            int lead_v, int* info) {
+void svd_of(cusolverEigMode_t vectors, bool thin, int m, int n, T* a, int ld, T* s, T* u, int ldu,
+            T* v, int ldv, int* info) {
   const int k = std::min(m, n), columns = thin ? k : n;
-  const char* job = vectors == Vectors::none ? "N" : thin ? "S" : "A";
-  std::vector<T> turned(std::size_t(columns) * std::size_t(n));
+  const char* job = vectors == CUSOLVER_EIG_MODE_NOVECTOR ? "N" : thin ? "S" : "A";
+  std::vector<T> transposed(std::size_t(columns) * std::size_t(n));
   std::vector<int> integers(std::size_t(k) * 8);
   with_memory<T>([&](T* work, int size) {
-    lapack<T>().gesdd(job, &m, &n, a, &lead, s, u, &lead_u, turned.data(), &columns, work, &size,
+    lapack<T>().gesdd(job, &m, &n, a, &ld, s, u, &ldu, transposed.data(), &columns, work, &size,
                       integers.data(), info, 1);
   });
-  for (int i = 0; i < columns && vectors == Vectors::wanted; ++i)
+  for (int i = 0; i < columns && vectors == CUSOLVER_EIG_MODE_VECTOR; ++i)
     for (int j = 0; j < n; ++j)
-      v[std::size_t(i) * std::size_t(lead_v) + std::size_t(j)] =
-          turned[std::size_t(j) * std::size_t(columns) + std::size_t(i)];
+      v[std::size_t(i) * std::size_t(ldv) + std::size_t(j)] =
+          transposed[std::size_t(j) * std::size_t(columns) + std::size_t(i)];
 }
 
 // The matrices of a decomposition; u and v only where they are wanted.
-bool svd_is_sound(Handle handle, Element e, Vectors vectors, bool thin, int m, int n, const void* a,
-                  int lead, const void* s, const void* u, int lead_u, const void* v, int lead_v,
-                  Jacobi jacobi, Long count = 1) {
+bool svd_is_sound(cusolverDnHandle_t handle, cudaDataType_t e, cusolverEigMode_t vectors, bool thin,
+                  int m, int n, const void* a, int ld, const void* s, const void* u, int ldu,
+                  const void* v, int ldv, gesvdjInfo_t jacobi, Long count = 1) {
   if (!jacobi) return wrong("it is not said how to iterate");
   const Long k = std::min(m, n);
-  if (lead_u < m || lead_v < n) return wrong("steps of %d and %d in u and v", lead_u, lead_v);
-  if (count > 1 && (lead != m || lead_u != m || lead_v != n))
+  if (ldu < m || ldv < n) return wrong("steps of %d and %d in u and v", ldu, ldv);
+  if (count > 1 && (ld != m || ldu != m || ldv != n))
     return wrong("the matrices of a batch do not lie one after the other");
-  if (!are_sound(handle, {{"a", a, m, n, lead, e, count}, {"s", s, k, 1, k, e, count}}, e))
+  if (!are_sound(handle, {{"a", a, m, n, ld, e, count}, {"s", s, k, 1, k, e, count}}, e))
     return false;
-  return vectors == Vectors::none || are_sound(handle,
-                                               {{"u", u, m, thin ? k : m, lead_u, e, count},
-                                                {"v", v, n, thin ? k : n, lead_v, e, count}},
-                                               e);
+  return vectors == CUSOLVER_EIG_MODE_NOVECTOR ||
+         are_sound(
+             handle,
+             {{"u", u, m, thin ? k : m, ldu, e, count}, {"v", v, n, thin ? k : n, ldv, e, count}},
+             e);
 }
 
-Status reflections_room(Handle handle, Element e, int m, int n, int k, const void* a, int lead,
-                        const void* tau, int* room) {
-  if (m < n || n < k || !are_sound(handle, {{"a", a, m, n, lead, e}, {"tau", tau, k, 1, k, e}}, e))
-    return kInvalidValue;
-  *room = kElements;
-  return kSuccess;
+cusolverStatus_t reflections_workspace(cusolverDnHandle_t handle, cudaDataType_t e, int m, int n,
+                                       int k, const void* a, int ld, const void* tau,
+                                       int* workspace) {
+  if (m < n || n < k || !are_sound(handle, {{"a", a, m, n, ld, e}, {"tau", tau, k, 1, k, e}}, e))
+    return CUSOLVER_STATUS_INVALID_VALUE;
+  *workspace = kElements;
+  return CUSOLVER_STATUS_SUCCESS;
 }
-Status reflections(Handle handle, Element e, int m, int n, int k, void* a, int lead,
-                   const void* tau, void* work, int room, int* info) {
+cusolverStatus_t reflections(cusolverDnHandle_t handle, cudaDataType_t e, int m, int n, int k,
+                             void* a, int ld, const void* tau, void* work, int workspace,
+                             int* info) {
   int wanted;
-  const Status said = reflections_room(handle, e, m, n, k, a, lead, tau, &wanted);
-  const Bytes bytes = Bytes(room) * bytes_of(e);
-  if (said != kSuccess || !has_room(work, bytes, kElements * bytes_of(e), info))
-    return kInvalidValue;
+  const cusolverStatus_t said = reflections_workspace(handle, e, m, n, k, a, ld, tau, &wanted);
+  const Bytes bytes = Bytes(workspace) * bytes_of(e);
+  if (said != CUSOLVER_STATUS_SUCCESS || !has_workspace(work, bytes, kElements * bytes_of(e), info))
+    return CUSOLVER_STATUS_INVALID_VALUE;
   return give(handle, e, work, bytes, [=]<class T>(T) {
     with_memory<T>([&](T* memory, int size) {
-      lapack<T>().orgqr(&m, &n, &k, static_cast<T*>(a), &lead, static_cast<const T*>(tau), memory,
+      lapack<T>().orgqr(&m, &n, &k, static_cast<T*>(a), &ld, static_cast<const T*>(tau), memory,
                         &size, info);
     });
   });
 }
 
-Status svd_room(Handle handle, Element e, Vectors vectors, bool thin, int m, int n, const void* a,
-                int lead, const void* s, const void* u, int lead_u, const void* v, int lead_v,
-                int* room, Jacobi jacobi, Long count) {
-  if (!svd_is_sound(handle, e, vectors, thin, m, n, a, lead, s, u, lead_u, v, lead_v, jacobi,
-                    count))
-    return kInvalidValue;
-  *room = kElements;
-  return kSuccess;
+cusolverStatus_t svd_workspace(cusolverDnHandle_t handle, cudaDataType_t e,
+                               cusolverEigMode_t vectors, bool thin, int m, int n, const void* a,
+                               int ld, const void* s, const void* u, int ldu, const void* v,
+                               int ldv, int* workspace, gesvdjInfo_t jacobi, Long count) {
+  if (!svd_is_sound(handle, e, vectors, thin, m, n, a, ld, s, u, ldu, v, ldv, jacobi, count))
+    return CUSOLVER_STATUS_INVALID_VALUE;
+  *workspace = kElements;
+  return CUSOLVER_STATUS_SUCCESS;
 }
-Status svd(Handle handle, Element e, Vectors vectors, bool thin, int m, int n, void* a, int lead,
-           void* s, void* u, int lead_u, void* v, int lead_v, void* work, int room, int* info,
-           Jacobi jacobi, Long count) {
-  const Bytes bytes = Bytes(room) * bytes_of(e);
-  if (!svd_is_sound(handle, e, vectors, thin, m, n, a, lead, s, u, lead_u, v, lead_v, jacobi,
-                    count) ||
-      !has_room(work, bytes, kElements * bytes_of(e), info, count))
-    return kInvalidValue;
+cusolverStatus_t svd(cusolverDnHandle_t handle, cudaDataType_t e, cusolverEigMode_t vectors,
+                     bool thin, int m, int n, void* a, int ld, void* s, void* u, int ldu, void* v,
+                     int ldv, void* work, int workspace, int* info, gesvdjInfo_t jacobi,
+                     Long count) {
+  const Bytes bytes = Bytes(workspace) * bytes_of(e);
+  if (!svd_is_sound(handle, e, vectors, thin, m, n, a, ld, s, u, ldu, v, ldv, jacobi, count) ||
+      !has_workspace(work, bytes, kElements * bytes_of(e), info, count))
+    return CUSOLVER_STATUS_INVALID_VALUE;
   return give(handle, e, work, bytes, [=]<class T>(T) {
     const Long k = std::min(m, n);
     for (Long i = 0; i < count; ++i)
-      svd_of(vectors, thin, m, n, static_cast<T*>(a) + i * lead * n, lead,
-             static_cast<T*>(s) + i * k, static_cast<T*>(u) + i * lead_u * m, lead_u,
-             static_cast<T*>(v) + i * lead_v * n, lead_v, info + i);
+      svd_of(vectors, thin, m, n, static_cast<T*>(a) + i * ld * n, ld, static_cast<T*>(s) + i * k,
+             static_cast<T*>(u) + i * ldu * m, ldu, static_cast<T*>(v) + i * ldv * n, ldv,
+             info + i);
     if (gives_up) info[count - 1] = int(k) + 1;
+  });
+}
+
+cusolverStatus_t cholesky_batch(cusolverDnHandle_t handle, cudaDataType_t e, cublasFillMode_t fill,
+                                int n, void* const* a, int ld, int* info, int count) {
+  if (!handle || count < 1 || n < 1 || ld < n || !holds("pointers", a, std::uint64_t(count) * 8) ||
+      !holds("info", info, std::uint64_t(count) * 4))
+    return CUSOLVER_STATUS_INVALID_VALUE;
+  ++batches;
+  return give(handle, e, nullptr, 0, [=]<class T>(T) {
+    for (int i = 0; i < count; ++i)
+      if (is_sound({"a", a[i], n, n, ld, e}))
+        lapack<T>().potrf(fill == CUBLAS_FILL_MODE_UPPER ? "U" : "L", &n, static_cast<T*>(a[i]),
+                          &ld, info + i, 1);
   });
 }
 
@@ -219,80 +239,97 @@ int emulated_factorisations() { return calls; }
 int emulated_batches() { return batches; }
 void emulated_give_up(int yes) { gives_up = yes != 0; }
 
-Status cusolverGetVersion(int* version) {
+cusolverStatus_t cusolverGetVersion(int* version) {
   *version = 12401;
-  return kSuccess;
+  return CUSOLVER_STATUS_SUCCESS;
 }
-Status cusolverDnCreate(Handle* h) {
-  *h = new HandleBody;
-  return kSuccess;
+cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t* h) {
+  *h = new cusolverDnContext;
+  return CUSOLVER_STATUS_SUCCESS;
 }
-Status cusolverDnCreateParams(Options* o) {
-  *o = new OptionsBody;
-  return kSuccess;
+cusolverStatus_t cusolverDnCreateParams(cusolverDnParams_t* o) {
+  *o = new cusolverDnParams;
+  return CUSOLVER_STATUS_SUCCESS;
 }
-Status cusolverDnCreateGesvdjInfo(Jacobi* j) {
-  *j = new JacobiBody;
-  return kSuccess;
+cusolverStatus_t cusolverDnCreateGesvdjInfo(gesvdjInfo_t* j) {
+  *j = new gesvdjInfo;
+  return CUSOLVER_STATUS_SUCCESS;
 }
-Status cusolverDnSetStream(Handle h, cudaStream_t stream) {
+cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t h, cudaStream_t stream) {
   h->stream = stream;
-  return kSuccess;
+  return CUSOLVER_STATUS_SUCCESS;
 }
 
-Status cusolverDnXgetrf_bufferSize(Handle h, Options o, Long m, Long n, Element e, const void* a,
-                                   Long lead, Element computed, Bytes* device, Bytes* host) {
-  return say_room(are_sound(h, {{"a", a, m, n, lead, e}}, computed), o, device, host);
+cusolverStatus_t cusolverDnXgetrf_bufferSize(cusolverDnHandle_t h, cusolverDnParams_t o, Long m,
+                                             Long n, cudaDataType_t e, const void* a, Long ld,
+                                             cudaDataType_t computed, Bytes* device, Bytes* host) {
+  return say_workspace(are_sound(h, {{"a", a, m, n, ld, e}}, computed), o, device, host);
 }
-Status cusolverDnXgetrf(Handle h, Options o, Long m, Long n, Element e, void* a, Long lead,
-                        Long* pivots, Element computed, void* work, Bytes bytes, void* host,
-                        Bytes host_bytes, int* info) {
+cusolverStatus_t cusolverDnXgetrf(cusolverDnHandle_t h, cusolverDnParams_t o, Long m, Long n,
+                                  cudaDataType_t e, void* a, Long ld, Long* pivots,
+                                  cudaDataType_t computed, void* work, Bytes bytes, void* host,
+                                  Bytes host_bytes, int* info) {
   const Long k = std::min(m, n);
-  if (!are_sound(h, {{"a", a, m, n, lead, e}}, computed) ||
+  if (!are_sound(h, {{"a", a, m, n, ld, e}}, computed) ||
       !holds("pivots", pivots, std::uint64_t(k) * 8) ||
       !has_both(o, work, bytes, host, host_bytes, info))
-    return kInvalidValue;
+    return CUSOLVER_STATUS_INVALID_VALUE;
   return give(h, e, work, bytes, [=]<class T>(T) {
-    const int rows = int(m), columns = int(n), step = int(lead);
+    const int rows = int(m), columns = int(n), step = int(ld);
     std::vector<int> exchanged(static_cast<std::size_t>(k));
     lapack<T>().getrf(&rows, &columns, static_cast<T*>(a), &step, exchanged.data(), info);
     std::copy(exchanged.begin(), exchanged.end(), pivots);
   });
 }
 
-Status cusolverDnXpotrf_bufferSize(Handle h, Options o, Triangle, Long n, Element e, const void* a,
-                                   Long lead, Element computed, Bytes* device, Bytes* host) {
-  return say_room(are_sound(h, {{"a", a, n, n, lead, e}}, computed), o, device, host);
+cusolverStatus_t cusolverDnXpotrf_bufferSize(cusolverDnHandle_t h, cusolverDnParams_t o,
+                                             cublasFillMode_t, Long n, cudaDataType_t e,
+                                             const void* a, Long ld, cudaDataType_t computed,
+                                             Bytes* device, Bytes* host) {
+  return say_workspace(are_sound(h, {{"a", a, n, n, ld, e}}, computed), o, device, host);
 }
-Status cusolverDnXpotrf(Handle h, Options o, Triangle triangle, Long n, Element e, void* a,
-                        Long lead, Element computed, void* work, Bytes bytes, void* host,
-                        Bytes host_bytes, int* info) {
-  if (!are_sound(h, {{"a", a, n, n, lead, e}}, computed) ||
+cusolverStatus_t cusolverDnXpotrf(cusolverDnHandle_t h, cusolverDnParams_t o,
+                                  cublasFillMode_t triangle, Long n, cudaDataType_t e, void* a,
+                                  Long ld, cudaDataType_t computed, void* work, Bytes bytes,
+                                  void* host, Bytes host_bytes, int* info) {
+  if (!are_sound(h, {{"a", a, n, n, ld, e}}, computed) ||
       !has_both(o, work, bytes, host, host_bytes, info))
-    return kInvalidValue;
+    return CUSOLVER_STATUS_INVALID_VALUE;
   return give(h, e, work, bytes, [=]<class T>(T) {
-    const int rows = int(n), step = int(lead);
-    lapack<T>().potrf(triangle == Triangle::upper ? "U" : "L", &rows, static_cast<T*>(a), &step,
-                      info, 1);
+    const int rows = int(n), step = int(ld);
+    lapack<T>().potrf(triangle == CUBLAS_FILL_MODE_UPPER ? "U" : "L", &rows, static_cast<T*>(a),
+                      &step, info, 1);
   });
 }
 
-Status cusolverDnXgeqrf_bufferSize(Handle h, Options o, Long m, Long n, Element e, const void* a,
-                                   Long lead, Element of_tau, const void* tau, Element computed,
-                                   Bytes* device, Bytes* host) {
-  const Long k = std::min(m, n);
-  return say_room(are_sound(h, {{"a", a, m, n, lead, e}, {"tau", tau, k, 1, k, of_tau}}, computed),
-                  o, device, host);
+cusolverStatus_t cusolverDnSpotrfBatched(cusolverDnHandle_t h, cublasFillMode_t fill, int n,
+                                         void* const* a, int ld, int* info, int count) {
+  return cholesky_batch(h, CUDA_R_32F, fill, n, a, ld, info, count);
 }
-Status cusolverDnXgeqrf(Handle h, Options o, Long m, Long n, Element e, void* a, Long lead,
-                        Element of_tau, void* tau, Element computed, void* work, Bytes bytes,
-                        void* host, Bytes host_bytes, int* info) {
+cusolverStatus_t cusolverDnDpotrfBatched(cusolverDnHandle_t h, cublasFillMode_t fill, int n,
+                                         void* const* a, int ld, int* info, int count) {
+  return cholesky_batch(h, CUDA_R_64F, fill, n, a, ld, info, count);
+}
+
+cusolverStatus_t cusolverDnXgeqrf_bufferSize(cusolverDnHandle_t h, cusolverDnParams_t o, Long m,
+                                             Long n, cudaDataType_t e, const void* a, Long ld,
+                                             cudaDataType_t of_tau, const void* tau,
+                                             cudaDataType_t computed, Bytes* device, Bytes* host) {
   const Long k = std::min(m, n);
-  if (!are_sound(h, {{"a", a, m, n, lead, e}, {"tau", tau, k, 1, k, of_tau}}, computed) ||
+  return say_workspace(
+      are_sound(h, {{"a", a, m, n, ld, e}, {"tau", tau, k, 1, k, of_tau}}, computed), o, device,
+      host);
+}
+cusolverStatus_t cusolverDnXgeqrf(cusolverDnHandle_t h, cusolverDnParams_t o, Long m, Long n,
+                                  cudaDataType_t e, void* a, Long ld, cudaDataType_t of_tau,
+                                  void* tau, cudaDataType_t computed, void* work, Bytes bytes,
+                                  void* host, Bytes host_bytes, int* info) {
+  const Long k = std::min(m, n);
+  if (!are_sound(h, {{"a", a, m, n, ld, e}, {"tau", tau, k, 1, k, of_tau}}, computed) ||
       !has_both(o, work, bytes, host, host_bytes, info))
-    return kInvalidValue;
+    return CUSOLVER_STATUS_INVALID_VALUE;
   return give(h, e, work, bytes, [=]<class T>(T) {
-    const int rows = int(m), columns = int(n), step = int(lead);
+    const int rows = int(m), columns = int(n), step = int(ld);
     with_memory<T>([&](T* memory, int size) {
       lapack<T>().geqrf(&rows, &columns, static_cast<T*>(a), &step, static_cast<T*>(tau), memory,
                         &size, info);
@@ -300,126 +337,141 @@ Status cusolverDnXgeqrf(Handle h, Options o, Long m, Long n, Element e, void* a,
   });
 }
 
-Status cusolverDnXsyevd_bufferSize(Handle h, Options o, Vectors, Triangle, Long n, Element e,
-                                   const void* a, Long lead, Element of_values, const void* values,
-                                   Element computed, Bytes* device, Bytes* host) {
-  return say_room(
-      are_sound(h, {{"a", a, n, n, lead, e}, {"values", values, n, 1, n, of_values}}, computed), o,
+cusolverStatus_t cusolverDnXsyevd_bufferSize(cusolverDnHandle_t h, cusolverDnParams_t o,
+                                             cusolverEigMode_t, cublasFillMode_t, Long n,
+                                             cudaDataType_t e, const void* a, Long ld,
+                                             cudaDataType_t of_values, const void* values,
+                                             cudaDataType_t computed, Bytes* device, Bytes* host) {
+  return say_workspace(
+      are_sound(h, {{"a", a, n, n, ld, e}, {"values", values, n, 1, n, of_values}}, computed), o,
       device, host);
 }
-Status cusolverDnXsyevd(Handle h, Options o, Vectors vectors, Triangle triangle, Long n, Element e,
-                        void* a, Long lead, Element of_values, void* values, Element computed,
-                        void* work, Bytes bytes, void* host, Bytes host_bytes, int* info) {
-  if (!are_sound(h, {{"a", a, n, n, lead, e}, {"values", values, n, 1, n, of_values}}, computed) ||
+cusolverStatus_t cusolverDnXsyevd(cusolverDnHandle_t h, cusolverDnParams_t o,
+                                  cusolverEigMode_t vectors, cublasFillMode_t triangle, Long n,
+                                  cudaDataType_t e, void* a, Long ld, cudaDataType_t of_values,
+                                  void* values, cudaDataType_t computed, void* work, Bytes bytes,
+                                  void* host, Bytes host_bytes, int* info) {
+  if (!are_sound(h, {{"a", a, n, n, ld, e}, {"values", values, n, 1, n, of_values}}, computed) ||
       !has_both(o, work, bytes, host, host_bytes, info))
-    return kInvalidValue;
+    return CUSOLVER_STATUS_INVALID_VALUE;
   return give(h, e, work, bytes, [=]<class T>(T) {
-    eigen_of(vectors, triangle, int(n), static_cast<T*>(a), int(lead), static_cast<T*>(values),
-             info);
+    eigen_of(vectors, triangle, int(n), static_cast<T*>(a), int(ld), static_cast<T*>(values), info);
   });
 }
 
-Status cusolverDnXsyevBatched_bufferSize(Handle h, Options o, Vectors, Triangle, Long n, Element e,
-                                         const void* a, Long lead, Element of_values,
-                                         const void* values, Element computed, Bytes* device,
-                                         Bytes* host, Long count) {
-  return say_room(
+cusolverStatus_t cusolverDnXsyevBatched_bufferSize(cusolverDnHandle_t h, cusolverDnParams_t o,
+                                                   cusolverEigMode_t, cublasFillMode_t, Long n,
+                                                   cudaDataType_t e, const void* a, Long ld,
+                                                   cudaDataType_t of_values, const void* values,
+                                                   cudaDataType_t computed, Bytes* device,
+                                                   Bytes* host, Long count) {
+  return say_workspace(
       batch_is_sound(count, n, n, n) &&
           are_sound(h,
-                    {{"a", a, n, n, lead, e, count}, {"values", values, n, 1, n, of_values, count}},
+                    {{"a", a, n, n, ld, e, count}, {"values", values, n, 1, n, of_values, count}},
                     computed),
       o, device, host);
 }
-Status cusolverDnXsyevBatched(Handle h, Options o, Vectors vectors, Triangle triangle, Long n,
-                              Element e, void* a, Long lead, Element of_values, void* values,
-                              Element computed, void* work, Bytes bytes, void* host,
-                              Bytes host_bytes, int* info, Long count) {
+cusolverStatus_t cusolverDnXsyevBatched(cusolverDnHandle_t h, cusolverDnParams_t o,
+                                        cusolverEigMode_t vectors, cublasFillMode_t triangle,
+                                        Long n, cudaDataType_t e, void* a, Long ld,
+                                        cudaDataType_t of_values, void* values,
+                                        cudaDataType_t computed, void* work, Bytes bytes,
+                                        void* host, Bytes host_bytes, int* info, Long count) {
   if (!batch_is_sound(count, n, n, n) ||
-      !are_sound(h, {{"a", a, n, n, lead, e, count}, {"values", values, n, 1, n, of_values, count}},
+      !are_sound(h, {{"a", a, n, n, ld, e, count}, {"values", values, n, 1, n, of_values, count}},
                  computed) ||
       !has_both(o, work, bytes, host, host_bytes, info, count))
-    return kInvalidValue;
+    return CUSOLVER_STATUS_INVALID_VALUE;
   ++batches;
   return give(h, e, work, bytes, [=]<class T>(T) {
     for (Long i = 0; i < count; ++i)
-      eigen_of(vectors, triangle, int(n), static_cast<T*>(a) + i * lead * n, int(lead),
+      eigen_of(vectors, triangle, int(n), static_cast<T*>(a) + i * ld * n, int(ld),
                static_cast<T*>(values) + i * n, info + i);
   });
 }
 
-Status cusolverDnSorgqr_bufferSize(Handle h, int m, int n, int k, const void* a, int lead,
-                                   const void* tau, int* room) {
-  return reflections_room(h, Element::float32, m, n, k, a, lead, tau, room);
+cusolverStatus_t cusolverDnSorgqr_bufferSize(cusolverDnHandle_t h, int m, int n, int k,
+                                             const void* a, int ld, const void* tau,
+                                             int* workspace) {
+  return reflections_workspace(h, CUDA_R_32F, m, n, k, a, ld, tau, workspace);
 }
-Status cusolverDnDorgqr_bufferSize(Handle h, int m, int n, int k, const void* a, int lead,
-                                   const void* tau, int* room) {
-  return reflections_room(h, Element::float64, m, n, k, a, lead, tau, room);
+cusolverStatus_t cusolverDnDorgqr_bufferSize(cusolverDnHandle_t h, int m, int n, int k,
+                                             const void* a, int ld, const void* tau,
+                                             int* workspace) {
+  return reflections_workspace(h, CUDA_R_64F, m, n, k, a, ld, tau, workspace);
 }
-Status cusolverDnSorgqr(Handle h, int m, int n, int k, void* a, int lead, const void* tau,
-                        void* work, int room, int* info) {
-  return reflections(h, Element::float32, m, n, k, a, lead, tau, work, room, info);
+cusolverStatus_t cusolverDnSorgqr(cusolverDnHandle_t h, int m, int n, int k, void* a, int ld,
+                                  const void* tau, void* work, int workspace, int* info) {
+  return reflections(h, CUDA_R_32F, m, n, k, a, ld, tau, work, workspace, info);
 }
-Status cusolverDnDorgqr(Handle h, int m, int n, int k, void* a, int lead, const void* tau,
-                        void* work, int room, int* info) {
-  return reflections(h, Element::float64, m, n, k, a, lead, tau, work, room, info);
-}
-
-Status cusolverDnSgesvdj_bufferSize(Handle h, Vectors vectors, int thin, int m, int n,
-                                    const void* a, int lead, const void* s, const void* u,
-                                    int lead_u, const void* v, int lead_v, int* room, Jacobi j) {
-  return svd_room(h, Element::float32, vectors, thin, m, n, a, lead, s, u, lead_u, v, lead_v, room,
-                  j, 1);
-}
-Status cusolverDnDgesvdj_bufferSize(Handle h, Vectors vectors, int thin, int m, int n,
-                                    const void* a, int lead, const void* s, const void* u,
-                                    int lead_u, const void* v, int lead_v, int* room, Jacobi j) {
-  return svd_room(h, Element::float64, vectors, thin, m, n, a, lead, s, u, lead_u, v, lead_v, room,
-                  j, 1);
-}
-Status cusolverDnSgesvdj(Handle h, Vectors vectors, int thin, int m, int n, void* a, int lead,
-                         void* s, void* u, int lead_u, void* v, int lead_v, void* work, int room,
-                         int* info, Jacobi j) {
-  return svd(h, Element::float32, vectors, thin, m, n, a, lead, s, u, lead_u, v, lead_v, work, room,
-             info, j, 1);
-}
-Status cusolverDnDgesvdj(Handle h, Vectors vectors, int thin, int m, int n, void* a, int lead,
-                         void* s, void* u, int lead_u, void* v, int lead_v, void* work, int room,
-                         int* info, Jacobi j) {
-  return svd(h, Element::float64, vectors, thin, m, n, a, lead, s, u, lead_u, v, lead_v, work, room,
-             info, j, 1);
+cusolverStatus_t cusolverDnDorgqr(cusolverDnHandle_t h, int m, int n, int k, void* a, int ld,
+                                  const void* tau, void* work, int workspace, int* info) {
+  return reflections(h, CUDA_R_64F, m, n, k, a, ld, tau, work, workspace, info);
 }
 
-Status cusolverDnSgesvdjBatched_bufferSize(Handle h, Vectors vectors, int m, int n, const void* a,
-                                           int lead, const void* s, const void* u, int lead_u,
-                                           const void* v, int lead_v, int* room, Jacobi j,
-                                           int count) {
-  return batch_is_sound(count, m, n, 32) ? svd_room(h, Element::float32, vectors, false, m, n, a,
-                                                    lead, s, u, lead_u, v, lead_v, room, j, count)
-                                         : kInvalidValue;
+cusolverStatus_t cusolverDnSgesvdj_bufferSize(cusolverDnHandle_t h, cusolverEigMode_t vectors,
+                                              int thin, int m, int n, const void* a, int ld,
+                                              const void* s, const void* u, int ldu, const void* v,
+                                              int ldv, int* workspace, gesvdjInfo_t j) {
+  return svd_workspace(h, CUDA_R_32F, vectors, thin, m, n, a, ld, s, u, ldu, v, ldv, workspace, j,
+                       1);
 }
-Status cusolverDnDgesvdjBatched_bufferSize(Handle h, Vectors vectors, int m, int n, const void* a,
-                                           int lead, const void* s, const void* u, int lead_u,
-                                           const void* v, int lead_v, int* room, Jacobi j,
-                                           int count) {
-  return batch_is_sound(count, m, n, 32) ? svd_room(h, Element::float64, vectors, false, m, n, a,
-                                                    lead, s, u, lead_u, v, lead_v, room, j, count)
-                                         : kInvalidValue;
+cusolverStatus_t cusolverDnDgesvdj_bufferSize(cusolverDnHandle_t h, cusolverEigMode_t vectors,
+                                              int thin, int m, int n, const void* a, int ld,
+                                              const void* s, const void* u, int ldu, const void* v,
+                                              int ldv, int* workspace, gesvdjInfo_t j) {
+  return svd_workspace(h, CUDA_R_64F, vectors, thin, m, n, a, ld, s, u, ldu, v, ldv, workspace, j,
+                       1);
 }
-Status cusolverDnSgesvdjBatched(Handle h, Vectors vectors, int m, int n, void* a, int lead, void* s,
-                                void* u, int lead_u, void* v, int lead_v, void* work, int room,
-                                int* info, Jacobi j, int count) {
+cusolverStatus_t cusolverDnSgesvdj(cusolverDnHandle_t h, cusolverEigMode_t vectors, int thin, int m,
+                                   int n, void* a, int ld, void* s, void* u, int ldu, void* v,
+                                   int ldv, void* work, int workspace, int* info, gesvdjInfo_t j) {
+  return svd(h, CUDA_R_32F, vectors, thin, m, n, a, ld, s, u, ldu, v, ldv, work, workspace, info, j,
+             1);
+}
+cusolverStatus_t cusolverDnDgesvdj(cusolverDnHandle_t h, cusolverEigMode_t vectors, int thin, int m,
+                                   int n, void* a, int ld, void* s, void* u, int ldu, void* v,
+                                   int ldv, void* work, int workspace, int* info, gesvdjInfo_t j) {
+  return svd(h, CUDA_R_64F, vectors, thin, m, n, a, ld, s, u, ldu, v, ldv, work, workspace, info, j,
+             1);
+}
+
+cusolverStatus_t cusolverDnSgesvdjBatched_bufferSize(cusolverDnHandle_t h,
+                                                     cusolverEigMode_t vectors, int m, int n,
+                                                     const void* a, int ld, const void* s,
+                                                     const void* u, int ldu, const void* v, int ldv,
+                                                     int* workspace, gesvdjInfo_t j, int count) {
+  return batch_is_sound(count, m, n, 32) ? svd_workspace(h, CUDA_R_32F, vectors, false, m, n, a, ld,
+                                                         s, u, ldu, v, ldv, workspace, j, count)
+                                         : CUSOLVER_STATUS_INVALID_VALUE;
+}
+cusolverStatus_t cusolverDnDgesvdjBatched_bufferSize(cusolverDnHandle_t h,
+                                                     cusolverEigMode_t vectors, int m, int n,
+                                                     const void* a, int ld, const void* s,
+                                                     const void* u, int ldu, const void* v, int ldv,
+                                                     int* workspace, gesvdjInfo_t j, int count) {
+  return batch_is_sound(count, m, n, 32) ? svd_workspace(h, CUDA_R_64F, vectors, false, m, n, a, ld,
+                                                         s, u, ldu, v, ldv, workspace, j, count)
+                                         : CUSOLVER_STATUS_INVALID_VALUE;
+}
+cusolverStatus_t cusolverDnSgesvdjBatched(cusolverDnHandle_t h, cusolverEigMode_t vectors, int m,
+                                          int n, void* a, int ld, void* s, void* u, int ldu,
+                                          void* v, int ldv, void* work, int workspace, int* info,
+                                          gesvdjInfo_t j, int count) {
   ++batches;
-  return batch_is_sound(count, m, n, 32) ? svd(h, Element::float32, vectors, false, m, n, a, lead,
-                                               s, u, lead_u, v, lead_v, work, room, info, j, count)
-                                         : kInvalidValue;
+  return batch_is_sound(count, m, n, 32) ? svd(h, CUDA_R_32F, vectors, false, m, n, a, ld, s, u,
+                                               ldu, v, ldv, work, workspace, info, j, count)
+                                         : CUSOLVER_STATUS_INVALID_VALUE;
 }
-Status cusolverDnDgesvdjBatched(Handle h, Vectors vectors, int m, int n, void* a, int lead, void* s,
-                                void* u, int lead_u, void* v, int lead_v, void* work, int room,
-                                int* info, Jacobi j, int count) {
+cusolverStatus_t cusolverDnDgesvdjBatched(cusolverDnHandle_t h, cusolverEigMode_t vectors, int m,
+                                          int n, void* a, int ld, void* s, void* u, int ldu,
+                                          void* v, int ldv, void* work, int workspace, int* info,
+                                          gesvdjInfo_t j, int count) {
   ++batches;
-  return batch_is_sound(count, m, n, 32) ? svd(h, Element::float64, vectors, false, m, n, a, lead,
-                                               s, u, lead_u, v, lead_v, work, room, info, j, count)
-                                         : kInvalidValue;
+  return batch_is_sound(count, m, n, 32) ? svd(h, CUDA_R_64F, vectors, false, m, n, a, ld, s, u,
+                                               ldu, v, ldv, work, workspace, info, j, count)
+                                         : CUSOLVER_STATUS_INVALID_VALUE;
 }
 
 }  // extern "C"

@@ -18,12 +18,12 @@ struct Call {
   const void* from;
   void* to;
   std::size_t count;
-  Element element;
+  ncclDataType_t element;
   int root;
   cudaStream_t stream;
 };
 struct Clique {
-  std::vector<Member> members;
+  std::vector<ncclComm_t> members;
 };
 std::atomic<int> reductions{0}, broadcasts{0}, groups{0};
 std::vector<Clique*> cliques;
@@ -32,7 +32,7 @@ bool inside = false;
 }  // namespace
 
 namespace rushlight::gpu::nccl {
-struct MemberBody {
+struct ncclComm {
   int device;
   std::vector<Call> calls;
 };
@@ -40,28 +40,21 @@ struct MemberBody {
 
 namespace {
 
-std::size_t bytes_of(Element e) {
-  return e == Element::float64 ? 8 : e == Element::float32 ? 4 : 2;
-}
-double value_at(const void* p, Element e, std::size_t i) {
+std::size_t bytes_of(ncclDataType_t e) { return e == ncclFloat64 ? 8 : e == ncclFloat32 ? 4 : 2; }
+double value_at(const void* p, ncclDataType_t e, std::size_t i) {
   switch (e) {
-    case Element::float64: return static_cast<const double*>(p)[i];
-    case Element::float16:
-      return double(rushlight::load(static_cast<const rushlight::float16*>(p) + i));
-    case Element::bfloat16:
+    case ncclFloat64: return static_cast<const double*>(p)[i];
+    case ncclFloat16: return double(rushlight::load(static_cast<const rushlight::float16*>(p) + i));
+    case ncclBfloat16:
       return double(rushlight::load(static_cast<const rushlight::bfloat16*>(p) + i));
     default: return double(static_cast<const float*>(p)[i]);
   }
 }
-void put(void* p, Element e, std::size_t i, double v) {
+void put(void* p, ncclDataType_t e, std::size_t i, double v) {
   switch (e) {
-    case Element::float64: static_cast<double*>(p)[i] = v; break;
-    case Element::float16:
-      rushlight::store(static_cast<rushlight::float16*>(p) + i, float(v));
-      break;
-    case Element::bfloat16:
-      rushlight::store(static_cast<rushlight::bfloat16*>(p) + i, float(v));
-      break;
+    case ncclFloat64: static_cast<double*>(p)[i] = v; break;
+    case ncclFloat16: rushlight::store(static_cast<rushlight::float16*>(p) + i, float(v)); break;
+    case ncclBfloat16: rushlight::store(static_cast<rushlight::bfloat16*>(p) + i, float(v)); break;
     default: static_cast<float*>(p)[i] = float(v);
   }
 }
@@ -95,7 +88,7 @@ void exchange(const std::vector<Call>& calls) {
 }
 
 bool run(const Clique& c) {
-  for (const Member m : c.members)
+  for (const ncclComm_t m : c.members)
     if (m->calls.size() != c.members[0]->calls.size())
       return wrong("one member is asked for %zu things and another for %zu", m->calls.size(),
                    c.members[0]->calls.size());
@@ -104,7 +97,7 @@ bool run(const Clique& c) {
     std::vector<Call> calls;
     std::vector<cudaStream_t> streams;
     std::vector<int> devices;
-    for (const Member m : c.members) {
+    for (const ncclComm_t m : c.members) {
       calls.push_back(m->calls[at]);
       streams.push_back(m->calls[at].stream);
       devices.push_back(m->device);
@@ -115,13 +108,13 @@ bool run(const Clique& c) {
   return true;
 }
 
-Status ask(Member m, const Call& call) {
+ncclResult_t ask(ncclComm_t m, const Call& call) {
   if (!inside || !m || call.count == 0) {
     wrong("a call outside of a group, or of nothing");
-    return kInvalidArgument;
+    return ncclInvalidArgument;
   }
   m->calls.push_back(call);
-  return kSuccess;
+  return ncclSuccess;
 }
 
 }  // namespace
@@ -133,42 +126,43 @@ int emulated_reductions() { return reductions; }
 int emulated_broadcasts() { return broadcasts; }
 int emulated_groups() { return groups; }
 
-Status ncclGetVersion(int* version) {
+ncclResult_t ncclGetVersion(int* version) {
   *version = 22703;
-  return kSuccess;
+  return ncclSuccess;
 }
-const char* ncclGetErrorString(Status) { return "invalid argument"; }
-Status ncclCommInitAll(Member* members, int count, const int* devices) {
+const char* ncclGetErrorString(ncclResult_t) { return "invalid argument"; }
+ncclResult_t ncclCommInitAll(ncclComm_t* members, int count, const int* devices) {
   auto* clique = new Clique;
   for (int i = 0; i < count; ++i) {
     for (int k = 0; k < i; ++k)
-      if (devices[k] == devices[i]) return kInvalidArgument;
-    members[i] = new MemberBody{devices[i], {}};
+      if (devices[k] == devices[i]) return ncclInvalidArgument;
+    members[i] = new ncclComm{devices[i], {}};
     clique->members.push_back(members[i]);
   }
   cliques.push_back(clique);
-  return kSuccess;
+  return ncclSuccess;
 }
-Status ncclGroupStart() {
+ncclResult_t ncclGroupStart() {
   inside = true;
   ++groups;
-  return kSuccess;
+  return ncclSuccess;
 }
-Status ncclGroupEnd() {
+ncclResult_t ncclGroupEnd() {
   inside = false;
   bool good = true;
   for (const Clique* c : cliques) {
     good = run(*c) && good;
-    for (const Member m : c->members) m->calls.clear();
+    for (const ncclComm_t m : c->members) m->calls.clear();
   }
-  return good ? kSuccess : kInvalidArgument;
+  return good ? ncclSuccess : ncclInvalidArgument;
 }
-Status ncclReduce(const void* part, void* total, std::size_t count, Element e, int operation,
-                  int root, Member m, cudaStream_t stream) {
-  return operation == kSum ? ask(m, {true, part, total, count, e, root, stream}) : kInvalidArgument;
+ncclResult_t ncclReduce(const void* part, void* total, std::size_t count, ncclDataType_t e,
+                        int operation, int root, ncclComm_t m, cudaStream_t stream) {
+  return operation == ncclSum ? ask(m, {true, part, total, count, e, root, stream})
+                              : ncclInvalidArgument;
 }
-Status ncclBroadcast(const void* source, void* place, std::size_t count, Element e, int root,
-                     Member m, cudaStream_t stream) {
+ncclResult_t ncclBroadcast(const void* source, void* place, std::size_t count, ncclDataType_t e,
+                           int root, ncclComm_t m, cudaStream_t stream) {
   return ask(m, {false, source, place, count, e, root, stream});
 }
 

@@ -3,8 +3,6 @@
 import operator
 from itertools import chain, islice
 
-from rushlight import _C
-from rushlight.nn.modules._linear_chains import run_fused
 from rushlight.nn.modules._parameter_containers import ParameterDict, ParameterList
 from rushlight.nn.modules.module import Module, _indent
 
@@ -95,8 +93,6 @@ class Sequential(_Ordered):
                 self.add_module(str(i), module)
 
     def forward(self, input):
-        if _C._has_fused_products(input):
-            return run_fused(list(self._modules.values()), input)
         for module in self._modules.values():
             input = module(input)
         return input

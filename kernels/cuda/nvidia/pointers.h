@@ -1,0 +1,33 @@
+// A batch as the older functions of cuBLAS and cuSOLVER take it: an array of pointers in device
+// memory, and parts of a size that they all take.
+#pragma once
+#include "kernels/cuda/runtime/launch.h"
+
+namespace rushlight::gpu {
+
+static __global__ void point_to_matrices(char* first, Index step, Index count, void** out) {
+  for (Index i = first_item(); i < count; i += stride()) out[i] = first + i * step;
+}
+
+// Where each matrix of a batch lies.
+class Pointers {
+ public:
+  Pointers(const View& v, const char* op) : all_(v.sizes[0], op) {
+    launch_items(op, point_to_matrices, v.sizes[0], v.as<char>(),
+                 v.strides[0] * Index(item_size(v.dtype)), v.sizes[0], all_.data());
+  }
+  void** operator[](Index i) const { return all_.data() + i; }
+
+ private:
+  const Scratch<void*> all_;
+};
+
+// f(first, count) for the parts of a batch that go into one call each.
+template <class F>
+void each_part(Index batch, F f) {
+  constexpr Index most = 32768;
+  for (Index first = 0; first < batch; first += most)
+    f(first, int(batch - first < most ? batch - first : most));
+}
+
+}  // namespace rushlight::gpu
