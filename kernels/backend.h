@@ -28,6 +28,7 @@ struct ScanKernels;
 struct SortKernels;
 struct RandomKernels;
 struct OptimKernels;
+struct RecurrentKernels;
 struct ProviderLibraries;
 struct CollectiveKernels;
 
@@ -75,6 +76,7 @@ struct Backend {
   const SortKernels* sort;
   const RandomKernels* random;
   const OptimKernels* optim;
+  const RecurrentKernels* recurrent;
   const ProviderLibraries* libraries;  // null where there are none
   const CollectiveKernels* collectives;  // the same
 };

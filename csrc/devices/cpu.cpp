@@ -16,6 +16,7 @@
 #include "kernels/pointwise.h"
 #include "kernels/pool.h"
 #include "kernels/random.h"
+#include "kernels/recurrent.h"
 #include "kernels/reduce.h"
 #include "kernels/scan.h"
 #include "kernels/softmax.h"
@@ -56,6 +57,7 @@ const Backend cpu_backend = {
     .sort = &cpu_sort,
     .random = &cpu_random,
     .optim = &cpu_optim,
+    .recurrent = &cpu_recurrent,
     .libraries = nullptr,
     .collectives = nullptr,
 };

@@ -15,6 +15,7 @@
 #include "../pointwise.h"
 #include "../pool.h"
 #include "../random.h"
+#include "../recurrent.h"
 #include "../reduce.h"
 #include "../scan.h"
 #include "../softmax.h"
@@ -39,6 +40,7 @@ extern const ScanKernels scan_kernels;
 extern const SortKernels sort_kernels;
 extern const RandomKernels random_kernels;
 extern const OptimKernels optim_kernels;
+extern const RecurrentKernels recurrent_kernels;
 extern const CollectiveKernels collective_kernels;
 
 }  // namespace rushlight::gpu

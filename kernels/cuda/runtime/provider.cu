@@ -149,6 +149,7 @@ constexpr Backend kBackend = {
     .sort = &sort_kernels,
     .random = &random_kernels,
     .optim = &optim_kernels,
+    .recurrent = &recurrent_kernels,
     .libraries = &provider_libraries,
     .collectives = &collective_kernels,
 };

@@ -1,4 +1,4 @@
-"""Recurrent layers over sequences, and single cells; _functional/recurrent.py computes both."""
+"""Recurrent layers over sequences, and single cells; ops of C++ compute both (torch.lstm, ...)."""
 
 import math
 import numbers
@@ -6,10 +6,12 @@ import warnings
 
 from rushlight import _C
 from rushlight.nn import init
-from rushlight.nn._functional import recurrent
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
 from rushlight.nn.utils.rnn import PackedSequence
+
+_OPS = {"RNN_TANH": _C.rnn_tanh, "RNN_RELU": _C.rnn_relu, "LSTM": _C.lstm, "GRU": _C.gru}
+_GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
@@ -64,7 +66,7 @@ class RNNBase(Module):
     ):  # fmt: skip
         super().__init__()
         _check_arguments(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
-        if mode not in recurrent.GATES:
+        if mode not in _GATES:
             raise ValueError("Unrecognized RNN mode: " + mode)
         self.mode = mode
         self.input_size = input_size
@@ -87,7 +89,7 @@ class RNNBase(Module):
         return 2 if self.bidirectional else 1
 
     def _add_layer(self, layer, suffix, device, dtype):
-        gates = recurrent.GATES[self.mode] * self.hidden_size
+        gates = _GATES[self.mode] * self.hidden_size
         out = self.proj_size or self.hidden_size
         width = self.input_size if layer == 0 else out * self._directions
         shapes = {"weight_ih": (gates, width), "weight_hh": (gates, out)}
@@ -123,7 +125,7 @@ class RNNBase(Module):
     def check_input(self, input, batch_sizes):
         """Raises for an input whose dtype or sizes are not this layer's."""
         weight = getattr(self, self._flat_weights_names[0])
-        if input.dtype != weight.dtype:
+        if input.dtype != weight.dtype and not _C.is_autocast_enabled(input.device.type):
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
                 f"Convert input: input.to({weight.dtype}), or convert model: "
@@ -164,40 +166,22 @@ class RNNBase(Module):
         """The states in another order of the batch."""
         return hx if permutation is None else hx.index_select(1, permutation)
 
-    def _layer_weights(self):
-        """For each layer, for each direction: (w_ih, w_hh, b_ih, b_hh, w_hr)."""
-        found = []
-        for names in self._all_weights:
-            w = [getattr(self, name) for name in names]
-            projection = w.pop() if self.proj_size else None
-            found.append((*w, *((None, None) if not self.bias else ()), projection))
-        n = self._directions
-        return [found[i : i + n] for i in range(0, len(found), n)]
+    def _first_states(self, input, batch_sizes):
+        sizes = self.get_expected_hidden_size(input, batch_sizes)
+        return (_C.zeros(sizes, dtype=input.dtype, device=input.device),)
 
-    def _first_states(self, input, hx, batch_sizes):
-        if hx is None:
-            sizes = self.get_expected_hidden_size(input, batch_sizes)
-            return (_C.zeros(sizes, dtype=input.dtype, device=input.device),)
-        return (hx,)
-
-    def _run(self, input, hx, batch_sizes, batched):
+    def _run(self, input, hx, batch_sizes):
         """hx is a tuple of stacked states; so is what comes back beside the output."""
-        if batch_sizes is None:
-            steps_first = input.transpose(0, 1) if self.batch_first else input
-            if steps_first.size(0) == 0:
-                raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
-        else:
-            steps_first, batch_sizes = input, batch_sizes.tolist()
-        each = list(zip(*(h.unbind(0) for h in hx), strict=True))
-        n = self._directions
-        states = [each[i : i + n] for i in range(0, len(each), n)]
-        output, last = recurrent.run_layers(
-            self.mode, steps_first, states, self._layer_weights(), self.dropout, self.training,
-            batch_sizes,
+        hx = hx if self.mode == "LSTM" else hx[0]
+        options = (
+            hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
+            self.bidirectional,
         )  # fmt: skip
-        if batch_sizes is None and self.batch_first:
-            output = output.transpose(0, 1)
-        return output, tuple(_C.stack(parts) for parts in zip(*last, strict=True))
+        if batch_sizes is None:
+            output, *last = _OPS[self.mode](input, *options, self.batch_first)
+        else:
+            output, *last = _OPS[self.mode](input, batch_sizes, *options)
+        return output, tuple(last)
 
     def _check_unpacked(self, input, hx):
         if input.dim() not in (2, 3):
@@ -219,12 +203,12 @@ class RNNBase(Module):
         """hx, None or a tuple of states as the caller has them, before the order is checked."""
         if isinstance(input, PackedSequence):
             data, batch_sizes, sorted_indices, unsorted_indices = input
-            if hx is not None:
-                hx = tuple(self.permute_hidden(h, sorted_indices) for h in hx)
+            if hx is None:
+                hx = self._first_states(data, batch_sizes)
             else:
-                hx = self._first_states(data, None, batch_sizes)
+                hx = tuple(self.permute_hidden(h, sorted_indices) for h in hx)
             self._check_all(data, hx, batch_sizes)
-            output, last = self._run(data, hx, batch_sizes, True)
+            output, last = self._run(data, hx, batch_sizes)
             packed = PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices)
             return packed, tuple(self.permute_hidden(h, unsorted_indices) for h in last)
         self._check_unpacked(input, hx)
@@ -232,9 +216,9 @@ class RNNBase(Module):
         if not batched:
             input = input.unsqueeze(0 if self.batch_first else 1)
             hx = None if hx is None else tuple(h.unsqueeze(1) for h in hx)
-        hx = self._first_states(input, None, None) if hx is None else hx
+        hx = self._first_states(input, None) if hx is None else hx
         self._check_all(input, hx, None)
-        output, last = self._run(input, hx, None, batched)
+        output, last = self._run(input, hx, None)
         if not batched:
             output = output.squeeze(0 if self.batch_first else 1)
             last = tuple(h.squeeze(1) for h in last)
@@ -322,7 +306,7 @@ class LSTM(RNNBase):
     def __init__(self, *args, **kwargs):
         super().__init__("LSTM", *args, **kwargs)
 
-    def _first_states(self, input, hx, batch_sizes):
+    def _first_states(self, input, batch_sizes):
         sizes = (
             self.get_expected_hidden_size(input, batch_sizes),
             self.get_expected_cell_size(input, batch_sizes),
@@ -450,7 +434,7 @@ class RNNCell(RNNCellBase):
     def forward(self, input, hx=None):
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        cell = getattr(recurrent, f"rnn_{self.nonlinearity}_cell")
+        cell = _C.rnn_tanh_cell if self.nonlinearity == "tanh" else _C.rnn_relu_cell
         return self._step(cell, input, [("hidden", hx)])
 
 
@@ -469,7 +453,7 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         h, c = (None, None) if hx is None else hx
-        return self._step(recurrent.lstm_cell, input, [("hx[0]", h), ("hx[1]", c)])
+        return self._step(_C.lstm_cell, input, [("hx[0]", h), ("hx[1]", c)])
 
 
 class GRUCell(RNNCellBase):
@@ -485,4 +469,4 @@ class GRUCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input, hx=None):
-        return self._step(recurrent.gru_cell, input, [("hidden", hx)])
+        return self._step(_C.gru_cell, input, [("hidden", hx)])

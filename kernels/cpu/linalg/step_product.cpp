@@ -1,0 +1,86 @@
+// The left operand is transposed into scratch memory, as the tiles broadcast neighbouring rows; it
+// is small beside the product.
+#include "step_product.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/transpose.h"
+#include "register_tile.h"
+
+namespace rushlight {
+namespace {
+
+using Index = std::int64_t;
+constexpr Index kFewRows = 4;  // fewer: no packing, the product reads the weight once anyway
+constexpr Index kLargestInt = 2'000'000'000;
+
+std::vector<float> pack(Index k, Index n, Matrix<const float> right) {
+  const Index panels = (n + kPanel - 1) / kPanel;
+  std::vector<float> packed(std::size_t(panels * k * kPanel));
+  for (Index p = 0; p < panels; ++p) {
+    const Index first = p * kPanel, lanes = std::min(kPanel, n - first);
+    float* to = packed.data() + p * k * kPanel;
+    if (right.transposed)
+      transpose(right.data + first * right.ld, right.ld, lanes, k, to, kPanel);
+    else
+      for (Index i = 0; i < k; ++i)
+        std::copy_n(right.data + i * right.ld + first, lanes, to + i * kPanel);
+  }
+  return packed;
+}
+
+}  // namespace
+
+template <class T>
+StepProduct<T>::StepProduct(Index k, Index n, Matrix<const T> right, Index rows)
+    : k_(k), n_(n), right_(right) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (rows < kFewRows || k * rows > kLargestInt) return;
+    packed_ = pack(k, n, right);
+    ld_ = rows;
+    offsets_.resize(std::size_t(k));
+    for (Index i = 0; i < k; ++i) offsets_[std::size_t(i)] = int(i * rows);
+  }
+}
+
+template <class T>
+void StepProduct<T>::run(Index rows, const T* left, Index ldl, T beta, T* out, Index ldo) const {
+  if (packed_.empty()) return gemm<T>(rows, n_, k_, T(1), {left, ldl}, right_, beta, {out, ldo});
+  if constexpr (std::is_same_v<T, float>) {
+    const Tiles& t = tiles();
+    Scratch<float> turned(std::size_t(k_ * ld_)), edge(std::size_t(t.p * kPanel));
+    transpose(left, ldl, rows, k_, turned.data(), ld_);
+    static constexpr float kZeros[2 * kPanel] = {};
+    const Index tiles_of_rows = (rows + t.p - 1) / t.p;
+    for (Index at = 0; at < n_;) {
+      const Index whole = (n_ - at) / kPanel, panels = std::clamp<Index>(whole, 1, t.panels);
+      const Index lanes = std::min(n_ - at, panels * kPanel);
+      for (Index i = 0, row = 0; i < tiles_of_rows; ++i) {  // of nearly equal heights
+        const Index height = (rows - row + tiles_of_rows - i - 1) / (tiles_of_rows - i);
+        float* const to = out + row * ldo + at;
+        TileArgs args = {
+            turned.data() + row,      offsets_.data(), 1,  k_,  k_,
+            packed_.data() + at * k_, k_ * kPanel,     to, ldo, beta == 0 ? kZeros : nullptr};
+        if (whole == 0) {  // the tile is wider than what is left
+          args.out = edge.data();
+          args.ldo = kPanel;
+          if (beta != 0)
+            for (Index r = 0; r < height; ++r)
+              std::copy_n(to + r * ldo, lanes, edge.data() + r * kPanel);
+        }
+        t.tile[panels - 1][height - 1](args);
+        if (whole == 0)
+          for (Index r = 0; r < height; ++r)
+            std::copy_n(edge.data() + r * kPanel, lanes, to + r * ldo);
+        row += height;
+      }
+      at += lanes;
+    }
+  }
+}
+
+template class StepProduct<float>;
+template class StepProduct<double>;
+
+}  // namespace rushlight
