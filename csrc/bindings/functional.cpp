@@ -1,6 +1,8 @@
 // torch.nn.functional's own signatures, where they differ from those of torch's functions of the
 // same name: entries of their own, in the submodule _functional, so that no Python function stands
 // before the op.
+#include "bindings/functional.h"
+
 #include <pybind11/pybind11.h>
 
 #include "bindings/autocast.h"
@@ -78,6 +80,7 @@ void bind_functional(py::module_& core) {
   m.attr("__stubs__") = py::list();
   m.attr("__public__") = "rushlight.nn.functional";
   bind_attention(m);
+  bind_pool_functional(m);
   op<casting<&softmax_of, kFullOnCuda>>(m, "softmax(input, dim=None, _stacklevel=3, dtype=None)",
                                         As::function, R"(exp(x) / sum(exp(x)) along `dim`.
 

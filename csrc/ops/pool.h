@@ -1,4 +1,4 @@
-// Pooling over the last one or two dimensions of (n, c, in...) or (c, in...).
+// Pooling over the last one to three dimensions of (n, c, in...) or (c, in...): `rank` of them.
 #pragma once
 #include "ops/ops.h"
 
@@ -20,5 +20,16 @@ Tensor avg_pool(const char* name, int rank, const Tensor& input, const PoolOptio
 Tensor adaptive_avg_pool(const char* name, int rank, const Tensor& input, const Shape& size);
 std::tuple<Tensor, Tensor> adaptive_max_pool(const char* name, int rank, const Tensor& input,
                                              const Shape& size);
+
+// (sum of x^p over each window)^(1/p), p the norm type.
+Tensor lp_pool(const char* name, int rank, const Tensor& input, Scalar norm_type,
+               const PoolOptions& options);
+// Maxima of windows drawn at random, and where they were; samples (n, c, rank), or drawn here.
+std::tuple<Tensor, Tensor> fractional_max_pool(const char* name, int rank, const Tensor& input,
+                                               const Shape& kernel, const Shape& size,
+                                               const std::optional<Tensor>& samples);
+// Zeros of the spatial size given, with input's values where `indices` say.
+Tensor max_unpool(const char* name, int rank, const Tensor& input, const Tensor& indices,
+                  const Shape& size);
 
 }  // namespace rushlight

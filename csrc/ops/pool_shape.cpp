@@ -1,13 +1,16 @@
-// See pool_shape.h. One dimension is pooled as a height of 1.
+// See pool_shape.h. Missing dimensions are pooled as a size of 1.
 #include "ops/pool_shape.h"
+
+#include <algorithm>
 
 namespace rushlight {
 namespace {
 
-std::int64_t entry(const char* what, const Shape& given, int rank, int d) {
+std::int64_t entry(const char* name, const char* what, const Shape& given, int rank, int d) {
+  constexpr const char* kMany[] = {"one int", "two ints", "three ints"};
   if (given.rank != 1 && given.rank != rank)
-    fail<RuntimeError>(what, " must either be a single int, or a tuple of ",
-                       rank == 1 ? "one int" : "two ints");
+    fail<RuntimeError>(name, ": ", what, " must either be a single int, or a tuple of ",
+                       kMany[rank - 1], ", got ", given);
   return given[given.rank == 1 ? 0 : d];
 }
 
@@ -30,8 +33,9 @@ std::int64_t product(const Shape& shape, int begin, int end) {
 
 void check_input(const char* name, int rank, const Tensor& input, bool takes_max) {
   const int dim = input.dim();
-  if (takes_max && rank == 2 && dim != 3 && dim != 4)
-    fail<RuntimeError>("non-empty 3D or 4D (batch mode) tensor expected for input\n", name,
+  if ((takes_max || rank == 3) && rank > 1 && dim != rank + 1 && dim != rank + 2)
+    fail<RuntimeError>("non-empty ", rank + 1, "D or ", rank + 2,
+                       "D (batch mode) tensor expected for input\n", name,
                        "(): ", describe("input", input));
   bool fits = dim == rank + 1 || dim == rank + 2;
   for (int d = dim - rank - 1; fits && d < dim; ++d) fits = input->shape[d] != 0;
@@ -43,6 +47,12 @@ void check_input(const char* name, int rank, const Tensor& input, bool takes_max
 
 }  // namespace
 
+void refuse_integers(const Tensor& input, const char* kernel) {
+  if (!is_floating(input.dtype()))
+    fail<NotImplementedError>("\"", kernel, "\" not implemented for '", scalar_name(input.dtype()),
+                              "'");
+}
+
 PooledShape pool_shape(const char* name, int rank, const Tensor& input, const PoolOptions& options,
                        bool takes_max) {
   check_input(name, rank, input, takes_max);
@@ -50,17 +60,18 @@ PooledShape pool_shape(const char* name, int rank, const Tensor& input, const Po
   Shape sizes = input.shape();
   const int dim = input.dim();
   s.planes = product(sizes, 0, dim - rank);
-  for (int i = 0; i < 2; ++i) {
-    const int d = i - (2 - rank);
+  for (int i = 0; i < 3; ++i) {
+    const int d = i - (3 - rank);
     if (d < 0) {
       s.in[i] = s.kernel[i] = s.stride[i] = s.dilation[i] = s.result[i] = 1;
       continue;
     }
     s.in[i] = input->shape[dim - rank + d];
-    s.kernel[i] = entry("kernel_size", options.kernel, rank, d);
-    s.stride[i] = options.stride.rank == 0 ? s.kernel[i] : entry("stride", options.stride, rank, d);
-    s.padding[i] = entry("padding", options.padding, rank, d);
-    s.dilation[i] = takes_max ? entry("dilation", options.dilation, rank, d) : 1;
+    s.kernel[i] = entry(name, "kernel_size", options.kernel, rank, d);
+    s.stride[i] =
+        options.stride.rank == 0 ? s.kernel[i] : entry(name, "stride", options.stride, rank, d);
+    s.padding[i] = entry(name, "padding", options.padding, rank, d);
+    s.dilation[i] = takes_max ? entry(name, "dilation", options.dilation, rank, d) : 1;
     if (s.stride[i] == 0) fail<RuntimeError>("stride should not be zero");
     if (s.stride[i] < 0)
       fail<RuntimeError>("stride should be greater than zero, but got ", s.stride[i]);
@@ -79,11 +90,15 @@ PooledShape pool_shape(const char* name, int rank, const Tensor& input, const Po
                               options.ceil_mode);
     sizes[dim - rank + d] = s.result[i];
   }
-  if (s.result[0] < 1 || s.result[1] < 1) {
-    const std::int64_t planes = input->shape[dim - rank - 1];
-    fail<RuntimeError>("Given input size: (", planes, "x", s.in[0], "x", s.in[1],
-                       "). Calculated output size: (", planes, "x", s.result[0], "x", s.result[1],
-                       "). Output size is too small\n", describe("input", input));
+  if (s.result[0] < 1 || s.result[1] < 1 || s.result[2] < 1) {
+    std::string from, to;
+    for (int i = std::min(3 - rank, 1); i < 3; ++i) {
+      from += text("x", s.in[i]);
+      to += text("x", s.result[i]);
+    }
+    const std::int64_t channels = input->shape[dim - rank - 1];
+    fail<RuntimeError>("Given input size: (", channels, from, "). Calculated output size: (",
+                       channels, to, "). Output size is too small\n", describe("input", input));
   }
   return {s, sizes};
 }
@@ -98,8 +113,8 @@ PooledShape adaptive_shape(const char* name, int rank, const Tensor& input, cons
   s.adaptive = true;
   Shape sizes = input.shape();
   s.planes = product(sizes, 0, dim - rank);
-  for (int i = 0; i < 2; ++i) {
-    const int d = i - (2 - rank);
+  for (int i = 0; i < 3; ++i) {
+    const int d = i - (3 - rank);
     s.in[i] = d < 0 ? 1 : input->shape[dim - rank + d];
     s.result[i] = d < 0 ? 1 : size[size.rank == 1 ? 0 : d];
     s.dilation[i] = 1;

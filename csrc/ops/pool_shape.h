@@ -13,4 +13,13 @@ PooledShape pool_shape(const char* name, int rank, const Tensor& input, const Po
                        bool takes_max);
 PooledShape adaptive_shape(const char* name, int rank, const Tensor& input, const Shape& size);
 
+// Of one dtype's kernel: NotImplementedError for integers.
+void refuse_integers(const Tensor& input, const char* kernel);
+
+inline double nanoseconds(const PoolShape& s) {
+  return double(s.planes) * (double(s.plane()) + double(s.outputs())) * 0.3;
+}
+inline std::int64_t inputs_of(const PoolShape& s) { return s.planes * s.plane(); }
+inline std::int64_t results_of(const PoolShape& s) { return s.planes * s.outputs(); }
+
 }  // namespace rushlight

@@ -7,137 +7,152 @@
 namespace rushlight::gpu {
 namespace {
 
-struct Window {
-  Index begin, end, step;  // inside the image, `end` exclusive
-  Index counted;           // elements of this axis in an average's divisor
+// The windows of output o.
+struct Windows {
+  PoolWindow d, h, w;
+  __device__ Windows(const PoolShape& s, Index o)
+      : d(pool_window(s, 0, o / s.result[2] / s.result[1])),
+        h(pool_window(s, 1, o / s.result[2] % s.result[1])),
+        w(pool_window(s, 2, o % s.result[2])) {}
+  __device__ bool empty() const { return d.empty() || h.empty() || w.empty(); }
 };
 
-__device__ Window window_of(const PoolShape& s, int axis, Index q) {
-  const Index in = s.in[axis], out = s.result[axis];
-  if (s.adaptive) {
-    const Index begin = q * in / out, end = ((q + 1) * in + out - 1) / out;
-    return {begin, end, 1, end - begin};
-  }
-  const Index step = s.dilation[axis], first = q * s.stride[axis] - s.padding[axis];
-  const Index stop = first + (s.kernel[axis] - 1) * step + 1;
-  const Index begin = first < 0 ? first + (-first + step - 1) / step * step : first;
-  const Index end = stop < in ? stop : in, padded = in + s.padding[axis];
-  const Index counted = s.count_include_pad ? (stop < padded ? stop : padded) - first
-                                            : (end > begin ? end - begin : 0);
-  return {begin, end, step, counted};
-}
-
-// Outputs whose window may cover position `at`: [first, last].
-struct Span {
-  Index first, last;
+// The largest of one window: its value, and its position in the plane.
+template <class C>
+struct Winner {
+  C best;
+  Index at;
 };
-__device__ Span covering(const PoolShape& s, int axis, Index at) {
-  const Index in = s.in[axis], out = s.result[axis];
-  Index first, last;
-  if (s.adaptive) {
-    first = at * out / in;
-    last = ((at + 1) * out + in - 1) / in;
-  } else {
-    const Index reach = at + s.padding[axis] - (s.kernel[axis] - 1) * s.dilation[axis];
-    first = reach <= 0 ? 0 : (reach + s.stride[axis] - 1) / s.stride[axis];
-    last = (at + s.padding[axis]) / s.stride[axis];
-  }
-  return {first, last < out - 1 ? last : out - 1};
+template <class C>
+__device__ Winner<C> largest(const PoolShape& s, const Reader<C>& x, Index plane,
+                             const PoolWindow& d, const PoolWindow& h, const PoolWindow& w) {
+  Winner<C> found{-std::numeric_limits<C>::infinity(),
+                  (d.begin * s.in[1] + h.begin) * s.in[2] + w.begin};
+  for (Index i = d.begin; i < d.end; i += d.step)
+    for (Index j = h.begin; j < h.end; j += h.step)
+      for (Index k = w.begin; k < w.end; k += w.step) {
+        const Index at = (i * s.in[1] + j) * s.in[2] + k;
+        const C v = x[plane + at];
+        if (v > found.best || v != v) found = {v, at};
+      }
+  return found;
 }
 
 template <class C>
 __global__ void max_items(PoolShape s, Reader<C> x, Writer<C> y, Index* indices,
                           std::uint8_t* codes) {
-  const Index size = s.result[0] * s.result[1];
+  const Index size = s.outputs();
   for (Index o = first_item(); o < s.planes * size; o += stride()) {
-    const Index plane = o / size * s.in[0] * s.in[1];
-    const Window rows = window_of(s, 0, o % size / s.result[1]),
-                 columns = window_of(s, 1, o % s.result[1]);
-    C best = -std::numeric_limits<C>::infinity();
-    Index winner = rows.begin * s.in[1] + columns.begin;
-    for (Index h = rows.begin; h < rows.end; h += rows.step)
-      for (Index w = columns.begin; w < columns.end; w += columns.step) {
-        const C v = x[plane + h * s.in[1] + w];
-        if (v > best || v != v) {
-          best = v;
-          winner = h * s.in[1] + w;
-        }
-      }
-    y.set(o, best);
-    if (indices) indices[o] = winner;
+    const Windows at(s, o % size);
+    const Winner<C> found = largest(s, x, o / size * s.plane(), at.d, at.h, at.w);
+    y.set(o, found.best);
+    if (indices) indices[o] = found.at;
     if (codes)
       codes[o] =
-          std::uint8_t((winner / s.in[1] - rows.begin) * 2 + winner % s.in[1] - columns.begin);
+          std::uint8_t((found.at / s.in[2] - at.h.begin) * 2 + found.at % s.in[2] - at.w.begin);
   }
 }
 
 template <class C>
+__global__ void fractional_items(PoolShape s, int rank, Reader<C> x, Reader<C> samples, Writer<C> y,
+                                 Index* indices) {
+  const Index size = s.outputs();
+  for (Index o = first_item(); o < s.planes * size; o += stride()) {
+    const Index p = o / size, q[3] = {o % size / s.result[2] / s.result[1],
+                                      o / s.result[2] % s.result[1], o % s.result[2]};
+    PoolWindow window[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      const Index start =
+          axis < 3 - rank
+              ? 0
+              : fractional_start(s, axis, samples[p * rank + fractional_column(rank, axis)],
+                                 q[axis]);
+      window[axis] = {start, start + s.kernel[axis], 1, s.kernel[axis]};
+    }
+    const Winner<C> found = largest(s, x, p * s.plane(), window[0], window[1], window[2]);
+    y.set(o, found.best);
+    indices[o] = found.at;
+  }
+}
+
+// Calls f(o) for every output whose window may cover item i of the inputs.
+template <class F>
+__device__ void each_covering(const PoolShape& s, Index i, F f) {
+  const Index plane = s.plane(), at = i % plane, first = i / plane * s.outputs();
+  const PoolSpan d = pool_covering(s, 0, at / s.in[2] / s.in[1]),
+                 h = pool_covering(s, 1, at / s.in[2] % s.in[1]),
+                 w = pool_covering(s, 2, at % s.in[2]);
+  for (Index a = d.first; a <= d.last; ++a)
+    for (Index b = h.first; b <= h.last; ++b)
+      for (Index c = w.first; c <= w.last; ++c) f(first + (a * s.result[1] + b) * s.result[2] + c);
+}
+
+template <class C>
 __global__ void max_grad_items(PoolShape s, Reader<C> g, const Index* indices, Writer<C> out) {
-  const Index size = s.result[0] * s.result[1], plane = s.in[0] * s.in[1];
-  for (Index i = first_item(); i < s.planes * plane; i += stride()) {
-    const Index at = i % plane, first = i / plane * size;
-    const Span rows = covering(s, 0, at / s.in[1]), columns = covering(s, 1, at % s.in[1]);
+  for (Index i = first_item(); i < s.planes * s.plane(); i += stride()) {
+    const Index at = i % s.plane();
     C sum = 0;
-    for (Index r = rows.first; r <= rows.last; ++r)
-      for (Index c = columns.first; c <= columns.last; ++c) {
-        const Index o = first + r * s.result[1] + c;
-        if (indices[o] == at) sum += g[o];
-      }
+    each_covering(s, i, [&](Index o) {
+      if (indices[o] == at) sum += g[o];
+    });
     out.set(i, sum);
   }
 }
 
 __global__ void max_2x2_grad_items(PoolShape s, const float* g, const std::uint8_t* codes,
                                    float* out) {
-  const Index size = s.result[0] * s.result[1], plane = s.in[0] * s.in[1];
+  const Index size = s.outputs(), plane = s.plane();
   for (Index i = first_item(); i < s.planes * plane; i += stride()) {
-    const Index h = i % plane / s.in[1], w = i % s.in[1];
-    const bool inside = h / 2 < s.result[0] && w / 2 < s.result[1];  // an odd edge is in no window
-    const Index o = i / plane * size + h / 2 * s.result[1] + w / 2;
+    const Index h = i % plane / s.in[2], w = i % s.in[2];
+    const bool inside = h / 2 < s.result[1] && w / 2 < s.result[2];  // an odd edge is in no window
+    const Index o = i / plane * size + h / 2 * s.result[2] + w / 2;
     out[i] = inside && codes[o] == h % 2 * 2 + w % 2 ? g[o] : 0.f;
   }
 }
 
 template <class S>
 __global__ void gather_items(PoolShape s, const S* x, const Index* indices, S* out, Note* note) {
-  const Index size = s.result[0] * s.result[1], plane = s.in[0] * s.in[1];
+  const Index size = s.outputs(), plane = s.plane();
   for (Index o = first_item(); o < s.planes * size; o += stride())
     out[o] = x[o / size * plane + checked_index(note, Noted::pool, indices[o], plane)];
 }
 
-template <class C>
-__device__ C divisor(const PoolShape& s, const Window& rows, const Window& columns) {
-  return C(s.divisor != 0 ? s.divisor : rows.counted * columns.counted);
+// out is zero. Where two indices are equal, one of their values is kept.
+template <class S>
+__global__ void unpool_items(PoolShape s, const S* x, const Index* indices, S* out, Note* note) {
+  const Index size = s.outputs(), plane = s.plane();
+  for (Index o = first_item(); o < s.planes * size; o += stride())
+    out[o / size * plane + checked_index(note, Noted::pool, indices[o], plane)] = x[o];
 }
 
 template <class C>
 __global__ void average_items(PoolShape s, Reader<C> x, Writer<C> y) {
-  const Index size = s.result[0] * s.result[1];
+  const Index size = s.outputs();
   for (Index o = first_item(); o < s.planes * size; o += stride()) {
-    const Index plane = o / size * s.in[0] * s.in[1];
-    const Window rows = window_of(s, 0, o % size / s.result[1]),
-                 columns = window_of(s, 1, o % s.result[1]);
+    const Index plane = o / size * s.plane();
+    const Windows at(s, o % size);
     C sum = 0;
-    for (Index h = rows.begin; h < rows.end; ++h)
-      for (Index w = columns.begin; w < columns.end; ++w) sum += x[plane + h * s.in[1] + w];
-    const bool empty = rows.begin >= rows.end || columns.begin >= columns.end;
-    y.set(o, empty ? C(0) : sum / divisor<C>(s, rows, columns));
+    for (Index i = at.d.begin; i < at.d.end; ++i)
+      for (Index j = at.h.begin; j < at.h.end; ++j)
+        for (Index k = at.w.begin; k < at.w.end; ++k)
+          sum += x[plane + (i * s.in[1] + j) * s.in[2] + k];
+    y.set(o, at.empty() ? C(0) : sum / C(pool_divisor(s, at.d, at.h, at.w)));
   }
 }
 
 template <class C>
 __global__ void average_grad_items(PoolShape s, Reader<C> g, Writer<C> out) {
-  const Index size = s.result[0] * s.result[1], plane = s.in[0] * s.in[1];
-  for (Index i = first_item(); i < s.planes * plane; i += stride()) {
-    const Index h = i % plane / s.in[1], w = i % s.in[1];
-    const Span rows = covering(s, 0, h), columns = covering(s, 1, w);
+  const Index size = s.outputs();
+  for (Index i = first_item(); i < s.planes * s.plane(); i += stride()) {
+    const Index at = i % s.plane(), d = at / s.in[2] / s.in[1], h = at / s.in[2] % s.in[1],
+                w = at % s.in[2];
     C sum = 0;
-    for (Index r = rows.first; r <= rows.last; ++r)
-      for (Index c = columns.first; c <= columns.last; ++c) {
-        const Window high = window_of(s, 0, r), wide = window_of(s, 1, c);
-        if (h >= high.begin && h < high.end && w >= wide.begin && w < wide.end)
-          sum += g[i / plane * size + r * s.result[1] + c] / divisor<C>(s, high, wide);
-      }
+    each_covering(s, i, [&](Index o) {
+      const Windows in(s, o % size);
+      if (d >= in.d.begin && d < in.d.end && h >= in.h.begin && h < in.h.end && w >= in.w.begin &&
+          w < in.w.end)
+        sum += g[o] / C(pool_divisor(s, in.d, in.h, in.w));
+    });
     out.set(i, sum);
   }
 }
@@ -161,7 +176,7 @@ Index check_indices(const PoolShape& s, const View& indices) {
   check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
         "max_pool");
   launch_items("max_pool", find_bad, indices.numel, indices.as<const Index>(), indices.numel,
-               s.in[0] * s.in[1], first.data());
+               s.plane(), first.data());
   return static_cast<Index>(fetch(first.data(), "max_pool"));
 }
 
@@ -203,9 +218,29 @@ void average_backward(const PoolShape& s, const View& grad, const View& grad_inp
   });
 }
 
+void fractional_max(const PoolShape& s, int rank, const View& input, const View& samples,
+                    const View& out, const View& indices) {
+  compute_floating(out.dtype, [&]<class C>(Type<C>) {
+    launch_items("fractional_max_pool", fractional_items<C>, out.numel, s, rank, Reader<C>(input),
+                 Reader<C>(samples), Writer<C>(out), indices.as<Index>());
+  });
+}
+
+Index unpool(const PoolShape& s, const View& input, const View& indices, const View& out) {
+  if (const Index bad = check_indices(s, indices); bad >= 0) return bad;
+  check(
+      cudaMemsetAsync(out.data, 0, std::size_t(out.numel) * item_size(out.dtype), current().stream),
+      "max_unpool");
+  dispatch_size(out.dtype, [&]<class S>(Type<S>) {
+    launch_items("max_unpool", unpool_items<S>, input.numel, s, input.as<const S>(),
+                 indices.as<const Index>(), out.as<S>(), current().note);
+  });
+  return -1;
+}
+
 }  // namespace
 
-const PoolKernels pool_kernels = {max_pool,         max_backward, max_gather,
-                                  max_2x2_backward, average,      average_backward};
+const PoolKernels pool_kernels = {max_pool, max_backward,     max_gather,     max_2x2_backward,
+                                  average,  average_backward, fractional_max, unpool};
 
 }  // namespace rushlight::gpu

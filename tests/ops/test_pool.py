@@ -13,7 +13,7 @@ OPTIONS = [(2,), (3, 2), (3, 1, 1), ((3, 2), (2, 1), (1, 0)), (2, 2, 0, 2), (3, 
 def test_max_pool2d(reference, device, options, dtype):
     compare(
         reference,
-        lambda t, x: (t._C if t is rushlight else t.nn.functional).max_pool2d(x, *options),
+        lambda t, x: t.nn.functional.max_pool2d(x, *options),
         [array((2, 3, 8, 7), 1)],
         device,
         dtype=dtype,
@@ -22,7 +22,7 @@ def test_max_pool2d(reference, device, options, dtype):
 
 def test_max_pool_indices(reference):
     x = array((2, 3, 8, 7), 1).round()
-    ours = rushlight._C.max_pool2d_with_indices(rushlight.tensor(x.tolist()), 3, 2)
+    ours = rushlight.nn.functional.max_pool2d_with_indices(rushlight.tensor(x.tolist()), 3, 2)
     theirs = reference.nn.functional.max_pool2d(
         reference.tensor(x.tolist()), 3, 2, return_indices=True
     )
@@ -45,7 +45,7 @@ AVERAGES = [(2,), (3, 2, 1), (3, 2, 1, True), (3, 2, 1, True, False), (2, 1, 0, 
 def test_avg_pool2d(reference, device, options):
     compare(
         reference,
-        lambda t, x: (t._C if t is rushlight else t.nn.functional).avg_pool2d(x, *options),
+        lambda t, x: t.nn.functional.avg_pool2d(x, *options),
         [array((2, 3, 8, 7), 1)],
         device,
     )
@@ -56,12 +56,12 @@ def test_adaptive(reference, size):
     full = size if isinstance(size, tuple) else (size, size)
     compare(
         reference,
-        lambda t, x: (t._C if t is rushlight else t.nn.functional).adaptive_avg_pool2d(x, full),
+        lambda t, x: t.nn.functional.adaptive_avg_pool2d(x, full),
         [array((2, 3, 8, 7), 1)],
     )
     compare(
         reference,
-        lambda t, x: (t._C if t is rushlight else t._C._nn).adaptive_max_pool2d(x, full)[0],
+        lambda t, x: t.nn.functional.adaptive_max_pool2d(x, full),
         [array((2, 3, 8, 7), 1)],
     )
 
@@ -71,9 +71,7 @@ def test_one_dimension(reference):
     for name in ("max_pool1d", "avg_pool1d"):
         compare(
             reference,
-            lambda t, x, name=name: getattr(t._C if t is rushlight else t.nn.functional, name)(
-                x, 3, 2, 1
-            ),
+            lambda t, x, name=name: getattr(t.nn.functional, name)(x, 3, 2, 1),
             x,
             node=False,
         )
@@ -100,3 +98,88 @@ def test_integers(reference, call):
         x = library.tensor(values).reshape(2, 2, 7, 5) * (1 << 40)
         results.append(eval("F." + call, {"F": library.nn.functional, "x": x}).tolist())
     assert results[0] == results[1]
+
+
+VOLUMES = {
+    "max_pool3d(x, 2)": True,
+    "max_pool3d(x, (2, 3, 1), (1, 2, 2), (1, 1, 0), ceil_mode=True)": True,
+    "max_pool3d(x, 2, 1, 1, 2)": True,
+    "avg_pool3d(x, (3, 2, 2), 2, (1, 0, 1), True, False)": True,
+    "avg_pool3d(x, 2, divisor_override=-3)": True,
+    "adaptive_avg_pool3d(x, (2, None, 3))": True,
+    "adaptive_avg_pool3d(x, 1)": False,
+    "adaptive_max_pool3d(x, (2, 3, 2))": True,
+    "lp_pool3d(x.abs() + 0.5, 2, 2)": True,
+    "fractional_max_pool3d(x, 2, (2, 3, 3), _random_samples=u)": True,
+    "max_unpool3d(*max_pool3d(x, 2, return_indices=True), 2, output_size=(5, 6, 7))": True,
+    "interpolate(x, (3, 4, 9), mode='area')": True,
+}
+
+
+@pytest.mark.parametrize("call", VOLUMES)
+def test_three_dimensions(reference, device, call):
+    """Values, gradients, second gradients; contiguous, so that a view of the result works."""
+
+    def run(t, x):
+        names = {n: getattr(t.nn.functional, n) for n in dir(t.nn.functional) if "pool" in n}
+        u = t.arange(2 * 3 * 3, dtype=x.dtype, device=x.device).reshape(2, 3, 3) / 18
+        names["interpolate"] = t.nn.functional.interpolate
+        out = eval(call, names, {"x": x, "u": u})
+        assert out.is_contiguous()
+        return out
+
+    compare(
+        reference,
+        run,
+        [array((2, 3, 5, 6, 7), 1)],
+        device,
+        node=None if VOLUMES[call] else "MeanBackward1",
+    )
+
+
+@pytest.mark.parametrize("rank", [2, 3])
+def test_channels_last(reference, rank):
+    """Results keep the format of their input where torch's do."""
+    calls = ["max_pool{}d(x, 2, return_indices=True)", "avg_pool{}d(x, 2)"]
+    calls += ["adaptive_avg_pool{}d(x, 2)", "adaptive_max_pool{}d(x, 2, return_indices=True)"]
+    for call in calls:
+        strides = []
+        for library in (rushlight, reference):
+            form = library.channels_last if rank == 2 else library.channels_last_3d
+            x = library.arange(2 * 3 * 4**rank).reshape(2, 3, *[4] * rank).float()
+            out = eval(
+                "F." + call.format(rank),
+                {"F": library.nn.functional, "x": x.to(memory_format=form)},
+            )
+            out = out if isinstance(out, tuple) else (out,)
+            strides.append([(o.stride(), o.flatten().tolist()) for o in out])
+        assert strides[0] == strides[1], call
+
+
+def test_a_network_of_three_dimensions(device):
+    x = rushlight.ones(2, 1, 6, 6, 6, device=device)
+    y = rushlight.nn.MaxPool3d(2)(rushlight.nn.Conv3d(1, 2, 3).to(device)(x))
+    assert y.view(2, -1).shape == (2, 16)
+
+
+@pytest.mark.parametrize("sample", [-5.0, 0.0, 0.999, 1.0, 5.0, 1e30, float("nan")])
+def test_fractional_windows_lie_inside(device, sample):
+    x = rushlight.arange(36.0, device=device).reshape(1, 6, 6)
+    u = rushlight.full((1, 1, 2), sample, device=device)
+    F = rushlight.nn.functional
+    out, index = F.fractional_max_pool2d(x, 2, 3, return_indices=True, _random_samples=u)
+    assert rushlight.equal(x.flatten()[index.flatten()], out.flatten())
+
+
+def test_padding_far_beyond_the_input(device):
+    """Windows of 2^40 elements, nearly all padding, are not walked through."""
+    x = rushlight.tensor([[1.0, 3.0, 2.0]], device=device)
+    k = 2**40
+    assert rushlight.max_pool1d(x, k, 1, k // 2 - 1).tolist() == [[3.0, 3.0]]
+
+
+def test_unpooling_refuses_indices_outside(device):
+    if device == "cpu":
+        with pytest.raises(RuntimeError, match="invalid max index: 99"):
+            at = rushlight.tensor([[[0, 99], [1, 2]]])
+            rushlight.nn.functional.max_unpool2d(rushlight.ones(1, 2, 2), at, 2)

@@ -15,24 +15,18 @@ from rushlight.nn._functional.loss import *  # noqa: F403
 from rushlight.nn._functional.loss_more import *  # noqa: F403
 from rushlight.nn._functional.multi_head import *  # noqa: F403
 from rushlight.nn._functional.normalization import *  # noqa: F403
-from rushlight.nn._functional.pooling import *  # noqa: F403
-from rushlight.nn._functional.pooling_3d import *  # noqa: F403
 from rushlight.nn._functional.resample import *  # noqa: F403
 from rushlight.nn._functional.sparse import *  # noqa: F403
-from rushlight.nn._functional.unpool import *  # noqa: F403
 from rushlight.nn._functional.vision import *  # noqa: F403
 
-cross_entropy = _C._functional.cross_entropy
-softmax, softmin = _C._functional.softmax, _C._functional.softmin
-log_softmax = _C._functional.log_softmax
-scaled_dot_product_attention = _C._functional.scaled_dot_product_attention
+globals().update({name: f for name, f in vars(_C._functional).items() if name[0] != "_"})
 
 _DIRECT = (
     "linear", "bilinear", "conv1d", "conv2d", "conv3d",
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "relu_", "elu_", "selu_", "celu_", "leaky_relu_", "hardtanh_", "threshold_", "rrelu_",
     "prelu", "logsigmoid", "softplus", "hardshrink", "gelu",
-    "avg_pool1d", "avg_pool2d", "one_hot",
+    "avg_pool1d", "one_hot",
 )  # fmt: skip
 
 

@@ -106,10 +106,8 @@ def interpolate(
     size, factors = _sizes(input, size, scale_factor)
     rank = input.dim() - 2
     if mode == "area":
-        from rushlight.nn._functional import pooling, pooling_3d
-
-        home = pooling_3d if rank == 3 else pooling
-        return getattr(home, f"adaptive_avg_pool{rank}d")(input, size[0] if rank == 1 else size)
+        pool = getattr(_C._functional, f"adaptive_avg_pool{rank}d")
+        return pool(input, size[0] if rank == 1 else size)
     if recompute_scale_factor or factors is None:
         factors = [None] * rank
     _check_sizes(input, size)
