@@ -104,28 +104,68 @@ struct Run {
     return grads;
   }
 
-  // What a hook is given, and gives: tensors of its own, so that it may set their data to anything,
-  // now or later, and the formulas still get gradients of the shape they were made for. Where the
-  // pass itself is recorded, it is the gradient itself, and must come back as it was.
-  static void call_hook(Hook& hook, std::vector<Tensor>& grads, std::vector<Tensor>* outputs) {
+  // What hooks see of gradients: a tensor of its own for each, the same one in all hooks, so that
+  // they may set its data to anything, now or later, and the formulas still get gradients of the
+  // shape they were made for. Where the pass itself is recorded, it is the gradient itself.
+  struct Shown {
+    Tensor gradient, seen;
+  };
+  std::vector<Shown> shown;
+
+  Tensor seen_of(const Tensor& gradient) {
+    if (grad_enabled()) return gradient;
+    for (const Shown& s : shown)
+      if (s.gradient.is_same(gradient) && same(s.seen.sizes(), gradient.sizes())) return s.seen;
+    Tensor seen = alias(gradient);
+    show(gradient, seen);
+    return seen;
+  }
+  void show(const Tensor& gradient, const Tensor& seen) {
+    std::vector<Shown> gone;  // let go last: that may run Python
+    std::erase_if(shown, [&](Shown& s) {
+      const bool ends = s.gradient->is_unique() || s.gradient.is_same(gradient);
+      if (ends) gone.push_back(std::move(s));
+      return ends;
+    });
+    shown.push_back({gradient, seen});
+  }
+  // Before a leaf gets its gradient, which it keeps if nobody else has it.
+  void forget(const Tensor& gradient) {
+    std::vector<Shown> gone;
+    std::erase_if(shown, [&](Shown& s) {
+      if (!s.gradient.is_same(gradient)) return false;
+      gone.push_back(std::move(s));
+      return true;
+    });
+  }
+
+  void call_hook(Hook& hook, std::vector<Tensor>& grads, std::vector<Tensor>* outputs) {
     const bool records = grad_enabled();
     std::vector<Tensor> given(grads.size());
     std::vector<Shape> shapes(grads.size());
     for (std::size_t i = 0; i < grads.size(); ++i) {
       if (!grads[i]) continue;
-      given[i] = records ? grads[i] : alias(grads[i]);
+      given[i] = seen_of(grads[i]);
       shapes[i] = grads[i].shape();
     }
     std::vector<Tensor> made = given;
     hook.call(made, outputs);
     for (std::size_t i = 0; i < grads.size(); ++i) {
-      if (records && made[i] && grads[i] && !(made[i].shape() == shapes[i]))
+      if (!made[i]) {
+        grads[i] = Tensor();
+        continue;
+      }
+      if (grads[i] && !(made[i].shape() == shapes[i])) {
+        if (!records && made[i].is_same(given[i])) continue;  // its data was set to another shape
         fail<RuntimeError>("hook has changed the size of value: it was ", shapes[i], " and is ",
                            made[i].sizes());
-      if (!made[i])
-        grads[i] = Tensor();
-      else if (records || !given[i] || !made[i].is_same(given[i]))
-        grads[i] = records ? made[i] : alias(made[i]);
+      }
+      if (records)
+        grads[i] = made[i];
+      else if (!given[i] || !made[i].is_same(given[i])) {
+        grads[i] = alias(made[i]);
+        show(grads[i], made[i]);
+      }
     }
   }
 
@@ -181,7 +221,8 @@ struct Run {
     bool captured = false;
     for (const Capture& c : captures)
       if (c.node == &node) {
-        results[c.input] = grads[c.output];
+        results[c.input] =
+            shown.empty() || !grads[c.output] ? grads[c.output] : seen_of(grads[c.output]);
         captured = true;
       }
     if (!needed.empty() &&
@@ -190,6 +231,7 @@ struct Run {
       return;
     if (node.inputs == 0) {
       if (captured && !accumulate) return;
+      if (!shown.empty() && grads[0]) forget(grads[0]);
       node.backward(grads);
       return;
     }
@@ -355,6 +397,7 @@ std::uint64_t current_backward() {
   if (!current_run->number) current_run->number = ++last_run;
   return current_run->number;
 }
+bool backward_is_whole() { return !current_run || current_run->needed.empty(); }
 bool backward_reaches(const Node& node) { return current_run && current_run->reaches(node); }
 
 }  // namespace rushlight

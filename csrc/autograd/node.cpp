@@ -71,17 +71,16 @@ AccumulateGrad* accumulator(Body& leaf) {
 Node* gradient_node(Body& b) {
   if (!b.requires_grad) {
     if (!b.base || !b.base->requires_grad || is_leaf(*b.base)) return nullptr;
-    if (b.node_version == b.storage->version) return nullptr;
+    if (b.node_version == b.version()) return nullptr;
   }
-  if (b.base && b.base->requires_grad && b.node_version != b.storage->version &&
-      !is_leaf(*b.base)) {
+  if (b.base && b.base->requires_grad && b.node_version != b.version() && !is_leaf(*b.base)) {
     // Written to through its base or a sister view: the old node no longer tells how it was made.
     Ref<Node> fresh = view_node(b);
     Node* old = std::exchange(b.node, fresh.detach());
     if (old) Ref<Node>::adopt(old);
     b.output = 0;
     b.requires_grad = true;
-    b.node_version = b.storage->version;
+    b.node_version = b.version();
   }
   return b.node ? b.node : accumulator(b);
 }

@@ -157,6 +157,8 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
 // 0 and false.
 std::uint64_t current_backward();
 bool backward_reaches(const Node& node);
+// Whether it computes the gradients of all leaves, so that a pass within it may add to theirs.
+bool backward_is_whole();
 
 // What the engine needs of the ops, defined in csrc/ops/gradients.cpp.
 Tensor add_gradients(const Tensor& a, const Tensor& b);

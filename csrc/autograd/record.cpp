@@ -18,7 +18,7 @@ void Saved::fail_modified(const Tensor& t, std::uint32_t version, const Node* ma
       "operation: [torch.",
       t.device().is_cuda() ? "cuda." : "", scalar_name(t.dtype()), "Tensor ", t.sizes(), "]",
       node ? text(", which is output ", t->output, " of ", operation(*node), ",") : "",
-      " is at version ", t->storage->version, "; expected version ", version, " instead. Hint: ",
+      " is at version ", t->version(), "; expected version ", version, " instead. Hint: ",
       anomaly.enabled
           ? "the backtrace further above shows the operation that failed to compute its gradient. "
             "The variable in question was changed in there or anywhere later. Good luck!\n"

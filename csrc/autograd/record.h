@@ -12,12 +12,13 @@ namespace rushlight {
 class Saved {
  public:
   Saved() = default;
-  explicit Saved(const Tensor& t) : tensor_(t), version_(t ? t->storage->version : 0) {
+  explicit Saved(const Tensor& t, const Tensor* result = nullptr)
+      : tensor_(t), version_(t ? t->version() : 0) {
     if (t && (t->inference || saved_hooks)) [[unlikely]]
-      note_saved(tensor_, version_);
+      note_saved(tensor_, version_, result);
   }
   const Tensor& get(const Node* maker = nullptr) const {
-    if (tensor_ && tensor_->storage->version != version_) [[unlikely]] {
+    if (tensor_ && tensor_->version() != version_) [[unlikely]] {
       if (!is_stand_in(tensor_)) fail_modified(tensor_, version_, maker);
       return show(tensor_, maker);
     }
@@ -40,7 +41,7 @@ class SavedOutput {
  public:
   SavedOutput() = default;
   explicit SavedOutput(const Tensor& out, std::uint16_t output = 0)
-      : saved_(alias(out)), output_(output) {}
+      : saved_(alias(out), &out), output_(output) {}
   Tensor get(Node& self) const {
     const Tensor& kept = saved_.get(&self);
     if (!grad_enabled()) return kept;
@@ -107,7 +108,7 @@ inline void attach(const Tensor& out, Node* node, std::uint16_t output = 0) {
   out->node = node;
   out->output = output;
   out->requires_grad = true;
-  out->node_version = out->storage->version;
+  out->node_version = out->version();
 }
 
 // Gives `out` its history, if an input needs one. The lambda takes (Tensor grad) or

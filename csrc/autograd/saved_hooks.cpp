@@ -14,6 +14,7 @@ namespace {
 // Behind a stand-in; it is the owner of the stand-in's storage, which has no bytes.
 struct Kept : Shared {
   Tensor original;  // until it is packed
+  Tensor result;  // with its history, where `original` is a result without it; until then too
   std::uint32_t version = 0;
   Ref<SavedHooks> hooks;
   Ref<PackedValue> value;
@@ -30,10 +31,11 @@ void release_kept(Storage& s) noexcept { Ref<Kept>::adopt(static_cast<Kept*>(s.o
 
 Kept& kept_of(const Tensor& stand_in) { return *static_cast<Kept*>(stand_in->storage->owner); }
 
-Tensor stand_in_for(const Tensor& t, std::uint32_t version) {
+Tensor stand_in_for(const Tensor& t, std::uint32_t version, const Tensor* result) {
   auto kept = Ref<Kept>::adopt(new Kept);
   kept->original = t;
   kept->version = version;
+  if (result) kept->result = *result;
   kept->hooks = Ref<SavedHooks>::share(saved_hooks);
   Tensor made = empty({0}, t.dtype(), Device{DeviceType::meta, -1});
   made->storage = Storage::borrow(nullptr, 0, kept.detach(), release_kept);
@@ -71,15 +73,15 @@ void pack(Kept& k) {
   if (node) k.history = {Ref<Node>::share(node), t->node == node ? t->output : 0u};
   {
     const GradMode off(false);
-    k.value = k.hooks->pack(t);
+    k.value = k.hooks->pack(k.result ? k.result : t, t);
   }
-  if (t->storage->version != k.version)
+  if (t->version() != k.version)
     fail<RuntimeError>(
         "A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
         "pack hook cannot be modified by in-place operations as this can lead to unexpected "
         "side-effects. Please open an issue if you need to perform in-place operations on the "
         "input to a pack hook.\nwrite to a clone() in the hook instead");
-  k.original = Tensor();
+  k.original = k.result = Tensor();
   k.hooks = nullptr;
 }
 
@@ -97,19 +99,19 @@ Tensor fitted(const Kept& k, const Tensor& given) {
     out->node = k.history.node.get();
     out->output = std::uint16_t(k.history.output);
     out->requires_grad = true;
-    out->node_version = out->storage->version;
+    out->node_version = out->version();
   }
   return out;
 }
 
 }  // namespace
 
-void note_saved(Tensor& t, std::uint32_t& version) {
+void note_saved(Tensor& t, std::uint32_t& version, const Tensor* result) {
   saved_waits = true;
   saved_inference |= t->inference;
   if (!saved_hooks) return;
-  t = stand_in_for(t, version);
-  version = t->storage->version + 1;
+  t = stand_in_for(t, version, result);
+  version = t->version() + 1;
   lists().waiting.push_back(t);
 }
 
@@ -119,8 +121,7 @@ Tensor unpacked(const Tensor& stand_in, const Node* maker) {
   const Tensor held = stand_in;  // the hook may free the graph
   Kept& k = kept_of(held);
   if (k.original) {  // its hook was never called: what kept it was not recorded by record()
-    if (k.original->storage->version != k.version)
-      Saved::fail_modified(k.original, k.version, maker);
+    if (k.original->version() != k.version) Saved::fail_modified(k.original, k.version, maker);
     return k.original;
   }
   if (!k.value) fail_second_backward();  // its pack hook raised

@@ -15,7 +15,8 @@ inline void destroy(PackedValue* v) { delete v; }
 
 struct SavedHooks : Shared {
   virtual ~SavedHooks() = default;
-  virtual Ref<PackedValue> pack(const Tensor& t) = 0;
+  // The hook is given t. If it gives t back, `plain` is kept, which does not keep t's history.
+  virtual Ref<PackedValue> pack(const Tensor& t, const Tensor& plain) = 0;
 };
 inline void destroy(SavedHooks* h) { delete h; }
 
@@ -26,7 +27,8 @@ inline void destroy(SavedHooks* h) { delete h; }
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local bool saved_waits = false;
 
 // Notes that `t` is saved; with hooks on, makes `t` the stand-in that waits for its pack hook.
-void note_saved(Tensor& t, std::uint32_t& version);
+// `result`: where t is a result without history, the result itself, which the hook will see.
+void note_saved(Tensor& t, std::uint32_t& version, const Tensor* result);
 // What is behind a tensor of another version: null unless it is a stand-in.
 bool is_stand_in(const Tensor& t);
 // The unpacked tensor. show() keeps it until the step of the backward pass has ended, so that a

@@ -161,7 +161,7 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
       if (out->base)
         fail<RuntimeError>("a view was modified in place by ", n.title(),
                            ", which a custom Function cannot record");
-      ++out->storage->version;
+      ++out->version();
     }
     if (differentiable) attach(out, node.get(), std::uint16_t(i));
     made[i] = out;

@@ -39,9 +39,11 @@ struct PythonSavedHooks final : SavedHooks {
     pack_function = py::object();
     unpack_function = py::object();
   }
-  Ref<PackedValue> pack(const Tensor& t) override {
+  Ref<PackedValue> pack(const Tensor& t, const Tensor& plain) override {
     const py::gil_scoped_acquire gil;
-    py::object value = pack_function(py::reinterpret_steal<py::object>(wrap(t)));
+    const auto given = py::reinterpret_steal<py::object>(wrap(t));
+    py::object value = pack_function(given);
+    if (value.is(given)) value = py::reinterpret_steal<py::object>(wrap(plain));
     return Ref<PackedValue>::adopt(new PythonPacked(std::move(value), unpack_function));
   }
 };
@@ -122,12 +124,13 @@ void bind_graph(py::module_& m) {
   m.def("_increment_version", [](const Tensor& t) {
     if (t->inference && !inference_enabled())
       fail<RuntimeError>("Inference tensors do not track version counter.");
-    ++t->storage->version;
+    ++t->version();
   });
   m.def("_gradient_edge", &edge_of);
   m.def("_edge_tensor", &edge_tensor);
   m.def("_current_backward", &current_backward);
   m.def("_backward_reaches", &backward_reaches);
+  m.def("_is_checkpoint_valid", &backward_is_whole);
 }
 
 }  // namespace rushlight::python

@@ -181,7 +181,7 @@ py::object to_numpy(const Tensor& self, bool force) {
                     " device type tensor to numpy. Use Tensor.cpu() to copy "
                     "the tensor to host memory first.");
   if (t.device().is_meta()) check_alive(t);
-  if (wants_grad(t))
+  if (grad_enabled() && wants_grad(t))
     fail<RuntimeError>(
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   if (t.dtype() == DType::bfloat16)

@@ -45,7 +45,7 @@ Device device(const Tensor& t) { return t.device(); }
 std::int64_t ndim(const Tensor& t) { return t.dim(); }
 std::int64_t item_bytes(const Tensor& t) { return std::int64_t(item_size(t.dtype())); }
 std::int64_t bytes(const Tensor& t) { return bytes_of(t.sizes(), t.dtype()); }
-std::int64_t version(const Tensor& t) { return t->storage->version; }
+std::int64_t version(const Tensor& t) { return t->version(); }
 std::int64_t output_nr(const Tensor& t) { return t->output; }
 bool is_leaf_tensor(const Tensor& t) { return !grad_fn(*t.body()); }
 bool records(const Tensor& t) { return wants_grad(t); }
@@ -182,7 +182,9 @@ PyObject* get_grad_fn(PyObject* self, void*) {
 
 PyObject* get_data(PyObject* self, void*) {
   try {
-    return kept_class(wrap(alias(self_of(self))), self);
+    Tensor out = alias(self_of(self));
+    out->writes = Ref<WriteCount>::adopt(new WriteCount);
+    return kept_class(wrap(std::move(out)), self);
   } catch (...) {
     return raise_current();
   }
@@ -211,7 +213,8 @@ int set_data(PyObject* self, PyObject* value, void*) {
                          describe("self", self_of(self)), "; ", describe("data", *from),
                          "\ncall detach_() first, or assign to a new name");
     if (!b.is_unique())
-      f.storage->version = std::max(f.storage->version, b.storage->version) + (is_alike ? 0u : 1u);
+      f.storage->version = std::max(f.storage->version, b.version()) + (is_alike ? 0u : 1u);
+    b.writes = nullptr;
     b.dtype = f.dtype;
     b.device = f.device;
     b.contiguous = f.contiguous;

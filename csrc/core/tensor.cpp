@@ -78,6 +78,7 @@ Tensor alias(const Tensor& t) {
   to.numel = from.numel;
   to.offset = from.offset;
   to.storage = from.storage;
+  to.writes = from.writes;
   return v;
 }
 
@@ -124,6 +125,7 @@ Tensor from_storage(Ref<Storage> storage, DType dtype, Sizes sizes, const std::i
 Tensor geometry(const Tensor& t, Sizes sizes, const std::int64_t* strides, std::int64_t offset) {
   Tensor v = from_storage(t->storage, t.dtype(), sizes, strides, offset);
   v->inference = t->inference;
+  v->writes = t->writes;
   return v;
 }
 

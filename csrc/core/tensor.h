@@ -17,6 +17,13 @@ void destroy(Body*);
 // Of this thread: what is made now is an inference tensor, which no recorded operation may keep.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local bool inference_mode = false;
 
+// How often a tensor that `.data` made, or a view of it, was written to: apart from its storage's
+// count, as the writes are to go unnoticed by the tensor that it came from.
+struct WriteCount : Shared {
+  std::uint32_t value = 0;
+};
+inline void destroy(WriteCount* c) { delete c; }
+
 struct Body : Shared {
   DType dtype = DType::float32;
   Device device;
@@ -30,10 +37,14 @@ struct Body : Shared {
   Strides strides;
   std::int64_t numel = 1, offset = 0;
   Ref<Storage> storage;
+  Ref<WriteCount> writes;          // null: the storage counts them
   Ref<Body> base;                  // of a view: whose elements it shows, for in-place gradients
   Node* node = nullptr;            // owned; grad_fn of a result, accumulator of a leaf
   _object* python = nullptr;  // borrowed: the Python object of this tensor, while there is one
   _object* left_behind = nullptr;  // owned: (class, attributes) of one that died before us
+
+  // Raised by every write in place: what an operation saved must have the version that it had.
+  std::uint32_t& version() { return writes ? writes->value : storage->version; }
 };
 
 class Tensor {

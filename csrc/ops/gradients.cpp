@@ -11,7 +11,7 @@ Tensor add_gradients(const Tensor& a, const Tensor& b) { return add(a, b); }
 
 void add_gradients_into(const Tensor& sum, const Tensor& g) {
   add_into(sum, g);
-  ++sum->storage->version;
+  ++sum->version();
 }
 
 // Row-major, owned by nobody else.

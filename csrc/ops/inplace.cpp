@@ -47,10 +47,10 @@ void take_geometry(const Tensor& self, const Tensor& view) {
   b.contiguous = view->contiguous;
   if (view->node && view->requires_grad) attach(self, view->node, view->output);
   finish_inplace(self);
-  if (b.base) b.node_version = b.storage->version;
+  if (b.base) b.node_version = b.version();
 }
 
-void finish_inplace(const Tensor& self) { ++self->storage->version; }
+void finish_inplace(const Tensor& self) { ++self->version(); }
 
 namespace {
 
@@ -122,7 +122,7 @@ void finish_inplace(const Tensor& self, Ref<Node> node) {
   Body& b = *self.body();
   if (!b.base) {
     attach(self, node.get());
-    ++b.storage->version;
+    ++b.version();
     return;
   }
   const Tensor base(b.base);
@@ -137,8 +137,8 @@ void finish_inplace(const Tensor& self, Ref<Node> node) {
   for (std::size_t i = 1; i < node->inputs; ++i) w.add_edge(node->next(i));
   w.written = std::move(node);
   attach(base, through.get());
-  ++b.storage->version;
-  base->node_version = b.storage->version;
+  ++b.version();
+  base->node_version = b.version();
   gradient_node(b);  // now, so that the view's own requires_grad shows it
 }
 

@@ -8,7 +8,7 @@ namespace rushlight {
 inline void link_to_base(const Tensor& out, const Tensor& input) {
   if (!grad_enabled() || inference_enabled()) return;
   out->base = input->base ? input->base : input.ref();
-  out->node_version = out->storage->version;
+  out->node_version = out->version();
 }
 
 template <class F>

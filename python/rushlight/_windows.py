@@ -13,6 +13,11 @@ def _checked(name, length):
     return length
 
 
+def _finished(window, pin_memory, requires_grad):
+    window = window.pin_memory() if pin_memory else window
+    return window.requires_grad_(requires_grad)
+
+
 def hann_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
                 pin_memory=False, requires_grad=False):  # fmt: skip
     """The Hann window, of which spectra are made.
@@ -24,9 +29,8 @@ def hann_window(window_length, periodic=True, *, dtype=None, layout=None, device
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
     n = _checked("hann_window", window_length)
-    return _windows.hann(
-        n, sym=not periodic, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
-    )
+    window = _windows.hann(n, sym=not periodic, dtype=dtype, layout=layout, device=device)
+    return _finished(window, pin_memory, requires_grad)
 
 
 def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, layout=None,
@@ -37,10 +41,10 @@ def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype
     tensor([0.0800, 0.5400, 1.0000, 0.5400])
     """
     n = _checked("hamming_window", window_length)
-    return _windows.general_cosine(
-        n, a=[alpha, beta], sym=not periodic, dtype=dtype, layout=layout, device=device,
-        requires_grad=requires_grad,
+    window = _windows.general_cosine(
+        n, a=[alpha, beta], sym=not periodic, dtype=dtype, layout=layout, device=device
     )  # fmt: skip
+    return _finished(window, pin_memory, requires_grad)
 
 
 def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
@@ -51,9 +55,8 @@ def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, de
     tensor(1.)
     """
     n = _checked("blackman_window", window_length)
-    return _windows.blackman(
-        n, sym=not periodic, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
-    )
+    window = _windows.blackman(n, sym=not periodic, dtype=dtype, layout=layout, device=device)
+    return _finished(window, pin_memory, requires_grad)
 
 
 def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
@@ -64,9 +67,8 @@ def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, de
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
     n = _checked("bartlett_window", window_length)
-    return _windows.bartlett(
-        n, sym=not periodic, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
-    )
+    window = _windows.bartlett(n, sym=not periodic, dtype=dtype, layout=layout, device=device)
+    return _finished(window, pin_memory, requires_grad)
 
 
 def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout=None, device=None,
@@ -77,7 +79,7 @@ def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout
     tensor([0.2049, 1.0000, 0.2049])
     """
     n = _checked("kaiser_window", window_length)
-    return _windows.kaiser(
-        n, beta=beta, sym=not periodic, dtype=dtype, layout=layout, device=device,
-        requires_grad=requires_grad,
+    window = _windows.kaiser(
+        n, beta=beta, sym=not periodic, dtype=dtype, layout=layout, device=device
     )  # fmt: skip
+    return _finished(window, pin_memory, requires_grad)

@@ -349,3 +349,75 @@ def test_a_hook_that_sets_the_data_of_its_gradient(record):
             assert record and ("size of value" in str(error) or "data of a result" in str(error))
         else:
             torch.testing.assert_close(found, expected)
+
+
+def test_a_result_is_seen_with_its_history_and_leaks_nothing():
+    seen = []
+
+    def pack(t):
+        seen.append((t.requires_grad, t.is_leaf))
+        return t
+
+    x = torch.ones(2, requires_grad=True)
+    with graph.saved_tensors_hooks(pack, lambda t: t):
+        y = x.exp()
+    assert seen == [(True, False)]
+    y.sum().backward()
+    alive = weakref.ref(y)
+    del y
+    assert alive() is None
+
+
+def test_a_gradient_is_one_object_in_all_hooks():
+    x = torch.ones(2, requires_grad=True)
+    found = []
+    y = x.clone()
+    y.register_hook(lambda g: setattr(g, "note", 7))
+    y.register_hook(lambda g: found.append(g.note))
+    y.grad_fn.register_prehook(lambda grads: found.append(grads[0].note))
+    x.register_hook(lambda g: found.append(g.note))  # clone() passes its gradient on
+    y.sum().backward()
+    assert found == [7, 7, 7]
+    assert not hasattr(x.grad, "note")
+    kept = []
+    y = torch.ones(2, requires_grad=True).clone()
+    y.register_hook(kept.append)
+    y.register_hook(kept.append)
+    y.register_hook(lambda g: g * 2)
+    y.register_hook(kept.append)
+    y.sum().backward()
+    assert kept[0] is kept[1] and kept[2].tolist() == [2.0, 2.0]
+
+
+def test_data_of_a_gradient_may_be_set():
+    x = torch.ones(2, requires_grad=True)
+    kept = []
+
+    def shrink(g):
+        kept.append(g)
+        g.data = torch.zeros(1)
+
+    y = x.clone()
+    y.register_hook(shrink)
+    (y * torch.ones(2)).sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_writes_through_data_have_a_count_of_their_own():
+    a = torch.ones(3)
+    b = a.data
+    b.add_(1)
+    b[0] = 5
+    assert (a._version, b._version, a.data._version) == (0, 2, 0)
+    a.detach().mul_(2)
+    assert a._version == 1
+    x = torch.ones(3, requires_grad=True)
+    w = torch.ones(3)
+    y = x * w
+    w.data.mul_(3)
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0, 3.0]
+    y = x * b
+    b.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()

@@ -4,6 +4,7 @@ import functools
 
 from rushlight import _C
 from rushlight._func.trees import is_tensor, leaves, mapped
+from rushlight.random import _gpu_generators
 
 
 def _spread(dims, tree, name):
@@ -64,11 +65,13 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         func: takes and gives tensors, also within tuples, lists and dicts.
         in_dims: the batch's dimension in each argument, None for one that all share.
         out_dims: the batch's dimension in each result.
-        randomness: accepted; each call draws its own numbers.
-        chunk_size: accepted; the calls come one after another anyway.
+        randomness: "error" refuses functions that draw random numbers from a default generator;
+            with "different" each call draws its own, with "same" all draw the first one's.
+        chunk_size: changes nothing, as the calls come one after another.
 
     Raises:
         ValueError: if in_dims does not fit the arguments, or their batches differ in size.
+        RuntimeError: if func draws random numbers and randomness is "error".
 
     >>> dot = torch.vmap(torch.dot)
     >>> dot(torch.ones(2, 3), torch.ones(2, 3))
@@ -79,6 +82,8 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
             f"Only allowed values for randomness are 'error', 'different', or 'same'. Got "
             f"{randomness}"
         )
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
     name = getattr(func, "__name__", repr(func))
 
     @functools.wraps(func)
@@ -101,15 +106,48 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
                 "results are like"
             )
         results = []
+        draws = _Draws(randomness)
         for i in range(size):
             chosen = iter([
                 part if dim is None else part[i] for part, dim in zip(slices, dims, strict=True)
             ])  # fmt: skip
             one_args, one_kwargs = mapped(lambda _, row=chosen: next(row), (args, kwargs))
-            results.append(func(*one_args, **one_kwargs))
+            with draws:
+                results.append(func(*one_args, **one_kwargs))
         return _stacked(results, out_dims, name)
 
     return wrapper
+
+
+class _Draws:
+    """Around each call: what `randomness` says of the default generators."""
+
+    def __init__(self, randomness):
+        self.randomness = randomness
+        self.before = [] if randomness == "different" else _states()
+
+    def __enter__(self):
+        if self.randomness == "same":
+            for generator, state in self.before:
+                generator.set_state(state)
+
+    def __exit__(self, kind, error, trace):
+        if self.randomness != "error" or kind is not None:
+            return
+        before = {id(generator): state for generator, state in self.before}
+        for generator, state in _states():
+            known = before.get(id(generator))
+            if known is not None and not known.equal(state):
+                raise RuntimeError(
+                    "vmap: called random operation while in randomness error mode. Please use the "
+                    "'same' or 'different' randomness flags on vmap or perform the randomness "
+                    "operation out of vmap"
+                )
+
+
+def _states():
+    generators = [_C.default_generator, *_gpu_generators(None)]
+    return [(generator, generator.get_state()) for generator in generators]
 
 
 def _stacked(results, out_dims, name):

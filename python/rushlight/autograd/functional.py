@@ -1,171 +1,378 @@
-"""Jacobians, Hessians and products with them, from recorded gradients."""
+"""Jacobians, Hessians and products with them, from recorded gradients.
+
+A changer must know: `func` is given new tensors, never the caller's own, so that a use of these
+by another way does not count. strict=True makes every silent zero an error.
+"""
 
 from rushlight import _C
+from rushlight._modes import enable_grad, set_grad_enabled
 from rushlight.autograd import grad
 
+_STRICT = " This is not allowed in strict mode."
+# What is None, or has no history of its own, where strict=True: the words of the error.
+_NONE = {
+    "back": "The output of the user-provided function is independent of input {}." + _STRICT,
+    "back_trick": "The gradient with respect to the input is independent of entry {} in the "
+    "grad_outputs when using the double backward trick to compute forward mode gradients."
+    + _STRICT,
+    "double_back": "The jacobian of the user-provided function is independent of input {}."
+    + _STRICT,
+    "double_back_trick": "The hessian of the user-provided function is independent of entry {} in "
+    "the grad_jacobian. This is not allowed in strict mode as it prevents from using the double "
+    "backward trick to replace forward mode AD.",
+}
+_CONSTANT = {
+    "outputs": "Output {} of the user-provided function does not require gradients. The outputs "
+    "must be computed in a differentiable manner from the input when running in strict mode.",
+    "grad_inputs": "The gradient with respect to input {} is independent of the inputs of the "
+    "user-provided function." + _STRICT,
+    "jacobian": "While computing the hessian, found that the jacobian of the user-provided "
+    "function with respect to input {} is independent of the input. This is not allowed in strict "
+    "mode. You should ensure that your function is twice differentiable and that the jacobian "
+    "depends on the inputs (this would be violated by a linear function for example).",
+}
 
-def _as_leaves(inputs, create_graph):
-    single = isinstance(inputs, _C.Tensor)
-    values = (inputs,) if single else tuple(inputs)
-    if create_graph:
-        return single, tuple(x.view_as(x) if x.requires_grad else x.detach() for x in values)
-    return single, tuple(x.detach().requires_grad_() for x in values)
+
+def _as_tuple(value, what, name):
+    """Whether it was a tuple, and as a tuple."""
+    values = value if isinstance(value, tuple) else (value,)
+    for i, each in enumerate(values):
+        if not isinstance(each, _C.Tensor):
+            which = f"Value {i} of the tuple" if isinstance(value, tuple) else "the given value"
+            raise TypeError(
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but "
+                f"{which} has type {type(each)}."
+            )
+    return isinstance(value, tuple), values
 
 
-def _jacobian_of(output, values, create_graph):
-    rows = [[] for _ in values]
-    flat = output.reshape(-1)
-    for i in range(flat.numel()):
-        found = grad(
-            flat[i], values, retain_graph=True, create_graph=create_graph, allow_unused=True
-        )
-        for row, g, x in zip(rows, found, values, strict=True):
-            row.append(_C.zeros_like(x) if g is None else g)
-    shape = tuple(output.shape)
-    return tuple(
-        _C.stack(row).view(*shape, *x.shape) if row else x.new_zeros(*shape, *x.shape)
-        for row, x in zip(rows, values, strict=True)
+def _copies(values, create_graph, requires_grad=True):
+    def copy(x):
+        if create_graph and x.requires_grad:
+            return x.view_as(x)
+        return x.detach().requires_grad_(requires_grad)
+
+    return tuple(map(copy, values))
+
+
+def _call(func, values, name, strict):
+    many, outputs = _as_tuple(func(*values), "outputs of the user-provided function", name)
+    _check_depends(outputs, "outputs", strict)
+    return many, outputs
+
+
+def _check_depends(values, kind, strict):
+    for i, value in enumerate(values if strict else ()):
+        if value is None:
+            raise RuntimeError(_NONE["back"].format(i))
+        if not value.requires_grad:
+            raise RuntimeError(_CONSTANT[kind].format(i))
+
+
+def _gradients(outputs, values, vectors=None, create_graph=False, retain_graph=None):
+    """Like grad(), where outputs may be None or constants; None where nothing flows."""
+    vectors = (None,) * len(outputs) if vectors is None else vectors
+    pairs = [
+        (out, v)
+        for out, v in zip(outputs, vectors, strict=True)
+        if out is not None and out.requires_grad
+    ]
+    if not pairs:
+        return (None,) * len(values)
+    return grad(
+        [p[0] for p in pairs],
+        values,
+        [p[1] for p in pairs],
+        create_graph=create_graph,
+        retain_graph=retain_graph,
+        allow_unused=True,
     )
 
 
-def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy=None):
+def _filled(found, like, strict, create_graph, stage):
+    """Zeros in the place of None, which strict=True refuses."""
+    for i, g in enumerate(found if strict else ()):
+        if g is None:
+            raise RuntimeError(_NONE[stage].format(i))
+        if create_graph and not g.requires_grad:
+            which = "hessian" if "double" in stage else "jacobian"
+            raise RuntimeError(
+                f"The {which} of the user-provided function is independent of input {i}. This is "
+                "not allowed in strict mode when create_graph=True."
+            )
+    return tuple(_C.zeros_like(x) if g is None else g for g, x in zip(found, like, strict=True))
+
+
+def _result(many, values, create_graph):
+    values = tuple(values) if create_graph else tuple(x.detach() for x in values)
+    return values if many else values[0]
+
+
+def _vectors(v, like, many, name, create_graph, needed):
+    """v as a tuple that fits `like`; None stands for the 1 of a single number."""
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
+            raise RuntimeError(
+                f"The vector v can only be None if {needed} a single Tensor with a single "
+                f"element.\n{name}(): give v"
+            )
+        return None
+    _, v = _as_tuple(v, "v", name)
+    v = _copies(v, create_graph, requires_grad=False)
+    if len(v) != len(like):
+        raise RuntimeError(
+            f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}."
+            if many
+            else "The given v should contain a single Tensor."
+        )
+    for i, (a, b) in enumerate(zip(v, like, strict=True)):
+        if a.shape != b.shape:
+            entry = f"Entry {i} in " if many else ""
+            raise RuntimeError(f"{entry}v has invalid size: should be {b.shape} but got {a.shape}.")
+    return v
+
+
+_OF_INPUT = "the input to the user-provided function is"
+
+
+def _jacobian_of(output, i, values, create_graph, strict):
+    """The derivatives of one output by each of the values."""
+    columns = [[] for _ in values]
+    flat = output.reshape(-1)
+    for row in range(flat.numel()):
+        found = _gradients((flat[row],), values, None, create_graph, retain_graph=True)
+        for k, (column, g, x) in enumerate(zip(columns, found, values, strict=True)):
+            if strict and g is None:
+                raise RuntimeError(
+                    f"Output {i} of the user-provided function is independent of input {k}."
+                    + _STRICT
+                )
+            if strict and create_graph and not g.requires_grad:
+                raise RuntimeError(
+                    f"The jacobian of the user-provided function is independent of input {i}. "
+                    "This is not allowed in strict mode when create_graph=True."
+                )
+            column.append(_C.zeros_like(x) if g is None else g)
+    return tuple(
+        (_C.stack(column) if column else x.new_zeros(0)).view(output.shape + x.shape)
+        for column, x in zip(columns, values, strict=True)
+    )
+
+
+def jacobian(
+    func,
+    inputs,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+):
     """The derivative of every output element with respect to every input element.
 
     Args:
-        func: a function of tensors that returns a tensor or a tuple.
-        inputs: a tensor or a tuple.
+        func: a function of tensors that returns a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors.
         create_graph: record the result, for further derivatives.
+        strict: raise where an output does not depend on an input, instead of returning zeros.
+        vectorize: the result is the same; not with strict.
+        strategy: "reverse-mode", or "forward-mode", which needs vectorize=True; the result is the
+            same, and so is the way here.
+
+    Shape:
+        (*output.shape, *input.shape), for one input and output; otherwise a tuple over the outputs
+        of tuples over the inputs.
 
     >>> torch.autograd.functional.jacobian(lambda x: x * x, torch.tensor([1.0, 2.0]))
     tensor([[2., 0.],
             [0., 4.]])
     """
-    single, values = _as_leaves(inputs, create_graph)
-    outputs = func(*values)
-    one = isinstance(outputs, _C.Tensor)
-    rows = [_jacobian_of(out, values, create_graph) for out in ((outputs,) if one else outputs)]
-    rows = [row[0] if single else row for row in rows]
-    return rows[0] if one else tuple(rows)
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your '
+            'function has more outputs than inputs, "forward-mode" tends to be more performant. '
+            'Otherwise, prefer to use "reverse-mode".'
+        )
+    forward = strategy == "forward-mode"
+    if forward and create_graph:
+        raise NotImplementedError(
+            "torch.autograd.functional.jacobian: `create_graph=True` and "
+            '`strategy="forward-mode"` are not supported together (yet). Please either set '
+            '`create_graph=False` or `strategy="reverse-mode"`.'
+        )
+    if strict and (forward or vectorize):
+        other = '`strategy="forward-mode"`' if forward else "`vectorized=True`"
+        raise RuntimeError(
+            f"torch.autograd.functional.jacobian: `strict=True` and {other} are not supported "
+            "together. Please set `strict=False`, or leave the other out."
+        )
+    if forward and not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian is"
+            "only implemented for `vectorize=True`."
+        )
+    with enable_grad():
+        many_in, inputs = _as_tuple(inputs, "inputs", "jacobian")
+        values = _copies(inputs, create_graph)
+        many_out, outputs = _call(func, values, "jacobian", strict)
+        rows = [
+            _result(many_in, _jacobian_of(out, i, values, create_graph, strict), create_graph)
+            for i, out in enumerate(outputs)
+        ]
+    return tuple(rows) if many_out else rows[0]
 
 
 def hessian(
-    func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy=None
+    func,
+    inputs,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
 ):
     """The second derivatives of a function with one number as its value.
+
+    Args:
+        func: a function of tensors that returns a tensor with one element.
+        inputs: a tensor or a tuple of tensors.
+        create_graph: record the result, for further derivatives.
+        strict: raise where something does not depend on an input, instead of returning zeros.
+        vectorize: as in jacobian().
+        outer_jacobian_strategy: as `strategy` of jacobian().
+
+    Shape:
+        (*input.shape, *input.shape), for one input; otherwise a tuple of tuples.
 
     >>> torch.autograd.functional.hessian(lambda x: (x * x * x).sum(), torch.tensor([1.0, 2.0]))
     tensor([[ 6.,  0.],
             [ 0., 12.]])
     """
-    single, values = _as_leaves(inputs, create_graph)
-    output = func(*values)
-    first = grad(output, values, create_graph=True, allow_unused=True)
-    rows = []
-    for g, x in zip(first, values, strict=True):
-        g = _C.zeros_like(x) if g is None else g
-        if g.requires_grad:
-            rows.append(_jacobian_of(g, values, create_graph))
-        else:
-            rows.append(tuple(y.new_zeros(*x.shape, *y.shape) for y in values))
-    return rows[0][0] if single else tuple(rows)
+    many, inputs = _as_tuple(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+
+    def single(*values):
+        return _single(*_call(func, values, "hessian", strict), "hessian").squeeze()
+
+    def first(*values):
+        if outer_jacobian_strategy == "forward-mode":
+            values = tuple(x.requires_grad_() for x in values)
+        rows = jacobian(single, values, create_graph=True)
+        _check_depends(rows, "jacobian", strict)
+        return rows
+
+    rows = jacobian(first, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return rows if many else rows[0][0]
 
 
-def _products(name, func, inputs, v, create_graph):
-    single, values = _as_leaves(inputs, create_graph)
-    outputs = func(*values)
-    if v is None and (not isinstance(outputs, _C.Tensor) or outputs.numel() != 1):
+def _single(many, outputs, name):
+    if many:
+        raise RuntimeError(f"The function given to {name} should return a single Tensor")
+    if outputs[0].numel() != 1:
         raise RuntimeError(
-            "The vector v can only be None if the user-provided function returns a single Tensor "
-            f"with a single element.\n{name}(): give v, of the function's shape"
+            f"The Tensor returned by the function given to {name} should contain a single element"
         )
-    return single, values, outputs
+    return outputs[0]
 
 
-def _shown(value, create_graph):
-    if isinstance(value, _C.Tensor):
-        return value if create_graph else value.detach()
-    return tuple(_shown(each, create_graph) for each in value)
-
-
-def _filled(found, like):
-    return tuple(_C.zeros_like(x) if g is None else g for g, x in zip(found, like, strict=True))
-
-
-def vjp(func, inputs, v=None, create_graph=False, strict=False):
+def vjp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
     """The value of `func`, and the product of v with its Jacobian.
+
+    Args:
+        func: a function of tensors that returns a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors.
+        v: of the outputs' shapes; may be left out where the output is one number.
+        create_graph: record the results, for further derivatives.
+        strict: raise where an output does not depend on an input, instead of returning zeros.
 
     >>> torch.autograd.functional.vjp(torch.sin, torch.zeros(2), torch.ones(2))
     (tensor([0., 0.]), tensor([1., 1.]))
     """
-    single, values, outputs = _products("vjp", func, inputs, v, create_graph)
-    found = _filled(grad(outputs, values, v, create_graph=create_graph, allow_unused=True), values)
-    return _shown(outputs, create_graph), found[0] if single else found
+    with enable_grad():
+        many_in, inputs = _as_tuple(inputs, "inputs", "vjp")
+        values = _copies(inputs, create_graph)
+        many_out, outputs = _call(func, values, "vjp", strict)
+        needed = "the user-provided function returns"
+        v = _vectors(v, outputs, many_out, "vjp", create_graph, needed)
+    with set_grad_enabled(create_graph or _C.is_grad_enabled()):
+        found = _gradients(outputs, values, v, create_graph)
+        found = _filled(found, values, strict, create_graph, "back")
+    return _result(many_out, outputs, create_graph), _result(many_in, found, create_graph)
 
 
-def _vectors_for(values, v):
-    """v as a tuple; where it is None, the 1 that belongs to a single number."""
-    if v is not None:
-        return (v,) if isinstance(v, _C.Tensor) else tuple(v)
-    if sum(x.numel() for x in values) != 1:
-        raise RuntimeError(
-            "The vector v can only be None if the input to the user-provided function is a "
-            "single Tensor with a single element."
-        )
-    return tuple(_C.ones_like(x) for x in values)
-
-
-def _again(first, vectors, by, create_graph):
-    """The gradients by `by` of gradients times vectors; None where nothing flows."""
-    used = [
-        (g, t) for g, t in zip(first, vectors, strict=True) if g is not None and g.requires_grad
-    ]
-    if not used:
-        return [None] * len(by)
-    return grad([g for g, _ in used], by, [t for _, t in used],
-                create_graph=create_graph, allow_unused=True)  # fmt: skip
-
-
-def jvp(func, inputs, v=None, create_graph=False, strict=False):
+def jvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
     """The value of `func`, and the product of its Jacobian with v.
+
+    Args:
+        func: a function of tensors that returns a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors.
+        v: of the inputs' shapes; may be left out where the input is one number.
+        create_graph: record the results, for further derivatives.
+        strict: raise where an output does not depend on an input, instead of returning zeros.
 
     >>> torch.autograd.functional.jvp(torch.sin, torch.zeros(2), torch.ones(2))
     (tensor([0., 0.]), tensor([1., 1.]))
     """
-    _, values = _as_leaves(inputs, create_graph)
-    vectors = _vectors_for(values, v)
-    outputs = func(*values)
-    one = isinstance(outputs, _C.Tensor)
-    each = (outputs,) if one else tuple(outputs)
-    # The product from the left is linear in its weights; its gradient by them is that from the
-    # right.
-    weights = tuple(_C.zeros_like(o).requires_grad_() for o in each)
-    left = grad(each, values, weights, create_graph=True, allow_unused=True)
-    found = _filled(_again(left, vectors, weights, create_graph), each)
-    return _shown(outputs, create_graph), found[0] if one else found
+    with enable_grad():
+        many_in, inputs = _as_tuple(inputs, "inputs", "jvp")
+        values = _copies(inputs, create_graph)
+        v = _vectors(v, values, many_in, "jvp", create_graph, _OF_INPUT)
+        many_out, outputs = _call(func, values, "jvp", strict)
+        # The product from the left is linear in its weights; its gradient by them is the product
+        # from the right.
+        weights = tuple(_C.zeros_like(out).requires_grad_() for out in outputs)
+        left = _gradients(outputs, values, weights, create_graph=True)
+        _check_depends(left, "grad_inputs", strict)
+    with set_grad_enabled(create_graph or _C.is_grad_enabled()):
+        found = _gradients(left, weights, v, create_graph)
+        found = _filled(found, outputs, strict, create_graph, "back_trick")
+    return _result(many_out, outputs, create_graph), _result(many_out, found, create_graph)
 
 
-def vhp(func, inputs, v=None, create_graph=False, strict=False):
+def _second(func, inputs, v, create_graph, strict, name):
+    """What vhp and hvp begin with: the value, its gradient, and all that both need."""
+    with enable_grad():
+        many, inputs = _as_tuple(inputs, "inputs", name)
+        values = _copies(inputs, create_graph)
+        v = _vectors(v, values, many, name, create_graph, _OF_INPUT)
+        output = _single(*_call(func, values, name, strict), name)
+        first = _gradients((output,), values, None, create_graph=True)
+        _check_depends(first, "jacobian", strict)
+    return many, values, v, output, first
+
+
+def vhp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
     """The value of `func`, and the product of v with its Hessian.
+
+    Args:
+        func: a function of tensors that returns a tensor with one element.
+        inputs: a tensor or a tuple of tensors.
+        v: of the inputs' shapes; may be left out where the input is one number.
+        create_graph: record the results, for further derivatives.
+        strict: raise where something does not depend on an input, instead of returning zeros.
 
     >>> torch.autograd.functional.vhp(lambda x: (x**3).sum(), torch.ones(2), torch.ones(2))
     (tensor(2.), tensor([6., 6.]))
     """
-    single, values = _as_leaves(inputs, create_graph)
-    vectors = _vectors_for(values, v)
-    output = func(*values)
-    if not isinstance(output, _C.Tensor) or output.numel() != 1:
-        raise RuntimeError(
-            "The Tensor returned by the function given to hvp should contain a single element"
-        )
-    first = _filled(grad(output, values, create_graph=True, allow_unused=True), values)
-    found = _filled(_again(first, vectors, values, create_graph), values)
-    return _shown(output, create_graph), found[0] if single else found
+    many, values, v, output, first = _second(func, inputs, v, create_graph, strict, "vhp")
+    with set_grad_enabled(create_graph or _C.is_grad_enabled()):
+        found = _gradients(first, values, v, create_graph)
+        found = _filled(found, values, strict, create_graph, "double_back")
+    return _result(False, (output,), create_graph), _result(many, found, create_graph)
 
 
-def hvp(func, inputs, v=None, create_graph=False, strict=False):
-    """The value of `func`, and the product of its Hessian, which is symmetric, with v.
+def hvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
+    """The value of `func`, and the product of its Hessian with v.
+
+    Args: as of vhp(), whose result is the same, since a Hessian is symmetric; vhp() is faster.
 
     >>> torch.autograd.functional.hvp(lambda x: (x**3).sum(), torch.ones(2), torch.ones(2))
     (tensor(2.), tensor([6., 6.]))
     """
-    return vhp(func, inputs, v, create_graph, strict)
+    many, values, v, output, first = _second(func, inputs, v, create_graph, strict, "hvp")
+    with enable_grad():
+        weights = tuple(_C.zeros_like(x).requires_grad_() for x in values)
+        twice = _gradients(first, values, weights, create_graph=True)
+    with set_grad_enabled(create_graph or _C.is_grad_enabled()):
+        found = _gradients(twice, weights, v, create_graph)
+        found = _filled(found, values, strict, create_graph, "double_back_trick")
+    return _result(False, (output,), create_graph), _result(many, found, create_graph)

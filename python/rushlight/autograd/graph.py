@@ -67,7 +67,7 @@ class save_on_cpu(saved_tensors_hooks):
     def __init__(self, pin_memory=False, device_type="cuda"):
         def pack(tensor):
             if not pin_memory or not tensor.is_cuda:
-                return tensor.device, tensor.cpu()
+                return tensor.device, tensor.detach().cpu()
             packed = _C.empty(tensor.size(), dtype=tensor.dtype, pin_memory=True)
             packed.copy_(tensor, non_blocking=True)
             return tensor.device, packed

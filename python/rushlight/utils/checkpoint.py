@@ -1,55 +1,111 @@
-"""checkpoint: less memory for activations, as backward computes them again."""
+"""checkpoint: less memory for activations, as backward computes them again.
 
+use_reentrant=False puts a holder in the place of each tensor that the function's operations save
+(_recompute.py); use_reentrant=True is one Function that runs the whole again in its backward.
+"""
+
+import contextlib
 import warnings
-from contextlib import nullcontext
 
 from rushlight import _C
 from rushlight._modes import enable_grad
 from rushlight.autograd import backward as run_backward
 from rushlight.autograd.function import Function
+from rushlight.utils._recompute import CheckpointError, Frame, State
 
-__all__ = ["checkpoint", "checkpoint_sequential"]
+__all__ = [
+    "CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint",
+    "checkpoint_sequential", "detach_variable", "noop_context_fn", "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop",
+]  # fmt: skip
 
-
-def _detached(value):
-    if not isinstance(value, _C.Tensor):
-        return value
-    copy = value.detach()
-    return copy.requires_grad_(value.requires_grad)
-
-
-def _generators(values):
-    """The default generators that a computation on these values may draw from."""
-    devices = {v.device for v in values if isinstance(v, _C.Tensor) and v.is_cuda}
-    return [_C.default_generator, *(_C.default_generator_of(d) for d in sorted(devices, key=str))]
+_early_stop = None  # set by set_checkpoint_early_stop()
+_debug = None  # set by set_checkpoint_debug_enabled()
 
 
-class _Checkpoint(Function):
+def noop_context_fn():
+    """The default `context_fn`: two contexts that do nothing."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool):
+    """Overrides `early_stop` of every checkpoint() inside.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> with torch.utils.checkpoint.set_checkpoint_early_stop(False):
+    ...     y = torch.utils.checkpoint.checkpoint(torch.exp, x, use_reentrant=False)
+    """
+    global _early_stop
+    before, _early_stop = _early_stop, enable
+    try:
+        yield
+    finally:
+        _early_stop = before
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled):
+    """Overrides `debug` of every checkpoint() inside; None leaves it as it is."""
+    global _debug
+    before, _debug = _debug, enabled
+    try:
+        yield
+    finally:
+        _debug = before
+
+
+def detach_variable(inputs):
+    """Copies of the tensors in a tuple that share memory but no history."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            "Only tuple of tensors is supported. Got Unsupported input type: ",
+            type(inputs).__name__,
+        )
+    return tuple(
+        x.detach().requires_grad_(x.requires_grad) if isinstance(x, _C.Tensor) else x
+        for x in inputs
+    )
+
+
+def check_backward_validity(inputs):
+    """Warns where no tensor among the inputs requires grad."""
+    if not any(x.requires_grad for x in inputs if isinstance(x, _C.Tensor)):
+        warnings.warn(
+            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3
+        )
+
+
+class CheckpointFunction(Function):
+    """checkpoint(use_reentrant=True): the call is one node, its backward a pass of its own."""
+
     @staticmethod
-    def forward(ctx, run, draws, anchor, *args):
-        """Runs without recording; keeps the arguments and where the random numbers stood."""
-        ctx.run = run
-        ctx.states = [(g, g.get_state()) for g in _generators(args)] if draws else []
-        ctx.places = [i for i, a in enumerate(args) if isinstance(a, _C.Tensor)]
-        ctx.rest = [None if isinstance(a, _C.Tensor) else a for a in args]
-        ctx.save_for_backward(*(args[i] for i in ctx.places))
-        return run(*args)
+    def forward(ctx, run_function, preserve_rng_state, *args):
+        """Runs without recording; keeps the arguments and the state of the generators."""
+        check_backward_validity(args)
+        ctx.run_function = run_function
+        ctx.state = State(args, preserve_rng_state)
+        ctx.indices = [i for i, a in enumerate(args) if isinstance(a, _C.Tensor)]
+        ctx.inputs = [None if isinstance(a, _C.Tensor) else a for a in args]
+        ctx.save_for_backward(*(args[i] for i in ctx.indices))
+        return run_function(*args)
 
     @staticmethod
     def backward(ctx, *grads):
         """Runs again, recording, with the same random numbers, and goes back through that."""
-        args = list(ctx.rest)
-        for i, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
-            args[i] = _detached(tensor)
-        now = [(g, g.get_state()) for g, _ in ctx.states]
-        try:
-            for generator, state in ctx.states:
-                generator.set_state(state)
-            with enable_grad():
-                outputs = ctx.run(*args)
-        finally:
-            for generator, state in now:
-                generator.set_state(state)
+        if not _C._is_checkpoint_valid():
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                "passing an `inputs` parameter to .backward(). To resolve this error, you can "
+                "either set use_reentrant=False, or call .backward() without passing the `inputs` "
+                "argument."
+            )
+        args = list(ctx.inputs)
+        for i, tensor in zip(ctx.indices, ctx.saved_tensors, strict=True):
+            args[i] = tensor
+        args = detach_variable(tuple(args))
+        with ctx.state.restored(), enable_grad():
+            outputs = ctx.run_function(*args)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         pairs = [
             (out, g)
@@ -61,30 +117,42 @@ class _Checkpoint(Function):
                 "none of output has requires_grad=True, this checkpoint() is not necessary"
             )
         run_backward([p[0] for p in pairs], [p[1] for p in pairs])
-        of_args = (a.grad if isinstance(a, _C.Tensor) else None for a in args)
-        return (None, None, None, *of_args)
+        return (None, None, *(a.grad if isinstance(a, _C.Tensor) else None for a in args))
 
 
 def checkpoint(
     function,
     *args,
-    use_reentrant=None,
-    context_fn=None,
-    determinism_check="default",
-    debug=False,
-    early_stop=True,
-    preserve_rng_state=True,
+    use_reentrant: bool | None = None,
+    context_fn=noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
     **kwargs,
 ):
-    """function(*args), keeping no activations: backward runs it a second time.
+    """function(*args, **kwargs), without keeping its activations: backward computes them again.
 
     Args:
-        function: what runs; it must do the same when it runs again.
-        args: its arguments; gradients flow through tensors among them.
-        use_reentrant: False lets parameters inside get gradients even if no argument needs one,
-            and allows keyword arguments; True is the older way.
-        context_fn: makes the two contexts in which it runs, first and again; not with True.
-        preserve_rng_state: the second run draws the same random numbers.
+        function: must do the same operations each time it runs.
+        args: its arguments; gradients flow through the tensors among them.
+        use_reentrant: False, recommended: works with autograd.grad, second derivatives, keyword
+            arguments, and where only parameters require grad. True: the older way, a backward pass
+            inside of backward; it can do none of these.
+        preserve_rng_state: the second run draws the same random numbers. True by default.
+        context_fn: returns two context managers, for the first and for the second run.
+        determinism_check: "default" compares shape, dtype and device of what the two runs save;
+            "none" does not.
+        debug: where the runs differ, the error lists what each saved, and at which lines.
+        early_stop: end the second run at the last tensor that backward needs.
+
+    `context_fn`, `determinism_check`, `debug` and `early_stop` are of use_reentrant=False.
+
+    Returns:
+        What function returns.
+
+    Raises:
+        CheckpointError: from backward, if the two runs saved different tensors.
+        ValueError: for arguments that use_reentrant=True does not have.
 
     >>> layer = torch.nn.Linear(2, 2)
     >>> x = torch.ones(1, 2, requires_grad=True)
@@ -93,43 +161,60 @@ def checkpoint(
     (torch.Size([1, 2]), torch.Size([2, 2]))
     """
     if use_reentrant is None:
-        warnings.warn(
-            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. "
-            "use_reentrant=False is recommended",
-            stacklevel=2,
-        )
+        _warn_of_default("checkpoint")
         use_reentrant = True
-    if use_reentrant and (kwargs or context_fn is not None):
-        unknown = ", ".join(kwargs) or "context_fn"
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if use_reentrant:
+        if kwargs:
+            raise ValueError(
+                f"Unexpected keyword arguments: {','.join(kwargs)}\n"
+                "checkpoint(use_reentrant=True) takes none; use_reentrant=False does"
+            )
+        if context_fn is not noop_context_fn or debug is not False:
+            raise ValueError(
+                "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+            )
+        return CheckpointFunction.apply(function, preserve, *args)
+    debug = debug if _debug is None else _debug
+    if debug and context_fn is not noop_context_fn:
+        raise ValueError("debug=True is incompatible with non-default context_fn")
+    if determinism_check not in ("default", "none"):
         raise ValueError(
-            f"Unexpected keyword arguments: {unknown}\n"
-            "checkpoint(use_reentrant=True) takes none; use_reentrant=False does"
+            f"determinism_check should be one of ['default', 'none'], but got {determinism_check}"
         )
-    contexts = context_fn() if context_fn is not None else (nullcontext(), nullcontext())
-    waiting = list(contexts)
-
-    def run(*values):
-        with waiting.pop(0) if waiting else contexts[1]:
-            return function(*values, **kwargs)
-
-    needs = any(isinstance(a, _C.Tensor) and a.requires_grad for a in args)
-    if use_reentrant and not needs:
-        warnings.warn(
-            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
+    first, second = context_fn()
+    if not _C.is_grad_enabled():
+        return function(*args, **kwargs)
+    frame = Frame(
+        lambda *values: function(*values, **kwargs),
+        args,
+        State(args, preserve),
+        second,
+        compares=determinism_check == "default",
+        debug=debug,
+        early_stop=early_stop if _early_stop is None else _early_stop,
+    )
+    with frame.recording(), first:
+        result = function(*args, **kwargs)
+        frame.complete = True
+    if not frame.complete:
+        raise RuntimeError(
+            "torch.utils.checkpoint: the forward context provided by context_fn suppressed an "
+            "exception raised during the checkpointed forward. This is not supported because "
+            "checkpoint cannot return a value for a failed forward."
         )
-    # Without an argument that needs a gradient nothing would call backward: this one does.
-    anchor = None if use_reentrant else _C.empty(0).requires_grad_()
-    return _Checkpoint.apply(run, preserve_rng_state, anchor, *args)
+    return result
 
 
-def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
+def checkpoint_sequential(functions, segments: int, input, use_reentrant=None, **kwargs):
     """Functions one after another, each segment of them but the last as one checkpoint().
 
     Args:
         functions: a Sequential or a sequence of functions of one argument.
-        segments: how many parts they are cut into.
-        input: what the first one is given.
+        segments: how many segments.
+        input: the argument of the first function.
         use_reentrant: as in checkpoint().
+        preserve_rng_state: as in checkpoint().
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU(), torch.nn.Linear(2, 1))
     >>> x = torch.ones(3, 2)
@@ -137,7 +222,10 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     >>> run(model, 2, x, use_reentrant=False).shape
     torch.Size([3, 1])
     """
-    draws = kwargs.pop("preserve_rng_state", True)
+    if use_reentrant is None:
+        _warn_of_default("checkpoint_sequential")
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     functions = list(functions)
@@ -158,6 +246,14 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
             part(i * size, (i + 1) * size),
             input,
             use_reentrant=use_reentrant,
-            preserve_rng_state=draws,
+            preserve_rng_state=preserve,
         )
     return part((segments - 1) * size, None)(input)
+
+
+def _warn_of_default(name):
+    warnings.warn(
+        f"torch.utils.checkpoint.{name}: the use_reentrant parameter should be passed explicitly. "
+        "use_reentrant=False is recommended; use_reentrant=True keeps the current default.",
+        stacklevel=3,
+    )

@@ -178,7 +178,11 @@ class Hooks:
         return _register(self._backward_hooks, hook, prepend)
 
     def register_backward_hook(self, hook):
-        """The old name; the hook is called as a full backward hook is, which it should be."""
+        """Calls `hook(module, grad_input, grad_output)` with the gradients of the last operation.
+
+        Where forward() is several operations, these are not those of the module's inputs: use
+        register_full_backward_hook().
+        """
         if self._is_full_backward_hook is True:
             raise RuntimeError(
                 "Cannot use both regular backward hooks and full backward hooks on a "
@@ -238,7 +242,11 @@ def call_with_hooks(module, args, kwargs):
     args, kwargs = _run_pre_hooks(module, d, args, kwargs)
     tap = None
     pre = [*everywhere.backward_pre.values(), *d.get("_backward_pre_hooks", {}).values()]
-    post = [*everywhere.backward.values(), *d.get("_backward_hooks", {}).values()]
+    post = list(everywhere.backward.values())
+    own_post = list(d.get("_backward_hooks", {}).values())
+    of_node = own_post if module._is_full_backward_hook is False else []
+    if not of_node:
+        post += own_post
     if pre or post:
         from rushlight.nn.modules._backward_hooks import BackwardHook
 
@@ -261,7 +269,13 @@ def call_with_hooks(module, args, kwargs):
                     changed = hook(module, args, result)
                 if changed is not None:
                     result = changed
-        return result if tap is None else tap.watch_outputs(result)
+        if tap is not None:
+            result = tap.watch_outputs(result)
+        if of_node:
+            from rushlight.nn.modules._backward_hooks import watch_node
+
+            watch_node(module, of_node, args, result)
+        return result
     except Exception:
         _run_always_called(module, d, args, kwargs, called)
         raise
