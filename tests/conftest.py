@@ -1,8 +1,10 @@
-"""What all tests share: the devices they run on, torch as the reference, and doctest's names.
+"""What all tests share: the devices they run on, and torch as the reference (recorded.py).
 
-RUSHLIGHT_PARITY=1 (CI's parity stage) turns "torch is not installed" from a skip into a failure.
+Without torch, its recorded answers judge (recorded.py); CI's parity stage checks them.
 """
 
+import importlib.util
+import json
 import os
 import pathlib
 import signal
@@ -12,6 +14,7 @@ import hypothesis
 import pytest
 
 import rushlight
+from tests import recorded
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started as a background job: the children that tests interrupt would ignore Ctrl-C too.
@@ -48,15 +51,13 @@ def devices():
 
 
 def pytest_collection_modifyitems(config, items):
-    """On the emulated provider, what asks for no device would run nothing of it."""
+    """On the emulated provider, what asks for no device would run nothing of it; where torch's
+    answers are checked, what does not ask it has nothing to check."""
+    if JUDGE == "check":
+        _keep(config, items, asks_torch)
     if not EMULATED:
         return
-    serves, rest = [], []
-    for item in items:
-        uses = "device" in item.fixturenames or "devices" in item.path.parts
-        (serves if uses else rest).append(item)
-    config.hook.pytest_deselected(items=rest)
-    items[:] = serves
+    _keep(config, items, lambda i: "device" in i.fixturenames or "devices" in i.path.parts)
 
 
 @pytest.fixture(params=devices())
@@ -77,22 +78,118 @@ def virtual_gpus():
         yield rushlight.cuda
 
 
+# How torch judges: "torch" itself; "write" and "check" with a tape between (tests/record.py);
+# "replay", where it is not installed (or RUSHLIGHT_REPLAY=1), has the tapes alone.
+JUDGE = os.environ.get("RUSHLIGHT_RECORD") or (
+    "torch"
+    if importlib.util.find_spec("torch") and not os.environ.get("RUSHLIGHT_REPLAY")
+    else "replay"
+)
+if JUDGE == "replay":  # torch's own samples, and what reads torch's own files
+    collect_ignore = ["oracle"]
+
+
 def load_reference():
-    """torch itself, one thread, warnings of its own import silenced."""
+    """torch, one thread, warnings of its own import silenced; or its recorded answers."""
+    if JUDGE == "replay":
+        return recorded.Object()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if os.environ.get("RUSHLIGHT_PARITY"):
-            import torch
-        else:
-            torch = pytest.importorskip("torch")
+        import torch
     torch.set_num_threads(1)
-    return torch
+    return torch if JUDGE == "torch" else recorded.Object(torch)
 
 
 @pytest.fixture(scope="session")
 def reference():
-    """torch 2.13, the judge of values, dtypes, shapes and words; skips where it is absent."""
+    """torch 2.13, the judge of values, dtypes, shapes and words: itself, or what it answered."""
     return load_reference()
+
+
+@pytest.fixture(scope="session")
+def peer():
+    """torch 2.13 itself, for tests that need more than answers; skips where it is absent."""
+    if JUDGE == "replay":
+        pytest.skip("needs torch itself")
+    import torch
+
+    return torch
+
+
+def _between_tests():
+    """What modules ask while they are imported is not recorded: torch itself answers it."""
+    recorded.TAPE.begin(False, None)
+    recorded.TAPE.inside = JUDGE != "replay"
+
+
+_between_tests()
+_passed = {}  # file -> what this run recorded of it
+_lost = []  # tests whose questions could not be recorded
+
+
+def asks_torch(item):
+    names = vars(item.module).values()
+    return (
+        {"reference", "peer"} & set(item.fixturenames)
+        or "oracle" in item.path.parts
+        or any(isinstance(v, recorded.Object) for v in names)
+        or any(getattr(v, "__name__", None) == "torch" for v in names)
+    )
+
+
+def _keep(config, items, wanted):
+    rest = [item for item in items if not wanted(item)]
+    config.hook.pytest_deselected(items=rest)
+    items[:] = [item for item in items if wanted(item)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    name = item.nodeid.partition("::")[2]
+    known = recorded.load(item.path).get(name)
+    records = JUDGE == "write" or (JUDGE == "check" and known is not None)
+    item.tape = [] if records else known
+    recorded.TAPE.begin(records, item.tape)
+    recorded.TAPE.inside = JUDGE == "check" and not records  # then torch itself is the judge
+    result = yield
+    _between_tests()
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if call.when != "call" or JUDGE not in ("write", "check"):
+        return report
+    name = item.nodeid.partition("::")[2]
+    if JUDGE == "check":
+        known = recorded.load(item.path).get(name)
+        now = json.loads(json.dumps(item.tape))
+        if report.passed and known is not None and not recorded.same(known, now):
+            report.outcome = "failed"
+            report.longrepr = "torch answers otherwise than recorded: python -m tests.record FILE"
+        return report
+    tapes = _passed.setdefault(item.path, {})
+    if report.passed and item.tape:
+        tapes[name] = item.tape
+    elif report.failed:
+        _lost.append(item.nodeid)
+    return report
+
+
+def pytest_sessionfinish(session):
+    for path, tapes in _passed.items():
+        recorded.save(path, tapes)
+
+
+def pytest_terminal_summary(terminalreporter):
+    if JUDGE == "replay":
+        terminalreporter.write_line(
+            "torch is not installed: its recorded answers were the judge; tests/oracle, its own "
+            "samples, was not collected"
+        )
+    for name in _lost:
+        terminalreporter.write_line(f"not recorded: {name}")
 
 
 @pytest.fixture(autouse=True)

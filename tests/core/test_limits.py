@@ -1,5 +1,5 @@
 """Heavy use: ten million nodes on a small stack, Ctrl-C in the middle of long work, no memory left,
-forks after parallel work. RUSHLIGHT_HEAVY=1 (CI's parity stage) takes the full sizes."""
+forks after parallel work. RUSHLIGHT_HEAVY=1 (in CI) takes the full sizes."""
 
 import os
 import subprocess

@@ -1,6 +1,12 @@
-"""Moving values between the library and torch, and comparing them."""
+"""Moving values between the library and torch; results of layers are compared to 1e-5."""
+
+import functools
 
 import numpy as np
+
+from tests.compare import same_as_torch
+
+assert_same = functools.partial(same_as_torch, rtol=1e-5)
 
 
 def random(*shape, seed=0, low=-1.0, high=1.0):
@@ -22,23 +28,6 @@ def both(ours, theirs, array, requires_grad=False):
 
 def _dtype(library, array):
     return getattr(library, str(array.dtype))
-
-
-def values(tensor):
-    """Any tensor as a NumPy array."""
-    return np.array(tensor.detach().cpu().tolist(), dtype=np.float64).reshape(tuple(tensor.shape))
-
-
-def assert_same(ours, theirs, tolerance=1e-5):
-    """Shapes equal, values within tolerance (relative to 1 or the value)."""
-    if isinstance(ours, tuple | list):
-        assert len(ours) == len(theirs)
-        for a, b in zip(ours, theirs, strict=True):
-            assert_same(a, b, tolerance)
-        return
-    assert tuple(ours.shape) == tuple(theirs.shape)
-    assert str(ours.dtype) == str(theirs.dtype)
-    np.testing.assert_allclose(values(ours), values(theirs), rtol=tolerance, atol=tolerance)
 
 
 def message(call):

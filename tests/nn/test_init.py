@@ -44,7 +44,7 @@ def test_kernels(pair, text, shape):
     def fill(library):
         return eval("init." + text, {"init": library.nn.init, "t": library.empty(*shape)})
 
-    assert_same(*pair(fill), tolerance=1e-4)
+    assert_same(*pair(fill), rtol=1e-4)
 
 
 def test_groups(pair):

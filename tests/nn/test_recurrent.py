@@ -81,7 +81,7 @@ def test_packed_input(reference, text):
         loss.backward()
         grads = [p.grad for p in layer.parameters()]
         results.append([output.data, output.batch_sizes, *last, x.grad, *grads])
-    assert_same(*results, tolerance=2e-5)
+    assert_same(*results, rtol=2e-5)
 
 
 @pytest.mark.parametrize("text", LAYERS)
@@ -152,4 +152,4 @@ def test_attention_masks(reference, mask, need_weights, padded):
         out.square().sum().backward()
         results.append([out, x.grad, layer.in_proj_weight.grad])
         results[-1] += [weights] if need_weights else []
-    assert_same(*results, tolerance=2e-5)
+    assert_same(*results, rtol=2e-5)

@@ -6,8 +6,9 @@ import itertools
 import pytest
 
 import rushlight
+from tests.compare import TOLERANCE, same_as_torch
 from tests.conftest import load_reference
-from tests.ops.layouts import DTYPES, LAYOUTS, TOLERANCE, both, check
+from tests.ops.layouts import DTYPES, LAYOUTS, both
 
 torch = load_reference()
 
@@ -31,13 +32,13 @@ def test_values_as_torch(name, dtype, layout, device):
     ours, theirs = both(LAYOUTS[layout], dtype, device)
     rtol = TOLERANCE.get(dtype, 0)
     if name != "logsumexp":
-        check(getattr(ours, name)(), getattr(theirs, name)(), rtol)
+        same_as_torch(getattr(ours, name)(), getattr(theirs, name)(), rtol)
     if name == "aminmax":
         return
     for d in range(-theirs.dim(), theirs.dim()):
-        check(getattr(ours, name)(dim=d), getattr(theirs, name)(dim=d), rtol)
+        same_as_torch(getattr(ours, name)(dim=d), getattr(theirs, name)(dim=d), rtol)
         if name != "count_nonzero":
-            check(
+            same_as_torch(
                 getattr(ours, name)(dim=d, keepdim=True),
                 getattr(theirs, name)(dim=d, keepdim=True),
                 rtol,
@@ -45,7 +46,7 @@ def test_values_as_torch(name, dtype, layout, device):
     if name in ONE_DIM or theirs.dim() < 2:
         return
     for dims in itertools.combinations(range(theirs.dim()), 2):
-        check(getattr(ours, name)(dim=dims), getattr(theirs, name)(dim=dims), rtol)
+        same_as_torch(getattr(ours, name)(dim=dims), getattr(theirs, name)(dim=dims), rtol)
 
 
 CALLS = {
@@ -96,7 +97,7 @@ def test_gradients_and_names(call, device):
         (g,) = module.autograd.grad((y * y).sum(), x, create_graph=True)
         (h,) = module.autograd.grad((g * g * g).sum(), x)
         values.append((y, g, h))
-    check(*values, 1e-9)
+    same_as_torch(*values, 1e-9)
 
 
 def test_equal_extremes_share_the_gradient(device):
@@ -105,7 +106,7 @@ def test_equal_extremes_share_the_gradient(device):
         x = module.tensor([[1.0, 2.0, 2.0], [2.0, 0.0, 1.0]], device=where, requires_grad=True)
         (x.max() + 2 * x.amax(1).sum() + x.max(1).values.sum() + x.amin(0).sum()).backward()
         grads.append(x.grad)
-    check(*grads, 1e-6)
+    same_as_torch(*grads, 1e-6)
 
 
 @pytest.mark.parametrize("call", ["amax()", "amin()", "max(0)", "min(0)", "sum()", "nansum()",
@@ -119,7 +120,7 @@ def test_nan_and_infinity(call, data, device):
     values = eval(data, {"nan": float("nan"), "inf": float("inf")})
     ours = rushlight.tensor(values, device=device)
     theirs = torch.tensor(values)
-    check(eval("x." + call, {"x": ours}), eval("x." + call, {"x": theirs}), 1e-6)
+    same_as_torch(eval("x." + call, {"x": ours}), eval("x." + call, {"x": theirs}), 1e-6)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_nan_and_infinity(call, data, device):
 )  # fmt: skip
 def test_empty(shape, call, device):
     ours, theirs = rushlight.zeros(*shape, device=device), torch.zeros(*shape)
-    check(eval("x." + call, {"x": ours}), eval("x." + call, {"x": theirs}))
+    same_as_torch(eval("x." + call, {"x": ours}), eval("x." + call, {"x": theirs}))
 
 
 @pytest.mark.parametrize(
@@ -198,8 +199,8 @@ def test_every_length_of_a_line(dtype):
             theirs = theirs.repeat(50, 1) if ours.shape[0] > 3 else theirs
             for d in (0, 1):
                 for name in ("max", "min"):
-                    check(getattr(ours, name)(d), getattr(theirs, name)(d))
+                    same_as_torch(getattr(ours, name)(d), getattr(theirs, name)(d))
                 for name in ("sum", "count_nonzero", "amax", "argmin"):
-                    check(getattr(ours, name)(d), getattr(theirs, name)(d), 0.02)
+                    same_as_torch(getattr(ours, name)(d), getattr(theirs, name)(d), 0.02)
         repeated = x[:1].expand(40, n)
-        check(mine[:1].expand(40, n).amax(), repeated.amax())
+        same_as_torch(mine[:1].expand(40, n).amax(), repeated.amax())

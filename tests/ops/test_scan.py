@@ -3,8 +3,9 @@
 import pytest
 
 import rushlight
+from tests.compare import TOLERANCE, same_as_torch
 from tests.conftest import load_reference
-from tests.ops.layouts import DTYPES, LAYOUTS, TOLERANCE, both, check
+from tests.ops.layouts import DTYPES, LAYOUTS, both
 
 torch = load_reference()
 
@@ -17,7 +18,7 @@ def test_values_as_torch(name, dtype, layout, device):
         pytest.skip("for floating types")
     ours, theirs = both(LAYOUTS[layout], dtype, device)
     for d in range(-max(1, theirs.dim()), max(1, theirs.dim())):
-        check(getattr(ours, name)(d), getattr(theirs, name)(d), 4 * TOLERANCE.get(dtype, 0))
+        same_as_torch(getattr(ours, name)(d), getattr(theirs, name)(d), 4 * TOLERANCE.get(dtype, 0))
 
 
 CALLS = {
@@ -42,19 +43,19 @@ def test_gradients_and_names(call, device):
         (g,) = module.autograd.grad((y * y).sum(), x, create_graph=True)
         (h,) = module.autograd.grad((g * g * g).sum(), x)
         values.append((y, g, h))
-    check(*values, 1e-9)
+    same_as_torch(*values, 1e-9)
 
 
 def test_nan_wins():
     nan = float("nan")
     ours, theirs = rushlight.tensor([1.0, nan, 0.0, 2.0]), torch.tensor([1.0, nan, 0.0, 2.0])
-    check(ours.cummax(0), theirs.cummax(0))
-    check(ours.cummin(0), theirs.cummin(0))
-    check(ours.cumsum(0), theirs.cumsum(0))
+    same_as_torch(ours.cummax(0), theirs.cummax(0))
+    same_as_torch(ours.cummin(0), theirs.cummin(0))
+    same_as_torch(ours.cumsum(0), theirs.cumsum(0))
 
 
 def test_empty_and_out(device):
-    check(rushlight.empty(0, 3, device=device).cummax(0), torch.empty(0, 3).cummax(0))
+    same_as_torch(rushlight.empty(0, 3, device=device).cummax(0), torch.empty(0, 3).cummax(0))
     out = rushlight.empty(3, device=device)
     rushlight.cumsum(rushlight.ones(3, device=device), 0, out=out)
     assert out.tolist() == [1.0, 2.0, 3.0]

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import rushlight
+from tests.compare import same_as_torch
 from tests.conftest import load_reference
-from tests.ops.layouts import check
 
 torch = load_reference()
 
@@ -39,7 +39,7 @@ def test_as_torch(call, dtype):
             eval(call, {"T": t, "x": x, "y": y, "m": m})
             for t, x, y, m in zip((rushlight, torch), *operands, strict=True)
         )
-        check(ours, theirs)
+        same_as_torch(ours, theirs)
 
 
 def test_any_byte_but_0_is_true():

@@ -4,8 +4,9 @@ does not depend on the weather."""
 import pytest
 
 import rushlight
+from tests.compare import same_as_torch
 from tests.conftest import REAL, load_reference
-from tests.ops.layouts import DTYPES, LAYOUTS, both, check
+from tests.ops.layouts import DTYPES, LAYOUTS, both
 
 torch = load_reference()
 
@@ -17,19 +18,19 @@ def test_sort_as_torch(dtype, layout, device):
     for d in range(-max(1, theirs.dim()), max(1, theirs.dim())):
         for descending in (False, True):
             a = ours.sort(d, descending, stable=True)
-            check(a, torch.sort(theirs, dim=d, descending=descending, stable=True))
+            same_as_torch(a, torch.sort(theirs, dim=d, descending=descending, stable=True))
             b = ours.argsort(dim=d, descending=descending, stable=True)
-            check(b, theirs.argsort(dim=d, descending=descending, stable=True))
+            same_as_torch(b, theirs.argsort(dim=d, descending=descending, stable=True))
 
 
 def check_top(x, k, dim, largest, expected):
     """Among equals a GPU may choose others than the CPU's algorithm does."""
     ours = x.topk(k, dim, largest)
-    check(ours.values, expected.values)
+    same_as_torch(ours.values, expected.values)
     if not REAL:
-        check(ours.indices, expected.indices)
+        same_as_torch(ours.indices, expected.indices)
     elif x.dim():
-        check(x.gather(dim, ours.indices), expected.values)
+        same_as_torch(x.gather(dim, ours.indices), expected.values)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -41,25 +42,29 @@ def test_selection_as_torch(dtype, layout, device):
         for k in {1, n // 2 or 1, n}:
             for largest in (True, False):
                 check_top(ours, k, d, largest, theirs.topk(k, d, largest))
-            check(ours.kthvalue(k, d).values, theirs.kthvalue(k, d).values)
-        check(ours.median(d).values, theirs.contiguous().median(d).values)
-        check(ours.mode(d).values, theirs.mode(d).values)
+            same_as_torch(ours.kthvalue(k, d).values, theirs.kthvalue(k, d).values)
+        same_as_torch(ours.median(d).values, theirs.contiguous().median(d).values)
+        same_as_torch(ours.mode(d).values, theirs.mode(d).values)
         picked = ours.median(d, keepdim=True)
         if theirs.dim():
-            check(ours.gather(d, picked.indices), theirs.contiguous().median(d, True).values)
-    check(ours.median(), theirs.contiguous().median())
+            same_as_torch(
+                ours.gather(d, picked.indices), theirs.contiguous().median(d, True).values
+            )
+    same_as_torch(ours.median(), theirs.contiguous().median())
 
 
 def test_nan_is_greatest(device):
     nan = float("nan")
     data = [3.0, nan, -1.0, nan, 0.0, -0.0, 2.0] * 50
     ours, theirs = rushlight.tensor(data, device=device), torch.tensor(data)
-    check(ours.sort(stable=True), theirs.sort(stable=True))
-    check(ours.sort(descending=True, stable=True), theirs.sort(descending=True, stable=True))
+    same_as_torch(ours.sort(stable=True), theirs.sort(stable=True))
+    same_as_torch(
+        ours.sort(descending=True, stable=True), theirs.sort(descending=True, stable=True)
+    )
     check_top(ours, 3, 0, True, theirs.topk(3))
-    check(ours.median(), theirs.median())
-    check(ours.nanmedian(), theirs.nanmedian())
-    check(ours.kthvalue(5).values, theirs.kthvalue(5).values)
+    same_as_torch(ours.median(), theirs.median())
+    same_as_torch(ours.nanmedian(), theirs.nanmedian())
+    same_as_torch(ours.kthvalue(5).values, theirs.kthvalue(5).values)
 
 
 CALLS = {
@@ -87,7 +92,7 @@ def test_gradients_and_names(call, device):
         (g,) = module.autograd.grad((y * y * y).sum(), x, create_graph=True)
         (h,) = module.autograd.grad((g * g).sum(), x)
         values.append((y, g, h))
-    check(*values, 1e-9)
+    same_as_torch(*values, 1e-9)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "float64"])
@@ -96,28 +101,28 @@ def test_distinct_values(dtype, shape, device):
     ours, theirs = both(shape, dtype, device)
     if dtype.startswith("float"):
         ours, theirs = (ours * 2).floor(), (theirs * 2).floor()
-    check(ours.unique(), theirs.unique())
+    same_as_torch(ours.unique(), theirs.unique())
     flags = {"return_inverse": True, "return_counts": True}
-    check(ours.unique(**flags), theirs.unique(**flags))
-    check(ours.unique_consecutive(**flags), theirs.unique_consecutive(**flags))
+    same_as_torch(ours.unique(**flags), theirs.unique(**flags))
+    same_as_torch(ours.unique_consecutive(**flags), theirs.unique_consecutive(**flags))
     if theirs.dim() == 2:
         for d in (0, 1):
-            check(ours.unique(dim=d, **flags), theirs.unique(dim=d, **flags))
+            same_as_torch(ours.unique(dim=d, **flags), theirs.unique(dim=d, **flags))
 
 
 def test_counts(device):
     x = [1, 5, 0, 1, 1]
     ours, theirs = rushlight.tensor(x, device=device), torch.tensor(x)
-    check(ours.bincount(), theirs.bincount())
-    check(ours.bincount(minlength=9), theirs.bincount(minlength=9))
+    same_as_torch(ours.bincount(), theirs.bincount())
+    same_as_torch(ours.bincount(minlength=9), theirs.bincount(minlength=9))
     weights = [0.5, 1.0, 2.0, 0.25, 0.125]
-    check(
+    same_as_torch(
         ours.bincount(rushlight.tensor(weights, device=device)),
         theirs.bincount(torch.tensor(weights)),
     )
     ours, theirs = both("m(300)", "float32", device)
-    check(ours.histc(20, -2, 2), theirs.histc(20, -2, 2))
-    check(ours.histc(7), theirs.histc(7))
+    same_as_torch(ours.histc(20, -2, 2), theirs.histc(20, -2, 2))
+    same_as_torch(ours.histc(7), theirs.histc(7))
 
 
 @pytest.mark.parametrize("right", [False, True])
@@ -126,17 +131,19 @@ def test_places(dtype, right, device):
     ours, theirs = both("m(3, 9)", dtype, device)
     values, reference = both("m(3, 20)", dtype, device)
     ours, theirs = ours.sort(1).values, theirs.sort(1).values
-    check(
+    same_as_torch(
         rushlight.searchsorted(ours, values, right=right),
         torch.searchsorted(theirs, reference, right=right),
     )
-    check(
+    same_as_torch(
         rushlight.bucketize(values, ours[0], right=right, out_int32=True),
         torch.bucketize(reference, theirs[0].contiguous(), right=right, out_int32=True),
     )
-    check(rushlight.searchsorted(ours[0], 1.5), torch.searchsorted(theirs[0].contiguous(), 1.5))
+    same_as_torch(
+        rushlight.searchsorted(ours[0], 1.5), torch.searchsorted(theirs[0].contiguous(), 1.5)
+    )
     order = rushlight.arange(8, -1, -1, device=device).expand(3, 9)
-    check(
+    same_as_torch(
         rushlight.searchsorted(ours.flip(1), values, right=right, sorter=order),
         torch.searchsorted(theirs, reference, right=right),
     )

@@ -210,23 +210,20 @@ class Campaign:
             return
         noise = torch.Generator().manual_seed(11)
         seeds = [torch.randn(b.shape, generator=noise, dtype=torch.float64) for _, b in pairs]
+        twice = self.op.supports_gradgrad and pairs[0][1].dtype == torch.float64
+        their_seeds = [s.to(b.dtype) for s, (_, b) in zip(seeds, pairs, strict=False)]
+        our_seeds = [Carrier().tensor(s) for s in their_seeds]
+        for seed in (*their_seeds, *our_seeds) if twice else ():
+            seed.requires_grad_()
         theirs = outcome(
             torch.autograd.grad,
             ([b for _, b in pairs], [t for t, _ in carrier.leaves]),
-            {
-                "grad_outputs": [s.to(b.dtype) for s, (_, b) in zip(seeds, pairs, strict=False)],
-                "allow_unused": True,
-            },
+            {"grad_outputs": their_seeds, "allow_unused": True, "create_graph": twice},
         )
         ours = outcome(
             rushlight.autograd.grad,
             ([a for a, _ in pairs], [t for _, t in carrier.leaves]),
-            {
-                "grad_outputs": [
-                    Carrier().tensor(s.to(b.dtype)) for s, (_, b) in zip(seeds, pairs, strict=False)
-                ],
-                "allow_unused": True,
-            },
+            {"grad_outputs": our_seeds, "allow_unused": True, "create_graph": twice},
         )
         try:
             same_refusal(ours[1], theirs[1])
@@ -250,7 +247,49 @@ class Campaign:
                 grads = self.exact_gradients(rounded, len(carrier.leaves))
                 return None if grads is None else grads[i]
 
-            error = same_values(to_torch(a), b, f"grad {i}", slack=10, exact=exact)
+            error = same_values(
+                to_torch(a.detach()), b.detach(), f"grad {i}", slack=10, exact=exact
+            )
+            self.report.worst_grad = max(self.report.worst_grad, error)
+        if twice and theirs[1] is None:
+            self.second_gradients(
+                zip(ours[0], theirs[0], strict=False),
+                [t for _, t in carrier.leaves] + our_seeds,
+                [t for t, _ in carrier.leaves] + their_seeds,
+            )
+
+    def second_gradients(self, pairs, our_inputs, their_inputs):
+        """The gradients of the gradients, by the operands and by the seeds, in float64."""
+        pairs = [(a, b) for a, b in pairs if b is not None and b.requires_grad]
+        if not pairs:
+            return
+        if not all(a is not None and a.requires_grad for a, _ in pairs):
+            raise Difference(
+                "a gradient made with create_graph=True has no history, unlike torch's"
+            )
+        noise = torch.Generator().manual_seed(13)
+        along = [torch.randn(b.shape, generator=noise, dtype=b.dtype) for _, b in pairs]
+        theirs, refused = outcome(
+            torch.autograd.grad,
+            ([b for _, b in pairs], their_inputs, along),
+            {"allow_unused": True},
+        )
+        if refused:  # torch's own backward has no gradient here
+            return
+        ours, error = outcome(
+            rushlight.autograd.grad,
+            ([a for a, _ in pairs], our_inputs, [Carrier().tensor(v) for v in along]),
+            {"allow_unused": True},
+        )
+        if error:
+            raise Difference(f"second backward raises {type(error).__name__}: {error}")
+        for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+            if a is None or b is None:
+                present = b if a is None else to_torch(a)
+                if present is not None and present.any():
+                    raise Difference(f"second grad {i} is {a}, torch's {b}"[:150])
+                continue
+            error = same_values(to_torch(a), b, f"second grad {i}", slack=1000)
             self.report.worst_grad = max(self.report.worst_grad, error)
 
     def method(self, operands, kwargs, theirs, dtype):

@@ -1,0 +1,21 @@
+"""python -m tests.record [FILES]: records what tests ask of torch, for where it is not installed.
+
+With --check it writes nothing and fails where torch answers otherwise than the record says; the
+tests themselves are judged by torch in both cases.
+"""
+
+import os
+import sys
+
+import pytest
+
+
+def main(arguments):
+    check = "--check" in arguments
+    os.environ["RUSHLIGHT_RECORD"] = "check" if check else "write"
+    rest = [a for a in arguments if a != "--check"]
+    return pytest.main(["-q", "-p", "no:cacheprovider", *(rest or ["tests"])])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,276 @@
+"""torch as the judge of a test, and its recorded answers where it is not installed.
+
+A test asks `reference` as it would ask torch. While answers are recorded, each question (an
+attribute, a call, an operator) is put to torch and its answer appended to the tape of that test:
+numbers, words, shapes and errors as they are, everything else as "an object". Replayed, the same
+questions get the same answers in the same order, and objects are nothing but the next questions.
+
+A changer must know: a tape fits one sequence of questions. A test that was edited asks others, is
+told so, and must be recorded again: python -m tests.record FILE.
+"""
+
+import builtins
+import collections
+import functools
+import json
+import lzma
+import operator
+import pathlib
+import types
+
+import numpy
+import pytest
+
+FOLDER = pathlib.Path(__file__).parent / "answers"  # one file for each file of tests
+MISSING = "torch is not installed, and this test has no recorded answers"
+
+
+class Stale(Exception):
+    """The test asks something else than it did when its answers were recorded."""
+
+
+def answers_of(path):
+    """The file with the answers of a file of tests."""
+    parts = pathlib.Path(path).resolve().relative_to(FOLDER.parent).with_suffix("").parts
+    return FOLDER / (".".join(parts) + ".xz")
+
+
+@functools.cache
+def load(path):
+    """The tapes of a file of tests, by the rest of their names."""
+    file = answers_of(path)
+    return json.loads(lzma.decompress(file.read_bytes())) if file.exists() else {}
+
+
+def save(path, tapes):
+    """Writes them; no file where there is none."""
+    file = answers_of(path)
+    if not tapes:
+        file.unlink(missing_ok=True)
+        return
+    file.parent.mkdir(exist_ok=True)
+    text = json.dumps(dict(sorted(tapes.items())), separators=(",", ":"))
+    file.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+
+
+class Tape:
+    """The questions of the test that runs, [what, answer], and how many were asked."""
+
+    def __init__(self):
+        self.recording = False
+        self.events = None
+        self.at = 0
+        self.inside = False  # torch is at work: what it asks back is not the test's question
+
+    def begin(self, recording, events):
+        """A test starts: with an empty list, to record, or with its answers, or None."""
+        self.recording, self.events, self.at, self.inside = recording, events, 0, False
+        self.objects = []  # in the order of their first answer; an answer names one by its index
+        self.known = {}  # while recording: the index of each, by its identity
+
+    def ask(self, what, question):
+        """The answer to one question: question() while recording."""
+        if self.inside:
+            return question()
+        if not self.recording:
+            return self.replayed(what)
+        self.inside = True
+        try:
+            answer = question()
+        except Exception as error:
+            self.events.append([what, ["raise", _builtin_type(error), str(error)]])
+            raise
+        finally:
+            self.inside = False
+        if isinstance(answer, types.GeneratorType):
+            answer = list(answer)
+        code, answer = self.encoded(answer)
+        self.events.append([what, code])
+        return answer
+
+    def replayed(self, what):
+        """The next answer, if the question is the recorded one."""
+        if self.events is None:
+            pytest.skip(MISSING, allow_module_level=True)
+        if self.at >= len(self.events) or self.events[self.at][0] != what:
+            had = self.events[self.at][0] if self.at < len(self.events) else "the end"
+            raise Stale(
+                f"question {self.at} is {what!r}, recorded was {had!r}: the test has changed. "
+                "Where torch is installed, python -m tests.record FILE"
+            )
+        self.at += 1
+        return self.decoded(self.events[self.at - 1][1])
+
+    def encoded(self, value):
+        """(what the tape keeps, what the test gets)."""
+        if value is None or type(value) in (bool, int, str):
+            return value if value is None else ["=", value], value
+        if type(value) is float:
+            return ["float", value.hex()], value
+        if type(value) is complex:
+            return ["complex", value.real.hex(), value.imag.hex()], value
+        if type(value) is bytes:
+            return ["bytes", value.hex()], value
+        if isinstance(value, numpy.ndarray | numpy.generic) and value.dtype.kind != "O":
+            array = numpy.asarray(value)
+            scalar = isinstance(value, numpy.generic)
+            return ["array", array.dtype.str, array.shape, array.tobytes().hex(), scalar], value
+        if type(value) in _SEQUENCES:
+            pairs = [self.encoded(each) for each in value]
+            made = type(value)(p[1] for p in pairs)
+            return [type(value).__name__, [p[0] for p in pairs]], made
+        if type(value) in (dict, collections.OrderedDict):
+            pairs = [(self.encoded(k), self.encoded(v)) for k, v in value.items()]
+            made = type(value)((k[1], v[1]) for k, v in pairs)
+            return ["dict", [[k[0], v[0]] for k, v in pairs]], made
+        if type(value).__name__ == "Size":
+            return ["tuple", [["=", int(n)] for n in value]], value
+        if isinstance(value, type) and getattr(builtins, value.__name__, None) is value:
+            return ["type", value.__name__], value
+        at = self.known.setdefault(id(value), len(self.objects))
+        if at == len(self.objects):
+            self.objects.append(Object(value))
+        return at, self.objects[at]
+
+    def decoded(self, code):
+        if code is None:
+            return None
+        if isinstance(code, int):
+            if code == len(self.objects):
+                self.objects.append(Object())
+            return self.objects[code]
+        kind, *rest = code
+        if kind == "=":
+            return rest[0]
+        if kind == "raise":
+            raise getattr(builtins, rest[0])(rest[1])
+        if kind == "float":
+            return float.fromhex(rest[0])
+        if kind == "complex":
+            return complex(*map(float.fromhex, rest))
+        if kind == "bytes":
+            return bytes.fromhex(rest[0])
+        if kind == "array":
+            dtype, shape, data, scalar = rest
+            array = numpy.frombuffer(bytes.fromhex(data), dtype).reshape(shape).copy()
+            return array[()] if scalar else array
+        if kind == "type":
+            return getattr(builtins, rest[0])
+        if kind == "dict":
+            return {self.decoded(k): self.decoded(v) for k, v in rest[0]}
+        return getattr(builtins, kind)(self.decoded(each) for each in rest[0])
+
+
+_SEQUENCES = (tuple, list, set)
+TAPE = Tape()
+
+
+def _builtin_type(error):
+    for base in type(error).__mro__:
+        if getattr(builtins, base.__name__, None) is base:
+            return base.__name__
+    return "Exception"
+
+
+def real(value):
+    """What torch is given: its own objects instead of those of the tape."""
+    if isinstance(value, Object):
+        return value._real
+    if type(value) in (tuple, list, set):
+        return type(value)(map(real, value))
+    if isinstance(value, dict):
+        return type(value)((real(k), real(v)) for k, v in value.items())
+    if isinstance(value, slice):
+        return slice(real(value.start), real(value.stop), real(value.step))
+    if isinstance(value, types.FunctionType | types.MethodType):
+        return lambda *args, **kwargs: real(value(*args, **kwargs))
+    return value
+
+
+def same(before, now):
+    """Whether two tapes agree: numbers as two processors do, all else exactly."""
+    if type(before) is not type(now):
+        return False
+    if not isinstance(before, list):
+        return before == now
+    if len(before) != len(now):
+        return False
+    if before and before[0] in ("array", "float", "complex") and before[0] == now[0]:
+        a, b = (numpy.asarray(TAPE.decoded(code)) for code in (before, now))
+        if a.dtype != b.dtype or a.shape != b.shape:
+            return False
+        if a.dtype.kind not in "fc":
+            return numpy.array_equal(a, b)
+        close = 1e-9 if before[0] != "array" or a.dtype.itemsize == 8 else 1e-4
+        return numpy.allclose(a, b, rtol=close, atol=close, equal_nan=True)
+    return all(map(same, before, now))
+
+
+class Object:
+    """Something of torch's that has no form on a tape."""
+
+    __slots__ = ("_real",)
+
+    def __init__(self, value=None):
+        object.__setattr__(self, "_real", value)
+
+    def __getattr__(self, name):
+        if name.startswith(("_pytest", "pytest", "__")) and name not in ("__name__", "__version__"):
+            raise AttributeError(name)  # pytest looks at what a module holds
+        return TAPE.ask("." + name, lambda: getattr(self._real, name))
+
+    def __setattr__(self, name, value):
+        TAPE.ask(f".{name} =", lambda: setattr(self._real, name, real(value)))
+
+    def __call__(self, *args, **kwargs):
+        return TAPE.ask("()", lambda: self._real(*real(args), **real(kwargs)))
+
+    def __iter__(self):
+        return iter(TAPE.ask("iter", lambda: list(self._real)))
+
+    def __instancecheck__(self, value):
+        if not isinstance(value, Object):
+            return False
+        return TAPE.ask("isinstance", lambda: isinstance(value._real, self._real))
+
+    def __enter__(self):
+        return TAPE.ask("with", lambda: self._real.__enter__())
+
+    def __exit__(self, *error):
+        kind = error if error[0] is None else (error[0], error[1], None)
+        return TAPE.ask("end with", lambda: self._real.__exit__(*kind))
+
+    def __array__(self, dtype=None, copy=None):
+        found = TAPE.ask("array", lambda: numpy.asarray(self._real))
+        return found if dtype is None else found.astype(dtype)
+
+    __hash__ = object.__hash__
+
+    def __setitem__(self, index, value):
+        TAPE.ask("[] =", lambda: operator.setitem(self._real, real(index), real(value)))
+
+    def __dir__(self):
+        return TAPE.ask("dir", lambda: dir(self._real))
+
+
+def _operator(name, function, reflected=False):
+    def method(self, *args):
+        def question():
+            values = (self._real, *map(real, args))
+            return function(*(values[::-1] if reflected else values))
+
+        return TAPE.ask(name, question)
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or",
+              "xor", "lshift", "rshift"):  # fmt: skip
+    _function = getattr(operator, f"__{_name}__")
+    setattr(Object, f"__{_name}__", _operator(_name, _function))
+    setattr(Object, f"__r{_name}__", _operator("r" + _name, _function, reflected=True))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem",
+              "contains", "index"):  # fmt: skip
+    setattr(Object, f"__{_name}__", _operator(_name, getattr(operator, f"__{_name}__")))
+for _function in (len, bool, int, float, complex, str, repr):
+    setattr(Object, f"__{_function.__name__}__", _operator(_function.__name__, _function))
