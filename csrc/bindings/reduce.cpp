@@ -8,7 +8,6 @@
 #include "bindings/output.h"
 #include "bindings/return_types.h"
 #include "bindings/signature.h"
-#include "ops/linalg/linalg.h"
 #include "ops/ops.h"
 
 namespace py = pybind11;
@@ -130,26 +129,9 @@ Tensor norm_number(const Tensor& x, std::optional<double> p, Dims dim, bool keep
                    Out out) {
   return vector_norm_op(x, p.value_or(2), dim, keepdim, dtype, out);
 }
-// The sum of the singular values of the matrices that two dimensions are.
-Tensor nuclear_norm(const Tensor& x, Dims dim, bool keepdim) {
-  Shape at;
-  for (int d = 0; d < (dim ? dim->rank : x.dim()); ++d) at.push_back(dim ? (*dim)[d] : d);
-  if (at.rank != 2)
-    fail<RuntimeError>("linalg.matrix_norm: dim must be a 2-tuple. Got ", at.view());
-  for (int k = 0; k < 2; ++k) at[k] = wrap_dim(at[k], x.dim());
-  if (at[0] == at[1])
-    fail<RuntimeError>("linalg.matrix_norm: dims must be different. Got (", at[0], ", ", at[1],
-                       ")");
-  const Tensor matrices = movedim(x, at.view(), Shape{-2, -1}.view());
-  Tensor norms = sum(std::get<1>(linalg_svd("linalg.matrix_norm", matrices, false, false)),
-                     Shape{-1}.view(), false);
-  if (!keepdim) return norms;
-  if (at[1] < at[0]) std::swap(at[0], at[1]);
-  return unsqueeze(unsqueeze(norms, at[0]), at[1]);
-}
 Tensor norm_named(const Tensor& x, std::string_view p, Dims dim, bool keepdim, Dt dtype, Out out) {
   if (p == "nuc")
-    return deliver("norm", out, nuclear_norm(dtype ? to(x, *dtype) : x, dim, keepdim));
+    return deliver("norm", out, nuclear_norm(dtype ? to(x, *dtype) : x, of(dim), keepdim));
   if (p != "fro")
     fail<RuntimeError>("norm(): p must be a number, inf, -inf, 'fro' or 'nuc', not ", p);
   if (dim && dim->rank > 2)
@@ -276,7 +258,7 @@ void bind_extremes(py::module_& m) {
     (tensor(1.), tensor(3.))
 )");
   op<&argmax_op>(m, "argmax(input, dim=None, keepdim=False, *, out=None)", As::both,
-                 R"(Where the largest element stands: the first of equals.
+                 R"(The index of the largest element, the first of equals.
 
 Args:
     dim: None for the position in the flat tensor.
@@ -285,7 +267,7 @@ Args:
     tensor([1, 0])
 )");
   op<&argmin_op>(m, "argmin(input, dim=None, keepdim=False, *, out=None)", As::both,
-                 R"(Where the smallest element stands: the first of equals.
+                 R"(The index of the smallest element, the first of equals.
 
 Args:
     dim: None for the position in the flat tensor.

@@ -123,7 +123,7 @@ Tensor product_of_others(const Tensor& input, int dim) {
 Tensor product(const char* node, const Tensor& input, const Span& span, bool keepdim,
                OptionalDtype dtype) {
   const DType d = sum_dtype(input, dtype);
-  Tensor out = total(Reduction::product, input, span, keepdim, d);
+  Tensor out = total(kReduction<reduction::Product>, input, span, keepdim, d);
   out = to(out, d);
   return record(
       node, out,
@@ -151,7 +151,7 @@ Tensor truth(Reduction kind, const Tensor& input, Sizes dims, bool keepdim) {
 
 Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   const Span span(input, dims);
-  Tensor out = total(Reduction::sum, input, span, keepdim, sum_dtype(input, dtype));
+  Tensor out = total(kReduction<reduction::Sum>, input, span, keepdim, sum_dtype(input, dtype));
   if (!needs_grad(input)) return out;
   return record(
       dims.empty() ? "SumBackward0" : "SumBackward1", std::move(out),
@@ -161,7 +161,7 @@ Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
 Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   const DType d = mean_dtype("mean", input, dtype);
   const Span span(input, dims);
-  Tensor out = total(Reduction::mean, input, span, keepdim, d);
+  Tensor out = total(kReduction<reduction::Mean>, input, span, keepdim, d);
   if (!needs_grad(input)) return out;
   return record(
       dims.empty() ? "MeanBackward0" : "MeanBackward1", std::move(out),
@@ -175,7 +175,8 @@ Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) 
 Tensor nansum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   if (is_integral(input.dtype())) return sum(input, dims, keepdim, dtype);
   const Span span(input, dims);
-  Tensor out = total(Reduction::nansum, input, span, keepdim, dtype.value_or(input.dtype()));
+  Tensor out =
+      total(kReduction<reduction::NanSum>, input, span, keepdim, dtype.value_or(input.dtype()));
   return record(
       "NansumBackward0", out,
       [x = Saved(input), span](Tensor g) {
@@ -199,14 +200,15 @@ Tensor prod(const Tensor& input, std::int64_t dim, bool keepdim, OptionalDtype d
 }
 
 Tensor any(const Tensor& input, Sizes dims, bool keepdim) {
-  return truth(Reduction::any, input, dims, keepdim);
+  return truth(kReduction<reduction::Any>, input, dims, keepdim);
 }
 Tensor all(const Tensor& input, Sizes dims, bool keepdim) {
-  return truth(Reduction::all, input, dims, keepdim);
+  return truth(kReduction<reduction::All>, input, dims, keepdim);
 }
 Tensor count_nonzero(const Tensor& input, Sizes dims) {
   const GradMode off(false);
-  return reduce_into_new(Reduction::count, input, Span(input, dims), false, DType::int64);
+  return reduce_into_new(kReduction<reduction::Count>, input, Span(input, dims), false,
+                         DType::int64);
 }
 
 }  // namespace rushlight

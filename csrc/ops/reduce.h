@@ -1,7 +1,7 @@
 // Reductions. Shapes: input (any); out without the reduced dimensions, or with size 1 there if
 // `keepdim`. No dims named: all of them. Integers are summed in int64.
 #pragma once
-#include "kernels/reduce.h"
+#include "kernels/reduce_formulas.h"
 #include "ops/ops.h"
 
 namespace rushlight {
@@ -29,7 +29,7 @@ Tensor is_number_mask(const Tensor& x);
 // 1 where input equals the (kept) result or both are NaN, divided by how many there are.
 Tensor share_of_extremes(const Tensor& input, const Tensor& result, const Span& span);
 
-// ---- sums and counts (reduce.cpp); sum() itself stands in ops.h
+// ---- sums and counts (reduce.cpp); sum() itself is in ops.h
 Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype = {});
 Tensor nansum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype = {});
 Tensor nanmean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype = {});
@@ -39,7 +39,7 @@ Tensor any(const Tensor& input, Sizes dims, bool keepdim);
 Tensor all(const Tensor& input, Sizes dims, bool keepdim);
 Tensor count_nonzero(const Tensor& input, Sizes dims);
 
-// ---- extremes (reduce_extreme.cpp): NaN wins; with a dim also the first place
+// ---- extremes (reduce_extreme.cpp): NaN wins; with a dim also the first index
 Tensor amax(const Tensor& input, Sizes dims, bool keepdim);
 Tensor amin(const Tensor& input, Sizes dims, bool keepdim);
 TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim);
@@ -54,14 +54,18 @@ Tensor argmin(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim
 Tensor picked_backward(const Tensor& g, const Tensor& indices, const Shape& whole, int dim,
                        bool keepdim);
 
-// ---- moments and norms (reduce_moments.cpp)
+// ---- moments (reduce_moments.cpp)
 Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim);
 Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim);
 TensorPair var_mean(const Tensor& input, Sizes dims, double correction, bool keepdim);
 TensorPair std_mean(const Tensor& input, Sizes dims, double correction, bool keepdim);
 Tensor logsumexp(const Tensor& input, Sizes dims, bool keepdim);
+
+// ---- norms (reduce_norm.cpp)
 // (sum |x|^ord)^(1 / ord); ord may be 0, inf and -inf.
 Tensor vector_norm(const Tensor& input, double ord, Sizes dims, bool keepdim,
                    OptionalDtype dtype = {});
+// The sum of the singular values of the matrices in two dimensions.
+Tensor nuclear_norm(const Tensor& x, Sizes dims, bool keepdim);
 
 }  // namespace rushlight

@@ -98,10 +98,12 @@ Tensor place(const char* op, const Tensor& input, std::optional<std::int64_t> d,
 }  // namespace
 
 Tensor amax(const Tensor& input, Sizes dims, bool keepdim) {
-  return extreme("amax", "AmaxBackward0", Reduction::maximum, input, dims, keepdim, !dims.empty());
+  return extreme("amax", "AmaxBackward0", kReduction<reduction::Maximum>, input, dims, keepdim,
+                 !dims.empty());
 }
 Tensor amin(const Tensor& input, Sizes dims, bool keepdim) {
-  return extreme("amin", "AminBackward0", Reduction::minimum, input, dims, keepdim, !dims.empty());
+  return extreme("amin", "AminBackward0", kReduction<reduction::Minimum>, input, dims, keepdim,
+                 !dims.empty());
 }
 
 static void check_any(const char* op, const Tensor& input) {
@@ -113,11 +115,11 @@ static void check_any(const char* op, const Tensor& input) {
 }
 Tensor max(const Tensor& input) {
   check_any("max", input);
-  return extreme("max", "MaxBackward1", Reduction::maximum, input, {}, false, false);
+  return extreme("max", "MaxBackward1", kReduction<reduction::Maximum>, input, {}, false, false);
 }
 Tensor min(const Tensor& input) {
   check_any("min", input);
-  return extreme("min", "MinBackward1", Reduction::minimum, input, {}, false, false);
+  return extreme("min", "MinBackward1", kReduction<reduction::Minimum>, input, {}, false, false);
 }
 TensorPair max(const Tensor& input, std::int64_t dim, bool keepdim) {
   return picked("max", "MaxBackward0", input, dim, keepdim, true);
@@ -140,8 +142,8 @@ TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool ke
   Tensor outs[2];
   {
     const GradMode off(false);
-    outs[0] = reduce_into_new(Reduction::minimum, input, span, keepdim, input.dtype());
-    outs[1] = reduce_into_new(Reduction::maximum, input, span, keepdim, input.dtype());
+    outs[0] = reduce_into_new(kReduction<reduction::Minimum>, input, span, keepdim, input.dtype());
+    outs[1] = reduce_into_new(kReduction<reduction::Maximum>, input, span, keepdim, input.dtype());
   }
   if (needs_grad(input))
     record_many(

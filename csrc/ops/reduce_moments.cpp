@@ -1,4 +1,4 @@
-// Variances, logsumexp and norms. Gradients are formulas on tensors, so they differentiate again.
+// Variances and logsumexp. Gradients are formulas on tensors, so they differentiate again.
 #include <cmath>
 
 #include "ops/reduce.h"
@@ -52,13 +52,13 @@ Pair moment_and_mean(const char* name, const char* node, Reduction kind, const T
   Tensor outs[] = {moment(name, kind, input, span, correction, keepdim), {}};
   {
     const GradMode off(false);
-    outs[1] = reduce_into_new(Reduction::mean, input, span, keepdim, input.dtype());
+    outs[1] = reduce_into_new(kReduction<reduction::Mean>, input, span, keepdim, input.dtype());
   }
   if (needs_grad(input))
     record_many(
         node, outs,
         [x = Saved(input), y = SavedOutput(outs[0]), span, correction,
-         root = kind == Reduction::deviation](std::span<Tensor> g, Node& self) {
+         root = kind == kReduction<reduction::StandardDeviation>](std::span<Tensor> g, Node& self) {
           Tensor total;
           if (g[0])
             total = root ? std_backward(g[0], x.get(), y.get(self), span, correction)
@@ -78,7 +78,7 @@ Pair moment_and_mean(const char* name, const char* node, Reduction kind, const T
 
 Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim) {
   const Span span(input, dims);
-  Tensor out = moment("var", Reduction::variance, input, span, correction, keepdim);
+  Tensor out = moment("var", kReduction<reduction::Variance>, input, span, correction, keepdim);
   return record(
       "VarBackward0", out,
       [x = Saved(input), span, correction](Tensor g) {
@@ -89,7 +89,8 @@ Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim) {
 
 Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim) {
   const Span span(input, dims);
-  Tensor out = moment("std", Reduction::deviation, input, span, correction, keepdim);
+  Tensor out =
+      moment("std", kReduction<reduction::StandardDeviation>, input, span, correction, keepdim);
   if (!needs_grad(input)) return out;
   return record(
       "StdBackward0", out,
@@ -100,12 +101,12 @@ Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim) 
 }
 
 Pair var_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) {
-  return moment_and_mean("var_mean", "VarMeanBackward0", Reduction::variance, input, dims,
-                         correction, keepdim);
+  return moment_and_mean("var_mean", "VarMeanBackward0", kReduction<reduction::Variance>, input,
+                         dims, correction, keepdim);
 }
 Pair std_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) {
-  return moment_and_mean("std_mean", "StdMeanBackward0", Reduction::deviation, input, dims,
-                         correction, keepdim);
+  return moment_and_mean("std_mean", "StdMeanBackward0", kReduction<reduction::StandardDeviation>,
+                         input, dims, correction, keepdim);
 }
 
 Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {
@@ -114,7 +115,7 @@ Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {
   Tensor out;
   {
     const GradMode off(false);
-    out = reduce_into_new(Reduction::log_sum_exp, input, span, keepdim, input.dtype());
+    out = reduce_into_new(kReduction<reduction::LogSumExp>, input, span, keepdim, input.dtype());
   }
   if (!needs_grad(input)) return out;
   return record(
@@ -124,61 +125,6 @@ Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {
         const Value top(reshape(y.get(self), span.kept)), zero(0), inf(HUGE_VAL);
         const Value safe = where(abs(top) == inf, zero, top);
         return Gradients(mul(spread(g, span), exp(Value(x.get()) - safe).tensor()));
-      },
-      input);
-}
-
-namespace {
-
-Tensor norm_backward(const Tensor& g, const Tensor& x, const Tensor& norm, const Span& span,
-                     double ord) {
-  const Value zero(0), value(x), n(reshape(norm, span.kept)), grad(reshape(g, span.kept));
-  if (ord == 0) return zeros_like(x);
-  if (std::isinf(ord)) {
-    const Tensor magnitude = abs(value).tensor();
-    const Tensor share = share_of_extremes(magnitude, norm, span);
-    return (apply_to_values<Sign>(value) * Value(share) * grad).tensor();
-  }
-  if (ord == 1) return (apply_to_values<Sign>(value) * grad).tensor();
-  if (ord == 2) return where(n == zero, zero, value / n * grad).tensor();
-  // x |x|^(ord - 2) / norm^(ord - 1)
-  const Value power = apply_to_values<Sign>(value) * pow(abs(value), Value(ord - 1));
-  const Value finite = ord < 1 ? where(value == zero, zero, power) : power;
-  return where(n == zero, zero, finite * grad / pow(n, Value(ord - 1))).tensor();
-}
-
-Reduction norm_kind(double ord) {
-  if (ord == 0) return Reduction::count;
-  if (ord == 1) return Reduction::absolute_sum;
-  if (ord == 2) return Reduction::euclidean;
-  if (std::isinf(ord)) return ord > 0 ? Reduction::absolute_maximum : Reduction::absolute_minimum;
-  return Reduction::norm;
-}
-
-}  // namespace
-
-Tensor vector_norm(const Tensor& given, double ord, Sizes dims, bool keepdim, OptionalDtype dtype) {
-  if (!is_floating(given.dtype()))
-    fail<RuntimeError>(
-        "linalg.vector_norm: Expected a floating point or complex tensor as input. "
-        "Got ",
-        scalar_name(given.dtype()), "\n", describe("input", given));
-  const Tensor input = dtype ? to(given, *dtype) : given;
-  const Span span(input, dims);
-  if (span.count == 0 && (ord < 0 || std::isinf(ord)))
-    fail<RuntimeError>("linalg.vector_norm cannot compute the ", ord,
-                       " norm on an empty tensor because the operation does not have an identity\n",
-                       describe("input", given));
-  Tensor out;
-  {
-    const GradMode off(false);
-    out = reduce_into_new(norm_kind(ord), input, span, keepdim, input.dtype(), ord);
-  }
-  if (!needs_grad(input)) return out;
-  return record(
-      "LinalgVectorNormBackward0", out,
-      [x = Saved(input), y = SavedOutput(out), span, ord](Tensor g, Node& self) {
-        return Gradients(norm_backward(g, x.get(), y.get(self), span, ord));
       },
       input);
 }

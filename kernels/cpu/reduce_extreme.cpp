@@ -1,21 +1,12 @@
-// The extreme of each row and its place: the first among equals, and the first NaN before all.
-#include "reduce_policies.h"
+// The extreme of each row and its index: the first among equals, and the first NaN before all.
+#include "reduce_loops.h"
 
 namespace rushlight::reduction {
 namespace {
 
-template <class C>
-bool beats(C a, C b, bool largest) {  // strictly: equals do not beat
-  if constexpr (std::is_floating_point_v<C>) {
-    if (b != b) return false;
-    if (a != a) return true;
-  }
-  return largest ? a > b : a < b;
-}
-
-// The place of the first element of n that is as good as the best of them.
+// The index of the first element of n that is as good as the best of them.
 template <class T>
-CLONES std::int64_t place_of(const T* x, std::int64_t n, Compute<T> best) {
+CLONES std::int64_t index_of(const T* x, std::int64_t n, Compute<T> best) {
   constexpr std::int64_t kPiece = 64;
   const bool is_nan = best != best;
   std::int64_t i = 0;
@@ -33,10 +24,10 @@ CLONES std::int64_t place_of(const T* x, std::int64_t n, Compute<T> best) {
 
 // One row of n elements: whole blocks are passed over at full speed.
 template <class T>
-void row(bool largest, const T* x, std::int64_t stride, std::int64_t n, const Job& job,
-         Patience& patience, T* value, std::int64_t* place) {
-  const Extreme<T, true> maximum(job, 0);
-  const Extreme<T, false> minimum(job, 0);
+void row(bool largest, const T* x, std::int64_t stride, std::int64_t n, Patience& patience,
+         T* value, std::int64_t* index) {
+  const ExtremeFold<Compute<T>, true> maximum{Context()};
+  const ExtremeFold<Compute<T>, false> minimum{Context()};
   Compute<T> best = load(x);
   std::int64_t where = 0;
   for (std::int64_t i = 0; i < n; i += kBlock) {
@@ -46,7 +37,7 @@ void row(bool largest, const T* x, std::int64_t stride, std::int64_t n, const Jo
       const Compute<T> found =
           largest ? dense_run(x + i, m, maximum) : dense_run(x + i, m, minimum);
       if (!beats(found, best, largest)) continue;
-      where = i + place_of(x + i, m, found);
+      where = i + index_of(x + i, m, found);
       best = load(x + where);
       continue;
     }
@@ -56,7 +47,7 @@ void row(bool largest, const T* x, std::int64_t stride, std::int64_t n, const Jo
     }
   }
   store(value, best);
-  *place = where;
+  *index = where;
 }
 
 template <class T>
@@ -64,22 +55,22 @@ void rows(bool largest, const View& values, const View& indices, const Job& job,
           std::int64_t stride, const Axes& to_indices) {
   parallel_for(job.kept.numel, std::max<std::int64_t>(1, (1 << 15) / n),
                [&](std::int64_t from, std::int64_t to) {
-                 Place at(job.kept, 0, from), index_at(to_indices, 0, from);
+                 Cursor at(job.kept, 0, from), index_at(to_indices, 0, from);
                  Patience patience;
                  for (; from < to; ++from, at.next(job.kept, 0), index_at.next(to_indices, 0))
-                   row(largest, static_cast<const T*>(job.in) + at.offset, stride, n, job, patience,
+                   row(largest, static_cast<const T*>(job.in) + at.offset, stride, n, patience,
                        values.as<T>() + at.out, indices.as<std::int64_t>() + index_at.out);
                });
 }
 
-// Places are counted in numbers as wide as the elements, so that gcc compares and selects in one
+// Indices are counted in integers as wide as the elements, so that gcc compares and selects in one
 // kind of vector.
 template <class T>
-using PlaceOf = std::conditional_t<sizeof(Compute<T>) == 8, std::int64_t, std::int32_t>;
+using IndexOf = std::conditional_t<sizeof(Compute<T>) == 8, std::int64_t, std::int32_t>;
 
 template <bool kLargest, class T>
-CLONES void take_row(const T* __restrict x, int n, PlaceOf<T> number, Compute<T>* __restrict best,
-                     PlaceOf<T>* __restrict where) {
+CLONES void take_row(const T* __restrict x, int n, IndexOf<T> number, Compute<T>* __restrict best,
+                     IndexOf<T>* __restrict where) {
   using C = Compute<T>;
   for (int k = 0; k < n; ++k) {
     const C v = load(x + k), b = best[k];
@@ -100,18 +91,18 @@ void columns(bool largest, const View& values, const View& indices, const Job& j
                std::max<std::int64_t>(1, (1 << 15) / (n * std::min<std::int64_t>(width, kColumns))),
                [&](std::int64_t from, std::int64_t to) {
                  Compute<T> best[kColumns];
-                 PlaceOf<T> where[kColumns];
+                 IndexOf<T> where[kColumns];
                  Patience patience;
                  for (; from < to; ++from) {
                    const std::int64_t first = from % pieces * kColumns;
                    const int m = static_cast<int>(std::min<std::int64_t>(kColumns, width - first));
-                   Place at(job.kept, 0, from / pieces * width + first);
-                   Place index_at(to_indices, 0, from / pieces * width + first);
+                   Cursor at(job.kept, 0, from / pieces * width + first);
+                   Cursor index_at(to_indices, 0, from / pieces * width + first);
                    const T* const x = static_cast<const T*>(job.in) + at.offset;
                    for (int k = 0; k < m; ++k) best[k] = load(x + k), where[k] = 0;
                    for (std::int64_t i = 1; i < n; ++i) {
                      (largest ? take_row<true, T> : take_row<false, T>)(x + i * stride, m,
-                                                                        PlaceOf<T>(i), best, where);
+                                                                        IndexOf<T>(i), best, where);
                      patience.done(m);
                    }
                    for (int k = 0; k < m; ++k, at.next(job.kept, 0), index_at.next(to_indices, 0)) {

@@ -1,11 +1,10 @@
-// The loops of all reductions. A changer must know: a policy P<T> gives what a lane holds and how
-// it takes an element; lanes are joined into totals of one of two types, double for floating
-// elements and uint64 for integers, so that finishing needs no template.
+// The loops of all reductions, over elements T with a fold P of reduce_formulas.h. A changer must
+// know: whole blocks go into many lanes at once, which are joined into totals of 64 bits.
 #pragma once
 #include <algorithm>
 #include <vector>
 
-#include "../reduce.h"
+#include "../reduce_formulas.h"
 #include "patience.h"
 
 namespace rushlight::reduction {
@@ -41,11 +40,11 @@ struct Axes {
   }
 };
 
-// A place in the walk along axes [first, rank), moved on by one row at a time.
-struct Place {
+// A position in the walk along axes [first, rank), moved on by one row at a time.
+struct Cursor {
   std::int64_t at[kMaxRank] = {}, offset = 0, out = 0;
-  Place() = default;
-  Place(const Axes& a, int first, std::int64_t index) {
+  Cursor() = default;
+  Cursor(const Axes& a, int first, std::int64_t index) {
     for (int d = first; d < a.rank; ++d) {
       at[d] = index % a.axis[d].size;
       index /= a.axis[d].size;
@@ -67,18 +66,29 @@ struct Place {
 
 struct Job {
   const void* in;
-  double parameter;
-  Axes kept, reduced;              // outputs are numbered along `kept`
-  const double* center = nullptr;  // one for each output, where the policy wants it
+  Axes kept, reduced;  // outputs are numbered along `kept`
+  void* out;
+  DType out_dtype;
+  Context context;
+  const double* center = nullptr;  // one for each output, where the fold wants it
+  double* to_center = nullptr;     // a first pass writes there
 
-  Job(const View& out, const View& input, double p) : in(input.data), parameter(p) {
+  Job(const View& to, const View& input, double parameter)
+      : in(input.data), out(to.data), out_dtype(to.dtype) {
     for (int d = 0; d < input.rank; ++d) {
-      const bool is_kept = out.sizes[d] == input.sizes[d];
+      const bool is_kept = to.sizes[d] == input.sizes[d];
       (is_kept ? kept : reduced)
-          .add({input.sizes[d], input.strides[d], is_kept ? out.strides[d] : 0});
+          .add({input.sizes[d], input.strides[d], is_kept ? to.strides[d] : 0});
     }
     kept.merge();
     reduced.merge();
+    context.parameter = parameter;
+    context.count = reduced.numel;
+  }
+  Context context_of(std::int64_t output) const {
+    Context c = context;
+    if (center) c.center = center[output];
+    return c;
   }
 };
 
@@ -91,7 +101,7 @@ template <int N, class P, class T>
 [[gnu::always_inline]] inline typename P::Lane run_in_lanes(const T* x, std::int64_t n,
                                                             const P& p) {
   typename P::Lane lanes[N];
-  for (int k = 0; k < N; ++k) lanes[k] = P::start();
+  for (int k = 0; k < N; ++k) lanes[k] = P::init();
   std::int64_t i = 0;
   for (; i + N <= n; i += N)
     for (int k = 0; k < N; ++k) lanes[k] = p.step(lanes[k], load(x + i + k));
@@ -110,7 +120,7 @@ template <class P, class T>
 [[gnu::always_inline]] inline typename P::Lane run_of(const T* x, std::int64_t n, const P& p) {
   if (n >= 16 * kLanes) return run_in_lanes<kLanes>(x, n, p);
   if (n >= kFewLanes) return run_in_lanes<kFewLanes>(x, n, p);
-  typename P::Lane all = P::start();
+  typename P::Lane all = P::init();
   for (std::int64_t i = 0; i < n; ++i) all = p.step(all, load(x + i));
   return all;
 }
@@ -123,18 +133,22 @@ inline constexpr int kTogether = 4;
 template <class P, class T>
 [[gnu::always_inline]] inline void rows_of(typename P::Lane* __restrict lanes, const T* const* rows,
                                            int count, int n, const Job& job, std::int64_t output) {
-  const auto policy = [&](int k) { return P(job, output + (P::kCentered ? k : 0)); };
+  Context context = job.context;
+  const auto fold = [&](int k) {
+    if constexpr (P::kCentered) context.center = job.center[output + k];
+    return P(context);
+  };
   if (count == kTogether) {
     const T *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
     for (int k = 0; k < n; ++k) {
-      const P p = policy(k);
+      const P p = fold(k);
       const auto half = p.step(p.step(lanes[k], load(a + k)), load(b + k));
       lanes[k] = p.step(p.step(half, load(c + k)), load(d + k));
     }
     return;
   }
   for (int r = 0; r < count; ++r)
-    for (int k = 0; k < n; ++k) lanes[k] = policy(k).step(lanes[k], load(rows[r] + k));
+    for (int k = 0; k < n; ++k) lanes[k] = fold(k).step(lanes[k], load(rows[r] + k));
 }
 template <class P, class T>
 CLONES void cloned_rows(typename P::Lane* lanes, const T* const* rows, int count, int n,
@@ -164,7 +178,7 @@ void add_rows(typename P::Lane* lanes, const T* const* rows, int count, int n, c
 
 template <class P, class T>
 typename P::Lane strided_run(const T* x, std::int64_t stride, std::int64_t n, const P p) {
-  typename P::Lane all = P::start();
+  typename P::Lane all = P::init();
   for (std::int64_t i = 0; i < n; ++i) all = p.step(all, load(x + i * stride));
   return all;
 }
@@ -173,15 +187,15 @@ typename P::Lane strided_run(const T* x, std::int64_t stride, std::int64_t n, co
 template <class P, class T>
 void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
                    std::int64_t last, typename P::Total* totals) {
-  if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::start())));
+  if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::init())));
   static const Axis kPoint{1, 1, 0};
   const Axis inner = job.reduced.rank ? job.reduced.axis[0] : kPoint;
-  Place out(job.kept, 0, from);
+  Cursor out(job.kept, 0, from);
   for (std::int64_t o = from; o < to; ++o, out.next(job.kept, 0)) {
-    const P p(job, o);
-    typename P::Total total = P::start();
+    const P p(job.context_of(o));
+    typename P::Total total = P::init();
     const T* const base = static_cast<const T*>(job.in) + out.offset;
-    Place row(job.reduced, 1, first / inner.size);
+    Cursor row(job.reduced, 1, first / inner.size);
     std::int64_t at = first % inner.size;
     Patience patience;
     for (std::int64_t i = first; i < last; row.next(job.reduced, 1), at = 0) {
@@ -190,8 +204,9 @@ void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int6
       while (at < end) {
         const std::int64_t n = std::min<std::int64_t>(kBlock, end - at);
         const T* const x = base + row.offset + at * inner.stride;
-        total = P::join_total(total, inner.stride == 1 ? dense_run<P>(x, n, p)
-                                                       : strided_run<P>(x, inner.stride, n, p));
+        total = P::template join<typename P::Total>(
+            total,
+            inner.stride == 1 ? dense_run<P>(x, n, p) : strided_run<P>(x, inner.stride, n, p));
         at += n;
         patience.done(n);
       }
@@ -204,21 +219,21 @@ void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int6
 template <class P, class T>
 void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
                    std::int64_t last, typename P::Total* totals) {
-  if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::start())));
+  if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::init())));
   const std::int64_t width = job.kept.axis[0].size;
   typename P::Lane lanes[kColumns];
   for (std::int64_t o = from; o < to;) {
     const std::int64_t column = o % width;
     const int n = static_cast<int>(std::min({std::int64_t(kColumns), width - column, to - o}));
     const T* const base =
-        static_cast<const T*>(job.in) + Place(job.kept, 1, o / width).offset + column;
+        static_cast<const T*>(job.in) + Cursor(job.kept, 1, o / width).offset + column;
     typename P::Total* const to_totals = totals + (o - from);
-    std::fill_n(to_totals, n, typename P::Total(P::start()));
-    Place row(job.reduced, 0, first);
+    std::fill_n(to_totals, n, typename P::Total(P::init()));
+    Cursor row(job.reduced, 0, first);
     Patience patience;
     for (std::int64_t i = first; i < last;) {
       patience.done(kRows * n);
-      std::fill_n(lanes, n, P::start());
+      std::fill_n(lanes, n, P::init());
       const std::int64_t end = std::min(last, i + kRows);
       while (i < end) {
         const T* rows[kTogether];
@@ -227,28 +242,50 @@ void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int6
         add_rows<P>(lanes, rows, held, n, job, o);
         i += held;
       }
-      for (int k = 0; k < n; ++k) to_totals[k] = P::join_total(to_totals[k], lanes[k]);
+      for (int k = 0; k < n; ++k)
+        to_totals[k] = P::template join<typename P::Total>(to_totals[k], lanes[k]);
     }
     o += n;
   }
 }
 
-// Calls finish(from, totals, n) for ranges of outputs.
-template <class P, class T, class Finish>
-void run(const Job& job, Finish&& finish) {
-  using Sum = typename P::Total;
+// Writes the totals of the outputs [from, from + n) wherever those lie.
+template <class Total>
+void write(const Job& job, std::int64_t from, const Total* totals, std::int64_t n) {
+  if constexpr (std::is_same_v<Total, double>)
+    if (job.to_center) return void(std::copy_n(totals, n, job.to_center + from));
+  // wrapped integers are read as signed ones
+  using Value = std::conditional_t<std::is_integral_v<Total>, std::int64_t, Total>;
+  dispatch_all(job.out_dtype, [&]<class O>(Type<O>) {
+    Cursor at(job.kept, 0, from);
+    for (std::int64_t i = 0; i < n; ++i, at.next(job.kept, 0))
+      store(static_cast<O*>(job.out) + at.out, convert<Compute<O>>(static_cast<Value>(totals[i])));
+  });
+}
+
+template <class R, class Total>
+void finish(const Job& job, std::int64_t from, Total* totals, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) totals[i] = R::finish(totals[i], job.context_of(from + i));
+  write(job, from, totals, n);
+}
+
+// Calls finish(job, from, totals, n) for ranges of outputs.
+template <class P, class T>
+void run(const Job& job,
+         void (*finish)(const Job&, std::int64_t, typename P::Total*, std::int64_t)) {
+  using Total = typename P::Total;
   const std::int64_t outputs = job.kept.numel, count = job.reduced.numel;
   const bool by_row = job.kept.rank && job.kept.axis[0].stride == 1 && job.kept.axis[0].size >= 4 &&
                       !(job.reduced.rank && job.reduced.axis[0].stride == 1);
   const auto totals = [&](std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t last,
-                          Sum* sums) {
+                          Total* sums) {
     (by_row ? totals_by_row<P, T> : totals_by_run<P, T>)(job, from, to, first, last, sums);
   };
   constexpr std::int64_t grain = 1 << 15;
   const int threads = num_threads();
   if (threads > 1 && outputs < threads * (by_row ? kColumns : 4) && count * outputs > 2 * grain) {
     const std::int64_t pieces = std::min<std::int64_t>(64, count * outputs / grain);
-    std::vector<Sum> sums(static_cast<std::size_t>(pieces * outputs));
+    std::vector<Total> sums(static_cast<std::size_t>(pieces * outputs));
     parallel_for(pieces, 1, [&](std::int64_t a, std::int64_t b) {
       for (; a < b; ++a)
         totals(0, outputs, count * a / pieces, count * (a + 1) / pieces,
@@ -256,20 +293,49 @@ void run(const Job& job, Finish&& finish) {
     });
     for (std::int64_t a = 1; a < pieces; ++a)
       for (std::int64_t o = 0; o < outputs; ++o)
-        sums[std::size_t(o)] =
-            P::join_total(sums[std::size_t(o)], sums[std::size_t(a * outputs + o)]);
-    finish(0, sums.data(), outputs);
+        sums[std::size_t(o)] = P::join(sums[std::size_t(o)], sums[std::size_t(a * outputs + o)]);
+    finish(job, 0, sums.data(), outputs);
     return;
   }
   const std::int64_t each = std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, count));
   parallel_for(outputs, each, [&](std::int64_t from, std::int64_t to) {
-    Sum sums[kColumns];
+    Total sums[kColumns];
     for (std::int64_t o = from; o < to; o += kColumns) {
       const std::int64_t end = std::min<std::int64_t>(to, o + kColumns);
       totals(o, end, 0, count, sums);
-      finish(o, sums, end - o);
+      finish(job, o, sums, end - o);
     }
   });
 }
+
+void reduce(Reduction which, Job& job, DType dtype);  // of elements of that type
+
+// The reductions of one list; false if `which` is not among them.
+template <class L>
+bool reduce_one_of(L list, Reduction which, Job& job, DType dtype) {
+  return visit(list, which, [&]<class R>(Type<R>) {
+    std::vector<double> centers;
+    if constexpr (!std::is_void_v<typename R::Center>) {
+      centers.resize(static_cast<std::size_t>(job.kept.numel));
+      job.to_center = centers.data();
+      reduce(kReduction<typename R::Center>, job, dtype);
+      job.to_center = nullptr;
+      job.center = centers.data();
+    }
+    const auto of_type = [&]<class T>(Type<T>) {
+      using P = typename R::template Fold<Compute<T>>;
+      run<P, T>(job, finish<R, typename P::Total>);
+    };
+    if constexpr (R::kOnIntegers)
+      dispatch_all(dtype, of_type);
+    else
+      dispatch_floating(dtype, of_type);
+  });
+}
+bool reduce_sums(Reduction which, Job& job, DType dtype);
+bool reduce_choices(Reduction which, Job& job, DType dtype);
+bool reduce_moments(Reduction which, Job& job, DType dtype);
+bool reduce_norms(Reduction which, Job& job, DType dtype);
+void extreme(bool largest, const View& values, const View& indices, const View& in, int dim);
 
 }  // namespace rushlight::reduction

@@ -65,9 +65,9 @@ bool run_columns(const View& out, const View& in, int dim, Sum start, Step step)
 template <class T, class Sum, class Step>
 void run(const View& out, const View& in, int dim, Sum start, Step step) {
   if (in.rank && run_columns<T>(out, in, dim, start, step)) return;
-  const Lines<2> lines(dim, {&in, &out});
-  const std::int64_t n = in.rank ? in.sizes[dim] : 1;
-  lines.each(n, [&](const auto& at) {
+  const Lines<2> lines(dim, in, out);
+  const std::int64_t n = lines.length;
+  each_line(lines, [&](const auto& at) {
     const T* x = in.as<const T>() + at[0];
     T* y = out.as<T>() + at[1];
     Sum sum = start;
@@ -79,10 +79,10 @@ void run(const View& out, const View& in, int dim, Sum start, Step step) {
       x += count * from, y += count * to;
     };
     serial_for(n, [&](std::int64_t begin, std::int64_t end) {
-      if (lines.along[0] == 1 && lines.along[1] == 1)
+      if (lines.step[0] == 1 && lines.step[1] == 1)
         walk(end - begin, 1, 1);
       else
-        walk(end - begin, lines.along[0], lines.along[1]);
+        walk(end - begin, lines.step[0], lines.step[1]);
     });
   });
 }
@@ -118,10 +118,10 @@ void scan(Scan kind, const View& out, const View& in, int dim) {
 
 void extreme(bool largest, const View& values, const View& indices, const View& in, int dim) {
   if (in.numel == 0) return;
-  const Lines<3> lines(dim, {&in, &values, &indices});
-  const std::int64_t n = in.rank ? in.sizes[dim] : 1;
+  const Lines<3> lines(dim, in, values, indices);
+  const std::int64_t n = lines.length;
   dispatch_all(in.dtype, [&]<class T>(Type<T>) {
-    lines.each(n, [&](const auto& at) {
+    each_line(lines, [&](const auto& at) {
       const T* const x = in.as<const T>() + at[0];
       T* const y = values.as<T>() + at[1];
       std::int64_t* const where = indices.as<std::int64_t>() + at[2];
@@ -129,13 +129,13 @@ void extreme(bool largest, const View& values, const View& indices, const View& 
       std::int64_t best_at = 0;
       serial_for(n, [&](std::int64_t i, std::int64_t end) {
         for (; i < end; ++i) {
-          const auto now = load(x + i * lines.along[0]);
+          const auto now = load(x + i * lines.step[0]);
           if (now_is_better(now, best, largest)) {
             best = now;
             best_at = i;
           }
-          store(y + i * lines.along[1], best);
-          where[i * lines.along[2]] = best_at;
+          store(y + i * lines.step[1], best);
+          where[i * lines.step[2]] = best_at;
         }
       });
     });

@@ -47,10 +47,10 @@ void radix(std::vector<Entry<Key>>& a) {
 
 void sort(const View& values, const View& indices, const View& in, int dim, bool descending) {
   if (in.numel == 0) return;
-  const Lines<3> lines(dim, {&in, &values, &indices});
-  const std::int64_t n = in.rank ? in.sizes[dim] : 1;
+  const Lines<3> lines(dim, in, values, indices);
+  const std::int64_t n = lines.length;
   dispatch_all(in.dtype, [&]<class T>(Type<T>) {
-    lines.each(n, [&](const auto& at) {
+    each_line(lines, [&](const auto& at) {
       std::vector<SortKey<T>> keys(static_cast<std::size_t>(n));
       std::vector<T> row(static_cast<std::size_t>(n));
       std::vector<std::int64_t> order(static_cast<std::size_t>(n));
@@ -58,7 +58,7 @@ void sort(const View& values, const View& indices, const View& in, int dim, bool
       serial_for(n, [&](std::int64_t i, std::int64_t end) {
         for (; i < end; ++i) {
           const auto k = static_cast<std::size_t>(i);
-          const T value = x[i * lines.along[0]];
+          const T value = x[i * lines.step[0]];
           row[k] = value;
           keys[k] = sort_key(&value) ^ (descending ? ~SortKey<T>(0) : 0);
         }
@@ -67,8 +67,8 @@ void sort(const View& values, const View& indices, const View& in, int dim, bool
       serial_for(n, [&](std::int64_t i, std::int64_t end) {
         for (; i < end; ++i) {
           const std::int64_t from = order[static_cast<std::size_t>(i)];
-          values.as<T>()[at[1] + i * lines.along[1]] = row[static_cast<std::size_t>(from)];
-          indices.as<std::int64_t>()[at[2] + i * lines.along[2]] = from;
+          values.as<T>()[at[1] + i * lines.step[1]] = row[static_cast<std::size_t>(from)];
+          indices.as<std::int64_t>()[at[2] + i * lines.step[2]] = from;
         }
       });
     });

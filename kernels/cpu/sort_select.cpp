@@ -39,20 +39,20 @@ template <class Select>
 void lines_of_entries(const View& values, const View& indices, const View& in, int dim,
                       Select&& select) {
   if (values.numel == 0) return;
-  const Lines<3> lines(dim, {&in, &values, &indices});
-  const std::int64_t n = in.rank ? in.sizes[dim] : 1;
+  const Lines<3> lines(dim, in, values, indices);
+  const std::int64_t n = lines.length;
   dispatch_all(in.dtype, [&]<class T>(Type<T>) {
-    lines.each(n, [&](const auto& at) {
+    each_line(lines, [&](const auto& at) {
       std::vector<Entry<Compute<T>>> entries(static_cast<std::size_t>(n));
       const T* const x = in.as<const T>() + at[0];
       serial_for(n, [&](std::int64_t i, std::int64_t end) {
         for (; i < end; ++i)
-          entries[static_cast<std::size_t>(i)] = {load(x + i * lines.along[0]), i};
+          entries[static_cast<std::size_t>(i)] = {load(x + i * lines.step[0]), i};
       });
       std::int64_t written = 0;
       select(entries, [&](const Entry<Compute<T>>& e) {
-        store(values.as<T>() + at[1] + written * lines.along[1], e.value);
-        indices.as<std::int64_t>()[at[2] + written * lines.along[2]] = e.at;
+        store(values.as<T>() + at[1] + written * lines.step[1], e.value);
+        indices.as<std::int64_t>()[at[2] + written * lines.step[2]] = e.at;
         ++written;
       });
     });

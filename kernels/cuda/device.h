@@ -6,11 +6,10 @@
 #pragma once
 #include <cuda_runtime.h>
 
-#include "../view.h"
+#include "../strided.h"
 
 namespace rushlight::gpu {
 
-using Index = std::int64_t;
 inline constexpr int kWarp = 32;
 inline constexpr int kThreads = 256;  // of a block, where nothing asks for another number
 
@@ -65,78 +64,6 @@ struct Larger {  // a NaN wins
   template <class T>
   __device__ T operator()(T a, T b) const {
     return a != a || a > b ? a : b;
-  }
-};
-
-// A call, not inlined: for tensors of more than 2^31 elements alone, in every kernel.
-HOST_DEVICE __attribute__((noinline)) inline Index divided(Index a, Index by) { return a / by; }
-
-// Items 0..numel of a shape as offsets into N operands. Made on the host, dimensions merged where
-// all operands allow it; innermost first.
-template <int N>
-struct Strided {
-  int rank = 0;
-  Index numel = 1;
-  Index sizes[kMaxRank] = {};
-  Index strides[N][kMaxRank] = {};
-
-  // The next dimension outwards.
-  template <class... Steps>
-  void add(Index size, Steps... steps) {
-    static_assert(sizeof...(Steps) == N);
-    const Index step[] = {steps...};
-    add_array(size, step);
-  }
-  void add_array(Index size, const Index* step) {
-    numel *= size;
-    if (size == 1) return;
-    bool merges = rank > 0;
-    for (int k = 0; k < N && merges; ++k)
-      merges = step[k] == strides[k][rank - 1] * sizes[rank - 1];
-    if (merges) {
-      sizes[rank - 1] *= size;
-      return;
-    }
-    sizes[rank] = size;
-    for (int k = 0; k < N; ++k) strides[k][rank] = step[k];
-    ++rank;
-  }
-  bool is_dense(int k) const {  // in this order
-    return rank == 0 || (rank == 1 && strides[k][0] == 1);
-  }
-  // Calls f(dimension, the item's index along it) for each dimension.
-  template <class F>
-  HOST_DEVICE void walk(Index item, F f) const {
-    if (rank == 1) return f(0, item);
-    if (numel <= 0x7fffffff) {  // the same for all threads; a 64-bit division is ten times slower
-      auto rest = static_cast<std::uint32_t>(item);
-      for (int d = 0; d < rank; ++d) {
-        const auto size = static_cast<std::uint32_t>(sizes[d]);
-        f(d, Index(rest % size));
-        rest /= size;
-      }
-      return;
-    }
-    for (int d = 0; d < rank; ++d) {
-      const Index next = divided(item, sizes[d]);
-      f(d, item - next * sizes[d]);
-      item = next;
-    }
-  }
-  // The item's offsets in the first M operands.
-  template <int M>
-  HOST_DEVICE void at(Index item, Index (&offsets)[M]) const {
-    static_assert(M <= N);
-    for (int k = 0; k < M; ++k) offsets[k] = 0;
-    walk(item, [&](int d, Index index) {
-      for (int k = 0; k < M; ++k) offsets[k] += index * strides[k][d];
-    });
-  }
-  // In operand k, for k that the compiler does not know: an array of all would be local memory.
-  HOST_DEVICE Index offset(int k, Index item) const {
-    Index sum = 0;
-    walk(item, [&](int d, Index index) { sum += index * strides[k][d]; });
-    return sum;
   }
 };
 

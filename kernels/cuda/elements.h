@@ -73,24 +73,4 @@ constexpr std::size_t reduce_bytes() {
   return sizeof(T) * (1024 / kWarp);
 }
 
-// Rows along one dimension of N operands, and their stride along it.
-template <int N>
-struct Lines {
-  Strided<N> starts;
-  Index length = 1, step[N];
-
-  template <class... Views>
-  Lines(int dim, const View& first, const Views&... others) {
-    const View* views[] = {&first, &others...};
-    for (int k = 0; k < N; ++k) step[k] = first.rank ? views[k]->strides[dim] : 1;
-    if (first.rank) length = first.sizes[dim];
-    for (int d = first.rank - 1; d >= 0; --d) {
-      if (d == dim) continue;
-      Index steps[N];
-      for (int k = 0; k < N; ++k) steps[k] = views[k]->strides[d];
-      starts.add_array(first.sizes[d], steps);
-    }
-  }
-};
-
 }  // namespace rushlight::gpu

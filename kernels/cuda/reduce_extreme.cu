@@ -1,10 +1,10 @@
-// The first extreme of each row along one dimension, and its place: one block a row.
+// The first extreme of each row along one dimension, and its index: one block a row.
 #include "reduce_kernels.h"
 
 namespace rushlight::gpu {
 namespace {
 
-// An extreme and its place: the first among equals, the first NaN before all.
+// An extreme and its index: the first among equals, the first NaN before all.
 template <class C>
 struct Found {
   C value;
@@ -13,15 +13,10 @@ struct Found {
 template <class C>
 struct First {
   bool largest;
-  __device__ bool beats(C a, C b) const {
-    if constexpr (std::is_floating_point_v<C>)
-      if (a != a || b != b) return a != a && b == b;
-    return largest ? a > b : a < b;
-  }
   __device__ Found<C> operator()(Found<C> a, Found<C> b) const {
     if (a.at < 0 || b.at < 0) return a.at < 0 ? b : a;
-    if (beats(a.value, b.value)) return a;
-    if (beats(b.value, a.value)) return b;
+    if (reduction::beats(a.value, b.value, largest)) return a;
+    if (reduction::beats(b.value, a.value, largest)) return b;
     return a.at < b.at ? a : b;
   }
 };

@@ -1,13 +1,15 @@
-// The kernels of every reduction, from its policy. A block is a rectangle of threads: along x
-// neighbouring outputs, along y the elements of each; lanes meet in shared memory, in a fixed
-// order. Where there are few outputs and many elements, several blocks share one (grid y), and a
-// second kernel joins them.
+// The kernels of every reduction, from its fold in reduce_formulas.h. A block is a rectangle of
+// threads: along x neighbouring outputs, along y the elements of each; lanes meet in shared memory,
+// in a fixed order. Where there are few outputs and many elements, several blocks share one (grid
+// y), and a second kernel joins them.
 #pragma once
+#include "../reduce_formulas.h"
 #include "elements.h"
-#include "reduce_policies.h"
 #include "runtime/launch.h"
 
 namespace rushlight::gpu {
+
+using reduction::Context;
 
 struct ReduceJob {
   Strided<2> kept;  // offsets in the input and in the output, sorted by the input's strides
@@ -18,26 +20,49 @@ struct ReduceJob {
   double* to_center = nullptr;     // a first pass writes there
   void* totals = nullptr;          // of parts
   Index parts = 1;
-  FinishNumbers finish;
+  Reduction which;  // whose finish() comes last
+  Context context;
 };
+
+// finish() of the reduction that `which` is, among those whose totals have this type: kernels are
+// made for a fold, which several reductions share.
+template <class R, class Total>
+__device__ bool finish_as(Reduction which, Total& total, const Context& context) {
+  using OfFloats = typename R::template Fold<double>::Total;
+  using OfIntegers =
+      typename R::template Fold<std::conditional_t<R::kOnIntegers, Index, double>>::Total;
+  if constexpr (std::is_same_v<Total, OfFloats> || std::is_same_v<Total, OfIntegers>)
+    if (which == kReduction<R>) return total = R::finish(total, context), true;
+  return false;
+}
+template <class... R, class Total>
+__device__ Total finished(reduction::List<R...>, Reduction which, Total total,
+                          const Context& context) {
+  (finish_as<R>(which, total, context) || ...);
+  return total;
+}
 
 // A call, not inlined: once an output, and as large as the rest of a kernel. By value: a reference
 // to the kernel's argument would put a copy of all of it into local memory.
 template <class Total>
 __device__ __attribute__((noinline)) void write_finished(void* out, Index at, DType dtype,
-                                                         Total total, FinishNumbers finish,
-                                                         double center) {
-  if constexpr (std::is_integral_v<Total>)
-    if (finish.kind == Finish::none) return store_as(out, at, dtype, static_cast<Index>(total));
-  store_as(out, at, dtype, finished(total, finish, center));
+                                                         Reduction which, Total total,
+                                                         Context context) {
+  using Value = std::conditional_t<std::is_integral_v<Total>, Index, Total>;
+  store_as(out, at, dtype, static_cast<Value>(finished(reduction::Every(), which, total, context)));
+}
+__device__ inline Context context_of(const ReduceJob& job, Index output) {
+  Context context = job.context;
+  if (job.center) context.center = job.center[output];
+  return context;
 }
 template <class Total>
 __device__ void write_total(const ReduceJob& job, Index output, Index at, Total total) {
-  const double center = job.center ? job.center[output] : 0;
+  const Context context = context_of(job, output);
   if (job.to_center)
-    write_finished<Total>(job.to_center, output, DType::float64, total, job.finish, center);
+    write_finished(job.to_center, output, DType::float64, job.which, total, context);
   else
-    write_finished<Total>(job.out, at, job.dtype, total, job.finish, center);
+    write_finished(job.out, at, job.dtype, job.which, total, context);
 }
 
 template <class P, class C>
@@ -46,16 +71,16 @@ __global__ void reduce_part(ReduceJob job, Reader<C> in) {
   Total* shared = shared_memory<Total>();
   const int x = threadIdx.x, y = threadIdx.y, wide = blockDim.x, high = blockDim.y;
   const Index output = Index(blockIdx.x) * wide + x;
-  Total mine = P::kStart;
+  auto mine = static_cast<Total>(P::init());
   Index at[2] = {};
   if (output < job.kept.numel) {
     Index inner[1];
     job.kept.at(output, at);
-    const ReduceNumbers numbers = {job.center ? job.center[output] : 0, job.finish.parameter};
-    auto lane = static_cast<typename P::Lane>(P::kStart);
+    const P fold(context_of(job, output));
+    typename P::Lane lane = P::init();
     for (Index r = Index(blockIdx.y) * high + y; r < job.reduced.numel; r += job.parts * high) {
       job.reduced.at(r, inner);
-      lane = P::step(lane, in[at[0] + inner[0]], numbers);
+      lane = fold.step(lane, in[at[0] + inner[0]]);
     }
     mine = static_cast<Total>(lane);
   }
@@ -73,17 +98,17 @@ __global__ void reduce_part(ReduceJob job, Reader<C> in) {
     static_cast<Total*>(job.totals)[Index(blockIdx.y) * job.kept.numel + output] = shared[x];
 }
 
-// Of all policies that hold and join totals in the same way.
-template <class Joined>
+// One kernel for all folds that join totals in the same way.
+template <class Join, class Total>
 __global__ void join_parts(ReduceJob job) {
-  using Total = typename Joined::Total;
+  const auto* const totals = static_cast<const Total*>(job.totals);
   for (Index o = first_item(); o < job.kept.numel; o += stride()) {
-    Total total = Joined::kStart;
-    for (Index part = 0; part < job.parts; ++part)
-      total = Joined::join(total, static_cast<const Total*>(job.totals)[part * job.kept.numel + o]);
+    Total total = totals[o];
+    for (Index part = 1; part < job.parts; ++part)
+      total = Join::join(total, totals[part * job.kept.numel + o]);
     Index at[2];
     job.kept.at(o, at);
-    write_total<Total>(job, o, at[1], total);
+    write_total(job, o, at[1], total);
   }
 }
 
@@ -109,14 +134,38 @@ void run_reduction(ReduceJob job, const View& in) {
   launch("reduce", reduce_part<P, C>, dim3(blocks, unsigned(job.parts)),
          dim3(unsigned(wide), unsigned(high)), kThreads * sizeof(typename P::Total), job,
          Reader<C>(in));
-  if (job.parts > 1) launch_items("reduce", join_parts<typename P::Joined>, job.kept.numel, job);
+  if (job.parts > 1)
+    launch_items("reduce", join_parts<typename P::Join, typename P::Total>, job.kept.numel, job);
 }
 
-// The reductions of the files reduce_<topic>.cu; `job.finish` is what comes after the topic's own.
-void reduce_sums(Reduction kind, const ReduceJob& job, const View& in);  // in reduce.cu
-void reduce_choice(Reduction kind, const ReduceJob& job, const View& in);
-void reduce_moments(Reduction kind, ReduceJob job, const View& in);
-void reduce_norm(Reduction kind, ReduceJob job, const View& in);
+void reduce_job(const ReduceJob& job, const View& in);
+
+// The reductions of one list; false if job.which is not among them.
+template <class L>
+bool reduce_one_of(L list, ReduceJob job, const View& in) {
+  return visit(list, job.which, [&]<class R>(Type<R>) {
+    constexpr bool kCentered = !std::is_void_v<typename R::Center>;
+    const Scratch<double> centers(kCentered ? job.kept.numel : 1, "reduce");
+    if constexpr (kCentered) {
+      ReduceJob before = job;
+      before.which = kReduction<typename R::Center>;
+      before.to_center = centers.data();
+      reduce_job(before, in);
+      job.center = centers.data();
+    }
+    const auto of_type = [&]<class C>(Type<C>) {
+      run_reduction<typename R::template Fold<C>, C>(job, in);
+    };
+    if constexpr (R::kOnIntegers)
+      compute_any(in.dtype, of_type);
+    else
+      compute_floating(in.dtype, of_type);
+  });
+}
+bool reduce_sums(const ReduceJob& job, const View& in);  // in reduce.cu
+bool reduce_choices(const ReduceJob& job, const View& in);
+bool reduce_moments(const ReduceJob& job, const View& in);
+bool reduce_norms(const ReduceJob& job, const View& in);
 void reduce_extreme(bool largest, const View& values, const View& indices, const View& in, int dim);
 
 }  // namespace rushlight::gpu
