@@ -1,41 +1,47 @@
-// Steps of the optimizers, over a whole list of parameters in one call. A changer must know: the
-// tensors of one item have the same dtype and the same dense layout, so an element's place is the
-// same in all of them; items may name the same memory twice, so they are worked on in order.
+// Steps of the optimizers over a whole list of parameters in one call, and the table of kernels. A
+// changer must know: the tensors of one item have the same dtype and the same dense layout, so an
+// element has the same index in all of them; items may name the same memory twice, so they are
+// worked on in order. The formulas are in optim_formulas.h.
 #pragma once
 #include "view.h"
 
 namespace rushlight {
 
-struct SgdItem {
+namespace optim {
+struct Sgd;
+struct Adam;
+struct Adadelta;
+struct Adagrad;
+struct Adamax;
+struct Asgd;
+struct NAdam;
+struct RAdam;
+struct RmsProp;
+struct Rprop;
+}  // namespace optim
+
+// One parameter of a step of the optimizer F.
+template <class F>
+struct OptimItem {
   View param, grad;
-  View buffer;  // the momentum; unused where SgdSettings::momentum is 0
-  bool fresh;   // the buffer has no value yet and becomes the gradient
+  View state[F::kStates];   // the first F::states() are used
+  typename F::Numbers now;  // of this parameter's step
+};
+template <class F>
+struct OptimKernel {
+  void (*step)(const OptimItem<F>* items, std::int64_t count, const F& settings);
 };
 
-struct SgdSettings {
-  double lr, momentum, dampening, weight_decay;
-  bool nesterov, maximize;
-};
-
-struct AdamItem {
-  View param, grad;
-  View mean, square;  // running means of the gradient and of its square
-  View largest;       // of all squares so far; unused without AdamSettings::amsgrad
-  double step_size;   // lr / (1 - beta1^t)
-  double correction;  // sqrt(1 - beta2^t)
-};
-
-struct AdamSettings {
-  double beta1, beta2, eps;
-  double weight_decay;  // added to the gradient, times the parameter
-  double shrink;        // the parameter is multiplied by this first (AdamW); else 1
-  bool amsgrad, maximize;
-};
-
-struct OptimKernels {
-  void (*sgd)(const SgdItem* items, std::int64_t count, const SgdSettings& settings);
-  void (*adam)(const AdamItem* items, std::int64_t count, const AdamSettings& settings);
-};
+struct OptimKernels : OptimKernel<optim::Sgd>,
+                      OptimKernel<optim::Adam>,
+                      OptimKernel<optim::Adadelta>,
+                      OptimKernel<optim::Adagrad>,
+                      OptimKernel<optim::Adamax>,
+                      OptimKernel<optim::Asgd>,
+                      OptimKernel<optim::NAdam>,
+                      OptimKernel<optim::RAdam>,
+                      OptimKernel<optim::RmsProp>,
+                      OptimKernel<optim::Rprop> {};
 
 extern const OptimKernels cpu_optim;
 

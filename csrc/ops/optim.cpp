@@ -3,13 +3,12 @@
 // differs a copy takes its place, and is copied back if it was to be written.
 #include "ops/optim.h"
 
-#include <cmath>
-
 #include "autograd/node.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/work.h"
 #include "ops/ops.h"
+#include "ops/value.h"
 
 namespace rushlight {
 namespace {
@@ -51,12 +50,14 @@ bool same_layout(const Tensor& a, const Tensor& b) {
 // storages that were seen are held, and what is seen later is checked again.
 class Layouts {
  public:
-  Layouts(const Tensors& params, std::initializer_list<const Tensors*> others) {
-    for (std::size_t i = 0; i < params.size(); ++i) {
-      plain_ &= params[i].is_contiguous();
-      for (const Tensors* list : others)
-        if (i < list->size() && (*list)[i]) plain_ &= (*list)[i].is_contiguous();
-    }
+  explicit Layouts(const OptimTensors& tensors) {
+    const auto see = [&](const Tensors& list) {
+      for (const Tensor& t : list)
+        if (t) plain_ &= t.is_contiguous();
+    };
+    see(tensors.params);
+    see(tensors.grads);
+    for (const Tensors& list : tensors.states) see(list);
   }
   View view(const Tensor& leader, const Tensor& t) {
     const View v = view_of(t);
@@ -107,120 +108,127 @@ void by_device(const Tensors& params, F run) {
 // Runs `work` without the interpreter's lock where it is long. Then another thread may give one of
 // the tensors other data, so the storages are held.
 template <class F>
-void unlocked_run(std::initializer_list<const Tensors*> lists, F work) {
+void unlocked_run(const OptimTensors& tensors, F work) {
   double elements = 0;
-  for (const Tensors* list : lists)
-    for (const Tensor& t : *list) elements += t ? double(t.numel()) : 0;
-  const double nanoseconds = elements * kElementNs;
+  for (const Tensor& p : tensors.params) elements += double(p.numel());
+  const double nanoseconds = elements * kElementNs * double(2 + tensors.states.size());
   std::vector<Ref<Storage>> held;
-  if (nanoseconds >= 2000)
-    for (const Tensors* list : lists)
-      for (const Tensor& t : *list)
-        if (t) held.push_back(t->storage);
+  const auto hold = [&](const Tensors& list) {
+    for (const Tensor& t : list)
+      if (t) held.push_back(t->storage);
+  };
+  if (nanoseconds >= 2000) {
+    hold(tensors.params);
+    hold(tensors.grads);
+    for (const Tensors& list : tensors.states) hold(list);
+  }
   const Unlocked unlocked(nanoseconds, {});
   work();
 }
 
-}  // namespace
-
-std::vector<std::pair<std::int64_t, Tensor>> sgd_step(const Tensors& params, const Tensors& grads,
-                                                      const Tensors& buffers,
-                                                      const SgdSettings& settings) {
-  const std::size_t n = params.size();
-  const bool momentum = settings.momentum != 0;
-  check_count("sgd_step", "gradients", n, grads);
-  check_count("sgd_step", "momentum buffers", momentum ? n : 0, buffers);
+template <class F>
+void check_all(const char* op, const OptimTensors& t) {
+  const std::size_t n = t.params.size();
+  check_count(op, "gradients", n, t.grads);
+  if (F::kCountsSteps) check_count(op, "step", n, t.steps);
+  for (std::size_t k = 0; k < t.states.size(); ++k) check_count(op, t.names[k], n, t.states[k]);
   for (std::size_t i = 0; i < n; ++i) {
-    check_param("sgd_step", i, params[i]);
-    check("sgd_step", i, params[i], "grad", grads[i]);
-    if (momentum && buffers[i]) check("sgd_step", i, params[i], "momentum_buffer", buffers[i]);
+    check_param(op, i, t.params[i]);
+    check(op, i, t.params[i], "grad", t.grads[i]);
+    for (std::size_t k = 0; k < t.states.size(); ++k)
+      if (t.states[k][i]) check(op, i, t.params[i], t.names[k], t.states[k][i]);
+    const auto check_number = [&](const char* role, const Tensor& number) {
+      if (number.numel() != 1)
+        fail<RuntimeError>(op, "(): ", role, " must hold one number\n", describe(role, number));
+    };
+    if (F::kCountsSteps) check_number("step", t.steps[i]);
+    for (const Tensors& scalars : t.scalars) check_number("a scalar of the state", scalars[i]);
   }
-  Layouts layouts(params, {&grads, &buffers});
-  std::vector<SgdItem> items(n);
-  std::vector<std::pair<std::int64_t, Tensor>> made;
-  for (std::size_t i = 0; i < n; ++i) {
-    const Tensor p = layouts.lead(params[i]);
-    SgdItem& item = items[i];
-    item.param = layouts.view(p, p);
-    item.grad = layouts.view(p, layouts.follow(p, grads[i], false));
-    item.fresh = momentum && !buffers[i];
-    if (item.fresh) {
-      made.emplace_back(std::int64_t(i),
-                        empty_strided(p.sizes(), p->strides.data(), p.dtype(), p.device()));
-      item.buffer = view_of(made.back().second);
-    } else if (momentum) {
-      item.buffer = layouts.view(p, layouts.follow(p, buffers[i], true));
-    }
-  }
-  unlocked_run({&params, &grads, &buffers}, [&] {
-    by_device(params, [&](std::size_t first, std::size_t count) {
-      backend(params[first].device())
-          .optim->sgd(items.data() + first, std::int64_t(count), settings);
-    });
-  });
-  layouts.finish();
-  for (std::size_t i = 0; i < n; ++i) {
-    finish_inplace(params[i]);
-    if (momentum && buffers[i]) finish_inplace(buffers[i]);
-  }
-  return made;
 }
 
-void adam_step(const Tensors& params, const Tensors& grads, const Tensors& means,
-               const Tensors& squares, const Tensors& largest, const Tensors& steps,
-               const AdamRun& run) {
-  const std::size_t n = params.size();
-  const bool amsgrad = !largest.empty();
-  check_count("adam_step", "gradients", n, grads);
-  check_count("adam_step", "exp_avg", n, means);
-  check_count("adam_step", "exp_avg_sq", n, squares);
-  check_count("adam_step", "max_exp_avg_sq", amsgrad ? n : 0, largest);
-  check_count("adam_step", "step", n, steps);
-  for (std::size_t i = 0; i < n; ++i) {
-    check_param("adam_step", i, params[i]);
-    check("adam_step", i, params[i], "grad", grads[i]);
-    check("adam_step", i, params[i], "exp_avg", means[i]);
-    check("adam_step", i, params[i], "exp_avg_sq", squares[i]);
-    if (amsgrad) check("adam_step", i, params[i], "max_exp_avg_sq", largest[i]);
-    if (steps[i].numel() != 1)
-      fail<RuntimeError>("adam_step(): step must hold one number\n", describe("step", steps[i]));
+// What the formula wants to know of each parameter's step; counts the steps up.
+template <class F>
+std::vector<typename F::Numbers> numbers_of(const F& settings, const OptimTensors& t) {
+  std::vector<typename F::Numbers> numbers(t.params.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    double count = 0, scalars[F::kScalars + 1];
+    if constexpr (F::kCountsSteps) {
+      count = item(t.steps[i]).as_double() + 1;
+      fill_(t.steps[i], count);
+    }
+    for (int k = 0; k < F::kScalars; ++k)
+      scalars[k] = item(t.scalars[std::size_t(k)][i]).as_double();
+    numbers[i] = settings.numbers(count, scalars);
+    for (int k = 0; k < F::kScalars; ++k) fill_(t.scalars[std::size_t(k)][i], scalars[k]);
+    if constexpr (requires { numbers[i].fresh; })
+      numbers[i].fresh = !t.states.empty() && !t.states[0][i];
   }
-  Layouts layouts(params, {&grads, &means, &squares, &largest});
-  std::vector<AdamItem> items(n);
-  std::vector<double> counts(n);
+  return numbers;
+}
+
+}  // namespace
+
+// For the formulas, which find it by its argument.
+static Value constant(const Value& v) { return Value(detach(v.tensor())); }
+
+template <class F>
+void optim_step(const char* op, const F& settings, OptimTensors& t) {
+  check_all<F>(op, t);
+  const std::size_t n = t.params.size();
+  Layouts layouts(t);
+  std::vector<OptimItem<F>> items(n);
+  std::vector<bool> made(n);
   for (std::size_t i = 0; i < n; ++i) {
-    const Tensor p = layouts.lead(params[i]);
-    AdamItem& item = items[i];
+    const Tensor p = layouts.lead(t.params[i]);
+    OptimItem<F>& item = items[i];
     item.param = layouts.view(p, p);
-    item.grad = layouts.view(p, layouts.follow(p, grads[i], false));
-    item.mean = layouts.view(p, layouts.follow(p, means[i], true));
-    item.square = layouts.view(p, layouts.follow(p, squares[i], true));
-    if (amsgrad) item.largest = layouts.view(p, layouts.follow(p, largest[i], true));
-    const double t = counts[i] = rushlight::item(steps[i]).as_double() + 1;
-    item.step_size = run.lr / (1 - std::pow(run.beta1, t));
-    item.correction = std::sqrt(1 - std::pow(run.beta2, t));
+    item.grad = layouts.view(p, layouts.follow(p, t.grads[i], false));
+    for (std::size_t k = 0; k < t.states.size(); ++k) {
+      Tensor& state = t.states[k][i];
+      made[i] = made[i] || !state;
+      if (!state) state = empty_strided(p.sizes(), p->strides.data(), p.dtype(), p.device());
+      item.state[k] = layouts.view(p, layouts.follow(p, state, true));
+    }
   }
-  const AdamSettings settings{.beta1 = run.beta1,
-                              .beta2 = run.beta2,
-                              .eps = run.eps,
-                              .weight_decay = run.decoupled ? 0 : run.weight_decay,
-                              .shrink = run.decoupled ? 1 - run.lr * run.weight_decay : 1,
-                              .amsgrad = amsgrad,
-                              .maximize = run.maximize};
-  for (std::size_t i = 0; i < n; ++i) fill_(steps[i], counts[i]);
-  unlocked_run({&params, &grads, &means, &squares, &largest}, [&] {
-    by_device(params, [&](std::size_t first, std::size_t count) {
-      backend(params[first].device())
-          .optim->adam(items.data() + first, std::int64_t(count), settings);
+  const auto numbers = numbers_of(settings, t);
+  for (std::size_t i = 0; i < n; ++i) {
+    items[i].now = numbers[i];
+    if constexpr (requires { items[i].now.fresh; }) items[i].now.fresh = made[i];
+  }
+  unlocked_run(t, [&] {
+    by_device(t.params, [&](std::size_t first, std::size_t count) {
+      const OptimKernel<F>& kernel = *backend(t.params[first].device()).optim;
+      kernel.step(items.data() + first, std::int64_t(count), settings);
     });
   });
   layouts.finish();
   for (std::size_t i = 0; i < n; ++i) {
-    finish_inplace(params[i]);
-    finish_inplace(means[i]);
-    finish_inplace(squares[i]);
-    if (amsgrad) finish_inplace(largest[i]);
+    finish_inplace(t.params[i]);
+    for (const Tensors& list : t.states)
+      if (!made[i]) finish_inplace(list[i]);
   }
+}
+
+template <class F>
+void optim_step_recorded(const char* op, const F& settings, OptimTensors& t) {
+  check_all<F>(op, t);
+  const GradMode on(true);
+  const auto numbers = numbers_of(settings, t);
+  optim::with_states(settings, [&]<int N>(std::integral_constant<int, N>) {
+    for (std::size_t i = 0; i < t.params.size(); ++i) {
+      Value p(clone(t.params[i])), s[N + 1];
+      for (std::size_t k = 0; k < N; ++k)
+        if (t.states[k][i]) s[k] = Value(clone(t.states[k][i]));
+      settings.template step<N>(p, Value(t.grads[i]), s, numbers[i]);
+      copy_(t.params[i], p.tensor());
+      for (std::size_t k = 0; k < N; ++k) {
+        if (t.states[k][i])
+          copy_(t.states[k][i], s[k].tensor());
+        else
+          t.states[k][i] = clone(s[k].tensor());
+      }
+    }
+  });
 }
 
 void zero_grad(const Tensors& params, bool set_to_none) {
@@ -236,5 +244,26 @@ void zero_grad(const Tensors& params, bool set_to_none) {
     }
   }
 }
+
+template void optim_step(const char*, const optim::Sgd&, OptimTensors&);
+template void optim_step_recorded(const char*, const optim::Sgd&, OptimTensors&);
+template void optim_step(const char*, const optim::Adam&, OptimTensors&);
+template void optim_step_recorded(const char*, const optim::Adam&, OptimTensors&);
+template void optim_step(const char*, const optim::Adadelta&, OptimTensors&);
+template void optim_step_recorded(const char*, const optim::Adadelta&, OptimTensors&);
+template void optim_step(const char*, const optim::Adagrad&, OptimTensors&);
+template void optim_step_recorded(const char*, const optim::Adagrad&, OptimTensors&);
+template void optim_step(const char*, const optim::Adamax&, OptimTensors&);
+template void optim_step_recorded(const char*, const optim::Adamax&, OptimTensors&);
+template void optim_step(const char*, const optim::Asgd&, OptimTensors&);
+template void optim_step_recorded(const char*, const optim::Asgd&, OptimTensors&);
+template void optim_step(const char*, const optim::NAdam&, OptimTensors&);
+template void optim_step_recorded(const char*, const optim::NAdam&, OptimTensors&);
+template void optim_step(const char*, const optim::RAdam&, OptimTensors&);
+template void optim_step_recorded(const char*, const optim::RAdam&, OptimTensors&);
+template void optim_step(const char*, const optim::RmsProp&, OptimTensors&);
+template void optim_step_recorded(const char*, const optim::RmsProp&, OptimTensors&);
+template void optim_step(const char*, const optim::Rprop&, OptimTensors&);
+template void optim_step_recorded(const char*, const optim::Rprop&, OptimTensors&);
 
 }  // namespace rushlight

@@ -1,30 +1,30 @@
 // Optimizer steps and clearing of gradients, over lists of parameters. Everything is checked before
-// the first parameter is written; nothing is recorded.
+// the first parameter is written.
 #pragma once
-#include <utility>
 #include <vector>
 
 #include "core/tensor.h"
-#include "kernels/optim.h"
+#include "kernels/optim_formulas.h"
 
 namespace rushlight {
 
 using Tensors = std::vector<Tensor>;
 
-// Writes params and buffers. `buffers` is empty without momentum, else one for each parameter,
-// undefined at its first step; returns those that were made, with their positions.
-std::vector<std::pair<std::int64_t, Tensor>> sgd_step(const Tensors& params, const Tensors& grads,
-                                                      const Tensors& buffers,
-                                                      const SgdSettings& settings);
-
-struct AdamRun {
-  double lr, beta1, beta2, eps, weight_decay;
-  bool decoupled, maximize;
+// The tensors of a step: in each list one for each parameter.
+struct OptimTensors {
+  Tensors params, grads;
+  std::vector<const char*> names;  // of the states, for errors
+  std::vector<Tensors> states;  // F::states() of them; an undefined one is made
+  Tensors steps;  // one number each, counted up by 1; unless F counts no steps
+  std::vector<Tensors> scalars;  // F::kScalars of them: one number each
 };
-// `largest` is empty without amsgrad. Every tensor of `steps` holds one number, counted up by 1.
-void adam_step(const Tensors& params, const Tensors& grads, const Tensors& means,
-               const Tensors& squares, const Tensors& largest, const Tensors& steps,
-               const AdamRun& run);
+
+// One step of the optimizer F of kernels/optim_formulas.h, in one kernel call for each device.
+template <class F>
+void optim_step(const char* op, const F& settings, OptimTensors& tensors);
+// The same as tensor operations that autograd records, in place, for differentiable=True.
+template <class F>
+void optim_step_recorded(const char* op, const F& settings, OptimTensors& tensors);
 
 // .grad becomes None, or is filled with 0.
 void zero_grad(const Tensors& params, bool set_to_none);

@@ -23,18 +23,29 @@ CASES = [
     ("AdamW", {"lr": 0.05}),
     ("AdamW", {"lr": 0.05, "amsgrad": True, "weight_decay": 0.3}),
 ]
-COMPOSED = [
+OTHERS = [
     ("Adagrad", {"lr": 0.1, "lr_decay": 0.1, "weight_decay": 0.1}),
     ("Adagrad", {"initial_accumulator_value": 0.5, "maximize": True}),
     ("RMSprop", {"lr": 0.05}),
+    ("RMSprop", {"lr": 0.05, "centered": True, "maximize": True}),
+    ("RMSprop", {"lr": 0.05, "momentum": 0.9}),
     ("RMSprop", {"lr": 0.05, "momentum": 0.9, "centered": True, "weight_decay": 0.1}),
     ("Adadelta", {"lr": 0.5, "weight_decay": 0.1}),
+    ("Adadelta", {"rho": 0.5, "eps": 1e-3, "maximize": True}),
     ("Adamax", {"lr": 0.05, "weight_decay": 0.1}),
+    ("Adamax", {"lr": 0.05, "betas": (0.3, 0.7), "maximize": True}),
     ("NAdam", {"lr": 0.05}),
     ("NAdam", {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True}),
+    ("NAdam", {"lr": 0.05, "weight_decay": 0.1, "momentum_decay": 0.1, "maximize": True}),
     ("RAdam", {"lr": 0.05, "weight_decay": 0.1}),
+    ("RAdam", {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True}),
+    ("RAdam", {"lr": 0.05, "betas": (0.5, 0.8), "maximize": True}),
+    ("ASGD", {"lr": 0.05, "weight_decay": 0.1}),
+    ("ASGD", {"lr": 0.05, "lambd": 0.1, "alpha": 0.5, "t0": 2, "maximize": True}),
+    ("Rprop", {"lr": 0.05}),
+    ("Rprop", {"lr": 0.05, "etas": (0.4, 1.5), "step_sizes": (1e-3, 0.2), "maximize": True}),
 ]
-EVERY = CASES + COMPOSED
+EVERY = CASES + OTHERS
 SHAPES = [(3, 4), (5,), ()]
 
 
@@ -92,6 +103,79 @@ def test_trajectory(reference, device, name, options, dtype):
             np.testing.assert_allclose(
                 values(mine_value), values(value), rtol=2e-6, atol=2e-6, err_msg=field
             )
+
+
+@pytest.mark.parametrize("name, options", EVERY)
+def test_roundings(reference, name, options):
+    """Twenty steps in float64 against torch's step of one tensor after another: what is left is an
+    fma here and there. (float32 would hide an operation in another order.)"""
+    shapes = [(67,), (33, 5)]
+    mine, right = (parameters(m, np.float64, shapes=shapes) for m in (torch, reference))
+    ours = getattr(optim, name)(mine, **options)
+    theirs = getattr(reference.optim, name)(right, **{**options, "foreach": False})
+    for step in range(20):
+        give_grads(torch, mine, step + 1, np.float64)
+        give_grads(reference, right, step + 1, np.float64)
+        ours.step()
+        theirs.step()
+    assert_close(mine, right, 1e-14)
+
+
+def differentiable_steps(library, name, options, w, g, plain=0, steps=1):
+    """The parameter after steps of which the last ones are recorded, as a function of w and g."""
+    p = w.clone()
+    if p.requires_grad:
+        p.retain_grad()
+    opt = getattr(library.optim, name)([p], **options)
+    for step in range(plain + steps):
+        opt.defaults["differentiable"] = step >= plain
+        opt.param_groups[0]["differentiable"] = step >= plain
+        p.grad = (g if step >= plain else g.detach()) * (step + 1)
+        opt.step()
+    return p
+
+
+@pytest.mark.parametrize("name, options", EVERY)
+def test_differentiable(reference, device, name, options):
+    """The gradients of a step after another one, which has made the state. torch computes the
+    corrections in float32."""
+    if options.get("foreach"):
+        pytest.skip("torch's foreach steps are not differentiable")
+    options = {**options, "differentiable": True}
+    results = []
+    for library, where in ((torch, device), (reference, "cpu")):
+        (w,) = parameters(library, np.float64, where, [(3, 4)])
+        (g,) = numbers(1, [(3, 4)], np.float64)
+        g = library.tensor(g.tolist(), dtype=library.float64, device=where, requires_grad=True)
+        p = differentiable_steps(library, name, options, w, g, plain=1)
+        results.append((p, *library.autograd.grad((p * p).sum(), (w, g))))
+    for ours, theirs in zip(*results, strict=True):
+        np.testing.assert_allclose(values(ours), values(theirs), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("name, options", OTHERS)
+def test_differentiable_through_the_state(name, options):
+    """Two recorded steps: torch's own writes over what its gradients need."""
+    options = {**options, "differentiable": True}
+    (w,) = parameters(torch, np.float64, shapes=[(5,)])
+    g = torch.tensor(numbers(1, [(5,)], np.float64)[0].tolist(), dtype=torch.float64)
+
+    def last(w, g):
+        return differentiable_steps(torch, name, options, w, g, steps=2)
+
+    assert torch.autograd.gradcheck(last, (w, g.requires_grad_()), atol=1e-4, rtol=1e-3)
+
+
+def test_what_a_differentiable_step_refuses():
+    (p,) = parameters(torch, shapes=[(2,)])
+    give_grads(torch, [p], 0)
+    rate = torch.tensor(0.1, requires_grad=True)
+    with pytest.raises(NotImplementedError, match="a lr that requires grad"):
+        optim.SGD([p], lr=rate, differentiable=True).step()
+    with pytest.raises(RuntimeError, match="leaf"):
+        optim.SGD([p], lr=0.1, differentiable=True).step()
+    with pytest.raises(AssertionError, match="If capturable=True"):
+        optim.Adam([p], capturable=True).step()
 
 
 @pytest.mark.parametrize("name, options", EVERY)

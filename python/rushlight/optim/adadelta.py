@@ -1,14 +1,24 @@
 """Adadelta (Zeiler, 2012)."""
 
-from rushlight.optim._composed import ComposedOptimizer
+from rushlight.optim._fused import FusedOptimizer
 from rushlight.optim.optimizer import checked
 
 __all__ = ["Adadelta"]
 
 
-class Adadelta(ComposedOptimizer):
-    """v = rho v + (1 - rho) g^2; d = g sqrt(u + eps) / sqrt(v + eps); p = p - lr d;
+class Adadelta(FusedOptimizer):
+    """Steps in the ratio of the running mean u of past steps to that of the gradients, v.
+
+    v = rho v + (1 - rho) g^2; d = g sqrt(u + eps) / sqrt(v + eps); p = p - lr d;
     u = rho u + (1 - rho) d^2.
+
+    Args:
+        rho: how slowly the means change.
+        eps: added to u and v.
+        weight_decay: added to the gradient times p.
+        maximize: go up the gradient instead of down.
+        differentiable: autograd records the step.
+        foreach, capturable: accepted; a step is always one call over all parameters.
 
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.Adadelta([w])
@@ -18,6 +28,7 @@ class Adadelta(ComposedOptimizer):
     0.9968
     """
 
+    name = "Adadelta"
     moments = ("square_avg", "acc_delta")
 
     def __init__(
@@ -31,11 +42,3 @@ class Adadelta(ComposedOptimizer):
             "differentiable": differentiable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _update(self, group, p, grad, state, step):
-        rho, eps = group["rho"], group["eps"]
-        square, moved = state["square_avg"], state["acc_delta"]
-        square.mul_(rho).addcmul_(grad, grad, value=1 - rho)
-        delta = moved.add(eps).sqrt_().div_(square.add(eps).sqrt_()).mul_(grad)
-        moved.mul_(rho).addcmul_(delta, delta, value=1 - rho)
-        p.add_(delta, alpha=-float(group["lr"]))

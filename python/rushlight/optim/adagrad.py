@@ -1,14 +1,25 @@
 """Adagrad (Duchi et al., 2011)."""
 
 from rushlight import _C
-from rushlight.optim._composed import ComposedOptimizer, new_step
-from rushlight.optim.optimizer import check_modes, checked
+from rushlight.optim._fused import FusedOptimizer
+from rushlight.optim.optimizer import checked
 
 __all__ = ["Adagrad"]
 
 
-class Adagrad(ComposedOptimizer):
-    """s = s + g^2; p = p - lr / (1 + (t - 1) lr_decay) * g / (sqrt(s) + eps).
+class Adagrad(FusedOptimizer):
+    """Steps divided by the root of the sum s of all squared gradients.
+
+    s = s + g^2; p = p - lr / (1 + (t - 1) lr_decay) * g / (sqrt(s) + eps).
+
+    Args:
+        lr_decay: how the learning rate falls with the step t.
+        weight_decay: added to the gradient times p.
+        initial_accumulator_value: s before the first step.
+        eps: added to the root.
+        maximize: go up the gradient instead of down.
+        differentiable: autograd records the step.
+        foreach, fused: accepted; a step is always one call over all parameters.
 
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.Adagrad([w], lr=0.1)
@@ -18,16 +29,14 @@ class Adagrad(ComposedOptimizer):
     0.9
     """
 
+    name = "Adagrad"
+
     def __init__(
         self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0,
         eps=1e-10, foreach=None, *, maximize=False, differentiable=False, fused=None,
     ):  # fmt: skip
-        checked(lr, "learning rate")
         checked(lr_decay, "lr_decay value")
-        checked(weight_decay, "weight_decay value")
         checked(initial_accumulator_value, "initial_accumulator_value value")
-        checked(eps, "epsilon value")
-        check_modes(foreach, fused, differentiable)
         defaults = {
             "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach,
@@ -39,10 +48,5 @@ class Adagrad(ComposedOptimizer):
                 self._begin(group, p, self.state[p])
 
     def _begin(self, group, p, state):
-        state["step"] = new_step()
+        super()._begin(group, p, state)
         state["sum"] = _C.full_like(p, group["initial_accumulator_value"])
-
-    def _update(self, group, p, grad, state, step):
-        rate = float(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
-        state["sum"].addcmul_(grad, grad, value=1)
-        p.addcdiv_(grad, state["sum"].sqrt().add_(group["eps"]), value=-rate)

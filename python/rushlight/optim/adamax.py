@@ -1,13 +1,22 @@
 """Adamax (Kingma and Ba, 2015)."""
 
-from rushlight import _C
-from rushlight.optim._composed import ComposedOptimizer
+from rushlight.optim._fused import FusedOptimizer
 
 __all__ = ["Adamax"]
 
 
-class Adamax(ComposedOptimizer):
-    """Adam with the infinity norm: u = max(b2 u, |g| + eps); p = p - lr / (1 - b1^t) * m / u.
+class Adamax(FusedOptimizer):
+    """Adam with the infinity norm u of past gradients in place of v.
+
+    m = b1 m + (1 - b1) g; u = max(b2 u, |g| + eps); p = p - lr / (1 - b1^t) * m / u.
+
+    Args:
+        betas: (b1, b2).
+        eps: added to |g|.
+        weight_decay: added to the gradient times p.
+        maximize: go up the gradient instead of down.
+        differentiable: autograd records the step.
+        foreach, capturable: accepted; a step is always one call over all parameters.
 
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.Adamax([w], lr=0.1)
@@ -17,6 +26,7 @@ class Adamax(ComposedOptimizer):
     0.9
     """
 
+    name = "Adamax"
     moments = ("exp_avg", "exp_inf")
 
     def __init__(
@@ -29,10 +39,3 @@ class Adamax(ComposedOptimizer):
             "capturable": capturable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _update(self, group, p, grad, state, step):
-        beta1, beta2 = group["betas"]
-        mean, largest = state["exp_avg"], state["exp_inf"]
-        mean.lerp_(grad, 1 - beta1)
-        largest.copy_(_C.maximum(largest.mul_(beta2), grad.abs().add_(group["eps"])))
-        p.addcdiv_(mean, largest, value=-float(group["lr"]) / (1 - beta1**step))

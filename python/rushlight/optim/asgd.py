@@ -1,18 +1,23 @@
 """Averaged stochastic gradient descent (Polyak and Juditsky, 1992)."""
 
-from rushlight import _C
-from rushlight.optim._composed import ComposedOptimizer
+from rushlight.optim._fused import FusedOptimizer
 
 __all__ = ["ASGD"]
 
 
-class ASGD(ComposedOptimizer):
-    """p = (1 - lambd eta) p - eta g, with eta = lr / (1 + lambd lr t)^alpha; `ax` is p's mean.
+class ASGD(FusedOptimizer):
+    """Gradient descent that keeps the mean of the parameters' path in `ax`.
+
+    p = (1 - lambd eta) p - eta g, with eta = lr / (1 + lambd lr t)^alpha.
 
     Args:
         lambd: how fast the parameters and eta decay.
         alpha: the power of eta's decay.
         t0: the step from which on the mean is kept.
+        weight_decay: added to the gradient times p.
+        maximize: go up the gradient instead of down.
+        differentiable: autograd records the step.
+        foreach, capturable: accepted; a step is always one call over all parameters.
 
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.ASGD([w], lr=0.1)
@@ -22,6 +27,8 @@ class ASGD(ComposedOptimizer):
     0.8
     """
 
+    name = "ASGD"
+    scalars = ("eta", "mu")
     moments = ("ax",)
 
     def __init__(
@@ -37,16 +44,4 @@ class ASGD(ComposedOptimizer):
 
     def _begin(self, group, p, state):
         super()._begin(group, p, state)
-        state["eta"] = _C.tensor(float(group["lr"]), dtype=_C.float32)
-        state["mu"] = _C.ones((), dtype=_C.float32)
-
-    def _update(self, group, p, grad, state, step):
-        eta, mu, mean = float(state["eta"]), float(state["mu"]), state["ax"]
-        p.mul_(1 - group["lambd"] * eta).add_(grad, alpha=-eta)
-        if mu == 1:
-            mean.copy_(p)
-        else:
-            mean.add_(p.sub(mean).mul_(mu))
-        rate = float(group["lr"])
-        state["eta"].fill_(rate / (1 + group["lambd"] * rate * step) ** group["alpha"])
-        state["mu"].fill_(1 / max(1.0, step - group["t0"]))
+        state["eta"].fill_(float(group["lr"]))

@@ -1,17 +1,27 @@
 """NAdam (Dozat, 2016)."""
 
-from rushlight import _C
-from rushlight.optim._composed import ComposedOptimizer, new_step
+from rushlight.optim._fused import FusedOptimizer
 from rushlight.optim.optimizer import checked
 
 __all__ = ["NAdam"]
 
 
-class NAdam(ComposedOptimizer):
+class NAdam(FusedOptimizer):
     """Adam with Nesterov's momentum: the step mixes the gradient and the coming mean.
 
+    With mu_t = b1 (1 - 0.96^(t momentum_decay) / 2), their product P_t, Adam's m and v, and
+    r = sqrt(v / (1 - b2^t)) + eps:
+    p = p - lr ((1 - mu_t) / (1 - P_t) * g + mu_(t + 1) / (1 - P_(t + 1)) * m) / r.
+
     Args:
-        momentum_decay: how the momentum approaches b1: b1 * (1 - 0.96^(t momentum_decay) / 2).
+        betas: (b1, b2).
+        eps: added to the root.
+        momentum_decay: how the momentum approaches b1.
+        weight_decay: added to the gradient times p; with `decoupled_weight_decay`, p is scaled
+            by 1 - lr * weight_decay instead.
+        maximize: go up the gradient instead of down.
+        differentiable: autograd records the step.
+        foreach, capturable: accepted; a step is always one call over all parameters.
 
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.NAdam([w], lr=0.1)
@@ -21,6 +31,8 @@ class NAdam(ComposedOptimizer):
     True
     """
 
+    name = "NAdam"
+    scalars = ("mu_product",)
     moments = ("exp_avg", "exp_avg_sq")
 
     def __init__(
@@ -36,21 +48,3 @@ class NAdam(ComposedOptimizer):
             "differentiable": differentiable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _begin(self, group, p, state):
-        state["step"], state["mu_product"] = new_step(), _C.ones((), dtype=_C.float32)
-        super()._begin(group, p, state)
-
-    def _update(self, group, p, grad, state, step):
-        beta1, beta2 = group["betas"]
-        decay, rate = group["momentum_decay"], float(group["lr"])
-        mu = beta1 * (1.0 - 0.5 * (0.96 ** (step * decay)))
-        mu_next = beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * decay)))
-        state["mu_product"] *= mu
-        product = float(state["mu_product"])
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        root = square.div(1 - beta2**step).sqrt_().add_(group["eps"])
-        p.addcdiv_(grad, root, value=-rate * (1.0 - mu) / (1.0 - product))
-        p.addcdiv_(mean, root, value=-rate * mu_next / (1.0 - product * mu_next))

@@ -50,11 +50,11 @@ def check_betas(betas):
 
 
 def check_modes(foreach, fused, differentiable):
-    """foreach and fused are accepted and change nothing; differentiable cannot be had."""
+    """foreach and fused are accepted and change nothing."""
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-    if differentiable:
-        raise NotImplementedError("differentiable=True is not in rushlight 0.1")
 
 
 def check_tensors(lr, betas, foreach, capturable):
@@ -192,7 +192,7 @@ class Optimizer:
                     "optimizer can only optimize Tensors, but one of the params is "
                     + type(p).__name__
                 )
-            if not p.is_leaf:
+            if not (self.defaults.get("differentiable") or p.is_leaf or p.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         if len({id(p) for p in params}) != len(params):
             warnings.warn(

@@ -1,14 +1,26 @@
 """RAdam (Liu et al., 2020)."""
 
-import math
-
-from rushlight.optim._composed import ComposedOptimizer
+from rushlight.optim._fused import FusedOptimizer
 
 __all__ = ["RAdam"]
 
 
-class RAdam(ComposedOptimizer):
+class RAdam(FusedOptimizer):
     """Adam that adapts its step only once the variance of v can be trusted.
+
+    With L = 2 / (1 - b2) - 1, l = L - 2 t b2^t / (1 - b2^t), Adam's m and v, and
+    M = m / (1 - b1^t): where l > 5,
+    p = p - lr M sqrt(1 - b2^t) / (sqrt(v) + eps)
+    * sqrt((l - 4) (l - 2) L / ((L - 4) (L - 2) l)), and before p = p - lr M.
+
+    Args:
+        betas: (b1, b2).
+        eps: added to the root.
+        weight_decay: added to the gradient times p; with `decoupled_weight_decay`, p is scaled
+            by 1 - lr * weight_decay instead.
+        maximize: go up the gradient instead of down.
+        differentiable: autograd records the step.
+        foreach, capturable: accepted; a step is always one call over all parameters.
 
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.RAdam([w], lr=0.1)
@@ -18,6 +30,7 @@ class RAdam(ComposedOptimizer):
     0.8
     """
 
+    name = "RAdam"
     moments = ("exp_avg", "exp_avg_sq")
 
     def __init__(
@@ -31,23 +44,3 @@ class RAdam(ComposedOptimizer):
             "decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _update(self, group, p, grad, state, step):
-        beta1, beta2 = group["betas"]
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        correction2 = 1 - beta2**step
-        corrected = mean / (1 - beta1**step)
-        longest = 2 / (1 - beta2) - 1
-        length = longest - 2 * step * (beta2**step) / correction2
-        rate = float(group["lr"])
-        if length > 5.0:
-            rectify = math.sqrt(
-                (length - 4) * (length - 2) * longest
-                / ((longest - 4) * (longest - 2) * length)
-            )  # fmt: skip
-            adapt = math.sqrt(correction2) / square.sqrt().add_(group["eps"])
-            p.add_(corrected * rate * adapt * rectify, alpha=-1.0)
-        else:
-            p.add_(corrected * rate, alpha=-1.0)

@@ -1,17 +1,22 @@
 """Resilient backpropagation (Riedmiller and Braun, 1993): only the gradient's sign counts."""
 
 from rushlight import _C
-from rushlight.optim._composed import ComposedOptimizer
+from rushlight.optim._fused import FusedOptimizer
 
 __all__ = ["Rprop"]
 
 
-class Rprop(ComposedOptimizer):
-    """p = p - sign(g) * s; each s grows while its gradient keeps the sign, and shrinks if not.
+class Rprop(FusedOptimizer):
+    """Steps by sizes s of their own: each grows while its gradient keeps the sign, else shrinks.
+
+    p = p - sign(g) * s; where the sign has changed, g counts as 0 once.
 
     Args:
         etas: (factor to shrink by, factor to grow by).
         step_sizes: the least and the largest s.
+        maximize: go up the gradient instead of down.
+        differentiable: autograd records the step.
+        foreach, capturable: accepted; a step is always one call over all parameters.
 
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.Rprop([w], lr=0.1)
@@ -21,6 +26,7 @@ class Rprop(ComposedOptimizer):
     0.9
     """
 
+    name = "Rprop"
     moments = ("prev",)
 
     def __init__(
@@ -38,12 +44,3 @@ class Rprop(ComposedOptimizer):
     def _begin(self, group, p, state):
         super()._begin(group, p, state)
         state["step_size"] = _C.full_like(p, float(group["lr"]))
-
-    def _update(self, group, p, grad, state, step):
-        shrink, grow = group["etas"]
-        turn = grad.mul(state["prev"])
-        factor = _C.where(turn > 0, grow, _C.where(turn < 0, shrink, 1.0)).to(p.dtype)
-        size = state["step_size"].mul_(factor).clamp_(*group["step_sizes"])
-        grad = grad.masked_fill(turn < 0, 0.0)
-        p.addcmul_(grad.sign(), size, value=-1)
-        state["prev"].copy_(grad)
