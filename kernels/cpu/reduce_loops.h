@@ -124,8 +124,9 @@ template <class P, class T>
   for (std::int64_t i = 0; i < n; ++i) all = p.step(all, load(x + i));
   return all;
 }
+// Flattened: in a large file gcc would call exp() from the loop instead of inlining it.
 template <class P, class T>
-CLONES typename P::Lane cloned_run(const T* x, std::int64_t n, const P p) {
+[[gnu::flatten]] CLONES typename P::Lane cloned_run(const T* x, std::int64_t n, const P p) {
   return run_of(x, n, p);
 }
 // `count` rows into the lanes of n outputs, which are read and written once for four of them.
@@ -133,8 +134,8 @@ inline constexpr int kTogether = 4;
 template <class P, class T>
 [[gnu::always_inline]] inline void rows_of(typename P::Lane* __restrict lanes, const T* const* rows,
                                            int count, int n, const Job& job, std::int64_t output) {
-  Context context = job.context;
   const auto fold = [&](int k) {
+    Context context = job.context;
     if constexpr (P::kCentered) context.center = job.center[output + k];
     return P(context);
   };
@@ -151,8 +152,8 @@ template <class P, class T>
     for (int k = 0; k < n; ++k) lanes[k] = fold(k).step(lanes[k], load(rows[r] + k));
 }
 template <class P, class T>
-CLONES void cloned_rows(typename P::Lane* lanes, const T* const* rows, int count, int n,
-                        const Job& job, std::int64_t output) {
+[[gnu::flatten]] CLONES void cloned_rows(typename P::Lane* lanes, const T* const* rows, int count,
+                                         int n, const Job& job, std::int64_t output) {
   rows_of<P>(lanes, rows, count, n, job, output);
 }
 // Three copies for three instruction sets only where reductions are hot: they cost compile time.
@@ -281,6 +282,11 @@ void run(const Job& job,
                           Total* sums) {
     (by_row ? totals_by_row<P, T> : totals_by_run<P, T>)(job, from, to, first, last, sums);
   };
+  if (outputs <= kColumns && outputs * count <= kBlock) {
+    Total sums[kColumns];
+    totals(0, outputs, 0, count, sums);
+    return finish(job, 0, sums, outputs);
+  }
   constexpr std::int64_t grain = 1 << 15;
   const int threads = num_threads();
   if (threads > 1 && outputs < threads * (by_row ? kColumns : 4) && count * outputs > 2 * grain) {
