@@ -21,6 +21,7 @@ struct NormKernels;
 struct AttentionKernels;
 struct SoftmaxKernels;
 struct CrossEntropyKernels;
+struct CtcKernels;
 struct EmbeddingKernels;
 struct IndexKernels;
 struct ReduceKernels;
@@ -69,6 +70,7 @@ struct Backend {
   const AttentionKernels* attention;
   const SoftmaxKernels* softmax;
   const CrossEntropyKernels* cross_entropy;
+  const CtcKernels* ctc;
   const EmbeddingKernels* embedding;
   const IndexKernels* index;
   const ReduceKernels* reduce;

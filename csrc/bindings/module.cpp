@@ -62,6 +62,7 @@ PYBIND11_MODULE(_C, m) {
   bind_storage(m);
   bind_optim(m);
   bind_pad(m);
+  bind_ctc(m);
   bind_recurrent(m);
   bind_cuda(m);
   bind_parallel(m);

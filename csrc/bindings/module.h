@@ -34,6 +34,7 @@ void bind_numpy(pybind11::module_& m);
 void bind_dlpack(pybind11::module_& m);
 void bind_storage(pybind11::module_& m);  // what copying and saving need of storages
 void bind_optim(pybind11::module_& m);      // steps over lists of parameters
+void bind_ctc(pybind11::module_& core);
 void bind_recurrent(pybind11::module_& m);  // RNN, LSTM, GRU and their cells
 void bind_pad(pybind11::module_& m);
 void bind_cuda(pybind11::module_& m);     // devices, memory, streams, virtual GPUs

@@ -7,6 +7,7 @@
 #include "kernels/attention.h"
 #include "kernels/conv.h"
 #include "kernels/cross_entropy.h"
+#include "kernels/ctc.h"
 #include "kernels/embedding.h"
 #include "kernels/index.h"
 #include "kernels/linalg.h"
@@ -50,6 +51,7 @@ const Backend cpu_backend = {
     .attention = &cpu_attention,
     .softmax = &cpu_softmax,
     .cross_entropy = &cpu_cross_entropy,
+    .ctc = &cpu_ctc,
     .embedding = &cpu_embedding,
     .index = &cpu_index,
     .reduce = &cpu_reduce,

@@ -6,6 +6,7 @@
 #include "../conv.h"
 #include "../copy.h"
 #include "../cross_entropy.h"
+#include "../ctc.h"
 #include "../embedding.h"
 #include "../index.h"
 #include "../linalg.h"
@@ -33,6 +34,7 @@ extern const NormKernels norm_kernels;
 extern const AttentionKernels attention_kernels;
 extern const SoftmaxKernels softmax_kernels;
 extern const CrossEntropyKernels cross_entropy_kernels;
+extern const CtcKernels ctc_kernels;
 extern const EmbeddingKernels embedding_kernels;
 extern const IndexKernels index_kernels;
 extern const ReduceKernels reduce_kernels;

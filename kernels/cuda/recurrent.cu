@@ -132,7 +132,7 @@ void copy_rows(const View& to, Index to_row, const View& from, Index from_row, I
                Index columns, const char* op) {
   const Index size = Index(item_size(to.dtype)) * columns;
   check(cudaMemcpyAsync(to.as<char>() + to_row * size, from.as<char>() + from_row * size,
-                        std::size_t(rows * size), cudaMemcpyDeviceToDevice, current().stream),
+                        std::size_t(rows * size), cudaMemcpyDefault, current().stream),
         op);
 }
 StepOf step_of(const Shape& s, const RecurrentStep& t) {

@@ -12,7 +12,7 @@ namespace rushlight {
 namespace {
 
 using Index = std::int64_t;
-constexpr Index kFewRows = 4;  // fewer: no packing, the product reads the weight once anyway
+constexpr Index kFewRows = 2;  // fewer: no packing, as the product reads the weight only once
 constexpr Index kLargestInt = 2'000'000'000;
 
 std::vector<float> pack(Index k, Index n, Matrix<const float> right) {

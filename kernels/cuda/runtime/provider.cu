@@ -142,6 +142,7 @@ constexpr Backend kBackend = {
     .attention = &attention_kernels,
     .softmax = &softmax_kernels,
     .cross_entropy = &cross_entropy_kernels,
+    .ctc = &ctc_kernels,
     .embedding = &embedding_kernels,
     .index = &index_kernels,
     .reduce = &reduce_kernels,

@@ -7,7 +7,6 @@ keyword where torch's argument order differs.
 
 from rushlight import _C
 from rushlight.nn._functional.activation import *  # noqa: F403
-from rushlight.nn._functional.ctc import *  # noqa: F403
 from rushlight.nn._functional.distance import *  # noqa: F403
 from rushlight.nn._functional.dropout import *  # noqa: F403
 from rushlight.nn._functional.grid import *  # noqa: F403

@@ -1,4 +1,7 @@
-"""Recurrent layers over sequences, and single cells; ops of C++ compute both (torch.lstm, ...)."""
+"""Recurrent layers over sequences, and single cells: parameters, shapes and initial states.
+
+The computation is torch.rnn_tanh, rnn_relu, lstm, gru and their cells, in C++.
+"""
 
 import math
 import numbers
@@ -52,12 +55,15 @@ def _check_arguments(input_size, hidden_size, num_layers, bias, batch_first, dro
 
 
 class RNNBase(Module):
-    """What RNN, LSTM and GRU share: parameters, checks, the order of dimensions.
+    """What RNN, LSTM and GRU share: the parameters, the checks and the order of dimensions.
 
-    Parameters of layer k: weight_ih_l[k] (gates * hidden, input), weight_hh_l[k] (gates * hidden,
-    hidden), bias_ih_l[k], bias_hh_l[k] (gates * hidden); `_reverse` of the backward direction;
-    weight_hr_l[k] (proj, hidden) of an LSTM with `proj_size`. All are drawn from U(-k, k), k = 1 /
-    sqrt(hidden).
+    Layer k has weight_ih_l{k} (gates * hidden, features), weight_hh_l{k} (gates * hidden, hidden),
+    bias_ih_l{k} and bias_hh_l{k} (gates * hidden), the backward direction the same with `_reverse`;
+    an LSTM with `proj_size` has weight_hr_l{k} (proj_size, hidden). All are drawn from U(-b, b), b
+    = 1 / sqrt(hidden).
+
+    Args:
+        mode: "RNN_TANH", "RNN_RELU", "LSTM" or "GRU"; the others are those of the layers.
     """
 
     def __init__(
@@ -167,15 +173,18 @@ class RNNBase(Module):
         return hx if permutation is None else hx.index_select(1, permutation)
 
     def _first_states(self, input, batch_sizes):
-        sizes = self.get_expected_hidden_size(input, batch_sizes)
-        return (_C.zeros(sizes, dtype=input.dtype, device=input.device),)
+        sizes = [self.get_expected_hidden_size(input, batch_sizes)]
+        if self.mode == "LSTM":
+            sizes.append(self.get_expected_cell_size(input, batch_sizes))
+        return tuple(_C.zeros(s, dtype=input.dtype, device=input.device) for s in sizes)
 
     def _run(self, input, hx, batch_sizes):
-        """hx is a tuple of stacked states; so is what comes back beside the output."""
+        """The output and the last states; `hx` is a tuple of stacked states, as those are."""
         hx = hx if self.mode == "LSTM" else hx[0]
+        self.check_forward_args(input, hx, batch_sizes)
         options = (
-            hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
-            self.bidirectional,
+            hx, self._flat_weights, self.bias, self.num_layers,
+            self.dropout, self.training, self.bidirectional,
         )  # fmt: skip
         if batch_sizes is None:
             output, *last = _OPS[self.mode](input, *options, self.batch_first)
@@ -200,14 +209,13 @@ class RNNBase(Module):
                 )
 
     def _forward(self, input, hx):
-        """hx, None or a tuple of states as the caller has them, before the order is checked."""
+        """hx: None or a tuple of states, for an unpacked or a packed input."""
         if isinstance(input, PackedSequence):
             data, batch_sizes, sorted_indices, unsorted_indices = input
             if hx is None:
                 hx = self._first_states(data, batch_sizes)
             else:
                 hx = tuple(self.permute_hidden(h, sorted_indices) for h in hx)
-            self._check_all(data, hx, batch_sizes)
             output, last = self._run(data, hx, batch_sizes)
             packed = PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices)
             return packed, tuple(self.permute_hidden(h, unsorted_indices) for h in last)
@@ -217,15 +225,11 @@ class RNNBase(Module):
             input = input.unsqueeze(0 if self.batch_first else 1)
             hx = None if hx is None else tuple(h.unsqueeze(1) for h in hx)
         hx = self._first_states(input, None) if hx is None else hx
-        self._check_all(input, hx, None)
         output, last = self._run(input, hx, None)
         if not batched:
             output = output.squeeze(0 if self.batch_first else 1)
             last = tuple(h.squeeze(1) for h in last)
         return output, last
-
-    def _check_all(self, input, hx, batch_sizes):
-        self.check_forward_args(input, hx[0], batch_sizes)
 
     def extra_repr(self):
         text = f"{self.input_size}, {self.hidden_size}"
@@ -253,18 +257,22 @@ class RNNBase(Module):
 
 
 class RNN(RNNBase):
-    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), over a sequence (Elman, 1990).
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh) at each step of a sequence (Elman, 1990).
 
     Args:
-        input_size, hidden_size: features of an input, and of the state.
-        num_layers: layers on top of each other.
+        input_size, hidden_size: features of the input and of the hidden state.
+        num_layers: each layer reads the output of the one before it.
         nonlinearity: "tanh" or "relu".
+        bias: whether there are b_ih and b_hh.
         batch_first: input and output are (n, t, features) instead of (t, n, features).
-        dropout: probability, between layers.
-        bidirectional: a second network reads the sequence from its end.
+        dropout: probability that an element of the output of a layer but the last is zeroed, in
+            training.
+        bidirectional: a second direction reads the sequence from its end.
 
-    Shape: input (t, n, input_size) or (t, input_size) or packed; hx (layers * directions, n,
-    hidden_size); output (t, n, directions * hidden_size).
+    Shape:
+        input: (t, n, input_size), (t, input_size) or a PackedSequence.
+        hx: (num_layers * directions, n, hidden_size), zeros by default.
+        Returns output (t, n, directions * hidden_size) and the last states, shaped as hx.
 
     >>> output, h = torch.nn.RNN(10, 20, 2)(torch.ones(5, 3, 10))
     >>> output.shape, h.shape
@@ -290,13 +298,18 @@ class RNN(RNNBase):
 class LSTM(RNNBase):
     """Long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997).
 
-    c' = sigmoid(f) c + sigmoid(i) tanh(g) and h' = sigmoid(o) tanh(c'); i, f, g and o are the four
-    parts of W_ih x + b_ih + W_hh h + b_hh.
+    c' = sigmoid(f) c + sigmoid(i) tanh(g) and h' = sigmoid(o) tanh(c'), where i, f, g and o are the
+    four parts of W_ih x + b_ih + W_hh h + b_hh.
 
-    Args: as of RNN, and
-        proj_size: if not 0, h is projected to so many features (Sak et al., 2014).
+    Args:
+        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: see RNN.
+        proj_size: if not 0, h is projected to that many features (Sak et al., 2014).
 
-    Shape: as of RNN; the state is (h, c).
+    Shape:
+        input: see RNN.
+        hx: (h, c); h (num_layers * directions, n, proj_size or hidden_size), c (num_layers *
+            directions, n, hidden_size).
+        Returns output (t, n, directions * (proj_size or hidden_size)) and the last (h, c).
 
     >>> output, (h, c) = torch.nn.LSTM(10, 20, 2)(torch.ones(5, 3, 10))
     >>> output.shape, h.shape, c.shape
@@ -305,16 +318,6 @@ class LSTM(RNNBase):
 
     def __init__(self, *args, **kwargs):
         super().__init__("LSTM", *args, **kwargs)
-
-    def _first_states(self, input, batch_sizes):
-        sizes = (
-            self.get_expected_hidden_size(input, batch_sizes),
-            self.get_expected_cell_size(input, batch_sizes),
-        )
-        return tuple(_C.zeros(s, dtype=input.dtype, device=input.device) for s in sizes)
-
-    def _check_all(self, input, hx, batch_sizes):
-        self.check_forward_args(input, hx, batch_sizes)
 
     def check_forward_args(self, input, hidden, batch_sizes):
         self.check_input(input, batch_sizes)
@@ -335,12 +338,13 @@ class LSTM(RNNBase):
 class GRU(RNNBase):
     """Gated recurrent units over a sequence (Cho et al., 2014).
 
-    n = tanh(x_n + sigmoid(x_r + h_r) h_n), z = sigmoid(x_z + h_z), h' = (1 - z) n + z h; x_r, x_z
-    and x_n are the three parts of W_ih x + b_ih, and h_r, h_z, h_n of W_hh h + b_hh.
+    h' = (1 - z) n + z h, with r = sigmoid(x_r + h_r), z = sigmoid(x_z + h_z) and n = tanh(x_n + r
+    h_n); x_r, x_z and x_n are the three parts of W_ih x + b_ih, and h_r, h_z, h_n of W_hh h + b_hh.
 
-    Args: as of RNN, without the nonlinearity.
+    Args:
+        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: see RNN.
 
-    Shape: as of RNN.
+    Shape: see RNN.
 
     >>> output, h = torch.nn.GRU(10, 20, bidirectional=True)(torch.ones(5, 3, 10))
     >>> output.shape, h.shape
@@ -358,7 +362,9 @@ class GRU(RNNBase):
 
 
 class RNNCellBase(Module):
-    """What the cells share: weight_ih, weight_hh, bias_ih and bias_hh."""
+    """What the cells share: weight_ih (num_chunks * hidden, input), weight_hh (num_chunks * hidden,
+    hidden), bias_ih and bias_hh (num_chunks * hidden), drawn from U(-b, b), b = 1 / sqrt(hidden).
+    """
 
     def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
         super().__init__()
@@ -417,9 +423,15 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu instead of tanh.
+    """One step of an RNN: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu instead of tanh.
 
-    Shape: input (n, input_size) or (input_size), hx (n, hidden_size) or (hidden_size).
+    Args:
+        input_size, hidden_size: features of the input and of the hidden state.
+        bias: whether there are b_ih and b_hh.
+        nonlinearity: "tanh" or "relu".
+
+    Shape: input (n, input_size) or (input_size), hx (n, hidden_size) or (hidden_size), zeros by
+        default; the result is shaped as hx.
 
     >>> torch.nn.RNNCell(10, 20)(torch.ones(3, 10)).shape
     torch.Size([3, 20])
@@ -439,9 +451,14 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an LSTM, see LSTM.
+    """One step of an LSTM, from an input and (h, c) to the next (h, c); see LSTM.
 
-    Shape: input (n, input_size) or (input_size), h and c (n, hidden_size) or (hidden_size).
+    Args:
+        input_size, hidden_size: features of the input and of h and c.
+        bias: whether there are b_ih and b_hh.
+
+    Shape: input (n, input_size) or (input_size), h and c (n, hidden_size) or (hidden_size), zeros
+        by default.
 
     >>> h, c = torch.nn.LSTMCell(10, 20)(torch.ones(3, 10))
     >>> h.shape, c.shape
@@ -457,9 +474,14 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of a GRU, see GRU.
+    """One step of a GRU; see GRU.
 
-    Shape: input (n, input_size) or (input_size), hx (n, hidden_size) or (hidden_size).
+    Args:
+        input_size, hidden_size: features of the input and of the hidden state.
+        bias: whether there are b_ih and b_hh.
+
+    Shape: input (n, input_size) or (input_size), hx (n, hidden_size) or (hidden_size), zeros by
+        default.
 
     >>> torch.nn.GRUCell(10, 20)(torch.ones(3, 10)).shape
     torch.Size([3, 20])
