@@ -139,6 +139,17 @@ struct Argument<const Shape&> : Argument<Shape> {
   static const Shape& pass(Shape& s) { return s; }
 };
 
+// The same for a function that takes a view of them; None is none at all.
+template <>
+struct Argument<Sizes> : Argument<Shape> {
+  static bool read(PyObject* o, Shape& s) {
+    if (o != Py_None) return Argument<Shape>::read(o, s);
+    s.rank = 0;
+    return true;
+  }
+  static Sizes pass(Shape& s) { return s.view(); }
+};
+
 // Any number of ints: not the sizes of one tensor, so without a limit.
 template <>
 struct Argument<std::vector<std::int64_t>> : ByValue<std::vector<std::int64_t>> {

@@ -1,7 +1,6 @@
 // torch.nn.functional.scaled_dot_product_attention.
 #include "ops/attention.h"
 
-#include "bindings/autocast.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 
@@ -17,12 +16,12 @@ Tensor attend(const Tensor& query, const Tensor& key, const Tensor& value,
 
 }  // namespace
 
-void bind_attention(pybind11::module_& functional) {
-  op<casting<&attend, kLower>>(
-      functional,
-      "scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, "
-      "is_causal=False, *, scale=None, enable_gqa=False)",
-      As::function, R"(softmax(query key^T * scale + attn_mask) value, block by block.
+void bind_attention(pybind11::module_& m) {
+  op<&attend>(m,
+              "scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, "
+              "is_causal=False, *, scale=None, enable_gqa=False)",
+              {.as = As::functional, .autocast = kLower},
+              R"(softmax(query key^T * scale + attn_mask) value, block by block.
 
 The matrix of weights is never in memory whole. A query that may attend to no key gets zeros.
 

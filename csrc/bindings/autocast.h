@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "bindings/row.h"
 #include "core/autocast.h"
 #include "core/tensor.h"
 #include "kernels/pointwise.h"
@@ -13,17 +14,12 @@
 
 namespace rushlight::python {
 
-enum class Cast : unsigned char { none, lower, full };  // to the region's dtype; to float32
-struct Policy {
-  Cast cpu = Cast::none, cuda = Cast::none;
-  bool has_out = false;  // the last parameter is out=
+struct WithOut {
+  Policy policy;
+  bool has_out;
+  constexpr WithOut(Policy p, bool out = false) : policy(p), has_out(out) {}
 };
-inline constexpr Policy kLower{Cast::lower, Cast::lower};
-inline constexpr Policy kLowerOnCuda{Cast::none, Cast::lower};
-inline constexpr Policy kFull{Cast::full, Cast::full};
-inline constexpr Policy kFullOnCpu{Cast::full, Cast::none};
-inline constexpr Policy kFullOnCuda{Cast::none, Cast::full};
-constexpr Policy with_out(Policy p) { return {p.cpu, p.cuda, true}; }
+constexpr WithOut with_out(Policy p) { return {p, true}; }
 
 // The tensor as an op with this policy takes it in the regions that are open.
 Tensor recast(const Tensor& t, Policy p);
@@ -54,9 +50,9 @@ class Recast {
   Tensor kept_[kMaxInputs];
 };
 
-template <auto F, Policy P>
+template <auto F, WithOut P>
 struct Casting;
-template <class R, class... A, R (*F)(A...), Policy P>
+template <class R, class... A, R (*F)(A...), WithOut P>
 struct Casting<F, P> {
   static R call(A... a) {
     if (!autocast.on) [[likely]]
@@ -64,10 +60,10 @@ struct Casting<F, P> {
     if constexpr (P.has_out) {
       if (std::get<sizeof...(A) - 1>(std::tie(a...))) return F(static_cast<A&&>(a)...);
     }
-    return F(recast(a, P)...);
+    return F(recast(a, P.policy)...);
   }
 };
-template <auto F, Policy P>
+template <auto F, WithOut P>
 inline constexpr auto casting = &Casting<F, P>::call;
 
 }  // namespace rushlight::python

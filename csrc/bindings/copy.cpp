@@ -281,8 +281,12 @@ tensor([1, 2]))");
     >>> torch.is_complex(torch.ones(2))
     False
 )");
-  op<&is_signed>(m, "is_signed(self)", kMethod, "Whether the dtype has negative values.");
-  op<&is_same_size>(m, "is_same_size(self, other)", kMethod, "Whether the shapes are equal.");
+  op<&is_signed>(
+      m, "is_signed(input)", As::both,
+      "Whether the dtype has negative values.\n\n>>> torch.is_signed(torch.ones(1))\nTrue");
+  op<&is_same_size>(m, "is_same_size(input, other)", As::both,
+                    "Whether the shapes are equal.\n\n>>> torch.is_same_size(torch.ones(2), "
+                    "torch.ones(2, 1))\nFalse");
   op<&is_set_to>(m, "is_set_to(self, tensor)", kMethod,
                  "Whether both show the same elements of one storage.");
   op<&is_nonzero>(m, "is_nonzero(input)", As::both, R"(Whether the one element is not 0.

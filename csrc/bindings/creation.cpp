@@ -267,8 +267,16 @@ bool legacy_tensor(PyObject* args, PyObject* kwargs, Tensor& out) {
 
 static void bind_default_device(py::module_& m) {
   op<&set_default_device>(m, "_set_default_device(device)", As::function);
-  op<&enter_device>(m, "_enter_device(device)", As::function);
-  op<&leave_device>(m, "_leave_device()", As::function);
+  py::object device = m.attr("device");
+  device.attr("__enter__") = py::cpp_function(
+      [](py::object self) {
+        enter_device(self.cast<Device>());
+        return self;
+      },
+      py::is_method(device),
+      "Inside the block new tensors are made on this device if none is named.");
+  device.attr("__exit__") = py::cpp_function(
+      [](const py::object&, const py::args&) { leave_device(); }, py::is_method(device));
   op<&default_device>(m, "get_default_device()", As::function,
                       R"(Where new tensors are made if no device is named.
 
@@ -434,6 +442,18 @@ tensor([1, 4, 7]))");
             wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()), std::move(t)));
       },
       py::arg("cls"), py::arg("data"), py::arg("require_grad") = false);
+  const py::handle type(reinterpret_cast<PyObject*>(tensor_type));
+  py::setattr(
+      type, "_make_subclass",
+      py::reinterpret_steal<py::object>(PyStaticMethod_New(m.attr("_make_subclass").ptr())));
+  py::setattr(type, "__array_priority__", py::int_(1000));  // of NumPy's operators
+  m.def(
+      "_disabled_torch_function_impl",
+      [](const py::args&, const py::kwargs&) {
+        PyErr_SetString(PyExc_NotImplementedError, "only the name of this function counts");
+        throw py::error_already_set();
+      },
+      "What a subclass names as its __torch_function__ so that results are plain tensors.");
   m.def("_register_parameter_type", [](py::type type) {
     parameter_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
   });

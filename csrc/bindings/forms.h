@@ -21,18 +21,6 @@ void op_with_out(pybind11::module_& m, std::string_view text, As as, std::string
   op<&Written<F>::call>(m, text, as, doc);
 }
 
-// The result written to the first parameter, through which its history then goes.
-inline Tensor written_to_self(const Tensor& self, const Tensor& result, const std::string& name) {
-  if (!same(result.sizes(), self.sizes()))
-    fail<RuntimeError>("output with shape ", self.sizes(), " doesn't match the broadcast shape ",
-                       result.sizes(), "\n", name, "(): ", describe("self", self));
-  if (!can_cast(result.dtype(), self.dtype()))
-    fail<RuntimeError>("result type ", scalar_name(result.dtype()),
-                       " can't be cast to the desired output type ", scalar_name(self.dtype()),
-                       "\n", name, "(): ", describe("self", self));
-  copy_(self, result);
-  return self;
-}
 template <auto F>
 struct InPlace;
 template <class... A, Tensor (*F)(const Tensor&, A...)>

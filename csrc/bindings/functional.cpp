@@ -1,11 +1,10 @@
 // torch.nn.functional's own signatures, where they differ from those of torch's functions of the
-// same name: entries of their own, in the submodule _functional, so that no Python function stands
+// same name: entries of their own, so that no Python function stands
 // before the op.
 #include "bindings/functional.h"
 
 #include <pybind11/pybind11.h>
 
-#include "bindings/autocast.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 #include "ops/cross_entropy.h"
@@ -75,14 +74,12 @@ Tensor cross_entropy_of(const Tensor& input, const Tensor& target, Maybe weight,
 
 }  // namespace
 
-void bind_functional(py::module_& core) {
-  py::module_ m = core.def_submodule("_functional");
-  m.attr("__stubs__") = py::list();
-  m.attr("__public__") = "rushlight.nn.functional";
+void bind_functional(py::module_& m) {
   bind_attention(m);
   bind_pool_functional(m);
-  op<casting<&softmax_of, kFullOnCuda>>(m, "softmax(input, dim=None, _stacklevel=3, dtype=None)",
-                                        As::function, R"(exp(x) / sum(exp(x)) along `dim`.
+  op<&softmax_of>(m, "softmax(input, dim=None, _stacklevel=3, dtype=None)",
+                  {.as = As::functional, .autocast = kFullOnCuda},
+                  R"(exp(x) / sum(exp(x)) along `dim`.
 
 Args:
     dtype: the input is cast to it first.
@@ -90,24 +87,25 @@ Args:
 >>> torch.nn.functional.softmax(torch.zeros(2, 2), dim=1)
 tensor([[0.5000, 0.5000],
         [0.5000, 0.5000]]))");
-  op<casting<&softmin_of, kFullOnCuda>>(m, "softmin(input, dim=None, _stacklevel=3, dtype=None)",
-                                        As::function, R"(softmax(-x) along `dim`.
+  op<&softmin_of>(m, "softmin(input, dim=None, _stacklevel=3, dtype=None)",
+                  {.as = As::functional, .autocast = kFullOnCuda}, R"(softmax(-x) along `dim`.
 
 >>> torch.nn.functional.softmin(torch.zeros(2), dim=0)
 tensor([0.5000, 0.5000]))");
   // For losses in Python: its caller, a function of the library, the program.
-  op<&legacy_reduction>(m, "_legacy_reduction(size_average, reduce, frames=3)", As::function);
-  op<casting<&log_softmax_of, kFullOnCuda>>(
-      m, "log_softmax(input, dim=None, _stacklevel=3, dtype=None)", As::function,
-      R"(log(softmax(x)) along `dim`, computed without overflow.
+  op<&legacy_reduction>(m, "_legacy_reduction(size_average, reduce, frames=3)", As::functional);
+  op<&log_softmax_of>(m, "log_softmax(input, dim=None, _stacklevel=3, dtype=None)",
+                      {.as = As::functional, .autocast = kFullOnCuda},
+                      R"(log(softmax(x)) along `dim`, computed without overflow.
 
 >>> torch.nn.functional.log_softmax(torch.zeros(2), dim=0)
 tensor([-0.6931, -0.6931]))");
-  op<casting<&cross_entropy_of, kFull>>(
+  op<&cross_entropy_of>(
       m,
       "cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, "
       "reduce=None, reduction='mean', label_smoothing=0.0)",
-      As::function, R"(-log softmax(x)[target]: logits against class indices or probabilities.
+      {.as = As::functional, .autocast = kFull},
+      R"(-log softmax(x)[target]: logits against class indices or probabilities.
 
 Args:
     weight: a factor for each class, shape (c).

@@ -44,10 +44,10 @@ tensor([1, 2, 3]))");
       "Tensors of one shape joined along a new dimension.\n\n>>> torch.stack([torch.tensor([1, "
       "2]), torch.tensor([3, 4])])\ntensor([[1, 2],\n        [3, 4]])");
   overloads<&split, &split_list>(
-      m, {"split(tensor, split_size, dim=0)", "split(tensor, split_size, dim=0)"}, As::both,
+      m, {"split(tensor, split_size, dim=0)", "split(tensor, split_size, dim=0)"}, {.copy = true},
       "Views of parts of a dimension: of one size, or of the sizes in a list.\n\n>>> "
       "torch.arange(5).split(2)\n(tensor([0, 1]), tensor([2, 3]), tensor([4]))");
-  op<&split_list, 2>(m, "split_with_sizes(input, split_sizes, dim=0)", As::both,
+  op<&split_list, 2>(m, "split_with_sizes(input, split_sizes, dim=0)", {.copy = true},
                      R"(Views of parts of a dimension, of the sizes in a list.
 
     >>> torch.split_with_sizes(torch.arange(5), [2, 3])
@@ -56,7 +56,7 @@ tensor([1, 2, 3]))");
   op<&chunk>(m, "chunk(input, chunks, dim=0)", As::both,
              "At most `chunks` views of equal size along a dimension; the last may be "
              "smaller.\n\n>>> torch.arange(5).chunk(2)\n(tensor([0, 1, 2]), tensor([3, 4]))");
-  op<&unbind>(m, "unbind(input, dim=0)", As::both,
+  op<&unbind>(m, "unbind(input, dim=0)", {.copy = true},
               "All indices of a dimension as views.\n\n>>> torch.arange(2).unbind()\n(tensor(0), "
               "tensor(1))");
   op<&repeat_op>(m, "repeat(self, *repeats)", As::method,

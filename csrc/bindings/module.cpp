@@ -31,8 +31,9 @@ static py::list names_of_top(const py::module_& m) {
 }
 
 PYBIND11_MODULE(_C, m) {
-  m.attr("__stubs__") = py::list();
   m.attr("__public__") = "rushlight";
+  for (const char* name : {"_nn", "_special", "_linalg"}) m.def_submodule(name);
+  bind_return_types(m);
   bind_types(m);
   bind_errors(m);
   make_tensor_type(m);
@@ -45,6 +46,9 @@ PYBIND11_MODULE(_C, m) {
   bind_pointwise(m);
   bind_random(m);
   bind_reduce(m);
+  bind_table(m);
+  bind_operation(m);
+  bind_scan(m);
   bind_sort(m);
   bind_matmul(m);
   bind_conv(m);

@@ -23,7 +23,11 @@ void bind_pointwise(pybind11::module_& m);
 void bind_pointwise_variants(pybind11::module_& m);  // called by bind_pointwise
 void bind_random(pybind11::module_& m);   // generators, random tensors, dropout
 void bind_reduce(pybind11::module_& m);   // sums, extremes, moments, norms
-void bind_sort(pybind11::module_& m);     // scans, orders, distinct values, counts
+void bind_return_types(pybind11::module_& m);
+void bind_table(pybind11::module_& m);      // what the table says of itself
+void bind_operation(pybind11::module_& m);  // operations written in Python
+void bind_scan(pybind11::module_& m);     // running reductions
+void bind_sort(pybind11::module_& m);     // orders, distinct values, counts
 void bind_autograd(pybind11::module_& m);    // backward, grad, hooks
 void bind_function(pybind11::module_& m);    // autograd.Function
 void bind_graph(pybind11::module_& m);       // autograd.graph

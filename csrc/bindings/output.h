@@ -2,8 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "bindings/arguments.h"
-#include "ops/pointwise.h"
+#include "bindings/out_variants.h"
 
 namespace rushlight::python {
 
@@ -16,26 +15,6 @@ struct Argument<std::tuple<Tensor, Tensor>> : ByValue<std::tuple<Tensor, Tensor>
            Argument<Tensor>::read(PySequence_Fast_GET_ITEM(o, 1), std::get<1>(s));
   }
 };
-
-using Out = std::optional<Tensor>;
-
-inline Tensor deliver(const char* op, const Out& out, Tensor result) {
-  if (!out) return result;
-  if (result.requires_grad() || (grad_enabled() && out->requires_grad()))
-    fail<RuntimeError>(op,
-                       "(): functions with out=... arguments don't support automatic "
-                       "differentiation, but one of the arguments requires grad.");
-  if (!can_cast(result.dtype(), out->dtype()))
-    fail<RuntimeError>("result type ", scalar_name(result.dtype()),
-                       " can't be cast to the desired output type ", scalar_name(out->dtype()),
-                       "\n", op, "(): ", describe("out", *out));
-  check_same_device(op, *out, "out", result, "the result");
-  resize_output(*out, result.shape());
-  check_no_internal_overlap(*out, op);
-  copy_bits(*out, result);
-  finish_inplace(*out);
-  return *out;
-}
 
 // For the ops whose result is not cast.
 inline void check_exact(const Out& out, DType dtype) {

@@ -4,9 +4,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "bindings/autocast.h"
 #include "bindings/floats.h"
-#include "bindings/forms.h"
 #include "bindings/functional.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
@@ -242,51 +240,54 @@ void bind_rank(py::module_& m) {
   const std::string number = std::to_string(Rank), d = number + "d";
   const std::string shapes = "\nShape: input " + shape_words<Rank>() + ".\n\n>>> ";
   const std::string f = "torch.nn.functional.";
+  constexpr Policy kCast = Rank == 3 ? kFullOnCpu : Policy{};
   const auto name = [&](const char* stem) { return stem + d; };
 
   const std::string windows =
       "(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, "
       "return_indices=False)";
   op<&max_either<Rank>>(
-      m, name("max_pool") + windows, As::function,
+      m, name("max_pool") + windows, As::functional,
       "The maximum of each window; a NaN wins." + std::string(kWindows) + std::string(kMaxArgs) +
           "    return_indices: return also the flat index of each maximum.\n" + shapes + f +
           name("max_pool") + "(" + ones(Rank, 4) + ", 2).shape\n" + size_words(Rank, 2));
   op<&max_indices_of<Rank>>(
-      m, name("max_pool") + "_with_indices" + windows, As::function,
+      m, name("max_pool") + "_with_indices" + windows, As::functional,
       "`max_pool" + d + "` and the flat index of each maximum in its plane.\n" + shapes + f +
           name("max_pool") + "_with_indices(" + ones(Rank, 4) + ", 2)[1].dtype\ntorch.int64");
 
-  op<casting<&adaptive_avg<Rank>, Rank == 3 ? kFullOnCpu : Policy{}>>(
-      m, name("adaptive_avg_pool") + "(input, output_size)", As::function,
+  op<&adaptive_avg<Rank>>(
+      m, name("adaptive_avg_pool") + "(input, output_size)",
+      {.as = As::functional, .autocast = kCast},
       "Means of windows chosen so that the result has the size wanted.\n\nArgs:\n    output_size: "
       "one number or one for each dimension; None keeps the input's.\n" +
           shapes + f + name("adaptive_avg_pool") + "(" + ones(Rank, 4) + ", 3).shape\n" +
           size_words(Rank, 3));
   const std::string sized = "(input, output_size, return_indices=False)";
-  op<casting<&adaptive_max<Rank>, Rank == 3 ? kFullOnCpu : Policy{}>>(
-      m, name("adaptive_max_pool") + sized, As::function,
+  op<&adaptive_max<Rank>>(
+      m, name("adaptive_max_pool") + sized, {.as = As::functional, .autocast = kCast},
       "Maxima of windows chosen so that the result has the size wanted.\n\nArgs:\n    output_size: "
       "one number or one for each dimension; None keeps the input's.\n    return_indices: return "
       "also the flat index of each maximum.\n" +
           shapes + f + name("adaptive_max_pool") + "(" + ones(Rank, 4) + ", 3).shape\n" +
           size_words(Rank, 3));
-  op<casting<&adaptive_max_of<Rank>, Rank == 3 ? kFullOnCpu : Policy{}>>(
-      m, name("adaptive_max_pool") + "_with_indices" + sized, As::function,
-      "`adaptive_max_pool" + d + "` and the flat index of each maximum in its plane.\n" + shapes +
-          f + name("adaptive_max_pool") + "_with_indices(" + ones(Rank, 4) +
-          ", 1)[1].dtype\ntorch.int64");
+  op<&adaptive_max_of<Rank>>(m, name("adaptive_max_pool") + "_with_indices" + sized,
+                             {.as = As::functional, .autocast = kCast},
+                             "`adaptive_max_pool" + d +
+                                 "` and the flat index of each maximum in its plane.\n" + shapes +
+                                 f + name("adaptive_max_pool") + "_with_indices(" + ones(Rank, 4) +
+                                 ", 1)[1].dtype\ntorch.int64");
 
   op<&lp<Rank>>(
       m, name("lp_pool") + "(input, norm_type, kernel_size, stride=None, ceil_mode=False)",
-      As::function,
+      As::functional,
       "(sum of x^p over each window)^(1/p), p the norm type; inf takes the maximum.\n" + shapes +
           f + name("lp_pool") + "(" + ones(Rank, 4) + ", 2, 2).shape\n" + size_words(Rank, 2));
   op<&unpool<Rank>>(
       m,
       name("max_unpool") +
           "(input, indices, kernel_size, stride=None, padding=0, output_size=None)",
-      As::function,
+      As::functional,
       "Values at the indices where max_pool" + d +
           " found them, in zeros.\n\nArgs:\n    output_size: the size that was pooled; the "
           "smallest possible when left out.\n" +
@@ -297,24 +298,24 @@ void bind_rank(py::module_& m) {
     const std::string drawn =
         "(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, "
         "_random_samples=None)";
-    op<&fractional<Rank>>(m, name("fractional_max_pool") + drawn, As::function,
+    op<&fractional<Rank>>(m, name("fractional_max_pool") + drawn, As::functional,
                           "Maxima of windows drawn at random (Graham, 2014).\n\nArgs:\n    "
                           "output_size: the size wanted; or\n    output_ratio: the size as a share "
                           "of the input's.\n    return_indices: return also the flat index of each "
                           "maximum.\n" +
                               shapes + f + name("fractional_max_pool") + "(" + ones(Rank, 5) +
                               ", 2, 3).shape\n" + size_words(Rank, 3));
-    op<&fractional_of<Rank>>(m, name("fractional_max_pool") + "_with_indices" + drawn, As::function,
-                             "`fractional_max_pool" + d +
-                                 "` and the flat index of each maximum in its plane.\n" + shapes +
-                                 f + name("fractional_max_pool") + "_with_indices(" +
-                                 ones(Rank, 5) + ", 2, 3)[1].dtype\ntorch.int64");
-    op_with_out<casting<&avg<Rank>, Rank == 3 ? kFullOnCpu : Policy{}>>(
+    op<&fractional_of<Rank>>(
+        m, name("fractional_max_pool") + "_with_indices" + drawn, As::functional,
+        "`fractional_max_pool" + d + "` and the flat index of each maximum in its plane.\n" +
+            shapes + f + name("fractional_max_pool") + "_with_indices(" + ones(Rank, 5) +
+            ", 2, 3)[1].dtype\ntorch.int64");
+    op<&avg<Rank>>(
         m,
         name("avg_pool") +
             "(input, kernel_size, stride=None, padding=0, ceil_mode=False, "
             "count_include_pad=True, divisor_override=None, *, out=None)",
-        As::function,
+        {.as = As::functional, .autocast = kCast},
         "The mean of each window." + std::string(kWindows) +
             "    ceil_mode: keep a last window that reaches over the edge.\n    "
             "count_include_pad: whether zeros of the padding count.\n    divisor_override: divide "

@@ -1,7 +1,6 @@
 // Recurrent networks under torch's low-level signatures; nn.RNN, nn.LSTM and nn.GRU call them.
 #include "ops/recurrent.h"
 
-#include "bindings/autocast.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 
@@ -76,15 +75,14 @@ constexpr std::string_view kStep = "_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh
 
 template <auto Layers, auto Packed>
 void bind_layers(py::module_& m, std::string_view name, std::string_view doc) {
-  overloads<casting<Packed, kLower>, casting<Layers, kLower>>(
-      m,
-      {text(name, "(data, batch_sizes, ", kStack, ")"),
-       text(name, "(input, ", kStack, ", batch_first)")},
-      As::function, doc);
+  overloads<Packed, Layers>(m,
+                            {text(name, "(data, batch_sizes, ", kStack, ")"),
+                             text(name, "(input, ", kStack, ", batch_first)")},
+                            {.as = As::function, .autocast = kLower}, doc);
 }
 template <auto Step>
 void bind_step(py::module_& m, std::string_view name, std::string_view doc) {
-  op<casting<Step, kLower>>(m, text(name, kStep), As::function, doc);
+  op<Step>(m, text(name, kStep), {.as = As::function, .autocast = kLower}, doc);
 }
 
 constexpr auto kRnnDoc = R"(A stack of recurrent layers over a sequence, as nn.RNN runs it.

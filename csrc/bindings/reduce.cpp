@@ -1,91 +1,38 @@
 // Reductions as functions and methods.
 #include "ops/reduce.h"
 
-#include <cmath>
-
-#include "bindings/autocast.h"
 #include "bindings/module.h"
-#include "bindings/output.h"
-#include "bindings/return_types.h"
 #include "bindings/signature.h"
+#include "ops/linalg/linalg.h"
 #include "ops/ops.h"
+#include "ops/pointwise.h"
 
 namespace py = pybind11;
 
 namespace rushlight::python {
 namespace {
 
-using Dt = std::optional<DType>;
 using Dims = std::optional<Shape>;
 using Dim = std::optional<std::int64_t>;
-constexpr double kInf = HUGE_VAL;
 
 Sizes of(const Dims& d) { return d ? d->view() : Sizes(); }
 
-Tensor sum_op(const Tensor& x, Dims dim, bool keepdim, Dt dtype, Out out) {
-  return deliver("sum", out, sum(x, of(dim), keepdim, dtype));
+Tensor prod_op(const Tensor& x, Dim dim, bool keepdim, OptionalDtype dtype) {
+  return dim ? prod(x, *dim, keepdim, dtype) : prod(x, dtype);
 }
-Tensor mean_op(const Tensor& x, Dims dim, bool keepdim, Dt dtype, Out out) {
-  return deliver("mean", out, mean(x, of(dim), keepdim, dtype));
-}
-Tensor nansum_op(const Tensor& x, Dims dim, bool keepdim, Dt dtype, Out out) {
-  return deliver("nansum", out, nansum(x, of(dim), keepdim, dtype));
-}
-Tensor nanmean_op(const Tensor& x, Dims dim, bool keepdim, Dt dtype, Out out) {
-  return deliver("nanmean", out, nanmean(x, of(dim), keepdim, dtype));
-}
-Tensor prod_op(const Tensor& x, Dim dim, bool keepdim, Dt dtype, Out out) {
-  return deliver("prod", out, dim ? prod(x, *dim, keepdim, dtype) : prod(x, dtype));
-}
-// With dim=() nothing is reduced, where other reductions take all dimensions: each element answers
-// for itself.
-using Question = Tensor (*)(const Tensor&, Sizes, bool);
-Tensor answered(const char* name, Question ask, const Tensor& x, const Dims& dim, bool keepdim,
-                const Out& out) {
+// With dim=() nothing is reduced, where other reductions take all dimensions: the elements
+// themselves, as bools.
+template <Tensor (*F)(const Tensor&, Sizes, bool)>
+Tensor any_or_all(const Tensor& x, Dims dim, bool keepdim) {
   const bool alone = dim && dim->rank == 0;
-  return deliver(name, out,
-                 alone ? ask(unsqueeze(x, -1), Shape{-1}.view(), false) : ask(x, of(dim), keepdim));
+  return alone ? F(unsqueeze(x, -1), Shape{-1}.view(), false) : F(x, of(dim), keepdim);
 }
-Tensor any_op(const Tensor& x, Dims dim, bool keepdim, Out out) {
-  return answered("any", any, x, dim, keepdim, out);
-}
-Tensor all_op(const Tensor& x, Dims dim, bool keepdim, Out out) {
-  return answered("all", all, x, dim, keepdim, out);
-}
-Tensor count_nonzero_op(const Tensor& x, Dims dim) { return count_nonzero(x, of(dim)); }
-
-Tensor amax_op(const Tensor& x, Dims dim, bool keepdim, Out out) {
-  return deliver("amax", out, amax(x, of(dim), keepdim));
-}
-Tensor amin_op(const Tensor& x, Dims dim, bool keepdim, Out out) {
-  return deliver("amin", out, amin(x, of(dim), keepdim));
-}
-Named aminmax_op(const Tensor& x, Dim dim, bool keepdim, OutPair out) {
-  if (out) {
-    check_exact(std::get<0>(*out), x.dtype());
-    check_exact(std::get<1>(*out), x.dtype());
-  }
-  return {Returns::aminmax, deliver("aminmax", out, aminmax(x, dim, keepdim))};
-}
-Tensor argmax_op(const Tensor& x, Dim dim, bool keepdim, Out out) {
-  return deliver("argmax", out, argmax(x, dim, keepdim));
-}
-Tensor argmin_op(const Tensor& x, Dim dim, bool keepdim, Out out) {
-  return deliver("argmin", out, argmin(x, dim, keepdim));
-}
-Tensor max_all(const Tensor& x, Out out) { return deliver("max", out, max(x)); }
-Tensor min_all(const Tensor& x, Out out) { return deliver("min", out, min(x)); }
-Named max_dim(const Tensor& x, std::int64_t dim, bool keepdim, OutPair out) {
-  return {Returns::max, deliver("max", out, max(x, dim, keepdim))};
-}
-Named min_dim(const Tensor& x, std::int64_t dim, bool keepdim, OutPair out) {
-  return {Returns::min, deliver("min", out, min(x, dim, keepdim))};
-}
-Tensor max_two(const Tensor& x, const Tensor& other, Out out) {
-  return deliver("max", out, apply<Maximum>(x, other));
-}
-Tensor min_two(const Tensor& x, const Tensor& other, Out out) {
-  return deliver("min", out, apply<Minimum>(x, other));
+using Whole = Tensor (*)(const Tensor&);
+using Pair = TensorPair (*)(const Tensor&, std::int64_t, bool);
+using Reduce = Tensor (*)(const Tensor&, Sizes, bool, OptionalDtype);
+template <class Op>
+Tensor elementwise(const Tensor& x, const Tensor& other) {
+  return apply<Op>(x, other);
 }
 
 // torch has `unbiased` beside `correction`: three signatures of each.
@@ -93,50 +40,43 @@ using Correction = std::optional<double>;
 using Moment = Tensor (*)(const Tensor&, Sizes, double, bool);
 using Moments = TensorPair (*)(const Tensor&, Sizes, double, bool);
 template <Moment F>
-Tensor by_correction(const Tensor& x, Dims dim, Correction correction, bool keepdim, Out out) {
-  return deliver("var", out, F(x, of(dim), correction.value_or(1), keepdim));
+Tensor by_correction(const Tensor& x, Sizes dim, Correction correction, bool keepdim) {
+  return F(x, dim, correction.value_or(1), keepdim);
 }
 template <Moment F>
-Tensor by_unbiased(const Tensor& x, Dims dim, bool unbiased, bool keepdim, Out out) {
-  return deliver("var", out, F(x, of(dim), unbiased, keepdim));
+Tensor by_unbiased(const Tensor& x, Sizes dim, bool unbiased, bool keepdim) {
+  return F(x, dim, unbiased, keepdim);
 }
 template <Moment F>
 Tensor of_all(const Tensor& x, bool unbiased) {
   return F(x, {}, unbiased, false);
 }
 template <Moments F>
-TensorPair pair_by_correction(const Tensor& x, Dims dim, Correction correction, bool keepdim) {
-  return F(x, of(dim), correction.value_or(1), keepdim);
+TensorPair pair_by_correction(const Tensor& x, Sizes dim, Correction correction, bool keepdim) {
+  return F(x, dim, correction.value_or(1), keepdim);
 }
 template <Moments F>
-TensorPair pair_by_unbiased(const Tensor& x, Dims dim, bool unbiased, bool keepdim) {
-  return F(x, of(dim), unbiased, keepdim);
+TensorPair pair_by_unbiased(const Tensor& x, Sizes dim, bool unbiased, bool keepdim) {
+  return F(x, dim, unbiased, keepdim);
 }
 template <Moments F>
 TensorPair pair_of_all(const Tensor& x, bool unbiased) {
   return F(x, {}, unbiased, false);
 }
 
-Tensor logsumexp_op(const Tensor& x, Shape dim, bool keepdim, Out out) {
-  return deliver("logsumexp", out, logsumexp(x, dim, keepdim));
-}
-
-Tensor vector_norm_op(const Tensor& x, double ord, Dims dim, bool keepdim, Dt dtype, Out out) {
-  return deliver("linalg_vector_norm", out, vector_norm(x, ord, of(dim), keepdim, dtype));
-}
 // p is a number, 'fro', or None (the same as 2).
-Tensor norm_number(const Tensor& x, std::optional<double> p, Dims dim, bool keepdim, Dt dtype,
-                   Out out) {
-  return vector_norm_op(x, p.value_or(2), dim, keepdim, dtype, out);
+Tensor norm_number(const Tensor& x, std::optional<double> p, Sizes dim, bool keepdim,
+                   OptionalDtype dtype) {
+  return vector_norm(x, p.value_or(2), dim, keepdim, dtype);
 }
-Tensor norm_named(const Tensor& x, std::string_view p, Dims dim, bool keepdim, Dt dtype, Out out) {
-  if (p == "nuc")
-    return deliver("norm", out, nuclear_norm(dtype ? to(x, *dtype) : x, of(dim), keepdim));
+Tensor norm_named(const Tensor& x, std::string_view p, Dims dim, bool keepdim,
+                  OptionalDtype dtype) {
+  if (p == "nuc") return nuclear_norm(dtype ? to(x, *dtype) : x, of(dim), keepdim);
   if (p != "fro")
     fail<RuntimeError>("norm(): p must be a number, inf, -inf, 'fro' or 'nuc', not ", p);
   if (dim && dim->rank > 2)
     fail<RuntimeError>("linalg.matrix_norm: dim must be a 2-tuple. Got ", dim->view());
-  return vector_norm_op(x, 2, dim, keepdim, dtype, out);
+  return vector_norm(x, 2, of(dim), keepdim, dtype);
 }
 
 template <Moment F>
@@ -158,9 +98,9 @@ void bind_moments(py::module_& m, const std::string& name, const char* doc) {
 }
 
 void bind_sums(py::module_& m) {
-  op<casting<&sum_op, with_out(kFullOnCuda)>>(
-      m, "sum(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
-      R"(The sum of all elements, or along dim.
+  op<Reduce(&sum)>(m, "sum(input, dim=None, keepdim=False, *, dtype=None, out=None)",
+                   {.autocast = kFullOnCuda},
+                   R"(The sum of all elements, or along dim.
 
 Args:
     dim: one dimension or several; None for all.
@@ -170,45 +110,45 @@ Args:
     >>> torch.tensor([[1., 2.], [3., 4.]]).sum(0)
     tensor([4., 6.])
 )");
-  op<&mean_op>(m, "mean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
-               R"(The mean of all elements, or along dim.
+  op<&mean>(m, "mean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+            R"(The mean of all elements, or along dim.
 
     >>> torch.tensor([[1., 2.], [3., 4.]]).mean(1)
     tensor([1.5000, 3.5000])
 )");
-  op<&nansum_op>(m, "nansum(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
-                 R"(The sum, with NaN counted as 0.
+  op<&nansum>(m, "nansum(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+              R"(The sum, with NaN counted as 0.
 
     >>> torch.nansum(torch.tensor([1., float("nan"), 2.]))
     tensor(3.)
 )");
-  op<&nanmean_op>(m, "nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
-                  R"(The mean of what is not NaN.
+  op<&nanmean>(m, "nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+               R"(The mean of what is not NaN.
 
     >>> torch.nanmean(torch.tensor([1., float("nan"), 2.]))
     tensor(1.5000)
 )");
-  op<casting<&prod_op, with_out(kFull)>>(
-      m, "prod(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
-      R"(The product of all elements, or along dim.
+  op<&prod_op>(m, "prod(input, dim=None, keepdim=False, *, dtype=None, out=None)",
+               {.autocast = kFull},
+               R"(The product of all elements, or along dim.
 
     >>> torch.prod(torch.tensor([[1., 2.], [3., 4.]]), 1)
     tensor([ 2., 12.])
 )");
-  op<&any_op>(m, "any(input, dim=None, keepdim=False, *, out=None)", As::both,
-              R"(Whether any element is not zero.
+  op<&any_or_all<&any>>(m, "any(input, dim=None, keepdim=False, *, out=None)", As::both,
+                        R"(Whether any element is not zero.
 
     >>> torch.any(torch.tensor([[0, 2], [0, 0]]), dim=1)
     tensor([ True, False])
 )");
-  op<&all_op>(m, "all(input, dim=None, keepdim=False, *, out=None)", As::both,
-              R"(Whether no element is zero.
+  op<&any_or_all<&all>>(m, "all(input, dim=None, keepdim=False, *, out=None)", As::both,
+                        R"(Whether no element is zero.
 
     >>> torch.all(torch.tensor([[1, 2], [3, 0]]), dim=1)
     tensor([ True, False])
 )");
-  op<&count_nonzero_op>(m, "count_nonzero(input, dim=None)", As::both,
-                        R"(How many elements are not zero.
+  op<&count_nonzero>(m, "count_nonzero(input, dim=None)", As::both,
+                     R"(How many elements are not zero.
 
     >>> torch.count_nonzero(torch.tensor([[0, 2], [3, 4]]), dim=0)
     tensor([1, 2])
@@ -216,10 +156,10 @@ Args:
 }
 
 void bind_extremes(py::module_& m) {
-  overloads<&max_all, &max_two, &max_dim>(
+  overloads<Whole(&max), &elementwise<Maximum>, Pair(&max)>(
       m,
       {"max(input, *, out=None)", "max(input, other, *, out=None)",
-       "max(input, dim, keepdim=False, *, out=None)"},
+       "max(input, dim, keepdim=False, *, out=None) -> (values, indices)"},
       As::both, R"(The largest element; with dim also its index, with a tensor elementwise.
 
     >>> torch.tensor([[1., 5.], [7., 2.]]).max(1)
@@ -227,10 +167,10 @@ void bind_extremes(py::module_& m) {
     values=tensor([5., 7.]),
     indices=tensor([1, 0]))
 )");
-  overloads<&min_all, &min_two, &min_dim>(
+  overloads<Whole(&min), &elementwise<Minimum>, Pair(&min)>(
       m,
       {"min(input, *, out=None)", "min(input, other, *, out=None)",
-       "min(input, dim, keepdim=False, *, out=None)"},
+       "min(input, dim, keepdim=False, *, out=None) -> (values, indices)"},
       As::both, R"(The smallest element; with dim also its index, with a tensor elementwise.
 
     >>> torch.min(torch.tensor([[5., 1.], [7., 2.]]), 1)
@@ -238,39 +178,40 @@ void bind_extremes(py::module_& m) {
     values=tensor([1., 2.]),
     indices=tensor([1, 1]))
 )");
-  op<&amax_op>(m, "amax(input, dim=None, keepdim=False, *, out=None)", As::both,
-               R"(The largest elements along dim; equal ones share the gradient.
+  op<&amax>(m, "amax(input, dim=None, keepdim=False, *, out=None)", As::both,
+            R"(The largest elements along dim; equal ones share the gradient.
 
     >>> torch.amax(torch.tensor([[1., 5.], [7., 2.]]), 1)
     tensor([5., 7.])
 )");
-  op<&amin_op>(m, "amin(input, dim=None, keepdim=False, *, out=None)", As::both,
-               R"(The smallest elements along dim; equal ones share the gradient.
+  op<&amin>(m, "amin(input, dim=None, keepdim=False, *, out=None)", As::both,
+            R"(The smallest elements along dim; equal ones share the gradient.
 
     >>> torch.amin(torch.tensor([[1., 5.], [7., 2.]]), 1)
     tensor([1., 2.])
 )");
-  op<&aminmax_op>(m, "aminmax(input, *, dim=None, keepdim=False, out=None)", As::both,
-                  R"(The smallest and the largest element.
+  op<&aminmax>(m, "aminmax(input, *, dim=None, keepdim=False, out=None) -> (min, max)",
+               {.exact = true},
+               R"(The smallest and the largest element.
 
     >>> low, high = torch.aminmax(torch.tensor([3., 1., 2.]))
     >>> low, high
     (tensor(1.), tensor(3.))
 )");
-  op<&argmax_op>(m, "argmax(input, dim=None, keepdim=False, *, out=None)", As::both,
-                 R"(The index of the largest element, the first of equals.
+  op<&argmax>(m, "argmax(input, dim=None, keepdim=False, *, out=None)", As::both,
+              R"(The index of the largest element: the first of equals.
 
 Args:
-    dim: None for the position in the flat tensor.
+    dim: None for the index in the flattened tensor.
 
     >>> torch.argmax(torch.tensor([[1., 5.], [7., 2.]]), 1)
     tensor([1, 0])
 )");
-  op<&argmin_op>(m, "argmin(input, dim=None, keepdim=False, *, out=None)", As::both,
-                 R"(The index of the smallest element, the first of equals.
+  op<&argmin>(m, "argmin(input, dim=None, keepdim=False, *, out=None)", As::both,
+              R"(The index of the smallest element: the first of equals.
 
 Args:
-    dim: None for the position in the flat tensor.
+    dim: None for the index in the flattened tensor.
 
     >>> torch.argmin(torch.tensor([[1., 5.], [7., 2.]]), 1)
     tensor([0, 1])
@@ -298,22 +239,21 @@ void bind_moments_and_norms(py::module_& m) {
     >>> torch.std_mean(torch.tensor([1., 2., 3.]))
     (tensor(1.), tensor(2.))
 )");
-  op<casting<&logsumexp_op, with_out(kFullOnCuda)>>(
-      m, "logsumexp(input, dim, keepdim=False, *, out=None)", As::both,
-      R"(log(sum(exp(x))) along dim, without overflow.
+  op<&logsumexp>(m, "logsumexp(input, dim, keepdim=False, *, out=None)", {.autocast = kFullOnCuda},
+                 R"(log(sum(exp(x))) along dim, without overflow.
 
     >>> torch.logsumexp(torch.tensor([1000., 1000.]), 0)
     tensor(1000.6932)
 )");
-  op<casting<&vector_norm_op, with_out(kFullOnCuda)>>(
+  op<&vector_norm>(
       m, "linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None)",
-      As::function, "(sum |x|^ord)^(1 / ord); ord may be 0, inf and -inf.");
-  overloads<casting<&norm_named, with_out(kFullOnCuda)>,
-            casting<&norm_number, with_out(kFullOnCuda)>>(
+      {.as = As::function, .autocast = kFullOnCuda},
+      "(sum |x|^ord)^(1 / ord); ord may be 0, inf and -inf.");
+  overloads<&norm_named, &norm_number>(
       m,
       {"norm(input, p='fro', dim=None, keepdim=False, dtype=None, out=None)",
        "norm(input, p=None, dim=None, keepdim=False, dtype=None, out=None)"},
-      As::both, R"((sum |x|^p)^(1 / p) of all elements, or along dim.
+      {.autocast = kFullOnCuda}, R"((sum |x|^p)^(1 / p) of all elements, or along dim.
 
     >>> torch.tensor([3., 4.]).norm()
     tensor(5.)
@@ -323,7 +263,6 @@ void bind_moments_and_norms(py::module_& m) {
 }  // namespace
 
 void bind_reduce(py::module_& m) {
-  bind_return_types(m);
   bind_sums(m);
   bind_extremes(m);
   bind_moments_and_norms(m);

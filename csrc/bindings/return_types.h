@@ -1,33 +1,15 @@
-// torch.return_types: named results of ops with two tensors. Printed as torch prints them.
+// torch.return_types: tuples of tensors whose parts have names, printed as torch prints them.
+// CPython makes the types (struct sequences), so pickle and pytrees treat them as torch's.
 #pragma once
-#include "bindings/arguments.h"
+#include <string>
+#include <string_view>
+
+#include "bindings/python_tensor.h"
 
 namespace rushlight::python {
 
-enum class Returns {
-  max,
-  min,
-  median,
-  nanmedian,
-  mode,
-  sort,
-  topk,
-  kthvalue,
-  cummax,
-  cummin,  // values, indices
-  aminmax,                                                                  // min, max
-};
-inline constexpr int kReturns = int(Returns::aminmax) + 1;
-
-struct Named {
-  Returns type;
-  Tensor first, second;
-  Named(Returns t, std::tuple<Tensor, Tensor> pair)
-      : type(t), first(std::move(std::get<0>(pair))), second(std::move(std::get<1>(pair))) {}
-};
-PyObject* to_python(Named named);
-template <>
-constexpr const char* stub_of<Named> = "tuple[Tensor, Tensor]";
+// The type of one operation's results; `fields` are names with commas, up to a ')'.
+PyTypeObject* return_type(const std::string& name, std::string_view fields);
 
 void bind_return_types(pybind11::module_& m);
 

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "bindings/profile.h"
+#include "bindings/return_types.h"
 
 namespace py = pybind11;
 
@@ -26,9 +27,14 @@ static PyObject* literal(std::string_view text) {
   return py::eval(py::str(std::string(text))).release().ptr();
 }
 
-Signature Signature::parse(std::string_view text) {
+Signature Signature::parse(std::string_view text, const Row& row) {
   Signature s;
+  s.row = row;
   const std::size_t open = text.find('(');
+  if (const std::size_t arrow = text.find(" -> ("); arrow != text.npos) {
+    s.result = return_type(std::string(text.substr(0, open)), text.substr(arrow + 5));
+    text = text.substr(0, arrow);
+  }
   s.text = text;
   s.name = text.substr(0, open);
   std::string_view rest = text.substr(open + 1, text.rfind(')') - open - 1);
@@ -59,6 +65,15 @@ Signature Signature::parse(std::string_view text) {
     keyword_only |= star;
   }
   return s;
+}
+
+void Signature::derive_out() {
+  std::size_t i = 0;
+  while (i < parameters.size() && parameters[i].name != "out") ++i;
+  if (i == parameters.size()) return;
+  std::rotate(parameters.begin() + std::ptrdiff_t(i), parameters.begin() + std::ptrdiff_t(i) + 1,
+              parameters.end());
+  out = int(parameters.size()) - 1;
 }
 
 // Where a call does not fit one of several overloads, making an error only to drop it would cost a
@@ -209,21 +224,22 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
   return true;
 }
 
-bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got) const {
+bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got,
+                           std::size_t parameter) const {
   const char* type = Py_TYPE(got)->tp_name;
   const bool one_int = expected == Argument<std::int64_t>::expected ||
                        (expected == Argument<Shape>::expected && !variadic);
   if (!is_alternative && one_int && PyLong_CheckExact(got)) {
     PyErr_Format(PyExc_ValueError,
                  "Overflow when unpacking long long\n%s(): argument '%s' has more than 64 bits: %R",
-                 name.c_str(), parameters[i].name.c_str(), got);
+                 name.c_str(), parameters[parameter].name.c_str(), got);
     return false;
   }
-  if (int(i) >= positional)
+  if (int(parameter) >= positional)
     return mismatch(this, "%s(): argument '%s' must be %s, not %s", name.c_str(),
-                    parameters[i].name.c_str(), expected, type);
+                    parameters[parameter].name.c_str(), expected, type);
   return mismatch(this, "%s(): argument '%s' (position %zu) must be %s, not %s", name.c_str(),
-                  parameters[i].name.c_str(), i + 1, expected, type);
+                  parameters[parameter].name.c_str(), i + 1, expected, type);
 }
 
 PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyObject* self,
@@ -353,45 +369,96 @@ static PyMethodDef* definition(const Signature& s, bool is_method, bool has_text
                          words};
 }
 
-static void define(py::module_& m, As as, const Signature& s, bool has_text, std::string_view doc,
-                   _PyCFunctionFastWithKeywords function, _PyCFunctionFastWithKeywords method) {
-  if (as != As::method) {
-    const py::object module_name = m.attr("__public__");  // where programs find it
-    m.add_object(s.name.c_str(),
-                 py::reinterpret_steal<py::object>(PyCFunction_NewEx(
-                     definition(s, false, has_text, doc, function), nullptr, module_name.ptr())));
+std::vector<PublishedRow>& published_rows() {
+  static auto& rows = *new std::vector<PublishedRow>;
+  return rows;
+}
+
+// The module or submodule of _C where a visibility puts functions: torch.nn.functional's lie in
+// _C._nn, as some have torch's names with other signatures.
+static void add_function(py::module_& m, As as, const Signature& s, bool has_text,
+                         std::string_view doc, _PyCFunctionFastWithKeywords f) {
+  static constexpr std::tuple<As, const char*, const char*> kHomes[] = {
+      {As::function, nullptr, ""},
+      {As::functional, "_nn", ".nn.functional"},
+      {As::special, "_special", ".special"},
+      {As::linalg, "_linalg", ".linalg"}};
+  for (const auto& [home, submodule, path] : kHomes) {
+    if (!has(as, home)) continue;
+    // Where programs find it.
+    const py::str module_name(m.attr("__public__").cast<std::string>() + path);
+    const py::object in = submodule ? m.attr(submodule) : py::object(m);
+    py::setattr(in, s.name.c_str(),
+                py::reinterpret_steal<py::object>(PyCFunction_NewEx(
+                    definition(s, false, has_text, doc, f), nullptr, module_name.ptr())));
   }
-  if (as != As::function)
-    py::setattr(reinterpret_cast<PyObject*>(tensor_type), s.name.c_str(),
-                py::reinterpret_steal<py::object>(
-                    PyDescr_NewMethod(tensor_type, definition(s, true, has_text, doc, method))));
+}
+static void add_method(const Signature& s, bool has_text, std::string_view doc,
+                       _PyCFunctionFastWithKeywords f) {
+  py::setattr(reinterpret_cast<PyObject*>(tensor_type), s.name.c_str(),
+              py::reinterpret_steal<py::object>(
+                  PyDescr_NewMethod(tensor_type, definition(s, true, has_text, doc, f))));
+}
+
+// That of the in-place form: no out=, and the result is the first argument.
+static Signature in_place_signature(const Signature& s) {
+  const std::size_t open = s.text.find('('), out = s.text.find("out=None");
+  std::string text = s.name + "_" + s.text.substr(open);
+  if (out != s.text.npos) {
+    text.erase(text.rfind(", ", out), text.npos);
+    if (text.ends_with(", *")) text.erase(text.size() - 3);
+    text += ")";
+  }
+  return Signature::parse(text);
+}
+
+static void publish_in_place(py::module_& m, const Signature& plain, const Row& row, bool has_text,
+                             const EntryPoints& entries) {
+  if (row.in_place == As(0)) return;
+  const Signature s = in_place_signature(plain);
+  const std::string doc = plain.name + "() in place.";
+  if (has(row.in_place, As::method)) add_method(s, has_text, doc, entries.in_place);
+  add_function(m, row.in_place, s, has_text, doc, entries.in_place_function);
+}
+
+void publish(py::module_& m, const std::vector<const Signature*>& signatures,
+             const std::vector<std::string (*)()>& stubs, const EntryPoints& entries,
+             std::string_view doc) {
+  const Signature& s = *signatures[0];
+  const bool alone = signatures.size() == 1;
+  std::string text;
+  if (!alone)
+    for (const Signature* each : signatures) {
+      text += each->text + "\n";
+      each->is_alternative = true;
+    }
+  text += alone ? "" : "\n";
+  text += doc.empty() && alone ? stubs[0]() : std::string(doc);
+  add_function(m, s.row.as, s, alone, text, entries.function);
+  if (has(s.row.as, As::method)) add_method(s, alone, text, entries.method);
+  publish_in_place(m, s, s.row, alone, entries);
+  if (s.row.copy) {
+    const std::string name = s.name + "_copy", inside = s.text.substr(s.name.size());
+    const Signature copy =
+        Signature::parse(name + inside.substr(0, inside.size() - 1) +
+                         (inside.find('*') == inside.npos ? ", *, out=None)" : ", out=None)"));
+    add_function(m, As::function, copy, alone, s.name + "(), as a copy.", entries.copy);
+  }
+  published_rows().push_back({s.name, signatures, stubs, {}, s.row});
 }
 
 void publish(py::module_& m, As as, const Signature& signature, const std::string& stub,
              std::string_view doc, _PyCFunctionFastWithKeywords function,
              _PyCFunctionFastWithKeywords method) {
-  define(m, as, signature, true, doc.empty() ? std::string_view(stub) : doc, function, method);
-  py::object entry = py::make_tuple(stub, int(as));
-  m.attr("__stubs__").cast<py::list>().append(entry);
-}
-
-void publish_overloads(py::module_& m, As as, const std::vector<const Signature*>& signatures,
-                       const std::vector<std::string>& stubs, std::string_view doc,
-                       _PyCFunctionFastWithKeywords function, _PyCFunctionFastWithKeywords method) {
-  std::string text;
-  for (const Signature* s : signatures) {
-    text += s->text + "\n";
-    s->is_alternative = true;
-  }
-  define(m, as, *signatures[0], false, text + "\n" + std::string(doc), function, method);
-  for (const std::string& stub : stubs)
-    m.attr("__stubs__").cast<py::list>().append(py::make_tuple(stub, int(as)));
+  add_function(m, as, signature, true, doc, function);
+  if (has(as, As::method)) add_method(signature, true, doc, method);
+  published_rows().push_back({signature.name, {&signature}, {}, stub, {.as = as}});
 }
 
 void publish_alias(py::module_& m, As as, const char* existing, const char* name) {
   const py::handle type(reinterpret_cast<PyObject*>(tensor_type));
-  if (as != As::method) m.attr(name) = m.attr(existing);
-  if (as != As::function) py::setattr(type, name, type.attr(existing));
+  if (has(as, As::function)) m.attr(name) = m.attr(existing);
+  if (has(as, As::method)) py::setattr(type, name, type.attr(existing));
 }
 
 }  // namespace rushlight::python

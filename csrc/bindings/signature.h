@@ -1,12 +1,18 @@
-// One line per op:   op<&conv2d>(m, "conv2d(input, weight, bias=None, stride=1, padding=0)")
-// The text gives names and defaults, the C++ parameter types give the conversions (arguments.h).
-// From both come the module function, the method, the docstring, the stub and every TypeError. Only
-// lists allocate; a TypeError is no C++ exception. Several torch overloads of one name:
+// One row of the table per op:
+//   op<&cumsum>(m, "cumsum(input, dim, *, dtype=None, out=None)",
+//               {.autocast = kFullOnCuda, .in_place = As::method}, R"(docstring)");
+// The text gives names and defaults, the C++ parameter types give the conversions (arguments.h),
+// the Row says where the op is visible. All else is derived: the module function, the method, the
+// in-place form, out= (where the text has it and the C++ function does not), the casts of autocast,
+// the docstring, the stub and every TypeError. "-> (values, indices)" after the text names the
+// parts of a result. Only lists allocate; a TypeError is no C++ exception. Several overloads:
 //   overloads<&max_all, &max_dim>(m, {"max(input)", "max(input, dim, keepdim=False)"})
 #pragma once
 #include <algorithm>
 
 #include "bindings/arguments.h"
+#include "bindings/row.h"
+#include "core/autocast.h"
 
 namespace rushlight::python {
 
@@ -26,12 +32,42 @@ struct Signature {
   bool variadic = false;  // the last positional one is written *name
   bool needs_keyword = false;  // one that is keyword-only has no default
   mutable bool is_alternative = false;  // one of several overloads
+  int out = -1;  // the parameter out=, where it is derived: the last one
+  PyTypeObject* result = nullptr;  // of a result whose parts have names
+  Row row;
 
-  static Signature parse(std::string_view text);
+  static Signature parse(std::string_view text, const Row& row = {});
+  void derive_out();  // makes out= the last parameter
   // Sorts a call into one value per parameter; the extra positionals of a *name go to `rest`.
   bool bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
             PyObject** values, std::pair<PyObject* const*, Py_ssize_t>& rest) const;
-  bool wrong_type(std::size_t i, const char* expected, PyObject* got) const;
+  // TypeError for the argument at position i; of a *name the parameter is an earlier one.
+  bool wrong_type(std::size_t i, const char* expected, PyObject* got) const {
+    return wrong_type(i, expected, got, i);
+  }
+  bool wrong_type(std::size_t i, const char* expected, PyObject* got, std::size_t parameter) const;
+};
+
+// What is common to all entries after the function has returned its fresh result.
+PyObject* named_result(PyTypeObject* type, PyObject* tuple);  // takes over the tuple
+// Writes the result to what the caller gave as out=; takes over the result.
+PyObject* deliver(const Signature& s, PyObject* result, PyObject* out);
+PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords method, PyObject* self,
+                         PyObject* const* args, Py_ssize_t n, PyObject* keywords);
+
+PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords function,
+                     PyObject* const* args, Py_ssize_t n, PyObject* keywords);
+
+// The arguments of a call as autocast casts them, for the length of the call.
+class CastArguments {
+ public:
+  CastArguments(PyObject* const* values, std::size_t count, Policy policy);
+  ~CastArguments();
+  CastArguments(const CastArguments&) = delete;
+  PyObject** values() { return values_.data(); }
+
+ private:
+  std::vector<PyObject*> values_;  // owned
 };
 
 // One Entry per C++ function: the two C entry points CPython calls, with all conversions inlined.
@@ -45,17 +81,19 @@ struct Entry<F, Tag> {
   // The defaults side by side: most calls give few arguments of many.
   static inline std::array<PyObject*, kCount + 1> fallbacks;
 
-  static void declare(std::string_view text) {
-    signature = Signature::parse(text);
-    if (signature.parameters.size() != kCount)
+  static void declare(std::string_view text, const Row& row) {
+    signature = Signature::parse(text, row);
+    if (signature.parameters.size() == kCount + 1) signature.derive_out();
+    if (signature.parameters.size() != kCount + (signature.out < 0 ? 0 : 1))
       throw std::logic_error(signature.name + ": signature text and C++ function disagree");
+    fallbacks[kCount] = Py_None;
     for (std::size_t i = 0; i < kCount; ++i) fallbacks[i] = signature.parameters[i].fallback;
   }
 
   static PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     if (n == Py_ssize_t(kCount) && !keywords && !signature.variadic && n == signature.positional)
         [[likely]]
-      return call(args, {}, Indices{});
+      return call(args, {}, Py_None, Indices{});
     if (!keywords && fits(n)) return fill_and_call(0, args, n);
     return bind_and_call(nullptr, args, n, keywords);
   }
@@ -64,12 +102,23 @@ struct Entry<F, Tag> {
       return fill_and_call(1, args, n, self);
     return bind_and_call(self, args, n, keywords);
   }
+  static PyObject* in_place(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                            PyObject* keywords) {
+    return write_in_place(signature, method, self, args, n, keywords);
+  }
+  static PyObject* in_place_function(PyObject*, PyObject* const* args, Py_ssize_t n,
+                                     PyObject* keywords) {
+    return write_in_place(signature, function, nullptr, args, n, keywords);
+  }
+  static PyObject* copy(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    return copy_views(signature, function, args, n, keywords);
+  }
   static PyObject* bind_and_call(PyObject* self, PyObject* const* args, Py_ssize_t n,
                                  PyObject* keywords) {
     PyObject* values[kCount + 1];
     Rest rest{};
     if (!signature.bind(self, args, n, keywords, values, rest)) return nullptr;
-    return call(values, rest, Indices{});
+    return call(values, rest, signature.out < 0 ? Py_None : values[kCount], Indices{});
   }
   // As one of several overloads.
   static PyObject* attempt(PyObject* self, PyObject* const* args, Py_ssize_t n,
@@ -89,6 +138,12 @@ struct Entry<F, Tag> {
            (last && signature.variadic ? "*" : "") + p.name + ": " + types[i];
       if (p.fallback) s += p.fallback == Py_None ? " | None = ..." : " = ...";
     }
+    if (signature.out >= 0)
+      s += std::string(signature.out >= signature.positional &&
+                               signature.positional == int(kCount) && !signature.variadic
+                           ? ", *"
+                           : "") +
+           ", out: " + stub_of<R> + " | None = ...";
     return s + ") -> " + stub_of<R> + ": ...";
   }
 
@@ -106,12 +161,12 @@ struct Entry<F, Tag> {
     std::array<PyObject*, kCount + 1> values = fallbacks;
     if (bound) values[0] = self;
     const Py_ssize_t given = bound + n, last = signature.positional - 1;
-    const auto filled = std::min<std::size_t>(std::size_t(std::min(given, last + 1)), kCount);
+    const auto filled = std::min<std::size_t>(std::size_t(std::min(given, last + 1)), kCount + 1);
     for (auto i = std::size_t(bound); i < filled; ++i) values[i] = args[i - std::size_t(bound)];
     Rest rest{};
     if (signature.variadic && given > last && (given > last + 1 || !PySequence_Check(args[n - 1])))
       rest = {args + (last - bound), given - last};
-    return call(values.data(), rest, Indices{});
+    return call(values.data(), rest, values[kCount], Indices{});
   }
 
   template <std::size_t I, class T, class Slot>
@@ -129,7 +184,10 @@ struct Entry<F, Tag> {
   }
   template <std::size_t... I>
   static PyObject* call([[maybe_unused]] PyObject* const* values, [[maybe_unused]] Rest rest,
-                        std::index_sequence<I...>) {
+                        [[maybe_unused]] PyObject* out, std::index_sequence<I...>) {
+    std::optional<CastArguments> cast;
+    if (autocast.on && signature.row.autocast.casts() && out == Py_None) [[unlikely]]
+      values = cast.emplace(values, kCount, signature.row.autocast).values();
     try {
       std::tuple<typename Argument<A>::Slot...> slots;
       if (!(read<I, A>(values, rest, std::get<I>(slots)) && ...)) return nullptr;
@@ -138,6 +196,9 @@ struct Entry<F, Tag> {
         Py_RETURN_NONE;
       } else {
         PyObject* result = to_python(F(Argument<A>::pass(std::get<I>(slots))...));
+        if (signature.result) result = named_result(signature.result, result);
+        if (out != Py_None) [[unlikely]]
+          return deliver(signature, result, out);
         if (has_subclasses && signature.name != "tensor") [[unlikely]]  // which copies data
           return in_class_of(result, nullptr, values, Py_ssize_t(kCount));
         return result;
@@ -148,20 +209,45 @@ struct Entry<F, Tag> {
   }
 };
 
-enum class As { both, function, method };
-// Puts an entry under its name into the module and onto Tensor; collects its stub.
+// The C entry points of a row.
+struct EntryPoints {
+  _PyCFunctionFastWithKeywords function, method, in_place = nullptr, in_place_function = nullptr,
+                                                 copy = nullptr;
+};
+
+// A row as it was published: what tests, tools and the coverage page read.
+struct PublishedRow {
+  std::string name;
+  std::vector<const Signature*> signatures;  // one for each overload
+  std::vector<std::string (*)()> stubs;
+  std::string stub;  // instead of those, where the text was made already
+  Row row;
+  std::string module = {};  // that defines it in Python
+};
+std::vector<PublishedRow>& published_rows();
+
+// Puts the entries of a row wherever its words say.
+void publish(pybind11::module_& m, const std::vector<const Signature*>& signatures,
+             const std::vector<std::string (*)()>& stubs, const EntryPoints& entries,
+             std::string_view doc);
+// A signature with entry points of its own: the pointwise ops.
 void publish(pybind11::module_& m, As as, const Signature& signature, const std::string& stub,
              std::string_view doc, _PyCFunctionFastWithKeywords function,
              _PyCFunctionFastWithKeywords method);
 // Defines a C entry under another name as well: aliases such as torch.absolute.
 void publish_alias(pybind11::module_& m, As as, const char* existing, const char* name);
 
-// Declares an op. The module collects the stubs in `__stubs__`.
+// Declares an op.
+template <auto F, int Tag = 0>
+void op(pybind11::module_& m, std::string_view text, const Row& row, std::string_view doc = "") {
+  using E = Entry<F, Tag>;
+  E::declare(text, row);
+  publish(m, {&E::signature}, {E::stub},
+          {E::function, E::method, E::in_place, E::in_place_function, E::copy}, doc);
+}
 template <auto F, int Tag = 0>
 void op(pybind11::module_& m, std::string_view text, As as = As::both, std::string_view doc = "") {
-  using E = Entry<F, Tag>;
-  E::declare(text);
-  publish(m, as, E::signature, E::stub(), doc, E::function, E::method);
+  op<F, Tag>(m, text, Row{.as = as}, doc);
 }
 
 // Tries signatures in order; the first whose names and types fit is called. If none fits, the error
@@ -178,8 +264,23 @@ struct Overloads {
   static PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     return attempt(self, args, n, keywords);
   }
+  static PyObject* in_place(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                            PyObject* keywords) {
+    return write_in_place(first(), method, self, args, n, keywords);
+  }
+  static PyObject* in_place_function(PyObject*, PyObject* const* args, Py_ssize_t n,
+                                     PyObject* keywords) {
+    return write_in_place(first(), function, nullptr, args, n, keywords);
+  }
+  static PyObject* copy(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    return copy_views(first(), function, args, n, keywords);
+  }
 
  private:
+  static const Signature& first() {
+    const Signature* const all[] = {&Entry<F, 1>::signature...};
+    return *all[0];
+  }
   static PyObject* attempt(PyObject* self, PyObject* const* args, Py_ssize_t n,
                            PyObject* keywords) {
     PyObject* result = nullptr;
@@ -191,17 +292,19 @@ struct Overloads {
   }
 };
 
-void publish_overloads(pybind11::module_& m, As as, const std::vector<const Signature*>& signatures,
-                       const std::vector<std::string>& stubs, std::string_view doc,
-                       _PyCFunctionFastWithKeywords function, _PyCFunctionFastWithKeywords method);
-
+template <auto... F>
+void overloads(pybind11::module_& m, const std::array<std::string_view, sizeof...(F)>& texts,
+               const Row& row, std::string_view doc = "") {
+  std::size_t i = 0;
+  (Entry<F, 1>::declare(texts[i++], row), ...);
+  using O = Overloads<F...>;
+  publish(m, {&Entry<F, 1>::signature...}, {&Entry<F, 1>::stub...},
+          {O::function, O::method, O::in_place, O::in_place_function, O::copy}, doc);
+}
 template <auto... F>
 void overloads(pybind11::module_& m, const std::array<std::string_view, sizeof...(F)>& texts,
                As as = As::both, std::string_view doc = "") {
-  std::size_t i = 0;
-  (Entry<F, 1>::declare(texts[i++]), ...);
-  publish_overloads(m, as, {&Entry<F, 1>::signature...}, {Entry<F, 1>::stub()...}, doc,
-                    Overloads<F...>::function, Overloads<F...>::method);
+  overloads<F...>(m, texts, Row{.as = as}, doc);
 }
 
 }  // namespace rushlight::python

@@ -57,9 +57,9 @@ Tensor detach_in_place(const Tensor& self) {
 
 // The in-place form of a view: self itself takes the geometry.
 template <auto F>
-struct Turned;
+struct GeometryInPlace;
 template <class... A, Tensor (*F)(const Tensor&, A...)>
-struct Turned<F> {
+struct GeometryInPlace<F> {
   static Tensor call(const Tensor& self, A... a) {
     take_geometry(self, F(self, static_cast<A&&>(a)...));
     return self;
@@ -70,12 +70,13 @@ struct Turned<F> {
 
 void bind_view(py::module_& m) {
   constexpr auto kMethod = As::method;
-  op<&detach>(m, "detach(input)", As::both,
+  op<&detach>(m, "detach(input)", {.copy = true},
               "The same elements without history.\n\n>>> torch.ones(2, "
               "requires_grad=True).detach().requires_grad\nFalse");
-  op<&detach_in_place>(m, "detach_(self)", kMethod, "Drops the tensor's own history.");
+  op<&detach_in_place>(m, "detach_(self)", As::both,
+                       "detach() in place: drops the tensor's own history.");
   overloads<&view_as_type, &view_shape>(
-      m, {"view(self, dtype)", "view(self, *size)"}, kMethod,
+      m, {"view(self, dtype)", "view(self, *size)"}, {.as = As::method, .copy = true},
       R"(The same elements with another shape, or read as another dtype; never a copy.
 
 Args:
@@ -107,7 +108,7 @@ tensor([[0, 1, 2],
     >>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
     tensor([1, 2, 3, 4])
 )");
-  op<&expand_method>(m, "expand(self, *size, implicit=False)", kMethod,
+  op<&expand_method>(m, "expand(self, *size, implicit=False)", {.as = As::method, .copy = true},
                      "Dimensions of size 1 repeated without a copy; -1 keeps a size.\n\n>>> "
                      "torch.tensor([[1], [2]]).expand(2, 2)\ntensor([[1, 1],\n        [2, 2]])");
   op<&expand_as>(m, "expand_as(self, other)", kMethod, "expand(other.shape)");
@@ -119,49 +120,51 @@ tensor([[0, 1, 2],
     tensor([[1, 2],
             [1, 2]])
 )");
-  op<&permute_function>(m, "permute(input, dims)", As::function,
+  op<&permute_function>(m, "permute(input, dims)", {.as = As::function, .copy = true},
                         "The dimensions in another order.\n\n>>> torch.permute(torch.ones(2, 3, "
                         "4), (2, 0, 1)).shape\ntorch.Size([4, 2, 3])");
   op<&permute_method>(m, "permute(self, *dims)", kMethod, "The dimensions in another order.");
   op<&transpose>(
-      m, "transpose(input, dim0, dim1)", As::both,
+      m, "transpose(input, dim0, dim1)", {.copy = true},
       "Two dimensions swapped.\n\n>>> torch.ones(2, 3).transpose(0, 1).shape\ntorch.Size([3, 2])");
   for (const char* name : {"swapaxes", "swapdims"}) publish_alias(m, As::both, "transpose", name);
-  op<&rushlight::t>(m, "t(input)", As::both,
+  op<&rushlight::t>(m, "t(input)", {.copy = true},
                     "The transposed matrix; a vector is itself.\n\n>>> torch.ones(2, "
                     "3).t().shape\ntorch.Size([3, 2])");
   overloads<&squeeze_all, &squeeze_dims>(
-      m, {"squeeze(input)", "squeeze(input, *dim)"}, As::both,
+      m, {"squeeze(input)", "squeeze(input, *dim)"}, {.copy = true},
       "Without dimensions of size 1: all, or those named.\n\n>>> torch.ones(1, 2, "
       "1).squeeze().shape\ntorch.Size([2])");
-  op<&unsqueeze>(m, "unsqueeze(input, dim)", As::both,
+  op<&unsqueeze>(m, "unsqueeze(input, dim)", {.copy = true},
                  "With a new dimension of size 1 at `dim`.\n\n>>> "
                  "torch.ones(2).unsqueeze(0).shape\ntorch.Size([1, 2])");
-  op<&Turned<&transpose>::call>(m, "transpose_(self, dim0, dim1)", kMethod,
-                                "transpose() in place: self is seen anew, nothing moves.");
+  op<&GeometryInPlace<&transpose>::call>(m, "transpose_(self, dim0, dim1)", kMethod,
+                                         "transpose() in place: nothing moves.");
   for (const char* name : {"swapaxes_", "swapdims_"}) publish_alias(m, kMethod, "transpose_", name);
-  op<&Turned<&rushlight::t>::call>(m, "t_(self)", kMethod, "t() in place.");
-  overloads<&Turned<&squeeze_all>::call, &Turned<&squeeze_dims>::call>(
+  op<&GeometryInPlace<&rushlight::t>::call>(m, "t_(self)", kMethod, "t() in place.");
+  overloads<&GeometryInPlace<&squeeze_all>::call, &GeometryInPlace<&squeeze_dims>::call>(
       m, {"squeeze_(self)", "squeeze_(self, *dim)"}, kMethod, "squeeze() in place.");
-  op<&Turned<&unsqueeze>::call>(m, "unsqueeze_(self, dim)", kMethod, "unsqueeze() in place.");
-  op<&Turned<&as_strided_op>::call>(m, "as_strided_(self, size, stride, storage_offset=None)",
-                                    kMethod, "as_strided() in place.");
-  op<&rushlight::select>(m, "select(input, dim, index)", As::both,
+  op<&GeometryInPlace<&unsqueeze>::call>(m, "unsqueeze_(self, dim)", kMethod,
+                                         "unsqueeze() in place.");
+  op<&GeometryInPlace<&as_strided_op>::call>(m,
+                                             "as_strided_(self, size, stride, storage_offset=None)",
+                                             As::both, "as_strided() in place.");
+  op<&rushlight::select>(m, "select(input, dim, index)", {.copy = true},
                          "One index of a dimension, which goes away.\n\n>>> "
                          "torch.arange(4).view(2, 2).select(1, 0)\ntensor([0, 2])");
   overloads<&narrow_op, &narrow_by_tensor>(
-      m, {"narrow(input, dim, start, length)", "narrow(input, dim, start, length)"}, As::both,
+      m, {"narrow(input, dim, start, length)", "narrow(input, dim, start, length)"}, {.copy = true},
       "`length` indices of a dimension from `start` on.\n\n>>> "
       "torch.arange(5).narrow(0, 1, 3)\ntensor([1, 2, 3])");
-  op<&diagonal>(m, "diagonal(input, offset=0, dim1=0, dim2=1)", As::both,
+  op<&diagonal>(m, "diagonal(input, offset=0, dim1=0, dim2=1)", {.copy = true},
                 "The diagonal of two dimensions, as the last one.\n\n>>> torch.arange(4).view(2, "
                 "2).diagonal()\ntensor([0, 3])");
   op<&unfold>(
-      m, "unfold(self, dimension, size, step)", kMethod,
+      m, "unfold(self, dimension, size, step)", {.as = As::method, .copy = true},
       "All windows of `size` along a dimension, `step` apart, as a new last dimension.\n\n>>> "
       "torch.arange(4).unfold(0, 2, 1)\ntensor([[0, 1],\n        [1, 2],\n        [2, 3]])");
   op<&movedim_op>(m, "movedim(input, source, destination)", As::both,
-                  "Dimensions moved to other places.\n\n>>> torch.ones(2, 3, 4).movedim(0, "
+                  "Dimensions moved to other positions.\n\n>>> torch.ones(2, 3, 4).movedim(0, "
                   "-1).shape\ntorch.Size([3, 4, 2])");
   publish_alias(m, As::both, "movedim", "moveaxis");
   op<&as_strided_op>(m, "as_strided(input, size, stride, storage_offset=None)", As::both,

@@ -11,9 +11,8 @@ A changer must know: importing this module must stay cheap. Submodules load on f
 import os as _os
 from math import e, inf, nan, pi
 
-# The methods that are written in Python; what they need is loaded on their first call.
-from rushlight import _C, _methods, _more_methods
-from rushlight._C import *  # noqa: F403 - every op of the table
+from rushlight import _C, _index
+from rushlight._C import *  # noqa: F403 - the rows of the table that are in C++
 from rushlight._modes import (
     enable_grad,
     inference_mode,
@@ -22,38 +21,28 @@ from rushlight._modes import (
 )
 from rushlight._version import __version__
 
+# The methods that are written in Python; what defines them is imported by their first call.
+_C._declare_methods(_index.TENSOR)
+
 bool = _C.bool
 newaxis = None
 
-# name -> module that defines it; loaded when first asked for.
-_LAZY = {
+# What is no operation: types, context managers, files, and our own names.
+_OTHERS = {
     "Generator": "rushlight._C",
     "TypedStorage": "rushlight.storage",
     "UntypedStorage": "rushlight.storage",
-    "load": "rushlight.serialization",
-    "save": "rushlight.serialization",
-    "get_printoptions": "rushlight._tensor_str",
-    "norm_except_dim": "rushlight.nn.utils._factors",
-    "printoptions": "rushlight._tensor_str",
-    "resize_as_": "rushlight._more_methods",
-    "set_printoptions": "rushlight._tensor_str",
     "finfo": "rushlight._type_info",
     "iinfo": "rushlight._type_info",
+    "printoptions": "rushlight._tensor_str",
+    "compile": "rushlight.compiler",
+    "load": "rushlight.serialization",
+    "save": "rushlight.serialization",
     "from_dlpack": "rushlight.utils.dlpack",
     "to_dlpack": "rushlight.utils.dlpack",
+    "vmap": "rushlight.func",
     "autocast": "rushlight.amp",
     "GradScaler": "rushlight.amp",
-    "i0": "rushlight.special",
-    "pdist": "rushlight.nn.functional",
-    "pca_lowrank": "rushlight._lowrank",
-    "svd_lowrank": "rushlight._lowrank",
-    "vmap": "rushlight.func",
-    "channel_shuffle": "rushlight.nn.functional",
-    "cosine_similarity": "rushlight.nn.functional",
-    "pairwise_distance": "rushlight.nn.functional",
-    "pixel_shuffle": "rushlight.nn.functional",
-    "pixel_unshuffle": "rushlight.nn.functional",
-    "rms_norm": "rushlight.nn.functional",
     "as_torch": "rushlight._runner.alias",
     "load_ipython_extension": "rushlight._runner.extension",
     "unload_ipython_extension": "rushlight._runner.extension",
@@ -90,19 +79,6 @@ _SUBMODULES = {
     "vision",
 }
 
-_PYTHON_OPS = (
-    "rushlight._python_ops",
-    "rushlight._determinism",
-    "rushlight.functional",
-    "rushlight._matrices",
-    "rushlight._statistics",
-    "rushlight._placing",
-    "rushlight._elementwise",
-    "rushlight._ranges",
-    "rushlight._windows",
-    "rushlight._copies",
-)
-
 if _os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):
     from rushlight.cuda import _nvidia_smi
 
@@ -120,9 +96,8 @@ def __getattr__(name):
         except ModuleNotFoundError as error:
             if error.name != "rushlight." + name:
                 raise
-    elif name in _LAZY:
-        value = getattr(importlib.import_module(_LAZY[name]), name)
-        globals()[name] = value
+    elif name in _OTHERS:
+        value = globals()[name] = getattr(importlib.import_module(_OTHERS[name]), name)
         return value
     elif name.endswith("Tensor"):
         legacy = importlib.import_module("rushlight._legacy")
@@ -130,17 +105,17 @@ def __getattr__(name):
             value = globals()[name] = legacy.make_type(name)
             return value
     else:
-        for module in _PYTHON_OPS:
-            value = getattr(importlib.import_module(module), name, None)
-            if value is not None:
-                globals()[name] = value
-                return value
+        from rushlight import _table
+
+        if (value := _table.find(_index.TORCH, name)) is not None:
+            globals()[name] = value
+            return value
     message = f"torch.{name} is not in rushlight {__version__[:3]}"
     raise AttributeError(message, name=name)
 
 
 def __dir__():
-    import importlib
+    from rushlight import _table
 
-    python_ops = [name for m in _PYTHON_OPS for name in importlib.import_module(m).__all__]
-    return sorted({*globals(), *_LAZY, *_SUBMODULES, *python_ops})
+    names = {*globals(), *_OTHERS, *_SUBMODULES, *_table.names(_index.TORCH)}
+    return sorted(n for n in names if n.startswith("__") or not n.startswith("_"))

@@ -1,8 +1,12 @@
 """Shapes that meet: broadcasting, and tensors with at least so many dimensions."""
 
+from __future__ import annotations
+
 import operator
 
 from rushlight import _C
+from rushlight._C import Tensor
+from rushlight._table import op
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shapes", "broadcast_tensors"]
 
@@ -19,6 +23,7 @@ def listed(tensors):
     return list(tensors)
 
 
+@op("torch")
 def broadcast_shapes(*shapes):
     """The common shape of several, by the rules of broadcasting.
 
@@ -49,7 +54,8 @@ def broadcast_shapes(*shapes):
     return _C.Size(common)
 
 
-def broadcast_tensors(*tensors):
+@op("torch")
+def broadcast_tensors(*tensors: Tensor):
     """All tensors expanded to their common shape.
 
     >>> [t.shape for t in torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3))]
@@ -88,6 +94,7 @@ def _at_least(rank, tensors):
     return tuple(one(tensor) for tensor in listed(tensors))
 
 
+@op("torch")
 def atleast_1d(*tensors):
     """0-d tensors with a dimension; others as they are.
 
@@ -97,6 +104,7 @@ def atleast_1d(*tensors):
     return _at_least(1, tensors)
 
 
+@op("torch")
 def atleast_2d(*tensors):
     """Tensors with at least two dimensions.
 
@@ -106,6 +114,7 @@ def atleast_2d(*tensors):
     return _at_least(2, tensors)
 
 
+@op("torch")
 def atleast_3d(*tensors):
     """Tensors with at least three dimensions.
 

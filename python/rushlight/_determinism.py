@@ -2,7 +2,10 @@
 set, but one: on real GPUs cuDNN's quickest convolution, where cudnn.benchmark is on.
 """
 
+from __future__ import annotations
+
 from rushlight import _C
+from rushlight._table import op
 
 __all__ = [
     "are_deterministic_algorithms_enabled",
@@ -22,6 +25,7 @@ def _set(enabled, warn_only):
     _C._set_switch("deterministic_algorithms", enabled)
 
 
+@op("torch")
 def use_deterministic_algorithms(mode, *, warn_only=False):
     """Asks for algorithms that give the same results each time.
 
@@ -43,6 +47,7 @@ def use_deterministic_algorithms(mode, *, warn_only=False):
     _set(mode, warn_only)
 
 
+@op("torch")
 def are_deterministic_algorithms_enabled():
     """Whether use_deterministic_algorithms() has asked for them.
 
@@ -52,6 +57,7 @@ def are_deterministic_algorithms_enabled():
     return _enabled
 
 
+@op("torch")
 def is_deterministic_algorithms_warn_only_enabled():
     """Whether it has asked for warnings only.
 
@@ -61,6 +67,7 @@ def is_deterministic_algorithms_warn_only_enabled():
     return _warn_only
 
 
+@op("torch")
 def set_deterministic_debug_mode(debug_mode):
     """The same by a name or a number: "default" or 0, "warn" or 1, "error" or 2.
 
@@ -81,6 +88,7 @@ def set_deterministic_debug_mode(debug_mode):
     _set(mode > 0, mode == 1)
 
 
+@op("torch")
 def get_deterministic_debug_mode():
     """What is set, as a number.
 

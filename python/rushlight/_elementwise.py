@@ -1,8 +1,11 @@
 """Elementwise functions that few programs use, written with the others."""
 
+from __future__ import annotations
+
 from rushlight import _C
 from rushlight._broadcasting import broadcast_tensors
 from rushlight._results import check_tensors, deliver, named
+from rushlight._table import op
 from rushlight.autograd.function import Function
 
 __all__ = [
@@ -29,6 +32,7 @@ __all__ = [
 _frexp_result = named("frexp", "mantissa", "exponent")
 
 
+@op("torch")
 def real(input):
     """The input itself: numbers here are real.
 
@@ -39,6 +43,7 @@ def real(input):
     return input
 
 
+@op("torch", "Tensor")
 def conj(input):
     """The input itself: numbers here are real.
 
@@ -49,6 +54,7 @@ def conj(input):
     return input
 
 
+@op("torch", "Tensor")
 def resolve_conj(input):
     """The input itself.
 
@@ -59,6 +65,7 @@ def resolve_conj(input):
     return input
 
 
+@op("torch", "Tensor")
 def resolve_neg(input):
     """The input itself.
 
@@ -69,6 +76,7 @@ def resolve_neg(input):
     return input
 
 
+@op("torch", "Tensor")
 def conj_physical(input, *, out=None):
     """The input itself, or a copy in `out`.
 
@@ -79,6 +87,7 @@ def conj_physical(input, *, out=None):
     return deliver("conj_physical", input, out)
 
 
+@op("torch", "Tensor")
 def conj_physical_(input):
     """conj_physical() in place.
 
@@ -89,6 +98,7 @@ def conj_physical_(input):
     return input
 
 
+@op("torch", "Tensor")
 def isreal(input):
     """True everywhere: numbers here are real.
 
@@ -99,6 +109,7 @@ def isreal(input):
     return _C.ones_like(input, dtype=_C.bool, requires_grad=False)
 
 
+@op("torch", "Tensor")
 def angle(input, *, out=None):
     """0 for positive numbers, pi for negative ones.
 
@@ -112,6 +123,7 @@ def angle(input, *, out=None):
     return deliver("angle", result, out)
 
 
+@op("torch", "Tensor", in_place=["Tensor", "torch"])
 def sinc(input, *, out=None):
     """sin(pi x) / (pi x), and 1 at 0.
 
@@ -127,6 +139,7 @@ def sinc(input, *, out=None):
     return deliver("sinc", result.to(x.dtype), out)
 
 
+@op("torch", "Tensor")
 def float_power(input, exponent, *, out=None):
     """pow() in float64.
 
@@ -144,6 +157,7 @@ def float_power(input, exponent, *, out=None):
     return deliver("float_power", _C.pow(a, b), out)
 
 
+@op("torch", "Tensor", in_place=["Tensor", "torch"])
 def ldexp(input, other, *, out=None):
     """input * 2^other.
 
@@ -154,6 +168,7 @@ def ldexp(input, other, *, out=None):
     return deliver("ldexp", input * _C.pow(2.0, other), out)
 
 
+@op("torch", "Tensor")
 def frexp(input, *, out=None):
     """The mantissa, in [0.5, 1), and the exponent with input = mantissa * 2^exponent.
 
@@ -185,6 +200,7 @@ def _integers(name, input, other):
     return a.to(dtype).abs(), b.to(dtype).abs()
 
 
+@op("torch", "Tensor", in_place=["Tensor", "torch"])
 def gcd(input, other, *, out=None):
     """The greatest common divisor.
 
@@ -197,6 +213,7 @@ def gcd(input, other, *, out=None):
     return deliver("gcd", a.clone() if a is input else a, out)
 
 
+@op("torch", "Tensor", in_place=["Tensor", "torch"])
 def lcm(input, other, *, out=None):
     """The least common multiple.
 
@@ -209,6 +226,7 @@ def lcm(input, other, *, out=None):
     return deliver("lcm", product.abs().masked_fill(divisor == 0, 0), out)
 
 
+@op("torch", "Tensor", in_place=["Tensor"])
 def nextafter(input, other, *, out=None):
     """The next number that a float can hold from input towards other.
 
@@ -249,6 +267,7 @@ class _Moving(Function):
         return None, moved.sum_to_size(input.shape), _C.zeros_like(other)
 
 
+@op("torch", "Tensor", in_place=["Tensor"])
 def mvlgamma(input, p, *, out=None):
     """The logarithm of the gamma function of p variables.
 
@@ -325,6 +344,7 @@ class _Incomplete(Function):
         return None, of_x.sum_to_size(x.shape), None
 
 
+@op("torch", "Tensor", in_place=["Tensor"])
 def igamma(input, other, *, out=None):
     """The regularised lower incomplete gamma function.
 
@@ -335,6 +355,7 @@ def igamma(input, other, *, out=None):
     return deliver("igamma", _Incomplete.apply(input, other, "igamma"), out)
 
 
+@op("torch", "Tensor", in_place=["Tensor"])
 def igammac(input, other, *, out=None):
     """The regularised upper incomplete gamma function.
 

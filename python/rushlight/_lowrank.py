@@ -1,8 +1,11 @@
 """The largest singular values and principal components by a random projection (Halko, Martinsson
 and Tropp, 2009)."""
 
+from __future__ import annotations
+
 from rushlight import _C
 from rushlight._results import check_tensors
+from rushlight._table import op
 
 __all__ = ["pca_lowrank", "svd_lowrank"]
 
@@ -24,6 +27,7 @@ def _columns_near_range(A, q, niter):
     return basis
 
 
+@op("torch")
 def svd_lowrank(A, q=6, niter=2, M=None):
     """The singular value decomposition of a matrix of low rank, nearly.
 
@@ -54,6 +58,7 @@ def svd_lowrank(A, q=6, niter=2, M=None):
     return (V, S, U) if wide else (U, S, V)
 
 
+@op("torch")
 def pca_lowrank(A, q=None, center=True, niter=2):
     """The principal components of rows: U, S and V with A - mean = U diag(S) V^T, nearly.
 

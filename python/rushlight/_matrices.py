@@ -1,7 +1,10 @@
 """The top level's functions of matrices and of distances; torch.linalg has the newer ones."""
 
+from __future__ import annotations
+
 from rushlight import _C
 from rushlight._results import check_tensors, deliver, dtype_name, named, wrapped
+from rushlight._table import op
 from rushlight.autograd.function import Function
 
 __all__ = [
@@ -37,6 +40,7 @@ _qr_result = named("qr", "Q", "R")
 _triangular_result = named("triangular_solve", "solution", "cloned_coefficient")
 
 
+@op("torch", "Tensor")
 def cholesky(input, upper=False, *, out=None):
     """torch.linalg.cholesky(): L with input = L L^T.
 
@@ -49,6 +53,7 @@ def cholesky(input, upper=False, *, out=None):
     return linalg.cholesky(input, upper=upper, out=out)
 
 
+@op("torch", "Tensor")
 def cholesky_solve(input, L, upper=False, *, out=None):
     """The x with A x = input, where A = L L^T (or U^T U).
 
@@ -89,6 +94,7 @@ class _CholeskySolve(Function):
         return of_input.sum_to_size(ctx.shape), of_factor.sum_to_size(L.shape), None
 
 
+@op("torch", "Tensor")
 def cholesky_inverse(L, upper=False, *, out=None):
     """The inverse of A = L L^T (or U^T U).
 
@@ -101,6 +107,7 @@ def cholesky_inverse(L, upper=False, *, out=None):
     return deliver("cholesky_inverse", cholesky_solve(one, L, upper), out)
 
 
+@op("torch", "Tensor")
 def qr(input, some=True, *, out=None):
     """torch.linalg.qr().
 
@@ -113,6 +120,7 @@ def qr(input, some=True, *, out=None):
     return deliver("qr", _qr_result(linalg.qr(input, "reduced" if some else "complete")), out)
 
 
+@op("torch", "Tensor")
 def svd(input, some=True, compute_uv=True, *, out=None):
     """U, S and V (not V^T) with input = U diag(S) V^T.
 
@@ -135,6 +143,7 @@ def svd(input, some=True, compute_uv=True, *, out=None):
     return deliver("svd", _svd_result((u, s, v)), out)
 
 
+@op("torch", "Tensor")
 def det(input):
     """torch.linalg.det().
 
@@ -146,6 +155,7 @@ def det(input):
     return linalg.det(input)
 
 
+@op("torch", "Tensor")
 def slogdet(input, *, out=None):
     """torch.linalg.slogdet().
 
@@ -157,6 +167,7 @@ def slogdet(input, *, out=None):
     return linalg.slogdet(input, out=out)
 
 
+@op("torch", "Tensor")
 def logdet(input):
     """The logarithm of the determinant; NaN where that is negative.
 
@@ -169,6 +180,7 @@ def logdet(input):
     return _C.where(sign == -1, float("nan"), logabsdet)
 
 
+@op("torch", "Tensor")
 def inverse(input, *, out=None):
     """torch.linalg.inv().
 
@@ -181,6 +193,7 @@ def inverse(input, *, out=None):
     return linalg.inv(input, out=out)
 
 
+@op("torch", "Tensor")
 def pinverse(input, rcond=1e-15):
     """torch.linalg.pinv().
 
@@ -193,6 +206,7 @@ def pinverse(input, rcond=1e-15):
     return linalg.pinv(input, rcond)
 
 
+@op("torch", "Tensor")
 def matrix_power(input, n, *, out=None):
     """torch.linalg.matrix_power().
 
@@ -205,6 +219,7 @@ def matrix_power(input, n, *, out=None):
     return linalg.matrix_power(input, n, out=out)
 
 
+@op("torch", "Tensor")
 def matrix_exp(input):
     """torch.linalg.matrix_exp().
 
@@ -217,6 +232,7 @@ def matrix_exp(input):
     return linalg.matrix_exp(input)
 
 
+@op("torch")
 def chain_matmul(*matrices, out=None):
     """torch.linalg.multi_dot().
 
@@ -232,6 +248,7 @@ def chain_matmul(*matrices, out=None):
     return linalg.multi_dot(matrices, out=out)
 
 
+@op("torch", "Tensor")
 def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
     """The x with A x = input (or A^T x), for a triangular A; with a copy of A.
 
@@ -255,6 +272,7 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
     )
 
 
+@op("torch", "Tensor")
 def lu(A, pivot=True, get_infos=False, out=None):
     """L and U packed in one matrix, and the exchanges of rows, counted from 1.
 
@@ -267,6 +285,7 @@ def lu(A, pivot=True, get_infos=False, out=None):
     return deliver("lu", (packed, pivots, info) if get_infos else (packed, pivots), out)
 
 
+@op("torch", "Tensor")
 def lu_solve(b, LU_data, LU_pivots, *, out=None):
     """torch.linalg.lu_solve().
 
@@ -279,6 +298,7 @@ def lu_solve(b, LU_data, LU_pivots, *, out=None):
     return linalg.lu_solve(LU_data, LU_pivots, b, out=out)
 
 
+@op("torch")
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
     """P, L and U of what lu() returned.
 
@@ -297,6 +317,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
     return deliver("lu_unpack", parts, out)
 
 
+@op("torch", "Tensor")
 def orgqr(input, tau):
     """torch.linalg.householder_product().
 
@@ -309,6 +330,7 @@ def orgqr(input, tau):
     return linalg.householder_product(input, tau)
 
 
+@op("torch", "Tensor")
 def cross(input, other, dim=None, *, out=None):
     """The cross product along dim; by default the first dimension of size 3.
 
@@ -325,6 +347,7 @@ def cross(input, other, dim=None, *, out=None):
     return linalg.cross(input, other, dim=dim, out=out)
 
 
+@op("torch")
 def vander(x, N=None, increasing=False):
     """The powers of x as columns; the highest first unless `increasing`.
 
@@ -342,6 +365,7 @@ def vander(x, N=None, increasing=False):
     return result if increasing else result.flip(-1)
 
 
+@op("torch", "Tensor")
 def vdot(input, other, *, out=None):
     """dot(), of real numbers.
 
@@ -351,6 +375,7 @@ def vdot(input, other, *, out=None):
     return _C.dot(input, other, out=out)
 
 
+@op("torch", "Tensor")
 def inner(input, other, *, out=None):
     """The sum of products over the last dimension of both.
 
@@ -373,6 +398,7 @@ def inner(input, other, *, out=None):
     return deliver("inner", tensordot(input, other, ([-1], [-1])), out)
 
 
+@op("torch", "Tensor")
 def dist(input, other, p=2):
     """The p-norm of input - other.
 
@@ -383,6 +409,7 @@ def dist(input, other, p=2):
     return _C.norm(input - other, float(p))
 
 
+@op("torch", "Tensor", in_place=["Tensor"])
 def renorm(input, p, dim, maxnorm, *, out=None):
     """input with each part along dim shortened to a p-norm of maxnorm, where it is longer.
 
@@ -419,6 +446,7 @@ _MM_MODES = {
 }
 
 
+@op("torch")
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """The p-norm distance of each row of x1 to each row of x2.
 

@@ -1,7 +1,10 @@
 """Copies with a part replaced, reductions at indices, membership."""
 
+from __future__ import annotations
+
 from rushlight import _C
 from rushlight._results import check_tensors, deliver, dtype_name, wrapped
+from rushlight._table import op
 from rushlight._type_info import iinfo
 from rushlight.autograd.function import Function
 
@@ -24,6 +27,7 @@ __all__ = [
 ]
 
 
+@op("torch", "Tensor")
 def isin(elements, test_elements, *, assume_unique=False, invert=False, out=None):
     """Which elements occur among test_elements.
 
@@ -78,6 +82,7 @@ def _replaced(name, input, src, view):
     return result
 
 
+@op("torch", "Tensor")
 def select_scatter(input, src, dim, index, *, out=None):
     """A copy of input with src at one index of a dimension.
 
@@ -89,6 +94,7 @@ def select_scatter(input, src, dim, index, *, out=None):
     return deliver("select_scatter", result, out)
 
 
+@op("torch", "Tensor")
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None):
     """A copy of input with src in a slice of a dimension.
 
@@ -102,6 +108,7 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None):
     return deliver("slice_scatter", result, out)
 
 
+@op("torch", "Tensor")
 def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1, *, out=None):
     """A copy of input with src on a diagonal.
 
@@ -113,6 +120,7 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1, *, out=None):
     return deliver("diagonal_scatter", result, out)
 
 
+@op("torch", "Tensor")
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
     """A copy of input with src where as_strided() points to; the copy's memory lies as input's.
 
@@ -141,6 +149,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     return put(input, places, src.to(input.dtype))
 
 
+@op("torch", "Tensor")
 def diagflat(input, offset=0):
     """All elements on a diagonal of a matrix.
 
@@ -167,6 +176,7 @@ def _split_evenly(name, input, given, dim, least):
     return _C.tensor_split(input, given, dim)
 
 
+@op("torch", "Tensor")
 def hsplit(input, indices_or_sections):
     """tensor_split() along the second dimension, or the only one; a number divides its size.
 
@@ -177,6 +187,7 @@ def hsplit(input, indices_or_sections):
     return _split_evenly("hsplit", input, indices_or_sections, dim, 1)
 
 
+@op("torch", "Tensor")
 def vsplit(input, indices_or_sections):
     """tensor_split() along the first dimension; a number divides its size.
 
@@ -186,6 +197,7 @@ def vsplit(input, indices_or_sections):
     return _split_evenly("vsplit", input, indices_or_sections, 0, 2)
 
 
+@op("torch", "Tensor")
 def dsplit(input, indices_or_sections):
     """tensor_split() along the third dimension; a number divides its size.
 
@@ -195,6 +207,7 @@ def dsplit(input, indices_or_sections):
     return _split_evenly("dsplit", input, indices_or_sections, 2, 3)
 
 
+@op("torch", "Tensor")
 def unsafe_chunk(input, chunks, dim=0):
     """chunk(), of copies.
 
@@ -204,6 +217,7 @@ def unsafe_chunk(input, chunks, dim=0):
     return tuple(part.clone() for part in _C.chunk(input, chunks, dim))
 
 
+@op("torch", "Tensor")
 def unsafe_split(tensor, split_size, dim=0):
     """split(), of copies.
 
@@ -213,6 +227,7 @@ def unsafe_split(tensor, split_size, dim=0):
     return tuple(part.clone() for part in _C.split(tensor, split_size, dim))
 
 
+@op("torch")
 def fill(input, value):
     """A tensor like input, full of value.
 
@@ -234,6 +249,7 @@ def fill(input, value):
     return input.clone().fill_(value)
 
 
+@op("torch", "Tensor", in_place=["Tensor"])
 def put(input, index, source, accumulate=False):
     """A copy of input with source at positions of the flat tensor.
 
@@ -288,6 +304,7 @@ def _identity(reduce, dtype):
     return limits.min if reduce == "amax" else limits.max
 
 
+@op("torch", "Tensor", in_place=["Tensor"])
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
     """A copy of input in which each place holds a reduction of what index sends there from src.
 
@@ -367,6 +384,7 @@ class _Extreme(Function):
         return share * own, share.gather(ctx.dim, index) * theirs, None, None, None
 
 
+@op("torch", "Tensor", in_place=["Tensor"])
 def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
     """scatter_reduce() of whole indices of a dimension.
 

@@ -1,9 +1,11 @@
 """The rarer functions of the top level, which only arrange what C++ computes."""
 
+from __future__ import annotations
+
 from rushlight import _C
+from rushlight._table import op
 
 __all__ = [
-    "compile",
     "get_float32_matmul_precision",
     "get_num_interop_threads",
     "is_storage",
@@ -51,6 +53,7 @@ def _tensor_type(tensor, dtype):
     return tensor.to(device, _LEGACY[kind])
 
 
+@op("torch")
 def is_tensor(obj):
     """Whether `obj` is a tensor.
 
@@ -60,6 +63,7 @@ def is_tensor(obj):
     return isinstance(obj, _C.Tensor)
 
 
+@op("torch")
 def is_storage(obj):
     """Whether `obj` is a storage.
 
@@ -71,6 +75,7 @@ def is_storage(obj):
     return isinstance(obj, TypedStorage | UntypedStorage)
 
 
+@op("torch")
 def set_default_device(device):
     """Sets where new tensors are made if no device is named; None is the CPU.
 
@@ -82,6 +87,7 @@ def set_default_device(device):
     _C._set_default_device("cpu" if device is None else device)
 
 
+@op("torch")
 def set_default_dtype(d):
     """Sets the dtype of new floating-point tensors.
 
@@ -93,6 +99,7 @@ def set_default_dtype(d):
     _C._set_default_dtype(d)
 
 
+@op("torch")
 def set_default_tensor_type(t):
     """Sets the dtype of new floating-point tensors by a legacy type or its name.
 
@@ -108,6 +115,7 @@ def set_default_tensor_type(t):
     _C._set_default_dtype(_LEGACY[kind])
 
 
+@op("torch")
 def typename(obj):
     """The name of an object's type, with its module.
 
@@ -122,21 +130,10 @@ def typename(obj):
     )
 
 
-def compile(model=None, **options):
-    """Returns the model or function itself: there is no compiler here, and results are the same.
-
-    >>> square = torch.compile(lambda x: x * x)
-    >>> square(torch.tensor(3.0))
-    tensor(9.)
-    """
-    if model is None:
-        return lambda function: function
-    return model
-
-
 _reduced_precision = "high"  # what was asked for when products were last made less exact
 
 
+@op("torch")
 def set_float32_matmul_precision(precision):
     """How exact float32 products are: with "highest" to float32, on every device; with "high" and
     "medium" a real GPU may round their operands to TF32, as with
@@ -152,6 +149,7 @@ def set_float32_matmul_precision(precision):
     _C._set_switch("tf32_products", precision != "highest")
 
 
+@op("torch")
 def get_float32_matmul_precision():
     """How exact float32 products are.
 
@@ -161,6 +159,7 @@ def get_float32_matmul_precision():
     return _reduced_precision if _C._get_switch("tf32_products") else "highest"
 
 
+@op("torch")
 def get_num_interop_threads():
     """The number of threads for independent work: 1.
 
@@ -170,6 +169,7 @@ def get_num_interop_threads():
     return 1
 
 
+@op("torch")
 def set_num_interop_threads(n):
     """Accepted: there is one thread for independent work.
 

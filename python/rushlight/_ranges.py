@@ -1,13 +1,17 @@
 """torch.range, which includes its end. A file of its own: it has a builtin's name."""
 
+from __future__ import annotations
+
 import math
 import warnings
 
 from rushlight import _C
+from rushlight._table import op
 
 __all__ = ["range"]
 
 
+@op("torch")
 def range(start, end, step=1, *, out=None, dtype=None, layout=None, device=None,
           requires_grad=False):  # fmt: skip
     """start, start + step, ... up to and including end; floats if no dtype is given. torch.arange,

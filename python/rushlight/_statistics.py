@@ -1,28 +1,18 @@
 """Quantiles, covariances, histograms, integrals and differences of samples."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from rushlight import _C
-from rushlight._results import check_tensors, deliver, dtype_name, named, wrapped
+from rushlight._C import Tensor
+from rushlight._results import dtype_name, wrapped
+from rushlight._table import Number, Sequence, op
 
-__all__ = [
-    "corrcoef",
-    "cov",
-    "cumulative_trapezoid",
-    "gradient",
-    "histogram",
-    "histogramdd",
-    "nanquantile",
-    "quantile",
-    "trapezoid",
-    "trapz",
-]
-
-_histogram_result = named("histogram", "hist", "bin_edges")
-_histogramdd_result = named("histogramdd", "hist", "bin_edges")
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-def _quantile(name, input, q, dim, keepdim, interpolation, out, ignore_nan):
-    check_tensors(name, input=input)
+def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
     if interpolation not in _INTERPOLATIONS:
         raise RuntimeError(
             f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, "
@@ -33,11 +23,6 @@ def _quantile(name, input, q, dim, keepdim, interpolation, out, ignore_nan):
     if input.numel() == 0:
         raise RuntimeError(f"{name}() input tensor must be non-empty")
     if not isinstance(q, _C.Tensor):
-        if not isinstance(q, (int, float)):
-            raise TypeError(
-                f"{name}(): argument 'q' (position 2) must be Tensor or float, not "
-                f"{type(q).__name__}"
-            )
         if not 0 <= q <= 1:
             raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q}")
         q = _C.tensor(q, dtype=input.dtype, device=input.device)
@@ -50,7 +35,7 @@ def _quantile(name, input, q, dim, keepdim, interpolation, out, ignore_nan):
         )
     if q.device != input.device:
         raise RuntimeError(f"{name}() q tensor must be on the same device as the input tensor")
-    if not ((q >= 0) & (q <= 1)).all():
+    if q.device.type == "cpu" and not ((q >= 0) & (q <= 1)).all():  # as torch: no wait of a GPU
         raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
     rank = input.dim()
     if dim is None:
@@ -70,8 +55,7 @@ def _quantile(name, input, q, dim, keepdim, interpolation, out, ignore_nan):
     result = _between(values, ranks, interpolation)
     result = result.movedim(-1, 0)
     parts = list(kept) if keepdim else list(x.shape[:-1])
-    result = result.reshape(([q.numel()] if q.dim() else []) + parts)
-    return deliver(name, result, out)
+    return result.reshape(([q.numel()] if q.dim() else []) + parts)
 
 
 def _between(values, ranks, interpolation):
@@ -91,7 +75,15 @@ def _between(values, ranks, interpolation):
     return _C.lerp(low, high, weight.to(values.dtype))
 
 
-def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+@op("torch", "Tensor", out=True)
+def quantile(
+    input: Tensor,
+    q: Tensor | float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
     """What a share q of the elements lie below; NaN where there is one.
 
     Args:
@@ -102,23 +94,38 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
     >>> torch.quantile(torch.tensor([1.0, 2.0, 4.0]), 0.75)
     tensor(3.)
     """
-    return _quantile("quantile", input, q, dim, keepdim, interpolation, out, False)
+    return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
 
 
-def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+@op("torch", "Tensor", out=True)
+def nanquantile(
+    input: Tensor,
+    q: Tensor | float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
     """quantile() of the elements that are not NaN.
 
     >>> torch.nanquantile(torch.tensor([1.0, float("nan"), 3.0]), 0.5)
     tensor(2.)
     """
-    return _quantile("nanquantile", input, q, dim, keepdim, interpolation, out, True)
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
 
 
-def cov(input, *, correction=1, fweights=None, aweights=None):
+@op("torch", "Tensor")
+def cov(
+    input: Tensor,
+    *,
+    correction: int = 1,
+    fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
+) -> Tensor:
     """The covariance matrix of variables in rows.
 
     Args:
-        correction: what is taken from the count of observations; 1 gives the unbiased estimate.
+        correction: the divisor is the number of observations less this; 1 is unbiased.
         fweights: how often each observation occurs; integers.
         aweights: how important each is.
 
@@ -126,7 +133,6 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     tensor([[ 1., -1.],
             [-1.,  1.]])
     """
-    check_tensors("cov", input=input)
     if input.dim() > 2:
         raise RuntimeError(
             f"cov(): expected input to have two or fewer dimensions but got an input with "
@@ -184,14 +190,14 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     return ((centered @ other.mT.to(centered.dtype)) / norm).squeeze()
 
 
-def corrcoef(input):
+@op("torch", "Tensor")
+def corrcoef(input: Tensor) -> Tensor:
     """The correlation coefficients of variables in rows.
 
     >>> torch.corrcoef(torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
     tensor([[ 1., -1.],
             [-1.,  1.]])
     """
-    check_tensors("corrcoef", input=input)
     if input.dim() > 2:
         raise RuntimeError(
             f"corrcoef(): expected input to have two or fewer dimensions but got an input with "
@@ -208,7 +214,6 @@ def corrcoef(input):
 
 def _steps(name, y, x, dx, dim):
     """The distances of neighbours along dim, last; and y with dim last."""
-    check_tensors(name, y=y, x=y if x is None else x)
     if y.dim() == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     dim = wrapped(dim, y.dim())
@@ -233,7 +238,8 @@ def _steps(name, y, x, dx, dim):
     return y, x[..., 1:] - x[..., :-1], dim
 
 
-def trapezoid(y, x=None, *, dx=1, dim=-1):
+@op("torch")
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
     """The integral of samples along dim, by trapezoids.
 
     Args:
@@ -250,7 +256,8 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
     return ((y[..., 1:] + y[..., :-1]) * steps).sum(-1) / 2
 
 
-def trapz(y, x=None, *, dx=1, dim=-1):
+@op("torch")
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
     """trapezoid().
 
     >>> torch.trapz(torch.tensor([1.0, 2.0, 3.0]), dx=2)
@@ -259,7 +266,10 @@ def trapz(y, x=None, *, dx=1, dim=-1):
     return trapezoid(y, x, dx=dx, dim=dim)
 
 
-def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
+@op("torch")
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = -1
+) -> Tensor:
     """The running integral of samples along dim, by trapezoids.
 
     >>> torch.cumulative_trapezoid(torch.tensor([1.0, 2.0, 3.0]))
@@ -271,7 +281,8 @@ def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     return (((y[..., 1:] + y[..., :-1]) * steps).cumsum(-1) / 2).movedim(-1, dim)
 
 
-def gradient(input, *, spacing=None, dim=None, edge_order=1):
+@op("torch")
+def gradient(input: Tensor, *, spacing=None, dim: Sequence[int] | None = None, edge_order: int = 1):
     """The derivative of samples along each dimension, by central differences.
 
     Args:
@@ -282,11 +293,10 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1):
     >>> torch.gradient(torch.tensor([1.0, 2.0, 4.0]))
     (tensor([1.0000, 1.5000, 2.0000]),)
     """
-    check_tensors("gradient", input=input)
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     rank = input.dim()
-    dims = range(rank) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    dims = range(rank) if dim is None else dim
     dims = [wrapped(d, rank) for d in dims]
     if len(set(dims)) != len(dims):
         raise RuntimeError(f"dim {dims[0]} appears multiple times in the list of dims")
@@ -382,7 +392,15 @@ def _counted(name, points, edges, weight, density):
     return hist
 
 
-def histogram(input, bins=100, *, range=None, weight=None, density=False, out=None):
+@op("torch", "Tensor", out=True, returns="hist, bin_edges", differentiable=False, waits=True)
+def histogram(
+    input: Tensor,
+    bins: int | Tensor = 100,
+    *,
+    range: Any = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+):
     """Counts in bins, and the edges of the bins.
 
     Args:
@@ -394,7 +412,6 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
     >>> torch.histogram(torch.tensor([0.0, 1.0, 3.0]), bins=2, range=(0.0, 4.0)).hist
     tensor([2., 1.])
     """
-    check_tensors("histogram", input=input)
     x = input.detach().reshape(-1)
     edges = _edges("histogramdd", x, bins, range)
     if weight is not None and weight.shape != input.shape:
@@ -403,10 +420,18 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
             "input tensor excluding its innermost dimension"
         )
     hist = _counted("histogram_cpu", x.unsqueeze(1), [edges], weight, density)
-    return deliver("histogram", _histogram_result((hist, edges)), out)
+    return hist, edges
 
 
-def histogramdd(input, bins, *, range=None, weight=None, density=False):
+@op("torch", returns="hist, bin_edges", differentiable=False, waits=True)
+def histogramdd(
+    input: Tensor,
+    bins: Any,
+    *,
+    range: Any = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+):
     """Counts of points in cells of several dimensions, and the edges.
 
     Args:
@@ -417,7 +442,6 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
     tensor([[0., 1.],
             [1., 0.]])
     """
-    check_tensors("histogramdd", input=input)
     if input.dim() < 2:
         raise RuntimeError("histogramdd(): input tensor should have at least 2 dimensions")
     points = input.detach().reshape(-1, input.shape[-1])
@@ -434,4 +458,4 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
         for x, b, r in zip(points.unbind(1), bins, ranges, strict=True)
     ]
     hist = _counted("histogram_cpu", points, edges, weight, density)
-    return _histogramdd_result((hist, tuple(edges)))
+    return hist, tuple(edges)

@@ -1,9 +1,15 @@
-"""Copying and pickling of tensors: what `copy.deepcopy`, `pickle` and `save` ask a tensor for.
+"""Methods of Tensor that Python itself calls, hooks and subclasses; copying and pickling.
 
 A changer must know: `save` stores exactly what `reduce_tensor` returns, under PyTorch's names.
 """
 
+from __future__ import annotations
+
+import builtins
+
 from rushlight import _C
+from rushlight._C import Tensor
+from rushlight._table import op
 
 
 def _reduce_plain(tensor):
@@ -32,7 +38,7 @@ def reduce_tensor(tensor, protocol):
     """``Tensor.__reduce_ex__``: rebuilds by functions, keeping storage, strides and class."""
     from rushlight._utils import get_state
 
-    kind, state = type(tensor), get_state(tensor)
+    kind, state = builtins.type(tensor), get_state(tensor)
     if kind is _C.Tensor and not state:
         return _reduce_plain(tensor)
     function, arguments = _reduce_plain(tensor)
@@ -56,7 +62,7 @@ def _rebuild_from_type_v2(function, kind, arguments, state):
     from rushlight._utils import set_state
 
     tensor = function(*arguments)
-    if type(tensor) is not kind:
+    if builtins.type(tensor) is not kind:
         tensor = tensor.as_subclass(kind)
     own = getattr(kind, "__setstate__", None)
     if own is not None and own is not getattr(_C.Tensor, "__setstate__", None):
@@ -88,8 +94,8 @@ def deepcopy_tensor(tensor, memo):
         storage = UntypedStorage._of(tensor)._deepcopy(memo)
         place = (tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()))
         copied = _C._view_storage(storage._bytes, tensor.dtype, *place)
-    if type(tensor) is not type(copied):
-        copied = copied.as_subclass(type(tensor))
+    if builtins.type(tensor) is not builtins.type(copied):
+        copied = copied.as_subclass(builtins.type(tensor))
     if tensor.requires_grad:
         copied.requires_grad_()
     if tensor.grad is not None:
@@ -97,3 +103,129 @@ def deepcopy_tensor(tensor, memo):
     memo[id(tensor)] = copied
     state = get_state(tensor)
     return set_state(copied, deepcopy(state, memo)) if state else copied
+
+
+@op("Tensor")
+def __reduce_ex__(self: Tensor, protocol):
+    return reduce_tensor(self, protocol)
+
+
+@op("Tensor")
+def __deepcopy__(self: Tensor, memo):
+    return deepcopy_tensor(self, memo)
+
+
+@op("Tensor")
+def __array_wrap__(self: Tensor, array, context=None, return_scalar=False):
+    """What NumPy's functions of a tensor give: a tensor, and as torch has it bytes for bools."""
+    return _C.from_numpy(array.astype("uint8") if array.dtype == bool else array)
+
+
+@op("Tensor")
+def __repr__(self: Tensor, *, tensor_contents=None):
+    from rushlight import _tensor_str
+
+    return _tensor_str.tensor_repr(self, contents=tensor_contents)
+
+
+@op("Tensor")
+def __format__(self: Tensor, spec):
+    from rushlight import _tensor_str
+
+    return _tensor_str.tensor_format(self, spec)
+
+
+@op("Tensor")
+def __contains__(self: Tensor, element):
+    """Whether an element equals a number, or a tensor's element in its place."""
+    if isinstance(element, _C.Tensor | int | float | complex):
+        return (element == self).any().item()
+    raise RuntimeError(
+        "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+        f"{element.__class__}."
+    )
+
+
+@op("Tensor")
+def __reversed__(self: Tensor):
+    """reversed(x): flipped in the first dimension, in one tensor."""
+    return self.flip(0) if self.dim() else self
+
+
+@op("Tensor")
+def register_hook(self: Tensor, hook):
+    """Calls `hook(grad)` when the gradient of self is known; what it returns replaces it.
+
+    Args:
+        hook: a function of the gradient, returning None or a tensor of its shape.
+
+    Raises:
+        RuntimeError: if self needs no gradient.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> handle = x.register_hook(lambda grad: grad * 2)
+    >>> (x * 3).sum().backward()
+    >>> x.grad
+    tensor([6.])
+    """
+    return _C._register_tensor_hook(self, hook)
+
+
+@op("Tensor")
+def register_post_accumulate_grad_hook(self: Tensor, hook):
+    """Calls `hook(self)` each time backward() has added to .grad of this leaf."""
+    return _C._register_post_accumulate_grad_hook(self, hook)
+
+
+@op("Tensor")
+def is_inference(self: Tensor):
+    """Whether the tensor was made inside inference_mode()."""
+    return _C._is_inference(self)
+
+
+@op("Tensor")
+def type(self: Tensor, dtype=None, non_blocking=False):
+    """The name of the legacy type ("torch.FloatTensor"), or the tensor cast to a dtype.
+
+    >>> torch.ones(1).type()
+    'torch.FloatTensor'
+    """
+    from rushlight import _python_ops
+
+    return _python_ops._tensor_type(self, dtype)
+
+
+@op("Tensor")
+def __dlpack__(self: Tensor, *, stream=-1, max_version=None, dl_device=None, copy=None):
+    """A capsule by which another library reads the tensor's memory; np.from_dlpack() calls this."""
+    from rushlight.utils import dlpack
+
+    return dlpack._lend(self, stream, max_version, dl_device, copy)
+
+
+@op("Tensor")
+def __dlpack_device__(self: Tensor):
+    """(kind, index) of the device the tensor lies on, in DLPack's numbers."""
+    from rushlight.utils import dlpack
+
+    return dlpack._device_of(self)
+
+
+@op("Tensor")
+def as_subclass(self: Tensor, cls):
+    """The same elements as an object of `cls`, a subclass of Tensor; gradients flow through.
+
+    Raises:
+        TypeError: if `cls` is no subclass of Tensor.
+
+    >>> class Image(torch.Tensor):
+    ...     pass
+    >>> torch.zeros(2).as_subclass(Image)
+    Image([0., 0.])
+    """
+    return _C._as_subclass(self, cls)
+
+
+@op("Tensor")
+def __dir__(self: Tensor):
+    return sorted({*dir(self.__class__), *getattr(self, "__dict__", ())})

@@ -4,9 +4,12 @@ A changer must know: only the elements that appear in the text are ever read, an
 comes from the finite, non-zero ones among them alone (so "-0.0000" or "nan" may stick out).
 """
 
+from __future__ import annotations
+
 import operator
 
 from rushlight import _C
+from rushlight._table import op
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions"]
 
@@ -30,6 +33,7 @@ class _PrintOptions:
 PRINT_OPTS = _PrintOptions()
 
 
+@op("torch")
 def set_printoptions(
     precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None
 ):
@@ -76,6 +80,7 @@ def set_printoptions(
     PRINT_OPTS.sci_mode = sci_mode
 
 
+@op("torch")
 def get_printoptions():
     """Returns the print options as a dict that :func:`set_printoptions` accepts as ``**options``.
 

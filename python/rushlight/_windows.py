@@ -1,5 +1,8 @@
 """The windows of the top level: hann_window() and its like, periodic by default."""
 
+from __future__ import annotations
+
+from rushlight._table import op
 from rushlight.signal import windows as _windows
 
 __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
@@ -18,6 +21,7 @@ def _finished(window, pin_memory, requires_grad):
     return window.requires_grad_(requires_grad)
 
 
+@op("torch")
 def hann_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
                 pin_memory=False, requires_grad=False):  # fmt: skip
     """The Hann window, of which spectra are made.
@@ -33,6 +37,7 @@ def hann_window(window_length, periodic=True, *, dtype=None, layout=None, device
     return _finished(window, pin_memory, requires_grad)
 
 
+@op("torch")
 def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, layout=None,
                    device=None, pin_memory=False, requires_grad=False):  # fmt: skip
     """The Hamming window: alpha - beta * cos(...).
@@ -47,6 +52,7 @@ def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype
     return _finished(window, pin_memory, requires_grad)
 
 
+@op("torch")
 def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
                     pin_memory=False, requires_grad=False):  # fmt: skip
     """The Blackman window.
@@ -59,6 +65,7 @@ def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, de
     return _finished(window, pin_memory, requires_grad)
 
 
+@op("torch")
 def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
                     pin_memory=False, requires_grad=False):  # fmt: skip
     """A triangle.
@@ -71,6 +78,7 @@ def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, de
     return _finished(window, pin_memory, requires_grad)
 
 
+@op("torch")
 def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout=None, device=None,
                   pin_memory=False, requires_grad=False):  # fmt: skip
     """The Kaiser window: a larger beta for lower side lobes.

@@ -33,3 +33,15 @@ def disable(fn=None, recursive=True, *, reason=None):
 
 def reset() -> None:
     """Does nothing: there are no compiled functions to forget."""
+
+
+def compile(model=None, **options):
+    """Returns the model or function itself: there is no compiler here, and results are the same.
+
+    >>> square = torch.compile(lambda x: x * x)
+    >>> square(torch.tensor(3.0))
+    tensor(9.)
+    """
+    if model is None:
+        return lambda function: function
+    return model

@@ -1,5 +1,7 @@
 """Functions that only arrange what other operations compute; torch.functional and the top level."""
 
+from __future__ import annotations
+
 import warnings
 
 from rushlight import _C
@@ -11,10 +13,11 @@ from rushlight._broadcasting import (
     broadcast_tensors,
     listed,
 )
-from rushlight._results import check_tensors, deliver, wrapped
+from rushlight._C import Tensor
+from rushlight._results import wrapped
+from rushlight._table import op
 
 __all__ = [
-    "allclose",
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
@@ -22,20 +25,14 @@ __all__ = [
     "broadcast_shapes",
     "broadcast_tensors",
     "cartesian_prod",
-    "combinations",
-    "diff",
     "einsum",
-    "isclose",
-    "kron",
     "meshgrid",
     "tensordot",
-    "tril_indices",
-    "triu_indices",
-    "unravel_index",
 ]
 
 
-def meshgrid(*tensors, indexing=None):
+@op("torch")
+def meshgrid(*tensors: Tensor, indexing: str | None = None):
     """Coordinates of a grid: one tensor per vector, all of the grid's shape.
 
     Args:
@@ -54,10 +51,6 @@ def meshgrid(*tensors, indexing=None):
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
             "argument.",
             stacklevel=2,
-        )
-    if not isinstance(indexing, str | None):
-        raise TypeError(
-            f"meshgrid(): argument 'indexing' must be str, not {type(indexing).__name__}"
         )
     if indexing not in (None, "ij", "xy"):
         raise RuntimeError(
@@ -88,7 +81,8 @@ def meshgrid(*tensors, indexing=None):
     return tuple(grid)
 
 
-def cartesian_prod(*tensors):
+@op("torch")
+def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of the elements of vectors, one a row.
 
     >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4]))
@@ -106,7 +100,8 @@ def cartesian_prod(*tensors):
     return _C.stack([grid.reshape(-1) for grid in meshgrid(*tensors, indexing="ij")], 1)
 
 
-def combinations(input, r=2, with_replacement=False):
+@op("torch")
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All ways to choose r elements of a vector, one a row.
 
     >>> torch.combinations(torch.tensor([1, 2, 3]))
@@ -116,7 +111,6 @@ def combinations(input, r=2, with_replacement=False):
     """
     import itertools
 
-    check_tensors("combinations", input=input)
     if input.dim() != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
     if r < 0:
@@ -128,7 +122,8 @@ def combinations(input, r=2, with_replacement=False):
     return input[_C.tensor(places, dtype=_C.int64, device=input.device).reshape(len(places), r)]
 
 
-def block_diag(*tensors):
+@op("torch")
+def block_diag(*tensors: Tensor) -> Tensor:
     """The matrices along the diagonal of one.
 
     >>> torch.block_diag(torch.tensor([[1, 2]]), torch.tensor([[3]]))
@@ -153,14 +148,14 @@ def block_diag(*tensors):
     return _C.cat(rows, 0)
 
 
-def kron(input, other, *, out=None):
+@op("torch", "Tensor", out=True)
+def kron(input: Tensor, other: Tensor) -> Tensor:
     """The Kronecker product.
 
     >>> torch.kron(torch.eye(2), torch.ones(1, 2))
     tensor([[1., 1., 0., 0.],
             [0., 0., 1., 1.]])
     """
-    check_tensors("kron", input=input, other=other)
     rank = max(input.dim(), other.dim())
     a = input.reshape((1,) * (rank - input.dim()) + tuple(input.shape))
     b = other.reshape((1,) * (rank - other.dim()) + tuple(other.shape))
@@ -168,10 +163,11 @@ def kron(input, other, *, out=None):
     right = [n for size in b.shape for n in (1, size)]
     product = a.reshape(left) * b.reshape(right)
     sizes = [x * y for x, y in zip(a.shape, b.shape, strict=True)]
-    return _delivered(product.reshape(sizes), out)
+    return product.reshape(sizes)
 
 
-def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
+@op("torch", "Tensor", waits=True)
+def repeat_interleave(input: Tensor, repeats=None, dim=None, *, output_size=None):
     """Each element, or each index of `dim`, repeated so many times where it stands.
 
     Args:
@@ -182,7 +178,6 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     >>> torch.repeat_interleave(torch.tensor([1, 2]), torch.tensor([2, 1]))
     tensor([1, 1, 2])
     """
-    check_tensors("repeat_interleave", input=input)
     if repeats is None:
         input, repeats, dim = _C.arange(input.shape[0], device=input.device), input, 0
     if dim is None:
@@ -215,7 +210,8 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     return _C.index_select(input.reshape(1) if input.dim() == 0 else input, dim, places)
 
 
-def tensordot(a, b, dims=2, out=None):
+@op("torch")
+def tensordot(a: Tensor, b: Tensor, dims=2, out: Tensor | None = None) -> Tensor:
     """The sum of products over several dimensions of both.
 
     Args:
@@ -240,7 +236,6 @@ def tensordot(a, b, dims=2, out=None):
                 "tensordot expects dims to be int or tuple[list[int], list[int]] or "
                 f"list[list[int]] containing two lists, but got dims={dims}"
             )
-        check_tensors("tensordot", input=a, other=b)
         left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
     if len(left) != len(right):
         raise RuntimeError("both dimension lists should have same length")
@@ -265,10 +260,11 @@ def tensordot(a, b, dims=2, out=None):
         b.permute(right + keep_b).reshape(size, -1) if size else b.new_zeros((0, b.numel())),
     )
     result = result.reshape([a.shape[d] for d in keep_a] + [b.shape[d] for d in keep_b])
-    return deliver("tensordot", result, out)
+    return result if out is None else _C._deliver("tensordot", out, result)
 
 
-def einsum(equation, *operands):
+@op("torch")
+def einsum(equation, *operands) -> Tensor:
     """Products and sums over named dimensions, in Einstein's notation.
 
     Args:
@@ -288,7 +284,14 @@ def einsum(equation, *operands):
     return _einsum.einsum(*_einsum.spelled(equation, operands))
 
 
-def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+@op("torch", "Tensor")
+def isclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+) -> Tensor:
     """Where abs(input - other) <= atol + rtol * abs(other).
 
     >>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))
@@ -297,13 +300,6 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
-    for position, operand in enumerate((input, other), 1):
-        if not isinstance(operand, _C.Tensor):
-            name = ("input", "other")[position - 1]
-            raise TypeError(
-                f"isclose(): argument '{name}' (position {position}) must be Tensor, "
-                f"not {type(operand).__name__}"
-            )
     if input.dtype != other.dtype:
         names = _dtype_name(input), _dtype_name(other)
         raise RuntimeError(f"{names[0]} did not match {names[1]}")
@@ -323,7 +319,14 @@ def _dtype_name(tensor):
     return tensor.type().split(".")[-1].removesuffix("Tensor")
 
 
-def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+@op("torch", "Tensor")
+def allclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+) -> bool:
     """Whether isclose() holds everywhere.
 
     >>> torch.allclose(torch.ones(2), torch.ones(2) + 1e-9)
@@ -332,13 +335,19 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return isclose(input, other, rtol, atol, equal_nan).all().item()
 
 
-def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
+@op("torch", "Tensor", out=True)
+def diff(
+    input: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
     """Differences of neighbours along a dimension, n times.
 
     >>> torch.diff(torch.tensor([1, 3, 6]))
     tensor([2, 3])
     """
-    check_tensors("diff", input=input)
     if input.dim() == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
@@ -353,14 +362,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
             break
         later, earlier = left.narrow(dim, 1, size - 1), left.narrow(dim, 0, size - 1)
         left = later ^ earlier if left.dtype == _C.bool else later - earlier
-    return _delivered(left, out)
-
-
-def _delivered(result, out):
-    """The result, written to `out` where one was given."""
-    if out is None:
-        return result
-    return _C.add(result, 0, out=out) if result.dtype != _C.bool else _C.cat([result], out=out)
+    return left
 
 
 def _triangle(row, col, offset, lower, dtype, device):
@@ -369,6 +371,7 @@ def _triangle(row, col, offset, lower, dtype, device):
     return _C.nonzero(triangle).t().contiguous().to(dtype or _C.int64)
 
 
+@op("torch")
 def tril_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
     """The positions of the lower triangle, rows above columns.
 
@@ -379,6 +382,7 @@ def tril_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
     return _triangle(row, col, offset, True, dtype, device)
 
 
+@op("torch")
 def triu_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
     """The positions of the upper triangle, rows above columns.
 
@@ -389,7 +393,8 @@ def triu_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
     return _triangle(row, col, offset, False, dtype, device)
 
 
-def unravel_index(indices, shape):
+@op("torch")
+def unravel_index(indices: Tensor, shape):
     """Positions in a flat tensor as one index per dimension of `shape`.
 
     >>> torch.unravel_index(torch.tensor([1, 5]), (2, 3))

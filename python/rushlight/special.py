@@ -1,10 +1,13 @@
 """torch.special: error, gamma and Bessel functions, and other names of the top level's."""
 
+from __future__ import annotations
+
 import math
 
 from rushlight import _C
 from rushlight._elementwise import igamma, igammac, mvlgamma, sinc
 from rushlight._results import check_tensors, deliver
+from rushlight._table import op
 
 __all__ = [
     "digamma",
@@ -160,6 +163,7 @@ def _scaled_bessel(x, order):
     return _C.where(far, large * x.sgn() if order else large, small)
 
 
+@op("torch", "Tensor", in_place=["Tensor", "torch"])
 def i0(input, *, out=None):
     """The modified Bessel function of order 0.
 

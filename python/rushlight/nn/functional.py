@@ -1,6 +1,6 @@
 """torch.nn.functional: the table of contents.
 
-What C++ offers under torch's own signature is handed on as it is, from _C._functional where torch
+What C++ offers under torch's own signature is handed on as it is, from _C._nn where torch
 has another function of that name; the files in _functional hold the rest. Calls of C++ are made by
 keyword where torch's argument order differs.
 """
@@ -18,7 +18,7 @@ from rushlight.nn._functional.resample import *  # noqa: F403
 from rushlight.nn._functional.sparse import *  # noqa: F403
 from rushlight.nn._functional.vision import *  # noqa: F403
 
-globals().update({name: f for name, f in vars(_C._functional).items() if name[0] != "_"})
+globals().update({name: f for name, f in vars(_C._nn).items() if name[0] != "_"})
 
 _DIRECT = (
     "linear", "bilinear", "conv1d", "conv2d", "conv3d",

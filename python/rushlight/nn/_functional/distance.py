@@ -1,15 +1,19 @@
 """Distances and similarities."""
 
+from __future__ import annotations
+
 from rushlight import _C
 from rushlight._broadcasting import broadcast_tensors
 from rushlight._casts import casts
 from rushlight._results import check_tensors
+from rushlight._table import op
 from rushlight.functional import triu_indices
 
 __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 
 
 @casts(cuda="full")
+@op("torch", "nn.functional")
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """x1 . x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`.
 
@@ -26,6 +30,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     return ((x1 / n1) * (x2 / n2)).sum(dim)
 
 
+@op("torch", "nn.functional")
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     """The p-norm of x1 - x2 + eps along the last dimension.
 
@@ -36,6 +41,7 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     return _C.norm(x1 - x2 + eps, p, -1, keepdim)
 
 
+@op("torch", "nn.functional")
 def pdist(input, p=2.0):
     """The p-norm distance of each pair of rows: of 0 and 1, 0 and 2, ..., 1 and 2, ...
 

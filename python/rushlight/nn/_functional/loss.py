@@ -17,7 +17,7 @@ __all__ = [
 
 REDUCTIONS = ("none", "mean", "sum")
 # The reduction that size_average and reduce stand for, with a warning.
-legacy_reduction = _C._functional._legacy_reduction
+legacy_reduction = _C._nn._legacy_reduction
 
 
 def _reduction(size_average, reduce, reduction):

@@ -251,7 +251,7 @@ def _without_weights(q, k, v, mask, dropout_p, is_causal, batch):
 
     if mask is not None:
         mask = mask.unsqueeze(0) if mask.size(0) == 1 else split(mask)
-    out = _C._functional.scaled_dot_product_attention(
+    out = _C._nn.scaled_dot_product_attention(
         split(q), split(k), split(v), mask, dropout_p, is_causal
     )
     return out.reshape(q.size(0), q.size(1), v.size(-1))

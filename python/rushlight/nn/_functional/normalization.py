@@ -1,9 +1,12 @@
 """Normalisation over the batch, the features, groups of channels, single instances."""
 
+from __future__ import annotations
+
 from rushlight import _C
 from rushlight._casts import casts
 from rushlight._modes import no_grad
 from rushlight._results import check_tensors
+from rushlight._table import op
 
 __all__ = [
     "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm",
@@ -98,6 +101,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 
 
 @casts(cuda="full")
+@op("torch", "nn.functional")
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """x / sqrt(mean(x^2) + eps) * weight, over the last dimensions.
 

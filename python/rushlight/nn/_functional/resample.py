@@ -106,7 +106,7 @@ def interpolate(
     size, factors = _sizes(input, size, scale_factor)
     rank = input.dim() - 2
     if mode == "area":
-        pool = getattr(_C._functional, f"adaptive_avg_pool{rank}d")
+        pool = getattr(_C._nn, f"adaptive_avg_pool{rank}d")
         return pool(input, size[0] if rank == 1 else size)
     if recompute_scale_factor or factors is None:
         factors = [None] * rank

@@ -1,7 +1,10 @@
 """Padding, windows as columns, and moving between channels and space."""
 
+from __future__ import annotations
+
 from rushlight import _C
 from rushlight._results import check_tensors, ints
+from rushlight._table import op
 
 __all__ = ["channel_shuffle", "fold", "pad", "pixel_shuffle", "pixel_unshuffle", "unfold"]
 
@@ -87,6 +90,7 @@ def _sources(size, left, right, mode, padding, dim, input):
     return (size - 1) - ((size - 1) - places.abs()).abs()
 
 
+@op("torch", "nn.functional")
 def pixel_shuffle(input, upscale_factor):
     """(*, c r^2, h, w) to (*, c, h r, w r): channels become space (Shi et al., 2016).
 
@@ -114,6 +118,7 @@ def pixel_shuffle(input, upscale_factor):
     return x.reshape(*batch, c // (r * r), h * r, w * r)
 
 
+@op("torch", "nn.functional")
 def pixel_unshuffle(input, downscale_factor):
     """(*, c, h r, w r) to (*, c r^2, h, w): the inverse of pixel_shuffle.
 
@@ -146,6 +151,7 @@ def pixel_unshuffle(input, downscale_factor):
     return x.reshape(*batch, c * r * r, h // r, w // r)
 
 
+@op("torch", "nn.functional")
 def channel_shuffle(input, groups):
     """(n, g * k, *): channel i of group j becomes channel j of group i (Zhang et al., 2018).
 

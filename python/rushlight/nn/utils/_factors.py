@@ -1,11 +1,16 @@
 """What weight and spectral normalisation compute: norms and the power iteration."""
 
+from __future__ import annotations
+
 from rushlight import _C
+from rushlight._C import Tensor
+from rushlight._table import op
 from rushlight.nn import functional as F
 from rushlight.nn import modules
 
 
-def norm_except_dim(v, pow=2, dim=0):
+@op("torch")
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The norms over all dimensions but one; over all of them for dim -1.
 
     >>> torch.norm_except_dim(torch.ones(2, 4))

@@ -1,0 +1,42 @@
+// The words of a row of the table of operations, beside its signature text: where it is visible,
+// its in-place form, what autocast does, what a program may ask about it.
+#pragma once
+
+namespace rushlight::python {
+
+// Where a row is visible: torch, Tensor, torch.nn.functional, torch.special, torch.linalg. A name
+// with an underscore before it is for the Python layer alone.
+enum class As : unsigned char {
+  function = 1,
+  method = 2,
+  both = 3,
+  functional = 4,
+  special = 8,
+  linalg = 16
+};
+constexpr As operator|(As a, As b) { return As(unsigned(a) | unsigned(b)); }
+constexpr bool has(As all, As one) { return unsigned(all) & unsigned(one); }
+
+// What autocast does with a tensor argument on each kind of device (bindings/autocast.h).
+enum class Cast : unsigned char { none, lower, full };  // to the region's dtype; to float32
+struct Policy {
+  Cast cpu = Cast::none, cuda = Cast::none;
+  constexpr bool casts() const { return cpu != Cast::none || cuda != Cast::none; }
+};
+inline constexpr Policy kLower{Cast::lower, Cast::lower};
+inline constexpr Policy kLowerOnCuda{Cast::none, Cast::lower};
+inline constexpr Policy kFull{Cast::full, Cast::full};
+inline constexpr Policy kFullOnCpu{Cast::full, Cast::none};
+inline constexpr Policy kFullOnCuda{Cast::none, Cast::full};
+
+struct Row {
+  As as = As::both;
+  Policy autocast{};
+  As in_place = As(0);  // where name_() is visible, which writes the result to its first argument
+  bool copy = false;  // torch.name_copy(), with out=: copies of the views that it returns
+  bool exact = false;  // out= must have the result's dtype; other results are cast to it
+  bool differentiable = true;
+  bool waits = false;  // the host waits for the device, to learn a size or to check a value
+};
+
+}  // namespace rushlight::python

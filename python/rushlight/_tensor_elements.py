@@ -1,0 +1,133 @@
+"""Methods of Tensor that write elements by number or by a Python function."""
+
+from __future__ import annotations
+
+from rushlight import _C
+from rushlight._C import Tensor
+from rushlight._table import Number, op
+
+
+def _written(name, self, result):
+    if result.shape != self.shape:
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape "
+            f"{list(result.shape)}\n{name}() writes to its own tensor"
+        )
+    if not _C.can_cast(result.dtype, self.dtype):
+        from rushlight._results import dtype_name
+
+        raise RuntimeError(
+            f"result type {dtype_name(result.dtype)} can't be cast to the desired output type "
+            f"{dtype_name(self.dtype)}\n{name}() writes to its own tensor"
+        )
+    return self.copy_(result)
+
+
+def _rewritten(name, self, values):
+    if self.requires_grad:
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
+            "instead."
+        )
+    if self.device.type != "cpu":
+        raise TypeError(f"{name} is only implemented on CPU tensors")
+    return self.copy_(_C.tensor(values(), dtype=self.dtype).reshape(self.shape))
+
+
+@op("Tensor")
+def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False):
+    """Writes a number where all indices are equal.
+
+    Args:
+        fill_value: the number.
+        wrap: of a tall matrix: begin again, a row below the last one written.
+
+    >>> torch.zeros(2, 3).fill_diagonal_(5)
+    tensor([[5., 0., 0.],
+            [0., 5., 0.]])
+    """
+    if self.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.dim() > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError(
+            f"all dimensions of input must be of equal length\nself: {list(self.shape)}"
+        )
+    step, width = sum(self.stride()), self.shape[-1]
+    starts = range(0, self.shape[0] if wrap and self.dim() == 2 else 1, width + 1)
+    for row in starts:
+        count = min(self.shape[0] - row, width)
+        self[row:].as_strided((count,), (step,)).fill_(fill_value)
+    return self
+
+
+@op("Tensor")
+def sum_to_size(self: Tensor, *size: int):
+    """The sum over what broadcasting from `size` to self's shape would spread.
+
+    >>> torch.ones(2, 3).sum_to_size(1, 3)
+    tensor([[2., 2., 2.]])
+    """
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = size[0]
+    if not size:
+        return self.sum()
+    lead = self.dim() - len(size)
+    fits = lead >= 0 and all(
+        n in (1, own) for n, own in zip(size, self.shape[max(lead, 0) :], strict=False)
+    )
+    if not fits:
+        raise RuntimeError(
+            f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}."
+        )
+    dims = list(range(lead))
+    dims += [lead + d for d, n in enumerate(size) if n == 1 and self.shape[lead + d] != 1]
+    result = self.sum(dims, True) if dims else self
+    return result.reshape(tuple(size))
+
+
+@op("Tensor")
+def apply_(self: Tensor, callable):
+    """Replaces each element by what a Python function makes of it; slow.
+
+    >>> torch.tensor([1.0, 2.0]).apply_(lambda v: v * v)
+    tensor([1., 4.])
+    """
+    return _rewritten("apply_", self, lambda: [callable(v) for v in self.flatten().tolist()])
+
+
+@op("Tensor")
+def map_(self: Tensor, other, callable):
+    """Replaces each element by what a Python function makes of it and of another tensor's; slow.
+
+    >>> torch.tensor([1.0, 2.0]).map_(torch.tensor([3.0, 4.0]), lambda a, b: a * b)
+    tensor([3., 8.])
+    """
+    if not isinstance(other, _C.Tensor) or other.type() != self.type():
+        kind = other.type() if isinstance(other, _C.Tensor) else type(other).__name__
+        raise TypeError(f"map_: expected {self.type()} for 'other' (got {kind})")
+    theirs = other.expand(self.shape)
+
+    def values():
+        pairs = zip(self.flatten().tolist(), theirs.flatten().tolist(), strict=True)
+        return [callable(a, b) for a, b in pairs]
+
+    return _rewritten("map_", self, values)
+
+
+@op("Tensor")
+def float_power_(self: Tensor, exponent):
+    """float_power() in place: of float64."""
+    if self.dtype != _C.float64:
+        from rushlight._results import dtype_name
+
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {dtype_name(self.dtype)} but the "
+            "operation's result requires dtype Double"
+        )
+    return _written("float_power_", self, self.float_power(exponent))
+
+
+@op("Tensor")
+def polygamma_(self: Tensor, n):
+    """polygamma() in place."""
+    return _written("polygamma_", self, self.polygamma(n))

@@ -1,0 +1,168 @@
+"""Methods of Tensor that tell of its memory or change it."""
+
+from __future__ import annotations
+
+from rushlight import _C
+from rushlight._C import Tensor
+from rushlight._table import op
+
+
+@op("Tensor")
+def untyped_storage(self: Tensor):
+    """The storage behind the tensor, as bytes.
+
+    >>> torch.ones(2, 2).untyped_storage().nbytes()
+    16
+    """
+    from rushlight.storage import UntypedStorage
+
+    return UntypedStorage._of(self)
+
+
+@op("Tensor")
+def _typed_storage(self: Tensor):
+    from rushlight.storage import TypedStorage
+
+    return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype)
+
+
+@op("Tensor")
+def storage(self: Tensor):
+    """The storage behind the tensor, as elements; `untyped_storage` is what programs use now."""
+    from warnings import warn
+
+    warn(
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be "
+        "the only storage class. This should only matter to you if you are using storages "
+        "directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of "
+        "tensor.storage()",
+        UserWarning,
+        stacklevel=2,
+    )
+    return self._typed_storage()
+
+
+@op("Tensor")
+def set_(self: Tensor, source=None, storage_offset=0, size=None, stride=None):
+    """Makes the tensor show the memory of another tensor, or of a storage.
+
+    Args:
+        source: a tensor or a storage of the same dtype on the same device; an empty tensor if it
+            is left out.
+        storage_offset: of the first element.
+        size: the shape; of a storage, all of it unless given.
+        stride: the steps; row-major unless given.
+
+    Raises:
+        RuntimeError: if dtype or device differ, self requires grad, or the geometry reaches beyond
+            a storage that cannot grow.
+
+    >>> x, y = torch.zeros(2), torch.arange(6.0)
+    >>> x.set_(y.untyped_storage(), 1, (2, 2), (2, 1))
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
+    from rushlight.storage import source_of
+
+    if self.requires_grad and _C.is_grad_enabled():
+        if self.is_leaf:
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an in-place operation."
+                "\nset_(): write under `with torch.no_grad():`"
+            )
+        raise RuntimeError("set_() has no gradient; use it on a detach()ed tensor")
+    self.data = source_of(self, source, storage_offset, size, stride)
+    return self
+
+
+@op("Tensor")
+def resize(self: Tensor, *sizes: int):
+    """An old name of reshape() for as many elements; use that.
+
+    >>> torch.arange(4).resize(2, 2)
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    import warnings
+
+    warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
+    return self.reshape(*sizes)
+
+
+@op("Tensor")
+def resize_as(self: Tensor, tensor):
+    """An old name of reshape_as() for as many elements; use that.
+
+    >>> torch.arange(4).resize_as(torch.zeros(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    import warnings
+
+    warnings.warn("non-inplace resize_as is deprecated", UserWarning, stacklevel=2)
+    return self.reshape(tensor.shape)
+
+
+@op("torch", "Tensor")
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format=None):
+    """resize_() to the shape of another tensor; with torch.preserve_format also to its strides.
+
+    >>> torch.tensor([1, 2, 3]).resize_as_(torch.zeros(2))
+    tensor([1, 2])
+    """
+    if memory_format is not _C.preserve_format:
+        format_of = {} if memory_format is None else {"memory_format": memory_format}
+        return self.resize_(the_template.shape, **format_of)
+    if the_template.is_contiguous(memory_format=_C.channels_last):
+        return self.resize_(the_template.shape, memory_format=_C.channels_last)
+    return self.resize_(the_template.shape)
+
+
+@op("Tensor")
+def new(self: Tensor, *args, device=None):
+    """The old constructor: an unset tensor of the given sizes, or one of the given data; of self's
+    dtype and device.
+
+    >>> torch.tensor([0.5]).new([1, 2])
+    tensor([1., 2.])
+    """
+    from rushlight._legacy import construct
+
+    device = self.device if device is None else _C.device(device)
+    return construct(args, self.dtype, device, self.type())
+
+
+@op("Tensor")
+def new_empty_strided(self: Tensor, size, stride, dtype=None, device=None, requires_grad=False):
+    """An unset tensor of self's dtype and device with the given strides.
+
+    >>> torch.zeros(1).new_empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    return _C.empty_strided(
+        size,
+        stride,
+        dtype=dtype or self.dtype,
+        device=device or self.device,
+        requires_grad=requires_grad,
+    )
+
+
+@op("Tensor")
+def is_shared(self: Tensor):
+    """Whether the storage lies in memory that other processes see, as share_memory_() makes it."""
+    from rushlight.multiprocessing import _shared
+
+    return _shared.is_shared(self)
+
+
+@op("Tensor")
+def share_memory_(self: Tensor):
+    """Moves the elements to memory that other processes see, and returns self.
+
+    >>> torch.ones(2).share_memory_().is_shared()
+    True
+    """
+    from rushlight.multiprocessing import _shared
+
+    return _shared.share(self)
