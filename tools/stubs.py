@@ -1,7 +1,7 @@
 """Writes python/rushlight/_C.pyi from the built module; --check compares instead.
 
-Ops bring their own lines (`_C.__stubs__`, made from the same signature text as their errors);
-classes and functions of pybind11 bring theirs in the first line of their docstrings.
+Operations bring their own lines (`_C._rows()`, made from the same signature text as their errors;
+of those in Python, from their annotations); classes and functions of pybind11 bring theirs in the first line of their docstrings.
 """
 
 import inspect
@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
 """
-BOTH, FUNCTION, METHOD = range(3)  # enum class As of csrc/bindings/signature.h
 NUMBER = "Tensor | builtins.float"
 SLOTS = {
     **dict.fromkeys(
@@ -74,17 +73,24 @@ def qualified(line):
     return re.sub(r"(?<=: )[^:=]+?(?=, \*?\w+:|, \*,| = |\)|$)|(?<=-> )[^:]+", types_of, line)
 
 
-def op_lines():
-    """name -> its signatures, for the module and for Tensor."""
-    functions, methods = {}, {}
-    for line, where in _C.__stubs__:
-        name = line[4 : line.index("(")]
-        if where != METHOD:
-            functions.setdefault(name, []).append(qualified(line))
-        if where != FUNCTION:
-            own = re.sub(r"\(\*?\w+: [^,)]*", "(self", qualified(line), count=1)
-            methods.setdefault(name, []).append(own)
-    return functions, methods
+def in_place(line):
+    """The line of name_(): without out=."""
+    line = re.sub(r"(?:, \*)?, out: [^=]*= \.\.\.", "", line)
+    return re.sub(r"^def (\w+)\(", r"def \1_(", line)
+
+
+def operation_lines(place):
+    """name -> its signatures, of the operations in C++ that are visible in a place."""
+    lines = {}
+    for row in _C._rows():
+        own = [qualified(line) for line in row["stubs"]]
+        if place == "Tensor":
+            own = [re.sub(r"\(\*?\w+: [^,)]*", "(self", line, count=1) for line in own]
+        if place in row["visible"]:
+            lines.setdefault(row["name"], []).extend(own)
+        if place in row["in_place"]:
+            lines.setdefault(row["name"] + "_", []).extend(map(in_place, own))
+    return lines
 
 
 def from_docstring(name, value, method):
@@ -103,15 +109,20 @@ def from_docstring(name, value, method):
 
 
 def python_method(name, value):
-    """Tensor's methods that are written in Python: names and defaults, any type."""
-    text = ""
-    for i, p in enumerate(inspect.signature(value).parameters.values()):
+    """Tensor's methods that are written in Python, from their annotations."""
+    signature = inspect.signature(value)
+    text, known = "", re.compile(r"[\w.\[\], |]+")
+    for i, p in enumerate(signature.parameters.values()):
         star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
         if p.kind == p.KEYWORD_ONLY and "*" not in text:
             text += ", *"
-        text += f", {star}{p.name}" + (": Any" if i else "")
+        kind = "Any" if p.annotation is p.empty else str(p.annotation)
+        kind = re.sub(r"\bNumber\b", "float", kind)
+        text += f", {star}{p.name}" + (f": {kind}" if i else "")
         text += "" if p.default is p.empty else " = ..."
-    return f"def {name}({text[2:]}) -> Any: ..."
+    result = signature.return_annotation
+    result = result if isinstance(result, str) and known.fullmatch(result) else "Any"
+    return qualified(f"def {name}({text[2:]}) -> {result}: ...")
 
 
 def attribute_lines(name, settable):
@@ -154,7 +165,9 @@ def class_text(cls, methods):
             text += "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...\n"
         elif slot == "call":
             text += "    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...\n"
-        elif not slot and isinstance(value, types.FunctionType):
+        elif not slot and (
+            isinstance(value, types.FunctionType) or type(value).__name__ == "operation_method"
+        ):
             text += f"    {python_method(name, value)}\n"
         elif not slot and callable(value):
             text += f"    {from_docstring(name, value, True)}\n"
@@ -164,7 +177,7 @@ def class_text(cls, methods):
 
 
 def stub():
-    functions, methods = op_lines()
+    functions, methods = operation_lines("torch"), operation_lines("Tensor")
     text = ""
     for name, value in sorted(vars(_C).items()):
         if name.startswith("__"):
@@ -196,7 +209,7 @@ def main():
         FILE.write_text(text)
     elif FILE.read_text() != text:
         sys.exit("_C.pyi is not what the module says: run python tools/stubs.py")
-    print(f"{len(_C.__stubs__)} signatures of ops, {text.count('def ')} in all")
+    print(f"{len(_C._rows())} rows of operations, {text.count('def ')} signatures in all")
 
 
 if __name__ == "__main__":

@@ -100,7 +100,8 @@ struct AutocastOff {
 
 }  // namespace
 
-PyObject* Composition::call(PyObject** values, std::pair<PyObject* const*, Py_ssize_t> rest) const {
+PyObject* Composition::call(PyObject** values, std::pair<PyObject* const*, Py_ssize_t> rest,
+                            bool is_method) const {
   try {
     const std::size_t count = kinds.size();
     Owned owned;
@@ -117,7 +118,7 @@ PyObject* Composition::call(PyObject** values, std::pair<PyObject* const*, Py_ss
         std::string expected;
         for (const Kind kind : kinds[i])
           expected += (expected.empty() ? "" : " or ") + std::string(expected_of(kind));
-        return signature.wrong_type(i, expected.c_str(), o), nullptr;
+        return signature.wrong_type(i, expected.c_str(), o, is_method), nullptr;
       }
       owned.list.push_back(taken);
       values[i] = taken;
@@ -127,9 +128,9 @@ PyObject* Composition::call(PyObject** values, std::pair<PyObject* const*, Py_ss
     if (autocast.on && signature.row.autocast.casts() && out == Py_None) {
       CastArguments cast(values, count, signature.row.autocast);
       const AutocastOff inside;
-      result = compute(cast.values(), rest);
+      result = compute(cast.values(), rest, is_method);
     } else {
-      result = compute(values, rest);
+      result = compute(values, rest, is_method);
     }
     if (result && signature.result) result = named_result(signature.result, result);
     return out == Py_None ? result : deliver(signature, result, out);
@@ -139,7 +140,7 @@ PyObject* Composition::call(PyObject** values, std::pair<PyObject* const*, Py_ss
 }
 
 PyObject* Composition::compute(PyObject* const* values,
-                               std::pair<PyObject* const*, Py_ssize_t> rest) const {
+                               std::pair<PyObject* const*, Py_ssize_t> rest, bool is_method) const {
   PyObject* const names = keyword_names.ptr();
   if (!signature.variadic) [[likely]] {
     PyObject* stack[1 + kMaxArguments];  // the first one is the callee's to use
@@ -167,8 +168,8 @@ PyObject* Composition::compute(PyObject* const* values,
   for (Py_ssize_t i = 0; i < rest.second; ++i)
     if (PyObject* o = stack[std::size_t(1 + positional + i)];
         !kind.empty() && kind[0] == Kind::tensor && !as_tensor(o))
-      return signature.wrong_type(std::size_t(positional + i), expected_of(kind[0]), o,
-                                  std::size_t(positional)),
+      return signature.wrong_type(std::size_t(positional), expected_of(kind[0]), o, is_method,
+                                  std::size_t(i)),
              nullptr;
   const std::size_t given = stack.size() - 1;
   std::for_each(values + signature.positional, values + kinds.size(), push);

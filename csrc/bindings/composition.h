@@ -36,10 +36,12 @@ struct Composition {
   std::string returns;
 
   // A call with the values of bind(); `rest` are the extra positionals of a *name.
-  PyObject* call(PyObject** values, std::pair<PyObject* const*, Py_ssize_t> rest) const;
+  PyObject* call(PyObject** values, std::pair<PyObject* const*, Py_ssize_t> rest,
+                 bool is_method) const;
 
  private:
-  PyObject* compute(PyObject* const* values, std::pair<PyObject* const*, Py_ssize_t> rest) const;
+  PyObject* compute(PyObject* const* values, std::pair<PyObject* const*, Py_ssize_t> rest,
+                    bool is_method) const;
 };
 
 }  // namespace rushlight::python

@@ -52,10 +52,10 @@ PyObject* call(PyObject* self, PyObject* const* args, std::size_t flags, PyObjec
   std::pair<PyObject* const*, Py_ssize_t> rest{};
   const Py_ssize_t n = PyVectorcall_NARGS(flags);
   if (!row.signature.bind(nullptr, args, n, keywords, values, rest)) return nullptr;
-  if (!o->in_place) return row.call(values, rest);
+  if (!o->in_place) return row.call(values, rest, o->is_method);
   PyObject* const target = values[0];
   const bool casts = std::exchange(autocast.on, false);
-  const auto made = py::reinterpret_steal<py::object>(row.call(values, rest));
+  const auto made = py::reinterpret_steal<py::object>(row.call(values, rest, o->is_method));
   autocast.on = casts;
   try {
     if (!made) return nullptr;

@@ -223,7 +223,9 @@ static void publish_aliases(py::module_& m) {
       {"atanh", "arctanh"}, {"trunc", "fix"},     {"clamp", "clip"}};
   for (const auto& [existing, name] : kAliases) {
     publish_alias(m, As::both, existing, name);
-    publish_alias(m, As::method, (std::string(existing) + "_").c_str(),
+    const std::string in_place = std::string(existing) + "_";
+    const bool is_function = py::hasattr(m, in_place.c_str()) && in_place != "abs_";
+    publish_alias(m, is_function ? As::both : As::method, in_place.c_str(),
                   (std::string(name) + "_").c_str());
   }
 }

@@ -224,22 +224,22 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
   return true;
 }
 
-bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got,
-                           std::size_t parameter) const {
+bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got, bool is_method,
+                           std::size_t extra) const {
   const char* type = Py_TYPE(got)->tp_name;
   const bool one_int = expected == Argument<std::int64_t>::expected ||
                        (expected == Argument<Shape>::expected && !variadic);
   if (!is_alternative && one_int && PyLong_CheckExact(got)) {
     PyErr_Format(PyExc_ValueError,
                  "Overflow when unpacking long long\n%s(): argument '%s' has more than 64 bits: %R",
-                 name.c_str(), parameters[parameter].name.c_str(), got);
+                 name.c_str(), parameters[i].name.c_str(), got);
     return false;
   }
-  if (int(parameter) >= positional)
+  if (int(i) >= positional)
     return mismatch(this, "%s(): argument '%s' must be %s, not %s", name.c_str(),
-                    parameters[parameter].name.c_str(), expected, type);
+                    parameters[i].name.c_str(), expected, type);
   return mismatch(this, "%s(): argument '%s' (position %zu) must be %s, not %s", name.c_str(),
-                  parameters[parameter].name.c_str(), i + 1, expected, type);
+                  parameters[i].name.c_str(), i + extra + (is_method ? 0 : 1), expected, type);
 }
 
 PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyObject* self,

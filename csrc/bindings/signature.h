@@ -41,11 +41,10 @@ struct Signature {
   // Sorts a call into one value per parameter; the extra positionals of a *name go to `rest`.
   bool bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
             PyObject** values, std::pair<PyObject* const*, Py_ssize_t>& rest) const;
-  // TypeError for the argument at position i; of a *name the parameter is an earlier one.
-  bool wrong_type(std::size_t i, const char* expected, PyObject* got) const {
-    return wrong_type(i, expected, got, i);
-  }
-  bool wrong_type(std::size_t i, const char* expected, PyObject* got, std::size_t parameter) const;
+  // TypeError for a parameter. A method's own tensor is not among its arguments: positions count
+  // from the one after it. `extra`: how far into a *name.
+  bool wrong_type(std::size_t i, const char* expected, PyObject* got, bool is_method,
+                  std::size_t extra = 0) const;
 };
 
 // What is common to all entries after the function has returned its fresh result.
@@ -93,7 +92,7 @@ struct Entry<F, Tag> {
   static PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     if (n == Py_ssize_t(kCount) && !keywords && !signature.variadic && n == signature.positional)
         [[likely]]
-      return call(args, {}, Py_None, Indices{});
+      return call(args, {}, Py_None, false, Indices{});
     if (!keywords && fits(n)) return fill_and_call(0, args, n);
     return bind_and_call(nullptr, args, n, keywords);
   }
@@ -118,7 +117,7 @@ struct Entry<F, Tag> {
     PyObject* values[kCount + 1];
     Rest rest{};
     if (!signature.bind(self, args, n, keywords, values, rest)) return nullptr;
-    return call(values, rest, signature.out < 0 ? Py_None : values[kCount], Indices{});
+    return call(values, rest, signature.out < 0 ? Py_None : values[kCount], self, Indices{});
   }
   // As one of several overloads.
   static PyObject* attempt(PyObject* self, PyObject* const* args, Py_ssize_t n,
@@ -166,31 +165,32 @@ struct Entry<F, Tag> {
     Rest rest{};
     if (signature.variadic && given > last && (given > last + 1 || !PySequence_Check(args[n - 1])))
       rest = {args + (last - bound), given - last};
-    return call(values.data(), rest, values[kCount], Indices{});
+    return call(values.data(), rest, values[kCount], bound, Indices{});
   }
 
   template <std::size_t I, class T, class Slot>
-  static bool read(PyObject* const* values, Rest rest, Slot& slot) {
+  static bool read(PyObject* const* values, Rest rest, bool is_method, Slot& slot) {
     if constexpr (requires { Argument<T>::read_many(rest.first, rest.second, slot); })
       if (signature.variadic && int(I) + 1 == signature.positional && rest.first) {
         if (Argument<T>::read_many(rest.first, rest.second, slot)) return true;
         PyObject* const* culprit = std::find_if_not(rest.first, rest.first + rest.second - 1,
                                                     [](PyObject* o) { return PyLong_Check(o); });
-        return signature.wrong_type(I, Argument<T>::expected, *culprit);
+        return signature.wrong_type(I, Argument<T>::expected, *culprit, is_method);
       }
     if (Argument<T>::read(values[I], slot)) [[likely]]
       return true;
-    return PyErr_Occurred() ? false : signature.wrong_type(I, Argument<T>::expected, values[I]);
+    return PyErr_Occurred() ? false
+                            : signature.wrong_type(I, Argument<T>::expected, values[I], is_method);
   }
   template <std::size_t... I>
   static PyObject* call([[maybe_unused]] PyObject* const* values, [[maybe_unused]] Rest rest,
-                        [[maybe_unused]] PyObject* out, std::index_sequence<I...>) {
+                        PyObject* out, [[maybe_unused]] bool is_method, std::index_sequence<I...>) {
     std::optional<CastArguments> cast;
     if (autocast.on && signature.row.autocast.casts() && out == Py_None) [[unlikely]]
       values = cast.emplace(values, kCount, signature.row.autocast).values();
     try {
       std::tuple<typename Argument<A>::Slot...> slots;
-      if (!(read<I, A>(values, rest, std::get<I>(slots)) && ...)) return nullptr;
+      if (!(read<I, A>(values, rest, is_method, std::get<I>(slots)) && ...)) return nullptr;
       if constexpr (std::is_void_v<R>) {
         F(Argument<A>::pass(std::get<I>(slots))...);
         Py_RETURN_NONE;

@@ -300,6 +300,7 @@ def gradient(input: Tensor, *, spacing=None, dim: Sequence[int] | None = None, e
     dims = [wrapped(d, rank) for d in dims]
     if len(set(dims)) != len(dims):
         raise RuntimeError(f"dim {dims[0]} appears multiple times in the list of dims")
+    spacings: list
     if spacing is None or isinstance(spacing, (int, float)):
         spacings = [1.0 if spacing is None else spacing] * len(dims)
     elif isinstance(spacing, _C.Tensor):

@@ -139,7 +139,7 @@ def __format__(self: Tensor, spec):
 def __contains__(self: Tensor, element):
     """Whether an element equals a number, or a tensor's element in its place."""
     if isinstance(element, _C.Tensor | int | float | complex):
-        return (element == self).any().item()
+        return bool(_C.any(_C.eq(self, element)))  # type: ignore[arg-type]
     raise RuntimeError(
         "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
         f"{element.__class__}."

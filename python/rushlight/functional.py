@@ -43,8 +43,8 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None):
     tensor([[1, 1],
             [2, 2]])
     """
-    tensors = listed(tensors)
-    if not tensors:
+    vectors = listed(tensors)
+    if not vectors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     if indexing is None:
         warnings.warn(
@@ -56,23 +56,23 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None):
         raise RuntimeError(
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
         )
-    for tensor in tensors:
+    for tensor in vectors:
         if tensor.dim() > 1:
             raise RuntimeError(
                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
                 f"{list(tensor.shape)}"
             )
-        if tensor.dtype != tensors[0].dtype:
+        if tensor.dtype != vectors[0].dtype:
             raise RuntimeError(
                 "meshgrid expects all tensors to have the same dtype\n"
-                f"got {tensors[0].dtype} and {tensor.dtype}"
+                f"got {vectors[0].dtype} and {tensor.dtype}"
             )
-    swapped = indexing == "xy" and len(tensors) >= 2
+    swapped = indexing == "xy" and len(vectors) >= 2
     if swapped:
-        tensors[0], tensors[1] = tensors[1], tensors[0]
-    shape = [tensor.numel() for tensor in tensors]
+        vectors[0], vectors[1] = vectors[1], vectors[0]
+    shape = [tensor.numel() for tensor in vectors]
     grid = []
-    for d, tensor in enumerate(tensors):
+    for d, tensor in enumerate(vectors):
         own = [1] * len(shape)
         own[d] = shape[d]
         grid.append(tensor.reshape(own).expand(shape))
@@ -130,19 +130,19 @@ def block_diag(*tensors: Tensor) -> Tensor:
     tensor([[1, 2, 0],
             [0, 0, 3]])
     """
-    tensors = listed(tensors)
-    if not tensors:
+    matrices = listed(tensors)
+    if not matrices:
         return _C.empty(1, 0)
-    for i, t in enumerate(tensors):
+    for i, t in enumerate(matrices):
         if t.dim() > 2:
             raise RuntimeError(
                 f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has "
                 f"{t.dim()} dimensions"
             )
-    tensors = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
-    width = sum(t.shape[1] for t in tensors)
+    matrices = [t.reshape(1, -1) if t.dim() < 2 else t for t in matrices]
+    width = sum(t.shape[1] for t in matrices)
     rows, start = [], 0
-    for t in tensors:
+    for t in matrices:
         rows.append(_C.constant_pad_nd(t, [start, width - start - t.shape[1]]))
         start += t.shape[1]
     return _C.cat(rows, 0)
@@ -211,7 +211,7 @@ def repeat_interleave(input: Tensor, repeats=None, dim=None, *, output_size=None
 
 
 @op("torch")
-def tensordot(a: Tensor, b: Tensor, dims=2, out: Tensor | None = None) -> Tensor:
+def tensordot(a, b, dims=2, out: Tensor | None = None) -> Tensor:
     """The sum of products over several dimensions of both.
 
     Args:
