@@ -9,6 +9,7 @@ namespace rushlight {
 struct NormShape {
   std::int64_t n, c, plane;
   std::int64_t groups = 1;  // group norm only; layer norm is (rows, size, 1) with one group
+  bool centered = true;  // group norm only; false: the mean counts as 0, which is rms norm
 };
 
 // Pointers to views may be null: that weight, bias or result is not there.

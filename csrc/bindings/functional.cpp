@@ -9,6 +9,7 @@
 #include "bindings/signature.h"
 #include "ops/cross_entropy.h"
 #include "ops/loss.h"
+#include "ops/norm.h"
 #include "ops/softmax.h"
 
 namespace py = pybind11;
@@ -72,11 +73,105 @@ Tensor cross_entropy_of(const Tensor& input, const Tensor& target, Maybe weight,
   return cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing);
 }
 
+// A statistic of one number says nothing.
+std::int64_t others(const Tensor& input, std::int64_t first) {
+  std::int64_t count = first;
+  for (int d = 2; d < input.dim(); ++d) count = checked_mul(count, input->shape[d]);
+  return count;
+}
+Tensor batch_of(const Tensor& input, Maybe running_mean, Maybe running_var, Maybe weight,
+                Maybe bias, bool training, double momentum, double eps) {
+  if (training) {
+    if (others(input, input.size(0)) == 1)
+      fail<ValueError>("Expected more than 1 value per channel when training, got input size ",
+                       "torch.Size(", input.sizes(), ")");
+    if (eps <= 0)
+      fail<ValueError>("batch_norm eps must be positive during training, but got ", eps);
+  }
+  return batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps);
+}
+Tensor group_of(const Tensor& input, std::int64_t num_groups, Maybe weight, Maybe bias,
+                double eps) {
+  if (input.dim() > 1 && num_groups > 0 && input->shape[1] % num_groups == 0 &&
+      others(input, checked_mul(input->shape[0], input->shape[1] / num_groups)) == 1)
+    fail<ValueError>("Expected more than 1 value per channel when training, got input size ",
+                     input.sizes());
+  return group_norm(input, num_groups, weight, bias, eps);
+}
+Tensor instance_of(const Tensor& input, Maybe running_mean, Maybe running_var, Maybe weight,
+                   Maybe bias, bool use_input_stats, double momentum, double eps) {
+  if (use_input_stats && others(input, 1) == 1)
+    fail<ValueError>("Expected more than 1 spatial element when training, got input size ",
+                     "torch.Size(", input.sizes(), ")");
+  return instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum,
+                       eps);
+}
+Tensor layer_of(const Tensor& input, Shape normalized_shape, Maybe weight, Maybe bias, double eps) {
+  return layer_norm(input, normalized_shape, weight, bias, eps);
+}
+
+void bind_norms(py::module_& m) {
+  op<&batch_of>(m,
+                "batch_norm(input, running_mean, running_var, weight=None, bias=None, "
+                "training=False, momentum=0.1, eps=1e-05)",
+                As::functional,
+                R"((x - mean) / sqrt(var + eps) * weight + bias, over all dimensions but the second.
+
+Args:
+    running_mean, running_var: used in evaluation; moved by `momentum` in training.
+
+Shape: input (n, c, *), all others (c).
+
+>>> torch.nn.functional.batch_norm(torch.ones(2, 1), torch.zeros(1), torch.ones(1)).round()
+tensor([[1.],
+        [1.]]))");
+  op<&group_of>(m, "group_norm(input, num_groups, weight=None, bias=None, eps=1e-05)",
+                {.as = As::functional, .autocast = kFullOnCuda},
+                R"((x - mean) / sqrt(var + eps) * weight + bias, over each group of channels.
+
+Shape: input (n, c, *), weight and bias (c); num_groups divides c.
+
+>>> torch.nn.functional.group_norm(torch.ones(1, 2, 2), 1)
+tensor([[[0., 0.],
+         [0., 0.]]]))");
+  op<&instance_of>(
+      m,
+      "instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, "
+      "use_input_stats=True, momentum=0.1, eps=1e-05)",
+      As::functional,
+      R"((x - mean) / sqrt(var + eps) * weight + bias, over each channel of each instance.
+
+Args:
+    running_mean, running_var: moved by `momentum`, and used where use_input_stats is False.
+
+Shape: input (n, c, *), all others (c).
+
+>>> torch.nn.functional.instance_norm(torch.ones(1, 1, 2))
+tensor([[[0., 0.]]]))");
+  op<&layer_of>(m, "layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05)",
+                {.as = As::functional, .autocast = kFullOnCuda},
+                R"((x - mean) / sqrt(var + eps) * weight + bias, over the last dimensions.
+
+Shape: input (*, normalized_shape), weight and bias normalized_shape.
+
+>>> torch.nn.functional.layer_norm(torch.ones(1, 2), (2,))
+tensor([[0., 0.]]))");
+  op<&local_response_norm>(m, "local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0)",
+                           As::functional,
+                           R"(x / (k + alpha * mean of x^2 over `size` neighbouring channels)^beta.
+
+Shape: input (n, c, *) with at least three dimensions.
+
+>>> torch.nn.functional.local_response_norm(torch.zeros(1, 1, 2), 2)
+tensor([[[0., 0.]]]))");
+}
+
 }  // namespace
 
 void bind_functional(py::module_& m) {
   bind_attention(m);
   bind_pool_functional(m);
+  bind_norms(m);
   op<&softmax_of>(m, "softmax(input, dim=None, _stacklevel=3, dtype=None)",
                   {.as = As::functional, .autocast = kFullOnCuda},
                   R"(exp(x) / sum(exp(x)) along `dim`.

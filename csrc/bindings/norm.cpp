@@ -1,4 +1,5 @@
-// Normalisations under torch's low-level signatures; nn.functional has the friendly ones.
+// Normalisations under the signatures of torch's functions; those of torch.nn.functional are in
+// functional.cpp.
 #include "ops/norm.h"
 
 #include "bindings/autocast.h"
@@ -25,6 +26,10 @@ Tensor layer(const Tensor& input, Shape normalized_shape, Maybe weight, Maybe bi
   return layer_norm(input, normalized_shape, weight, bias, eps);
 }
 
+Tensor rms(const Tensor& input, Shape normalized_shape, Maybe weight, std::optional<double> eps) {
+  return rms_norm(input, normalized_shape, weight, eps);
+}
+
 }  // namespace
 
 void bind_norm(py::module_& m) {
@@ -42,12 +47,11 @@ Raises:
 >>> torch.batch_norm(torch.tensor([[1.], [3.]]), None, None, None, None, True, 0.1, 0.0, True)
 tensor([[-1.],
         [ 1.]]))");
-  op<casting<&group, kFullOnCuda>>(
-      m,
-      "group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, "
-      "cudnn_enabled=True)",
-      As::function,
-      R"(Channels normalised in groups within each example; then weight and bias.
+  op<&group>(m,
+             "group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, "
+             "cudnn_enabled=True)",
+             {.as = As::function, .autocast = kFullOnCuda},
+             R"(Channels normalised in groups within each example; then weight and bias.
 
 Shape: input (n, c, *), weight and bias (c).
 
@@ -57,14 +61,24 @@ Raises:
     >>> torch.group_norm(torch.tensor([[1., 3., 10., 30.]]), 2, eps=0.0)
     tensor([[-1.,  1., -1.,  1.]])
 )");
-  op<casting<&layer, kFullOnCuda>>(
-      m,
-      "layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, "
-      "cudnn_enable=True)",
-      As::function,
-      "The last dimensions normalised together; then weight and bias, of their "
-      "shape.\n\n>>> torch.layer_norm(torch.tensor([1., 3.]), (2,), None, None, "
-      "0.0)\ntensor([-1.,  1.])");
+  op<&layer>(m,
+             "layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, "
+             "cudnn_enable=True)",
+             {.as = As::function, .autocast = kFullOnCuda},
+             "The last dimensions normalised together; then weight and bias, of their "
+             "shape.\n\n>>> torch.layer_norm(torch.tensor([1., 3.]), (2,), None, None, "
+             "0.0)\ntensor([-1.,  1.])");
+  op<&rms>(m, "rms_norm(input, normalized_shape, weight=None, eps=None)",
+           {.as = As::function, .autocast = kFullOnCuda}, R"(x / sqrt(mean(x^2) + eps) * weight.
+
+Args:
+    normalized_shape: the last dimensions, over which the mean goes.
+    eps: the smallest number that 1 can be told apart from, when not given.
+
+Shape: input (*, normalized_shape), weight normalized_shape.
+
+>>> torch.rms_norm(torch.tensor([[3.0, 3.0]]), (2,))
+tensor([[1., 1.]]))");
 }
 
 }  // namespace rushlight::python

@@ -1,6 +1,8 @@
-// Batch, group and layer norm: fused kernels both ways; a gradient that must itself be
+// Batch, group, layer and rms norm: fused kernels both ways; a gradient that must itself be
 // differentiable comes from norm_formula.cpp.
 #include "ops/norm.h"
+
+#include <limits>
 
 #include "core/backend.h"
 #include "core/dense_view.h"
@@ -97,7 +99,7 @@ Gradients formula_gradients(const Plan& p, const Tensor& g, const Tensor& x, con
   const Tensor w = weight ? reshape(to(weight, x.dtype()), p.weight) : Tensor();
   Tensor of_input, normalized;
   if (p.training) {
-    norm::FormulaGradients f = norm::gradients({grad, input, w, p.dims, p.eps});
+    norm::FormulaGradients f = norm::gradients({grad, input, w, p.dims, p.eps, p.shape.centered});
     of_input = f.input;
     normalized = f.normalized;
   } else {
@@ -192,6 +194,11 @@ class Running {
 Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
                   const MaybeTensor& running_mean, const MaybeTensor& running_var, bool training,
                   double momentum, double eps) {
+  if (input.dim() == 1 && input.numel() == 0) {  // torch asks nothing more of it
+    Tensor out = clone(input);
+    if (weight) out = mul(out, select(*weight, 0, 0));
+    return bias ? add(out, select(*bias, 0, 0)) : out;
+  }
   if (input.dim() < 2)
     fail<RuntimeError>("batch_norm(): expected an input of at least 2 dimensions (n, c, ...), got ",
                        input.sizes());
@@ -301,10 +308,12 @@ Tensor group_norm(const Tensor& input, std::int64_t num_groups, const MaybeTenso
   return grouped("NativeGroupNormBackward0", plan, input, value(weight), value(bias));
 }
 
-Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const MaybeTensor& weight,
-                  const MaybeTensor& bias, double eps) {
-  const int last = normalized_shape.rank, lead = input.dim() - last;
-  if (last < 1)
+namespace {
+
+// `first`: what torch writes before the first of the wanted sizes.
+void check_normalized_shape(const Tensor& input, const Shape& normalized_shape,
+                            const MaybeTensor& weight, const MaybeTensor& bias, const char* first) {
+  if (normalized_shape.rank < 1)
     fail<RuntimeError>(
         "Expected normalized_shape to be at least 1-dimensional, i.e., containing "
         "at least one element, but got normalized_shape = ",
@@ -316,19 +325,47 @@ Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const Mayb
       fail<RuntimeError>("Expected ", name, " to be of same shape as normalized_shape, but got ",
                          name, " of shape ", (*t)->sizes(),
                          " and normalized_shape = ", normalized_shape);
+  const int lead = input.dim() - normalized_shape.rank;
   if (lead < 0 || !same(input.sizes().subspan(std::size_t(lead)), normalized_shape)) {
-    std::string wanted;
-    for (const std::int64_t n : normalized_shape) wanted += ", " + std::to_string(n);
+    std::string wanted = first;
+    for (const std::int64_t n : normalized_shape) wanted += std::to_string(n) + ", ";
+    wanted.resize(wanted.size() - 2);
     fail<RuntimeError>("Given normalized_shape=", normalized_shape,
                        ", expected input with shape [*", wanted, "], but got input of size",
                        input.sizes());
   }
-  check_floating(input, "LayerNormKernelImpl");
-  for (const auto& [t, name] : parameters) check_parameter("layer_norm", input, *t, name);
+}
+
+// Rows of the normalised dimensions, each one group.
+Plan row_plan(const Tensor& input, const Shape& normalized_shape, double eps, bool centered) {
   const std::int64_t size = numel_of(normalized_shape);
+  const int lead = input.dim() - normalized_shape.rank;
   const std::int64_t rows = numel_of(input.sizes().first(std::size_t(lead)));
-  const Plan plan{{rows, size, 1, 1}, {rows, size}, {1}, {1, size}, eps, false, true};
-  return grouped("NativeLayerNormBackward0", plan, input, value(weight), value(bias));
+  return {{rows, size, 1, 1, centered}, {rows, size}, {1}, {1, size}, eps, false, true};
+}
+
+}  // namespace
+
+Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const MaybeTensor& weight,
+                  const MaybeTensor& bias, double eps) {
+  check_normalized_shape(input, normalized_shape, weight, bias, ", ");
+  check_floating(input, "LayerNormKernelImpl");
+  check_parameter("layer_norm", input, weight, "weight");
+  check_parameter("layer_norm", input, bias, "bias");
+  return grouped("NativeLayerNormBackward0", row_plan(input, normalized_shape, eps, true), input,
+                 value(weight), value(bias));
+}
+
+Tensor rms_norm(const Tensor& input, const Shape& normalized_shape, const MaybeTensor& weight,
+                std::optional<double> eps) {
+  check_normalized_shape(input, normalized_shape, weight, std::nullopt, "");
+  check_floating(input, "rms_norm");
+  if (weight) check_same_device("rms_norm", input, "input", *weight, "weight");
+  const double smallest = computed_in(input) == DType::float64
+                              ? std::numeric_limits<double>::epsilon()
+                              : double(std::numeric_limits<float>::epsilon());
+  const Plan plan = row_plan(input, normalized_shape, eps.value_or(smallest), false);
+  return grouped("FusedRmsNormBackward0", plan, input, value(weight), Tensor());
 }
 
 }  // namespace rushlight

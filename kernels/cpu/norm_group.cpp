@@ -1,5 +1,6 @@
-// Group norm, and layer norm as its case of one element a channel. Gradients of weight and bias are
-// summed in a fixed number of parts, so they do not depend on the number of threads.
+// Group norm, with layer norm and rms norm as its cases of one element a channel. Gradients of
+// weight and bias are summed in a fixed number of parts, so they do not depend on the number of
+// threads.
 #include "norm_group.h"
 
 #include <vector>
@@ -33,7 +34,9 @@ void group_norm(const NormShape& s, const View& input, const View* weight, const
         S* y = out.as<S>() + i * row;
         Moments all;
         add_moments(x, row, all);
-        const T m = T(all.mean), scale_all = T(1 / std::sqrt(all.m2 / all.count + eps));
+        const double square = s.centered ? 0 : all.mean * all.mean;
+        const T m = s.centered ? T(all.mean) : T(0);
+        const T scale_all = T(1 / std::sqrt(all.m2 / all.count + square + eps));
         mean.as<T>()[i] = m;
         invstd.as<T>()[i] = scale_all;
         const Index first = i % s.groups * channels;
@@ -89,7 +92,7 @@ void group_norm_backward(const NormShape& s, const View& grad, const View& input
               if (!grad_input) continue;
               // invstd * (g w - mean(g w) - (x - mean) invstd^2 mean(g w (x - mean)))
               const T slope = T(-product / double(row)) * scale_all * scale_all * scale_all;
-              const T offset = -T(sum / double(row)) * scale_all;
+              const T offset = s.centered ? -T(sum / double(row)) * scale_all : T(0);
               S* out = grad_input->as<S>() + i * row;
               if (s.plane == 1) {
                 combine_each(g, x, row, w.data() + first, scale_all, m, slope, offset, out);

@@ -108,14 +108,16 @@ __global__ void group_norm_rows(NormShape s, Reader<C> x, Reader<C> weight, Read
   for (Index r = blockIdx.x; r < s.n * s.groups; r += gridDim.x) {
     const auto place = [&](Index i) { return r * row + i; };
     const Moments<C> m = block_moments(row, x, place, shared_memory<double>());
-    const C scale = C(1 / std::sqrt(m.squares / double(row) + eps));
+    const double square = s.centered ? 0 : m.mean * m.mean;
+    const C center = s.centered ? C(m.mean) : C(0);
+    const C scale = C(1 / std::sqrt(m.squares / double(row) + square + eps));
     if (threadIdx.x == 0) {
-      mean[r] = C(m.mean);
+      mean[r] = center;
       invstd[r] = scale;
     }
     for (Index i = threadIdx.x; i < row; i += blockDim.x) {
       const Index c = r % s.groups * channels + i / s.plane;
-      const C normal = (x[place(i)] - C(m.mean)) * scale;
+      const C normal = (x[place(i)] - center) * scale;
       out.set(place(i), normal * weight.value_or(c, 1) + bias.value_or(c, 0));
     }
   }
@@ -138,7 +140,7 @@ __global__ void group_norm_grad(NormShape s, Reader<C> g, Reader<C> x, Reader<C>
     const double all = block_reduce(double(sum), Add(), shared);
     const double products = block_reduce(double(product), Add(), shared);
     const C slope = C(-products / double(row)) * scale * scale * scale;
-    const C offset = -C(all / double(row)) * scale;
+    const C offset = s.centered ? -C(all / double(row)) * scale : C(0);
     for (Index i = threadIdx.x; i < row; i += blockDim.x) {
       const C weighted = g[r * row + i] * weight.value_or(first + i / s.plane, 1);
       out.set(r * row + i, weighted * scale + (x[r * row + i] - m) * slope + offset);

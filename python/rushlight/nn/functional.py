@@ -13,7 +13,6 @@ from rushlight.nn._functional.grid import *  # noqa: F403
 from rushlight.nn._functional.loss import *  # noqa: F403
 from rushlight.nn._functional.loss_more import *  # noqa: F403
 from rushlight.nn._functional.multi_head import *  # noqa: F403
-from rushlight.nn._functional.normalization import *  # noqa: F403
 from rushlight.nn._functional.resample import *  # noqa: F403
 from rushlight.nn._functional.sparse import *  # noqa: F403
 from rushlight.nn._functional.vision import *  # noqa: F403
@@ -25,7 +24,7 @@ _DIRECT = (
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "relu_", "elu_", "selu_", "celu_", "leaky_relu_", "hardtanh_", "threshold_", "rrelu_",
     "prelu", "logsigmoid", "softplus", "hardshrink", "gelu",
-    "avg_pool1d", "one_hot",
+    "avg_pool1d", "one_hot", "rms_norm",
 )  # fmt: skip
 
 
