@@ -20,6 +20,8 @@ struct PoolKernels;
 struct NormKernels;
 struct AttentionKernels;
 struct SoftmaxKernels;
+struct TriangularKernels;
+struct DistanceKernels;
 struct CrossEntropyKernels;
 struct CtcKernels;
 struct EmbeddingKernels;
@@ -73,6 +75,8 @@ struct Backend {
   const CtcKernels* ctc;
   const EmbeddingKernels* embedding;
   const IndexKernels* index;
+  const TriangularKernels* triangular;
+  const DistanceKernels* distance;
   const ReduceKernels* reduce;
   const ScanKernels* scan;
   const SortKernels* sort;

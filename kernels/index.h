@@ -1,4 +1,4 @@
-// Reading and writing elements at positions that other tensors name.
+// Reading and writing elements by indices that other tensors hold.
 #pragma once
 #include "view.h"
 
@@ -42,6 +42,24 @@ HOST_DEVICE C combined(C a, C b, ScatterMode mode, bool is_bool = std::is_same_v
   }
 }
 
+// What combined() leaves other values as they are with: the start where an element's own value does
+// not count.
+template <class C>
+HOST_DEVICE C identity(ScatterMode mode, DType dtype) {
+  if (mode == ScatterMode::add || mode == ScatterMode::assign) return C(0);
+  if (mode == ScatterMode::multiply) return C(1);
+  const bool least = mode == ScatterMode::largest;
+  if constexpr (std::is_floating_point_v<C>) {
+    const C infinity = std::numeric_limits<C>::infinity();
+    return least ? -infinity : infinity;
+  } else {
+    if (dtype == DType::boolean) return C(!least);
+    if (dtype == DType::uint8) return least ? C(0) : C(255);
+    const std::int64_t most = std::int64_t(~std::uint64_t(0) >> (65 - 8 * item_size(dtype)));
+    return C(least ? -most - 1 : most);
+  }
+}
+
 struct IndexKernels {
   // self: [indexed dimensions..., rest...]; out and values: [index shape..., rest...]. Negative
   // indices count from the end.
@@ -50,11 +68,12 @@ struct IndexKernels {
   // out[i, j, ...] = self[index[i, j, ...], j, ...] for dim = 0; index has out's shape and is
   // not larger than self in the other dimensions. No negative indices, as in torch.
   BadIndex (*gather)(const View& out, const View& self, int dim, const View& index);
+  // Without include_self, what self held at an index does not count.
   BadIndex (*scatter)(const View& self, int dim, const View& index, const View& src,
-                      ScatterMode mode);
+                      ScatterMode mode, bool include_self);
   std::int64_t (*count_nonzero)(const View& in);
-  // out: [n, rank], the positions in row-major order; writes at most n rows and returns how many
-  // there were.
+  // out: [n, rank], the indices of elements in row-major order; writes at most n rows and returns
+  // how many there were.
   std::int64_t (*nonzero)(const View& out, const View& in);
 };
 extern const IndexKernels cpu_index;

@@ -108,6 +108,7 @@ Tensor fill_op(const Tensor& self, Input value) {
   copy_(self, *value.tensor);
   return self;
 }
+Tensor filled_copy(const Tensor& input, Input value) { return fill_op(clone(input), value); }
 Tensor zero_op(const Tensor& self) {
   zero_(self);
   return self;
@@ -246,6 +247,9 @@ tensor([1, 2]))");
   op<&copy_op>(m, "copy_(self, src, non_blocking=False)", kMethod,
                "Writes src's elements into self: broadcasts, casts, and crosses devices.\n\n>>> "
                "torch.zeros(2).copy_(torch.tensor([1, 2]))\ntensor([1., 2.])");
+  op<&filled_copy>(m, "fill(input, value)", As::function,
+                   "A tensor like input, full of value.\n\n>>> torch.fill(torch.zeros(2), "
+                   "3)\ntensor([3., 3.])");
   op<&fill_op>(m, "fill_(self, value)", As::both,
                "Writes value into every element.\n\n>>> torch.zeros(2).fill_(3)\ntensor([3., 3.])");
   op<&zero_op>(m, "zero_(self)", As::both,

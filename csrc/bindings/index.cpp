@@ -1,9 +1,9 @@
-// Reading and writing at positions, as torch's functions and methods; what stands between brackets
-// is in indexing.cpp.
+// Reading and writing by indices, as functions and methods; x[...] itself is in indexing.cpp.
+#include "ops/index.h"
+
 #include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
-#include "ops/ops.h"
 
 namespace py = pybind11;
 
@@ -51,6 +51,10 @@ Tensor scatter_add_in_place(const Tensor& self, std::int64_t dim, const Tensor& 
                             const Tensor& src) {
   scatter_add_(self, dim, index, src);
   return self;
+}
+
+Tensor index_fill_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value) {
+  return index_fill(input, dim, index, scalar_tensor(value, input.dtype(), input.device()));
 }
 
 }  // namespace
@@ -140,6 +144,97 @@ Raises:
 )");
   op<&scatter_add_in_place>(m, "scatter_add_(self, dim, index, src)", As::method,
                             "Adds src where index says.");
+  op_with_out<&take>(
+      m, "take(input, index, *, out=None)", As::both,
+      "Elements of the flat tensor by their indices.\n\n>>> torch.take(torch.tensor([[1, 2], [3, "
+      "4]]), torch.tensor([3, 0]))\ntensor([4, 1])");
+  op_with_out<&take_along_dim>(m, "take_along_dim(input, indices, dim=None, *, out=None)", As::both,
+                               R"(gather() with broadcasting.
+
+    >>> x = torch.tensor([[3, 1], [2, 4]])
+    >>> torch.take_along_dim(x, x.argsort(1), 1)
+    tensor([[1, 3],
+            [2, 4]])
+)");
+  overloads<&index_fill, &index_fill_value>(
+      m, {"index_fill(input, dim, index, value)", "index_fill(input, dim, index, value)"}, As::both,
+      R"(A copy with the indices of a dimension set to value.
+
+    >>> torch.arange(3).index_fill(0, torch.tensor([0, 2]), -1)
+    tensor([-1,  1, -1])
+)");
+  overloads<&InPlace<&index_fill>::call, &InPlace<&index_fill_value>::call>(
+      m, {"index_fill_(self, dim, index, value)", "index_fill_(self, dim, index, value)"},
+      As::method, "Sets the indices of a dimension to value.");
+  op_with_out<&index_copy>(m, "index_copy(input, dim, index, source, *, out=None)", As::both,
+                           R"(A copy with source at the indices of a dimension.
+
+    >>> torch.zeros(3).index_copy(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
+    tensor([7., 0., 5.])
+)");
+  op_in_place<&index_copy>(m, "index_copy_(self, dim, index, source)");
+  op<&masked_scatter>(m, "masked_scatter(input, mask, source)", As::both,
+                      R"(A copy with source's elements, in order, where mask holds.
+
+    >>> mask = torch.tensor([True, False, True])
+    >>> torch.zeros(3).masked_scatter(mask, torch.tensor([5., 7.]))
+    tensor([5., 0., 7.])
+)");
+  op_in_place<&masked_scatter>(m, "masked_scatter_(self, mask, source)");
+  op<&equal>(m, "equal(input, other)", As::both,
+             "Whether shapes and all elements are equal.\n\n>>> torch.equal(torch.ones(2), "
+             "torch.ones(2))\nTrue");
+  op_with_out<&scatter_reduce>(
+      m, "scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None)", As::both,
+      R"(A copy of input in which each element is reduced with what index sends there from src.
+
+Args:
+    input: the tensor.
+    dim: the dimension that index runs through.
+    index: int64, with as many dimensions as input, not larger than src.
+    src: the values.
+    reduce: "sum", "prod", "mean", "amax" or "amin".
+    include_self: whether input's own element takes part.
+
+    >>> x = torch.tensor([1.0, 2.0])
+    >>> x.scatter_reduce(0, torch.tensor([0, 0]), torch.tensor([3.0, 4.0]), "amax")
+    tensor([4., 2.])
+)");
+  op_in_place<&scatter_reduce>(
+      m, "scatter_reduce_(self, dim, index, src, reduce, *, include_self=True)");
+  op_with_out<&index_reduce>(
+      m, "index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None)",
+      As::both, R"(scatter_reduce() of whole indices of a dimension.
+
+Args:
+    input: the tensor.
+    dim: the dimension that index runs through.
+    index: a vector of int64 or int32.
+    source: input's shape, but with index's length in dim.
+    reduce: "prod", "mean", "amax" or "amin".
+    include_self: whether input's own elements take part.
+
+    >>> x = torch.ones(2, 2)
+    >>> x.index_reduce(0, torch.tensor([0, 0]), torch.full((2, 2), 3.0), "prod")
+    tensor([[9., 9.],
+            [1., 1.]])
+)");
+  op_in_place<&index_reduce>(
+      m, "index_reduce_(self, dim, index, source, reduce, *, include_self=True)");
+  op<&put>(m, "put(input, index, source, accumulate=False)", As::both,
+           R"(A copy of input with source written by indices of the flat tensor.
+
+Args:
+    input: the tensor.
+    index: int64; negative ones count from the end.
+    source: as many elements as index has.
+    accumulate: add instead.
+
+    >>> torch.put(torch.zeros(2, 2), torch.tensor([0, 3]), torch.tensor([5.0, 7.0]))
+    tensor([[5., 0.],
+            [0., 7.]])
+)");
+  op_in_place<&put>(m, "put_(self, index, source, accumulate=False)");
 }
 
 }  // namespace rushlight::python

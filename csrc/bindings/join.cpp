@@ -1,27 +1,28 @@
-// Joining, cutting and repeating: see csrc/ops/join.cpp.
+// Joining and repeating: see csrc/ops/join.h.
+#include "ops/join.h"
+
 #include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
-#include "ops/ops.h"
 
 namespace py = pybind11;
 
 namespace rushlight::python {
 namespace {
 
-std::vector<Tensor> split_list(const Tensor& tensor, std::vector<std::int64_t> sizes,
-                               std::int64_t dim) {
-  return split_sizes(tensor, sizes, dim);
-}
+using Count = std::optional<std::int64_t>;
+
 Tensor repeat_op(const Tensor& self, Shape repeats) { return repeat(self, repeats); }
-Tensor tile(const Tensor& input, Shape dims) {
-  Shape padded;
-  for (int d = dims.rank; d < input.dim(); ++d) padded.push_back(1);
-  for (std::int64_t n : dims) padded.push_back(n);
-  return repeat(input, padded);
+Tensor tile_op(const Tensor& input, Shape dims) { return tile(input, dims); }
+Tensor repeat_by_tensor(const Tensor& input, const Tensor& repeats, Count dim, Count output_size) {
+  return repeat_interleave(input, repeats, dim, output_size);
 }
-Tensor flip_function(const Tensor& input, Shape dims) { return flip(input, dims); }
-Tensor roll_op(const Tensor& input, Shape shifts, Shape dims) { return roll(input, shifts, dims); }
+Tensor repeat_by_number(const Tensor& input, std::int64_t repeats, Count dim, Count output_size) {
+  return repeat_interleave(input, repeats, dim, output_size);
+}
+Tensor repeated_indices(const Tensor& repeats, Count output_size) {
+  return repeat_interleave(repeats, output_size);
+}
 
 }  // namespace
 
@@ -43,37 +44,53 @@ tensor([1, 2, 3]))");
       m, "stack(tensors, dim=0, *, out=None)", As::function,
       "Tensors of one shape joined along a new dimension.\n\n>>> torch.stack([torch.tensor([1, "
       "2]), torch.tensor([3, 4])])\ntensor([[1, 2],\n        [3, 4]])");
-  overloads<&split, &split_list>(
-      m, {"split(tensor, split_size, dim=0)", "split(tensor, split_size, dim=0)"}, {.copy = true},
-      "Views of parts of a dimension: of one size, or of the sizes in a list.\n\n>>> "
-      "torch.arange(5).split(2)\n(tensor([0, 1]), tensor([2, 3]), tensor([4]))");
-  op<&split_list, 2>(m, "split_with_sizes(input, split_sizes, dim=0)", {.copy = true},
-                     R"(Views of parts of a dimension, of the sizes in a list.
+  op_with_out<&hstack>(m, "hstack(tensors, *, out=None)", As::function,
+                       "Tensors joined along the second dimension; vectors along the first.\n\n>>> "
+                       "torch.hstack([torch.tensor([1]), "
+                       "torch.tensor([2])])\ntensor([1, 2])");
+  op_with_out<&vstack>(m, "vstack(tensors, *, out=None)", As::function,
+                       "Tensors as rows.\n\n>>> torch.vstack([torch.tensor([1]), "
+                       "torch.tensor([2])])\ntensor([[1],\n        [2]])");
+  publish_alias(m, As::function, "vstack", "row_stack");
+  op_with_out<&dstack>(m, "dstack(tensors, *, out=None)", As::function,
+                       R"(Tensors along the third dimension.
 
-    >>> torch.split_with_sizes(torch.arange(5), [2, 3])
-    (tensor([0, 1]), tensor([2, 3, 4]))
+    >>> torch.dstack([torch.tensor([1, 2]), torch.tensor([3, 4])])
+    tensor([[[1, 3],
+             [2, 4]]])
 )");
-  op<&chunk>(m, "chunk(input, chunks, dim=0)", As::both,
-             "At most `chunks` views of equal size along a dimension; the last may be "
-             "smaller.\n\n>>> torch.arange(5).chunk(2)\n(tensor([0, 1, 2]), tensor([3, 4]))");
-  op<&unbind>(m, "unbind(input, dim=0)", {.copy = true},
-              "All indices of a dimension as views.\n\n>>> torch.arange(2).unbind()\n(tensor(0), "
-              "tensor(1))");
+  op_with_out<&column_stack>(m, "column_stack(tensors, *, out=None)", As::function,
+                             R"(Vectors as columns.
+
+    >>> torch.column_stack([torch.tensor([1, 2]), torch.tensor([3, 4])])
+    tensor([[1, 3],
+            [2, 4]])
+)");
   op<&repeat_op>(m, "repeat(self, *repeats)", As::method,
                  "Copies of the tensor side by side.\n\n>>> torch.tensor([1, "
                  "2]).repeat(2)\ntensor([1, 2, 1, 2])");
-  op<&tile, 1>(m, "tile(self, *dims)", As::method, "See torch.tile().");
-  op<&tile>(m, "tile(input, dims)", As::function,
-            "Like repeat(), with missing leading counts taken as 1.\n\n>>> torch.tensor([1, "
-            "2]).tile((2,))\ntensor([1, 2, 1, 2])");
-  op<&flip_function>(m, "flip(input, dims)", As::function,
-                     "The order of indices reversed along dims.\n\n>>> torch.flip(torch.arange(3), "
-                     "(0,))\ntensor([2, 1, 0])");
-  op<&flip_function, 1>(m, "flip(self, *dims)", As::method,
-                        "The order of indices reversed along dims.");
-  op<&roll_op>(m, "roll(input, shifts, dims=())", As::both,
-               "Elements moved along dims, around the end.\n\n>>> "
-               "torch.arange(3).roll(1)\ntensor([2, 0, 1])");
+  op<&tile_op, 1>(m, "tile(self, *dims)", As::method, "See torch.tile().");
+  op<&tile_op>(m, "tile(input, dims)", As::function,
+               "Like repeat(), with missing leading counts taken as 1.\n\n>>> torch.tensor([1, "
+               "2]).tile((2,))\ntensor([1, 2, 1, 2])");
+  overloads<&repeat_by_tensor, &repeat_by_number, &repeated_indices>(
+      m,
+      {"repeat_interleave(input, repeats, dim=None, *, output_size=None)",
+       "repeat_interleave(input, repeats, dim=None, *, output_size=None)",
+       "repeat_interleave(repeats, *, output_size=None)"},
+      As::both, R"(Each element, or each index of a dimension, repeated in its place.
+
+Args:
+    input: the tensor; left out: the indices of repeats are repeated.
+    repeats: a count for all, or a tensor with one for each index.
+    dim: the dimension; by default all elements in one.
+    output_size: the size of dim in the result; a GPU need not be waited for then.
+
+    >>> torch.repeat_interleave(torch.tensor([1, 2]), torch.tensor([2, 1]))
+    tensor([1, 1, 2])
+    >>> torch.repeat_interleave(torch.tensor([2, 0, 1]))
+    tensor([0, 0, 2])
+)");
 }
 
 }  // namespace rushlight::python

@@ -41,8 +41,12 @@ PYBIND11_MODULE(_C, m) {
   bind_copy(m);
   bind_view(m);
   bind_index(m);
-  bind_arrange(m);
+  bind_triangular(m);
   bind_join(m);
+  bind_split(m);
+  bind_flip(m);
+  bind_slice_scatter(m);
+  bind_distance(m);
   bind_pointwise(m);
   bind_random(m);
   bind_reduce(m);
@@ -50,6 +54,7 @@ PYBIND11_MODULE(_C, m) {
   bind_operation(m);
   bind_scan(m);
   bind_sort(m);
+  bind_search(m);
   bind_matmul(m);
   bind_conv(m);
   bind_pool(m);

@@ -9,9 +9,13 @@ void bind_errors(pybind11::module_& m);      // exceptions, interpreter hooks
 void bind_creation(pybind11::module_& m);
 void bind_copy(pybind11::module_& m);        // to, clone, item, tolist, ...
 void bind_view(pybind11::module_& m);
-void bind_index(pybind11::module_& m);    // gather, scatter, index_put
-void bind_arrange(pybind11::module_& m);   // triangles, diagonals, positions
-void bind_join(pybind11::module_& m);
+void bind_index(pybind11::module_& m);    // gather, scatter, index_put and their relatives
+void bind_triangular(pybind11::module_& m);  // triangles, diagonals
+void bind_join(pybind11::module_& m);        // cat and its relatives, repeat
+void bind_split(pybind11::module_& m);
+void bind_flip(pybind11::module_& m);        // flip, roll, rot90
+void bind_slice_scatter(pybind11::module_& m);
+void bind_distance(pybind11::module_& m);    // cdist, pdist
 void bind_matmul(pybind11::module_& m);
 void bind_conv(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
@@ -28,6 +32,7 @@ void bind_table(pybind11::module_& m);      // what the table says of itself
 void bind_operation(pybind11::module_& m);  // operations written in Python
 void bind_scan(pybind11::module_& m);     // running reductions
 void bind_sort(pybind11::module_& m);     // orders, distinct values, counts
+void bind_search(pybind11::module_& m);   // isin
 void bind_autograd(pybind11::module_& m);    // backward, grad, hooks
 void bind_function(pybind11::module_& m);    // autograd.Function
 void bind_graph(pybind11::module_& m);       // autograd.graph

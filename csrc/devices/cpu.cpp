@@ -8,6 +8,7 @@
 #include "kernels/conv.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/ctc.h"
+#include "kernels/distance.h"
 #include "kernels/embedding.h"
 #include "kernels/index.h"
 #include "kernels/linalg.h"
@@ -22,6 +23,7 @@
 #include "kernels/scan.h"
 #include "kernels/softmax.h"
 #include "kernels/sort.h"
+#include "kernels/triangular.h"
 
 namespace rushlight {
 namespace {
@@ -54,6 +56,8 @@ const Backend cpu_backend = {
     .ctc = &cpu_ctc,
     .embedding = &cpu_embedding,
     .index = &cpu_index,
+    .triangular = &cpu_triangular,
+    .distance = &cpu_distance,
     .reduce = &cpu_reduce,
     .scan = &cpu_scan,
     .sort = &cpu_sort,

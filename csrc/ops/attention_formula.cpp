@@ -3,10 +3,10 @@
 
 #include <limits>
 
-#include "ops/arrange.h"
 #include "ops/linalg/matmul.h"
 #include "ops/pointwise.h"
 #include "ops/softmax.h"
+#include "ops/triangular.h"
 
 namespace rushlight::attention {
 namespace {

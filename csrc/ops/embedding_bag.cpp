@@ -3,7 +3,7 @@
 // host, but for a GPU's sums and means, which nothing waits for and nobody checks.
 #include "ops/embedding.h"
 #include "ops/pointwise.h"
-#include "ops/positions.h"
+#include "ops/index_checks.h"
 #include "ops/reduce.h"
 #include "ops/sort.h"
 
@@ -88,7 +88,7 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& given, const Tensor& of
   {
     const GradMode off(false);
     indices = contiguous(to(given, DType::int64));
-    check_positions(indices, 0, weight->shape[0], [&](std::int64_t k, std::int64_t i) {
+    check_indices(indices, 0, weight->shape[0], [&](std::int64_t k, std::int64_t i) {
       fail<RuntimeError>("Index ", i, " of input takes value ", k,
                          " which is not in the valid range [0, ", weight->shape[0], ")\n",
                          describe("weight", weight));

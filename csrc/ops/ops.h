@@ -78,6 +78,7 @@ Tensor as_strided(const Tensor& input, const Shape& size, const Shape& stride,
                   std::optional<std::int64_t> offset);
 Tensor unfold(const Tensor& input, std::int64_t dim, std::int64_t size, std::int64_t step);
 Tensor movedim(const Tensor& input, Sizes source, Sizes destination);
+// split.cpp; more in join.h
 std::vector<Tensor> unbind(const Tensor& input, std::int64_t dim);
 std::vector<Tensor> split(const Tensor& input, std::int64_t size, std::int64_t dim);
 std::vector<Tensor> split_sizes(const Tensor& input, Sizes sizes, std::int64_t dim);
@@ -92,9 +93,9 @@ Tensor diagonal_backward(const Tensor& g, const Shape& whole, std::int64_t offse
 Tensor unfold_backward(const Tensor& g, const Shape& whole, int dim, std::int64_t size,
                        std::int64_t step);
 
-// ---- indexing (index.cpp): by tensors of positions or masks
+// ---- indexing (index.cpp): by tensors of indices or masks; more in index.h
 // One entry per leading dimension of input; undefined: the whole dimension. Masks (bool, uint8)
-// stand for as many dimensions as they have.
+// take as many dimensions as they have.
 Tensor index(const Tensor& input, const std::vector<Tensor>& indices);
 void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values,
                 bool accumulate);
@@ -104,13 +105,12 @@ Tensor nonzero(const Tensor& input);  // [n, dim]
 std::vector<Tensor> nonzero_tuple(const Tensor& input);  // one [n] per dimension
 Tensor masked_select(const Tensor& input, const Tensor& mask);
 Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& index);
-// ---- gather.cpp: index has the shape of the result
+// ---- gather and scatter (scatter.cpp): index has the shape of the result
 Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index);
 Tensor scatter(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src);
 Tensor scatter_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src);
 void scatter_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src);
 void scatter_add_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src);
-// ---- place.cpp: written from those above
 Tensor scatter_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value);
 // reduce: "add" or "multiply"
 Tensor scatter_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
@@ -118,9 +118,9 @@ Tensor scatter_reduced(const Tensor& input, std::int64_t dim, const Tensor& inde
 Tensor scatter_value_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
                              Scalar value, std::string_view reduce);
 Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source,
-                 Scalar alpha);
+                 Scalar alpha);  // index_write.cpp
 
-// ---- joins (join.cpp)
+// ---- joins, repeats, flips (join.cpp, repeat.cpp, flip.cpp); more in join.h
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim);
 Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim);
 Tensor repeat(const Tensor& input, const Shape& repeats);

@@ -3,7 +3,7 @@
 
 #include "core/backend.h"
 #include "core/work.h"
-#include "ops/arrange.h"
+#include "ops/index.h"
 #include "ops/pointwise.h"
 #include "ops/random.h"
 #include "ops/reduce.h"

@@ -133,7 +133,7 @@ BadIndex gather_elements(const View& out, const View& self, int dim, const View&
 }
 
 BadIndex scatter_elements(const View& self, int dim, const View& index, const View& src,
-                          ScatterMode mode) {
+                          ScatterMode mode, bool include_self) {
   const std::int64_t size = self.rank ? self.sizes[dim] : 1,
                      step = self.rank ? self.strides[dim] : 0;
   if (const BadIndex bad = check_all(index, size); bad.which >= 0) return bad;
@@ -173,6 +173,16 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
     });
   else
     dispatch_all(self.dtype, [&]<class S>(Type<S> t) {
+      if (!include_self) {
+        const auto start = identity<Compute<S>>(mode, self.dtype);
+        const auto set = [start](S* to, const S*) { store(to, start); };
+        run(
+            t,
+            [set](S* to, std::int64_t a, const S*, std::int64_t, std::int64_t n) {
+              for (std::int64_t i = 0; i < n; ++i) set(to + i * a, nullptr);
+            },
+            set);
+      }
       const auto combine = [mode](S* to, const S* from) {
         store(to, combined(load(to), load(from), mode));
       };

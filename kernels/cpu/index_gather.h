@@ -6,6 +6,6 @@ namespace rushlight {
 
 BadIndex gather_elements(const View& out, const View& self, int dim, const View& index);
 BadIndex scatter_elements(const View& self, int dim, const View& index, const View& src,
-                          ScatterMode mode);
+                          ScatterMode mode, bool include_self);
 
 }  // namespace rushlight

@@ -7,6 +7,7 @@
 #include "../copy.h"
 #include "../cross_entropy.h"
 #include "../ctc.h"
+#include "../distance.h"
 #include "../embedding.h"
 #include "../index.h"
 #include "../linalg.h"
@@ -21,6 +22,7 @@
 #include "../scan.h"
 #include "../softmax.h"
 #include "../sort.h"
+#include "../triangular.h"
 
 namespace rushlight::gpu {
 
@@ -37,6 +39,8 @@ extern const CrossEntropyKernels cross_entropy_kernels;
 extern const CtcKernels ctc_kernels;
 extern const EmbeddingKernels embedding_kernels;
 extern const IndexKernels index_kernels;
+extern const TriangularKernels triangular_kernels;
+extern const DistanceKernels distance_kernels;
 extern const ReduceKernels reduce_kernels;
 extern const ScanKernels scan_kernels;
 extern const SortKernels sort_kernels;

@@ -1,6 +1,6 @@
 // gather and scatter along one dimension. An index out of range is noted and taken as 0. What is
-// scattered to one place is combined in its order: by a thread for each line where lines are short,
-// else by a thread for each place, after places are sorted.
+// scattered to one element is combined in its order: by a thread for each line where lines are
+// short, else by a thread for each element, after the elements' offsets are sorted.
 #include "index_kernels.h"
 #include "sort_pairs.h"
 
@@ -12,7 +12,7 @@ Lines<3> index_lines(const View& self, int dim, const View& index, const View& o
   return Lines<3>(dim, index, self, other);
 }
 
-__global__ void find_bad_place(Lines<3> lines, const Index* index, Index size,
+__global__ void find_bad_index(Lines<3> lines, const Index* index, Index size,
                                unsigned long long* first) {
   for (Index i = first_item(); i < lines.starts.numel * lines.length; i += stride()) {
     Index at[3];
@@ -22,12 +22,12 @@ __global__ void find_bad_place(Lines<3> lines, const Index* index, Index size,
   }
 }
 
-BadIndex check_places(const Lines<3>& lines, const Index* index, Index size) {
+BadIndex check_indices(const Lines<3>& lines, const Index* index, Index size) {
   if (!blocking() || lines.starts.numel * lines.length == 0) return {};
   const Scratch<unsigned long long> first(1, "gather");
   check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
         "gather");
-  launch_items("gather", find_bad_place, lines.starts.numel * lines.length, lines, index, size,
+  launch_items("gather", find_bad_index, lines.starts.numel * lines.length, lines, index, size,
                first.data());
   const auto found = static_cast<Index>(fetch(first.data(), "gather"));
   if (found < 0) return {};
@@ -53,23 +53,28 @@ constexpr Index kShortLine = 32;
 
 template <class C>
 __global__ void scatter_lines(Lines<3> lines, Writer<C> self, Reader<C> before, Reader<C> src,
-                              const Index* index, Index size, ScatterMode mode, Note* note) {
+                              const Index* index, Index size, ScatterMode mode, bool include_self,
+                              Note* note) {
   for (Index line = first_item(); line < lines.starts.numel; line += stride()) {
     Index at[3];
     lines.starts.at(line, at);
+    for (Index i = 0; i < lines.length && !include_self; ++i) {
+      const Index to = checked_index(note, Noted::index, index[at[0] + i * lines.step[0]], size);
+      self.set(at[1] + to * lines.step[1], identity<C>(mode, before.dtype));
+    }
     for (Index i = 0; i < lines.length; ++i) {
       const Index to = checked_index(note, Noted::index, index[at[0] + i * lines.step[0]], size);
-      const Index place = at[1] + to * lines.step[1];
+      const Index element = at[1] + to * lines.step[1];
       const C value = src[at[2] + i * lines.step[2]];
-      self.set(place, mode == ScatterMode::assign
-                          ? value
-                          : combined(before[place], value, mode, before.dtype == DType::boolean));
+      self.set(element, mode == ScatterMode::assign ? value
+                                                    : combined(before[element], value, mode,
+                                                               before.dtype == DType::boolean));
     }
   }
 }
 
-__global__ void number_places(Lines<3> lines, const Index* index, Index size, std::uint64_t* keys,
-                              Index* order, Note* note) {
+__global__ void number_elements(Lines<3> lines, const Index* index, Index size, std::uint64_t* keys,
+                                Index* order, Note* note) {
   for (Index i = first_item(); i < lines.starts.numel * lines.length; i += stride()) {
     Index at[3];
     lines.starts.at(i / lines.length, at);
@@ -81,12 +86,13 @@ __global__ void number_places(Lines<3> lines, const Index* index, Index size, st
 }
 
 template <class C>
-__global__ void scatter_places(Lines<3> lines, const std::uint64_t* keys, const Index* order,
-                               Writer<C> self, Reader<C> before, Reader<C> src, ScatterMode mode) {
+__global__ void scatter_elements(Lines<3> lines, const std::uint64_t* keys, const Index* order,
+                                 Writer<C> self, Reader<C> before, Reader<C> src, ScatterMode mode,
+                                 bool include_self) {
   const Index n = lines.starts.numel * lines.length;
   for (Index p = first_item(); p < n; p += stride()) {
     if (p > 0 && keys[p - 1] == keys[p]) continue;
-    C value = before[Index(keys[p])];
+    C value = include_self ? before[Index(keys[p])] : identity<C>(mode, before.dtype);
     for (Index q = p; q < n && keys[q] == keys[p]; ++q) {
       Index at[3];
       lines.starts.at(order[q] / lines.length, at);
@@ -104,7 +110,8 @@ Index size_along(const View& self, int dim) { return self.rank ? self.sizes[dim]
 BadIndex index_gather(const View& out, const View& self, int dim, const View& index) {
   const Lines<3> lines = index_lines(self, dim, index, out);
   const Index size = size_along(self, dim);
-  if (const BadIndex bad = check_places(lines, index.as<Index>(), size); bad.which >= 0) return bad;
+  if (const BadIndex bad = check_indices(lines, index.as<Index>(), size); bad.which >= 0)
+    return bad;
   dispatch_size(out.dtype, [&]<class S>(Type<S>) {
     launch_items("gather", gather_items<S>, index.numel, lines, out.as<S>(), self.as<const S>(),
                  index.as<const Index>(), size, current().note);
@@ -113,30 +120,31 @@ BadIndex index_gather(const View& out, const View& self, int dim, const View& in
 }
 
 BadIndex index_scatter(const View& self, int dim, const View& index, const View& src,
-                       ScatterMode mode) {
+                       ScatterMode mode, bool include_self) {
   if (index.numel == 0) return {};
   const Lines<3> lines = index_lines(self, dim, index, src);
   const Index size = size_along(self, dim);
-  if (const BadIndex bad = check_places(lines, index.as<Index>(), size); bad.which >= 0) return bad;
+  if (const BadIndex bad = check_indices(lines, index.as<Index>(), size); bad.which >= 0)
+    return bad;
   const auto* at = index.as<const Index>();
   if (lines.length <= kShortLine) {
     compute_any(self.dtype, [&]<class C>(Type<C>) {
       launch_items("scatter", scatter_lines<C>, lines.starts.numel, lines, Writer<C>(self),
-                   Reader<C>(self), Reader<C>(src), at, size, mode, current().note);
+                   Reader<C>(self), Reader<C>(src), at, size, mode, include_self, current().note);
     });
     return {};
   }
   const Index n = index.numel;
   const Scratch<std::uint64_t> keys(n, "scatter");
   const Scratch<Index> order(n, "scatter");
-  launch_items("scatter", number_places, n, lines, at, size, keys.data(), order.data(),
+  launch_items("scatter", number_elements, n, lines, at, size, keys.data(), order.data(),
                current().note);
   sort_pairs(keys.data(), order.data(), 1, n);
   compute_any(self.dtype, [&]<class C>(Type<C>) {
-    launch_items("scatter", scatter_places<C>, n, lines,
+    launch_items("scatter", scatter_elements<C>, n, lines,
                  static_cast<const std::uint64_t*>(keys.data()),
                  static_cast<const Index*>(order.data()), Writer<C>(self), Reader<C>(self),
-                 Reader<C>(src), mode);
+                 Reader<C>(src), mode, include_self);
   });
   return {};
 }

@@ -8,7 +8,7 @@ namespace rushlight::gpu {
 
 BadIndex index_gather(const View& out, const View& self, int dim, const View& index);
 BadIndex index_scatter(const View& self, int dim, const View& index, const View& src,
-                       ScatterMode mode);
+                       ScatterMode mode, bool include_self);
 Index index_count_nonzero(const View& in);
 Index index_nonzero(const View& out, const View& in);
 

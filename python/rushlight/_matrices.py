@@ -8,7 +8,6 @@ from rushlight._table import op
 from rushlight.autograd.function import Function
 
 __all__ = [
-    "cdist",
     "chain_matmul",
     "cholesky",
     "cholesky_inverse",
@@ -436,56 +435,3 @@ def renorm(input, p, dim, maxnorm, *, out=None):
     length = _C.linalg_vector_norm(wide, p, others, True)
     factor = _C.where(length > maxnorm, maxnorm / (length + 1e-7), 1.0)
     return deliver("renorm", (wide * factor).to(input.dtype), out)
-
-
-_MM_MODES = {
-    None: None,
-    "use_mm_for_euclid_dist_if_necessary": None,
-    "use_mm_for_euclid_dist": True,
-    "donot_use_mm_for_euclid_dist": False,
-}
-
-
-@op("torch")
-def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
-    """The p-norm distance of each row of x1 to each row of x2.
-
-    Args:
-        compute_mode: whether p = 2 is computed by a matrix product: by default above 25 rows.
-
-    >>> torch.cdist(torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0]]))
-    tensor([[5.]])
-    """
-    check_tensors("cdist", x1=x1, x2=x2)
-    if compute_mode not in _MM_MODES:
-        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
-    for name, x in (("X1", x1), ("X2", x2)):
-        if not x.is_floating_point():
-            raise RuntimeError(
-                f"cdist only supports floating-point dtypes, {name} got: {dtype_name(x.dtype)}"
-            )
-        if x.dim() < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.dim()}D")
-    if x1.shape[-1] != x2.shape[-1]:
-        raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
-        )
-    if p < 0:
-        raise RuntimeError("cdist only supports non-negative p values")
-    by_product = _MM_MODES[compute_mode]
-    if by_product is None:
-        by_product = x1.shape[-2] > 25 or x2.shape[-2] > 25
-    if p == 2 and by_product and x1.shape[-1] > 0:
-        return _euclidean(x1, x2)
-    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-    if difference.shape[-1] == 0:
-        return difference.sum(-1)
-    return _C.linalg_vector_norm(difference, p, -1)
-
-
-def _euclidean(x1, x2):
-    """By |a - b|^2 = |a|^2 - 2 a b + |b|^2; the gradient at a distance of 0 is 0."""
-    a, b = (x.square().sum(-1, True) for x in (x1, x2))
-    squared = (a + b.mT - 2 * (x1 @ x2.mT)).clamp_min(0)
-    positive = squared > 0
-    return _C.where(positive, squared.masked_fill(~positive, 1).sqrt(), 0)

@@ -166,50 +166,6 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     return product.reshape(sizes)
 
 
-@op("torch", "Tensor", waits=True)
-def repeat_interleave(input: Tensor, repeats=None, dim=None, *, output_size=None):
-    """Each element, or each index of `dim`, repeated so many times where it stands.
-
-    Args:
-        input: the tensor; without `repeats`, the counts: position i occurs input[i] times.
-        repeats: a count, or one for each index.
-        dim: the dimension; by default all elements in one.
-
-    >>> torch.repeat_interleave(torch.tensor([1, 2]), torch.tensor([2, 1]))
-    tensor([1, 1, 2])
-    """
-    if repeats is None:
-        input, repeats, dim = _C.arange(input.shape[0], device=input.device), input, 0
-    if dim is None:
-        input, dim = input.reshape(-1), 0
-    size = input.shape[dim] if input.dim() else 1
-    if not isinstance(repeats, _C.Tensor):
-        if isinstance(repeats, float):
-            raise TypeError(
-                "repeat_interleave() received an invalid combination of arguments - got (Tensor, "
-                "float)\nrepeats is an int, or a tensor of int64 or int32"
-            )
-        repeats = _C.tensor(repeats, dtype=_C.int64, device=input.device)
-    if repeats.dtype not in (_C.int64, _C.int32):
-        raise RuntimeError("repeats has to be Long or Int tensor")
-    if repeats.dim() > 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-    if repeats.numel() != size and repeats.numel() != 1:
-        raise RuntimeError(
-            f"repeats must have the same size as input along dim, but got repeats.size(0) = "
-            f"{repeats.numel()} and input.size({dim}) = {size}"
-        )
-    repeats = repeats.reshape(-1).expand(size)
-    if (repeats < 0).any():
-        raise RuntimeError("Repeats must be non-negative")
-    total = repeats.sum().item()
-    if output_size is not None and output_size != total:
-        raise RuntimeError(f"allocated size does not match required size: {output_size}, {total}")
-    ends = repeats.cumsum(0)
-    places = _C.searchsorted(ends, _C.arange(total, device=input.device), right=True)
-    return _C.index_select(input.reshape(1) if input.dim() == 0 else input, dim, places)
-
-
 @op("torch")
 def tensordot(a, b, dims=2, out: Tensor | None = None) -> Tensor:
     """The sum of products over several dimensions of both.
@@ -363,34 +319,6 @@ def diff(
         later, earlier = left.narrow(dim, 1, size - 1), left.narrow(dim, 0, size - 1)
         left = later ^ earlier if left.dtype == _C.bool else later - earlier
     return left
-
-
-def _triangle(row, col, offset, lower, dtype, device):
-    ones = _C.ones((row, col), device=device)
-    triangle = _C.tril(ones, offset) if lower else _C.triu(ones, offset)
-    return _C.nonzero(triangle).t().contiguous().to(dtype or _C.int64)
-
-
-@op("torch")
-def tril_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
-    """The positions of the lower triangle, rows above columns.
-
-    >>> torch.tril_indices(2, 2)
-    tensor([[0, 1, 1],
-            [0, 0, 1]])
-    """
-    return _triangle(row, col, offset, True, dtype, device)
-
-
-@op("torch")
-def triu_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
-    """The positions of the upper triangle, rows above columns.
-
-    >>> torch.triu_indices(2, 2)
-    tensor([[0, 0, 1],
-            [0, 1, 1]])
-    """
-    return _triangle(row, col, offset, False, dtype, device)
 
 
 @op("torch")

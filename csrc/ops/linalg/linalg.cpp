@@ -2,9 +2,9 @@
 // written in products (Giles 2008; Seeger and others 2017).
 #include "ops/linalg/linalg.h"
 
-#include "ops/arrange.h"
 #include "ops/linalg/columns.h"
 #include "ops/pointwise.h"
+#include "ops/triangular.h"
 
 namespace rushlight {
 namespace {

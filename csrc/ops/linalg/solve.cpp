@@ -1,6 +1,6 @@
 // Solving with LU and triangular factors, and the Householder product.
-#include "ops/arrange.h"
 #include "ops/linalg/columns.h"
+#include "ops/triangular.h"
 
 namespace rushlight {
 namespace {

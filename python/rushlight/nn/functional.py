@@ -24,7 +24,7 @@ _DIRECT = (
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "relu_", "elu_", "selu_", "celu_", "leaky_relu_", "hardtanh_", "threshold_", "rrelu_",
     "prelu", "logsigmoid", "softplus", "hardshrink", "gelu",
-    "avg_pool1d", "one_hot", "rms_norm",
+    "avg_pool1d", "one_hot", "pdist", "rms_norm",
 )  # fmt: skip
 
 

@@ -7,9 +7,8 @@ from rushlight._broadcasting import broadcast_tensors
 from rushlight._casts import casts
 from rushlight._results import check_tensors
 from rushlight._table import op
-from rushlight.functional import triu_indices
 
-__all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
+__all__ = ["cosine_similarity", "normalize", "pairwise_distance"]
 
 
 @casts(cuda="full")
@@ -39,24 +38,6 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     """
     check_tensors("pairwise_distance", x1=x1, x2=x2)
     return _C.norm(x1 - x2 + eps, p, -1, keepdim)
-
-
-@op("torch", "nn.functional")
-def pdist(input, p=2.0):
-    """The p-norm distance of each pair of rows: of 0 and 1, 0 and 2, ..., 1 and 2, ...
-
-    >>> torch.nn.functional.pdist(torch.tensor([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]]))
-    tensor([5., 3., 4.])
-    """
-    check_tensors("pdist", input=input)
-    if input.dim() != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
-    if not input.is_floating_point():
-        raise RuntimeError(f"pdist only supports floating-point dtypes, got {input.dtype}")
-    if p < 0:
-        raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
-    first, second = triu_indices(input.size(0), input.size(0), 1, device=input.device).unbind(0)
-    return _C.norm(input[first] - input[second], p, 1)
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):

@@ -1,5 +1,5 @@
-"""Reading and writing at positions, on every device against the CPU, which is held against torch
-elsewhere (tests/core/test_indexing.py, test_placing.py)."""
+"""Reading and writing by indices, on every device against the CPU, which is held against torch
+elsewhere (tests/core/test_indexing.py, test_scatter.py)."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def numbers(dtype, *shape, low=-4, high=5):
     return rl.randint(low, high, shape, generator=generator).to(getattr(rl, dtype))
 
 
-def positions(size, *shape):
+def indices(size, *shape):
     generator = rl.Generator().manual_seed(size)
     return rl.randint(0, size, shape, generator=generator)
 
@@ -34,9 +34,9 @@ def check(device, call, *tensors):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_lists_of_positions(device, dtype, shape):
-    x, rows = numbers(dtype, *shape), positions(shape[0], 11)
-    columns, low = positions(shape[1], 11), positions(shape[0], 2, 3) - shape[0]
+def test_lists_of_indices(device, dtype, shape):
+    x, rows = numbers(dtype, *shape), indices(shape[0], 11)
+    columns, low = indices(shape[1], 11), indices(shape[0], 2, 3) - shape[0]
     check(device, lambda x, r: x[r], x, rows)
     check(device, lambda x, r: x[r, 1:], x, low)
     check(device, lambda x, c: x[:, c], x, columns)
@@ -47,14 +47,14 @@ def test_lists_of_positions(device, dtype, shape):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_writing_at_positions(device, dtype, shape):
+def test_writing_by_indices(device, dtype, shape):
     x, rows = numbers(dtype, *shape), rl.randperm(shape[0])[:3]
     check(device, lambda x, r: x.index_put_((r,), x[0, 0]), x, rows)
     check(device, lambda x, v, r: x.index_put_((r,), v), x, numbers(dtype, 3, shape[1]), rows)
-    many = positions(shape[0], 100)
+    many = indices(shape[0], 100)
     for values in (numbers(dtype, 100, shape[1], high=2), numbers(dtype, 1, 1)):
         check(device, lambda x, v, r: x.index_put_((r,), v, accumulate=True), x, values, many)
-    columns = positions(shape[1], 100)
+    columns = indices(shape[1], 100)
     check(device, lambda x, v, r, c: x.index_put_((r, c), v, accumulate=True), x,
           numbers(dtype, 100, high=2), many, columns)  # fmt: skip
     check(device, lambda x, v, c: x.t().index_put_((c,), v, accumulate=True), x,
@@ -65,7 +65,7 @@ def test_writing_at_positions(device, dtype, shape):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dim", [0, 1])
 def test_gather_and_scatter(device, dtype, shape, dim):
-    x, index = numbers(dtype, *shape), positions(shape[dim], *shape)
+    x, index = numbers(dtype, *shape), indices(shape[dim], *shape)
     check(device, lambda x, i: x.gather(dim, i), x, index)
     check(device, lambda x, i: x.t().gather(1 - dim, i.t()), x, index)
     src = numbers(dtype, *shape, high=2)
@@ -73,9 +73,14 @@ def test_gather_and_scatter(device, dtype, shape, dim):
     check(device, lambda x, i, s: x.t().scatter_add_(1 - dim, i.t(), s.t()), x, index, src)
     check(device, lambda x, i, s: x.scatter_(dim, i, s), x, index, src)
     if dtype != "bool":
-        for reduce in ("amax", "amin", "prod", "sum"):
-            check(device, lambda x, i, s, r=reduce: x.scatter_reduce(dim, i, s, r), x, index,
-                  (src > 0).to(src.dtype))  # fmt: skip
+        ones = (src > 0).to(src.dtype)
+        for reduce in ("amax", "amin", "prod", "sum", "mean"):
+            for own in (True, False):
+
+                def call(x, i, s, reduce=reduce, own=own):
+                    return x.scatter_reduce(dim, i, s, reduce, include_self=own)
+
+                check(device, call, x, index, ones)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

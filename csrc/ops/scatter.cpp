@@ -1,8 +1,9 @@
 // gather and scatter along a dimension; each is the other's gradient.
+#include "ops/scatter.h"
+
 #include "core/backend.h"
 #include "core/work.h"
-#include "kernels/index.h"
-#include "ops/ops.h"
+#include "ops/index.h"
 
 namespace rushlight {
 namespace {
@@ -12,7 +13,7 @@ std::int64_t size_at(const Tensor& t, int d) { return t.dim() ? t->shape[d] : 1;
 View line_view(const Tensor& t) { return view_of(t.dim() ? t : unsqueeze(t, 0)); }
 
 // int64, where torch takes int32 as well, and anything where there are no elements.
-Tensor as_positions(const Tensor& index) {
+Tensor as_indices(const Tensor& index) {
   return index.dtype() == DType::int32 || !index.numel() ? to(index, DType::int64) : index;
 }
 
@@ -34,14 +35,29 @@ void check_index(const char* op, const Tensor& input, int dim, const Tensor& ind
 void check_bad(const char* op, const BadIndex& bad, int dim) {
   if (bad.which < 0) return;
   fail<RuntimeError>("index ", bad.value, " is out of bounds for dimension ", dim, " with size ",
-                     bad.size, "\n", op, "(): positions must lie in [0, ", bad.size, ")");
+                     bad.size, "\n", op, "(): indices must lie in [0, ", bad.size, ")");
 }
 
-void write(const char* op, const Tensor& self, int dim, const Tensor& given, const Tensor& source,
-           ScatterMode mode) {
+// The gradient of src: gathered where index covers it, zero elsewhere.
+Tensor gradient_of_src(const Tensor& g, int dim, const Tensor& index, const Shape& src) {
+  Tensor out = gather(g, dim, index);
+  if (src.rank == 0) return view(out, {});
+  for (int d = 0; d < index.dim(); ++d)
+    if (index->shape[d] != src[d]) {
+      Shape whole = out.shape();
+      whole[d] = src[d];
+      out = slice_backward(out, whole, d, 0, index->shape[d], 1);
+    }
+  return out;
+}
+
+}  // namespace
+
+void scatter_into(const char* op, const Tensor& self, int dim, const Tensor& given,
+                  const Tensor& source, ScatterMode mode, bool include_self) {
   const GradMode off(false);
   // Copies first: another thread may change an operand while one is made, so checks come after.
-  const Tensor index = as_positions(given);
+  const Tensor index = as_indices(given);
   const Tensor src = self->storage.get() == source->storage.get() ? clone(source) : source;
   const int at = wrap_dim(dim, self.dim());
   check_index(op, self, at, index);
@@ -61,47 +77,32 @@ void write(const char* op, const Tensor& self, int dim, const Tensor& given, con
   BadIndex bad;
   {
     const Unlocked unlocked(double(index.numel()) * 5, {&self, &index, &src});
-    bad = b.index->scatter(a, at, i, s, mode);
+    bad = b.index->scatter(a, at, i, s, mode, include_self);
   }
   check_bad(op, bad, at);
 }
 
-// The gradient of src: gathered where index covers it, zero elsewhere.
-Tensor gradient_of_src(const Tensor& g, int dim, const Tensor& index, const Shape& src) {
-  Tensor out = gather(g, dim, index);
-  if (src.rank == 0) return view(out, {});
-  for (int d = 0; d < index.dim(); ++d)
-    if (index->shape[d] != src[d]) {
-      Shape whole = out.shape();
-      whole[d] = src[d];
-      out = slice_backward(out, whole, d, 0, index->shape[d], 1);
-    }
-  return out;
-}
-
-}  // namespace
-
 Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index) {
-  const Tensor positions = as_positions(index);
+  const Tensor indices = as_indices(index);
   const int at = wrap_dim(dim, input.dim());
-  if (positions.numel())  // torch takes any index without elements
-    check_index("gather", input, at, positions);
+  if (indices.numel())  // torch takes any index without elements
+    check_index("gather", input, at, indices);
   else
-    check_same_device("gather", input, "input", positions, "index");
-  Tensor out = empty(positions.sizes(), input.dtype(), input.device());
+    check_same_device("gather", input, "input", indices, "index");
+  Tensor out = empty(indices.sizes(), input.dtype(), input.device());
   if (out.numel()) {
-    const View o = line_view(out), s = line_view(input), i = line_view(positions);
+    const View o = line_view(out), s = line_view(input), i = line_view(indices);
     const Backend& b = backend(input.device());
     BadIndex bad;
     {
-      const Unlocked unlocked(double(out.numel()) * 4, {&out, &input, &positions});
+      const Unlocked unlocked(double(out.numel()) * 4, {&out, &input, &indices});
       bad = b.index->gather(o, s, at, i);
     }
     check_bad("gather", bad, at);
   }
   return record(
       "GatherBackward0", std::move(out),
-      [whole = input.shape(), at, kept = Saved(positions)](Tensor g) {
+      [whole = input.shape(), at, kept = Saved(indices)](Tensor g) {
         if (!g.numel()) return Gradients(zeros(whole, g.dtype(), g.device()));  // of any rank
         return Gradients(scatter_add(zeros(whole, g.dtype(), g.device()), at, kept.get(), g));
       },
@@ -112,7 +113,7 @@ void scatter_(const Tensor& self, std::int64_t dim, const Tensor& index, const T
   const int at = wrap_dim(dim, self.dim());
   check_inplace(self, needs_grad(self, src), "scatter_");
   check_no_internal_overlap(self, "scatter_");
-  write("scatter", self, at, index, src, ScatterMode::assign);
+  scatter_into("scatter", self, at, index, src, ScatterMode::assign);
   record_inplace(
       "ScatterBackward0", self,
       [at, kept = Saved(to(index, DType::int64)), shape = src.shape()](Tensor g, Node& node) {
@@ -129,7 +130,7 @@ void scatter_add_(const Tensor& self, std::int64_t dim, const Tensor& index, con
   const int at = wrap_dim(dim, self.dim());
   check_inplace(self, needs_grad(self, src), "scatter_add_");
   check_no_internal_overlap(self, "scatter_add_");
-  write("scatter_add", self, at, index, src, ScatterMode::add);
+  scatter_into("scatter_add", self, at, index, src, ScatterMode::add);
   record_inplace(
       "ScatterAddBackward0", self,
       [at, kept = Saved(to(index, DType::int64)), shape = src.shape()](Tensor g, Node& node) {
@@ -145,6 +146,26 @@ Tensor scatter(const Tensor& input, std::int64_t dim, const Tensor& index, const
   scatter_(out, dim, index, src);
   return out;
 }
+
+static Tensor spread(Scalar value, const Tensor& input, const Tensor& index) {
+  return expand(scalar_tensor(value, input.dtype(), input.device()), index.shape());
+}
+Tensor scatter_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value) {
+  return scatter(input, dim, index, spread(value, input, index));
+}
+
+Tensor scatter_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
+                       const Tensor& src, std::string_view reduce) {
+  if (reduce == "add") return scatter_add(input, dim, index, src);
+  if (reduce != "multiply")
+    fail<RuntimeError>("reduce argument must be either add or multiply.\ngot ", reduce);
+  return scatter_reduce(input, dim, index, src, "prod", true);
+}
+Tensor scatter_value_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
+                             Scalar value, std::string_view reduce) {
+  return scatter_reduced(input, dim, index, spread(value, input, index), reduce);
+}
+
 Tensor scatter_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src) {
   Tensor out = clone(input);
   scatter_add_(out, dim, index, src);
