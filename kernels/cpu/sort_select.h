@@ -1,8 +1,14 @@
-// The entries of SortKernels that look for places instead of sorting whole lines.
+// The entries of SortKernels that do not sort whole lines: sort_select.cpp, unique.cpp, search.cpp,
+// histogram.cpp.
 #pragma once
 #include "../sort.h"
 
 namespace rushlight {
+
+template <class T>
+inline const T* row_of(const View& v, std::int64_t r) {
+  return v.as<const T>() + r * v.strides[0];
+}
 
 void top(const View& values, const View& indices, const View& in, int dim, bool largest,
          bool sorted);

@@ -1,4 +1,4 @@
-// The parts of the sort family that live in sort_places.cu.
+// The entries of SortKernels beside sort.cu: unique.cu, search.cu, histogram.cu.
 #pragma once
 #include "families.h"
 #include "runtime/launch.h"
