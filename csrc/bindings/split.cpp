@@ -65,11 +65,11 @@ Args:
   overloads<&split, &split_list>(m,
                                  {"split(tensor, split_size_or_sections, dim=0)",
                                   "split(tensor, split_size_or_sections, dim=0)"},
-                                 As::function, kSplit);
+                                 {.as = As::function, .copy = true}, kSplit);
   overloads<&split_method, &split_list_method>(
       m, {"split(self, split_size, dim=0)", "split(self, split_size, dim=0)"}, As::method,
       "See torch.split().");
-  op<&split_list, 2>(m, "split_with_sizes(input, split_sizes, dim=0)", As::both,
+  op<&split_list, 2>(m, "split_with_sizes(input, split_sizes, dim=0)", {.copy = true},
                      R"(Views of parts of a dimension, of the sizes in a list.
 
     >>> torch.split_with_sizes(torch.arange(5), [2, 3])
@@ -101,7 +101,7 @@ Args:
     >>> torch.unsafe_chunk(torch.arange(4), 2)
     (tensor([0, 1]), tensor([2, 3]))
 )");
-  op<&unbind>(m, "unbind(input, dim=0)", As::both, R"(All indices of a dimension as views.
+  op<&unbind>(m, "unbind(input, dim=0)", {.copy = true}, R"(All indices of a dimension as views.
 
     >>> torch.arange(2).unbind()
     (tensor(0), tensor(1))
