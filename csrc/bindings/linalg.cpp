@@ -1,6 +1,7 @@
 // What rushlight.linalg is written with: each takes the name of the op that errors name.
 #include "bindings/linalg.h"
 
+#include "bindings/forms.h"
 #include "bindings/signature.h"
 #include "ops/linalg/linalg.h"
 
@@ -27,6 +28,37 @@ void bind_linalg(pybind11::module_& m) {
                                "x with a x = b for triangular a.");
   op<&linalg_householder>(m, "_linalg_householder(name, a, tau)", kFunction,
                           "The product of Householder reflections.");
+  op<&linalg_inv>(m, "_linalg_inv(name, a)", kFunction, "The inverse, or LinAlgError.");
+  op<&linalg_check_info>(m, "_linalg_check_info(name, info, words)", kFunction,
+                         "Raises LinAlgError for the first info that is not 0.");
+  op_with_out<&linalg_matrix_power>(
+      m, "linalg_matrix_power(A, n, *, out=None)", kFunction,
+      R"(A multiplied with itself n times; of the inverse where n is negative.
+
+Shape: A (*, n, n) gives the same.
+
+Raises:
+    LinAlgError: if n is negative and A singular.
+
+>>> torch.linalg.matrix_power(torch.tensor([[1, 1], [0, 1]]), 3)
+tensor([[1, 3],
+        [0, 1]]))");
+  op_with_out<&linalg_multi_dot>(m, "linalg_multi_dot(tensors, *, out=None)", kFunction,
+                                 R"(The product of several matrices, in the order that costs least.
+
+Args:
+    tensors: matrices; the first and last may be vectors.
+
+>>> torch.linalg.multi_dot([torch.ones(2, 3), torch.ones(3, 4), torch.ones(4)])
+tensor([12., 12.]))");
+  op<&linalg_matrix_exp>(m, "linalg_matrix_exp(A)", kFunction,
+                         R"(The sum of A^k / k! over all k.
+
+Shape: A (*, n, n) gives the same.
+
+>>> torch.linalg.matrix_exp(torch.zeros(2, 2))
+tensor([[1., 0.],
+        [0., 1.]]))");
   op<&permutation>(m, "_linalg_permutation(pivots, n)", kFunction,
                    "Where each row goes when the exchanges that pivots name are undone.");
 }

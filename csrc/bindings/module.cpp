@@ -13,7 +13,8 @@ static constexpr std::string_view kBelowTop =
     " binary_cross_entropy "
     "binary_cross_entropy_with_logits bitwise_not_ default_generator_of digamma_ "
     "elu elu_ erfinv_ gelu hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh hardtanh_ "
-    "huber_loss l1_loss leaky_relu leaky_relu_ lgamma_ linalg_vector_norm linear logical_not_ "
+    "huber_loss l1_loss leaky_relu leaky_relu_ lgamma_ linalg_matrix_exp linalg_matrix_power "
+    "linalg_multi_dot linalg_vector_norm linear logical_not_ "
     "logsigmoid logsigmoid_ manual_seed_cuda mish mish_ mse_loss "
     "nll_loss one_hot optimizer_step sgn_ sign_ silu silu_ smooth_l1_loss softplus softplus_ "
     "softshrink softshrink_ softsign softsign_ tanhshrink tanhshrink_ zero_grad ";

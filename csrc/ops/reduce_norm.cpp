@@ -12,7 +12,7 @@ namespace {
 Tensor norm_backward(const Tensor& g, const Tensor& x, const Tensor& norm, const Span& span,
                      double ord) {
   const Value zero(0), value(x), n(reshape(norm, span.kept)), grad(reshape(g, span.kept));
-  if (ord == 0) return zeros_like(x);
+  if (ord == 0) return {};  // a count
   if (std::isinf(ord)) {
     const Tensor magnitude = abs(value).tensor();
     const Tensor share = share_of_extremes(magnitude, norm, span);

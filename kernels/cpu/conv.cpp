@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "../parallel.h"
-#include "conv_integer.h"
 #include "conv_plan.h"
 #include "linalg/gemm.h"
 
@@ -18,6 +17,7 @@ namespace {
 using conv::Correlation;
 using conv::General;
 using conv::Index;
+using Word = std::uint64_t;  // of int64: sums wrap
 
 // Offsets inside one image are ints; a plane too large for them goes the general way.
 bool is_planar(const ConvShape& s) {
@@ -150,7 +150,9 @@ void write_through(const View& out, F f) {  // f(T*) computes, then the result i
 
 void forward_kernel(const ConvShape& s, const View& input, const View& weight, const View* bias,
                     const View& out) {
-  if (out.dtype == DType::int64) return conv::integer_forward(s, input, weight, bias, out);
+  if (out.dtype == DType::int64)
+    return General<Word>::forward(s, input.as<Word>(), weight.as<Word>(),
+                                  bias ? bias->as<Word>() : nullptr, out.as<Word>());
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     const Wide<S> x(input), w(weight), b(bias ? *bias : View{});
     write_through<S>(
@@ -160,7 +162,9 @@ void forward_kernel(const ConvShape& s, const View& input, const View& weight, c
 
 void grad_input_kernel(const ConvShape& s, const View& grad, const View& weight, const View* bias,
                        const View& out) {
-  if (out.dtype == DType::int64) return conv::integer_grad_input(s, grad, weight, bias, out);
+  if (out.dtype == DType::int64)
+    return General<Word>::grad_input(s, grad.as<Word>(), weight.as<Word>(),
+                                     bias ? bias->as<Word>() : nullptr, out.as<Word>());
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     const Wide<S> g(grad), w(weight), b(bias ? *bias : View{});
     write_through<S>(

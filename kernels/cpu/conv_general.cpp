@@ -146,5 +146,6 @@ void General<T>::grad_weight(const ConvShape& s, const T* x, const T* grad, T* g
 
 template struct General<float>;
 template struct General<double>;
+template struct General<std::uint64_t>;
 
 }  // namespace rushlight::conv

@@ -77,5 +77,6 @@ struct General {
 };
 extern template struct General<float>;
 extern template struct General<double>;
+extern template struct General<std::uint64_t>;
 
 }  // namespace rushlight::conv

@@ -89,8 +89,8 @@ def test_systems_of_more_than_one_tile(n):
             whole = whole - whole * one + one if unit else whole
             x = linalg.solve_triangular(a / n, b, upper=upper, unitriangular=unit)
             assert close(whole @ x, b, 1e-8)
-            turned = linalg.solve_triangular(a.mT / n, b, upper=not upper, unitriangular=unit)
-            assert close(whole.mT @ turned, b, 1e-8)
+            x = linalg.solve_triangular(a.mT / n, b, upper=not upper, unitriangular=unit)
+            assert close(whole.mT @ x, b, 1e-8)
     x = linalg.solve_triangular(a.float(), b.float(), upper=True)
     assert close(a.float().triu() @ x, b.float(), 1e-4)
     m = matrices(2, n, n, seed=2)
@@ -263,3 +263,39 @@ def test_results_have_names_and_out():
     assert written.eigenvalues is values and values.tolist() == [1, 1]
     target = torch.empty(2, 2)
     assert linalg.inv(2 * torch.eye(2), out=target) is target and target[0, 0] == 0.5
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(5, 3, 2), (4, 4, 4), (6, 3, 3)])
+def test_gradients_of_products_of_reflections(m, n, k):
+    a, tau = matrices(2, m, n).requires_grad_(), matrices(2, k, seed=1).requires_grad_()
+    with torch.no_grad():
+        tau[0, 0] = 0.0  # no division by it
+    assert gradcheck(linalg.householder_product, (a, tau))
+    assert torch.autograd.gradgradcheck(linalg.householder_product, (a, tau))
+    none = torch.zeros(2, 0, dtype=torch.float64, requires_grad=True)
+    linalg.householder_product(a, none).sum().backward()
+    assert a.grad is None and none.grad is None
+
+
+def test_exponentials_of_a_batch_are_halved_each_for_itself():
+    scales = torch.tensor([0.01, 3.0, 700.0], dtype=torch.float64)
+    a = torch.diag_embed(scales.unsqueeze(-1) * torch.tensor([1.0, -1.0])).requires_grad_()
+    result = linalg.matrix_exp(a)
+    expected = torch.diag_embed(a.detach().diagonal(0, -2, -1).exp())
+    assert torch.allclose(result, expected, rtol=1e-12) and result.is_contiguous()
+    result[0].sum().backward()
+    assert a.grad[0].isfinite().all() and not a.grad[1:].any()
+    wrong = torch.stack([torch.eye(2), torch.full((2, 2), float("inf")), torch.zeros(2, 2)])
+    assert linalg.matrix_exp(wrong)[2].equal(torch.eye(2))
+
+
+def test_chains_and_powers():
+    shapes = [(5,), (5, 2), (2, 9), (9, 3), (3,)]
+    parts = [matrices(*shape, seed=i) for i, shape in enumerate(shapes)]
+    expected = parts[0] @ parts[1] @ parts[2] @ parts[3] @ parts[4]
+    assert torch.allclose(linalg.multi_dot(parts), expected)
+    a = matrices(2, 3, 3).requires_grad_()
+    assert linalg.matrix_power(a, 1) is not a
+    assert torch.allclose(linalg.matrix_power(a, -3), linalg.inv(a @ a @ a))
+    linalg.matrix_power(a, 0).sum().backward()
+    assert not a.grad.any()

@@ -31,7 +31,16 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
 // int64 (..., n): row i of P^T a is row p[i] of a, for pivots (..., n); or the inverse of that.
 Tensor linalg_permutation(const Tensor& pivots, std::int64_t n, bool inverse);
 Tensor linalg_solve_triangular(Name name, const Tensor& a, const Tensor& b, bool upper, bool unit);
+// The inverse of square matrices; LinAlgError where there is none.
+Tensor linalg_inv(Name name, const Tensor& a);
+// Raises LinAlgError for the first matrix whose info is not 0, which goes where words have {}.
+void linalg_check_info(Name name, const Tensor& info, std::string_view words);
 // The first columns of the product of reflections I - tau v v^T, v below the diagonal of a.
 Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau);
+
+// ---- powers.cpp
+Tensor linalg_matrix_power(const Tensor& a, std::int64_t n);  // of the inverse where n < 0
+Tensor linalg_multi_dot(const std::vector<Tensor>& tensors);  // in the order that costs least
+Tensor linalg_matrix_exp(const Tensor& a);
 
 }  // namespace rushlight

@@ -142,6 +142,60 @@ Tensor linalg_solve_triangular(Name name, const Tensor& a, const Tensor& b, bool
       a, b);
 }
 
+void linalg_check_info(Name name, const Tensor& info, std::string_view words) {
+  if (info.device().is_meta()) return;
+  const Tensor host = contiguous(on_host(info));
+  const View v = view_of(host);
+  for (std::int64_t i = 0; i < v.numel; ++i) {
+    const int code = v.as<const int>()[i];
+    if (code == 0) continue;
+    std::string text(words);
+    for (std::size_t at; (at = text.find("{}")) != std::string::npos;)
+      text.replace(at, 2, std::to_string(code));
+    const std::string element =
+        info.dim() ? "(Batch element " + std::to_string(i) + "): " : std::string();
+    fail<LinAlgError>(name, ": ", element, text);
+  }
+}
+
+Tensor linalg_inv(Name name, const Tensor& a) {
+  linalg_check(name, a, true);
+  const auto [inverse, info] =
+      linalg_solve(name, a, eye(a.size(-1), a.size(-1), {a.dtype(), a.device()}));
+  linalg_check_info(name, info,
+                    "The diagonal element {} is zero, the inversion could not be completed because "
+                    "the input matrix is singular.");
+  return inverse;
+}
+
+// The product is E - V T V1^T, V being the vectors, V1 their first n rows, and T = inv(I + D S) D
+// with the taus as D and the strict upper triangle of V^T V as S (Schreiber and Van Loan 1989).
+static Gradients householder_gradient(Name name, const Tensor& a, const Tensor& tau,
+                                      const Tensor& g) {
+  const std::int64_t m = a.size(-2), n = a.size(-1), k = tau.size(-1);
+  if (!a.numel() || !tau.numel()) return Gradients(Tensor(), Tensor());
+  const Tensor v = add(tril(narrow(a, -1, 0, k), -1), eye(m, k, {a.dtype(), a.device()}));
+  const Tensor first = narrow(v, -2, 0, n), s = triu(matmul(transposed(v), v), 1);
+  const Tensor d = unsqueeze(tau, -1), system = mul(d, s);
+  const Tensor t = linalg_solve_triangular(name, system, diag_embed(tau, 0, -2, -1), true, true);
+  const Tensor of_t = neg(matmul(matmul(transposed(v), g), first));
+  const Tensor x = linalg_solve_triangular(name, transposed(system), of_t, false, true);
+  const Tensor of_system = neg(matmul(x, transposed(t)));
+  const Tensor of_tau = add(diagonal(x, 0, -2, -1), sum(mul(of_system, s), Shape{-1}, false));
+  const Tensor of_s = triu(mul(d, of_system), 1);
+  const Tensor of_first = neg(matmul(transposed(g), matmul(v, t)));
+  const Tensor of_v =
+      sub(matmul(v, add(of_s, transposed(of_s))), matmul(g, matmul(first, transposed(t))));
+  const auto padded = [](const Tensor& part, std::int64_t dim, std::int64_t size) {
+    Shape rest = part.shape();
+    std::int64_t& missing = rest[rest.rank + int(dim)];
+    missing = size - missing;
+    return missing ? cat({part, zeros(rest, part.dtype(), part.device())}, dim) : part;
+  };
+  const Tensor whole = add(of_v, padded(of_first, -2, m));
+  return Gradients(padded(tril(whole, -1), -1, n), of_tau);
+}
+
 Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau) {
   linalg_check(name, a, false);
   if (a.size(-2) < a.size(-1))
@@ -158,19 +212,25 @@ Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau) {
   check_same_device(std::string(name).c_str(), a, "input", tau, "tau");
   if (is_left_to_host(a))
     return back(linalg_householder(name, on_host(a), on_host(tau)), a.device());
-  if (needs_grad(a, tau)) fail<NotImplementedError>(name, ": it has no gradient here");
   Tensor out = columns_of(a);
-  if (!out.numel() || out.device().is_meta()) return out;
-  if (!tau.numel()) {  // no reflection: the identity
-    copy_bits(out, eye(a.size(-2), a.size(-1), {a.dtype(), a.device()}));
-    return out;
+  if (out.numel() && !out.device().is_meta()) {
+    const GradMode off(false);
+    if (tau.numel()) {
+      const LinalgKernels& kernels = linalg_kernels(name, a);
+      const Tensor dense = contiguous(tau);
+      const View m = batch_of_matrices(out), t = batch_of_rows(dense);
+      const Unlocked unlocked(linalg_work(a), {&out, &dense});
+      kernels.householder(m, t);
+    } else {  // no reflection: the identity
+      copy_bits(out, eye(a.size(-2), a.size(-1), {a.dtype(), a.device()}));
+    }
   }
-  const LinalgKernels& kernels = linalg_kernels(name, a);
-  const Tensor dense = contiguous(tau);
-  const View m = batch_of_matrices(out), t = batch_of_rows(dense);
-  const Unlocked unlocked(linalg_work(a), {&out, &dense});
-  kernels.householder(m, t);
-  return out;
+  return record(
+      "LinalgHouseholderProductBackward0", std::move(out),
+      [a = Saved(a), tau = Saved(tau), title = std::string(name)](Tensor g) {
+        return householder_gradient(title, a.get(), tau.get(), g);
+      },
+      a, tau);
 }
 
 }  // namespace rushlight

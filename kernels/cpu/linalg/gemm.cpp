@@ -121,6 +121,21 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const 
                right.data, int(right.ld), beta, out.data, int(out.ld));
 }
 
+// Plain loops; sums wrap.
+template <>
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t alpha,
+          Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, std::uint64_t beta,
+          Matrix<std::uint64_t> out) {
+  for (std::int64_t i = 0; i < m; ++i) {
+    std::uint64_t* row = out.block(i, 0).data;
+    for (std::int64_t j = 0; j < n; ++j) row[j] = beta == 0 ? 0 : beta * row[j];
+    for (std::int64_t d = 0; d < k; ++d) {
+      const std::uint64_t by = alpha * *left.block(i, d).data;
+      for (std::int64_t j = 0; j < n; ++j) row[j] += by * *right.block(d, j).data;
+    }
+  }
+}
+
 template void gemm(std::int64_t, std::int64_t, std::int64_t, float, Matrix<const float>,
                    Matrix<const float>, float, Matrix<float>);
 template void gemm(std::int64_t, std::int64_t, std::int64_t, double, Matrix<const double>,

@@ -1,5 +1,6 @@
-// One matrix product in the calling thread, on row-major float or double memory; OpenBLAS where its
-// library lies beside ours, else loops of our own. Matmul and convolution build on it.
+// One matrix product in the calling thread, on row-major memory of floats, doubles or 64-bit words;
+// OpenBLAS where its library lies beside ours, else loops of our own. Matmul and convolution build
+// on it.
 #pragma once
 #include <cstdint>
 
@@ -26,5 +27,9 @@ extern template void gemm(std::int64_t, std::int64_t, std::int64_t, float, Matri
                           Matrix<const float>, float, Matrix<float>);
 extern template void gemm(std::int64_t, std::int64_t, std::int64_t, double, Matrix<const double>,
                           Matrix<const double>, double, Matrix<double>);
+template <>
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t alpha,
+          Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, std::uint64_t beta,
+          Matrix<std::uint64_t> out);
 
 }  // namespace rushlight

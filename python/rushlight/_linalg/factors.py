@@ -14,13 +14,7 @@ lu_factor_result = named("linalg_lu_factor", "LU", "pivots")
 lu_factor_ex_result = named("linalg_lu_factor_ex", "LU", "pivots", "info")
 
 
-def check_info(name, info, words):
-    """LinAlgError for the first matrix whose factorisation went wrong."""
-    bad = info.reshape(-1).nonzero()
-    if bad.numel():
-        place = int(bad[0])
-        element = f"(Batch element {place}): " if info.dim() else ""
-        raise LinAlgError(f"{name}: {element}{words.format(int(info.reshape(-1)[place]))}")
+check_info = _C._linalg_check_info
 
 
 def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
@@ -184,7 +178,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
 
 
 ZERO_ON_DIAGONAL = (
-    "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero. If you still "
+    "U[{},{}] is zero and using it on lu_solve would result in a division by zero. If you still "
     "want to perform the factorization, consider calling linalg.lu(A, pivot) or "
     "linalg.lu_factor_ex(A, pivot)"
 )
@@ -243,13 +237,5 @@ def householder_product(input, tau, *, out=None):
     """
     check_tensors("linalg_householder_product", input=input, tau=tau)
     name = "torch.linalg.householder_product"
-    product = _C._linalg_householder(name, input.detach(), tau.detach())
-    if _C.is_grad_enabled() and (input.requires_grad or tau.requires_grad):
-        # The same in ops that have gradients: one reflection after the other, from the last on.
-        one = _C.eye(*input.shape[-2:], dtype=input.dtype, device=input.device)
-        vectors = input.tril(-1) + one
-        product = one.where(_C.ones_like(input, dtype=_C.bool, requires_grad=False), input)
-        for i in reversed(range(tau.shape[-1])):
-            v = vectors[..., i : i + 1]
-            product = product - tau[..., i, None, None] * (v @ (v.mT @ product))
+    product = _C._linalg_householder(name, input, tau)
     return deliver("linalg_householder_product", product, out)

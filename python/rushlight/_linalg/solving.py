@@ -87,8 +87,8 @@ def inv(A, *, out=None):
     tensor([[0.5000, 0.0000],
             [0.0000, 0.2500]])
     """
-    inverse, info = _inverse("linalg.inv", A)
-    factors.check_info("linalg.inv", info, NO_INVERSE)
+    check_tensors("linalg_inv", A=A)
+    inverse = _C._linalg_inv("linalg.inv", A)
     return deliver("linalg_inv", inverse, out)
 
 
@@ -256,8 +256,9 @@ class _PseudoInverse(Function):
 def _tolerances(A, atol, rtol):
     """What a singular value must exceed, given the largest: torch's rule."""
     if rtol is None:
-        given = atol is not None and bool(_C.as_tensor(atol).gt(0).any())
-        rtol = 0.0 if given else max(A.shape[-2:]) * finfo(A.dtype).eps
+        rtol = max(A.shape[-2:]) * finfo(A.dtype).eps
+        if atol is not None:
+            rtol = (_C.as_tensor(atol, device=A.device) <= 0).to(A.dtype) * rtol
     atol, rtol = (
         x.unsqueeze(-1) if isinstance(x, _C.Tensor) and x.dim() else x
         for x in (0.0 if atol is None else atol, rtol)
