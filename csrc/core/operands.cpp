@@ -1,5 +1,5 @@
-// Of two devices the CPU is the wrong one: a tensor was left behind there more often than moved
-// away.
+// Checks of operands. Where two are on different devices, the error advises to move the one on the
+// CPU: it is more often left behind there than moved away by mistake.
 #include "core/operands.h"
 
 #include "core/error.h"

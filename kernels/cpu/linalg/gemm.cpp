@@ -51,7 +51,7 @@ void product(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const float>
              Matrix<const float> right, float* sums) {
   const Tiles& t = tiles();
   const std::int64_t panels = (n + kPanel - 1) / kPanel, wide = panels * kPanel;
-  std::vector<float> a(k * t.p), b(panels * k * kPanel), turned(t.p * wide);
+  std::vector<float> a(k * t.p), b(panels * k * kPanel), transposed(t.p * wide);
   const std::vector<float> zeros(wide);
   std::vector<int> off(k);
   for (std::int64_t i = 0; i < k; ++i) off[i] = int(i * t.p);
@@ -65,9 +65,9 @@ void product(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const float>
     for (std::int64_t c = 0; c < panels; c += t.panels) {
       const std::int64_t used = std::min(t.panels, panels - c);
       t.tile[used - 1][p - 1]({a.data(), off.data(), 1, k, k, &b[c * k * kPanel], k * kPanel,
-                               &turned[c * kPanel], wide, zeros.data()});
+                               &transposed[c * kPanel], wide, zeros.data()});
     }
-    for (std::int64_t q = 0; q < p; ++q) std::copy_n(&turned[q * wide], n, sums + (r + q) * n);
+    for (std::int64_t q = 0; q < p; ++q) std::copy_n(&transposed[q * wide], n, sums + (r + q) * n);
   }
 }
 
