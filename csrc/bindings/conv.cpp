@@ -41,13 +41,13 @@ void bind_rank(py::module_& m, const std::string& doc, const std::string& transp
       name + "(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)";
   const std::string word =
       name + "(input, weight, bias=None, stride=1, padding='valid', dilation=1, groups=1)";
-  overloads<casting<&conv<Rank>, kLower>, casting<&conv_by_word<Rank>, kLower>>(m, {number, word},
-                                                                                As::function, doc);
-  op<casting<&conv_transpose<Rank>, kLower>>(
+  overloads<&conv<Rank>, &conv_by_word<Rank>>(
+      m, {number, word}, {.as = As::function | As::functional, .autocast = kLower}, doc);
+  op<&conv_transpose<Rank>>(
       m,
       kTransposed[Rank - 1] + std::string("(input, weight, bias=None, stride=1, padding=0, "
                                           "output_padding=0, groups=1, dilation=1)"),
-      As::function, transpose_doc);
+      {.as = As::function | As::functional, .autocast = kLower}, transpose_doc);
 }
 
 std::string doc_of(const char* sizes, const char* example) {

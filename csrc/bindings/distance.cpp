@@ -28,7 +28,7 @@ Shape:
     tensor([[5.]])
 )");
   op<casting<&pdist, kFullOnCuda>>(
-      m, "pdist(input, p=2)", As::function,
+      m, "pdist(input, p=2)", As::function | As::functional,
       R"(The p-norm distance of each pair of rows: of 0 and 1, 0 and 2, ..., 1 and 2, ...
 
 Args:

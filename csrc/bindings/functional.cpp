@@ -171,6 +171,9 @@ tensor([[[0., 0.]]]))");
 void bind_functional(py::module_& m) {
   bind_attention(m);
   bind_pool_functional(m);
+  bind_fold(m);
+  bind_fold_functional(m);
+  bind_resample(m);
   bind_norms(m);
   op<&softmax_of>(m, "softmax(input, dim=None, _stacklevel=3, dtype=None)",
                   {.as = As::functional, .autocast = kFullOnCuda},

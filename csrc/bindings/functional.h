@@ -6,5 +6,8 @@
 namespace rushlight::python {
 
 void bind_pool_functional(pybind11::module_& m);
+void bind_fold_functional(pybind11::module_& m);  // unfold, fold
+void bind_fold(pybind11::module_& m);  // the shuffles, which torch has too: with the module _C
+void bind_resample(pybind11::module_& m);  // also grid_sample
 
 }  // namespace rushlight::python

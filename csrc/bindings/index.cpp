@@ -64,7 +64,7 @@ void bind_index(py::module_& m) {
       m, "index_select(input, dim, index, *, out=None)", As::both,
       "The indices of a dimension that a vector names.\n\n>>> torch.index_select(torch.arange(4) * "
       "10, 0, torch.tensor([2, 0]))\ntensor([20,  0])");
-  op_with_out<&masked_select>(
+  op<&masked_select>(
       m, "masked_select(input, mask, *, out=None)", As::both,
       "The elements where mask holds, in one dimension.\n\n>>> "
       "torch.arange(3).masked_select(torch.tensor([True, False, True]))\ntensor([0, 2])");
@@ -90,7 +90,7 @@ Args:
   op<&index_put_in_place>(m, "index_put_(self, indices, values, accumulate=False)", As::method,
                           "Writes values at the positions that `indices` name, or adds them.");
   op_in_place<&index_add>(m, "index_add_(self, dim, index, source, *, alpha=1)");
-  op_with_out<&index_add>(
+  op<&index_add>(
       m, "index_add(input, dim, index, source, *, alpha=1, out=None)", As::both,
       "A copy of input with source added at the indices of a dimension.\n\n>>> "
       "torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.ones(2))\ntensor([2., 0., 0.])");
@@ -136,20 +136,20 @@ Raises:
        "scatter_(self, dim, index, src, *, reduce)",
        "scatter_(self, dim, index, value, *, reduce)"},
       As::method, "Writes src where index says: self[index[i][j]][j] = src[i][j] for dim 0.");
-  op_with_out<&scatter_add>(m, "scatter_add(input, dim, index, src, *, out=None)", As::both,
-                            R"(A copy of input with src added where index says.
+  op<&scatter_add>(m, "scatter_add(input, dim, index, src, *, out=None)", As::both,
+                   R"(A copy of input with src added where index says.
 
     >>> torch.zeros(3).scatter_add(0, torch.tensor([2, 2]), torch.tensor([5., 7.]))
     tensor([ 0.,  0., 12.])
 )");
   op<&scatter_add_in_place>(m, "scatter_add_(self, dim, index, src)", As::method,
                             "Adds src where index says.");
-  op_with_out<&take>(
+  op<&take>(
       m, "take(input, index, *, out=None)", As::both,
       "Elements of the flat tensor by their indices.\n\n>>> torch.take(torch.tensor([[1, 2], [3, "
       "4]]), torch.tensor([3, 0]))\ntensor([4, 1])");
-  op_with_out<&take_along_dim>(m, "take_along_dim(input, indices, dim=None, *, out=None)", As::both,
-                               R"(gather() with broadcasting.
+  op<&take_along_dim>(m, "take_along_dim(input, indices, dim=None, *, out=None)", As::both,
+                      R"(gather() with broadcasting.
 
     >>> x = torch.tensor([[3, 1], [2, 4]])
     >>> torch.take_along_dim(x, x.argsort(1), 1)
@@ -166,8 +166,8 @@ Raises:
   overloads<&InPlace<&index_fill>::call, &InPlace<&index_fill_value>::call>(
       m, {"index_fill_(self, dim, index, value)", "index_fill_(self, dim, index, value)"},
       As::method, "Sets the indices of a dimension to value.");
-  op_with_out<&index_copy>(m, "index_copy(input, dim, index, source, *, out=None)", As::both,
-                           R"(A copy with source at the indices of a dimension.
+  op<&index_copy>(m, "index_copy(input, dim, index, source, *, out=None)", As::both,
+                  R"(A copy with source at the indices of a dimension.
 
     >>> torch.zeros(3).index_copy(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
     tensor([7., 0., 5.])
@@ -184,7 +184,7 @@ Raises:
   op<&equal>(m, "equal(input, other)", As::both,
              "Whether shapes and all elements are equal.\n\n>>> torch.equal(torch.ones(2), "
              "torch.ones(2))\nTrue");
-  op_with_out<&scatter_reduce>(
+  op<&scatter_reduce>(
       m, "scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None)", As::both,
       R"(A copy of input in which each element is reduced with what index sends there from src.
 
@@ -202,7 +202,7 @@ Args:
 )");
   op_in_place<&scatter_reduce>(
       m, "scatter_reduce_(self, dim, index, src, reduce, *, include_self=True)");
-  op_with_out<&index_reduce>(
+  op<&index_reduce>(
       m, "index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None)",
       As::both, R"(scatter_reduce() of whole indices of a dimension.
 

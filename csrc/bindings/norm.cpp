@@ -69,7 +69,8 @@ Raises:
              "shape.\n\n>>> torch.layer_norm(torch.tensor([1., 3.]), (2,), None, None, "
              "0.0)\ntensor([-1.,  1.])");
   op<&rms>(m, "rms_norm(input, normalized_shape, weight=None, eps=None)",
-           {.as = As::function, .autocast = kFullOnCuda}, R"(x / sqrt(mean(x^2) + eps) * weight.
+           {.as = As::function | As::functional, .autocast = kFullOnCuda},
+           R"(x / sqrt(mean(x^2) + eps) * weight.
 
 Args:
     normalized_shape: the last dimensions, over which the mean goes.

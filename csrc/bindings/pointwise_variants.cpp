@@ -208,8 +208,8 @@ Example:
     >>> torch.polygamma(1, torch.tensor([1., 0.5]))
     tensor([1.6449, 4.9348]))");
   op<&polygamma_method>(m, "polygamma(input, n)", As::method, "See torch.polygamma().");
-  op_with_out<&gelu_function>(m, "gelu(input, *, approximate='none', out=None)", As::function,
-                              R"(x * Phi(x), where Phi is the normal distribution function.
+  op<&gelu_function>(m, "gelu(input, *, approximate='none', out=None)", As::function,
+                     R"(x * Phi(x), where Phi is the normal distribution function.
 
 Args:
     input: the input tensor
@@ -218,8 +218,8 @@ Args:
 Example:
     >>> torch.nn.functional.gelu(torch.tensor([-1., 0., 1.]))
     tensor([-0.1587,  0.0000,  0.8413]))");
-  op<casting<&prelu, kLower>>(m, "prelu(input, weight)", As::both,
-                              R"(x where x > 0, else weight * x.
+  op<&prelu>(m, "prelu(input, weight)", {.autocast = kLower},
+             R"(x where x > 0, else weight * x.
 
 Args:
     input: the input tensor

@@ -355,7 +355,7 @@ void bind_pool(py::module_& m) {
   op<&avg1>(m,
             "avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, "
             "count_include_pad=True)",
-            As::function,
+            As::function | As::functional,
             "The mean of each window of the last dimension.\n\n>>> "
             "torch.nn.functional.avg_pool1d(torch.tensor([[1., 3., 2., 4.]]), "
             "2)\ntensor([[2., 3.]])");

@@ -383,14 +383,15 @@ static void add_function(py::module_& m, As as, const Signature& s, bool has_tex
       {As::functional, "_nn", ".nn.functional"},
       {As::special, "_special", ".special"},
       {As::linalg, "_linalg", ".linalg"}};
+  py::object made;
   for (const auto& [home, submodule, path] : kHomes) {
     if (!has(as, home)) continue;
-    // Where programs find it.
-    const py::str module_name(m.attr("__public__").cast<std::string>() + path);
-    const py::object in = submodule ? m.attr(submodule) : py::object(m);
-    py::setattr(in, s.name.c_str(),
-                py::reinterpret_steal<py::object>(PyCFunction_NewEx(
-                    definition(s, false, has_text, doc, f), nullptr, module_name.ptr())));
+    if (!made) {  // one object, that says where programs find it first
+      const py::str module_name(m.attr("__public__").cast<std::string>() + path);
+      made = py::reinterpret_steal<py::object>(
+          PyCFunction_NewEx(definition(s, false, has_text, doc, f), nullptr, module_name.ptr()));
+    }
+    py::setattr(submodule ? m.attr(submodule) : py::object(m), s.name.c_str(), made);
   }
 }
 static void add_method(const Signature& s, bool has_text, std::string_view doc,

@@ -41,25 +41,19 @@ Tensor bag_op(const Tensor& weight, const Tensor& indices, const Tensor& offsets
                        sparse);
 }
 
-Tensor softmax_op(const Tensor& input, std::int64_t dim, std::optional<DType> dtype, Out out) {
-  return deliver_exactly("softmax", out, softmax(input, dim, dtype));
-}
-Tensor log_softmax_op(const Tensor& input, std::int64_t dim, std::optional<DType> dtype, Out out) {
-  return deliver_exactly("log_softmax", out, log_softmax(input, dim, dtype));
-}
-
 void bind_losses(py::module_& m) {
-  op<casting<&nll_op, kFull>>(
-      m, "nll_loss(input, target, weight=None, reduction='mean', ignore_index=-100)", As::function,
-      R"(-input[target], for log-probabilities and class indices.
+  op<&nll_op>(m, "nll_loss(input, target, weight=None, reduction='mean', ignore_index=-100)",
+              {.as = As::function, .autocast = kFull},
+              R"(-input[target], for log-probabilities and class indices.
 
 Shape: input (n, c, *) or (c); target (n, *) or () of int64; weight (c).
 
     >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.]]), torch.tensor([1]))
     tensor(2.)
 )");
-  op<casting<&mse_loss, kFull>>(m, "mse_loss(input, target, reduction='mean')", As::function,
-                                R"((input - target)^2, reduced.
+  op<&mse_loss>(m, "mse_loss(input, target, reduction='mean')",
+                {.as = As::function, .autocast = kFull},
+                R"((input - target)^2, reduced.
 
 Args:
     reduction: 'mean', 'sum' or 'none'
@@ -67,39 +61,39 @@ Args:
     >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
     tensor(2.)
 )");
-  op<casting<&l1_loss, kFull>>(m, "l1_loss(input, target, reduction='mean')", As::function,
-                               R"(|input - target|, reduced.
+  op<&l1_loss>(m, "l1_loss(input, target, reduction='mean')",
+               {.as = As::function, .autocast = kFull},
+               R"(|input - target|, reduced.
 
     >>> torch.nn.functional.l1_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
     tensor(1.)
 )");
-  op<casting<&smooth_l1_loss, kFull>>(
-      m, "smooth_l1_loss(input, target, reduction='mean', beta=1.0)", As::function,
-      R"(Squared below beta, absolute above: d^2 / (2 beta) or d - beta / 2.
+  op<&smooth_l1_loss>(m, "smooth_l1_loss(input, target, reduction='mean', beta=1.0)",
+                      {.as = As::function, .autocast = kFull},
+                      R"(Squared below beta, absolute above: d^2 / (2 beta) or d - beta / 2.
 
     >>> torch.nn.functional.smooth_l1_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
     tensor(1.5000)
 )");
-  op<casting<&huber_loss, kFull>>(
-      m, "huber_loss(input, target, reduction='mean', delta=1.0)", As::function,
-      R"(Squared below delta, absolute above: d^2 / 2 or delta (d - delta / 2).
+  op<&huber_loss>(m, "huber_loss(input, target, reduction='mean', delta=1.0)",
+                  {.as = As::function, .autocast = kFull},
+                  R"(Squared below delta, absolute above: d^2 / 2 or delta (d - delta / 2).
 
     >>> torch.nn.functional.huber_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
     tensor(1.5000)
 )");
-  op<casting<&bce_op, kFullOnCpu>>(
-      m, "binary_cross_entropy(input, target, weight=None, reduction='mean')", As::function,
-      R"(-(t log x + (1 - t) log(1 - x)), reduced; x lies in [0, 1].
+  op<&bce_op>(m, "binary_cross_entropy(input, target, weight=None, reduction='mean')",
+              {.as = As::function, .autocast = kFullOnCpu},
+              R"(-(t log x + (1 - t) log(1 - x)), reduced; x lies in [0, 1].
 
     >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.]))
     tensor(0.6931)
 )");
-  op<casting<&bce_with_logits_op, kFull>>(
-      m,
-      "binary_cross_entropy_with_logits(input, target, weight=None, "
-      "pos_weight=None, reduction='mean')",
-      As::function,
-      R"(binary_cross_entropy of sigmoid(input), without overflow.
+  op<&bce_with_logits_op>(m,
+                          "binary_cross_entropy_with_logits(input, target, weight=None, "
+                          "pos_weight=None, reduction='mean')",
+                          {.as = As::function, .autocast = kFull},
+                          R"(binary_cross_entropy of sigmoid(input), without overflow.
 
 Args:
     pos_weight: a weight for the examples with target 1
@@ -113,19 +107,19 @@ Args:
 }  // namespace
 
 void bind_softmax(py::module_& m) {
-  op<casting<&softmax_op, with_out(kFullOnCuda)>>(m, "softmax(input, dim, dtype=None, *, out=None)",
-                                                  As::both,
-                                                  R"(exp(x) / sum(exp(x)) along a dimension.
+  op<&softmax>(m, "softmax(input, dim, dtype=None, *, out=None)",
+               {.autocast = kFullOnCuda, .exact = true},
+               R"(exp(x) / sum(exp(x)) along a dimension.
 
 Args:
     dtype: the input is cast to it first.
 
 >>> torch.softmax(torch.tensor([0., 0.]), 0)
 tensor([0.5000, 0.5000]))");
-  op<casting<&log_softmax_op, with_out(kFullOnCuda)>>(
-      m, "log_softmax(input, dim, dtype=None, *, out=None)", As::both,
-      "log(softmax(x)), computed without loss for small probabilities.\n\n>>> "
-      "torch.log_softmax(torch.tensor([0., 0.]), 0)\ntensor([-0.6931, -0.6931])");
+  op<&log_softmax>(m, "log_softmax(input, dim, dtype=None, *, out=None)",
+                   {.autocast = kFullOnCuda, .exact = true},
+                   "log(softmax(x)), computed without loss for small probabilities.\n\n>>> "
+                   "torch.log_softmax(torch.tensor([0., 0.]), 0)\ntensor([-0.6931, -0.6931])");
   bind_losses(m);
   op<&embedding>(m,
                  "embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, "

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "../fold.h"
+#include "../grid_sample.h"
 #include "../host_device.h"
 #include "pool_2x2.h"
 #include "pool_windows.h"
@@ -220,7 +222,17 @@ Index unpool(const PoolShape& s, const View& input, const View& indices, const V
 }  // namespace pool
 
 const PoolKernels cpu_pool = {
-    pool::max,     pool::max_backward,     pool::max_gather,     pool::max_2x2_backward,
-    pool::average, pool::average_backward, pool::fractional_max, pool::unpool};
+    .max = pool::max,
+    .max_backward = pool::max_backward,
+    .max_gather = pool::max_gather,
+    .max_2x2_backward = pool::max_2x2_backward,
+    .average = pool::average,
+    .average_backward = pool::average_backward,
+    .fractional_max = pool::fractional_max,
+    .unpool = pool::unpool,
+    .fold = &cpu_fold,
+    .resample = &cpu_resample,
+    .grid_sample = &cpu_grid_sample,
+};
 
 }  // namespace rushlight

@@ -9,6 +9,8 @@
 #include "../ctc.h"
 #include "../distance.h"
 #include "../embedding.h"
+#include "../fold.h"
+#include "../grid_sample.h"
 #include "../index.h"
 #include "../linalg.h"
 #include "../matmul.h"
@@ -32,6 +34,9 @@ extern const MatmulKernels matmul_kernels;
 extern const LinalgKernels linalg_kernels;
 extern const ConvKernels conv_kernels;
 extern const PoolKernels pool_kernels;
+extern const FoldKernels fold_kernels;  // pool_kernels points to these three
+extern const ResampleKernels resample_kernels;
+extern const GridSampleKernels grid_sample_kernels;
 extern const NormKernels norm_kernels;
 extern const AttentionKernels attention_kernels;
 extern const SoftmaxKernels softmax_kernels;

@@ -240,7 +240,18 @@ Index unpool(const PoolShape& s, const View& input, const View& indices, const V
 
 }  // namespace
 
-const PoolKernels pool_kernels = {max_pool, max_backward,     max_gather,     max_2x2_backward,
-                                  average,  average_backward, fractional_max, unpool};
+const PoolKernels pool_kernels = {
+    .max = max_pool,
+    .max_backward = max_backward,
+    .max_gather = max_gather,
+    .max_2x2_backward = max_2x2_backward,
+    .average = average,
+    .average_backward = average_backward,
+    .fractional_max = fractional_max,
+    .unpool = unpool,
+    .fold = &fold_kernels,
+    .resample = &resample_kernels,
+    .grid_sample = &grid_sample_kernels,
+};
 
 }  // namespace rushlight::gpu

@@ -20,11 +20,8 @@ from rushlight.nn._functional.vision import *  # noqa: F403
 globals().update({name: f for name, f in vars(_C._nn).items() if name[0] != "_"})
 
 _DIRECT = (
-    "linear", "bilinear", "conv1d", "conv2d", "conv3d",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "relu_", "elu_", "selu_", "celu_", "leaky_relu_", "hardtanh_", "threshold_", "rrelu_",
-    "prelu", "logsigmoid", "softplus", "hardshrink", "gelu",
-    "avg_pool1d", "one_hot", "pdist", "rms_norm",
+    "prelu", "logsigmoid", "softplus", "hardshrink", "gelu", "one_hot",
 )  # fmt: skip
 
 

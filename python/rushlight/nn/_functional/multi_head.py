@@ -81,15 +81,17 @@ def _project(query, key, value, weights, bias):
     if isinstance(weights, tuple):
         biases = (None,) * 3 if bias is None else bias.chunk(3)
         inputs = (query, key, value)
-        return tuple(_C.linear(x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True))
+        return tuple(
+            _C._nn.linear(x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True)
+        )
     if key is value and query is key:
-        return _C.linear(query, weights, bias).chunk(3, -1)
+        return _C._nn.linear(query, weights, bias).chunk(3, -1)
     e = query.size(-1)
     matrices = weights.split([e, 2 * e])
     biases = (None, None) if bias is None else bias.split([e, 2 * e])
     if key is value:
-        q = _C.linear(query, matrices[0], biases[0])
-        return (q, *_C.linear(key, matrices[1], biases[1]).chunk(2, -1))
+        q = _C._nn.linear(query, matrices[0], biases[0])
+        return (q, *_C._nn.linear(key, matrices[1], biases[1]).chunk(2, -1))
     return _project(query, key, value, tuple(weights.chunk(3)), bias)
 
 
@@ -224,7 +226,7 @@ def multi_head_attention_forward(
     else:
         out, weights = _without_weights(q, k, v, attn_mask, dropout_p, is_causal, batch), None
     out = out.transpose(0, 1).reshape(target * batch, embed_dim)
-    out = _C.linear(out, out_proj_weight, out_proj_bias)
+    out = _C._nn.linear(out, out_proj_weight, out_proj_bias)
     out = out.reshape(target, batch, out.size(1))
     if weights is not None:
         weights = weights.reshape(batch, num_heads, target, source)

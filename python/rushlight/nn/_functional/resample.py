@@ -1,16 +1,9 @@
-"""Resampling: every mode works along one dimension after the other.
+"""interpolate: what its sizes, factors and modes mean; the kernels are in C++."""
 
-The places are computed in float32, and in float64 for float64, as torch does: where a place falls
-next to a boundary between two elements, that decides which one is taken.
-"""
-
-import math
 import operator
 import warnings
 
 from rushlight import _C
-from rushlight._casts import casts
-from rushlight.nn._functional.grid import cubic_weights
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
@@ -42,8 +35,16 @@ def _sizes(input, size, scale_factor):
     else:
         values = [given] * rank
     if size is None:
-        sizes = [int(n * f) for n, f in zip(input.shape[2:], values, strict=True)]
-        return sizes, values
+        try:
+            sizes = [int(n * f) for n, f in zip(input.shape[2:], values, strict=True)]
+            if max(sizes) >= 2**63:
+                raise OverflowError
+            return sizes, values
+        except (OverflowError, ValueError):
+            raise RuntimeError(
+                f"value cannot be converted to type int64_t without overflow\n"
+                f"interpolate(): scale_factor {scale_factor} of input {list(input.shape)}"
+            ) from None
     try:
         return list(map(operator.index, values)), None
     except TypeError:
@@ -81,7 +82,6 @@ def _check_mode(input, mode, align_corners, antialias):
         )
 
 
-@casts(cuda="full")
 def interpolate(
     input, size=None, scale_factor=None, mode="nearest", align_corners=None,
     recompute_scale_factor=None, antialias=False,
@@ -109,124 +109,8 @@ def interpolate(
         pool = getattr(_C._nn, f"adaptive_avg_pool{rank}d")
         return pool(input, size[0] if rank == 1 else size)
     if recompute_scale_factor or factors is None:
-        factors = [None] * rank
-    _check_sizes(input, size)
-    if mode in ("nearest", "nearest-exact"):
-        for i in range(rank):
-            index = _nearest(input.size(i + 2), size[i], factors[i], mode, input.device)
-            input = input if index is None else _C.index_select(input, i + 2, index)
-        return input
-    if input.dtype == _C.uint8:
-        exact = _smooth(input.to(_C.float32), size, factors, mode, bool(align_corners), antialias)
-        return exact.round().clamp(0, 255).to(_C.uint8)
-    if not input.is_floating_point():
-        raise NotImplementedError(
-            f"\"upsample_{mode}\" not implemented for '{input.dtype}': it takes floating dtypes "
-            "and uint8"
-        )
-    return _smooth(input, size, factors, mode, bool(align_corners), antialias)
-
-
-def _check_sizes(input, size):
-    if min(size) <= 0 or 0 in input.shape[2:]:
-        raise RuntimeError(
-            "Input and output sizes should be greater than 0, but got input "
-            f"{tuple(input.shape[2:])} output {tuple(size)}"
-        )
-    if input.size(1) == 0:
-        raise RuntimeError(
-            f"Non-empty {input.dim()}D data tensor expected but got a tensor with sizes "
-            f"{list(input.shape)}"
-        )
-
-
-def _nearest(have, want, factor, mode, device):
-    """For each new element the old one that it copies; None when all stay."""
-    if have == want:
-        return None
-    shift = 0.5 if mode == "nearest-exact" else 0.0
-    places = _C.arange(want, dtype=_C.float32, device=device) + shift
-    step = 1.0 / factor if factor else have / want
-    return (places * _C.tensor(step, dtype=_C.float32).item()).to(_C.int64).clamp_(max=have - 1)
-
-
-def _step(have, want, factor, align):
-    """How far apart new elements are, in old ones."""
-    if align:
-        return (have - 1) / (want - 1) if want > 1 else 0.0
-    return 1.0 / factor if factor else have / want
-
-
-def _smooth(input, size, factors, mode, align, antialias):
-    # Narrow dtypes are computed in float32 and rounded once.
-    wide = _C.float64 if input.dtype == _C.float64 else _C.float32
-    x = input.to(wide)
-    for i in reversed(range(input.dim() - 2)):
-        dim, have, want = i + 2, input.size(i + 2), size[i]
-        step = _step(have, want, factors[i], align)
-        if antialias:
-            matrix = _filter_matrix(have, want, step, mode, x)
-            x = _C.matmul(x.transpose(dim, -1), matrix.t()).transpose(dim, -1)
-        elif have != want:
-            x = _along(x, dim, have, want, step, mode, align)
-    return x.to(input.dtype)
-
-
-def _along(x, dim, have, want, step, mode, align):
-    """Two or four neighbours of each new element, weighted."""
-    cubic = mode == "bicubic"
-    places = _C.arange(want, dtype=x.dtype, device=x.device)
-    places = places * step if align else (places + 0.5) * step - 0.5
-    places = places if cubic else places.clamp_(min=0)
-    first = places.floor().clamp_(max=have - 1)
-    shape = [1] * x.dim()
-    shape[dim] = want
-    t = (places - first).clamp_(0, 1).reshape(shape)
-    first = first.to(_C.int64)
-    weights, offset = (cubic_weights(t), -1) if cubic else ((1 - t, t), 0)
-    out = None
-    for k, weight in enumerate(weights):
-        index = (first + (k + offset)).clamp_(0, have - 1)
-        part = _C.index_select(x, dim, index) * weight
-        out = part if out is None else out + part
-    return out
-
-
-def _triangle(x):
-    return (1 - x.abs()).clamp_(min=0)
-
-
-def _cubic(x):
-    """Keys' filter with a = -0.5, which image libraries use."""
-    x = x.abs()
-    near = (1.5 * x - 2.5) * x * x + 1
-    far = ((-0.5 * x + 2.5) * x - 4) * x + 2
-    return _C.where(x < 1, near, _C.where(x < 2, far, 0.0))
-
-
-def _lanczos(x):
-    def sinc(y):
-        scaled = _C.where(y == 0, 1.0, y) * math.pi
-        return _C.where(y == 0, 1.0, scaled.sin() / scaled)
-
-    return _C.where(x.abs() < 3, sinc(x) * sinc(x / 3), 0.0)
-
-
-FILTERS = {"bilinear": (_triangle, 1.0), "bicubic": (_cubic, 2.0), "lanczos": (_lanczos, 3.0)}
-
-
-def _filter_matrix(have, want, step, mode, like):
-    """(want, have): the share of each old element in each new one."""
-    kernel, reach = FILTERS[mode]
-    widened = max(step, 1.0)
-    support = reach * widened
-    centre = (_C.arange(want, dtype=_C.float64) + 0.5).unsqueeze(1) * step
-    low = (centre - support + 0.5).trunc().clamp_(min=0)
-    high = (centre + support + 0.5).trunc().clamp_(max=have)
-    place = _C.arange(have, dtype=_C.float64)
-    weights = kernel((place + 0.5 - centre) / widened)
-    weights = _C.where((place >= low) & (place < high), weights, 0.0)
-    return (weights / weights.sum(1, keepdim=True)).to(like.dtype).to(like.device)
+        factors = ()
+    return _C._nn._resample(input, size, factors, mode, bool(align_corners), antialias)
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):

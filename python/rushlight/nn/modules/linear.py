@@ -11,6 +11,8 @@ from rushlight.nn.parameter import Parameter, UninitializedParameter
 
 __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 
+linear = _C._nn.linear
+
 
 class Identity(Module):
     """Returns its input; arguments of the constructor are ignored.
@@ -62,7 +64,7 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input):
-        return _C.linear(input, self.weight, self.bias)
+        return linear(input, self.weight, self.bias)
 
     def extra_repr(self):
         return (

@@ -1,0 +1,122 @@
+// See resample.h. The gradient is an op of its own, whose gradient is the forward again.
+#include "ops/resample.h"
+
+#include "core/backend.h"
+#include "core/dense_view.h"
+#include "core/work.h"
+#include "kernels/pool.h"
+#include "kernels/resample.h"
+#include "ops/memory_format.h"
+
+namespace rushlight {
+namespace {
+
+double nanoseconds(const ResampleShape& s) {
+  return double(s.planes) * (double(s.inputs()) + double(s.outputs())) * 0.5;
+}
+
+// torch's names of nodes: UpsampleBilinear2DBackward0.
+const char* node_of(Resampling mode, int rank) {
+  static constexpr const char* kNames[][3] = {
+      {"UpsampleNearest1DBackward0", "UpsampleNearest2DBackward0", "UpsampleNearest3DBackward0"},
+      {"UpsampleNearestExact1DBackward0", "UpsampleNearestExact2DBackward0",
+       "UpsampleNearestExact3DBackward0"},
+      {"UpsampleLinear1DBackward0", "UpsampleBilinear2DBackward0", "UpsampleTrilinear3DBackward0"},
+      {"", "UpsampleBicubic2DBackward0", ""},
+      {"", "UpsampleBilinear2DAaBackward0", ""},
+      {"", "UpsampleBicubic2DAaBackward0", ""},
+      {"", "UpsampleLanczos2DAaBackward0", ""}};
+  return kNames[int(mode)][rank - 1];
+}
+
+Resampling mode_of(std::string_view mode, bool antialias) {
+  if (mode == "nearest") return Resampling::nearest;
+  if (mode == "nearest-exact") return Resampling::nearest_exact;
+  if (mode == "lanczos") return Resampling::lanczos;
+  if (mode == "bicubic") return antialias ? Resampling::keys : Resampling::cubic;
+  return antialias ? Resampling::triangle : Resampling::linear;
+}
+
+struct Resampled {
+  ResampleShape shape;
+  const char* node;
+};
+
+Tensor resample_backward(const Resampled& r, const Tensor& g, const Shape& sizes);
+
+Tensor forward(const Resampled& r, const Tensor& input, const Shape& sizes, bool formatted) {
+  const ResampleShape& s = r.shape;
+  Tensor out = empty(sizes, input.dtype(), input.device());
+  if (out.numel() && !out.device().is_meta()) {
+    const GradMode off(false);
+    const Tensor x = contiguous(input);
+    const View v = dense_view(x, out.dtype(), s.planes * s.inputs()), o = view_of(out);
+    const ResampleKernels& kernels = *backend(out.device()).pool->resample;
+    const Unlocked unlocked(nanoseconds(s), {&x, &out});
+    kernels.forward(s, v, o);
+  }
+  if (formatted) out = in_format_of(input, std::move(out));
+  return record(
+      r.node, std::move(out),
+      [r, from = input.shape()](Tensor g) { return Gradients(resample_backward(r, g, from)); },
+      input);
+}
+
+Tensor resample_backward(const Resampled& r, const Tensor& g, const Shape& sizes) {
+  const ResampleShape& s = r.shape;
+  Tensor out = empty(sizes, g.dtype(), g.device());
+  if (out.numel() && !out.device().is_meta()) {
+    const GradMode off(false);
+    const Tensor grad = contiguous(g);
+    const View v = dense_view(grad, out.dtype(), s.planes * s.outputs()), o = view_of(out);
+    const ResampleKernels& kernels = *backend(out.device()).pool->resample;
+    const Unlocked unlocked(nanoseconds(s), {&grad, &out});
+    kernels.backward(s, v, o);
+  }
+  return record(
+      r.node, std::move(out),
+      [r, from = g.shape()](Tensor gg) { return Gradients(forward(r, gg, from, false)); }, g);
+}
+
+}  // namespace
+
+Tensor resample(const Tensor& input, const Shape& size, const std::vector<double>& factors,
+                std::string_view mode, bool align_corners, bool antialias) {
+  const int dim = input.dim(), rank = dim - 2;
+  if (rank < 1 || rank > 3 || size.rank != rank ||
+      (!factors.empty() && factors.size() != std::size_t(rank)))
+    fail<RuntimeError>("interpolate(): expected 1 to 3 spatial dimensions and as many sizes, got ",
+                       describe("input", input), " and size ", size);
+  ResampleShape s{};
+  s.rank = rank;
+  s.planes = checked_mul(input->shape[0], input->shape[1]);
+  s.mode = mode_of(mode, antialias);
+  s.align_corners = align_corners;
+  Shape sizes = input.shape();
+  bool positive = true, small = true;
+  for (int axis = 0; axis < 3; ++axis) {
+    const int d = axis - (3 - rank);
+    s.in[axis] = d < 0 ? 1 : input->shape[2 + d];
+    s.out[axis] = d < 0 ? 1 : size[d];
+    s.factor[axis] = d < 0 || factors.empty() ? 0 : factors[std::size_t(d)];
+    positive &= s.in[axis] > 0 && s.out[axis] > 0;
+    small &= s.in[axis] <= 0x7fffffff && s.out[axis] <= 0x7fffffff;
+    if (d >= 0) sizes[2 + d] = size[d];
+  }
+  if (!positive)
+    fail<RuntimeError>("Input and output sizes should be greater than 0, but got input ",
+                       input.sizes().subspan(2), " output ", size);
+  if (input->shape[1] == 0)
+    fail<RuntimeError>("Non-empty ", dim, "D data tensor expected but got a tensor with sizes ",
+                       input.sizes());
+  if (!is_floating(input.dtype()) && input.dtype() != DType::uint8)
+    fail<NotImplementedError>("\"upsample_", mode, rank, "d\" not implemented for '",
+                              scalar_name(input.dtype()), "': it takes floating dtypes and uint8");
+  numel_of(sizes);  // in torch's words where it overflows
+  if (!small)
+    fail<RuntimeError>("interpolate(): a dimension has more than 2147483647 elements, input ",
+                       input.sizes(), ", output ", sizes);
+  return forward({s, node_of(s.mode, rank)}, input, sizes, rank > 1);
+}
+
+}  // namespace rushlight

@@ -1,0 +1,242 @@
+// Sampling at the positions of a grid, a block of them at a time: first where each tap lies and
+// what it weighs, for all channels, then the channels. The loops run along the block.
+#include "../grid_sample.h"
+
+#include <algorithm>
+
+#include "../host_device.h"
+#include "../parallel.h"
+#include "scratch.h"
+
+namespace rushlight {
+namespace {
+
+using Index = std::int64_t;
+constexpr int kBlock = 128;
+
+// Of a block of positions: for each tap its offset in a plane (-1 outside), its weight, and the
+// weight's slopes by the position's coordinates.
+template <class T, int Rank, GridMode Mode>
+struct Block {
+  static constexpr int kAxis = grid_taps(Mode),
+                       kTaps = Rank == 2 ? kAxis * kAxis : kAxis * kAxis * kAxis;
+  int at[Rank][kAxis * kBlock];
+  T weight[Rank][kAxis * kBlock], slope[Rank][kAxis * kBlock];  // of each axis
+  T x[kBlock], outer[Rank][kBlock];  // outer: the slope of the position by the grid
+  int offset[kTaps][kBlock];
+  T share[kTaps][kBlock];
+  T slopes[Rank][kTaps][kBlock];
+};
+
+template <class S, class T>
+CLONES void read_positions(const S* grid, Index rank, int n, Index size, bool align, T* x,
+                           T* outer) {
+  for (int i = 0; i < n; ++i) x[i] = grid_position(T(load(grid + i * rank)), size, align, outer[i]);
+}
+template <class T>
+CLONES void pad_positions(int n, Index size, GridPadding padding, bool align, T* x, T* outer) {
+  if (padding == GridPadding::border)
+    for (int i = 0; i < n; ++i)
+      x[i] = grid_padded(x[i], size, GridPadding::border, align, outer[i]);
+  else if (padding == GridPadding::reflection)
+    for (int i = 0; i < n; ++i)
+      x[i] = grid_padded(x[i], size, GridPadding::reflection, align, outer[i]);
+}
+template <GridMode Mode, class T>
+CLONES void find_taps(const T* x, int n, Index size, GridPadding padding, bool align, int* at,
+                      T* weight, T* slope) {
+  for (int i = 0; i < n; ++i)
+    grid_axis<Mode>(x[i], size, padding, align, at + i, weight + i, slope + i, kBlock);
+}
+
+// offset = outer * size + inner where both are inside; the product of weights.
+CLONES void join_offsets(const int* outer, const int* inner, int size, int n, int* out) {
+  for (int i = 0; i < n; ++i) out[i] = (outer[i] | inner[i]) < 0 ? -1 : outer[i] * size + inner[i];
+}
+template <class T>
+CLONES void multiply(const T* a, const T* b, int n, T* out) {
+  for (int i = 0; i < n; ++i) out[i] = a[i] * b[i];
+}
+
+template <class S, class T, int Rank, GridMode Mode>
+void prepare(const GridShape& s, const S* grid, int n, bool slopes, Block<T, Rank, Mode>& b) {
+  constexpr int kAxis = Block<T, Rank, Mode>::kAxis;
+  for (int r = 0; r < Rank; ++r) {  // r: the axis, outermost first
+    const Index size = s.in[3 - Rank + r];
+    read_positions(grid + (Rank - 1 - r), Rank, n, size, s.align_corners, b.x, b.outer[r]);
+    if (Mode != GridMode::bicubic)
+      pad_positions(n, size, s.padding, s.align_corners, b.x, b.outer[r]);
+    find_taps<Mode>(b.x, n, size, s.padding, s.align_corners, b.at[r], b.weight[r], b.slope[r]);
+  }
+  T some[kBlock];
+  int joined[kBlock];
+  for (int p = 0; p < Block<T, Rank, Mode>::kTaps; ++p) {
+    const int taps[3] = {p / kAxis / kAxis, p / kAxis % kAxis, p % kAxis};
+    const auto place = [&](int r) { return taps[3 - Rank + r] * kBlock; };
+    // The product over all axes, of slopes along `sloped` and of weights elsewhere.
+    const auto product = [&](int sloped, T* out) {
+      const auto factor = [&](int r) {
+        return (r == sloped ? b.slope[r] : b.weight[r]) + place(r);
+      };
+      multiply(factor(Rank - 2), factor(Rank - 1), n, Rank == 3 ? some : out);
+      if (Rank == 3) multiply(factor(0), some, n, out);
+    };
+    const int* outer = b.at[0] + place(0);
+    if (Rank == 3) {
+      join_offsets(outer, b.at[1] + place(1), int(s.in[1]), n, joined);
+      outer = joined;
+    }
+    join_offsets(outer, b.at[Rank - 1] + place(Rank - 1), int(s.in[2]), n, b.offset[p]);
+    product(-1, b.share[p]);
+    for (int r = 0; r < Rank && slopes; ++r) product(r, b.slopes[r][p]);
+  }
+}
+
+// What lies outside is 0, but takes part: a weight that is NaN shows.
+template <class S, class T>
+[[gnu::always_inline]] inline T element(const S* x, int at) {
+  const T v = T(load(x + (at < 0 ? 0 : at)));
+  return at < 0 ? T(0) : v;
+}
+template <int Taps, class S, class T>
+CLONES void sum_taps(const S* x, const int (*offset)[kBlock], const T (*share)[kBlock], int n,
+                     T* out) {
+  for (int i = 0; i < n; ++i) {
+    T sum = 0;
+#pragma GCC unroll 16
+    for (int p = 0; p < Taps; ++p) sum += element<S, T>(x, offset[p][i]) * share[p][i];
+    out[i] = sum;
+  }
+}
+template <int Taps, class S, class T>
+CLONES void add_slopes(const S* x, const int (*offset)[kBlock], const T (*slope)[kBlock],
+                       const T* g, int n, T* sums) {
+  for (int i = 0; i < n; ++i) {
+    T sum = 0;
+#pragma GCC unroll 16
+    for (int p = 0; p < Taps; ++p) sum += element<S, T>(x, offset[p][i]) * slope[p][i];
+    sums[i] += g[i] * sum;
+  }
+}
+// Position after position: neighbours add to the same elements.
+template <int Taps, class T>
+void scatter_taps(const int (*offset)[kBlock], const T (*share)[kBlock], const T* g, int n,
+                  T* sums) {
+  for (int i = 0; i < n; ++i)
+    for (int p = 0; p < Taps; ++p)
+      if (const int at = offset[p][i]; at >= 0) sums[at] += g[i] * share[p][i];
+}
+template <class S, class T>
+CLONES void store_row(const T* x, int n, Index stride, S* out) {
+  for (int i = 0; i < n; ++i) store(out + i * stride, x[i]);
+}
+template <class S, class T>
+CLONES void load_row(const S* x, int n, T* out) {
+  for (int i = 0; i < n; ++i) out[i] = T(load(x + i));
+}
+template <class T>
+CLONES void scale(const T* by, int n, T* x) {
+  for (int i = 0; i < n; ++i) x[i] *= by[i];
+}
+
+template <class S, int Rank, GridMode Mode>
+void forward(const GridShape& s, const S* input, const S* grid, S* out) {
+  using T = Compute<S>;
+  const Index blocks = (s.points + kBlock - 1) / kBlock, plane = s.plane();
+  parallel_for(s.n * blocks, 16, [&](Index begin, Index end) {
+    Scratch<Block<T, Rank, Mode>> block(1);
+    for (Index i = begin; i < end; ++i) {
+      const Index image = i / blocks, first = i % blocks * kBlock;
+      const int n = int(std::min<Index>(kBlock, s.points - first));
+      prepare<S, T, Rank, Mode>(s, grid + (image * s.points + first) * Rank, n, false, block[0]);
+      for (Index c = 0; c < s.channels; ++c) {
+        T sums[kBlock];
+        sum_taps<Block<T, Rank, Mode>::kTaps>(input + (image * s.channels + c) * plane,
+                                              block[0].offset, block[0].share, n, sums);
+        store_row(sums, n, 1, out + (image * s.channels + c) * s.points + first);
+      }
+    }
+  });
+}
+
+template <class S, int Rank, GridMode Mode>
+void backward(const GridShape& s, const S* grad, const S* input, const S* grid, S* grad_input,
+              S* grad_grid) {
+  using T = Compute<S>;
+  constexpr int kTaps = Block<T, Rank, Mode>::kTaps;
+  const Index plane = s.plane(), whole = s.channels * plane;
+  const bool slopes = grad_grid && Mode != GridMode::nearest;  // whose slope is 0
+  parallel_for(s.n, 1, [&](Index begin, Index end) {
+    Scratch<Block<T, Rank, Mode>> block(1);
+    Scratch<T> wide(grad_input && !std::is_same_v<S, T> ? std::size_t(std::max<Index>(whole, 1))
+                                                        : 1);
+    Block<T, Rank, Mode>& b = block[0];
+    for (Index image = begin; image < end; ++image) {
+      T* sums = wide.data();
+      if constexpr (std::is_same_v<S, T>) sums = grad_input ? grad_input + image * whole : nullptr;
+      if (grad_input) std::fill_n(sums, whole, T(0));
+      for (Index first = 0; first < s.points; first += kBlock) {
+        check_interrupt();
+        const int n = int(std::min<Index>(kBlock, s.points - first));
+        prepare<S, T, Rank, Mode>(s, grid + (image * s.points + first) * Rank, n, slopes, b);
+        T by_axis[Rank][kBlock] = {}, g[kBlock];
+        for (Index c = 0; c < s.channels; ++c) {
+          const S* x = input + (image * s.channels + c) * plane;
+          load_row(grad + (image * s.channels + c) * s.points + first, n, g);
+          for (int r = 0; r < Rank && slopes; ++r)
+            add_slopes<kTaps>(x, b.offset, b.slopes[r], g, n, by_axis[r]);
+          if (grad_input) scatter_taps<kTaps>(b.offset, b.share, g, n, sums + c * plane);
+        }
+        for (int r = 0; r < Rank && grad_grid; ++r) {
+          scale(b.outer[r], n, by_axis[r]);
+          store_row(by_axis[r], n, Rank,
+                    grad_grid + (image * s.points + first) * Rank + (Rank - 1 - r));
+        }
+      }
+      if constexpr (!std::is_same_v<S, T>)
+        for (Index i = 0; grad_input && i < whole; ++i)
+          store(grad_input + image * whole + i, sums[i]);
+    }
+  });
+}
+
+// Calls f(rank, mode) with both as types.
+template <class F>
+void dispatch(const GridShape& s, F f) {
+  using Two = std::integral_constant<int, 2>;
+  using Three = std::integral_constant<int, 3>;
+  if (s.mode == GridMode::bicubic)
+    f(Two{}, std::integral_constant<GridMode, GridMode::bicubic>{});
+  else if (s.mode == GridMode::nearest)
+    s.rank == 2 ? f(Two{}, std::integral_constant<GridMode, GridMode::nearest>{})
+                : f(Three{}, std::integral_constant<GridMode, GridMode::nearest>{});
+  else
+    s.rank == 2 ? f(Two{}, std::integral_constant<GridMode, GridMode::bilinear>{})
+                : f(Three{}, std::integral_constant<GridMode, GridMode::bilinear>{});
+}
+
+void forward_kernel(const GridShape& s, const View& input, const View& grid, const View& out) {
+  dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
+    dispatch(s, [&](auto rank, auto mode) {
+      forward<S, decltype(rank)::value, decltype(mode)::value>(s, input.as<S>(), grid.as<S>(),
+                                                               out.as<S>());
+    });
+  });
+}
+
+void backward_kernel(const GridShape& s, const View& grad, const View& input, const View& grid,
+                     const View* grad_input, const View* grad_grid) {
+  dispatch_floating(grad.dtype, [&]<class S>(Type<S>) {
+    dispatch(s, [&](auto rank, auto mode) {
+      backward<S, decltype(rank)::value, decltype(mode)::value>(
+          s, grad.as<S>(), input.as<S>(), grid.as<S>(), grad_input ? grad_input->as<S>() : nullptr,
+          grad_grid ? grad_grid->as<S>() : nullptr);
+    });
+  });
+}
+
+}  // namespace
+
+const GridSampleKernels cpu_grid_sample = {forward_kernel, backward_kernel};
+
+}  // namespace rushlight
