@@ -47,13 +47,15 @@ struct Traits {
   }();
   static constexpr bool on_integers = takes >= Takes::numbers;
   static constexpr bool on_floats = takes < Takes::integers;
+  static constexpr bool in_double = requires { Op::in_double; };
   // The type that the constants below read the struct's functions with.
-  using Any = std::conditional_t<on_floats, float, Integer>;
+  using Real = std::conditional_t<in_double, double, float>;
+  using Any = std::conditional_t<on_floats, Real, Integer>;
   static constexpr auto f = &Op::template forward<Any>;
   static constexpr int inputs = argument_count(f) - parameters;
   static constexpr unsigned bool_inputs = bool_arguments(f);
   static constexpr bool bool_result = returns_bool(f);
-  static constexpr bool differentiable = requires { &Op::template backward<float>; };
+  static constexpr bool differentiable = requires { &Op::template backward<Real>; };
   static constexpr bool divides = requires { Op::divides; };  // an integer divisor may not be zero
   static constexpr bool angle = requires { Op::angle; };  // see math/trigonometric.h
   static constexpr unsigned save = Op::save.all();
@@ -67,7 +69,7 @@ struct Traits {
     static_assert(saved <= kMaxSaved && saved_inputs >> inputs == 0,
                   "save names an input that forward does not have");
     if constexpr (differentiable)
-      static_assert(argument_count(&Op::template backward<float>) == 1 + saved + parameters,
+      static_assert(argument_count(&Op::template backward<Real>) == 1 + saved + parameters,
                     "backward takes g, what `save` names in order, then the parameters");
     return true;
   }();
@@ -78,11 +80,23 @@ struct Traits {
     else
       return Domain{-3, 3};
   }();
-  static constexpr Published published = [] {
-    if constexpr (requires { Op::published; })
-      return Op::published;
+  static constexpr unsigned visible = [] {
+    if constexpr (requires { Op::visible; })
+      return Op::visible;
     else
-      return Published::everywhere;
+      return Visible::function | Visible::method;
+  }();
+  static constexpr unsigned in_place = [] {
+    if constexpr (visible == Visible::nowhere)
+      return Visible::nowhere;
+    else if constexpr (requires { Op::in_place; })
+      return Op::in_place;
+    else if constexpr (visible == Visible::functional)
+      return Visible::functional;
+    else if constexpr (visible == Visible::special)
+      return Visible::nowhere;
+    else
+      return inputs == 1 ? Visible::function | Visible::method : Visible::method;
   }();
   // "leaky_relu" -> "LeakyReluBackward0"
   static constexpr auto derived_node = [] {
@@ -106,9 +120,9 @@ struct Traits {
 
 // What a kernel computes in, whatever the memory holds: all integers and bool as 64 bits.
 enum class Computes : std::uint8_t { real32, real64, integer };
-constexpr Computes computes(DType d) {
-  if (d == DType::float64) return Computes::real64;
-  return is_floating(d) ? Computes::real32 : Computes::integer;
+constexpr Computes computes(DType d, bool in_double) {
+  if (!is_floating(d)) return Computes::integer;
+  return in_double || d == DType::float64 ? Computes::real64 : Computes::real32;
 }
 
 // One operand of a call. Any dtype: it is converted on the way. Strides are in elements, 0 along a

@@ -5,10 +5,13 @@
 #pragma once
 #include "pointwise/activation.h"
 #include "pointwise/arithmetic.h"
+#include "pointwise/bessel.h"
 #include "pointwise/comparison.h"
 #include "pointwise/exponential.h"
 #include "pointwise/loss.h"
+#include "pointwise/orthogonal.h"
 #include "pointwise/selection.h"
+#include "pointwise/special.h"
 #include "pointwise/trigonometric.h"
 
 namespace rushlight {
@@ -24,7 +27,8 @@ struct Concatenated<OpList<A...>, OpList<B...>, Rest...>
     : Concatenated<OpList<A..., B...>, Rest...> {};
 
 // In the order of the files of kernels/cpu/pointwise_*.cpp, which hold one list each.
-using PointwiseOps = Concatenated<ArithmeticOps, SelectionOps, ComparisonOps, ExponentialOps,
-                                  TrigonometricOps, ActivationOps, LossOps>::type;
+using PointwiseOps =
+    Concatenated<ArithmeticOps, SelectionOps, ComparisonOps, ExponentialOps, TrigonometricOps,
+                 ActivationOps, LossOps, SpecialOps, BesselOps, OrthogonalOps>::type;
 
 }  // namespace rushlight

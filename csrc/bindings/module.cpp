@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include "bindings/pointwise.h"
 #include "bindings/python_tensor.h"
 
 namespace py = pybind11;
@@ -10,14 +11,10 @@ using namespace rushlight::python;
 
 // What torch has in nn.functional or nowhere: the Python layer finds these here, not at top level.
 static constexpr std::string_view kBelowTop =
-    " binary_cross_entropy "
-    "binary_cross_entropy_with_logits bitwise_not_ default_generator_of digamma_ "
-    "elu elu_ erfinv_ gelu hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh hardtanh_ "
-    "huber_loss l1_loss leaky_relu leaky_relu_ lgamma_ linalg_matrix_exp linalg_matrix_power "
-    "linalg_multi_dot linalg_vector_norm linear logical_not_ "
-    "logsigmoid logsigmoid_ manual_seed_cuda mish mish_ mse_loss "
-    "nll_loss one_hot optimizer_step sgn_ sign_ silu silu_ smooth_l1_loss softplus softplus_ "
-    "softshrink softshrink_ softsign softsign_ tanhshrink tanhshrink_ zero_grad ";
+    " binary_cross_entropy binary_cross_entropy_with_logits default_generator_of huber_loss "
+    "l1_loss "
+    "linalg_matrix_exp linalg_matrix_power linalg_multi_dot linalg_vector_norm manual_seed_cuda "
+    "mse_loss nll_loss optimizer_step smooth_l1_loss zero_grad ";
 
 // __all__: what `from rushlight._C import *` makes the top level.
 static py::list names_of_top(const py::module_& m) {
@@ -49,6 +46,7 @@ PYBIND11_MODULE(_C, m) {
   bind_slice_scatter(m);
   bind_distance(m);
   bind_pointwise(m);
+  bind_complex(m);
   bind_random(m);
   bind_reduce(m);
   bind_table(m);

@@ -25,6 +25,7 @@ void bind_attention(pybind11::module_& functional);  // called by bind_functiona
 void bind_functional(pybind11::module_& core);  // what torch.nn.functional has of its own
 void bind_pointwise(pybind11::module_& m);
 void bind_pointwise_variants(pybind11::module_& m);  // called by bind_pointwise
+void bind_complex(pybind11::module_& m);
 void bind_random(pybind11::module_& m);   // generators, random tensors, dropout
 void bind_reduce(pybind11::module_& m);   // sums, extremes, moments, norms
 void bind_return_types(pybind11::module_& m);

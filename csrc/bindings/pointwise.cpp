@@ -2,6 +2,8 @@
 #include "bindings/pointwise.h"
 
 #include <pybind11/stl.h>
+#include <set>
+#include <sstream>
 
 #include "bindings/module.h"
 
@@ -24,7 +26,7 @@ static bool read_input(const PointwiseFace& f, const Signature& s, int i, bool i
                        PyObject* o, Input& in) {
   if ((in.tensor = as_tensor(o))) [[likely]]
     return true;
-  if ((i > 0 ? !f.op->tensors_only : f.number_first && !is_method) &&
+  if ((i > 0 ? !f.op->tensors_only : f.op->number_first && !is_method) &&
       Argument<Scalar>::read(o, in.number))
     return true;
   return PyErr_Occurred() ? false : wrong_type(s, i, is_method, "Tensor", o);
@@ -36,7 +38,7 @@ static bool have_tensor(const PointwiseFace& f, const Signature& s, PyObject* fi
   if (in[0].tensor ||
       std::any_of(in, in + f.op->inputs, [](const Input& i) { return bool(i.tensor); }))
     return true;
-  if (!f.numbers_alone) return wrong_type(s, 0, false, "Tensor", first);
+  if (!f.op->numbers_alone) return wrong_type(s, 0, false, "Tensor", first);
   made = scalar_tensor(in[0].number, dtype_of(in[0].number), {});
   in[0].tensor = &made;
   return true;
@@ -153,7 +155,7 @@ static std::string stub_of_face(const PointwiseFace& f, const Signature& s) {
     const Signature::Parameter& p = s.parameters[i];
     if (int(i) == s.positional) text += "*, ";
     const bool is_tensor =
-        (i == 0 && !f.number_first) || (int(i) < f.op->inputs && f.op->tensors_only);
+        (i == 0 && !f.op->number_first) || (int(i) < f.op->inputs && f.op->tensors_only);
     text += p.name + ": " +
             (p.name == "out"          ? "Tensor | None = ..."
              : int(i) >= f.op->inputs ? "float = ..."
@@ -166,46 +168,40 @@ static std::string stub_of_face(const PointwiseFace& f, const Signature& s) {
 
 // ---- publishing
 
-static bool is_listed(std::string_view list, std::string_view name) {
-  return list.find(" " + std::string(name) + " ") != list.npos;
+static void publish_aliases(py::module_& m, const PointwiseOp& op) {
+  const std::string existing(op.name);
+  std::istringstream words(op.aliases);
+  for (std::string word; words >> word;) {
+    constexpr std::string_view special = "special.";
+    if (word.starts_with(special)) {
+      m.attr("_special").attr(word.c_str() + special.size()) = m.attr(existing.c_str());
+    } else {
+      publish_alias(m, As(op.visible), existing.c_str(), word.c_str());
+      publish_alias(m, As(op.in_place), (existing + "_").c_str(), (word + "_").c_str());
+    }
+  }
 }
-
-// What autocast computes in float32 on GPUs.
-static Policy policy_of(std::string_view name) {
-  static constexpr std::string_view kListed =
-      " acos asin cosh erfinv exp expm1 log log10 log1p log2 reciprocal rsqrt sinh softplus tan ";
-  return is_listed(kListed, name) ? kFullOnCuda : Policy{};
-}
-
-// torch.mul(2, x), torch.mul(2, 3).
-constexpr std::string_view kNumbersAlone = " add sub mul floor_divide ";
-// torch.remainder(7, x).
-constexpr std::string_view kNumberFirst =
-    " remainder bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift xlogy ";
 
 template <int I>
 [[gnu::cold, gnu::noinline]] static void publish_face(py::module_& m) {
   PointwiseFace& f = pointwise_faces[I];
   const PointwiseOp& op = *(f.op = &pointwise_ops()[I]);
-  if (op.published == Published::inner) return;
+  if (op.visible == Visible::nowhere) return;
   const std::string text = op.signature, name(op.name);
-  f.policy = policy_of(name);
-  f.numbers_alone = is_listed(kNumbersAlone, name);
-  f.number_first = f.numbers_alone || is_listed(kNumberFirst, name);
+  f.policy = op.autocast == Casts::float32_on_gpu ? kFullOnCuda : Policy{};
   const std::string inside = text.substr(0, text.size() - 1);
-  const bool functional = op.published == Published::functional;
   const char* out = text.find('*') == text.npos ? ", *, out=None)" : ", out=None)";
   f.function = Signature::parse(inside + out);
   f.in_place = Signature::parse(name + "_" + text.substr(text.find('(')));
   for (int p = 0; p < op.parameters; ++p)
     Argument<Scalar>::read(f.function.parameters[std::size_t(op.inputs + p)].fallback,
                            f.defaults[p]);
-  publish(m, functional ? As::function : As::both, f.function, stub_of_face(f, f.function),
+  publish(m, As(op.visible), f.function, stub_of_face(f, f.function),
           docstring_of(op.doc, f.function), PointwiseEntry<I>::function, PointwiseEntry<I>::method);
-  if (op.published == Published::function) return;
-  const As as = functional ? As::function : op.inputs == 1 ? As::both : As::method;
-  publish(m, as, f.in_place, stub_of_face(f, f.in_place), "In-place version of " + name + "().",
-          PointwiseEntry<I>::in_place_function, PointwiseEntry<I>::in_place);
+  publish(m, As(op.in_place), f.in_place, stub_of_face(f, f.in_place),
+          "In-place version of " + name + "().", PointwiseEntry<I>::in_place_function,
+          PointwiseEntry<I>::in_place);
+  if (op.aliases) publish_aliases(m, op);
 }
 
 static void publish_faces(py::module_& m) {
@@ -214,36 +210,31 @@ static void publish_faces(py::module_& m) {
   }(std::make_integer_sequence<int, op_count(PointwiseOps{})>{});
 }
 
-static void publish_aliases(py::module_& m) {
-  static constexpr const char* kAliases[][2] = {
-      {"abs", "absolute"},  {"neg", "negative"},  {"mul", "multiply"},     {"sub", "subtract"},
-      {"div", "divide"},    {"gt", "greater"},    {"ge", "greater_equal"}, {"lt", "less"},
-      {"le", "less_equal"}, {"ne", "not_equal"},  {"acos", "arccos"},      {"asin", "arcsin"},
-      {"atan", "arctan"},   {"atan2", "arctan2"}, {"acosh", "arccosh"},    {"asinh", "arcsinh"},
-      {"atanh", "arctanh"}, {"trunc", "fix"},     {"clamp", "clip"}};
-  for (const auto& [existing, name] : kAliases) {
-    publish_alias(m, As::both, existing, name);
-    const std::string in_place = std::string(existing) + "_";
-    const bool is_function = py::hasattr(m, in_place.c_str()) && in_place != "abs_";
-    publish_alias(m, is_function ? As::both : As::method, in_place.c_str(),
-                  (std::string(name) + "_").c_str());
-  }
-}
-
 // What the one parametrised test needs to know about an op.
 static py::list describe_ops() {
   using namespace py::literals;
-  static constexpr const char* kTakes[] = {"floating", "converted", "numbers",
-                                           "anything", "integers",  "shifts"};
-  static constexpr const char* kPublished[] = {"everywhere", "function", "functional", "inner"};
+  static constexpr const char* kTakes[] = {"floating", "wide",     "converted", "numbers",
+                                           "anything", "integers", "shifts"};
+  static constexpr std::pair<unsigned, const char*> kPlaces[] = {
+      {Visible::function, "function"},
+      {Visible::method, "method"},
+      {Visible::functional, "functional"},
+      {Visible::special, "special"}};
+  const auto names_of = [](unsigned where) {
+    py::set names;
+    for (const auto& [bit, name] : kPlaces)
+      if (where & bit) names.add(name);
+    return names;
+  };
   py::list all;
   for (const PointwiseOp& op : pointwise_ops())
     all.append(py::dict("name"_a = std::string(op.name), "signature"_a = op.signature,
                         "inputs"_a = op.inputs, "parameters"_a = op.parameters, "node"_a = op.node,
                         "bool_inputs"_a = op.bool_inputs, "bool_result"_a = op.bool_result,
                         "differentiable"_a = op.differentiable, "tensors_only"_a = op.tensors_only,
-                        "takes"_a = kTakes[int(op.takes)],
-                        "published"_a = kPublished[int(op.published)],
+                        "takes"_a = kTakes[int(op.takes)], "constant"_a = op.constant,
+                        "no_gradient"_a = op.no_gradient, "number_first"_a = op.number_first,
+                        "visible"_a = names_of(op.visible), "in_place"_a = names_of(op.in_place),
                         "domain"_a = std::pair(op.domain.low, op.domain.high)));
   return all;
 }
@@ -273,9 +264,11 @@ void bind_pointwise(py::module_& m) {
   warn = [](const std::string& message) {
     if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw py::error_already_set();
   };
+  py::object special = m.attr("_special");
   publish_faces(m);
   bind_pointwise_variants(m);
-  publish_aliases(m);
+  for (const char* name : {"logit", "polygamma", "round"}) special.attr(name) = m.attr(name);
+  special.attr("multigammaln") = m.attr("mvlgamma");
   op<&result_type_op>(m, "result_type(tensor1, tensor2)", As::function,
                       "The dtype that arithmetic on two tensors or numbers gives.\n\n>>> "
                       "torch.result_type(torch.tensor([1, 2]), 1.5)\ntorch.float32");

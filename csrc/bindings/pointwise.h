@@ -13,8 +13,6 @@ struct PointwiseFace {
   Signature function, in_place;
   Scalar defaults[kMaxParameters];
   Policy policy;  // of autocast
-  bool number_first = false;  // the function, not the method, takes a number as its first operand
-  bool numbers_alone = false;  // and a number as the second one too
 };
 inline PointwiseFace pointwise_faces[op_count(PointwiseOps{})];
 
@@ -40,6 +38,9 @@ struct PointwiseEntry {
     return call_pointwise_in_place(pointwise_faces[I], nullptr, args, n, keywords);
   }
 };
+
+// Whether a function of this module is not torch's: nn.functional's, for instance.
+bool is_below_top(const std::string& name);
 
 // pow() by autocast's rules.
 Tensor power_of(Input base, Input exponent);

@@ -8,7 +8,6 @@ namespace py = pybind11;
 
 namespace rushlight::python {
 
-using Out = std::optional<Tensor>;
 using Number = std::optional<double>;
 using Operand = std::optional<Input>;
 
@@ -69,6 +68,30 @@ static Tensor polygamma_function(std::int64_t n, const Tensor& x, Out out) {
   return result(polygamma(n, x, into(out)), out);
 }
 static Tensor polygamma_method(const Tensor& x, std::int64_t n) { return polygamma(n, x); }
+static Tensor polygamma_in_place(const Tensor& x, std::int64_t n) {
+  return polygamma(n, x, into_self(x));
+}
+static Tensor mvlgamma_function(const Tensor& x, std::int64_t p, Out out) {
+  return result(mvlgamma(x, p, into(out)), out);
+}
+static Tensor mvlgamma_in_place(const Tensor& x, std::int64_t p) {
+  return mvlgamma(x, p, into_self(x));
+}
+static Tensor nextafter_function(const Tensor& x, const Tensor& other, Out out) {
+  return result(nextafter(x, other, into(out)), out);
+}
+static Tensor nextafter_in_place(const Tensor& x, const Tensor& other) {
+  return nextafter(x, other, into_self(x));
+}
+static Tensor float_power_function(Input a, Input b, Out out) {
+  if (!a.tensor && !b.tensor)
+    fail<TypeError>("float_power(): argument 'input' (position 1) must be Tensor, not Number");
+  return result(float_power(a, b, into(out)), out);
+}
+static Tensor float_power_method(const Tensor& a, Input b) { return float_power(as_input(a), b); }
+static Tensor float_power_in_place(const Tensor& a, Input b) {
+  return float_power(as_input(a), b, into_self(a));
+}
 static Tensor where_function(const Tensor& c, Input a, Input b, Out out) {
   return result(where(c, a, b, into(out)), out);
 }
@@ -126,8 +149,25 @@ Args:
 Example:
     >>> torch.pow(torch.tensor([1., 2., 3.]), 2)
     tensor([1., 4., 9.]))");
+  publish_alias(m, As::both, "div", "divide");
+  publish_alias(m, As::method, "div_", "divide_");
   op<&pow_method>(m, "pow(input, exponent)", As::method, "See torch.pow().");
   op<&pow_in_place>(m, "pow_(input, exponent)", As::method, "In-place version of pow().");
+  op<&float_power_function>(m, "float_power(input, exponent, *, out=None)", As::function,
+                            R"(pow() in float64.
+
+Args:
+    input: base, a tensor or a number
+    exponent: exponent, a tensor or a number
+    out: where the result is written; of float64
+
+Example:
+    >>> torch.float_power(torch.tensor([2, 3]), 2)
+    tensor([4., 9.], dtype=torch.float64))");
+  op<&float_power_method>(m, "float_power(input, exponent)", As::method,
+                          "See torch.float_power().");
+  op<&float_power_in_place>(m, "float_power_(input, exponent)", As::method,
+                            "In-place version of float_power(), of float64.");
 }
 
 static void bind_bounds(py::module_& m) {
@@ -145,6 +185,8 @@ Example:
     tensor([-1.0000,  0.5000,  1.0000]))");
   op<&clamp_in_place>(m, "clamp_(input, min=None, max=None)", As::both,
                       "In-place version of clamp().");
+  publish_alias(m, As::both, "clamp", "clip");
+  publish_alias(m, As::both, "clamp_", "clip_");
   op<&round_function>(m, "round(input, *, decimals=0, out=None)", As::both,
                       R"(The nearest number with so many decimals; halves go to the even one.
 
@@ -208,8 +250,47 @@ Example:
     >>> torch.polygamma(1, torch.tensor([1., 0.5]))
     tensor([1.6449, 4.9348]))");
   op<&polygamma_method>(m, "polygamma(input, n)", As::method, "See torch.polygamma().");
-  op<&gelu_function>(m, "gelu(input, *, approximate='none', out=None)", As::function,
-                     R"(x * Phi(x), where Phi is the normal distribution function.
+  op<&polygamma_in_place>(m, "polygamma_(input, n)", As::method,
+                          "In-place version of polygamma().");
+  op<&mvlgamma_function>(m, "mvlgamma(input, p, *, out=None)", As::both,
+                         R"(The logarithm of the gamma function of p variables.
+
+p (p - 1) / 4 log(pi) + the sum of lgamma(input - j / 2) for j = 0 ... p - 1
+
+Args:
+    input: the input tensor
+    p: number of variables, at least 1
+    out: where the result is written
+
+Example:
+    >>> torch.mvlgamma(torch.tensor([3.]), 2)
+    tensor([1.5501]))");
+  op<&mvlgamma_in_place>(m, "mvlgamma_(input, p)", As::method, "In-place version of mvlgamma().");
+  op<&nextafter_function>(m, "nextafter(input, other, *, out=None)", As::both,
+                          R"(The next number that the dtype can hold from input towards other.
+
+Args:
+    input: the input tensor
+    other: broadcast against input
+    out: where the result is written
+
+Example:
+    >>> torch.nextafter(torch.tensor([1.]), torch.tensor([2.])) > 1
+    tensor([True]))");
+  op<&nextafter_in_place>(m, "nextafter_(input, other)", As::method,
+                          "In-place version of nextafter().");
+  op<&frexp>(m, "frexp(input, *, out=None) -> (mantissa, exponent)", As::both,
+             R"(The mantissa, in [0.5, 1), and the exponent with input = mantissa * 2^exponent.
+
+Args:
+    input: the input tensor, floating point
+    out: two tensors that the results are written to
+
+Example:
+    >>> torch.frexp(torch.tensor([3.])).exponent
+    tensor([2], dtype=torch.int32))");
+  op_with_out<&gelu_function>(m, "gelu(input, *, approximate='none', out=None)", As::functional,
+                              R"(x * Phi(x), where Phi is the normal distribution function.
 
 Args:
     input: the input tensor
@@ -218,8 +299,8 @@ Args:
 Example:
     >>> torch.nn.functional.gelu(torch.tensor([-1., 0., 1.]))
     tensor([-0.1587,  0.0000,  0.8413]))");
-  op<&prelu>(m, "prelu(input, weight)", {.autocast = kLower},
-             R"(x where x > 0, else weight * x.
+  op<casting<&prelu, kLower>>(m, "prelu(input, weight)", As::both,
+                              R"(x where x > 0, else weight * x.
 
 Args:
     input: the input tensor

@@ -391,7 +391,10 @@ static void add_function(py::module_& m, As as, const Signature& s, bool has_tex
       made = py::reinterpret_steal<py::object>(
           PyCFunction_NewEx(definition(s, false, has_text, doc, f), nullptr, module_name.ptr()));
     }
-    py::setattr(submodule ? m.attr(submodule) : py::object(m), s.name.c_str(), made);
+    const std::string_view prefix = "special_", name = s.name;
+    const bool short_name = home == As::special && name.starts_with(prefix);
+    py::setattr(submodule ? m.attr(submodule) : py::object(m),
+                s.name.c_str() + (short_name ? prefix.size() : 0), made);
   }
 }
 static void add_method(const Signature& s, bool has_text, std::string_view doc,
@@ -451,6 +454,7 @@ void publish(py::module_& m, const std::vector<const Signature*>& signatures,
 void publish(py::module_& m, As as, const Signature& signature, const std::string& stub,
              std::string_view doc, _PyCFunctionFastWithKeywords function,
              _PyCFunctionFastWithKeywords method) {
+  if (as == As(0)) return;
   add_function(m, as, signature, true, doc, function);
   if (has(as, As::method)) add_method(signature, true, doc, method);
   published_rows().push_back({signature.name, {&signature}, {}, stub, {.as = as}});

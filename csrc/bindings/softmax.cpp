@@ -139,7 +139,7 @@ tensor([[2.],
               "_embedding_bag_of(weight, indices, offsets, mode, per_sample_weights=None, "
               "padding_idx=-1, scale_grad_by_freq=False, sparse=False)",
               As::function, "torch.nn.functional.embedding_bag() without its checks of shapes.");
-  op<&one_hot>(m, "one_hot(tensor, num_classes=-1)", As::function,
+  op<&one_hot>(m, "one_hot(tensor, num_classes=-1)", As::functional,
                "Class indices as rows of 0 and 1.\n\n>>> "
                "torch.nn.functional.one_hot(torch.tensor([1, 0]))\ntensor([[0, 1],\n        [1, "
                "0]])");

@@ -10,7 +10,7 @@
 namespace rushlight {
 namespace {
 
-constexpr double kNanosecondsPerElement = 0.3;
+constexpr double kNanosecondsPerElement = 0.3, kNanosecondsInDouble = 30;
 const Scalar kNoParameters[kMaxParameters] = {};
 
 constexpr std::int64_t kOne = 1;
@@ -24,7 +24,7 @@ const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* par
   if (op.takes >= Takes::integers || op.bool_inputs) return nullptr;
   if (op.parameters && parameters[0].kind == Scalar::Kind::boolean) return nullptr;
   const bool fresh = into.kind == Into::fresh;
-  const bool records = grad_enabled() && !op.bool_result;
+  const bool records = grad_enabled() && !op.bool_result && !op.constant;
   const Body* first = fresh ? nullptr : into.target->body();
   auto bind = [&](Operand& o, const Body& b) {
     const auto item = std::int64_t(item_size(b.dtype));
@@ -47,11 +47,12 @@ const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* par
     if (records && wants_grad(*in[i].tensor)) wanted |= 1u << i;
   }
   if (!first || !is_floating(first->dtype)) return nullptr;
+  if (op.takes == Takes::wide && item_size(first->dtype) < 4) return nullptr;
   if (!fresh && (op.bool_result || first->inference || !bind(call.out[0], *first))) return nullptr;
   call.rank = 1;
   call.numel = first->numel;
   call.sizes = &call.numel;
-  call.computes = computes(first->dtype);
+  call.computes = computes(first->dtype, op.in_double);
   return first;
 }
 
@@ -60,7 +61,8 @@ void run_forward(const PointwiseOp& op, const PointwiseCall& call, Device device
   const Backend& b = backend(device);
   std::int64_t zero;
   {
-    Unlocked free(double(call.numel) * kNanosecondsPerElement, held);
+    const double each = op.in_double ? kNanosecondsInDouble : kNanosecondsPerElement;
+    Unlocked free(double(call.numel) * each, held);
     zero = b.pointwise->forward(op.index, call);
   }
   if (zero >= 0) [[unlikely]]
@@ -110,7 +112,7 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
       out = empty(b->shape, op.bool_result ? DType::boolean : b->dtype);
       call.out[0] = {out->storage->data, &kOne, out.dtype()};
     }
-    if (call.numel < kSmall)
+    if (call.numel < (op.in_double ? kSmall / 64 : kSmall))
       backend(kCpu).pointwise->forward(op.index, call);
     else
       run_forward(op, call, kCpu,
@@ -166,7 +168,7 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
     t[i] = &x;
     dense &= x.is_contiguous();
   }
-  const bool records = wanted && grad_enabled() && is_floating(result);
+  const bool records = wanted && grad_enabled() && is_floating(result) && !op.constant;
   for (int i = 0; dense && i < op.inputs; ++i) dense = !t[i] || t[i]->shape() == shape;
 
   // 3. Where the result goes, and everything that could forbid writing there.
@@ -193,7 +195,7 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
 
   // 4. Compute.
   CallGeometry geometry(shape, numel_of(shape), dense);
-  call.computes = computes(common);
+  call.computes = computes(common, op.in_double);
   if (device.is_meta()) {
     if (!out) out = empty(shape, result, device);
   } else {

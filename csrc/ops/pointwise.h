@@ -20,9 +20,12 @@ struct PointwiseOp {
   int inputs, parameters, gradients;
   Saves save;
   unsigned bool_inputs;
-  bool bool_result, differentiable, promotes_bool, tensors_only;
+  bool bool_result, differentiable, promotes_bool, tensors_only, number_first, numbers_alone;
+  bool in_double, constant;
   Takes takes;
-  Published published;
+  Casts autocast;
+  unsigned visible, in_place;  // bits of Visible
+  const char *aliases, *no_gradient;  // or null
   Domain domain;
   // The struct's backward with T = Value: used when the gradient must itself be differentiable.
   void (*backward_of_values)(const Value* arguments, const Scalar* parameters, Value* gradients);
@@ -71,6 +74,10 @@ Tensor logit(const Tensor& input, std::optional<double> eps, Into into = {});
 Tensor nan_to_num(const Tensor& input, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf, Into into = {});
 Tensor polygamma(std::int64_t n, const Tensor& input, Into into = {});
+Tensor mvlgamma(const Tensor& input, std::int64_t p, Into into = {});
+Tensor nextafter(const Tensor& input, const Tensor& other, Into into = {});
+Tensor float_power(Input input, Input exponent, Into into = {});
+std::tuple<Tensor, Tensor> frexp(const Tensor& input);  // mantissa, exponent
 Tensor positive(const Tensor& input);
 Tensor where(const Tensor& condition, Input input, Input other, Into into = {});
 Tensor masked_fill(const Tensor& input, const Tensor& mask, Input value, Into into = {});

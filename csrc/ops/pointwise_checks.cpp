@@ -54,6 +54,12 @@ static bool is_bool(const Input& i) {
   return i.tensor ? i.tensor->dtype() == DType::boolean : i.number.kind == Scalar::Kind::boolean;
 }
 
+// Without the "special_" of torch.special's functions.
+static std::string_view plain_name(const PointwiseOp& op) {
+  constexpr std::string_view special = "special_";
+  return op.name.starts_with(special) ? op.name.substr(special.size()) : op.name;
+}
+
 DType common_dtype(const PointwiseOp& op, const Input* in, bool on_cuda) {
   Promotion p;
   for (int i = 0; i < op.inputs; ++i)
@@ -71,11 +77,13 @@ DType common_dtype(const PointwiseOp& op, const Input* in, bool on_cuda) {
           "to invert a mask, use the `~` or `logical_not()` operator instead.");
   }
   if (op.promotes_bool && d == DType::boolean) d = DType::int64;
-  if (op.takes == Takes::converted && is_integral(d)) d = default_dtype();
+  if ((op.takes == Takes::converted || op.takes == Takes::wide) && is_integral(d))
+    d = default_dtype();
   bool taken = true;
   switch (op.takes) {
     case Takes::floating:
     case Takes::converted: taken = is_floating(d); break;
+    case Takes::wide: taken = d == DType::float32 || d == DType::float64; break;
     case Takes::numbers: taken = d != DType::boolean; break;
     case Takes::anything: break;
     case Takes::integers: taken = is_integral(d); break;
@@ -84,9 +92,10 @@ DType common_dtype(const PointwiseOp& op, const Input* in, bool on_cuda) {
   if (!taken) {
     if (op.refusal) fail<RuntimeError>(op.refusal);
     fail<NotImplementedError>(
-        "\"", op.kernel ? op.kernel : text(op.name, on_cuda ? "_cuda" : "_cpu"),
+        "\"", op.kernel ? op.kernel : text(plain_name(op), on_cuda ? "_cuda" : "_cpu"),
         "\" not implemented for '", scalar_name(d), "'\n", op.name, "(): convert the input first, ",
-        is_floating(d) ? "for example with .long()" : "for example with .float()");
+        is_floating(d) && op.takes != Takes::wide ? "for example with .long()"
+                                                  : "for example with .float()");
   }
   return d;
 }

@@ -90,6 +90,8 @@ bool PointwiseNode::passes_gradient() const {
 Gradients PointwiseNode::backward(std::span<Tensor> grads) {
   if (released) fail_second_backward();
   if (!op_.differentiable) return {};
+  if (op_.no_gradient && needs_input(0))
+    fail<NotImplementedError>("the derivative for '", op_.no_gradient, "' is not implemented.");
   const Tensor& g = grads[0];
   if (passes_gradient()) {
     Tensor both[kMaxInputs] = {g, g};
@@ -114,7 +116,7 @@ Gradients PointwiseNode::backward(std::span<Tensor> grads) {
   CallGeometry geometry(shape_, g.numel(), dense);
   PointwiseCall call;
   Scalar items[kMaxSaved];
-  call.computes = computes(common_);
+  call.computes = computes(common_, op_.in_double);
   call.parameters = parameters_;
   geometry.bind(call.in[0], g);
   for (int i = 0; i < n; ++i) {
@@ -138,7 +140,8 @@ Gradients PointwiseNode::backward(std::span<Tensor> grads) {
   geometry.finish(call);
   if (call.numel) {
     const Backend& b = backend(g.device());
-    Unlocked free(double(call.numel) * 0.3, {&g, &saved[0], &saved[1], &saved[2], &saved[3]});
+    Unlocked free(double(call.numel) * (op_.in_double ? 30 : 0.3),
+                  {&g, &saved[0], &saved[1], &saved[2], &saved[3]});
     b.pointwise->backward(op_.index, call);
   }
   return finish(results);

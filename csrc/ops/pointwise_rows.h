@@ -38,7 +38,15 @@ PointwiseOp row_of() {
   row.bool_result = T::bool_result;
   row.differentiable = T::differentiable;
   row.takes = T::takes;
-  row.published = T::published;
+  row.visible = T::visible;
+  row.in_place = T::in_place;
+  row.in_double = T::in_double;
+  row.constant = requires { Op::constant; };
+  row.numbers_alone = requires { Op::numbers_alone; };
+  row.number_first = row.numbers_alone || requires { Op::number_first; };
+  if constexpr (requires { Op::autocast; }) row.autocast = Op::autocast;
+  if constexpr (requires { Op::aliases; }) row.aliases = Op::aliases;
+  if constexpr (requires { Op::no_gradient; }) row.no_gradient = Op::no_gradient;
   row.domain = T::domain;
   if constexpr (T::differentiable) row.backward_of_values = &backward_of_values<Op>;
   return row;
@@ -55,5 +63,7 @@ void append_exponential_rows(std::vector<PointwiseOp>& rows);
 void append_trigonometric_rows(std::vector<PointwiseOp>& rows);
 void append_activation_rows(std::vector<PointwiseOp>& rows);
 void append_loss_rows(std::vector<PointwiseOp>& rows);
+void append_special_rows(std::vector<PointwiseOp>& rows);
+void append_bessel_rows(std::vector<PointwiseOp>& rows);
 
 }  // namespace rushlight

@@ -17,6 +17,8 @@ std::span<const PointwiseOp> pointwise_ops() {
     append_trigonometric_rows(rows);
     append_activation_rows(rows);
     append_loss_rows(rows);
+    append_special_rows(rows);
+    append_bessel_rows(rows);
     return rows;
   }();
   return all;

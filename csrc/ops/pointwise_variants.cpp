@@ -100,6 +100,51 @@ Tensor polygamma(std::int64_t n, const Tensor& input, Into into) {
   return run<Polygamma>(in, into, &parameter);
 }
 
+Tensor mvlgamma(const Tensor& input, std::int64_t p, Into into) {
+  if (p < 1) fail<RuntimeError>("p has to be greater than or equal to 1");
+  if (p > kMostGammas)
+    fail<RuntimeError>("mvlgamma(): p is ", p, ", and at most ", kMostGammas, " can be summed");
+  const Input in[] = {as_input(input)};
+  const Scalar parameters[] = {Scalar(0.0), Scalar(double(p))};
+  return run<Mvlgamma>(in, into, parameters);
+}
+
+// What is next to a 16-bit float depends on its dtype, which a kernel that computes in float has
+// no longer.
+Tensor nextafter(const Tensor& input, const Tensor& other, Into into) {
+  const Input in[] = {as_input(input), as_input(other)};
+  const DType d = result_type(in);
+  if (d != DType::float16 && d != DType::bfloat16) return run<Nextafter>(in, into);
+  const Scalar parameter(d == DType::bfloat16 ? 1.0 : 0.0);
+  return run<NextafterReduced>(in, into, &parameter);
+}
+
+Tensor float_power(Input input, Input exponent, Into into) {
+  if (into.kind != Into::fresh && into.target->dtype() != DType::float64)
+    fail<RuntimeError>(
+        "the ",
+        into.kind == Into::out ? "output given to float_power" : "base given to float_power_",
+        " has dtype ", scalar_name(into.target->dtype()),
+        " but the operation's result requires dtype Double");
+  Tensor wide[2];
+  Input* const both[] = {&input, &exponent};
+  for (int i = 0; i < 2; ++i) {
+    if (both[i]->tensor) {
+      wide[i] = to(*both[i]->tensor, DType::float64);
+      both[i]->tensor = &wide[i];
+    } else {
+      both[i]->number = Scalar(both[i]->number.as_double());
+    }
+  }
+  return pow(input, exponent, into);
+}
+
+std::tuple<Tensor, Tensor> frexp(const Tensor& input) {
+  if (!is_floating(input.dtype()))
+    fail<RuntimeError>("torch.frexp() only supports floating-point dtypes");
+  return {apply<FrexpMantissa>(input), to(apply<FrexpExponent>(input), DType::int32)};
+}
+
 Tensor positive(const Tensor& input) {
   if (input.dtype() == DType::boolean)
     fail<RuntimeError>("The `+` operator, on a bool tensor is not supported.");

@@ -38,6 +38,11 @@ Value apply_to_values(const V&... v) {
   return pointwise(pointwise_op<Op>(), inputs, &one);
 }
 
+template <class Op, class... More>
+Value call(const Value& x, const More&... more) {
+  return apply_to_values<Op>(x, more...);
+}
+
 inline Value operator-(const Value& a) { return apply_to_values<Neg>(a); }
 inline Value operator+(const Value& a, const Value& b) { return apply_to_values<Add>(a, b); }
 inline Value operator-(const Value& a, const Value& b) { return apply_to_values<Sub>(a, b); }
@@ -58,6 +63,7 @@ inline Value log1p(const Value& a) { return apply_to_values<Log1p>(a); }
 inline Value sqrt(const Value& a) { return apply_to_values<Sqrt>(a); }
 inline Value sin(const Value& a) { return apply_to_values<Sin>(a); }
 inline Value cos(const Value& a) { return apply_to_values<Cos>(a); }
+inline Value cos_pi(const Value& a) { return cos(a * Value(kPi<double>)); }
 inline Value sinh(const Value& a) { return apply_to_values<Sinh>(a); }
 inline Value cosh(const Value& a) { return apply_to_values<Cosh>(a); }
 inline Value tanh(const Value& a) { return apply_to_values<Tanh>(a); }
@@ -81,6 +87,11 @@ inline Value polygamma(const Value& order, const Value& x) {
   const Input input = x.input();
   const Scalar n(order.number());
   return pointwise(pointwise_op<Polygamma>(), &input, &n);
+}
+inline Value sum_of_lgamma(const Value& x, const Value& n, const Value& p) {
+  const Input input = x.input();
+  const Scalar parameters[] = {Scalar(n.number()), Scalar(p.number())};
+  return pointwise(pointwise_op<Mvlgamma>(), &input, parameters);
 }
 inline Value softplus(const Value& x) {
   const Input input = x.input();

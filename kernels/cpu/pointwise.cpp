@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kMaxOperands = kMaxInputs + kMaxSaved + 1;
 constexpr std::int64_t kGrain = 32768;   // elements worth a second thread
+constexpr std::int64_t kSlowGrain = 512;  // the same for ops computed in double
 constexpr std::int64_t kFewNumbers = 64;  // up to here a number is spread on the stack
 constexpr std::int64_t kLongRow = 128;   // from here on a row is a segment of its own
 constexpr int kOps = op_count(PointwiseOps{});
@@ -28,7 +29,9 @@ struct Table {
     to = write_exponential_loops(to);
     to = write_trigonometric_loops(to);
     to = write_activation_loops(to);
-    write_loss_loops(to);
+    to = write_loss_loops(to);
+    to = write_special_loops(to);
+    write_bessel_loops(to);
   }
 };
 const PointwiseLoops& row_of(int op) {
@@ -41,6 +44,7 @@ struct Job {
   const PointwiseCall& call;
   PointwiseLoop loop;
   int outputs, operands;
+  bool is_slow;  // an op computed in double, some hundred nanoseconds an element
   BlockType types[kMaxOperands];
 
   const Operand& operand(int i) const { return i < outputs ? call.out[i] : call.in[i - outputs]; }
@@ -236,7 +240,7 @@ bool run_turned(const Job& job) {
         });
         o.strides = dense;
       }
-      Job part{tile, job.loop, job.outputs, job.operands, {}};
+      Job part{tile, job.loop, job.outputs, job.operands, job.is_slow, {}};
       std::copy_n(job.types, kMaxOperands, part.types);
       run_range(part, 0, tile.numel);
     }
@@ -246,8 +250,9 @@ bool run_turned(const Job& job) {
 
 void run(const Job& job) {
   const PointwiseCall& c = job.call;
-  if (c.rank == 2 && c.numel <= kGrain && run_rows(job)) return;
-  if (c.rank == 1 && c.numel <= kGrain) {  // the common small call: nothing to convert
+  const std::int64_t grain = job.is_slow ? kSlowGrain : kGrain;
+  if (c.rank == 2 && c.numel <= grain && run_rows(job)) return;
+  if (c.rank == 1 && c.numel <= grain) {  // the common small call: nothing to convert
     void* pointers[kMaxOperands];
     alignas(64) char numbers[kMaxOperands][kFewNumbers * 8];
     bool is_direct = true;
@@ -265,8 +270,8 @@ void run(const Job& job) {
     return run_range(job, 0, c.numel);
   }
   if (c.rank == 2 && c.numel > 4096 && run_turned(job)) return;
-  if (c.numel <= 2 * kGrain) return run_range(job, 0, c.numel);
-  parallel_for(c.numel, kGrain,
+  if (c.numel <= 2 * grain) return run_range(job, 0, c.numel);
+  parallel_for(c.numel, grain,
                [&](std::int64_t begin, std::int64_t end) { run_range(job, begin, end); });
 }
 
@@ -329,7 +334,7 @@ std::int64_t forward(int op, const PointwiseCall& c) {
   auto type = BlockType(c.computes);
   if (l.divides && c.computes == Computes::integer)
     if (const std::int64_t zero = find_zero(c, c.in[1]); zero >= 0) return zero;
-  Job job{c, l.forward[int(c.computes)], 1, 1 + l.inputs, {}};
+  Job job{c, l.forward[int(c.computes)], 1, 1 + l.inputs, l.in_double, {}};
   if (const int small = type == BlockType::integer ? small_type(l, c) : -1; small >= 0) {
     job.loop = l.small[small];
     type = small ? BlockType::boolean : BlockType::byte;
@@ -344,7 +349,7 @@ std::int64_t forward(int op, const PointwiseCall& c) {
 void backward(int op, const PointwiseCall& c) {
   const PointwiseLoops& l = row_of(op);
   const auto type = BlockType(c.computes);
-  Job job{c, l.backward[int(c.computes)], l.gradients, l.gradients + 1 + l.saved, {}};
+  Job job{c, l.backward[int(c.computes)], l.gradients, l.gradients + 1 + l.saved, l.in_double, {}};
   for (int i = 0; i < job.operands; ++i)
     job.types[i] =
         i >= l.gradients && l.bool_saved >> (i - l.gradients) & 1 ? BlockType::boolean : type;

@@ -19,7 +19,7 @@ struct PointwiseLoops {
   PointwiseLoop forward[3], backward[2];  // by Computes; null where the op does not take that type
   // bool_saved: as Backward::bools
   std::uint8_t inputs, saved, gradients, parameters, bool_inputs, bool_saved;
-  bool bool_result, divides;
+  bool bool_result, divides, in_double = false;
   PointwiseLoop small[2] = {};  // of uint8 and of bool
   PointwiseLoop brain = nullptr;  // of bfloat16
 };
@@ -126,6 +126,21 @@ void quotient_loop(std::int64_t n, void* const* out, const void* const* in,
   }
 }
 
+// Of ops that are computed in double: one element after the other, compiled once, as no vector unit
+// helps formulas with branches and loops.
+template <class Op, class K>
+void double_loop(std::int64_t n, void* const* out, const void* const* in,
+                 const Scalar* parameters) {
+  [&]<std::size_t... I, std::size_t... P>(std::index_sequence<I...>, std::index_sequence<P...>) {
+    const double p[] = {parameters[P].as_double()..., 0};
+    (void)p;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto results = K::apply(static_cast<const double*>(in[I])[i]..., p[P]...);
+      for (int k = 0; k < K::kOut; ++k) static_cast<double*>(out[k])[i] = results.of[k];
+    }
+  }(std::make_index_sequence<K::kIn>{}, std::make_index_sequence<Traits<Op>::parameters>{});
+}
+
 template <class Op, class K, class T>
 constexpr PointwiseLoop loop_of() {
   if constexpr (Traits<Op>::angle)
@@ -151,7 +166,12 @@ PointwiseLoops loops_of() {
                       0,
                       T::bool_result,
                       T::divides};
-  if constexpr (T::on_floats) {
+  l.in_double = T::in_double;
+  if constexpr (T::in_double) {
+    l.forward[1] = &double_loop<Op, Forward<Op>>;
+    if constexpr (T::differentiable) l.backward[1] = &double_loop<Op, Backward<Op>>;
+    return l;
+  } else if constexpr (T::on_floats) {
     l.forward[0] = loop_of<Op, Forward<Op>, float>();
     l.forward[1] = loop_of<Op, Forward<Op>, double>();
   }
@@ -161,7 +181,7 @@ PointwiseLoops loops_of() {
     l.small[1] = &dense_loop<Op, Forward<Op>, Small<true>>;
   }
   if constexpr (is_among<Op>(LightOps{})) l.brain = &dense_loop<Op, Forward<Op>, float, bfloat16>;
-  if constexpr (T::differentiable) {
+  if constexpr (T::differentiable && !T::in_double) {
     l.bool_saved = Backward<Op>::bools;
     l.backward[0] = loop_of<Op, Backward<Op>, float>();
     l.backward[1] = loop_of<Op, Backward<Op>, double>();
@@ -182,5 +202,7 @@ PointwiseLoops* write_exponential_loops(PointwiseLoops* to);
 PointwiseLoops* write_trigonometric_loops(PointwiseLoops* to);
 PointwiseLoops* write_activation_loops(PointwiseLoops* to);
 PointwiseLoops* write_loss_loops(PointwiseLoops* to);
+PointwiseLoops* write_special_loops(PointwiseLoops* to);
+PointwiseLoops* write_bessel_loops(PointwiseLoops* to);
 
 }  // namespace rushlight

@@ -64,8 +64,10 @@ struct Table {
     wide = write_wide_trigonometric_rows(wide);
     to = write_activation_rows(to);
     wide = write_wide_activation_rows(wide);
-    write_loss_rows(to);
+    to = write_loss_rows(to);
     write_wide_loss_rows(wide);
+    to = write_special_rows(to);
+    write_bessel_rows(to);
   }
 };
 const PointwiseRow& row_at(int op) {

@@ -234,8 +234,10 @@ template <class Op>
 void fill_row(PointwiseRow& row) {
   using T = Traits<Op>;
   row.divides = T::divides;
-  if constexpr (T::on_floats) row.forward[0] = run_pointwise<Op, Forward<Op>, float>;
-  if constexpr (T::differentiable) row.backward[0] = run_pointwise<Op, Backward<Op>, float>;
+  if constexpr (T::on_floats && !T::in_double)
+    row.forward[0] = run_pointwise<Op, Forward<Op>, float>;
+  if constexpr (T::differentiable && !T::in_double)
+    row.backward[0] = run_pointwise<Op, Backward<Op>, float>;
 }
 template <class Op>
 void fill_wide_row(PointwiseRow& row) {
@@ -264,6 +266,8 @@ PointwiseRow* write_exponential_rows(PointwiseRow* to);
 PointwiseRow* write_trigonometric_rows(PointwiseRow* to);
 PointwiseRow* write_activation_rows(PointwiseRow* to);
 PointwiseRow* write_loss_rows(PointwiseRow* to);
+PointwiseRow* write_special_rows(PointwiseRow* to);
+PointwiseRow* write_bessel_rows(PointwiseRow* to);
 PointwiseRow* write_wide_arithmetic_rows(PointwiseRow* to);
 PointwiseRow* write_wide_selection_rows(PointwiseRow* to);
 PointwiseRow* write_wide_comparison_rows(PointwiseRow* to);

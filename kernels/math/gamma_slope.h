@@ -3,6 +3,7 @@
 #pragma once
 #include <cmath>
 
+#include "quadrature.h"
 #include "special.h"
 
 namespace rushlight::random {
@@ -30,19 +31,8 @@ HOST_DEVICE inline double gamma_slope(double a, double x) {
   double width = side > 0 ? 1 : x / a;  // of what counts
   while (exponent(width) > -40 && (side > 0 || width < x)) width *= 1.5;
   if (side < 0 && !(width < x)) width = x;
-  static constexpr double kNodes[] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267,
-                                      0.9602898564975363};
-  static constexpr double kWeights[] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745,
-                                        0.1012285362903763};
-  constexpr int kPieces = 12;  // Gauss and Legendre's eight points in each
-  double sum = 0;
-  for (int i = 0; i < kPieces; ++i) {
-    const double half = width / (2 * kPieces), middle = (2 * i + 1) * half;
-    for (int j = 0; j < 8; ++j) {
-      const double s = middle + (j % 2 ? -half : half) * kNodes[j / 2];
-      sum += half * kWeights[j / 2] * (std::log(x + side * s) - psi) * std::exp(exponent(s));
-    }
-  }
+  const double sum = integral(
+      width, 12, [&](double s) { return (std::log(x + side * s) - psi) * std::exp(exponent(s)); });
   return side * sum;
 }
 

@@ -80,4 +80,19 @@ HOST_DEVICE inline Integer pow(Integer a, Integer b) {
   return result;
 }
 
+// Of sizes as unsigned numbers, as the least int64 has none; at most some ninety steps.
+HOST_DEVICE inline Integer gcd(Integer a, Integer b) {
+  std::uint64_t x = bits_of(abs(a)), y = bits_of(abs(b));
+  while (y) {
+    const std::uint64_t rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return wrapped(x);
+}
+HOST_DEVICE inline Integer lcm(Integer a, Integer b) {
+  const Integer divisor = gcd(a, b);
+  return divisor.v == 0 ? divisor : abs(a / divisor * b);
+}
+
 }  // namespace rushlight

@@ -89,6 +89,36 @@ HOST_DEVICE inline T copysign(T magnitude, T sign) {
   return std::copysign(magnitude, sign);
 }
 template <Real T>
+HOST_DEVICE inline T nextafter(T x, T to) {
+  return std::nextafter(x, to);
+}
+// x = fraction * 2^exponent with a fraction in [0.5, 1); of what is not finite, itself and 0.
+HOST_DEVICE inline double binary_exponent(double x) {
+  int exponent = 0;
+  if (std::fabs(x) < kInfinity<double>) std::frexp(x, &exponent);
+  return exponent;
+}
+HOST_DEVICE inline double binary_fraction(double x) {
+  int exponent = 0;
+  return std::fabs(x) < kInfinity<double> ? std::frexp(x, &exponent) : x;
+}
+// nextafter among the numbers of bfloat16, or of float16; exact, as a double holds them all.
+HOST_DEVICE inline double next_reduced(double x, double to, bool is_bfloat16) {
+  if (!(x != to)) return to;
+  if (x != x || to != to) return x + to;
+  const int digits = is_bfloat16 ? 7 : 10, lowest = is_bfloat16 ? -126 : -14;
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent);  // in [0.5, 1)
+  const bool shrinks = (to < x) == (x > 0) && x != 0;
+  // below a power of two the numbers lie twice as dense
+  exponent -= shrinks && std::fabs(fraction) == 0.5 ? 2 : 1;
+  if (x == 0 || exponent < lowest) exponent = lowest;
+  if (std::fabs(x) == kInfinity<double>)
+    return std::copysign(is_bfloat16 ? 3.3895313892515355e38 : 65504, x);
+  const double next = x + std::copysign(std::ldexp(1.0, exponent - digits), to - x);
+  return next == 0 ? std::copysign(0.0, x) : next;
+}
+template <Real T>
 HOST_DEVICE inline T floor(T x) {
   return std::floor(x);
 }

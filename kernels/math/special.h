@@ -85,7 +85,7 @@ HOST_DEVICE inline double digamma_of(double x) {
   if (x == 0) return std::copysign(kInfinity<double>, -x);
   if (!(x < 0)) return digamma_positive(x);
   if (x == std::floor(x)) return kNaN<double>;
-  return digamma_positive(1 - x) - kPi<double> / std::tan(kPi<double> * (x - std::floor(x)));
+  return digamma_positive(1 - x) - kPi<double> / std::tan(kPi<double> * (x - std::nearbyint(x)));
 }
 template <Real T>
 HOST_DEVICE inline T digamma(T x) {

@@ -59,6 +59,16 @@ HOST_DEVICE inline T tan(T x) {
   return x == T(0) ? x : y;
 }
 
+// sin(pi x) / (pi x), and cos(pi x): exact however far out, as whole turns leave x first.
+HOST_DEVICE inline double sinc(double x) {
+  if (x == 0) return 1;
+  const double turn = x - 2 * std::nearbyint(x / 2);
+  return std::sin(kPi<double> * turn) / (kPi<double> * x);
+}
+HOST_DEVICE inline double cos_pi(double x) {
+  return std::cos(kPi<double> * (x - 2 * std::nearbyint(x / 2)));
+}
+
 template <Real T>
 HOST_DEVICE inline T asin_near(T x) {  // |x| <= 1/2
   const T z = x * x;

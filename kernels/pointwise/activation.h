@@ -29,7 +29,7 @@ struct Hardtanh {
       ">>> torch.nn.functional.hardtanh(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-1.0000,  0.5000,  1.0000])";
   static constexpr auto takes = Takes::numbers;
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
   static constexpr auto refusal = "Bool inputs not supported for hardtanh";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T min_val, T max_val) {
@@ -48,7 +48,7 @@ struct LeakyRelu {
       ">>> torch.nn.functional.leaky_relu(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-0.0100,  0.5000,  4.0000])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T negative_slope) {
     return where(x > T(0), x, x * negative_slope);
@@ -65,7 +65,7 @@ struct Elu {
       ">>> torch.nn.functional.elu(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-0.6321,  0.5000,  4.0000])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T alpha) {
     return where(x > T(0), x, alpha * expm1(where(x > T(0), T(0), x)));
@@ -84,7 +84,7 @@ struct Selu {
       ">>> torch.selu(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-1.1113,  0.5254,  4.2028])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
   static constexpr auto kernel = "elu_cpu";
   static constexpr auto node = "EluBackward0";
   static constexpr Saves save = {Save::input};
@@ -105,7 +105,7 @@ struct Celu {
       ">>> torch.celu(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-0.6321,  0.5000,  4.0000])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
   static constexpr auto kernel = "elu_cpu";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T alpha) {
@@ -120,7 +120,7 @@ struct Gelu {
   static constexpr auto signature = "gelu_erf(input)";
   static constexpr auto doc = "x * Phi(x), where Phi is the normal distribution function.";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr auto kernel = "GeluKernelImpl";
   static constexpr auto node = "GeluBackward0";
   static constexpr Saves save = {Save::input};
@@ -135,7 +135,7 @@ struct GeluTanh {
   static constexpr auto signature = "gelu_tanh(input)";
   static constexpr auto doc = "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr auto kernel = "GeluKernelImpl";
   static constexpr auto node = "GeluBackward0";
   static constexpr Saves save = {Save::input};
@@ -157,7 +157,7 @@ struct Silu {
       ">>> torch.nn.functional.silu(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-0.2689,  0.3112,  3.9281])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return x * sigmoid(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
@@ -173,7 +173,7 @@ struct Mish {
       ">>> torch.nn.functional.mish(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-0.3034,  0.3752,  3.9974])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) {
     return x * tanh(positive_part(x) + log1p(exp(-abs(x))));
@@ -191,7 +191,8 @@ struct Softplus {
       ">>> torch.nn.functional.softplus(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([0.3133, 0.9741, 4.0181])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
+  static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T beta, T threshold) {
     const T z = beta * x;
@@ -209,7 +210,7 @@ struct Softsign {
       "x / (1 + |x|)\n"
       ">>> torch.nn.functional.softsign(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-0.5000,  0.3333,  0.8000])";
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
   static constexpr auto node = "DivBackward0";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return x / (T(1) + abs(x)); }
@@ -225,7 +226,7 @@ struct Tanhshrink {
       "x - tanh(x)\n"
       ">>> torch.nn.functional.tanhshrink(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-0.2384,  0.0379,  3.0007])";
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
   static constexpr auto node = "SubBackward0";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return x - tanh(x); }
@@ -242,7 +243,7 @@ struct Hardsigmoid {
       ">>> torch.nn.functional.hardsigmoid(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([0.3333, 0.5833, 1.0000])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) {
     const T z = positive_part(x + T(3));
@@ -260,7 +261,7 @@ struct Hardswish {
       ">>> torch.nn.functional.hardswish(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-0.3333,  0.2917,  4.0000])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) {
     const T z = positive_part(x + T(3));
@@ -279,7 +280,7 @@ struct Hardshrink {
       ">>> torch.hardshrink(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-1.,  0.,  4.])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::function;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T lambd) {
     return where((x >= -lambd) & (x <= lambd), T(0), x);
@@ -296,7 +297,7 @@ struct Softshrink {
       ">>> torch.nn.functional.softshrink(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-0.5000,  0.0000,  3.5000])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
   static constexpr auto kernel = "softshrink_check";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T lambd) {
@@ -314,7 +315,7 @@ struct Logsigmoid {
       ">>> torch.nn.functional.logsigmoid(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-1.3133, -0.4741, -0.0181])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::functional;
+  static constexpr unsigned visible = Visible::functional;
   static constexpr auto kernel = "log_sigmoid_cpu";
   static constexpr auto node = "LogSigmoidBackward0";
   static constexpr Saves save = {Save::input};
@@ -328,7 +329,7 @@ struct Threshold {
   static constexpr auto signature = "threshold(input, threshold=0.0, value=0.0)";
   static constexpr auto doc = "x where x > threshold, else value.";
   static constexpr auto takes = Takes::numbers;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T threshold, T value) {
     return where(x <= threshold, value, x);
@@ -342,7 +343,7 @@ struct Prelu {
   static constexpr auto signature = "prelu_kernel(input, weight)";
   static constexpr auto doc = "x where x > 0, else weight * x.";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr auto node = "PreluKernelBackward0";
   static constexpr Saves save = {Save::input | Save::other, Save::input};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return where(a > T(0), a, a * b); }

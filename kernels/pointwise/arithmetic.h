@@ -14,6 +14,7 @@ struct Neg {
   static constexpr auto refusal =
       "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
       "a mask, use the `~` or `logical_not()` operator instead.";
+  static constexpr auto aliases = "negative";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return -x; }
   template <class T> HOST_DEVICE static T backward(T g) { return -g; }
@@ -25,6 +26,7 @@ struct Reciprocal {
       "1 / x\n"
       ">>> torch.reciprocal(torch.tensor([2., -4.]))\n"
       "tensor([ 0.5000, -0.2500])";
+  static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr Saves save = {Save::output};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T x) { return T(1) / x; }
@@ -50,7 +52,7 @@ struct Cube {
   static constexpr auto doc = "x * x * x, what x ** 3 becomes.";
   static constexpr auto takes = Takes::numbers;
   static constexpr auto node = "PowBackward0";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return x * x * x; }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g * (T(3) * x * x); }
@@ -74,6 +76,7 @@ struct Rsqrt {
       "1 / sqrt(x)\n"
       ">>> torch.rsqrt(torch.tensor([4., 2.]))\n"
       "tensor([0.5000, 0.7071])";
+  static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr Saves save = {Save::output};
   static constexpr Domain domain = {0.1, 4};
   template <class T> HOST_DEVICE static T forward(T x) { return T(1) / sqrt(x); }
@@ -87,6 +90,7 @@ struct Add {
       ">>> torch.add(torch.tensor([1., 2.]), 10, alpha=2)\n"
       "tensor([21., 22.])";
   static constexpr auto takes = Takes::anything;
+  static constexpr bool numbers_alone = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b, T alpha) { return a + alpha * b; }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T alpha) {
@@ -101,6 +105,8 @@ struct Sub {
       ">>> torch.sub(torch.tensor([1., 2.]), torch.tensor([3., 5.]))\n"
       "tensor([-2., -3.])";
   static constexpr auto takes = Takes::numbers;
+  static constexpr bool numbers_alone = true;
+  static constexpr auto aliases = "subtract";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b, T alpha) { return a - alpha * b; }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T alpha) {
@@ -115,7 +121,7 @@ struct Rsub {
       ">>> torch.rsub(torch.tensor([1., 2.]), 10)\n"
       "tensor([9., 8.])";
   static constexpr auto takes = Takes::numbers;
-  static constexpr auto published = Published::function;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr auto node = "RsubBackward1";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b, T alpha) { return b - alpha * a; }
@@ -131,6 +137,8 @@ struct Mul {
       ">>> torch.mul(torch.tensor([1., 2.]), torch.tensor([3., 5.]))\n"
       "tensor([ 3., 10.])";
   static constexpr auto takes = Takes::anything;
+  static constexpr bool numbers_alone = true;
+  static constexpr auto aliases = "multiply";
   static constexpr Saves save = {Save::other, Save::input};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a * b; }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T a, T b) {
@@ -141,7 +149,7 @@ struct Mul {
 struct Div {
   static constexpr auto signature = "div(input, other)";
   static constexpr auto doc = "input / other, the true quotient.";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::other, Save::input | Save::other};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a / b; }
@@ -155,7 +163,7 @@ struct DivTrunc {
   static constexpr auto doc = "The quotient, rounded towards zero.";
   static constexpr auto takes = Takes::numbers;
   static constexpr auto node = "DivBackward1";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr bool divides = true;
   static constexpr Saves save = {};
   static constexpr Domain domain = {0.3, 3};
@@ -168,7 +176,7 @@ struct DivFloor {
   static constexpr auto doc = "The quotient, rounded down.";
   static constexpr auto takes = Takes::numbers;
   static constexpr auto node = "DivBackward2";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr bool divides = true;
   static constexpr Saves save = {};
   static constexpr Domain domain = {0.3, 3};
@@ -185,6 +193,7 @@ struct FloorDivide {
   static constexpr auto takes = Takes::numbers;
   static constexpr auto kernel = "div_floor_cpu";
   static constexpr bool divides = true;
+  static constexpr bool numbers_alone = true;
   static constexpr Saves save = {};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return floor_divide(a, b); }
@@ -199,6 +208,7 @@ struct Remainder {
   static constexpr auto takes = Takes::numbers;
   static constexpr auto node = "RemainderBackward1";
   static constexpr bool divides = true;
+  static constexpr bool number_first = true;
   static constexpr Saves save = {0, Save::input | Save::other};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return remainder(a, b); }
@@ -230,7 +240,7 @@ struct Pow {
   static constexpr auto takes = Takes::numbers;
   static constexpr auto kernel = "pow";
   static constexpr auto node = "PowBackward1";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input | Save::other,
                                  Save::input | Save::other | Save::output};
   static constexpr Domain domain = {0.3, 3};
@@ -247,7 +257,7 @@ struct PowNumber {
   static constexpr auto signature = "pow_number(input, exponent=1.0)";
   static constexpr auto doc = "x to the power of a number.";
   static constexpr auto node = "PowBackward0";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T x, T e) { return pow(x, e); }
@@ -261,17 +271,17 @@ struct PowNumber {
 struct SqrtPower : Sqrt {
   static constexpr auto signature = "sqrt_power(input)";
   static constexpr auto node = "PowBackward0";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
 };
 struct RsqrtPower : Rsqrt {
   static constexpr auto signature = "rsqrt_power(input)";
   static constexpr auto node = "PowBackward0";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
 };
 struct ReciprocalPower : Reciprocal {
   static constexpr auto signature = "reciprocal_power(input)";
   static constexpr auto node = "PowBackward0";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
 };
 
 struct Hypot {
@@ -352,8 +362,35 @@ struct Addcdiv {
   }
 };
 
-using ArithmeticOps = OpList<Neg, Reciprocal, Square, Cube, Sqrt, Rsqrt, Add, Sub, Rsub, Mul, Div,
-                             DivTrunc, DivFloor, FloorDivide, Remainder, Fmod, Pow, PowNumber,
-                             SqrtPower, RsqrtPower, ReciprocalPower, Hypot, Lerp, Addcmul, Addcdiv>;
+struct Gcd {
+  static constexpr auto signature = "gcd(input, other)";
+  static constexpr auto doc =
+      "The greatest common divisor, 0 or more.\n"
+      ">>> torch.gcd(torch.tensor([12, 7]), torch.tensor([18, 21]))\n"
+      "tensor([6, 7])";
+  static constexpr auto takes = Takes::shifts;
+  static constexpr unsigned in_place = Visible::function | Visible::method;
+  static constexpr bool tensors_only = true;
+  static constexpr Saves save = {};
+  template <class T> HOST_DEVICE static T forward(T a, T b) { return gcd(a, b); }
+};
+
+struct Lcm {
+  static constexpr auto signature = "lcm(input, other)";
+  static constexpr auto doc =
+      "The least common multiple, 0 or more.\n"
+      ">>> torch.lcm(torch.tensor([4]), torch.tensor([6]))\n"
+      "tensor([12])";
+  static constexpr auto takes = Takes::shifts;
+  static constexpr unsigned in_place = Visible::function | Visible::method;
+  static constexpr bool tensors_only = true;
+  static constexpr Saves save = {};
+  template <class T> HOST_DEVICE static T forward(T a, T b) { return lcm(a, b); }
+};
+
+using ArithmeticOps =
+    OpList<Neg, Reciprocal, Square, Cube, Sqrt, Rsqrt, Add, Sub, Rsub, Mul, Div, DivTrunc, DivFloor,
+           FloorDivide, Remainder, Fmod, Pow, PowNumber, SqrtPower, RsqrtPower, ReciprocalPower,
+           Hypot, Lerp, Addcmul, Addcdiv, Gcd, Lcm>;
 
 }  // namespace rushlight

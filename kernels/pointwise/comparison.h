@@ -22,6 +22,7 @@ struct Ne {
       ">>> torch.ne(torch.tensor([1, 2, 3]), 2)\n"
       "tensor([ True, False,  True])";
   static constexpr auto takes = Takes::anything;
+  static constexpr auto aliases = "not_equal";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T a, T b) { return a != b; }
 };
@@ -33,6 +34,7 @@ struct Lt {
       ">>> torch.lt(torch.tensor([1, 2, 3]), 2)\n"
       "tensor([ True, False, False])";
   static constexpr auto takes = Takes::anything;
+  static constexpr auto aliases = "less";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T a, T b) { return a < b; }
 };
@@ -44,6 +46,7 @@ struct Le {
       ">>> torch.le(torch.tensor([1, 2, 3]), 2)\n"
       "tensor([ True,  True, False])";
   static constexpr auto takes = Takes::anything;
+  static constexpr auto aliases = "less_equal";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T a, T b) { return a <= b; }
 };
@@ -55,6 +58,7 @@ struct Gt {
       ">>> torch.gt(torch.tensor([1, 2, 3]), 2)\n"
       "tensor([False, False,  True])";
   static constexpr auto takes = Takes::anything;
+  static constexpr auto aliases = "greater";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T a, T b) { return a > b; }
 };
@@ -66,6 +70,7 @@ struct Ge {
       ">>> torch.ge(torch.tensor([1, 2, 3]), 2)\n"
       "tensor([False,  True,  True])";
   static constexpr auto takes = Takes::anything;
+  static constexpr auto aliases = "greater_equal";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T a, T b) { return a >= b; }
 };
@@ -77,7 +82,7 @@ struct Isnan {
       ">>> torch.isnan(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([False, False,  True])";
   static constexpr auto takes = Takes::anything;
-  static constexpr auto published = Published::function;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) { return x != x; }
 };
@@ -89,7 +94,7 @@ struct Isinf {
       ">>> torch.isinf(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([False,  True, False])";
   static constexpr auto takes = Takes::anything;
-  static constexpr auto published = Published::function;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) { return (x == x) & (x - x != T(0)); }
 };
@@ -101,7 +106,7 @@ struct Isfinite {
       ">>> torch.isfinite(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([ True, False, False])";
   static constexpr auto takes = Takes::anything;
-  static constexpr auto published = Published::function;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) { return x - x == T(0); }
 };
@@ -113,7 +118,7 @@ struct Isposinf {
       ">>> torch.isposinf(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([False,  True, False])";
   static constexpr auto takes = Takes::anything;
-  static constexpr auto published = Published::function;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) {
     return (x > T(0)) & (x - x != T(0));
@@ -127,7 +132,7 @@ struct Isneginf {
       ">>> torch.isneginf(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([False, False, False])";
   static constexpr auto takes = Takes::anything;
-  static constexpr auto published = Published::function;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) {
     return (x < T(0)) & (x - x != T(0));
@@ -141,7 +146,7 @@ struct Signbit {
       ">>> torch.signbit(torch.tensor([1., -0.]))\n"
       "tensor([False,  True])";
   static constexpr auto takes = Takes::anything;
-  static constexpr auto published = Published::function;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) { return signbit(x); }
 };
@@ -153,6 +158,7 @@ struct LogicalNot {
       ">>> torch.logical_not(torch.tensor([0, 2]))\n"
       "tensor([ True, False])";
   static constexpr auto takes = Takes::anything;
+  static constexpr unsigned in_place = Visible::method;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) { return x == T(0); }
 };
@@ -206,6 +212,7 @@ struct BitwiseNot {
       ">>> torch.bitwise_not(torch.tensor([0, 5]))\n"
       "tensor([-1, -6])";
   static constexpr auto takes = Takes::integers;
+  static constexpr unsigned in_place = Visible::method;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return ~x; }
 };
@@ -217,6 +224,7 @@ struct BitwiseAnd {
       ">>> torch.bitwise_and(torch.tensor([12, 5]), 2)\n"
       "tensor([0, 0])";
   static constexpr auto takes = Takes::integers;
+  static constexpr bool number_first = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a & b; }
 };
@@ -228,6 +236,7 @@ struct BitwiseOr {
       ">>> torch.bitwise_or(torch.tensor([12, 5]), 2)\n"
       "tensor([14,  7])";
   static constexpr auto takes = Takes::integers;
+  static constexpr bool number_first = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a | b; }
 };
@@ -239,6 +248,7 @@ struct BitwiseXor {
       ">>> torch.bitwise_xor(torch.tensor([12, 5]), 2)\n"
       "tensor([14,  7])";
   static constexpr auto takes = Takes::integers;
+  static constexpr bool number_first = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a ^ b; }
 };
@@ -251,6 +261,7 @@ struct LeftShift {
       "tensor([48, 20])";
   static constexpr auto takes = Takes::shifts;
   static constexpr auto kernel = "lshift_cpu";
+  static constexpr bool number_first = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a << b; }
 };
@@ -263,6 +274,7 @@ struct RightShift {
       "tensor([3, 1])";
   static constexpr auto takes = Takes::shifts;
   static constexpr auto kernel = "rshift_cpu";
+  static constexpr bool number_first = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a >> b; }
 };

@@ -6,9 +6,25 @@
 //   forward    the formula; backward: gradients, given g, then what `save` names (inputs in order,
 //              the output last), then the parameters. No backward: not differentiable
 //
-// and, where the default does not hold: takes, published, node (name of the gradient), domain,
-// kernel and refusal (words of errors), divides, angle, promotes_bool (x * x of bools is int64),
-// tensors_only (torch takes no number there).
+// and, where the default does not hold:
+//
+//   takes           the dtypes it computes in
+//   visible         where Python has it: torch and Tensor. in_place: where Python has name_()
+//   aliases         further names, separated by spaces: "absolute", "special.expit"
+//   autocast        what torch.autocast does with its inputs
+//   number_first    torch.remainder(7, x): the function takes a number as its first operand;
+//   numbers_alone   torch.add(2, 3): also where no operand is a tensor
+//   tensors_only    torch takes no number as a later operand
+//   in_double       computed in double for every dtype and rounded once: for functions that loop
+//                   or branch, which no vector unit speeds up. One kernel instead of two
+//   constant        torch gives the result no history: it does not require a gradient
+//   no_gradient     what torch's error calls the first input where it has no derivative for it
+//   node, domain    the name of the gradient; where tests draw samples from
+//   kernel, refusal words of errors
+//   divides         an integer divisor may not be zero
+//   angle           see math/trigonometric.h
+//   promotes_bool   x * x of bools is int64
+//
 // T is float or double in a kernel, Integer where the op takes integers, and Value (a tensor or a
 // number, csrc/ops/value.h) when the gradient itself must be differentiable. So a formula makes
 // constants as T(2); has no `if`, `?:`, `&&`; calls only functions of math.h; and where another
@@ -29,10 +45,15 @@ struct Saves {
 
 // Which dtypes an op computes in. A result keeps its inputs' common dtype, except that `converted`
 // makes integers floating (exp of int64 is float32) and that a forward returning bool gives bool.
-enum class Takes : unsigned char { floating, converted, numbers, anything, integers, shifts };
+// `wide` is `converted` without the 16-bit floats, `shifts` is `integers` without bool.
+enum class Takes : unsigned char { floating, wide, converted, numbers, anything, integers, shifts };
 
-// Where an op appears in Python; `inner` ones are called by others.
-enum class Published : unsigned char { everywhere, function, functional, inner };
+// Where Python has a function, as bits.
+namespace Visible {
+inline constexpr unsigned nowhere = 0, function = 1, method = 2, functional = 4, special = 8;
+}
+
+enum class Casts : unsigned char { none, float32_on_gpu };
 
 struct Domain {  // where tests draw samples from; (-3, 3) unless declared
   double low, high;
@@ -49,6 +70,12 @@ using Bool = decltype(T(0) < T(0));  // bool for an element, Value for a tensor
 template <class T>
 HOST_DEVICE T positive_part(T x) {  // a NaN stays one
   return where(x < T(0), T(0), x);
+}
+
+// Another op's formula within one: call<I1>(x). Of tensors (csrc/ops/value.h) it is that op itself.
+template <class Op, Real T, class... More>
+HOST_DEVICE T call(T x, More... more) {
+  return Op::forward(x, more...);
 }
 
 template <class... Ops>

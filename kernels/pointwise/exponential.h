@@ -10,6 +10,7 @@ struct Exp {
       "e to the power x.\n"
       ">>> torch.exp(torch.tensor([0.5, 1.]))\n"
       "tensor([1.6487, 2.7183])";
+  static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr Saves save = {Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return exp(x); }
   template <class T> HOST_DEVICE static T backward(T g, T y) { return g * y; }
@@ -21,6 +22,7 @@ struct Exp2 {
       "2 to the power x.\n"
       ">>> torch.exp2(torch.tensor([0.5, 1.]))\n"
       "tensor([1.4142, 2.0000])";
+  static constexpr auto aliases = "special.exp2";
   static constexpr Saves save = {Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return exp2(x); }
   template <class T> HOST_DEVICE static T backward(T g, T y) {
@@ -34,6 +36,8 @@ struct Expm1 {
       "exp(x) - 1, exact for small x.\n"
       ">>> torch.expm1(torch.tensor([0.5, 1.]))\n"
       "tensor([0.6487, 1.7183])";
+  static constexpr auto autocast = Casts::float32_on_gpu;
+  static constexpr auto aliases = "special.expm1";
   static constexpr Saves save = {Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return expm1(x); }
   template <class T> HOST_DEVICE static T backward(T g, T y) { return g * (y + T(1)); }
@@ -45,6 +49,7 @@ struct Log {
       "The natural logarithm of x.\n"
       ">>> torch.log(torch.tensor([0.5, 1.]))\n"
       "tensor([-0.6931,  0.0000])";
+  static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr Saves save = {Save::input};
   static constexpr Domain domain = {0.1, 4};
   template <class T> HOST_DEVICE static T forward(T x) { return log(x); }
@@ -57,6 +62,7 @@ struct Log2 {
       "The logarithm of x to base 2.\n"
       ">>> torch.log2(torch.tensor([0.5, 1.]))\n"
       "tensor([-1.,  0.])";
+  static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr Saves save = {Save::input};
   static constexpr Domain domain = {0.1, 4};
   template <class T> HOST_DEVICE static T forward(T x) { return log2(x); }
@@ -71,6 +77,7 @@ struct Log10 {
       "The logarithm of x to base 10.\n"
       ">>> torch.log10(torch.tensor([0.5, 1.]))\n"
       "tensor([-0.3010,  0.0000])";
+  static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr Saves save = {Save::input};
   static constexpr Domain domain = {0.1, 4};
   template <class T> HOST_DEVICE static T forward(T x) { return log10(x); }
@@ -85,6 +92,8 @@ struct Log1p {
       "log(1 + x), exact for small x.\n"
       ">>> torch.log1p(torch.tensor([0.5, 1.]))\n"
       "tensor([0.4055, 0.6931])";
+  static constexpr auto autocast = Casts::float32_on_gpu;
+  static constexpr auto aliases = "special.log1p";
   static constexpr Saves save = {Save::input};
   static constexpr Domain domain = {-0.9, 4};
   template <class T> HOST_DEVICE static T forward(T x) { return log1p(x); }
@@ -97,6 +106,7 @@ struct Sigmoid {
       "1 / (1 + exp(-x))\n"
       ">>> torch.sigmoid(torch.tensor([0.5, 1.]))\n"
       "tensor([0.6225, 0.7311])";
+  static constexpr auto aliases = "special.expit";
   static constexpr Saves save = {Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return T(1) / (T(1) + exp(-x)); }
   template <class T> HOST_DEVICE static T backward(T g, T y) { return g * y * (T(1) - y); }
@@ -113,6 +123,7 @@ struct Sinh {
       "The hyperbolic sine of x.\n"
       ">>> torch.sinh(torch.tensor([0.5, 1.]))\n"
       "tensor([0.5211, 1.1752])";
+  static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return sinh(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g * cosh(x); }
@@ -124,6 +135,7 @@ struct Cosh {
       "The hyperbolic cosine of x.\n"
       ">>> torch.cosh(torch.tensor([0.5, 1.]))\n"
       "tensor([1.1276, 1.5431])";
+  static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return cosh(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g * sinh(x); }
@@ -146,6 +158,7 @@ struct Asinh {
       "The inverse of sinh.\n"
       ">>> torch.asinh(torch.tensor([0.5, 1.]))\n"
       "tensor([0.4812, 0.8814])";
+  static constexpr auto aliases = "arcsinh";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return asinh(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g / sqrt(x * x + T(1)); }
@@ -157,6 +170,7 @@ struct Acosh {
       "The inverse of cosh.\n"
       ">>> torch.acosh(torch.tensor([1., 2.]))\n"
       "tensor([0.0000, 1.3170])";
+  static constexpr auto aliases = "arccosh";
   static constexpr Saves save = {Save::input};
   static constexpr Domain domain = {1.1, 4};
   template <class T> HOST_DEVICE static T forward(T x) { return acosh(x); }
@@ -171,6 +185,7 @@ struct Atanh {
       "The inverse of tanh.\n"
       ">>> torch.atanh(torch.tensor([0.5, 1.]))\n"
       "tensor([0.5493,    inf])";
+  static constexpr auto aliases = "arctanh";
   static constexpr Saves save = {Save::input};
   static constexpr Domain domain = {-0.9, 0.9};
   template <class T> HOST_DEVICE static T forward(T x) { return atanh(x); }
@@ -181,7 +196,7 @@ struct Logit {
   static constexpr auto signature = "logit(input, eps=-1.0)";
   static constexpr auto doc =
       "log(z / (1 - z)), where z is x kept within [eps, 1 - eps] unless eps is negative.";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input};
   static constexpr Domain domain = {0.1, 0.9};
   template <class T> HOST_DEVICE static T forward(T x, T eps) {
@@ -202,6 +217,9 @@ struct Xlogy {
       "input * log(other), and 0 where input is 0.\n"
       ">>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 3.]))\n"
       "tensor([0.0000, 2.1972])";
+  static constexpr bool number_first = true;
+  static constexpr auto aliases = "special.xlogy";
+  static constexpr unsigned in_place = Visible::function | Visible::method;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
@@ -214,6 +232,44 @@ struct Xlogy {
   }
 };
 
+struct Xlog1py {
+  static constexpr auto signature = "special_xlog1py(input, other)";
+  static constexpr auto doc =
+      "input * log1p(other), and 0 where input is 0.\n"
+      ">>> torch.special.xlog1py(torch.tensor([0., 1.]), torch.tensor([-1., 1.]))\n"
+      "tensor([0.0000, 0.6931])";
+  static constexpr auto node = "SpecialXlog1PyBackward0";
+  static constexpr unsigned visible = Visible::special;
+  static constexpr bool number_first = true;
+  static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
+  static constexpr Domain domain = {0.3, 3};
+  template <class T> HOST_DEVICE static T forward(T a, T b) {
+    const T y = where(a == T(0), T(0), a * log1p(where(a == T(0), T(0), b)));
+    return where(b == b, y, b);
+  }
+  template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T a, T b) {
+    const Bool<T> edge = (a == T(0)) & (b <= T(-1));
+    return {where(edge, T(0), g * log1p(where(edge, T(0), b))), g * (a / (b + T(1)))};
+  }
+};
+
+struct Entr {
+  static constexpr auto signature = "special_entr(input)";
+  static constexpr auto doc =
+      "-x * log(x), 0 at 0 and -inf below.\n"
+      ">>> torch.special.entr(torch.tensor([0., 0.5]))\n"
+      "tensor([0.0000, 0.3466])";
+  static constexpr unsigned visible = Visible::special;
+  static constexpr Saves save = {Save::input};
+  static constexpr Domain domain = {0.1, 4};
+  template <class T> HOST_DEVICE static T forward(T x) {
+    const T inside = -x * log(where(x > T(0), x, T(1)));
+    const T low = where(x < T(0), -kInfinity<T>, inside);
+    return where(x == x, low, x);
+  }
+  template <class T> HOST_DEVICE static T backward(T g, T x) { return g * (-log(x) - T(1)); }
+};
+
 struct Logaddexp {
   static constexpr auto signature = "logaddexp(input, other)";
   static constexpr auto doc =
@@ -221,7 +277,7 @@ struct Logaddexp {
       ">>> torch.logaddexp(torch.tensor([1.]), torch.tensor([2.]))\n"
       "tensor([2.3133])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::function;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
@@ -241,7 +297,7 @@ struct Logaddexp2 {
       ">>> torch.logaddexp2(torch.tensor([1.]), torch.tensor([2.]))\n"
       "tensor([2.5850])";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::function;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
@@ -254,7 +310,8 @@ struct Logaddexp2 {
   }
 };
 
-using ExponentialOps = OpList<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sigmoid, Sinh, Cosh, Tanh,
-                              Asinh, Acosh, Atanh, Logit, Xlogy, Logaddexp, Logaddexp2>;
+using ExponentialOps =
+    OpList<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sigmoid, Sinh, Cosh, Tanh, Asinh, Acosh,
+           Atanh, Logit, Xlogy, Xlog1py, Entr, Logaddexp, Logaddexp2>;
 
 }  // namespace rushlight

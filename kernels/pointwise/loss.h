@@ -8,7 +8,7 @@ struct MseLoss {
   static constexpr auto signature = "mse(input, target)";
   static constexpr auto doc = "(input - target)^2";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr auto node = "MseLossBackward0";
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T x, T t) { return (x - t) * (x - t); }
@@ -22,7 +22,7 @@ struct L1Loss {
   static constexpr auto signature = "l1(input, target)";
   static constexpr auto doc = "|input - target|";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr auto node = "AbsBackward0";
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T x, T t) { return abs(x - t); }
@@ -37,7 +37,7 @@ struct SmoothL1Loss {
   static constexpr auto doc =
       "d^2 / (2 beta) where d = |input - target| < beta, else d - beta / 2.";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr auto kernel = "smooth_l1_cpu";
   static constexpr auto node = "SmoothL1LossBackward0";
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
@@ -58,7 +58,7 @@ struct HuberLoss {
   static constexpr auto doc =
       "d^2 / 2 where d = |input - target| < delta, else delta * (d - delta / 2).";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr auto node = "HuberLossBackward0";
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T x, T t, T delta) {
@@ -77,7 +77,7 @@ struct BinaryCrossEntropy {
   static constexpr auto signature = "bce(input, target)";
   static constexpr auto doc = "-(t log(x) + (1 - t) log(1 - x)), each logarithm kept above -100.";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr auto kernel = "binary_cross_entropy";
   static constexpr auto node = "BinaryCrossEntropyBackward0";
   static constexpr Saves save = {Save::input | Save::other, Save::input};
@@ -98,7 +98,7 @@ struct BceWithLogits {
   static constexpr auto signature = "bce_with_logits(input, target)";
   static constexpr auto doc = "bce() of sigmoid(input), without overflow.";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr auto kernel = "log_sigmoid_cpu";
   static constexpr auto node = "BinaryCrossEntropyWithLogitsBackward0";
   static constexpr Saves save = {Save::input | Save::other, Save::input};
@@ -114,7 +114,7 @@ struct BceWithLogitsWeighted {
   static constexpr auto signature = "bce_with_logits_weighted(input, target, pos_weight)";
   static constexpr auto doc = "bce_with_logits() with a weight for the positive class.";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr auto kernel = "log_sigmoid_cpu";
   static constexpr auto node = "BinaryCrossEntropyWithLogitsBackward0";
   static constexpr Saves save = {Save::input | Save::other | Save::third, Save::input | Save::third,

@@ -11,6 +11,7 @@ struct Abs {
       ">>> torch.abs(torch.tensor([1., -2.]))\n"
       "tensor([1., 2.])";
   static constexpr auto takes = Takes::numbers;
+  static constexpr auto aliases = "absolute";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return abs(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
@@ -25,6 +26,7 @@ struct Sign {
       ">>> torch.sign(torch.tensor([0.5, -2., 0.]))\n"
       "tensor([ 1., -1.,  0.])";
   static constexpr auto takes = Takes::anything;
+  static constexpr unsigned in_place = Visible::method;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) {
     return where(x > T(0), T(1), where(x < T(0), T(-1), T(0)));
@@ -39,6 +41,7 @@ struct Sgn {
       ">>> torch.sgn(torch.tensor([0.5, -2., 0.]))\n"
       "tensor([ 1., -1.,  0.])";
   static constexpr auto takes = Takes::anything;
+  static constexpr unsigned in_place = Visible::method;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return Sign::forward(x); }
   template <class T> HOST_DEVICE static T backward(T) { return T(0); }
@@ -78,6 +81,7 @@ struct Trunc {
       "tensor([ 1., -1.])";
   static constexpr auto takes = Takes::numbers;
   static constexpr auto kernel = "trunc_vml_cpu";
+  static constexpr auto aliases = "fix";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return trunc(x); }
   template <class T> HOST_DEVICE static T backward(T) { return T(0); }
@@ -100,7 +104,7 @@ struct Round {
   static constexpr auto doc = "The nearest integer; halves go to the even one.";
   static constexpr auto takes = Takes::numbers;
   static constexpr auto kernel = "round_vml_cpu";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return round(x); }
   template <class T> HOST_DEVICE static T backward(T) { return T(0); }
@@ -111,7 +115,7 @@ struct RoundDecimals {  // scale is 10^|decimals|; divide says that decimals is 
   static constexpr auto doc = "x rounded to a number of decimals.";
   static constexpr auto takes = Takes::floating;
   static constexpr auto node = "RoundBackward1";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T scale, T divide) {
     return where(divide != T(0), round(x / scale) * scale, round(x * scale) / scale);
@@ -162,7 +166,7 @@ struct Fmax {
       ">>> torch.fmax(torch.tensor([1., float('nan')]), torch.tensor([3., 2.]))\n"
       "tensor([3., 2.])";
   static constexpr auto takes = Takes::anything;
-  static constexpr auto published = Published::function;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
@@ -181,7 +185,7 @@ struct Fmin {
       ">>> torch.fmin(torch.tensor([1., float('nan')]), torch.tensor([3., 2.]))\n"
       "tensor([1., 2.])";
   static constexpr auto takes = Takes::anything;
-  static constexpr auto published = Published::function;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
@@ -197,7 +201,7 @@ struct Clamp {
   static constexpr auto signature = "clamp(input, min, max)";
   static constexpr auto doc = "min(max(input, min), max)";
   static constexpr auto takes = Takes::numbers;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input | Save::other | Save::third,
                                  Save::input | Save::other | Save::third,
                                  Save::input | Save::other | Save::third};
@@ -217,6 +221,7 @@ struct ClampMin {
       ">>> torch.clamp_min(torch.tensor([-1., 2.]), 0)\n"
       "tensor([0., 2.])";
   static constexpr auto takes = Takes::anything;
+  static constexpr unsigned in_place = Visible::function | Visible::method;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T x, T low) { return Maximum::forward(x, low); }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T x, T low) {
@@ -231,6 +236,7 @@ struct ClampMax {
       ">>> torch.clamp_max(torch.tensor([-1., 2.]), 0)\n"
       "tensor([-1.,  0.])";
   static constexpr auto takes = Takes::anything;
+  static constexpr unsigned in_place = Visible::function | Visible::method;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T x, T high) { return Minimum::forward(x, high); }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T x, T high) {
@@ -246,29 +252,29 @@ struct ClampNumbers : Clamp {
 struct ClampMinOnly : ClampMin {
   static constexpr auto signature = "clamp_from(input, min)";
   static constexpr auto node = "ClampBackward0";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
 };
 struct ClampMinNumber : ClampMin {
   static constexpr auto signature = "clamp_from_number(input, min)";
   static constexpr auto node = "ClampBackward1";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
 };
 struct ClampMaxOnly : ClampMax {
   static constexpr auto signature = "clamp_to(input, max)";
   static constexpr auto node = "ClampBackward0";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
 };
 struct ClampMaxNumber : ClampMax {
   static constexpr auto signature = "clamp_to_number(input, max)";
   static constexpr auto node = "ClampBackward1";
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
 };
 
 struct NanToNum {
   static constexpr auto signature = "nan_to_num(input, nan=0.0, posinf=0.0, neginf=0.0)";
   static constexpr auto doc = "NaN, infinity and -infinity replaced by numbers.";
   static constexpr auto takes = Takes::anything;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T nan, T high, T low) {
     const T infinite = where(x > T(0), high, low);
@@ -306,11 +312,33 @@ struct Copysign {
   }
 };
 
+struct Nextafter {
+  static constexpr auto signature = "nextafter(input, other)";
+  static constexpr auto doc = "The next number that the dtype can hold from input towards other.";
+  static constexpr auto takes = Takes::floating;
+  static constexpr unsigned visible = Visible::nowhere;
+  static constexpr Saves save = {Save::input | Save::other, 0};
+  template <class T> HOST_DEVICE static T forward(T a, T b) { return nextafter(a, b); }
+  template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T a, T b) {
+    return {where(a == b, T(0), g), T(0)};
+  }
+};
+struct NextafterReduced : Nextafter {  // of 16-bit floats, which are computed in float
+  static constexpr auto signature = "nextafter_reduced(input, other, is_bfloat16=0.0)";
+  static constexpr auto node = "NextafterBackward0";
+  template <class T> HOST_DEVICE static T forward(T a, T b, T is_bfloat16) {
+    return static_cast<T>(next_reduced(double(a), double(b), is_bfloat16 != T(0)));
+  }
+  template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T a, T b, T) {
+    return Nextafter::backward(g, a, b);
+  }
+};
+
 struct Where {
   static constexpr auto signature = "where(condition, input, other)";
   static constexpr auto doc = "input where the condition holds, else other.";
   static constexpr auto takes = Takes::anything;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input, Save::input};
   template <class T> HOST_DEVICE static T forward(Bool<T> c, T a, T b) { return where(c, a, b); }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, Bool<T> c) {
@@ -325,7 +353,7 @@ struct MaskedFill {
       ">>> torch.tensor([1., 2.]).masked_fill(torch.tensor([True, False]), -1)\n"
       "tensor([-1.,  2.])";
   static constexpr auto takes = Takes::anything;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::other, Save::other};
   template <class T> HOST_DEVICE static T forward(T x, Bool<T> mask, T value) {
     return where(mask, value, x);
@@ -339,7 +367,7 @@ struct MaskedScale {
   static constexpr auto signature = "masked_scale(input, mask, scale=1.0)";
   static constexpr auto doc = "scale * input where the mask holds, else 0: what dropout does.";
   static constexpr auto takes = Takes::floating;
-  static constexpr auto published = Published::inner;
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::other};
   template <class T> HOST_DEVICE static T forward(T x, Bool<T> mask, T scale) {
     return where(mask, x * scale, T(0));
@@ -349,9 +377,10 @@ struct MaskedScale {
   }
 };
 
-using SelectionOps = OpList<Abs, Sign, Sgn, Floor, Ceil, Trunc, Frac, Round, RoundDecimals, Maximum,
-                            Minimum, Fmax, Fmin, Clamp, ClampMin, ClampMax, ClampNumbers,
-                            ClampMinOnly, ClampMinNumber, ClampMaxOnly, ClampMaxNumber, NanToNum,
-                            Heaviside, Copysign, Where, MaskedFill, MaskedScale>;
+using SelectionOps =
+    OpList<Abs, Sign, Sgn, Floor, Ceil, Trunc, Frac, Round, RoundDecimals, Maximum, Minimum, Fmax,
+           Fmin, Clamp, ClampMin, ClampMax, ClampNumbers, ClampMinOnly, ClampMinNumber,
+           ClampMaxOnly, ClampMaxNumber, NanToNum, Heaviside, Copysign, Nextafter, NextafterReduced,
+           Where, MaskedFill, MaskedScale>;
 
 }  // namespace rushlight

@@ -35,6 +35,7 @@ struct Tan {
       ">>> torch.tan(torch.tensor([0.5, 1.]))\n"
       "tensor([0.5463, 1.5574])";
   static constexpr bool angle = true;
+  static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr Saves save = {Save::output};
   static constexpr Domain domain = {-1, 1};
   template <class T> HOST_DEVICE static T forward(T x) { return tan(x); }
@@ -47,6 +48,8 @@ struct Asin {
       "The inverse of sin, from -pi / 2 to pi / 2.\n"
       ">>> torch.asin(torch.tensor([0.5, 1.]))\n"
       "tensor([0.5236, 1.5708])";
+  static constexpr auto autocast = Casts::float32_on_gpu;
+  static constexpr auto aliases = "arcsin";
   static constexpr Saves save = {Save::input};
   static constexpr Domain domain = {-0.9, 0.9};
   template <class T> HOST_DEVICE static T forward(T x) { return asin(x); }
@@ -59,6 +62,8 @@ struct Acos {
       "The inverse of cos, from 0 to pi.\n"
       ">>> torch.acos(torch.tensor([0.5, 1.]))\n"
       "tensor([1.0472, 0.0000])";
+  static constexpr auto autocast = Casts::float32_on_gpu;
+  static constexpr auto aliases = "arccos";
   static constexpr Saves save = {Save::input};
   static constexpr Domain domain = {-0.9, 0.9};
   template <class T> HOST_DEVICE static T forward(T x) { return acos(x); }
@@ -71,6 +76,7 @@ struct Atan {
       "The inverse of tan, from -pi / 2 to pi / 2.\n"
       ">>> torch.atan(torch.tensor([0.5, 1.]))\n"
       "tensor([0.4636, 0.7854])";
+  static constexpr auto aliases = "arctan";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return atan(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g / (x * x + T(1)); }
@@ -83,6 +89,7 @@ struct Atan2 {
       ">>> torch.atan2(torch.tensor([1.]), torch.tensor([-1.]))\n"
       "tensor([2.3562])";
   static constexpr bool tensors_only = true;
+  static constexpr auto aliases = "arctan2";
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return atan2(a, b); }
@@ -90,6 +97,20 @@ struct Atan2 {
     const T square = a * a + b * b;
     return {g * (b / square), -g * (a / square)};
   }
+};
+
+struct Angle {
+  static constexpr auto signature = "angle(input)";
+  static constexpr auto doc =
+      "The angle of a real number as a complex one: pi below 0, else 0.\n"
+      ">>> torch.angle(torch.tensor([1., -1.]))\n"
+      "tensor([0.0000, 3.1416])";
+  static constexpr unsigned in_place = Visible::nowhere;
+  static constexpr Saves save = {};
+  template <class T> HOST_DEVICE static T forward(T x) {
+    return where(x == x, where(x < T(0), kPi<T>, T(0)), x);
+  }
+  template <class T> HOST_DEVICE static T backward(T) { return T(0); }
 };
 
 struct Deg2rad {
@@ -122,6 +143,7 @@ struct Erf {
       "The error function, 2 / sqrt(pi) * the integral of exp(-t^2) from 0 to x.\n"
       ">>> torch.erf(torch.tensor([0.5, 1.]))\n"
       "tensor([0.5205, 0.8427])";
+  static constexpr auto aliases = "special.erf";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return erf(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
@@ -129,71 +151,7 @@ struct Erf {
   }
 };
 
-struct Erfc {
-  static constexpr auto signature = "erfc(input)";
-  static constexpr auto doc =
-      "1 - erf(x), exact for large x.\n"
-      ">>> torch.erfc(torch.tensor([0.5, 1.]))\n"
-      "tensor([0.4795, 0.1573])";
-  static constexpr Saves save = {Save::input};
-  template <class T> HOST_DEVICE static T forward(T x) { return erfc(x); }
-  template <class T> HOST_DEVICE static T backward(T g, T x) {
-    return g * (T(-1.12837916709551257390) * exp(-(x * x)));
-  }
-};
-
-struct Erfinv {
-  static constexpr auto signature = "erfinv(input)";
-  static constexpr auto doc =
-      "The inverse of erf.\n"
-      ">>> torch.erfinv(torch.tensor([0., 0.5]))\n"
-      "tensor([0.0000, 0.4769])";
-  static constexpr Saves save = {Save::output};
-  static constexpr Domain domain = {-0.9, 0.9};
-  template <class T> HOST_DEVICE static T forward(T x) { return erfinv(x); }
-  template <class T> HOST_DEVICE static T backward(T g, T y) {
-    return g * (T(0.886226925452758013649) * exp(y * y));
-  }
-};
-
-struct Lgamma {
-  static constexpr auto signature = "lgamma(input)";
-  static constexpr auto doc =
-      "The logarithm of the size of gamma(x).\n"
-      ">>> torch.lgamma(torch.tensor([0.5, 4.]))\n"
-      "tensor([0.5724, 1.7918])";
-  static constexpr Saves save = {Save::input};
-  static constexpr Domain domain = {0.3, 4};
-  template <class T> HOST_DEVICE static T forward(T x) { return lgamma(x); }
-  template <class T> HOST_DEVICE static T backward(T g, T x) { return g * digamma(x); }
-};
-
-struct Digamma {
-  static constexpr auto signature = "digamma(input)";
-  static constexpr auto doc =
-      "The derivative of lgamma.\n"
-      ">>> torch.digamma(torch.tensor([0.5, 1.]))\n"
-      "tensor([-1.9635, -0.5772])";
-  static constexpr Saves save = {Save::input};
-  static constexpr Domain domain = {0.3, 4};
-  template <class T> HOST_DEVICE static T forward(T x) { return digamma(x); }
-  template <class T> HOST_DEVICE static T backward(T g, T x) { return g * polygamma(T(1), x); }
-};
-
-struct Polygamma {
-  static constexpr auto signature = "polygamma_of(input, n=0.0)";
-  static constexpr auto doc = "The n-th derivative of digamma.";
-  static constexpr auto published = Published::inner;
-  static constexpr auto node = "PolygammaBackward0";
-  static constexpr Saves save = {Save::input};
-  static constexpr Domain domain = {0.3, 4};
-  template <class T> HOST_DEVICE static T forward(T x, T n) { return polygamma(n, x); }
-  template <class T> HOST_DEVICE static T backward(T g, T x, T n) {
-    return g * polygamma(n + T(1), x);
-  }
-};
-
-using TrigonometricOps = OpList<Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Deg2rad, Rad2deg, Erf, Erfc,
-                                Erfinv, Lgamma, Digamma, Polygamma>;
+using TrigonometricOps =
+    OpList<Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Angle, Deg2rad, Rad2deg, Erf>;
 
 }  // namespace rushlight

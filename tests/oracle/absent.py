@@ -17,11 +17,6 @@ REASONS = {
         "max_pool2d_with_indices_backward native_* torch._scaled_mm* torch.ops.aten.*"
     ),
     "operators that Python itself has": "__rdiv__ slice",
-    "functions of mathematical physics": (
-        "special.airy_ai special.bessel_* special.*chebyshev_polynomial_* "
-        "special.hermite_polynomial_* special.laguerre_polynomial_l "
-        "special.legendre_polynomial_p special.*modified_bessel_* special.spherical_bessel_j0"
-    ),
     "factorisations that are rarely called by name": ("geqrf linalg.ldl_* ormqr"),
     "torch 2.13's own novelties": (
         "hash_tensor nn.functional.linear_cross_entropy* nn.LinearCrossEntropyLoss optim.Muon "

@@ -69,7 +69,7 @@ def _normal(p, q):
 
 @register_kl(Bernoulli, Bernoulli)
 def _bernoulli(p, q):
-    softplus = _C.softplus
+    softplus = _C._nn.softplus
     one = p.probs * (softplus(-q.logits) - softplus(-p.logits))
     one = one.masked_fill(q.probs == 0, float("inf")).masked_fill(p.probs == 0, 0)
     zero = (1 - p.probs) * (softplus(q.logits) - softplus(p.logits))

@@ -17,11 +17,12 @@ from rushlight.nn._functional.resample import *  # noqa: F403
 from rushlight.nn._functional.sparse import *  # noqa: F403
 from rushlight.nn._functional.vision import *  # noqa: F403
 
-globals().update({name: f for name, f in vars(_C._nn).items() if name[0] != "_"})
+for _name, _function in vars(_C._nn).items():
+    if not _name.startswith("_"):
+        globals().setdefault(_name, _function)
 
 _DIRECT = (
-    "relu_", "elu_", "selu_", "celu_", "leaky_relu_", "hardtanh_", "threshold_", "rrelu_",
-    "prelu", "logsigmoid", "softplus", "hardshrink", "gelu", "one_hot",
+    "relu_", "selu_", "celu_", "threshold_", "rrelu_", "prelu", "hardshrink",
 )  # fmt: skip
 
 

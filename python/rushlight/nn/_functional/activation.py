@@ -181,7 +181,9 @@ def softshrink(input, lambd=0.5, *, out=None):
     """
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
-    return _C.softshrink(input, lambd) if out is None else _C.softshrink(input, lambd, out=out)
+    return (
+        _C._nn.softshrink(input, lambd) if out is None else _C._nn.softshrink(input, lambd, out=out)
+    )
 
 
 def tanhshrink(input):

@@ -227,7 +227,7 @@ def multilabel_soft_margin_loss(
     tensor(0.6931)
     """
     reduction = _reduction(size_average, reduce, reduction)
-    loss = -(target * _C.logsigmoid(input) + (1 - target) * _C.logsigmoid(-input))
+    loss = -(target * _C._nn.logsigmoid(input) + (1 - target) * _C._nn.logsigmoid(-input))
     if weight is not None:
         loss = loss * weight
     return reduced(loss.mean(-1), reduction)

@@ -1,0 +1,129 @@
+// The incomplete gamma functions, sums of gamma functions and Hurwitz's zeta function, in double;
+// every loop is bounded.
+#pragma once
+#include "quadrature.h"
+#include "special.h"
+
+namespace rushlight {
+
+// log(1 + v) - v, without cancellation
+HOST_DEVICE inline double log1p_less(double v) {
+  if (std::fabs(v) > 0.3) return std::log1p(v) - v;
+  const double s = v / (2 + v), z = s * s;
+  double sum = 0;
+  for (int k = 25; k >= 3; k -= 2) sum = sum * z + 1.0 / k;
+  return 2 * s * z * sum - s * v;
+}
+// x^a exp(-x) / Gamma(a + 1): for large a by Stirling's series, where the logarithms would cancel.
+HOST_DEVICE inline double gamma_front(double a, double x) {
+  if (a < 10) return std::exp(a * std::log(x) - x - lgamma(a + 1));
+  const double z = 1 / (a * a);
+  const double rest =
+      (1. / 12 -
+       z * (1. / 360 -
+            z * (1. / 1260 - z * (1. / 1680 - z * (1. / 1188 - z * (691. / 360360 - z / 156)))))) /
+      a;
+  return std::exp(a * log1p_less((x - a) / a) - rest) / std::sqrt(2 * kPi<double> * a);
+}
+
+// The shares of the gamma distribution of shape a below x and above it.
+struct GammaShares {
+  double lower, upper;
+};
+HOST_DEVICE inline GammaShares gamma_shares(double a, double x) {
+  constexpr double infinity = kInfinity<double>;
+  if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == infinity && x == infinity))
+    return {kNaN<double>, kNaN<double>};
+  if (a == 0 || x == infinity) return {1, 0};
+  if (x == 0 || a == infinity) return {0, 1};
+  const double front = gamma_front(a, x);
+  if (a > 200 && std::fabs(x - a) < 0.3 * a) {  // the density from x away from the mean
+    const double side = x > a ? 1 : -1;
+    const auto exponent = [&](double s) {
+      return (a - 1) * log1p_less(side * s / x) + side * s * ((a - 1 - x) / x);
+    };
+    double width = std::sqrt(a);
+    for (int i = 0; i < 20 && width < x && exponent(width) > -40; ++i) width *= 1.5;
+    if (side < 0) width = std::fmin(width, x);
+    const double tail =
+        front * a / x * integral(width, 12, [&](double s) { return std::exp(exponent(s)); });
+    return side > 0 ? GammaShares{1 - tail, tail} : GammaShares{tail, 1 - tail};
+  }
+  if (x <= 1 && a <= 1) {  // here the upper share is small where a is
+    double term = 1, sum = 0;
+    for (int n = 1; n < 30; ++n) {
+      term *= -x / n;
+      sum += term * a / (a + n);
+    }
+    const double l = a * std::log(x) - lgamma(a + 1);
+    return {std::exp(l) * (1 + sum), -std::expm1(l) - std::exp(l) * sum};
+  }
+  if (x < a + 1) {
+    double term = 1, sum = 1;
+    for (int n = 1; n < 500 && term > 1e-17 * sum; ++n) {
+      term *= x / (a + n);
+      sum += term;
+    }
+    return {front * sum, 1 - front * sum};
+  }
+  // Lentz's evaluation of the continued fraction (DLMF 8.9.2)
+  double b = x + 1 - a, c = 1e300, d = 1 / b, h = d;
+  for (int n = 1; n < 500; ++n) {
+    const double an = n * (a - n);
+    b += 2;
+    d = 1 / (an * d + b);
+    c = b + an / c;
+    h *= c * d;
+    if (std::fabs(c * d - 1) < 1e-16) break;
+  }
+  return {1 - front * a * h, front * a * h};
+}
+HOST_DEVICE inline double igamma(double a, double x) { return gamma_shares(a, x).lower; }
+HOST_DEVICE inline double igammac(double a, double x) { return gamma_shares(a, x).upper; }
+
+inline constexpr int kMostGammas = 1 << 20;  // a call must end
+
+// The logarithm of the gamma function of p variables, or with n its n-th derivative: a constant and
+// the sum of those of lgamma at x, x - 1/2, ..., x - (p - 1) / 2.
+HOST_DEVICE inline double sum_of_lgamma(double x, double n, double p) {
+  const int count = p < kMostGammas ? int(p) : kMostGammas;
+  double sum = n == 0 ? p * (p - 1) * 0.286182471462350044 : 0;  // log(pi) / 4
+  for (int j = 0; j < count; ++j) {
+    const double at = x - 0.5 * j;
+    sum += n == 0 ? lgamma(at) : polygamma(n - 1, at);
+  }
+  return sum;
+}
+
+// The sum of (q + k)^-x for x > 1, q > 0, by Euler and Maclaurin.
+HOST_DEVICE inline double zeta_of_positive(double x, double q) {
+  constexpr double tail[] = {1. / 12,       -1. / 720,     1. / 30240,
+                             -1. / 1209600, 1. / 47900160, -691. / 1307674368000};
+  double sum = 0;
+  for (int k = 0; k < 9; ++k) sum += ::pow(q + k, -x);
+  const double start = q + 9;
+  double power = ::pow(start, -x), factor = x;
+  sum += power * start / (x - 1) + 0.5 * power;
+  power /= start;
+  for (int k = 0; k < 6; ++k) {
+    const double part = tail[k] * factor * power;
+    if (part == 0) break;  // then the next factor may be infinite
+    sum += part;
+    factor *= (x + 2 * k + 1) * (x + 2 * k + 2);
+    power /= start * start;
+  }
+  return sum;
+}
+HOST_DEVICE inline double zeta(double x, double q) {
+  if (x == 1) return kInfinity<double>;
+  if (!(x > 1) || !(std::fabs(q) < kInfinity<double>)) return kNaN<double>;
+  if (q > 0) return zeta_of_positive(x, q);
+  if (q == std::floor(q)) return kInfinity<double>;
+  if (x != std::floor(x)) return kNaN<double>;
+  // The terms below 0 are those of another such sum, backwards; an integer power gives their sign.
+  const double share = -q - std::floor(-q);
+  const double below = zeta_of_positive(x, share) - zeta_of_positive(x, 1 - q);
+  return zeta_of_positive(x, 1 - share) + (std::fmod(x, 2) != 0 ? -below : below);
+}
+
+}  // namespace rushlight
