@@ -1,6 +1,6 @@
 // Functions of complex numbers: all numbers here are real, so most hand back their input.
-#include "bindings/forms.h"
 #include "bindings/module.h"
+#include "bindings/signature.h"
 #include "ops/ops.h"
 
 namespace py = pybind11;
@@ -43,9 +43,8 @@ void bind_complex(py::module_& m) {
     >>> torch.resolve_neg(torch.tensor([1.0]))
     tensor([1.])
 )");
-  op_with_out<&input_itself<4>>(
-      m, "conj_physical(input, *, out=None)", As::both,
-      R"(The conjugate: of a real tensor the tensor itself, or a copy in out.
+  op<&input_itself<4>>(m, "conj_physical(input, *, out=None)", As::both,
+                       R"(The conjugate: of a real tensor the tensor itself, or a copy in out.
 
     >>> torch.conj_physical(torch.tensor([1.0]))
     tensor([1.])

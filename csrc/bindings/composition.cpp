@@ -3,7 +3,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include "bindings/autocast.h"
 #include "bindings/out_variants.h"
 
 namespace py = pybind11;

@@ -1,7 +1,6 @@
 // Convolutions as torch.nn.functional has them; padding may be a word.
 #include "ops/conv.h"
 
-#include "bindings/autocast.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 

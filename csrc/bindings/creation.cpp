@@ -4,7 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/module.h"
-#include "bindings/output.h"
+#include "bindings/out_variants.h"
 #include "bindings/signature.h"
 #include "core/backend.h"
 #include "ops/default_device.h"

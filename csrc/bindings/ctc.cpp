@@ -3,7 +3,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include "bindings/autocast.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 
@@ -65,16 +64,15 @@ constexpr std::string_view kNamed =
 
 }  // namespace
 
-void bind_ctc(py::module_& core) {
-  overloads<casting<&of_lists, kFullOnCpu>, casting<&of_tensors, kFullOnCpu>>(
-      core, {kNumbered, kNumbered}, As::function,
+void bind_ctc(py::module_& m) {
+  overloads<&of_lists, &of_tensors>(
+      m, {kNumbered, kNumbered}, {.as = As::function, .autocast = kFullOnCpu},
       R"(As nn.functional.ctc_loss, with reduction 0 (none), 1 (mean) or 2 (sum).
 
 >>> torch.ctc_loss(torch.zeros(2, 1, 2).log_softmax(2), torch.tensor([[1]]), (2,), (1,))
 tensor(0.2877))");
-  py::module_ functional = core.attr("_functional").cast<py::module_>();
-  overloads<casting<&functional_of_lists, kFullOnCpu>, casting<&functional_of_tensors, kFullOnCpu>>(
-      functional, {kNamed, kNamed}, As::function,
+  overloads<&functional_of_lists, &functional_of_tensors>(
+      m, {kNamed, kNamed}, {.as = As::functional, .autocast = kFullOnCpu},
       R"(-log of the probability that the outputs, repeats and blanks removed, spell the target.
 
 Args:

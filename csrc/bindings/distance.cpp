@@ -1,7 +1,6 @@
 // Distances between rows: see csrc/ops/distance.h.
 #include "ops/distance.h"
 
-#include "bindings/autocast.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 
@@ -9,8 +8,9 @@ namespace py = pybind11;
 
 namespace rushlight::python {
 void bind_distance(py::module_& m) {
-  op<casting<&cdist, kFull>>(
-      m, "cdist(x1, x2, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary')", As::function,
+  op<&cdist>(
+      m, "cdist(x1, x2, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary')",
+      {.as = As::function, .autocast = kFull},
       R"(The p-norm distance of each row of x1 to each row of x2: (sum |x1_i - x2_j|^p)^(1/p).
 
 Args:
@@ -27,9 +27,8 @@ Shape:
     >>> torch.cdist(torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0]]))
     tensor([[5.]])
 )");
-  op<casting<&pdist, kFullOnCuda>>(
-      m, "pdist(input, p=2)", As::function | As::functional,
-      R"(The p-norm distance of each pair of rows: of 0 and 1, 0 and 2, ..., 1 and 2, ...
+  op<&pdist>(m, "pdist(input, p=2)", {.as = As::function | As::functional, .autocast = kFullOnCuda},
+             R"(The p-norm distance of each pair of rows: of 0 and 1, 0 and 2, ..., 1 and 2, ...
 
 Args:
     input: a matrix.

@@ -1,8 +1,8 @@
 // Reading and writing by indices, as functions and methods; x[...] itself is in indexing.cpp.
 #include "ops/index.h"
 
-#include "bindings/forms.h"
 #include "bindings/module.h"
+#include "bindings/out_variants.h"
 #include "bindings/signature.h"
 
 namespace py = pybind11;
@@ -29,12 +29,14 @@ py::object nonzero_op(const Tensor& input, bool as_tuple, Out out) {
       as_tuple ? to_python(nonzero_tuple(input))
                : to_python(deliver("nonzero", out, nonzero(input))));
 }
-Tensor gather_op(const Tensor& input, std::int64_t dim, const Tensor& index, bool, Out out) {
-  return deliver_exactly("gather", out, gather(input, dim, index));
+// scatter_(reduce=), whose other forms write to self directly.
+template <auto F, class Source>
+Tensor scatter_reduced_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                                Source source, std::string_view reduce) {
+  return written_to_self(self, F(self, dim, index, source, reduce), "scatter_");
 }
-Tensor index_select_op(const Tensor& input, std::int64_t dim, const Tensor& index, Out out) {
-  if (out) check_no_internal_overlap(*out, "index_select");  // even one of another size
-  return deliver("index_select", out, index_select(input, dim, index));
+Tensor gather_op(const Tensor& input, std::int64_t dim, const Tensor& index, bool) {
+  return gather(input, dim, index);
 }
 Tensor scatter_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
                         const Tensor& src) {
@@ -60,7 +62,7 @@ Tensor index_fill_value(const Tensor& input, std::int64_t dim, const Tensor& ind
 }  // namespace
 
 void bind_index(py::module_& m) {
-  op<&index_select_op>(
+  op<&index_select>(
       m, "index_select(input, dim, index, *, out=None)", As::both,
       "The indices of a dimension that a vector names.\n\n>>> torch.index_select(torch.arange(4) * "
       "10, 0, torch.tensor([2, 0]))\ntensor([20,  0])");
@@ -89,12 +91,11 @@ Args:
 )");
   op<&index_put_in_place>(m, "index_put_(self, indices, values, accumulate=False)", As::method,
                           "Writes values at the positions that `indices` name, or adds them.");
-  op_in_place<&index_add>(m, "index_add_(self, dim, index, source, *, alpha=1)");
   op<&index_add>(
-      m, "index_add(input, dim, index, source, *, alpha=1, out=None)", As::both,
+      m, "index_add(input, dim, index, source, *, alpha=1, out=None)", {.in_place = As::method},
       "A copy of input with source added at the indices of a dimension.\n\n>>> "
       "torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.ones(2))\ntensor([2., 0., 0.])");
-  op<&gather_op>(m, "gather(input, dim, index, *, sparse_grad=False, out=None)", As::both,
+  op<&gather_op>(m, "gather(input, dim, index, *, sparse_grad=False, out=None)", {.exact = true},
                  R"(out[i][j] = input[index[i][j]][j] for dim 0, and so on for other dimensions.
 
 Args:
@@ -108,11 +109,7 @@ Raises:
 >>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0], [1]]))
 tensor([[1],
         [4]]))");
-  Written<&scatter>::name = Written<&scatter_value>::name = Written<&scatter_reduced>::name =
-      Written<&scatter_value_reduced>::name = "scatter";
-  InPlace<&scatter_reduced>::name = InPlace<&scatter_value_reduced>::name = "scatter_";
-  overloads<&Written<&scatter>::call, &Written<&scatter_value>::call,
-            &Written<&scatter_reduced>::call, &Written<&scatter_value_reduced>::call>(
+  overloads<&scatter, &scatter_value, &scatter_reduced, &scatter_value_reduced>(
       m,
       {"scatter(input, dim, index, src, *, out=None)",
        "scatter(input, dim, index, value, *, out=None)",
@@ -129,8 +126,9 @@ Raises:
     >>> torch.zeros(3).scatter(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
     tensor([7., 0., 5.])
 )");
-  overloads<&scatter_in_place, &scatter_value_in_place, &InPlace<&scatter_reduced>::call,
-            &InPlace<&scatter_value_reduced>::call>(
+  overloads<&scatter_in_place, &scatter_value_in_place,
+            &scatter_reduced_in_place<&scatter_reduced, const Tensor&>,
+            &scatter_reduced_in_place<&scatter_value_reduced, Scalar>>(
       m,
       {"scatter_(self, dim, index, src)", "scatter_(self, dim, index, value)",
        "scatter_(self, dim, index, src, *, reduce)",
@@ -157,35 +155,32 @@ Raises:
             [2, 4]])
 )");
   overloads<&index_fill, &index_fill_value>(
-      m, {"index_fill(input, dim, index, value)", "index_fill(input, dim, index, value)"}, As::both,
+      m, {"index_fill(input, dim, index, value)", "index_fill(input, dim, index, value)"},
+      {.in_place = As::method},
       R"(A copy with the indices of a dimension set to value.
 
     >>> torch.arange(3).index_fill(0, torch.tensor([0, 2]), -1)
     tensor([-1,  1, -1])
 )");
-  overloads<&InPlace<&index_fill>::call, &InPlace<&index_fill_value>::call>(
-      m, {"index_fill_(self, dim, index, value)", "index_fill_(self, dim, index, value)"},
-      As::method, "Sets the indices of a dimension to value.");
-  op<&index_copy>(m, "index_copy(input, dim, index, source, *, out=None)", As::both,
+  op<&index_copy>(m, "index_copy(input, dim, index, source, *, out=None)", {.in_place = As::method},
                   R"(A copy with source at the indices of a dimension.
 
     >>> torch.zeros(3).index_copy(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
     tensor([7., 0., 5.])
 )");
-  op_in_place<&index_copy>(m, "index_copy_(self, dim, index, source)");
-  op<&masked_scatter>(m, "masked_scatter(input, mask, source)", As::both,
+  op<&masked_scatter>(m, "masked_scatter(input, mask, source)", {.in_place = As::method},
                       R"(A copy with source's elements, in order, where mask holds.
 
     >>> mask = torch.tensor([True, False, True])
     >>> torch.zeros(3).masked_scatter(mask, torch.tensor([5., 7.]))
     tensor([5., 0., 7.])
 )");
-  op_in_place<&masked_scatter>(m, "masked_scatter_(self, mask, source)");
   op<&equal>(m, "equal(input, other)", As::both,
              "Whether shapes and all elements are equal.\n\n>>> torch.equal(torch.ones(2), "
              "torch.ones(2))\nTrue");
   op<&scatter_reduce>(
-      m, "scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None)", As::both,
+      m, "scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None)",
+      {.in_place = As::method},
       R"(A copy of input in which each element is reduced with what index sends there from src.
 
 Args:
@@ -200,11 +195,9 @@ Args:
     >>> x.scatter_reduce(0, torch.tensor([0, 0]), torch.tensor([3.0, 4.0]), "amax")
     tensor([4., 2.])
 )");
-  op_in_place<&scatter_reduce>(
-      m, "scatter_reduce_(self, dim, index, src, reduce, *, include_self=True)");
   op<&index_reduce>(
       m, "index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None)",
-      As::both, R"(scatter_reduce() of whole indices of a dimension.
+      {.in_place = As::method}, R"(scatter_reduce() of whole indices of a dimension.
 
 Args:
     input: the tensor.
@@ -219,9 +212,7 @@ Args:
     tensor([[9., 9.],
             [1., 1.]])
 )");
-  op_in_place<&index_reduce>(
-      m, "index_reduce_(self, dim, index, source, reduce, *, include_self=True)");
-  op<&put>(m, "put(input, index, source, accumulate=False)", As::both,
+  op<&put>(m, "put(input, index, source, accumulate=False)", {.in_place = As::method},
            R"(A copy of input with source written by indices of the flat tensor.
 
 Args:
@@ -234,7 +225,6 @@ Args:
     tensor([[5., 0.],
             [0., 7.]])
 )");
-  op_in_place<&put>(m, "put_(self, index, source, accumulate=False)");
 }
 
 }  // namespace rushlight::python

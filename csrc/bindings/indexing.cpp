@@ -1,6 +1,5 @@
 // t[...] and t[...] = value, len(), iteration and truth.
 #include "bindings/creation.h"
-#include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/profile.h"
 #include "bindings/signature.h"

@@ -1,7 +1,6 @@
 // Joining and repeating: see csrc/ops/join.h.
 #include "ops/join.h"
 
-#include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 
@@ -27,8 +26,8 @@ Tensor repeated_indices(const Tensor& repeats, Count output_size) {
 }  // namespace
 
 void bind_join(py::module_& m) {
-  op_with_out<&cat>(m, "cat(tensors, dim=0, *, out=None)", As::function,
-                    R"(Tensors joined along a dimension; all other sizes must agree.
+  op<&cat>(m, "cat(tensors, dim=0, *, out=None)", As::function,
+           R"(Tensors joined along a dimension; all other sizes must agree.
 
 Args:
     tensors: a list or tuple of tensors on one device.
@@ -40,27 +39,27 @@ Raises:
 >>> torch.cat([torch.tensor([1]), torch.tensor([2, 3])])
 tensor([1, 2, 3]))");
   for (const char* name : {"concat", "concatenate"}) publish_alias(m, As::function, "cat", name);
-  op_with_out<&stack>(
+  op<&stack>(
       m, "stack(tensors, dim=0, *, out=None)", As::function,
       "Tensors of one shape joined along a new dimension.\n\n>>> torch.stack([torch.tensor([1, "
       "2]), torch.tensor([3, 4])])\ntensor([[1, 2],\n        [3, 4]])");
-  op_with_out<&hstack>(m, "hstack(tensors, *, out=None)", As::function,
-                       "Tensors joined along the second dimension; vectors along the first.\n\n>>> "
-                       "torch.hstack([torch.tensor([1]), "
-                       "torch.tensor([2])])\ntensor([1, 2])");
-  op_with_out<&vstack>(m, "vstack(tensors, *, out=None)", As::function,
-                       "Tensors as rows.\n\n>>> torch.vstack([torch.tensor([1]), "
-                       "torch.tensor([2])])\ntensor([[1],\n        [2]])");
+  op<&hstack>(m, "hstack(tensors, *, out=None)", As::function,
+              "Tensors joined along the second dimension; vectors along the first.\n\n>>> "
+              "torch.hstack([torch.tensor([1]), "
+              "torch.tensor([2])])\ntensor([1, 2])");
+  op<&vstack>(m, "vstack(tensors, *, out=None)", As::function,
+              "Tensors as rows.\n\n>>> torch.vstack([torch.tensor([1]), "
+              "torch.tensor([2])])\ntensor([[1],\n        [2]])");
   publish_alias(m, As::function, "vstack", "row_stack");
-  op_with_out<&dstack>(m, "dstack(tensors, *, out=None)", As::function,
-                       R"(Tensors along the third dimension.
+  op<&dstack>(m, "dstack(tensors, *, out=None)", As::function,
+              R"(Tensors along the third dimension.
 
     >>> torch.dstack([torch.tensor([1, 2]), torch.tensor([3, 4])])
     tensor([[[1, 3],
              [2, 4]]])
 )");
-  op_with_out<&column_stack>(m, "column_stack(tensors, *, out=None)", As::function,
-                             R"(Vectors as columns.
+  op<&column_stack>(m, "column_stack(tensors, *, out=None)", As::function,
+                    R"(Vectors as columns.
 
     >>> torch.column_stack([torch.tensor([1, 2]), torch.tensor([3, 4])])
     tensor([[1, 3],

@@ -1,7 +1,6 @@
 // What rushlight.linalg is written with: each takes the name of the op that errors name.
 #include "bindings/linalg.h"
 
-#include "bindings/forms.h"
 #include "bindings/signature.h"
 #include "ops/linalg/linalg.h"
 
@@ -31,9 +30,8 @@ void bind_linalg(pybind11::module_& m) {
   op<&linalg_inv>(m, "_linalg_inv(name, a)", kFunction, "The inverse, or LinAlgError.");
   op<&linalg_check_info>(m, "_linalg_check_info(name, info, words)", kFunction,
                          "Raises LinAlgError for the first info that is not 0.");
-  op_with_out<&linalg_matrix_power>(
-      m, "linalg_matrix_power(A, n, *, out=None)", kFunction,
-      R"(A multiplied with itself n times; of the inverse where n is negative.
+  op<&linalg_matrix_power>(m, "linalg_matrix_power(A, n, *, out=None)", kFunction,
+                           R"(A multiplied with itself n times; of the inverse where n is negative.
 
 Shape: A (*, n, n) gives the same.
 
@@ -43,8 +41,8 @@ Raises:
 >>> torch.linalg.matrix_power(torch.tensor([[1, 1], [0, 1]]), 3)
 tensor([[1, 3],
         [0, 1]]))");
-  op_with_out<&linalg_multi_dot>(m, "linalg_multi_dot(tensors, *, out=None)", kFunction,
-                                 R"(The product of several matrices, in the order that costs least.
+  op<&linalg_multi_dot>(m, "linalg_multi_dot(tensors, *, out=None)", kFunction,
+                        R"(The product of several matrices, in the order that costs least.
 
 Args:
     tensors: matrices; the first and last may be vectors.

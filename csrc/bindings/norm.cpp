@@ -2,7 +2,6 @@
 // functional.cpp.
 #include "ops/norm.h"
 
-#include "bindings/autocast.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 

@@ -102,7 +102,9 @@ PyObject* product(PyObject* a, PyObject* b) {
   const Tensor *left = as_tensor(a), *right = as_tensor(b);
   if (!left || !right) return not_implemented();
   try {
-    return of_operands(wrap(casting<&matmul, kLower>(*left, *right)), a, b);
+    if (!autocast.on) [[likely]]
+      return of_operands(wrap(matmul(*left, *right)), a, b);
+    return of_operands(wrap(matmul(recast(*left, kLower), recast(*right, kLower))), a, b);
   } catch (...) {
     return raise_current();
   }

@@ -32,8 +32,8 @@ void check_out(const char* op, const Tensor& out, const Tensor& result, bool exa
 }
 
 void write_out(const char* op, const Tensor& out, const Tensor& result) {
-  resize_output(out, result.shape());
   check_no_internal_overlap(out, op);
+  resize_output(out, result.shape());
   copy_bits(out, result);
   finish_inplace(out);
 }

@@ -1,5 +1,4 @@
 // The pointwise ops that have modes, optional arguments or several forms, one line for each form.
-#include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/pointwise.h"
 #include "ops/pointwise.h"
@@ -11,20 +10,17 @@ namespace rushlight::python {
 using Number = std::optional<double>;
 using Operand = std::optional<Input>;
 
-static Into into(const Out& out) { return out ? Into{Into::out, &*out} : Into{}; }
 static Into into_self(const Tensor& self) { return {Into::self, &self}; }
-// With out=, the caller's own object comes back.
-static Tensor result(Tensor made, const Out& out) { return out ? *out : made; }
 
-static Tensor div_function(Input a, Input b, std::optional<std::string_view> mode, Out out) {
+static Tensor div_function(Input a, Input b, std::optional<std::string_view> mode) {
   const Tensor number =
       a.tensor || b.tensor ? Tensor() : scalar_tensor(a.number, dtype_of(a.number), {});
-  return result(div(number ? as_input(number) : a, b, mode, into(out)), out);
+  return div(number ? as_input(number) : a, b, mode, {});
 }
 static Tensor div_in_place(const Tensor& a, Input b, std::optional<std::string_view> mode) {
   return div(as_input(a), b, mode, into_self(a));
 }
-static Tensor true_divide(Input a, Input b, Out out) { return div_function(a, b, {}, out); }
+static Tensor true_divide(Input a, Input b) { return div_function(a, b, {}); }
 static Tensor true_divide_in_place(const Tensor& a, Input b) {
   return div(as_input(a), b, {}, into_self(a));
 }
@@ -35,66 +31,56 @@ Tensor power_of(Input base, Input exponent) {
     cast.emplace(in, 2, kFullOnCuda);
   return pow(in[0], in[1]);
 }
-static Tensor pow_function(Input a, Input b, Out out) {
+static Tensor pow_function(Input a, Input b) {
   if (!a.tensor && !b.tensor)
     fail<TypeError>("pow(): argument 'input' (position 1) must be Tensor, not Number");
-  return out ? result(pow(a, b, into(out)), out) : power_of(a, b);
+  return pow(a, b);
 }
 static Tensor pow_method(const Tensor& a, Input b) { return power_of(as_input(a), b); }
 static Tensor pow_in_place(const Tensor& a, Input b) { return pow(as_input(a), b, into_self(a)); }
-static Tensor clamp_function(const Tensor& x, Operand min, Operand max, Out out) {
-  return result(clamp(x, min, max, into(out)), out);
+static Tensor clamp_function(const Tensor& x, Operand min, Operand max) {
+  return clamp(x, min, max);
 }
 static Tensor clamp_in_place(const Tensor& x, Operand min, Operand max) {
   return clamp(x, min, max, into_self(x));
 }
-static Tensor round_function(const Tensor& x, std::int64_t decimals, Out out) {
-  return result(round(x, decimals, into(out)), out);
-}
+static Tensor round_function(const Tensor& x, std::int64_t decimals) { return round(x, decimals); }
 static Tensor round_in_place(const Tensor& x, std::int64_t decimals) {
   return round(x, decimals, into_self(x));
 }
-static Tensor logit_function(const Tensor& x, Number eps, Out out) {
-  return result(logit(x, eps, into(out)), out);
-}
+static Tensor logit_function(const Tensor& x, Number eps) { return logit(x, eps); }
 static Tensor logit_in_place(const Tensor& x, Number eps) { return logit(x, eps, into_self(x)); }
-static Tensor nan_to_num_function(const Tensor& x, Number nan, Number high, Number low, Out out) {
-  return result(nan_to_num(x, nan, high, low, into(out)), out);
+static Tensor nan_to_num_function(const Tensor& x, Number nan, Number high, Number low) {
+  return nan_to_num(x, nan, high, low);
 }
 static Tensor nan_to_num_in_place(const Tensor& x, Number nan, Number high, Number low) {
   return nan_to_num(x, nan, high, low, into_self(x));
 }
-static Tensor polygamma_function(std::int64_t n, const Tensor& x, Out out) {
-  return result(polygamma(n, x, into(out)), out);
-}
+static Tensor polygamma_function(std::int64_t n, const Tensor& x) { return polygamma(n, x); }
 static Tensor polygamma_method(const Tensor& x, std::int64_t n) { return polygamma(n, x); }
 static Tensor polygamma_in_place(const Tensor& x, std::int64_t n) {
   return polygamma(n, x, into_self(x));
 }
-static Tensor mvlgamma_function(const Tensor& x, std::int64_t p, Out out) {
-  return result(mvlgamma(x, p, into(out)), out);
-}
+static Tensor mvlgamma_function(const Tensor& x, std::int64_t p) { return mvlgamma(x, p); }
 static Tensor mvlgamma_in_place(const Tensor& x, std::int64_t p) {
   return mvlgamma(x, p, into_self(x));
 }
-static Tensor nextafter_function(const Tensor& x, const Tensor& other, Out out) {
-  return result(nextafter(x, other, into(out)), out);
+static Tensor nextafter_function(const Tensor& x, const Tensor& other) {
+  return nextafter(x, other);
 }
 static Tensor nextafter_in_place(const Tensor& x, const Tensor& other) {
   return nextafter(x, other, into_self(x));
 }
-static Tensor float_power_function(Input a, Input b, Out out) {
+static Tensor float_power_function(Input a, Input b) {
   if (!a.tensor && !b.tensor)
     fail<TypeError>("float_power(): argument 'input' (position 1) must be Tensor, not Number");
-  return result(float_power(a, b, into(out)), out);
+  return float_power(a, b);
 }
 static Tensor float_power_method(const Tensor& a, Input b) { return float_power(as_input(a), b); }
 static Tensor float_power_in_place(const Tensor& a, Input b) {
   return float_power(as_input(a), b, into_self(a));
 }
-static Tensor where_function(const Tensor& c, Input a, Input b, Out out) {
-  return result(where(c, a, b, into(out)), out);
-}
+static Tensor where_function(const Tensor& c, Input a, Input b) { return where(c, a, b); }
 static std::vector<Tensor> where_holds(const Tensor& c) { return nonzero_tuple(c); }
 static Tensor where_method(const Tensor& a, const Tensor& c, Input b) {
   return where(c, as_input(a), b);
@@ -289,8 +275,8 @@ Args:
 Example:
     >>> torch.frexp(torch.tensor([3.])).exponent
     tensor([2], dtype=torch.int32))");
-  op_with_out<&gelu_function>(m, "gelu(input, *, approximate='none', out=None)", As::functional,
-                              R"(x * Phi(x), where Phi is the normal distribution function.
+  op<&gelu_function>(m, "gelu(input, *, approximate='none', out=None)", As::functional,
+                     R"(x * Phi(x), where Phi is the normal distribution function.
 
 Args:
     input: the input tensor
@@ -299,8 +285,8 @@ Args:
 Example:
     >>> torch.nn.functional.gelu(torch.tensor([-1., 0., 1.]))
     tensor([-0.1587,  0.0000,  0.8413]))");
-  op<casting<&prelu, kLower>>(m, "prelu(input, weight)", As::both,
-                              R"(x where x > 0, else weight * x.
+  op<&prelu>(m, "prelu(input, weight)", {.autocast = kLower},
+             R"(x where x > 0, else weight * x.
 
 Args:
     input: the input tensor
@@ -309,7 +295,7 @@ Args:
 Example:
     >>> torch.prelu(torch.tensor([-2., 3.]), torch.tensor(0.25))
     tensor([-0.5000,  3.0000]))");
-  op<&threshold_function>(m, "threshold(input, threshold, value)", As::function,
+  op<&threshold_function>(m, "threshold(input, threshold, value)", As::function | As::functional,
                           R"(x where x > threshold, else value.
 
 Args:
@@ -320,7 +306,7 @@ Args:
 Example:
     >>> torch.threshold(torch.tensor([-1., 2.]), 0, 20)
     tensor([20.,  2.]))");
-  op<&threshold_in_place>(m, "threshold_(input, threshold, value)", As::function,
+  op<&threshold_in_place>(m, "threshold_(input, threshold, value)", As::function | As::functional,
                           "In-place version of threshold().");
 }
 

@@ -3,7 +3,7 @@
 
 #include "bindings/generator.h"
 #include "bindings/module.h"
-#include "bindings/output.h"
+#include "bindings/out_variants.h"
 #include "bindings/signature.h"
 
 namespace py = pybind11;
@@ -57,15 +57,9 @@ Tensor randint_like_to(const Tensor& input, std::int64_t high, Dt dtype, Any lay
   return randint_like_range(input, 0, high, dtype, layout, device, grad, pin, format);
 }
 
-Tensor normal_tensors(const Tensor& mean, const Tensor& std, G g, Out out) {
-  return deliver("normal", out, normal(mean, std, g));
-}
-Tensor normal_mean(const Tensor& mean, double std, G g, Out out) {
-  return deliver("normal", out, normal(mean, std, g));
-}
-Tensor normal_std(double mean, const Tensor& std, G g, Out out) {
-  return deliver("normal", out, normal(mean, std, g));
-}
+Tensor normal_tensors(const Tensor& mean, const Tensor& std, G g) { return normal(mean, std, g); }
+Tensor normal_mean(const Tensor& mean, double std, G g) { return normal(mean, std, g); }
+Tensor normal_std(double mean, const Tensor& std, G g) { return normal(mean, std, g); }
 Tensor normal_size(double mean, double std, Shape size, G g, Out out, Dt dtype, Any, Dv device,
                    bool grad, bool pin) {
   const Options o = options(dtype, device, grad, pin);
@@ -75,14 +69,10 @@ Tensor normal_size(double mean, double std, Shape size, G g, Out out, Dt dtype, 
   return deliver("normal", out, finish(normal_(t, mean, std, g), o));
 }
 
-Tensor bernoulli_each(const Tensor& input, G g, Out out) {
-  return deliver("bernoulli", out, bernoulli(input, g));
-}
+Tensor bernoulli_each(const Tensor& input, G g) { return bernoulli(input, g); }
 Tensor bernoulli_of(const Tensor& input, double p, G g) { return bernoulli(input, p, g); }
-Tensor multinomial_op(const Tensor& input, std::int64_t n, bool replacement, G g, Out out) {
-  if (out && out->dtype() != DType::int64)
-    fail<RuntimeError>("multinomial expects Long tensor out, got: ", scalar_name(out->dtype()));
-  return deliver("multinomial", out, multinomial(input, n, replacement, g));
+Tensor multinomial_op(const Tensor& input, std::int64_t n, bool replacement, G g) {
+  return multinomial(input, n, replacement, g);
 }
 
 Tensor bernoulli_p(const Tensor& self, double p, G g) { return bernoulli_(self, p, g); }
@@ -242,7 +232,8 @@ Args:
   op<&multinomial_op>(m,
                       "multinomial(input, num_samples, replacement=False, *, generator=None, "
                       "out=None)",
-                      As::both, R"(Indices drawn with the weights that each row of input holds.
+                      {.exact = true},
+                      R"(Indices drawn with the weights that each row of input holds.
 
 Shape: input (n) or (m, n); result (num_samples) or (m, num_samples).
 

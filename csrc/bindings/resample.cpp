@@ -2,7 +2,6 @@
 // Python.
 #include "ops/resample.h"
 
-#include "bindings/autocast.h"
 #include "bindings/floats.h"
 #include "bindings/functional.h"
 #include "bindings/signature.h"

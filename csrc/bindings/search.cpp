@@ -1,7 +1,7 @@
 // Membership: see csrc/ops/search.cpp.
 #include "bindings/module.h"
-#include "bindings/output.h"
 #include "bindings/signature.h"
+#include "ops/pointwise.h"
 #include "ops/sort.h"
 
 namespace py = pybind11;
@@ -9,15 +9,14 @@ namespace py = pybind11;
 namespace rushlight::python {
 namespace {
 
-Tensor isin_tensors(const Tensor& elements, const Tensor& test_elements, bool, bool invert,
-                    Out out) {
-  return deliver("isin", out, isin(as_input(elements), as_input(test_elements), invert));
+Tensor isin_tensors(const Tensor& elements, const Tensor& test_elements, bool, bool invert) {
+  return isin(as_input(elements), as_input(test_elements), invert);
 }
-Tensor isin_number(Scalar element, const Tensor& test_elements, bool, bool invert, Out out) {
-  return deliver("isin", out, isin(as_input(element), as_input(test_elements), invert));
+Tensor isin_number(Scalar element, const Tensor& test_elements, bool, bool invert) {
+  return isin(as_input(element), as_input(test_elements), invert);
 }
-Tensor isin_among_number(const Tensor& elements, Scalar test_element, bool, bool invert, Out out) {
-  return deliver("isin", out, isin(as_input(elements), as_input(test_element), invert));
+Tensor isin_among_number(const Tensor& elements, Scalar test_element, bool, bool invert) {
+  return isin(as_input(elements), as_input(test_element), invert);
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 // Softmax, losses and embedding as functions (softmax as a method too).
 #include "ops/softmax.h"
 
-#include "bindings/autocast.h"
 #include "bindings/module.h"
-#include "bindings/output.h"
 #include "bindings/signature.h"
 #include "ops/cross_entropy.h"
 #include "ops/embedding.h"

@@ -1,8 +1,6 @@
 // Triangles and diagonals: see csrc/ops/triangular.h.
 #include "ops/triangular.h"
 
-#include "bindings/autocast.h"
-#include "bindings/forms.h"
 #include "bindings/module.h"
 #include "bindings/signature.h"
 
@@ -24,8 +22,8 @@ Tensor indices_op(std::int64_t row, std::int64_t col, std::int64_t offset,
 }  // namespace
 
 void bind_triangular(py::module_& m) {
-  op_with_out<&tril>(m, "tril(input, diagonal=0, *, out=None)", As::both,
-                     R"(The lower triangle of the last two dimensions; zeros above the diagonal.
+  op<&tril>(m, "tril(input, diagonal=0, *, out=None)", {.in_place = As::method},
+            R"(The lower triangle of the last two dimensions; zeros above the diagonal.
 
 Args:
     input: at least a matrix.
@@ -35,8 +33,8 @@ Args:
     tensor([[1., 0.],
             [1., 1.]])
 )");
-  op_with_out<&triu>(m, "triu(input, diagonal=0, *, out=None)", As::both,
-                     R"(The upper triangle of the last two dimensions; zeros below the diagonal.
+  op<&triu>(m, "triu(input, diagonal=0, *, out=None)", {.in_place = As::method},
+            R"(The upper triangle of the last two dimensions; zeros below the diagonal.
 
 Args:
     input: at least a matrix.
@@ -46,8 +44,6 @@ Args:
     tensor([[1., 1.],
             [0., 1.]])
 )");
-  op_in_place<&tril>(m, "tril_(self, diagonal=0)");
-  op_in_place<&triu>(m, "triu_(self, diagonal=0)");
   op<&indices_op<&tril_indices>>(
       m,
       "tril_indices(row, col, offset=0, *, dtype=None, layout=None, device=None, "
@@ -86,8 +82,8 @@ Shape:
     tensor([[0, 0, 1],
             [0, 1, 1]])
 )");
-  op_with_out<&diag>(m, "diag(input, diagonal=0, *, out=None)", As::both,
-                     R"(A matrix with a vector on a diagonal, or the diagonal of a matrix.
+  op<&diag>(m, "diag(input, diagonal=0, *, out=None)", As::both,
+            R"(A matrix with a vector on a diagonal, or the diagonal of a matrix.
 
     >>> torch.diag(torch.tensor([1, 2]))
     tensor([[1, 0],
@@ -107,7 +103,7 @@ Shape:
     tensor([[1, 0],
             [0, 2]])
 )");
-  op<casting<&trace, kFullOnCpu>>(m, "trace(input)", As::both, R"(The sum of the diagonal.
+  op<&trace>(m, "trace(input)", {.autocast = kFullOnCpu}, R"(The sum of the diagonal.
 
     >>> torch.trace(torch.eye(3))
     tensor(3.)

@@ -84,7 +84,7 @@ struct Selu {
       ">>> torch.selu(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-1.1113,  0.5254,  4.2028])";
   static constexpr auto takes = Takes::floating;
-  static constexpr unsigned visible = Visible::functional;
+  static constexpr unsigned visible = Visible::function | Visible::functional;
   static constexpr auto kernel = "elu_cpu";
   static constexpr auto node = "EluBackward0";
   static constexpr Saves save = {Save::input};
@@ -105,7 +105,7 @@ struct Celu {
       ">>> torch.celu(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-0.6321,  0.5000,  4.0000])";
   static constexpr auto takes = Takes::floating;
-  static constexpr unsigned visible = Visible::functional;
+  static constexpr unsigned visible = Visible::function | Visible::functional;
   static constexpr auto kernel = "elu_cpu";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T alpha) {

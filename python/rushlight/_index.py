@@ -7,43 +7,31 @@ TORCH = {
     "rushlight._broadcasting": "atleast_1d atleast_2d atleast_3d broadcast_shapes broadcast_tensors",
     "rushlight._copies": "adjoint alias_copy empty_permuted narrow_copy nonzero_static",
     "rushlight._determinism": "are_deterministic_algorithms_enabled get_deterministic_debug_mode is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode use_deterministic_algorithms",
-    "rushlight._elementwise": "angle conj conj_physical conj_physical_ float_power frexp gcd gcd_ igamma igammac isreal lcm lcm_ ldexp ldexp_ mvlgamma nextafter real resolve_conj resolve_neg sinc sinc_",
     "rushlight._lowrank": "pca_lowrank svd_lowrank",
-    "rushlight._matrices": "cdist chain_matmul cholesky cholesky_inverse cholesky_solve cross det dist inner inverse logdet lu lu_solve lu_unpack matrix_exp matrix_power orgqr pinverse qr renorm slogdet svd triangular_solve vander vdot",
-    "rushlight._placing": "as_strided_scatter diagflat diagonal_scatter dsplit fill hsplit index_reduce isin put scatter_reduce select_scatter slice_scatter unsafe_chunk unsafe_split vsplit",
+    "rushlight._matrices": "chain_matmul cholesky cholesky_inverse cholesky_solve cross det dist inner inverse logdet lu lu_solve lu_unpack matrix_exp matrix_power orgqr pinverse qr renorm slogdet svd triangular_solve vander vdot",
     "rushlight._python_ops": "get_float32_matmul_precision get_num_interop_threads is_storage is_tensor set_default_device set_default_dtype set_default_tensor_type set_float32_matmul_precision set_num_interop_threads typename",
     "rushlight._ranges": "range",
     "rushlight._statistics": "corrcoef cov cumulative_trapezoid gradient histogram histogramdd nanquantile quantile trapezoid trapz",
     "rushlight._tensor_memory": "resize_as_",
     "rushlight._tensor_str": "get_printoptions set_printoptions",
     "rushlight._windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
-    "rushlight.functional": "allclose block_diag cartesian_prod combinations diff einsum isclose kron meshgrid repeat_interleave tensordot tril_indices triu_indices unravel_index",
-    "rushlight.nn._functional.distance": "cosine_similarity pairwise_distance pdist",
-    "rushlight.nn._functional.normalization": "rms_norm",
-    "rushlight.nn._functional.recurrent": "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell",
-    "rushlight.nn._functional.vision": "channel_shuffle pixel_shuffle pixel_unshuffle",
+    "rushlight.functional": "allclose block_diag cartesian_prod combinations diff einsum isclose kron meshgrid tensordot unravel_index",
+    "rushlight.nn._functional.distance": "cosine_similarity pairwise_distance",
     "rushlight.nn.utils._factors": "norm_except_dim",
-    "rushlight.special": "i0 i0_",
 }
 
 TENSOR = {
     "rushlight._copies": "adjoint narrow_copy nonzero_static",
-    "rushlight._elementwise": "angle conj conj_physical conj_physical_ float_power frexp gcd gcd_ igamma igamma_ igammac igammac_ isreal lcm lcm_ ldexp ldexp_ mvlgamma mvlgamma_ nextafter nextafter_ resolve_conj resolve_neg sinc sinc_",
     "rushlight._matrices": "cholesky cholesky_inverse cholesky_solve cross det dist inner inverse logdet lu lu_solve matrix_exp matrix_power orgqr pinverse qr renorm renorm_ slogdet svd triangular_solve vdot",
-    "rushlight._placing": "as_strided_scatter diagflat diagonal_scatter dsplit hsplit index_reduce index_reduce_ isin put put_ scatter_reduce scatter_reduce_ select_scatter slice_scatter unsafe_chunk unsafe_split vsplit",
     "rushlight._statistics": "corrcoef cov histogram nanquantile quantile",
     "rushlight._tensor": "__array_wrap__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ __format__ __reduce_ex__ __repr__ __reversed__ as_subclass is_inference register_hook register_post_accumulate_grad_hook type",
     "rushlight._tensor_elements": "apply_ fill_diagonal_ float_power_ map_ polygamma_ sum_to_size",
     "rushlight._tensor_memory": "_typed_storage is_shared new new_empty_strided resize resize_as resize_as_ set_ share_memory_ storage untyped_storage",
-    "rushlight.functional": "allclose diff isclose kron repeat_interleave",
-    "rushlight.special": "i0 i0_",
+    "rushlight.functional": "allclose diff isclose kron",
 }
 
 FUNCTIONAL = {
-    "rushlight.nn._functional.distance": "cosine_similarity pairwise_distance pdist",
-    "rushlight.nn._functional.normalization": "rms_norm",
-    "rushlight.nn._functional.recurrent": "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell",
-    "rushlight.nn._functional.vision": "channel_shuffle pixel_shuffle pixel_unshuffle",
+    "rushlight.nn._functional.distance": "cosine_similarity pairwise_distance",
 }
 
 SPECIAL = {

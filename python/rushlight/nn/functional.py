@@ -22,7 +22,7 @@ for _name, _function in vars(_C._nn).items():
         globals().setdefault(_name, _function)
 
 _DIRECT = (
-    "relu_", "selu_", "celu_", "threshold_", "rrelu_", "prelu", "hardshrink",
+    "relu_", "threshold_", "rrelu_", "prelu", "hardshrink",
 )  # fmt: skip
 
 

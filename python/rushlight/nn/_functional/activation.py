@@ -11,7 +11,7 @@ __all__ = [
 
 def _choose(name, input, inplace, *args):
     """The op, or its in-place form."""
-    return getattr(_C, name + "_" if inplace else name)(input, *args)
+    return getattr(_C._nn, name + "_" if inplace else name)(input, *args)
 
 
 def relu(input, inplace=False):
