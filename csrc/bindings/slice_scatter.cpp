@@ -32,7 +32,7 @@ void bind_slice_scatter(py::module_& m) {
 )");
   op<&as_strided_scatter>(
       m, "as_strided_scatter(input, src, size, stride, storage_offset=None, *, out=None)", As::both,
-      R"(A copy of input with src where as_strided() points; the copy's memory is laid out as input's.
+      R"(A copy of input with src where as_strided() points; its layout is that of input.
 
     >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
     tensor([1., 0., 1., 0.])
