@@ -7,10 +7,10 @@ are given `torch` (this library) and nothing else.
 import doctest
 import importlib
 import inspect
-import re
 import os
 import pathlib
 import pkgutil
+import re
 import subprocess
 import sys
 import types

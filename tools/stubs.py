@@ -1,7 +1,8 @@
 """Writes python/rushlight/_C.pyi from the built module; --check compares instead.
 
 Operations bring their own lines (`_C._rows()`, made from the same signature text as their errors;
-of those in Python, from their annotations); classes and functions of pybind11 bring theirs in the first line of their docstrings.
+of those in Python, from their annotations); classes and functions of pybind11 bring theirs in the
+first line of their docstrings.
 """
 
 import inspect
@@ -79,6 +80,16 @@ def in_place(line):
     return re.sub(r"^def (\w+)\(", r"def \1_(", line)
 
 
+def copy(line):
+    """The line of name_copy(), which has out=."""
+    head, result = line.rsplit(") -> ", 1)
+    star = "" if ", *" in head else ", *"
+    kind = result.removesuffix(": ...")
+    return re.sub(
+        r"^def (\w+)\(", r"def \1_copy(", f"{head}{star}, out: {kind} | None = ...) -> {result}"
+    )
+
+
 def operation_lines(place):
     """name -> its signatures, of the operations in C++ that are visible in a place."""
     lines = {}
@@ -90,6 +101,8 @@ def operation_lines(place):
             lines.setdefault(row["name"], []).extend(own)
         if place in row["in_place"]:
             lines.setdefault(row["name"] + "_", []).extend(map(in_place, own))
+        if row["copy"] and place == "torch":
+            lines.setdefault(row["name"] + "_copy", []).extend(map(copy, own))
     return lines
 
 

@@ -40,8 +40,9 @@ py::list rows() {
                  "visible"_a = words_of(row.row.as), "in_place"_a = words_of(row.row.in_place),
                  "autocast"_a =
                      py::make_tuple(word_of(row.row.autocast.cpu), word_of(row.row.autocast.cuda)),
-                 "exact"_a = row.row.exact, "differentiable"_a = row.row.differentiable,
-                 "waits"_a = row.row.waits, "module"_a = row.module));
+                 "copy"_a = row.row.copy, "exact"_a = row.row.exact,
+                 "differentiable"_a = row.row.differentiable, "waits"_a = row.row.waits,
+                 "module"_a = row.module));
   }
   return all;
 }

@@ -1,20 +1,52 @@
-"""Why rushlight does not have some of torch's operations, modules and optimizers."""
+"""Why rushlight does not have some of torch's names: operations, modules, optimizers and others.
+
+tools/coverage.py asks it for each name of docs/coverage.md, by its path without `torch.`.
+"""
 
 import fnmatch
 
 REASONS = {
     "complex numbers, and what gives them": (
-        "cdouble cfloat chalf complex fft.* imag istft linalg.eig linalg.eigvals polar stft "
-        "view_as_complex view_as_real"
+        "cdouble cfloat chalf complex complex32 complex64 complex128 fft.* imag is_conj is_neg "
+        "istft linalg.eig linalg.eigvals polar stft view_as_complex view_as_complex_copy "
+        "view_as_real view_as_real_copy cuda.Complex*"
     ),
     "sparse, nested and masked tensors": (
-        "_segment_reduce.* masked.* sparse.* to_sparse optim.SparseAdam"
+        "_segment_reduce.* masked.* sparse.* to_sparse* optim.SparseAdam sparse_* *coalesce* "
+        "dsmm hsmm hspmm saddmm smm spmm sspaddmm ccol_indices* crow_indices* col_indices* "
+        "row_indices* indices indices_copy values values_copy dense_dim to_dense "
+        "to_padded_tensor resize_as_sparse_"
     ),
     "parts of torch's compiler and kernels of its own, not meant for users": (
-        "_batch_norm_with_update _chunk_cat _native_batch_norm_legit "
-        "_softmax_backward_data _unsafe_masked_index _unsafe_masked_index_put_accumulate "
-        "_upsample_bilinear2d_aa grid_sampler_2d grid_sampler_3d jiterator_* "
-        "max_pool2d_with_indices_backward native_* torch._scaled_mm* torch.ops.aten.*"
+        "_batch_norm_with_update _chunk_cat _native_batch_norm_legit _softmax_backward_data "
+        "_unsafe_masked_index _unsafe_masked_index_put_accumulate _upsample_bilinear2d_aa "
+        "grid_sampler_2d grid_sampler_3d jiterator_* max_pool2d_with_indices_backward native_* "
+        "torch._scaled_mm* torch.ops.aten.* Sym* sym_* *_ir import_ir_* parse_* "
+        "unify_type_list merge_type_* fork wait cudnn_* miopen_* mkldnn_* batch_norm_[begsu]* "
+        "affine_grid_generator *_mkldnn conv_tbc init_num_threads cond *has_torch_function* "
+        "const_data_ptr is_distributed slice_inverse get_device_module thread_safe_generator "
+        "autocast_*crement_nesting module_load assert_int_or_pair dim_order"
+    ),
+    "quantized tensors, and numbers of 8 bits and fewer": (
+        "*quantize* fake_quant* fbgemm_* fused_moving_avg_obs_fake_quant choose_qparams_* "
+        "int_repr q_* qscheme qint* quint* int[1-7] uint[1-7] bit bits* float4_* float8_* "
+        "*scaled_mm *scaled_grouped_mm"
+    ),
+    "unsigned integers of more than 8 bits": "uint16 uint32 uint64",
+    "other devices than CPUs and NVIDIA's": (
+        "ipu xpu mtia is_ipu is_maia is_mtia is_vulkan* is_xla *_ipu_* *_xla_* "
+        "is_autocast_ipu_* is_autocast_xla_*"
+    ),
+    "removed or deprecated in torch itself": (
+        "Tensor.eig Tensor.lstsq Tensor.solve Tensor.symeig Tensor.volatile Tensor.reinforce "
+        "storage_type *Storage *autocast_cpu_* *autocast_gpu_* cuda.has_half cuda.has_magma "
+        "nn.Container utils.data.*DataPipe* utils.data.*datapipe*"
+    ),
+    "CUDA graphs, allocators of a program's own, and NVIDIA's handles": (
+        "cuda.CUDAGraph cuda.*graph* cuda.*allocator* cuda.MemPool cuda.use_mem_pool "
+        "cuda.*_handle cuda.cudart cuda.cudaStatus cuda.check_error cuda.GreenContext "
+        "cuda.ExternalStream cuda.get_stream_from_external cuda.is_current_stream_capturing "
+        "cuda.CUDAPluggableAllocator cuda.caching_allocator_* cuda.*host_memory_stats*"
     ),
     "operators that Python itself has": "__rdiv__ slice",
     "factorisations that are rarely called by name": ("geqrf linalg.ldl_* ormqr"),

@@ -1,0 +1,216 @@
+"""The table of operations: everything that is public is one of its rows, and what is made from it
+(stub, index, page of coverage, signatures, named results) is current and true.
+"""
+
+import ast
+import copy
+import importlib
+import inspect
+import pathlib
+import pickle
+import pydoc
+import re
+import subprocess
+import sys
+
+import pytest
+
+import rushlight as torch
+from rushlight import _C
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PYTHON_FILES = sorted((ROOT / "python").rglob("*.py"))
+sys.path[:0] = [str(ROOT / "tools")]
+importlib.import_module("index").import_all()  # the rows of modules written in Python
+HOMES = {
+    "torch": torch,
+    "Tensor": torch.Tensor,
+    "nn.functional": importlib.import_module("rushlight.nn.functional"),
+}
+
+
+def run(*command):
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("tool", ["index", "stubs", "coverage"])
+def test_what_is_made_from_the_table_is_current(tool):
+    """python/rushlight/_index.py, _C.pyi and docs/coverage.md."""
+    run(f"tools/{tool}.py", "--check")
+
+
+# What is public here and not in torch.
+OURS = {
+        "absolute_": "the in-place form of an alias, as all have one",
+        "as_torch": "makes `import torch` mean this package",
+        "get_printoptions": "torch has it in torch._tensor_str",
+        "load_ipython_extension": "the protocol of %load_ext",
+        "printoptions": "torch has it in torch._tensor_str",
+        "unload_ipython_extension": "the protocol of %load_ext",
+        "vision": "torchvision",
+}  # fmt: skip
+
+
+def test_nothing_of_ours_leaks():
+    theirs = pytest.importorskip("torch")
+    extra = {n for n in set(dir(torch)) - set(dir(theirs)) if not n.startswith("_")}
+    assert extra <= set(OURS), "public here and not in torch: say why, or hide it"
+    for name in ("op", "find", "names", "check_tensors", "deliver", "annotations"):
+        assert not hasattr(torch, name)
+
+
+# Functions of torch and Tensor that are no operations on tensors, and so no rows.
+NOT_OPERATIONS = {
+    "files and other programs": "from_dlpack load save to_dlpack as_torch "
+    "load_ipython_extension unload_ipython_extension",
+    "functions of functions": "compile vmap",
+    "settings and what they are": "can_cast get_default_dtype get_num_threads get_rng_state "
+    "initial_seed is_anomaly_check_nan_enabled is_anomaly_enabled is_grad_enabled "
+    "is_inference_mode_enabled manual_seed promote_types seed set_num_threads set_rng_state",
+}
+# What torch.nn.functional has as Python functions, most of them because `dropout`, `inplace=` or
+# `reduction=` chooses between rows.
+CHOOSING = set(
+    "affine_grid alpha_dropout binary_cross_entropy binary_cross_entropy_with_logits "
+    "cosine_embedding_loss dropout dropout1d dropout2d dropout3d embedding embedding_bag "
+    "feature_alpha_dropout gaussian_nll_loss glu gumbel_softmax hinge_embedding_loss huber_loss "
+    "interpolate kl_div l1_loss margin_ranking_loss mse_loss multi_head_attention_forward "
+    "multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss nll_loss normalize pad "
+    "poisson_nll_loss relu relu6 rrelu sigmoid smooth_l1_loss soft_margin_loss tanh "
+    "triplet_margin_loss triplet_margin_with_distance_loss upsample upsample_bilinear "
+    "upsample_nearest".split()
+)
+
+
+def rows():
+    """The names that the table makes, whether as a name of its own, in place, or a copy."""
+    names = set()
+    for row in _C._rows():
+        names |= {row["name"], row["name"] + "_", row["name"] + "_copy"}
+    return names
+
+
+@pytest.mark.parametrize("place", HOMES)
+def test_every_operation_is_a_row(place):
+    known = rows()
+    not_operations = set(" ".join(NOT_OPERATIONS.values()).split()) if place == "torch" else set()
+    left = set()
+    for name in dir(HOMES[place]):
+        value = getattr(HOMES[place], name)
+        if name.startswith("_") or isinstance(value, type) or not callable(value):
+            continue
+        if place == "nn.functional" and name in CHOOSING:
+            continue
+        if value.__name__ not in known:  # an alias has the name of what it is another name for
+            left.add(name)
+    assert left <= not_operations, f"not in the table of operations: {left - not_operations}"
+
+
+def test_nothing_else_publishes():
+    """Methods of Tensor come from the table alone, and no module sets names of another."""
+    allowed = {
+        ("_table.py", "sys.modules[function.__module__]"),  # name_, beside name
+        ("cudnn.py", "sys.modules[__name__]"),  # the module's own settings
+    }
+    for path in PYTHON_FILES:
+        tree = ast.parse(path.read_text())
+        imported = {
+            (alias.asname or alias.name).split(".")[0]
+            for node in tree.body
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr":
+                target = ast.unparse(node.args[0])
+                if (path.name, target) in allowed:
+                    continue
+                assert "modules[" not in target, f"{path.name}:{node.lineno}"
+                module = target in imported and target not in SIBLINGS.get(path.name, ())
+                assert not module and target not in ("Tensor", "_C.Tensor", "torch.Tensor"), (
+                    f"{path.name}:{node.lineno} sets a name of {target}"
+                )
+            elif isinstance(node, ast.Assign):
+                for target in map(ast.unparse, node.targets):
+                    assert not re.match(r"(_C\.|torch\.)?Tensor\.", target), (
+                        f"{path.name}:{node.lineno} sets {target}"
+                    )
+
+
+# Files of nn.modules that still repair the path of their classes.
+SIBLINGS = {
+    "unpooling.py": ["pooling"],
+    "conv_transpose.py": ["conv"],
+    "loss_more.py": ["loss"],
+    "attention.py": ["activation"],
+}
+
+
+# Overloads have no one signature: Python has no words for it.
+def signature_cases():
+    for row in _C._rows():
+        alone = len(row["signatures"]) == 1
+        for place, suffix in [
+            *((p, "") for p in row["visible"]),
+            *((p, "_") for p in row["in_place"]),
+        ]:
+            if place in HOMES and not row["name"].startswith("_"):
+                yield place, row["name"] + suffix, alone
+
+
+def test_signatures_and_help():
+    """inspect.signature() shows the arguments of every row, help() more than a line."""
+    for place, name, alone in signature_cases():
+        value = getattr(HOMES[place], name)
+        assert value.__name__.removesuffix("_") == name.removesuffix("_"), (place, name)
+        text = pydoc.render_doc(value, renderer=pydoc.plaintext)
+        assert name in text, (place, name)
+        if not alone or name in ("uniform_", "random_"):  # an argument named `from`, a keyword
+            continue
+        parameters = inspect.signature(value).parameters.values()
+        assert all(p.kind is not p.VAR_KEYWORD for p in parameters), (place, name)
+
+
+def test_stubs_have_real_types():
+    """No operation is `*args: Any`."""
+    text = (ROOT / "python/rushlight/_C.pyi").read_text()
+    text = re.sub(r"^class (?!Tensor\b).*\n(?:    .*\n)+", "", text, flags=re.M)
+    names = rows()
+    left = re.findall(r"def (\w+)\((?:self, )?\*args: Any, \*\*kwargs: Any\) -> Any", text)
+    assert not [n for n in left if n in names and not n.startswith("_")]
+
+
+NAMED = {
+    "max": lambda t, x: t.max(x, 1),
+    "sort": lambda t, x: t.sort(x),
+    "topk": lambda t, x: t.topk(x, 2),
+    "aminmax": lambda t, x: t.aminmax(x),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_results(name):
+    """Tuples with names: of the same type after pickle and copy, with torch's names and repr."""
+    result = NAMED[name](torch, torch.tensor([[1.0, 5.0], [7.0, 2.0]]))
+    assert isinstance(result, tuple) and len(result) == type(result).n_fields
+    for again in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+        assert type(again) is type(result)
+        assert all(torch.equal(a, b) for a, b in zip(again, result, strict=True))
+    first, *_ = result
+    assert first is result[0]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_results_are_as_torchs(name):
+    theirs = pytest.importorskip("torch")
+    results = [
+        NAMED[name](t, t.tensor([[1.0, 5.0], [7.0, 2.0]], dtype=t.float64)) for t in (torch, theirs)
+    ]
+    ours, expected = results
+    assert type(ours).__name__ == type(expected).__name__
+    names = [n for n in dir(type(expected)) if not n.startswith("_")]
+    assert {n for n in dir(type(ours)) if not n.startswith("_")} == set(names)
+    fields = re.findall(r"^(\w+)=", repr(expected), re.M)
+    assert re.findall(r"^(\w+)=", repr(ours), re.M) == fields
+    assert repr(ours).split("(")[0] == repr(expected).split("(")[0]
