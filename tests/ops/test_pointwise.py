@@ -71,7 +71,7 @@ def theirs(reference, name):
 def ours(op):
     if "special" in op["visible"]:
         return getattr(rl.special, op["name"].removeprefix("special_"))
-    return getattr(_C, op["name"])
+    return getattr(_C if hasattr(_C, op["name"]) else _C._nn, op["name"])
 
 
 def outcome(f, *args, **kwargs):
@@ -271,7 +271,7 @@ def test_gradients_stay_finite_far_out():
     ):
         x = rl.tensor([0.0, -200.0, 200.0], requires_grad=True)
         one = rl.ones(3)
-        (g,) = rl.autograd.grad(getattr(_C, name)(x), [x], one, create_graph=True)
+        (g,) = rl.autograd.grad(getattr(rl.nn.functional, name)(x), [x], one, create_graph=True)
         (second,) = rl.autograd.grad(g, [x], one)
         assert all(abs(v) < 10 for v in g.tolist() + second.tolist()), name
 
