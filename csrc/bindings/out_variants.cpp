@@ -73,6 +73,9 @@ PyObject* deliver(const Signature& s, PyObject* result, PyObject* out) {
   const Py_ssize_t n = PyTuple_Check(result) ? PyTuple_GET_SIZE(result) : 0;
   if ((!PyTuple_Check(out) && !PyList_Check(out)) || PySequence_Fast_GET_SIZE(out) != n)
     fail<TypeError>(s.name, "(): argument 'out' must be ", kMany, ", not ", Py_TYPE(out)->tp_name);
+  for (Py_ssize_t i = 0; i < n; ++i)
+    if (!as_tensor(PyTuple_GET_ITEM(result, i)))
+      fail<TypeError>(s.name, "(): result ", i, " is no tensor: it cannot be written to out");
   // A tuple of its own: nothing can change it while it is written to.
   const auto targets = py::reinterpret_steal<py::object>(PySequence_Tuple(out));
   for (Py_ssize_t i = 0; i < n; ++i)

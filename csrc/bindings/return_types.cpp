@@ -83,6 +83,12 @@ PyObject* named_result(PyTypeObject* type, PyObject* tuple) {
   if (!tuple || !PyTuple_CheckExact(tuple)) return tuple;
   PyObject* result = PyStructSequence_New(type);
   if (!result) return Py_DECREF(tuple), nullptr;
+  if (PyTuple_GET_SIZE(result) != PyTuple_GET_SIZE(tuple)) {
+    PyErr_Format(PyExc_TypeError, "a result of %zd parts cannot be a %s", PyTuple_GET_SIZE(tuple),
+                 type->tp_name);
+    Py_DECREF(tuple);
+    return Py_DECREF(result), nullptr;
+  }
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i)
     PyStructSequence_SetItem(result, i, Py_NewRef(PyTuple_GET_ITEM(tuple, i)));
   Py_DECREF(tuple);
