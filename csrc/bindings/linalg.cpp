@@ -30,7 +30,7 @@ void bind_linalg(pybind11::module_& m) {
   op<&linalg_inv>(m, "_linalg_inv(name, a)", kFunction, "The inverse, or LinAlgError.");
   op<&linalg_check_info>(m, "_linalg_check_info(name, info, words)", kFunction,
                          "Raises LinAlgError for the first info that is not 0.");
-  op<&linalg_matrix_power>(m, "linalg_matrix_power(A, n, *, out=None)", kFunction,
+  op<&linalg_matrix_power>(m, "linalg_matrix_power(A, n, *, out=None)", As::linalg,
                            R"(A multiplied with itself n times; of the inverse where n is negative.
 
 Shape: A (*, n, n) gives the same.
@@ -41,7 +41,7 @@ Raises:
 >>> torch.linalg.matrix_power(torch.tensor([[1, 1], [0, 1]]), 3)
 tensor([[1, 3],
         [0, 1]]))");
-  op<&linalg_multi_dot>(m, "linalg_multi_dot(tensors, *, out=None)", kFunction,
+  op<&linalg_multi_dot>(m, "linalg_multi_dot(tensors, *, out=None)", As::linalg,
                         R"(The product of several matrices, in the order that costs least.
 
 Args:
@@ -49,7 +49,7 @@ Args:
 
 >>> torch.linalg.multi_dot([torch.ones(2, 3), torch.ones(3, 4), torch.ones(4)])
 tensor([12., 12.]))");
-  op<&linalg_matrix_exp>(m, "linalg_matrix_exp(A)", kFunction,
+  op<&linalg_matrix_exp>(m, "linalg_matrix_exp(A)", As::linalg,
                          R"(The sum of A^k / k! over all k.
 
 Shape: A (*, n, n) gives the same.

@@ -13,7 +13,7 @@ using namespace rushlight::python;
 static constexpr std::string_view kBelowTop =
     " binary_cross_entropy binary_cross_entropy_with_logits default_generator_of huber_loss "
     "l1_loss "
-    "linalg_matrix_exp linalg_matrix_power linalg_multi_dot linalg_vector_norm manual_seed_cuda "
+    "linalg_vector_norm manual_seed_cuda "
     "mse_loss nll_loss optimizer_step smooth_l1_loss zero_grad ";
 
 // __all__: what `from rushlight._C import *` makes the top level.

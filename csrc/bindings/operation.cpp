@@ -320,7 +320,7 @@ py::tuple define(const py::object& function, const py::object& visible, const py
                  bool waits, const std::string& returns) {
   auto* row = new Composition;  // it lives as long as the process
   Signature& s = row->signature;
-  s.name = function.attr("__name__").cast<std::string>();
+  const auto name = function.attr("__name__").cast<std::string>();
   row->function = function;
   row->module = function.attr("__module__").cast<std::string>();
   row->doc = function.attr("__doc__").is_none() ? "" : function.attr("__doc__").cast<std::string>();
@@ -330,23 +330,24 @@ py::tuple define(const py::object& function, const py::object& visible, const py
            .exact = exact,
            .differentiable = differentiable,
            .waits = waits};
+  s.name = s.row.as == As::linalg ? "linalg_" + name : name;  // as torch's errors say it
   read_parameters(function, *row, has_out);
   if (!returns.empty()) s.result = return_type(s.name, returns);
-  if (has(s.row.as, As::method)) add_method(row, s.name, false);
-  if (has(s.row.in_place, As::method)) add_method(row, s.name + "_", true);
-  published_rows().push_back({s.name, {&s}, {}, {}, s.row, row->module});
+  if (has(s.row.as, As::method)) add_method(row, name, false);
+  if (has(s.row.in_place, As::method)) add_method(row, name + "_", true);
+  published_rows().push_back({name, {&s}, {}, {}, s.row, row->module});
   const char* home = has(s.row.as, As::function)     ? "rushlight"
                      : has(s.row.as, As::functional) ? "rushlight.nn.functional"
                      : has(s.row.as, As::special)    ? "rushlight.special"
                      : has(s.row.as, As::linalg)     ? "rushlight.linalg"
                                                      : row->module.c_str();
-  const auto public_function = [&](const std::string& name, bool writes) {
+  const auto public_function = [&](const std::string& as, bool writes) {
     return py::reinterpret_steal<py::object>(
-        make(function_type, row, py::str(name), py::str(home), writes));
+        make(function_type, row, py::str(as), py::str(home), writes));
   };
-  return py::make_tuple(public_function(s.name, false),
+  return py::make_tuple(public_function(name, false),
                         unsigned(s.row.in_place) & ~unsigned(As::method)
-                            ? public_function(s.name + "_", true)
+                            ? public_function(name + "_", true)
                             : py::object(py::none()));
 }
 

@@ -80,7 +80,7 @@ PyTypeObject* return_type(const std::string& name, std::string_view fields) {
 }
 
 PyObject* named_result(PyTypeObject* type, PyObject* tuple) {
-  if (!tuple || !PyTuple_CheckExact(tuple)) return tuple;
+  if (!tuple || !PyTuple_Check(tuple) || Py_IS_TYPE(tuple, type)) return tuple;
   PyObject* result = PyStructSequence_New(type);
   if (!result) return Py_DECREF(tuple), nullptr;
   if (PyTuple_GET_SIZE(result) != PyTuple_GET_SIZE(tuple)) {

@@ -391,10 +391,12 @@ static void add_function(py::module_& m, As as, const Signature& s, bool has_tex
       made = py::reinterpret_steal<py::object>(
           PyCFunction_NewEx(definition(s, false, has_text, doc, f), nullptr, module_name.ptr()));
     }
-    const std::string_view prefix = "special_", name = s.name;
-    const bool short_name = home == As::special && name.starts_with(prefix);
-    py::setattr(submodule ? m.attr(submodule) : py::object(m),
-                s.name.c_str() + (short_name ? prefix.size() : 0), made);
+    // special_i0e is torch.special.i0e, linalg_matrix_exp is torch.linalg.matrix_exp.
+    const std::string_view prefix = home == As::special  ? "special_"
+                                    : home == As::linalg ? "linalg_"
+                                                         : "";
+    const std::size_t skipped = s.name.starts_with(prefix) ? prefix.size() : 0;
+    py::setattr(submodule ? m.attr(submodule) : py::object(m), s.name.c_str() + skipped, made);
   }
 }
 static void add_method(const Signature& s, bool has_text, std::string_view doc,

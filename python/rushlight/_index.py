@@ -38,4 +38,8 @@ SPECIAL = {
 }
 
 LINALG = {
+    "rushlight._linalg.factors": "cholesky cholesky_ex eigh eigvalsh householder_product lu lu_factor lu_factor_ex qr svd svdvals",
+    "rushlight._linalg.norms": "cond matrix_norm norm vector_norm",
+    "rushlight._linalg.products": "cross diagonal matmul tensorinv tensorsolve vander vecdot",
+    "rushlight._linalg.solving": "det inv inv_ex lstsq lu_solve matrix_rank pinv slogdet solve solve_ex solve_triangular",
 }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rushlight import _C
-from rushlight._results import check_tensors, deliver, dtype_name, named, wrapped
+from rushlight._C import Tensor
+from rushlight._results import dtype_name, wrapped
 from rushlight._table import op
 from rushlight.autograd.function import Function
 
@@ -34,13 +35,9 @@ __all__ = [
     "vdot",
 ]
 
-_svd_result = named("svd", "U", "S", "V")
-_qr_result = named("qr", "Q", "R")
-_triangular_result = named("triangular_solve", "solution", "cloned_coefficient")
 
-
-@op("torch", "Tensor")
-def cholesky(input, upper=False, *, out=None):
+@op("torch", "Tensor", out=True)
+def cholesky(input: Tensor, upper: bool = False):
     """torch.linalg.cholesky(): L with input = L L^T.
 
     >>> torch.cholesky(torch.tensor([[4.0, 2.0], [2.0, 2.0]]))
@@ -49,17 +46,16 @@ def cholesky(input, upper=False, *, out=None):
     """
     from rushlight import linalg
 
-    return linalg.cholesky(input, upper=upper, out=out)
+    return linalg.cholesky(input, upper=upper)
 
 
-@op("torch", "Tensor")
-def cholesky_solve(input, L, upper=False, *, out=None):
+@op("torch", "Tensor", out=True)
+def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False):
     """The x with A x = input, where A = L L^T (or U^T U).
 
     >>> torch.cholesky_solve(torch.tensor([[4.0]]), torch.tensor([[2.0]]))
     tensor([[1.]])
     """
-    check_tensors("cholesky_solve", input=input, L=L)
     name = "cholesky_solve"
     for argument, tensor in (("b", input), ("u", L)):
         if tensor.dim() < 2:
@@ -68,7 +64,7 @@ def cholesky_solve(input, L, upper=False, *, out=None):
                 "dimensions instead"
             )
     _C._linalg_check(name, L, True)
-    return deliver(name, _CholeskySolve.apply(input, L, bool(upper)), out)
+    return _CholeskySolve.apply(input, L, bool(upper))
 
 
 class _CholeskySolve(Function):
@@ -93,21 +89,20 @@ class _CholeskySolve(Function):
         return of_input.sum_to_size(ctx.shape), of_factor.sum_to_size(L.shape), None
 
 
-@op("torch", "Tensor")
-def cholesky_inverse(L, upper=False, *, out=None):
+@op("torch", "Tensor", out=True)
+def cholesky_inverse(L: Tensor, upper: bool = False):
     """The inverse of A = L L^T (or U^T U).
 
     >>> torch.cholesky_inverse(torch.tensor([[2.0]]))
     tensor([[0.2500]])
     """
-    check_tensors("cholesky_inverse", L=L)
     _C._linalg_check("cholesky_inverse", L, True)
     one = _C.eye(L.shape[-1], dtype=L.dtype, device=L.device).expand(L.shape)
-    return deliver("cholesky_inverse", cholesky_solve(one, L, upper), out)
+    return cholesky_solve(one, L, upper)
 
 
-@op("torch", "Tensor")
-def qr(input, some=True, *, out=None):
+@op("torch", "Tensor", out=True, returns="Q, R")
+def qr(input: Tensor, some: bool = True):
     """torch.linalg.qr().
 
     >>> torch.qr(torch.eye(2)).R.abs()
@@ -116,11 +111,11 @@ def qr(input, some=True, *, out=None):
     """
     from rushlight import linalg
 
-    return deliver("qr", _qr_result(linalg.qr(input, "reduced" if some else "complete")), out)
+    return linalg.qr(input, "reduced" if some else "complete")
 
 
-@op("torch", "Tensor")
-def svd(input, some=True, compute_uv=True, *, out=None):
+@op("torch", "Tensor", out=True, returns="U, S, V")
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True):
     """U, S and V (not V^T) with input = U diag(S) V^T.
 
     Args:
@@ -130,20 +125,19 @@ def svd(input, some=True, compute_uv=True, *, out=None):
     >>> torch.svd(torch.tensor([[3.0, 0.0], [0.0, 2.0]])).S
     tensor([3., 2.])
     """
-    check_tensors("svd", input=input)
     if input.dim() < 2:
         raise RuntimeError("linalg.svd: The input tensor A must have at least 2 dimensions.")
     if compute_uv:
         u, s, vh = _C._linalg_svd("linalg.svd", input, not some, True)
-        return deliver("svd", _svd_result((u, s, vh.mT)), out)
+        return (u, s, vh.mT)
     s = _C._linalg_svd("linalg.svd", input, False, False)[1]
     m, n = input.shape[-2:]
     u, v = (input.new_zeros((*input.shape[:-2], size, size)) for size in (m, n))
-    return deliver("svd", _svd_result((u, s, v)), out)
+    return (u, s, v)
 
 
 @op("torch", "Tensor")
-def det(input):
+def det(input: Tensor):
     """torch.linalg.det().
 
     >>> torch.det(torch.tensor([[2.0, 1.0], [0.0, 4.0]]))
@@ -154,8 +148,8 @@ def det(input):
     return linalg.det(input)
 
 
-@op("torch", "Tensor")
-def slogdet(input, *, out=None):
+@op("torch", "Tensor", out=True, returns="sign, logabsdet")
+def slogdet(input: Tensor):
     """torch.linalg.slogdet().
 
     >>> torch.slogdet(torch.eye(2)).logabsdet
@@ -163,11 +157,11 @@ def slogdet(input, *, out=None):
     """
     from rushlight import linalg
 
-    return linalg.slogdet(input, out=out)
+    return linalg.slogdet(input)
 
 
 @op("torch", "Tensor")
-def logdet(input):
+def logdet(input: Tensor):
     """The logarithm of the determinant; NaN where that is negative.
 
     >>> torch.logdet(torch.eye(2))
@@ -179,8 +173,8 @@ def logdet(input):
     return _C.where(sign == -1, float("nan"), logabsdet)
 
 
-@op("torch", "Tensor")
-def inverse(input, *, out=None):
+@op("torch", "Tensor", out=True)
+def inverse(input: Tensor):
     """torch.linalg.inv().
 
     >>> torch.inverse(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
@@ -189,11 +183,11 @@ def inverse(input, *, out=None):
     """
     from rushlight import linalg
 
-    return linalg.inv(input, out=out)
+    return linalg.inv(input)
 
 
 @op("torch", "Tensor")
-def pinverse(input, rcond=1e-15):
+def pinverse(input: Tensor, rcond=1e-15):
     """torch.linalg.pinv().
 
     >>> torch.pinverse(torch.tensor([[2.0, 0.0]]))
@@ -205,8 +199,8 @@ def pinverse(input, rcond=1e-15):
     return linalg.pinv(input, rcond)
 
 
-@op("torch", "Tensor")
-def matrix_power(input, n, *, out=None):
+@op("torch", "Tensor", out=True)
+def matrix_power(input: Tensor, n):
     """torch.linalg.matrix_power().
 
     >>> torch.matrix_power(torch.tensor([[1, 1], [0, 1]]), 3)
@@ -215,11 +209,11 @@ def matrix_power(input, n, *, out=None):
     """
     from rushlight import linalg
 
-    return linalg.matrix_power(input, n, out=out)
+    return linalg.matrix_power(input, n)
 
 
 @op("torch", "Tensor")
-def matrix_exp(input):
+def matrix_exp(input: Tensor):
     """torch.linalg.matrix_exp().
 
     >>> torch.matrix_exp(torch.zeros(2, 2))
@@ -243,18 +237,23 @@ def chain_matmul(*matrices, out=None):
     if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
         matrices = tuple(matrices[0])
     if len(matrices) == 1:
-        return deliver("chain_matmul", matrices[0], out)
+        return matrices[0]
     return linalg.multi_dot(matrices, out=out)
 
 
-@op("torch", "Tensor")
-def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
+@op("torch", "Tensor", out=True, returns="solution, cloned_coefficient")
+def triangular_solve(
+    input: Tensor,
+    A: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+):
     """The x with A x = input (or A^T x), for a triangular A; with a copy of A.
 
     >>> torch.triangular_solve(torch.tensor([[4.0]]), torch.tensor([[2.0]])).solution
     tensor([[2.]])
     """
-    check_tensors("triangular_solve", input=input, A=A)
     for argument, tensor in (("b", input), ("A", A)):
         if tensor.dim() < 2:
             raise RuntimeError(
@@ -266,13 +265,11 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
         "triangular_solve", left, input, upper != bool(transpose), unitriangular
     )
     batch = x.shape[:-2]
-    return deliver(
-        "triangular_solve", _triangular_result((x, A.expand(*batch, *A.shape[-2:]).clone())), out
-    )
+    return (x, A.expand(*batch, *A.shape[-2:]).clone())
 
 
 @op("torch", "Tensor")
-def lu(A, pivot=True, get_infos=False, out=None):
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out=None):
     """L and U packed in one matrix, and the exchanges of rows, counted from 1.
 
     >>> torch.lu(torch.eye(2))[1]
@@ -281,11 +278,11 @@ def lu(A, pivot=True, get_infos=False, out=None):
     from rushlight import linalg
 
     packed, pivots, info = linalg.lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
-    return deliver("lu", (packed, pivots, info) if get_infos else (packed, pivots), out)
+    return (packed, pivots, info) if get_infos else (packed, pivots)
 
 
-@op("torch", "Tensor")
-def lu_solve(b, LU_data, LU_pivots, *, out=None):
+@op("torch", "Tensor", out=True)
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor):
     """torch.linalg.lu_solve().
 
     >>> torch.lu_solve(torch.ones(2, 1), *torch.lu(torch.eye(2)))
@@ -294,11 +291,13 @@ def lu_solve(b, LU_data, LU_pivots, *, out=None):
     """
     from rushlight import linalg
 
-    return linalg.lu_solve(LU_data, LU_pivots, b, out=out)
+    return linalg.lu_solve(LU_data, LU_pivots, b)
 
 
-@op("torch")
-def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
+@op("torch", out=True)
+def lu_unpack(
+    LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
+):
     """P, L and U of what lu() returned.
 
     >>> torch.lu_unpack(*torch.lu(torch.eye(2)))[2]
@@ -307,17 +306,15 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
     """
     from rushlight._linalg import factors
 
-    check_tensors("lu_unpack", LU_data=LU_data, LU_pivots=LU_pivots)
     if unpack_pivots and LU_pivots.dtype != _C.int32:
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype."
         )
-    parts = factors.unpacked(LU_data, LU_pivots, unpack_data, unpack_pivots)
-    return deliver("lu_unpack", parts, out)
+    return factors.unpacked(LU_data, LU_pivots, unpack_data, unpack_pivots)
 
 
 @op("torch", "Tensor")
-def orgqr(input, tau):
+def orgqr(input: Tensor, tau: Tensor):
     """torch.linalg.householder_product().
 
     >>> torch.orgqr(torch.eye(2), torch.zeros(2)).abs()
@@ -329,8 +326,8 @@ def orgqr(input, tau):
     return linalg.householder_product(input, tau)
 
 
-@op("torch", "Tensor")
-def cross(input, other, dim=None, *, out=None):
+@op("torch", "Tensor", out=True)
+def cross(input: Tensor, other: Tensor, dim=None):
     """The cross product along dim; by default the first dimension of size 3.
 
     >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
@@ -338,23 +335,21 @@ def cross(input, other, dim=None, *, out=None):
     """
     from rushlight import linalg
 
-    check_tensors("cross", input=input, other=other)
     if dim is None:
         if 3 not in tuple(input.shape):
             raise RuntimeError("no dimension of size 3 in input")
         dim = tuple(input.shape).index(3)
-    return linalg.cross(input, other, dim=dim, out=out)
+    return linalg.cross(input, other, dim=dim)
 
 
 @op("torch")
-def vander(x, N=None, increasing=False):
+def vander(x: Tensor, N=None, increasing: bool = False):
     """The powers of x as columns; the highest first unless `increasing`.
 
     >>> torch.vander(torch.tensor([2, 3]))
     tensor([[2, 1],
             [3, 1]])
     """
-    check_tensors("vander", x=x)
     if x.dim() != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
     n = x.shape[0] if N is None else N
@@ -364,26 +359,25 @@ def vander(x, N=None, increasing=False):
     return result if increasing else result.flip(-1)
 
 
-@op("torch", "Tensor")
-def vdot(input, other, *, out=None):
+@op("torch", "Tensor", out=True)
+def vdot(input: Tensor, other: Tensor):
     """dot(), of real numbers.
 
     >>> torch.vdot(torch.tensor([2, 3]), torch.tensor([2, 1]))
     tensor(7)
     """
-    return _C.dot(input, other, out=out)
+    return _C.dot(input, other)
 
 
-@op("torch", "Tensor")
-def inner(input, other, *, out=None):
+@op("torch", "Tensor", out=True)
+def inner(input: Tensor, other: Tensor):
     """The sum of products over the last dimension of both.
 
     >>> torch.inner(torch.tensor([1, 2]), torch.tensor([3, 4]))
     tensor(11)
     """
-    check_tensors("inner", input=input, other=other)
     if input.dim() == 0 or other.dim() == 0:
-        return deliver("inner", input * other, out)
+        return input * other
     if input.shape[-1] != other.shape[-1]:
         raise RuntimeError(
             f"inner() the last dimension must match on both input tensors but got shapes "
@@ -393,30 +387,28 @@ def inner(input, other, *, out=None):
 
     if not input.shape[-1]:
         shape = (*input.shape[:-1], *other.shape[:-1])
-        return deliver("inner", input.sum() * other.sum() + input.new_zeros(shape), out)
-    return deliver("inner", tensordot(input, other, ([-1], [-1])), out)
+        return input.sum() * other.sum() + input.new_zeros(shape)
+    return tensordot(input, other, ([-1], [-1]))
 
 
 @op("torch", "Tensor")
-def dist(input, other, p=2):
+def dist(input: Tensor, other: Tensor, p=2):
     """The p-norm of input - other.
 
     >>> torch.dist(torch.tensor([3.0, 4.0]), torch.zeros(2))
     tensor(5.)
     """
-    check_tensors("dist", input=input, other=other)
     return _C.norm(input - other, float(p))
 
 
-@op("torch", "Tensor", in_place=["Tensor"])
-def renorm(input, p, dim, maxnorm, *, out=None):
+@op("torch", "Tensor", in_place=["Tensor"], out=True)
+def renorm(input: Tensor, p, dim, maxnorm):
     """input with each part along dim shortened to a p-norm of maxnorm, where it is longer.
 
     >>> torch.renorm(torch.tensor([[3.0, 4.0], [0.0, 1.0]]), 2, 0, 1.0)
     tensor([[0.6000, 0.8000],
             [0.0000, 1.0000]])
     """
-    check_tensors("renorm", input=input)
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if maxnorm < 0:
@@ -434,4 +426,4 @@ def renorm(input, p, dim, maxnorm, *, out=None):
     wide = input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
     length = _C.linalg_vector_norm(wide, p, others, True)
     factor = _C.where(length > maxnorm, maxnorm / (length + 1e-7), 1.0)
-    return deliver("renorm", (wide * factor).to(input.dtype), out)
+    return (wide * factor).to(input.dtype)

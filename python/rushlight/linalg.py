@@ -3,83 +3,20 @@
 Eigenvalues of matrices that are not symmetric would be complex, which rushlight does not have.
 """
 
-from rushlight._linalg.factors import (
-    LinAlgError,
-    cholesky,
-    cholesky_ex,
-    eigh,
-    eigvalsh,
-    householder_product,
-    lu,
-    lu_factor,
-    lu_factor_ex,
-    qr,
-    svd,
-    svdvals,
-)
-from rushlight._linalg.norms import cond, matrix_norm, norm, vector_norm
-from rushlight._linalg.products import (
-    cross,
-    diagonal,
-    matmul,
-    matrix_exp,
-    matrix_power,
-    multi_dot,
-    tensorinv,
-    tensorsolve,
-    vander,
-    vecdot,
-)
-from rushlight._linalg.solving import (
-    det,
-    inv,
-    inv_ex,
-    lstsq,
-    lu_solve,
-    matrix_rank,
-    pinv,
-    slogdet,
-    solve,
-    solve_ex,
-    solve_triangular,
-)
+from rushlight import _C, _index, _table
+from rushlight._linalg.factors import LinAlgError
 
-__all__ = [
-    "LinAlgError",
-    "cholesky",
-    "cholesky_ex",
-    "cond",
-    "cross",
-    "det",
-    "diagonal",
-    "eigh",
-    "eigvalsh",
-    "householder_product",
-    "inv",
-    "inv_ex",
-    "lstsq",
-    "lu",
-    "lu_factor",
-    "lu_factor_ex",
-    "lu_solve",
-    "matmul",
-    "matrix_exp",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "multi_dot",
-    "norm",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "solve_ex",
-    "solve_triangular",
-    "svd",
-    "svdvals",
-    "tensorinv",
-    "tensorsolve",
-    "vander",
-    "vecdot",
-    "vector_norm",
-]
+_COMPILED = [name for name in vars(_C._linalg) if not name.startswith("_")]
+__all__ = ["LinAlgError", *_COMPILED, *_table.names(_index.LINALG)]
+
+
+def __getattr__(name):
+    operation = getattr(_C._linalg, name, None) or _table.find(_index.LINALG, name)
+    if operation is None:
+        raise AttributeError(f"torch.linalg.{name} is not in rushlight", name=name)
+    globals()[name] = operation
+    return operation
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -1,33 +1,28 @@
 """Factorisations: Cholesky, QR, LU, eigenvalues of symmetric matrices, singular values."""
 
+from __future__ import annotations
+
 from rushlight import _C
-from rushlight._results import check_tensors, deliver, named
+from rushlight._C import Tensor
+from rushlight._table import op
 
 LinAlgError = _C._LinAlgError
-
-cholesky_result = named("linalg_cholesky_ex", "L", "info")
-qr_result = named("linalg_qr", "Q", "R")
-eigh_result = named("linalg_eigh", "eigenvalues", "eigenvectors")
-svd_result = named("linalg_svd", "U", "S", "Vh")
-lu_result = named("linalg_lu", "P", "L", "U")
-lu_factor_result = named("linalg_lu_factor", "LU", "pivots")
-lu_factor_ex_result = named("linalg_lu_factor_ex", "LU", "pivots", "info")
 
 
 check_info = _C._linalg_check_info
 
 
-def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
+@op("linalg", out=True, returns="L, info")
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False):
     """cholesky() that reports in `info` (0 where it went well) instead of raising.
 
     >>> torch.linalg.cholesky_ex(torch.eye(2)).info
     tensor(0, dtype=torch.int32)
     """
-    check_tensors("linalg_cholesky_ex", A=A)
     factor, info = _C._linalg_cholesky("linalg.cholesky", A, upper)
     if check_errors:
         check_info("linalg.cholesky_ex", info, NOT_POSITIVE)
-    return deliver("linalg_cholesky_ex", cholesky_result((factor, info)), out)
+    return (factor, info)
 
 
 NOT_POSITIVE = (
@@ -36,7 +31,8 @@ NOT_POSITIVE = (
 )
 
 
-def cholesky(A, *, upper=False, out=None):
+@op("linalg", out=True)
+def cholesky(A: Tensor, *, upper: bool = False):
     """The lower triangular L with A = L L^T, of a symmetric positive-definite A.
 
     Args:
@@ -49,13 +45,13 @@ def cholesky(A, *, upper=False, out=None):
     tensor([[2., 0.],
             [1., 1.]])
     """
-    check_tensors("linalg_cholesky", A=A)
     factor, info = _C._linalg_cholesky("linalg.cholesky", A, upper)
     check_info("linalg.cholesky", info, NOT_POSITIVE)
-    return deliver("linalg_cholesky", factor, out)
+    return factor
 
 
-def qr(A, mode="reduced", *, out=None):
+@op("linalg", out=True, returns="Q, R")
+def qr(A: Tensor, mode="reduced"):
     """Q with orthonormal columns and an upper triangular R: A = Q R.
 
     Args:
@@ -65,7 +61,6 @@ def qr(A, mode="reduced", *, out=None):
     >>> torch.allclose(Q @ R, torch.tensor([[3.0, 1.0], [4.0, 2.0]]))
     True
     """
-    check_tensors("linalg_qr", A=A)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
@@ -76,7 +71,7 @@ def qr(A, mode="reduced", *, out=None):
         if A.requires_grad and _C.is_grad_enabled():
             r.register_hook(_refuse_r)
         q = A.new_empty((0,), requires_grad=r.requires_grad)
-    return deliver("linalg_qr", qr_result((q, r)), out)
+    return (q, r)
 
 
 def _refuse_r(grad):
@@ -91,7 +86,8 @@ def _is_upper(UPLO):
     return UPLO.upper() == "U"
 
 
-def eigh(A, UPLO="L", *, out=None):
+@op("linalg", out=True, returns="eigenvalues, eigenvectors")
+def eigh(A: Tensor, UPLO="L"):
     """Eigenvalues, ascending, and eigenvectors (as columns) of a symmetric matrix.
 
     Args:
@@ -100,23 +96,22 @@ def eigh(A, UPLO="L", *, out=None):
     >>> torch.linalg.eigh(torch.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
     tensor([1., 2.])
     """
-    check_tensors("linalg_eigh", A=A)
     values, vectors, _ = _C._linalg_eigh("linalg.eigh", A, _is_upper(UPLO), True)
-    return deliver("linalg_eigh", eigh_result((values, vectors)), out)
+    return (values, vectors)
 
 
-def eigvalsh(A, UPLO="L", *, out=None):
+@op("linalg", out=True)
+def eigvalsh(A: Tensor, UPLO="L"):
     """The eigenvalues of a symmetric matrix, ascending.
 
     >>> torch.linalg.eigvalsh(torch.tensor([[2.0, 0.0], [0.0, 1.0]]))
     tensor([1., 2.])
     """
-    check_tensors("linalg_eigvalsh", A=A)
-    values = _C._linalg_eigh("linalg.eigvalsh", A, _is_upper(UPLO), False)[0]
-    return deliver("linalg_eigvalsh", values, out)
+    return _C._linalg_eigh("linalg.eigvalsh", A, _is_upper(UPLO), False)[0]
 
 
-def svd(A, full_matrices=True, *, driver=None, out=None):
+@op("linalg", out=True, returns="U, S, Vh")
+def svd(A: Tensor, full_matrices: bool = True, *, driver=None):
     """U, S and Vh with A = U diag(S) Vh; S descends.
 
     Args:
@@ -126,10 +121,8 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
     >>> torch.linalg.svd(torch.tensor([[3.0, 0.0], [0.0, -2.0]])).S
     tensor([3., 2.])
     """
-    check_tensors("linalg_svd", A=A)
     _check_driver(A, driver)
-    result = svd_result(_C._linalg_svd("linalg.svd", A, full_matrices, True))
-    return deliver("linalg_svd", result, out)
+    return _C._linalg_svd("linalg.svd", A, full_matrices, True)
 
 
 def _check_driver(A, driver):
@@ -146,15 +139,15 @@ def _check_driver(A, driver):
         )
 
 
-def svdvals(A, *, driver=None, out=None):
+@op("linalg", out=True)
+def svdvals(A: Tensor, *, driver=None):
     """The singular values, descending.
 
     >>> torch.linalg.svdvals(torch.tensor([[3.0, 0.0], [0.0, -2.0]]))
     tensor([3., 2.])
     """
-    check_tensors("linalg_svdvals", A=A)
     _check_driver(A, driver)
-    return deliver("linalg_svdvals", _C._linalg_svd("linalg.svd", A, False, False)[1], out)
+    return _C._linalg_svd("linalg.svd", A, False, False)[1]
 
 
 def _no_pivot(name, pivot):
@@ -162,19 +155,19 @@ def _no_pivot(name, pivot):
         raise RuntimeError(f"{name}: LU without pivoting is not implemented on the CPU")
 
 
-def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
+@op("linalg", out=True, returns="LU, pivots, info")
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False):
     """lu_factor() with `info`: where a diagonal element of U is zero, or 0.
 
     >>> torch.linalg.lu_factor_ex(torch.eye(2)).info
     tensor(0, dtype=torch.int32)
     """
-    check_tensors("linalg_lu_factor_ex", A=A)
     _C._linalg_check("torch.lu_factor", A, False)
     _no_pivot("linalg.lu_factor", pivot)
     packed, pivots, info = _C._linalg_lu("torch.lu_factor", A)
     if check_errors:
         check_info("torch.linalg.lu_factor_ex", info, ZERO_ON_DIAGONAL)
-    return deliver("linalg_lu_factor_ex", lu_factor_ex_result((packed, pivots, info)), out)
+    return (packed, pivots, info)
 
 
 ZERO_ON_DIAGONAL = (
@@ -184,7 +177,8 @@ ZERO_ON_DIAGONAL = (
 )
 
 
-def lu_factor(A, *, pivot=True, out=None):
+@op("linalg", out=True, returns="LU, pivots")
+def lu_factor(A: Tensor, *, pivot: bool = True):
     """L and U packed in one matrix, and the exchanges of rows: what lu_solve() takes.
 
     >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[2.0, 1.0], [4.0, 4.0]]))
@@ -194,7 +188,7 @@ def lu_factor(A, *, pivot=True, out=None):
     """
     packed, pivots, info = lu_factor_ex(A, pivot=pivot)
     check_info("torch.linalg.lu_factor", info, ZERO_ON_DIAGONAL)
-    return deliver("linalg_lu_factor", lu_factor_result((packed, pivots)), out)
+    return (packed, pivots)
 
 
 def unpacked(packed, pivots, with_lu=True, with_pivots=True):
@@ -213,7 +207,8 @@ def unpacked(packed, pivots, with_lu=True, with_pivots=True):
     return permutation, lower, upper
 
 
-def lu(A, *, pivot=True, out=None):
+@op("linalg", out=True, returns="P, L, U")
+def lu(A: Tensor, *, pivot: bool = True):
     """P, L and U with A = P L U: a permutation, unit lower and upper triangular.
 
     >>> P, L, U = torch.linalg.lu(torch.tensor([[2.0, 1.0], [4.0, 4.0]]))
@@ -221,21 +216,19 @@ def lu(A, *, pivot=True, out=None):
     tensor([[ 4.,  4.],
             [ 0., -1.]])
     """
-    check_tensors("linalg_lu", A=A)
     _C._linalg_check("linalg.lu", A, False)
     _no_pivot("linalg.lu_factor", pivot)
     packed, pivots, _ = _C._linalg_lu("linalg.lu", A)
-    return deliver("linalg_lu", lu_result(unpacked(packed, pivots)), out)
+    return unpacked(packed, pivots)
 
 
-def householder_product(input, tau, *, out=None):
+@op("linalg", out=True)
+def householder_product(input: Tensor, tau: Tensor):
     """The first columns of the product of reflections I - tau v v^T.
 
     >>> torch.linalg.householder_product(torch.eye(2), torch.zeros(2)).abs()
     tensor([[1., 0.],
             [0., 1.]])
     """
-    check_tensors("linalg_householder_product", input=input, tau=tau)
     name = "torch.linalg.householder_product"
-    product = _C._linalg_householder(name, input, tau)
-    return deliver("linalg_householder_product", product, out)
+    return _C._linalg_householder(name, input, tau)

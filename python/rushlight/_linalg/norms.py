@@ -1,13 +1,18 @@
 """Norms of vectors and matrices, and condition numbers."""
 
+from __future__ import annotations
+
 from rushlight import _C
+from rushlight._C import Tensor
 from rushlight._linalg import factors, solving
-from rushlight._results import check_tensors, deliver, wrapped
+from rushlight._results import wrapped
+from rushlight._table import op
 
 _INF = float("inf")
 
 
-def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
+@op("linalg", out=True)
+def vector_norm(x: Tensor, ord=2, dim=None, keepdim: bool = False, *, dtype=None):
     """(sum |x|^ord)^(1 / ord) over dim, or over all elements.
 
     Args:
@@ -16,10 +21,11 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
     >>> torch.linalg.vector_norm(torch.tensor([3.0, 4.0]))
     tensor(5.)
     """
-    return _C.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype, out=out)
+    return _C.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype)
 
 
-def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
+@op("linalg", out=True)
+def matrix_norm(A: Tensor, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None):
     """The norm of each matrix.
 
     Args:
@@ -29,7 +35,6 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=No
     >>> torch.linalg.matrix_norm(torch.ones(2, 2))
     tensor(2.)
     """
-    check_tensors("linalg_matrix_norm", A=A)
     name = "linalg.matrix_norm"
     if not isinstance(dim, (tuple, list)) or len(dim) != 2:
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {dim}")
@@ -46,7 +51,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=No
         if ord not in ("fro", "nuc"):
             raise RuntimeError(f"{name}: Order {ord} not supported.")
         if ord == "fro":
-            return vector_norm(A, 2, (rows, columns), keepdim, dtype=dtype, out=out)
+            return vector_norm(A, 2, (rows, columns), keepdim, dtype=dtype)
     elif abs(ord) not in (1, 2, _INF):
         raise RuntimeError(f"{name}: Order {ord} not supported.")
     A = A if dtype is None else A.to(dtype)
@@ -56,22 +61,22 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=No
         if keepdim:
             for d in sorted((rows, columns)):
                 result = result.unsqueeze(d)
-        return deliver("linalg_matrix_norm", result, out)
+        return result
     summed, chosen = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = vector_norm(A, 1, summed, True)
     result = (sums.amax if ord > 0 else sums.amin)(chosen, True)
     if not keepdim:
         result = result.squeeze((rows, columns))
-    return deliver("linalg_matrix_norm", result, out)
+    return result
 
 
-def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
+@op("linalg", out=True)
+def norm(A: Tensor, ord=None, dim=None, keepdim: bool = False, *, dtype=None):
     """vector_norm(), or matrix_norm() where ord is a string or dim names two dimensions.
 
     >>> torch.linalg.norm(torch.tensor([3.0, 4.0]))
     tensor(5.)
     """
-    check_tensors("linalg_norm", A=A)
     count = None if dim is None else len(dim) if isinstance(dim, (tuple, list)) else 1
     if count is not None and count not in (1, 2) and ord is not None:
         raise RuntimeError(
@@ -85,11 +90,12 @@ def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
     if isinstance(ord, str) and (count or A.dim()) != 2:
         raise RuntimeError(f"linalg.norm: order {ord} needs two dimensions")
     if ord is not None and (count == 2 or (count is None and A.dim() == 2)):
-        return matrix_norm(A, ord, dim or (-2, -1), keepdim, dtype=dtype, out=out)
-    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype, out=out)
+        return matrix_norm(A, ord, dim or (-2, -1), keepdim, dtype=dtype)
+    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
-def cond(A, p=None, *, out=None):
+@op("linalg", out=True)
+def cond(A: Tensor, p=None):
     """How much an inverse magnifies errors: |A| |inv(A)|.
 
     Args:
@@ -98,22 +104,19 @@ def cond(A, p=None, *, out=None):
     >>> torch.linalg.cond(torch.tensor([[4.0, 0.0], [0.0, 2.0]]))
     tensor(2.)
     """
-    check_tensors("linalg_cond", A=A)
     if A.dim() < 2:
         raise RuntimeError("linalg.cond: The input tensor A must have at least 2 dimensions.")
     if isinstance(p, str) and p not in ("fro", "nuc"):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     if p is None or p in (2, -2):
         values = factors.svdvals(A)
-        result = values[..., 0] / values[..., -1] if p != -2 else values[..., -1] / values[..., 0]
-        return deliver("linalg_cond", result, out)
+        return values[..., 0] / values[..., -1] if p != -2 else values[..., -1] / values[..., 0]
     if not isinstance(p, str) and abs(p) not in (1, _INF):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     _C._linalg_check("linalg.cond", A, True)
     if A.shape[-1] == 0:
-        return deliver("linalg_cond", A.new_zeros(A.shape[:-2]), out)
+        return A.new_zeros(A.shape[:-2])
     inverse, info = solving.inv_ex(A)
-    result = matrix_norm(A, p) * matrix_norm(
+    return matrix_norm(A, p) * matrix_norm(
         inverse.masked_fill((info != 0)[..., None, None], _INF), p
     )
-    return deliver("linalg_cond", result, out)

@@ -1,21 +1,27 @@
 """Products and powers of matrices, and what is written with them."""
 
+from __future__ import annotations
+
 from rushlight import _C
 from rushlight._broadcasting import broadcast_tensors
+from rushlight._C import Tensor
 from rushlight._linalg import solving
-from rushlight._results import check_tensors, deliver, wrapped
+from rushlight._results import wrapped
+from rushlight._table import op
 
 
-def matmul(input, other, *, out=None):
+@op("linalg", out=True)
+def matmul(input: Tensor, other: Tensor):
     """torch.matmul().
 
     >>> torch.linalg.matmul(torch.eye(2), torch.ones(2))
     tensor([1., 1.])
     """
-    return _C.matmul(input, other, out=out)
+    return _C.matmul(input, other)
 
 
-def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+@op("linalg")
+def diagonal(A: Tensor, *, offset=0, dim1=-2, dim2=-1):
     """torch.diagonal() of the last two dimensions.
 
     >>> torch.linalg.diagonal(torch.tensor([[1, 2], [3, 4]]))
@@ -24,13 +30,13 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     return _C.diagonal(A, offset, dim1, dim2)
 
 
-def cross(input, other, *, dim=-1, out=None):
+@op("linalg", out=True)
+def cross(input: Tensor, other: Tensor, *, dim=-1):
     """The cross product of vectors of three elements along dim.
 
     >>> torch.linalg.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]))
     tensor([0, 0, 1])
     """
-    check_tensors("linalg_cross", input=input, other=other)
     if input.dim() != other.dim():
         raise RuntimeError(
             f"linalg.cross: inputs must have the same number of dimensions.\n"
@@ -48,16 +54,16 @@ def cross(input, other, *, dim=-1, out=None):
     a, b = broadcast_tensors(input, other)
     (a0, a1, a2), (b0, b1, b2) = a.unbind(dim), b.unbind(dim)
     parts = [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]
-    return deliver("linalg_cross", _C.stack(parts, dim), out)
+    return _C.stack(parts, dim)
 
 
-def vecdot(x, y, *, dim=-1, out=None):
+@op("linalg", out=True)
+def vecdot(x: Tensor, y: Tensor, *, dim=-1):
     """The sum of products along dim.
 
     >>> torch.linalg.vecdot(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]))
     tensor(11.)
     """
-    check_tensors("linalg_vecdot", x=x, y=y)
     if x.dtype != y.dtype:
         raise RuntimeError(
             f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
@@ -65,29 +71,23 @@ def vecdot(x, y, *, dim=-1, out=None):
         )
     if not x.is_floating_point():
         result = (x * y).sum(dim)
-        return deliver("linalg_vecdot", result.to(x.dtype), out)
+        return result.to(x.dtype)
     product = x * y
     dim = wrapped(dim, product.dim())
     if product.dim() == 0:
-        return deliver("linalg_vecdot", product, out)
+        return product
     a, b = (t.movedim(dim, -1) for t in broadcast_tensors(x, y))
-    result = (a.unsqueeze(-2) @ b.unsqueeze(-1)).squeeze((-2, -1))
-    return deliver("linalg_vecdot", result, out)
+    return (a.unsqueeze(-2) @ b.unsqueeze(-1)).squeeze((-2, -1))
 
 
-matrix_power = _C.linalg_matrix_power
-multi_dot = _C.linalg_multi_dot
-matrix_exp = _C.linalg_matrix_exp
-
-
-def vander(x, *, N=None):
+@op("linalg")
+def vander(x: Tensor, *, N=None):
     """The powers of x, from 0 to N - 1, as columns.
 
     >>> torch.linalg.vander(torch.tensor([2, 3]), N=3)
     tensor([[1, 2, 4],
             [1, 3, 9]])
     """
-    check_tensors("linalg_vander", x=x)
     x = x if x.dim() else x.reshape(1)
     n = x.shape[-1] if N is None else N
     if n <= 1:
@@ -99,13 +99,13 @@ def vander(x, *, N=None):
     return _C.cat([one, powers], -1)
 
 
-def tensorinv(A, ind=2, *, out=None):
+@op("linalg", out=True)
+def tensorinv(A: Tensor, ind=2):
     """The inverse of A seen as a matrix whose rows are its first `ind` dimensions.
 
     >>> torch.linalg.tensorinv(torch.eye(4).reshape(4, 2, 2), ind=1).shape
     torch.Size([2, 2, 4])
     """
-    check_tensors("linalg_tensorinv", A=A)
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind' argument.")
     rows, columns = list(A.shape[:ind]), list(A.shape[ind:])
@@ -119,10 +119,11 @@ def tensorinv(A, ind=2, *, out=None):
     _C._linalg_check_info(
         "linalg.tensorinv", info, "Failed to invert the input tensor, because it is singular."
     )
-    return deliver("linalg_tensorinv", inverse.reshape(columns + rows), out)
+    return inverse.reshape(columns + rows)
 
 
-def tensorsolve(A, B, dims=None, *, out=None):
+@op("linalg", out=True)
+def tensorsolve(A: Tensor, B: Tensor, dims=None):
     """The x with tensordot(A, x, x.dim()) = B.
 
     Args:
@@ -131,7 +132,6 @@ def tensorsolve(A, B, dims=None, *, out=None):
     >>> torch.linalg.tensorsolve(torch.eye(4).reshape(4, 2, 2), torch.ones(4)).shape
     torch.Size([2, 2])
     """
-    check_tensors("linalg_tensorsolve", A=A, B=B)
     if dims is not None:
         count = len(dims)
         A = A.movedim(tuple(dims), tuple(range(A.dim() - count, A.dim())))
@@ -143,4 +143,4 @@ def tensorsolve(A, B, dims=None, *, out=None):
             f"prod(self.shape[:other.ndim]), but got {n} != {B.numel()}"
         )
     x = solving.solve(A.reshape(B.numel(), n), B.reshape(-1))
-    return deliver("linalg_tensorsolve", x.reshape(shape), out)
+    return x.reshape(shape)

@@ -1,15 +1,13 @@
 """Solving linear equations: inverses, determinants, least squares."""
 
+from __future__ import annotations
+
 from rushlight import _C
+from rushlight._C import Tensor
 from rushlight._linalg import factors
-from rushlight._results import check_tensors, deliver, named
+from rushlight._table import op
 from rushlight._type_info import finfo
 from rushlight.autograd.function import Function
-
-inv_ex_result = named("linalg_inv_ex", "inverse", "info")
-solve_ex_result = named("linalg_solve_ex", "result", "info")
-slogdet_result = named("linalg_slogdet", "sign", "logabsdet")
-lstsq_result = named("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 
 SINGULAR = "The solver failed because the input matrix is singular."
 NO_INVERSE = (
@@ -24,7 +22,6 @@ def _is_vector(A, B):
 
 def _solved(name, A, B, left=True):
     """x with A x = B (or x A = B), and info; B may be a batch of vectors."""
-    check_tensors(name.replace(".", "_"), A=A, B=B)
     _C._linalg_check(name, A, True)
     vector = _is_vector(A, B)
     if vector and not left:
@@ -41,7 +38,8 @@ def _solved(name, A, B, left=True):
     return (x.squeeze(-1) if vector else x), info
 
 
-def solve(A, B, *, left=True, out=None):
+@op("linalg", out=True)
+def solve(A: Tensor, B: Tensor, *, left: bool = True):
     """The x with A x = B, for square A.
 
     Args:
@@ -56,10 +54,11 @@ def solve(A, B, *, left=True, out=None):
     """
     x, info = _solved("linalg.solve", A, B, left)
     factors.check_info("torch.linalg.solve", info, SINGULAR)
-    return deliver("linalg_solve", x, out)
+    return x
 
 
-def solve_ex(A, B, *, left=True, check_errors=False, out=None):
+@op("linalg", out=True, returns="result, info")
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False):
     """solve() that reports in `info` (0 where it went well) instead of raising.
 
     >>> torch.linalg.solve_ex(torch.eye(2), torch.ones(2)).info
@@ -68,16 +67,16 @@ def solve_ex(A, B, *, left=True, check_errors=False, out=None):
     x, info = _solved("linalg.solve", A, B, left)
     if check_errors:
         factors.check_info("torch.linalg.solve_ex", info, SINGULAR)
-    return deliver("linalg_solve_ex", solve_ex_result((x, info)), out)
+    return (x, info)
 
 
 def _inverse(name, A):
-    check_tensors(name.replace(".", "_"), A=A)
     _C._linalg_check(name, A, True)
     return _C._linalg_solve(name, A, _C.eye(A.shape[-1], dtype=A.dtype, device=A.device))
 
 
-def inv(A, *, out=None):
+@op("linalg", out=True)
+def inv(A: Tensor):
     """The inverse of square matrices.
 
     Raises:
@@ -87,12 +86,11 @@ def inv(A, *, out=None):
     tensor([[0.5000, 0.0000],
             [0.0000, 0.2500]])
     """
-    check_tensors("linalg_inv", A=A)
-    inverse = _C._linalg_inv("linalg.inv", A)
-    return deliver("linalg_inv", inverse, out)
+    return _C._linalg_inv("linalg.inv", A)
 
 
-def inv_ex(A, *, check_errors=False, out=None):
+@op("linalg", out=True, returns="inverse, info")
+def inv_ex(A: Tensor, *, check_errors: bool = False):
     """inv() that reports in `info` (0 where it went well) instead of raising.
 
     >>> torch.linalg.inv_ex(torch.eye(2)).info
@@ -101,10 +99,13 @@ def inv_ex(A, *, check_errors=False, out=None):
     inverse, info = _inverse("linalg.inv", A)
     if check_errors:
         factors.check_info("linalg.inv_ex", info, NO_INVERSE)
-    return deliver("linalg_inv_ex", inv_ex_result((inverse, info)), out)
+    return (inverse, info)
 
 
-def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
+@op("linalg", out=True)
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+):
     """The x with A x = B for a triangular A; the other triangle is not read.
 
     Args:
@@ -117,17 +118,17 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
     tensor([[1.],
             [2.]])
     """
-    check_tensors("linalg_solve_triangular", A=A, B=B)
     name = "linalg.solve_triangular"
     if left:
         x = _C._linalg_solve_triangular(name, A, B, upper, unitriangular)
     else:
         _C._linalg_check(name, A, True)
         x = _C._linalg_solve_triangular(name, A.mT, B.mT, not upper, unitriangular).mT
-    return deliver("linalg_solve_triangular", x, out)
+    return x
 
 
-def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
+@op("linalg", out=True)
+def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False):
     """The x with A x = B from the factors of A that lu_factor() gives.
 
     Args:
@@ -139,7 +140,6 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     tensor([[1.0000],
             [0.5000]])
     """
-    check_tensors("linalg_lu_solve", LU=LU, pivots=pivots, B=B)
     _C._linalg_check("linalg.lu_solve", LU, True)
     if _C.is_grad_enabled() and (LU.requires_grad or B.requires_grad):
         P, L, U = factors.unpacked(LU, pivots)
@@ -151,12 +151,12 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
             right = B if left else B.mT
             y = solve_triangular(L, P.mT @ right, upper=False, unitriangular=True)
             x = solve_triangular(U, y, upper=True)
-        return deliver("linalg_lu_solve", x if left else x.mT, out)
+        return x if left else x.mT
     if left:
         x = _C._linalg_lu_solve(LU, pivots, B, adjoint)
     else:
         x = _C._linalg_lu_solve(LU, pivots, B.mT, not adjoint).mT
-    return deliver("linalg_lu_solve", x, out)
+    return x
 
 
 def _parity(pivots):
@@ -195,29 +195,29 @@ class _Determinant(Function):
         return _C._linalg_solve("linalg.det", A.mT, (scale * det[..., None, None]) * one)[0]
 
 
-def det(A, *, out=None):
+@op("linalg", out=True)
+def det(A: Tensor):
     """The determinant of square matrices.
 
     >>> torch.linalg.det(torch.tensor([[2.0, 1.0], [0.0, 4.0]]))
     tensor(8.)
     """
-    check_tensors("linalg_det", A=A)
     _C._linalg_check("linalg.det", A, True)
-    return deliver("linalg_det", _Determinant.apply(A), out)
+    return _Determinant.apply(A)
 
 
-def slogdet(A, *, out=None):
+@op("linalg", out=True, returns="sign, logabsdet")
+def slogdet(A: Tensor):
     """The sign of the determinant, and the logarithm of its absolute value.
 
     >>> torch.linalg.slogdet(torch.tensor([[2.0, 0.0], [0.0, -4.0]])).sign
     tensor(-1.)
     """
-    check_tensors("linalg_slogdet", A=A)
     _C._linalg_check("linalg.slogdet", A, True)
     packed, pivots, _ = _C._linalg_lu("linalg.slogdet", A)
     diagonal = packed.diagonal(0, -2, -1)
     sign = diagonal.sgn().prod(-1) * _parity(pivots)
-    return deliver("linalg_slogdet", slogdet_result((sign, diagonal.abs().log().sum(-1))), out)
+    return (sign, diagonal.abs().log().sum(-1))
 
 
 class _PseudoInverse(Function):
@@ -268,7 +268,8 @@ def _tolerances(A, atol, rtol):
     )
 
 
-def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
+@op("linalg", out=True)
+def pinv(A: Tensor, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """The pseudo-inverse: of all x that minimise |A x - b|, pinv(A) b is the shortest.
 
     Args:
@@ -280,24 +281,23 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     tensor([[0.5000, 0.0000],
             [0.0000, 0.0000]])
     """
-    check_tensors("linalg_pinv", A=A)
     _C._linalg_check("linalg.pinv", A, bool(hermitian))
     if A.numel() == 0:
-        return deliver("linalg_pinv", A.mT.clone(), out)
+        return A.mT.clone()
     least = _tolerances(A, atol, rcond if rtol is None else rtol)
-    return deliver("linalg_pinv", _PseudoInverse.apply(A, least, bool(hermitian)), out)
+    return _PseudoInverse.apply(A, least, bool(hermitian))
 
 
-def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
+@op("linalg", out=True)
+def matrix_rank(A: Tensor, tol=None, hermitian=False, *, atol=None, rtol=None):
     """How many singular values are not 0 within the tolerances of pinv().
 
     >>> torch.linalg.matrix_rank(torch.ones(3, 3))
     tensor(1)
     """
-    check_tensors("linalg_matrix_rank", A=A)
     _C._linalg_check("linalg.matrix_rank", A, bool(hermitian))
     if A.numel() == 0:
-        return deliver("linalg_matrix_rank", A.new_zeros(A.shape[:-2], dtype=_C.int64), out)
+        return A.new_zeros(A.shape[:-2], dtype=_C.int64)
     if tol is not None:
         atol, rtol = tol, 0.0
     least = _tolerances(A, atol, rtol)
@@ -306,10 +306,11 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
         values = _C._linalg_eigh("linalg.matrix_rank", with_history, False, False)[0].abs()
     else:
         values = _C._linalg_svd("linalg.matrix_rank", with_history, False, False)[1]
-    return deliver("linalg_matrix_rank", (values > least(values.amax(-1, True))).sum(-1), out)
+    return (values > least(values.amax(-1, True))).sum(-1)
 
 
-def lstsq(A, B, rcond=None, *, driver=None, out=None):
+@op("linalg", out=True, returns="solution, residuals, rank, singular_values")
+def lstsq(A: Tensor, B: Tensor, rcond=None, *, driver=None):
     """The x that minimises |A x - B|, with residuals, rank and singular values.
 
     Args:
@@ -319,7 +320,6 @@ def lstsq(A, B, rcond=None, *, driver=None, out=None):
     tensor([[1.],
             [2.]])
     """
-    check_tensors("linalg_lstsq", A=A, B=B)
     name = "torch.linalg.lstsq"
     _C._linalg_check(name, A, False)
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
@@ -348,5 +348,4 @@ def lstsq(A, B, rcond=None, *, driver=None, out=None):
     )
     values = factors.svdvals(A.detach()) if driver in ("gelsd", "gelss") else empty
     solution = solution.squeeze(-1) if vector else solution
-    result = lstsq_result((solution, residuals, rank, values))
-    return deliver("linalg_lstsq", result, out)
+    return (solution, residuals, rank, values)
