@@ -8,7 +8,8 @@
 namespace rushlight::gpu {
 namespace {
 
-// The taps of one position along each axis, outermost first.
+// The taps of one position along each axis, outermost first. All loops over them are unrolled, so
+// that they stay in registers.
 template <class C, int Rank, GridMode Mode>
 struct Position {
   static constexpr int kAxis = grid_taps(Mode);
@@ -16,6 +17,7 @@ struct Position {
   C weight[Rank][kAxis], slope[Rank][kAxis], outer[Rank];
 
   __device__ Position(const GridShape& s, const Reader<C>& grid, Index point) {
+#pragma unroll
     for (int r = 0; r < Rank; ++r) {
       const Index size = s.in[3 - Rank + r];
       C x = grid_position(grid[point * Rank + Rank - 1 - r], size, s.align_corners, outer[r]);
@@ -26,19 +28,24 @@ struct Position {
   // Calls f(offset in a plane or -1, weight, slopes) for every tap.
   template <class F>
   __device__ void each_tap(const GridShape& s, F f) const {
+#pragma unroll
     for (int a = 0; a < (Rank == 3 ? kAxis : 1); ++a)
+#pragma unroll
       for (int b = 0; b < kAxis; ++b)
+#pragma unroll
         for (int c = 0; c < kAxis; ++c) {
           const int k[3] = {a, b, c};
           Index offset = 0;
           bool inside = true;
           C share = 1, slopes[Rank];
+#pragma unroll
           for (int r = 0; r < Rank; ++r) {
             const int tap = k[3 - Rank + r];
             inside = inside && at[r][tap] >= 0;
             offset = offset * s.in[3 - Rank + r] + at[r][tap];
             share *= weight[r][tap];
             slopes[r] = slope[r][tap];
+#pragma unroll
             for (int other = 0; other < Rank; ++other)
               if (other != r) slopes[r] *= weight[other][k[3 - Rank + other]];
           }

@@ -140,7 +140,7 @@ HOST_DEVICE inline double airy_ai(double x) {
   }
   if (x >= -10) {  // the Taylor series of y'' = x y around the nearest integer
     const int node = static_cast<int>(std::floor(x + 0.5));
-    constexpr double known[][2] = {
+    static constexpr double known[][2] = {
         {0.0402412384864431907, 0.996265044132790056},
         {-0.0221337215473414037, -0.975663980926331595},
         {-0.0527050503563862026, 0.935560938198306551},
