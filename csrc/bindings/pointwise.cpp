@@ -177,7 +177,8 @@ static void publish_aliases(py::module_& m, const PointwiseOp& op) {
       m.attr("_special").attr(word.c_str() + special.size()) = m.attr(existing.c_str());
     } else {
       publish_alias(m, As(op.visible), existing.c_str(), word.c_str());
-      publish_alias(m, As(op.in_place), (existing + "_").c_str(), (word + "_").c_str());
+      const As in_place = word == "absolute" ? As::method : As(op.in_place);  // as torch has it
+      publish_alias(m, in_place, (existing + "_").c_str(), (word + "_").c_str());
     }
   }
 }

@@ -124,7 +124,8 @@ Example:
 )");
   op<&true_divide_in_place>(m, "true_divide_(input, other)", As::method,
                             "In-place version of true_divide().");
-  op<&pow_function>(m, "pow(input, exponent, *, out=None)", As::function,
+  op<&pow_function>(m, "pow(input, exponent, *, out=None)",
+                    {.as = As::function, .autocast = kFullOnCuda},
                     R"(input to the power exponent; one of the two may be a number.
 
 Args:
@@ -250,7 +251,7 @@ Args:
 
 Example:
     >>> torch.mvlgamma(torch.tensor([3.]), 2)
-    tensor([1.5501]))");
+    tensor([1.5502]))");
   op<&mvlgamma_in_place>(m, "mvlgamma_(input, p)", As::method, "In-place version of mvlgamma().");
   op<&nextafter_function>(m, "nextafter(input, other, *, out=None)", As::both,
                           R"(The next number that the dtype can hold from input towards other.

@@ -462,9 +462,40 @@ void publish(py::module_& m, As as, const Signature& signature, const std::strin
   published_rows().push_back({signature.name, {&signature}, {}, stub, {.as = as}});
 }
 
+// Calls what is aliased; its TypeErrors name the alias. `self` is (function, its name, the alias).
+static PyObject* call_alias(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                            PyObject* keywords) {
+  PyObject* result = PyObject_Vectorcall(PyTuple_GET_ITEM(self, 0), args, std::size_t(n), keywords);
+  if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
+  py::error_already_set error;
+  const auto own = py::reinterpret_borrow<py::tuple>(self);
+  const std::string text = py::str(error.value()), name = own[1].cast<std::string>();
+  if (text.starts_with(name + "()"))
+    PyErr_SetString(PyExc_TypeError,
+                    (own[2].cast<std::string>() + text.substr(name.size())).c_str());
+  else
+    error.restore();
+  return nullptr;
+}
+
+// A function of its own, with the alias in its name, signature and errors.
+static py::object renamed(const py::object& function, const char* existing, const char* name) {
+  std::string doc = reinterpret_cast<PyCFunctionObject*>(function.ptr())->m_ml->ml_doc;
+  if (doc.starts_with(existing)) doc.replace(0, std::strlen(existing), name);
+  auto* made = new PyMethodDef{strdup(name), as_c_function(call_alias),
+                               METH_FASTCALL | METH_KEYWORDS, strdup(doc.c_str())};
+  const py::tuple self = py::make_tuple(function, existing, name);
+  const py::object home = function.attr("__module__");
+  return py::reinterpret_steal<py::object>(PyCFunction_NewEx(made, self.ptr(), home.ptr()));
+}
+
 void publish_alias(py::module_& m, As as, const char* existing, const char* name) {
   const py::handle type(reinterpret_cast<PyObject*>(tensor_type));
-  if (has(as, As::function)) m.attr(name) = m.attr(existing);
+  if (has(as, As::function)) {
+    const py::object function = m.attr(existing);
+    const bool in_place = std::string_view(existing).ends_with("_");
+    m.attr(name) = in_place ? renamed(function, existing, name) : function;
+  }
   if (has(as, As::method)) py::setattr(type, name, type.attr(existing));
 }
 

@@ -167,7 +167,7 @@ tensor([[0, 1, 2],
                   "Dimensions moved to other positions.\n\n>>> torch.ones(2, 3, 4).movedim(0, "
                   "-1).shape\ntorch.Size([3, 4, 2])");
   publish_alias(m, As::both, "movedim", "moveaxis");
-  op<&as_strided_op>(m, "as_strided(input, size, stride, storage_offset=None)", As::both,
+  op<&as_strided_op>(m, "as_strided(input, size, stride, storage_offset=None)", {.copy = true},
                      "The storage seen with any geometry inside it.\n\nRaises:\n    RuntimeError: "
                      "if that would leave the storage.\n\n>>> torch.arange(4).as_strided((2, 2), "
                      "(1, 1))\ntensor([[0, 1],\n        [1, 2]])");

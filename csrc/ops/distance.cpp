@@ -125,10 +125,9 @@ void check_operand(const char* name, const Tensor& x) {
 }  // namespace
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::string_view compute_mode) {
-  const bool by_product = wants_product(compute_mode, x1.dim() < 2 ? unsqueeze(x1, 0) : x1,
-                                        x2.dim() < 2 ? unsqueeze(x2, 0) : x2);
   check_operand("X1", x1);
   check_operand("X2", x2);
+  const bool by_product = wants_product(compute_mode, x1, x2);
   check_same_device("cdist", x1, "x1", x2, "x2");
   if (x1.size(-1) != x2.size(-1))
     fail<RuntimeError>("X1 and X2 must have the same number of columns. X1: ", x1.size(-1),

@@ -103,8 +103,11 @@ Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index) {
   return record(
       "GatherBackward0", std::move(out),
       [whole = input.shape(), at, kept = Saved(indices)](Tensor g) {
-        if (!g.numel()) return Gradients(zeros(whole, g.dtype(), g.device()));  // of any rank
-        return Gradients(scatter_add(zeros(whole, g.dtype(), g.device()), at, kept.get(), g));
+        const Tensor none = zeros(whole, g.dtype(), g.device());
+        if (g.numel()) return Gradients(scatter_add(none, at, kept.get(), g));
+        Shape empty;  // an index without elements may have any rank
+        for (int d = 0; d < std::max(int(whole.rank), 1); ++d) empty.push_back(0);
+        return Gradients(scatter_add(none, at, reshape(kept.get(), empty), reshape(g, empty)));
       },
       input);
 }

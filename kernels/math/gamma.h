@@ -116,9 +116,11 @@ HOST_DEVICE inline double zeta_of_positive(double x, double q) {
 }
 HOST_DEVICE inline double zeta(double x, double q) {
   if (x == 1) return kInfinity<double>;
+  if (x < 1) return kNaN<double>;
+  if (q <= 0 && q == std::floor(q)) return kInfinity<double>;
   if (!(x > 1) || !(std::fabs(q) < kInfinity<double>)) return kNaN<double>;
+  if (x == kInfinity<double>) return q < 1 ? x : q == 1 ? 1 : 0;
   if (q > 0) return zeta_of_positive(x, q);
-  if (q == std::floor(q)) return kInfinity<double>;
   if (x != std::floor(x)) return kNaN<double>;
   // The terms below 0 are those of another such sum, backwards; an integer power gives their sign.
   const double share = -q - std::floor(-q);

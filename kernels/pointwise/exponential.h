@@ -264,7 +264,7 @@ struct Entr {
   static constexpr Domain domain = {0.1, 4};
   template <class T> HOST_DEVICE static T forward(T x) {
     const T inside = -x * log(where(x > T(0), x, T(1)));
-    const T low = where(x < T(0), -kInfinity<T>, inside);
+    const T low = where(x < T(0), -kInfinity<T>, where(x > T(0), inside, T(0)));
     return where(x == x, low, x);
   }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g * (-log(x) - T(1)); }

@@ -74,7 +74,7 @@ struct LogNdtr {
   static constexpr auto doc =
       "log(ndtr(x)), precise where that is small.\n"
       ">>> torch.special.log_ndtr(torch.tensor([0., -40.]))\n"
-      "tensor([  -0.6931, -804.6084])";
+      "tensor([-6.9315e-01, -8.0461e+02])";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool in_double = true;

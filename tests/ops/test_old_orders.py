@@ -59,9 +59,9 @@ def test_what_is_no_old_order(call):
 
 
 def test_it_warns_once():
-    x, v = rushlight.ones(2, 2), rushlight.ones(2)
-    with pytest.warns(UserWarning, match="This overload of addr_ is deprecated"):
-        x.addr_(2, v, v)
+    x, v = rushlight.ones(2), rushlight.ones(2)
+    with pytest.warns(UserWarning, match="This overload of addcmul_ is deprecated"):
+        x.addcmul_(2, v, v)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert x.addr_(2, v, v).tolist() == [[7, 7], [7, 7]]
+        assert x.addcmul_(2, v, v).tolist() == [5, 5]

@@ -6,6 +6,7 @@ float64, without torch; in place, out=, layouts, promotion and the words of erro
 """
 
 import itertools
+import math
 import random
 import warnings
 
@@ -21,15 +22,34 @@ DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64",
 FLOATING = DTYPES[6:]
 # Where torch rounds between the steps of a formula, or refuses in other words than its rule.
 EXCEPTIONS = {
-    "tanhshrink": {"bool": "torch subtracts", "float16": "two roundings", "bfloat16": "as float16"},
+    "tanhshrink": {"bool": "torch subtracts"},
     "softsign": {"bool": "torch takes abs() first"},
     "hardtanh": {"uint8": "torch refuses negative limits"},
     "lerp": dict.fromkeys(DTYPES[:6], "torch names another kernel"),
-    "special_ndtr": {"float16": "torch rounds three times", "bfloat16": "as float16"},
-    "special_i0e": {"float16": "torch rounds each step", "bfloat16": "as float16"},
 }
-# Where torch loses a NaN beside 0 or infinity.
-LOSES_NAN = ("igamma", "igammac")
+# Where torch rounds to 16 bits between the steps: its float32 result, rounded once, is the measure.
+ROUNDED_ONCE = ("tanhshrink", "special_ndtr", "special_i0e")
+
+
+def is_exempt(name, dtype, args, ours, theirs):
+    """Whether torch's value at a special point is not the measure."""
+    if "polynomial" in name:
+        # torch casts an infinite degree to an integer, which is undefined; its recurrence gives
+        # inf - inf where the polynomial is infinite; it returns 0 or 1 for the polynomial of NaN
+        lost = math.isnan(args[0]) and math.isnan(ours)
+        return math.isinf(args[1]) or (math.isinf(ours) and math.isnan(theirs)) or lost
+    if name in ("igamma", "igammac"):  # torch loses a NaN beside 0 or infinity
+        return any(map(math.isnan, args)) and math.isnan(ours)
+    if name in ("i0", "special_i1", "special_modified_bessel_i0", "special_modified_bessel_i1"):
+        # torch's exp() overflows before the result does
+        return args[0] == 88.8 and math.isinf(theirs) and 1e37 < ours < 2e37
+    if name == "special_airy_ai":  # torch's phase, 7e5 radians, has the precision of float32
+        return dtype == "float32" and args[0] == -1e4
+    if name == "special_zeta":  # the powers of what is above 1 vanish
+        return args[0] == math.inf and args[1] > 1 and ours == 0 and math.isnan(theirs)
+    if name == "ldexp":  # 2 ** other leaves float16 before the product does
+        return dtype == "float16" and math.isnan(theirs) and ours == args[0]
+    return False
 
 
 def by_name(ops):
@@ -66,6 +86,18 @@ def make(library, op, data, dtype, **more):
 def theirs(reference, name):
     places = (reference, reference.nn.functional, reference._C._nn, reference._C._special)
     return next(getattr(p, name) for p in places if hasattr(p, name))
+
+
+def expected_of(reference, op, dtype):
+    """torch's function, as the measure for ours."""
+    f = theirs(reference, op["name"])
+    wider = "float32" if dtype in ("float16", "bfloat16") else "float64"
+    rounds = op["name"] in ROUNDED_ONCE and wider == "float32"
+    loops = "polynomial" in op["name"] and dtype == "float32"  # torch rounds at each degree
+    if not (rounds or loops):
+        return f
+    up, down = getattr(reference, wider), getattr(reference, dtype)
+    return lambda *args: f(*(x.to(up) for x in args)).to(down)
 
 
 def ours(op):
@@ -109,7 +141,7 @@ def test_values(op, dtype, device, reference):
     if dtype in EXCEPTIONS.get(op["name"], {}):
         pytest.skip(EXCEPTIONS[op["name"]][dtype])
     data = values(op, dtype)
-    f, g = theirs(reference, op["name"]), ours(op)
+    f, g = expected_of(reference, op, dtype), ours(op)
     x, y = make(reference, op, data, dtype), make(rl, op, data, dtype, device=device)
     for a, b in zip(zip(*map(layouts, x), strict=True), zip(*map(layouts, y), strict=True),
                     strict=True):  # fmt: skip
@@ -127,13 +159,17 @@ def test_special_values(op, dtype, reference):
         pytest.skip(EXCEPTIONS[op["name"]][dtype])
     if op["takes"] == "wide" and "16" in dtype:
         return  # refused, as test_values sees
-    if op["name"] in LOSES_NAN:
-        return
     inf, nan = float("inf"), float("nan")
     points = [0.0, -0.0, inf, -inf, nan, 1, -1, 2, -2, 0.5, -0.5, 100, -100, 1e4, -1e4, 20.5, 88.8]
     data = [list(v) for v in zip(*itertools.product(points, repeat=op["inputs"]), strict=True)]
-    expected = theirs(reference, op["name"])(*make(reference, op, data, dtype))
-    check_same(reference, ours(op)(*make(rl, op, data, dtype)), expected)
+    expected = expected_of(reference, op, dtype)(*make(reference, op, data, dtype))
+    result = ours(op)(*make(rl, op, data, dtype))
+    points = zip(*data, strict=True)
+    exempt = [is_exempt(op["name"], dtype, *point) for point in
+              zip(points, result.tolist(), expected.tolist(), strict=True)]  # fmt: skip
+    wanted = [i for i, skipped in enumerate(exempt) if not skipped]
+    assert len(wanted) > len(exempt) / 2
+    check_same(reference, result[wanted], expected[wanted])
 
 
 @pytest.mark.parametrize("number", [2, -3, 2.5, True])

@@ -35,7 +35,7 @@ class Adadelta(FusedOptimizer):
         self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, *,
         capturable=False, maximize=False, differentiable=False,
     ):  # fmt: skip
-        checked(rho, "rho value", 0.0 <= rho <= 1.0)
+        checked(rho, "rho value", lambda value: 0.0 <= value <= 1.0)
         defaults = {
             "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay,
             "maximize": maximize, "capturable": capturable, "foreach": foreach,

@@ -29,10 +29,10 @@ def check_rate(value):
         raise ValueError(f"Tensor lr must be 1-element, got the shape {tuple(value.shape)}")
 
 
-def checked(value, name, valid=None):
-    """Refuses a negative setting, or one for which `valid` is False, in torch's words."""
+def checked(value, name, valid=lambda value: value >= 0.0):
+    """Refuses a setting that is not valid, by default a negative one, in torch's words."""
     check_rate(value)
-    if not (value >= 0.0 if valid is None else valid):
+    if not valid(value):
         raise ValueError(f"Invalid {name}: {value}")
     return value
 

@@ -35,9 +35,12 @@ class SGD(FusedOptimizer):
         self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *,
         maximize=False, foreach=None, differentiable=False, fused=None,
     ):  # fmt: skip
-        checked(lr, "learning rate", not lr < 0.0)
-        checked(momentum, "momentum value", not momentum < 0.0)
-        checked(weight_decay, "weight_decay value", not weight_decay < 0.0)
+        def valid(value):
+            return not value < 0.0  # torch takes NaN here
+
+        checked(lr, "learning rate", valid)
+        checked(momentum, "momentum value", valid)
+        checked(weight_decay, "weight_decay value", valid)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = {
