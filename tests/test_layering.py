@@ -135,3 +135,180 @@ def test_python_imports(path):
             continue
         for module in modules:
             assert module.split(".")[0] not in {"torch", "torchvision"}, f"line {node.lineno}"
+
+
+# Declared where a layer needs it, defined by a higher one: the ports of a layer, by name.
+PORTS = {
+    "csrc/autograd/node.h": "add_gradients add_gradients_into own_gradient like_saved view_node",
+    "csrc/autograd/anomaly.h": "has_nan",
+    "csrc/core/backend.h": "cpu_backend",  # the table of the device that is always there
+    "csrc/core/cuda.h": "find_cuda",  # devices find their provider
+}
+FUNCTION = r"^(?!(?:static|return|using|template|inline)\b|\s)[^\n;={}()#]*?\b(\w+)\([^;{}]*?\)"
+
+
+def test_what_a_layer_declares_it_defines():
+    """A function of a header is not left to a layer that the header may not include."""
+    defined = {}
+    for path in files("csrc", suffixes={".cpp"}):
+        code = code_only(path.read_text())
+        names = re.findall(FUNCTION + r"[^;{}()]*\{", code, re.M)
+        names += re.findall(r"^(?:extern )?(?:const )?[\w:<>]+&?\s+(\w+)(?:\{|\s*=)", code, re.M)
+        for each in names:
+            defined.setdefault(each, set()).add(folder_of(path))
+    for path in files("csrc", suffixes={".h"}):
+        code = code_only(path.read_text())
+        declared = set(re.findall(FUNCTION + r"[^;{}()]*;", code, re.M))
+        declared |= set(re.findall(r"^extern (?:const )?[\w:<>]+\s+(\w+);", code, re.M))
+        away = {n for n in declared if n in defined and folder_of(path) not in defined[n]}
+        ports = set(PORTS.get(name(path), "").split())
+        assert away == ports, (
+            f"{name(path)}: {away ^ ports} is defined in another layer, or no more"
+        )
+
+
+# What bindings may know of kernels: numbers of threads, bits of an error, words of a build.
+KERNELS_OF_BINDINGS = {
+    "kernels/parallel.h", "kernels/device_error.h", "kernels/host_device.h", "kernels/libraries.h",
+    "kernels/pointwise.h",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", files("csrc/bindings", suffixes=CPP), ids=name)
+def test_bindings_compute_nothing(path):
+    """An op is a function of csrc/ops: bindings call no kernel and record no node."""
+    text = path.read_text()
+    included = set(re.findall(r'^#include "(kernels/[^"]+)"', text, re.M))
+    assert included <= KERNELS_OF_BINDINGS
+    code = code_only(text)
+    if path.name != "creation.cpp":  # full_like() fills a new tensor
+        assert not re.search(r"\bbackend\(", code), "a kernel is called by csrc/ops"
+    assert not re.search(r"(?<![.\w>])(?<!void )record\(", code), (
+        "a gradient is recorded by csrc/ops"
+    )
+
+
+def python_modules():
+    """module -> file."""
+    found = {}
+    for path in PYTHON_FILES:
+        parts = path.relative_to(ROOT / "python").with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports_of(module, modules):
+    """The modules of ours that it imports, at any time."""
+    path = modules[module]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                up = module.split(".")
+                up = up[: len(up) - node.level + (path.name == "__init__.py")]
+                base = ".".join([*up, *([node.module] if node.module else [])])
+            for alias in node.names:
+                full = f"{base}.{alias.name}"
+                found.add(full if full in modules or alias.name == "_C" else base)
+    return (found & set(modules)) - {module, "rushlight"}  # all import the package itself
+
+
+# Circles of imports, each inside a function, that have a reason.
+CIRCLES = [
+    # A storage is pickled with what finds its device again.
+    {"rushlight.storage", "rushlight._serialization.location"},
+    # torch's names of what unpickles a parameter.
+    {"rushlight._tensor", "rushlight._utils", "rushlight.nn.parameter"},
+    {"rushlight.autograd._profiler_table", "rushlight.autograd.profiler_util"},
+    # A worker starts workers of its own.
+    {"rushlight.utils.data._utils.pool", "rushlight.utils.data._utils.worker"},
+]
+
+
+def test_no_circles_of_python_imports():
+    """Lazy ones included: a module can be read without those that use it."""
+    modules = python_modules()
+    graph = {m: imports_of(m, modules) for m in modules}
+    reach = {}
+    for start in graph:
+        seen, todo = set(), [start]
+        while todo:
+            for step in graph[todo.pop()] - seen:
+                seen.add(step)
+                todo.append(step)
+        reach[start] = seen
+    circles = {frozenset(b for b in reach[a] if a in reach[b]) for a in graph if a in reach[a]}
+    unexpected = [sorted(c) for c in circles if c not in CIRCLES]
+    assert not unexpected
+
+
+# What a file of operations in Python may do in spite of the rule below: "file:function".
+STEPS = {
+    "loops over operands, dimensions or names, which are few and known without the device": (
+        "_broadcasting:broadcast_shapes _broadcasting:broadcast_tensors _broadcasting:listed "
+        "_determinism:use_deterministic_algorithms _matrices:cholesky_solve "
+        "_matrices:triangular_solve _statistics:_counted _statistics:_edges _statistics:_quantile "
+        "_statistics:_steps _statistics:cov _statistics:gradient functional:block_diag "
+        "functional:cartesian_prod functional:isclose functional:meshgrid functional:tensordot "
+        "functional:unravel_index"
+    ),
+    "as often as the caller says, a few products each": (
+        "_lowrank:_columns_near_range functional:diff"
+    ),
+    "blocks of rows with wrap=True": "_tensor_elements:fill_diagonal_",
+    "calls of the program's function, or a Python bool, which is what it returns": (
+        "_tensor_elements:apply_ _tensor_elements:map_ _tensor_elements:values functional:allclose"
+    ),
+    "text": (
+        "_tensor_str:_contents _tensor_str:_shown_values _tensor_str:set_printoptions "
+        "_tensor_str:tensor_format _tensor_str:tensor_repr"
+    ),
+}
+
+
+def operations_in_python():
+    for path in PYTHON_FILES:
+        tree = ast.parse(path.read_text())
+        functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+        decorators = [ast.unparse(d) for f in functions for d in f.decorator_list]
+        if any(d.startswith("op(") for d in decorators):
+            yield path, functions
+
+
+def breaks_the_rule(node):
+    if isinstance(node, ast.For | ast.While):
+        return True
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in {"item", "tolist"}
+    if isinstance(node, ast.If | ast.IfExp):
+        return bool(re.search(r"\.(any|all|equal)\(", ast.unparse(node.test)))
+    return False
+
+
+def test_operations_in_python_are_compositions():
+    """No loop, no `.item()` or `.tolist()`, no branch on a tensor's value: that is C++."""
+    found = set()
+    for path, functions in operations_in_python():
+        for function in functions:
+            if any(map(breaks_the_rule, ast.walk(function))):
+                found.add(f"{path.stem}:{function.name}")
+    known = set(" ".join(STEPS.values()).split())
+    assert found <= known, f"write it in csrc/ops: {sorted(found - known)}"
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=name)
+def test_all_names_what_is_there(path):
+    """__all__ has no name twice and none that the file does not define."""
+    tree = ast.parse(path.read_text())
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            try:
+                listed = ast.literal_eval(node.value)
+            except ValueError:
+                return  # computed
+            assert len(listed) == len(set(listed))
+            words = set(re.findall(r"\w+", path.read_text().replace(ast.unparse(node), "")))
+            assert set(listed) <= words

@@ -153,7 +153,7 @@ tensor([[0, 1, 2],
                          "One index of a dimension, which goes away.\n\n>>> "
                          "torch.arange(4).view(2, 2).select(1, 0)\ntensor([0, 2])");
   overloads<&narrow_op, &narrow_by_tensor>(
-      m, {"narrow(input, dim, start, length)", "narrow(input, dim, start, length)"}, {.copy = true},
+      m, {"narrow(input, dim, start, length)", "narrow(input, dim, start, length)"}, As::both,
       "`length` indices of a dimension from `start` on.\n\n>>> "
       "torch.arange(5).narrow(0, 1, 3)\ntensor([1, 2, 3])");
   op<&diagonal>(m, "diagonal(input, offset=0, dim1=0, dim2=1)", {.copy = true},

@@ -7,22 +7,6 @@ from rushlight._C import Tensor
 from rushlight._table import Number, op
 
 
-def _written(name, self, result):
-    if result.shape != self.shape:
-        raise RuntimeError(
-            f"output with shape {list(self.shape)} doesn't match the broadcast shape "
-            f"{list(result.shape)}\n{name}() writes to its own tensor"
-        )
-    if not _C.can_cast(result.dtype, self.dtype):
-        from rushlight._results import dtype_name
-
-        raise RuntimeError(
-            f"result type {dtype_name(result.dtype)} can't be cast to the desired output type "
-            f"{dtype_name(self.dtype)}\n{name}() writes to its own tensor"
-        )
-    return self.copy_(result)
-
-
 def _rewritten(name, self, values):
     if self.requires_grad:
         raise RuntimeError(
@@ -112,22 +96,3 @@ def map_(self: Tensor, other, callable):
         return [callable(a, b) for a, b in pairs]
 
     return _rewritten("map_", self, values)
-
-
-@op("Tensor")
-def float_power_(self: Tensor, exponent):
-    """float_power() in place: of float64."""
-    if self.dtype != _C.float64:
-        from rushlight._results import dtype_name
-
-        raise RuntimeError(
-            f"the base given to float_power_ has dtype {dtype_name(self.dtype)} but the "
-            "operation's result requires dtype Double"
-        )
-    return _written("float_power_", self, self.float_power(exponent))
-
-
-@op("Tensor")
-def polygamma_(self: Tensor, n):
-    """polygamma() in place."""
-    return _written("polygamma_", self, self.polygamma(n))

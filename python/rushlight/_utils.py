@@ -67,7 +67,7 @@ def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
 
 
 def _rebuild_parameter(data, requires_grad, backward_hooks):
-    from rushlight.nn import Parameter
+    from rushlight.nn.parameter import Parameter
 
     if not isinstance(data, _C.Tensor):
         raise RuntimeError(f"a saved parameter needs a tensor, got {type(data).__name__}")

@@ -387,7 +387,7 @@ def storage_type_of(dtype):
 
 def _rebuild_storage(dtype, data, location):
     """What a plain pickle of a storage calls."""
-    from rushlight.serialization import default_restore_location
+    from rushlight._serialization.location import default_restore_location
 
     content = _C.empty((len(data),), dtype=_C.uint8)
     _C._storage_memory(content)[:] = data
