@@ -253,10 +253,14 @@ STEPS = {
         "_matrices:triangular_solve _statistics:_counted _statistics:_edges _statistics:_quantile "
         "_statistics:_steps _statistics:cov _statistics:gradient functional:block_diag "
         "functional:cartesian_prod functional:isclose functional:meshgrid functional:tensordot "
-        "functional:unravel_index"
+        "functional:unravel_index norms:matrix_norm grid:affine_grid padding:_mirrored "
+        "padding:_wrapped multi_head:_padding_per_head"
     ),
     "as often as the caller says, a few products each": (
         "_lowrank:_columns_near_range functional:diff"
+    ),
+    "torch looks at the values too: a negative variance, a singular matrix": (
+        "likelihood_losses:gaussian_nll_loss likelihood_losses:kl_div solving:backward"
     ),
     "blocks of rows with wrap=True": "_tensor_elements:fill_diagonal_",
     "calls of the program's function, or a Python bool, which is what it returns": (
