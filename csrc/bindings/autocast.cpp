@@ -23,16 +23,6 @@ Tensor recast(const Tensor& t, Policy p) {
 
 namespace {
 
-Cast cast_of(std::string_view word) {
-  if (word == "lower") return Cast::lower;
-  if (word == "full") return Cast::full;
-  return Cast::none;
-}
-// For the listed functions that are written in Python.
-Tensor recast_op(const Tensor& t, std::string_view cpu, std::string_view cuda) {
-  return recast(t, {cast_of(cpu), cast_of(cuda)});
-}
-
 bool& enabled(std::string_view device) {
   if (device == "cpu") return autocast.cpu;
   if (device == "cuda") return autocast.cuda;
@@ -58,8 +48,6 @@ void set_dtype(std::string_view device, DType to) {
 }  // namespace
 
 void bind_autocast(py::module_& m) {
-  op<&recast_op>(m, "_recast(tensor, cpu, cuda)", As::function);
-  m.def("_autocast_is_on", [] { return autocast.on; });
   op<&is_enabled>(m, "is_autocast_enabled(device_type='cuda')", As::function,
                   R"(Whether autocast is on for a kind of device, in this thread.
 

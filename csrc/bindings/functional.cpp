@@ -7,34 +7,33 @@
 
 #include "bindings/module.h"
 #include "bindings/signature.h"
-#include "ops/cross_entropy.h"
-#include "ops/loss.h"
 #include "ops/norm.h"
+#include "ops/random.h"
 #include "ops/softmax.h"
 
 namespace py = pybind11;
 
 namespace rushlight::python {
-namespace {
 
-using Any = py::handle;
-using Maybe = std::optional<Tensor>;
-using Dim = std::optional<std::int64_t>;
-using Dt = std::optional<DType>;
-
-void warn(const std::string& text, std::int64_t frames) {
+void warn_at(const std::string& text, std::int64_t frames) {
   if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), Py_ssize_t(frames)))
     throw py::error_already_set();
 }
+
+namespace {
+
+using Maybe = std::optional<Tensor>;
+using Dim = std::optional<std::int64_t>;
+using Dt = std::optional<DType>;
 
 // torch's _stacklevel is 3 for a call by hand and 5 in a module's forward; here no frame of ours
 // lies between.
 std::int64_t given_dim(const char* name, const Tensor& input, Dim dim, std::int64_t stacklevel) {
   if (dim) [[likely]]
     return *dim;
-  warn(text("Implicit dimension choice for ", name,
-            " has been deprecated. Change the call to include dim=X as an argument."),
-       stacklevel / 2);
+  warn_at(text("Implicit dimension choice for ", name,
+               " has been deprecated. Change the call to include dim=X as an argument."),
+          stacklevel / 2);
   return input.dim() == 0 || input.dim() == 1 || input.dim() == 3 ? 0 : 1;
 }
 Tensor softmax_of(const Tensor& input, Dim dim, std::int64_t stacklevel, Dt dtype) {
@@ -45,32 +44,6 @@ Tensor softmin_of(const Tensor& input, Dim dim, std::int64_t stacklevel, Dt dtyp
 }
 Tensor log_softmax_of(const Tensor& input, Dim dim, std::int64_t stacklevel, Dt dtype) {
   return log_softmax(input, given_dim("log_softmax", input, dim, stacklevel), dtype);
-}
-
-bool is_true(Any flag) {  // None: not given, which means yes
-  const int truth = flag.is_none() ? 1 : PyObject_IsTrue(flag.ptr());
-  if (truth < 0) throw py::error_already_set();
-  return truth == 1;
-}
-// The reduction that the two old arguments stand for.
-std::string legacy_reduction(Any size_average, Any reduce, std::int64_t frames) {
-  const char* name = !is_true(reduce) ? "none" : is_true(size_average) ? "mean" : "sum";
-  warn(text("size_average and reduce args will be deprecated, please use reduction='", name,
-            "' instead."),
-       frames);
-  return name;
-}
-
-Tensor cross_entropy_of(const Tensor& input, const Tensor& target, Maybe weight, Any size_average,
-                        std::int64_t ignore_index, Any reduce, std::string_view reduction,
-                        double label_smoothing) {
-  std::string legacy;
-  if (!size_average.is_none() || !reduce.is_none())
-    reduction = legacy = legacy_reduction(size_average, reduce, 1);
-  if (ignore_index >= 0 && is_floating(target.dtype()))
-    fail<RuntimeError>("ignore_index is not supported for floating point target, got ignore_index=",
-                       ignore_index, " and a target of ", target.dtype());
-  return cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing);
 }
 
 // A statistic of one number says nothing.
@@ -166,6 +139,38 @@ Shape: input (n, c, *) with at least three dimensions.
 tensor([[[0., 0.]]]))");
 }
 
+template <auto Fresh, auto InPlace>
+Tensor dropped(const Tensor& input, double p, bool training, bool inplace) {
+  if (!(p >= 0 && p <= 1))
+    fail<ValueError>("dropout probability has to be between 0 and 1, but got ", p);
+  return inplace ? InPlace(input, p, training) : Fresh(input, p, training);
+}
+
+void bind_dropouts(py::module_& m) {
+  op<&dropped<&dropout, &dropout_>>(m, "dropout(input, p=0.5, training=True, inplace=False)",
+                                    As::functional,
+                                    R"(Zeroes elements with probability p, scales the others.
+
+Args:
+    training: without it, the result is the input.
+    inplace: whether the result is written to the input.
+
+>>> torch.nn.functional.dropout(torch.ones(2), 0.5, training=False)
+tensor([1., 1.]))");
+  op<&dropped<&alpha_dropout, &alpha_dropout_>>(
+      m, "alpha_dropout(input, p=0.5, training=False, inplace=False)", As::functional,
+      R"(Dropout that keeps mean 0 and variance 1 behind a SELU (Klambauer et al., 2017).
+
+>>> torch.nn.functional.alpha_dropout(torch.ones(2), 0.5)
+tensor([1., 1.]))");
+  op<&dropped<&feature_alpha_dropout, &feature_alpha_dropout_>>(
+      m, "feature_alpha_dropout(input, p=0.5, training=False, inplace=False)", As::functional,
+      R"(alpha_dropout of whole channels.
+
+>>> torch.nn.functional.feature_alpha_dropout(torch.ones(1, 2), 0.5)
+tensor([[1., 1.]]))");
+}
+
 }  // namespace
 
 void bind_functional(py::module_& m) {
@@ -175,6 +180,8 @@ void bind_functional(py::module_& m) {
   bind_fold_functional(m);
   bind_resample(m);
   bind_norms(m);
+  bind_losses(m);
+  bind_dropouts(m);
   op<&softmax_of>(m, "softmax(input, dim=None, _stacklevel=3, dtype=None)",
                   {.as = As::functional, .autocast = kFullOnCuda},
                   R"(exp(x) / sum(exp(x)) along `dim`.
@@ -190,33 +197,12 @@ tensor([[0.5000, 0.5000],
 
 >>> torch.nn.functional.softmin(torch.zeros(2), dim=0)
 tensor([0.5000, 0.5000]))");
-  // For losses in Python: its caller, a function of the library, the program.
-  op<&legacy_reduction>(m, "_legacy_reduction(size_average, reduce, frames=3)", As::functional);
   op<&log_softmax_of>(m, "log_softmax(input, dim=None, _stacklevel=3, dtype=None)",
                       {.as = As::functional, .autocast = kFullOnCuda},
                       R"(log(softmax(x)) along `dim`, computed without overflow.
 
 >>> torch.nn.functional.log_softmax(torch.zeros(2), dim=0)
 tensor([-0.6931, -0.6931]))");
-  op<&cross_entropy_of>(
-      m,
-      "cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, "
-      "reduce=None, reduction='mean', label_smoothing=0.0)",
-      {.as = As::functional, .autocast = kFull},
-      R"(-log softmax(x)[target]: logits against class indices or probabilities.
-
-Args:
-    weight: a factor for each class, shape (c).
-    ignore_index: a target with this value counts for nothing.
-    label_smoothing: share of the target that is spread over all classes.
-
-Shape: input (n, c, *), target (n, *) integers or (n, c, *) probabilities.
-
-Raises:
-    IndexError: for a target that is no class; its position is named.
-
->>> torch.nn.functional.cross_entropy(torch.zeros(1, 2), torch.tensor([0]))
-tensor(0.6931))");
 }
 
 }  // namespace rushlight::python

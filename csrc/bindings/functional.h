@@ -5,6 +5,10 @@
 
 namespace rushlight::python {
 
+// A UserWarning at the `frames`-th Python frame, the one that runs now being the first.
+void warn_at(const std::string& text, std::int64_t frames);
+
+void bind_losses(pybind11::module_& m);
 void bind_pool_functional(pybind11::module_& m);
 void bind_fold_functional(pybind11::module_& m);  // unfold, fold
 void bind_fold(pybind11::module_& m);  // the shuffles, which torch has too: with the module _C

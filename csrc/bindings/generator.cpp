@@ -144,10 +144,10 @@ Args:
     True
 )");
   m.def(
-      "manual_seed_cuda", [](py::handle seed) { manual_seed_cuda(read_seed(seed)); },
+      "_manual_seed_cuda", [](py::handle seed) { manual_seed_cuda(read_seed(seed)); },
       "Seeds the generators of all GPUs.");
   m.def(
-      "default_generator_of",
+      "_default_generator_of",
       [](py::handle device) {
         Device d;
         if (!Argument<Device>::read(device.ptr(), d)) {

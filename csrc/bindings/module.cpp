@@ -3,26 +3,17 @@
 
 #include <pybind11/pybind11.h>
 
-#include "bindings/pointwise.h"
 #include "bindings/python_tensor.h"
 
 namespace py = pybind11;
 using namespace rushlight::python;
 
-// What torch has in nn.functional or nowhere: the Python layer finds these here, not at top level.
-static constexpr std::string_view kBelowTop =
-    " binary_cross_entropy binary_cross_entropy_with_logits default_generator_of huber_loss "
-    "l1_loss "
-    "linalg_vector_norm manual_seed_cuda "
-    "mse_loss nll_loss optimizer_step smooth_l1_loss zero_grad ";
-
-// __all__: what `from rushlight._C import *` makes the top level.
+// __all__, the names without an underscore: what `from rushlight._C import *` makes the top level.
 static py::list names_of_top(const py::module_& m) {
   py::list names;
   for (const auto& [key, value] : m.attr("__dict__").cast<py::dict>()) {
     const std::string name = py::cast<std::string>(key);
-    if (!name.starts_with('_') && kBelowTop.find(" " + name + " ") == kBelowTop.npos)
-      names.append(key);
+    if (!name.starts_with('_')) names.append(key);
   }
   names.attr("sort")();
   return names;

@@ -199,7 +199,7 @@ void optimizer_step(std::string_view name, const Tensors& params, const Tensors&
 }  // namespace
 
 void bind_optim(py::module_& m) {
-  op<&optimizer_step>(m, "optimizer_step(name, params, grads, states, group)", As::function,
+  op<&optimizer_step>(m, "_optimizer_step(name, params, grads, states, group)", As::function,
                       R"(One step of an optimizer over parameters of one group.
 
 Args:
@@ -208,7 +208,7 @@ Args:
     states: a list of dicts, the state of each parameter; empty where there is none.
     group: the dict of the settings.
 )");
-  op<&zero_grad>(m, "zero_grad(params, set_to_none=True)", As::function,
+  op<&zero_grad>(m, "_zero_grad(params, set_to_none=True)", As::function,
                  "Clears the gradients of all parameters.");
 }
 

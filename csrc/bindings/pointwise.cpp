@@ -13,6 +13,14 @@ namespace rushlight::python {
 
 // ---- calls
 
+// The ops that have an argument `inplace` in torch.nn.functional.
+using InplaceOps =
+    OpList<Relu, Hardtanh, Elu, Selu, Celu, LeakyRelu, Silu, Mish, Hardswish, Hardsigmoid>;
+template <class... Ops>
+static constexpr bool is_any_of(int index, OpList<Ops...>) {
+  return ((index == index_of<Ops>(PointwiseOps{})) || ...);
+}
+
 // A method's own tensor is not among its arguments: positions count from the one after it.
 static bool wrong_type(const Signature& s, int i, bool is_method, const char* expected,
                        PyObject* got) {
@@ -67,9 +75,14 @@ static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObjec
     return wrong_type(s, op.inputs + p, is_method, "Number", o), nullptr;
   }
   Into into{kind, in[0].tensor};
+  if (f.check && kind == Into::fresh) f.check(parameters);
   if (kind == Into::fresh && int(s.parameters.size()) > op.inputs + op.parameters) {
-    PyObject* o = values[op.inputs + op.parameters];
-    if (o != Py_None) {
+    PyObject* o = values[op.inputs + op.parameters];  // inplace, or out
+    if (&s == &f.functional) {
+      const int truth = PyObject_IsTrue(o);
+      if (truth < 0) return nullptr;
+      into.kind = truth ? Into::self : Into::fresh;
+    } else if (o != Py_None) {
       into = {Into::out, as_tensor(o)};
       if (!into.target)
         return wrong_type(s, op.inputs + op.parameters, is_method, "Tensor", o), nullptr;
@@ -78,7 +91,7 @@ static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObjec
     }
   }
   std::optional<Recast> cast;
-  if (autocast.on && kind == Into::fresh) [[unlikely]]
+  if (autocast.on && into.kind == Into::fresh) [[unlikely]]
     cast.emplace(in, op.inputs, f.policy);
   return wrap(pointwise(op, in, parameters, into));
 }
@@ -110,6 +123,11 @@ PyObject* call_pointwise(const PointwiseFace& f, PyObject* self, PyObject* const
                          Py_ssize_t n, PyObject* keywords) {
   return kept_class(call(f, f.function, Into::fresh, self, args, n, keywords), self, args, n);
 }
+PyObject* call_pointwise_functional(const PointwiseFace& f, PyObject* const* args, Py_ssize_t n,
+                                    PyObject* keywords) {
+  return kept_class(call(f, f.functional, Into::fresh, nullptr, args, n, keywords), nullptr, args,
+                    n);
+}
 PyObject* call_pointwise_in_place(const PointwiseFace& f, PyObject* self, PyObject* const* args,
                                   Py_ssize_t n, PyObject* keywords) {
   return call(f, f.in_place, Into::self, self, args, n, keywords);
@@ -119,6 +137,7 @@ PyObject* call_pointwise_in_place(const PointwiseFace& f, PyObject* self, PyObje
 
 static const char* description_of(std::string_view name) {
   if (name == "input") return "the input tensor";
+  if (name == "inplace") return "whether the result is written to the input";
   if (name == "out") return "where the result is written";
   if (name == "alpha") return "what the second operand is multiplied with";
   if (name == "value") return "what the product or quotient is multiplied with";
@@ -158,6 +177,7 @@ static std::string stub_of_face(const PointwiseFace& f, const Signature& s) {
         (i == 0 && !f.op->number_first) || (int(i) < f.op->inputs && f.op->tensors_only);
     text += p.name + ": " +
             (p.name == "out"          ? "Tensor | None = ..."
+             : p.name == "inplace"    ? "bool = ..."
              : int(i) >= f.op->inputs ? "float = ..."
              : is_tensor              ? "Tensor"
                                       : "Tensor | float");
@@ -197,12 +217,29 @@ template <int I>
   for (int p = 0; p < op.parameters; ++p)
     Argument<Scalar>::read(f.function.parameters[std::size_t(op.inputs + p)].fallback,
                            f.defaults[p]);
-  publish(m, As(op.visible), f.function, stub_of_face(f, f.function),
+  constexpr bool has_inplace = is_any_of(I, InplaceOps{});
+  const unsigned own = has_inplace ? unsigned(Visible::functional) : 0;
+  if (has_inplace) {
+    f.functional = Signature::parse(inside + ", inplace=False)");
+    publish(m, As::functional, f.functional, stub_of_face(f, f.functional),
+            docstring_of(op.doc, f.functional), PointwiseEntry<I>::functional, nullptr);
+  }
+  publish(m, As(op.visible & ~own), f.function, stub_of_face(f, f.function),
           docstring_of(op.doc, f.function), PointwiseEntry<I>::function, PointwiseEntry<I>::method);
-  publish(m, As(op.in_place), f.in_place, stub_of_face(f, f.in_place),
+  publish(m, As(op.in_place | own), f.in_place, stub_of_face(f, f.in_place),
           "In-place version of " + name + "().", PointwiseEntry<I>::in_place_function,
           PointwiseEntry<I>::in_place);
   if (op.aliases) publish_aliases(m, op);
+}
+
+static void check_bounds(const Scalar* p) {
+  if (p[0].as_double() > p[1].as_double())
+    fail<ValueError>("min_val cannot be greater than max_val");
+}
+static void check_width(const Scalar* p) {
+  if (p[0].as_double() < 0)
+    fail<RuntimeError>("lambda must be greater or equal to 0, but found to be ", p[0].as_double(),
+                       ".");
 }
 
 static void publish_faces(py::module_& m) {
@@ -267,8 +304,12 @@ void bind_pointwise(py::module_& m) {
   };
   py::object special = m.attr("_special");
   publish_faces(m);
+  pointwise_faces[index_of<Hardtanh>(PointwiseOps{})].check = check_bounds;
+  pointwise_faces[index_of<Softshrink>(PointwiseOps{})].check = check_width;
   bind_pointwise_variants(m);
   for (const char* name : {"logit", "polygamma", "round"}) special.attr(name) = m.attr(name);
+  for (const char* name : {"hardshrink", "sigmoid", "tanh"})
+    m.attr("_nn").attr(name) = m.attr(name);
   special.attr("multigammaln") = m.attr("mvlgamma");
   op<&result_type_op>(m, "result_type(tensor1, tensor2)", As::function,
                       "The dtype that arithmetic on two tensors or numbers gives.\n\n>>> "

@@ -11,13 +11,17 @@ namespace rushlight::python {
 struct PointwiseFace {
   const PointwiseOp* op;
   Signature function, in_place;
+  Signature functional;  // torch.nn.functional's own, where that has `inplace`
   Scalar defaults[kMaxParameters];
   Policy policy;  // of autocast
+  void (*check)(const Scalar* parameters) = nullptr;  // raises for those that make no sense
 };
 inline PointwiseFace pointwise_faces[op_count(PointwiseOps{})];
 
 PyObject* call_pointwise(const PointwiseFace& f, PyObject* self, PyObject* const* args,
                          Py_ssize_t n, PyObject* keywords);
+PyObject* call_pointwise_functional(const PointwiseFace& f, PyObject* const* args, Py_ssize_t n,
+                                    PyObject* keywords);
 PyObject* call_pointwise_in_place(const PointwiseFace& f, PyObject* self, PyObject* const* args,
                                   Py_ssize_t n, PyObject* keywords);
 
@@ -25,6 +29,9 @@ template <int I>
 struct PointwiseEntry {
   static PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     return call_pointwise(pointwise_faces[I], nullptr, args, n, keywords);
+  }
+  static PyObject* functional(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    return call_pointwise_functional(pointwise_faces[I], args, n, keywords);
   }
   static PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     return call_pointwise(pointwise_faces[I], self, args, n, keywords);
@@ -38,9 +45,6 @@ struct PointwiseEntry {
     return call_pointwise_in_place(pointwise_faces[I], nullptr, args, n, keywords);
   }
 };
-
-// Whether a function of this module is not torch's: nn.functional's, for instance.
-bool is_below_top(const std::string& name);
 
 // pow() by autocast's rules.
 Tensor power_of(Input base, Input exponent);

@@ -97,6 +97,14 @@ static Tensor gelu_function(const Tensor& x, std::string_view approximate) {
 static Tensor threshold_function(const Tensor& x, Scalar limit, Scalar value) {
   return threshold(x, limit, value);
 }
+static Tensor threshold_functional(const Tensor& x, Scalar limit, Scalar value, bool inplace) {
+  return threshold(x, limit, value, inplace ? into_self(x) : Into{});
+}
+static Tensor relu6_functional(const Tensor& x, bool inplace) {
+  const Input in = as_input(x);
+  const Scalar bounds[] = {Scalar(0.0), Scalar(6.0)};
+  return pointwise(pointwise_op<Hardtanh>(), &in, bounds, inplace ? into_self(x) : Into{});
+}
 static Tensor threshold_in_place(const Tensor& x, Scalar limit, Scalar value) {
   return threshold(x, limit, value, into_self(x));
 }
@@ -286,7 +294,7 @@ Args:
 Example:
     >>> torch.nn.functional.gelu(torch.tensor([-1., 0., 1.]))
     tensor([-0.1587,  0.0000,  0.8413]))");
-  op<&prelu>(m, "prelu(input, weight)", {.autocast = kLower},
+  op<&prelu>(m, "prelu(input, weight)", {.as = As::both | As::functional, .autocast = kLower},
              R"(x where x > 0, else weight * x.
 
 Args:
@@ -296,7 +304,7 @@ Args:
 Example:
     >>> torch.prelu(torch.tensor([-2., 3.]), torch.tensor(0.25))
     tensor([-0.5000,  3.0000]))");
-  op<&threshold_function>(m, "threshold(input, threshold, value)", As::function | As::functional,
+  op<&threshold_function>(m, "threshold(input, threshold, value)", As::function,
                           R"(x where x > threshold, else value.
 
 Args:
@@ -307,6 +315,24 @@ Args:
 Example:
     >>> torch.threshold(torch.tensor([-1., 2.]), 0, 20)
     tensor([20.,  2.]))");
+  op<&threshold_functional>(m, "threshold(input, threshold, value, inplace=False)", As::functional,
+                            R"(x where x > threshold, else value.
+
+Args:
+    inplace: whether the result is written to the input
+
+Example:
+    >>> torch.nn.functional.threshold(torch.tensor([0.0, 1.0]), 0.5, 9.0)
+    tensor([9., 1.]))");
+  op<&relu6_functional>(m, "relu6(input, inplace=False)", As::functional,
+                        R"(min(max(x, 0), 6).
+
+Args:
+    inplace: whether the result is written to the input
+
+Example:
+    >>> torch.nn.functional.relu6(torch.tensor([-1.0, 7.0]))
+    tensor([0., 6.]))");
   op<&threshold_in_place>(m, "threshold_(input, threshold, value)", As::function | As::functional,
                           "In-place version of threshold().");
 }

@@ -246,7 +246,7 @@ void bind_moments_and_norms(py::module_& m) {
     tensor(1000.6932)
 )");
   op<&vector_norm>(
-      m, "linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None)",
+      m, "_linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None)",
       {.as = As::function, .autocast = kFullOnCuda},
       "(sum |x|^ord)^(1 / ord); ord may be 0, inf and -inf.");
   overloads<&norm_named, &norm_number>(

@@ -11,7 +11,7 @@ A changer must know: importing this module must stay cheap. Submodules load on f
 import os as _os
 from math import e, inf, nan, pi
 
-from rushlight import _C, _index
+from rushlight import _C, _absent, _index
 from rushlight._C import *  # noqa: F403 - the rows of the table that are in C++
 from rushlight._modes import (
     enable_grad,
@@ -110,8 +110,7 @@ def __getattr__(name):
         if (value := _table.find(_index.TORCH, name)) is not None:
             globals()[name] = value
             return value
-    message = f"torch.{name} is not in rushlight {__version__[:3]}"
-    raise AttributeError(message, name=name)
+    raise AttributeError(_absent.absent(f"torch.{name}"), name=name)
 
 
 def __dir__():

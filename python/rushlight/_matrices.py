@@ -424,6 +424,6 @@ def renorm(input: Tensor, p, dim, maxnorm):
     dim = wrapped(dim, input.dim())
     others = [d for d in range(input.dim()) if d != dim]
     wide = input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
-    length = _C.linalg_vector_norm(wide, p, others, True)
+    length = _C._linalg_vector_norm(wide, p, others, True)
     factor = _C.where(length > maxnorm, maxnorm / (length + 1e-7), 1.0)
     return (wide * factor).to(input.dtype)

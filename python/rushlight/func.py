@@ -5,6 +5,7 @@ Gradients come from the recorded graph. vmap() calls the function once for each 
 batch: right for any function, and as slow as the loop that it replaces.
 """
 
+from rushlight import _absent
 from rushlight._func.derivatives import (
     grad,
     grad_and_value,
@@ -70,4 +71,4 @@ def functional_call(
 
 
 def __getattr__(name):
-    raise AttributeError(f"torch.func.{name} is not in rushlight 0.1", name=name)
+    raise AttributeError(_absent.absent(f"torch.func.{name}"), name=name)

@@ -43,4 +43,4 @@ def _gpu_generators(devices):
 
     if devices is None:
         devices = range(cuda.device_count()) if cuda.is_initialized() else ()
-    return [_C.default_generator_of(_C.device("cuda", int(d))) for d in devices]
+    return [_C._default_generator_of(_C.device("cuda", int(d))) for d in devices]

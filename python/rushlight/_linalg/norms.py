@@ -21,7 +21,7 @@ def vector_norm(x: Tensor, ord=2, dim=None, keepdim: bool = False, *, dtype=None
     >>> torch.linalg.vector_norm(torch.tensor([3.0, 4.0]))
     tensor(5.)
     """
-    return _C.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype)
+    return _C._linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype)
 
 
 @op("linalg", out=True)

@@ -6,9 +6,8 @@ import importlib.machinery
 import sys
 from types import ModuleType
 
-from .._version import __version__
+from .._absent import SHORT_VERSION, absent
 
-SHORT_VERSION = ".".join(__version__.split(".")[:2])
 ROOTS = {"torch": "rushlight", "torchvision": "rushlight.vision"}
 VERSIONS = {
     "torch": f"2.13.0+rushlight{SHORT_VERSION}",
@@ -18,10 +17,6 @@ VERSIONS = {
 }
 # Parts of rushlight that torch does not have under the same name.
 PRIVATE = ("torch.vision", "torch._runner", "torch._demo", "torch._version", "torch.__main__")
-
-
-def absent(name: str) -> str:
-    return f"{name} is not in rushlight {SHORT_VERSION}"
 
 
 def real_name(alias: str) -> str:

@@ -6,6 +6,8 @@ here to another module than PyTorch's needs a line in this file.
 
 import sys
 
+from rushlight import _absent
+
 _RUSHLIGHT_TO_TORCH = (("rushlight.vision", "torchvision"), ("rushlight", "torch"))
 _TORCH_TO_RUSHLIGHT = (
     ("torch._C._nn", "rushlight.nn.functional"),
@@ -58,10 +60,8 @@ def find(module, name):
             found = getattr(found, part)
         return found
     except (ImportError, AttributeError):
-        from rushlight import __version__
-
         raise AttributeError(
-            f"{module}.{name} is not in rushlight {'.'.join(__version__.split('.')[:2])}\n"
+            _absent.absent(f"{module}.{name}") + "\n"
             "the file needs it; save a state_dict instead of the whole object, with the program "
             "that wrote the file"
         ) from None

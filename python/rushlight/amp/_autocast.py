@@ -1,7 +1,7 @@
-"""autocast as a context and decorator; which operations it concerns stands where they are bound.
+"""autocast as a context and decorator.
 
-A changer must know: operations written in C++ are listed in csrc/bindings by their cast policy;
-functions written in Python carry the decorator of rushlight/_casts.py.
+A changer must know: what is cast is said by the row of each operation (csrc/bindings/row.h, and
+`autocast=` of @op).
 """
 
 import functools

@@ -9,7 +9,7 @@ from ._device import _cuda, device_count, device_index
 def _generator(device="cuda"):
     if isinstance(device, int):
         device = _C.device("cuda", device)
-    return _C.default_generator_of(_C.device("cuda", device_index(device)))
+    return _C._default_generator_of(_C.device("cuda", device_index(device)))
 
 
 def get_rng_state(device="cuda"):
@@ -46,12 +46,12 @@ def manual_seed(seed: int) -> None:
     if _cuda.is_initialized():
         _generator().manual_seed(int(seed))
     else:
-        _C.manual_seed_cuda(int(seed))
+        _C._manual_seed_cuda(int(seed))
 
 
 def manual_seed_all(seed: int) -> None:
     """Seeds every device's generator, those of devices to come included."""
-    _C.manual_seed_cuda(int(seed))
+    _C._manual_seed_cuda(int(seed))
 
 
 def seed() -> None:

@@ -3,7 +3,7 @@
 import math
 import warnings
 
-from rushlight import _C
+from rushlight import _C, _absent
 from rushlight._modes import no_grad
 
 
@@ -309,4 +309,4 @@ sparse = _old_name(sparse_)
 
 
 def __getattr__(name):
-    raise AttributeError(f"torch.nn.init.{name} is not in rushlight 0.1")
+    raise AttributeError(_absent.absent(f"torch.nn.init.{name}"), name=name)

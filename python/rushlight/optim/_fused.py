@@ -34,7 +34,7 @@ class FusedOptimizer(Optimizer):
                 continue
             if group["differentiable"] or group.get("capturable"):
                 check_group(group, params)
-            _C.optimizer_step(self.name, params, grads, self._states(group, params), group)
+            _C._optimizer_step(self.name, params, grads, self._states(group, params), group)
         return loss
 
     def _states(self, group, params):

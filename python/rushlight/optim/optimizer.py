@@ -137,7 +137,7 @@ class Optimizer:
     def zero_grad(self, set_to_none=True):
         """Clears the gradients; with `set_to_none=False` fills them with 0."""
         for group in self.param_groups:
-            _C.zero_grad(group["params"], set_to_none)
+            _C._zero_grad(group["params"], set_to_none)
 
     def _with_grad(self, group):
         """The group's parameters that have a gradient, and those gradients."""

@@ -1,5 +1,7 @@
 """torch.utils: its parts are loaded when first asked for."""
 
+from rushlight import _absent
+
 _PARTS = ("benchmark", "checkpoint", "data", "dlpack", "hooks", "model_zoo", "tensorboard")
 
 
@@ -48,4 +50,4 @@ def __getattr__(name):
         return importlib.import_module(f"{__name__}.{name}")
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    raise AttributeError(f"torch.utils.{name} is not in rushlight 0.1", name=name)
+    raise AttributeError(_absent.absent(f"torch.utils.{name}"), name=name)

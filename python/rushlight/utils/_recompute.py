@@ -27,7 +27,7 @@ class State:
     def __init__(self, args, preserve_rng_state):
         devices = {a.device for a in args if isinstance(a, _C.Tensor)}
         gpus = sorted((d for d in devices if d.type == "cuda"), key=str)
-        generators = [_C.default_generator, *map(_C.default_generator_of, gpus)]
+        generators = [_C.default_generator, *map(_C._default_generator_of, gpus)]
         self._generators = [(g, g.get_state()) for g in generators] if preserve_rng_state else []
         self._device = _C.get_default_device()
         self._autocast = [

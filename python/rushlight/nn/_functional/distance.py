@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rushlight import _C
 from rushlight._broadcasting import broadcast_tensors
-from rushlight._casts import casts
-from rushlight._results import check_tensors
-from rushlight._table import op
-
-__all__ = ["cosine_similarity", "normalize", "pairwise_distance"]
+from rushlight._C import Tensor
+from rushlight._table import Sequence, op
 
 
-@casts(cuda="full")
-@op("torch", "nn.functional")
-def cosine_similarity(x1, x2, dim=1, eps=1e-8):
+@op("torch", "nn.functional", autocast=("none", "full"))
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 . x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`.
 
     >>> torch.nn.functional.cosine_similarity(torch.ones(1, 2), torch.ones(1, 2))
     tensor([1.0000])
     """
     x1, x2 = broadcast_tensors(x1, x2)
-    dtype = _C.promote_types(x1.dtype, x2.dtype)
+    dtype: Any = _C.promote_types(x1.dtype, x2.dtype)
     if dtype in (_C.float16, _C.bfloat16):  # computed in float32, rounded once
         return cosine_similarity(x1.float(), x2.float(), dim, eps).to(dtype)
     x1, x2 = x1.to(dtype), x2.to(dtype)
@@ -30,17 +28,25 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 
 
 @op("torch", "nn.functional")
-def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension.
 
     >>> torch.nn.functional.pairwise_distance(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))
     tensor([5.0000])
     """
-    check_tensors("pairwise_distance", x1=x1, x2=x2)
     return _C.norm(x1 - x2 + eps, p, -1, keepdim)
 
 
-def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+@op("nn.functional")
+def normalize(
+    input: Tensor,
+    p: float = 2.0,
+    dim: int | Sequence[int] = 1,
+    eps: float = 1e-12,
+    out: Tensor | None = None,
+) -> Tensor:
     """x / max(|x|_p, eps) along `dim`.
 
     >>> torch.nn.functional.normalize(torch.tensor([[3.0, 4.0]]))

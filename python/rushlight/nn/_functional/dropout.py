@@ -1,12 +1,12 @@
-"""Dropout and its relatives."""
+"""Dropout of whole channels, by the number of their dimensions."""
+
+from __future__ import annotations
 
 import warnings
 
 from rushlight import _C
-
-__all__ = [
-    "alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout",
-]  # fmt: skip
+from rushlight._C import Tensor
+from rushlight._table import op
 
 
 def _check(p):
@@ -14,26 +14,19 @@ def _check(p):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def dropout(input, p=0.5, training=True, inplace=False):
-    """Sets each element to 0 with probability p and scales the rest by 1 / (1 - p).
-
-    >>> torch.nn.functional.dropout(torch.ones(2), 0.5, training=False)
-    tensor([1., 1.])
-    """
-    _check(p)
-    return (_C.dropout_ if inplace else _C.dropout)(input, p, training)
-
-
 def _by_channel(input, p, training, inplace, spatial):
     """Drops whole channels; an input without a batch gets one for the time being."""
     _check(p)
-    op = _C.feature_dropout_ if inplace else _C.feature_dropout
+    drop = _C.feature_dropout_ if inplace else _C.feature_dropout
     if spatial and input.dim() < spatial + 2:
-        return op(input.unsqueeze(0), p, training).squeeze(0)
-    return op(input, p, training)
+        return drop(input.unsqueeze(0), p, training).squeeze(0)
+    return drop(input, p, training)
 
 
-def dropout1d(input, p=0.5, training=True, inplace=False):
+@op("nn.functional")
+def dropout1d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """Dropout of whole channels of a (n, c, l) or (c, l) input.
 
     >>> torch.nn.functional.dropout1d(torch.ones(1, 1, 2), 1.0)
@@ -59,7 +52,10 @@ def _warn_rank(name, input, ranks, spatial):
         )
 
 
-def dropout2d(input, p=0.5, training=True, inplace=False):
+@op("nn.functional")
+def dropout2d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """Dropout of whole channels of a (n, c, h, w) input.
 
     >>> torch.nn.functional.dropout2d(torch.ones(1, 1, 1, 2), 1.0)
@@ -79,7 +75,10 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
     return _by_channel(input, p, training, inplace, 0)
 
 
-def dropout3d(input, p=0.5, training=True, inplace=False):
+@op("nn.functional")
+def dropout3d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """Dropout of whole channels of a (n, c, d, h, w) or (c, d, h, w) input.
 
     >>> torch.nn.functional.dropout3d(torch.ones(1, 1, 1, 1, 2), 1.0).sum()
@@ -88,24 +87,3 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
     _check(p)
     _warn_rank("dropout3d", input, (4, 5), 3)
     return _by_channel(input, p, training, inplace, 3)
-
-
-def alpha_dropout(input, p=0.5, training=False, inplace=False):
-    """Dropout that keeps mean 0 and variance 1 behind a SELU (Klambauer et al., 2017).
-
-    >>> torch.nn.functional.alpha_dropout(torch.ones(2), 0.5)
-    tensor([1., 1.])
-    """
-    _check(p)
-    return (_C.alpha_dropout_ if inplace else _C.alpha_dropout)(input, p, training)
-
-
-def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
-    """alpha_dropout of whole channels.
-
-    >>> torch.nn.functional.feature_alpha_dropout(torch.ones(1, 2), 0.5)
-    tensor([[1., 1.]])
-    """
-    _check(p)
-    op = _C.feature_alpha_dropout_ if inplace else _C.feature_alpha_dropout
-    return op(input, p, training)

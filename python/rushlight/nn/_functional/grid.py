@@ -1,13 +1,16 @@
 """The grids of affine maps, for grid_sample."""
 
+from __future__ import annotations
+
 import warnings
 
 from rushlight import _C
+from rushlight._C import Tensor
+from rushlight._table import Sequence, op
 
-__all__ = ["affine_grid"]
 
-
-def affine_grid(theta, size, align_corners=None):
+@op("nn.functional")
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """The grid of an affine map, for grid_sample.
 
     Args:

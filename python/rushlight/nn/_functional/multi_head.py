@@ -4,12 +4,14 @@ Masks of booleans are True where attention is *not* allowed, the opposite of wha
 scaled_dot_product_attention takes; inside they become numbers to add, 0 or -inf.
 """
 
+from __future__ import annotations
+
 import math
 import warnings
 
 from rushlight import _C
-
-__all__ = ["multi_head_attention_forward"]
+from rushlight._C import Tensor
+from rushlight._table import op
 
 
 def added_mask(mask, name, dtype, other=None, other_name=""):
@@ -139,13 +141,34 @@ def _padding_per_head(mask, batch, num_heads, source):
     return mask.reshape(batch * num_heads, 1, source)
 
 
+@op("nn.functional")
 def multi_head_attention_forward(
-    query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
-    add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None,
-    need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None,
-    k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None,
-    average_attn_weights=True, is_causal=False,
-):  # fmt: skip
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
     """Attention of several heads, each on a part of the projected features.
 
     Args:
@@ -203,7 +226,7 @@ def multi_head_attention_forward(
         attn_mask = _check_mask(attn_mask, heads, target, source)
     if (bias_k is None) != (bias_v is None):
         raise AssertionError("bias_k and bias_v go together: one is set, the other is None")
-    if bias_k is not None:
+    if bias_k is not None and bias_v is not None:
         if static_k is not None or static_v is not None:
             raise AssertionError("bias cannot be added to static key or value.")
         k = _C.cat([k, bias_k.expand(1, batch, -1)])

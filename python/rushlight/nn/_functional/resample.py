@@ -1,11 +1,14 @@
 """interpolate: what its sizes, factors and modes mean; the kernels are in C++."""
 
+from __future__ import annotations
+
 import operator
 import warnings
+from typing import Any
 
 from rushlight import _C
-
-__all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
+from rushlight._C import Tensor
+from rushlight._table import Sequence, op
 
 NEAREST = ("nearest", "nearest-exact", "area")
 SMOOTH = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2, "lanczos": 2}
@@ -82,10 +85,16 @@ def _check_mode(input, mode, align_corners, antialias):
         )
 
 
+@op("nn.functional")
 def interpolate(
-    input, size=None, scale_factor=None, mode="nearest", align_corners=None,
-    recompute_scale_factor=None, antialias=False,
-):  # fmt: skip
+    input: Tensor,
+    size: int | Sequence[int] | Any = None,
+    scale_factor: Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
     """Resamples the dimensions behind the channels.
 
     Args:
@@ -113,7 +122,14 @@ def interpolate(
     return _C._nn._resample(input, size, factors, mode, bool(align_corners), antialias)
 
 
-def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+@op("nn.functional")
+def upsample(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:
     """The old name of `interpolate`.
 
     >>> torch.nn.functional.upsample(torch.tensor([[[1.0, 2.0]]]), scale_factor=2)
@@ -126,7 +142,8 @@ def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(input, size=None, scale_factor=None):
+@op("nn.functional")
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """`interpolate` with mode "nearest", under its old name.
 
     >>> torch.nn.functional.upsample_nearest(torch.ones(1, 1, 2, 2), scale_factor=2).shape
@@ -139,7 +156,8 @@ def upsample_nearest(input, size=None, scale_factor=None):
     return interpolate(input, size, scale_factor, "nearest")
 
 
-def upsample_bilinear(input, size=None, scale_factor=None):
+@op("nn.functional")
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """`interpolate` with mode "bilinear" and aligned corners, under its old name.
 
     >>> torch.nn.functional.upsample_bilinear(torch.ones(1, 1, 2, 2), scale_factor=2).shape

@@ -1,9 +1,11 @@
 """Embeddings: rows of a table chosen by integers."""
 
-from rushlight import _C
-from rushlight._modes import no_grad
+from __future__ import annotations
 
-__all__ = ["embedding", "embedding_bag"]
+from rushlight import _C
+from rushlight._C import Tensor
+from rushlight._modes import no_grad
+from rushlight._table import op
 
 
 def _shrink_rows(weight, indices, max_norm, norm_type):
@@ -27,10 +29,16 @@ def _padding(weight, padding_idx):
     return padding_idx + count if padding_idx < 0 else padding_idx
 
 
+@op("nn.functional")
 def embedding(
-    input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
-    sparse=False,
-):  # fmt: skip
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
     """The rows of `weight` that `input` names.
 
     Args:
@@ -50,11 +58,20 @@ def embedding(
     return _C.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
+@op("nn.functional")
 def embedding_bag(
-    input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False,
-    mode="mean", sparse=False, per_sample_weights=None, include_last_offset=False,
-    padding_idx=None,
-):  # fmt: skip
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
     """Sums, means or maxima of bags of rows.
 
     Args:

@@ -7,17 +7,12 @@ __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Fe
 
 
 class _DropoutNd(Module):
-    function: object = None
-
     def __init__(self, p=0.5, inplace=False):
         super().__init__()
         if p < 0 or p > 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p = p
         self.inplace = inplace
-
-    def forward(self, input):
-        return type(self).function(input, self.p, self.training, self.inplace)
 
     def extra_repr(self):
         return f"p={self.p}, inplace={self.inplace}"
@@ -30,7 +25,8 @@ class Dropout(_DropoutNd):
     tensor([1., 1.])
     """
 
-    function = staticmethod(F.dropout)
+    def forward(self, input):
+        return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_DropoutNd):
@@ -40,7 +36,8 @@ class Dropout1d(_DropoutNd):
     tensor([[1., 1.]])
     """
 
-    function = staticmethod(F.dropout1d)
+    def forward(self, input):
+        return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
@@ -50,7 +47,8 @@ class Dropout2d(_DropoutNd):
     tensor([[[[0., 0.]]]])
     """
 
-    function = staticmethod(F.dropout2d)
+    def forward(self, input):
+        return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
@@ -60,7 +58,8 @@ class Dropout3d(_DropoutNd):
     tensor(0.)
     """
 
-    function = staticmethod(F.dropout3d)
+    def forward(self, input):
+        return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(_DropoutNd):
@@ -69,8 +68,6 @@ class AlphaDropout(_DropoutNd):
     >>> torch.nn.AlphaDropout(0.2).eval()(torch.ones(2))
     tensor([1., 1.])
     """
-
-    function = staticmethod(F.alpha_dropout)
 
     def forward(self, input):
         return F.alpha_dropout(input, self.p, self.training)
@@ -82,8 +79,6 @@ class FeatureAlphaDropout(_DropoutNd):
     >>> torch.nn.FeatureAlphaDropout(0.2).eval()(torch.ones(1, 2))
     tensor([[1., 1.]])
     """
-
-    function = staticmethod(F.feature_alpha_dropout)
 
     def forward(self, input):
         return F.feature_alpha_dropout(input, self.p, self.training)

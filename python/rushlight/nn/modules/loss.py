@@ -3,8 +3,8 @@
 `reduction` is "none", "mean" or "sum".
 """
 
+from rushlight import _C
 from rushlight.nn import functional as F
-from rushlight.nn._functional.loss import legacy_reduction
 from rushlight.nn.modules.module import Module
 
 __all__ = [
@@ -17,7 +17,7 @@ class _Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
         if size_average is not None or reduce is not None:
-            self.reduction = legacy_reduction(size_average, reduce)
+            self.reduction = _C._nn._legacy_reduction(size_average, reduce)
         else:
             self.reduction = reduction
 

@@ -318,7 +318,7 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
 
     def zero_grad(self, set_to_none=True):
         """Clears the gradients of all parameters; with `set_to_none=False` fills them with 0."""
-        _C.zero_grad(list(self.parameters()), set_to_none)
+        _C._zero_grad(list(self.parameters()), set_to_none)
 
     def compile(self, *args, **kwargs):
         """Returns the module: there is no compiler here, and nothing to gain from one."""

@@ -6,7 +6,7 @@ are long enough, and so on; the sequences are sorted by length, the longest firs
 
 from typing import NamedTuple
 
-from rushlight import _C
+from rushlight import _C, _absent
 
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence",
@@ -295,4 +295,4 @@ def unpad_sequence(padded_sequences, lengths, batch_first=False):
 
 
 def __getattr__(name):
-    raise AttributeError(f"torch.nn.utils.rnn.{name} is not in rushlight 0.1")
+    raise AttributeError(_absent.absent(f"torch.nn.utils.rnn.{name}"), name=name)

@@ -1,14 +1,16 @@
-"""Padding."""
+"""Padding: constants, reflections, edges and periods."""
 
 from __future__ import annotations
 
 from rushlight import _C
-from rushlight._results import check_tensors, ints
+from rushlight._C import Tensor
+from rushlight._table import Sequence, op
 
-__all__ = ["pad"]
 
-
-def pad(input, pad, mode="constant", value=None):
+@op("nn.functional")
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
     """Extends the last dimensions: `pad` is (left, right) of the last, then of the one before.
 
     Args:
@@ -18,35 +20,37 @@ def pad(input, pad, mode="constant", value=None):
     >>> torch.nn.functional.pad(torch.ones(1, 2), (1, 0))
     tensor([[0., 1., 1.]])
     """
-    if not isinstance(pad, list | tuple):
-        raise TypeError(
-            "pad(): argument 'pad' (position 2) must be tuple of ints, not " + type(pad).__name__
-        )
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if mode == "constant":
         return _C.constant_pad_nd(input, pad, 0.0 if value is None else value)
-    check_tensors("pad", input=input)
     if value is not None:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in ("reflect", "replicate", "circular"):
-        if not isinstance(mode, str):
-            raise TypeError(
-                f"pad(): argument 'mode' (position 3) must be str, not {type(mode).__name__}"
-            )
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
-    pad = ints("pad", "pad", pad, len(pad), spread=False)
     if len(pad) // 2 not in (input.dim() - 1, input.dim() - 2) or len(pad) > 6:
         raise NotImplementedError(
             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
         )
-    if mode != "circular" and _C._autocast_is_on():
-        input = _C._recast(input, "full", "none")
+    return _wrapped(input, pad) if mode == "circular" else _mirrored(input, pad, mode)
+
+
+@op(autocast=("full", "none"))
+def _mirrored(input: Tensor, pad: Sequence[int], mode: str) -> Tensor:
+    for i in range(len(pad) // 2):
+        left, right = pad[2 * i], pad[2 * i + 1]
+        if left or right:
+            dim = input.dim() - 1 - i
+            source = _sources(input.size(dim), left, right, mode, pad, dim, input)
+            input = _C.index_select(input, dim, source)
+    return input
+
+
+def _wrapped(input, pad):
     for i in range(len(pad) // 2):
         dim = input.dim() - 1 - i
         left, right = pad[2 * i], pad[2 * i + 1]
-        if mode == "circular" and (left < 0 or right < 0):
-            # What is cut off does not come around.
+        if left < 0 or right < 0:  # what is cut off does not come around
             cut = max(-left, 0)
             kept = input.size(dim) - cut - max(-right, 0)
             if kept < 0:
@@ -57,13 +61,13 @@ def pad(input, pad, mode="constant", value=None):
             input = input.narrow(dim, cut, kept)
             left, right = max(left, 0), max(right, 0)
         if left or right:
-            source = _sources(input.size(dim), left, right, mode, pad, dim, input)
+            source = _sources(input.size(dim), left, right, "circular", pad, dim, input)
             input = _C.index_select(input, dim, source)
     return input
 
 
 def _sources(size, left, right, mode, padding, dim, input):
-    """For each place of a padded dimension, the place in the input that it copies."""
+    """For each index of a padded dimension, the index of the input that it copies."""
     if mode == "replicate":
         if size + left + right < 0 or size == 0:
             shape = list(input.shape)
@@ -85,5 +89,5 @@ def _sources(size, left, right, mode, padding, dim, input):
             "Argument #4: Padding size should be less than the corresponding input dimension, "
             f"but got: padding ({left}, {right}) at dimension {dim} of input {list(input.shape)}"
         )
-    places = _C.arange(-left, size + right, device=input.device)
-    return (size - 1) - ((size - 1) - places.abs()).abs()
+    indices = _C.arange(-left, size + right, device=input.device)
+    return (size - 1) - ((size - 1) - indices.abs()).abs()

@@ -1,0 +1,143 @@
+"""Losses that ask for a margin between the scores of classes or of pairs."""
+
+from __future__ import annotations
+
+from rushlight import _C
+from rushlight._C import Tensor
+from rushlight._table import op
+from rushlight.nn._functional._reduction import checked_reduction, reduced
+
+
+@op("nn.functional", autocast=("full", "full"))
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, -y (x1 - x2) + margin), y being 1 or -1.
+
+    >>> torch.nn.functional.margin_ranking_loss(
+    ...     torch.tensor([1.0]), torch.tensor([3.0]), torch.ones(1)
+    ... )
+    tensor(2.)
+    """
+    reduction = checked_reduction(size_average, reduce, reduction)
+    if not input1.dim() == input2.dim() == target.dim():
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
+        )
+    return reduced((-target * (input1 - input2) + float(margin)).clamp(min=0), reduction)
+
+
+@op("nn.functional", autocast=("full", "full"))
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """log(1 + exp(-y x)), y being 1 or -1.
+
+    >>> torch.nn.functional.soft_margin_loss(torch.zeros(1), torch.ones(1))
+    tensor(0.6931)
+    """
+    reduction = checked_reduction(size_average, reduce, reduction)
+    return reduced(_C.log1p((-target * input).exp()), reduction)
+
+
+@op("nn.functional", autocast=("full", "full"))
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Mean over the classes i other than y of max(0, margin - x[y] + x[i])^p.
+
+    >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.0, 1.0]]), torch.tensor([0]))
+    tensor(1.)
+    """
+    reduction = checked_reduction(size_average, reduce, reduction)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
+    single = input.dim() < 2
+    x = input.reshape(1, -1) if single else input
+    y = target.reshape(-1, 1)
+    loss = (margin - x.gather(1, y) + x).clamp(min=0)
+    loss = loss if p == 1 else loss * loss
+    if weight is not None:
+        loss = loss * weight[y]
+    others = _C.arange(x.size(1), device=x.device) != y
+    loss = (loss * others).sum(1) / x.size(1)
+    return reduced(loss.reshape(()) if single else loss, reduction)
+
+
+@op("nn.functional", autocast=("full", "full"))
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Sum over targets y and other classes i of max(0, 1 - (x[y] - x[i])) / c.
+
+    The targets of a row are the indices before the first -1.
+
+    >>> torch.nn.functional.multilabel_margin_loss(torch.zeros(1, 2), torch.tensor([[0, -1]]))
+    tensor(0.5000)
+    """
+    reduction = checked_reduction(size_average, reduce, reduction)
+    single = input.dim() < 2
+    if input.dim() > 2 or 0 in input.shape[-1:]:
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(input.shape)}"
+        )
+    if target.shape != input.shape and (not single or target.numel() != input.numel()):
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
+        )
+    x, y = (t.reshape(1, -1) if single else t for t in (input, target))
+    n, c = x.shape
+    listed = (y < 0).to(_C.int64).cumsum(1) == 0
+    safe = _C.where(listed, y, _C.zeros_like(y))
+    is_target = _C.zeros((n, c), dtype=x.dtype, device=x.device)
+    is_target = is_target.scatter_add(1, safe, listed.to(x.dtype)) > 0
+    gap = (1 - (x.gather(1, safe).unsqueeze(2) - x.unsqueeze(1))).clamp(min=0)
+    counted = listed.unsqueeze(2) & ~is_target.unsqueeze(1)
+    loss = (gap * counted).sum((1, 2)) / c
+    return reduced(loss.reshape(()) if single else loss, reduction)
+
+
+@op("nn.functional")
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Mean over the classes of -(y log sigmoid(x) + (1 - y) log sigmoid(-x)).
+
+    >>> torch.nn.functional.multilabel_soft_margin_loss(torch.zeros(1, 2), torch.ones(1, 2))
+    tensor(0.6931)
+    """
+    reduction = checked_reduction(size_average, reduce, reduction)
+    loss = -(target * _C._nn.logsigmoid(input) + (1 - target) * _C._nn.logsigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    return reduced(loss.mean(-1), reduction)

@@ -1,0 +1,93 @@
+"""torch.nn.functional: each name that torch has too has torch's parameters, and is found lazily."""
+
+import inspect
+
+import pytest
+
+import rushlight
+from rushlight import _index, _table
+from rushlight.nn import functional as F
+
+OURS = sorted(name for name in dir(F) if not name.startswith("_"))
+
+
+def parameters(function):
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    defaults = {p.name: p.default for p in signature.parameters.values()}
+    defaults.pop("out", None)
+    return defaults
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_parameters_are_those_of_torch(name):
+    torch = pytest.importorskip("torch")
+    theirs = getattr(torch.nn.functional, name, None)
+    wanted = theirs and parameters(theirs)
+    ours = parameters(getattr(F, name))
+    if not wanted or not ours or "args" in wanted:
+        pytest.skip("torch has no signature of it that could be read")
+    assert list(ours) == list(wanted)
+    assert list(ours.values()) == list(wanted.values())
+
+
+@pytest.mark.parametrize("name", _table.names(_index.FUNCTIONAL))
+def test_operations_in_python_are_listed_and_found(name):
+    assert name in dir(F)
+    assert callable(getattr(F, name))
+
+
+def test_a_missing_name_says_so():
+    version = ".".join(rushlight.__version__.split(".")[:2])
+    with pytest.raises(
+        AttributeError, match=f"^torch.nn.functional.nothing is not in rushlight {version}$"
+    ):
+        _ = F.nothing
+    with pytest.raises(AttributeError, match=f"^torch.nothing is not in rushlight {version}$"):
+        _ = rushlight.nothing
+
+
+@pytest.mark.parametrize(
+    "name", "relu relu6 hardtanh elu selu celu leaky_relu silu mish hardswish hardsigmoid".split()
+)
+def test_inplace_writes_to_the_input(name, device):
+    x = rushlight.tensor([-4.0, -0.5, 0.5, 7.0], device=device)
+    function = getattr(F, name)
+    wanted = function(x)
+    given = x.clone()
+    assert function(given, inplace=True) is given
+    assert given.tolist() == wanted.tolist()
+    assert x.tolist() == [-4.0, -0.5, 0.5, 7.0]
+
+
+def test_dropout_in_place(device):
+    x = rushlight.ones(100, device=device)
+    assert F.dropout(x, 0.5, True, True) is x
+    assert set(x.tolist()) <= {0.0, 2.0}
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        F.dropout(x, float("nan"))
+
+
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "huber_loss"])
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_weights_of_elements(name, reduction, device):
+    torch = pytest.importorskip("torch")
+    values = [[0.5, -1.0, 3.0], [0.0, 2.0, -1.0], [1.0, 2.0, 0.5]]
+    x, y, w = (rushlight.tensor(v, device=device) for v in values)
+    a, b, c = (torch.tensor(v) for v in values)
+    x.requires_grad_(), a.requires_grad_()
+    ours = getattr(F, name)(x, y, weight=w, reduction=reduction)
+    theirs = getattr(torch.nn.functional, name)(a, b, weight=c, reduction=reduction)
+    assert ours.tolist() == pytest.approx(theirs.tolist())
+    ours.sum().backward(), theirs.sum().backward()
+    assert x.grad.tolist() == pytest.approx(a.grad.tolist())
+    with pytest.raises(ValueError, match="same size"):
+        getattr(F, name)(x, y, weight=w[:2])
+
+
+def test_rrelu_in_place(device):
+    x = rushlight.tensor([-1.0, 2.0], device=device)
+    assert F.rrelu_(x, 0.5, 0.5) is x
+    assert x.tolist() == [-0.5, 2.0]
