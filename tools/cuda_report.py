@@ -23,7 +23,7 @@ import sys
 # the digits of 2 / pi there for angles far out.
 ALLOWED = re.compile(
     r"^cub::|<(?:Sin|Cos|Tan|Digamma|Polygamma|BesselJ[01]|BesselY[01]|SphericalBesselJ0|AiryAi"
-    r"|(?:Shifted)?ChebyshevPolynomial[TUVW]),"
+    r"|Mvlgamma|Sinc|(?:Shifted)?ChebyshevPolynomial[TUVW]),"
 )
 ENTRY = re.compile(r"Compiling entry function '(\S+)'")
 FUNCTION = re.compile(r"Function properties for (\S+)")
