@@ -87,7 +87,7 @@ def rows():
     """The names that the table makes, whether as a name of its own, in place, or a copy."""
     names = set()
     for row in _C._rows():
-        names |= {row["name"], row["name"] + "_", row["name"] + "_copy"}
+        names |= {row["name"], row["name"] + "_", row["name"] + "_copy", *row["aliases"]}
     return names
 
 

@@ -92,8 +92,8 @@ struct Node : Shared {
   virtual void release_saved() {}
   virtual const char* title() const { return name; }
 
-  Edge& next(std::size_t i) { return many_ ? many_[i] : few_[i]; }
-  const Edge& next(std::size_t i) const { return many_ ? many_[i] : few_[i]; }
+  Edge& next(std::size_t i) { return many_ || i >= 3 ? many_[i] : few_[i]; }
+  const Edge& next(std::size_t i) const { return many_ || i >= 3 ? many_[i] : few_[i]; }
   bool needs_input(std::size_t i) const { return i < inputs && bool(next(i).node); }
   void reserve(std::size_t n) {
     if (n > 3) many_ = std::make_unique<Edge[]>(n);

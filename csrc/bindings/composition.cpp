@@ -18,7 +18,8 @@ const char* expected_of(Kind kind) {
     case Kind::real: return Argument<double>::expected;
     case Kind::boolean: return Argument<bool>::expected;
     case Kind::string: return Argument<std::string_view>::expected;
-    case Kind::integers: return Argument<Shape>::expected;
+    case Kind::integers:
+    case Kind::int_tuple: return Argument<Shape>::expected;
     case Kind::dtype: return Argument<DType>::expected;
     case Kind::device: return Argument<Device>::expected;
     case Kind::tensors: return Argument<const std::vector<Tensor>&>::expected;
@@ -66,6 +67,7 @@ PyObject* taken_as(Kind kind, PyObject* o) {
     case Kind::boolean: return converted<bool>(o);
     case Kind::string: return PyUnicode_Check(o) ? Py_NewRef(o) : nullptr;
     case Kind::integers: return tuple_of_ints(o);
+    case Kind::int_tuple: return PyTuple_Check(o) || PyList_Check(o) ? tuple_of_ints(o) : nullptr;
     case Kind::dtype: return converted<DType>(o);
     case Kind::device: return as_tensor(o) ? nullptr : converted<Device>(o);
     case Kind::tensors: {

@@ -18,7 +18,8 @@ enum class Kind : unsigned char {
   real,
   boolean,
   string,
-  integers,  // a tuple of ints
+  integers,  // a tuple of ints; one int stands for a tuple of it
+  int_tuple,  // a tuple of ints, from nothing but a list or tuple
   dtype,
   device,
   tensors,  // a tuple of tensors

@@ -186,6 +186,7 @@ Kind kind_of(std::string_view word) {
                                                          {"bool", Kind::boolean},
                                                          {"str", Kind::string},
                                                          {"Sequence[int]", Kind::integers},
+                                                         {"tuple[int, ...]", Kind::int_tuple},
                                                          {"dtype", Kind::dtype},
                                                          {"device", Kind::device},
                                                          {"Sequence[Tensor]", Kind::tensors}};

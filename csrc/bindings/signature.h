@@ -223,8 +223,16 @@ struct PublishedRow {
   std::string stub;  // instead of those, where the text was made already
   Row row;
   std::string module = {};  // that defines it in Python
+  std::vector<std::string> aliases = {};
 };
 std::vector<PublishedRow>& published_rows();
+
+inline PyCFunction as_c_function(_PyCFunctionFastWithKeywords f) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
+}
+// What CPython keeps of an entry point: it lives as long as the process.
+PyMethodDef* definition(const Signature& s, bool is_method, bool has_text, std::string_view doc,
+                        _PyCFunctionFastWithKeywords f);
 
 // Puts the entries of a row wherever its words say.
 void publish(pybind11::module_& m, const std::vector<const Signature*>& signatures,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rushlight import _C
 from rushlight._C import Tensor
-from rushlight._table import Sequence, op
+from rushlight._table import op
 
 
 @op("nn.functional")
 def pad(
-    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+    input: Tensor, pad: tuple[int, ...], mode: str = "constant", value: float | None = None
 ) -> Tensor:
     """Extends the last dimensions: `pad` is (left, right) of the last, then of the one before.
 
@@ -36,7 +36,7 @@ def pad(
 
 
 @op(autocast=("full", "none"))
-def _mirrored(input: Tensor, pad: Sequence[int], mode: str) -> Tensor:
+def _mirrored(input: Tensor, pad: tuple[int, ...], mode: str) -> Tensor:
     for i in range(len(pad) // 2):
         left, right = pad[2 * i], pad[2 * i + 1]
         if left or right:
