@@ -2,8 +2,8 @@
 // and index_add(). A changer must know: positions are read before anything else, and offsets on the
 // host, but for a GPU's sums and means, which nothing waits for and nobody checks.
 #include "ops/embedding.h"
-#include "ops/pointwise.h"
 #include "ops/index_checks.h"
+#include "ops/pointwise.h"
 #include "ops/reduce.h"
 #include "ops/sort.h"
 

@@ -17,8 +17,8 @@ struct ReduceJob {
   void* out;
   DType dtype;
   const double* center = nullptr;  // for each output, numbered as `kept` numbers them
-  double* to_center = nullptr;     // a first pass writes there
-  void* totals = nullptr;          // of parts
+  double* to_center = nullptr;  // a first pass writes there
+  void* totals = nullptr;  // of parts
   Index parts = 1;
   Reduction which;  // whose finish() comes last
   Context context;
