@@ -225,8 +225,8 @@ def matrix_exp(input: Tensor):
     return linalg.matrix_exp(input)
 
 
-@op("torch")
-def chain_matmul(*matrices, out=None):
+@op("torch", out=True)
+def chain_matmul(*matrices):
     """torch.linalg.multi_dot().
 
     >>> torch.chain_matmul(torch.ones(2, 3), torch.ones(3, 4)).shape
@@ -238,7 +238,7 @@ def chain_matmul(*matrices, out=None):
         matrices = tuple(matrices[0])
     if len(matrices) == 1:
         return matrices[0]
-    return linalg.multi_dot(matrices, out=out)
+    return linalg.multi_dot(matrices)
 
 
 @op("torch", "Tensor", out=True, returns="solution, cloned_coefficient")
@@ -268,8 +268,8 @@ def triangular_solve(
     return (x, A.expand(*batch, *A.shape[-2:]).clone())
 
 
-@op("torch", "Tensor")
-def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out=None):
+@op("torch", "Tensor", out=True)
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False):
     """L and U packed in one matrix, and the exchanges of rows, counted from 1.
 
     >>> torch.lu(torch.eye(2))[1]
