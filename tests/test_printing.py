@@ -125,18 +125,18 @@ def test_meta(reference):
         assert repr(ours) == repr(theirs)
 
 
-def test_default_dtype(reference):
+def test_default_dtype(peer):
     for name in ("float64", "float16"):
         rushlight.set_default_dtype(getattr(rushlight, name))
-        reference.set_default_dtype(getattr(reference, name))
+        peer.set_default_dtype(getattr(peer, name))
         try:
             for other in DTYPES:
-                theirs = reference.ones(2).to(getattr(reference, other))
+                theirs = peer.ones(2).to(getattr(peer, other))
                 assert repr(twin(theirs)) == repr(theirs)
                 assert repr(twin(theirs[:0])) == repr(theirs[:0])
         finally:
             rushlight.set_default_dtype(rushlight.float32)
-            reference.set_default_dtype(reference.float32)
+            peer.set_default_dtype(peer.float32)
 
 
 def test_subclasses(reference):

@@ -21,6 +21,15 @@ UNWRITTEN = {
     "resize_as_",
 }
 # Drawn, and a GPU draws other numbers than the CPU.
+# Torch's polynomials are 1e-6 off near 5 (mpmath agrees with ours): tests/ops/test_pointwise.py
+# compares these by themselves.
+ROUGH = {
+    "special.airy_ai",
+    "special.bessel_j0",
+    "special.bessel_j1",
+    "special.bessel_y0",
+    "special.bessel_y1",
+}
 DRAWN = {
     "bernoulli",
     "cauchy",
