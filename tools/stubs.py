@@ -101,6 +101,15 @@ def operation_lines(place):
             lines.setdefault(row["name"], []).extend(own)
         if place in row["in_place"]:
             lines.setdefault(row["name"] + "_", []).extend(map(in_place, own))
+        for alias in row["aliases"]:
+            written = alias.endswith("_") and not row["name"].endswith("_")
+            named = [re.sub(r"^def \w+", f"def {alias}", line) for line in own]
+            if place in row["in_place" if written else "visible"]:
+                lines.setdefault(alias, []).extend(
+                    [re.sub(r"(?:, \*)?, out: [^=]*= \.\.\.", "", n) for n in named]
+                    if written
+                    else named
+                )
         if row["copy"] and place == "torch":
             lines.setdefault(row["name"] + "_copy", []).extend(map(copy, own))
     return lines
