@@ -8,10 +8,7 @@ from rushlight.utils import data as ours
 
 def both(reference, function):
     """function(library, its data module) for us and for torch."""
-    return (
-        function(rushlight, ours),
-        function(reference, __import__("torch.utils.data", fromlist=["data"])),
-    )
+    return function(rushlight, ours), function(reference, reference.utils.data)
 
 
 def plain(value):
