@@ -249,9 +249,10 @@ def test_no_circles_of_python_imports():
 STEPS = {
     "loops over operands, dimensions or names, which are few and known without the device": (
         "_broadcasting:broadcast_shapes _broadcasting:broadcast_tensors _broadcasting:listed "
-        "_determinism:use_deterministic_algorithms _matrices:cholesky_solve "
-        "_matrices:triangular_solve _statistics:_counted _statistics:_edges _statistics:_quantile "
-        "_statistics:_steps _statistics:cov _statistics:gradient functional:block_diag "
+        "_determinism:use_deterministic_algorithms top_level_factors:cholesky_solve "
+        "top_level_factors:triangular_solve _statistics:_counted _statistics:_edges "
+        "_statistics:_quantile _statistics:_steps _statistics:cov _statistics:gradient "
+        "functional:block_diag "
         "functional:cartesian_prod functional:isclose functional:meshgrid functional:tensordot "
         "functional:unravel_index norms:matrix_norm grid:affine_grid padding:_mirrored "
         "padding:_wrapped multi_head:_padding_per_head"

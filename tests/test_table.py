@@ -134,8 +134,7 @@ def test_nothing_else_publishes():
                 if (path.name, target) in allowed:
                     continue
                 assert "modules[" not in target, f"{path.name}:{node.lineno}"
-                module = target in imported and target not in SIBLINGS.get(path.name, ())
-                assert not module and target not in ("Tensor", "_C.Tensor", "torch.Tensor"), (
+                assert target not in {*imported, "Tensor", "_C.Tensor", "torch.Tensor"}, (
                     f"{path.name}:{node.lineno} sets a name of {target}"
                 )
             elif isinstance(node, ast.Assign):
@@ -143,15 +142,6 @@ def test_nothing_else_publishes():
                     assert not re.match(r"(_C\.|torch\.)?Tensor\.", target), (
                         f"{path.name}:{node.lineno} sets {target}"
                     )
-
-
-# Files of nn.modules that still repair the path of their classes.
-SIBLINGS = {
-    "unpooling.py": ["pooling"],
-    "conv_transpose.py": ["conv"],
-    "loss_more.py": ["loss"],
-    "attention.py": ["activation"],
-}
 
 
 # Overloads have no one signature: Python has no words for it.

@@ -11,9 +11,9 @@ A changer must know: importing this module must stay cheap. Submodules load on f
 import os as _os
 from math import e, inf, nan, pi
 
-from rushlight import _C, _absent, _index
+from rushlight import _C, _index
 from rushlight._C import *  # noqa: F403 - the rows of the table that are in C++
-from rushlight._modes import (
+from rushlight._grad_mode import (
     enable_grad,
     inference_mode,
     no_grad,
@@ -90,6 +90,8 @@ def __getattr__(name):
         raise AttributeError(f"module 'rushlight' has no attribute '{name}'", name=name)
     import importlib
 
+    from rushlight import _table
+
     if name in _SUBMODULES:
         try:
             return importlib.import_module("rushlight." + name)
@@ -100,17 +102,17 @@ def __getattr__(name):
         value = globals()[name] = getattr(importlib.import_module(_OTHERS[name]), name)
         return value
     elif name.endswith("Tensor"):
-        legacy = importlib.import_module("rushlight._legacy")
-        if name in legacy.DTYPES:
-            value = globals()[name] = legacy.make_type(name)
-            return value
-    else:
-        from rushlight import _table
+        from rushlight._dtype_names import TENSOR_TYPES
 
-        if (value := _table.find(_index.TORCH, name)) is not None:
-            globals()[name] = value
+        if name in TENSOR_TYPES:
+            from rushlight._tensor_types import make_type
+
+            value = globals()[name] = make_type(name)
             return value
-    raise AttributeError(_absent.absent(f"torch.{name}"), name=name)
+    elif (value := _table.find(_index.TORCH, name)) is not None:
+        globals()[name] = value
+        return value
+    raise AttributeError(_table.absent(f"torch.{name}"), name=name)
 
 
 def __dir__():

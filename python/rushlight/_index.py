@@ -5,15 +5,18 @@ For each place where operations are visible: module -> the names that it defines
 
 TORCH = {
     "rushlight._broadcasting": "atleast_1d atleast_2d atleast_3d broadcast_shapes broadcast_tensors",
-    "rushlight._copies": "adjoint alias_copy empty_permuted narrow_copy nonzero_static",
+    "rushlight._creation": "empty_permuted range",
+    "rushlight._defaults": "get_float32_matmul_precision get_num_interop_threads set_default_device set_default_dtype set_float32_matmul_precision set_num_interop_threads",
     "rushlight._determinism": "are_deterministic_algorithms_enabled get_deterministic_debug_mode is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode use_deterministic_algorithms",
+    "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve lu_unpack orgqr pinverse qr slogdet svd triangular_solve",
+    "rushlight._linalg.top_level_products": "chain_matmul cross dist inner matrix_exp matrix_power renorm vander vdot",
     "rushlight._lowrank": "pca_lowrank svd_lowrank",
-    "rushlight._matrices": "chain_matmul cholesky cholesky_inverse cholesky_solve cross det dist inner inverse logdet lu lu_solve lu_unpack matrix_exp matrix_power orgqr pinverse qr renorm slogdet svd triangular_solve vander vdot",
-    "rushlight._python_ops": "get_float32_matmul_precision get_num_interop_threads is_storage is_tensor set_default_device set_default_dtype set_default_tensor_type set_float32_matmul_precision set_num_interop_threads typename",
-    "rushlight._ranges": "range",
     "rushlight._statistics": "corrcoef cov cumulative_trapezoid gradient histogram histogramdd nanquantile quantile trapezoid trapz",
-    "rushlight._tensor_memory": "resize_as_",
+    "rushlight._tensor_elements": "nonzero_static",
+    "rushlight._tensor_memory": "is_storage resize_as_",
     "rushlight._tensor_str": "get_printoptions set_printoptions",
+    "rushlight._tensor_types": "is_tensor set_default_tensor_type typename",
+    "rushlight._views": "adjoint alias_copy narrow_copy",
     "rushlight._windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "rushlight.functional": "allclose block_diag cartesian_prod combinations diff einsum isclose kron meshgrid tensordot unravel_index",
     "rushlight.nn._functional.distance": "cosine_similarity pairwise_distance",
@@ -21,12 +24,13 @@ TORCH = {
 }
 
 TENSOR = {
-    "rushlight._copies": "adjoint narrow_copy nonzero_static",
-    "rushlight._matrices": "cholesky cholesky_inverse cholesky_solve cross det dist inner inverse logdet lu lu_solve matrix_exp matrix_power orgqr pinverse qr renorm renorm_ slogdet svd triangular_solve vdot",
+    "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve orgqr pinverse qr slogdet svd triangular_solve",
+    "rushlight._linalg.top_level_products": "cross dist inner matrix_exp matrix_power renorm renorm_ vdot",
     "rushlight._statistics": "corrcoef cov histogram nanquantile quantile",
     "rushlight._tensor": "__array_wrap__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ __format__ __reduce_ex__ __repr__ __reversed__ as_subclass is_inference register_hook register_post_accumulate_grad_hook type",
-    "rushlight._tensor_elements": "apply_ fill_diagonal_ map_ sum_to_size",
+    "rushlight._tensor_elements": "apply_ fill_diagonal_ map_ nonzero_static sum_to_size",
     "rushlight._tensor_memory": "_typed_storage is_shared new new_empty_strided resize resize_as resize_as_ set_ share_memory_ storage untyped_storage",
+    "rushlight._views": "adjoint narrow_copy",
     "rushlight.functional": "allclose diff isclose kron",
 }
 

@@ -4,7 +4,7 @@ and Tropp, 2009)."""
 from __future__ import annotations
 
 from rushlight import _C
-from rushlight._results import check_tensors
+from rushlight._arguments import check_tensors
 from rushlight._table import op
 
 __all__ = ["pca_lowrank", "svd_lowrank"]

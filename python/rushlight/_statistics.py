@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from rushlight import _C
+from rushlight._arguments import wrapped
 from rushlight._C import Tensor
-from rushlight._results import dtype_name, wrapped
+from rushlight._dtype_names import NAMES as DTYPE_NAMES
 from rushlight._table import Number, Sequence, op
 
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
@@ -156,7 +157,7 @@ def cov(
         if integers == w.is_floating_point() or w.dtype == _C.bool:
             raise RuntimeError(
                 f"cov(): expected {name} to have {'integral' if integers else 'floating point'} "
-                f"dtype but got {name} with {dtype_name(w.dtype)} dtype"
+                f"dtype but got {name} with {DTYPE_NAMES[w.dtype]} dtype"
             )
         if w.numel() != count:
             raise RuntimeError(
@@ -371,7 +372,7 @@ def _edges(name, x, bins, range):
 
 def _counted(name, points, edges, weight, density):
     if not points.is_floating_point():
-        raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(points.dtype)}'")
+        raise NotImplementedError(f"\"{name}\" not implemented for '{DTYPE_NAMES[points.dtype]}'")
     inside = points.new_ones(points.shape[0], dtype=_C.bool)
     flat = points.new_zeros(points.shape[0], dtype=_C.int64)
     for d, e in enumerate(edges):

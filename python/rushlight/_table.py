@@ -18,7 +18,9 @@ import sys
 from collections.abc import Sequence
 
 from rushlight import _C
+from rushlight._version import __version__
 
+SHORT_VERSION = ".".join(__version__.split(".")[:2])
 Number = int | float | bool
 __all__ = ["Number", "Sequence", "find", "names", "op", "signature_of"]
 
@@ -89,3 +91,8 @@ def find(place, name):
     """The operation of that name, its module imported; None where there is none."""
     module = _modules_of(place).get(name)
     return module and getattr(importlib.import_module(module), name)
+
+
+def absent(name: str) -> str:
+    """The text of the AttributeError of a name that torch has and rushlight does not."""
+    return f"{name} is not in rushlight {SHORT_VERSION}"

@@ -190,9 +190,9 @@ def type(self: Tensor, dtype=None, non_blocking=False):
     >>> torch.ones(1).type()
     'torch.FloatTensor'
     """
-    from rushlight import _python_ops
+    from rushlight._tensor_types import tensor_type
 
-    return _python_ops._tensor_type(self, dtype)
+    return tensor_type(self, dtype)
 
 
 @op("Tensor")

@@ -96,3 +96,18 @@ def map_(self: Tensor, other, callable):
         return [callable(a, b) for a, b in pairs]
 
     return _rewritten("map_", self, values)
+
+
+@op("torch", "Tensor", out=True)
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """The first `size` positions of what is not 0; rows of `fill_value` where there are fewer.
+
+    >>> torch.nonzero_static(torch.tensor([1, 0, 2]), size=3).flatten()
+    tensor([ 0,  2, -1])
+    """
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    found = input.nonzero()[:size]
+    made = _C.full((size, input.dim()), fill_value, dtype=_C.int64, device=input.device)
+    made[: found.shape[0]] = found
+    return made

@@ -126,7 +126,7 @@ def new(self: Tensor, *args, device=None):
     >>> torch.tensor([0.5]).new([1, 2])
     tensor([1., 2.])
     """
-    from rushlight._legacy import construct
+    from rushlight._tensor_types import construct
 
     device = self.device if device is None else _C.device(device)
     return construct(args, self.dtype, device, self.type())
@@ -166,3 +166,15 @@ def share_memory_(self: Tensor):
     from rushlight.multiprocessing import _shared
 
     return _shared.share(self)
+
+
+@op("torch")
+def is_storage(obj):
+    """Whether `obj` is a storage.
+
+    >>> torch.is_storage(torch.ones(2).untyped_storage())
+    True
+    """
+    from rushlight.storage import TypedStorage, UntypedStorage
+
+    return isinstance(obj, TypedStorage | UntypedStorage)

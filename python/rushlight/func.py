@@ -5,7 +5,7 @@ Gradients come from the recorded graph. vmap() calls the function once for each 
 batch: right for any function, and as slow as the loop that it replaces.
 """
 
-from rushlight import _absent
+from rushlight import _table
 from rushlight._func.derivatives import (
     grad,
     grad_and_value,
@@ -71,4 +71,4 @@ def functional_call(
 
 
 def __getattr__(name):
-    raise AttributeError(_absent.absent(f"torch.func.{name}"), name=name)
+    raise AttributeError(_table.absent(f"torch.func.{name}"), name=name)

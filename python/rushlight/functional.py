@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from rushlight import _C
+from rushlight._arguments import wrapped
 from rushlight._broadcasting import (
     atleast_1d,
     atleast_2d,
@@ -14,7 +15,6 @@ from rushlight._broadcasting import (
     listed,
 )
 from rushlight._C import Tensor
-from rushlight._results import wrapped
 from rushlight._table import op
 
 __all__ = [

@@ -5,21 +5,9 @@ the storage whole; handles come and go, `_cdata` tells whether two of them mean 
 """
 
 from rushlight import _C
+from rushlight._dtype_names import DTYPES, NAMES
 
 __all__ = ["TypedStorage", "UntypedStorage"]
-
-_NAMES = {
-    _C.float64: "DoubleStorage",
-    _C.float32: "FloatStorage",
-    _C.float16: "HalfStorage",
-    _C.bfloat16: "BFloat16Storage",
-    _C.int64: "LongStorage",
-    _C.int32: "IntStorage",
-    _C.int16: "ShortStorage",
-    _C.int8: "CharStorage",
-    _C.uint8: "ByteStorage",
-    _C.bool: "BoolStorage",
-}
 
 
 def _listing(values, name, detail):
@@ -304,7 +292,7 @@ class TypedStorage:
 
     def pickle_storage_type(self):
         """Returns the name under which this kind of storage stands in files."""
-        return _NAMES[self.dtype]
+        return NAMES[self.dtype] + "Storage"
 
     def __copy__(self):
         return self.clone()
@@ -377,12 +365,14 @@ class StorageType:
         return f"StorageType(dtype={self.dtype})"
 
 
-STORAGE_TYPES = {name: StorageType(name, dtype) for dtype, name in _NAMES.items()}
+STORAGE_TYPES = {
+    f"{name}Storage": StorageType(f"{name}Storage", dtype) for name, dtype in DTYPES.items()
+}
 
 
 def storage_type_of(dtype):
     """The :class:`StorageType` of a dtype."""
-    return STORAGE_TYPES[_NAMES[dtype]]
+    return STORAGE_TYPES[NAMES[dtype] + "Storage"]
 
 
 def _rebuild_storage(dtype, data, location):

@@ -9,7 +9,7 @@ import threading
 
 from rushlight import _C
 from rushlight._func.trees import is_tensor, leaves, mapped
-from rushlight._modes import enable_grad
+from rushlight._grad_mode import enable_grad
 
 _state = threading.local()
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rushlight import _C
+from rushlight._arguments import wrapped
 from rushlight._C import Tensor
 from rushlight._linalg import factors, solving
-from rushlight._results import wrapped
 from rushlight._table import op
 
 _INF = float("inf")

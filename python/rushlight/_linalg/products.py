@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rushlight import _C
+from rushlight._arguments import wrapped
 from rushlight._broadcasting import broadcast_tensors
 from rushlight._C import Tensor
 from rushlight._linalg import solving
-from rushlight._results import wrapped
 from rushlight._table import op
 
 

@@ -6,7 +6,7 @@ import importlib.machinery
 import sys
 from types import ModuleType
 
-from .._absent import SHORT_VERSION, absent
+from .._table import SHORT_VERSION, absent
 
 ROOTS = {"torch": "rushlight", "torchvision": "rushlight.vision"}
 VERSIONS = {

@@ -6,7 +6,7 @@ here to another module than PyTorch's needs a line in this file.
 
 import sys
 
-from rushlight import _absent
+from rushlight import _table
 
 _RUSHLIGHT_TO_TORCH = (("rushlight.vision", "torchvision"), ("rushlight", "torch"))
 _TORCH_TO_RUSHLIGHT = (
@@ -61,7 +61,7 @@ def find(module, name):
         return found
     except (ImportError, AttributeError):
         raise AttributeError(
-            _absent.absent(f"{module}.{name}") + "\n"
+            _table.absent(f"{module}.{name}") + "\n"
             "the file needs it; save a state_dict instead of the whole object, with the program "
             "that wrote the file"
         ) from None

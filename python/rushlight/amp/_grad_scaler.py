@@ -6,7 +6,7 @@ import enum
 import warnings
 
 from rushlight import _C, cuda
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 
 
 class _Stage(enum.Enum):

@@ -1,7 +1,7 @@
 """Gradients of recorded operations: backward, grad, Function, and checks against differences."""
 
 from rushlight import _C
-from rushlight._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from rushlight._grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
 __all__ = [
     "Function",

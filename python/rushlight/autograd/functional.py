@@ -5,7 +5,7 @@ by another way does not count. strict=True makes every silent zero an error.
 """
 
 from rushlight import _C
-from rushlight._modes import enable_grad, set_grad_enabled
+from rushlight._grad_mode import enable_grad, set_grad_enabled
 from rushlight.autograd import grad
 
 _STRICT = " This is not allowed in strict mode."

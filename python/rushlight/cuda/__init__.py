@@ -4,7 +4,7 @@ Importing this touches no device. CUDA comes into use with the first tensor on a
 """
 
 from .. import _C
-from .._legacy import DTYPES as _DTYPES
+from .._dtype_names import TENSOR_TYPES as _TENSOR_TYPES
 from . import memory, nvtx, random, streams
 from ._device import (
     can_device_access_peer,
@@ -63,7 +63,7 @@ _lazy_init = init
 
 __all__ = [
     *_of_memory,
-    *_DTYPES,
+    *_TENSOR_TYPES,
     "Event",
     "OutOfMemoryError",
     "Stream",
@@ -132,8 +132,8 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
-    if name in _DTYPES:
-        from .._legacy import make_type
+    if name in _TENSOR_TYPES:
+        from .._tensor_types import make_type
 
         value = globals()[name] = make_type(name, "cuda")
         return value

@@ -6,7 +6,7 @@
 tensor(-1.3863)
 """
 
-from rushlight import _absent
+from rushlight import _table
 from rushlight.distributions import constraints, transforms
 from rushlight.distributions import utils as utils
 from rushlight.distributions.bernoulli import Bernoulli
@@ -93,4 +93,4 @@ __all__ = [
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    raise AttributeError(_absent.absent(f"torch.distributions.{name}"), name=name)
+    raise AttributeError(_table.absent(f"torch.distributions.{name}"), name=name)

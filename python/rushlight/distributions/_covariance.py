@@ -41,6 +41,6 @@ class OtherForms:
             return factor.expand(full)
         if name == "covariance_matrix":
             return _C.matmul(factor, factor.mT).expand(full)
-        from rushlight._matrices import cholesky_inverse
+        from rushlight._linalg.top_level_factors import cholesky_inverse
 
         return cholesky_inverse(factor).expand(full)

@@ -1,7 +1,7 @@
 """Bernoulli: 1 with some probability, else 0."""
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
 from rushlight.distributions.distribution import (
     Distribution,

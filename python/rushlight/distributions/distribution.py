@@ -3,7 +3,7 @@
 import math
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
 from rushlight.functional import broadcast_tensors
 

@@ -1,7 +1,7 @@
 """Geometric: failures before the first success."""
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
 from rushlight.distributions.bernoulli import OfProbability
 from rushlight.distributions.distribution import broadcast_all

@@ -50,7 +50,7 @@ class LKJCholesky(Distribution):
     def sample(self, sample_shape=()):
         """Draws, row by row; without gradients."""
         from rushlight import finfo
-        from rushlight._modes import no_grad
+        from rushlight._grad_mode import no_grad
 
         with no_grad():
             length = self._beta.sample(sample_shape).unsqueeze(-1)

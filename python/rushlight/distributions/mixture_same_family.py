@@ -1,7 +1,7 @@
 """MixtureSameFamily: draws of one among several distributions of a family."""
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
 from rushlight.distributions.categorical import Categorical
 from rushlight.distributions.distribution import Distribution

@@ -1,7 +1,7 @@
 """NegativeBinomial: successes before a number of failures."""
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
 from rushlight.distributions.bernoulli import OfTries
 from rushlight.nn.functional import logsigmoid

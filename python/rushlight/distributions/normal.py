@@ -3,7 +3,7 @@
 import math
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.distributions.distribution import LOG_SQRT_2PI
 from rushlight.distributions.location_scale import LocationScale
 

@@ -1,7 +1,7 @@
 """Poisson: how often something happens that happens at a constant rate."""
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
 from rushlight.distributions.distribution import Distribution, broadcast_all
 

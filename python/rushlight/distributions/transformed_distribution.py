@@ -1,6 +1,6 @@
 """TransformedDistribution: the draws of one distribution, mapped."""
 
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
 from rushlight.distributions._transform import ComposeTransform, Transform, sum_last
 from rushlight.distributions.distribution import Distribution

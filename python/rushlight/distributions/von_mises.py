@@ -41,7 +41,7 @@ class VonMises(Distribution):
 
     def sample(self, sample_shape=()):
         """Draws, from -pi to pi; without gradients."""
-        from rushlight._modes import no_grad
+        from rushlight._grad_mode import no_grad
 
         shape = self._extended_shape(sample_shape)
         with no_grad():

@@ -2,7 +2,7 @@
 
 import importlib
 
-from rushlight import _absent
+from rushlight import _table
 from rushlight.nn import functional, init, modules, parameter, utils
 from rushlight.nn.modules import *  # noqa: F403
 from rushlight.nn.modules import __all__ as _layers
@@ -29,4 +29,4 @@ def __getattr__(name):
         from rushlight.nn.parallel import DataParallel
 
         return DataParallel
-    raise AttributeError(_absent.absent(f"torch.nn.{name}"), name=name)
+    raise AttributeError(_table.absent(f"torch.nn.{name}"), name=name)

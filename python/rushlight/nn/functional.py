@@ -4,7 +4,7 @@ What C++ computes is in _C._nn, under torch's own signatures; what is written in
 the index of the table of operations, its module imported at first use.
 """
 
-from rushlight import _C, _absent, _index, _table
+from rushlight import _C, _index, _table
 
 globals().update({name: f for name, f in vars(_C._nn).items() if not name.startswith("_")})
 
@@ -12,7 +12,7 @@ globals().update({name: f for name, f in vars(_C._nn).items() if not name.starts
 def __getattr__(name):
     function = _table.find(_index.FUNCTIONAL, name)
     if function is None:
-        raise AttributeError(_absent.absent(f"torch.nn.functional.{name}"), name=name)
+        raise AttributeError(_table.absent(f"torch.nn.functional.{name}"), name=name)
     globals()[name] = function
     return function
 

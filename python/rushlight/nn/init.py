@@ -3,8 +3,8 @@
 import math
 import warnings
 
-from rushlight import _C, _absent
-from rushlight._modes import no_grad
+from rushlight import _C, _table
+from rushlight._grad_mode import no_grad
 
 
 def calculate_gain(nonlinearity, param=None):
@@ -309,4 +309,4 @@ sparse = _old_name(sparse_)
 
 
 def __getattr__(name):
-    raise AttributeError(_absent.absent(f"torch.nn.init.{name}"), name=name)
+    raise AttributeError(_table.absent(f"torch.nn.init.{name}"), name=name)

@@ -2,7 +2,7 @@
 
 import importlib
 
-from rushlight import _absent
+from rushlight import _table
 from rushlight.optim import lr_scheduler, optimizer
 from rushlight.optim.adadelta import Adadelta
 from rushlight.optim.adagrad import Adagrad
@@ -27,4 +27,4 @@ __all__ = [
 def __getattr__(name):
     if name == "swa_utils":  # it needs the layers
         return importlib.import_module("rushlight.optim.swa_utils")
-    raise AttributeError(_absent.absent(f"torch.optim.{name}"), name=name)
+    raise AttributeError(_table.absent(f"torch.optim.{name}"), name=name)

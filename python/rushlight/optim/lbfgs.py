@@ -1,7 +1,7 @@
 """L-BFGS (Nocedal, 1980), with the strong Wolfe line search in _wolfe.py."""
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.optim._wolfe import strong_wolfe
 from rushlight.optim.optimizer import Optimizer, checked, evaluate
 

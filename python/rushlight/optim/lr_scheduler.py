@@ -1,6 +1,6 @@
 """Learning rate schedules: the names of torch.optim.lr_scheduler, from the files in _schedules."""
 
-from rushlight import _absent
+from rushlight import _table
 from rushlight.optim._schedules import base, combined, cyclic, plateau, simple
 
 __all__ = [*base.__all__, *combined.__all__, *cyclic.__all__, *plateau.__all__, *simple.__all__]
@@ -15,4 +15,4 @@ _LRScheduler = base.LRScheduler
 
 
 def __getattr__(name):
-    raise AttributeError(_absent.absent(f"torch.optim.lr_scheduler.{name}"), name=name)
+    raise AttributeError(_table.absent(f"torch.optim.lr_scheduler.{name}"), name=name)

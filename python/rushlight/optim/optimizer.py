@@ -9,7 +9,7 @@ from collections import OrderedDict, defaultdict
 from copy import deepcopy
 
 from rushlight import _C
-from rushlight._modes import enable_grad
+from rushlight._grad_mode import enable_grad
 from rushlight.nn.modules._hooks import RemovableHandle
 
 __all__ = ["Optimizer"]

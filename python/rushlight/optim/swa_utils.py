@@ -5,7 +5,7 @@ import itertools
 import math
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.nn.modules.batchnorm import _BatchNorm
 from rushlight.nn.modules.module import Module
 from rushlight.optim._schedules.base import LRScheduler

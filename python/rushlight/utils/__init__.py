@@ -1,6 +1,6 @@
 """torch.utils: its parts are loaded when first asked for."""
 
-from rushlight import _absent
+from rushlight import _table
 
 _PARTS = ("benchmark", "checkpoint", "data", "dlpack", "hooks", "model_zoo", "tensorboard")
 
@@ -50,4 +50,4 @@ def __getattr__(name):
         return importlib.import_module(f"{__name__}.{name}")
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    raise AttributeError(_absent.absent(f"torch.utils.{name}"), name=name)
+    raise AttributeError(_table.absent(f"torch.utils.{name}"), name=name)

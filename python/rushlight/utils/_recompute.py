@@ -11,7 +11,7 @@ import traceback
 import weakref
 
 from rushlight import _C
-from rushlight._modes import enable_grad
+from rushlight._grad_mode import enable_grad
 from rushlight.amp import autocast
 from rushlight.autograd.function import Function
 from rushlight.autograd.graph import saved_tensors_hooks

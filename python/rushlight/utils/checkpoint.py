@@ -8,7 +8,7 @@ import contextlib
 import warnings
 
 from rushlight import _C
-from rushlight._modes import enable_grad
+from rushlight._grad_mode import enable_grad
 from rushlight.autograd import backward as run_backward
 from rushlight.autograd.function import Function
 from rushlight.utils._recompute import CheckpointError, Frame, State

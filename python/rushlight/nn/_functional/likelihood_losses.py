@@ -7,7 +7,7 @@ import warnings
 
 from rushlight import _C
 from rushlight._C import Tensor
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight._table import op
 from rushlight.nn._functional._reduction import checked_reduction, reduced
 

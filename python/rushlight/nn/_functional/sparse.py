@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rushlight import _C
 from rushlight._C import Tensor
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight._table import op
 
 

@@ -7,10 +7,10 @@ from rushlight.nn.modules._global_hooks import *  # noqa: F403
 from rushlight.nn.modules.module import Module
 
 _FAMILIES = (
-    "activation adaptive attention batchnorm channelshuffle container conv "
-    "conv_transpose distance dropout flatten fold instancenorm linear loss loss_more "
-    "normalization padding piecewise pixelshuffle pooling rectifier rnn sparse "
-    "transformer unpooling upsampling"
+    "activation adaptive batchnorm channelshuffle container conv "
+    "distance dropout flatten fold instancenorm linear loss "
+    "normalization padding pixelshuffle pooling rnn sparse "
+    "transformer upsampling"
 ).split()
 
 __all__ = ["Module"]

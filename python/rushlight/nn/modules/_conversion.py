@@ -4,7 +4,7 @@ A parameter stays the same object and gets new data, so an optimizer made earlie
 """
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 
 _TO_FORMS = (
     " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, "

@@ -7,7 +7,7 @@ model as it was. (A subclass with its own _load_from_state_dict, or a post hook,
 from collections import OrderedDict, namedtuple
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.nn.parameter import Parameter, is_lazy
 
 EXTRA_STATE = "_extra_state"

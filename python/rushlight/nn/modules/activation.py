@@ -1,70 +1,61 @@
-"""Activations that are smooth everywhere, gates, and softmax.
-
-Which others torch keeps here: rectifier.py and piecewise.py settle theirs in this module.
-"""
-
-from typing import Any
+"""Activations: the smooth ones, gates and softmax; the others come from activation_*.py."""
 
 from rushlight import _C
 from rushlight.nn import functional as F
+from rushlight.nn.modules._class_path import settle
+from rushlight.nn.modules._inplace import InPlace
+from rushlight.nn.modules.activation_attention import MultiheadAttention
+from rushlight.nn.modules.activation_hard import (
+    Hardshrink,
+    Hardsigmoid,
+    Hardswish,
+    Hardtanh,
+    Softshrink,
+)
+from rushlight.nn.modules.activation_relu import (
+    CELU,
+    ELU,
+    SELU,
+    LeakyReLU,
+    PReLU,
+    ReLU,
+    ReLU6,
+    RReLU,
+    Threshold,
+)
 from rushlight.nn.modules.module import Module
 
 __all__ = [
+    "CELU",
+    "ELU",
     "GELU",
     "GLU",
+    "SELU",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LeakyReLU",
     "LogSigmoid",
     "LogSoftmax",
     "Mish",
+    "MultiheadAttention",
+    "PReLU",
+    "RReLU",
+    "ReLU",
+    "ReLU6",
     "SiLU",
     "Sigmoid",
     "Softmax",
     "Softmax2d",
     "Softmin",
     "Softplus",
+    "Softshrink",
     "Softsign",
     "Tanh",
     "Tanhshrink",
+    "Threshold",
 ]
-
-
-def settle(names, classes):
-    """Gives classes the module path under which torch, and its pickles, know them."""
-    for name in names:
-        classes[name].__module__ = __name__
-        globals()[name] = classes[name]
-
-
-class InPlace(Module):
-    """f(x), written over x if so asked; a subclass names f. What such activations share."""
-
-    function: Any = None
-
-    def __init__(self, inplace=False):
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input):
-        return self.function(input, self.inplace)
-
-    def extra_repr(self):
-        return "inplace=True" if self.inplace else ""
-
-
-class OneNumber(InPlace):
-    """f(x, number), written over x if so asked; a subclass names f and the number's attribute."""
-
-    number: Any = None
-
-    def __init__(self, value, inplace=False):
-        super().__init__(inplace)
-        setattr(self, self.number, value)
-
-    def forward(self, input):
-        return self.function(input, getattr(self, self.number), self.inplace)
-
-    def extra_repr(self):
-        text = f"{self.number}={getattr(self, self.number)}"
-        return text + (", inplace=True" if self.inplace else "")
 
 
 class Sigmoid(Module):
@@ -272,3 +263,6 @@ class LogSoftmax(Module):
 
     def extra_repr(self):
         return f"dim={self.dim}"
+
+
+settle(globals())

@@ -1,11 +1,11 @@
 """Transposed convolutions: the gradient of a convolution as a layer of its own.
 
-torch keeps them in conv.py, and so do their class paths.
+Attributes of conv.py, as in torch.
 """
 
 from rushlight import _C
-from rushlight.nn.modules import conv
-from rushlight.nn.modules.conv import LazyConv, _ConvNd, spread
+from rushlight.nn.modules._conv_base import LazyConv, _ConvNd
+from rushlight.nn.modules.utils import per_dimension
 
 __all__ = [
     "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "LazyConvTranspose1d",
@@ -24,9 +24,9 @@ class _ConvTransposeNd(_ConvNd):
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         n = self.rank
         super().__init__(
-            in_channels, out_channels, spread(kernel_size, n), spread(stride, n),
-            spread(padding, n), spread(dilation, n), True, spread(output_padding, n), groups,
-            bias, padding_mode, device, dtype,
+            in_channels, out_channels, per_dimension(kernel_size, n), per_dimension(stride, n),
+            per_dimension(padding, n), per_dimension(dilation, n), True,
+            per_dimension(output_padding, n), groups, bias, padding_mode, device, dtype,
         )  # fmt: skip
 
     def forward(self, input, output_size=None):
@@ -124,8 +124,3 @@ class LazyConvTranspose3d(LazyConv, ConvTranspose3d):
     """A ConvTranspose3d whose `in_channels` the first input decides."""
 
     cls_to_become = ConvTranspose3d
-
-
-for _name in __all__:
-    globals()[_name].__module__ = conv.__name__
-    setattr(conv, _name, globals()[_name])

@@ -3,7 +3,7 @@
 import math
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.nn import init
 from rushlight.nn.modules.lazy import LazyModuleMixin
 from rushlight.nn.modules.module import Module

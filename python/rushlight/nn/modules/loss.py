@@ -1,31 +1,47 @@
-"""Losses: the ones used most. The others are in loss_more.py.
+"""Losses of regression, classification and likelihoods; those of margins come from loss_margin.py.
 
 `reduction` is "none", "mean" or "sum".
 """
 
-from rushlight import _C
 from rushlight.nn import functional as F
-from rushlight.nn.modules.module import Module
+from rushlight.nn.modules._class_path import settle
+from rushlight.nn.modules._loss_base import _Loss, _WeightedLoss
+from rushlight.nn.modules.loss_margin import (
+    CosineEmbeddingLoss,
+    HingeEmbeddingLoss,
+    MarginRankingLoss,
+    MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
+    SoftMarginLoss,
+    TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
+)
 
 __all__ = [
-    "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "HuberLoss", "KLDivLoss", "L1Loss",
-    "MSELoss", "NLLLoss", "NLLLoss2d", "SmoothL1Loss",
-]  # fmt: skip
-
-
-class _Loss(Module):
-    def __init__(self, size_average=None, reduce=None, reduction="mean"):
-        super().__init__()
-        if size_average is not None or reduce is not None:
-            self.reduction = _C._nn._legacy_reduction(size_average, reduce)
-        else:
-            self.reduction = reduction
-
-
-class _WeightedLoss(_Loss):
-    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CTCLoss",
+    "CosineEmbeddingLoss",
+    "CrossEntropyLoss",
+    "GaussianNLLLoss",
+    "HingeEmbeddingLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "MSELoss",
+    "MarginRankingLoss",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
+    "NLLLoss",
+    "NLLLoss2d",
+    "PoissonNLLLoss",
+    "SmoothL1Loss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
+]
 
 
 class L1Loss(_Loss):
@@ -185,3 +201,73 @@ class KLDivLoss(_Loss):
 
     def forward(self, input, target):
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+class PoissonNLLLoss(_Loss):
+    """exp(x) - y x; with `log_input=False`, x - y log(x + eps).
+
+    >>> torch.nn.PoissonNLLLoss()(torch.zeros(2), torch.ones(2))
+    tensor(1.)
+    """
+
+    def __init__(
+        self, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
+        reduction="mean",
+    ):  # fmt: skip
+        super().__init__(size_average, reduce, reduction)
+        self.log_input = log_input
+        self.full = full
+        self.eps = eps
+
+    def forward(self, log_input, target):
+        return F.poisson_nll_loss(
+            log_input, target, log_input=self.log_input, full=self.full, eps=self.eps,
+            reduction=self.reduction,
+        )  # fmt: skip
+
+
+class GaussianNLLLoss(_Loss):
+    """(log(var) + (x - y)^2 / var) / 2, var no less than eps.
+
+    >>> torch.nn.GaussianNLLLoss()(torch.zeros(2), torch.ones(2), torch.ones(2))
+    tensor(0.5000)
+    """
+
+    def __init__(self, *, full=False, eps=1e-6, reduction="mean"):
+        super().__init__(None, None, reduction)
+        self.full = full
+        self.eps = eps
+
+    def forward(self, input, target, var):
+        return F.gaussian_nll_loss(
+            input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
+        )
+
+
+class CTCLoss(_Loss):
+    """-log of the probability that the outputs, repeats and blanks removed, spell the target.
+
+    Args:
+        blank: the class that stands for no label.
+        zero_infinity: targets that cannot be spelt count for nothing.
+
+    Shape: log_probs (t, n, c) or (t, c), targets (n, s) or (sum of target_lengths) or (s).
+
+    >>> log_probs = torch.zeros(2, 1, 2).log_softmax(2)
+    >>> torch.nn.CTCLoss()(log_probs, torch.tensor([[1]]), (2,), (1,))
+    tensor(0.2877)
+    """
+
+    def __init__(self, blank=0, reduction="mean", zero_infinity=False):
+        super().__init__(reduction=reduction)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(self, log_probs, targets, input_lengths, target_lengths):
+        return F.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
+            self.zero_infinity,
+        )  # fmt: skip
+
+
+settle(globals())

@@ -10,10 +10,10 @@ from collections import OrderedDict
 
 from rushlight import _C
 from rushlight.nn.modules._conversion import Conversion
+from rushlight.nn.modules._error_path import add_path
 from rushlight.nn.modules._global_hooks import *  # noqa: F403
 from rushlight.nn.modules._hooks import NAMES as HOOKS
 from rushlight.nn.modules._hooks import Hooks, call_with_hooks, everywhere
-from rushlight.nn.modules._notes import add_path
 from rushlight.nn.modules._registry import KINDS, Registry
 from rushlight.nn.modules._state_dict import StateDict
 from rushlight.nn.modules._traversal import Traversal

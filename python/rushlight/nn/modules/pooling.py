@@ -1,14 +1,44 @@
-"""Pooling layers: maxima, averages and p-norms of windows."""
+"""Pooling layers: maxima, averages and p-norms of windows; the others come from pooling_*.py."""
 
 from rushlight import _C
 from rushlight.nn import functional as F
+from rushlight.nn.modules._class_path import settle
 from rushlight.nn.modules.module import Module
+from rushlight.nn.modules.pooling_adaptive import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
+)
+from rushlight.nn.modules.pooling_unpool import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
+from rushlight.nn.modules.utils import _single
 
 __all__ = [
-    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "LPPool1d",
-    "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d",
-]  # fmt: skip
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
+]
 
 
 class _MaxPoolNd(Module):
@@ -95,13 +125,9 @@ class AvgPool1d(Module):
         self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True
     ):
         super().__init__()
-
-        def single(value):
-            return tuple(value) if hasattr(value, "__iter__") else (value,)
-
-        self.kernel_size = single(kernel_size)
-        self.stride = single(stride if stride is not None else kernel_size)
-        self.padding = single(padding)
+        self.kernel_size = _single(kernel_size)
+        self.stride = _single(stride if stride is not None else kernel_size)
+        self.padding = _single(padding)
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
 
@@ -219,91 +245,4 @@ class LPPool3d(_LPPoolNd):
         )
 
 
-class _AdaptiveAvgPoolNd(Module):
-    rank = 0
-
-    def __init__(self, output_size):
-        super().__init__()
-        self.output_size = output_size
-
-    def forward(self, input):
-        return getattr(F, f"adaptive_avg_pool{self.rank}d")(input, self.output_size)
-
-    def extra_repr(self):
-        return f"output_size={self.output_size}"
-
-
-class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """Means of windows chosen so that the output has length `output_size`.
-
-    >>> torch.nn.AdaptiveAvgPool1d(2)(torch.tensor([[1.0, 2.0, 5.0, 3.0]]))
-    tensor([[1.5000, 4.0000]])
-    """
-
-    rank = 1
-
-
-class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """Means of windows chosen so that the output is (h, w); None keeps the input's size.
-
-    >>> torch.nn.AdaptiveAvgPool2d((1, None))(torch.ones(8, 5, 7)).shape
-    torch.Size([8, 1, 7])
-    """
-
-    rank = 2
-
-
-class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Means of windows chosen so that the output is (d, h, w).
-
-    >>> torch.nn.AdaptiveAvgPool3d(1)
-    AdaptiveAvgPool3d(output_size=1)
-    """
-
-    rank = 3
-
-
-class _AdaptiveMaxPoolNd(Module):
-    rank = 0
-
-    def __init__(self, output_size, return_indices=False):
-        super().__init__()
-        self.output_size = output_size
-        self.return_indices = return_indices
-
-    def forward(self, input):
-        function = getattr(F, f"adaptive_max_pool{self.rank}d")
-        return function(input, self.output_size, self.return_indices)
-
-    def extra_repr(self):
-        return f"output_size={self.output_size}"
-
-
-class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """Maxima of windows chosen so that the output has length `output_size`.
-
-    >>> torch.nn.AdaptiveMaxPool1d(2)(torch.tensor([[1.0, 2.0, 5.0, 3.0]]))
-    tensor([[2., 5.]])
-    """
-
-    rank = 1
-
-
-class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """Maxima of windows chosen so that the output is (h, w); None keeps the input's size.
-
-    >>> torch.nn.AdaptiveMaxPool2d((1, None))(torch.ones(8, 5, 7)).shape
-    torch.Size([8, 1, 7])
-    """
-
-    rank = 2
-
-
-class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """Maxima of windows chosen so that the output is (d, h, w).
-
-    >>> torch.nn.AdaptiveMaxPool3d(1)
-    AdaptiveMaxPool3d(output_size=1)
-    """
-
-    rank = 3
+settle(globals())

@@ -1,7 +1,7 @@
 """Embedding and EmbeddingBag."""
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.nn import functional as F
 from rushlight.nn import init
 from rushlight.nn.modules.module import Module

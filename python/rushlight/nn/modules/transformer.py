@@ -8,14 +8,12 @@ from rushlight import _C
 from rushlight.nn import functional as F
 from rushlight.nn import init
 from rushlight.nn._functional.multi_head import added_mask
-from rushlight.nn.modules.activation import GELU
-from rushlight.nn.modules.attention import MultiheadAttention
+from rushlight.nn.modules.activation import GELU, MultiheadAttention, ReLU
 from rushlight.nn.modules.container import ModuleList
 from rushlight.nn.modules.dropout import Dropout
 from rushlight.nn.modules.linear import Linear
 from rushlight.nn.modules.module import Module
 from rushlight.nn.modules.normalization import LayerNorm
-from rushlight.nn.modules.rectifier import ReLU
 
 __all__ = [
     "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",

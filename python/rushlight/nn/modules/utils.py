@@ -1,14 +1,18 @@
-"""Numbers as tuples, as layers take them, and names of a state dict without their prefix."""
+"""Arguments as tuples, a value for each dimension, and names of a state dict without a prefix."""
 
 from collections.abc import Iterable
-from itertools import repeat
 
 __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
+def per_dimension(value, rank):
+    """A tuple of `rank` values, from one value or from that many."""
+    return tuple(value) if isinstance(value, Iterable) else (value,) * rank
+
+
 def _ntuple(n, name="parse"):
     def parse(x):
-        return tuple(x) if isinstance(x, Iterable) else tuple(repeat(x, n))
+        return per_dimension(x, n)
 
     parse.__name__ = name
     return parse

@@ -4,7 +4,7 @@ On real GPUs sums and copies of equal, dense, floating tensors go through NCCL w
 """
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.nn.parallel.scatter_gather import indices
 
 __all__ = [

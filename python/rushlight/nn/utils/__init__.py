@@ -2,7 +2,7 @@
 
 import importlib
 
-from rushlight import _absent
+from rushlight import _table
 from rushlight.nn.utils import rnn
 from rushlight.nn.utils.clip_grad import (
     clip_grad_norm,
@@ -40,4 +40,4 @@ def __getattr__(name):
         return importlib.import_module(f"{__name__}.{name}")
     if name in _FROM:
         return getattr(importlib.import_module(f"{__name__}.{_FROM[name]}"), name)
-    raise AttributeError(_absent.absent(f"torch.nn.utils.{name}"), name=name)
+    raise AttributeError(_table.absent(f"torch.nn.utils.{name}"), name=name)

@@ -1,7 +1,6 @@
 """The memory order of convolutions' weights."""
 
-from rushlight.nn.modules.conv import Conv2d, Conv3d
-from rushlight.nn.modules.conv_transpose import ConvTranspose2d, ConvTranspose3d
+from rushlight.nn.modules.conv import Conv2d, Conv3d, ConvTranspose2d, ConvTranspose3d
 
 __all__ = ["convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format"]
 

@@ -1,7 +1,7 @@
 """Parametrizations of weights: by norm and direction, orthogonal, and with spectral norm 1."""
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.nn import functional as F
 from rushlight.nn.modules.module import Module
 from rushlight.nn.utils import _factors, parametrize

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 
 from rushlight import _C
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.nn.modules.container import ModuleDict, ModuleList
 from rushlight.nn.parameter import Parameter
 

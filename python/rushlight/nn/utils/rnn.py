@@ -6,7 +6,7 @@ are long enough, and so on; the sequences are sorted by length, the longest firs
 
 from typing import NamedTuple
 
-from rushlight import _C, _absent
+from rushlight import _C, _table
 
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence",
@@ -295,4 +295,4 @@ def unpad_sequence(padded_sequences, lengths, batch_first=False):
 
 
 def __getattr__(name):
-    raise AttributeError(_absent.absent(f"torch.nn.utils.rnn.{name}"), name=name)
+    raise AttributeError(_table.absent(f"torch.nn.utils.rnn.{name}"), name=name)

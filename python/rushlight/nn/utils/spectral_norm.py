@@ -1,6 +1,6 @@
 """Spectral normalisation by a hook: the older form, with `<name>_orig`, `<name>_u`, `<name>_v`."""
 
-from rushlight._modes import no_grad
+from rushlight._grad_mode import no_grad
 from rushlight.nn.parameter import Parameter
 from rushlight.nn.utils import _factors, _weight_hooks
 

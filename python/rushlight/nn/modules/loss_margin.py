@@ -1,59 +1,20 @@
-"""Losses of margins, embeddings and likelihoods.
-
-torch keeps them in loss.py, and so do their class paths.
-"""
+"""Losses of margins and of embeddings: attributes of loss.py, as in torch."""
 
 from rushlight.nn import functional as F
-from rushlight.nn.modules import loss
+from rushlight.nn.modules._loss_base import _Loss, _WeightedLoss
 from rushlight.nn.modules.distance import PairwiseDistance
-from rushlight.nn.modules.loss import _Loss, _WeightedLoss
 
 __all__ = [
-    "CTCLoss", "CosineEmbeddingLoss", "GaussianNLLLoss", "HingeEmbeddingLoss", "MarginRankingLoss",
-    "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "PoissonNLLLoss",
-    "SoftMarginLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss",
-]  # fmt: skip
-
-
-class PoissonNLLLoss(_Loss):
-    """exp(x) - y x; with `log_input=False`, x - y log(x + eps).
-
-    >>> torch.nn.PoissonNLLLoss()(torch.zeros(2), torch.ones(2))
-    tensor(1.)
-    """
-
-    def __init__(
-        self, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
-        reduction="mean",
-    ):  # fmt: skip
-        super().__init__(size_average, reduce, reduction)
-        self.log_input = log_input
-        self.full = full
-        self.eps = eps
-
-    def forward(self, log_input, target):
-        return F.poisson_nll_loss(
-            log_input, target, log_input=self.log_input, full=self.full, eps=self.eps,
-            reduction=self.reduction,
-        )  # fmt: skip
-
-
-class GaussianNLLLoss(_Loss):
-    """(log(var) + (x - y)^2 / var) / 2, var no less than eps.
-
-    >>> torch.nn.GaussianNLLLoss()(torch.zeros(2), torch.ones(2), torch.ones(2))
-    tensor(0.5000)
-    """
-
-    def __init__(self, *, full=False, eps=1e-6, reduction="mean"):
-        super().__init__(None, None, reduction)
-        self.full = full
-        self.eps = eps
-
-    def forward(self, input, target, var):
-        return F.gaussian_nll_loss(
-            input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
-        )
+    "CosineEmbeddingLoss",
+    "HingeEmbeddingLoss",
+    "MarginRankingLoss",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
+]
 
 
 class HingeEmbeddingLoss(_Loss):
@@ -223,34 +184,3 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
     def forward(self, input, target):
         return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
-
-
-class CTCLoss(_Loss):
-    """-log of the probability that the outputs, repeats and blanks removed, spell the target.
-
-    Args:
-        blank: the class that stands for no label.
-        zero_infinity: targets that cannot be spelt count for nothing.
-
-    Shape: log_probs (t, n, c) or (t, c), targets (n, s) or (sum of target_lengths) or (s).
-
-    >>> log_probs = torch.zeros(2, 1, 2).log_softmax(2)
-    >>> torch.nn.CTCLoss()(log_probs, torch.tensor([[1]]), (2,), (1,))
-    tensor(0.2877)
-    """
-
-    def __init__(self, blank=0, reduction="mean", zero_infinity=False):
-        super().__init__(reduction=reduction)
-        self.blank = blank
-        self.zero_infinity = zero_infinity
-
-    def forward(self, log_probs, targets, input_lengths, target_lengths):
-        return F.ctc_loss(
-            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
-            self.zero_infinity,
-        )  # fmt: skip
-
-
-for _name in __all__:
-    globals()[_name].__module__ = loss.__name__
-    setattr(loss, _name, globals()[_name])

@@ -1,11 +1,7 @@
-"""Activations made of straight pieces, or a parabola between two of them.
-
-Files and reprs know their classes under activation.py, as torch's do.
-"""
+"""Piecewise linear or quadratic activations: attributes of activation.py, as in torch."""
 
 from rushlight.nn import functional as F
-from rushlight.nn.modules import activation
-from rushlight.nn.modules.activation import InPlace
+from rushlight.nn.modules._inplace import InPlace
 from rushlight.nn.modules.module import Module
 
 __all__ = [
@@ -97,6 +93,3 @@ class Softshrink(_Shrink):
 
     def forward(self, input):
         return F.softshrink(input, self.lambd)
-
-
-activation.settle(__all__, globals())

@@ -1,14 +1,15 @@
-"""torch.range, which includes its end. A file of its own: it has a builtin's name."""
+"""Creation ops that are compositions: torch.range, which includes its end, and empty_permuted."""
 
 from __future__ import annotations
 
+import builtins
 import math
 import warnings
 
 from rushlight import _C
 from rushlight._table import op
 
-__all__ = ["range"]
+__all__ = ["empty_permuted", "range"]
 
 
 @op("torch")
@@ -43,3 +44,32 @@ def range(start, end, step=1, *, out=None, dtype=None, layout=None, device=None,
     return _C.arange(
         start, start + past, step, out=out, dtype=dtype, device=device, requires_grad=requires_grad
     )
+
+
+@op("torch")
+def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None,
+                   requires_grad=False, pin_memory=False):  # fmt: skip
+    """An unset tensor whose dimensions lie in memory in another order.
+
+    Args:
+        size: the shape.
+        physical_layout: the dimensions, from the one of the largest steps on.
+
+    >>> torch.empty_permuted((2, 3), (1, 0)).stride()
+    (1, 2)
+    """
+    order = [d % len(size) if -len(size) <= d < len(size) else -1 for d in physical_layout]
+    if len(order) != len(size):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {len(size)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    if -1 in order:
+        raise RuntimeError(f"Dimension out of range: physical_layout={list(physical_layout)}")
+    if len(set(order)) < len(order):
+        raise RuntimeError("Duplicate dim not allowed")
+    made = _C.empty(
+        [size[d] for d in order], dtype=dtype, device=device, pin_memory=pin_memory,
+        requires_grad=False,
+    ).permute([order.index(d) for d in builtins.range(len(size))])  # fmt: skip
+    return made.requires_grad_(requires_grad)

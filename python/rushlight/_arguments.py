@@ -1,4 +1,4 @@
-"""What operations written in Python share: the words of wrong arguments."""
+"""Checks of arguments that operations written in Python share, with torch's error texts."""
 
 from rushlight import _C
 
@@ -25,10 +25,3 @@ def wrapped(dim, rank):
             f"but got {dim})"
         )
     return dim % size
-
-
-def dtype_name(dtype):
-    """How errors spell a dtype: float32 is Float."""
-    from rushlight import _python_ops
-
-    return _python_ops._NAMES[dtype]

@@ -1,9 +1,8 @@
-"""MultiheadAttention. torch keeps it in activation.py, and so does its class path."""
+"""MultiheadAttention, an attribute of activation.py as in torch."""
 
 from rushlight import _C
 from rushlight.nn import functional as F
 from rushlight.nn import init
-from rushlight.nn.modules import activation
 from rushlight.nn.modules.linear import NonDynamicallyQuantizableLinear
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
@@ -130,7 +129,3 @@ class MultiheadAttention(Module):
         if key_padding_mask is not None:
             merged = merged + key_padding_mask.reshape(batch, 1, 1, length)
         return merged, 2
-
-
-MultiheadAttention.__module__ = activation.__name__
-setattr(activation, "MultiheadAttention", MultiheadAttention)  # noqa: B010 - not known to mypy

@@ -1,13 +1,9 @@
-"""Activations made of a rectifier: what is below some point is cut off or flattened.
-
-Files and reprs know their classes under activation.py, as torch's do.
-"""
+"""ReLU and its relatives: attributes of activation.py, as in torch."""
 
 from rushlight import _C
 from rushlight.nn import functional as F
 from rushlight.nn.init import constant_
-from rushlight.nn.modules import activation
-from rushlight.nn.modules.activation import InPlace, OneNumber
+from rushlight.nn.modules._inplace import InPlace, OneParameter
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
 
@@ -54,7 +50,7 @@ class ReLU6(InPlace):
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
 
-class LeakyReLU(OneNumber):
+class LeakyReLU(OneParameter):
     """x where x > 0, else negative_slope * x.
 
     >>> torch.nn.LeakyReLU(0.5)(torch.tensor([-1.0, 2.0]))
@@ -62,7 +58,7 @@ class LeakyReLU(OneNumber):
     """
 
     function = staticmethod(F.leaky_relu)
-    number = "negative_slope"
+    parameter = "negative_slope"
 
     def __init__(self, negative_slope=0.01, inplace=False):
         super().__init__(negative_slope, inplace)
@@ -139,7 +135,7 @@ class Threshold(Module):
         return text + (", inplace=True" if self.inplace else "")
 
 
-class ELU(OneNumber):
+class ELU(OneParameter):
     """x where x > 0, else alpha * (exp(x) - 1).
 
     >>> torch.nn.ELU()(torch.tensor([-1.0, 2.0]))
@@ -147,7 +143,7 @@ class ELU(OneNumber):
     """
 
     function = staticmethod(F.elu)
-    number = "alpha"
+    parameter = "alpha"
 
     def __init__(self, alpha=1.0, inplace=False):
         super().__init__(alpha, inplace)
@@ -163,7 +159,7 @@ class SELU(InPlace):
     function = staticmethod(F.selu)
 
 
-class CELU(OneNumber):
+class CELU(OneParameter):
     """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)) (Barron, 2017).
 
     >>> torch.nn.CELU()(torch.tensor([-1.0, 2.0]))
@@ -171,10 +167,7 @@ class CELU(OneNumber):
     """
 
     function = staticmethod(F.celu)
-    number = "alpha"
+    parameter = "alpha"
 
     def __init__(self, alpha=1.0, inplace=False):
         super().__init__(alpha, inplace)
-
-
-activation.settle(__all__, globals())

@@ -7,7 +7,7 @@ class _Mode:
     """A context manager that also decorates functions and generators."""
 
     def __call__(self, function):
-        from rushlight._decorate import decorated
+        from rushlight._contextlib import decorated
 
         return decorated(self, function)
 

@@ -1,0 +1,86 @@
+"""Settings of the process: default device and dtype, exactness of float32 products, threads."""
+
+from __future__ import annotations
+
+from rushlight import _C
+from rushlight._table import op
+
+__all__ = [
+    "get_float32_matmul_precision",
+    "get_num_interop_threads",
+    "set_default_device",
+    "set_default_dtype",
+    "set_float32_matmul_precision",
+    "set_num_interop_threads",
+]
+
+
+@op("torch")
+def set_default_device(device):
+    """Sets where new tensors are made if no device is named; None is the CPU.
+
+    Args:
+        device: a device, its name or index.
+
+    >>> torch.set_default_device("cpu")
+    """
+    _C._set_default_device("cpu" if device is None else device)
+
+
+@op("torch")
+def set_default_dtype(d):
+    """Sets the dtype of new floating-point tensors.
+
+    Args:
+        d: a floating-point dtype.
+
+    >>> torch.set_default_dtype(torch.float32)
+    """
+    _C._set_default_dtype(d)
+
+
+_reduced_precision = "high"  # what was asked for when products were last made less exact
+
+
+@op("torch")
+def set_float32_matmul_precision(precision):
+    """How exact float32 products are: with "highest" to float32, on every device; with "high" and
+    "medium" a real GPU may round their operands to TF32, as with
+    `torch.backends.cuda.matmul.allow_tf32`.
+
+    >>> torch.set_float32_matmul_precision("highest")
+    """
+    global _reduced_precision
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"Invalid float32_matmul_precision: {precision}")
+    if precision != "highest":
+        _reduced_precision = precision
+    _C._set_switch("tf32_products", precision != "highest")
+
+
+@op("torch")
+def get_float32_matmul_precision():
+    """How exact float32 products are.
+
+    >>> torch.get_float32_matmul_precision()
+    'highest'
+    """
+    return _reduced_precision if _C._get_switch("tf32_products") else "highest"
+
+
+@op("torch")
+def get_num_interop_threads():
+    """The number of threads for independent work: 1.
+
+    >>> torch.get_num_interop_threads()
+    1
+    """
+    return 1
+
+
+@op("torch")
+def set_num_interop_threads(n):
+    """Accepted: there is one thread for independent work.
+
+    >>> torch.set_num_interop_threads(1)
+    """

@@ -1,0 +1,130 @@
+"""Types of tensors: FloatTensor, cuda.LongTensor and their relatives, Tensor.type(), is_tensor().
+
+A changer must know: the types are classes only so that isinstance() and type() understand them; a
+call makes a tensor from sizes or data.
+"""
+
+from __future__ import annotations
+
+from rushlight import _C
+from rushlight._dtype_names import DTYPES, NAMES
+from rushlight._table import op
+
+__all__ = ["is_tensor", "set_default_tensor_type", "typename"]
+
+
+def construct(args, dtype, device, name):
+    """What the constructor called `name` makes of sizes, or of data."""
+    if len(args) == 1 and not isinstance(args[0], int | _C.Size):
+        data = args[0]
+        if isinstance(data, _C.Tensor):
+            if data.dtype != dtype:
+                raise TypeError(
+                    f"expected {name} (got {data.type()})\n"
+                    "cast it: x.to(dtype), or x.float(), x.long() and so on"
+                )
+            return data.detach()
+        if isinstance(data, str):
+            raise TypeError("new(): invalid data type 'str'")
+        if not hasattr(data, "__len__"):
+            raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
+        return _C.tensor(data, dtype=dtype, device=device)
+    size = args[0] if len(args) == 1 and isinstance(args[0], _C.Size) else args
+    return _C.empty(size if args else (0,), dtype=dtype, device=device)
+
+
+class _LegacyType(type):
+    def __instancecheck__(cls, value):
+        return (
+            isinstance(value, _C.Tensor)
+            and value.dtype == cls.dtype
+            and value.device.type == cls.device_type
+        )
+
+    def __call__(cls, *args, device=None):
+        given = _C.device(cls.device_type if device is None else device)
+        if given.type != cls.device_type:
+            raise RuntimeError(
+                f"legacy constructor expects device type: {cls.device_type} but device type: "
+                f"{given.type} was passed"
+            )
+        return construct(args, cls.dtype, given, cls._legacy_name)
+
+    def __repr__(cls):
+        return f"<class '{cls._legacy_name}'>"
+
+
+def make_type(name, device_type="cpu"):
+    """The class torch.<name>, or torch.cuda.<name>: calling it makes a tensor."""
+    dtype = DTYPES[name.removesuffix("Tensor")]
+    prefix = "torch.cuda." if device_type == "cuda" else "torch."
+    members = {
+        "dtype": dtype,
+        "device_type": device_type,
+        "is_cuda": device_type == "cuda",
+        "_legacy_name": prefix + name,
+        "__doc__": f"Makes a tensor of {dtype} from sizes or from data.",
+        "__module__": prefix.removesuffix("."),
+    }
+    return _LegacyType(name, (), members)
+
+
+def tensor_type(tensor, dtype):
+    """Tensor.type(): the legacy name, or a cast to what a dtype or such a name says."""
+    if dtype is None:
+        prefix = "torch.cuda." if tensor.is_cuda else "torch."
+        return f"{prefix}{NAMES[tensor.dtype]}Tensor"
+    if not isinstance(dtype, str):
+        legacy = getattr(dtype, "_legacy_name", None)
+        if legacy is None:
+            return tensor.to(dtype)
+        dtype = legacy
+    name = dtype.removeprefix("torch.")
+    device = "cuda" if name.startswith("cuda.") else "cpu"
+    kind = name.removeprefix("cuda.").removesuffix("Tensor")
+    if kind not in DTYPES or not name.endswith("Tensor"):
+        raise ValueError(f"invalid type: '{dtype}'")
+    if device == "cuda" and tensor.is_cuda:
+        device = tensor.device
+    return tensor.to(device, DTYPES[kind])
+
+
+@op("torch")
+def is_tensor(obj):
+    """Whether `obj` is a tensor.
+
+    >>> torch.is_tensor(torch.ones(1))
+    True
+    """
+    return isinstance(obj, _C.Tensor)
+
+
+@op("torch")
+def set_default_tensor_type(t):
+    """Sets the dtype of new floating-point tensors by a legacy type or its name.
+
+    Args:
+        t: torch.FloatTensor, torch.DoubleTensor, ... or such a name.
+
+    >>> torch.set_default_tensor_type(torch.FloatTensor)
+    """
+    name = t if isinstance(t, str) else getattr(t, "_legacy_name", str(t))
+    kind = name.removeprefix("torch.").removesuffix("Tensor")
+    if kind not in DTYPES:
+        raise TypeError(f"invalid type object: {name}; only CPU types can be the default here")
+    _C._set_default_dtype(DTYPES[kind])
+
+
+@op("torch")
+def typename(obj):
+    """The name of an object's type, with its module.
+
+    >>> torch.typename(torch.ones(2))
+    'torch.FloatTensor'
+    """
+    if isinstance(obj, _C.Tensor):
+        return obj.type()
+    kind = type(obj)
+    return (
+        kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    )

@@ -1,0 +1,164 @@
+"""Pooling whose windows follow from the output's size: adaptive, and fractional with random
+windows. Attributes of pooling.py, as in torch.
+"""
+
+from rushlight.nn import functional as F
+from rushlight.nn.modules.module import Module
+from rushlight.nn.modules.utils import per_dimension
+
+__all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
+]
+
+
+class _AdaptiveAvgPoolNd(Module):
+    rank = 0
+
+    def __init__(self, output_size):
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input):
+        return getattr(F, f"adaptive_avg_pool{self.rank}d")(input, self.output_size)
+
+    def extra_repr(self):
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
+    """Means of windows chosen so that the output has length `output_size`.
+
+    >>> torch.nn.AdaptiveAvgPool1d(2)(torch.tensor([[1.0, 2.0, 5.0, 3.0]]))
+    tensor([[1.5000, 4.0000]])
+    """
+
+    rank = 1
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
+    """Means of windows chosen so that the output is (h, w); None keeps the input's size.
+
+    >>> torch.nn.AdaptiveAvgPool2d((1, None))(torch.ones(8, 5, 7)).shape
+    torch.Size([8, 1, 7])
+    """
+
+    rank = 2
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
+    """Means of windows chosen so that the output is (d, h, w).
+
+    >>> torch.nn.AdaptiveAvgPool3d(1)
+    AdaptiveAvgPool3d(output_size=1)
+    """
+
+    rank = 3
+
+
+class _AdaptiveMaxPoolNd(Module):
+    rank = 0
+
+    def __init__(self, output_size, return_indices=False):
+        super().__init__()
+        self.output_size = output_size
+        self.return_indices = return_indices
+
+    def forward(self, input):
+        function = getattr(F, f"adaptive_max_pool{self.rank}d")
+        return function(input, self.output_size, self.return_indices)
+
+    def extra_repr(self):
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
+    """Maxima of windows chosen so that the output has length `output_size`.
+
+    >>> torch.nn.AdaptiveMaxPool1d(2)(torch.tensor([[1.0, 2.0, 5.0, 3.0]]))
+    tensor([[2., 5.]])
+    """
+
+    rank = 1
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
+    """Maxima of windows chosen so that the output is (h, w); None keeps the input's size.
+
+    >>> torch.nn.AdaptiveMaxPool2d((1, None))(torch.ones(8, 5, 7)).shape
+    torch.Size([8, 1, 7])
+    """
+
+    rank = 2
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
+    """Maxima of windows chosen so that the output is (d, h, w).
+
+    >>> torch.nn.AdaptiveMaxPool3d(1)
+    AdaptiveMaxPool3d(output_size=1)
+    """
+
+    rank = 3
+
+
+class _FractionalMaxPoolNd(Module):
+    rank = 0
+
+    def __init__(
+        self, kernel_size, output_size=None, output_ratio=None, return_indices=False,
+        _random_samples=None,
+    ):  # fmt: skip
+        super().__init__()
+        own, rank = type(self).__name__, self.rank
+        self.kernel_size = per_dimension(kernel_size, rank)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = None if output_size is None else per_dimension(output_size, rank)
+        self.output_ratio = None if output_ratio is None else per_dimension(output_ratio, rank)
+        if rank == 3 and min(self.kernel_size) <= 0:
+            raise ValueError(f"kernel_size must be greater than zero, but got {kernel_size}")
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{own} requires specifying either an output size, or a pooling ratio")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        if output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+    def forward(self, input):
+        function = getattr(F, f"fractional_max_pool{self.rank}d")
+        return function(
+            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
+            self._random_samples,
+        )  # fmt: skip
+
+
+class FractionalMaxPool2d(_FractionalMaxPoolNd):
+    """Maxima of windows whose places are drawn at random (Graham, 2014).
+
+    Args:
+        kernel_size: of a window.
+        output_size: the size wanted; or
+        output_ratio: the size as a share of the input's, between 0 and 1.
+
+    >>> torch.nn.FractionalMaxPool2d(2, output_ratio=0.5)(torch.ones(1, 8, 6)).shape
+    torch.Size([1, 4, 3])
+    """
+
+    rank = 2
+
+
+class FractionalMaxPool3d(_FractionalMaxPoolNd):
+    """Maxima of windows of a volume whose places are drawn at random.
+
+    >>> torch.nn.FractionalMaxPool3d(2, output_size=3)(torch.ones(1, 8, 6, 7)).shape
+    torch.Size([1, 3, 3, 3])
+    """
+
+    rank = 3

@@ -1,0 +1,65 @@
+"""Layers that undo max-pooling: attributes of pooling.py, as in torch."""
+
+from rushlight.nn import functional as F
+from rushlight.nn.modules.module import Module
+from rushlight.nn.modules.utils import per_dimension
+
+__all__ = [
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
+]
+
+
+class _MaxUnpoolNd(Module):
+    rank = 0
+
+    def __init__(self, kernel_size, stride=None, padding=0):
+        super().__init__()
+        self.kernel_size = per_dimension(kernel_size, self.rank)
+        self.stride = per_dimension(kernel_size if stride is None else stride, self.rank)
+        self.padding = per_dimension(padding, self.rank)
+
+    def forward(self, input, indices, output_size=None):
+        function = getattr(F, f"max_unpool{self.rank}d")
+        return function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
+    """Puts values back where MaxPool1d with `return_indices` found them; all else is 0.
+
+    >>> torch.nn.MaxUnpool1d(2)(torch.tensor([[3.0]]), torch.tensor([[1]]))
+    tensor([[0., 3.]])
+    """
+
+    rank = 1
+
+
+class MaxUnpool2d(_MaxUnpoolNd):
+    """Puts values back where MaxPool2d with `return_indices` found them; all else is 0.
+
+    Args:
+        kernel_size, stride, padding: those of the pooling.
+
+    `forward` takes the `output_size` where several sizes pool to the same.
+
+    >>> values, indices = torch.nn.MaxPool2d(2, return_indices=True)(torch.eye(2).unsqueeze(0))
+    >>> torch.nn.MaxUnpool2d(2)(values, indices)
+    tensor([[[1., 0.],
+             [0., 0.]]])
+    """
+
+    rank = 2
+
+
+class MaxUnpool3d(_MaxUnpoolNd):
+    """Puts values back where MaxPool3d with `return_indices` found them; all else is 0.
+
+    >>> torch.nn.MaxUnpool3d(2)
+    MaxUnpool3d(kernel_size=(2, 2, 2), stride=(2, 2, 2), padding=(0, 0, 0))
+    """
+
+    rank = 3
