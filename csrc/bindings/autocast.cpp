@@ -4,7 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/module.h"
-#include "bindings/signature.h"
+#include "bindings/table/signature.h"
 #include "ops/ops.h"
 
 namespace py = pybind11;

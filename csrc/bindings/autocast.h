@@ -2,7 +2,7 @@
 // must know: a tensor is cast by the policy of its own device, and only if it is floating point and
 // not float64; what an out= receives is never cast.
 #pragma once
-#include "bindings/row.h"
+#include "bindings/table/row.h"
 #include "core/autocast.h"
 #include "core/tensor.h"
 #include "kernels/pointwise.h"

@@ -6,7 +6,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings/module.h"
-#include "bindings/signature.h"
+#include "bindings/table/signature.h"
 #include "core/error.h"
 #include "devices/virtual_machine.h"
 #include "ops/ops.h"

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "bindings/creation.h"
-#include "bindings/signature.h"
+#include "bindings/rows/creation.h"
+#include "bindings/table/signature.h"
 #include "kernels/parallel.h"
 #include "ops/ops.h"
 

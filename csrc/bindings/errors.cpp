@@ -3,7 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/module.h"
-#include "bindings/signature.h"
+#include "bindings/table/signature.h"
 #include "core/work.h"
 #include "kernels/device_error.h"
 #include "kernels/parallel.h"

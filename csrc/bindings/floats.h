@@ -1,6 +1,6 @@
 // A list of floats as an argument; one number stands for a list of one.
 #pragma once
-#include "bindings/arguments.h"
+#include "bindings/table/arguments.h"
 
 namespace rushlight::python {
 

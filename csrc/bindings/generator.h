@@ -1,6 +1,6 @@
 // Generator as a Python type and as an argument of ops.
 #pragma once
-#include "bindings/arguments.h"
+#include "bindings/table/arguments.h"
 #include "core/generator.h"
 
 namespace rushlight::python {

@@ -3,7 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "bindings/python_tensor.h"
+#include "bindings/tensor/python_tensor.h"
 
 namespace py = pybind11;
 using namespace rushlight::python;

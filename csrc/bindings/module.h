@@ -1,6 +1,6 @@
 // The families that make up the module, one bind function each, in a file of its name.
 #pragma once
-#include "bindings/python_tensor.h"
+#include "bindings/tensor/python_tensor.h"
 
 namespace rushlight::python {
 

@@ -4,7 +4,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings/module.h"
-#include "bindings/python_tensor.h"
+#include "bindings/tensor/python_tensor.h"
 #include "core/cuda.h"
 #include "core/work.h"
 #include "parallel/together.h"

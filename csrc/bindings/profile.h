@@ -2,7 +2,7 @@
 // must know: while it is off nothing is asked anywhere; turning it on puts other entry points in
 // the places of those that are watched, turning it off puts the old ones back.
 #pragma once
-#include "bindings/python_tensor.h"
+#include "bindings/tensor/python_tensor.h"
 
 namespace rushlight::python {
 

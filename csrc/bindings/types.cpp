@@ -1,7 +1,7 @@
 // The small Python types: dtype, device, Size, layout and memory_format.
 #include <pybind11/operators.h>
 
-#include "bindings/signature.h"
+#include "bindings/table/signature.h"
 #include "core/backend.h"
 
 namespace py = pybind11;

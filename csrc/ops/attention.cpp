@@ -14,7 +14,7 @@
 #include "core/work.h"
 #include "ops/attention_formula.h"
 #include "ops/linalg/matmul.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise/pointwise.h"
 
 namespace rushlight {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "ops/linalg/matmul.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise/pointwise.h"
 #include "ops/softmax.h"
 #include "ops/triangular.h"
 

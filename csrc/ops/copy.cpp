@@ -5,7 +5,7 @@
 #include "core/dense_view.h"
 #include "core/work.h"
 #include "ops/ops.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise/pointwise.h"
 
 namespace rushlight {
 

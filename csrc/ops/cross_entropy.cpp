@@ -7,7 +7,7 @@
 #include "core/operands.h"
 #include "core/work.h"
 #include "kernels/cross_entropy.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise/pointwise.h"
 #include "ops/softmax.h"
 
 namespace rushlight {

@@ -7,7 +7,7 @@
 #include "core/dense_view.h"
 #include "core/work.h"
 #include "kernels/ctc.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise/pointwise.h"
 
 namespace rushlight {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/backend.h"
 #include "core/work.h"
-#include "ops/random.h"
+#include "ops/random/random.h"
 
 namespace rushlight {
 namespace {

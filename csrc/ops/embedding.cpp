@@ -6,8 +6,8 @@
 #include "core/operands.h"
 #include "core/work.h"
 #include "kernels/embedding.h"
-#include "ops/pointwise.h"
-#include "ops/reduce.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/reduce/reduce.h"
 
 namespace rushlight {
 namespace {

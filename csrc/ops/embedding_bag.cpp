@@ -2,10 +2,10 @@
 // and index_add(). A changer must know: positions are read before anything else, and offsets on the
 // host, but for a GPU's sums and means, which nothing waits for and nobody checks.
 #include "ops/embedding.h"
-#include "ops/index_checks.h"
-#include "ops/pointwise.h"
-#include "ops/reduce.h"
-#include "ops/sort.h"
+#include "ops/index/checks.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/reduce/reduce.h"
+#include "ops/sort/sort.h"
 
 namespace rushlight {
 namespace {

@@ -1,8 +1,8 @@
 // Whether two tensors are the same.
 #include "core/backend.h"
 #include "kernels/index.h"
-#include "ops/index.h"
-#include "ops/pointwise.h"
+#include "ops/index/index.h"
+#include "ops/pointwise/pointwise.h"
 
 namespace rushlight {
 

@@ -3,7 +3,7 @@
 
 #include "autograd/anomaly.h"
 #include "ops/ops.h"
-#include "ops/reduce.h"
+#include "ops/reduce/reduce.h"
 
 namespace rushlight {
 

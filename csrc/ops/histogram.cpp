@@ -5,7 +5,7 @@
 #include "core/dense_view.h"
 #include "core/work.h"
 #include "kernels/sort.h"
-#include "ops/sort.h"
+#include "ops/sort/sort.h"
 
 namespace rushlight {
 

@@ -1,7 +1,7 @@
 // Elementwise losses: the formulas are pointwise ops, the reductions ops on top of them.
 #include "ops/loss.h"
 
-#include "ops/pointwise.h"
+#include "ops/pointwise/pointwise.h"
 
 namespace rushlight {
 

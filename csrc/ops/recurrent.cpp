@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ops/random.h"
+#include "ops/random/random.h"
 
 namespace rushlight {
 namespace {

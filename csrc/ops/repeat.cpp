@@ -2,9 +2,9 @@
 #include "core/backend.h"
 #include "core/work.h"
 #include "ops/join.h"
-#include "ops/reduce.h"
+#include "ops/reduce/reduce.h"
 #include "ops/scan.h"
-#include "ops/sort.h"
+#include "ops/sort/sort.h"
 
 namespace rushlight {
 

@@ -1,6 +1,6 @@
 // Running reductions along one dimension; out (as input). Integers are added up in int64.
 #pragma once
-#include "ops/reduce.h"
+#include "ops/reduce/reduce.h"
 
 namespace rushlight {
 

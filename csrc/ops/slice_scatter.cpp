@@ -1,5 +1,5 @@
 // Copies of a tensor in which a view of it holds other values: the views' opposites.
-#include "ops/index.h"
+#include "ops/index/index.h"
 
 namespace rushlight {
 namespace {

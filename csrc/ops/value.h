@@ -4,7 +4,7 @@
 // list below mirrors kernels/math.h: the one other place that a new op may touch, and only if its
 // *gradient* calls a function that no gradient has called before.
 #pragma once
-#include "ops/pointwise.h"
+#include "ops/pointwise/pointwise.h"
 
 namespace rushlight {
 

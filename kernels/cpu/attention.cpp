@@ -10,8 +10,8 @@
 
 #include "../parallel.h"
 #include "attention_loops.h"
+#include "kernels/cpu/random/engine.h"
 #include "linalg/gemm.h"
-#include "random_engine.h"
 #include "scratch.h"
 
 namespace rushlight {

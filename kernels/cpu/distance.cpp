@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "../parallel.h"
-#include "patience.h"
+#include "interruptible.h"
 
 namespace rushlight {
 namespace {
@@ -50,7 +50,7 @@ void between(const View& out, const View& x, const View& y, double p) {
   dispatch_norm(p, [&](auto norm) {
     dispatch_floating(x.dtype, [&]<class S>(Type<S>) {
       parallel_for(x.sizes[0] * n, rows_for_thread(m * d), [&](std::int64_t row, std::int64_t end) {
-        Patience patience;
+        Interruptible interruptible;
         for (; row < end; ++row) {
           const std::int64_t batch = row / n;
           S* const to = out.as<S>() + batch * out.strides[0] + row % n * out.strides[1];
@@ -58,7 +58,7 @@ void between(const View& out, const View& x, const View& y, double p) {
             const auto length =
                 distance(x.as<const S>() + row * d, y.as<const S>() + (batch * m + j) * d, d, norm);
             store(to + j * out.strides[2], length);
-            patience.done(d);
+            interruptible.done(d);
           }
         }
       });
@@ -72,13 +72,13 @@ template <class S, class Norm, class At>
 void row_backward(S* to, const View& g, const View& distances, const S* x, const S* y,
                   std::int64_t m, std::int64_t d, std::vector<Compute<S>>& sums, Norm norm, At at) {
   std::fill(sums.begin(), sums.end(), Compute<S>(0));
-  Patience patience;
+  Interruptible interruptible;
   for (std::int64_t j = 0; j < m; ++j) {
     const auto [of_g, of_distance] = at(j);
     if (of_g < 0) continue;
     add_slopes(sums.data(), x, y + j * d, d, load(g.as<const S>() + of_g),
                load(distances.as<const S>() + of_distance), norm);
-    patience.done(d);
+    interruptible.done(d);
   }
   for (std::int64_t i = 0; i < d; ++i) store(to + i, sums[std::size_t(i)]);
 }
@@ -111,13 +111,13 @@ void pairs(const View& out, const View& x, double p) {
   dispatch_norm(p, [&](auto norm) {
     dispatch_floating(x.dtype, [&]<class S>(Type<S>) {
       parallel_for(n, rows_for_thread(n / 2 * d), [&](std::int64_t i, std::int64_t end) {
-        Patience patience;
+        Interruptible interruptible;
         for (; i < end; ++i) {
           S* const to = out.as<S>() + all.before(i);
           for (std::int64_t j = i + 1; j < n; ++j) {
             store(to + j - i - 1,
                   distance(x.as<const S>() + i * d, x.as<const S>() + j * d, d, norm));
-            patience.done(d);
+            interruptible.done(d);
           }
         }
       });

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "patience.h"
+#include "interruptible.h"
+#include "kernels/cpu/sort/select.h"
 #include "read_once.h"
-#include "sort_select.h"
 
 namespace rushlight {
 
@@ -12,9 +12,9 @@ void count(const View& out, const View& in, const View* weights) {
   dispatch_all(out.dtype, [&]<class T>(Type<T>) {
     if constexpr (std::is_same_v<T, std::int64_t> || std::is_floating_point_v<T>) {
       std::fill_n(out.as<T>(), out.numel, T(0));
-      Patience patience;
+      Interruptible interruptible;
       for (std::int64_t i = 0; i < in.numel; ++i) {
-        patience.done(1);
+        interruptible.done(1);
         // It was checked; changed since then, it counts nowhere.
         const std::int64_t to =
             checked_index(in.as<const std::int64_t>() + i * in.strides[0], out.numel);
@@ -31,9 +31,9 @@ void histogram(const View& out, const View& in, double low, double high) {
     const std::int64_t bins = out.numel;
     std::vector<std::int64_t> counts(static_cast<std::size_t>(bins));
     const C from = static_cast<C>(low), to = static_cast<C>(high);
-    Patience patience;
+    Interruptible interruptible;
     for (std::int64_t i = 0; i < in.numel; ++i) {
-      patience.done(4);
+      interruptible.done(4);
       const C x = load(in.as<const T>() + i * in.strides[0]);
       if (!(x >= from && x <= to)) continue;
       const auto bin = static_cast<std::int64_t>((x - from) * static_cast<C>(bins) / (to - from));

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "interruptible.h"
 #include "lines.h"
-#include "patience.h"
 
 namespace rushlight {
 namespace {
@@ -48,13 +48,13 @@ bool run_columns(const View& out, const View& in, int dim, Sum start, Step step)
   const std::int64_t pieces = (inner + kColumns - 1) / kColumns;
   const std::int64_t grain = 1 + (1 << 14) / (n * std::min(inner, kColumns));
   parallel_for(outer * pieces, grain, [&](std::int64_t from, std::int64_t to) {
-    Patience patience;
+    Interruptible interruptible;
     for (; from < to; ++from) {
       const std::int64_t first = from % pieces * kColumns, m = std::min(kColumns, inner - first);
       const std::int64_t at = from / pieces * n * inner + first;
       Sum sums[kColumns];
       std::fill_n(sums, m, start);
-      for (std::int64_t i = 0; i < n; ++i, patience.done(m))
+      for (std::int64_t i = 0; i < n; ++i, interruptible.done(m))
         step_columns(in.as<const T>() + at + i * inner, out.as<T>() + at + i * inner, m, sums,
                      step);
     }

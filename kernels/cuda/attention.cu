@@ -3,7 +3,7 @@
 // keys, and walks over the queries. A block alone adds to its rows of the result, in global memory,
 // so that sums have one order. Weights are computed again from the log-sum-exp.
 #include "families.h"
-#include "philox.h"
+#include "kernels/cuda/random/philox.h"
 #include "runtime/launch.h"
 
 namespace rushlight::gpu {

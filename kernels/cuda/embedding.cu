@@ -3,8 +3,8 @@
 // depend on chance.
 #include "elements.h"
 #include "families.h"
+#include "kernels/cuda/sort/pairs.h"
 #include "runtime/launch.h"
-#include "sort_pairs.h"
 
 namespace rushlight::gpu {
 namespace {

@@ -1,6 +1,6 @@
 // Counts of whole numbers, and of values in equal parts of a range.
 #include "elements.h"
-#include "sort.h"
+#include "kernels/cuda/sort/sort.h"
 
 namespace rushlight::gpu {
 namespace {

@@ -1,6 +1,6 @@
 // Circular functions and their inverses. A changer must know: sin, cos and tan are right up to
 // Layout::near_angle only; beyond, the loop that calls them replaces x by equivalent_angle(x) first
-// (kernels/cpu/pointwise_loops.h), as one far element would otherwise cost every near one.
+// (kernels/cpu/pointwise/loops.h), as one far element would otherwise cost every near one.
 #pragma once
 #include "real.h"
 
@@ -29,9 +29,9 @@ HOST_DEVICE inline Quadrant<T> quadrant(T x) {
           T(1) - (T(0.5) * z - z * z * polynomial<coefficients::Of<T>::cos>(z)),
           std::bit_cast<Int>(shifted)};  // its lowest bits are those of n
 }
-// A value with its sign turned where bit 1 of `n` is set.
+// A value with its sign flipped where bit 1 of `n` is set.
 template <Real T>
-HOST_DEVICE inline T turned(T value, typename Layout<T>::Int n) {
+HOST_DEVICE inline T flip_sign(T value, typename Layout<T>::Int n) {
   using Int = typename Layout<T>::Int;
   constexpr int to_sign = sizeof(T) * 8 - 2;
   return std::bit_cast<T>(std::bit_cast<Int>(value) ^ ((n & 2) << to_sign));
@@ -41,14 +41,14 @@ template <Real T>
 HOST_DEVICE inline T sin(T x) {
   if constexpr (kDeviceCode) return ::sin(x);
   const Quadrant<T> q = quadrant(x);
-  const T y = turned<T>((q.n & 1) != 0 ? q.cos : q.sin, q.n);
+  const T y = flip_sign<T>((q.n & 1) != 0 ? q.cos : q.sin, q.n);
   return x == T(0) ? x : y;
 }
 template <Real T>
 HOST_DEVICE inline T cos(T x) {
   if constexpr (kDeviceCode) return ::cos(x);
   const Quadrant<T> q = quadrant(x);
-  return turned<T>((q.n & 1) != 0 ? q.sin : q.cos, q.n + 1);
+  return flip_sign<T>((q.n & 1) != 0 ? q.sin : q.cos, q.n + 1);
 }
 template <Real T>
 HOST_DEVICE inline T tan(T x) {

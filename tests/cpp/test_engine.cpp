@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "check.h"
-#include "ops/pointwise.h"
+#include "csrc/ops/pointwise/pointwise.h"
 
 using namespace rushlight;
 

@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "csrc/ops/conv/conv.h"
+#include "csrc/ops/norm/norm.h"
+#include "csrc/ops/pointwise/pointwise.h"
+#include "csrc/ops/pool/pool.h"
 #include "kernels/parallel.h"
-#include "ops/conv.h"
 #include "ops/cross_entropy.h"
-#include "ops/norm.h"
-#include "ops/pointwise.h"
-#include "ops/pool.h"
 
 static long left = -1;  // allocations until one fails; negative: none does
 

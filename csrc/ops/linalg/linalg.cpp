@@ -3,7 +3,7 @@
 #include "ops/linalg/linalg.h"
 
 #include "ops/linalg/columns.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise/pointwise.h"
 #include "ops/triangular.h"
 
 namespace rushlight {

@@ -4,7 +4,7 @@
 #include "core/backend.h"
 #include "core/operands.h"
 #include "ops/linalg/products.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise/pointwise.h"
 
 namespace rushlight {
 namespace {

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "ops/linalg/columns.h"
-#include "ops/pointwise.h"
-#include "ops/reduce.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/reduce/reduce.h"
 #include "ops/value.h"
 
 namespace rushlight {

@@ -49,8 +49,8 @@ void StepProduct<T>::run(Index rows, const T* left, Index ldl, T beta, T* out, I
   if (packed_.empty()) return gemm<T>(rows, n_, k_, T(1), {left, ldl}, right_, beta, {out, ldo});
   if constexpr (std::is_same_v<T, float>) {
     const Tiles& t = tiles();
-    Scratch<float> turned(std::size_t(k_ * ld_)), edge(std::size_t(t.p * kPanel));
-    transpose(left, ldl, rows, k_, turned.data(), ld_);
+    Scratch<float> transposed(std::size_t(k_ * ld_)), edge(std::size_t(t.p * kPanel));
+    transpose(left, ldl, rows, k_, transposed.data(), ld_);
     static constexpr float kZeros[2 * kPanel] = {};
     const Index tiles_of_rows = (rows + t.p - 1) / t.p;
     for (Index at = 0; at < n_;) {
@@ -60,7 +60,7 @@ void StepProduct<T>::run(Index rows, const T* left, Index ldl, T beta, T* out, I
         const Index height = (rows - row + tiles_of_rows - i - 1) / (tiles_of_rows - i);
         float* const to = out + row * ldo + at;
         TileArgs args = {
-            turned.data() + row,      offsets_.data(), 1,  k_,  k_,
+            transposed.data() + row,  offsets_.data(), 1,  k_,  k_,
             packed_.data() + at * k_, k_ * kPanel,     to, ldo, beta == 0 ? kZeros : nullptr};
         if (whole == 0) {  // the tile is wider than what is left
           args.out = edge.data();

@@ -1,6 +1,6 @@
 """autocast as a context and decorator.
 
-A changer must know: what is cast is said by the row of each operation (csrc/bindings/row.h, and
+A changer must know: what is cast is said by the row of each operation (csrc/bindings/table/row.h, and
 `autocast=` of @op).
 """
 

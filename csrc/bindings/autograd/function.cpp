@@ -1,0 +1,220 @@
+// autograd.Function: nodes whose backward is Python. A changer must know: the node owns the ctx
+// object, never the reverse; what ctx.save_for_backward was given is moved into the node after
+// forward, outputs without their history, so no cycle keeps the graph alive.
+#include <pybind11/pybind11.h>
+
+#include "bindings/module.h"
+#include "bindings/table/signature.h"
+#include "ops/ops.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+struct FunctionNode final : Node {
+  std::string title_text;
+  py::object function;  // the class
+  py::object ctx;
+  struct Kept {
+    Saved input;
+    SavedOutput output;
+    bool is_output = false, is_none = false;
+  };
+  std::vector<Kept> kept;
+  struct Like {  // what a gradient for this place must look like
+    Shape shape;
+    DType dtype = DType::float32;
+    Device device;
+    bool is_tensor = false;
+  };
+  std::vector<Like> of_inputs, of_outputs;
+  bool materialize = true;
+
+  FunctionNode() : Node("") {}
+  ~FunctionNode() override {
+    const py::gil_scoped_acquire gil;
+    if (ctx) py::setattr(ctx, "_node", py::none());
+    ctx = py::object();
+    function = py::object();
+  }
+  const char* title() const override { return title_text.c_str(); }
+  void release_saved() override {
+    if (kept.empty()) return;
+    kept.clear();
+    released = true;
+  }
+
+  py::tuple unpack() {
+    if (released) fail_second_backward();
+    const ShownScope scope;
+    const Ref<Node> self = Ref<Node>::share(this);
+    const std::vector<Kept> held = kept;  // hooks may run this node, or free it
+    py::tuple out(held.size());
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const Kept& k = held[i];
+      out[i] = k.is_none ? py::object(py::none())
+                         : py::reinterpret_steal<py::object>(
+                               wrap(k.is_output ? k.output.get(*this) : k.input.get()));
+    }
+    return out;
+  }
+
+  Gradients backward(std::span<Tensor> grads) override {
+    const py::gil_scoped_acquire gil;
+    py::tuple given(grads.size());
+    for (std::size_t i = 0; i < grads.size(); ++i) {
+      Tensor g = grads[i];
+      const Like& like = of_outputs[i];
+      if (!g && materialize && like.is_tensor) g = zeros(like.shape, like.dtype, like.device);
+      given[i] = py::reinterpret_steal<py::object>(wrap(g));
+    }
+    const py::object result = function.attr("_run_backward")(ctx, given);
+    const py::tuple values =
+        py::isinstance<py::tuple>(result) ? py::tuple(result) : py::make_tuple(result);
+    std::size_t count = values.size();
+    while (count > of_inputs.size() && values[count - 1].is_none()) --count;
+    if (count != of_inputs.size() &&
+        !(count < of_inputs.size() && values.size() == of_inputs.size()))
+      fail<RuntimeError>("function ", title(),
+                         " returned an incorrect number of gradients (expected ", of_inputs.size(),
+                         ", got ", values.size(), ")");
+    std::vector<Tensor> out(of_inputs.size());
+    for (std::size_t i = 0; i < of_inputs.size(); ++i) {
+      if (values[i].is_none()) continue;
+      const Tensor* g = as_tensor(values[i].ptr());
+      if (!g)
+        fail<RuntimeError>("expected Variable or None (got ", Py_TYPE(values[i].ptr())->tp_name,
+                           ")\nfunction ", title(), " returned this as its gradient at index ", i);
+      if (!needs_input(i)) continue;
+      out[i] = fitted(*g, of_inputs[i], i);
+    }
+    return Gradients(std::move(out));
+  }
+
+ private:
+  Tensor fitted(const Tensor& g, const Like& like, std::size_t i) const {
+    if (g.device() != like.device)
+      fail<RuntimeError>("Function ", title(), " returned an invalid gradient at index ", i,
+                         " - expected device ", like.device, " but got ", g.device());
+    Tensor out = g;
+    if (!same(g.sizes(), like.shape)) {
+      if (!can_broadcast_to(like.shape, g.sizes()))
+        fail<RuntimeError>("Function ", title(), " returned an invalid gradient at index ", i,
+                           " - got ", g.sizes(), " but expected shape compatible with ",
+                           like.shape);
+      out = sum_to(g, like.shape);
+    }
+    return to(out, like.dtype);
+  }
+};
+
+FunctionNode::Like like_of(const Tensor& t) { return {t.shape(), t.dtype(), t.device(), true}; }
+
+bool holds(py::handle list, const Tensor& t) {
+  if (list.is_none()) return false;
+  for (py::handle item : list)
+    if (const Tensor* other = as_tensor(item.ptr()); other && other->is_same(t)) return true;
+  return false;
+}
+
+// Gives the outputs of a forward that ran without recording their history.
+py::object finish(py::object function, py::object ctx, py::tuple args, py::object result,
+                  bool records) {
+  const bool single = !py::isinstance<py::tuple>(result);
+  const py::tuple outputs = single ? py::make_tuple(result) : py::tuple(result);
+  if (single && !as_tensor(result.ptr()) && records && !result.is_none() &&
+      py::isinstance<py::list>(result))
+    fail<TypeError>(py::cast<std::string>(function.attr("__name__")),
+                    ".forward: expected to return a Tensor or a tuple of Tensors");
+  const py::object dirty = ctx.attr("_dirty"), fixed = ctx.attr("_non_differentiable");
+  auto node = Ref<Node>::adopt(static_cast<Node*>(new FunctionNode));
+  auto& n = static_cast<FunctionNode&>(*node);
+  n.title_text = py::cast<std::string>(function.attr("__name__")) + "Backward";
+  n.name = n.title_text.c_str();
+  n.function = function;
+  n.ctx = ctx;
+  n.materialize = py::cast<bool>(ctx.attr("_materialize_grads"));
+  if (records) {
+    for (py::handle a : args) {
+      const Tensor* t = as_tensor(a.ptr());
+      n.add_input(t ? *t : Tensor());
+      n.of_inputs.push_back(t ? like_of(*t) : FunctionNode::Like{});
+    }
+  }
+  n.outputs = std::uint16_t(outputs.size());
+  py::tuple finished(outputs.size());
+  std::vector<Tensor> made(outputs.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor* t = as_tensor(outputs[i].ptr());
+    n.of_outputs.push_back(t ? like_of(*t) : FunctionNode::Like{});
+    if (!t) {
+      finished[i] = outputs[i];
+      continue;
+    }
+    Tensor out = *t;
+    const bool written = holds(dirty, out), is_input = holds(args, out);
+    if (is_input && !written) out = alias(out);  // an input returned as it is: a new tensor of ours
+    const bool differentiable = records && is_floating(out.dtype()) && !holds(fixed, *t);
+    if (written && records) {
+      check_inplace(out, true, n.title());
+      if (out->base)
+        fail<RuntimeError>("a view was modified in place by ", n.title(),
+                           ", which a custom Function cannot record");
+      ++out->version();
+    }
+    if (differentiable) attach(out, node.get(), std::uint16_t(i));
+    made[i] = out;
+    finished[i] = py::reinterpret_steal<py::object>(wrap(out));
+  }
+  const py::object saved = ctx.attr("_to_save");
+  if (!saved.is_none()) {
+    for (py::handle item : saved) {
+      FunctionNode::Kept k;
+      const Tensor* t = as_tensor(item.ptr());
+      if (!t) {
+        if (!item.is_none())
+          fail<TypeError>("save_for_backward can only save variables, but argument is of type ",
+                          Py_TYPE(item.ptr())->tp_name);
+        k.is_none = true;
+      } else {
+        std::size_t at = 0;
+        while (at < made.size() && !(made[at] && as_tensor(outputs[at].ptr())->is_same(*t))) ++at;
+        if (at < made.size() && made[at]->node == node.get()) {
+          k.output = SavedOutput(made[at], std::uint16_t(at));
+          k.is_output = true;
+        } else {
+          k.input = Saved(*t);
+          check_saved();
+        }
+      }
+      n.kept.push_back(std::move(k));
+    }
+  }
+  pack_saved();
+  py::setattr(ctx, "_to_save", py::none());
+  py::setattr(ctx, "_node", py::capsule(&n, "rushlight.FunctionNode"));
+  if (single) return finished[0];
+  return finished;
+}
+
+}  // namespace
+
+void bind_function(py::module_& m) {
+  m.def("_needs_grad", [](py::tuple args) {
+    py::tuple out(args.size());
+    bool any = false;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      const Tensor* t = as_tensor(args[i].ptr());
+      const bool needs = t && wants_grad(*t);
+      any |= needs;
+      out[i] = py::bool_(needs);
+    }
+    return py::make_tuple(out, any && grad_enabled());
+  });
+  m.def("_finish_function", &finish);
+  m.def("_saved_of",
+        [](py::capsule node) { return static_cast<FunctionNode*>(node.get_pointer())->unpack(); });
+}
+
+}  // namespace rushlight::python

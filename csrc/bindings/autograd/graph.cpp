@@ -1,0 +1,136 @@
+// What torch.autograd.graph needs below Python: hooks of saved tensors, and a look at the pass that
+// is running.
+#include <pybind11/pybind11.h>
+
+#include "autograd/saved_hooks.h"
+#include "bindings/module.h"
+#include "bindings/tensor/python_tensor.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+struct PythonPacked final : PackedValue {
+  py::object value, function;
+  PythonPacked(py::object v, py::object f) : value(std::move(v)), function(std::move(f)) {}
+  ~PythonPacked() override {
+    const py::gil_scoped_acquire gil;
+    value = py::object();
+    function = py::object();
+  }
+  Tensor unpack() override {
+    const py::gil_scoped_acquire gil;
+    const py::object result = function(value);
+    const Tensor* t = as_tensor(result.ptr());
+    if (!t)
+      fail<TypeError>("Output of saved tensor unpack_hook expected to be a Tensor but got result ",
+                      "of type ", Py_TYPE(result.ptr())->tp_name);
+    return *t;
+  }
+};
+
+struct PythonSavedHooks final : SavedHooks {
+  py::object pack_function, unpack_function;
+  PythonSavedHooks(py::object p, py::object u)
+      : pack_function(std::move(p)), unpack_function(std::move(u)) {}
+  ~PythonSavedHooks() override {
+    const py::gil_scoped_acquire gil;
+    pack_function = py::object();
+    unpack_function = py::object();
+  }
+  Ref<PackedValue> pack(const Tensor& t, const Tensor& plain) override {
+    const py::gil_scoped_acquire gil;
+    const auto given = py::reinterpret_steal<py::object>(wrap(t));
+    py::object value = pack_function(given);
+    if (value.is(given)) value = py::reinterpret_steal<py::object>(wrap(plain));
+    return Ref<PackedValue>::adopt(new PythonPacked(std::move(value), unpack_function));
+  }
+};
+
+// The hooks that this thread has turned on, innermost last, and why it may turn on none.
+struct Stack {
+  std::vector<Ref<SavedHooks>> hooks;
+  std::optional<std::string> disabled;
+};
+Stack& stack() {
+  static thread_local auto* of_thread = new Stack;  // never destroyed: a thread may outlive Python
+  return *of_thread;
+}
+
+void push(py::object pack, py::object unpack) {
+  Stack& s = stack();
+  if (s.disabled) fail<RuntimeError>(*s.disabled);
+  for (const auto& [name, f] : {std::pair("pack_hook", pack), std::pair("unpack_hook", unpack)})
+    if (!PyCallable_Check(f.ptr()))
+      fail<TypeError>("saved_tensors_hooks(): argument '", name, "' must be callable, not ",
+                      Py_TYPE(f.ptr())->tp_name);
+  if (s.hooks.size() >= 1000)
+    fail<RuntimeError>("saved_tensors_hooks: more than 1000 pairs of hooks are on in this thread");
+  s.hooks.push_back(
+      Ref<SavedHooks>::adopt(new PythonSavedHooks(std::move(pack), std::move(unpack))));
+  saved_hooks = s.hooks.back().get();
+}
+
+void pop() {
+  Stack& s = stack();
+  if (s.hooks.empty()) fail<RuntimeError>("saved_tensors_hooks: no hooks are on in this thread");
+  const Ref<SavedHooks> last = std::move(s.hooks.back());
+  s.hooks.pop_back();
+  saved_hooks = s.hooks.empty() ? nullptr : s.hooks.back().get();
+  forget_saved();
+}
+
+// Gives back the message that was in force.
+std::optional<std::string> disable(std::optional<std::string> message) {
+  Stack& s = stack();
+  if (message && !s.hooks.empty()) fail<RuntimeError>(*message);
+  return std::exchange(s.disabled, std::move(message));
+}
+
+// A tensor that stands for one output of a node, in a call of backward() or grad().
+Tensor edge_tensor(Node& node, std::size_t output, const Tensor& like) {
+  if (output >= node.outputs)
+    fail<IndexError>("GradientEdge: output_nr ", output, " of ", node.title(), ", which has ",
+                     node.outputs);
+  Tensor t = alias(like);
+  node.retain();
+  t->node = &node;
+  t->output = std::uint16_t(output);
+  t->requires_grad = true;
+  return t;
+}
+
+py::tuple edge_of(const Tensor& t) {
+  Node* node = gradient_node(*t.body());
+  if (!node)
+    fail<RuntimeError>(
+        "It is not possible to get the gradient edge for a Tensor that does not require "
+        "gradients\n",
+        describe("tensor", t), "; call requires_grad_() on it first");
+  return py::make_tuple(node_object(*node), t->node == node ? t->output : 0);
+}
+
+}  // namespace
+
+void bind_graph(py::module_& m) {
+  m.def("_push_saved_tensors_hooks", &push);
+  m.def("_pop_saved_tensors_hooks", &pop);
+  m.def("_disable_saved_tensors_hooks", [](py::object message) -> py::object {
+    const auto before =
+        disable(message.is_none() ? std::optional<std::string>() : py::cast<std::string>(message));
+    return before ? py::object(py::str(*before)) : py::object(py::none());
+  });
+  m.def("_increment_version", [](const Tensor& t) {
+    if (t->inference && !inference_enabled())
+      fail<RuntimeError>("Inference tensors do not track version counter.");
+    ++t->version();
+  });
+  m.def("_gradient_edge", &edge_of);
+  m.def("_edge_tensor", &edge_tensor);
+  m.def("_current_backward", &current_backward);
+  m.def("_backward_reaches", &backward_reaches);
+  m.def("_is_checkpoint_valid", &backward_is_whole);
+}
+
+}  // namespace rushlight::python

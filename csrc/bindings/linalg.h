@@ -1,9 +1,0 @@
-// Called by bind_matmul.
-#pragma once
-#include "bindings/python_tensor.h"
-
-namespace rushlight::python {
-
-void bind_linalg(pybind11::module_& m);
-
-}  // namespace rushlight::python

@@ -1,0 +1,98 @@
+// Convolutions as torch.nn.functional has them; padding may be a word.
+#include "ops/conv/conv.h"
+
+#include "bindings/module.h"
+#include "bindings/table/signature.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+using Bias = std::optional<Tensor>;
+
+constexpr const char* kNames[] = {"conv1d", "conv2d", "conv3d"};
+constexpr const char* kTransposed[] = {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"};
+
+template <int Rank>
+Tensor conv(const Tensor& input, const Tensor& weight, Bias bias, Shape stride, Shape padding,
+            Shape dilation, std::int64_t groups) {
+  return convolution(kNames[Rank - 1], Rank, input, weight, bias,
+                     {stride, padding, dilation, {}, groups});
+}
+template <int Rank>
+Tensor conv_by_word(const Tensor& input, const Tensor& weight, Bias bias, Shape stride,
+                    std::string_view padding, Shape dilation, std::int64_t groups) {
+  return convolution(kNames[Rank - 1], Rank, input, weight, bias,
+                     {stride, {}, dilation, {}, groups}, padding);
+}
+template <int Rank>
+Tensor conv_transpose(const Tensor& input, const Tensor& weight, Bias bias, Shape stride,
+                      Shape padding, Shape output_padding, std::int64_t groups, Shape dilation) {
+  return convolution_transpose(kTransposed[Rank - 1], Rank, input, weight, bias,
+                               {stride, padding, dilation, output_padding, groups});
+}
+
+template <int Rank>
+void bind_rank(py::module_& m, const std::string& doc, const std::string& transpose_doc) {
+  const std::string name = kNames[Rank - 1];
+  const std::string number =
+      name + "(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)";
+  const std::string word =
+      name + "(input, weight, bias=None, stride=1, padding='valid', dilation=1, groups=1)";
+  overloads<&conv<Rank>, &conv_by_word<Rank>>(
+      m, {number, word}, {.as = As::function | As::functional, .autocast = kLower}, doc);
+  op<&conv_transpose<Rank>>(
+      m,
+      kTransposed[Rank - 1] + std::string("(input, weight, bias=None, stride=1, padding=0, "
+                                          "output_padding=0, groups=1, dilation=1)"),
+      {.as = As::function | As::functional, .autocast = kLower}, transpose_doc);
+}
+
+std::string doc_of(const char* sizes, const char* example) {
+  return std::string(
+             "Cross-correlation of an input of channels with a kernel.\n\n"
+             "Args:\n"
+             "    stride, dilation: steps between outputs, and between taps.\n"
+             "    padding: zeros on both sides; or 'same' (stride 1) or 'valid'.\n"
+             "    groups: channels are split into this many independent parts.\n\n"
+             "Shape: input (n, c, ") +
+         sizes + "), weight (out, c / groups, kernel...), bias (out); each size becomes\n" +
+         "    (size + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1.\n\n" +
+         "Raises:\n    RuntimeError: if channels, dtypes or devices do not fit.\n\n" + example;
+}
+std::string transpose_doc_of(const char* example) {
+  return std::string(
+             "The transpose of a convolution, also called a fractionally strided one.\n\n"
+             "Shape: weight (c, out / groups, kernel...); each size becomes\n"
+             "    (size - 1) * stride - 2 * padding + dilation * (kernel - 1) + "
+             "output_padding + 1.\n\n") +
+         example;
+}
+
+}  // namespace
+
+void bind_conv(py::module_& m) {
+  bind_rank<1>(m,
+               doc_of("length",
+                      ">>> torch.nn.functional.conv1d(torch.ones(1, 1, 4), torch.ones(1, 1, 3))\n"
+                      "tensor([[[3., 3.]]])"),
+               transpose_doc_of(
+                   ">>> torch.nn.functional.conv_transpose1d(torch.ones(1, 1, 2), torch.ones(1, "
+                   "1, 2))\ntensor([[[1., 2., 1.]]])"));
+  bind_rank<2>(m,
+               doc_of("height, width",
+                      ">>> torch.nn.functional.conv2d(torch.ones(1, 2, 3, 3), torch.ones(1, 2, 3, "
+                      "3))\ntensor([[[[18.]]]])"),
+               transpose_doc_of(">>> torch.nn.functional.conv_transpose2d(torch.ones(1, 1, 1, 1), "
+                                "torch.ones(1, 1, 1, 2))\ntensor([[[[1., 1.]]]])"));
+  bind_rank<3>(
+      m,
+      doc_of("depth, height, width",
+             ">>> torch.nn.functional.conv3d(torch.ones(1, 1, 2, 2, 2), torch.ones(1, 1, "
+             "2, 2, 2))\ntensor([[[[[8.]]]]])"),
+      transpose_doc_of(">>> torch.nn.functional.conv_transpose3d(torch.ones(1, 1, 1, 1, 1), "
+                       "torch.ones(1, 1, 1, 1, 2))\ntensor([[[[[1., 1.]]]]])"));
+}
+
+}  // namespace rushlight::python

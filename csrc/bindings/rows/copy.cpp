@@ -1,0 +1,307 @@
+// Conversions of whole tensors: dtype, device, Python numbers and lists.
+#include "bindings/module.h"
+#include "bindings/table/signature.h"
+#include "core/backend.h"
+#include "creation.h"
+#include "kernels/parallel.h"
+#include "ops/ops.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+using Any = py::handle;
+
+bool is_symbol(Any o, const char* name) {
+  return !o.is_none() && py::cast<std::string>(py::str(o)) == std::string("torch.") + name;
+}
+
+// Row-major, or with the channels innermost.
+Tensor in_format(Tensor t, Any format) {
+  if (format.is_none() || is_symbol(format, "preserve_format")) return t;
+  if (is_symbol(format, "contiguous_format")) return contiguous(t);
+  const bool is_3d = is_symbol(format, "channels_last_3d");
+  const int rank = is_3d ? 5 : 4;
+  if (!is_3d && !is_symbol(format, "channels_last"))
+    fail<TypeError>("memory_format must be a torch.memory_format, not ",
+                    Py_TYPE(format.ptr())->tp_name);
+  if (t.dim() != rank)
+    fail<RuntimeError>("required rank ", rank, " tensor to use ",
+                       is_3d ? "channels_last_3d" : "channels_last", " format");
+  Shape last{0}, back{0, rank - 1};
+  for (int d = 2; d < rank; ++d) last.push_back(d);
+  last.push_back(1);
+  for (int d = 1; d < rank - 1; ++d) back.push_back(d);
+  return permute(contiguous(permute(t, last)), back);
+}
+
+Tensor to_dtype(const Tensor& self, DType dtype, bool non_blocking, bool copy, Any memory_format) {
+  return in_format(to(self, dtype, self.device(), copy, non_blocking), memory_format);
+}
+Tensor to_device(const Tensor& self, std::optional<Device> device, std::optional<DType> dtype,
+                 bool non_blocking, bool copy, Any memory_format) {
+  return in_format(
+      to(self, dtype.value_or(self.dtype()), device.value_or(self.device()), copy, non_blocking),
+      memory_format);
+}
+Tensor to_other(const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
+                Any memory_format) {
+  return in_format(to(self, other.dtype(), other.device(), copy, non_blocking), memory_format);
+}
+Tensor cuda(const Tensor& self, std::optional<Device> device, bool non_blocking,
+            Any memory_format) {
+  const Device d = device.value_or(Device{DeviceType::cuda, -1});
+  if (!d.is_cuda()) fail<RuntimeError>("Invalid device, must be cuda device, but got ", d);
+  return in_format(to(self, self.dtype(), d, false, non_blocking), memory_format);
+}
+Tensor cpu(const Tensor& self, Any memory_format) {
+  return in_format(to(self, kCpu), memory_format);
+}
+template <DType D>
+Tensor as_dtype(const Tensor& self, Any memory_format) {
+  return in_format(to(self, D), memory_format);
+}
+Tensor type_as(const Tensor& self, const Tensor& other) {
+  return to(self, other.dtype(), other.device());
+}
+Tensor contiguous_op(const Tensor& self, Any memory_format) {
+  return memory_format.is_none() ? contiguous(self) : in_format(self, memory_format);
+}
+Tensor clone_op(const Tensor& input, Any memory_format) {
+  return memory_format.is_none() ? clone(input) : in_format(clone(input), memory_format);
+}
+Tensor resize_op(const Tensor& self, Shape size, Any memory_format) {
+  if (is_symbol(memory_format, "preserve_format"))
+    fail<RuntimeError>("Unsupported memory formatPreserve");
+  const bool plane = is_symbol(memory_format, "channels_last");
+  const bool space = is_symbol(memory_format, "channels_last_3d");
+  if (!plane && !space && !memory_format.is_none() &&
+      !is_symbol(memory_format, "contiguous_format"))
+    fail<TypeError>("resize_(): argument 'memory_format' must be torch.memory_format, not ",
+                    Py_TYPE(memory_format.ptr())->tp_name);
+  return resize_(self, size, plane ? 4 : space ? 5 : 0);
+}
+bool is_contiguous(const Tensor& self, Any memory_format) {
+  if (memory_format.is_none() || is_symbol(memory_format, "contiguous_format"))
+    return self.is_contiguous();
+  if (self.dim() != 4 || !is_symbol(memory_format, "channels_last")) return false;
+  return permute(detach(self), {0, 2, 3, 1}).is_contiguous();
+}
+
+Tensor copy_op(const Tensor& self, Input src, bool non_blocking) {
+  if (src.tensor)
+    copy_(self, *src.tensor, non_blocking);
+  else
+    fill_(self, src.number);
+  return self;
+}
+Tensor fill_op(const Tensor& self, Input value) {
+  if (!value.tensor) {
+    check_fits(value.number, self.dtype(), "_t");
+    fill_(self, value.number);
+    return self;
+  }
+  if (value.tensor->dim() != 0)
+    fail<RuntimeError>("fill_ only supports 0-dimension value tensor but got tensor with ",
+                       value.tensor->dim(), " dimensions.");
+  copy_(self, *value.tensor);
+  return self;
+}
+Tensor filled_copy(const Tensor& input, Input value) { return fill_op(clone(input), value); }
+Tensor zero_op(const Tensor& self) {
+  zero_(self);
+  return self;
+}
+
+Scalar item_op(const Tensor& self) { return item(self); }
+
+py::object nested(const Tensor& t, int d, std::int64_t offset) {
+  if (d == t.dim()) return py::reinterpret_steal<py::object>(to_python(element(t, offset)));
+  PyObject* list = PyList_New(t->shape[d]);
+  if (!list) throw py::error_already_set();
+  auto held = py::reinterpret_steal<py::object>(list);
+  for (std::int64_t i = 0; i < t->shape[d]; ++i) {
+    if (i % 1024 == 1023) check_interrupt();
+    PyList_SET_ITEM(list, i,
+                    nested(t, d + 1, offset + i * t->strides[std::size_t(d)]).release().ptr());
+  }
+  return held;
+}
+py::object tolist(const Tensor& self) {
+  const Tensor host = to(detach(self), kCpu);
+  return nested(host, 0, host.offset());
+}
+
+std::int64_t data_ptr(const Tensor& self) {
+  if (self.device().is_meta() || self.numel() == 0) return 0;
+  return std::int64_t(reinterpret_cast<std::intptr_t>(view_of(self).data));
+}
+// A 0-d tensor counts as having a dimension elsewhere; it has no size of one.
+void check_has_dimensions(const Tensor& self, std::int64_t dim) {
+  if (self.dim() == 0)
+    fail<IndexError>("Dimension specified as ", dim, " but tensor has no dimensions");
+}
+py::object size_op(const Tensor& self, std::optional<std::int64_t> dim) {
+  if (dim) check_has_dimensions(self, *dim);
+  return py::reinterpret_steal<py::object>(dim ? to_python(self.size(*dim))
+                                               : to_python(self.shape()));
+}
+py::object stride_op(const Tensor& self, std::optional<std::int64_t> dim) {
+  if (dim) check_has_dimensions(self, *dim);
+  if (dim) return py::int_(self.stride(*dim));
+  py::tuple all(self.dim());
+  for (int d = 0; d < self.dim(); ++d) all[std::size_t(d)] = self->strides[std::size_t(d)];
+  return all;
+}
+std::int64_t numel_op(const Tensor& input) { return input.numel(); }
+std::int64_t dim_op(const Tensor& self) { return self.dim(); }
+std::int64_t element_size(const Tensor& self) { return std::int64_t(item_size(self.dtype())); }
+std::int64_t storage_offset(const Tensor& self) { return self.offset(); }
+bool is_floating_point(const Tensor& input) { return is_floating(input.dtype()); }
+bool is_complex(const Tensor&) { return false; }
+bool is_signed(const Tensor& self) {
+  return self.dtype() != DType::boolean && self.dtype() != DType::uint8;
+}
+bool is_same_size(const Tensor& self, const Tensor& other) {
+  return same(self.sizes(), other.sizes());
+}
+bool is_set_to(const Tensor& self, const Tensor& tensor) {
+  return self->storage.get() == tensor->storage.get() && self.offset() == tensor.offset() &&
+         same(self.sizes(), tensor.sizes()) && same(self.strides(), tensor.strides());
+}
+bool is_nonzero(const Tensor& input) {
+  if (input.numel() != 1)
+    fail<RuntimeError>("Boolean value of Tensor with ",
+                       input.numel() ? "more than one value" : "no values", " is ambiguous");
+  return item(input).to<bool>();
+}
+std::int64_t get_device(const Tensor& self) {
+  return self.device().is_cuda() ? self.device().index : -1;
+}
+
+}  // namespace
+
+void bind_copy(py::module_& m) {
+  constexpr auto kMethod = As::method;
+  overloads<&to_dtype, &to_device, &to_other>(
+      m,
+      {"to(self, dtype, non_blocking=False, copy=False, *, memory_format=None)",
+       "to(self, device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None)",
+       "to(self, other, non_blocking=False, copy=False, *, memory_format=None)"},
+      kMethod,
+      R"(The tensor with another dtype or on another device; itself if nothing changes.
+
+Args:
+    dtype: the element type.
+    device: where to, as a device, a string or the number of a GPU.
+    other: a tensor whose dtype and device to take.
+    non_blocking: a copy from pinned memory to a GPU goes on when the call has returned; what it
+        reads must stay as it is until then. Other copies do not notice.
+    copy: make a new tensor even if nothing changes.
+
+>>> torch.tensor([1, 2]).to(torch.float64)
+tensor([1., 2.], dtype=torch.float64))");
+  op<&cuda>(m, "cuda(self, device=None, non_blocking=False, memory_format=None)", kMethod,
+            "The tensor on a GPU: on `device`, or the current one.\n\nRaises:\n    RuntimeError: "
+            "where there is no GPU; the message tells how to get one.");
+  op<&cpu>(m, "cpu(self, memory_format=None)", kMethod,
+           "The tensor in host memory; itself if it is there.\n\n>>> "
+           "torch.ones(2).cpu()\ntensor([1., 1.])");
+  const auto cast = [&]<DType D>(const char* text, const char* name) {
+    op<&as_dtype<D>>(m, text, kMethod,
+                     std::string("The tensor as ") + name + "; itself if it is that already.");
+  };
+  cast.operator()<DType::float32>("float(self, memory_format=None)", "float32");
+  cast.operator()<DType::float64>("double(self, memory_format=None)", "float64");
+  cast.operator()<DType::float16>("half(self, memory_format=None)", "float16");
+  cast.operator()<DType::bfloat16>("bfloat16(self, memory_format=None)", "bfloat16");
+  cast.operator()<DType::int32>("int(self, memory_format=None)", "int32");
+  cast.operator()<DType::int64>("long(self, memory_format=None)", "int64");
+  cast.operator()<DType::int16>("short(self, memory_format=None)", "int16");
+  cast.operator()<DType::int8>("char(self, memory_format=None)", "int8");
+  cast.operator()<DType::uint8>("byte(self, memory_format=None)", "uint8");
+  cast.operator()<DType::boolean>("bool(self, memory_format=None)", "bool");
+  op<&type_as>(m, "type_as(self, other)", kMethod, "The tensor with other's dtype, on its device.");
+  op<&contiguous_op>(m, "contiguous(self, memory_format=None)", kMethod,
+                     "The tensor in row-major memory; itself if it is so already.\n\n>>> "
+                     "torch.ones(2, 3).t().contiguous().stride()\n(2, 1)");
+  op<&resize_op>(m, "resize_(self, *size, memory_format=None)", As::method,
+                 R"(Gives the tensor another shape: its elements in the order of memory, and as many
+more, not set, as it takes. Where its storage has too few bytes, that grows, also for views of it.
+
+Args:
+    size: the shape.
+    memory_format: torch.contiguous_format or torch.channels_last.
+
+Raises:
+    RuntimeError: if the tensor requires grad, or its memory is shared with somebody else.
+
+>>> torch.tensor([1, 2, 3]).resize_(2)
+tensor([1, 2]))");
+  op<&clone_op>(
+      m, "clone(input, *, memory_format=None)", As::both,
+      "A copy, through which gradients flow.\n\n>>> torch.tensor([1, 2]).clone()\ntensor([1, 2])");
+  op<&is_contiguous>(m, "is_contiguous(self, memory_format=None)", kMethod,
+                     "Whether the elements lie in row-major order.");
+  op<&copy_op>(m, "copy_(self, src, non_blocking=False)", kMethod,
+               "Writes src's elements into self: broadcasts, casts, and crosses devices.\n\n>>> "
+               "torch.zeros(2).copy_(torch.tensor([1, 2]))\ntensor([1., 2.])");
+  op<&filled_copy>(m, "fill(input, value)", As::function,
+                   "A tensor like input, full of value.\n\n>>> torch.fill(torch.zeros(2), "
+                   "3)\ntensor([3., 3.])");
+  op<&fill_op>(m, "fill_(self, value)", As::both,
+               "Writes value into every element.\n\n>>> torch.zeros(2).fill_(3)\ntensor([3., 3.])");
+  op<&zero_op>(m, "zero_(self)", As::both,
+               "Writes 0 into every element.\n\n>>> torch.ones(2).zero_()\ntensor([0., 0.])");
+  op<&item_op>(m, "item(self)", kMethod,
+               "The one element as a Python number.\n\nRaises:\n    RuntimeError: if there is not "
+               "exactly one.\n\n>>> torch.tensor([2.5]).item()\n2.5");
+  op<&tolist>(m, "tolist(self)", kMethod,
+              "The elements as nested lists; a number for a 0-d tensor.\n\n>>> torch.tensor([[1, "
+              "2]]).tolist()\n[[1, 2]]");
+  op<&data_ptr>(m, "data_ptr(self)", kMethod, "The address of the first element.");
+  op<&size_op>(m, "size(self, dim=None)", kMethod,
+               "All sizes, or that of one dimension.\n\n>>> torch.ones(2, 3).size(1)\n3");
+  op<&stride_op>(m, "stride(self, dim=None)", kMethod,
+                 "All strides in elements, or that of one dimension.");
+  op<&numel_op>(m, "numel(input)", As::both,
+                "The number of elements.\n\n>>> torch.ones(2, 3).numel()\n6");
+  publish_alias(m, kMethod, "numel", "nelement");
+  op<&dim_op>(m, "dim(self)", kMethod, "The number of dimensions.");
+  publish_alias(m, kMethod, "dim", "ndimension");
+  op<&element_size>(m, "element_size(self)", kMethod, "Bytes per element.");
+  op<&storage_offset>(m, "storage_offset(self)", kMethod,
+                      "Where in its storage the tensor begins, in elements.");
+  op<&is_floating_point>(m, "is_floating_point(input)", As::both,
+                         R"(Whether the dtype is a floating-point type.
+
+    >>> torch.is_floating_point(torch.tensor([1, 2]))
+    False
+)");
+  op<&is_complex>(m, "is_complex(input)", As::both,
+                  R"(Always False: there are no complex tensors here.
+
+    >>> torch.is_complex(torch.ones(2))
+    False
+)");
+  op<&is_signed>(
+      m, "is_signed(input)", As::both,
+      "Whether the dtype has negative values.\n\n>>> torch.is_signed(torch.ones(1))\nTrue");
+  op<&is_same_size>(m, "is_same_size(input, other)", As::both,
+                    "Whether the shapes are equal.\n\n>>> torch.is_same_size(torch.ones(2), "
+                    "torch.ones(2, 1))\nFalse");
+  op<&is_set_to>(m, "is_set_to(self, tensor)", kMethod,
+                 "Whether both show the same elements of one storage.");
+  op<&is_nonzero>(m, "is_nonzero(input)", As::both, R"(Whether the one element is not 0.
+
+Raises:
+    RuntimeError: if there is not exactly one element.
+
+    >>> torch.is_nonzero(torch.tensor([0.]))
+    False
+)");
+  op<&get_device>(m, "get_device(self)", kMethod, "The number of the GPU, or -1.");
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,17 @@
+// What turns Python data into tensors, for the families that accept data.
+#pragma once
+#include <optional>
+
+#include "bindings/tensor/python_tensor.h"
+
+namespace rushlight::python {
+
+// Numbers, nested sequences, arrays. `copy` false: an array's memory is shared.
+Tensor data_of(PyObject* data, std::optional<DType> dtype, bool copy);
+bool is_array(PyObject* o);  // has the buffer protocol of numbers: numpy.ndarray and its like
+Tensor from_array(PyObject* o, bool copy);
+// Refuses a number that an integer type does not hold, as torch.tensor() and fill_() do; `ending`
+// follows the type's name in the words.
+void check_fits(Scalar value, DType dtype, const char* ending);
+
+}  // namespace rushlight::python

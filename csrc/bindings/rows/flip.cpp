@@ -1,0 +1,46 @@
+// Reversed, rotated and rolled dimensions: see csrc/ops/flip.cpp.
+#include "bindings/module.h"
+#include "bindings/table/signature.h"
+#include "ops/join.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+Tensor flip_op(const Tensor& input, Shape dims) { return flip(input, dims); }
+Tensor roll_op(const Tensor& input, Shape shifts, Shape dims) { return roll(input, shifts, dims); }
+Tensor rot90_op(const Tensor& input, std::int64_t k, Shape dims) { return rot90(input, k, dims); }
+
+}  // namespace
+
+void bind_flip(py::module_& m) {
+  op<&flip_op>(m, "flip(input, dims)", As::function,
+               "The order of indices reversed along dims.\n\n>>> torch.flip(torch.arange(3), "
+               "(0,))\ntensor([2, 1, 0])");
+  op<&flip_op, 1>(m, "flip(self, *dims)", As::method, "The order of indices reversed along dims.");
+  op<&roll_op>(m, "roll(input, shifts, dims=())", As::both,
+               "Elements moved along dims, around the end.\n\n>>> "
+               "torch.arange(3).roll(1)\ntensor([2, 0, 1])");
+  op<&rot90_op>(m, "rot90(input, k=1, dims=(0, 1))", As::both,
+                R"(Rotated by k times 90 degrees, from the first of dims towards the second.
+
+    >>> torch.rot90(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 4],
+            [1, 3]])
+)");
+  op<&fliplr>(m, "fliplr(input)", As::both, R"(The second dimension reversed.
+
+    >>> torch.fliplr(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 1],
+            [4, 3]])
+)");
+  op<&flipud>(m, "flipud(input)", As::both, R"(The first dimension reversed.
+
+    >>> torch.flipud(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[3, 4],
+            [1, 2]])
+)");
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,208 @@
+// torch.nn.functional's own signatures, where they differ from those of torch's functions of the
+// same name: entries of their own, so that no Python function stands
+// before the op.
+#include "functional.h"
+
+#include <pybind11/pybind11.h>
+
+#include "bindings/module.h"
+#include "bindings/table/signature.h"
+#include "ops/norm/norm.h"
+#include "ops/random/random.h"
+#include "ops/softmax.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+
+void warn_at(const std::string& text, std::int64_t frames) {
+  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), Py_ssize_t(frames)))
+    throw py::error_already_set();
+}
+
+namespace {
+
+using Maybe = std::optional<Tensor>;
+using Dim = std::optional<std::int64_t>;
+using Dt = std::optional<DType>;
+
+// torch's _stacklevel is 3 for a call by hand and 5 in a module's forward; here no frame of ours
+// lies between.
+std::int64_t given_dim(const char* name, const Tensor& input, Dim dim, std::int64_t stacklevel) {
+  if (dim) [[likely]]
+    return *dim;
+  warn_at(text("Implicit dimension choice for ", name,
+               " has been deprecated. Change the call to include dim=X as an argument."),
+          stacklevel / 2);
+  return input.dim() == 0 || input.dim() == 1 || input.dim() == 3 ? 0 : 1;
+}
+Tensor softmax_of(const Tensor& input, Dim dim, std::int64_t stacklevel, Dt dtype) {
+  return softmax(input, given_dim("softmax", input, dim, stacklevel), dtype);
+}
+Tensor softmin_of(const Tensor& input, Dim dim, std::int64_t stacklevel, Dt dtype) {
+  return softmax(neg(input), given_dim("softmin", input, dim, stacklevel), dtype);
+}
+Tensor log_softmax_of(const Tensor& input, Dim dim, std::int64_t stacklevel, Dt dtype) {
+  return log_softmax(input, given_dim("log_softmax", input, dim, stacklevel), dtype);
+}
+
+// A statistic of one number says nothing.
+std::int64_t others(const Tensor& input, std::int64_t first) {
+  std::int64_t count = first;
+  for (int d = 2; d < input.dim(); ++d) count = checked_mul(count, input->shape[d]);
+  return count;
+}
+Tensor batch_of(const Tensor& input, Maybe running_mean, Maybe running_var, Maybe weight,
+                Maybe bias, bool training, double momentum, double eps) {
+  if (training) {
+    if (others(input, input.size(0)) == 1)
+      fail<ValueError>("Expected more than 1 value per channel when training, got input size ",
+                       "torch.Size(", input.sizes(), ")");
+    if (eps <= 0)
+      fail<ValueError>("batch_norm eps must be positive during training, but got ", eps);
+  }
+  return batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps);
+}
+Tensor group_of(const Tensor& input, std::int64_t num_groups, Maybe weight, Maybe bias,
+                double eps) {
+  if (input.dim() > 1 && num_groups > 0 && input->shape[1] % num_groups == 0 &&
+      others(input, checked_mul(input->shape[0], input->shape[1] / num_groups)) == 1)
+    fail<ValueError>("Expected more than 1 value per channel when training, got input size ",
+                     input.sizes());
+  return group_norm(input, num_groups, weight, bias, eps);
+}
+Tensor instance_of(const Tensor& input, Maybe running_mean, Maybe running_var, Maybe weight,
+                   Maybe bias, bool use_input_stats, double momentum, double eps) {
+  if (use_input_stats && others(input, 1) == 1)
+    fail<ValueError>("Expected more than 1 spatial element when training, got input size ",
+                     "torch.Size(", input.sizes(), ")");
+  return instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum,
+                       eps);
+}
+Tensor layer_of(const Tensor& input, Shape normalized_shape, Maybe weight, Maybe bias, double eps) {
+  return layer_norm(input, normalized_shape, weight, bias, eps);
+}
+
+void bind_norms(py::module_& m) {
+  op<&batch_of>(m,
+                "batch_norm(input, running_mean, running_var, weight=None, bias=None, "
+                "training=False, momentum=0.1, eps=1e-05)",
+                As::functional,
+                R"((x - mean) / sqrt(var + eps) * weight + bias, over all dimensions but the second.
+
+Args:
+    running_mean, running_var: used in evaluation; moved by `momentum` in training.
+
+Shape: input (n, c, *), all others (c).
+
+>>> torch.nn.functional.batch_norm(torch.ones(2, 1), torch.zeros(1), torch.ones(1)).round()
+tensor([[1.],
+        [1.]]))");
+  op<&group_of>(m, "group_norm(input, num_groups, weight=None, bias=None, eps=1e-05)",
+                {.as = As::functional, .autocast = kFullOnCuda},
+                R"((x - mean) / sqrt(var + eps) * weight + bias, over each group of channels.
+
+Shape: input (n, c, *), weight and bias (c); num_groups divides c.
+
+>>> torch.nn.functional.group_norm(torch.ones(1, 2, 2), 1)
+tensor([[[0., 0.],
+         [0., 0.]]]))");
+  op<&instance_of>(
+      m,
+      "instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, "
+      "use_input_stats=True, momentum=0.1, eps=1e-05)",
+      As::functional,
+      R"((x - mean) / sqrt(var + eps) * weight + bias, over each channel of each instance.
+
+Args:
+    running_mean, running_var: moved by `momentum`, and used where use_input_stats is False.
+
+Shape: input (n, c, *), all others (c).
+
+>>> torch.nn.functional.instance_norm(torch.ones(1, 1, 2))
+tensor([[[0., 0.]]]))");
+  op<&layer_of>(m, "layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05)",
+                {.as = As::functional, .autocast = kFullOnCuda},
+                R"((x - mean) / sqrt(var + eps) * weight + bias, over the last dimensions.
+
+Shape: input (*, normalized_shape), weight and bias normalized_shape.
+
+>>> torch.nn.functional.layer_norm(torch.ones(1, 2), (2,))
+tensor([[0., 0.]]))");
+  op<&local_response_norm>(m, "local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0)",
+                           As::functional,
+                           R"(x / (k + alpha * mean of x^2 over `size` neighbouring channels)^beta.
+
+Shape: input (n, c, *) with at least three dimensions.
+
+>>> torch.nn.functional.local_response_norm(torch.zeros(1, 1, 2), 2)
+tensor([[[0., 0.]]]))");
+}
+
+template <auto Fresh, auto InPlace>
+Tensor dropped(const Tensor& input, double p, bool training, bool inplace) {
+  if (!(p >= 0 && p <= 1))
+    fail<ValueError>("dropout probability has to be between 0 and 1, but got ", p);
+  return inplace ? InPlace(input, p, training) : Fresh(input, p, training);
+}
+
+void bind_dropouts(py::module_& m) {
+  op<&dropped<&dropout, &dropout_>>(m, "dropout(input, p=0.5, training=True, inplace=False)",
+                                    As::functional,
+                                    R"(Zeroes elements with probability p, scales the others.
+
+Args:
+    training: without it, the result is the input.
+    inplace: whether the result is written to the input.
+
+>>> torch.nn.functional.dropout(torch.ones(2), 0.5, training=False)
+tensor([1., 1.]))");
+  op<&dropped<&alpha_dropout, &alpha_dropout_>>(
+      m, "alpha_dropout(input, p=0.5, training=False, inplace=False)", As::functional,
+      R"(Dropout that keeps mean 0 and variance 1 behind a SELU (Klambauer et al., 2017).
+
+>>> torch.nn.functional.alpha_dropout(torch.ones(2), 0.5)
+tensor([1., 1.]))");
+  op<&dropped<&feature_alpha_dropout, &feature_alpha_dropout_>>(
+      m, "feature_alpha_dropout(input, p=0.5, training=False, inplace=False)", As::functional,
+      R"(alpha_dropout of whole channels.
+
+>>> torch.nn.functional.feature_alpha_dropout(torch.ones(1, 2), 0.5)
+tensor([[1., 1.]]))");
+}
+
+}  // namespace
+
+void bind_functional(py::module_& m) {
+  bind_attention(m);
+  bind_pool_functional(m);
+  bind_fold(m);
+  bind_fold_functional(m);
+  bind_resample(m);
+  bind_norms(m);
+  bind_losses(m);
+  bind_dropouts(m);
+  op<&softmax_of>(m, "softmax(input, dim=None, _stacklevel=3, dtype=None)",
+                  {.as = As::functional, .autocast = kFullOnCuda},
+                  R"(exp(x) / sum(exp(x)) along `dim`.
+
+Args:
+    dtype: the input is cast to it first.
+
+>>> torch.nn.functional.softmax(torch.zeros(2, 2), dim=1)
+tensor([[0.5000, 0.5000],
+        [0.5000, 0.5000]]))");
+  op<&softmin_of>(m, "softmin(input, dim=None, _stacklevel=3, dtype=None)",
+                  {.as = As::functional, .autocast = kFullOnCuda}, R"(softmax(-x) along `dim`.
+
+>>> torch.nn.functional.softmin(torch.zeros(2), dim=0)
+tensor([0.5000, 0.5000]))");
+  op<&log_softmax_of>(m, "log_softmax(input, dim=None, _stacklevel=3, dtype=None)",
+                      {.as = As::functional, .autocast = kFullOnCuda},
+                      R"(log(softmax(x)) along `dim`, computed without overflow.
+
+>>> torch.nn.functional.log_softmax(torch.zeros(2), dim=0)
+tensor([-0.6931, -0.6931]))");
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,230 @@
+// Reading and writing by indices, as functions and methods; x[...] itself is in indexing.cpp.
+#include "ops/index/index.h"
+
+#include "bindings/module.h"
+#include "bindings/table/out_variants.h"
+#include "bindings/table/signature.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+Tensor index_put_values(const Tensor& input, const std::vector<Tensor>& indices,
+                        const Tensor& values, bool accumulate) {
+  return index_put(input, indices, values, accumulate);
+}
+Tensor index_put_in_place(const Tensor& self, const std::vector<Tensor>& indices,
+                          const Tensor& values, bool accumulate) {
+  index_put_(self, indices, values, accumulate);
+  return self;
+}
+py::object nonzero_op(const Tensor& input, bool as_tuple, Out out) {
+  if (out && as_tuple)
+    fail<RuntimeError>("nonzero does not support the out kwarg when as_tuple is True");
+  if (out && out->dtype() != DType::int64)
+    fail<RuntimeError>("nonzero: Expected out tensor to have scalar type Long but got scalar type",
+                       scalar_name(out->dtype()));
+  return py::reinterpret_steal<py::object>(
+      as_tuple ? to_python(nonzero_tuple(input))
+               : to_python(deliver("nonzero", out, nonzero(input))));
+}
+// scatter_(reduce=), whose other forms write to self directly.
+template <auto F, class Source>
+Tensor scatter_reduced_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                                Source source, std::string_view reduce) {
+  return written_to_self(self, F(self, dim, index, source, reduce), "scatter_");
+}
+Tensor gather_op(const Tensor& input, std::int64_t dim, const Tensor& index, bool) {
+  return gather(input, dim, index);
+}
+Tensor scatter_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                        const Tensor& src) {
+  scatter_(self, dim, index, src);
+  return self;
+}
+Tensor scatter_value_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                              Scalar value) {
+  scatter_(self, dim, index,
+           expand(scalar_tensor(value, self.dtype(), self.device()), index.shape()));
+  return self;
+}
+Tensor scatter_add_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                            const Tensor& src) {
+  scatter_add_(self, dim, index, src);
+  return self;
+}
+
+Tensor index_fill_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value) {
+  return index_fill(input, dim, index, scalar_tensor(value, input.dtype(), input.device()));
+}
+
+}  // namespace
+
+void bind_index(py::module_& m) {
+  op<&index_select>(
+      m, "index_select(input, dim, index, *, out=None)", As::both,
+      "The indices of a dimension that a vector names.\n\n>>> torch.index_select(torch.arange(4) * "
+      "10, 0, torch.tensor([2, 0]))\ntensor([20,  0])");
+  op<&masked_select>(
+      m, "masked_select(input, mask, *, out=None)", As::both,
+      "The elements where mask holds, in one dimension.\n\n>>> "
+      "torch.arange(3).masked_select(torch.tensor([True, False, True]))\ntensor([0, 2])");
+  op<&nonzero_op>(m, "nonzero(input, *, as_tuple=False, out=None)", As::both,
+                  "The positions of all elements that are not 0.\n\n>>> "
+                  "torch.nonzero(torch.tensor([0, 5, 7]))\ntensor([[1],\n        [2]])");
+  op<&rushlight::nonzero>(m, "argwhere(input)", As::both,
+                          R"(The positions of all elements that are not 0.
+
+    >>> torch.argwhere(torch.tensor([[0, 5], [7, 0]]))
+    tensor([[0, 1],
+            [1, 0]])
+)");
+  op<&index_put_values>(m, "index_put(input, indices, values, accumulate=False)", As::both,
+                        R"(A copy of input with values written at the positions that `indices` name.
+
+Args:
+    accumulate: add instead; a position may then occur several times.
+
+    >>> torch.index_put(torch.zeros(3), (torch.tensor([0, 2]),), torch.tensor([1., 2.]))
+    tensor([1., 0., 2.])
+)");
+  op<&index_put_in_place>(m, "index_put_(self, indices, values, accumulate=False)", As::method,
+                          "Writes values at the positions that `indices` name, or adds them.");
+  op<&index_add>(
+      m, "index_add(input, dim, index, source, *, alpha=1, out=None)", {.in_place = As::method},
+      "A copy of input with source added at the indices of a dimension.\n\n>>> "
+      "torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.ones(2))\ntensor([2., 0., 0.])");
+  op<&gather_op>(m, "gather(input, dim, index, *, sparse_grad=False, out=None)", {.exact = true},
+                 R"(out[i][j] = input[index[i][j]][j] for dim 0, and so on for other dimensions.
+
+Args:
+    input: the tensor to read.
+    dim: the dimension that index runs through.
+    index: int64 positions, with as many dimensions as input.
+
+Raises:
+    RuntimeError: if a position lies outside; nothing is read then.
+
+>>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0], [1]]))
+tensor([[1],
+        [4]]))");
+  overloads<&scatter, &scatter_value, &scatter_reduced, &scatter_value_reduced>(
+      m,
+      {"scatter(input, dim, index, src, *, out=None)",
+       "scatter(input, dim, index, value, *, out=None)",
+       "scatter(input, dim, index, src, *, reduce, out=None)",
+       "scatter(input, dim, index, value, *, reduce, out=None)"},
+      As::both,
+      R"(A copy of input with src written where index says.
+
+For dim 0, out[index[i][j]][j] = src[i][j].
+
+Raises:
+    RuntimeError: if a position lies outside; nothing is written then.
+
+    >>> torch.zeros(3).scatter(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
+    tensor([7., 0., 5.])
+)");
+  overloads<&scatter_in_place, &scatter_value_in_place,
+            &scatter_reduced_in_place<&scatter_reduced, const Tensor&>,
+            &scatter_reduced_in_place<&scatter_value_reduced, Scalar>>(
+      m,
+      {"scatter_(self, dim, index, src)", "scatter_(self, dim, index, value)",
+       "scatter_(self, dim, index, src, *, reduce)",
+       "scatter_(self, dim, index, value, *, reduce)"},
+      As::method, "Writes src where index says: self[index[i][j]][j] = src[i][j] for dim 0.");
+  op<&scatter_add>(m, "scatter_add(input, dim, index, src, *, out=None)", As::both,
+                   R"(A copy of input with src added where index says.
+
+    >>> torch.zeros(3).scatter_add(0, torch.tensor([2, 2]), torch.tensor([5., 7.]))
+    tensor([ 0.,  0., 12.])
+)");
+  op<&scatter_add_in_place>(m, "scatter_add_(self, dim, index, src)", As::method,
+                            "Adds src where index says.");
+  op<&take>(
+      m, "take(input, index, *, out=None)", As::both,
+      "Elements of the flat tensor by their indices.\n\n>>> torch.take(torch.tensor([[1, 2], [3, "
+      "4]]), torch.tensor([3, 0]))\ntensor([4, 1])");
+  op<&take_along_dim>(m, "take_along_dim(input, indices, dim=None, *, out=None)", As::both,
+                      R"(gather() with broadcasting.
+
+    >>> x = torch.tensor([[3, 1], [2, 4]])
+    >>> torch.take_along_dim(x, x.argsort(1), 1)
+    tensor([[1, 3],
+            [2, 4]])
+)");
+  overloads<&index_fill, &index_fill_value>(
+      m, {"index_fill(input, dim, index, value)", "index_fill(input, dim, index, value)"},
+      {.in_place = As::method},
+      R"(A copy with the indices of a dimension set to value.
+
+    >>> torch.arange(3).index_fill(0, torch.tensor([0, 2]), -1)
+    tensor([-1,  1, -1])
+)");
+  op<&index_copy>(m, "index_copy(input, dim, index, source, *, out=None)", {.in_place = As::method},
+                  R"(A copy with source at the indices of a dimension.
+
+    >>> torch.zeros(3).index_copy(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
+    tensor([7., 0., 5.])
+)");
+  op<&masked_scatter>(m, "masked_scatter(input, mask, source)", {.in_place = As::method},
+                      R"(A copy with source's elements, in order, where mask holds.
+
+    >>> mask = torch.tensor([True, False, True])
+    >>> torch.zeros(3).masked_scatter(mask, torch.tensor([5., 7.]))
+    tensor([5., 0., 7.])
+)");
+  op<&equal>(m, "equal(input, other)", As::both,
+             "Whether shapes and all elements are equal.\n\n>>> torch.equal(torch.ones(2), "
+             "torch.ones(2))\nTrue");
+  op<&scatter_reduce>(
+      m, "scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None)",
+      {.in_place = As::method},
+      R"(A copy of input in which each element is reduced with what index sends there from src.
+
+Args:
+    input: the tensor.
+    dim: the dimension that index runs through.
+    index: int64, with as many dimensions as input, not larger than src.
+    src: the values.
+    reduce: "sum", "prod", "mean", "amax" or "amin".
+    include_self: whether input's own element takes part.
+
+    >>> x = torch.tensor([1.0, 2.0])
+    >>> x.scatter_reduce(0, torch.tensor([0, 0]), torch.tensor([3.0, 4.0]), "amax")
+    tensor([4., 2.])
+)");
+  op<&index_reduce>(
+      m, "index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None)",
+      {.in_place = As::method}, R"(scatter_reduce() of whole indices of a dimension.
+
+Args:
+    input: the tensor.
+    dim: the dimension that index runs through.
+    index: a vector of int64 or int32.
+    source: input's shape, but with index's length in dim.
+    reduce: "prod", "mean", "amax" or "amin".
+    include_self: whether input's own elements take part.
+
+    >>> x = torch.ones(2, 2)
+    >>> x.index_reduce(0, torch.tensor([0, 0]), torch.full((2, 2), 3.0), "prod")
+    tensor([[9., 9.],
+            [1., 1.]])
+)");
+  op<&put>(m, "put(input, index, source, accumulate=False)", {.in_place = As::method},
+           R"(A copy of input with source written by indices of the flat tensor.
+
+Args:
+    input: the tensor.
+    index: int64; negative ones count from the end.
+    source: as many elements as index has.
+    accumulate: add instead.
+
+    >>> torch.put(torch.zeros(2, 2), torch.tensor([0, 3]), torch.tensor([5.0, 7.0]))
+    tensor([[5., 0.],
+            [0., 7.]])
+)");
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,64 @@
+// What rushlight.linalg is written with: each takes the name of the op that errors name.
+#include "linalg.h"
+
+#include "bindings/table/signature.h"
+#include "ops/linalg/linalg.h"
+
+namespace rushlight::python {
+
+static Tensor permutation(const Tensor& pivots, std::int64_t n) {
+  return linalg_permutation(pivots, n, true);
+}
+
+void bind_linalg(pybind11::module_& m) {
+  constexpr auto kFunction = As::function;
+  op<&linalg_check>(m, "_linalg_check(name, a, square)", kFunction,
+                    "Refuses what is no batch of float32 or float64 matrices.");
+  op<&linalg_lu>(m, "_linalg_lu(name, a)", kFunction, "L and U packed, pivots, info.");
+  op<&linalg_cholesky>(m, "_linalg_cholesky(name, a, upper)", kFunction, "The factor, and info.");
+  op<&linalg_qr>(m, "_linalg_qr(name, a, complete)", kFunction, "Q and R.");
+  op<&linalg_eigh>(m, "_linalg_eigh(name, a, upper, vectors)", kFunction,
+                   "Eigenvalues and vectors of symmetric matrices, info.");
+  op<&linalg_svd>(m, "_linalg_svd(name, a, full, vectors)", kFunction, "U, S and Vh.");
+  op<&linalg_solve>(m, "_linalg_solve(name, a, b)", kFunction, "x with a x = b, and info.");
+  op<&linalg_lu_solve>(m, "_linalg_lu_solve(lu, pivots, b, transposed)", kFunction,
+                       "x with a x = b, from the factors of a.");
+  op<&linalg_solve_triangular>(m, "_linalg_solve_triangular(name, a, b, upper, unit)", kFunction,
+                               "x with a x = b for triangular a.");
+  op<&linalg_householder>(m, "_linalg_householder(name, a, tau)", kFunction,
+                          "The product of Householder reflections.");
+  op<&linalg_inv>(m, "_linalg_inv(name, a)", kFunction, "The inverse, or LinAlgError.");
+  op<&linalg_check_info>(m, "_linalg_check_info(name, info, words)", kFunction,
+                         "Raises LinAlgError for the first info that is not 0.");
+  op<&linalg_matrix_power>(m, "linalg_matrix_power(A, n, *, out=None)", As::linalg,
+                           R"(A multiplied with itself n times; of the inverse where n is negative.
+
+Shape: A (*, n, n) gives the same.
+
+Raises:
+    LinAlgError: if n is negative and A singular.
+
+>>> torch.linalg.matrix_power(torch.tensor([[1, 1], [0, 1]]), 3)
+tensor([[1, 3],
+        [0, 1]]))");
+  op<&linalg_multi_dot>(m, "linalg_multi_dot(tensors, *, out=None)", As::linalg,
+                        R"(The product of several matrices, in the order that costs least.
+
+Args:
+    tensors: matrices; the first and last may be vectors.
+
+>>> torch.linalg.multi_dot([torch.ones(2, 3), torch.ones(3, 4), torch.ones(4)])
+tensor([12., 12.]))");
+  op<&linalg_matrix_exp>(m, "linalg_matrix_exp(A)", As::linalg,
+                         R"(The sum of A^k / k! over all k.
+
+Shape: A (*, n, n) gives the same.
+
+>>> torch.linalg.matrix_exp(torch.zeros(2, 2))
+tensor([[1., 0.],
+        [0., 1.]]))");
+  op<&permutation>(m, "_linalg_permutation(pivots, n)", kFunction,
+                   "Where each row goes when the exchanges that pivots name are undone.");
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,34 @@
+// Padding.
+#include "ops/pad.h"
+
+#include "bindings/module.h"
+#include "bindings/table/signature.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+Tensor pad_constant(const Tensor& input, py::handle pad, Scalar value) {
+  std::vector<std::int64_t> amounts;
+  for (py::handle item : py::tuple(py::reinterpret_borrow<py::object>(pad))) {
+    std::int64_t n = item.ptr() == Py_True;
+    const bool counts = !amounts.empty() && PyBool_Check(item.ptr());  // as in any list of ints
+    if (!counts && !Argument<std::int64_t>::read(item.ptr(), n))
+      fail<TypeError>("constant_pad_nd(): argument 'pad' must be tuple of ints, but it holds ",
+                      Py_TYPE(item.ptr())->tp_name);
+    amounts.push_back(n);
+  }
+  return constant_pad_nd(input, amounts, value);
+}
+
+}  // namespace
+
+void bind_pad(py::module_& m) {
+  op<&pad_constant>(m, "constant_pad_nd(input, pad, value=0)", As::function,
+                    "Extends dimensions with a value; pad is (left, right) of the last dimension, "
+                    "then of the one before.\n\n>>> torch.constant_pad_nd(torch.ones(2), (1, "
+                    "0))\ntensor([0., 1., 1.])");
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,321 @@
+// Functions, methods, in-place methods and out= of the pointwise ops.
+#include "pointwise.h"
+
+#include <pybind11/stl.h>
+#include <set>
+#include <sstream>
+
+#include "bindings/module.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+
+// ---- calls
+
+// The ops that have an argument `inplace` in torch.nn.functional.
+using InplaceOps =
+    OpList<Relu, Hardtanh, Elu, Selu, Celu, LeakyRelu, Silu, Mish, Hardswish, Hardsigmoid>;
+template <class... Ops>
+static constexpr bool is_any_of(int index, OpList<Ops...>) {
+  return ((index == index_of<Ops>(PointwiseOps{})) || ...);
+}
+
+// A method's own tensor is not among its arguments: positions count from the one after it.
+static bool wrong_type(const Signature& s, int i, bool is_method, const char* expected,
+                       PyObject* got) {
+  PyErr_Format(PyExc_TypeError, "%s(): argument '%s' (position %d) must be %s, not %s",
+               s.name.c_str(), s.parameters[std::size_t(i)].name.c_str(), i + (is_method ? 0 : 1),
+               expected, Py_TYPE(got)->tp_name);
+  return false;
+}
+
+static bool read_input(const PointwiseFace& f, const Signature& s, int i, bool is_method,
+                       PyObject* o, Input& in) {
+  if ((in.tensor = as_tensor(o))) [[likely]]
+    return true;
+  if ((i > 0 ? !f.op->tensors_only : f.op->number_first && !is_method) &&
+      Argument<Scalar>::read(o, in.number))
+    return true;
+  return PyErr_Occurred() ? false : wrong_type(s, i, is_method, "Tensor", o);
+}
+
+// Where no operand is a tensor, the first becomes one, or TypeError.
+static bool have_tensor(const PointwiseFace& f, const Signature& s, PyObject* first, Input* in,
+                        Tensor& made) {
+  if (in[0].tensor ||
+      std::any_of(in, in + f.op->inputs, [](const Input& i) { return bool(i.tensor); }))
+    return true;
+  if (!f.op->numbers_alone) return wrong_type(s, 0, false, "Tensor", first);
+  made = scalar_tensor(in[0].number, dtype_of(in[0].number), {});
+  in[0].tensor = &made;
+  return true;
+}
+
+[[gnu::noinline]] static PyObject* call_of_number(const PointwiseFace& f, const Signature& s,
+                                                  PyObject* first, Input* in) {
+  Tensor made;
+  if (!have_tensor(f, s, first, in, made)) return nullptr;
+  return wrap(pointwise(*f.op, in, f.defaults, {Into::fresh, nullptr}));
+}
+
+static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObject* const* values,
+                             bool is_method, Into::Kind kind) {
+  const PointwiseOp& op = *f.op;
+  Input in[kMaxInputs] = {};
+  Scalar parameters[kMaxParameters] = {};
+  for (int i = 0; i < op.inputs && i < kMaxInputs; ++i)
+    if (!read_input(f, s, i, is_method, values[i], in[i])) return nullptr;
+  Tensor made;
+  if (!have_tensor(f, s, values[0], in, made)) return nullptr;
+  for (int p = 0; p < op.parameters && p < kMaxParameters; ++p) {
+    PyObject* o = values[op.inputs + p];
+    if (Argument<Scalar>::read(o, parameters[p])) continue;
+    if (PyErr_Occurred()) return nullptr;
+    return wrong_type(s, op.inputs + p, is_method, "Number", o), nullptr;
+  }
+  Into into{kind, in[0].tensor};
+  if (f.check && kind == Into::fresh) f.check(parameters);
+  if (kind == Into::fresh && int(s.parameters.size()) > op.inputs + op.parameters) {
+    PyObject* o = values[op.inputs + op.parameters];  // inplace, or out
+    if (&s == &f.functional) {
+      const int truth = PyObject_IsTrue(o);
+      if (truth < 0) return nullptr;
+      into.kind = truth ? Into::self : Into::fresh;
+    } else if (o != Py_None) {
+      into = {Into::out, as_tensor(o)};
+      if (!into.target)
+        return wrong_type(s, op.inputs + op.parameters, is_method, "Tensor", o), nullptr;
+      pointwise(op, in, parameters, into);
+      return Py_NewRef(o);
+    }
+  }
+  std::optional<Recast> cast;
+  if (autocast.on && into.kind == Into::fresh) [[unlikely]]
+    cast.emplace(in, op.inputs, f.policy);
+  return wrap(pointwise(op, in, parameters, into));
+}
+
+static PyObject* call(const PointwiseFace& f, const Signature& s, Into::Kind kind, PyObject* self,
+                      PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  try {
+    const int given = int(n) + (self ? 1 : 0), inputs = f.op->inputs;
+    if (given == inputs && !keywords && !autocast.on)
+        [[likely]] {  // inputs only: no names, no defaults to read
+      Input in[kMaxInputs];
+      for (int i = 0; i < inputs; ++i)
+        if (!read_input(f, s, i, self, self ? (i ? args[i - 1] : self) : args[i], in[i]))
+          return nullptr;
+      if (!in[0].tensor) [[unlikely]]
+        return call_of_number(f, s, args[0], in);
+      return wrap(pointwise(*f.op, in, f.defaults, {kind, in[0].tensor}));
+    }
+    PyObject* values[kMaxInputs + kMaxParameters + 1];
+    std::pair<PyObject* const*, Py_ssize_t> rest{};
+    if (!s.bind(self, args, n, keywords, values, rest)) return nullptr;
+    return sorted_call(f, s, values, self, kind);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* call_pointwise(const PointwiseFace& f, PyObject* self, PyObject* const* args,
+                         Py_ssize_t n, PyObject* keywords) {
+  return kept_class(call(f, f.function, Into::fresh, self, args, n, keywords), self, args, n);
+}
+PyObject* call_pointwise_functional(const PointwiseFace& f, PyObject* const* args, Py_ssize_t n,
+                                    PyObject* keywords) {
+  return kept_class(call(f, f.functional, Into::fresh, nullptr, args, n, keywords), nullptr, args,
+                    n);
+}
+PyObject* call_pointwise_in_place(const PointwiseFace& f, PyObject* self, PyObject* const* args,
+                                  Py_ssize_t n, PyObject* keywords) {
+  return call(f, f.in_place, Into::self, self, args, n, keywords);
+}
+
+// ---- docstrings and stubs
+
+static const char* description_of(std::string_view name) {
+  if (name == "input") return "the input tensor";
+  if (name == "inplace") return "whether the result is written to the input";
+  if (name == "out") return "where the result is written";
+  if (name == "alpha") return "what the second operand is multiplied with";
+  if (name == "value") return "what the product or quotient is multiplied with";
+  if (name == "beta") return "steepness of the curve";
+  if (name == "threshold") return "where the function becomes linear";
+  if (name == "negative_slope") return "slope below 0";
+  if (name == "lambd") return "half the width of the interval that becomes 0";
+  if (name == "min_val" || name == "min") return "lower bound";
+  if (name == "max_val" || name == "max") return "upper bound";
+  if (name == "weight") return "0 gives input, 1 gives end";
+  return "broadcast against the others";
+}
+
+std::string docstring_of(std::string_view doc, const Signature& s) {
+  const std::size_t example = doc.find("\n>>>");
+  std::string text(doc.substr(0, example));
+  text += "\n\nArgs:\n";
+  for (const Signature::Parameter& p : s.parameters)
+    text += "    " + p.name + ": " + description_of(p.name) + "\n";
+  if (example == doc.npos) return text;
+  text += "\nExample:\n";
+  std::string_view rest = doc.substr(example + 1);
+  while (!rest.empty()) {
+    const std::size_t line = rest.find('\n');
+    text += "    " + std::string(rest.substr(0, line)) + "\n";
+    rest.remove_prefix(line == rest.npos ? rest.size() : line + 1);
+  }
+  return text;
+}
+
+static std::string stub_of_face(const PointwiseFace& f, const Signature& s) {
+  std::string text = "def " + s.name + "(";
+  for (std::size_t i = 0; i < s.parameters.size(); ++i) {
+    const Signature::Parameter& p = s.parameters[i];
+    if (int(i) == s.positional) text += "*, ";
+    const bool is_tensor =
+        (i == 0 && !f.op->number_first) || (int(i) < f.op->inputs && f.op->tensors_only);
+    text += p.name + ": " +
+            (p.name == "out"          ? "Tensor | None = ..."
+             : p.name == "inplace"    ? "bool = ..."
+             : int(i) >= f.op->inputs ? "float = ..."
+             : is_tensor              ? "Tensor"
+                                      : "Tensor | float");
+    if (i + 1 < s.parameters.size()) text += ", ";
+  }
+  return text + ") -> Tensor: ...";
+}
+
+// ---- publishing
+
+static void publish_aliases(py::module_& m, const PointwiseOp& op) {
+  const std::string existing(op.name);
+  std::istringstream words(op.aliases);
+  for (std::string word; words >> word;) {
+    constexpr std::string_view special = "special.";
+    if (word.starts_with(special)) {
+      m.attr("_special").attr(word.c_str() + special.size()) = m.attr(existing.c_str());
+    } else {
+      publish_alias(m, As(op.visible), existing.c_str(), word.c_str());
+      const As in_place = word == "absolute" ? As::method : As(op.in_place);  // as torch has it
+      publish_alias(m, in_place, (existing + "_").c_str(), (word + "_").c_str());
+    }
+  }
+}
+
+template <int I>
+[[gnu::cold, gnu::noinline]] static void publish_face(py::module_& m) {
+  PointwiseFace& f = pointwise_faces[I];
+  const PointwiseOp& op = *(f.op = &pointwise_ops()[I]);
+  if (op.visible == Visible::nowhere) return;
+  const std::string text = op.signature, name(op.name);
+  f.policy = op.autocast == Casts::float32_on_gpu ? kFullOnCuda : Policy{};
+  const std::string inside = text.substr(0, text.size() - 1);
+  const char* out = text.find('*') == text.npos ? ", *, out=None)" : ", out=None)";
+  f.function = Signature::parse(inside + out);
+  f.in_place = Signature::parse(name + "_" + text.substr(text.find('(')));
+  for (int p = 0; p < op.parameters; ++p)
+    Argument<Scalar>::read(f.function.parameters[std::size_t(op.inputs + p)].fallback,
+                           f.defaults[p]);
+  constexpr bool has_inplace = is_any_of(I, InplaceOps{});
+  const unsigned own = has_inplace ? unsigned(Visible::functional) : 0;
+  if (has_inplace) {
+    f.functional = Signature::parse(inside + ", inplace=False)");
+    publish(m, As::functional, f.functional, stub_of_face(f, f.functional),
+            docstring_of(op.doc, f.functional), PointwiseEntry<I>::functional, nullptr);
+  }
+  publish(m, As(op.visible & ~own), f.function, stub_of_face(f, f.function),
+          docstring_of(op.doc, f.function), PointwiseEntry<I>::function, PointwiseEntry<I>::method);
+  publish(m, As(op.in_place | own), f.in_place, stub_of_face(f, f.in_place),
+          "In-place version of " + name + "().", PointwiseEntry<I>::in_place_function,
+          PointwiseEntry<I>::in_place);
+  if (op.aliases) publish_aliases(m, op);
+}
+
+static void check_bounds(const Scalar* p) {
+  if (p[0].as_double() > p[1].as_double())
+    fail<ValueError>("min_val cannot be greater than max_val");
+}
+static void check_width(const Scalar* p) {
+  if (p[0].as_double() < 0)
+    fail<RuntimeError>("lambda must be greater or equal to 0, but found to be ", p[0].as_double(),
+                       ".");
+}
+
+static void publish_faces(py::module_& m) {
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    (publish_face<I>(m), ...);
+  }(std::make_integer_sequence<int, op_count(PointwiseOps{})>{});
+}
+
+// What the one parametrised test needs to know about an op.
+static py::list describe_ops() {
+  using namespace py::literals;
+  static constexpr const char* kTakes[] = {"floating", "wide",     "converted", "numbers",
+                                           "anything", "integers", "shifts"};
+  static constexpr std::pair<unsigned, const char*> kPlaces[] = {
+      {Visible::function, "function"},
+      {Visible::method, "method"},
+      {Visible::functional, "functional"},
+      {Visible::special, "special"}};
+  const auto names_of = [](unsigned where) {
+    py::set names;
+    for (const auto& [bit, name] : kPlaces)
+      if (where & bit) names.add(name);
+    return names;
+  };
+  py::list all;
+  for (const PointwiseOp& op : pointwise_ops())
+    all.append(py::dict("name"_a = std::string(op.name), "signature"_a = op.signature,
+                        "inputs"_a = op.inputs, "parameters"_a = op.parameters, "node"_a = op.node,
+                        "bool_inputs"_a = op.bool_inputs, "bool_result"_a = op.bool_result,
+                        "differentiable"_a = op.differentiable, "tensors_only"_a = op.tensors_only,
+                        "takes"_a = kTakes[int(op.takes)], "constant"_a = op.constant,
+                        "no_gradient"_a = op.no_gradient, "number_first"_a = op.number_first,
+                        "visible"_a = names_of(op.visible), "in_place"_a = names_of(op.in_place),
+                        "domain"_a = std::pair(op.domain.low, op.domain.high)));
+  return all;
+}
+
+// Any row by its name, the inner ones too, for the gradient tests.
+static Tensor call_row(const std::string& name, const std::vector<Tensor>& inputs,
+                       const std::vector<double>& parameters) {
+  for (const PointwiseOp& op : pointwise_ops()) {
+    if (op.name != name) continue;
+    if (int(inputs.size()) != op.inputs || int(parameters.size()) != op.parameters)
+      fail<TypeError>(name, " takes ", op.inputs, " inputs and ", op.parameters, " parameters");
+    Input in[kMaxInputs] = {};
+    Scalar numbers[kMaxParameters] = {};
+    for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = as_input(inputs[i]);
+    for (std::size_t i = 0; i < parameters.size(); ++i) numbers[i] = Scalar(parameters[i]);
+    return pointwise(op, in, numbers);
+  }
+  fail<ValueError>("no pointwise op is called ", name);
+}
+
+static DType result_type_op(Input tensor1, Input tensor2) {
+  const Input both[] = {tensor1, tensor2};
+  return result_type(both);
+}
+
+void bind_pointwise(py::module_& m) {
+  warn = [](const std::string& message) {
+    if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw py::error_already_set();
+  };
+  py::object special = m.attr("_special");
+  publish_faces(m);
+  pointwise_faces[index_of<Hardtanh>(PointwiseOps{})].check = check_bounds;
+  pointwise_faces[index_of<Softshrink>(PointwiseOps{})].check = check_width;
+  bind_pointwise_variants(m);
+  for (const char* name : {"logit", "polygamma", "round"}) special.attr(name) = m.attr(name);
+  for (const char* name : {"hardshrink", "sigmoid", "tanh"})
+    m.attr("_nn").attr(name) = m.attr(name);
+  special.attr("multigammaln") = m.attr("mvlgamma");
+  op<&result_type_op>(m, "result_type(tensor1, tensor2)", As::function,
+                      "The dtype that arithmetic on two tensors or numbers gives.\n\n>>> "
+                      "torch.result_type(torch.tensor([1, 2]), 1.5)\ntorch.float32");
+  m.def("_pointwise_ops", describe_ops, "The rows of the table of pointwise ops, for the tests.");
+  m.def("_pointwise", call_row, "Calls a row by name, for the tests.");
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,323 @@
+// Generators, fills, random tensors and dropout.
+#include "ops/random/random.h"
+
+#include "bindings/generator.h"
+#include "bindings/module.h"
+#include "bindings/table/out_variants.h"
+#include "bindings/table/signature.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+using G = GeneratorRef;
+using Dt = std::optional<DType>;
+using Dv = std::optional<Device>;
+using Any = py::handle;
+
+Options options(Dt dtype, Dv device, bool requires_grad, bool pin) {
+  return {dtype, device, requires_grad, pin};
+}
+
+Tensor rand_op(Shape size, G g, Out out, Dt dtype, Any, Dv device, bool grad, bool pin) {
+  if (out && !dtype) dtype = out->dtype();
+  return deliver("rand", out, rand(size, g, options(dtype, device, grad, pin)));
+}
+Tensor randn_op(Shape size, G g, Out out, Dt dtype, Any, Dv device, bool grad, bool pin) {
+  if (out && !dtype) dtype = out->dtype();
+  return deliver("randn", out, randn(size, g, options(dtype, device, grad, pin)));
+}
+Tensor randint_range(std::int64_t low, std::int64_t high, Shape size, G g, Out out, Dt dtype, Any,
+                     Dv device, bool grad, bool pin) {
+  if (out && !dtype) dtype = out->dtype();
+  return deliver("randint", out, randint(low, high, size, g, options(dtype, device, grad, pin)));
+}
+Tensor randint_to(std::int64_t high, Shape size, G g, Out out, Dt dtype, Any layout, Dv device,
+                  bool grad, bool pin) {
+  return randint_range(0, high, size, g, out, dtype, layout, device, grad, pin);
+}
+Tensor randperm_op(std::int64_t n, G g, Out out, Dt dtype, Any, Dv device, bool grad, bool pin) {
+  if (out && !dtype) dtype = out->dtype();
+  return deliver("randperm", out, randperm(n, g, options(dtype, device, grad, pin)));
+}
+
+Tensor rand_like_op(const Tensor& input, Dt dtype, Any, Dv device, bool grad, bool pin, Any) {
+  return rand_like(input, options(dtype, device, grad, pin));
+}
+Tensor randn_like_op(const Tensor& input, Dt dtype, Any, Dv device, bool grad, bool pin, Any) {
+  return randn_like(input, options(dtype, device, grad, pin));
+}
+Tensor randint_like_range(const Tensor& input, std::int64_t low, std::int64_t high, Dt dtype, Any,
+                          Dv device, bool grad, bool pin, Any) {
+  return randint_like(input, low, high, options(dtype, device, grad, pin));
+}
+Tensor randint_like_to(const Tensor& input, std::int64_t high, Dt dtype, Any layout, Dv device,
+                       bool grad, bool pin, Any format) {
+  return randint_like_range(input, 0, high, dtype, layout, device, grad, pin, format);
+}
+
+Tensor normal_tensors(const Tensor& mean, const Tensor& std, G g) { return normal(mean, std, g); }
+Tensor normal_mean(const Tensor& mean, double std, G g) { return normal(mean, std, g); }
+Tensor normal_std(double mean, const Tensor& std, G g) { return normal(mean, std, g); }
+Tensor normal_size(double mean, double std, Shape size, G g, Out out, Dt dtype, Any, Dv device,
+                   bool grad, bool pin) {
+  const Options o = options(dtype, device, grad, pin);
+  const GradMode off(false);
+  if (out && !dtype) dtype = out->dtype();
+  const Tensor t = empty(size, dtype.value_or(default_dtype()), device_of(o));
+  return deliver("normal", out, finish(normal_(t, mean, std, g), o));
+}
+
+Tensor bernoulli_each(const Tensor& input, G g) { return bernoulli(input, g); }
+Tensor bernoulli_of(const Tensor& input, double p, G g) { return bernoulli(input, p, g); }
+Tensor multinomial_op(const Tensor& input, std::int64_t n, bool replacement, G g) {
+  return multinomial(input, n, replacement, g);
+}
+
+Tensor bernoulli_p(const Tensor& self, double p, G g) { return bernoulli_(self, p, g); }
+Tensor bernoulli_tensor(const Tensor& self, const Tensor& p, G g) { return bernoulli_(self, p, g); }
+Tensor random_all(const Tensor& self, G g) { return random_(self, g); }
+Tensor random_to(const Tensor& self, std::int64_t to, G g) { return random_(self, 0, to, g); }
+Tensor random_range(const Tensor& self, std::int64_t from, std::optional<std::int64_t> to, G g) {
+  return random_(self, from, to, g);
+}
+Tensor uniform_op(const Tensor& self, double from, double to, G g) {
+  return uniform_(self, from, to, g);
+}
+Tensor normal_op(const Tensor& self, double mean, double std, G g) {
+  return normal_(self, mean, std, g);
+}
+Tensor exponential_op(const Tensor& self, double lambda, G g) {
+  return exponential_(self, lambda, g);
+}
+Tensor geometric_op(const Tensor& self, double p, G g) { return geometric_(self, p, g); }
+Tensor log_normal_op(const Tensor& self, double mean, double std, G g) {
+  return log_normal_(self, mean, std, g);
+}
+Tensor cauchy_op(const Tensor& self, double median, double sigma, G g) {
+  return cauchy_(self, median, sigma, g);
+}
+
+Tensor gamma_op(const Tensor& input, G g) { return standard_gamma(input, g); }
+Tensor dirichlet_op(const Tensor& input, G g) { return sample_dirichlet(input, g); }
+Tensor poisson_op(const Tensor& input, G g) { return poisson(input, g); }
+Tensor binomial_op(const Tensor& count, const Tensor& prob, G g) {
+  return binomial(count, prob, g);
+}
+
+void bind_fills(py::module_& m) {
+  constexpr As kMethod = As::method;
+  op<&uniform_op>(m, "uniform_(self, from=0, to=1, *, generator=None)", kMethod,
+                  "Fills the tensor with numbers drawn evenly from [from, to).");
+  op<&normal_op>(m, "normal_(self, mean=0, std=1, *, generator=None)", kMethod,
+                 "Fills the tensor with normally distributed numbers.");
+  overloads<&random_all, &random_to, &random_range>(
+      m,
+      {"random_(self, *, generator=None)", "random_(self, to, *, generator=None)",
+       "random_(self, from, to, *, generator=None)"},
+      kMethod,
+      "Fills the tensor with integers of [from, to), or all that the dtype holds exactly.");
+  overloads<&bernoulli_tensor, &bernoulli_p>(
+      m, {"bernoulli_(self, p, *, generator=None)", "bernoulli_(self, p=0.5, *, generator=None)"},
+      kMethod, "Fills the tensor with ones, each with probability p, and zeros.");
+  op<&exponential_op>(m, "exponential_(self, lambd=1, *, generator=None)", kMethod,
+                      "Fills the tensor with numbers of density lambd * exp(-lambd * x).");
+  op<&geometric_op>(m, "geometric_(self, p, *, generator=None)", kMethod,
+                    "Fills the tensor with the number of trials until the first success.");
+  op<&log_normal_op>(m, "log_normal_(self, mean=1, std=2, *, generator=None)", kMethod,
+                     "Fills the tensor with numbers whose logarithm is normally distributed.");
+  op<&cauchy_op>(m, "cauchy_(self, median=0, sigma=1, *, generator=None)", kMethod,
+                 "Fills the tensor with numbers of the Cauchy distribution.");
+}
+
+void bind_new(py::module_& m) {
+  constexpr As kFunction = As::function;
+  op<&rand_op>(m,
+               "rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, "
+               "requires_grad=False, pin_memory=False)",
+               kFunction, R"(Numbers drawn evenly from [0, 1).
+
+Args:
+    size: the shape, as numbers or one tuple.
+    generator: where to draw from; the device's own if None.
+
+    >>> torch.rand(2, 3).shape
+    torch.Size([2, 3])
+)");
+  op<&randn_op>(m,
+                "randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, "
+                "requires_grad=False, pin_memory=False)",
+                kFunction, R"(Numbers of the standard normal distribution.
+
+Args:
+    size: the shape, as numbers or one tuple.
+    generator: where to draw from; the device's own if None.
+
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randn(3)
+    tensor([ 1.5410, -0.2934, -2.1788])
+)");
+  overloads<&randint_to, &randint_range>(
+      m,
+      {"randint(high, size, *, generator=None, out=None, dtype=None, layout=None, device=None, "
+       "requires_grad=False, pin_memory=False)",
+       "randint(low, high, size, *, generator=None, out=None, dtype=None, layout=None, "
+       "device=None, requires_grad=False, pin_memory=False)"},
+      kFunction, R"(Integers drawn evenly from [low, high).
+
+    >>> int(torch.randint(3, 5, (4,)).min()) >= 3
+    True
+)");
+  op<&randperm_op>(m,
+                   "randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, "
+                   "requires_grad=False, pin_memory=False)",
+                   kFunction, R"(The integers 0 to n - 1 in random order.
+
+    >>> torch.randperm(4).sort().values
+    tensor([0, 1, 2, 3])
+)");
+  op<&rand_like_op>(m,
+                    "rand_like(input, *, dtype=None, layout=None, device=None, "
+                    "requires_grad=False, pin_memory=False, memory_format=None)",
+                    kFunction, R"(rand() with the shape, dtype and device of input.
+
+    >>> torch.rand_like(torch.zeros(2, 3)).shape
+    torch.Size([2, 3])
+)");
+  op<&randn_like_op>(m,
+                     "randn_like(input, *, dtype=None, layout=None, device=None, "
+                     "requires_grad=False, pin_memory=False, memory_format=None)",
+                     kFunction, R"(randn() with the shape, dtype and device of input.
+
+    >>> torch.randn_like(torch.zeros(2, 3)).shape
+    torch.Size([2, 3])
+)");
+  overloads<&randint_like_to, &randint_like_range>(
+      m,
+      {"randint_like(input, high, *, dtype=None, layout=None, device=None, requires_grad=False, "
+       "pin_memory=False, memory_format=None)",
+       "randint_like(input, low, high, *, dtype=None, layout=None, device=None, "
+       "requires_grad=False, pin_memory=False, memory_format=None)"},
+      kFunction, R"(randint() with the shape, dtype and device of input.
+
+    >>> torch.randint_like(torch.zeros(3, dtype=torch.int64), 7, 8)
+    tensor([7, 7, 7])
+)");
+  overloads<&normal_tensors, &normal_mean, &normal_std, &normal_size>(
+      m,
+      {"normal(mean, std, *, generator=None, out=None)",
+       "normal(mean, std=1, *, generator=None, out=None)",
+       "normal(mean, std, *, generator=None, out=None)",
+       "normal(mean, std, size, *, generator=None, out=None, dtype=None, layout=None, device=None, "
+       "requires_grad=False, pin_memory=False)"},
+      kFunction, R"(Normal numbers, with a mean and a deviation for each, or for all.
+
+Args:
+    mean: a tensor, or a number for all
+    std: a tensor, or a number for all; not negative
+    size: the shape, where both are numbers
+
+    >>> torch.normal(torch.tensor([1., 2.]), torch.tensor([0., 0.]))
+    tensor([1., 2.])
+)");
+  overloads<&bernoulli_each, &bernoulli_of>(
+      m,
+      {"bernoulli(input, *, generator=None, out=None)", "bernoulli(input, p, *, generator=None)"},
+      As::both, R"(Ones with the probabilities that input holds (or p), else zeros.
+
+    >>> torch.bernoulli(torch.tensor([0., 1., 1.]))
+    tensor([0., 1., 1.])
+)");
+  op<&multinomial_op>(m,
+                      "multinomial(input, num_samples, replacement=False, *, generator=None, "
+                      "out=None)",
+                      {.exact = true},
+                      R"(Indices drawn with the weights that each row of input holds.
+
+Shape: input (n) or (m, n); result (num_samples) or (m, num_samples).
+
+    >>> torch.multinomial(torch.tensor([0., 1.]), 3, replacement=True)
+    tensor([1, 1, 1])
+)");
+}
+
+void bind_laws(py::module_& m) {
+  constexpr As kFunction = As::function;
+  op<&gamma_op>(m, "_standard_gamma(input, generator=None)", kFunction,
+                R"(Numbers of the gamma distribution with the shapes that input holds.
+
+    >>> torch._standard_gamma(torch.tensor([2., 3.])).min() > 0
+    tensor(True)
+)");
+  op<&dirichlet_op>(m, "_sample_dirichlet(input, generator=None)", kFunction,
+                    R"(Shares that add up to 1, of the concentrations in each row of input.
+
+    >>> torch._sample_dirichlet(torch.tensor([2., 3.])).sum()
+    tensor(1.)
+)");
+  op<&poisson_op>(m, "poisson(input, generator=None)", kFunction,
+                  R"(Counts of the Poisson distribution with the rates that input holds.
+
+Args:
+    input: how many events are expected; not negative
+
+Raises:
+    RuntimeError: for a negative rate or NaN.
+
+    >>> torch.poisson(torch.zeros(2))
+    tensor([0., 0.])
+)");
+  op<&binomial_op>(m, "binomial(count, prob, generator=None)", kFunction,
+                   R"(How many of count tries succeed, each with the probability prob.
+
+    >>> torch.binomial(torch.tensor([4., 4.]), torch.tensor([0., 1.]))
+    tensor([0., 4.])
+)");
+}
+
+void bind_dropout(py::module_& m) {
+  constexpr As kFunction = As::function;
+  op<&dropout>(m, "dropout(input, p, train)", kFunction,
+               R"(Zeroes elements with probability p and scales the others by 1 / (1 - p).
+
+    >>> torch.dropout(torch.ones(3), 0.5, train=False)
+    tensor([1., 1., 1.])
+)");
+  op<&dropout_>(m, "dropout_(input, p, train)", kFunction, "dropout() in place.");
+  op<&alpha_dropout>(m, "alpha_dropout(input, p, train)", kFunction,
+                     R"(Dropout that keeps the mean and variance of SELU's outputs.
+
+    >>> torch.alpha_dropout(torch.ones(3), 0.5, train=False)
+    tensor([1., 1., 1.])
+)");
+  op<&alpha_dropout_>(m, "alpha_dropout_(input, p, train)", kFunction, "alpha_dropout() in place.");
+  op<&feature_dropout>(m, "feature_dropout(input, p, train)", kFunction,
+                       R"(Dropout of whole channels: input (n, c, ...).
+
+    >>> torch.feature_dropout(torch.ones(1, 2, 2), 0.5, train=False).shape
+    torch.Size([1, 2, 2])
+)");
+  op<&feature_dropout_>(m, "feature_dropout_(input, p, train)", kFunction,
+                        "feature_dropout() in place.");
+  op<&feature_alpha_dropout>(m, "feature_alpha_dropout(input, p, train)", kFunction,
+                             R"(alpha_dropout() of whole channels: input (n, c, ...).
+
+    >>> torch.feature_alpha_dropout(torch.ones(1, 2, 2), 0.5, train=False).shape
+    torch.Size([1, 2, 2])
+)");
+  op<&feature_alpha_dropout_>(m, "feature_alpha_dropout_(input, p, train)", kFunction,
+                              "feature_alpha_dropout() in place.");
+}
+
+}  // namespace
+
+void bind_random(py::module_& m) {
+  bind_generator(m);
+  bind_fills(m);
+  bind_new(m);
+  bind_laws(m);
+  bind_dropout(m);
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,271 @@
+// Reductions as functions and methods.
+#include "ops/reduce/reduce.h"
+
+#include "bindings/module.h"
+#include "bindings/table/signature.h"
+#include "ops/linalg/linalg.h"
+#include "ops/ops.h"
+#include "ops/pointwise/pointwise.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+using Dims = std::optional<Shape>;
+using Dim = std::optional<std::int64_t>;
+
+Sizes of(const Dims& d) { return d ? d->view() : Sizes(); }
+
+Tensor prod_op(const Tensor& x, Dim dim, bool keepdim, OptionalDtype dtype) {
+  return dim ? prod(x, *dim, keepdim, dtype) : prod(x, dtype);
+}
+// With dim=() nothing is reduced, where other reductions take all dimensions: the elements
+// themselves, as bools.
+template <Tensor (*F)(const Tensor&, Sizes, bool)>
+Tensor any_or_all(const Tensor& x, Dims dim, bool keepdim) {
+  const bool alone = dim && dim->rank == 0;
+  return alone ? F(unsqueeze(x, -1), Shape{-1}.view(), false) : F(x, of(dim), keepdim);
+}
+using Whole = Tensor (*)(const Tensor&);
+using Pair = TensorPair (*)(const Tensor&, std::int64_t, bool);
+using Reduce = Tensor (*)(const Tensor&, Sizes, bool, OptionalDtype);
+template <class Op>
+Tensor elementwise(const Tensor& x, const Tensor& other) {
+  return apply<Op>(x, other);
+}
+
+// torch has `unbiased` beside `correction`: three signatures of each.
+using Correction = std::optional<double>;
+using Moment = Tensor (*)(const Tensor&, Sizes, double, bool);
+using Moments = TensorPair (*)(const Tensor&, Sizes, double, bool);
+template <Moment F>
+Tensor by_correction(const Tensor& x, Sizes dim, Correction correction, bool keepdim) {
+  return F(x, dim, correction.value_or(1), keepdim);
+}
+template <Moment F>
+Tensor by_unbiased(const Tensor& x, Sizes dim, bool unbiased, bool keepdim) {
+  return F(x, dim, unbiased, keepdim);
+}
+template <Moment F>
+Tensor of_all(const Tensor& x, bool unbiased) {
+  return F(x, {}, unbiased, false);
+}
+template <Moments F>
+TensorPair pair_by_correction(const Tensor& x, Sizes dim, Correction correction, bool keepdim) {
+  return F(x, dim, correction.value_or(1), keepdim);
+}
+template <Moments F>
+TensorPair pair_by_unbiased(const Tensor& x, Sizes dim, bool unbiased, bool keepdim) {
+  return F(x, dim, unbiased, keepdim);
+}
+template <Moments F>
+TensorPair pair_of_all(const Tensor& x, bool unbiased) {
+  return F(x, {}, unbiased, false);
+}
+
+// p is a number, 'fro', or None (the same as 2).
+Tensor norm_number(const Tensor& x, std::optional<double> p, Sizes dim, bool keepdim,
+                   OptionalDtype dtype) {
+  return vector_norm(x, p.value_or(2), dim, keepdim, dtype);
+}
+Tensor norm_named(const Tensor& x, std::string_view p, Dims dim, bool keepdim,
+                  OptionalDtype dtype) {
+  if (p == "nuc") return nuclear_norm(dtype ? to(x, *dtype) : x, of(dim), keepdim);
+  if (p != "fro")
+    fail<RuntimeError>("norm(): p must be a number, inf, -inf, 'fro' or 'nuc', not ", p);
+  if (dim && dim->rank > 2)
+    fail<RuntimeError>("linalg.matrix_norm: dim must be a 2-tuple. Got ", dim->view());
+  return vector_norm(x, 2, of(dim), keepdim, dtype);
+}
+
+template <Moment F>
+void bind_moment(py::module_& m, const std::string& name, const char* doc) {
+  overloads<&by_unbiased<F>, &by_correction<F>, &of_all<F>>(
+      m,
+      {name + "(input, dim, unbiased, keepdim=False, *, out=None)",
+       name + "(input, dim=None, *, correction=None, keepdim=False, out=None)",
+       name + "(input, unbiased)"},
+      As::both, doc);
+}
+template <Moments F>
+void bind_moments(py::module_& m, const std::string& name, const char* doc) {
+  overloads<&pair_by_unbiased<F>, &pair_by_correction<F>, &pair_of_all<F>>(
+      m,
+      {name + "(input, dim, unbiased, keepdim=False)",
+       name + "(input, dim=None, *, correction=None, keepdim=False)", name + "(input, unbiased)"},
+      As::function, doc);
+}
+
+void bind_sums(py::module_& m) {
+  op<Reduce(&sum)>(m, "sum(input, dim=None, keepdim=False, *, dtype=None, out=None)",
+                   {.autocast = kFullOnCuda},
+                   R"(The sum of all elements, or along dim.
+
+Args:
+    dim: one dimension or several; None for all.
+    keepdim: leave the reduced dimensions with size 1.
+    dtype: what to convert to first; integers are summed in int64.
+
+    >>> torch.tensor([[1., 2.], [3., 4.]]).sum(0)
+    tensor([4., 6.])
+)");
+  op<&mean>(m, "mean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+            R"(The mean of all elements, or along dim.
+
+    >>> torch.tensor([[1., 2.], [3., 4.]]).mean(1)
+    tensor([1.5000, 3.5000])
+)");
+  op<&nansum>(m, "nansum(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+              R"(The sum, with NaN counted as 0.
+
+    >>> torch.nansum(torch.tensor([1., float("nan"), 2.]))
+    tensor(3.)
+)");
+  op<&nanmean>(m, "nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+               R"(The mean of what is not NaN.
+
+    >>> torch.nanmean(torch.tensor([1., float("nan"), 2.]))
+    tensor(1.5000)
+)");
+  op<&prod_op>(m, "prod(input, dim=None, keepdim=False, *, dtype=None, out=None)",
+               {.autocast = kFull},
+               R"(The product of all elements, or along dim.
+
+    >>> torch.prod(torch.tensor([[1., 2.], [3., 4.]]), 1)
+    tensor([ 2., 12.])
+)");
+  op<&any_or_all<&any>>(m, "any(input, dim=None, keepdim=False, *, out=None)", As::both,
+                        R"(Whether any element is not zero.
+
+    >>> torch.any(torch.tensor([[0, 2], [0, 0]]), dim=1)
+    tensor([ True, False])
+)");
+  op<&any_or_all<&all>>(m, "all(input, dim=None, keepdim=False, *, out=None)", As::both,
+                        R"(Whether no element is zero.
+
+    >>> torch.all(torch.tensor([[1, 2], [3, 0]]), dim=1)
+    tensor([ True, False])
+)");
+  op<&count_nonzero>(m, "count_nonzero(input, dim=None)", As::both,
+                     R"(How many elements are not zero.
+
+    >>> torch.count_nonzero(torch.tensor([[0, 2], [3, 4]]), dim=0)
+    tensor([1, 2])
+)");
+}
+
+void bind_extremes(py::module_& m) {
+  overloads<Whole(&max), &elementwise<Maximum>, Pair(&max)>(
+      m,
+      {"max(input, *, out=None)", "max(input, other, *, out=None)",
+       "max(input, dim, keepdim=False, *, out=None) -> (values, indices)"},
+      As::both, R"(The largest element; with dim also its index, with a tensor elementwise.
+
+    >>> torch.tensor([[1., 5.], [7., 2.]]).max(1)
+    torch.return_types.max(
+    values=tensor([5., 7.]),
+    indices=tensor([1, 0]))
+)");
+  overloads<Whole(&min), &elementwise<Minimum>, Pair(&min)>(
+      m,
+      {"min(input, *, out=None)", "min(input, other, *, out=None)",
+       "min(input, dim, keepdim=False, *, out=None) -> (values, indices)"},
+      As::both, R"(The smallest element; with dim also its index, with a tensor elementwise.
+
+    >>> torch.min(torch.tensor([[5., 1.], [7., 2.]]), 1)
+    torch.return_types.min(
+    values=tensor([1., 2.]),
+    indices=tensor([1, 1]))
+)");
+  op<&amax>(m, "amax(input, dim=None, keepdim=False, *, out=None)", As::both,
+            R"(The largest elements along dim; equal ones share the gradient.
+
+    >>> torch.amax(torch.tensor([[1., 5.], [7., 2.]]), 1)
+    tensor([5., 7.])
+)");
+  op<&amin>(m, "amin(input, dim=None, keepdim=False, *, out=None)", As::both,
+            R"(The smallest elements along dim; equal ones share the gradient.
+
+    >>> torch.amin(torch.tensor([[1., 5.], [7., 2.]]), 1)
+    tensor([1., 2.])
+)");
+  op<&aminmax>(m, "aminmax(input, *, dim=None, keepdim=False, out=None) -> (min, max)",
+               {.exact = true},
+               R"(The smallest and the largest element.
+
+    >>> low, high = torch.aminmax(torch.tensor([3., 1., 2.]))
+    >>> low, high
+    (tensor(1.), tensor(3.))
+)");
+  op<&argmax>(m, "argmax(input, dim=None, keepdim=False, *, out=None)", As::both,
+              R"(The index of the largest element: the first of equals.
+
+Args:
+    dim: None for the index in the flattened tensor.
+
+    >>> torch.argmax(torch.tensor([[1., 5.], [7., 2.]]), 1)
+    tensor([1, 0])
+)");
+  op<&argmin>(m, "argmin(input, dim=None, keepdim=False, *, out=None)", As::both,
+              R"(The index of the smallest element: the first of equals.
+
+Args:
+    dim: None for the index in the flattened tensor.
+
+    >>> torch.argmin(torch.tensor([[1., 5.], [7., 2.]]), 1)
+    tensor([0, 1])
+)");
+}
+
+void bind_moments_and_norms(py::module_& m) {
+  bind_moment<&var>(m, "var", R"(The variance: sum((x - mean)^2) / (n - correction).
+
+    >>> torch.tensor([1., 2., 3.]).var()
+    tensor(1.)
+)");
+  bind_moment<&stddev>(m, "std", R"(The standard deviation: the square root of var().
+
+    >>> torch.std(torch.tensor([1., 3.]), correction=0)
+    tensor(1.)
+)");
+  bind_moments<&var_mean>(m, "var_mean", R"(var() and mean() at once.
+
+    >>> torch.var_mean(torch.tensor([1., 2., 3.]))
+    (tensor(1.), tensor(2.))
+)");
+  bind_moments<&std_mean>(m, "std_mean", R"(std() and mean() at once.
+
+    >>> torch.std_mean(torch.tensor([1., 2., 3.]))
+    (tensor(1.), tensor(2.))
+)");
+  op<&logsumexp>(m, "logsumexp(input, dim, keepdim=False, *, out=None)", {.autocast = kFullOnCuda},
+                 R"(log(sum(exp(x))) along dim, without overflow.
+
+    >>> torch.logsumexp(torch.tensor([1000., 1000.]), 0)
+    tensor(1000.6932)
+)");
+  op<&vector_norm>(
+      m, "_linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None)",
+      {.as = As::function, .autocast = kFullOnCuda},
+      "(sum |x|^ord)^(1 / ord); ord may be 0, inf and -inf.");
+  overloads<&norm_named, &norm_number>(
+      m,
+      {"norm(input, p='fro', dim=None, keepdim=False, dtype=None, out=None)",
+       "norm(input, p=None, dim=None, keepdim=False, dtype=None, out=None)"},
+      {.autocast = kFullOnCuda}, R"((sum |x|^p)^(1 / p) of all elements, or along dim.
+
+    >>> torch.tensor([3., 4.]).norm()
+    tensor(5.)
+)");
+}
+
+}  // namespace
+
+void bind_reduce(py::module_& m) {
+  bind_sums(m);
+  bind_extremes(m);
+  bind_moments_and_norms(m);
+}
+
+}  // namespace rushlight::python

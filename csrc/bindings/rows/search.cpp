@@ -1,0 +1,43 @@
+// Membership: see csrc/ops/search.cpp.
+#include "bindings/module.h"
+#include "bindings/table/signature.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/sort/sort.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+Tensor isin_tensors(const Tensor& elements, const Tensor& test_elements, bool, bool invert) {
+  return isin(as_input(elements), as_input(test_elements), invert);
+}
+Tensor isin_number(Scalar element, const Tensor& test_elements, bool, bool invert) {
+  return isin(as_input(element), as_input(test_elements), invert);
+}
+Tensor isin_among_number(const Tensor& elements, Scalar test_element, bool, bool invert) {
+  return isin(as_input(elements), as_input(test_element), invert);
+}
+
+}  // namespace
+
+void bind_search(py::module_& m) {
+  overloads<&isin_tensors, &isin_number, &isin_among_number>(
+      m,
+      {"isin(elements, test_elements, *, assume_unique=False, invert=False, out=None)",
+       "isin(element, test_elements, *, assume_unique=False, invert=False, out=None)",
+       "isin(elements, test_element, *, assume_unique=False, invert=False, out=None)"},
+      As::function, R"(Which elements occur among test_elements.
+
+Args:
+    elements: a tensor or a number.
+    test_elements: a tensor or a number; one of both is a tensor.
+    assume_unique: has no effect on the result.
+    invert: which do not occur.
+
+    >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 3]))
+    tensor([False,  True,  True])
+)");
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,62 @@
+// Softmax and embedding as functions (softmax as a method too).
+#include "ops/softmax.h"
+
+#include "bindings/module.h"
+#include "bindings/table/signature.h"
+#include "ops/embedding.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+using Maybe = std::optional<Tensor>;
+using Word = std::string_view;
+
+Tensor bag_op(const Tensor& weight, const Tensor& indices, const Tensor& offsets, Word mode,
+              Maybe weights, std::int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
+  return embedding_bag(weight, indices, offsets, mode, weights, padding_idx, scale_grad_by_freq,
+                       sparse);
+}
+
+}  // namespace
+
+void bind_softmax(py::module_& m) {
+  op<&softmax>(m, "softmax(input, dim, dtype=None, *, out=None)",
+               {.autocast = kFullOnCuda, .exact = true},
+               R"(exp(x) / sum(exp(x)) along a dimension.
+
+Args:
+    dtype: the input is cast to it first.
+
+>>> torch.softmax(torch.tensor([0., 0.]), 0)
+tensor([0.5000, 0.5000]))");
+  op<&log_softmax>(m, "log_softmax(input, dim, dtype=None, *, out=None)",
+                   {.autocast = kFullOnCuda, .exact = true},
+                   "log(softmax(x)), computed without loss for small probabilities.\n\n>>> "
+                   "torch.log_softmax(torch.tensor([0., 0.]), 0)\ntensor([-0.6931, -0.6931])");
+  op<&embedding>(m,
+                 "embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, "
+                 "sparse=False)",
+                 As::function,
+                 R"(Rows of `weight` by index.
+
+Shape: weight (rows, size), indices (*) of int64 or int32 give (*, size).
+
+Raises:
+    IndexError: for an index that is no row, before anything is written.
+
+>>> torch.embedding(torch.tensor([[1.], [2.]]), torch.tensor([1, 0]))
+tensor([[2.],
+        [1.]]))");
+  op<&bag_op>(m,
+              "_embedding_bag_of(weight, indices, offsets, mode, per_sample_weights=None, "
+              "padding_idx=-1, scale_grad_by_freq=False, sparse=False)",
+              As::function, "torch.nn.functional.embedding_bag() without its checks of shapes.");
+  op<&one_hot>(m, "one_hot(tensor, num_classes=-1)", As::functional,
+               "Class indices as rows of 0 and 1.\n\n>>> "
+               "torch.nn.functional.one_hot(torch.tensor([1, 0]))\ntensor([[0, 1],\n        [1, "
+               "0]])");
+}
+
+}  // namespace rushlight::python

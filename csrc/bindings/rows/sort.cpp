@@ -1,0 +1,204 @@
+// Orders, distinct values and counts as functions and methods.
+#include "ops/sort/sort.h"
+
+#include "bindings/module.h"
+#include "bindings/table/signature.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+using Dim = std::optional<std::int64_t>;
+using Flag = std::optional<bool>;
+using Whole = Tensor (*)(const Tensor&);
+using Pair = TensorPair (*)(const Tensor&, std::int64_t, bool);
+
+// Every sort here is stable, so `stable` changes nothing.
+TensorPair sort_op(const Tensor& x, std::int64_t dim, bool descending, Flag) {
+  return sort(x, dim, descending);
+}
+Tensor argsort_op(const Tensor& x, std::int64_t dim, bool descending, Flag) {
+  return argsort(x, dim, descending);
+}
+TensorPair topk_op(const Tensor& x, std::int64_t k, Dim dim, bool largest, bool sorted) {
+  return topk(x, k, dim.value_or(-1), largest, sorted);
+}
+TensorPair kthvalue_op(const Tensor& x, std::int64_t k, Dim dim, bool keepdim) {
+  return kthvalue(x, k, dim.value_or(-1), keepdim);
+}
+
+py::object chosen(std::tuple<Tensor, Tensor, Tensor> all, bool inverse, bool counts) {
+  auto& [values, places, times] = all;
+  py::list list;
+  list.append(py::reinterpret_steal<py::object>(wrap(values)));
+  if (inverse) list.append(py::reinterpret_steal<py::object>(wrap(places)));
+  if (counts) list.append(py::reinterpret_steal<py::object>(wrap(times)));
+  if (list.size() == 1) return list[0];
+  return py::tuple(list);
+}
+py::object unique_op(const Tensor& x, bool, bool return_inverse, bool return_counts, Dim dim) {
+  return chosen(unique(x, dim, false), return_inverse, return_counts);
+}
+py::object unique_consecutive_op(const Tensor& x, bool return_inverse, bool return_counts,
+                                 Dim dim) {
+  return chosen(unique(x, dim, true), return_inverse, return_counts);
+}
+
+Tensor bincount_op(const Tensor& x, std::optional<Tensor> weights, std::int64_t minlength) {
+  return bincount(x, weights.value_or(Tensor()), minlength);
+}
+
+using Side = std::optional<std::string_view>;
+bool is_right(bool right, Side side) {
+  if (!side) return right;
+  if (*side != "left" && *side != "right")
+    fail<RuntimeError>("torch.searchsorted(): side can only be 'left' or 'right' but got ", *side);
+  if (right && *side == "left")
+    fail<RuntimeError>(
+        "torch.searchsorted(): side and right can't be set to opposites, got side of "
+        "left while right was True");
+  return *side == "right";
+}
+Tensor number_like(const Tensor& like, Scalar number) {
+  const DType d =
+      number.is_floating() && is_integral(like.dtype()) ? default_dtype() : like.dtype();
+  return scalar_tensor(number, d, like.device());
+}
+Tensor searchsorted_tensor(const Tensor& sequence, const Tensor& input, bool out_int32, bool right,
+                           Side side, std::optional<Tensor> sorter) {
+  return searchsorted(sequence, input, out_int32, is_right(right, side), sorter.value_or(Tensor()));
+}
+Tensor searchsorted_number(const Tensor& sequence, Scalar self, bool out_int32, bool right,
+                           Side side, std::optional<Tensor> sorter) {
+  return searchsorted_tensor(sequence, number_like(sequence, self), out_int32, right, side, sorter);
+}
+Tensor bucketize_number(Scalar self, const Tensor& boundaries, bool out_int32, bool right) {
+  return bucketize(number_like(boundaries, self), boundaries, out_int32, right);
+}
+
+void bind_orders(py::module_& m) {
+  op<&sort_op>(
+      m, "sort(input, dim=-1, descending=False, stable=False, *, out=None) -> (values, indices)",
+      As::both,
+      R"(The elements in order along dim, and the index of each.
+
+    >>> torch.tensor([3., 1., 2.]).sort()
+    torch.return_types.sort(
+    values=tensor([1., 2., 3.]),
+    indices=tensor([1, 2, 0]))
+)");
+  op<&argsort_op>(m, "argsort(input, dim=-1, descending=False, stable=False)", As::both,
+                  R"(The indices that sort along dim.
+
+    >>> torch.argsort(torch.tensor([3., 1., 2.]))
+    tensor([1, 2, 0])
+)");
+  op<&msort>(m, "msort(input, *, out=None)", As::both, R"(The elements in order along dim 0.
+
+    >>> torch.msort(torch.tensor([3., 1., 2.]))
+    tensor([1., 2., 3.])
+)");
+  op<&topk_op>(
+      m, "topk(input, k, dim=None, largest=True, sorted=True, *, out=None) -> (values, indices)",
+      As::both,
+      R"(The k largest (or smallest) elements along dim, and their indices.
+
+    >>> torch.tensor([3., 1., 2.]).topk(2).indices
+    tensor([0, 2])
+)");
+  op<&kthvalue_op>(
+      m, "kthvalue(input, k, dim=None, keepdim=False, *, out=None) -> (values, indices)", As::both,
+      R"(The k-th smallest element along dim, counted from 1, and its index.
+
+    >>> torch.kthvalue(torch.tensor([3., 1., 2.]), 2)
+    torch.return_types.kthvalue(
+    values=tensor(2.),
+    indices=tensor(2))
+)");
+  overloads<Whole(&median), Pair(&median)>(
+      m, {"median(input)", "median(input, dim, keepdim=False, *, out=None) -> (values, indices)"},
+      As::both,
+      R"(The middle element, the lower of two; NaN if there is one.
+
+    >>> torch.median(torch.tensor([4., 1., 2., 3.]))
+    tensor(2.)
+)");
+  overloads<Whole(&nanmedian), Pair(&nanmedian)>(
+      m,
+      {"nanmedian(input)",
+       "nanmedian(input, dim, keepdim=False, *, out=None) -> (values, indices)"},
+      As::both,
+      R"(The middle element of those that are not NaN.
+
+    >>> torch.nanmedian(torch.tensor([3., float("nan"), 1.]))
+    tensor(1.)
+)");
+  op<&mode>(m, "mode(input, dim=-1, keepdim=False, *, out=None) -> (values, indices)", As::both,
+            R"(The most frequent element along dim, the smallest of equals.
+
+    >>> torch.mode(torch.tensor([2, 1, 2])).values
+    tensor(2)
+)");
+}
+
+void bind_places(py::module_& m) {
+  op<&unique_op>(m,
+                 "unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None)",
+                 As::both, R"(The distinct elements, or slices along dim, in ascending order.
+
+    >>> torch.tensor([3, 1, 3]).unique(return_counts=True)
+    (tensor([1, 3]), tensor([1, 2]))
+)");
+  op<&unique_consecutive_op>(
+      m, "unique_consecutive(input, return_inverse=False, return_counts=False, dim=None)", As::both,
+      R"(The first of each run of equal elements, or slices along dim.
+
+    >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]), return_counts=True)
+    (tensor([1, 2, 1]), tensor([2, 1, 1]))
+)");
+  op<&bincount_op>(m, "bincount(input, weights=None, minlength=0)", As::both,
+                   R"(How often each non-negative integer occurs, or the sum of its weights.
+
+    >>> torch.bincount(torch.tensor([0, 2, 2]))
+    tensor([1, 0, 2])
+)");
+  op<&histc>(m, "histc(input, bins=100, min=0, max=0, *, out=None)", As::both,
+             R"(Counts in equal parts of [min, max]; the data's own range if both are equal.
+
+    >>> torch.histc(torch.tensor([0., 1., 3.]), bins=2, min=0, max=4)
+    tensor([2., 1.])
+)");
+  overloads<&searchsorted_tensor, &searchsorted_number>(
+      m,
+      {"searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, "
+       "sorter=None, out=None)",
+       "searchsorted(sorted_sequence, self, *, out_int32=False, right=False, side=None, "
+       "sorter=None, out=None)"},
+      As::function, R"(Where values must be inserted so that the sequence stays in order.
+
+    >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 4]))
+    tensor([1, 2])
+)");
+  overloads<&bucketize, &bucketize_number>(
+      m,
+      {"bucketize(input, boundaries, *, out_int32=False, right=False, out=None)",
+       "bucketize(self, boundaries, *, out_int32=False, right=False, out=None)"},
+      As::function, R"(The number of the interval between boundaries that each element lies in.
+
+Args:
+    right: whether an element on a boundary lies in the interval after it.
+
+    >>> torch.bucketize(torch.tensor([0, 3, 9]), torch.tensor([1, 3, 5]))
+    tensor([0, 1, 3])
+)");
+}
+
+}  // namespace
+
+void bind_sort(py::module_& m) {
+  bind_orders(m);
+  bind_places(m);
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,160 @@
+// Splitting: see csrc/ops/split.cpp.
+#include "bindings/module.h"
+#include "bindings/table/signature.h"
+#include "ops/join.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+using Parts = std::vector<Tensor>;
+using Dim = std::int64_t;
+
+Parts split_list(const Tensor& tensor, Indices sizes, Dim dim) {
+  return split_sizes(tensor, sizes, dim);
+}
+// split() has other names for its arguments as a method: a function needs an entry of its own.
+Parts split_method(const Tensor& self, std::int64_t size, Dim dim) {
+  return split(self, size, dim);
+}
+Parts split_list_method(const Tensor& self, Indices sizes, Dim dim) {
+  return split_sizes(self, sizes, dim);
+}
+Parts unsafe_split_list(const Tensor& input, Indices sizes, Dim dim) {
+  return unsafe_split_sizes(input, sizes, dim);
+}
+Parts split_by_tensor(const Tensor& input, const Tensor& indices_or_sections, Dim dim) {
+  return tensor_split(input, indices_or_sections, dim);
+}
+Parts split_sections(const Tensor& input, std::int64_t sections, Dim dim) {
+  return tensor_split(input, sections, dim);
+}
+Parts split_at(const Tensor& input, Indices indices, Dim dim) {
+  return tensor_split(input, indices, dim);
+}
+template <SplitAxis axis>
+Parts axis_sections(const Tensor& input, std::int64_t sections) {
+  return split_axis(input, sections, axis);
+}
+template <SplitAxis axis>
+Parts axis_at(const Tensor& input, Indices indices) {
+  return split_axis(input, indices, axis);
+}
+template <SplitAxis axis>
+void bind_axis(py::module_& m, const std::string& name, std::string_view doc) {
+  overloads<&axis_sections<axis>, &axis_at<axis>>(
+      m, {name + "(input, sections)", name + "(input, indices)"}, As::both, doc);
+}
+
+}  // namespace
+
+void bind_split(py::module_& m) {
+  constexpr auto kSplit = R"(Views of parts of a dimension: of one size, or of the sizes in a list.
+
+Args:
+    tensor: the tensor.
+    split_size_or_sections: the size of each part but perhaps the last, or a list of all sizes.
+    dim: the dimension.
+
+    >>> torch.split(torch.arange(5), 2)
+    (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+    >>> torch.split(torch.arange(5), [1, 4])
+    (tensor([0]), tensor([1, 2, 3, 4]))
+)";
+  overloads<&split, &split_list>(m,
+                                 {"split(tensor, split_size_or_sections, dim=0)",
+                                  "split(tensor, split_size_or_sections, dim=0)"},
+                                 {.as = As::function, .copy = true}, kSplit);
+  overloads<&split_method, &split_list_method>(
+      m, {"split(self, split_size, dim=0)", "split(self, split_size, dim=0)"}, As::method,
+      "See torch.split().");
+  op<&split_list, 2>(m, "split_with_sizes(input, split_sizes, dim=0)", {.copy = true},
+                     R"(Views of parts of a dimension, of the sizes in a list.
+
+    >>> torch.split_with_sizes(torch.arange(5), [2, 3])
+    (tensor([0, 1]), tensor([2, 3, 4]))
+)");
+  op<&chunk>(m, "chunk(input, chunks, dim=0)", As::both,
+             R"(At most `chunks` views of equal size along a dimension; the last may be smaller.
+
+    >>> torch.arange(5).chunk(2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+)");
+  op<&unsafe_split>(
+      m, "unsafe_split(input, split_size, dim=0)", As::both,
+      R"(split() into parts that may be written to: autograd does not see them as views.
+
+    >>> torch.unsafe_split(torch.arange(4), 2)
+    (tensor([0, 1]), tensor([2, 3]))
+)");
+  op<&unsafe_split_list>(m, "unsafe_split_with_sizes(input, split_sizes, dim=0)", As::both,
+                         R"(split_with_sizes() into parts that autograd does not see as views.
+
+    >>> torch.unsafe_split_with_sizes(torch.arange(3), [1, 2])
+    (tensor([0]), tensor([1, 2]))
+)");
+  op<&unsafe_chunk>(
+      m, "unsafe_chunk(input, chunks, dim=0)", As::both,
+      R"(chunk() into parts that may be written to: autograd does not see them as views.
+
+    >>> torch.unsafe_chunk(torch.arange(4), 2)
+    (tensor([0, 1]), tensor([2, 3]))
+)");
+  op<&unbind>(m, "unbind(input, dim=0)", {.copy = true}, R"(All indices of a dimension as views.
+
+    >>> torch.arange(2).unbind()
+    (tensor(0), tensor(1))
+)");
+  overloads<&split_by_tensor, &split_sections, &split_at>(
+      m,
+      {"tensor_split(input, tensor_indices_or_sections, dim=0)",
+       "tensor_split(input, sections, dim=0)", "tensor_split(input, indices, dim=0)"},
+      As::both, R"(Views of parts of a dimension: a number of parts, or split before each index.
+
+Args:
+    input: the tensor.
+    sections: how many parts; the first ones have an element more where it does not divide.
+    indices: the first index of each part but the first.
+    tensor_indices_or_sections: either of them as a tensor on the CPU.
+    dim: the dimension.
+
+    >>> torch.tensor_split(torch.arange(5), 2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    >>> torch.tensor_split(torch.arange(5), (1, 3))
+    (tensor([0]), tensor([1, 2]), tensor([3, 4]))
+)");
+  bind_axis<SplitAxis::horizontal>(
+      m, "hsplit", R"(tensor_split() along the second dimension; of a vector along its only one.
+
+Args:
+    input: at least a vector.
+    sections: how many parts of one size.
+    indices: the first index of each part but the first.
+
+    >>> torch.hsplit(torch.arange(4), 2)
+    (tensor([0, 1]), tensor([2, 3]))
+)");
+  bind_axis<SplitAxis::vertical>(m, "vsplit", R"(tensor_split() along the first dimension.
+
+Args:
+    input: at least a matrix.
+    sections: how many parts of one size.
+    indices: the first index of each part but the first.
+
+    >>> torch.vsplit(torch.tensor([[1, 2], [3, 4]]), 2)
+    (tensor([[1, 2]]), tensor([[3, 4]]))
+)");
+  bind_axis<SplitAxis::depth>(m, "dsplit", R"(tensor_split() along the third dimension.
+
+Args:
+    input: at least three dimensions.
+    sections: how many parts of one size.
+    indices: the first index of each part but the first.
+
+    >>> [t.shape for t in torch.dsplit(torch.zeros(1, 1, 4), 2)]
+    [torch.Size([1, 1, 2]), torch.Size([1, 1, 2])]
+)");
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,171 @@
+// The rarer conversions of arguments.h.
+#include "arguments.h"
+
+#include <pybind11/pybind11.h>
+
+#include "core/backend.h"
+#include "ops/ops.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+
+bool read_number_of_tensor(const Tensor& t, Scalar& s) {
+  if (t.dim() != 0 || t.requires_grad()) return false;
+  s = item(t);
+  return true;
+}
+
+bool read_index(PyObject* o, std::int64_t& s) {
+  if (PyBool_Check(o)) return false;
+  if (PyLong_Check(o)) {
+    int overflow;
+    s = PyLong_AsLongLongAndOverflow(o, &overflow);
+    return !overflow;
+  }
+  if (const Tensor* t = as_tensor(o)) {
+    Scalar number;
+    if (!is_integral(t->dtype()) || t->dtype() == DType::boolean) return false;
+    if (!read_number_of_tensor(*t, number)) return false;
+    s = number.as_int();
+    return true;
+  }
+  if (!PyIndex_Check(o)) return false;
+  PyObject* i = PyNumber_Index(o);
+  const bool ok = i && Argument<std::int64_t>::read(i, s);
+  Py_XDECREF(i);
+  PyErr_Clear();
+  return ok;
+}
+
+bool Argument<double>::read_slowly(PyObject* o, double& s) {
+  if (PyLong_Check(o)) {  // without the float object PyFloat_AsDouble makes
+    s = PyLong_AsDouble(o);
+  } else if (const Tensor* t = as_tensor(o)) {
+    Scalar number;
+    if (!read_number_of_tensor(*t, number)) return false;
+    s = number.as_double();
+    return true;
+  } else {
+    if (PyUnicode_Check(o) || !Py_TYPE(o)->tp_as_number || !Py_TYPE(o)->tp_as_number->nb_float)
+      return false;
+    s = PyFloat_AsDouble(o);
+  }
+  if (s != -1 || !PyErr_Occurred()) return true;
+  PyErr_Clear();
+  return false;
+}
+
+bool Argument<bool>::read_slowly(PyObject* o, bool& s) {
+  const std::string_view type = Py_TYPE(o)->tp_name;
+  if (type != "numpy.bool_" && type != "numpy.bool") return false;
+  const int truth = PyObject_IsTrue(o);
+  PyErr_Clear();
+  s = truth == 1;
+  return truth >= 0;
+}
+
+bool Argument<Scalar>::read_slowly(PyObject* o, Scalar& s) {
+  if (PyBool_Check(o)) {
+    s = Scalar(o == Py_True);
+    return true;
+  }
+  if (PyLong_Check(o)) {
+    int overflow;
+    const std::int64_t value = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow) {
+      PyErr_Clear();
+      fail<OverflowError>("int too big to convert: a number of a tensor has at most 64 bits");
+    }
+    s = Scalar(value);
+    return true;
+  }
+  if (const Tensor* t = as_tensor(o)) return read_number_of_tensor(*t, s);
+  bool truth;
+  if (Argument<bool>::read_slowly(o, truth)) {
+    s = Scalar(truth);
+    return true;
+  }
+  std::int64_t integer;
+  if (PyIndex_Check(o) && read_index(o, integer)) {
+    s = Scalar(integer);
+    return true;
+  }
+  double number;
+  if (PySequence_Check(o) && !PyFloat_Check(o))
+    return false;  // an array of one number is no number
+  if (!Argument<double>::read(o, number)) return false;
+  s = Scalar(number);
+  return true;
+}
+
+bool Argument<DType>::read_python_type(PyObject* o, DType& s) {
+  if (o == reinterpret_cast<PyObject*>(&PyFloat_Type))
+    s = DType::float64;
+  else if (o == reinterpret_cast<PyObject*>(&PyLong_Type))
+    s = DType::int64;
+  else if (o == reinterpret_cast<PyObject*>(&PyBool_Type))
+    s = DType::boolean;
+  else
+    return false;
+  return true;
+}
+
+bool Argument<Device>::read(PyObject* o, Device& s) {
+  std::string_view text;
+  if (Argument<std::string_view>::read(o, text)) {
+    s = parse_device(text);
+    return true;
+  }
+  static auto* const type = reinterpret_cast<PyTypeObject*>(py::type::of<Device>().ptr());
+  if (PyObject_TypeCheck(o, type)) {  // py::cast would look the type up again
+    auto* instance = reinterpret_cast<py::detail::instance*>(o);
+    const auto* value = static_cast<Device*>(instance->get_value_and_holder().value_ptr());
+    if (!value) return false;  // device.__new__(device): one that was never given a value
+    s = *value;
+    return true;
+  }
+  std::int64_t index;
+  if (as_tensor(o) || !Argument<std::int64_t>::read(o, index)) return false;
+  if (index < 0) fail<RuntimeError>("Device index must not be negative, got ", index);
+  if (index > 127) fail<RuntimeError>("Device index must be below 128, got ", index);
+  s = {DeviceType::cuda, std::int8_t(index)};
+  return true;
+}
+
+bool Argument<const std::vector<Tensor>&>::read(PyObject* o, Slot& s) {
+  if (!PyTuple_Check(o) && !PyList_Check(o)) return false;
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+  s.reserve(std::size_t(n));
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    const Tensor* t = as_tensor(PySequence_Fast_GET_ITEM(o, i));
+    if (!t) return false;
+    s.push_back(*t);
+  }
+  return true;
+}
+
+PyObject* to_python(Scalar s) {
+  switch (s.kind) {
+    case Scalar::Kind::boolean: return to_python(s.i != 0);
+    case Scalar::Kind::integer: return to_python(s.i);
+    default: return to_python(s.d);
+  }
+}
+
+PyObject* to_python(Device d) { return py::cast(d).release().ptr(); }
+
+PyObject* to_python(const std::vector<Tensor>& list) {
+  PyObject* tuple = PyTuple_New(Py_ssize_t(list.size()));
+  for (std::size_t i = 0; tuple && i < list.size(); ++i) {
+    PyObject* item = wrap(list[i]);
+    if (!item) {
+      Py_DECREF(tuple);
+      return nullptr;
+    }
+    PyTuple_SET_ITEM(tuple, Py_ssize_t(i), item);
+  }
+  return tuple;
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,185 @@
+// The other forms of an op that has made its result: written to out=, or to its first argument; and
+// the casts of autocast before it. None of it is on the path of a plain call.
+#include "out_variants.h"
+
+#include <pybind11/pybind11.h>
+
+#include "bindings/autocast.h"
+#include "signature.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+[[noreturn]] void refuse_history(const char* op) {
+  fail<RuntimeError>(op,
+                     "(): functions with out=... arguments don't support automatic "
+                     "differentiation, but one of the arguments requires grad.");
+}
+
+// Before the first of several results is written, all of them are checked.
+void check_out(const char* op, const Tensor& out, const Tensor& result, bool exact) {
+  if (result.requires_grad() || (grad_enabled() && out.requires_grad())) refuse_history(op);
+  if (exact && out.dtype() != result.dtype())
+    fail<RuntimeError>("Expected out tensor to have dtype ", c_name(result.dtype()), ", but got ",
+                       c_name(out.dtype()), " instead\n", op, "(): ", describe("out", out));
+  if (!can_cast(result.dtype(), out.dtype()))
+    fail<RuntimeError>("result type ", scalar_name(result.dtype()),
+                       " can't be cast to the desired output type ", scalar_name(out.dtype()), "\n",
+                       op, "(): ", describe("out", out));
+  check_same_device(op, out, "out", result, "the result");
+}
+
+void write_out(const char* op, const Tensor& out, const Tensor& result) {
+  check_no_internal_overlap(out, op);
+  resize_output(out, result.shape());
+  copy_bits(out, result);
+  finish_inplace(out);
+}
+
+Tensor row_major_copy(const Tensor& view) {
+  return view.is_contiguous() ? clone(view) : contiguous(view);
+}
+
+const Tensor& tensor_of_out(const Signature& s, PyObject* out, const char* expected) {
+  const Tensor* t = as_tensor(out);
+  if (!t)
+    fail<TypeError>(s.name, "(): argument 'out' must be ", expected, ", not ",
+                    Py_TYPE(out)->tp_name);
+  return *t;
+}
+
+}  // namespace
+
+Tensor deliver(const char* op, const Out& out, Tensor result) {
+  if (!out) return result;
+  check_out(op, *out, result, false);
+  write_out(op, *out, result);
+  return *out;
+}
+
+PyObject* deliver(const Signature& s, PyObject* result, PyObject* out) {
+  if (!result) return nullptr;
+  const auto made = py::reinterpret_steal<py::object>(result);
+  const char* op = s.name.c_str();
+  if (const Tensor* one = as_tensor(result)) {
+    const Tensor& target = tensor_of_out(s, out, "Tensor");
+    check_out(op, target, *one, s.row.exact);
+    write_out(op, target, *one);
+    return Py_NewRef(out);
+  }
+  constexpr const char* kMany = "tuple of Tensors";
+  const Py_ssize_t n = PyTuple_Check(result) ? PyTuple_GET_SIZE(result) : 0;
+  if ((!PyTuple_Check(out) && !PyList_Check(out)) || PySequence_Fast_GET_SIZE(out) != n)
+    fail<TypeError>(s.name, "(): argument 'out' must be ", kMany, ", not ", Py_TYPE(out)->tp_name);
+  for (Py_ssize_t i = 0; i < n; ++i)
+    if (!as_tensor(PyTuple_GET_ITEM(result, i)))
+      fail<TypeError>(s.name, "(): result ", i, " is no tensor: it cannot be written to out");
+  // A tuple of its own: nothing can change it while it is written to.
+  const auto targets = py::reinterpret_steal<py::object>(PySequence_Tuple(out));
+  for (Py_ssize_t i = 0; i < n; ++i)
+    check_out(op, tensor_of_out(s, PyTuple_GET_ITEM(targets.ptr(), i), kMany),
+              *as_tensor(PyTuple_GET_ITEM(result, i)), s.row.exact);
+  for (Py_ssize_t i = 0; i < n; ++i)
+    write_out(op, *as_tensor(PyTuple_GET_ITEM(targets.ptr(), i)),
+              *as_tensor(PyTuple_GET_ITEM(result, i)));
+  PyObject* delivered = Py_NewRef(targets.ptr());
+  return s.result ? named_result(s.result, delivered) : delivered;
+}
+
+Tensor written_to_self(const Tensor& self, const Tensor& result, const std::string& name) {
+  if (!same(result.sizes(), self.sizes()))
+    fail<RuntimeError>("output with shape ", self.sizes(), " doesn't match the broadcast shape ",
+                       result.sizes(), "\n", name, "(): ", describe("self", self));
+  if (!can_cast(result.dtype(), self.dtype()))
+    fail<RuntimeError>("result type ", scalar_name(result.dtype()),
+                       " can't be cast to the desired output type ", scalar_name(self.dtype()),
+                       "\n", name, "(): ", describe("self", self));
+  copy_(self, result);
+  return self;
+}
+
+PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry, PyObject* self,
+                         PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  const bool casts =
+      std::exchange(autocast.on, false);  // in-place forms compute in their own dtype
+  PyObject* made = entry(self, args, n, keywords);
+  autocast.on = casts;
+  if (!made) return nullptr;
+  try {
+    const auto result = py::reinterpret_steal<py::object>(made);
+    PyObject* target = self ? self : n ? args[0] : nullptr;
+    if (!target && keywords) {  // name_(input=x)
+      const Py_ssize_t at = PySequence_Index(keywords, s.parameters[0].key);
+      if (at >= 0) target = args[n + at];
+      PyErr_Clear();
+    }
+    const Tensor *from = as_tensor(made), *to = target ? as_tensor(target) : nullptr;
+    if (!from || !to) fail<TypeError>(s.name, "_() has no tensor to write to");
+    written_to_self(*to, *from, s.name + "_");
+    return Py_NewRef(target);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords function,
+                     PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  try {
+    PyObject* out = Py_None;
+    std::vector<PyObject*> given(args, args + n);
+    py::list names;
+    for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k) {
+      PyObject* name = PyTuple_GET_ITEM(keywords, k);
+      if (PyUnicode_CompareWithASCIIString(name, "out") == 0) {
+        out = args[n + k];
+        continue;
+      }
+      given.push_back(args[n + k]);
+      names.append(py::handle(name));
+    }
+    const py::tuple rest(names);
+    const auto views = py::reinterpret_steal<py::object>(
+        function(nullptr, given.data(), n, names.empty() ? nullptr : rest.ptr()));
+    if (!views) return nullptr;
+    py::object copies;
+    if (const Tensor* one = as_tensor(views.ptr())) {
+      copies = py::reinterpret_steal<py::object>(wrap(row_major_copy(*one)));
+    } else {
+      py::list list;
+      for (const py::handle view : views)
+        list.append(
+            py::reinterpret_steal<py::object>(wrap(row_major_copy(*as_tensor(view.ptr())))));
+      copies = py::tuple(list);
+    }
+    PyObject* made = copies.release().ptr();
+    return out == Py_None ? made : deliver(s, made, out);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+CastArguments::CastArguments(PyObject* const* values, std::size_t count, Policy policy) {
+  const auto cast = [&](PyObject* o) -> PyObject* {
+    const Tensor* t = as_tensor(o);
+    return t ? wrap(recast(*t, policy)) : Py_NewRef(o);
+  };
+  values_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    PyObject* o = values[i];
+    if (!PyTuple_Check(o) && !PyList_Check(o)) {
+      values_.push_back(cast(o));
+      continue;
+    }
+    PyObject* list = PyTuple_New(PySequence_Fast_GET_SIZE(o));
+    for (Py_ssize_t k = 0; list && k < PyTuple_GET_SIZE(list); ++k)
+      PyTuple_SET_ITEM(list, k, cast(PySequence_Fast_GET_ITEM(o, k)));
+    values_.push_back(list);
+  }
+}
+CastArguments::~CastArguments() {
+  for (PyObject* o : values_) Py_XDECREF(o);
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,144 @@
+// Puts a row of the table wherever its words say: functions, methods, in-place forms, copies,
+// aliases.
+#include <pybind11/pybind11.h>
+
+#include "signature.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+
+std::vector<PublishedRow>& published_rows() {
+  static auto& rows = *new std::vector<PublishedRow>;
+  return rows;
+}
+
+// The module or submodule of _C where a visibility puts functions: torch.nn.functional's lie in
+// _C._nn, as some have torch's names with other signatures.
+static void add_function(py::module_& m, As as, const Signature& s, bool has_text,
+                         std::string_view doc, _PyCFunctionFastWithKeywords f) {
+  static constexpr std::tuple<As, const char*, const char*> kHomes[] = {
+      {As::function, nullptr, ""},
+      {As::functional, "_nn", ".nn.functional"},
+      {As::special, "_special", ".special"},
+      {As::linalg, "_linalg", ".linalg"}};
+  py::object made;
+  for (const auto& [home, submodule, path] : kHomes) {
+    if (!has(as, home)) continue;
+    if (!made) {  // one object, that says where programs find it first
+      const py::str module_name(m.attr("__public__").cast<std::string>() + path);
+      made = py::reinterpret_steal<py::object>(
+          PyCFunction_NewEx(definition(s, false, has_text, doc, f), nullptr, module_name.ptr()));
+    }
+    // special_i0e is torch.special.i0e, linalg_matrix_exp is torch.linalg.matrix_exp.
+    const std::string_view prefix = home == As::special  ? "special_"
+                                    : home == As::linalg ? "linalg_"
+                                                         : "";
+    const std::size_t skipped = s.name.starts_with(prefix) ? prefix.size() : 0;
+    py::setattr(submodule ? m.attr(submodule) : py::object(m), s.name.c_str() + skipped, made);
+  }
+}
+static void add_method(const Signature& s, bool has_text, std::string_view doc,
+                       _PyCFunctionFastWithKeywords f) {
+  py::setattr(reinterpret_cast<PyObject*>(tensor_type), s.name.c_str(),
+              py::reinterpret_steal<py::object>(
+                  PyDescr_NewMethod(tensor_type, definition(s, true, has_text, doc, f))));
+}
+
+// That of the in-place form: no out=, and the result is the first argument.
+static Signature in_place_signature(const Signature& s) {
+  const std::size_t open = s.text.find('('), out = s.text.find("out=None");
+  std::string text = s.name + "_" + s.text.substr(open);
+  if (out != s.text.npos) {
+    text.erase(text.rfind(", ", out), text.npos);
+    if (text.ends_with(", *")) text.erase(text.size() - 3);
+    text += ")";
+  }
+  return Signature::parse(text);
+}
+
+static void publish_in_place(py::module_& m, const Signature& plain, const Row& row, bool has_text,
+                             const EntryPoints& entries) {
+  if (row.in_place == As(0)) return;
+  const Signature s = in_place_signature(plain);
+  const std::string doc = plain.name + "() in place.";
+  if (has(row.in_place, As::method)) add_method(s, has_text, doc, entries.in_place);
+  add_function(m, row.in_place, s, has_text, doc, entries.in_place_function);
+}
+
+void publish(py::module_& m, const std::vector<const Signature*>& signatures,
+             const std::vector<std::string (*)()>& stubs, const EntryPoints& entries,
+             std::string_view doc) {
+  const Signature& s = *signatures[0];
+  const bool alone = signatures.size() == 1;
+  std::string text;
+  if (!alone)
+    for (const Signature* each : signatures) {
+      text += each->text + "\n";
+      each->is_alternative = true;
+    }
+  text += alone ? "" : "\n";
+  text += doc.empty() && alone ? stubs[0]() : std::string(doc);
+  add_function(m, s.row.as, s, alone, text, entries.function);
+  if (has(s.row.as, As::method)) add_method(s, alone, text, entries.method);
+  publish_in_place(m, s, s.row, alone, entries);
+  if (s.row.copy) {
+    const std::string name = s.name + "_copy", inside = s.text.substr(s.name.size());
+    const Signature copy =
+        Signature::parse(name + inside.substr(0, inside.size() - 1) +
+                         (inside.find('*') == inside.npos ? ", *, out=None)" : ", out=None)"));
+    add_function(m, As::function, copy, alone, s.name + "(), as a copy.", entries.copy);
+  }
+  published_rows().push_back({s.name, signatures, stubs, {}, s.row});
+}
+
+void publish(py::module_& m, As as, const Signature& signature, const std::string& stub,
+             std::string_view doc, _PyCFunctionFastWithKeywords function,
+             _PyCFunctionFastWithKeywords method) {
+  if (as == As(0)) return;
+  add_function(m, as, signature, true, doc, function);
+  if (has(as, As::method)) add_method(signature, true, doc, method);
+  published_rows().push_back({signature.name, {&signature}, {}, stub, {.as = as}});
+}
+
+// Calls what is aliased; its TypeErrors name the alias. `self` is (function, its name, the alias).
+static PyObject* call_alias(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                            PyObject* keywords) {
+  PyObject* result = PyObject_Vectorcall(PyTuple_GET_ITEM(self, 0), args, std::size_t(n), keywords);
+  if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
+  py::error_already_set error;
+  const auto own = py::reinterpret_borrow<py::tuple>(self);
+  const std::string text = py::str(error.value()), name = own[1].cast<std::string>();
+  if (text.starts_with(name + "()"))
+    PyErr_SetString(PyExc_TypeError,
+                    (own[2].cast<std::string>() + text.substr(name.size())).c_str());
+  else
+    error.restore();
+  return nullptr;
+}
+
+// A function of its own, with the alias in its name, signature and errors.
+static py::object renamed(const py::object& function, const char* existing, const char* name) {
+  std::string doc = reinterpret_cast<PyCFunctionObject*>(function.ptr())->m_ml->ml_doc;
+  if (doc.starts_with(existing)) doc.replace(0, std::strlen(existing), name);
+  auto* made = new PyMethodDef{strdup(name), as_c_function(call_alias),
+                               METH_FASTCALL | METH_KEYWORDS, strdup(doc.c_str())};
+  const py::tuple self = py::make_tuple(function, existing, name);
+  const py::object home = function.attr("__module__");
+  return py::reinterpret_steal<py::object>(PyCFunction_NewEx(made, self.ptr(), home.ptr()));
+}
+
+void publish_alias(py::module_& m, As as, const char* existing, const char* name) {
+  const std::string_view of = existing;
+  for (PublishedRow& row : published_rows())
+    if (of == row.name || of == row.name + "_") row.aliases.push_back(name);
+  const py::handle type(reinterpret_cast<PyObject*>(tensor_type));
+  if (has(as, As::function)) {
+    const py::object function = m.attr(existing);
+    const bool in_place = std::string_view(existing).ends_with("_");
+    m.attr(name) = in_place ? renamed(function, existing, name) : function;
+  }
+  if (has(as, As::method)) py::setattr(type, name, type.attr(existing));
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,368 @@
+// The parts of signature.h that run at import or on the way to an error.
+#include "signature.h"
+
+#include <pybind11/eval.h>
+#include <unordered_set>
+
+#include "bindings/profile.h"
+#include "return_types.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+
+static std::string_view strip(std::string_view s) {
+  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+  return s;
+}
+
+// A Python literal: None, True, 3, 1e-5, 'mean', (). eval is only reached for numbers and tuples.
+static PyObject* literal(std::string_view text) {
+  if (text == "None") return Py_None;
+  if (text == "True" || text == "False") return text == "True" ? Py_True : Py_False;
+  if (text.front() == '\'')
+    return PyUnicode_InternFromString(std::string(text.substr(1, text.size() - 2)).c_str());
+  if (text.size() == 1 && text[0] >= '0' && text[0] <= '9') return PyLong_FromLong(text[0] - '0');
+  return py::eval(py::str(std::string(text))).release().ptr();
+}
+
+Signature Signature::parse(std::string_view text, const Row& row) {
+  Signature s;
+  s.row = row;
+  const std::size_t open = text.find('(');
+  if (const std::size_t arrow = text.find(" -> ("); arrow != text.npos) {
+    s.result = return_type(std::string(text.substr(0, open)), text.substr(arrow + 5));
+    text = text.substr(0, arrow);
+  }
+  s.text = text;
+  s.name = text.substr(0, open);
+  std::string_view rest = text.substr(open + 1, text.rfind(')') - open - 1);
+  bool keyword_only = false;
+  while (!rest.empty()) {
+    std::size_t comma = 0;
+    for (int depth = 0; comma < rest.size() && (depth || rest[comma] != ','); ++comma)
+      depth += (rest[comma] == '(') - (rest[comma] == ')');
+    std::string_view item = strip(rest.substr(0, comma));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    if (item == "*") {
+      keyword_only = true;
+      continue;
+    }
+    const bool star = item.front() == '*';  // *name: what follows is keyword-only, as in Python
+    if (star) {
+      s.variadic = true;
+      item.remove_prefix(1);
+    }
+    const std::size_t equals = item.find('=');
+    std::string name(item.substr(0, equals));
+    PyObject* key = PyUnicode_InternFromString(name.c_str());
+    s.parameters.push_back(
+        {std::move(name), key, equals == item.npos ? nullptr : literal(item.substr(equals + 1))});
+    s.required += equals == item.npos;
+    s.needs_keyword |= keyword_only && equals == item.npos;
+    s.positional += !keyword_only;
+    keyword_only |= star;
+  }
+  return s;
+}
+
+void Signature::derive_out() {
+  std::size_t i = 0;
+  while (i < parameters.size() && parameters[i].name != "out") ++i;
+  if (i == parameters.size()) return;
+  std::rotate(parameters.begin() + std::ptrdiff_t(i), parameters.begin() + std::ptrdiff_t(i) + 1,
+              parameters.end());
+  out = int(parameters.size()) - 1;
+}
+
+// Where a call does not fit one of several overloads, making an error only to drop it would cost a
+// microsecond.
+static bool missed = false;
+
+template <class... A>
+static bool mismatch(const Signature* s, const char* format, A... parts) {
+  if (s->is_alternative)
+    missed = true;
+  else
+    PyErr_Format(PyExc_TypeError, format, parts...);
+  return false;
+}
+
+bool is_mismatch() { return std::exchange(missed, false); }
+
+// NumPy's name for one of our parameters, or the name itself: sum(axis=0) is sum(dim=0).
+static const char* known_name(const char* keyword) {
+  static constexpr const char* kNumPy[][2] = {{"axis", "dim"}, {"keepdims", "keepdim"},
+                                              {"x", "input"},  {"a", "input"},
+                                              {"x1", "input"}, {"x2", "other"}};
+  for (const auto& [theirs, ours] : kNumPy)
+    if (std::string_view(theirs) == keyword) return ours;
+  return keyword;
+}
+
+// The place of a keyword among the parameters; their number if it is none of them.
+static int place_of(PyObject* key, const std::vector<Signature::Parameter>& parameters) {
+  const int count = int(parameters.size());
+  int i = 0;
+  while (i < count && parameters[std::size_t(i)].key != key) ++i;
+  if (i < count) return i;  // not interned, or not ours
+  for (i = 0; i < count && PyUnicode_Compare(parameters[std::size_t(i)].key, key) != 0;) ++i;
+  const char* text = i < count ? nullptr : PyUnicode_AsUTF8(key);
+  if (!text) {
+    PyErr_Clear();
+    return i;
+  }
+  const std::string_view known = known_name(text);
+  for (i = 0; i < count && parameters[std::size_t(i)].name != known;) ++i;
+  return i;
+}
+
+// Arguments in an order that torch still takes, with a warning: a factor before what it multiplies.
+// add(input, alpha, other), addcmul(input, value, tensor1, tensor2), addmm(beta, input, mat1, mat2)
+// and addmm(beta, input, alpha, mat1, mat2); a method's own tensor stands first in all of them.
+struct OldOrder {
+  int count = 0;  // of factors; 0: the call is none of these
+  std::pair<int, PyObject*> factors[2];  // parameter, value
+
+  OldOrder(const Signature& s, PyObject* self, PyObject* const* args, Py_ssize_t n,
+           PyObject** values) {
+    const Py_ssize_t own = self != nullptr, extra = own + n - s.positional;
+    const auto given = [&](Py_ssize_t i) { return i < own ? self : args[i - own]; };
+    const auto add = [&](const char* name, Py_ssize_t at) {
+      for (int i = s.positional; i < int(s.parameters.size()); ++i)
+        if (s.parameters[std::size_t(i)].name == name &&
+            (PyFloat_Check(given(at)) || PyLong_Check(given(at)))) {
+          factors[count++] = {i, given(at)};
+          taken_[count - 1] = at;
+          return true;
+        }
+      return false;
+    };
+    if (extra < 1 || extra > 2) return;
+    const auto& last = s.parameters;
+    const bool sum =
+        std::any_of(last.begin(), last.end(), [](auto& p) { return p.name == "beta"; });
+    if (sum) {
+      if (add("beta", own) && extra == 2) add("alpha", 2);
+    } else if (extra == 1 && !add("value", 1)) {
+      add("alpha", 1);
+    }
+    if (count != extra) {
+      count = 0;
+      return;
+    }
+    for (Py_ssize_t i = 0, to = 0; i < own + n; ++i)
+      if (i != taken_[0] && !(count == 2 && i == taken_[1])) values[to++] = given(i);
+  }
+
+ private:
+  Py_ssize_t taken_[2];
+};
+
+// false with the warning as an error.
+static bool warn_of_old_order(const Signature& s) {
+  static std::unordered_set<const Signature*> warned;
+  if (!warned.insert(&s).second) return true;
+  const std::string text = "This overload of " + s.name +
+                           " is deprecated: a factor before what it multiplies\nConsider using one "
+                           "of the following signatures instead:\n\t" +
+                           s.text;
+  return PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) == 0;
+}
+
+bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
+                     PyObject** values, std::pair<PyObject* const*, Py_ssize_t>& rest) const {
+  const int count = int(parameters.size());
+  PyObject* const* keyword_values = args + n;
+  int filled = 0;
+  std::pair<int, PyObject*> factors[2];
+  int moved = 0;
+  if (self) values[filled++] = self;
+  if (filled + n > positional ||
+      (variadic && filled + n == positional && !PySequence_Check(args[n - 1]))) {
+    if (const OldOrder old(*this, self, args, variadic ? 0 : n, values); old.count) {
+      if (!warn_of_old_order(*this)) return false;
+      std::copy(old.factors, old.factors + old.count, factors);
+      moved = old.count;
+      filled = positional;
+      n = 0;
+    } else if (!variadic) {
+      return mismatch(this, "%s() takes %d positional argument%s but %zd %s given", name.c_str(),
+                      positional, positional == 1 ? "" : "s", filled + n,
+                      filled + n == 1 ? "was" : "were");
+    } else {
+      rest = {args + (positional - 1 - filled), n - (positional - 1 - filled)};
+      n = positional - filled;
+    }
+  }
+  for (Py_ssize_t i = 0; i < n; ++i) values[filled++] = args[i];
+  for (int i = filled; i < count; ++i) values[i] = nullptr;
+  for (int i = 0; i < moved; ++i) values[factors[i].first] = factors[i].second;
+
+  for (Py_ssize_t k = 0, nk = keywords ? PyTuple_GET_SIZE(keywords) : 0; k < nk; ++k) {
+    PyObject* key = PyTuple_GET_ITEM(keywords, k);
+    const int i = place_of(key, parameters);
+    if (i == count || values[i]) {
+      return mismatch(this,
+                      i == count ? "%s() got an unexpected keyword argument '%U'"
+                                 : "%s() got multiple values for argument '%U'",
+                      name.c_str(), key);
+    }
+    values[i] = keyword_values[k];
+  }
+  for (int i = 0; i < count; ++i) {
+    if (values[i] || (values[i] = parameters[std::size_t(i)].fallback)) continue;
+    if (variadic && i + 1 == positional) {  // torch.ones(): no sizes at all
+      static PyObject* empty = PyTuple_New(0);
+      values[i] = empty;
+      continue;
+    }
+    return mismatch(this, "%s() missing 1 required positional arguments: \"%s\"", name.c_str(),
+                    parameters[std::size_t(i)].name.c_str());
+  }
+  return true;
+}
+
+bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got, bool is_method,
+                           std::size_t extra) const {
+  const char* type = Py_TYPE(got)->tp_name;
+  const bool one_int = expected == Argument<std::int64_t>::expected ||
+                       (expected == Argument<Shape>::expected && !variadic);
+  if (!is_alternative && one_int && PyLong_CheckExact(got)) {
+    PyErr_Format(PyExc_ValueError,
+                 "Overflow when unpacking long long\n%s(): argument '%s' has more than 64 bits: %R",
+                 name.c_str(), parameters[i].name.c_str(), got);
+    return false;
+  }
+  if (int(i) >= positional)
+    return mismatch(this, "%s(): argument '%s' must be %s, not %s", name.c_str(),
+                    parameters[i].name.c_str(), expected, type);
+  return mismatch(this, "%s(): argument '%s' (position %zu) must be %s, not %s", name.c_str(),
+                  parameters[i].name.c_str(), i + extra + (is_method ? 0 : 1), expected, type);
+}
+
+PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyObject* self,
+                      PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  std::string given;
+  for (Py_ssize_t i = 0; i < n; ++i)
+    given += (i ? ", " : "") + std::string(Py_TYPE(args[i])->tp_name);
+  for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k)
+    given += (given.empty() ? "" : ", ") +
+             py::cast<std::string>(py::handle(PyTuple_GET_ITEM(keywords, k))) + "=" +
+             Py_TYPE(args[n + k])->tp_name;
+  std::string choices;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string line = signatures[i]->text;
+    if (self) {  // a method's own tensor is not among its arguments
+      const std::string& first = signatures[i]->parameters[0].name;
+      const std::size_t at = line.find(first);
+      line.erase(at, first.size());
+      if (line.compare(at, 2, ", ") == 0) line.erase(at, 2);
+    }
+    choices += "\n * " + line;
+  }
+  PyErr_Format(PyExc_TypeError,
+               "%s() received an invalid combination of arguments - got (%s), but expected one "
+               "of:%s",
+               signatures[0]->name.c_str(), given.c_str(), choices.c_str());
+  return nullptr;
+}
+
+// CPython 3.11 to 3.13 may end the process where a call that has been x.sum() becomes Tensor.sum():
+// for plain methods it looks at the first argument before it asks whether there is one. So methods
+// that can be called without arguments are of the two kinds for which it does not: those that take
+// none, and those that are told their class.
+constexpr std::size_t kMaxMethods = 1024;
+static _PyCFunctionFastWithKeywords methods[kMaxMethods];
+template <std::size_t I>
+static PyObject* bare(PyObject* self, PyObject*) {
+  return methods[I](self, nullptr, 0, nullptr);
+}
+template <std::size_t I>
+static PyObject* told(PyObject* self, PyTypeObject*, PyObject* const* args, std::size_t n,
+                      PyObject* keywords) {
+  return methods[I](self, args, Py_ssize_t(n), keywords);
+}
+template <std::size_t... I>
+static PyCFunction method_at(std::size_t i, bool takes_none, std::index_sequence<I...>) {
+  static constexpr PyCFunction without[] = {&bare<I>...};
+  static constexpr PyCMethod with[] = {&told<I>...};
+  return takes_none ? without[i]
+                    : reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(with[i]));
+}
+static std::size_t method_count = 0;
+static PyCFunction method_for(_PyCFunctionFastWithKeywords f, bool takes_none) {
+  if (method_count == kMaxMethods) throw std::logic_error("raise kMaxMethods");
+  methods[method_count] = f;
+  return method_at(method_count++, takes_none, std::make_index_sequence<kMaxMethods>());
+}
+
+// What a profiler watches: where the entry point stands (in a definition, or else among the methods
+// above), and which it is when nobody looks. A trampoline of a number of its own takes its place.
+struct Watched {
+  const char* name;
+  _PyCFunctionFastWithKeywords plain;
+  PyMethodDef* definition;
+  std::size_t method;
+};
+constexpr std::size_t kMaxWatched = 2048;
+static std::vector<Watched>& watched_entries() {
+  static auto& list = *new std::vector<Watched>;
+  return list;
+}
+static PyObject* call_watched(std::size_t i, PyObject* self, PyObject* const* args, Py_ssize_t n,
+                              PyObject* keywords) {
+  const Watched entry = watched_entries()[i];
+  const Py_ssize_t all = n + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
+  Span span(entry.name, self && as_tensor(self) ? self : nullptr, args, all);
+  return span.end(entry.plain(self, args, n, keywords));
+}
+template <std::size_t I>
+static PyObject* trampoline(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                            PyObject* keywords) {
+  return call_watched(I, self, args, n, keywords);
+}
+template <std::size_t... I>
+static _PyCFunctionFastWithKeywords trampoline_at(std::size_t i, std::index_sequence<I...>) {
+  static constexpr _PyCFunctionFastWithKeywords all[] = {&trampoline<I>...};
+  return all[i];
+}
+
+void watch_entries(bool watched) {
+  for (std::size_t i = 0; i < watched_entries().size(); ++i) {
+    const Watched& w = watched_entries()[i];
+    const auto f = watched ? trampoline_at(i, std::make_index_sequence<kMaxWatched>()) : w.plain;
+    if (w.definition)
+      w.definition->ml_meth = as_c_function(f);
+    else
+      methods[w.method] = f;
+  }
+}
+
+// "name(a, b=1)\n--\n\n": what inspect.signature reads.
+PyMethodDef* definition(const Signature& s, bool is_method, bool has_text, std::string_view doc,
+                        _PyCFunctionFastWithKeywords f) {
+  std::string text;  // lives as long as the process
+  if (has_text) {
+    text = s.text;
+    if (is_method && !s.parameters.empty())
+      text.replace(s.name.size() + 1, s.parameters[0].name.size(), "$self");
+    text += "\n--\n\n";
+  }
+  text += doc;
+  const char *name = strdup(s.name.c_str()), *words = strdup(text.c_str());
+  if (watched_entries().size() == kMaxWatched) throw std::logic_error("raise kMaxWatched");
+  if (!is_method || (has_text && (s.required > 1 || s.variadic))) {
+    auto* made = new PyMethodDef{name, as_c_function(f), METH_FASTCALL | METH_KEYWORDS, words};
+    watched_entries().push_back({name, f, made, 0});
+    return made;
+  }
+  watched_entries().push_back({name, f, nullptr, method_count});
+  const bool takes_none = has_text && s.parameters.size() == 1;
+  return new PyMethodDef{name, method_for(f, takes_none),
+                         takes_none ? METH_NOARGS : METH_METHOD | METH_FASTCALL | METH_KEYWORDS,
+                         words};
+}
+
+}  // namespace rushlight::python

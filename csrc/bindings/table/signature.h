@@ -1,0 +1,318 @@
+// One row of the table per op:
+//   op<&cumsum>(m, "cumsum(input, dim, *, dtype=None, out=None)",
+//               {.autocast = kFullOnCuda, .in_place = As::method}, R"(docstring)");
+// The text gives names and defaults, the C++ parameter types give the conversions (arguments.h),
+// the Row says where the op is visible. All else is derived: the module function, the method, the
+// in-place form, out= (where the text has it and the C++ function does not), the casts of autocast,
+// the docstring, the stub and every TypeError. "-> (values, indices)" after the text names the
+// parts of a result. Only lists allocate; a TypeError is no C++ exception. Several overloads:
+//   overloads<&max_all, &max_dim>(m, {"max(input)", "max(input, dim, keepdim=False)"})
+#pragma once
+#include <algorithm>
+
+#include "arguments.h"
+#include "core/autocast.h"
+#include "row.h"
+
+namespace rushlight::python {
+
+PyObject* raise_current() noexcept;  // the C++ exception in flight, as a Python one; returns null
+
+// What one signature text says.
+struct Signature {
+  struct Parameter {
+    std::string name;
+    PyObject* key;  // interned: keywords of compiled code compare by address
+    PyObject* fallback;  // null: required
+  };
+  std::string text, name;
+  std::vector<Parameter> parameters;
+  int required = 0;  // those without a default
+  int positional = 0;  // those before a lone '*'
+  bool variadic = false;  // the last positional one is written *name
+  bool needs_keyword = false;  // one that is keyword-only has no default
+  mutable bool is_alternative = false;  // one of several overloads
+  int out = -1;  // the parameter out=, where it is derived: the last one
+  PyTypeObject* result = nullptr;  // of a result whose parts have names
+  Row row;
+
+  static Signature parse(std::string_view text, const Row& row = {});
+  void derive_out();  // makes out= the last parameter
+  // Sorts a call into one value per parameter; the extra positionals of a *name go to `rest`.
+  bool bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
+            PyObject** values, std::pair<PyObject* const*, Py_ssize_t>& rest) const;
+  // TypeError for a parameter. A method's own tensor is not among its arguments: positions count
+  // from the one after it. `extra`: how far into a *name.
+  bool wrong_type(std::size_t i, const char* expected, PyObject* got, bool is_method,
+                  std::size_t extra = 0) const;
+};
+
+// What is common to all entries after the function has returned its fresh result.
+PyObject* named_result(PyTypeObject* type, PyObject* tuple);  // takes over the tuple
+// Writes the result to what the caller gave as out=; takes over the result.
+PyObject* deliver(const Signature& s, PyObject* result, PyObject* out);
+PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords method, PyObject* self,
+                         PyObject* const* args, Py_ssize_t n, PyObject* keywords);
+
+PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords function,
+                     PyObject* const* args, Py_ssize_t n, PyObject* keywords);
+
+// The arguments of a call as autocast casts them, for the length of the call.
+class CastArguments {
+ public:
+  CastArguments(PyObject* const* values, std::size_t count, Policy policy);
+  ~CastArguments();
+  CastArguments(const CastArguments&) = delete;
+  PyObject** values() { return values_.data(); }
+
+ private:
+  std::vector<PyObject*> values_;  // owned
+};
+
+// One Entry per C++ function: the two C entry points CPython calls, with all conversions inlined.
+// `Tag` tells apart two signatures of one function.
+template <auto F, int Tag = 0>
+struct Entry;
+template <class R, class... A, R (*F)(A...), int Tag>
+struct Entry<F, Tag> {
+  static inline Signature signature;
+  static constexpr std::size_t kCount = sizeof...(A);
+  // The defaults side by side: most calls give few arguments of many.
+  static inline std::array<PyObject*, kCount + 1> fallbacks;
+
+  static void declare(std::string_view text, const Row& row) {
+    signature = Signature::parse(text, row);
+    if (signature.parameters.size() == kCount + 1) signature.derive_out();
+    if (signature.parameters.size() != kCount + (signature.out < 0 ? 0 : 1))
+      throw std::logic_error(signature.name + ": signature text and C++ function disagree");
+    fallbacks[kCount] = Py_None;
+    for (std::size_t i = 0; i < kCount; ++i) fallbacks[i] = signature.parameters[i].fallback;
+  }
+
+  static PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    if (n == Py_ssize_t(kCount) && !keywords && !signature.variadic && n == signature.positional)
+        [[likely]]
+      return call(args, {}, Py_None, false, Indices{});
+    if (!keywords && fits(n)) return fill_and_call(0, args, n);
+    return bind_and_call(nullptr, args, n, keywords);
+  }
+  static PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    if (!keywords && fits(n + 1)) [[likely]]
+      return fill_and_call(1, args, n, self);
+    return bind_and_call(self, args, n, keywords);
+  }
+  static PyObject* in_place(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                            PyObject* keywords) {
+    return write_in_place(signature, method, self, args, n, keywords);
+  }
+  static PyObject* in_place_function(PyObject*, PyObject* const* args, Py_ssize_t n,
+                                     PyObject* keywords) {
+    return write_in_place(signature, function, nullptr, args, n, keywords);
+  }
+  static PyObject* copy(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    return copy_views(signature, function, args, n, keywords);
+  }
+  static PyObject* bind_and_call(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                                 PyObject* keywords) {
+    PyObject* values[kCount + 1];
+    Rest rest{};
+    if (!signature.bind(self, args, n, keywords, values, rest)) return nullptr;
+    return call(values, rest, signature.out < 0 ? Py_None : values[kCount], self, Indices{});
+  }
+  // As one of several overloads.
+  static PyObject* attempt(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                           PyObject* keywords) {
+    const Py_ssize_t bound = self ? 1 : 0;
+    if (!keywords && fits(bound + n)) return fill_and_call(bound, args, n, self);
+    return bind_and_call(self, args, n, keywords);
+  }
+  [[gnu::cold, gnu::noinline]] static std::string stub() {
+    const char* types[] = {Argument<A>::stub..., ""};
+    std::string s = "def " + signature.name + "(";
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const Signature::Parameter& p = signature.parameters[i];
+      const bool last = int(i) + 1 == signature.positional;
+      s += (i ? ", " : "") +
+           std::string(int(i) == signature.positional && !signature.variadic ? "*, " : "") +
+           (last && signature.variadic ? "*" : "") + p.name + ": " + types[i];
+      if (p.fallback) s += p.fallback == Py_None ? " | None = ..." : " = ...";
+    }
+    if (signature.out >= 0)
+      s += std::string(signature.out >= signature.positional &&
+                               signature.positional == int(kCount) && !signature.variadic
+                           ? ", *"
+                           : "") +
+           ", out: " + stub_of<R> + " | None = ...";
+    return s + ") -> " + stub_of<R> + ": ...";
+  }
+
+ private:
+  using Indices = std::index_sequence_for<A...>;
+  using Rest = std::pair<PyObject* const*, Py_ssize_t>;
+
+  // Positional arguments only: no names to look up, only defaults to add.
+  static bool fits(Py_ssize_t given) {
+    return given >= signature.required && !signature.needs_keyword &&
+           (given <= signature.positional || signature.variadic);
+  }
+  static PyObject* fill_and_call(Py_ssize_t bound, PyObject* const* args, Py_ssize_t n,
+                                 PyObject* self = nullptr) {
+    std::array<PyObject*, kCount + 1> values = fallbacks;
+    if (bound) values[0] = self;
+    const Py_ssize_t given = bound + n, last = signature.positional - 1;
+    const auto filled = std::min<std::size_t>(std::size_t(std::min(given, last + 1)), kCount + 1);
+    for (auto i = std::size_t(bound); i < filled; ++i) values[i] = args[i - std::size_t(bound)];
+    Rest rest{};
+    if (signature.variadic && given > last && (given > last + 1 || !PySequence_Check(args[n - 1])))
+      rest = {args + (last - bound), given - last};
+    return call(values.data(), rest, values[kCount], bound, Indices{});
+  }
+
+  template <std::size_t I, class T, class Slot>
+  static bool read(PyObject* const* values, Rest rest, bool is_method, Slot& slot) {
+    if constexpr (requires { Argument<T>::read_many(rest.first, rest.second, slot); })
+      if (signature.variadic && int(I) + 1 == signature.positional && rest.first) {
+        if (Argument<T>::read_many(rest.first, rest.second, slot)) return true;
+        PyObject* const* culprit = std::find_if_not(rest.first, rest.first + rest.second - 1,
+                                                    [](PyObject* o) { return PyLong_Check(o); });
+        return signature.wrong_type(I, Argument<T>::expected, *culprit, is_method);
+      }
+    if (Argument<T>::read(values[I], slot)) [[likely]]
+      return true;
+    return PyErr_Occurred() ? false
+                            : signature.wrong_type(I, Argument<T>::expected, values[I], is_method);
+  }
+  template <std::size_t... I>
+  static PyObject* call([[maybe_unused]] PyObject* const* values, [[maybe_unused]] Rest rest,
+                        PyObject* out, [[maybe_unused]] bool is_method, std::index_sequence<I...>) {
+    std::optional<CastArguments> cast;
+    if (autocast.on && signature.row.autocast.casts() && out == Py_None) [[unlikely]]
+      values = cast.emplace(values, kCount, signature.row.autocast).values();
+    try {
+      std::tuple<typename Argument<A>::Slot...> slots;
+      if (!(read<I, A>(values, rest, is_method, std::get<I>(slots)) && ...)) return nullptr;
+      if constexpr (std::is_void_v<R>) {
+        F(Argument<A>::pass(std::get<I>(slots))...);
+        Py_RETURN_NONE;
+      } else {
+        PyObject* result = to_python(F(Argument<A>::pass(std::get<I>(slots))...));
+        if (signature.result) result = named_result(signature.result, result);
+        if (out != Py_None) [[unlikely]]
+          return deliver(signature, result, out);
+        if (has_subclasses && signature.name != "tensor") [[unlikely]]  // which copies data
+          return in_class_of(result, nullptr, values, Py_ssize_t(kCount));
+        return result;
+      }
+    } catch (...) {
+      return raise_current();
+    }
+  }
+};
+
+// The C entry points of a row.
+struct EntryPoints {
+  _PyCFunctionFastWithKeywords function, method, in_place = nullptr, in_place_function = nullptr,
+                                                 copy = nullptr;
+};
+
+// A row as it was published: what tests, tools and the coverage page read.
+struct PublishedRow {
+  std::string name;
+  std::vector<const Signature*> signatures;  // one for each overload
+  std::vector<std::string (*)()> stubs;
+  std::string stub;  // instead of those, where the text was made already
+  Row row;
+  std::string module = {};  // that defines it in Python
+  std::vector<std::string> aliases = {};
+};
+std::vector<PublishedRow>& published_rows();
+
+inline PyCFunction as_c_function(_PyCFunctionFastWithKeywords f) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
+}
+// What CPython keeps of an entry point: it lives as long as the process.
+PyMethodDef* definition(const Signature& s, bool is_method, bool has_text, std::string_view doc,
+                        _PyCFunctionFastWithKeywords f);
+
+// Puts the entries of a row wherever its words say.
+void publish(pybind11::module_& m, const std::vector<const Signature*>& signatures,
+             const std::vector<std::string (*)()>& stubs, const EntryPoints& entries,
+             std::string_view doc);
+// A signature with entry points of its own: the pointwise ops.
+void publish(pybind11::module_& m, As as, const Signature& signature, const std::string& stub,
+             std::string_view doc, _PyCFunctionFastWithKeywords function,
+             _PyCFunctionFastWithKeywords method);
+// Defines a C entry under another name as well: aliases such as torch.absolute.
+void publish_alias(pybind11::module_& m, As as, const char* existing, const char* name);
+
+// Declares an op.
+template <auto F, int Tag = 0>
+void op(pybind11::module_& m, std::string_view text, const Row& row, std::string_view doc = "") {
+  using E = Entry<F, Tag>;
+  E::declare(text, row);
+  publish(m, {&E::signature}, {E::stub},
+          {E::function, E::method, E::in_place, E::in_place_function, E::copy}, doc);
+}
+template <auto F, int Tag = 0>
+void op(pybind11::module_& m, std::string_view text, As as = As::both, std::string_view doc = "") {
+  op<F, Tag>(m, text, Row{.as = as}, doc);
+}
+
+// Tries signatures in order; the first whose names and types fit is called. If none fits, the error
+// lists them all, with what was given.
+PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyObject* self,
+                      PyObject* const* args, Py_ssize_t n, PyObject* keywords);
+bool is_mismatch();  // whether bind() or wrong_type() of an overload just failed, without an error
+
+template <auto... F>
+struct Overloads {
+  static PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    return attempt(nullptr, args, n, keywords);
+  }
+  static PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    return attempt(self, args, n, keywords);
+  }
+  static PyObject* in_place(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                            PyObject* keywords) {
+    return write_in_place(first(), method, self, args, n, keywords);
+  }
+  static PyObject* in_place_function(PyObject*, PyObject* const* args, Py_ssize_t n,
+                                     PyObject* keywords) {
+    return write_in_place(first(), function, nullptr, args, n, keywords);
+  }
+  static PyObject* copy(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    return copy_views(first(), function, args, n, keywords);
+  }
+
+ private:
+  static const Signature& first() {
+    const Signature* const all[] = {&Entry<F, 1>::signature...};
+    return *all[0];
+  }
+  static PyObject* attempt(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                           PyObject* keywords) {
+    PyObject* result = nullptr;
+    const bool done =
+        ((result = Entry<F, 1>::attempt(self, args, n, keywords), result || !is_mismatch()) || ...);
+    if (done) return result;
+    const Signature* const signatures[] = {&Entry<F, 1>::signature...};
+    return no_overload(signatures, sizeof...(F), self, args, n, keywords);
+  }
+};
+
+template <auto... F>
+void overloads(pybind11::module_& m, const std::array<std::string_view, sizeof...(F)>& texts,
+               const Row& row, std::string_view doc = "") {
+  std::size_t i = 0;
+  (Entry<F, 1>::declare(texts[i++], row), ...);
+  using O = Overloads<F...>;
+  publish(m, {&Entry<F, 1>::signature...}, {&Entry<F, 1>::stub...},
+          {O::function, O::method, O::in_place, O::in_place_function, O::copy}, doc);
+}
+template <auto... F>
+void overloads(pybind11::module_& m, const std::array<std::string_view, sizeof...(F)>& texts,
+               As as = As::both, std::string_view doc = "") {
+  overloads<F...>(m, texts, Row{.as = as}, doc);
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,54 @@
+// What the table of operations says of itself: read by tests, tools/ and the coverage page, never
+// by a call.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "bindings/module.h"
+#include "signature.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+std::vector<std::string> words_of(As as) {
+  static constexpr std::pair<As, const char*> kWords[] = {{As::function, "torch"},
+                                                          {As::method, "Tensor"},
+                                                          {As::functional, "nn.functional"},
+                                                          {As::special, "special"},
+                                                          {As::linalg, "linalg"}};
+  std::vector<std::string> words;
+  for (const auto& [one, word] : kWords)
+    if (has(as, one)) words.emplace_back(word);
+  return words;
+}
+
+const char* word_of(Cast cast) {
+  return cast == Cast::lower ? "lower" : cast == Cast::full ? "full" : "none";
+}
+
+py::list rows() {
+  using namespace py::literals;
+  py::list all;
+  for (const PublishedRow& row : published_rows()) {
+    std::vector<std::string> texts, stubs;
+    for (const Signature* s : row.signatures) texts.push_back(s->text);
+    for (const auto stub : row.stubs) stubs.push_back(stub());
+    if (!row.stub.empty()) stubs.push_back(row.stub);
+    all.append(
+        py::dict("name"_a = row.name, "signatures"_a = texts, "stubs"_a = stubs,
+                 "visible"_a = words_of(row.row.as), "in_place"_a = words_of(row.row.in_place),
+                 "autocast"_a =
+                     py::make_tuple(word_of(row.row.autocast.cpu), word_of(row.row.autocast.cuda)),
+                 "copy"_a = row.row.copy, "exact"_a = row.row.exact,
+                 "differentiable"_a = row.row.differentiable, "waits"_a = row.row.waits,
+                 "module"_a = row.module, "aliases"_a = row.aliases));
+  }
+  return all;
+}
+
+}  // namespace
+
+void bind_table(py::module_& m) { m.def("_rows", rows, "Each row of the table of operations."); }
+
+}  // namespace rushlight::python

@@ -1,0 +1,271 @@
+// NumPy both ways without copies where torch makes none. A changer must know: arrays are read
+// through the buffer protocol, so importing this library does not import NumPy.
+#include <pybind11/numpy.h>
+
+#include "bindings/module.h"
+#include "bindings/rows/creation.h"
+#include "bindings/table/signature.h"
+#include "ops/ops.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+bool is_numpy(PyObject* o) { return std::string_view(Py_TYPE(o)->tp_name).starts_with("numpy."); }
+
+// From a buffer format ("<f", "l", ...) to a dtype.
+std::optional<DType> dtype_of(const Py_buffer& b) {
+  std::string_view f = b.format ? b.format : "B";
+  if (!f.empty() && (f[0] == '<' || f[0] == '=' || f[0] == '@')) f.remove_prefix(1);
+  if (f.size() != 1) return {};
+  switch (f[0]) {
+    case '?': return DType::boolean;
+    case 'e': return DType::float16;
+    case 'f': return DType::float32;
+    case 'd': return DType::float64;
+    case 'B': return DType::uint8;
+    case 'b': return DType::int8;
+    case 'h': return DType::int16;
+    case 'i':
+    case 'l':
+    case 'q': return b.itemsize == 8 ? DType::int64 : b.itemsize == 4 ? DType::int32 : DType::int16;
+    default: return {};
+  }
+}
+
+void release_buffer(Storage& s) noexcept {
+  auto* buffer = static_cast<Py_buffer*>(s.owner);
+  if (!Py_IsInitialized()) return;
+  const py::gil_scoped_acquire gil;
+  PyBuffer_Release(buffer);
+  delete buffer;
+}
+
+[[noreturn]] void fail_dtype(PyObject* o, const Py_buffer& b) {
+  const std::string_view format = b.format ? b.format : "";
+  if (format.starts_with('>'))
+    fail<ValueError>(
+        "given numpy array has byte order different from the native byte order. Conversion between "
+        "byte orders is currently not supported.\nconvert it: "
+        "array.astype(array.dtype.newbyteorder('='))");
+  const auto type =
+      py::getattr(py::getattr(py::handle(o), "dtype", py::none()), "type", py::none());
+  std::string name = py::str(py::getattr(type, "__name__", py::str(std::string(format))));
+  fail<TypeError>("can't convert np.ndarray of type numpy.", name,
+                  ". The only supported types are: float64, float32, float16, int64, int32, int16, "
+                  "int8, uint8, and bool.");
+}
+
+Tensor share_array(PyObject* o) {
+  auto* b = new Py_buffer;
+  if (PyObject_GetBuffer(o, b, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
+    delete b;
+    throw py::error_already_set();
+  }
+  struct Guard {
+    Py_buffer* b;
+    ~Guard() {
+      if (!b) return;
+      PyBuffer_Release(b);
+      delete b;
+    }
+  } guard{b};
+  const auto dtype = dtype_of(*b);
+  if (!dtype) fail_dtype(o, *b);
+  if (b->ndim > kMaxRank)
+    fail<RuntimeError>("tensors here have at most ", kMaxRank, " dimensions, the array has ",
+                       b->ndim);
+  Shape shape;
+  Strides strides{};
+  for (int d = 0; d < b->ndim; ++d) {
+    shape.push_back(b->shape[d]);
+    if (b->strides[d] < 0 && b->shape[d] > 1)
+      fail<ValueError>(
+          "At least one stride in the given numpy array is negative, and tensors with "
+          "negative strides are not currently supported. (You can probably work around "
+          "this by making a copy of your array  with array.copy().) ");
+    if (b->strides[d] % b->itemsize && b->shape[d] > 1)
+      fail<ValueError>(
+          "given numpy array strides not a multiple of the element byte size. Copy the "
+          "numpy array to reallocate the memory.");
+    strides[std::size_t(d)] = std::max<std::int64_t>(b->strides[d] / b->itemsize, 0);
+  }
+  const Extent e = extent_of(shape, strides.data());
+  auto storage =
+      Storage::borrow(b->buf, std::size_t((e.high + 1) * b->itemsize), b, release_buffer);
+  guard.b = nullptr;  // from here on the storage owns it
+  return from_storage(std::move(storage), *dtype, shape, strides.data(), 0);
+}
+
+Tensor from_numpy(py::handle array) {
+  PyObject* o = array.ptr();
+  if (!is_numpy(o) || !PyObject_CheckBuffer(o) || !PyObject_HasAttrString(o, "setflags"))
+    fail<TypeError>("expected np.ndarray (got ", Py_TYPE(o)->tp_name, ")");
+  if (!py::cast<bool>(array.attr("flags").attr("writeable"))) {
+    if (PyErr_WarnEx(
+            PyExc_UserWarning,
+            "The given NumPy array is not writable, and PyTorch does not support "
+            "non-writable tensors. This means writing to this tensor will result in "
+            "undefined behavior. You may want to copy the array to protect its data or make "
+            "it writable before converting it to a tensor. Here the data are copied.",
+            1))
+      throw py::error_already_set();
+    return clone(share_array(o));  // a shared write could hit memory that is mapped read-only
+  }
+  return share_array(o);
+}
+
+// Elements of any object with the buffer protocol; writable memory is shared.
+Tensor from_buffer(py::handle buffer, DType dtype, std::int64_t count, std::int64_t offset,
+                   bool requires_grad) {
+  if (!PyObject_CheckBuffer(buffer.ptr()))
+    fail<ValueError>("object does not implement Python buffer protocol.\nIt is of type ",
+                     Py_TYPE(buffer.ptr())->tp_name, ".");
+  auto held = std::make_unique<Py_buffer>();
+  bool writable = PyObject_GetBuffer(buffer.ptr(), held.get(), PyBUF_WRITABLE) == 0;
+  if (!writable) {
+    PyErr_Clear();
+    if (PyObject_GetBuffer(buffer.ptr(), held.get(), PyBUF_SIMPLE) != 0)
+      throw py::error_already_set();
+  }
+  const std::int64_t bytes = held->len, item = std::int64_t(item_size(dtype));
+  auto* data = static_cast<char*>(held->buf);
+  // From here on the storage owns the buffer.
+  auto storage = Storage::borrow(data, std::size_t(bytes), held.release(), release_buffer);
+  if (bytes == 0 || count == 0)
+    fail<ValueError>("both buffer length (", bytes, ") and count (", count, ") must not be 0");
+  if (offset < 0 || offset >= bytes)
+    fail<ValueError>("offset (", offset,
+                     " bytes) must be non-negative and no greater than buffer length (", bytes,
+                     " bytes) minus 1");
+  const std::int64_t left = bytes - offset;
+  if (count < 0 && left % item)
+    fail<ValueError>("buffer length (", left, " bytes) after offset (", offset,
+                     " bytes) must be a multiple of element size (", item, ")");
+  if (count > left / item)
+    fail<ValueError>("requested buffer length (", count, " * ", item, " bytes) after offset (",
+                     offset, " bytes) must not be greater than actual buffer length (", bytes,
+                     " bytes)");
+  const Shape shape{count < 0 ? left / item : count};
+  const std::int64_t stride = 1;
+  const bool aligned = reinterpret_cast<std::uintptr_t>(data) % std::uintptr_t(item) == 0;
+  Tensor out;
+  if (writable && aligned && offset % item == 0) {
+    out = from_storage(std::move(storage), dtype, shape, &stride, offset / item);
+  } else {
+    // Read-only memory must not be written through a tensor, nor odd addresses read as numbers.
+    if (!writable &&
+        PyErr_WarnEx(PyExc_UserWarning,
+                     "The given buffer is not writable, and PyTorch does not support non-writable "
+                     "tensors. This means you can write to the underlying (supposedly "
+                     "non-writable) buffer using the tensor. Here the data are copied.",
+                     1))
+      throw py::error_already_set();
+    const Shape part{count < 0 ? left : count * item};  // within `left`, as checked
+    const Tensor copy =
+        clone(from_storage(std::move(storage), DType::uint8, part, &stride, offset));
+    out = from_storage(copy->storage, dtype, shape, &stride, 0);
+  }
+  if (requires_grad)
+    py::setattr(py::reinterpret_steal<py::object>(wrap(out)), "requires_grad", py::bool_(true));
+  return out;
+}
+
+// The array shares the tensor's memory and keeps its storage alive.
+py::object to_numpy(const Tensor& self, bool force) {
+  Tensor t = self;
+  if (force) t = detach(to(t, kCpu));
+  if (t.device().is_cuda())
+    fail<TypeError>("can't convert ", t.device(),
+                    " device type tensor to numpy. Use Tensor.cpu() to copy "
+                    "the tensor to host memory first.");
+  if (t.device().is_meta()) check_alive(t);
+  if (grad_enabled() && wants_grad(t))
+    fail<RuntimeError>(
+        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+  if (t.dtype() == DType::bfloat16)
+    fail<TypeError>(
+        "Got unsupported ScalarType BFloat16\nNumPy has no bfloat16: use x.float().numpy()");
+  const char* names[] = {"bool",  "uint8",   "int8", "int16",   "int32",
+                         "int64", "float16", "",     "float32", "float64"};
+  std::vector<py::ssize_t> shape, strides;
+  for (int d = 0; d < t.dim(); ++d) {
+    shape.push_back(t->shape[d]);
+    strides.push_back(t->strides[std::size_t(d)] * std::int64_t(item_size(t.dtype())));
+  }
+  const View v = view_of(t);
+  t->storage->resizable = false;
+  // A lone alias lives in the capsule: it shares the storage and nothing else of the tensor.
+  const py::capsule owner(alias(t).detach_body(), [](void* body) {
+    const Tensor last(Ref<Body>::adopt(static_cast<Body*>(body)));
+  });
+  return py::array(py::dtype(names[int(t.dtype())]), shape, strides, v.data, owner);
+}
+
+py::object array_protocol(const Tensor& self, py::handle dtype, py::handle copy) {
+  py::object a = to_numpy(self, false);
+  if (!dtype.is_none()) return a.attr("astype")(dtype, py::arg("copy") = false);
+  if (copy.ptr() == Py_True) return a.attr("copy")();
+  return a;
+}
+
+}  // namespace
+
+bool is_array(PyObject* o) {
+  if (PyBytes_Check(o) || PyByteArray_Check(o) || PyList_Check(o) || PyTuple_Check(o)) return false;
+  return is_numpy(o) && PyObject_CheckBuffer(o) && PyObject_HasAttrString(o, "dtype");
+}
+
+Tensor from_array(PyObject* o, bool copy) {
+  py::object array = py::reinterpret_borrow<py::object>(o);
+  const bool scalar = !PyObject_HasAttrString(o, "setflags") || !PySequence_Check(o);
+  if (scalar || copy || !py::cast<bool>(array.attr("flags").attr("writeable"))) {
+    // Negative strides and foreign byte order are NumPy's to undo.
+    const py::object numpy = py::module_::import("numpy");
+    array = numpy.attr("array")(array, py::arg("order") = "C", py::arg("copy") = true);
+    const py::object native = array.attr("dtype").attr("newbyteorder")("=");
+    array = array.attr("astype")(native, py::arg("copy") = false);
+    return share_array(array.ptr());
+  }
+  return share_array(o);
+}
+
+void bind_numpy(py::module_& m) {
+  op<&from_numpy>(m, "from_numpy(ndarray)", As::function,
+                  R"(A tensor on the memory of a NumPy array: a write to one is seen in the other.
+
+Raises:
+    TypeError: for what is no array, or has a dtype that tensors lack.
+
+>>> import numpy
+>>> torch.from_numpy(numpy.arange(3))
+tensor([0, 1, 2]))");
+  op<&from_buffer>(m, "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False)",
+                   As::function,
+                   R"(A flat tensor on the memory of bytes-like `buffer`.
+
+Args:
+    dtype: how the bytes are read.
+    count: elements; all that follow if negative.
+    offset: bytes that are left out in front.
+
+Raises:
+    ValueError: an empty buffer, or a count or offset beyond it.
+
+>>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
+tensor([1, 2], dtype=torch.int16))");
+  op<&to_numpy>(
+      m, "numpy(self, *, force=False)", As::method,
+      R"(A NumPy array on the tensor's memory; `force` detaches and copies to the CPU first.
+
+Raises:
+    TypeError: for a tensor on a GPU.
+    RuntimeError: for a tensor that requires grad.
+
+>>> torch.tensor([1, 2]).numpy()
+array([1, 2]))");
+  op<&array_protocol>(m, "__array__(self, dtype=None, copy=None)", As::method);
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,114 @@
+// What the Python layer needs to copy, save and load tensors: their storages and their class.
+// A changer must know: files written by anybody end up in `view_storage`, so nothing may be assumed
+// of its numbers.
+#include <pybind11/pybind11.h>
+
+#include "bindings/module.h"
+#include "bindings/table/signature.h"
+#include "core/backend.h"
+#include "core/crc32.h"
+#include "ops/view.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+// The whole storage as uint8, whatever part of it the tensor shows.
+Tensor storage_bytes(const Tensor& tensor) {
+  const Shape size{std::int64_t(tensor.storage().bytes)};
+  const std::int64_t stride = 1;
+  return from_storage(tensor->storage, DType::uint8, size, &stride, 0);
+}
+
+std::int64_t storage_id(const Tensor& tensor) {
+  return std::int64_t(reinterpret_cast<std::intptr_t>(tensor->storage.get()));
+}
+
+// Elements of any dtype in the storage of another tensor, checked against its end.
+Tensor view_storage(const Tensor& bytes, DType dtype, std::int64_t offset, Shape size,
+                    Shape stride) {
+  if (size.rank != stride.rank)
+    fail<RuntimeError>("mismatch in length of strides and shape: size ", size, ", stride ", stride);
+  for (const std::int64_t step : stride)
+    if (step < 0)
+      fail<RuntimeError>(
+          "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
+  return from_storage(bytes->storage, dtype, size, stride.sizes.data(), offset);
+}
+
+bool is_resizable(const Tensor& tensor) { return tensor->storage->resizable; }
+
+// Exports the bytes of a CPU storage through the buffer protocol and keeps them alive.
+struct StorageMemory {
+  Ref<Storage> storage;
+  explicit StorageMemory(Ref<Storage> s) : storage(std::move(s)) { ++storage->in_use; }
+  StorageMemory(const StorageMemory& o) : StorageMemory(o.storage) {}
+  ~StorageMemory() { --storage->in_use; }
+};
+
+py::object storage_memory(const Tensor& tensor) {
+  check_alive(tensor);
+  if (!tensor.device().is_cpu())
+    fail<TypeError>("the bytes of a tensor on ", tensor.device(),
+                    " cannot be seen; copy it with .cpu()");
+  const py::object exporter = py::cast(StorageMemory(tensor->storage));
+  return py::reinterpret_steal<py::object>(PyMemoryView_FromObject(exporter.ptr()));
+}
+
+// The CRC-32 of a bytes-like object, continued from `crc`.
+std::uint32_t checksum(const py::object& data, std::uint32_t crc) {
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(data.ptr(), &buffer, PyBUF_SIMPLE) != 0) throw py::error_already_set();
+  {
+    const py::gil_scoped_release unlocked;
+    crc = crc32(crc, buffer.buf, std::size_t(buffer.len));
+  }
+  PyBuffer_Release(&buffer);
+  return crc;
+}
+
+// Two Python objects exchange what they show; their classes and attributes are Python's affair.
+void swap_bodies(const py::object& first, const py::object& second) {
+  if (!as_tensor(first.ptr()) || !as_tensor(second.ptr()))
+    fail<TypeError>("swap_tensors(): both arguments must be Tensor");
+  auto* a = reinterpret_cast<Object*>(first.ptr());
+  auto* b = reinterpret_cast<Object*>(second.ptr());
+  if (a == b) return;
+  if (!a->value || !b->value) fail<RuntimeError>("swap_tensors(): a tensor is not made yet");
+  std::swap(a->value, b->value);
+  a->value->python = first.ptr();
+  b->value->python = second.ptr();
+  Py_CLEAR(a->shape);
+  Py_CLEAR(b->shape);
+}
+
+// The same tensor as an object of a subclass; gradients flow through.
+py::object as_subclass(const Tensor& tensor, const py::type& type) {
+  auto* kind = reinterpret_cast<PyTypeObject*>(type.ptr());
+  if (!PyType_IsSubtype(kind, tensor_type)) fail<TypeError>("cls must be a subclass of Tensor");
+  Tensor view = make_view("AliasBackward0", tensor, alias(tensor),
+                          [](Tensor g) { return Gradients(std::move(g)); });
+  return py::reinterpret_steal<py::object>(wrap_as(kind, std::move(view)));
+}
+
+}  // namespace
+
+void bind_storage(py::module_& m) {
+  py::class_<StorageMemory>(m, "_StorageMemory", py::buffer_protocol())
+      .def_buffer([](StorageMemory& memory) {
+        Storage& s = *memory.storage;
+        return py::buffer_info(static_cast<std::uint8_t*>(s.data), py::ssize_t(s.bytes));
+      });
+  op<&storage_bytes>(m, "_storage_bytes(tensor)", As::function);
+  op<&storage_id>(m, "_storage_id(tensor)", As::function);
+  op<&view_storage>(m, "_view_storage(bytes, dtype, offset, size, stride)", As::function);
+  op<&resize_storage>(m, "_resize_storage(tensor, nbytes)", As::function);
+  op<&is_resizable>(m, "_is_resizable(tensor)", As::function);
+  m.def("_storage_memory", &storage_memory);
+  m.def("_as_subclass", &as_subclass);
+  m.def("_swap_bodies", &swap_bodies);
+  m.def("_crc32", &checksum, py::arg("data"), py::arg("crc") = 0);
+}
+
+}  // namespace rushlight::python

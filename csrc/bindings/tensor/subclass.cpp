@@ -1,0 +1,61 @@
+// Results of operations on instances of a Python subclass are instances of it too, as torch has it.
+// A changer must know: only fresh objects change their class, so that a result which the program
+// already holds keeps its own; and no check here is on the path of programs without subclasses.
+#include <algorithm>
+#include <pybind11/pybind11.h>
+
+#include "python_tensor.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+// Parameters are no such class, nor is one that says so in torch's way.
+bool is_kept(PyTypeObject* type) {
+  if (type == tensor_type || PyType_IsSubtype(type, parameter_type)) return false;
+  static PyObject* disabled =
+      PyObject_GetAttrString(PyImport_AddModule("rushlight._C"), "_disabled_torch_function_impl");
+  PyObject* own = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__torch_function__");
+  PyErr_Clear();
+  Py_XDECREF(own);
+  return !own || own != disabled;
+}
+
+// The class among the arguments' that derives from the others.
+void look_at(PyObject* o, PyTypeObject*& found, int depth) {
+  if (as_tensor(o)) {
+    PyTypeObject* type = Py_TYPE(o);
+    if (is_kept(type) && (!found || PyType_IsSubtype(type, found))) found = type;
+  } else if (depth && (PyTuple_Check(o) || PyList_Check(o))) {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i)
+      look_at(PySequence_Fast_GET_ITEM(o, i), found, depth - 1);
+  }
+}
+
+void change(PyObject* o, PyTypeObject* type, int depth) {
+  if (Py_IS_TYPE(o, tensor_type) && Py_REFCNT(o) == 1 &&
+      type->tp_basicsize == tensor_type->tp_basicsize) {
+    Py_INCREF(type);
+    Py_SET_TYPE(o, type);
+    Py_DECREF(tensor_type);
+    if (!PyObject_GC_IsTracked(o)) PyObject_GC_Track(o);
+  } else if (depth && (PyTuple_Check(o) || PyList_Check(o)) && Py_REFCNT(o) == 1) {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i)
+      change(PySequence_Fast_GET_ITEM(o, i), type, depth - 1);
+  }
+}
+
+}  // namespace
+
+PyObject* in_class_of(PyObject* result, PyObject* self, PyObject* const* args, Py_ssize_t n) {
+  if (!result) return nullptr;
+  PyTypeObject* type = nullptr;
+  if (self) look_at(self, type, 0);
+  for (Py_ssize_t i = 0; i < n; ++i)
+    if (args[i]) look_at(args[i], type, 2);
+  if (type) change(result, type, 2);
+  return result;
+}
+
+}  // namespace rushlight::python

@@ -1,0 +1,281 @@
+// The attributes of Tensor.
+#include <pybind11/pybind11.h>
+
+#include "bindings/table/signature.h"
+#include "ops/ops.h"
+#include "python_tensor.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+const Tensor& self_of(PyObject* o) { return reinterpret_cast<Object*>(o)->value; }
+
+// A getter from a function of the tensor.
+template <auto F>
+PyObject* get(PyObject* self, void*) {
+  try {
+    PyObject* value = to_python(F(self_of(self)));
+    if constexpr (std::is_same_v<decltype(F(self_of(self))), Tensor>)
+      return kept_class(value, self);
+    else
+      return value;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+// The torch.Size made for an earlier question, if the sizes are still those: programs ask often.
+PyObject* get_shape(PyObject* self, void*) {
+  PyObject*& kept = reinterpret_cast<Object*>(self)->shape;
+  const Shape& shape = self_of(self).shape();
+  bool holds = kept && PyTuple_GET_SIZE(kept) == shape.rank;
+  for (int d = 0; holds && d < shape.rank; ++d)
+    holds = PyLong_AsLongLong(PyTuple_GET_ITEM(kept, d)) == shape[d];
+  if (!holds) {
+    PyObject* made = to_python(shape);
+    if (!made) return nullptr;
+    Py_XSETREF(kept, made);
+  }
+  return Py_NewRef(kept);
+}
+DType dtype(const Tensor& t) { return t.dtype(); }
+Device device(const Tensor& t) { return t.device(); }
+std::int64_t ndim(const Tensor& t) { return t.dim(); }
+std::int64_t item_bytes(const Tensor& t) { return std::int64_t(item_size(t.dtype())); }
+std::int64_t bytes(const Tensor& t) { return bytes_of(t.sizes(), t.dtype()); }
+std::int64_t version(const Tensor& t) { return t->version(); }
+std::int64_t output_nr(const Tensor& t) { return t->output; }
+bool is_leaf_tensor(const Tensor& t) { return !grad_fn(*t.body()); }
+bool records(const Tensor& t) { return wants_grad(t); }
+bool retains(const Tensor& t) { return t->retains_grad; }
+bool on_cuda(const Tensor& t) { return t.device().is_cuda(); }
+bool on_cpu(const Tensor& t) { return t.device().is_cpu(); }
+bool on_meta(const Tensor& t) { return t.device().is_meta(); }
+bool never(const Tensor&) { return false; }
+Tensor base(const Tensor& t) { return t->base ? Tensor(t->base) : Tensor(); }
+// Once in a process, as the places that do it are many.
+bool warn_once(bool& done, const char* words) {
+  if (done) return true;
+  done = true;
+  return PyErr_WarnEx(PyExc_UserWarning, words, 1) == 0;
+}
+PyObject* get_grad(PyObject* self, void*) {
+  const Tensor& t = self_of(self);
+  const Tensor grad = grad_of(t);
+  if (!grad && t->node && !t->retains_grad && grad_fn(*t.body())) [[unlikely]] {
+    constexpr const char* words =
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+        "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
+        "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. "
+        "If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor "
+        "instead.";
+    if (PyErr_WarnEx(PyExc_UserWarning, words, 1) != 0) return nullptr;
+  }
+  try {
+    return to_python(grad);
+  } catch (...) {
+    return raise_current();
+  }
+}
+Tensor reversed(const Tensor& t) {
+  static bool of_number = false, of_many = false;
+  if (t.dim() == 0 &&
+      !warn_once(of_number,
+                 "Tensor.T is deprecated on 0-D tensors. This function is the identity in these "
+                 "cases."))
+    throw py::error_already_set();
+  if (t.dim() != 0 && t.dim() != 2 &&
+      !warn_once(of_many,
+                 "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+                 "deprecated and it will throw an error in a future release. Consider `x.mT` to "
+                 "transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` "
+                 "to reverse the dimensions of a tensor."))
+    throw py::error_already_set();
+  Shape dims;
+  for (int d = t.dim() - 1; d >= 0; --d) dims.push_back(d);
+  return permute(t, dims);
+}
+Tensor matrix_transpose(const Tensor& t) {
+  if (t.dim() < 2)
+    fail<RuntimeError>("tensor.mT is only supported on matrices or batches of matrices. Got ",
+                       t.dim(), "-D tensor.");
+  return transpose(t, -2, -1);
+}
+Tensor transpose_2d(const Tensor& t) {
+  if (t.dim() != 2 && t.dim() != 0)
+    fail<RuntimeError>("tensor.H is only supported on matrices (2-D tensors). Got ", t.dim(),
+                       "-D tensor.");
+  return t.dim() ? transpose(t, 0, 1) : t;
+}
+Tensor itself(const Tensor& t) { return t; }
+
+int set_requires_grad(PyObject* self, PyObject* value, void*) {
+  try {
+    const Tensor& t = self_of(self);
+    if (value != Py_True && value != Py_False) fail<RuntimeError>("requires_grad must be a bool");
+    const bool wanted = value == Py_True;
+    if (!is_leaf_tensor(t)) {
+      if (wanted) return 0;
+      fail<RuntimeError>(
+          "you can only change requires_grad flags of leaf variables. If you want to "
+          "use a computed variable in a subgraph that doesn't require "
+          "differentiation use var_no_grad = var.detach().");
+    }
+    if (wanted && !is_floating(t.dtype()))
+      fail<RuntimeError>("only Tensors of floating point dtype can require gradients");
+    if (wanted && t->inference && !inference_enabled())
+      fail<RuntimeError>(
+          "Setting requires_grad=True on inference tensor outside InferenceMode is "
+          "not allowed.");
+    t->requires_grad = wanted;
+    return 0;
+  } catch (...) {
+    raise_current();
+    return -1;
+  }
+}
+
+int assign_grad(PyObject* self, PyObject* value, void*) {
+  try {
+    const Tensor& t = self_of(self);
+    if (!value || value == Py_None) {
+      set_grad(t, {});
+      return 0;
+    }
+    const Tensor* grad = as_tensor(value);
+    if (!grad)
+      fail<TypeError>("assigned grad expected to be a Tensor or None but got grad of type ",
+                      Py_TYPE(value)->tp_name);
+    if (grad->is_same(t)) fail<RuntimeError>("can't assign Variable as its own grad");
+    if (grad->dtype() != t.dtype())
+      fail<RuntimeError>("attempting to assign a gradient with dtype '", scalar_name(grad->dtype()),
+                         "' to a tensor with dtype '", scalar_name(t.dtype()),
+                         "'. Please ensure that the gradient and the tensor have the same dtype");
+    if (grad->device() != t.device())
+      fail<RuntimeError>(
+          "attempting to assign a gradient with device '", grad->device(),
+          "' to a tensor with device '", t.device(),
+          "'. Please ensure that the gradient and the tensor are on the same device");
+    if (!same(grad->sizes(), t.sizes()))
+      fail<RuntimeError>("attempting to assign a gradient of size '", grad->sizes(),
+                         "' to a tensor of size '", t.sizes(),
+                         "'. Please ensure that the gradient and the tensor are the same size");
+    set_grad(t, *grad);
+    return 0;
+  } catch (...) {
+    raise_current();
+    return -1;
+  }
+}
+
+PyObject* get_grad_fn(PyObject* self, void*) {
+  try {
+    Node* node = grad_fn(*self_of(self).body());
+    if (!node) Py_RETURN_NONE;
+    return node_object(*node).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* get_data(PyObject* self, void*) {
+  try {
+    Tensor out = alias(self_of(self));
+    out->writes = Ref<WriteCount>::adopt(new WriteCount);
+    return kept_class(wrap(std::move(out)), self);
+  } catch (...) {
+    return raise_current();
+  }
+}
+// The tensor keeps its identity and its history, and shows other elements from now on.
+int set_data(PyObject* self, PyObject* value, void*) {
+  try {
+    const Tensor* from = value ? as_tensor(value) : nullptr;
+    if (!from)
+      fail<TypeError>("Variable data has to be a tensor, but got ",
+                      value ? Py_TYPE(value)->tp_name : "nothing");
+    Body& b = *self_of(self).body();
+    const Body& f = *from->body();
+    if (b.requires_grad && !is_floating(f.dtype))
+      fail<RuntimeError>(
+          "data set to a tensor that requires gradients must be floating point or complex dtype");
+    // A node may have saved this body: what it reads at backward must not be of another geometry
+    // unnoticed, so the new storage's version is one that no one can have saved from the old.
+    const bool is_alike = b.dtype == f.dtype && b.device == f.device &&
+                          same(self_of(self).sizes(), from->sizes()) &&
+                          same(self_of(self).strides(), from->strides());
+    // Its grad_fn makes gradients for the shape it had.
+    if (!is_alike && grad_fn(b) &&
+        (!same(self_of(self).sizes(), from->sizes()) || b.dtype != f.dtype || b.device != f.device))
+      fail<RuntimeError>("data of a result with history can only be replaced by its like\n",
+                         describe("self", self_of(self)), "; ", describe("data", *from),
+                         "\ncall detach_() first, or assign to a new name");
+    if (!b.is_unique())
+      f.storage->version = std::max(f.storage->version, b.version()) + (is_alike ? 0u : 1u);
+    b.writes = nullptr;
+    b.dtype = f.dtype;
+    b.device = f.device;
+    b.contiguous = f.contiguous;
+    b.shape = f.shape;
+    b.strides = f.strides;
+    b.numel = f.numel;
+    b.offset = f.offset;
+    b.storage = f.storage;
+    b.base = nullptr;
+    return 0;
+  } catch (...) {
+    raise_current();
+    return -1;
+  }
+}
+
+PyObject* get_layout(PyObject*, void*) {
+  static PyObject* strided = PyObject_GetAttrString(PyImport_AddModule("rushlight._C"), "strided");
+  return Py_XNewRef(strided);
+}
+
+}  // namespace
+
+std::vector<PyGetSetDef> tensor_getters() {
+  const auto read = [](const char* name, getter g, const char* doc) {
+    return PyGetSetDef{name, g, nullptr, doc, nullptr};
+  };
+  return {
+      read("shape", get_shape, "The sizes, as torch.Size."),
+      read("dtype", get<dtype>, "The type of the elements."),
+      read("device", get<device>, "Where the elements are."),
+      read("ndim", get<ndim>, "The number of dimensions."),
+      read("itemsize", get<item_bytes>, "Bytes per element."),
+      read("nbytes", get<bytes>, "Bytes of all elements."),
+      read("is_leaf", get<is_leaf_tensor>, "True where no recorded operation made the tensor."),
+      read("retains_grad", get<retains>, "True after retain_grad() on a tensor that is no leaf."),
+      read("output_nr", get<output_nr>, "Which output of grad_fn the tensor is."),
+      read("_version", get<version>, "How often the elements were written to in place."),
+      read("_base", get<base>, "The tensor that this one is a view of, or None."),
+      read("is_cuda", get<on_cuda>, "True on a GPU, real or virtual."),
+      read("is_cpu", get<on_cpu>, "True in host memory."),
+      read("is_meta", get<on_meta>, "True for a tensor without data."),
+      read("is_sparse", get<never>, "Always False: there are no sparse tensors here."),
+      read("is_sparse_csr", get<never>, "Always False: there are no sparse tensors here."),
+      read("is_quantized", get<never>, "Always False: there are no quantized tensors here."),
+      read("is_mps", get<never>, "Always False."),
+      read("is_xpu", get<never>, "Always False."),
+      read("is_mkldnn", get<never>, "Always False."),
+      read("is_nested", get<never>, "Always False."),
+      read("layout", get_layout, "Always torch.strided."),
+      read("T", get<reversed>, "The view with all dimensions reversed."),
+      read("mT", get<matrix_transpose>, "The view with the last two dimensions swapped."),
+      read("H", get<transpose_2d>, "The transposed matrix."),
+      read("mH", get<matrix_transpose>, "The view with the last two dimensions swapped."),
+      read("real", get<itself>, "The tensor itself: there are no complex tensors here."),
+      read("grad_fn", get_grad_fn, "The recorded operation that made the tensor, or None."),
+      {"requires_grad", get<records>, set_requires_grad,
+       "Whether operations on the tensor are recorded.", nullptr},
+      {"grad", get_grad, assign_grad, "The gradient that backward() has left, or None.", nullptr},
+      {"data", get_data, set_data, "The same elements without history; can be replaced.", nullptr},
+  };
+}
+
+}  // namespace rushlight::python

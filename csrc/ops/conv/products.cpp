@@ -1,0 +1,111 @@
+// See conv_products.h. Operands are made contiguous here; an empty operand gives zeros, or the bias
+// alone.
+#include "products.h"
+
+#include "core/backend.h"
+#include "core/dense_view.h"
+#include "core/work.h"
+
+namespace rushlight::conv {
+namespace {
+
+enum class Product { forward, grad_input, grad_weight };
+
+// Convolution's own cost: products at 40 a nanosecond.
+double nanoseconds(const ConvShape& s) {
+  double products = double(s.n) * double(s.out) * double(s.c) / double(s.groups);
+  for (int d = 0; d < 3; ++d) products *= double(s.result[d]) * double(s.kernel[d]);
+  return products / 40;
+}
+
+Tensor bias_gradient(const Tensor& g) {
+  Shape dims{0};
+  for (int d = 2; d < g.dim(); ++d) dims.push_back(d);
+  return sum(g, dims, false);
+}
+
+// How many elements the kernel expects in (first, second, sizes...).
+std::int64_t elements(std::int64_t first, std::int64_t second, const std::int64_t (&sizes)[3]) {
+  std::int64_t n = checked_mul(first, second);
+  for (const std::int64_t size : sizes) n = checked_mul(n, size);
+  return n;
+}
+
+Tensor compute(Product product, const ConvShape& s, const Tensor& a, const Tensor& b,
+               const Tensor& bias, const Shape& sizes) {
+  Tensor out = empty(sizes, a.dtype(), a.device());
+  if (out.numel() == 0 || out.device().is_meta()) return out;
+  const GradMode off(false);
+  if (a.numel() == 0 || b.numel() == 0) {
+    zero_(out);
+    if (bias) {
+      Shape shape{1, bias.numel()};
+      while (shape.rank < out.dim()) shape.push_back(1);
+      copy_bits(out, view(contiguous(bias), shape));
+    }
+    return out;
+  }
+  const Tensor left = contiguous(a), right = contiguous(b);
+  const Tensor dense_bias = bias ? contiguous(bias) : Tensor();
+  const std::int64_t input = elements(s.n, s.c, s.in), result = elements(s.n, s.out, s.result),
+                     weight = elements(s.out, s.c / s.groups, s.kernel);
+  const View l = dense_view(left, out.dtype(), product == Product::grad_input ? result : input),
+             r = dense_view(right, out.dtype(), product == Product::grad_weight ? result : weight),
+             o = view_of(out);
+  const View bias_view =
+      bias ? dense_view(dense_bias, out.dtype(), product == Product::forward ? s.out : s.c)
+           : View{};
+  const View* maybe_bias = bias ? &bias_view : nullptr;
+  const ConvKernels& kernels = *backend(out.device()).conv;
+  const Unlocked unlocked(nanoseconds(s), {&left, &right, &out, &dense_bias});
+  switch (product) {
+    case Product::forward: kernels.forward(s, l, r, maybe_bias, o); break;
+    case Product::grad_input: kernels.grad_input(s, l, r, maybe_bias, o); break;
+    case Product::grad_weight: kernels.grad_weight(s, l, r, o); break;
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor forward(const ConvShape& s, const Tensor& input, const Tensor& weight, const Tensor& bias,
+               const Shape& sizes) {
+  return record(
+      "ConvolutionBackward0", compute(Product::forward, s, input, weight, bias, sizes),
+      [s, x = Saved(input), w = Saved(weight)](Tensor g, Node& self) {
+        Tensor of_input, of_weight, of_bias;
+        if (self.needs_input(0)) of_input = grad_input(s, g, w.get(), {}, x.get().shape());
+        if (self.needs_input(1)) of_weight = grad_weight(s, x.get(), g, w.get().shape());
+        if (self.needs_input(2)) of_bias = bias_gradient(g);
+        return Gradients(of_input, of_weight, of_bias);
+      },
+      input, weight, bias);
+}
+
+Tensor grad_input(const ConvShape& s, const Tensor& grad, const Tensor& weight, const Tensor& bias,
+                  const Shape& sizes) {
+  return record(
+      "ConvolutionBackward0", compute(Product::grad_input, s, grad, weight, bias, sizes),
+      [s, y = Saved(grad), w = Saved(weight)](Tensor g, Node& self) {
+        Tensor of_grad, of_weight, of_bias;
+        if (self.needs_input(0)) of_grad = forward(s, g, w.get(), {}, y.get().shape());
+        if (self.needs_input(1)) of_weight = grad_weight(s, g, y.get(), w.get().shape());
+        if (self.needs_input(2)) of_bias = bias_gradient(g);
+        return Gradients(of_grad, of_weight, of_bias);
+      },
+      grad, weight, bias);
+}
+
+Tensor grad_weight(const ConvShape& s, const Tensor& input, const Tensor& grad,
+                   const Shape& sizes) {
+  return record(
+      "ConvolutionBackwardBackward0", compute(Product::grad_weight, s, input, grad, {}, sizes),
+      [s, x = Saved(input), y = Saved(grad)](Tensor g, Node& self) {
+        return Gradients(
+            self.needs_input(0) ? grad_input(s, y.get(), g, {}, x.get().shape()) : Tensor(),
+            self.needs_input(1) ? forward(s, x.get(), g, {}, y.get().shape()) : Tensor());
+      },
+      input, grad);
+}
+
+}  // namespace rushlight::conv

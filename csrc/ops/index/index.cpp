@@ -1,0 +1,321 @@
+// Indexing by tensors: t[i, j], masks, and assignment. A changer must know: masks become positions
+// first, and the kernel checks every position before it writes.
+#include "kernels/index.h"
+
+#include "core/backend.h"
+#include "core/work.h"
+#include "ops/ops.h"
+#include "ops/pointwise/pointwise.h"
+
+namespace rushlight {
+namespace {
+
+struct Prepared {
+  std::vector<Tensor> indices;  // int64, one per dimension of input; undefined: whole
+  Shape shape;                  // that the defined ones broadcast to
+  int first = -1;               // where the index shape stands in the result
+  Shape order;                  // dimensions of input, the indexed ones first
+  int count = 0;                // how many are indexed
+};
+
+// Masks to positions, everything to int64 on input's device.
+std::vector<Tensor> positions(const Tensor& input, const std::vector<Tensor>& indices) {
+  std::vector<Tensor> out;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const Tensor& t = indices[i];
+    if (!t) {
+      out.emplace_back();
+      continue;
+    }
+    if (t.device() != input.device() && !t.device().is_cpu())
+      fail<RuntimeError>(
+          "indices should be either on cpu or on the same device as the indexed tensor (",
+          input.device(), ")\n", describe("index", t));
+    if (t.dtype() == DType::boolean || t.dtype() == DType::uint8) {
+      for (int d = 0; d < t.dim(); ++d) {
+        const std::size_t at = out.size() + std::size_t(d);
+        if (at >= std::size_t(input.dim()))
+          fail<IndexError>("too many indices for tensor of dimension ", input.dim());
+        if (t->shape[d] != input->shape[int(at)])
+          fail<IndexError>("The shape of the mask ", t.sizes(), " at index ", d,
+                           " does not match the shape of the indexed tensor ", input.sizes(),
+                           " at index ", at);
+      }
+      for (Tensor& p : nonzero_tuple(to(t, input.device()))) out.push_back(std::move(p));
+      continue;
+    }
+    if (t.dtype() != DType::int64 && t.dtype() != DType::int32 && t.dtype() != DType::int16 &&
+        t.dtype() != DType::int8)
+      fail<IndexError>("tensors used as indices must be long, int, byte or bool tensors, but got ",
+                       t.dtype());
+    // A body of our own: what another thread does with t meanwhile concerns it no more.
+    out.push_back(alias(to(t, DType::int64, input.device())));
+  }
+  if (out.size() > std::size_t(input.dim()))
+    fail<IndexError>("too many indices for tensor of dimension ", input.dim());
+  out.resize(std::size_t(input.dim()));
+  return out;
+}
+
+Prepared prepare(const Tensor& input, const std::vector<Tensor>& indices) {
+  const GradMode off(false);
+  Prepared p;
+  p.indices = positions(input, indices);
+  bool started = false, gap = false, apart = false;
+  int first = -1;
+  for (int d = 0; d < input.dim(); ++d) {
+    const Tensor& t = p.indices[std::size_t(d)];
+    if (!t) {
+      gap = started;
+      continue;
+    }
+    if (!started) first = d;
+    apart |= gap;
+    started = true;
+    p.order.push_back(d);
+    try {
+      p.shape = p.count ? broadcast(p.shape, t.sizes()) : t.shape();
+    } catch (const RuntimeError&) {
+      std::string shapes;
+      for (const Tensor& each : p.indices)
+        if (each) shapes += (shapes.empty() ? "" : ", ") + text(each.sizes());
+      fail<IndexError>(
+          "shape mismatch: indexing tensors could not be broadcast together with shapes ", shapes);
+    }
+    ++p.count;
+  }
+  for (int d = 0; d < input.dim(); ++d)
+    if (!p.indices[std::size_t(d)]) p.order.push_back(d);
+  p.first = apart ? 0 : first;  // apart: the index shape comes first, as in NumPy
+  return p;
+}
+
+// The result's shape, and its dimensions in the kernel's order [index shape..., rest...].
+Shape result_shape(const Tensor& input, const Prepared& p, Shape& kernel_order) {
+  Shape shape;
+  kernel_order.rank = 0;
+  for (int k = 0; k < p.first; ++k) shape.push_back(input->shape[p.order[p.count + k]]);
+  for (std::int64_t n : p.shape) shape.push_back(n);
+  for (int k = p.count + p.first; k < input.dim(); ++k) shape.push_back(input->shape[p.order[k]]);
+  for (int k = 0; k < p.shape.rank; ++k) kernel_order.push_back(p.first + k);
+  for (int k = 0; k < p.first; ++k) kernel_order.push_back(k);
+  for (int k = p.first + p.shape.rank; k < shape.rank; ++k) kernel_order.push_back(k);
+  return shape;
+}
+
+IndexList list_of(const Prepared& p) {
+  IndexList list;
+  list.count = 0;
+  for (const Tensor& t : p.indices)
+    if (t) list.of[list.count++] = view_of(t, p.shape);
+  return list;
+}
+
+void check(const BadIndex& bad, const Tensor& input, const Prepared& p) {
+  if (bad.which < 0) return;
+  fail<IndexError>("index ", bad.value, " is out of bounds for dimension ", p.order[bad.which],
+                   " with size ", bad.size, "\n", describe("indexed tensor", input));
+}
+
+void check_empty(const Tensor& input, const Prepared& p) {
+  if (!numel_of(p.shape)) return;
+  for (int k = 0; k < p.count; ++k)
+    if (input->shape[int(p.order[k])] == 0)
+      fail<IndexError>("index is out of bounds for dimension with size 0");
+}
+
+void write(const Tensor& self, const Prepared& p, const Tensor& values, bool accumulate) {
+  const GradMode off(false);
+  check_empty(self, p);
+  Shape kernel_order;
+  const Shape shape = result_shape(self, p, kernel_order);
+  if (!can_broadcast_to(values.sizes(), shape))
+    fail<RuntimeError>("shape mismatch: value tensor of shape ", values.sizes(),
+                       " cannot be broadcast to indexing result of shape ", shape);
+  if (numel_of(shape) == 0) return;
+  const Tensor source = permute(expand(values, shape), kernel_order);
+  const Tensor target = permute(self, p.order);
+  const IndexList list = list_of(p);
+  const View to_view = view_of(target), from = view_of(source);
+  const Backend& b = backend(self.device());
+  BadIndex bad;
+  {
+    const Unlocked unlocked(double(source.numel()) * 4, {&self, &values});
+    bad = b.index->put(to_view, from, list, accumulate);
+  }
+  check(bad, self, p);
+}
+
+// The positions as backward needs them; later writes to them are noticed.
+std::vector<Saved> saved(const Prepared& p) {
+  std::vector<Saved> out;
+  for (const Tensor& t : p.indices) out.emplace_back(t);
+  return out;
+}
+std::vector<Tensor> unpacked(const std::vector<Saved>& list) {
+  std::vector<Tensor> out;
+  for (const Saved& s : list) out.push_back(s.get());
+  return out;
+}
+
+}  // namespace
+
+static Tensor index_backward(const Tensor& g, const Shape& whole,
+                             const std::vector<Tensor>& indices) {
+  Tensor out = zeros(whole, g.dtype(), g.device());
+  write(out, prepare(out, indices), g, true);
+  return record(
+      "IndexBackwardBackward0", std::move(out),
+      [indices](Tensor gg) { return Gradients(index(gg, indices)); }, g);
+}
+
+Tensor index(const Tensor& input, const std::vector<Tensor>& indices) {
+  const Prepared p = prepare(input, indices);
+  if (p.count == 0) return alias(input);
+  check_empty(input, p);
+  Shape kernel_order;
+  const Shape shape = result_shape(input, p, kernel_order);
+  Tensor out = empty(shape, input.dtype(), input.device());
+  if (out.numel()) {
+    const GradMode off(false);
+    const Tensor source = permute(input, p.order), target = permute(out, kernel_order);
+    const IndexList list = list_of(p);
+    const View to_view = view_of(target), from = view_of(source);
+    const Backend& b = backend(input.device());
+    BadIndex bad;
+    {
+      const Unlocked unlocked(double(out.numel()) * 2, {&out, &input});
+      bad = b.index->get(to_view, from, list);
+    }
+    check(bad, input, p);
+  }
+  return record(
+      "IndexBackward0", std::move(out),
+      [whole = input.shape(), kept = saved(p)](Tensor g) {
+        return Gradients(index_backward(g, whole, unpacked(kept)));
+      },
+      input);
+}
+
+static Tensor prepared_values(const Tensor& self, const Tensor& values) {
+  if (values.device() != self.device() && !(values.dim() == 0 && values.device().is_cpu()))
+    fail_devices("index_put_", self, "self", values, "values");
+  if (values.dtype() != self.dtype())
+    fail<RuntimeError>("Index put requires the source and destination dtypes match, got ",
+                       scalar_name(self.dtype()), " for the destination and ",
+                       scalar_name(values.dtype()), " for the source.");
+  return to(values, self.device());
+}
+
+// One mask over the leading dimensions of self, and nothing else.
+static bool is_mask_of(const std::vector<Tensor>& indices, const Tensor& self) {
+  if (indices.size() != 1 || !indices[0] || indices[0].dtype() != DType::boolean) return false;
+  const Tensor& mask = indices[0];
+  if (mask.device() != self.device() || mask.dim() == 0 || mask.dim() > self.dim()) return false;
+  for (int d = 0; d < mask.dim(); ++d)
+    if (mask->shape[d] != self->shape[d]) return false;
+  return true;
+}
+
+void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& given,
+                bool accumulate) {
+  const Tensor values = prepared_values(self, given);
+  check_inplace(self, needs_grad(self, values), "index_put_");
+  check_no_internal_overlap(self, "index_put_");
+  const bool shared = self->storage.get() == values->storage.get();
+  if (!accumulate && values.dim() == 0 && !needs_grad(self, values) && is_mask_of(indices, self)) {
+    Tensor mask = indices[0];  // one number, no history: no positions are needed
+    while (mask.dim() < self.dim()) mask = unsqueeze(mask, -1);
+    masked_fill(self, mask, as_input(shared ? clone(values) : values), {Into::self, &self});
+    return;
+  }
+  const Prepared p = prepare(self, indices);
+  if (p.count == 0) fail<RuntimeError>("index_put_(): at least one index must be a tensor");
+  {
+    const GradMode off(false);
+    write(self, p, shared ? clone(values) : values, accumulate);
+  }
+  record_inplace(
+      "IndexPutBackward0", self,
+      [positions = saved(p), shape = values.shape(), accumulate](Tensor g, Node& node) {
+        const std::vector<Tensor> kept = unpacked(positions);
+        Tensor of_self, of_values;
+        if (node.needs_input(0)) {
+          of_self = g;
+          if (!accumulate)
+            of_self = index_put(g, kept, zeros(Shape(), g.dtype(), g.device()), false);
+        }
+        if (node.needs_input(1)) of_values = sum_to(index(g, kept), shape);
+        return Gradients(of_self, of_values);
+      },
+      values);
+}
+
+Tensor index_put(const Tensor& input, const std::vector<Tensor>& indices, const Tensor& values,
+                 bool accumulate) {
+  Tensor out = clone(input);
+  index_put_(out, indices, values, accumulate);
+  return out;
+}
+
+Tensor nonzero(const Tensor& input) {
+  report_wait(input.device(), "nonzero(), or a mask as an index,");
+  const View in = view_of(input);
+  const Backend& b = backend(input.device());
+  std::int64_t n;
+  {
+    const Unlocked unlocked(double(input.numel()), {&input});
+    n = b.index->count_nonzero(in);
+  }
+  Tensor out = empty({n, std::int64_t(input.dim())}, DType::int64, input.device());
+  std::int64_t found;
+  {
+    const View to_view = view_of(out);
+    const Unlocked unlocked(double(input.numel()), {&input, &out});
+    found = b.index->nonzero(to_view, in);
+  }
+  return found >= n ? out : narrow(out, 0, 0, found);  // another thread wrote meanwhile
+}
+
+std::vector<Tensor> nonzero_tuple(const Tensor& input) {
+  if (input.dim() == 0) return unbind(nonzero(unsqueeze(input, 0)), 1);
+  return unbind(nonzero(input), 1);
+}
+
+Tensor masked_select(const Tensor& input, const Tensor& mask) {
+  if (mask.dtype() != DType::boolean)
+    fail<RuntimeError>("masked_select: expected BoolTensor for mask");
+  check_same_device("masked_select", input, "input", mask, "mask");
+  const Shape shape = broadcast(input.sizes(), mask.sizes());
+  if (shape.rank == 0) return index(unsqueeze(input, 0), {unsqueeze(mask, 0)});
+  return index(expand(input, shape), {expand(mask, shape)});
+}
+
+Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& given) {
+  const int at = wrap_dim(dim, input.dim());
+  if (given.dim() > 1) fail<IndexError>("index_select(): Index is supposed to be a vector");
+  if (given.dtype() != DType::int64 && given.dtype() != DType::int32)
+    fail<RuntimeError>("index_select(): Expected dtype int32 or int64 for index");
+  check_same_device("index_select", input, "input", given, "index");
+  const Tensor vector = given.dim() ? given : unsqueeze(given, 0);
+  {
+    const GradMode off(false);  // torch takes no negative positions here
+    const Tensor host = to(vector, DType::int64);
+    if (host.device().is_cpu() && input.dim()) {
+      const View v = view_of(host);
+      for (std::int64_t i = 0; i < v.numel; ++i)
+        if (const std::int64_t k = v.as<const std::int64_t>()[i * v.strides[0]];
+            k < 0 || k >= input->shape[at])
+          fail<IndexError>("index out of range in self: index ", k, " for dimension ", at,
+                           " with size ", input->shape[at]);
+    }
+  }
+  std::vector<Tensor> indices(std::size_t(at) + 1);
+  indices[std::size_t(at)] = vector;
+  if (input.dim() == 0) return view(index(unsqueeze(input, 0), indices), {});
+  Tensor out = index(input, indices);
+  if (Node* node = out.requires_grad() ? out->node : nullptr) node->name = "IndexSelectBackward0";
+  return out;
+}
+
+}  // namespace rushlight

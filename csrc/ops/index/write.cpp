@@ -1,0 +1,169 @@
+// Copies of a tensor with other values by indices: index_fill, index_copy, index_add,
+// masked_scatter, put. Written with index_put().
+#include "checks.h"
+#include "index.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/scan.h"
+#include "ops/sort/sort.h"
+
+namespace rushlight {
+namespace {
+
+std::vector<Tensor> along(int dim, const Tensor& index) {
+  std::vector<Tensor> indices(std::size_t(dim) + 1);
+  indices[std::size_t(dim)] = index.dim() ? index : unsqueeze(index, 0);
+  return indices;
+}
+
+void check_vector(const char* op, const Tensor& index) {
+  if (index.dim() > 1)
+    fail<IndexError>(op, "(): Expected a 1-D tensor for index, but got ", index.dim(), "-D");
+  if (index.dtype() != DType::int64) fail<IndexError>(op, "(): Expected dtype int64 for index.");
+}
+
+}  // namespace
+
+Tensor index_fill(const Tensor& input, std::int64_t dim, const Tensor& given, const Tensor& value) {
+  const int at = wrap_dim(dim, input.dim());
+  check_vector("index_fill_", given);
+  if (value.dim() != 0)
+    fail<RuntimeError>(
+        "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
+        " dimension(s).");
+  const Tensor v = to(value, input.dtype(), input.device());
+  // An index that occurs twice is written once: value's gradient must not count it twice.
+  const Tensor once = needs_grad(v) ? std::get<0>(unique(given, {}, false)) : given;
+  if (input.dim() == 0) return view(index_put(unsqueeze(input, 0), along(0, once), v, false), {});
+  return index_put(input, along(at, once), v, false);
+}
+
+Tensor index_copy(const Tensor& input, std::int64_t dim, const Tensor& given,
+                  const Tensor& source) {
+  const int at = wrap_dim(dim, input.dim());
+  check_vector("index_copy_", given);
+  Shape expected = input.shape();
+  if (input.dim()) expected[at] = given.numel();
+  if (!same(expected, source.sizes()) && source.dim())
+    fail<RuntimeError>(
+        "index_copy_(): Source/destination tensor must have same slice shapes. Expected ", expected,
+        " but got ", source.sizes());
+  const std::int64_t n = input.dim() ? input->shape[at] : 1;
+  check_indices(given, 0, n, [&](std::int64_t k, std::int64_t) {
+    fail<IndexError>("index_copy_(): index ", k, " is out of bounds for dimension ", at,
+                     " with size ", n);
+  });
+  if (source.dtype() != input.dtype())
+    fail<RuntimeError>(
+        "index_copy_(): self and source expected to have the same dtype, but got (self) ",
+        scalar_name(input.dtype()), " and (source) ", scalar_name(source.dtype()));
+  if (input.dim() == 0)
+    return view(index_put(unsqueeze(input, 0), along(0, given), reshape(source, {-1}), false), {});
+  return index_put(input, along(at, given), source, false);
+}
+
+// The i-th element of source goes to the i-th true element of the mask, found by a running count.
+// On a GPU an index beyond source is reported later, so that nothing waits.
+Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& source) {
+  if (mask.dtype() != DType::boolean)
+    fail<RuntimeError>("masked_scatter_ only supports boolean masks, but got mask with dtype ",
+                       scalar_name(mask.dtype()));
+  if (source.dtype() != input.dtype())
+    fail<RuntimeError>("masked_scatter_: expected self and source to have same dtypes but got ",
+                       scalar_name(input.dtype()), " and ", scalar_name(source.dtype()));
+  check_same_device("masked_scatter", input, "input", mask, "mask");
+  check_same_device("masked_scatter", input, "input", source, "source");
+  const Shape shape = broadcast(input.sizes(), mask.sizes());
+  const Tensor whole = expand(input, shape), values = reshape(source, {-1});
+  Tensor out, holds, from;
+  {
+    const GradMode off(false);
+    holds = contiguous(expand(mask, shape));
+    const Tensor flat = reshape(holds, {-1});
+    const Tensor count = cumsum(flat, 0, {});
+    if (count.numel() && (count.device().is_cpu() || !values.numel()))
+      if (const std::int64_t n = item(select(count, 0, -1)).as_int(); n > values.numel())
+        fail<RuntimeError>(
+            "Number of elements of source < number of ones in mask: ", values.numel(), " < ", n);
+    from = where(flat, as_input(sub(count, scalar_tensor(1, DType::int64, count.device()))),
+                 as_input(Scalar(0)));
+    out = contiguous(whole);
+    if (values.numel() && from.numel()) {
+      const Tensor sent = view(index(values, {from}), shape);
+      out = where(holds, as_input(sent), as_input(whole));
+    } else if (out->storage.get() == input->storage.get()) {
+      out = clone(out);
+    }
+  }
+  return record(
+      "MaskedScatterBackward0", out,
+      [holds, from, n = values.numel()](Tensor g, Node& self) {
+        Tensor of_input, of_values;
+        if (self.needs_input(0)) of_input = masked_fill(g, holds, as_input(Scalar(0)));
+        if (self.needs_input(1)) {
+          of_values = zeros({n}, g.dtype(), g.device());
+          if (n && from.numel()) {
+            const Tensor sent = where(holds, as_input(g), as_input(Scalar(0)));
+            of_values = index_put(of_values, {from}, reshape(sent, {-1}), true);
+          }
+        }
+        return Gradients(of_input, of_values);
+      },
+      whole, values);
+}
+
+Tensor put(const Tensor& input, const Tensor& given, const Tensor& source, bool accumulate) {
+  if (given.dtype() != DType::int64)
+    fail<RuntimeError>("put_(): Expected a long tensor for index, but got ",
+                       scalar_name(given.dtype()));
+  if (source.dtype() != input.dtype())
+    fail<RuntimeError>(
+        "put_(): self and source expected to have the same dtype, but got self.dtype = ",
+        scalar_name(input.dtype()), " and source.dtype = ", scalar_name(source.dtype()));
+  if (given.numel() != source.numel())
+    fail<RuntimeError>(
+        "put_(): Expected source and index to have the same number of elements, but got "
+        "source.numel() = ",
+        source.numel(), ", index.numel() = ", given.numel());
+  check_same_device("put_", input, "self", given, "index");
+  check_same_device("put_", input, "self", source, "source");
+  const std::int64_t n = input.numel();
+  if (!n && given.numel()) fail<IndexError>("put_(): Tried to put elements into an empty tensor");
+  check_indices(given, -n, n, [n](std::int64_t k, std::int64_t) {
+    fail<IndexError>("out of range: tried to access index ", k, " on a tensor of ", n,
+                     " elements.");
+  });
+  Tensor out;
+  {
+    const GradMode off(false);
+    out = clone(input);
+    if (given.numel()) {
+      Tensor flat = out.is_contiguous() ? view(out, {-1}) : reshape(out, {-1});
+      index_put_(flat, {reshape(given, {-1})}, reshape(source, {-1}), accumulate);
+      if (!out.is_contiguous()) copy_bits(out, view(flat, out.shape()));
+    }
+  }
+  return record(
+      "PutBackward0", out,
+      [accumulate, index = Saved(given), shape = source.shape()](Tensor g, Node& self) {
+        Tensor of_input, of_source;
+        const Tensor at = index.get();
+        if (self.needs_input(0))
+          of_input = accumulate ? g : put(g, at, zeros(at.shape(), g.dtype(), g.device()), false);
+        if (self.needs_input(1)) of_source = reshape(take(g, at), shape);
+        return Gradients(of_input, of_source);
+      },
+      input, source);
+}
+
+Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& given, const Tensor& source,
+                 Scalar alpha) {
+  const int at = check_index_source("index_add_", input, dim, given, source);
+  const Tensor added = alpha.as_double() == 1 ? source : mul(source, alpha);
+  if (input.dim() == 0) {
+    const Tensor line = unsqueeze(input, 0);
+    return view(index_put(line, along(0, given), reshape(added, {-1}), true), {});
+  }
+  return index_put(input, along(at, given), added, true);
+}
+
+}  // namespace rushlight

@@ -1,0 +1,204 @@
+// Promotion and refusals of pointwise ops, in torch's words.
+#include "checks.h"
+
+namespace rushlight {
+
+void (*warn)(const std::string&) = nullptr;
+
+// ---- promotion
+
+namespace {
+
+// Dimensioned tensors decide, then 0-d tensors, then numbers: a weaker one only where it is of a
+// higher kind (bool, integer, floating).
+struct Promotion {
+  DType kinds[3] = {};
+  bool seen[3] = {};
+  void add(int strength, DType d) {
+    kinds[strength] = seen[strength] ? promote_types(kinds[strength], d) : d;
+    seen[strength] = true;
+  }
+  void add(const Input& i) {
+    if (!i.tensor)
+      add(2, dtype_of(i.number));
+    else
+      add(i.tensor->dim() == 0 ? 1 : 0, i.tensor->dtype());
+  }
+  DType result() const {
+    DType d = DType::boolean;
+    bool any = false;
+    for (int strength = 2; strength >= 0; --strength) {
+      if (!seen[strength]) continue;
+      const DType stronger = kinds[strength];
+      if (!any)
+        d = stronger;
+      else if (!is_floating(stronger) && (stronger == DType::boolean || is_floating(d)))
+        d = promote_types(stronger, d);
+      else
+        d = stronger;
+      any = true;
+    }
+    return d;
+  }
+};
+
+}  // namespace
+
+DType result_type(std::span<const Input> inputs) {
+  Promotion p;
+  for (const Input& i : inputs) p.add(i);
+  return p.result();
+}
+
+static bool is_bool(const Input& i) {
+  return i.tensor ? i.tensor->dtype() == DType::boolean : i.number.kind == Scalar::Kind::boolean;
+}
+
+// Without the "special_" of torch.special's functions.
+static std::string_view plain_name(const PointwiseOp& op) {
+  constexpr std::string_view special = "special_";
+  return op.name.starts_with(special) ? op.name.substr(special.size()) : op.name;
+}
+
+DType common_dtype(const PointwiseOp& op, const Input* in, bool on_cuda) {
+  Promotion p;
+  for (int i = 0; i < op.inputs; ++i)
+    if (!(op.bool_inputs >> i & 1)) p.add(in[i]);
+  DType d = p.result();
+  if (op.index == pointwise_op<Sub>().index || op.index == pointwise_op<Rsub>().index) {
+    const bool a = is_bool(in[0]), b = is_bool(in[1]);
+    if (a && b && d == DType::boolean)
+      fail<RuntimeError>(
+          "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+          "`logical_xor()` operator instead.");
+    if (a || b)
+      fail<RuntimeError>(
+          "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
+          "to invert a mask, use the `~` or `logical_not()` operator instead.");
+  }
+  if (op.promotes_bool && d == DType::boolean) d = DType::int64;
+  if ((op.takes == Takes::converted || op.takes == Takes::wide) && is_integral(d))
+    d = default_dtype();
+  bool taken = true;
+  switch (op.takes) {
+    case Takes::floating:
+    case Takes::converted: taken = is_floating(d); break;
+    case Takes::wide: taken = d == DType::float32 || d == DType::float64; break;
+    case Takes::numbers: taken = d != DType::boolean; break;
+    case Takes::anything: break;
+    case Takes::integers: taken = is_integral(d); break;
+    case Takes::shifts: taken = is_integral(d) && d != DType::boolean; break;
+  }
+  if (!taken) {
+    if (op.refusal) fail<RuntimeError>(op.refusal);
+    fail<NotImplementedError>(
+        "\"", op.kernel ? op.kernel : text(plain_name(op), on_cuda ? "_cuda" : "_cpu"),
+        "\" not implemented for '", scalar_name(d), "'\n", op.name, "(): convert the input first, ",
+        is_floating(d) && op.takes != Takes::wide ? "for example with .long()"
+                                                  : "for example with .float()");
+  }
+  return d;
+}
+
+void check_parameters(const PointwiseOp& op, const Scalar* parameters, DType common) {
+  for (int i = 0; i < op.parameters; ++i) {
+    const Scalar& s = parameters[i];
+    if (op.gradients < 2) continue;  // alpha and value scale one of several inputs
+    if (s.kind == Scalar::Kind::boolean && common != DType::boolean)
+      fail<RuntimeError>("Boolean alpha only supported for Boolean results.");
+    if (s.is_floating() && is_integral(common))
+      fail<RuntimeError>(
+          "For integral input tensors, argument alpha must not be a floating point number.");
+  }
+}
+
+// ---- devices
+
+Device common_device(const PointwiseOp& op, const Input* in, Into into) {
+  const Tensor* first = into.kind == Into::fresh ? nullptr : into.target;
+  for (int i = 0; i < op.inputs; ++i) {
+    const Tensor* t = in[i].tensor;
+    if (!t || (t->dim() == 0 && t->device().is_cpu())) continue;
+    if (first && first->device() != t->device())
+      fail_devices(std::string(op.name).c_str(), *first, nullptr, *t, nullptr);
+    if (!first) first = t;
+  }
+  if (first) return first->device();
+  for (int i = 0; i < op.inputs; ++i)
+    if (in[i].tensor) return in[i].tensor->device();
+  return kCpu;
+}
+
+// ---- targets
+
+void check_target(const PointwiseOp& op, Into into, const Shape& shape, DType result,
+                  bool records) {
+  const Tensor& out = *into.target;
+  const std::string name(op.name);
+  if (into.kind == Into::out && grad_enabled() && (records || wants_grad(out)))
+    fail<RuntimeError>(
+        name,
+        "(): functions with out=... arguments don't support automatic differentiation, but "
+        "one of the arguments requires grad.");
+  if (!can_cast(result, out.dtype()))
+    fail<RuntimeError>("result type ", scalar_name(result),
+                       " can't be cast to the desired output type ", scalar_name(out.dtype()), "\n",
+                       name, "(): ", describe(into.kind == Into::out ? "out" : "self", out));
+  if (into.kind == Into::out) return;
+  check_inplace(out, records, name.c_str());
+  if (!(out.shape() == shape))
+    fail<RuntimeError>("output with shape ", out.sizes(), " doesn't match the broadcast shape ",
+                       shape, "\n", name, "_(): a result that is larger needs a new tensor: use ",
+                       name, "() without the underscore");
+  check_no_internal_overlap(out, name.c_str());
+}
+
+void resize_output(const Tensor& out, const Shape& shape) {
+  if (out.shape() == shape) return;
+  if (out.numel() != 0 && warn)
+    warn(text("An output with one or more elements was resized since it had shape ", out.sizes(),
+              ", which does not match the required output shape ", shape,
+              ". This behavior is deprecated, and in a future PyTorch release outputs will not be "
+              "resized unless they have zero elements. You can explicitly reuse an out tensor t by "
+              "resizing it, inplace, to zero elements with t.resize_(0)."));
+  Tensor fresh = empty(shape, out.dtype(), out.device());
+  Body& b = *out.body();
+  b.shape = shape;
+  b.strides = fresh->strides;
+  b.numel = fresh->numel;
+  b.contiguous = true;
+  const auto needed = std::size_t(b.offset + b.numel) * item_size(b.dtype);
+  if (needed <= b.storage->bytes) return;
+  b.offset = 0;
+  b.storage = fresh->storage;
+}
+
+bool needs_copy(const Tensor& out, const Tensor& in) {
+  if (out->storage.get() != in->storage.get() || !out.numel() || !in.numel()) return false;
+  if (out->offset == in->offset && out.dtype() == in.dtype() && out.shape() == in.shape() &&
+      same(out.strides(), in.strides()))
+    return false;
+  auto bytes = [](const Tensor& t) {
+    const Extent e = extent_of(t.sizes(), t->strides.data());
+    const auto item = std::int64_t(item_size(t.dtype()));
+    return Extent{(t.offset() + e.low) * item, (t.offset() + e.high + 1) * item};
+  };
+  const Extent a = bytes(out), b = bytes(in);
+  if (a.high <= b.low || b.high <= a.low) return false;
+  auto dense = [](const Tensor& t, const Extent& e) {
+    return e.high - e.low == t.numel() * std::int64_t(item_size(t.dtype()));
+  };
+  if (dense(out, a) && dense(in, b))
+    fail<RuntimeError>(
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer "
+        "to a single memory location. Please clone() the tensor before performing the operation.\n",
+        describe("written to", out), "; ", describe("read", in));
+  return true;
+}
+
+void fail_zero_division(const PointwiseOp& op, std::int64_t position) {
+  fail<RuntimeError>("ZeroDivisionError\n", op.name, "(): the integer divisor is 0 at element ",
+                     position, "; nothing was written");
+}
+
+}  // namespace rushlight

@@ -1,0 +1,47 @@
+// The node of every pointwise op: keeps what the op's struct names, and runs its backward() either
+// as a fused kernel or, when the gradient must be differentiable, as a formula on tensors.
+#pragma once
+#include "pointwise.h"
+
+namespace rushlight {
+
+class PointwiseNode final : public Node {
+ public:
+  PointwiseNode(const PointwiseOp& op, const Scalar* parameters, const Shape& shape, DType common);
+
+  // In the order of the op's inputs: what it was given, whether its gradient is wanted is read from
+  // the edge made here. `kept` replaces the tensor in what is saved (one that is overwritten).
+  void add(const Input& original, const Tensor* kept, const Shape& shape);
+  void save_output(const Tensor& out) { output_ = SavedOutput(out); }
+  bool saves(int input) const { return needed_ >> input & 1; }
+  bool saves_output() const { return needed_ & Save::output; }
+  void choose_saved(unsigned wanted);  // bits: inputs whose gradient will be asked for
+
+  Gradients backward(std::span<Tensor> grads) override;
+  void release_saved() override;
+
+ private:
+  struct Origin {  // of an input: what its gradient must become
+    DType dtype;
+    bool to_cpu;
+  };
+  struct Slot {
+    Saved tensor;
+    Scalar number;
+  };
+  int collect(Tensor* tensors, const Scalar** numbers);
+  Gradients finish(Tensor* results);
+  bool passes_gradient() const;
+
+  const PointwiseOp& op_;
+  unsigned needed_ = 0;
+  DType common_;
+  Scalar parameters_[kMaxParameters];
+  Slot slots_[kMaxInputs];
+  SavedOutput output_;
+  Origin origins_[kMaxInputs];
+  Shape shape_;
+  std::unique_ptr<std::array<Shape, kMaxInputs>> shapes_;  // of the inputs, if one was broadcast
+};
+
+}  // namespace rushlight

@@ -1,0 +1,257 @@
+// Promotion, broadcasting, saving, in place and out= of every pointwise op. Not a template.
+#include "pointwise.h"
+
+#include "checks.h"
+#include "core/backend.h"
+#include "core/work.h"
+#include "geometry.h"
+#include "node.h"
+
+namespace rushlight {
+namespace {
+
+constexpr double kNanosecondsPerElement = 0.3, kNanosecondsInDouble = 30;
+const Scalar kNoParameters[kMaxParameters] = {};
+
+constexpr std::int64_t kOne = 1;
+constexpr std::int64_t kSmall = 4096;  // below, the interpreter's lock is never given up
+
+// The common small call: floating CPU tensors of one dtype and shape, row-major, or numbers; a
+// target has no gradient and shares nothing with an input, or all of it. Binds the inputs, marks
+// those that want a gradient and returns the first tensor's body; null: the call goes the long way.
+const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* parameters,
+                       const Into& into, PointwiseCall& call, unsigned& wanted) {
+  if (op.takes >= Takes::integers || op.bool_inputs) return nullptr;
+  if (op.parameters && parameters[0].kind == Scalar::Kind::boolean) return nullptr;
+  const bool fresh = into.kind == Into::fresh;
+  const bool records = grad_enabled() && !op.bool_result && !op.constant;
+  const Body* first = fresh ? nullptr : into.target->body();
+  auto bind = [&](Operand& o, const Body& b) {
+    const auto item = std::int64_t(item_size(b.dtype));
+    if (!b.contiguous || !b.device.is_cpu() || (!fresh && records && (b.requires_grad || b.base)) ||
+        b.dtype != first->dtype || !(b.shape == first->shape) ||
+        std::uint64_t((b.offset + b.numel) * item) > b.storage->bytes)
+      return false;
+    o = {static_cast<char*>(b.storage->data) + b.offset * item, &kOne, b.dtype};
+    return fresh || b.storage.get() != first->storage.get() || b.offset == first->offset;
+  };
+  for (int i = 0; i < op.inputs; ++i) {
+    if (!in[i].tensor) {
+      if (in[i].number.kind == Scalar::Kind::boolean) return nullptr;
+      call.in[i] = {const_cast<Scalar*>(&in[i].number), nullptr, DType::float64};
+      continue;
+    }
+    const Body& b = *in[i].tensor->body();
+    if (!first) first = &b;
+    if (!bind(call.in[i], b)) return nullptr;
+    if (records && wants_grad(*in[i].tensor)) wanted |= 1u << i;
+  }
+  if (!first || !is_floating(first->dtype)) return nullptr;
+  if (op.takes == Takes::wide && item_size(first->dtype) < 4) return nullptr;
+  if (!fresh && (op.bool_result || first->inference || !bind(call.out[0], *first))) return nullptr;
+  call.rank = 1;
+  call.numel = first->numel;
+  call.sizes = &call.numel;
+  call.computes = computes(first->dtype, op.in_double);
+  return first;
+}
+
+void run_forward(const PointwiseOp& op, const PointwiseCall& call, Device device,
+                 std::initializer_list<const Tensor*> held) {
+  const Backend& b = backend(device);
+  std::int64_t zero;
+  {
+    const double each = op.in_double ? kNanosecondsInDouble : kNanosecondsPerElement;
+    Unlocked free(double(call.numel) * each, held);
+    zero = b.pointwise->forward(op.index, call);
+  }
+  if (zero >= 0) [[unlikely]]
+    fail_zero_division(op, zero);
+}
+
+// The node of a call whose inputs `wanted` want a gradient; `out` is what it will write over.
+Ref<Node> node_of(const PointwiseOp& op, const Input* in, const Scalar* parameters,
+                  const Shape& shape, DType common, unsigned wanted, const Tensor& out) {
+  auto* n = new PointwiseNode(op, parameters, shape, common);
+  auto node = Ref<Node>::adopt(static_cast<Node*>(n));
+  n->choose_saved(wanted);
+  for (int i = 0; i < op.inputs; ++i) {
+    Tensor kept;  // a saved input that is about to be overwritten
+    if (in[i].tensor && n->saves(i) && out &&
+        (*in[i].tensor)->storage.get() == out->storage.get()) {
+      const GradMode off(false);
+      kept = clone(*in[i].tensor);
+    }
+    n->add(in[i], kept ? &kept : nullptr, shape);
+  }
+  check_saved();
+  return node;
+}
+
+// A number as the integer dtype it is combined with would hold it: 300 is 44 among uint8.
+Scalar wrapped_to(DType d, Scalar s) {
+  if (is_floating(d) || s.is_floating()) return s;
+  if (d == DType::boolean) return Scalar(s.i != 0);
+  return dispatch_integral(
+      d, [&]<class S>(Type<S>) { return Scalar(std::int64_t(static_cast<S>(s.i))); });
+}
+
+}  // namespace
+
+Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into) {
+  if (!parameters) parameters = kNoParameters;
+  PointwiseCall call;
+  call.parameters = parameters;
+  unsigned wanted = 0;
+  if (const Body* b = bind_plain(op, in, parameters, into, call, wanted)) [[likely]] {
+    Tensor out;
+    if (into.kind != Into::fresh) {
+      out = *into.target;
+      finish_inplace(out);
+    } else {
+      out = empty(b->shape, op.bool_result ? DType::boolean : b->dtype);
+      call.out[0] = {out->storage->data, &kOne, out.dtype()};
+    }
+    if (call.numel < (op.in_double ? kSmall / 64 : kSmall))
+      backend(kCpu).pointwise->forward(op.index, call);
+    else
+      run_forward(op, call, kCpu,
+                  {&out, in[0].tensor ? in[0].tensor : &out,
+                   op.inputs > 1 && in[1].tensor ? in[1].tensor : &out,
+                   op.inputs > 2 && in[2].tensor ? in[2].tensor : &out});
+    if (wanted) {
+      const Ref<Node> node = node_of(op, in, parameters, b->shape, b->dtype, wanted, {});
+      attach(out, node.get());
+      auto* n = static_cast<PointwiseNode*>(node.get());
+      if (n->saves_output()) n->save_output(out);
+      pack_saved();
+    }
+    return out;
+  }
+
+  // 1. One device, one dtype. Operands of another dtype are converted by the kernel.
+  const Tensor* first = into.target;
+  for (int i = 0; i < op.inputs && !first; ++i) first = in[i].tensor;
+  if (!first) fail<TypeError>(op.name, "(): no argument is a Tensor");
+  const Device device = common_device(op, in, into);
+  const DType common = common_dtype(op, in, device.is_cuda());
+  check_parameters(op, parameters, common);
+  const DType result = op.bool_result ? DType::boolean : common;
+  if (op.index == pointwise_op<BitwiseNot>().index && common == DType::boolean)
+    return pointwise(pointwise_op<LogicalNot>(), in, parameters, into);
+
+  // 2. One shape, and what will be recorded.
+  Shape shape;
+  Scalar numbers[kMaxInputs];
+  Tensor copies[kMaxInputs];
+  const Tensor* t[kMaxInputs] = {};
+  bool dense = true;
+  wanted = 0;
+  first = nullptr;
+  for (int i = 0; i < op.inputs; ++i) {
+    numbers[i] = wrapped_to(common, in[i].number);
+    if (!in[i].tensor) continue;
+    const Tensor& x = *in[i].tensor;
+    if (!first) {
+      first = &x;
+      shape = x.shape();
+    } else if (!(x.shape() == shape)) {
+      shape = broadcast(shape, x.sizes());
+    }
+    if (wants_grad(x)) wanted |= 1u << i;
+    // among others, a 0-d tensor of another device or a wider integer is a number
+    const bool narrows = is_integral(common) && x.dim() == 0 && x.dtype() != common;
+    if (x.device() != device || (narrows && !(op.bool_inputs >> i & 1))) {
+      numbers[i] = wrapped_to(common, item(x));
+      continue;
+    }
+    t[i] = &x;
+    dense &= x.is_contiguous();
+  }
+  const bool records = wanted && grad_enabled() && is_floating(result) && !op.constant;
+  for (int i = 0; dense && i < op.inputs; ++i) dense = !t[i] || t[i]->shape() == shape;
+
+  // 3. Where the result goes, and everything that could forbid writing there.
+  Tensor out;
+  if (into.kind != Into::fresh) {
+    check_target(op, into, shape, result, records);
+    out = *into.target;
+    if (into.kind == Into::out) {
+      if (out.device() != device)
+        fail_devices(std::string(op.name).c_str(), out, "out", *first, "input");
+      resize_output(out, shape);
+      check_no_internal_overlap(out, std::string(op.name).c_str());
+    }
+    for (int i = 0; i < op.inputs; ++i)
+      if (t[i] && needs_copy(out, *t[i])) {
+        copies[i] = clone(detach(*t[i]));
+        t[i] = &copies[i];
+      }
+    for (int i = 0; dense && i < op.inputs; ++i) dense = !t[i] || t[i]->is_contiguous();
+    dense &= out.is_contiguous();
+  }
+  Ref<Node> node;
+  if (records) node = node_of(op, in, parameters, shape, common, wanted, out);
+
+  // 4. Compute.
+  CallGeometry geometry(shape, numel_of(shape), dense);
+  call.computes = computes(common, op.in_double);
+  if (device.is_meta()) {
+    if (!out) out = empty(shape, result, device);
+  } else {
+    if (out) geometry.bind(call.out[0], out);
+    for (int i = 0; i < op.inputs; ++i) {
+      if (t[i])
+        geometry.bind(call.in[i], *t[i]);
+      else
+        geometry.bind(call.in[i], numbers[i]);
+    }
+    if (!out) out = geometry.make(call.out[0], result, device);
+    geometry.finish(call);
+    if (call.numel)
+      run_forward(op, call, device,
+                  {&out, t[0] ? t[0] : &out, t[1] ? t[1] : &out, t[2] ? t[2] : &out});
+  }
+
+  // 5. History.
+  if (!node) {
+    if (into.kind != Into::fresh) finish_inplace(out);
+    return out;
+  }
+  auto* n = static_cast<PointwiseNode*>(node.get());
+  if (into.kind == Into::self)
+    finish_inplace(out, node);
+  else
+    attach(out, node.get());
+  if (n->saves_output()) n->save_output(out);
+  pack_saved();
+  return out;
+}
+
+Tensor record_pointwise(const PointwiseOp& op, const Tensor& input, Tensor out) {
+  if (!needs_grad(input)) return out;
+  const Input in[] = {as_input(input)};
+  const Ref<Node> node = node_of(op, in, kNoParameters, out.shape(), out.dtype(), 1, {});
+  attach(out, node.get());
+  auto* n = static_cast<PointwiseNode*>(node.get());
+  if (n->saves_output()) n->save_output(out);
+  pack_saved();
+  return out;
+}
+
+// ---- what other ops use
+
+Tensor add(const Tensor& a, const Tensor& b) { return apply<Add>(a, b); }
+Tensor sub(const Tensor& a, const Tensor& b) { return apply<Sub>(a, b); }
+Tensor mul(const Tensor& a, const Tensor& b) { return apply<Mul>(a, b); }
+Tensor mul(const Tensor& a, Scalar b) { return apply<Mul>(a, b); }
+Tensor div(const Tensor& a, const Tensor& b) { return apply<Div>(a, b); }
+Tensor neg(const Tensor& a) { return apply<Neg>(a); }
+void add_into(const Tensor& self, const Tensor& other) {
+  const GradMode off(false);
+  const Input inputs[] = {as_input(self), as_input(other)};
+  const Scalar alpha(1);
+  pointwise(pointwise_op<Add>(), inputs, &alpha, {Into::self, &self});
+}
+
+}  // namespace rushlight

@@ -1,0 +1,161 @@
+// Max-pooling. A changer must know: one whose indices nobody asked for keeps its winners as
+// bytes where the windows are 2x2, and makes int64 indices only for a second derivative.
+#include "pool.h"
+
+#include "core/backend.h"
+#include "core/dense_view.h"
+#include "core/work.h"
+#include "ops/memory_format.h"
+#include "shape.h"
+
+namespace rushlight {
+namespace {
+
+void check_indices(std::int64_t bad) {
+  if (bad >= 0)
+    fail<RuntimeError>("max-pool indices were changed: the one at flat position ", bad,
+                       " lies outside its plane");
+}
+
+Tensor scatter_max(const PoolShape& s, const Tensor& g, const Tensor& indices, const Shape& sizes);
+
+// out[o] = input[indices[o]]
+Tensor gather_max(const PoolShape& s, const Tensor& input, const Tensor& indices,
+                  const Shape& sizes) {
+  Tensor out = empty(sizes, input.dtype(), input.device());
+  if (out.numel() && !out.device().is_meta()) {
+    const GradMode off(false);
+    const Tensor x = contiguous(input), at = contiguous(indices);
+    const View v = dense_view(x, out.dtype(), inputs_of(s)),
+               i = dense_view(at, DType::int64, results_of(s)), o = view_of(out);
+    const PoolKernels& kernels = *backend(out.device()).pool;
+    const Unlocked unlocked(nanoseconds(s), {&x, &at, &out});
+    check_indices(kernels.max_gather(s, v, i, o));
+  }
+  return record(
+      "MaxPool2DWithIndicesBackwardBackward0", std::move(out),
+      [s, at = Saved(indices), from = input.shape()](Tensor g) {
+        return Gradients(scatter_max(s, g, at.get(), from));
+      },
+      input);
+}
+
+Tensor scatter_max(const PoolShape& s, const Tensor& g, const Tensor& indices, const Shape& sizes) {
+  Tensor out = empty(sizes, g.dtype(), g.device());
+  if (out.numel() && !out.device().is_meta()) {
+    const GradMode off(false);
+    const Tensor grad = contiguous(g), at = contiguous(indices);
+    const View v = dense_view(grad, out.dtype(), results_of(s)),
+               i = dense_view(at, DType::int64, results_of(s)), o = view_of(out);
+    const PoolKernels& kernels = *backend(out.device()).pool;
+    const Unlocked unlocked(nanoseconds(s), {&grad, &at, &out});
+    check_indices(kernels.max_backward(s, v, i, o));
+  }
+  return record(
+      "MaxPool2DWithIndicesBackward0", std::move(out),
+      [s, at = Saved(indices), from = g.shape()](Tensor gg) {
+        return Gradients(gather_max(s, gg, at.get(), from));
+      },
+      g);
+}
+
+// The kernel's call: `indices` or `codes` may be undefined.
+void run_max(const PoolShape& s, const Tensor& input, const Tensor& out, const Tensor& indices,
+             const Tensor& codes) {
+  if (out.numel() == 0 || out.device().is_meta()) return;
+  const GradMode off(false);
+  const Tensor x = contiguous(input);
+  const View v = dense_view(x, out.dtype(), inputs_of(s)), o = view_of(out);
+  const View i = indices ? view_of(indices) : View{}, c = codes ? view_of(codes) : View{};
+  const PoolKernels& kernels = *backend(out.device()).pool;
+  const Unlocked unlocked(nanoseconds(s), {&x, &out, &indices, &codes});
+  kernels.max(s, v, o, indices ? &i : nullptr, codes ? &c : nullptr);
+}
+
+const char* max_node(int rank, bool adaptive) {
+  if (rank == 1) return "SqueezeBackward1";
+  if (adaptive) return rank == 2 ? "AdaptiveMaxPool2DBackward0" : "AdaptiveMaxPool3DBackward0";
+  return rank == 2 ? "MaxPool2DWithIndicesBackward0" : "MaxPool3DWithIndicesBackward0";
+}
+Tensor max_indices(const PoolShape& s, const Tensor& input, const Shape& sizes) {
+  const GradMode off(false);
+  Tensor indices = empty(sizes, DType::int64, input.device());
+  run_max(s, input, empty(sizes, input.dtype(), input.device()), indices, {});
+  return indices;
+}
+
+Tensor max_with_codes(const char* node, const PoolShape& s, const Tensor& input,
+                      const Shape& sizes) {
+  Tensor out = empty(sizes, input.dtype(), input.device());
+  const Tensor codes = needs_grad(input) ? empty(sizes, DType::uint8, input.device()) : Tensor();
+  run_max(s, input, out, {}, codes);
+  return record(
+      node, in_format_of(input, std::move(out)),
+      [s, x = Saved(input), codes](Tensor g) {
+        const Tensor& input = x.get();
+        if (grad_enabled() && wants_grad(g))
+          return Gradients(scatter_max(s, g, max_indices(s, input, g.shape()), input.shape()));
+        Tensor grad_input = empty(input.shape(), input.dtype(), input.device());
+        const Tensor grad = contiguous(g);
+        if (grad_input.numel() && !grad_input.device().is_meta()) {
+          const View v = dense_view(grad, DType::float32, results_of(s)), c = view_of(codes),
+                     o = view_of(grad_input);
+          const PoolKernels& kernels = *backend(g.device()).pool;
+          const Unlocked unlocked(nanoseconds(s), {&grad, &codes, &grad_input});
+          kernels.max_2x2_backward(s, v, c, o);
+        }
+        return Gradients(grad_input);
+      },
+      input);
+}
+
+std::tuple<Tensor, Tensor> max_with_indices(const char* node, const PoolShape& s,
+                                            const Tensor& input, const Shape& sizes,
+                                            bool formatted) {
+  Tensor out = empty(sizes, input.dtype(), input.device());
+  Tensor indices = empty(sizes, DType::int64, input.device());
+  run_max(s, input, out, indices, {});
+  if (formatted) {
+    out = in_format_of(input, std::move(out));
+    indices = in_format_of(input, std::move(indices));
+  }
+  out = record(
+      node, std::move(out),
+      [s, at = Saved(indices), from = input.shape()](Tensor g) {
+        return Gradients(scatter_max(s, g, at.get(), from));
+      },
+      input);
+  return {std::move(out), std::move(indices)};
+}
+
+}  // namespace
+
+Tensor max_pool(const char* name, int rank, const Tensor& input, const PoolOptions& options) {
+  if (input.dtype() == DType::boolean || input.device().is_cuda())
+    refuse_integers(input, rank == 3 ? "max_pool3d" : "max_pool2d");
+  const auto [s, sizes] = pool_shape(name, rank, input, options, true);
+  if (input.dtype() == DType::float32 && has_2x2_windows(s))
+    return max_with_codes(max_node(rank, false), s, input, sizes);
+  if (needs_grad(input))
+    return std::get<0>(max_with_indices(max_node(rank, false), s, input, sizes, true));
+  Tensor out = empty(sizes, input.dtype(), input.device());
+  run_max(s, input, out, {}, {});
+  return in_format_of(input, std::move(out));
+}
+
+std::tuple<Tensor, Tensor> max_pool_with_indices(const char* name, int rank, const Tensor& input,
+                                                 const PoolOptions& options) {
+  if (input.dtype() == DType::boolean || input.device().is_cuda())
+    refuse_integers(input, rank == 3 ? "max_pool3d" : "max_pool2d");
+  const auto [s, sizes] = pool_shape(name, rank, input, options, true);
+  return max_with_indices(max_node(rank, false), s, input, sizes, true);
+}
+
+std::tuple<Tensor, Tensor> adaptive_max_pool(const char* name, int rank, const Tensor& input,
+                                             const Shape& size) {
+  refuse_integers(input, rank == 3 ? "adaptive_max_pool3d" : "adaptive_max_pool2d");
+  const auto [s, sizes] = adaptive_shape(name, rank, input, size);
+  return max_with_indices(max_node(rank, true), s, input, sizes, rank == 2);
+}
+
+}  // namespace rushlight

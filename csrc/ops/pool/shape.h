@@ -1,0 +1,25 @@
+// What pooling accepts, in torch's words.
+#pragma once
+#include "kernels/pool.h"
+#include "pool.h"
+
+namespace rushlight {
+
+struct PooledShape {
+  PoolShape pool;
+  Shape sizes;  // of the result
+};
+PooledShape pool_shape(const char* name, int rank, const Tensor& input, const PoolOptions& options,
+                       bool takes_max);
+PooledShape adaptive_shape(const char* name, int rank, const Tensor& input, const Shape& size);
+
+// Of one dtype's kernel: NotImplementedError for integers.
+void refuse_integers(const Tensor& input, const char* kernel);
+
+inline double nanoseconds(const PoolShape& s) {
+  return double(s.planes) * (double(s.plane()) + double(s.outputs())) * 0.3;
+}
+inline std::int64_t inputs_of(const PoolShape& s) { return s.planes * s.plane(); }
+inline std::int64_t results_of(const PoolShape& s) { return s.planes * s.outputs(); }
+
+}  // namespace rushlight

@@ -1,0 +1,178 @@
+// Largest and smallest elements. A changer must know: without a dim several equal extremes share
+// the gradient evenly; with a dim it all goes to the one whose index is returned.
+#include "core/backend.h"
+#include "core/work.h"
+#include "ops/value.h"
+#include "reduce.h"
+
+namespace rushlight {
+
+Tensor is_number_mask(const Tensor& x) {
+  const GradMode off(false);
+  return to((Value(x) == Value(x)).tensor(), x.dtype());
+}
+
+Tensor share_of_extremes(const Tensor& input, const Tensor& result, const Span& span) {
+  const GradMode off(false);
+  const Tensor at = expand(reshape(result, span.kept), span.whole);
+  const Tensor both_nan =
+      mul(sub(is_number_mask(input), ones_like(input)), sub(is_number_mask(at), ones_like(input)));
+  const Tensor same = add(to((Value(input) == Value(at)).tensor(), input.dtype()), both_nan);
+  Shape dims;
+  for (int d = 0; d < span.whole.rank; ++d)
+    if (span.mask >> d & 1) dims.push_back(d);
+  return div(same, dims.rank ? sum(same, dims, true) : same);
+}
+
+namespace {
+
+Tensor extreme(const char* op, const char* node, Reduction kind, const Tensor& input, Sizes dims,
+               bool keepdim, bool dims_given) {
+  const Span span(input, dims);
+  check_not_empty(op, input, span, dims_given);
+  Tensor out;
+  {
+    const GradMode off(false);
+    out = reduce_into_new(kind, input, span, keepdim, input.dtype());
+  }
+  if (!needs_grad(input)) return out;
+  return record(
+      node, out,
+      [x = Saved(input), y = SavedOutput(out), span](Tensor g, Node& self) {
+        return Gradients(mul(spread(g, span), share_of_extremes(x.get(), y.get(self), span)));
+      },
+      input);
+}
+
+// Values and places along one dimension, both without history.
+TensorPair places(const char* op, const Tensor& input, int dim, bool keepdim, bool largest) {
+  const Shape dims{dim};
+  const Span span(input, dims);
+  if (input.dim()) check_not_empty(op, input, span, true);
+  Tensor values = empty(span.shape(keepdim), input.dtype(), input.device());
+  Tensor indices = empty(span.shape(keepdim), DType::int64, input.device());
+  if (values.numel() == 0 || input.device().is_meta()) return {values, indices};
+  View v = view_of(values), i = view_of(indices);
+  const View from = view_of(input);
+  Strides strides{};
+  contiguous_strides(span.kept, strides);
+  for (View* to : {&v, &i}) {
+    to->rank = span.kept.rank;
+    std::copy_n(span.kept.begin(), to->rank, to->sizes);
+    std::copy_n(strides.begin(), to->rank, to->strides);
+  }
+  const Backend& b = backend(input.device());
+  const Unlocked unlocked(double(input.numel()) * 0.5, {&values, &indices, &input});
+  b.reduce->extreme(largest, v, i, from, dim);
+  return {values, indices};
+}
+
+TensorPair picked(const char* op, const char* node, const Tensor& input, std::int64_t d,
+                  bool keepdim, bool largest) {
+  const int dim = wrap_dim(d, input.dim());
+  auto [values, indices] = places(op, input, dim, keepdim, largest);
+  Tensor outs[] = {values, indices};
+  record_many(
+      node, outs,
+      [where = Saved(indices), whole = input.shape(), dim, keepdim](std::span<Tensor> g, Node&) {
+        return Gradients(picked_backward(g[0], where.get(), whole, dim, keepdim));
+      },
+      input);
+  return {outs[0], outs[1]};
+}
+
+Tensor place(const char* op, const Tensor& input, std::optional<std::int64_t> d, bool keepdim,
+             bool largest) {
+  if (input.dtype() == DType::boolean) fail<RuntimeError>(op, "(): does not support bool input");
+  const GradMode off(false);
+  if (d) return std::get<1>(places(op, input, wrap_dim(*d, input.dim()), keepdim, largest));
+  if (input.numel() == 0)
+    fail<IndexError>(op, "(): Expected reduction dim to be specified for input.numel() == 0.\n",
+                     describe("input", input));
+  const Tensor at = std::get<1>(places(op, reshape(input, Shape{-1}), 0, false, largest));
+  Shape ones = input.shape();
+  for (int k = 0; k < ones.rank; ++k) ones[k] = 1;
+  return keepdim ? reshape(at, ones) : at;
+}
+
+}  // namespace
+
+Tensor amax(const Tensor& input, Sizes dims, bool keepdim) {
+  return extreme("amax", "AmaxBackward0", kReduction<reduction::Maximum>, input, dims, keepdim,
+                 !dims.empty());
+}
+Tensor amin(const Tensor& input, Sizes dims, bool keepdim) {
+  return extreme("amin", "AminBackward0", kReduction<reduction::Minimum>, input, dims, keepdim,
+                 !dims.empty());
+}
+
+static void check_any(const char* op, const Tensor& input) {
+  if (input.numel() == 0)
+    fail<RuntimeError>(op,
+                       "(): Expected reduction dim to be specified for input.numel() == 0. "
+                       "Specify the reduction dim with the 'dim' argument.\n",
+                       describe("input", input));
+}
+Tensor max(const Tensor& input) {
+  check_any("max", input);
+  return extreme("max", "MaxBackward1", kReduction<reduction::Maximum>, input, {}, false, false);
+}
+Tensor min(const Tensor& input) {
+  check_any("min", input);
+  return extreme("min", "MinBackward1", kReduction<reduction::Minimum>, input, {}, false, false);
+}
+TensorPair max(const Tensor& input, std::int64_t dim, bool keepdim) {
+  return picked("max", "MaxBackward0", input, dim, keepdim, true);
+}
+TensorPair min(const Tensor& input, std::int64_t dim, bool keepdim) {
+  return picked("min", "MinBackward0", input, dim, keepdim, false);
+}
+
+TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim) {
+  const Span span(input, dim ? Sizes(&*dim, 1) : Sizes());
+  for (int d = 0; d < span.whole.rank; ++d)
+    if (input.numel() == 0 && span.mask >> d & 1 && (!dim || span.whole[d] == 0)) {
+      const std::string words = text(
+          "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+          "identity.\n",
+          describe("input", input));
+      if (dim) throw IndexError(words);
+      throw RuntimeError(words);
+    }
+  Tensor outs[2];
+  {
+    const GradMode off(false);
+    outs[0] = reduce_into_new(kReduction<reduction::Minimum>, input, span, keepdim, input.dtype());
+    outs[1] = reduce_into_new(kReduction<reduction::Maximum>, input, span, keepdim, input.dtype());
+  }
+  if (needs_grad(input))
+    record_many(
+        "AminmaxBackward0", outs,
+        [x = Saved(input), low = SavedOutput(outs[0], 0), high = SavedOutput(outs[1], 1), span](
+            std::span<Tensor> g, Node& self) {
+          const auto part = [&](const Tensor& of, const SavedOutput& y) {
+            return of ? mul(spread(of, span), share_of_extremes(x.get(), y.get(self), span)) : of;
+          };
+          const Tensor a = part(g[0], low), b = part(g[1], high);
+          return Gradients(a && b ? add(a, b) : a ? a : b);
+        },
+        input);
+  return {outs[0], outs[1]};
+}
+
+Tensor argmax(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim) {
+  return place("argmax", input, dim, keepdim, true);
+}
+Tensor argmin(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim) {
+  return place("argmin", input, dim, keepdim, false);
+}
+
+Tensor picked_backward(const Tensor& g, const Tensor& indices, const Shape& whole, int dim,
+                       bool keepdim) {
+  if (whole.rank == 0) return g;
+  const bool flat = !keepdim && g.dim() < whole.rank;
+  const Tensor part = flat ? unsqueeze(g, dim) : g, at = flat ? unsqueeze(indices, dim) : indices;
+  return scatter_add(zeros(whole, g.dtype(), g.device()), dim, at, part);
+}
+
+}  // namespace rushlight

@@ -1,0 +1,132 @@
+// Variances and logsumexp. Gradients are formulas on tensors, so they differentiate again.
+#include <cmath>
+
+#include "ops/value.h"
+#include "reduce.h"
+
+namespace rushlight {
+namespace {
+
+void check_moment(const Tensor& input) {
+  if (!is_floating(input.dtype()))
+    fail<RuntimeError>("std and var only support floating point and complex dtypes\n",
+                       describe("input", input), ": convert with .float()");
+}
+
+Tensor moment(const char* name, Reduction kind, const Tensor& input, const Span& span,
+              double correction, bool keepdim) {
+  check_moment(input);
+  if (!(double(span.count) > correction) && warn) [[unlikely]]
+    warn(text(name,
+              "(): degrees of freedom is <= 0. Correction should be strictly less than the "
+              "reduction factor (input numel divided by output numel).\n",
+              span.count,
+              " elements make each result; unbiased=False or correction=0 divides by "
+              "their number"));
+  const GradMode off(false);
+  return reduce_into_new(kind, input, span, keepdim, input.dtype(), correction);
+}
+
+// d var / d x = 2 (x - mean) / (n - correction)
+Tensor var_backward(const Tensor& g, const Tensor& x, const Span& span, double correction) {
+  Shape dims;
+  for (int d = 0; d < span.whole.rank; ++d)
+    if (span.mask >> d & 1) dims.push_back(d);
+  const double divisor = static_cast<double>(span.count) - correction;
+  const Tensor centered = dims.rank ? sub(x, mean(x, dims, true)) : sub(x, x);
+  return mul(mul(centered, Scalar(2 / divisor)), spread(g, span));
+}
+// d std = d var / (2 std), and nothing where std is 0
+Tensor std_backward(const Tensor& g, const Tensor& x, const Tensor& out, const Span& span,
+                    double correction) {
+  const Value zero(0), s(out);
+  const Value scaled = where(s == zero, zero, Value(g) / (s * Value(2)));
+  return var_backward(scaled.tensor(), x, span, correction);
+}
+
+using Pair = TensorPair;
+
+Pair moment_and_mean(const char* name, const char* node, Reduction kind, const Tensor& input,
+                     Sizes dims, double correction, bool keepdim) {
+  const Span span(input, dims);
+  Tensor outs[] = {moment(name, kind, input, span, correction, keepdim), {}};
+  {
+    const GradMode off(false);
+    outs[1] = reduce_into_new(kReduction<reduction::Mean>, input, span, keepdim, input.dtype());
+  }
+  if (needs_grad(input))
+    record_many(
+        node, outs,
+        [x = Saved(input), y = SavedOutput(outs[0]), span, correction,
+         root = kind == kReduction<reduction::StandardDeviation>](std::span<Tensor> g, Node& self) {
+          Tensor total;
+          if (g[0])
+            total = root ? std_backward(g[0], x.get(), y.get(self), span, correction)
+                         : var_backward(g[0], x.get(), span, correction);
+          if (g[1]) {
+            const Tensor of_mean =
+                spread(mul(g[1], Scalar(1 / static_cast<double>(span.count))), span);
+            total = total ? add(total, of_mean) : of_mean;
+          }
+          return Gradients(total);
+        },
+        input);
+  return {outs[0], outs[1]};
+}
+
+}  // namespace
+
+Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim) {
+  const Span span(input, dims);
+  Tensor out = moment("var", kReduction<reduction::Variance>, input, span, correction, keepdim);
+  return record(
+      "VarBackward0", out,
+      [x = Saved(input), span, correction](Tensor g) {
+        return Gradients(var_backward(g, x.get(), span, correction));
+      },
+      input);
+}
+
+Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim) {
+  const Span span(input, dims);
+  Tensor out =
+      moment("std", kReduction<reduction::StandardDeviation>, input, span, correction, keepdim);
+  if (!needs_grad(input)) return out;
+  return record(
+      "StdBackward0", out,
+      [x = Saved(input), y = SavedOutput(out), span, correction](Tensor g, Node& self) {
+        return Gradients(std_backward(g, x.get(), y.get(self), span, correction));
+      },
+      input);
+}
+
+Pair var_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) {
+  return moment_and_mean("var_mean", "VarMeanBackward0", kReduction<reduction::Variance>, input,
+                         dims, correction, keepdim);
+}
+Pair std_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) {
+  return moment_and_mean("std_mean", "StdMeanBackward0", kReduction<reduction::StandardDeviation>,
+                         input, dims, correction, keepdim);
+}
+
+Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {
+  const Tensor input = is_floating(given.dtype()) ? given : to(given, default_dtype());
+  const Span span(input, dims);
+  Tensor out;
+  {
+    const GradMode off(false);
+    out = reduce_into_new(kReduction<reduction::LogSumExp>, input, span, keepdim, input.dtype());
+  }
+  if (!needs_grad(input)) return out;
+  return record(
+      "LogsumexpBackward0", out,
+      [x = Saved(input), y = SavedOutput(out), span](Tensor g, Node& self) {
+    // an infinite result takes no part: exp(inf - inf) would be NaN
+        const Value top(reshape(y.get(self), span.kept)), zero(0), inf(HUGE_VAL);
+        const Value safe = where(abs(top) == inf, zero, top);
+        return Gradients(mul(spread(g, span), exp(Value(x.get()) - safe).tensor()));
+      },
+      input);
+}
+
+}  // namespace rushlight

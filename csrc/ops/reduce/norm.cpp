@@ -1,0 +1,85 @@
+// Norms of vectors, and the nuclear norm. Gradients are formulas on tensors, so they differentiate
+// again.
+#include <cmath>
+
+#include "ops/linalg/linalg.h"
+#include "ops/value.h"
+#include "reduce.h"
+
+namespace rushlight {
+namespace {
+
+Tensor norm_backward(const Tensor& g, const Tensor& x, const Tensor& norm, const Span& span,
+                     double ord) {
+  const Value zero(0), value(x), n(reshape(norm, span.kept)), grad(reshape(g, span.kept));
+  if (ord == 0) return {};  // a count
+  if (std::isinf(ord)) {
+    const Tensor magnitude = abs(value).tensor();
+    const Tensor share = share_of_extremes(magnitude, norm, span);
+    return (apply_to_values<Sign>(value) * Value(share) * grad).tensor();
+  }
+  if (ord == 1) return (apply_to_values<Sign>(value) * grad).tensor();
+  if (ord == 2) return where(n == zero, zero, value / n * grad).tensor();
+  // x |x|^(ord - 2) / norm^(ord - 1)
+  const Value power = apply_to_values<Sign>(value) * pow(abs(value), Value(ord - 1));
+  const Value finite = ord < 1 ? where(value == zero, zero, power) : power;
+  return where(n == zero, zero, finite * grad / pow(n, Value(ord - 1))).tensor();
+}
+
+Reduction norm_kind(double ord) {
+  if (ord == 0) return kReduction<reduction::Count>;
+  if (ord == 1) return kReduction<reduction::AbsoluteSum>;
+  if (ord == 2) return kReduction<reduction::EuclideanNorm>;
+  if (std::isinf(ord))
+    return ord > 0 ? kReduction<reduction::AbsoluteMaximum>
+                   : kReduction<reduction::AbsoluteMinimum>;
+  return kReduction<reduction::Norm>;
+}
+
+}  // namespace
+
+Tensor vector_norm(const Tensor& given, double ord, Sizes dims, bool keepdim, OptionalDtype dtype) {
+  if (!is_floating(given.dtype()))
+    fail<RuntimeError>(
+        "linalg.vector_norm: Expected a floating point or complex tensor as input. "
+        "Got ",
+        scalar_name(given.dtype()), "\n", describe("input", given));
+  const Tensor input = dtype ? to(given, *dtype) : given;
+  const Span span(input, dims);
+  if (span.count == 0 && (ord < 0 || std::isinf(ord)))
+    fail<RuntimeError>("linalg.vector_norm cannot compute the ", ord,
+                       " norm on an empty tensor because the operation does not have an identity\n",
+                       describe("input", given));
+  Tensor out;
+  {
+    const GradMode off(false);
+    out = reduce_into_new(norm_kind(ord), input, span, keepdim, input.dtype(), ord);
+  }
+  if (!needs_grad(input)) return out;
+  return record(
+      "LinalgVectorNormBackward0", out,
+      [x = Saved(input), y = SavedOutput(out), span, ord](Tensor g, Node& self) {
+        return Gradients(norm_backward(g, x.get(), y.get(self), span, ord));
+      },
+      input);
+}
+
+Tensor nuclear_norm(const Tensor& x, Sizes dims, bool keepdim) {
+  Shape at;
+  for (int d = 0; d < (dims.empty() ? x.dim() : int(dims.size())); ++d)
+    at.push_back(dims.empty() ? d : dims[std::size_t(d)]);
+  if (at.rank != 2)
+    fail<RuntimeError>("linalg.matrix_norm: dim must be a 2-tuple. Got ", at.view());
+  for (int k = 0; k < 2; ++k) at[k] = wrap_dim(at[k], x.dim());
+  if (at[0] == at[1])
+    fail<RuntimeError>("linalg.matrix_norm: dims must be different. Got (", at[0], ", ", at[1],
+                       ")");
+  const Tensor matrices = movedim(x, at.view(), Shape{-2, -1}.view());
+  Tensor norms = sum(std::get<1>(linalg_svd("linalg.matrix_norm", matrices, false, false)),
+                     Shape{-1}.view(), false);
+  if (!keepdim) return norms;
+  if (at[1] < at[0]) std::swap(at[0], at[1]);
+  return unsqueeze(unsqueeze(norms, at[0]), at[1]);
+}
+
+}  // namespace rushlight

@@ -1,0 +1,214 @@
+// Sums, products and counts, and what all reductions share. A changer must know: the kernel writes
+// the result in its final shape, seen by it with size 1 where the input is reduced.
+#include "reduce.h"
+
+#include "core/backend.h"
+#include "core/work.h"
+#include "ops/scan.h"
+
+namespace rushlight {
+
+Span::Span(const Tensor& input, Sizes dims)
+    : mask(dim_mask(dims, input.dim())), whole(input.shape()), kept(whole) {
+  if (dims.empty()) {
+    count = input.numel();
+    std::fill_n(kept.sizes.begin(), kept.rank, 1);
+    return;
+  }
+  for (int d = 0; d < whole.rank; ++d) {
+    if (mask >> d & 1) {
+      count = checked_mul(count, whole[d]);
+      kept[d] = 1;
+    } else {
+      squeezed.push_back(whole[d]);
+    }
+  }
+}
+
+Tensor reduce_into_new(Reduction kind, const Tensor& input, const Span& span, bool keepdim,
+                       DType dtype, double parameter) {
+  Tensor out = empty(span.shape(keepdim), dtype, input.device());
+  if (out.numel() == 0 || out.device().is_meta()) return out;
+  View to = view_of(out), from = view_of(input);
+  if (out.numel() == 1 && input.is_contiguous()) {  // all of a dense tensor: one row
+    to.rank = from.rank = 1;
+    to.sizes[0] = to.strides[0] = from.strides[0] = 1;
+    from.sizes[0] = from.numel;
+  } else {
+    Strides strides{};
+    contiguous_strides(span.kept, strides);
+    to.rank = span.kept.rank;
+    std::copy_n(span.kept.begin(), to.rank, to.sizes);
+    std::copy_n(strides.begin(), to.rank, to.strides);
+  }
+  const Backend& b = backend(input.device());
+  const Unlocked unlocked(double(input.numel()) * 0.1, {&out, &input});
+  b.reduce->reduce(kind, to, from, parameter);
+  return out;
+}
+
+Tensor spread(const Tensor& g, const Span& span) {
+  if (!grad_enabled()) {
+    // Small: written out, so that what follows is dense. Else one view instead of two with history.
+    if (g.numel() == 1 && g.device().is_cpu() && numel_of(span.whole) <= 4096)
+      return full(span.whole, item(g), g.dtype(), kCpu);
+    Strides strides{};
+    const bool kept = g.dim() == span.whole.rank;
+    for (int d = 0, from = 0; d < span.whole.rank; ++d) {
+      const bool reduced = span.mask >> d & 1;
+      if (!reduced) strides[std::size_t(d)] = g->strides[std::size_t(kept ? d : from++)];
+    }
+    return geometry(g, span.whole, strides.data(), g.offset());
+  }
+  return expand(reshape(g, span.kept), span.whole);
+}
+
+void check_not_empty(const char* op, const Tensor& input, const Span& span, bool dims_given) {
+  if (input.numel()) return;
+  if (!dims_given) {
+    const std::string words = text(op,
+                                   "(): Expected reduction dim to be specified for input.numel() "
+                                   "== 0. Specify the reduction dim with the 'dim' argument.\n",
+                                   describe("input", input));
+    if (std::string_view(op).starts_with("arg")) throw IndexError(words);
+    throw RuntimeError(words);
+  }
+  for (int d = 0; d < span.whole.rank; ++d)
+    if (span.mask >> d & 1 && span.whole[d] == 0)
+      fail<IndexError>(op, "(): Expected reduction dim ", d, " to have non-zero size.\n",
+                       describe("input", input));
+}
+
+namespace {
+
+DType sum_dtype(const Tensor& input, OptionalDtype wanted) {
+  return wanted ? *wanted : is_integral(input.dtype()) ? DType::int64 : input.dtype();
+}
+
+// The kernel gives int64 for integers and the own type for floats: other wishes are cast first.
+Tensor total(Reduction kind, const Tensor& input, const Span& span, bool keepdim, DType dtype) {
+  if (dtype == input.dtype() && is_floating(dtype))
+    return reduce_into_new(kind, input, span, keepdim, dtype);
+  const GradMode off(false);
+  if (is_floating(dtype) || is_floating(input.dtype())) {
+    const Tensor converted = to(input, dtype);
+    return reduce_into_new(kind, converted, span, keepdim, sum_dtype(converted, {}));
+  }
+  return to(reduce_into_new(kind, input, span, keepdim, DType::int64), dtype);
+}
+
+DType mean_dtype(const char* op, const Tensor& input, OptionalDtype dtype) {
+  const DType d = dtype.value_or(input.dtype());
+  if (!is_floating(d))
+    fail<RuntimeError>(op, "(): could not infer output dtype. ", dtype ? "Optional" : "Input",
+                       " dtype must be either a floating point or complex dtype. Got: ",
+                       scalar_name(d), "\n", describe("input", input),
+                       dtype ? "" : ": pass dtype=torch.float32, or convert with .float()");
+  return d;
+}
+
+// The product of all others, for each element of dimension `dim`: right also where there are zeros.
+Tensor product_of_others(const Tensor& input, int dim) {
+  const std::int64_t n = input.size(dim);
+  Shape one = input.shape();
+  one[dim] = 1;
+  const Tensor unit = full(one, 1, input.dtype(), input.device());
+  const auto before = [&](const Tensor& x) {
+    return cumprod(cat({unit, narrow(x, dim, 0, n - 1)}, dim), dim);
+  };
+  const Shape along{dim};
+  return mul(before(input), flip(before(flip(input, along)), along));
+}
+
+Tensor product(const char* node, const Tensor& input, const Span& span, bool keepdim,
+               OptionalDtype dtype) {
+  const DType d = sum_dtype(input, dtype);
+  Tensor out = total(kReduction<reduction::Product>, input, span, keepdim, d);
+  out = to(out, d);
+  return record(
+      node, out,
+      [x = Saved(input), span, from = input.dtype(), d](Tensor g) {
+        const Tensor input = to(x.get(), d);
+        if (input.numel() == 0 || input.dim() == 0) return Gradients(to(spread(g, span), from));
+        const bool one = (span.mask & (span.mask - 1)) == 0;
+        int dim = 0;
+        while (one && !(span.mask >> dim & 1)) ++dim;
+        const Tensor others =
+            one ? product_of_others(input, dim)
+                : view(product_of_others(reshape(input, Shape{-1}), 0), span.whole);
+        return Gradients(to(mul(spread(g, span), others), from));
+      },
+      input);
+}
+
+Tensor truth(Reduction kind, const Tensor& input, Sizes dims, bool keepdim) {
+  const GradMode off(false);
+  const DType d = input.dtype() == DType::uint8 ? DType::uint8 : DType::boolean;
+  return reduce_into_new(kind, input, Span(input, dims), keepdim, d);
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
+  const Span span(input, dims);
+  Tensor out = total(kReduction<reduction::Sum>, input, span, keepdim, sum_dtype(input, dtype));
+  if (!needs_grad(input)) return out;
+  return record(
+      dims.empty() ? "SumBackward0" : "SumBackward1", std::move(out),
+      [span, d = input.dtype()](Tensor g) { return Gradients(to(spread(g, span), d)); }, input);
+}
+
+Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
+  const DType d = mean_dtype("mean", input, dtype);
+  const Span span(input, dims);
+  Tensor out = total(kReduction<reduction::Mean>, input, span, keepdim, d);
+  if (!needs_grad(input)) return out;
+  return record(
+      dims.empty() ? "MeanBackward0" : "MeanBackward1", std::move(out),
+      [span, from = input.dtype()](Tensor g) {
+        const double scale = 1 / static_cast<double>(std::max<std::int64_t>(1, span.count));
+        return Gradients(to(spread(mul(g, Scalar(scale)), span), from));
+      },
+      input);
+}
+
+Tensor nansum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
+  if (is_integral(input.dtype())) return sum(input, dims, keepdim, dtype);
+  const Span span(input, dims);
+  Tensor out =
+      total(kReduction<reduction::NanSum>, input, span, keepdim, dtype.value_or(input.dtype()));
+  return record(
+      "NansumBackward0", out,
+      [x = Saved(input), span](Tensor g) {
+        const DType d = x.get().dtype();
+        return Gradients(mul(to(spread(g, span), d), is_number_mask(x.get())));
+      },
+      input);
+}
+
+Tensor nanmean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
+  mean_dtype("nanmean", input, {});
+  const Tensor counts = sum(is_number_mask(input), dims, keepdim, dtype);
+  return div(nansum(input, dims, keepdim, dtype), counts);
+}
+
+Tensor prod(const Tensor& input, OptionalDtype dtype) {
+  return product("ProdBackward0", input, Span(input, {}), false, dtype);
+}
+Tensor prod(const Tensor& input, std::int64_t dim, bool keepdim, OptionalDtype dtype) {
+  return product("ProdBackward1", input, Span(input, {&dim, 1}), keepdim, dtype);
+}
+
+Tensor any(const Tensor& input, Sizes dims, bool keepdim) {
+  return truth(kReduction<reduction::Any>, input, dims, keepdim);
+}
+Tensor all(const Tensor& input, Sizes dims, bool keepdim) {
+  return truth(kReduction<reduction::All>, input, dims, keepdim);
+}
+Tensor count_nonzero(const Tensor& input, Sizes dims) {
+  const GradMode off(false);
+  return reduce_into_new(kReduction<reduction::Count>, input, Span(input, dims), false,
+                         DType::int64);
+}
+
+}  // namespace rushlight

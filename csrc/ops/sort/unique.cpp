@@ -1,0 +1,53 @@
+// Distinct values, their indices and counts; no gradients.
+#include "core/backend.h"
+#include "core/work.h"
+#include "kernels/sort.h"
+#include "sort.h"
+
+namespace rushlight {
+namespace {
+
+std::int64_t* integers_of(const Tensor& t) { return view_of(t).as<std::int64_t>(); }
+
+}  // namespace
+
+std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std::int64_t> d,
+                                          bool consecutive) {
+  const GradMode off(false);
+  const int dim = d ? wrap_dim(*d, input.dim()) : 0;
+  const bool by_slice = d && input.dim() > 0;
+  // Slices along `dim` as the rows of a matrix; single elements where no dim is given.
+  Tensor rows = by_slice ? contiguous(movedim(input, Shape{dim}, Shape{0})) : input;
+  const Shape slices = rows.shape();
+  const std::int64_t n = by_slice ? slices[0] : input.numel();
+  const std::int64_t width = !by_slice ? 1 : n ? input.numel() / n : 0;
+  if (by_slice && n == 0 && numel_of(slices.view().subspan(1)) == 0 && input.dim() > 1)
+    fail<RuntimeError>("unique(): there are no elements in the slices along dimension ", dim, "\n",
+                       describe("input", input));
+  rows = reshape(rows, Shape{n, width});
+  // Compared where they lie, rows must not change under the sort, which trusts its order.
+  if (width > 1 && rows->storage.get() == input->storage.get()) rows = clone(rows);
+  const Tensor first = empty({n}, DType::int64, input.device());
+  const Tensor inverse = empty({n}, DType::int64, input.device());
+  const Tensor counts = empty({n}, DType::int64, input.device());
+  std::int64_t found = 0;
+  if (n && !input.device().is_meta()) {
+    const View view = view_of(rows);
+    const Backend& b = backend(input.device());
+    const Unlocked unlocked(double(input.numel()) * 20, {&rows, &first, &inverse, &counts});
+    found = b.sort->unique(view, consecutive, integers_of(first), integers_of(inverse),
+                           integers_of(counts));
+  }
+  Shape shape = slices;
+  if (by_slice)
+    shape[0] = found;
+  else
+    shape = Shape{found};
+  const Tensor at = expand(unsqueeze(narrow(first, 0, 0, found), 1), Shape{found, width});
+  Tensor values = reshape(gather(rows, 0, at), shape);
+  if (by_slice) values = contiguous(movedim(values, Shape{0}, Shape{dim}));
+  const Tensor indices = by_slice ? inverse : reshape(inverse, input.shape());
+  return {values, indices, clone(narrow(counts, 0, 0, found))};
+}
+
+}  // namespace rushlight

@@ -1,0 +1,135 @@
+// Correlation with output channels in the vector's lanes. Sums appear as [pixel][image][lane] and
+// are transposed into NCHW. Up to 16 images are interleaved as [h][w][c][image], so that every
+// pixel's taps are an exact rectangle; a few images or very long rows go by columns of one image.
+#include <algorithm>
+
+#include "kernels/cpu/transpose.h"
+#include "kernels/parallel.h"
+#include "plan.h"
+
+namespace rushlight::conv {
+namespace {
+
+constexpr Index kImages = 16, kFewestImages = 4;
+constexpr Index kWindowBytes = 640 << 10;  // rows under the kernel must stay in the second cache
+
+struct Work {
+  const Correlation& s;
+  const float *x, *weights, *bias;  // weights packed, bias filled up to whole panels
+  float* y;
+  Columns columns;
+  std::vector<int> column_off;
+  bool interleaved;
+};
+
+// [row][column][c][image] for rows [r0, r1) of `group` images.
+void interleave(const Correlation& s, const float* x, Index group, Index r0, Index r1, float* d) {
+  const Index plane = s.rows.in * s.cols.in;
+  for (Index c = 0; c < s.c; ++c)
+    transpose(x + c * plane + r0 * s.cols.in, s.in_image, group, (r1 - r0) * s.cols.in,
+              d + c * group, s.c * group);
+}
+
+// Sums of output rows [h0, h1) and the panels from b on, of `group` images, into y.
+void store_sums(const Correlation& s, const float* sums, Index lanes, Index group, Index first,
+                Index b, Index h0, Index h1, float* y) {
+  const Index pixels = (h1 - h0) * s.cols.out, used = std::min(lanes, s.out - b * kPanel);
+  for (Index i = 0; i < group; ++i) {
+    float* planes = y + (first + i) * s.out_image + b * kPanel * s.out_h * s.out_w;
+    if (s.rows.pitch == 1 && s.cols.pitch == 1) {
+      transpose(sums + i * lanes, group * lanes, pixels, used, planes + h0 * s.out_w,
+                s.out_h * s.out_w);
+      continue;
+    }
+    for (Index o = 0; o < used; ++o)
+      for (Index j = 0; j < pixels; ++j)
+        planes[(o * s.out_h + s.rows.first + (h0 + j / s.cols.out) * s.rows.pitch) * s.out_w +
+               s.cols.first + j % s.cols.out * s.cols.pitch] = sums[(j * group + i) * lanes + o];
+  }
+}
+
+// Output rows [begin, end) of images [first, first + group).
+void run(const Work& k, Index first, Index group, Index begin, Index end) {
+  const Correlation& s = k.s;
+  const Tiles& t = tiles();
+  const Axis &rows = s.rows, &cols = s.cols;
+  const auto [r0, r1] = rows.reads(begin, end);
+  const Index kw_c = Index(cols.tap.size()) * s.c, panel = s.taps() * s.c * kPanel;
+  const Index panels = (s.out + kPanel - 1) / kPanel;
+  const float* x = k.x + first * s.in_image;
+  const Index row_floats = k.interleaved ? cols.in * s.c * group : k.columns.row;
+  Scratch<float> packed(std::max<Index>((r1 - r0) * row_floats, 1));
+  std::vector<int> image_off;
+  if (k.interleaved) {
+    interleave(s, x, group, r0, r1, packed.data());
+    for (Index v : rows.shift)
+      for (Index h : cols.shift)
+        for (Index c = 0; c < s.c; ++c)
+          image_off.push_back(int(((v * cols.in + h) * s.c + c) * group));
+  } else {
+    packed.zero();
+    k.columns.pack(s, x, r0, r1, packed.data());
+  }
+  const int* off = (k.interleaved ? image_off : k.column_off).data();
+  // a's contiguous direction, cut into tiles as even as possible
+  const Index width = k.interleaved ? group : cols.out, parts = (width + t.p - 1) / t.p;
+  const Index block = std::clamp<Index>((k.interleaved ? 64 : 256) / cols.out, 1, end - begin);
+  Scratch<float> sums(block * cols.out * group * t.panels * kPanel);
+  for (Index b = 0; b < panels; b += t.panels) {
+    const Index v = std::min(t.panels, panels - b), lanes = v * kPanel;
+    for (Index h0 = begin; h0 < end; h0 += block) {
+      const Index h1 = std::min(end, h0 + block);
+      float* d = sums.data();
+      for (Index h = h0; h < h1; ++h) {
+        const auto [t0, t1] = rows.inside(h);
+        for (Index q = 0; q < (k.interleaved ? cols.out : 1); ++q) {
+          const auto [u0, u1] =
+              k.interleaved ? cols.inside(q) : std::pair(Index(0), Index(cols.tap.size()));
+          const Index tap = t0 * kw_c + u0 * s.c;
+          const Index pixel =
+              (h * rows.step - r0) * row_floats + (k.interleaved ? q * cols.step * s.c * group : 0);
+          for (Index i = 0; i < parts; ++i) {
+            const Index p0 = width * i / parts, p = width * (i + 1) / parts - p0;
+            t.tile[v - 1][p - 1]({packed.data() + pixel + p0, off + tap, t1 - t0, kw_c,
+                                  (u1 - u0) * s.c, k.weights + b * panel + tap * kPanel, panel, d,
+                                  lanes, k.bias + b * kPanel});
+            d += p * lanes;
+          }
+        }
+      }
+      store_sums(s, sums.data(), lanes, group, first, b, h0, h1, k.y);
+    }
+  }
+}
+
+}  // namespace
+
+void correlate_channels(const Correlation& s, const float* x, const float* w, float* y) {
+  const Index panels = (s.out + kPanel - 1) / kPanel;
+  Scratch<float> weights(std::max<Index>(panels * s.taps() * s.c * kPanel, 1));
+  pack_weights(s, w, kPanel, weights.data());
+  const std::vector<float> bias = padded_bias(s, kPanel);
+  Work k{s, x, weights.data(), bias.data(), y, Columns(s), {}, false};
+
+  // Groups of images as even as possible, as many as the threads can share.
+  Index groups = (s.n + kImages - 1) / kImages;
+  const Index threads = num_threads(), even = (groups + threads - 1) / threads * threads;
+  if (s.n / even >= kFewestImages) groups = even;
+  const Index largest = (s.n + groups - 1) / groups;
+  k.interleaved = s.n / groups >= kFewestImages &&
+                  Index(s.rows.tap.size()) * s.cols.in * s.c * largest * 4 <= kWindowBytes;
+  if (!k.interleaved) {
+    groups = s.n;
+    k.column_off = k.columns.offsets(s);
+  }
+  const Index bands = row_bands(s, (s.n + groups - 1) / groups, groups);
+  parallel_for(groups * bands, 1, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const Index g = i / bands, band = i % bands;
+      const Index n0 = s.n * g / groups, n1 = s.n * (g + 1) / groups;
+      run(k, n0, n1 - n0, s.rows.out * band / bands, s.rows.out * (band + 1) / bands);
+    }
+  });
+}
+
+}  // namespace rushlight::conv

@@ -1,0 +1,186 @@
+// The table of convolution kernels: which way each shape and dtype goes. 16-bit floats are widened
+// to float as a whole, so they go the float kernels' ways.
+#include "kernels/conv.h"
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "kernels/cpu/linalg/gemm.h"
+#include "kernels/parallel.h"
+#include "plan.h"
+
+namespace rushlight {
+namespace {
+
+using conv::Correlation;
+using conv::General;
+using conv::Index;
+using Word = std::uint64_t;  // of int64: sums wrap
+
+// Offsets inside one image are ints; a plane too large for them goes the general way.
+bool is_planar(const ConvShape& s) {
+  const double plane = double(s.in[1] + 2 * s.padding[1] + 2 * kPanel) *
+                       double(s.in[2] + 2 * s.padding[2] + 4 * kPanel);
+  const double result = double(s.result[1]) * double(s.result[2] + 4 * kPanel);
+  const double channels = double(std::max(s.c, s.out) / s.groups + kPanel);
+  return s.in[0] == 1 && s.kernel[0] == 1 && s.result[0] == 1 && s.stride[0] == 1 &&
+         s.padding[0] == 0 && (plane + result) * channels * 16 < 2e9;
+}
+
+bool is_pointwise(const ConvShape& s) {
+  for (int d = 1; d < 3; ++d)
+    if (s.kernel[d] != 1 || s.result[d] != s.in[d] || s.padding[d] != 0) return false;
+  return s.groups == 1;
+}
+
+// A 1x1 convolution is a product per image, which reads NCHW as it is:
+// y[n] (out x plane) = w (out x c) * x[n] (c x plane).
+void pointwise(Index n, Index c, Index out, Index plane, const float* x, Matrix<const float> w,
+               const float* bias, float* y) {
+  const Index strip = std::clamp<Index>(conv::kTaskProducts / std::max<Index>(c * out, 1), 64,
+                                        std::max<Index>((plane + 15) / 16 * 16, 64));
+  const Index strips = (plane + strip - 1) / strip;
+  parallel_for(n * strips, 1 + 200'000 / (c * out * std::min(strip, plane)),
+               [&](Index begin, Index end) {
+                 for (Index i = begin; i < end; ++i) {
+                   const Index first = i % strips * strip, size = std::min(strip, plane - first);
+                   float* to = y + i / strips * out * plane + first;
+                   for (Index o = 0; o < out && bias; ++o)
+                     std::fill_n(to + o * plane, size, bias[o]);
+                   gemm<float>(out, size, c, 1.f, w, {x + i / strips * c * plane + first, plane},
+                               bias ? 1.f : 0.f, {to, plane});
+                 }
+               });
+}
+
+template <class F>
+void each_group(Index groups, F f) {  // parallel over groups, or inside one
+  if (groups < num_threads())
+    for (Index g = 0; g < groups; ++g) f(g);
+  else
+    parallel_for(groups, 1, [&](Index begin, Index end) {
+      for (Index g = begin; g < end; ++g) f(g);
+    });
+}
+
+void forward(const ConvShape& s, const float* x, const float* w, const float* bias, float* y) {
+  const Index c = s.c / s.groups, out = s.out / s.groups, kernel = s.kernel[1] * s.kernel[2];
+  const Index plane = s.in[1] * s.in[2], result = s.result[1] * s.result[2];
+  if (!is_planar(s)) return General<float>::forward(s, x, w, bias, y);
+  if (is_pointwise(s)) return pointwise(s.n, c, out, plane, x, {w, c}, bias, y);
+  each_group(s.groups, [&](Index g) {
+    conv::correlate({s.n, c, out, conv::forward_axis(s, 1), conv::forward_axis(s, 2), s.c * plane,
+                     s.out * result, s.result[1], s.result[2], kernel, c * kernel, s.kernel[1],
+                     s.kernel[2], bias ? bias + g * out : nullptr},
+                    x + g * c * plane, w + g * out * c * kernel, y + g * out * result);
+  });
+}
+
+// One correlation of grad per phase of the stride: no dilated copy, no scatter.
+void grad_input(const ConvShape& s, const float* grad, const float* w, const float* bias,
+                float* grad_x) {
+  const Index c = s.c / s.groups, out = s.out / s.groups, kernel = s.kernel[1] * s.kernel[2];
+  const Index plane = s.in[1] * s.in[2], result = s.result[1] * s.result[2];
+  if (!is_planar(s)) return General<float>::grad_input(s, grad, w, bias, grad_x);
+  if (is_pointwise(s)) return pointwise(s.n, out, c, plane, grad, {w, c, true}, bias, grad_x);
+  each_group(s.groups, [&](Index g) {
+    for (Index a = 0; a < std::min(s.stride[1], s.in[1]); ++a)
+      for (Index b = 0; b < std::min(s.stride[2], s.in[2]); ++b)
+        conv::correlate({s.n, out, c, conv::gradient_axis(s, 1, a), conv::gradient_axis(s, 2, b),
+                         s.out * result, s.c * plane, s.in[1], s.in[2], c * kernel, kernel,
+                         s.kernel[1], s.kernel[2], bias ? bias + g * c : nullptr},
+                        grad + g * out * result, w + g * out * c * kernel, grad_x + g * c * plane);
+  });
+}
+
+void grad_weight(const ConvShape& s, const float* x, const float* grad, float* grad_w) {
+  if (!is_planar(s)) return General<float>::grad_weight(s, x, grad, grad_w);
+  if (s.groups == s.c && s.groups == s.out && s.kernel[2] <= 7)
+    return conv::depthwise_weight_gradient(s, x, grad, grad_w);
+  conv::weight_gradient(s, x, grad, grad_w);
+}
+
+void forward(const ConvShape& s, const double* x, const double* w, const double* bias, double* y) {
+  General<double>::forward(s, x, w, bias, y);
+}
+void grad_input(const ConvShape& s, const double* grad, const double* w, const double* bias,
+                double* grad_x) {
+  General<double>::grad_input(s, grad, w, bias, grad_x);
+}
+void grad_weight(const ConvShape& s, const double* x, const double* grad, double* grad_w) {
+  General<double>::grad_weight(s, x, grad, grad_w);
+}
+
+// A tensor's elements in the type that is computed with: in place, or widened.
+template <class S>
+class Wide {
+ public:
+  using T = Compute<S>;
+  explicit Wide(const View& v) : data_(v.as<T>()) {
+    if constexpr (!std::is_same_v<S, T>) {
+      const S* from = v.as<S>();
+      data_ = copy_.emplace(v.numel).data();
+      parallel_for(v.numel, 65536, [&](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) data_[i] = load(from + i);
+      });
+    }
+  }
+  const T* data() const { return data_; }
+
+ private:
+  T* data_;
+  std::optional<Scratch<T>> copy_;
+};
+
+template <class S, class F>
+void write_through(const View& out, F f) {  // f(T*) computes, then the result is narrowed
+  using T = Compute<S>;
+  if constexpr (std::is_same_v<S, T>) {
+    f(out.as<T>());
+  } else {
+    Scratch<T> wide(out.numel);
+    f(wide.data());
+    parallel_for(out.numel, 65536, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) store(out.as<S>() + i, wide[i]);
+    });
+  }
+}
+
+void forward_kernel(const ConvShape& s, const View& input, const View& weight, const View* bias,
+                    const View& out) {
+  if (out.dtype == DType::int64)
+    return General<Word>::forward(s, input.as<Word>(), weight.as<Word>(),
+                                  bias ? bias->as<Word>() : nullptr, out.as<Word>());
+  dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
+    const Wide<S> x(input), w(weight), b(bias ? *bias : View{});
+    write_through<S>(
+        out, [&](auto* y) { forward(s, x.data(), w.data(), bias ? b.data() : nullptr, y); });
+  });
+}
+
+void grad_input_kernel(const ConvShape& s, const View& grad, const View& weight, const View* bias,
+                       const View& out) {
+  if (out.dtype == DType::int64)
+    return General<Word>::grad_input(s, grad.as<Word>(), weight.as<Word>(),
+                                     bias ? bias->as<Word>() : nullptr, out.as<Word>());
+  dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
+    const Wide<S> g(grad), w(weight), b(bias ? *bias : View{});
+    write_through<S>(
+        out, [&](auto* x) { grad_input(s, g.data(), w.data(), bias ? b.data() : nullptr, x); });
+  });
+}
+
+void grad_weight_kernel(const ConvShape& s, const View& input, const View& grad, const View& out) {
+  dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
+    const Wide<S> x(input), g(grad);
+    write_through<S>(out, [&](auto* w) { grad_weight(s, x.data(), g.data(), w); });
+  });
+}
+
+}  // namespace
+
+const ConvKernels cpu_conv = {forward_kernel, grad_input_kernel, grad_weight_kernel};
+
+}  // namespace rushlight

@@ -1,0 +1,138 @@
+// Axes, packing, and the choice between the two ways to correlate.
+#include "plan.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/transpose.h"
+#include "kernels/host_device.h"
+#include "kernels/parallel.h"
+
+namespace rushlight::conv {
+namespace {
+
+CLONES void copy_phase(const float* src, Index step, Index count, float* d) {
+  if (step == 1)
+    for (Index i = 0; i < count; ++i) d[i] = src[i];
+  else
+    for (Index i = 0; i < count; ++i) d[i] = src[i * step];
+}
+
+}  // namespace
+
+std::pair<Index, Index> Axis::inside(Index q) const {
+  Index lo = 0, hi = Index(shift.size());
+  while (lo < hi && q * step + shift[lo] < 0) ++lo;
+  while (lo < hi && q * step + shift[hi - 1] >= in) --hi;
+  return {lo, hi};
+}
+
+std::pair<Index, Index> Axis::reads(Index q0, Index q1) const {
+  if (shift.empty()) return {0, 0};
+  const Index lo = std::clamp<Index>(q0 * step + shift.front(), 0, in);
+  const Index hi = std::clamp<Index>((q1 - 1) * step + shift.back() + 1, lo, in);
+  return {lo, hi};
+}
+
+Axis forward_axis(const ConvShape& s, int dim) {
+  Axis x{s.in[dim], s.result[dim], s.stride[dim], 0, 1, {}, {}};
+  for (Index t = 0; t < s.kernel[dim]; ++t) {
+    x.tap.push_back(t);
+    x.shift.push_back(t * s.dilation[dim] - s.padding[dim]);
+  }
+  return x;
+}
+
+Axis gradient_axis(const ConvShape& s, int dim, Index phase) {
+  const Index stride = s.stride[dim];
+  Axis x{s.result[dim], (s.in[dim] - phase + stride - 1) / stride, 1, phase, stride, {}, {}};
+  for (Index t = s.kernel[dim] - 1; t >= 0; --t) {
+    const Index at = phase + s.padding[dim] - t * s.dilation[dim];
+    if (at % stride != 0) continue;
+    x.tap.push_back(t);
+    x.shift.push_back(at / stride);
+  }
+  return x;
+}
+
+Index row_bands(const Correlation& s, Index images_a_task, Index tasks) {
+  const Index products = s.products(images_a_task);
+  const Index for_time = products / kTaskProducts + 1;
+  const Index threads = num_threads();
+  const Index for_threads =
+      tasks >= threads ? 1 : std::min((threads + tasks - 1) / tasks, products / 250'000 + 1);
+  return std::clamp<Index>(std::max(for_time, for_threads), 1, s.rows.out);
+}
+
+void pack_weights(const Correlation& s, const float* w, Index lanes, float* packed) {
+  const Index panels = (s.out + lanes - 1) / lanes, kernel = s.kh * s.kw;
+  parallel_for(panels * s.c, 1 + 16384 / (kernel * lanes), [&](Index begin, Index end) {
+    Scratch<float> transposed(kernel * lanes);
+    transposed.zero();
+    for (Index i = begin; i < end; ++i) {
+      const Index b = i / s.c, c = i % s.c, used = std::min(lanes, s.out - b * lanes);
+      if (i == begin || c == 0) transposed.zero();
+      transpose(w + c * s.w_in + b * lanes * s.w_out, s.w_out, used, kernel, transposed.data(),
+                lanes);
+      float* d = packed + (b * s.taps() * s.c + c) * lanes;
+      for (Index kh : s.rows.tap)
+        for (Index kw : s.cols.tap) {
+          std::memcpy(d, &transposed[(kh * s.kw + kw) * lanes], std::size_t(lanes) * sizeof(float));
+          d += s.c * lanes;
+        }
+    }
+  });
+}
+
+std::vector<float> padded_bias(const Correlation& s, Index lanes) {
+  std::vector<float> bias((s.out + lanes - 1) / lanes * lanes);
+  if (s.bias) std::copy_n(s.bias, s.out, bias.begin());
+  return bias;
+}
+
+Columns::Columns(const Correlation& s) {
+  const Axis& x = s.cols;
+  left = x.shift.empty() ? 0 : std::max<Index>(0, -x.shift.front());
+  const Index reach = x.shift.empty() ? 0 : std::max<Index>(0, x.shift.back() + left) / x.step;
+  width = std::max(x.out + reach, (x.in + left) / x.step + 1) + 2 * kPanel;
+  row = s.c * x.step * width;
+}
+
+void Columns::pack(const Correlation& s, const float* x, Index h0, Index h1, float* d) const {
+  const Index step = s.cols.step, in = s.cols.in;
+  for (Index h = h0; h < h1; ++h)
+    for (Index c = 0; c < s.c; ++c)
+      for (Index f = 0; f < step; ++f, d += width) {
+        const float* src = x + (c * s.rows.in + h) * in;
+        // Column i of phase f is input column i * step + f - left.
+        const Index first = std::max<Index>(0, (left - f + step - 1) / step);
+        const Index end = std::max(first, (in + left - f + step - 1) / step);
+        copy_phase(src + first * step + f - left, step, end - first, d + first);
+      }
+}
+
+std::vector<int> Columns::offsets(const Correlation& s) const {
+  std::vector<int> off;
+  for (Index y : s.rows.shift)
+    for (Index x : s.cols.shift)
+      for (Index c = 0; c < s.c; ++c)
+        off.push_back(int(y * row + (c * s.cols.step + (x + left) % s.cols.step) * width +
+                          (x + left) / s.cols.step));
+  return off;
+}
+
+void correlate(const Correlation& s, const float* x, const float* w, float* y) {
+  if (s.rows.out == 0 || s.cols.out == 0) return;
+  const auto filled = [](Index n, Index lanes) {
+    return double(n) / double((n + lanes - 1) / lanes * lanes);
+  };
+  const double columns = filled(s.cols.out, tiles().width);
+  // With few taps, transposing the sums into NCHW would show.
+  const bool few_taps = s.taps() * s.c <= 128 && columns == 1;
+  if (filled(s.out, kPanel) < columns || few_taps)
+    correlate_columns(s, x, w, y);
+  else
+    correlate_channels(s, x, w, y);
+}
+
+}  // namespace rushlight::conv

@@ -1,0 +1,82 @@
+// What the float convolution kernels share. Forward, and each phase of the stride of an input
+// gradient, are one Correlation; a changer must know that taps falling into the zero padding are
+// skipped, not multiplied, and that padding is never stored.
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "kernels/conv.h"
+#include "kernels/cpu/linalg/register_tile.h"
+#include "kernels/cpu/scratch.h"
+
+namespace rushlight::conv {
+
+using Index = std::int64_t;
+
+// One axis: output q reads input q * step + shift[t] with kernel tap tap[t] and is stored at
+// first + q * pitch.
+struct Axis {
+  Index in, out, step, first, pitch;
+  std::vector<Index> tap, shift;  // shift increases
+
+  std::pair<Index, Index> inside(Index q) const;           // the taps that hit the image
+  std::pair<Index, Index> reads(Index q0, Index q1) const;  // inputs that outputs [q0, q1) read
+};
+Axis forward_axis(const ConvShape& s, int dim);
+// Input positions congruent to `phase` modulo the stride.
+Axis gradient_axis(const ConvShape& s, int dim, Index phase);
+
+struct Correlation {
+  Index n, c, out;  // images, input and output channels of this group
+  Axis rows, cols;
+  Index in_image, out_image;      // floats from one image to the next
+  Index out_h, out_w;             // stored plane
+  Index w_in, w_out, kh, kw;      // weight strides per input and per output channel; kernel
+  const float* bias;              // out floats, or null
+
+  Index taps() const { return Index(rows.tap.size() * cols.tap.size()); }
+  Index products(Index images) const { return images * c * out * taps() * rows.out * cols.out; }
+};
+
+// Work of one task: some images and some output rows.
+inline constexpr Index kTaskProducts = 300'000'000;
+// Into how many bands of rows to cut, so that all threads have work and Ctrl-C is answered.
+Index row_bands(const Correlation& s, Index images_a_task, Index tasks);
+
+// packed[panel][kh][kw][c][lane]: `lanes` output channels side by side, the last panel filled up
+// with zeros.
+void pack_weights(const Correlation& s, const float* w, Index lanes, float* packed);
+std::vector<float> padded_bias(const Correlation& s, Index lanes);
+
+// Rows of one image as [h][c][column phase][column], zeros left and right, so that neighbouring
+// outputs read neighbouring floats.
+struct Columns {
+  Index left, width, row;  // zeros on the left, floats per phase, floats per image row
+  explicit Columns(const Correlation& s);
+  // Rows [h0, h1) of image x into d, whose margins are zero already and stay so.
+  void pack(const Correlation& s, const float* x, Index h0, Index h1, float* d) const;
+  // [kh][kw][c], relative to the row and column of the output.
+  std::vector<int> offsets(const Correlation& s) const;
+};
+
+// x [n][c][h][w], w as its strides say, y [n][out][out_h][out_w].
+void correlate(const Correlation& s, const float* x, const float* w, float* y);
+void correlate_channels(const Correlation& s, const float* x, const float* w, float* y);
+void correlate_columns(const Correlation& s, const float* x, const float* w, float* y);
+
+void weight_gradient(const ConvShape& s, const float* x, const float* grad, float* grad_weight);
+void depthwise_weight_gradient(const ConvShape& s, const float* x, const float* grad,
+                               float* grad_weight);
+
+// Any dimensions, in T, by a column matrix and a product per image.
+template <class T>
+struct General {
+  static void forward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y);
+  static void grad_input(const ConvShape& s, const T* grad, const T* w, const T* bias, T* grad_x);
+  static void grad_weight(const ConvShape& s, const T* x, const T* grad, T* grad_w);
+};
+extern template struct General<float>;
+extern template struct General<double>;
+extern template struct General<std::uint64_t>;
+
+}  // namespace rushlight::conv

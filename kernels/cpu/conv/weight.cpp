@@ -1,0 +1,137 @@
+// Weight gradient: sums[kh][kw * c][out], for each image, tap row and block of kw * c a register
+// tile whose k runs over the pixels. Every thread sums some images, and the sums are added in
+// order, so a result depends on the number of threads but not on their timing.
+#include <algorithm>
+#include <array>
+
+#include "kernels/cpu/transpose.h"
+#include "kernels/host_device.h"
+#include "kernels/parallel.h"
+#include "plan.h"
+
+namespace rushlight::conv {
+namespace {
+
+// The outputs of [q0, q1) whose tap t lies inside the image.
+std::pair<Index, Index> outputs(const Axis& x, Index t, Index q0, Index q1) {
+  const Index shift = x.shift[t];
+  const Index lo = shift >= 0 ? 0 : (-shift + x.step - 1) / x.step;
+  const Index last = x.in - 1 - shift;
+  const Index hi = last < 0 ? 0 : last / x.step + 1;
+  const Index first = std::clamp(lo, q0, q1);
+  return {first, std::clamp(hi, first, q1)};
+}
+
+CLONES void add(Index n, const float* from, float* to) {
+  for (Index i = 0; i < n; ++i) to[i] += from[i];
+}
+
+struct Group {
+  const ConvShape& s;
+  Axis rows, cols;
+  Index c, out, panels, ldo;
+  Index padded, run, span, parts;  // columns with padding; kw * c; a tile's reach; tiles in it
+  Index band_rows, most_rows;      // of the gradient, and of the image under them
+  std::vector<int> off;            // of each pixel of a band
+
+  Group(const ConvShape& shape, Index bands)
+      : s(shape),
+        rows(forward_axis(s, 1)),
+        cols(forward_axis(s, 2)),
+        c(s.c / s.groups),
+        out(s.out / s.groups),
+        panels((out + kPanel - 1) / kPanel),
+        ldo(panels * kPanel),
+        padded(s.in[2] + 2 * s.padding[2]),
+        run(s.kernel[2] * c) {
+    // A tile keeps to one kw where there are channels enough.
+    span = c < 8 && s.dilation[2] == 1 ? run : c;
+    parts = (span + tiles().p - 1) / tiles().p;
+    band_rows = (rows.out + bands - 1) / bands;
+    most_rows = (band_rows - 1) * rows.step + rows.shift.back() - rows.shift.front() + 1;
+    for (Index h = 0; h < band_rows; ++h)
+      for (Index q = 0; q < cols.out; ++q)
+        off.push_back(int((h * rows.step * padded + q * cols.step) * c));
+  }
+
+  // Adds rows [b0, b1) of one image's gradient. `image` holds rows from b0 * step + shift[0] on.
+  void add_band(const float* x, const float* grad, Index b0, Index b1, float* image, float* grads,
+                float* sums) const {
+    const Tiles& t = tiles();
+    const Index top = b0 * rows.step + rows.shift.front(), in_w = s.in[2];
+    const auto [r0, r1] = rows.reads(b0, b1);
+    for (Index h = r0; h < r1; ++h)
+      transpose(x + h * in_w, s.in[1] * in_w, c, in_w,
+                image + ((h - top) * padded + s.padding[2]) * c, c);
+    const Index pixels = (b1 - b0) * cols.out, panel = band_rows * cols.out * kPanel;
+    for (Index b = 0; b < panels; ++b)
+      transpose(grad + (b * kPanel * rows.out + b0) * cols.out, rows.out * cols.out,
+                std::min(kPanel, out - b * kPanel), pixels, grads + b * panel, kPanel);
+    for (Index b = 0; b < panels; b += t.panels)
+      for (Index r = 0; r < s.kernel[1]; ++r) {
+        const auto [h0, h1] = outputs(rows, r, b0, b1);
+        for (Index i = 0; i < run / span * parts; ++i) {
+          const Index m = i / parts * span, m0 = m + span * (i % parts) / parts;
+          const Index m1 = m + span * (i % parts + 1) / parts;
+          // The block may span several kw: take every column one of them needs; the rest meets
+          // zero padding.
+          const Index q0 = outputs(cols, (m1 - 1) / c, 0, cols.out).first;
+          const Index q1 = std::max(q0, outputs(cols, m0 / c, 0, cols.out).second);
+          const Index tap = m0 / c * s.dilation[2] * c + m0 % c;
+          const Index pixel = (h0 - b0) * cols.out + q0;
+          t.tile[std::min(t.panels, panels - b) - 1][m1 - m0 - 1](
+              {image + r * s.dilation[1] * padded * c + tap, off.data() + pixel, h1 - h0, cols.out,
+               q1 - q0, grads + b * panel + pixel * kPanel, panel,
+               sums + (r * run + m0) * ldo + b * kPanel, ldo, nullptr});
+        }
+      }
+  }
+};
+
+}  // namespace
+
+void weight_gradient(const ConvShape& s, const float* x, const float* grad, float* grad_weight) {
+  const Index kernel = s.kernel[1] * s.kernel[2], threads = num_threads();
+  const Index image_products = s.out * (s.c / s.groups) * kernel * s.result[1] * s.result[2];
+  const Index one = std::max<Index>(image_products / s.groups, 1);
+  Index bands = one / kTaskProducts + 1;
+  if (s.n < threads)
+    bands = std::max(bands, std::min((threads + s.n - 1) / s.n, one / 250'000 + 1));
+  bands = std::clamp<Index>(bands, 1, s.result[1]);
+  const Group g(s, bands);
+  const Index tasks = s.n * bands, sums_size = s.kernel[1] * g.run * g.ldo;
+  const Index workers =
+      std::clamp<Index>(tasks * (one / bands) / 250'000, 1, std::min(threads, tasks));
+  // In rounds short enough that Ctrl-C is answered between them.
+  const Index round = workers * std::max<Index>(1, 2 * kTaskProducts / (one / bands + 1));
+  Scratch<float> sums(workers * sums_size);
+  for (Index group = 0; group < s.groups; ++group) {
+    sums.zero();
+    for (Index start = 0; start < tasks; start += round) {
+      const Index count = std::min(round, tasks - start);
+      parallel_for(workers, 1, [&](Index begin, Index end) {
+        Scratch<float> image(g.most_rows * g.padded * g.c + kPanel);
+        Scratch<float> grads(g.panels * g.band_rows * g.cols.out * kPanel);
+        image.zero();
+        grads.zero();
+        for (Index worker = begin; worker < end; ++worker)
+          for (Index i = start + count * worker / workers;
+               i < start + count * (worker + 1) / workers; ++i) {
+            const Index n = i / bands, band = i % bands;
+            g.add_band(x + (n * s.c + group * g.c) * s.in[1] * s.in[2],
+                       grad + (n * s.out + group * g.out) * s.result[1] * s.result[2],
+                       s.result[1] * band / bands, s.result[1] * (band + 1) / bands, image.data(),
+                       grads.data(), sums.data() + worker * sums_size);
+          }
+      });
+      check_interrupt();
+    }
+    for (Index worker = 1; worker < workers; ++worker)
+      add(sums_size, sums.data() + worker * sums_size, sums.data());
+    for (Index i = 0; i < g.c; ++i)
+      transpose(sums.data() + i * g.ldo, g.c * g.ldo, kernel, g.out,
+                grad_weight + (group * g.out * g.c + i) * kernel, g.c * kernel);
+  }
+}
+
+}  // namespace rushlight::conv

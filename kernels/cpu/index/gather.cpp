@@ -1,0 +1,196 @@
+// gather and scatter along one dimension, in the order of the index tensor.
+#include "gather.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/interruptible.h"
+#include "kernels/cpu/positions.h"
+#include "kernels/cpu/read_once.h"
+#include "kernels/cpu/runs.h"
+
+namespace rushlight {
+namespace {
+
+// Strides of `t` with the indexed dimension taken out: its part comes from the index value.
+struct Without {
+  std::int64_t strides[kMaxRank];
+  Without(const View& t, int dim) {
+    std::copy_n(t.strides, kMaxRank, strides);
+    if (t.rank) strides[dim] = 0;
+  }
+};
+
+// The indices of a gather or scatter, in lines along the last dimension that is not of size 1;
+// `rank` dimensions lie before it.
+struct IndexLines {
+  int rank = 0;
+  std::int64_t lines = 1, length = 1, step = 0;
+  explicit IndexLines(const View& index) {
+    for (int d = 0; d < index.rank; ++d)
+      if (index.sizes[d] != 1) rank = d;
+    if (!index.rank) return;
+    length = index.sizes[rank], step = index.strides[rank];
+    for (int d = 0; d < rank; ++d) lines *= index.sizes[d];
+  }
+  std::int64_t step_of(const View& v, const std::int64_t* strides) const {
+    return v.rank ? strides[rank] : 0;
+  }
+};
+
+constexpr std::int64_t kPiece = 1024;  // indices that are read and checked at a time
+constexpr std::int64_t kRun = 1 << 16;  // elements that go without asking for Ctrl-C
+
+// f(first, n) for the runs of a line, however long it is.
+template <class F>
+void for_each_run(std::int64_t length, Interruptible& interruptible, const F& f) {
+  for (std::int64_t first = 0; first < length; first += kRun) {
+    const std::int64_t n = std::min(kRun, length - first);
+    f(first, n);
+    interruptible.done(n);
+  }
+}
+
+// The first index that does not lie in [0, size). Those that repeat along a dimension are read
+// once.
+BadIndex check_all(const View& index, std::int64_t size) {
+  View once = index;
+  for (int d = 0; d < index.rank; ++d)
+    if (index.strides[d] == 0) once.sizes[d] = std::min<std::int64_t>(index.sizes[d], 1);
+  const IndexLines lines(once);
+  Positions<1> at(lines.rank, once.sizes, {once.strides});
+  Interruptible interruptible;
+  for (std::int64_t line = 0; line < lines.lines; ++line, at.next()) {
+    const auto* value = index.as<const std::int64_t>() + at.offset[0];
+    for (std::int64_t i = 0; i < lines.length; ++i, value += lines.step) {
+      if (const std::int64_t v = read_once(value); v < 0 || v >= size) return {0, v, size};
+      if (i % kRun == kRun - 1) interruptible.done(kRun);
+    }
+    interruptible.done(lines.length % kRun);
+  }
+  return {};
+}
+
+// n indices, read once each, to `to`; returns whether all of them lie in [0, size).
+CLONES bool read_indices(const std::int64_t* from, std::int64_t step, std::int64_t n,
+                         std::int64_t size, std::int64_t* to) {
+  std::uint64_t outside = 0;
+  for (std::int64_t i = 0; i < n; ++i) to[i] = read_once(from + i * step);
+  for (std::int64_t i = 0; i < n; ++i) outside |= std::uint64_t(to[i]) >= std::uint64_t(size);
+  return !outside;
+}
+template <class S>
+CLONES void gather_run(S* __restrict to, const S* __restrict from, const std::int64_t* at,
+                       std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = from[at[i]];
+}
+
+}  // namespace
+
+BadIndex gather_elements(const View& out, const View& self, int dim, const View& index) {
+  const std::int64_t size = self.rank ? self.sizes[dim] : 1,
+                     step = self.rank ? self.strides[dim] : 0;
+  const Without base(self, dim);
+  const IndexLines lines(index);
+  const std::int64_t out_step = lines.step_of(out, out.strides);
+  const std::int64_t base_step = lines.step_of(index, base.strides);
+  BadIndex bad;
+  dispatch_size(out.dtype, [&]<class S>(Type<S>) {
+    Positions<3> at(lines.rank, index.sizes, {out.strides, index.strides, base.strides});
+    Interruptible interruptible;
+    for (std::int64_t line = 0; line < lines.lines; ++line, at.next()) {
+      S* to = out.as<S>() + at.offset[0];
+      const auto* value = index.as<const std::int64_t>() + at.offset[1];
+      const S* from = self.as<const S>() + at.offset[2];
+      if (lines.step == 0) {  // one index for the whole line
+        const std::int64_t v = read_once(value);
+        if (v < 0 || v >= size) return void(bad = {0, v, size});
+        for_each_run(lines.length, interruptible, [&](std::int64_t first, std::int64_t n) {
+          copy_run(to + first * out_step, out_step, from + v * step + first * base_step, base_step,
+                   n);
+        });
+      } else {
+        std::int64_t found[kPiece];
+        for (std::int64_t first = 0; first < lines.length; first += kPiece) {
+          const std::int64_t n = std::min(kPiece, lines.length - first);
+          if (!read_indices(value + first * lines.step, lines.step, n, size, found)) {
+            const std::int64_t* v = found;
+            while (*v >= 0 && *v < size) ++v;
+            return void(bad = {0, *v, size});
+          }
+          if (step == 1 && base_step == 0 && out_step == 1) {
+            gather_run(to, from, found, n);
+          } else {
+            for (std::int64_t i = 0; i < n; ++i)
+              to[i * out_step] = from[found[i] * step + i * base_step];
+          }
+          to += n * out_step, from += n * base_step;
+          interruptible.done(n);
+        }
+      }
+    }
+  });
+  return bad;
+}
+
+BadIndex scatter_elements(const View& self, int dim, const View& index, const View& src,
+                          ScatterMode mode, bool include_self) {
+  const std::int64_t size = self.rank ? self.sizes[dim] : 1,
+                     step = self.rank ? self.strides[dim] : 0;
+  if (const BadIndex bad = check_all(index, size); bad.which >= 0) return bad;
+  const Without base(self, dim);
+  const IndexLines lines(index);
+  const std::int64_t src_step = lines.step_of(src, src.strides);
+  const std::int64_t base_step = lines.step_of(index, base.strides);
+  const auto run = [&]<class S>(Type<S>, auto combine_run, auto combine) {
+    Positions<3> at(lines.rank, index.sizes, {src.strides, index.strides, base.strides});
+    Interruptible interruptible;
+    for (std::int64_t line = 0; line < lines.lines; ++line, at.next()) {
+      const S* from = src.as<const S>() + at.offset[0];
+      const auto* value = index.as<const std::int64_t>() + at.offset[1];
+      S* to = self.as<S>() + at.offset[2];
+      // A value outside was changed by another thread since the check: it is passed over.
+      if (lines.step == 0) {
+        if (const std::int64_t v = checked_index(value, size); v >= 0)
+          for_each_run(lines.length, interruptible, [&](std::int64_t first, std::int64_t n) {
+            combine_run(to + v * step + first * base_step, base_step, from + first * src_step,
+                        src_step, n);
+          });
+      } else {
+        std::int64_t found[kPiece];
+        for (std::int64_t first = 0; first < lines.length; first += kPiece) {
+          const std::int64_t n = std::min(kPiece, lines.length - first);
+          const bool good = read_indices(value + first * lines.step, lines.step, n, size, found);
+          for (std::int64_t i = 0; i < n; ++i, from += src_step, to += base_step)
+            if (good || (found[i] >= 0 && found[i] < size)) combine(to + found[i] * step, from);
+          interruptible.done(n);
+        }
+      }
+    }
+  };
+  if (mode == ScatterMode::assign)
+    dispatch_size(self.dtype, [&]<class S>(Type<S> t) {
+      run(t, copy_run<S>, [](S* to, const S* from) { *to = *from; });
+    });
+  else
+    dispatch_all(self.dtype, [&]<class S>(Type<S> t) {
+      if (!include_self) {
+        const auto start = identity<Compute<S>>(mode, self.dtype);
+        const auto set = [start](S* to, const S*) { store(to, start); };
+        run(
+            t,
+            [set](S* to, std::int64_t a, const S*, std::int64_t, std::int64_t n) {
+              for (std::int64_t i = 0; i < n; ++i) set(to + i * a, nullptr);
+            },
+            set);
+      }
+      const auto combine = [mode](S* to, const S* from) {
+        store(to, combined(load(to), load(from), mode));
+      };
+      const auto combine_all = [mode](S* to, std::int64_t a, const S* from, std::int64_t b,
+                                      std::int64_t n) { combine_run(to, a, from, b, n, mode); };
+      run(t, combine_all, combine);
+    });
+  return {};
+}
+
+}  // namespace rushlight

@@ -1,0 +1,225 @@
+// Indexing by tensors. Every index value is read once and checked as it is turned into an offset,
+// so a thread that changes an index tensor meanwhile cannot lead outside; nothing of a tensor that
+// is there already is written before all of them are checked.
+#include "kernels/index.h"
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include "gather.h"
+#include "kernels/cpu/interruptible.h"
+#include "kernels/cpu/load_as.h"
+#include "kernels/cpu/positions.h"
+#include "kernels/cpu/read_once.h"
+#include "kernels/cpu/runs.h"
+#include "kernels/parallel.h"
+
+namespace rushlight {
+namespace {
+
+// Offsets into the indexed dimensions, for `count` positions of the index shape from `begin` on.
+BadIndex offsets_of(const View& self, const IndexList& list, std::int64_t begin, std::int64_t count,
+                    std::int64_t* offsets) {
+  std::fill(offsets, offsets + count, 0);
+  for (int k = 0; k < list.count; ++k) {
+    const View& index = list.of[k];
+    const std::int64_t size = self.sizes[k], stride = self.strides[k];
+    Positions<1> at(index.rank, index.sizes, {index.strides}, begin);
+    for (std::int64_t i = 0; i < count; ++i, at.next()) {
+      const std::int64_t value = read_once(index.as<const std::int64_t>() + at.offset[0]);
+      if (value < -size || value >= size) return {k, value, size};
+      offsets[i] += (value < 0 ? value + size : value) * stride;
+    }
+  }
+  return {};
+}
+
+// The dimensions behind the indexed ones, of self and of the other side, merged where they can be.
+// The last of them is a run; rank 0 is one run of one element.
+struct Rest {
+  int rank = 0;  // without the run
+  std::int64_t sizes[kMaxRank] = {}, self[kMaxRank] = {}, other[kMaxRank] = {}, numel = 1;
+  std::int64_t length = 1, self_step = 1, other_step = 1;
+};
+Rest rest_of(const View& self, const View& other, const IndexList& list) {
+  Rest r;
+  const int shift = list.of[0].rank - list.count;
+  for (int d = list.count; d < self.rank; ++d) {
+    const std::int64_t size = self.sizes[d], a = self.strides[d], b = other.strides[d + shift];
+    r.numel *= size;
+    if (size == 1) continue;
+    const int last = r.rank - 1;
+    if (last >= 0 && r.self[last] == a * size && r.other[last] == b * size) {
+      r.sizes[last] *= size, r.self[last] = a, r.other[last] = b;
+    } else {
+      r.sizes[r.rank] = size, r.self[r.rank] = a, r.other[r.rank++] = b;
+    }
+  }
+  if (r.rank == 0) return r;
+  --r.rank;
+  r.length = r.sizes[r.rank], r.self_step = r.self[r.rank], r.other_step = r.other[r.rank];
+  return r;
+}
+
+template <class F>
+void each_run(const Rest& r, std::int64_t self, std::int64_t other, const F& f) {
+  Positions<2> at(r.rank, r.sizes, {r.self, r.other});
+  for (std::int64_t i = 0; i < r.numel; i += r.length, at.next())
+    f(self + at.offset[0], other + at.offset[1]);
+}
+
+// Whether neighbours on the other side differ in their index: then positions are the inner loop.
+bool is_across(const Rest& r, const View& other, const IndexList& list) {
+  const int rank = list.of[0].rank;
+  return r.numel > 1 && rank && other.strides[rank - 1] == 1 && r.other_step != 1;
+}
+
+constexpr std::int64_t kPiece = 1024;  // positions that are turned into offsets at a time
+
+BadIndex get(const View& out, const View& self, const IndexList& list) {
+  const Rest r = rest_of(self, out, list);
+  const int rank = list.of[0].rank;
+  const bool across = is_across(r, out, list);
+  BadIndex bad;
+  std::int64_t bad_at = std::numeric_limits<std::int64_t>::max();  // where the first one stands
+  std::mutex guard;
+  dispatch_size(out.dtype, [&]<class S>(Type<S>) {
+    S* to = out.as<S>();
+    const S* from = self.as<const S>();
+    const std::int64_t grain =
+        std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(r.numel, 1));
+    parallel_for(list.of[0].numel, grain, [&](std::int64_t begin, std::int64_t end) {
+      std::int64_t sources[kPiece], targets[kPiece];
+      Positions<1> at(rank, out.sizes, {out.strides}, begin);
+      for (; begin < end; begin += kPiece) {
+        const std::int64_t count = std::min(kPiece, end - begin);
+        if (const BadIndex b = offsets_of(self, list, begin, count, sources); b.which >= 0) {
+          const std::lock_guard<std::mutex> lock(guard);
+          if (begin < bad_at) bad_at = begin, bad = b;
+          return;
+        }
+        for (std::int64_t i = 0; i < count; ++i, at.next()) targets[i] = at.offset[0];
+        if (across) {
+          each_run(r, 0, 0, [&](std::int64_t s, std::int64_t t) {
+            for (std::int64_t k = 0; k < r.length; ++k, s += r.self_step, t += r.other_step)
+              for (std::int64_t i = 0; i < count; ++i) to[t + targets[i]] = from[s + sources[i]];
+          });
+        } else if (r.numel == 1) {
+          for (std::int64_t i = 0; i < count; ++i) to[targets[i]] = from[sources[i]];
+        } else {
+          for (std::int64_t i = 0; i < count; ++i)
+            each_run(r, sources[i], targets[i], [&](std::int64_t s, std::int64_t t) {
+              copy_run(to + t, r.other_step, from + s, r.self_step, r.length);
+            });
+        }
+      }
+    });
+  });
+  return bad;
+}
+
+// One position after the other: where two name the same element, the last one stays, or all add up.
+BadIndex put(const View& self, const View& values, const IndexList& list, bool accumulate) {
+  std::vector<std::int64_t> offsets(std::size_t(list.of[0].numel));
+  BadIndex bad;
+  serial_for(list.of[0].numel, [&](std::int64_t begin, std::int64_t end) {
+    if (bad.which < 0) bad = offsets_of(self, list, begin, end - begin, offsets.data() + begin);
+  });
+  if (bad.which >= 0) return bad;
+  const Rest r = rest_of(self, values, list);
+  const int rank = list.of[0].rank;
+  const auto run = [&]<class S>(Type<S>, auto write) {
+    Positions<1> at(rank, values.sizes, {values.strides});
+    Interruptible interruptible;
+    for (const std::int64_t offset : offsets) {
+      each_run(r, offset, at.offset[0], [&](std::int64_t s, std::int64_t v) {
+        write(self.as<S>() + s, values.as<const S>() + v);
+      });
+      at.next();
+      interruptible.done(r.numel);
+    }
+  };
+  if (!accumulate)
+    dispatch_size(self.dtype, [&]<class S>(Type<S> t) {
+      run(t,
+          [&](S* to, const S* from) { copy_run(to, r.self_step, from, r.other_step, r.length); });
+    });
+  else
+    dispatch_all(self.dtype, [&]<class S>(Type<S> t) {
+      run(t, [&](S* to, const S* from) {
+        combine_run(to, r.self_step, from, r.other_step, r.length, ScatterMode::add);
+      });
+    });
+  return {};
+}
+
+// Calls f(first element, positions of the line) for the lines of `in` along its last dimension, a
+// piece at a time; the step from element to element and a piece's length are given to it.
+template <class S, class F>
+void each_piece(const View& in, F f) {
+  const int outer = in.rank ? in.rank - 1 : 0;
+  const std::int64_t n = in.rank ? in.sizes[outer] : 1, step = in.rank ? in.strides[outer] : 1;
+  Positions<1> at(outer, in.sizes, {in.strides});
+  Interruptible interruptible;
+  for (std::int64_t left = in.numel; left > 0; left -= n, at.next())
+    for (std::int64_t first = 0; first < n; first += kPiece) {
+      const std::int64_t count = std::min(kPiece, n - first);
+      f(in.as<const S>() + at.offset[0] + first * step, step, count, first, at);
+      interruptible.done(count);
+    }
+}
+
+template <class S>
+[[gnu::always_inline]] inline bool is_nonzero(const S* x) {
+  return load_as<std::conditional_t<std::is_same_v<S, bool>, std::uint8_t, Compute<S>>>(x) != 0;
+}
+template <class S>
+CLONES std::int32_t count_run(const S* x, std::int64_t step, std::int64_t n) {
+  std::int32_t found = 0;
+  if (step == 1)
+    for (std::int64_t i = 0; i < n; ++i) found += is_nonzero(x + i);
+  else
+    for (std::int64_t i = 0; i < n; ++i) found += is_nonzero(x + i * step);
+  return found;
+}
+
+std::int64_t count_nonzero(const View& in) {
+  return dispatch_all(in.dtype, [&]<class S>(Type<S>) {
+    std::int64_t found = 0;
+    each_piece<S>(in, [&](const S* x, std::int64_t step, std::int64_t n, std::int64_t,
+                          const auto&) { found += count_run(x, step, n); });
+    return found;
+  });
+}
+
+std::int64_t nonzero(const View& out, const View& in) {
+  return dispatch_all(in.dtype, [&]<class S>(Type<S>) {
+    std::int64_t row = 0;
+    const int last = in.rank - 1;
+    std::int32_t found[kPiece];
+    each_piece<S>(in, [&](const S* x, std::int64_t step, std::int64_t n, std::int64_t first,
+                          const Positions<1>& at) {
+      std::int64_t count = 0;  // each is written, and kept by counting on: no branch to be guessed
+      for (std::int64_t i = 0; i < n; ++i) {
+        found[count] = std::int32_t(i);
+        count += is_nonzero(x + i * step);
+      }
+      const std::int64_t fitting = std::clamp<std::int64_t>(out.sizes[0] - row, 0, count);
+      std::int64_t* const to = out.as<std::int64_t>() + row * out.strides[0];
+      for (int d = 0; d < in.rank; ++d)
+        for (std::int64_t i = 0; i < fitting; ++i)
+          to[i * out.strides[0] + d * out.strides[1]] = d == last ? first + found[i] : at[d];
+      row += count;
+    });
+    return row;
+  });
+}
+
+}  // namespace
+
+const IndexKernels cpu_index = {get,           put,    gather_elements, scatter_elements,
+                                count_nonzero, nonzero};
+
+}  // namespace rushlight

@@ -1,0 +1,118 @@
+// Group norm, with layer norm and rms norm as its cases of one element a channel. Gradients of
+// weight and bias are summed in a fixed number of parts, so they do not depend on the number of
+// threads.
+#include "group.h"
+
+#include <vector>
+
+#include "kernels/cpu/scratch.h"
+#include "kernels/parallel.h"
+#include "loops.h"
+
+namespace rushlight::norm {
+namespace {
+
+constexpr Index kParts = 16;
+
+template <class T>
+std::vector<T> values_or(const View* v, Index n, T otherwise) {
+  if (v) return {v->as<T>(), v->as<T>() + n};
+  return std::vector<T>(n, otherwise);
+}
+
+}  // namespace
+
+void group_norm(const NormShape& s, const View& input, const View* weight, const View* bias,
+                double eps, const View& mean, const View& invstd, const View& out) {
+  const Index channels = s.c / s.groups, row = channels * s.plane;
+  dispatch_floating(input.dtype, [&]<class S>(Type<S>) {
+    using T = Compute<S>;
+    const std::vector<T> w = values_or<T>(weight, s.c, 1), b = values_or<T>(bias, s.c, 0);
+    parallel_for(s.n * s.groups, 1 + 16384 / row, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        const S* x = input.as<S>() + i * row;
+        S* y = out.as<S>() + i * row;
+        Moments all;
+        add_moments(x, row, all);
+        const double square = s.centered ? 0 : all.mean * all.mean;
+        const T m = s.centered ? T(all.mean) : T(0);
+        const T scale_all = T(1 / std::sqrt(all.m2 / all.count + square + eps));
+        mean.as<T>()[i] = m;
+        invstd.as<T>()[i] = scale_all;
+        const Index first = i % s.groups * channels;
+        if (s.plane == 1) {
+          scale_each(x, row, m, scale_all, w.data() + first, b.data() + first, y);
+          continue;
+        }
+        for (Index c = 0; c < channels; ++c) {
+          const T a = scale_all * w[first + c];
+          scale(x + c * s.plane, s.plane, a, b[first + c] - m * a, y + c * s.plane);
+        }
+      }
+    });
+  });
+}
+
+void group_norm_backward(const NormShape& s, const View& grad, const View& input,
+                         const View* weight, const View& mean, const View& invstd,
+                         const View* grad_input, const View* grad_weight, const View* grad_bias) {
+  const Index channels = s.c / s.groups, row = channels * s.plane, rows = s.n * s.groups;
+  // Parts are whole images, each with every group.
+  const Index parts = std::clamp<Index>(s.n, 1, kParts);
+  dispatch_floating(input.dtype, [&]<class S>(Type<S>) {
+    using T = Compute<S>;
+    const std::vector<T> w = values_or<T>(weight, s.c, 1);
+    Scratch<T> grad_w(parts * s.c), grad_b(parts * s.c);
+    grad_w.zero();
+    grad_b.zero();
+    parallel_for(
+        parts, 1 + 16384 * parts / std::max<Index>(rows * row, 1), [&](Index begin, Index end) {
+          for (Index part = begin; part < end; ++part)
+            for (Index i = s.n * part / parts * s.groups; i < s.n * (part + 1) / parts * s.groups;
+                 ++i) {
+              const S *g = grad.as<S>() + i * row, *x = input.as<S>() + i * row;
+              const Index first = i % s.groups * channels;
+              T *gw = &grad_w[part * s.c + first], *gb = &grad_b[part * s.c + first];
+              const T m = mean.as<T>()[i], scale_all = invstd.as<T>()[i];
+              double sum = 0, product = 0;
+              if (s.plane == 1) {
+                if (grad_input) add_weighted(g, x, row, m, w.data() + first, sum, product);
+                if (grad_weight || grad_bias) add_parameters(g, x, row, m, scale_all, gw, gb);
+              } else {
+                for (Index c = 0; c < channels; ++c) {
+                  double channel_sum = 0, channel_product = 0;
+                  add_products(g + c * s.plane, x + c * s.plane, s.plane, m, channel_sum,
+                               channel_product);
+                  gw[c] += T(channel_product) * scale_all;
+                  gb[c] += T(channel_sum);
+                  sum += channel_sum * double(w[first + c]);
+                  product += channel_product * double(w[first + c]);
+                }
+              }
+              if (!grad_input) continue;
+              // invstd * (g w - mean(g w) - (x - mean) invstd^2 mean(g w (x - mean)))
+              const T slope = T(-product / double(row)) * scale_all * scale_all * scale_all;
+              const T offset = s.centered ? -T(sum / double(row)) * scale_all : T(0);
+              S* out = grad_input->as<S>() + i * row;
+              if (s.plane == 1) {
+                combine_each(g, x, row, w.data() + first, scale_all, m, slope, offset, out);
+                continue;
+              }
+              for (Index c = 0; c < channels; ++c)
+                combine(g + c * s.plane, x + c * s.plane, s.plane, scale_all * w[first + c], m,
+                        slope, offset, out + c * s.plane);
+            }
+        });
+    for (Index c = 0; c < s.c; ++c) {
+      double weight_sum = 0, bias_sum = 0;
+      for (Index part = 0; part < parts; ++part) {
+        weight_sum += double(grad_w[part * s.c + c]);
+        bias_sum += double(grad_b[part * s.c + c]);
+      }
+      if (grad_weight) grad_weight->as<T>()[c] = T(weight_sum);
+      if (grad_bias) grad_bias->as<T>()[c] = T(bias_sum);
+    }
+  });
+}
+
+}  // namespace rushlight::norm

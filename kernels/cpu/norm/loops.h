@@ -1,0 +1,161 @@
+// The loops under the normalisations, each over contiguous memory. A changer must know: gcc does
+// not vectorise a sum as written, so every sum has 32 accumulators, and blocks are short enough to
+// be read twice from the nearest cache and to be summed in T without loss.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/host_device.h"
+#include "kernels/view.h"
+
+namespace rushlight::norm {
+
+using Index = std::int64_t;
+inline constexpr Index kBlock = 2048;
+inline constexpr int kSums = 32;
+
+template <class T>
+[[gnu::always_inline]] inline double total(const T* acc) {
+  double sum = 0;
+  for (int i = 0; i < kSums; ++i) sum += double(acc[i]);
+  return sum;
+}
+
+// Mean and sum of squared differences of a growing set (Chan's way of joining two sets).
+struct Moments {
+  double count = 0, mean = 0, m2 = 0;
+  void join(double n, double other_mean, double other_m2) {
+    const double both = count + n, delta = other_mean - mean;
+    if (both == 0) return;
+    mean += delta * n / both;
+    m2 += other_m2 + delta * delta * count * n / both;
+    count = both;
+  }
+};
+
+// n <= kBlock
+template <class S>
+CLONES void block_moments(const S* x, Index n, double& mean, double& m2) {
+  using T = Compute<S>;
+  T acc[kSums] = {};
+  Index i = 0;
+  for (; i + kSums <= n; i += kSums)
+    for (int k = 0; k < kSums; ++k) acc[k] += load(x + i + k);
+  for (int k = 0; i + k < n; ++k) acc[k] += load(x + i + k);
+  mean = total(acc) / double(n);
+  const T m = T(mean);
+  T squares[kSums] = {};
+  for (i = 0; i + kSums <= n; i += kSums)
+    for (int k = 0; k < kSums; ++k) {
+      const T d = load(x + i + k) - m;
+      squares[k] += d * d;
+    }
+  for (int k = 0; i + k < n; ++k) {
+    const T d = load(x + i + k) - m;
+    squares[k] += d * d;
+  }
+  m2 = total(squares);
+}
+
+template <class S>
+void add_moments(const S* x, Index n, Moments& all) {
+  for (Index i = 0; i < n; i += kBlock) {
+    const Index size = std::min(kBlock, n - i);
+    double mean, m2;
+    block_moments(x + i, size, mean, m2);
+    all.join(double(size), mean, m2);
+  }
+}
+
+// Adds the sums of g and of g * (x - mean).
+template <class S>
+CLONES void add_products(const S* g, const S* x, Index n, Compute<S> mean, double& sum,
+                         double& product) {
+  using T = Compute<S>;
+  for (Index start = 0; start < n; start += kBlock) {
+    const Index end = std::min(n, start + kBlock);
+    T sums[kSums] = {}, products[kSums] = {};
+    Index i = start;
+    for (; i + kSums <= end; i += kSums)
+      for (int k = 0; k < kSums; ++k) {
+        const T v = load(g + i + k);
+        sums[k] += v;
+        products[k] += v * (load(x + i + k) - mean);
+      }
+    for (int k = 0; i + k < end; ++k) {
+      const T v = load(g + i + k);
+      sums[k] += v;
+      products[k] += v * (load(x + i + k) - mean);
+    }
+    sum += total(sums);
+    product += total(products);
+  }
+}
+
+// y = x * a + b
+template <class S>
+CLONES void scale(const S* __restrict x, Index n, Compute<S> a, Compute<S> b, S* __restrict y) {
+  for (Index i = 0; i < n; ++i) store(y + i, load(x + i) * a + b);
+}
+// out = g * a + (x - mean) * b + c
+template <class S, class T = Compute<S>>
+CLONES void combine(const S* __restrict g, const S* __restrict x, Index n, T a, T mean, T b, T c,
+                    S* __restrict out) {
+  for (Index i = 0; i < n; ++i) store(out + i, load(g + i) * a + ((load(x + i) - mean) * b + c));
+}
+
+// The same with one weight an element: plane == 1. Absent weights are given as ones, biases as
+// zeros. y = (x - mean) * invstd * w + b
+template <class S, class T = Compute<S>>
+CLONES void scale_each(const S* __restrict x, Index n, T mean, T invstd, const T* __restrict w,
+                       const T* __restrict b, S* __restrict y) {
+  for (Index i = 0; i < n; ++i) store(y + i, (load(x + i) - mean) * invstd * w[i] + b[i]);
+}
+// y = x * a + b, all vectors
+template <class S, class T = Compute<S>>
+CLONES void scale_by(const S* __restrict x, Index n, const T* __restrict a, const T* __restrict b,
+                     S* __restrict y) {
+  for (Index i = 0; i < n; ++i) store(y + i, load(x + i) * a[i] + b[i]);
+}
+// Sums of g * w and of g * w * (x - mean).
+template <class S, class T = Compute<S>>
+CLONES void add_weighted(const S* g, const S* x, Index n, T mean, const T* w, double& sum,
+                         double& product) {
+  for (Index start = 0; start < n; start += kBlock) {
+    const Index end = std::min(n, start + kBlock);
+    T sums[kSums] = {}, products[kSums] = {};
+    Index i = start;
+    for (; i + kSums <= end; i += kSums)
+      for (int k = 0; k < kSums; ++k) {
+        const T v = load(g + i + k) * w[i + k];
+        sums[k] += v;
+        products[k] += v * (load(x + i + k) - mean);
+      }
+    for (int k = 0; i + k < end; ++k) {
+      const T v = load(g + i + k) * w[i + k];
+      sums[k] += v;
+      products[k] += v * (load(x + i + k) - mean);
+    }
+    sum += total(sums);
+    product += total(products);
+  }
+}
+// out = g * w * a + (x - mean) * b + c
+template <class S, class T = Compute<S>>
+CLONES void combine_each(const S* __restrict g, const S* __restrict x, Index n,
+                         const T* __restrict w, T a, T mean, T b, T c, S* __restrict out) {
+  for (Index i = 0; i < n; ++i)
+    store(out + i, load(g + i) * w[i] * a + ((load(x + i) - mean) * b + c));
+}
+// grad_w += g * (x - mean) * invstd, grad_b += g
+template <class S, class T = Compute<S>>
+CLONES void add_parameters(const S* __restrict g, const S* __restrict x, Index n, T mean, T invstd,
+                           T* __restrict grad_w, T* __restrict grad_b) {
+  for (Index i = 0; i < n; ++i) {
+    const T v = load(g + i);
+    grad_w[i] += v * (load(x + i) - mean) * invstd;
+    grad_b[i] += v;
+  }
+}
+
+}  // namespace rushlight::norm

@@ -1,0 +1,77 @@
+// The conversions behind pointwise_blocks.h: ten dtypes times four types of block, each way.
+#include "blocks.h"
+
+#include "kernels/cpu/load_as.h"
+
+namespace rushlight {
+namespace {
+
+template <class B, class S>
+CLONES void read_dense(B* block, const S* from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) block[i] = load_as<B>(from + i);
+}
+template <class B>
+CLONES void fill(B* block, B value, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) block[i] = value;
+}
+template <class B, class S>
+void read_row(B* block, const S* from, std::int64_t stride, std::int64_t n) {
+  if (stride == 1) return read_dense(block, from, n);
+  if (stride == 0) return fill(block, convert<B>(load(from)), n);
+  for (std::int64_t i = 0; i < n; ++i) block[i] = convert<B>(load(from + i * stride));
+}
+template <class B, class S>
+CLONES void write_dense(const B* block, S* to, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) store(to + i, convert<Compute<S>>(block[i]));
+}
+template <class B, class S>
+void write_row(const B* block, S* to, std::int64_t stride, std::int64_t n) {
+  if (stride == 1) return write_dense(block, to, n);
+  for (std::int64_t i = 0; i < n; ++i) store(to + i * stride, convert<Compute<S>>(block[i]));
+}
+
+// Calls f(Type<S>{}) for the memory that a block of B meets.
+template <class B, class F>
+void with_memory(DType dtype, F&& f) {
+  if constexpr (std::is_same_v<B, std::uint8_t>)
+    f(Type<B>{});
+  else
+    dispatch_all(dtype, f);
+}
+
+template <class F>
+void with_block(BlockType type, F&& f) {
+  switch (type) {
+    case BlockType::real32: return f(Type<float>{});
+    case BlockType::real64: return f(Type<double>{});
+    case BlockType::integer: return f(Type<std::int64_t>{});
+    case BlockType::boolean: return f(Type<bool>{});
+    case BlockType::byte: return f(Type<std::uint8_t>{});
+  }
+}
+
+}  // namespace
+
+void read_block(BlockType type, void* block, DType dtype, const void* from, std::int64_t stride,
+                std::int64_t n) {
+  with_block(type, [&]<class B>(Type<B>) {
+    with_memory<B>(dtype, [&]<class S>(Type<S>) {
+      read_row(static_cast<B*>(block), static_cast<const S*>(from), stride, n);
+    });
+  });
+}
+
+void write_block(BlockType type, const void* block, DType dtype, void* to, std::int64_t stride,
+                 std::int64_t n) {
+  with_block(type, [&]<class B>(Type<B>) {
+    with_memory<B>(dtype, [&]<class S>(Type<S>) {
+      write_row(static_cast<const B*>(block), static_cast<S*>(to), stride, n);
+    });
+  });
+}
+
+void fill_block(BlockType type, void* block, const Scalar& number, std::int64_t n) {
+  with_block(type, [&]<class B>(Type<B>) { fill(static_cast<B*>(block), number.to<B>(), n); });
+}
+
+}  // namespace rushlight

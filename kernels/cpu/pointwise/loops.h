@@ -1,0 +1,208 @@
+// The one loop of every pointwise op: dense, in the type it computes in. Everything else (strides,
+// broadcasting, numbers, 16-bit floats, narrow integers, mixed dtypes) is brought into that form a
+// block at a time by pointwise.cpp, so an op compiles to one loop for each of float, double and
+// int64 and no more; some have one of bytes too (pointwise_small.h), and light ones one that reads
+// and writes bfloat16, whose conversions cost more than they do.
+#pragma once
+#include "quotient.h"
+#include "small.h"
+
+namespace rushlight {
+
+inline constexpr int kBlockBytes = 4096;  // of a block of one operand on the stack
+
+// out[k] and in[i] point to n elements: bool where the op says so, else the loop's type.
+using PointwiseLoop = void (*)(std::int64_t n, void* const* out, const void* const* in,
+                               const Scalar* parameters);
+
+struct PointwiseLoops {
+  PointwiseLoop forward[3], backward[2];  // by Computes; null where the op does not take that type
+  // bool_saved: as Backward::bools
+  std::uint8_t inputs, saved, gradients, parameters, bool_inputs, bool_saved;
+  bool bool_result, divides, in_double = false;
+  PointwiseLoop small[2] = {};  // of uint8 and of bool
+  PointwiseLoop brain = nullptr;  // of bfloat16
+};
+
+template <class T>
+struct Memory {
+  using type = T;
+};
+template <>
+struct Memory<Integer> {
+  using type = std::int64_t;
+};
+template <class T>
+struct Memory<Near<T>> {
+  using type = T;
+};
+template <bool kTruth>
+struct Memory<Small<kTruth>> {
+  using type = std::uint8_t;
+};
+
+// ivdep, not __restrict: in place, out and in are the same memory, element by element, and that is
+// the only overlap csrc lets through. flatten: a formula left as a call would be 16 times slower.
+template <class Op, class K, class T, class M = typename Memory<T>::type>
+CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out,
+                                                const void* const* in, const Scalar* parameters) {
+  using Byte = std::uint8_t;  // of a bool itself, read or written, gcc makes a branch
+  using R = std::conditional_t<K::bool_result, Byte, M>;
+  [&]<std::size_t... I, std::size_t... O, std::size_t... P>(
+      std::index_sequence<I...>, std::index_sequence<O...>, std::index_sequence<P...>) {
+    auto pointer = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
+      return static_cast<const std::conditional_t<bool(K::bools >> i & 1), Byte, M>*>(in[i]);
+    };
+    auto run = [&](auto... x) {
+      R* const y[] = {static_cast<R*>(out[O])...};
+      const T p[] = {T(parameters[P].template to<Compute<M>>())..., T(0)};
+      (void)p;
+      auto element = []<std::size_t i>(std::integral_constant<std::size_t, i>, auto* e) {
+        if constexpr (K::bools >> i & 1)
+          return *e != 0;
+        else
+          return T(load(e));
+      };
+      auto stored = [](auto v) {
+        if constexpr (std::is_arithmetic_v<decltype(v)>)
+          return v;
+        else
+          return v.v;
+      };
+#pragma GCC ivdep
+      for (std::int64_t i = 0; i < n; ++i) {
+        if constexpr (K::bool_result) {  // an array of a bool would stay in memory
+          y[0][i] = K::result(element(std::integral_constant<std::size_t, I>{}, x + i)..., p[P]...);
+        } else {
+          const auto results =
+              K::apply(element(std::integral_constant<std::size_t, I>{}, x + i)..., p[P]...);
+          (store(y[O] + i, stored(results.of[O])), ...);
+        }
+      }
+    };
+    run(pointer(std::integral_constant<std::size_t, I>{})...);
+  }(std::make_index_sequence<K::kIn>{}, std::make_index_sequence<K::kOut>{},
+    std::make_index_sequence<Traits<Op>::parameters>{});
+}
+
+// sin, cos and tan: elements so far out that the fast reduction fails are first replaced by
+// equivalent angles, in a copy of the block. The angle is the last input, of forward and backward.
+template <class Op, class K, class T>
+void angle_loop(std::int64_t n, void* const* out, const void* const* in, const Scalar* parameters) {
+  constexpr std::int64_t kBlock = kBlockBytes / sizeof(T);
+  constexpr int last = K::kIn - 1;
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const std::int64_t count = n - begin < kBlock ? n - begin : kBlock;
+    const T* x = static_cast<const T*>(in[last]) + begin;
+    int far = 0;
+    for (std::int64_t i = 0; i < count; ++i) far |= abs(x[i]) > Layout<T>::near_angle;
+    alignas(64) T copy[kBlock];
+    if (far) {
+      for (std::int64_t i = 0; i < count; ++i)
+        copy[i] = abs(x[i]) > Layout<T>::near_angle ? equivalent_angle(x[i]) : x[i];
+      x = copy;
+    }
+    const void* moved_in[K::kIn];
+    for (int i = 0; i < last; ++i) moved_in[i] = static_cast<const T*>(in[i]) + begin;
+    moved_in[last] = x;
+    void* const moved_out[] = {static_cast<T*>(out[0]) + begin};
+    dense_loop<Op, K, T>(count, moved_out, moved_in, parameters);
+  }
+}
+
+// fmod and its kin: blocks whose quotients are all near are computed in vectors.
+using QuotientOps = OpList<DivFloor, FloorDivide, Remainder, Fmod>;
+template <class Op, class K, class T>
+void quotient_loop(std::int64_t n, void* const* out, const void* const* in,
+                   const Scalar* parameters) {
+  constexpr std::int64_t kBlock = kBlockBytes / sizeof(T);
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const std::int64_t count = n - begin < kBlock ? n - begin : kBlock;
+    const T *a = static_cast<const T*>(in[0]) + begin, *b = static_cast<const T*>(in[1]) + begin;
+    const void* const moved_in[] = {a, b};
+    void* const moved_out[] = {static_cast<T*>(out[0]) + begin};
+    (all_near(a, b, count) ? dense_loop<Op, K, Near<T>>
+                           : dense_loop<Op, K, T>)(count, moved_out, moved_in, parameters);
+  }
+}
+
+// Of ops that are computed in double: one element after the other, compiled once, as no vector unit
+// helps formulas with branches and loops.
+template <class Op, class K>
+void double_loop(std::int64_t n, void* const* out, const void* const* in,
+                 const Scalar* parameters) {
+  [&]<std::size_t... I, std::size_t... P>(std::index_sequence<I...>, std::index_sequence<P...>) {
+    const double p[] = {parameters[P].as_double()..., 0};
+    (void)p;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto results = K::apply(static_cast<const double*>(in[I])[i]..., p[P]...);
+      for (int k = 0; k < K::kOut; ++k) static_cast<double*>(out[k])[i] = results.of[k];
+    }
+  }(std::make_index_sequence<K::kIn>{}, std::make_index_sequence<Traits<Op>::parameters>{});
+}
+
+template <class Op, class K, class T>
+constexpr PointwiseLoop loop_of() {
+  if constexpr (Traits<Op>::angle)
+    return &angle_loop<Op, K, T>;
+  else if constexpr (is_among<Op>(QuotientOps{}) && K::kOut == 1)
+    return &quotient_loop<Op, K, T>;
+  else
+    return &dense_loop<Op, K, T>;
+}
+
+using LightOps = OpList<Neg, Abs, Square, Sqrt, Add, Sub, Mul, Div, Relu, Where, MaskedFill>;
+
+template <class Op>
+PointwiseLoops loops_of() {
+  using T = Traits<Op>;
+  PointwiseLoops l = {{},
+                      {},
+                      T::inputs,
+                      T::saved,
+                      T::gradients,
+                      T::parameters,
+                      T::bool_inputs,
+                      0,
+                      T::bool_result,
+                      T::divides};
+  l.in_double = T::in_double;
+  if constexpr (T::in_double) {
+    l.forward[1] = &double_loop<Op, Forward<Op>>;
+    if constexpr (T::differentiable) l.backward[1] = &double_loop<Op, Backward<Op>>;
+    return l;
+  } else if constexpr (T::on_floats) {
+    l.forward[0] = loop_of<Op, Forward<Op>, float>();
+    l.forward[1] = loop_of<Op, Forward<Op>, double>();
+  }
+  if constexpr (T::on_integers) l.forward[2] = &dense_loop<Op, Forward<Op>, Integer>;
+  if constexpr (is_among<Op>(SmallOps{})) {
+    l.small[0] = &dense_loop<Op, Forward<Op>, Small<false>>;
+    l.small[1] = &dense_loop<Op, Forward<Op>, Small<true>>;
+  }
+  if constexpr (is_among<Op>(LightOps{})) l.brain = &dense_loop<Op, Forward<Op>, float, bfloat16>;
+  if constexpr (T::differentiable && !T::in_double) {
+    l.bool_saved = Backward<Op>::bools;
+    l.backward[0] = loop_of<Op, Backward<Op>, float>();
+    l.backward[1] = loop_of<Op, Backward<Op>, double>();
+  }
+  return l;
+}
+
+// Writes the rows of one list; each file pointwise_<topic>.cpp defines its own.
+template <class... Ops>
+PointwiseLoops* write_loops(PointwiseLoops* to, OpList<Ops...>) {
+  ((*to++ = loops_of<Ops>()), ...);
+  return to;
+}
+PointwiseLoops* write_arithmetic_loops(PointwiseLoops* to);
+PointwiseLoops* write_selection_loops(PointwiseLoops* to);
+PointwiseLoops* write_comparison_loops(PointwiseLoops* to);
+PointwiseLoops* write_exponential_loops(PointwiseLoops* to);
+PointwiseLoops* write_trigonometric_loops(PointwiseLoops* to);
+PointwiseLoops* write_activation_loops(PointwiseLoops* to);
+PointwiseLoops* write_loss_loops(PointwiseLoops* to);
+PointwiseLoops* write_special_loops(PointwiseLoops* to);
+PointwiseLoops* write_bessel_loops(PointwiseLoops* to);
+
+}  // namespace rushlight

@@ -1,0 +1,364 @@
+// Runs a pointwise call: cuts it into segments for which every operand is a dense run of the type
+// the op computes in, either where it lies or in a block on the stack, and hands each segment to
+// the op's one loop. Not a template: the per-op part is a row of PointwiseLoops.
+#include <algorithm>
+#include <optional>
+
+#include "blocks.h"
+#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/transpose.h"
+#include "kernels/parallel.h"
+#include "loops.h"
+
+namespace rushlight {
+namespace {
+
+constexpr int kMaxOperands = kMaxInputs + kMaxSaved + 1;
+constexpr std::int64_t kGrain = 32768;   // elements worth a second thread
+constexpr std::int64_t kSlowGrain = 512;  // the same for ops computed in double
+constexpr std::int64_t kFewNumbers = 64;  // up to here a number is spread on the stack
+constexpr std::int64_t kLongRow = 128;   // from here on a row is a segment of its own
+constexpr int kOps = op_count(PointwiseOps{});
+
+struct Table {
+  PointwiseLoops rows[kOps];
+  Table() {
+    PointwiseLoops* to = write_arithmetic_loops(rows);
+    to = write_selection_loops(to);
+    to = write_comparison_loops(to);
+    to = write_exponential_loops(to);
+    to = write_trigonometric_loops(to);
+    to = write_activation_loops(to);
+    to = write_loss_loops(to);
+    to = write_special_loops(to);
+    write_bessel_loops(to);
+  }
+};
+const PointwiseLoops& row_of(int op) {
+  static const Table table;
+  return table.rows[op];
+}
+
+// One function of elements to be run over a call: operands are the outputs, then the inputs.
+struct Job {
+  const PointwiseCall& call;
+  PointwiseLoop loop;
+  int outputs, operands;
+  bool is_slow;  // an op computed in double, some hundred nanoseconds an element
+  BlockType types[kMaxOperands];
+
+  const Operand& operand(int i) const { return i < outputs ? call.out[i] : call.in[i - outputs]; }
+};
+
+enum class Access : std::uint8_t {
+  linear,    // dense over the whole call: used where it lies
+  constant,  // a number, or all strides 0: one block, filled once
+  unwanted,  // a result that nobody asked for: a block that is dropped
+  rows,  // dense along the last dimension only: used where it lies while a segment is in a row
+  moved  // converted, or strided: copied through a block
+};
+
+Access access_of(const Job& job, int i, bool is_row_wise) {
+  const PointwiseCall& c = job.call;
+  const Operand& o = job.operand(i);
+  if (!o.data) return Access::unwanted;
+  if (o.is_number()) return Access::constant;
+  bool is_dense = true, is_constant = i >= job.outputs;
+  std::int64_t expected = 1;
+  for (int d = c.rank - 1; d >= 0; --d) {
+    is_dense &= o.strides[d] == expected;
+    is_constant &= o.strides[d] == 0;
+    expected *= c.sizes[d];
+  }
+  if (is_constant) return Access::constant;
+  // bool is read through a block when its bytes may be other than 0 and 1: only `load` knows that
+  const bool same = o.dtype == kBlockDType[int(job.types[i])];
+  if (same && is_dense) return Access::linear;
+  if (same && is_row_wise && o.strides[c.rank - 1] == 1) return Access::rows;
+  return Access::moved;
+}
+
+// Offset in elements of position `linear`, and that position's index in the last dimension.
+std::int64_t offset_of(const PointwiseCall& c, const Operand& o, std::int64_t linear,
+                       std::int64_t* index) {
+  std::int64_t offset = 0;
+  for (int d = c.rank - 1; d >= 0; --d) {
+    index[d] = linear % c.sizes[d];
+    linear /= c.sizes[d];
+    offset += index[d] * o.strides[d];
+  }
+  return offset;
+}
+
+// Calls f(pointer, done, count) for the runs along the last dimension that make up n positions.
+template <class F>
+void for_each_run(const PointwiseCall& c, const Operand& o, std::int64_t linear, std::int64_t n,
+                  F f) {
+  const int last = c.rank - 1;
+  const auto item = std::int64_t(item_size(o.dtype));
+  std::int64_t index[kMaxRank];
+  std::int64_t offset = offset_of(c, o, linear, index);
+  for (std::int64_t done = 0;;) {
+    const std::int64_t count = std::min(n - done, c.sizes[last] - index[last]);
+    f(static_cast<char*>(o.data) + offset * item, done, count);
+    done += count;
+    if (done == n) return;
+    offset -= index[last] * o.strides[last];
+    index[last] = 0;
+    for (int d = last - 1; d >= 0; --d) {
+      offset += o.strides[d];
+      if (++index[d] < c.sizes[d]) break;
+      offset -= c.sizes[d] * o.strides[d];
+      index[d] = 0;
+    }
+  }
+}
+
+void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
+  const PointwiseCall& c = job.call;
+  const std::int64_t row = c.sizes[c.rank - 1];
+  const bool is_row_wise = c.rank > 1 && row >= kLongRow;
+  alignas(64) char blocks[kMaxOperands][kBlockBytes];
+  Access access[kMaxOperands];
+  void* pointers[kMaxOperands];
+  bool needs_blocks = false, in_rows = false;
+  std::size_t widest = 1;
+  for (int i = 0; i < job.operands; ++i) {
+    access[i] = access_of(job, i, is_row_wise);
+    needs_blocks |= access[i] != Access::linear && access[i] != Access::rows;
+    in_rows |= access[i] == Access::rows;
+    widest = std::max(widest, kBlockItem[int(job.types[i])]);
+  }
+  const std::int64_t limit = needs_blocks ? std::int64_t(kBlockBytes / widest) : end - begin;
+  for (int i = 0; i < job.operands; ++i) {
+    pointers[i] = blocks[i];
+    if (access[i] != Access::constant) continue;
+    const Operand& o = job.operand(i);
+    const std::int64_t n = std::min(limit, end - begin);
+    if (o.is_number())
+      fill_block(job.types[i], blocks[i], *static_cast<const Scalar*>(o.data), n);
+    else
+      read_block(job.types[i], blocks[i], o.dtype, o.data, 0, n);
+  }
+  std::int64_t index[kMaxRank];
+  for (std::int64_t at = begin; at < end;) {
+    std::int64_t n = std::min(limit, end - at);
+    if (in_rows) n = std::min(n, row - at % row);
+    for (int i = 0; i < job.operands; ++i) {
+      const Operand& o = job.operand(i);
+      const auto item = std::int64_t(item_size(o.dtype));
+      if (access[i] == Access::linear) {
+        pointers[i] = static_cast<char*>(o.data) + at * item;
+      } else if (access[i] == Access::rows) {
+        pointers[i] = static_cast<char*>(o.data) + offset_of(c, o, at, index) * item;
+      } else if (access[i] == Access::moved && i >= job.outputs) {
+        for_each_run(c, o, at, n, [&](const char* from, std::int64_t done, std::int64_t count) {
+          read_block(job.types[i], blocks[i] + std::size_t(done) * kBlockItem[int(job.types[i])],
+                     o.dtype, from, o.strides[c.rank - 1], count);
+        });
+      }
+    }
+    job.loop(n, pointers, pointers + job.outputs, c.parameters);
+    for (int i = 0; i < job.outputs; ++i) {
+      if (access[i] != Access::moved) continue;
+      const Operand& o = job.operand(i);
+      for_each_run(c, o, at, n, [&](char* to, std::int64_t done, std::int64_t count) {
+        write_block(job.types[i], blocks[i] + std::size_t(done) * kBlockItem[int(job.types[i])],
+                    o.dtype, to, o.strides[c.rank - 1], count);
+      });
+    }
+    at += n;
+  }
+}
+
+// A small call of two dimensions whose operands are dense along the last one, or a number: row by
+// row where they lie, as a bias is added. False: it is not of that kind.
+bool run_rows(const Job& job) {
+  const PointwiseCall& c = job.call;
+  alignas(64) char numbers[kMaxOperands][kFewNumbers * 8];
+  char* pointers[kMaxOperands];
+  std::int64_t steps[kMaxOperands];
+  const std::int64_t rows = c.sizes[0], row = c.sizes[1];
+  for (int i = 0; i < job.operands; ++i) {
+    const Operand& o = job.operand(i);
+    if (!o.data) return false;
+    if (o.is_number()) {
+      if (row > kFewNumbers) return false;
+      fill_block(job.types[i], pointers[i] = numbers[i], *static_cast<const Scalar*>(o.data), row);
+      steps[i] = 0;
+      continue;
+    }
+    if (o.strides[1] != 1 || o.dtype != kBlockDType[int(job.types[i])]) return false;
+    pointers[i] = static_cast<char*>(o.data);
+    steps[i] = o.strides[0] * std::int64_t(item_size(o.dtype));
+  }
+  for (std::int64_t r = 0; r < rows; ++r) {
+    void* at[kMaxOperands];
+    for (int i = 0; i < job.operands; ++i) at[i] = pointers[i] + r * steps[i];
+    job.loop(row, at, at + job.outputs, c.parameters);
+  }
+  return true;
+}
+
+constexpr std::int64_t kTileRows = 64, kTileColumns = 1024;
+
+// Whether input i of a call of two dimensions is dense along the first, the others' far one.
+bool is_transposed(const PointwiseCall& c, const Operand& o) {
+  return o.data && !o.is_number() && o.strides[0] == 1 && o.strides[1] > 1 && c.sizes[0] > 1;
+}
+
+// A large call of two dimensions where some inputs are transposed: those are transposed back, a
+// tile at a time, as one element from each line of the cache is slow to read. False: there are
+// none.
+bool run_transposed(const Job& job) {
+  const PointwiseCall& c = job.call;
+  const std::int64_t rows = c.sizes[0], columns = c.sizes[1];
+  bool any = false;
+  for (int i = job.outputs; i < job.operands; ++i) any |= is_transposed(c, job.operand(i));
+  if (!any || rows < 16 || columns < kLongRow) return false;
+  const std::int64_t across = (columns + kTileColumns - 1) / kTileColumns;
+  const std::int64_t down = (rows + kTileRows - 1) / kTileRows;
+  parallel_for(across * down, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (; begin < end; ++begin) {
+      const std::int64_t r = begin / across * kTileRows, k = begin % across * kTileColumns;
+      const std::int64_t sizes[] = {std::min(kTileRows, rows - r),
+                                    std::min(kTileColumns, columns - k)};
+      const std::int64_t dense[] = {sizes[1], 1};
+      std::optional<Scratch<std::uint64_t>> copies[kMaxOperands];
+      PointwiseCall tile = c;
+      tile.sizes = sizes, tile.numel = sizes[0] * sizes[1];
+      for (int i = 0; i < job.operands; ++i) {
+        Operand& o = i < job.outputs ? tile.out[i] : tile.in[i - job.outputs];
+        if (!o.data || o.is_number()) continue;
+        const auto item = std::int64_t(item_size(o.dtype));
+        char* const at = static_cast<char*>(o.data) + (r * o.strides[0] + k * o.strides[1]) * item;
+        o.data = at;
+        if (i < job.outputs || !is_transposed(c, o)) continue;
+        o.data = copies[i].emplace(std::size_t(tile.numel)).data();
+        dispatch_size(o.dtype, [&]<class S>(Type<S>) {
+          transpose(reinterpret_cast<const S*>(at), o.strides[1], sizes[1], sizes[0],
+                    static_cast<S*>(o.data), sizes[1]);
+        });
+        o.strides = dense;
+      }
+      Job part{tile, job.loop, job.outputs, job.operands, job.is_slow, {}};
+      std::copy_n(job.types, kMaxOperands, part.types);
+      run_range(part, 0, tile.numel);
+    }
+  });
+  return true;
+}
+
+void run(const Job& job) {
+  const PointwiseCall& c = job.call;
+  const std::int64_t grain = job.is_slow ? kSlowGrain : kGrain;
+  if (c.rank == 2 && c.numel <= grain && run_rows(job)) return;
+  if (c.rank == 1 && c.numel <= grain) {  // the common small call: nothing to convert
+    void* pointers[kMaxOperands];
+    alignas(64) char numbers[kMaxOperands][kFewNumbers * 8];
+    bool is_direct = true;
+    for (int i = 0; i < job.operands; ++i) {
+      const Operand& o = job.operand(i);
+      pointers[i] = o.data;
+      if (o.data && !o.strides && c.numel <= kFewNumbers)
+        fill_block(job.types[i], pointers[i] = numbers[i], *static_cast<const Scalar*>(o.data),
+                   c.numel);
+      else
+        is_direct &=
+            o.data && o.strides && *o.strides == 1 && o.dtype == kBlockDType[int(job.types[i])];
+    }
+    if (is_direct) return job.loop(c.numel, pointers, pointers + job.outputs, c.parameters);
+    return run_range(job, 0, c.numel);
+  }
+  if (c.rank == 2 && c.numel > 4096 && run_transposed(job)) return;
+  if (c.numel <= 2 * grain) return run_range(job, 0, c.numel);
+  parallel_for(c.numel, grain,
+               [&](std::int64_t begin, std::int64_t end) { run_range(job, begin, end); });
+}
+
+std::int64_t find_zero(const PointwiseCall& c, const Operand& divisor) {
+  if (divisor.is_number()) return static_cast<const Scalar*>(divisor.data)->as_int() == 0 ? 0 : -1;
+  std::int64_t found = -1, block[kBlockBytes / 8];
+  for (std::int64_t at = 0; at < c.numel && found < 0; at += kBlockBytes / 8) {
+    const std::int64_t n = std::min<std::int64_t>(kBlockBytes / 8, c.numel - at);
+    for_each_run(c, divisor, at, n, [&](const char* from, std::int64_t done, std::int64_t count) {
+      read_block(BlockType::integer, block + done, divisor.dtype, from, divisor.strides[c.rank - 1],
+                 count);
+    });
+    for (std::int64_t i = n - 1; i >= 0; --i) found = block[i] == 0 ? at + i : found;
+  }
+  return found;
+}
+
+// Whether all that a call of whole numbers reads and writes is of one type of a byte: 0 for uint8,
+// 1 for bool, which are the places in PointwiseLoops::small; else -1.
+int small_type(const PointwiseLoops& l, const PointwiseCall& c) {
+  if (!l.small[0]) return -1;
+  int found = -1;
+  const auto agrees = [&](DType d) {
+    const int type = d == DType::boolean ? 1 : d == DType::uint8 ? 0 : -1;
+    found = found < 0 ? type : found;
+    return type >= 0 && type == found;
+  };
+  for (int i = 0; i < l.inputs; ++i)
+    if (!(l.bool_inputs >> i & 1) && !c.in[i].is_number() && !agrees(c.in[i].dtype)) return -1;
+  if (found < 0 || (!l.bool_result && !agrees(c.out[0].dtype))) return -1;
+  for (int i = 0; i < l.inputs; ++i)
+    if (c.in[i].is_number() && !fits_small(*static_cast<const Scalar*>(c.in[i].data), found == 1))
+      return -1;
+  for (int i = 0; i < l.parameters; ++i)
+    if (!fits_small(c.parameters[i], found == 1)) return -1;
+  return found;
+}
+
+// A light op on dense bfloat16 alone: converted in its own loop. False: it is not of that kind.
+bool run_brain(const PointwiseLoops& l, const PointwiseCall& c) {
+  if (!l.brain || c.rank != 1) return false;
+  const auto fits = [](const Operand& o, DType dtype) {
+    return o.data && o.strides && *o.strides == 1 && o.dtype == dtype;
+  };
+  if (!fits(c.out[0], DType::bfloat16)) return false;
+  for (int i = 0; i < l.inputs; ++i)
+    if (!fits(c.in[i], l.bool_inputs >> i & 1 ? DType::boolean : DType::bfloat16)) return false;
+  parallel_for(c.numel, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    void *to = static_cast<bfloat16*>(c.out[0].data) + begin, *from[kMaxInputs];
+    for (int i = 0; i < l.inputs; ++i)
+      from[i] = static_cast<char*>(c.in[i].data) + begin * std::int64_t(item_size(c.in[i].dtype));
+    l.brain(end - begin, &to, from, c.parameters);
+  });
+  return true;
+}
+
+std::int64_t forward(int op, const PointwiseCall& c) {
+  const PointwiseLoops& l = row_of(op);
+  if (c.out[0].dtype == DType::bfloat16 && run_brain(l, c)) return -1;
+  auto type = BlockType(c.computes);
+  if (l.divides && c.computes == Computes::integer)
+    if (const std::int64_t zero = find_zero(c, c.in[1]); zero >= 0) return zero;
+  Job job{c, l.forward[int(c.computes)], 1, 1 + l.inputs, l.in_double, {}};
+  if (const int small = type == BlockType::integer ? small_type(l, c) : -1; small >= 0) {
+    job.loop = l.small[small];
+    type = small ? BlockType::boolean : BlockType::byte;
+  }
+  job.types[0] = l.bool_result ? BlockType::boolean : type;
+  for (int i = 0; i < l.inputs; ++i)
+    job.types[1 + i] = l.bool_inputs >> i & 1 ? BlockType::boolean : type;
+  run(job);
+  return -1;
+}
+
+void backward(int op, const PointwiseCall& c) {
+  const PointwiseLoops& l = row_of(op);
+  const auto type = BlockType(c.computes);
+  Job job{c, l.backward[int(c.computes)], l.gradients, l.gradients + 1 + l.saved, l.in_double, {}};
+  for (int i = 0; i < job.operands; ++i)
+    job.types[i] =
+        i >= l.gradients && l.bool_saved >> (i - l.gradients) & 1 ? BlockType::boolean : type;
+  run(job);
+}
+
+}  // namespace
+
+const PointwiseKernels cpu_pointwise = {&forward, &backward};
+
+}  // namespace rushlight

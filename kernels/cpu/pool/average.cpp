@@ -1,0 +1,135 @@
+// Average pooling: a row of results at a time, each added up element by element of its windows, so
+// that the loops run along the row.
+#include "kernels/host_device.h"
+#include "windows.h"
+
+namespace rushlight::pool {
+namespace {
+
+// Truncated; -1 apart, whose quotient of the least integer has no value.
+Index divide(Index sum, Index by) { return by == -1 ? Index(0 - std::uint64_t(sum)) : sum / by; }
+
+// The type that sums are made in: integers wrap around.
+template <class S>
+struct Sum {
+  using Type = Compute<S>;
+};
+template <>
+struct Sum<std::int64_t> {
+  using Type = std::uint64_t;
+};
+
+// A whole plane into one number, as the last pooling of a network does.
+template <class S, class T>
+CLONES T plane_sum(const S* x, Index n) {
+  constexpr int kLanes = 32;
+  T lanes[kLanes] = {}, sum = 0;
+  Index i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int k = 0; k < kLanes; ++k) lanes[k] += T(load(x + i + k));
+  for (; i < n; ++i) sum += T(load(x + i));
+  for (int k = 0; k < kLanes; ++k) sum += lanes[k];
+  return sum;
+}
+
+template <class S, class T>
+CLONES void add_row(const S* x, Index stride, Index n, T* sums) {
+  if (stride == 1)
+    for (Index i = 0; i < n; ++i) sums[i] += T(load(x + i));
+  else if (stride == 2)
+    for (Index i = 0; i < n; ++i) sums[i] += T(load(x + 2 * i));
+  else
+    for (Index i = 0; i < n; ++i) sums[i] += T(load(x + i * stride));
+}
+
+template <class T>
+CLONES void spread_row(const T* shares, Index stride, Index n, T* out) {
+  if (stride == 1)
+    for (Index i = 0; i < n; ++i) out[i] += shares[i];
+  else
+    for (Index i = 0; i < n; ++i) out[i * stride] += shares[i];
+}
+
+template <class S>
+void forward(const PoolShape& s, const S* x, S* y) {
+  using T = typename Sum<S>::Type;
+  const std::vector<PoolWindow> depths = windows(s, 0), rows = windows(s, 1), cols = windows(s, 2);
+  const std::vector<Columns> taps = columns(s);
+  const Index h_size = s.in[1], w_size = s.in[2], plane = s.plane(), size = s.outputs();
+  each_plane(s, [&](Index begin, Index end) {
+    Scratch<T> sums(std::max<Index>(s.result[2], 1));
+    for (Index p = begin; p < end; ++p) {
+      const S* image = x + p * plane;
+      S* out = y + p * size;
+      for (const PoolWindow& d : depths)
+        for (const PoolWindow& h : rows) {
+          const bool whole = size == 1 && d.end - d.begin == s.in[0] && h.end - h.begin == h_size &&
+                             cols[0].end - cols[0].begin == w_size;
+          if (whole) {
+            sums[0] = plane_sum<S, T>(image, plane);
+          } else {
+            std::fill_n(sums.data(), s.result[2], T(0));
+            for (Index i = d.begin; i < d.end; ++i)
+              for (Index j = h.begin; j < h.end; ++j) {
+                const S* line = image + (i * h_size + j) * w_size;
+                for (const Columns& c : taps)
+                  add_row<S, T>(line + c.first * s.stride[2] + c.offset, s.stride[2],
+                                c.last - c.first, sums.data() + c.first);
+                if (s.adaptive)
+                  for (Index q = 0; q < s.result[2]; ++q)
+                    for (Index w = cols[std::size_t(q)].begin; w < cols[std::size_t(q)].end; ++w)
+                      sums[std::size_t(q)] += T(load(line + w));
+              }
+          }
+          for (Index q = 0; q < s.result[2]; ++q) {
+            const PoolWindow& w = cols[std::size_t(q)];
+            const bool empty = d.empty() || h.empty() || w.empty();
+            const T sum = sums[std::size_t(q)];
+            if constexpr (std::is_same_v<S, std::int64_t>)
+              *out++ = empty ? 0 : divide(S(sum), pool_divisor(s, d, h, w));
+            else
+              store(out++, empty ? T(0) : sum / T(pool_divisor(s, d, h, w)));
+          }
+        }
+    }
+  });
+}
+
+}  // namespace
+
+void average(const PoolShape& s, const View& input, const View& out) {
+  if (out.dtype == DType::int64)
+    return forward(s, input.as<std::int64_t>(), out.as<std::int64_t>());
+  dispatch_floating(out.dtype, [&]<class S>(Type<S>) { forward(s, input.as<S>(), out.as<S>()); });
+}
+
+void average_backward(const PoolShape& s, const View& grad, const View& grad_input) {
+  const std::vector<PoolWindow> depths = windows(s, 0), rows = windows(s, 1), cols = windows(s, 2);
+  const std::vector<Columns> taps = columns(s);
+  const Index h_size = s.in[1], w_size = s.in[2];
+  dispatch_floating(grad.dtype, [&]<class S>(Type<S>) {
+    using T = Compute<S>;
+    each_sum_plane(s, grad_input.as<S>(), [&](Index p, T* sums) {
+      const S* g = grad.as<S>() + p * s.outputs();
+      Scratch<T> shares(std::max<Index>(s.result[2], 1));
+      for (const PoolWindow& d : depths)
+        for (const PoolWindow& h : rows) {
+          for (Index q = 0; q < s.result[2]; ++q)
+            shares[std::size_t(q)] = load(g++) / T(pool_divisor(s, d, h, cols[std::size_t(q)]));
+          for (Index i = d.begin; i < d.end; ++i)
+            for (Index j = h.begin; j < h.end; ++j) {
+              T* line = sums + (i * h_size + j) * w_size;
+              for (const Columns& c : taps)
+                spread_row(shares.data() + c.first, s.stride[2], c.last - c.first,
+                           line + c.first * s.stride[2] + c.offset);
+              if (s.adaptive)
+                for (Index q = 0; q < s.result[2]; ++q)
+                  for (Index w = cols[std::size_t(q)].begin; w < cols[std::size_t(q)].end; ++w)
+                    line[w] += shares[std::size_t(q)];
+            }
+        }
+    });
+  });
+}
+
+}  // namespace rushlight::pool

@@ -1,0 +1,347 @@
+// The loops of all reductions, over elements T with a fold P of reduce_formulas.h. A changer must
+// know: whole blocks go into many lanes at once, which are joined into totals of 64 bits.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cpu/interruptible.h"
+#include "kernels/reduce_formulas.h"
+
+namespace rushlight::reduction {
+
+struct Axis {
+  std::int64_t size, stride, out;  // out: the stride in the output
+};
+struct Axes {
+  int rank = 0;
+  Axis axis[kMaxRank];  // innermost first
+  std::int64_t numel = 1;
+  // Sorted by stride, neighbours merged. What repeats (stride 0) is outermost: runs stay dense.
+  void add(Axis a) {
+    numel *= a.size;
+    int at = rank++;
+    const auto farther = [&](const Axis& b) {
+      return a.stride && (b.stride > a.stride || !b.stride);
+    };
+    for (; at > 0 && farther(axis[at - 1]); --at) axis[at] = axis[at - 1];
+    axis[at] = a;
+  }
+  void merge() {
+    int kept = rank > 0;
+    for (int d = 1; d < rank; ++d) {
+      Axis& last = axis[kept - 1];
+      if (axis[d].stride == last.stride * last.size && axis[d].out == last.out * last.size) {
+        last.size *= axis[d].size;
+      } else {
+        axis[kept++] = axis[d];
+      }
+    }
+    rank = kept;
+  }
+};
+
+// A position in the walk along axes [first, rank), moved on by one row at a time.
+struct Cursor {
+  std::int64_t at[kMaxRank] = {}, offset = 0, out = 0;
+  Cursor() = default;
+  Cursor(const Axes& a, int first, std::int64_t index) {
+    for (int d = first; d < a.rank; ++d) {
+      at[d] = index % a.axis[d].size;
+      index /= a.axis[d].size;
+      offset += at[d] * a.axis[d].stride;
+      out += at[d] * a.axis[d].out;
+    }
+  }
+  void next(const Axes& a, int first) {
+    for (int d = first; d < a.rank; ++d) {
+      offset += a.axis[d].stride;
+      out += a.axis[d].out;
+      if (++at[d] < a.axis[d].size) return;
+      offset -= a.axis[d].stride * a.axis[d].size;
+      out -= a.axis[d].out * a.axis[d].size;
+      at[d] = 0;
+    }
+  }
+};
+
+struct Job {
+  const void* in;
+  Axes kept, reduced;  // outputs are numbered along `kept`
+  void* out;
+  DType out_dtype;
+  Context context;
+  const double* center = nullptr;  // one for each output, where the fold wants it
+  double* to_center = nullptr;     // a first pass writes there
+
+  Job(const View& to, const View& input, double parameter)
+      : in(input.data), out(to.data), out_dtype(to.dtype) {
+    for (int d = 0; d < input.rank; ++d) {
+      const bool is_kept = to.sizes[d] == input.sizes[d];
+      (is_kept ? kept : reduced)
+          .add({input.sizes[d], input.strides[d], is_kept ? to.strides[d] : 0});
+    }
+    kept.merge();
+    reduced.merge();
+    context.parameter = parameter;
+    context.count = reduced.numel;
+  }
+  Context context_of(std::int64_t output) const {
+    Context c = context;
+    if (center) c.center = center[output];
+    return c;
+  }
+};
+
+// kFewLanes: of a loop of 16 or fewer gcc would make single numbers.
+inline constexpr int kLanes = 64, kFewLanes = 32, kBlock = 2048, kColumns = 1024, kRows = 64;
+
+// n >= N. What is left over is taken by the last lanes, from the last N elements: a loop of any
+// other length would write single lanes, for which the next read of a whole vector waits.
+template <int N, class P, class T>
+[[gnu::always_inline]] inline typename P::Lane run_in_lanes(const T* x, std::int64_t n,
+                                                            const P& p) {
+  typename P::Lane lanes[N];
+  for (int k = 0; k < N; ++k) lanes[k] = P::init();
+  std::int64_t i = 0;
+  for (; i + N <= n; i += N)
+    for (int k = 0; k < N; ++k) lanes[k] = p.step(lanes[k], load(x + i + k));
+  const T* const last = x + n - N;
+  for (int k = 0; k < N; ++k) {
+    const typename P::Lane taken = p.step(lanes[k], load(last + k));
+    lanes[k] = k >= N - int(n - i) ? taken : lanes[k];
+  }
+  for (int half = N / 2; half; half /= 2)
+    for (int k = 0; k < half; ++k) lanes[k] = P::join(lanes[k], lanes[k + half]);
+  return lanes[0];
+}
+// One run of elements, `n` of them at most kBlock, into one lane value. Inlined always: the clones
+// would call the copy for the oldest processors.
+template <class P, class T>
+[[gnu::always_inline]] inline typename P::Lane run_of(const T* x, std::int64_t n, const P& p) {
+  if (n >= 16 * kLanes) return run_in_lanes<kLanes>(x, n, p);
+  if (n >= kFewLanes) return run_in_lanes<kFewLanes>(x, n, p);
+  typename P::Lane all = P::init();
+  for (std::int64_t i = 0; i < n; ++i) all = p.step(all, load(x + i));
+  return all;
+}
+// Flattened: in a large file gcc would call exp() from the loop instead of inlining it.
+template <class P, class T>
+[[gnu::flatten]] CLONES typename P::Lane cloned_run(const T* x, std::int64_t n, const P p) {
+  return run_of(x, n, p);
+}
+// `count` rows into the lanes of n outputs, which are read and written once for four of them.
+inline constexpr int kTogether = 4;
+template <class P, class T>
+[[gnu::always_inline]] inline void rows_of(typename P::Lane* __restrict lanes, const T* const* rows,
+                                           int count, int n, const Job& job, std::int64_t output) {
+  const auto fold = [&](int k) {
+    Context context = job.context;
+    if constexpr (P::kCentered) context.center = job.center[output + k];
+    return P(context);
+  };
+  if (count == kTogether) {
+    const T *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
+    for (int k = 0; k < n; ++k) {
+      const P p = fold(k);
+      const auto half = p.step(p.step(lanes[k], load(a + k)), load(b + k));
+      lanes[k] = p.step(p.step(half, load(c + k)), load(d + k));
+    }
+    return;
+  }
+  for (int r = 0; r < count; ++r)
+    for (int k = 0; k < n; ++k) lanes[k] = fold(k).step(lanes[k], load(rows[r] + k));
+}
+template <class P, class T>
+[[gnu::flatten]] CLONES void cloned_rows(typename P::Lane* lanes, const T* const* rows, int count,
+                                         int n, const Job& job, std::int64_t output) {
+  rows_of<P>(lanes, rows, count, n, job, output);
+}
+// Three copies for three instruction sets only where reductions are hot: they cost compile time.
+template <class P, class T>
+inline constexpr bool kCloned =
+    P::kHot && (sizeof(T) > 2 || std::is_same_v<T, bool> || !std::is_same_v<Compute<T>, T>);
+template <class P, class T>
+typename P::Lane dense_run(const T* x, std::int64_t n, const P& p) {
+  if constexpr (kCloned<P, T>)
+    return cloned_run<P>(x, n, p);
+  else
+    return run_of(x, n, p);
+}
+
+template <class P, class T>
+void add_rows(typename P::Lane* lanes, const T* const* rows, int count, int n, const Job& job,
+              std::int64_t output) {
+  if constexpr (kCloned<P, T>)
+    cloned_rows<P>(lanes, rows, count, n, job, output);
+  else
+    rows_of<P>(lanes, rows, count, n, job, output);
+}
+
+template <class P, class T>
+typename P::Lane strided_run(const T* x, std::int64_t stride, std::int64_t n, const P p) {
+  typename P::Lane all = P::init();
+  for (std::int64_t i = 0; i < n; ++i) all = p.step(all, load(x + i * stride));
+  return all;
+}
+
+// Totals of outputs [from, to), reduced rows [first, last) of the axes above the innermost.
+template <class P, class T>
+void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
+                   std::int64_t last, typename P::Total* totals) {
+  if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::init())));
+  static const Axis kPoint{1, 1, 0};
+  const Axis inner = job.reduced.rank ? job.reduced.axis[0] : kPoint;
+  Cursor out(job.kept, 0, from);
+  for (std::int64_t o = from; o < to; ++o, out.next(job.kept, 0)) {
+    const P p(job.context_of(o));
+    typename P::Total total = P::init();
+    const T* const base = static_cast<const T*>(job.in) + out.offset;
+    Cursor row(job.reduced, 1, first / inner.size);
+    std::int64_t at = first % inner.size;
+    Interruptible interruptible;
+    for (std::int64_t i = first; i < last; row.next(job.reduced, 1), at = 0) {
+      const std::int64_t end = std::min(inner.size, at + last - i);
+      i += end - at;
+      while (at < end) {
+        const std::int64_t n = std::min<std::int64_t>(kBlock, end - at);
+        const T* const x = base + row.offset + at * inner.stride;
+        total = P::template join<typename P::Total>(
+            total,
+            inner.stride == 1 ? dense_run<P>(x, n, p) : strided_run<P>(x, inner.stride, n, p));
+        at += n;
+        interruptible.done(n);
+      }
+    }
+    totals[o - from] = total;
+  }
+}
+
+// The same where the innermost kept axis is dense: whole rows are added, lane by lane.
+template <class P, class T>
+void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
+                   std::int64_t last, typename P::Total* totals) {
+  if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::init())));
+  const std::int64_t width = job.kept.axis[0].size;
+  typename P::Lane lanes[kColumns];
+  for (std::int64_t o = from; o < to;) {
+    const std::int64_t column = o % width;
+    const int n = static_cast<int>(std::min({std::int64_t(kColumns), width - column, to - o}));
+    const T* const base =
+        static_cast<const T*>(job.in) + Cursor(job.kept, 1, o / width).offset + column;
+    typename P::Total* const to_totals = totals + (o - from);
+    std::fill_n(to_totals, n, typename P::Total(P::init()));
+    Cursor row(job.reduced, 0, first);
+    Interruptible interruptible;
+    for (std::int64_t i = first; i < last;) {
+      interruptible.done(kRows * n);
+      std::fill_n(lanes, n, P::init());
+      const std::int64_t end = std::min(last, i + kRows);
+      while (i < end) {
+        const T* rows[kTogether];
+        const int held = static_cast<int>(std::min<std::int64_t>(kTogether, end - i));
+        for (int r = 0; r < held; ++r, row.next(job.reduced, 0)) rows[r] = base + row.offset;
+        add_rows<P>(lanes, rows, held, n, job, o);
+        i += held;
+      }
+      for (int k = 0; k < n; ++k)
+        to_totals[k] = P::template join<typename P::Total>(to_totals[k], lanes[k]);
+    }
+    o += n;
+  }
+}
+
+// Writes the totals of the outputs [from, from + n) wherever those lie.
+template <class Total>
+void write(const Job& job, std::int64_t from, const Total* totals, std::int64_t n) {
+  if constexpr (std::is_same_v<Total, double>)
+    if (job.to_center) return void(std::copy_n(totals, n, job.to_center + from));
+  // wrapped integers are read as signed ones
+  using Value = std::conditional_t<std::is_integral_v<Total>, std::int64_t, Total>;
+  dispatch_all(job.out_dtype, [&]<class O>(Type<O>) {
+    Cursor at(job.kept, 0, from);
+    for (std::int64_t i = 0; i < n; ++i, at.next(job.kept, 0))
+      store(static_cast<O*>(job.out) + at.out, convert<Compute<O>>(static_cast<Value>(totals[i])));
+  });
+}
+
+template <class R, class Total>
+void finish(const Job& job, std::int64_t from, Total* totals, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) totals[i] = R::finish(totals[i], job.context_of(from + i));
+  write(job, from, totals, n);
+}
+
+// Calls finish(job, from, totals, n) for ranges of outputs.
+template <class P, class T>
+void run(const Job& job,
+         void (*finish)(const Job&, std::int64_t, typename P::Total*, std::int64_t)) {
+  using Total = typename P::Total;
+  const std::int64_t outputs = job.kept.numel, count = job.reduced.numel;
+  const bool by_row = job.kept.rank && job.kept.axis[0].stride == 1 && job.kept.axis[0].size >= 4 &&
+                      !(job.reduced.rank && job.reduced.axis[0].stride == 1);
+  const auto totals = [&](std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t last,
+                          Total* sums) {
+    (by_row ? totals_by_row<P, T> : totals_by_run<P, T>)(job, from, to, first, last, sums);
+  };
+  if (outputs <= kColumns && outputs * count <= kBlock) {
+    Total sums[kColumns];
+    totals(0, outputs, 0, count, sums);
+    return finish(job, 0, sums, outputs);
+  }
+  constexpr std::int64_t grain = 1 << 15;
+  const int threads = num_threads();
+  if (threads > 1 && outputs < threads * (by_row ? kColumns : 4) && count * outputs > 2 * grain) {
+    const std::int64_t pieces = std::min<std::int64_t>(64, count * outputs / grain);
+    std::vector<Total> sums(static_cast<std::size_t>(pieces * outputs));
+    parallel_for(pieces, 1, [&](std::int64_t a, std::int64_t b) {
+      for (; a < b; ++a)
+        totals(0, outputs, count * a / pieces, count * (a + 1) / pieces,
+               &sums[std::size_t(a * outputs)]);
+    });
+    for (std::int64_t a = 1; a < pieces; ++a)
+      for (std::int64_t o = 0; o < outputs; ++o)
+        sums[std::size_t(o)] = P::join(sums[std::size_t(o)], sums[std::size_t(a * outputs + o)]);
+    finish(job, 0, sums.data(), outputs);
+    return;
+  }
+  const std::int64_t each = std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, count));
+  parallel_for(outputs, each, [&](std::int64_t from, std::int64_t to) {
+    Total sums[kColumns];
+    for (std::int64_t o = from; o < to; o += kColumns) {
+      const std::int64_t end = std::min<std::int64_t>(to, o + kColumns);
+      totals(o, end, 0, count, sums);
+      finish(job, o, sums, end - o);
+    }
+  });
+}
+
+void reduce(Reduction which, Job& job, DType dtype);  // of elements of that type
+
+// The reductions of one list; false if `which` is not among them.
+template <class L>
+bool reduce_one_of(L list, Reduction which, Job& job, DType dtype) {
+  return visit(list, which, [&]<class R>(Type<R>) {
+    std::vector<double> centers;
+    if constexpr (!std::is_void_v<typename R::Center>) {
+      centers.resize(static_cast<std::size_t>(job.kept.numel));
+      job.to_center = centers.data();
+      reduce(kReduction<typename R::Center>, job, dtype);
+      job.to_center = nullptr;
+      job.center = centers.data();
+    }
+    const auto of_type = [&]<class T>(Type<T>) {
+      using P = typename R::template Fold<Compute<T>>;
+      run<P, T>(job, finish<R, typename P::Total>);
+    };
+    if constexpr (R::kOnIntegers)
+      dispatch_all(dtype, of_type);
+    else
+      dispatch_floating(dtype, of_type);
+  });
+}
+bool reduce_sums(Reduction which, Job& job, DType dtype);
+bool reduce_choices(Reduction which, Job& job, DType dtype);
+bool reduce_moments(Reduction which, Job& job, DType dtype);
+bool reduce_norms(Reduction which, Job& job, DType dtype);
+void extreme(bool largest, const View& values, const View& indices, const View& in, int dim);
+
+}  // namespace rushlight::reduction

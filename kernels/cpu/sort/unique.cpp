@@ -1,0 +1,69 @@
+// Distinct rows: rows are sorted, and each that differs from the one before begins a group.
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/cpu/interruptible.h"
+#include "order.h"
+#include "select.h"
+
+namespace rushlight {
+namespace {
+
+// Lexicographic; a NaN is greatest for the order but equals nothing, itself included.
+template <class T>
+bool before(const View& v, std::int64_t a, std::int64_t b) {
+  const T *x = row_of<T>(v, a), *y = row_of<T>(v, b);
+  for (std::int64_t i = 0; i < v.sizes[1]; ++i) {
+    const auto p = sort_key(x + i * v.strides[1]), q = sort_key(y + i * v.strides[1]);
+    if (p != q) return p < q;
+  }
+  return false;
+}
+template <class T>
+bool equal(const View& v, std::int64_t a, std::int64_t b) {
+  const T *x = row_of<T>(v, a), *y = row_of<T>(v, b);
+  for (std::int64_t i = 0; i < v.sizes[1]; ++i)
+    if (!(load(x + i * v.strides[1]) == load(y + i * v.strides[1]))) return false;
+  return true;
+}
+
+template <class T>
+void order_rows(const View& in, std::vector<std::int64_t>& order) {
+  if (in.sizes[1] == 1) {
+    std::vector<SortKey<T>> keys(order.size());
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      keys[i] = sort_key(row_of<T>(in, static_cast<std::int64_t>(i)));
+    return stable_order(keys, order.data());
+  }
+  Interruptible interruptible;
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    interruptible.done(16);
+    return before<T>(in, a, b);
+  });
+}
+
+}  // namespace
+
+std::int64_t unique(const View& in, bool consecutive, std::int64_t* first, std::int64_t* inverse,
+                    std::int64_t* counts) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(in.sizes[0]));
+  std::iota(order.begin(), order.end(), 0);
+  return dispatch_all(in.dtype, [&]<class T>(Type<T>) {
+    if (!consecutive) order_rows<T>(in, order);
+    std::int64_t found = 0, last = -1;
+    Interruptible interruptible;
+    for (const std::int64_t row : order) {
+      interruptible.done(4);
+      if (last < 0 || !equal<T>(in, last, row)) {
+        first[found] = row;
+        counts[found++] = 0;
+      }
+      ++counts[found - 1];
+      inverse[row] = found - 1;
+      last = row;
+    }
+    return found;
+  });
+}
+
+}  // namespace rushlight

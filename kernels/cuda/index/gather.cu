@@ -1,0 +1,152 @@
+// gather and scatter along one dimension. An index out of range is noted and taken as 0. What is
+// scattered to one element is combined in its order: by a thread for each line where lines are
+// short, else by a thread for each element, after the elements' offsets are sorted.
+#include "kernels.h"
+#include "kernels/cuda/sort/pairs.h"
+
+namespace rushlight::gpu {
+namespace {
+
+// Lines of the index along `dim`, with offsets in index, self and the other operand.
+Lines<3> index_lines(const View& self, int dim, const View& index, const View& other) {
+  return Lines<3>(dim, index, self, other);
+}
+
+__global__ void find_bad_index(Lines<3> lines, const Index* index, Index size,
+                               unsigned long long* first) {
+  for (Index i = first_item(); i < lines.starts.numel * lines.length; i += stride()) {
+    Index at[3];
+    lines.starts.at(i / lines.length, at);
+    const Index value = index[at[0] + i % lines.length * lines.step[0]];
+    if (value < 0 || value >= size) atomicMin(first, (unsigned long long)(i));
+  }
+}
+
+BadIndex check_indices(const Lines<3>& lines, const Index* index, Index size) {
+  if (!blocking() || lines.starts.numel * lines.length == 0) return {};
+  const Scratch<unsigned long long> first(1, "gather");
+  check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
+        "gather");
+  launch_items("gather", find_bad_index, lines.starts.numel * lines.length, lines, index, size,
+               first.data());
+  const auto found = static_cast<Index>(fetch(first.data(), "gather"));
+  if (found < 0) return {};
+  Index at[3];
+  lines.starts.at(found / lines.length, at);
+  return {0, fetch(index + at[0] + found % lines.length * lines.step[0], "gather"), size};
+}
+
+template <class S>
+__global__ void gather_items(Lines<3> lines, S* out, const S* self, const Index* index, Index size,
+                             Note* note) {
+  for (Index i = first_item(); i < lines.starts.numel * lines.length; i += stride()) {
+    Index at[3];
+    const Index along = i % lines.length;
+    lines.starts.at(i / lines.length, at);
+    const Index from =
+        checked_index(note, Noted::index, index[at[0] + along * lines.step[0]], size);
+    out[at[2] + along * lines.step[2]] = self[at[1] + from * lines.step[1]];
+  }
+}
+
+constexpr Index kShortLine = 32;
+
+template <class C>
+__global__ void scatter_lines(Lines<3> lines, Writer<C> self, Reader<C> before, Reader<C> src,
+                              const Index* index, Index size, ScatterMode mode, bool include_self,
+                              Note* note) {
+  for (Index line = first_item(); line < lines.starts.numel; line += stride()) {
+    Index at[3];
+    lines.starts.at(line, at);
+    for (Index i = 0; i < lines.length && !include_self; ++i) {
+      const Index to = checked_index(note, Noted::index, index[at[0] + i * lines.step[0]], size);
+      self.set(at[1] + to * lines.step[1], identity<C>(mode, before.dtype));
+    }
+    for (Index i = 0; i < lines.length; ++i) {
+      const Index to = checked_index(note, Noted::index, index[at[0] + i * lines.step[0]], size);
+      const Index element = at[1] + to * lines.step[1];
+      const C value = src[at[2] + i * lines.step[2]];
+      self.set(element, mode == ScatterMode::assign ? value
+                                                    : combined(before[element], value, mode,
+                                                               before.dtype == DType::boolean));
+    }
+  }
+}
+
+__global__ void number_elements(Lines<3> lines, const Index* index, Index size, std::uint64_t* keys,
+                                Index* order, Note* note) {
+  for (Index i = first_item(); i < lines.starts.numel * lines.length; i += stride()) {
+    Index at[3];
+    lines.starts.at(i / lines.length, at);
+    const Index to =
+        checked_index(note, Noted::index, index[at[0] + i % lines.length * lines.step[0]], size);
+    keys[i] = std::uint64_t(at[1] + to * lines.step[1]);
+    order[i] = i;
+  }
+}
+
+template <class C>
+__global__ void scatter_elements(Lines<3> lines, const std::uint64_t* keys, const Index* order,
+                                 Writer<C> self, Reader<C> before, Reader<C> src, ScatterMode mode,
+                                 bool include_self) {
+  const Index n = lines.starts.numel * lines.length;
+  for (Index p = first_item(); p < n; p += stride()) {
+    if (p > 0 && keys[p - 1] == keys[p]) continue;
+    C value = include_self ? before[Index(keys[p])] : identity<C>(mode, before.dtype);
+    for (Index q = p; q < n && keys[q] == keys[p]; ++q) {
+      Index at[3];
+      lines.starts.at(order[q] / lines.length, at);
+      value = combined(value, src[at[2] + order[q] % lines.length * lines.step[2]], mode,
+                       before.dtype == DType::boolean);
+    }
+    self.set(Index(keys[p]), value);
+  }
+}
+
+Index size_along(const View& self, int dim) { return self.rank ? self.sizes[dim] : 1; }
+
+}  // namespace
+
+BadIndex index_gather(const View& out, const View& self, int dim, const View& index) {
+  const Lines<3> lines = index_lines(self, dim, index, out);
+  const Index size = size_along(self, dim);
+  if (const BadIndex bad = check_indices(lines, index.as<Index>(), size); bad.which >= 0)
+    return bad;
+  dispatch_size(out.dtype, [&]<class S>(Type<S>) {
+    launch_items("gather", gather_items<S>, index.numel, lines, out.as<S>(), self.as<const S>(),
+                 index.as<const Index>(), size, current().note);
+  });
+  return {};
+}
+
+BadIndex index_scatter(const View& self, int dim, const View& index, const View& src,
+                       ScatterMode mode, bool include_self) {
+  if (index.numel == 0) return {};
+  const Lines<3> lines = index_lines(self, dim, index, src);
+  const Index size = size_along(self, dim);
+  if (const BadIndex bad = check_indices(lines, index.as<Index>(), size); bad.which >= 0)
+    return bad;
+  const auto* at = index.as<const Index>();
+  if (lines.length <= kShortLine) {
+    compute_any(self.dtype, [&]<class C>(Type<C>) {
+      launch_items("scatter", scatter_lines<C>, lines.starts.numel, lines, Writer<C>(self),
+                   Reader<C>(self), Reader<C>(src), at, size, mode, include_self, current().note);
+    });
+    return {};
+  }
+  const Index n = index.numel;
+  const Scratch<std::uint64_t> keys(n, "scatter");
+  const Scratch<Index> order(n, "scatter");
+  launch_items("scatter", number_elements, n, lines, at, size, keys.data(), order.data(),
+               current().note);
+  sort_pairs(keys.data(), order.data(), 1, n);
+  compute_any(self.dtype, [&]<class C>(Type<C>) {
+    launch_items("scatter", scatter_elements<C>, n, lines,
+                 static_cast<const std::uint64_t*>(keys.data()),
+                 static_cast<const Index*>(order.data()), Writer<C>(self), Reader<C>(self),
+                 Reader<C>(src), mode, include_self);
+  });
+  return {};
+}
+
+}  // namespace rushlight::gpu

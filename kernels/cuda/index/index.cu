@@ -1,0 +1,168 @@
+// Reading and writing at positions that other tensors name. A thread takes one element; where
+// results of one place add up, positions are sorted, and a thread takes all of one place in their
+// order, so that sums do not depend on chance. An index out of range is noted and taken as 0.
+#include "kernels.h"
+#include "kernels/cuda/families.h"
+#include "kernels/cuda/sort/pairs.h"
+
+namespace rushlight::gpu {
+namespace {
+
+// The positions of an index list, and what lies behind each of them.
+struct IndexJob {
+  int count;
+  Index sizes[kMaxRank], self_strides[kMaxRank];  // of the indexed dimensions
+  const Index* index[kMaxRank];
+  Strided<kMaxRank> positions;  // offsets in each index tensor
+  Strided<1> others;            // of a position, in the other operand
+  Strided<2> rest;              // of the dimensions behind, in self and in the other
+};
+
+IndexJob job_of(const View& self, const View& other, const IndexList& list) {
+  IndexJob job = {};
+  job.count = list.count;
+  const View& first = list.of[0];
+  for (int k = 0; k < list.count; ++k) {
+    job.sizes[k] = self.sizes[k];
+    job.self_strides[k] = self.strides[k];
+    job.index[k] = list.of[k].as<const Index>();
+  }
+  for (int d = first.rank - 1; d >= 0; --d) {
+    Index steps[kMaxRank] = {};
+    for (int k = 0; k < list.count; ++k) steps[k] = list.of[k].strides[d];
+    for (int k = list.count; k < kMaxRank; ++k) steps[k] = steps[0];
+    job.positions.add_array(first.sizes[d], steps);
+    job.others.add(first.sizes[d], other.strides[d]);
+  }
+  for (int d = self.rank - 1; d >= list.count; --d)
+    job.rest.add(self.sizes[d], self.strides[d], other.strides[d - list.count + first.rank]);
+  return job;
+}
+
+// The offset in self of position i; negative indices count from the end.
+__device__ Index self_offset(const IndexJob& job, Index i, Note* note) {
+  Index offset = 0;
+  for (int k = 0; k < job.count; ++k) {
+    const Index value = job.index[k][job.positions.offset(k, i)], size = job.sizes[k];
+    if (value < -size || value >= size) {
+      leave_note(note, Noted::index, value, size);
+      continue;
+    }
+    offset += (value < 0 ? value + size : value) * job.self_strides[k];
+  }
+  return offset;
+}
+
+__global__ void find_bad_index(IndexJob job, unsigned long long* first) {
+  for (Index i = first_item(); i < job.positions.numel; i += stride()) {
+    for (int k = 0; k < job.count; ++k) {
+      const Index value = job.index[k][job.positions.offset(k, i)];
+      // Ordered by tensor first, as the error names the first bad one of the first tensor.
+      if (value < -job.sizes[k] || value >= job.sizes[k])
+        atomicMin(first, (unsigned long long)(k * job.positions.numel + i));
+    }
+  }
+}
+
+// Waits for the device, so only where every call waits anyway.
+BadIndex check_indices(const IndexJob& job) {
+  if (!blocking() || job.positions.numel == 0) return {};
+  const Scratch<unsigned long long> first(1, "index");
+  check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream), "index");
+  launch_items("index", find_bad_index, job.positions.numel, job, first.data());
+  const auto found = static_cast<Index>(fetch(first.data(), "index"));
+  if (found < 0) return {};
+  const int which = int(found / job.positions.numel);
+  const Index at = job.positions.offset(which, found % job.positions.numel);
+  return {which, fetch(job.index[which] + at, "index"), job.sizes[which]};
+}
+
+template <class S>
+__global__ void get_items(IndexJob job, S* out, const S* self, Note* note) {
+  for (Index i = first_item(); i < job.positions.numel * job.rest.numel; i += stride()) {
+    Index other[1], rest[2];
+    job.others.at(i / job.rest.numel, other);
+    job.rest.at(i % job.rest.numel, rest);
+    out[other[0] + rest[1]] = self[self_offset(job, i / job.rest.numel, note) + rest[0]];
+  }
+}
+
+template <class S>
+__global__ void put_items(IndexJob job, S* self, const S* values, Note* note) {
+  for (Index i = first_item(); i < job.positions.numel * job.rest.numel; i += stride()) {
+    Index other[1], rest[2];
+    job.others.at(i / job.rest.numel, other);
+    job.rest.at(i % job.rest.numel, rest);
+    self[self_offset(job, i / job.rest.numel, note) + rest[0]] = values[other[0] + rest[1]];
+  }
+}
+
+__global__ void number_positions(IndexJob job, std::uint64_t* keys, Index* order, Note* note) {
+  for (Index i = first_item(); i < job.positions.numel; i += stride()) {
+    keys[i] = std::uint64_t(self_offset(job, i, note));
+    order[i] = i;
+  }
+}
+
+// A thread for each element behind the first of equal positions: it adds all of them.
+template <class C>
+__global__ void add_items(IndexJob job, const std::uint64_t* keys, const Index* order,
+                          Writer<C> self, Reader<C> before, Reader<C> values) {
+  const Index n = job.positions.numel;
+  for (Index i = first_item(); i < n * job.rest.numel; i += stride()) {
+    const Index p = i / job.rest.numel;
+    if (p > 0 && keys[p - 1] == keys[p]) continue;
+    Index rest[2], other[1];
+    job.rest.at(i % job.rest.numel, rest);
+    const Index at = Index(keys[p]) + rest[0];
+    C sum = before[at];
+    for (Index q = p; q < n && keys[q] == keys[p]; ++q) {
+      job.others.at(order[q], other);
+      sum = combined(sum, values[other[0] + rest[1]], ScatterMode::add,
+                     before.dtype == DType::boolean);
+    }
+    self.set(at, sum);
+  }
+}
+
+BadIndex get(const View& out, const View& self, const IndexList& list) {
+  const IndexJob job = job_of(self, out, list);
+  if (const BadIndex bad = check_indices(job); bad.which >= 0) return bad;
+  dispatch_size(out.dtype, [&]<class S>(Type<S>) {
+    launch_items("index", get_items<S>, out.numel, job, out.as<S>(), self.as<const S>(),
+                 current().note);
+  });
+  return {};
+}
+
+BadIndex put(const View& self, const View& values, const IndexList& list, bool accumulate) {
+  const IndexJob job = job_of(self, values, list);
+  if (const BadIndex bad = check_indices(job); bad.which >= 0) return bad;
+  if (values.numel == 0) return {};
+  if (!accumulate) {
+    dispatch_size(self.dtype, [&]<class S>(Type<S>) {
+      launch_items("index_put_", put_items<S>, job.positions.numel * job.rest.numel, job,
+                   self.as<S>(), values.as<const S>(), current().note);
+    });
+    return {};
+  }
+  const Index n = job.positions.numel;
+  const Scratch<std::uint64_t> keys(n, "index_put_");
+  const Scratch<Index> order(n, "index_put_");
+  launch_items("index_put_", number_positions, n, job, keys.data(), order.data(), current().note);
+  sort_pairs(keys.data(), order.data(), 1, n);
+  compute_any(self.dtype, [&]<class C>(Type<C>) {
+    launch_items("index_put_", add_items<C>, n * job.rest.numel, job,
+                 static_cast<const std::uint64_t*>(keys.data()),
+                 static_cast<const Index*>(order.data()), Writer<C>(self), Reader<C>(self),
+                 Reader<C>(values));
+  });
+  return {};
+}
+
+}  // namespace
+
+const IndexKernels index_kernels = {
+    get, put, index_gather, index_scatter, index_count_nonzero, index_nonzero};
+
+}  // namespace rushlight::gpu

@@ -1,0 +1,279 @@
+// The kernels of every pointwise op, from its one formula. Two ways to the elements: where all
+// operands are dense and float32 or 16-bit floats, a thread takes four neighbours with one access
+// each; else one element with any strides and dtypes. A number is an argument of the kernel.
+#pragma once
+#include "kernels/cuda/elements.h"
+#include "kernels/cuda/runtime/launch.h"
+#include "kernels/pointwise.h"
+
+namespace rushlight::gpu {
+
+inline constexpr int kMostOperands = kMaxInputs + kMaxSaved + 1;
+inline constexpr int kVector = 4;
+
+// A call as its kernel gets it: results first, then inputs.
+struct PointwiseJob {
+  Strided<kMostOperands> items;
+  void* data[kMostOperands];  // null: a result that nobody wants, or a number
+  DType dtype[kMostOperands];
+  bool is_number[kMostOperands];
+  Scalar number[kMostOperands];
+  Scalar parameters[kMaxParameters];
+};
+
+template <class T>
+struct Memory {
+  using type = T;
+};
+template <>
+struct Memory<Integer> {
+  using type = std::int64_t;
+};
+
+// Four neighbours in memory, moved at once.
+template <class S>
+struct alignas(sizeof(S) * kVector) Four {
+  S of[kVector];
+  __device__ S get(int e) const { return of[e]; }
+  __device__ void set(int e, S v) { of[e] = v; }
+};
+template <>
+struct Four<bool> {  // single bytes would lie in local memory
+  std::uint32_t word;
+  __device__ bool get(int e) const { return word >> 8 * e & 0xff; }
+  __device__ void set(int e, bool v) {
+    word = (word & ~(0xffu << 8 * e)) | std::uint32_t(v) << 8 * e;
+  }
+};
+
+// Four neighbours of dense memory, of which `count` are there: bool, or floats of any of the three
+// types that are computed in float.
+__device__ inline Four<bool> load_four(Type<bool>, const void* data, DType, Index at, int count) {
+  const bool* from = static_cast<const bool*>(data) + at;
+  if (count == kVector) return *reinterpret_cast<const Four<bool>*>(from);
+  Four<bool> four = {};
+  for (int e = 0; e < kVector; ++e)
+    if (e < count) four.set(e, load(from + e));
+  return four;
+}
+__device__ inline Four<float> load_four(Type<float>, const void* data, DType d, Index at,
+                                        int count) {
+  Four<float> four = {};
+  if (count < kVector) {
+    for (int e = 0; e < kVector; ++e)
+      if (e < count) four.of[e] = Reader<float>(data, d)[at + e];
+  } else if (d == DType::float32) {
+    four = *reinterpret_cast<const Four<float>*>(static_cast<const float*>(data) + at);
+  } else {
+    const auto halves =
+        *reinterpret_cast<const Four<std::uint16_t>*>(static_cast<const std::uint16_t*>(data) + at);
+    for (int e = 0; e < kVector; ++e) {
+      const bfloat16 b = {halves.of[e]};
+      const float16 h = {halves.of[e]};
+      four.of[e] = d == DType::bfloat16 ? load(&b) : load(&h);
+    }
+  }
+  return four;
+}
+__device__ inline void store_four(void* data, DType, Index at, int count, Four<bool> four) {
+  bool* to = static_cast<bool*>(data) + at;
+  if (count == kVector) {
+    *reinterpret_cast<Four<bool>*>(to) = four;
+    return;
+  }
+  for (int e = 0; e < kVector; ++e)
+    if (e < count) to[e] = four.get(e);
+}
+__device__ inline void store_four(void* data, DType d, Index at, int count, Four<float> four) {
+  if (count < kVector) {
+    for (int e = 0; e < kVector; ++e)
+      if (e < count) Writer<float>(data, d).set(at + e, four.of[e]);
+  } else if (d == DType::float32) {
+    *reinterpret_cast<Four<float>*>(static_cast<float*>(data) + at) = four;
+  } else {
+    Four<std::uint16_t> halves;
+    for (int e = 0; e < kVector; ++e) {
+      bfloat16 b;
+      float16 h;
+      store(&b, four.of[e]);
+      store(&h, four.of[e]);
+      halves.of[e] = d == DType::bfloat16 ? b.bits : h.bits;
+    }
+    *reinterpret_cast<Four<std::uint16_t>*>(static_cast<std::uint16_t*>(data) + at) = halves;
+  }
+}
+
+// The formula's type of input i, and of memory that holds it.
+template <class K, class T, std::size_t i>
+using InputType = std::conditional_t<bool(K::bools >> i & 1), bool, T>;
+
+// An angle so far out that the CPU's fast reduction fails is replaced (kernels/math/trigonometric).
+template <class Op, class T>
+__device__ T nearer(T x) {
+  if constexpr (Traits<Op>::angle && !kDeviceCode && std::is_floating_point_v<T>)
+    return abs(x) > Layout<T>::near_angle ? equivalent_angle(x) : x;
+  else
+    return x;
+}
+
+template <class T>
+__device__ T formula_value(Scalar s) {
+  if constexpr (std::is_same_v<T, Integer>)
+    return T(s.as_int());
+  else
+    return s.is_floating() ? convert<T>(s.d) : convert<T>(s.i);
+}
+template <class V>
+__device__ auto memory_value(V v) {
+  if constexpr (std::is_same_v<V, Integer>)
+    return v.v;
+  else
+    return v;
+}
+
+template <class Op, class K, class T, class... X>
+__device__ auto apply_formula(const Scalar* parameters, X... x) {
+  return [&]<std::size_t... P>(std::index_sequence<P...>) {
+    return K::apply(x..., formula_value<T>(parameters[P])...);
+  }(std::make_index_sequence<Traits<Op>::parameters>{});
+}
+
+// Input i of one element, wherever it lies.
+template <class Op, class K, class T, std::size_t i>
+__device__ auto strided_input(const PointwiseJob& job, const Index* at) {
+  constexpr int k = K::kOut + int(i);
+  using V = InputType<K, T, i>;
+  using M = typename Memory<V>::type;
+  if (job.is_number[k]) return formula_value<V>(job.number[k]);
+  const V v = V(load_as<M>(job.data[k], at[k], job.dtype[k]));
+  if constexpr (i + 1 == K::kIn)
+    return nearer<Op>(v);
+  else
+    return v;
+}
+
+template <class Op, class K, class T>
+__global__ void pointwise_strided(PointwiseJob job) {
+  for (Index i = first_item(); i < job.items.numel; i += stride()) {
+    Index at[K::kOut + K::kIn];
+    job.items.at(i, at);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      const auto results =
+          apply_formula<Op, K, T>(job.parameters, strided_input<Op, K, T, I>(job, at)...);
+      for (int o = 0; o < K::kOut; ++o)
+        if (job.data[o]) store_as(job.data[o], at[o], job.dtype[o], memory_value(results.of[o]));
+    }(std::make_index_sequence<K::kIn>{});
+  }
+}
+
+// Four neighbours of input i, in the formula's type.
+template <class Op, class K, std::size_t i>
+__device__ auto dense_input(const PointwiseJob& job, Index at, int count) {
+  constexpr int k = K::kOut + int(i);
+  using V = InputType<K, float, i>;
+  struct {
+    V of[kVector];
+  } result;
+  if (job.is_number[k]) {
+    for (int e = 0; e < kVector; ++e) result.of[e] = formula_value<V>(job.number[k]);
+    return result;
+  }
+  const Four<V> four = load_four(Type<V>{}, job.data[k], job.dtype[k], at, count);
+  for (int e = 0; e < kVector; ++e) {
+    result.of[e] = four.get(e);
+    if constexpr (i + 1 == K::kIn) result.of[e] = nearer<Op>(result.of[e]);
+  }
+  return result;
+}
+
+// Block items of four; the last may be shorter. Reads all inputs before it writes: in place, they
+// are the same memory.
+template <class Op, class K>
+__global__ void pointwise_dense(PointwiseJob job) {
+  const Index n = job.items.numel;
+  for (Index i = first_item() * kVector; i < n; i += stride() * kVector) {
+    const int count = n - i < kVector ? int(n - i) : kVector;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      [&](auto... four) {
+        using R = std::conditional_t<K::bool_result, bool, float>;
+        Four<R> results[K::kOut] = {};
+        for (int e = 0; e < kVector; ++e) {
+          const auto one = apply_formula<Op, K, float>(job.parameters, four.of[e]...);
+          for (int o = 0; o < K::kOut; ++o) results[o].set(e, static_cast<R>(one.of[o]));
+        }
+        for (int o = 0; o < K::kOut; ++o)
+          if (job.data[o]) store_four(job.data[o], job.dtype[o], i, count, results[o]);
+      }(dense_input<Op, K, I>(job, i, count)...);
+    }(std::make_index_sequence<K::kIn>{});
+  }
+}
+
+// Whether every operand is a number or lies dense and aligned as pointwise_dense reads it.
+bool is_dense(const PointwiseJob& job, int outputs, int operands, unsigned bools, bool bool_result);
+PointwiseJob make_job(const PointwiseCall& c, int outputs, int inputs);
+
+template <class Op, class K, class T>
+void run_pointwise(const PointwiseCall& c) {
+  const PointwiseJob job = make_job(c, K::kOut, K::kIn);
+  if constexpr (std::is_same_v<T, float>)
+    if (is_dense(job, K::kOut, K::kOut + K::kIn, K::bools, K::bool_result))
+      return launch_items(Traits<Op>::signature.data(), pointwise_dense<Op, K>,
+                          (job.items.numel + kVector - 1) / kVector, job);
+  launch_items(Traits<Op>::signature.data(), pointwise_strided<Op, K, T>, job.items.numel, job);
+}
+
+// By Computes; null where the op does not take that type.
+struct PointwiseRow {
+  void (*forward[3])(const PointwiseCall&);
+  void (*backward[2])(const PointwiseCall&);
+  bool divides;
+};
+
+// What is computed in float, and the rest: in files of their own, so that each compiles in seconds.
+template <class Op>
+void fill_row(PointwiseRow& row) {
+  using T = Traits<Op>;
+  row.divides = T::divides;
+  if constexpr (T::on_floats && !T::in_double)
+    row.forward[0] = run_pointwise<Op, Forward<Op>, float>;
+  if constexpr (T::differentiable && !T::in_double)
+    row.backward[0] = run_pointwise<Op, Backward<Op>, float>;
+}
+template <class Op>
+void fill_wide_row(PointwiseRow& row) {
+  using T = Traits<Op>;
+  if constexpr (T::on_floats) row.forward[1] = run_pointwise<Op, Forward<Op>, double>;
+  if constexpr (T::on_integers) row.forward[2] = run_pointwise<Op, Forward<Op>, Integer>;
+  if constexpr (T::differentiable) row.backward[1] = run_pointwise<Op, Backward<Op>, double>;
+}
+
+// Writes the rows of one list; each file pointwise_<topic>.cu defines its own, and each
+// pointwise_<topic>_wide.cu for the wide types.
+template <class... Ops>
+PointwiseRow* write_rows(PointwiseRow* to, OpList<Ops...>) {
+  (fill_row<Ops>(*to++), ...);
+  return to;
+}
+template <class... Ops>
+PointwiseRow* write_wide_rows(PointwiseRow* to, OpList<Ops...>) {
+  (fill_wide_row<Ops>(*to++), ...);
+  return to;
+}
+PointwiseRow* write_arithmetic_rows(PointwiseRow* to);
+PointwiseRow* write_selection_rows(PointwiseRow* to);
+PointwiseRow* write_comparison_rows(PointwiseRow* to);
+PointwiseRow* write_exponential_rows(PointwiseRow* to);
+PointwiseRow* write_trigonometric_rows(PointwiseRow* to);
+PointwiseRow* write_activation_rows(PointwiseRow* to);
+PointwiseRow* write_loss_rows(PointwiseRow* to);
+PointwiseRow* write_special_rows(PointwiseRow* to);
+PointwiseRow* write_bessel_rows(PointwiseRow* to);
+PointwiseRow* write_wide_arithmetic_rows(PointwiseRow* to);
+PointwiseRow* write_wide_selection_rows(PointwiseRow* to);
+PointwiseRow* write_wide_comparison_rows(PointwiseRow* to);
+PointwiseRow* write_wide_exponential_rows(PointwiseRow* to);
+PointwiseRow* write_wide_trigonometric_rows(PointwiseRow* to);
+PointwiseRow* write_wide_activation_rows(PointwiseRow* to);
+PointwiseRow* write_wide_loss_rows(PointwiseRow* to);
+
+}  // namespace rushlight::gpu

@@ -1,8 +1,0 @@
-// The kernels of kernels/pointwise/arithmetic.h that compute in float.
-#include "pointwise_kernels.h"
-
-namespace rushlight::gpu {
-
-PointwiseRow* write_arithmetic_rows(PointwiseRow* to) { return write_rows(to, ArithmeticOps{}); }
-
-}  // namespace rushlight::gpu

@@ -1,8 +1,0 @@
-// The kernels of kernels/pointwise/exponential.h that compute in float.
-#include "pointwise_kernels.h"
-
-namespace rushlight::gpu {
-
-PointwiseRow* write_exponential_rows(PointwiseRow* to) { return write_rows(to, ExponentialOps{}); }
-
-}  // namespace rushlight::gpu

@@ -1,8 +1,0 @@
-// The kernels of kernels/pointwise/loss.h that compute in float.
-#include "pointwise_kernels.h"
-
-namespace rushlight::gpu {
-
-PointwiseRow* write_loss_rows(PointwiseRow* to) { return write_rows(to, LossOps{}); }
-
-}  // namespace rushlight::gpu

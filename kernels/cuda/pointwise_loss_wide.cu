@@ -1,8 +1,0 @@
-// The kernels of kernels/pointwise/loss.h that compute in double and in whole numbers.
-#include "pointwise_kernels.h"
-
-namespace rushlight::gpu {
-
-PointwiseRow* write_wide_loss_rows(PointwiseRow* to) { return write_wide_rows(to, LossOps{}); }
-
-}  // namespace rushlight::gpu

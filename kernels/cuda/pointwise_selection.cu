@@ -1,8 +1,0 @@
-// The kernels of kernels/pointwise/selection.h that compute in float.
-#include "pointwise_kernels.h"
-
-namespace rushlight::gpu {
-
-PointwiseRow* write_selection_rows(PointwiseRow* to) { return write_rows(to, SelectionOps{}); }
-
-}  // namespace rushlight::gpu

@@ -1,8 +1,0 @@
-// The kernels of kernels/pointwise/special.h, which compute in double only.
-#include "pointwise_kernels.h"
-
-namespace rushlight::gpu {
-
-PointwiseRow* write_special_rows(PointwiseRow* to) { return write_wide_rows(to, SpecialOps{}); }
-
-}  // namespace rushlight::gpu

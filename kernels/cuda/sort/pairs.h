@@ -1,0 +1,11 @@
+// Sorting as the families use it (sort_pairs.cu).
+#pragma once
+#include "kernels/cuda/runtime/launch.h"
+
+namespace rushlight::gpu {
+
+// Sorts each of `lines` runs of `length` keys, lowest first, and their places with them; equal keys
+// keep their order.
+void sort_pairs(std::uint64_t* keys, Index* places, Index lines, Index length);
+
+}  // namespace rushlight::gpu

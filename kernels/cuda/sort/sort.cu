@@ -1,0 +1,160 @@
+// Sorting and selecting along lines. Every line becomes 64-bit keys with the places they came from,
+// is sorted (sort_pairs.h), and each op then reads what it needs from its sorted line.
+#include "keys.h"
+#include "pairs.h"
+#include "sort.h"
+
+namespace rushlight::gpu {
+namespace {
+
+template <class C>
+__global__ void make_keys(Lines<3> lines, Reader<C> in, bool descending, std::uint64_t* keys,
+                          Index* places) {
+  for (Index i = first_item(); i < lines.starts.numel * lines.length; i += stride()) {
+    Index at[3];
+    lines.starts.at(i / lines.length, at);
+    const std::uint64_t key = sort_key(in[at[0] + i % lines.length * lines.step[0]]);
+    keys[i] = descending ? ~key : key;
+    places[i] = i % lines.length;
+  }
+}
+
+template <class S>
+__global__ void copy_lines(Lines<3> lines, const S* in, S* dense) {
+  for (Index i = first_item(); i < lines.starts.numel * lines.length; i += stride()) {
+    Index at[3];
+    lines.starts.at(i / lines.length, at);
+    dense[i] = in[at[0] + i % lines.length * lines.step[0]];
+  }
+}
+
+// The first `count` of each sorted line, as the elements were, and their places.
+template <class S>
+__global__ void write_sorted(Lines<3> lines, Index count, const S* dense, const Index* places,
+                             S* values, Index* indices) {
+  for (Index i = first_item(); i < lines.starts.numel * count; i += stride()) {
+    const Index line = i / count, k = i % count, place = places[line * lines.length + k];
+    Index at[3];
+    lines.starts.at(line, at);
+    values[at[1] + k * lines.step[1]] = dense[line * lines.length + place];
+    indices[at[2] + k * lines.step[2]] = place;
+  }
+}
+
+// Calls f(keys, places) with every line of `in` sorted.
+template <class F>
+void with_sorted(const Lines<3>& lines, const View& in, bool descending, F f) {
+  const Index n = lines.starts.numel * lines.length;
+  const Scratch<std::uint64_t> keys(n, "sort");
+  const Scratch<Index> places(n, "sort");
+  compute_any(in.dtype, [&]<class C>(Type<C>) {
+    launch_items("sort", make_keys<C>, n, lines, Reader<C>(in), descending, keys.data(),
+                 places.data());
+  });
+  sort_pairs(keys.data(), places.data(), lines.starts.numel, lines.length);
+  f(static_cast<const std::uint64_t*>(keys.data()), static_cast<const Index*>(places.data()));
+}
+
+void sort_first(const View& values, const View& indices, const View& in, int dim, bool descending,
+                Index count) {
+  if (in.numel == 0 || count == 0) return;
+  const Lines<3> lines(dim, in, values, indices);
+  with_sorted(lines, in, descending, [&](const std::uint64_t*, const Index* places) {
+    dispatch_size(in.dtype, [&]<class S>(Type<S>) {
+      const Scratch<S> dense(in.numel, "sort");  // the result may be the input
+      launch_items("sort", copy_lines<S>, in.numel, lines, in.as<const S>(), dense.data());
+      launch_items("sort", write_sorted<S>, lines.starts.numel * count, lines, count,
+                   static_cast<const S*>(dense.data()), places, values.as<S>(),
+                   indices.as<Index>());
+    });
+  });
+}
+
+void sort(const View& values, const View& indices, const View& in, int dim, bool descending) {
+  sort_first(values, indices, in, dim, descending, in.rank ? in.sizes[dim] : 1);
+}
+
+void top(const View& values, const View& indices, const View& in, int dim, bool largest, bool) {
+  sort_first(values, indices, in, dim, largest, in.rank ? values.sizes[dim] : 1);
+}
+
+// Which place of its sorted line an op wants: one thread a line.
+enum class Choice : int { kth, median, nanmedian, mode };
+
+__device__ Index first_nan(const std::uint64_t* keys, Index n) {
+  Index low = 0;
+  for (Index high = n; low < high;) {
+    const Index middle = (low + high) / 2;
+    if (keys[middle] == kNaNKey)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+// The last of the longest run of equals; the lowest of several. A NaN equals nothing.
+__device__ Index mode_of(const std::uint64_t* keys, Index n, bool has_nan) {
+  Index best = 0, longest = 0, run = 0;
+  for (Index i = 0; i < n; ++i) {
+    ++run;
+    if (i + 1 < n && keys[i] == keys[i + 1] && !(has_nan && keys[i] == kNaNKey)) continue;
+    if (run > longest) {
+      longest = run;
+      best = i;
+    }
+    run = 0;
+  }
+  return best;
+}
+
+template <class S>
+__global__ void write_choice(Lines<3> lines, Choice choice, Index k, bool has_nan,
+                             const std::uint64_t* keys, const Index* places, const S* in, S* values,
+                             Index* indices) {
+  for (Index line = first_item(); line < lines.starts.numel; line += stride()) {
+    const std::uint64_t* own = keys + line * lines.length;
+    const Index n = lines.length, numbers = has_nan ? first_nan(own, n) : n;
+    Index chosen = k;
+    if (choice == Choice::median)
+      chosen = numbers < n ? numbers : (n - 1) / 2;
+    else if (choice == Choice::nanmedian)
+      chosen = numbers > 0 ? (numbers - 1) / 2 : 0;
+    else if (choice == Choice::mode)
+      chosen = mode_of(own, n, has_nan);
+    Index at[3];
+    lines.starts.at(line, at);
+    const Index place = places[line * n + chosen];
+    values[at[1]] = in[at[0] + place * lines.step[0]];
+    indices[at[2]] = place;
+  }
+}
+
+void choose(Choice choice, const View& values, const View& indices, const View& in, int dim,
+            Index k) {
+  if (values.numel == 0) return;
+  const Lines<3> lines(dim, in, values, indices);
+  with_sorted(lines, in, false, [&](const std::uint64_t* keys, const Index* places) {
+    dispatch_size(in.dtype, [&]<class S>(Type<S>) {
+      launch_items("sort", write_choice<S>, lines.starts.numel, lines, choice, k,
+                   is_floating(in.dtype), keys, places, in.as<const S>(), values.as<S>(),
+                   indices.as<Index>());
+    });
+  });
+}
+
+void kth(const View& values, const View& indices, const View& in, int dim, Index k) {
+  choose(Choice::kth, values, indices, in, dim, k);
+}
+void median(const View& values, const View& indices, const View& in, int dim, bool ignore_nan) {
+  choose(ignore_nan ? Choice::nanmedian : Choice::median, values, indices, in, dim, 0);
+}
+void mode(const View& values, const View& indices, const View& in, int dim) {
+  choose(Choice::mode, values, indices, in, dim, 0);
+}
+
+}  // namespace
+
+const SortKernels sort_kernels = {sort, top, kth, median, mode, unique, search, count, histogram};
+
+}  // namespace rushlight::gpu
