@@ -1,5 +1,5 @@
-// In place of kernels/cuda/sort/radix_sort.cu, which is CUB's: the host's stable sort. The result is
-// left in the other buffers, as CUB may do, and what was sorted is lost.
+// In place of kernels/cuda/sort/radix_sort.cu, which is CUB's: the host's stable sort. The result
+// is left in the other buffers, as CUB may do, and what was sorted is lost.
 #include "kernels/cuda/sort/radix_sort.h"
 
 #include <algorithm>
