@@ -3,9 +3,9 @@
     @op("torch", "Tensor", out=True, in_place=["Tensor"])
     def float_power(input: Tensor, exponent: Tensor | Number) -> Tensor: ...
 
-The annotated `def` is the signature text. Calls are parsed as those of operations in C++ (csrc/
-bindings/table/signature.h): the same TypeErrors and rules of keywords, `out=`, the in-place form, the
-casts of autocast. A changer must know: annotations are strings (`from __future__ import
+The annotated `def` is the signature text. Calls are parsed as those of operations in C++
+(csrc/bindings/table/signature.h): the same TypeErrors and rules of keywords, `out=`, the in-place
+form, the casts of autocast. A changer must know: annotations are strings (`from __future__ import
 annotations`), made of Tensor, Number, int, float, bool, str, dtype, device, Sequence[int],
 Sequence[Tensor], tuple[int, ...] and None; any other word lets everything through. A Sequence
 arrives as a tuple; one int is a Sequence[int], but no tuple[int, ...].

@@ -1,7 +1,7 @@
 """autocast as a context and decorator.
 
-A changer must know: what is cast is said by the row of each operation (csrc/bindings/table/row.h, and
-`autocast=` of @op).
+A changer must know: what is cast is said by the row of each operation
+(csrc/bindings/table/row.h, and `autocast=` of @op).
 """
 
 import functools
