@@ -4,7 +4,7 @@ import itertools
 import warnings
 
 from rushlight import _C
-from rushlight.autograd import grad
+from rushlight.autograd._backward import grad
 from rushlight.autograd.function import Function
 
 

@@ -9,7 +9,10 @@ __all__ = ["SDPBackend", "sdpa_kernel"]
 
 
 class SDPBackend(enum.IntEnum):
-    """An implementation of attention. Here there is one, and it goes by every name.
+    """An implementation of scaled dot-product attention. Here there is one, whatever it is called.
+
+    Args:
+        value: the number of a member.
 
     >>> torch.nn.attention.SDPBackend.MATH.name
     'MATH'
@@ -33,11 +36,11 @@ _SWITCHES = {
 
 @contextlib.contextmanager
 def sdpa_kernel(backends, set_priority=False):
-    """Turns on these implementations and no others, for a block.
+    """Allows these implementations and no others, for a `with` block.
 
     Args:
         backends: a SDPBackend or a list of them.
-        set_priority: the first is to be preferred.
+        set_priority: whether their order is a preference.
 
     Raises:
         AssertionError: for anything else.

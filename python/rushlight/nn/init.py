@@ -42,6 +42,11 @@ def calculate_gain(nonlinearity, param=None):
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
     """Fills with draws from U(a, b).
 
+    Args:
+        tensor: what is filled, in place; returned.
+        a, b: bounds.
+        generator: the source of random numbers; the device's own if None.
+
     >>> bool(torch.nn.init.uniform_(torch.empty(3, 5), 2.0, 3.0).min() >= 2)
     True
     """
@@ -50,7 +55,16 @@ def uniform_(tensor, a=0.0, b=1.0, generator=None):
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
-    """Fills with draws from N(mean, std^2)."""
+    """Fills with draws from N(mean, std^2).
+
+    Args:
+        tensor: what is filled, in place; returned.
+        mean, std: of the distribution.
+        generator: the source of random numbers; the device's own if None.
+
+    >>> torch.nn.init.normal_(torch.empty(2), 3.0, 0.0)
+    tensor([3., 3.])
+    """
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -71,10 +85,15 @@ def _draw_until(tensor, draw, rejected):
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Fills with draws from N(mean, std^2) restricted to [a, b], by rejection.
+    """Fills with draws from N(mean, std^2) restricted to [a, b].  By rejection: what falls outside
+    is drawn again; where most would, uniform draws are accepted with a probability in proportion
+    to the density.
 
-    Normal numbers outside are drawn again; where they would mostly be, uniform numbers are drawn
-    and kept with a probability in proportion to the density.
+    Args:
+        tensor: what is filled, in place; returned.
+        mean, std: of the distribution before it is cut.
+        a, b: bounds.
+        generator: the source of random numbers; the device's own if None.
 
     >>> bool(torch.nn.init.trunc_normal_(torch.empty(100)).abs().max() <= 2)
     True
@@ -106,6 +125,10 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
 def constant_(tensor, val):
     """Fills with one value.
 
+    Args:
+        tensor: what is filled, in place; returned.
+        val: the value.
+
     >>> torch.nn.init.constant_(torch.empty(2), 0.3)
     tensor([0.3000, 0.3000])
     """
@@ -114,18 +137,35 @@ def constant_(tensor, val):
 
 
 def ones_(tensor):
-    """Fills with 1."""
+    """Fills with 1.
+
+    Args:
+        tensor: what is filled, in place; returned.
+
+    >>> torch.nn.init.ones_(torch.empty(2))
+    tensor([1., 1.])
+    """
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor):
-    """Fills with 0."""
+    """Fills with 0.
+
+    Args:
+        tensor: what is filled, in place; returned.
+
+    >>> torch.nn.init.zeros_(torch.empty(2))
+    tensor([0., 0.])
+    """
     with no_grad():
         return tensor.zero_()
 
 
 def eye_(tensor):
     """Fills a matrix with the identity.
+
+    Args:
+        tensor: what is filled, in place; returned.
 
     >>> torch.nn.init.eye_(torch.empty(2, 3))
     tensor([[1., 0., 0.],
@@ -141,12 +181,17 @@ def eye_(tensor):
 
 
 def dirac_(tensor, groups=1):
-    """Fills a convolution's weight so that it hands its input on, channel by channel.
+    """Fills the weight of a convolution so that it copies its input, channel by channel.
 
     Args:
+        tensor: the weight, of 3 to 5 dimensions; returned.
         groups: each group's output channels get an identity of their own.
 
     Shape: (out channels, in channels, *kernel) with one to three kernel dimensions.
+
+    >>> torch.nn.init.dirac_(torch.empty(2, 2, 1)).squeeze(-1)
+    tensor([[1., 0.],
+            [0., 1.]])
     """
     if tensor.dim() not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
@@ -181,7 +226,16 @@ def _calculate_correct_fan(tensor, mode):
 
 
 def xavier_uniform_(tensor, gain=1.0, generator=None):
-    """Fills from U(-a, a), a = gain * sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio, 2010)."""
+    """Fills from U(-a, a), a = gain * sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
+
+    Args:
+        tensor: what is filled, in place, of at least 2 dimensions; returned.
+        gain: a factor, see calculate_gain().
+        generator: the source of random numbers; the device's own if None.
+
+    >>> bool(torch.nn.init.xavier_uniform_(torch.empty(2, 4)).abs().max() <= 1)
+    True
+    """
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
     a = math.sqrt(3.0) * std
@@ -189,7 +243,16 @@ def xavier_uniform_(tensor, gain=1.0, generator=None):
 
 
 def xavier_normal_(tensor, gain=1.0, generator=None):
-    """Fills from N(0, std^2), std = gain * sqrt(2 / (fan_in + fan_out)) (Glorot, Bengio, 2010)."""
+    """Fills from N(0, std^2), std = gain * sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
+
+    Args:
+        tensor: what is filled, in place, of at least 2 dimensions; returned.
+        gain: a factor, see calculate_gain().
+        generator: the source of random numbers; the device's own if None.
+
+    >>> torch.nn.init.xavier_normal_(torch.empty(2, 4), gain=0.0).sum()
+    tensor(0.)
+    """
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(fan_in + fan_out)), generator)
 
@@ -198,8 +261,14 @@ def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gene
     """Fills from U(-b, b), b = gain * sqrt(3 / fan) (He et al., 2015).
 
     Args:
-        a: the negative slope, when the nonlinearity is leaky_relu.
-        mode: "fan_in" keeps the variance forward, "fan_out" backward.
+        tensor: what is filled, in place, of at least 2 dimensions; returned.
+        a: the negative slope of leaky_relu.
+        mode: "fan_in" keeps the variance in the forward pass, "fan_out" in the backward pass.
+        nonlinearity: the function after the layer, see calculate_gain().
+        generator: the source of random numbers; the device's own if None.
+
+    >>> bool(torch.nn.init.kaiming_uniform_(torch.empty(3, 6), nonlinearity="relu").max() <= 1)
+    True
     """
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
@@ -210,7 +279,13 @@ def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gene
 
 
 def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
-    """Fills from N(0, std^2), std = gain / sqrt(fan) (He et al., 2015)."""
+    """Fills from N(0, std^2), std = gain / sqrt(fan) (He et al., 2015).
+
+    Args: as of kaiming_uniform_.
+
+    >>> torch.nn.init.kaiming_normal_(torch.empty(3, 6)).shape
+    torch.Size([3, 6])
+    """
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
@@ -219,9 +294,17 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
 
 
 def orthogonal_(tensor, gain=1, generator=None):
-    """Fills with a matrix whose rows or columns are orthonormal (Saxe et al., 2013).
+    """Fills with a matrix whose rows or columns, whichever are fewer, are orthonormal (Saxe et al.,
+    2013).
 
-    The tensor is seen as a matrix of its first dimension by all others.
+    Args:
+        tensor: what is filled, in place; the dimensions after the first count as one. Returned.
+        gain: a factor.
+        generator: the source of random numbers; the device's own if None.
+
+    >>> q = torch.nn.init.orthogonal_(torch.empty(3, 2))
+    >>> torch.allclose(q.T @ q, torch.eye(2), atol=1e-6)
+    True
     """
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
@@ -266,7 +349,17 @@ def _qr(matrix):
 
 
 def sparse_(tensor, sparsity, std=0.01, generator=None):
-    """Fills a matrix from N(0, std^2), then sets a fraction `sparsity` of each column to 0."""
+    """Fills a matrix from N(0, std^2), then zeroes a part of each column (Martens, 2010).
+
+    Args:
+        tensor: what is filled, in place; returned.
+        sparsity: the part of each column that is 0.
+        std: of the distribution.
+        generator: the source of random numbers; the device's own if None.
+
+    >>> (torch.nn.init.sparse_(torch.empty(4, 2), sparsity=0.5) == 0).sum(0)
+    tensor([2, 2])
+    """
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, cols = tensor.shape
@@ -291,7 +384,7 @@ def _old_name(new):
         return new(*args, **kwargs)
 
     renamed.__name__ = renamed.__qualname__ = old
-    renamed.__doc__ = f"The old name of `{new.__name__}`."
+    renamed.__doc__ = f"The older name of `{new.__name__}`."
     return renamed
 
 

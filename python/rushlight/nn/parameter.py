@@ -86,7 +86,9 @@ class UninitializedTensorMixin:
     _allowed = ("device", "dtype", "requires_grad", "data", "is_cuda", "grad", "is_leaf", "layout")
 
     def materialize(self, shape, device=None, dtype=None):
-        """Gives it a shape (and new memory, uninitialised), and makes it an ordinary one."""
+        """Gives it a `shape` and new memory, of a `device` and `dtype` if they are given, and makes
+        it an ordinary one; the values are undefined.
+        """
         data = self.data
         self.data = _C.empty(shape, device=device or data.device, dtype=dtype or data.dtype)
         self.__class__ = self.cls_to_become
@@ -109,7 +111,17 @@ class UninitializedTensorMixin:
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
-    """A parameter whose shape the first input of a lazy module decides."""
+    """A parameter whose shape is not known yet: that of a lazy module before its first input.
+
+    Args:
+        requires_grad: whether gradients are collected.
+        device, dtype: of the parameter.
+
+    >>> weight = torch.nn.UninitializedParameter()
+    >>> weight.materialize((2, 3))
+    >>> weight.shape
+    torch.Size([2, 3])
+    """
 
     cls_to_become = Parameter
 
@@ -125,7 +137,18 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
-    """A buffer whose shape the first input of a lazy module decides."""
+    """A buffer whose shape is not known yet: that of a lazy module before its first input.
+
+    Args:
+        requires_grad: whether gradients are collected.
+        device, dtype: of the buffer.
+        persistent: whether `state_dict` has it.
+
+    >>> mean = torch.nn.UninitializedBuffer()
+    >>> mean.materialize((3,))
+    >>> mean.shape
+    torch.Size([3])
+    """
 
     cls_to_become = Tensor
 
@@ -138,7 +161,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
 
 def is_lazy(value):
-    """Whether a parameter or buffer waits for its shape."""
+    """Whether a parameter or buffer has no shape yet."""
     return isinstance(value, UninitializedTensorMixin)
 
 

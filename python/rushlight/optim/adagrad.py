@@ -8,11 +8,13 @@ __all__ = ["Adagrad"]
 
 
 class Adagrad(FusedOptimizer):
-    """Steps divided by the root of the sum s of all squared gradients.
+    """Steps divided by the root of the sum s of all squared gradients (Duchi et al., 2011).
 
     s = s + g^2; p = p - lr / (1 + (t - 1) lr_decay) * g / (sqrt(s) + eps).
 
     Args:
+        params: tensors, (name, tensor) pairs, or dictionaries that each describe a group.
+        lr: learning rate, a float or a 0-d tensor.
         lr_decay: how the learning rate falls with the step t.
         weight_decay: added to the gradient times p.
         initial_accumulator_value: s before the first step.

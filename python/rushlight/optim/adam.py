@@ -8,19 +8,22 @@ __all__ = ["Adam"]
 
 
 class Adam(FusedOptimizer):
-    """Steps scaled by running means m of the gradient and v of its square.
+    """Steps scaled by running means m of the gradient and v of its square (Kingma and Ba, 2015).
 
     m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2; after t steps
     p = p - lr * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
 
     Args:
+        params: tensors, (name, tensor) pairs, or dictionaries that each describe a group.
+        lr: learning rate, a float or a 0-d tensor.
         betas: (b1, b2).
-        weight_decay: added to the gradient times p; with `decoupled_weight_decay`, p is scaled
-            by 1 - lr * weight_decay instead (AdamW).
+        eps: added to the root.
+        weight_decay: added to the gradient times p.
         amsgrad: use the largest v so far (Reddi et al., 2018).
         maximize: go up the gradient instead of down.
         differentiable: autograd records the step.
         foreach, capturable, fused: accepted; a step is always one call over all parameters.
+        decoupled_weight_decay: scale p by 1 - lr * weight_decay instead, as AdamW does.
 
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.Adam([w], lr=0.1)

@@ -6,11 +6,13 @@ __all__ = ["Adamax"]
 
 
 class Adamax(FusedOptimizer):
-    """Adam with the infinity norm u of past gradients in place of v.
+    """Adam with the infinity norm u of past gradients in place of v (Kingma and Ba, 2015).
 
     m = b1 m + (1 - b1) g; u = max(b2 u, |g| + eps); p = p - lr / (1 - b1^t) * m / u.
 
     Args:
+        params: tensors, (name, tensor) pairs, or dictionaries that each describe a group.
+        lr: learning rate, a float or a 0-d tensor.
         betas: (b1, b2).
         eps: added to |g|.
         weight_decay: added to the gradient times p.

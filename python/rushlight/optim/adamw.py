@@ -6,7 +6,8 @@ __all__ = ["AdamW"]
 
 
 class AdamW(Adam):
-    """Adam whose weight decay scales the parameters and leaves the running means alone.
+    """Adam with decoupled weight decay: p is scaled by 1 - lr * weight_decay before each step, and
+    the running means do not see the decay (Loshchilov and Hutter, 2019).
 
     Args: as of Adam.
 

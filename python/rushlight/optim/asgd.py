@@ -6,11 +6,12 @@ __all__ = ["ASGD"]
 
 
 class ASGD(FusedOptimizer):
-    """Gradient descent that keeps the mean of the parameters' path in `ax`.
-
-    p = (1 - lambd eta) p - eta g, with eta = lr / (1 + lambd lr t)^alpha.
+    """Gradient descent that keeps the mean of the parameters' path in `ax` (Polyak and Juditsky,
+    1992).  p = (1 - lambd eta) p - eta g, with eta = lr / (1 + lambd lr t)^alpha.
 
     Args:
+        params: tensors, (name, tensor) pairs, or dictionaries that each describe a group.
+        lr: learning rate, a float or a 0-d tensor.
         lambd: how fast the parameters and eta decay.
         alpha: the power of eta's decay.
         t0: the step from which on the mean is kept.

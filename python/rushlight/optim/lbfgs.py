@@ -9,13 +9,17 @@ __all__ = ["LBFGS"]
 
 
 class LBFGS(Optimizer):
-    """Quasi-Newton steps from the last `history_size` changes of parameters and gradient.
+    """Quasi-Newton steps from the last `history_size` changes of parameters and gradient (Liu and
+    Nocedal, 1989).
 
     Args:
+        params: tensors, in one group.
+        lr: step length, or with a line search the first one tried.
         max_iter: iterations in one `step`.
-        max_eval: evaluations of the closure in one `step`; max_iter * 5 / 4 when None.
+        max_eval: evaluations of the closure in one `step`; max_iter * 5 / 4 if None.
         tolerance_grad: stop when no gradient element is larger.
         tolerance_change: stop when loss or parameters change by less.
+        history_size: how many changes are kept.
         line_search_fn: None or "strong_wolfe".
 
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
@@ -73,7 +77,9 @@ class LBFGS(Optimizer):
         return loss, grad
 
     def step(self, closure):
-        """Up to `max_iter` iterations; `closure` clears gradients, computes the loss, backward."""
+        """Up to `max_iter` iterations; `closure` clears the gradients, computes the loss, calls
+        backward() and returns the loss.
+        """
         with no_grad():
             return self._step(closure)
 

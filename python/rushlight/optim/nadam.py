@@ -7,18 +7,20 @@ __all__ = ["NAdam"]
 
 
 class NAdam(FusedOptimizer):
-    """Adam with Nesterov's momentum: the step mixes the gradient and the coming mean.
+    """Adam with Nesterov's momentum: the step mixes the gradient and the coming mean (Dozat, 2016).
 
     With mu_t = b1 (1 - 0.96^(t momentum_decay) / 2), their product P_t, Adam's m and v, and
     r = sqrt(v / (1 - b2^t)) + eps:
     p = p - lr ((1 - mu_t) / (1 - P_t) * g + mu_(t + 1) / (1 - P_(t + 1)) * m) / r.
 
     Args:
+        params: tensors, (name, tensor) pairs, or dictionaries that each describe a group.
+        lr: learning rate, a float or a 0-d tensor.
         betas: (b1, b2).
         eps: added to the root.
+        weight_decay: added to the gradient times p.
         momentum_decay: how the momentum approaches b1.
-        weight_decay: added to the gradient times p; with `decoupled_weight_decay`, p is scaled
-            by 1 - lr * weight_decay instead.
+        decoupled_weight_decay: scale p by 1 - lr * weight_decay instead.
         maximize: go up the gradient instead of down.
         differentiable: autograd records the step.
         foreach, capturable: accepted; a step is always one call over all parameters.

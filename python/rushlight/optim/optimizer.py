@@ -131,7 +131,11 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
     def step(self, closure=None):
-        """Changes the parameters by their gradients; subclasses define it."""
+        """Changes the parameters by their gradients; subclasses define it.
+
+        Args:
+            closure: a function that computes the loss again and returns it.
+        """
         raise NotImplementedError
 
     def zero_grad(self, set_to_none=True):
@@ -150,7 +154,7 @@ class Optimizer:
         return params, grads
 
     def add_param_group(self, param_group):
-        """Adds a group: a dictionary with "params" and the settings that differ."""
+        """Adds a group, `param_group`: a dictionary with "params" and the settings that differ."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
@@ -214,7 +218,7 @@ class Optimizer:
             )
 
     def state_dict(self):
-        """State and groups with each parameter replaced by its number, as torch writes them.
+        """State and groups with each parameter replaced by its index, as torch writes them.
 
         >>> w = torch.nn.Parameter(torch.ones(1))
         >>> torch.optim.SGD([w], lr=0.1).state_dict()["param_groups"][0]["params"]
@@ -239,7 +243,8 @@ class Optimizer:
         return result
 
     def load_state_dict(self, state_dict):
-        """Takes the state of an optimizer, ours or torch's, over parameters of the same order.
+        """Restores a `state_dict`, ours or torch's, of an optimizer over parameters of the same
+        order.
 
         Raises: ValueError when the groups do not fit; nothing is changed then.
         """
@@ -318,19 +323,25 @@ class Optimizer:
         return self._register(self._optimizer_step_post_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook, prepend=False):
-        """Calls `hook(optimizer)` before `state_dict`."""
+        """Calls `hook(optimizer)` before `state_dict`; with `prepend` before the hooks that are
+        there.
+        """
         return self._register(self._optimizer_state_dict_pre_hooks, hook, prepend)
 
     def register_state_dict_post_hook(self, hook, prepend=False):
-        """Calls `hook(optimizer, state_dict)`; a result replaces the dictionary."""
+        """Calls `hook(optimizer, state_dict)` after `state_dict`; a result replaces the dictionary.
+        With `prepend` it runs before the hooks that are there.
+        """
         return self._register(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook, prepend=False):
-        """Calls `hook(optimizer, state_dict)` before loading; a result replaces it."""
+        """Calls `hook(optimizer, state_dict)` before loading; a result replaces the dictionary.
+        With `prepend` it runs before the hooks that are there.
+        """
         return self._register(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook, prepend=False):
-        """Calls `hook(optimizer)` after loading."""
+        """Calls `hook(optimizer)` after loading; with `prepend` before the hooks that are there."""
         return self._register(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
 

@@ -6,7 +6,7 @@ __all__ = ["RAdam"]
 
 
 class RAdam(FusedOptimizer):
-    """Adam that adapts its step only once the variance of v can be trusted.
+    """Adam that adapts its step only once the variance of v can be trusted (Liu et al., 2020).
 
     With L = 2 / (1 - b2) - 1, l = L - 2 t b2^t / (1 - b2^t), Adam's m and v, and
     M = m / (1 - b1^t): where l > 5,
@@ -14,10 +14,12 @@ class RAdam(FusedOptimizer):
     * sqrt((l - 4) (l - 2) L / ((L - 4) (L - 2) l)), and before p = p - lr M.
 
     Args:
+        params: tensors, (name, tensor) pairs, or dictionaries that each describe a group.
+        lr: learning rate, a float or a 0-d tensor.
         betas: (b1, b2).
         eps: added to the root.
-        weight_decay: added to the gradient times p; with `decoupled_weight_decay`, p is scaled
-            by 1 - lr * weight_decay instead.
+        weight_decay: added to the gradient times p.
+        decoupled_weight_decay: scale p by 1 - lr * weight_decay instead.
         maximize: go up the gradient instead of down.
         differentiable: autograd records the step.
         foreach, capturable: accepted; a step is always one call over all parameters.

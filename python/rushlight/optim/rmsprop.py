@@ -8,11 +8,13 @@ __all__ = ["RMSprop"]
 
 
 class RMSprop(FusedOptimizer):
-    """Steps divided by the root of the running mean v of squared gradients.
+    """Steps divided by the root of the running mean v of squared gradients (Hinton, 2012).
 
     v = alpha v + (1 - alpha) g^2; p = p - lr * g / (sqrt(v) + eps).
 
     Args:
+        params: tensors, (name, tensor) pairs, or dictionaries that each describe a group.
+        lr: learning rate, a float or a 0-d tensor.
         alpha: how slowly v changes.
         eps: added to the root.
         momentum: the step is added to `momentum` times the last one.

@@ -7,11 +7,13 @@ __all__ = ["Rprop"]
 
 
 class Rprop(FusedOptimizer):
-    """Steps by sizes s of their own: each grows while its gradient keeps the sign, else shrinks.
-
-    p = p - sign(g) * s; where the sign has changed, g counts as 0 once.
+    """Steps by sizes s of their own: each grows while its gradient keeps the sign, else shrinks
+    (Riedmiller and Braun, 1993).  p = p - sign(g) * s; where the sign has changed, g counts as 0
+    once.
 
     Args:
+        params: tensors, (name, tensor) pairs, or dictionaries that each describe a group.
+        lr: the first s.
         etas: (factor to shrink by, factor to grow by).
         step_sizes: the least and the largest s.
         maximize: go up the gradient instead of down.

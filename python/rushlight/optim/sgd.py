@@ -13,6 +13,8 @@ class SGD(FusedOptimizer):
     p = p - lr * (g + momentum * b). The first b is g; g includes weight_decay * p.
 
     Args:
+        params: tensors, (name, tensor) pairs, or dictionaries that each describe a group.
+        lr: learning rate, a float or a 0-d tensor.
         momentum: how much of b stays.
         dampening: how much of the gradient b does not take.
         weight_decay: added to the gradient times p.

@@ -32,6 +32,12 @@ def get_ema_multi_avg_fn(decay=0.999):
 
     Raises:
         ValueError: for a decay outside [0, 1].
+
+    >>> average = torch.optim.swa_utils.get_ema_multi_avg_fn(0.5)
+    >>> mean = [torch.zeros(1)]
+    >>> average(mean, [torch.tensor([4.0])], 1)
+    >>> mean
+    [tensor([2.])]
     """
     _check_decay(decay)
 
@@ -47,7 +53,14 @@ def get_ema_multi_avg_fn(decay=0.999):
 
 
 def get_swa_multi_avg_fn():
-    """For AveragedModel's multi_avg_fn: the mean of all steps, in place."""
+    """For AveragedModel's multi_avg_fn: the mean of all steps, in place.
+
+    >>> average = torch.optim.swa_utils.get_swa_multi_avg_fn()
+    >>> mean = [torch.zeros(1)]
+    >>> average(mean, [torch.tensor([4.0])], torch.tensor(3))
+    >>> mean
+    [tensor([1.])]
+    """
 
     @no_grad()
     def update(averages, values, count):
@@ -98,7 +111,8 @@ def get_swa_avg_fn():
 
 
 class AveragedModel(Module):
-    """A copy of a model whose weights are an average of those that the model had.
+    """A copy of a model whose weights are an average of those that the model had (Izmailov et al.,
+    2018).
 
     Args:
         model: the model.
@@ -135,7 +149,7 @@ class AveragedModel(Module):
         return model.parameters()
 
     def update_parameters(self, model):
-        """Takes the model's present weights into the average; the first time, as they are."""
+        """Updates the average with the weights of `model`; the first time it becomes them."""
         averages = [x.detach() for x in self._averaged(self.module)]
         values = [
             x.detach().to(average.device)
@@ -172,6 +186,11 @@ def update_bn(loader, model, device=None):
         loader: tensors, or lists and tuples whose first item is one.
         model: it is called with each of them, in training mode.
         device: where the batches are moved to.
+
+    >>> model = torch.nn.BatchNorm1d(1)
+    >>> torch.optim.swa_utils.update_bn([torch.tensor([[1.0], [3.0]])], model)
+    >>> model.running_mean
+    tensor([2.])
     """
     norms = [module for module in model.modules() if isinstance(module, _BatchNorm)]
     if not norms:

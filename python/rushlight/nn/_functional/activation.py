@@ -15,7 +15,15 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    """leaky_relu with a slope drawn from U(lower, upper); without `training`, their mean.
+    """leaky_relu with a slope drawn from U(lower, upper) for each element; without `training`,
+    their mean.
+
+    Args:
+        lower, upper: bounds of the slope.
+        training: whether slopes are drawn.
+        inplace: write the result over the input.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.functional.rrelu(torch.tensor([-1.0]), 0.5, 0.5)
     tensor([-0.5000])
@@ -40,6 +48,11 @@ def rrelu(
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """a * sigmoid(b), a and b the halves of x along `dim`.
 
+    Args:
+        dim: the dimension that is halved.
+
+    Shape: (*, 2 c, *) to (*, c, *).
+
     >>> torch.nn.functional.glu(torch.tensor([2.0, 0.0]))
     tensor([1.])
     """
@@ -58,11 +71,17 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
-    """A sample of the Gumbel-softmax distribution (Jang et al., 2017).
+    """A sample of the Gumbel-softmax distribution: softmax((logits + g) / tau), g Gumbel noise
+    (Jang et al., 2017).
 
     Args:
+        logits: unnormalised log-probabilities.
         tau: temperature.
-        hard: one-hot in the forward, the soft sample's gradient in the backward.
+        hard: one-hot in the forward pass, the gradient of the soft sample in the backward pass.
+        eps: ignored.
+        dim: the dimension whose elements sum to 1.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.functional.gumbel_softmax(torch.zeros(1, 3), hard=True).sum()
     tensor(1.)

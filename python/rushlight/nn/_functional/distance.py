@@ -14,6 +14,13 @@ from rushlight._table import Sequence, op
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 . x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`.
 
+    Args:
+        x1, x2: the vectors.
+        dim: their dimension, after broadcasting.
+        eps: the smallest norm, against division by 0.
+
+    Shape: x1 and x2 (*, d, *), broadcast; the output without d.
+
     >>> torch.nn.functional.cosine_similarity(torch.ones(1, 2), torch.ones(1, 2))
     tensor([1.0000])
     """
@@ -33,6 +40,14 @@ def pairwise_distance(
 ) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension.
 
+    Args:
+        x1, x2: the vectors.
+        p: the norm's exponent, negative too.
+        eps: added to each difference, so that the gradient exists.
+        keepdim: leave the last dimension with size 1.
+
+    Shape: x1 and x2 (n, d) or (d), broadcast; (n) or (), or (n, 1) or (1) with keepdim.
+
     >>> torch.nn.functional.pairwise_distance(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))
     tensor([5.0000])
     """
@@ -48,6 +63,13 @@ def normalize(
     out: Tensor | None = None,
 ) -> Tensor:
     """x / max(|x|_p, eps) along `dim`.
+
+    Args:
+        p: the norm's exponent.
+        dim: one dimension or several.
+        eps: the smallest norm, against division by 0.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.functional.normalize(torch.tensor([[3.0, 4.0]]))
     tensor([[0.6000, 0.8000]])

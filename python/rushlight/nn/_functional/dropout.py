@@ -27,7 +27,14 @@ def _by_channel(input, p, training, inplace, spatial):
 def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Dropout of whole channels of a (n, c, l) or (c, l) input.
+    """Dropout of whole channels (Tompson et al., 2015).
+
+    Args:
+        p: probability that a channel is zeroed.
+        training: whether anything is dropped.
+        inplace: write the result over the input.
+
+    Shape: (n, c, l) or (c, l) to the same.
 
     >>> torch.nn.functional.dropout1d(torch.ones(1, 1, 2), 1.0)
     tensor([[[0., 0.]]])
@@ -56,7 +63,14 @@ def _warn_rank(name, input, ranks, spatial):
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Dropout of whole channels of a (n, c, h, w) input.
+    """Dropout of whole channels of images (Tompson et al., 2015).
+
+    Args:
+        p: probability that a channel is zeroed.
+        training: whether anything is dropped.
+        inplace: write the result over the input.
+
+    Shape: (n, c, h, w) or (n, c, l) to the same.
 
     >>> torch.nn.functional.dropout2d(torch.ones(1, 1, 1, 2), 1.0)
     tensor([[[[0., 0.]]]])
@@ -79,7 +93,14 @@ def dropout2d(
 def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Dropout of whole channels of a (n, c, d, h, w) or (c, d, h, w) input.
+    """Dropout of whole channels of volumes.
+
+    Args:
+        p: probability that a channel is zeroed.
+        training: whether anything is dropped.
+        inplace: write the result over the input.
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to the same.
 
     >>> torch.nn.functional.dropout3d(torch.ones(1, 1, 1, 1, 2), 1.0).sum()
     tensor(0.)

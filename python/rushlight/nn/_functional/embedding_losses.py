@@ -20,7 +20,14 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """x where y is 1, max(0, margin - x) where y is -1.
+    """Distances x where y is 1, max(0, margin - x) where y is -1.
+
+    Args:
+        target: y, 1 or -1.
+        margin: distance beyond which a dissimilar pair costs nothing.
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target any, broadcast; a scalar, or their shape with reduction="none".
 
     >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.5]), torch.tensor([-1.0]))
     tensor(0.5000)
@@ -45,7 +52,14 @@ def cosine_embedding_loss(
 ) -> Tensor:
     """1 - cos(x1, x2) where y is 1, max(0, cos(x1, x2) - margin) where y is -1.
 
-    Shape: inputs (n, d) or (d), target (n) or ().
+    Args:
+        input1, input2: the vectors x1 and x2.
+        target: y, 1 or -1.
+        margin: cosine below which a dissimilar pair costs nothing, from -1 to 1.
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input1 and input2 (n, d) or (d), target (n) or (); a scalar, or (n) with
+    reduction="none".
 
     >>> torch.nn.functional.cosine_embedding_loss(
     ...     torch.ones(1, 2), -torch.ones(1, 2), torch.tensor([1])
@@ -89,10 +103,17 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """max(0, d(a, p) - d(a, n) + margin), d the p-norm distance.
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm distance.
 
     Args:
-        swap: take d(p, n) instead of d(a, n) where it is smaller.
+        anchor, positive, negative: the vectors.
+        margin: the least wanted difference of the distances, positive.
+        p: exponent of the norm.
+        eps: added to each difference, so that the gradient exists.
+        swap: use d(positive, negative) where it is less than d(anchor, negative).
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: anchor, positive and negative (n, d) or (d); a scalar, or (n) with reduction="none".
 
     >>> torch.nn.functional.triplet_margin_loss(
     ...     torch.zeros(1, 2), torch.zeros(1, 2), torch.zeros(1, 2)
@@ -120,7 +141,17 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """triplet_margin_loss with a distance of one's own.
+    """triplet_margin_loss with any distance.
+
+    Args:
+        anchor, positive, negative: the tensors.
+        distance_function: maps two tensors to distances; pairwise_distance() if None.
+        margin: the least wanted difference of the distances, positive.
+        swap: use d(positive, negative) where it is less than d(anchor, negative).
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: anchor, positive and negative (n, *); a scalar, or the distances' shape with
+    reduction="none".
 
     >>> torch.nn.functional.triplet_margin_with_distance_loss(
     ...     torch.zeros(1, 2), torch.zeros(1, 2), torch.zeros(1, 2)

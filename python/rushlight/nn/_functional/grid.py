@@ -11,10 +11,13 @@ from rushlight._table import Sequence, op
 
 @op("nn.functional")
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
-    """The grid of an affine map, for grid_sample.
+    """The sampling grid of affine maps, for grid_sample.
 
     Args:
+        theta: the maps, a 2 x 3 or 3 x 4 matrix for each image.
         size: (n, c, h, w) or (n, c, d, h, w) of the result of grid_sample.
+        align_corners: whether -1 and 1 are the centres of the corner pixels, not their edges; as in
+            grid_sample.
 
     Shape: theta (n, 2, 3) or (n, 3, 4); the grid (n, h, w, 2) or (n, d, h, w, 3).
 

@@ -21,11 +21,16 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """target * (log target - input), pointwise: the Kullback-Leibler divergence.
+    """The Kullback-Leibler divergence of log-probabilities from a target: target * (log target -
+    input).
 
     Args:
-        reduction: "batchmean" (the sum over the batch size) is the mathematical one.
-        log_target: whether the target is given as logarithm.
+        target: probabilities, or log-probabilities with log_target.
+        reduction: also "batchmean", the sum divided by the batch size, which is the mathematical
+            value.
+        log_target: whether the target is given as log-probabilities.
+
+    Shape: input and target any, broadcast; a scalar, or their shape with reduction="none".
 
     >>> torch.nn.functional.kl_div(torch.zeros(2), torch.ones(2), reduction="sum")
     tensor(0.)
@@ -66,10 +71,17 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """exp(x) - y x; with `log_input=False`, x - y log(x + eps).
+    """Negative log-likelihood of a Poisson distribution: exp(x) - y x; with log_input=False, x - y
+    log(x + eps).
 
     Args:
+        target: the counts y.
+        log_input: whether the input is the logarithm of the rate.
         full: add Stirling's approximation of log(y!) where y > 1.
+        eps: keeps log(x) finite if log_input is False.
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target any, broadcast; a scalar, or their shape with reduction="none".
 
     >>> torch.nn.functional.poisson_nll_loss(torch.zeros(2), torch.ones(2))
     tensor(1.)
@@ -94,11 +106,17 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    """(log(var) + (x - y)^2 / var) / 2, var no less than eps.
+    """Negative log-likelihood of a normal distribution: (log(var) + (x - y)^2 / var) / 2.
 
     Args:
-        var: a tensor that is positive, of the input's shape, one less dimension, or a number.
+        target: the samples y.
+        var: the variances, positive: a tensor or a float.
         full: add log(2 pi) / 2.
+        eps: the smallest variance.
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target (n, *), var the same, or without the last dimension, or with size 1
+    there; a scalar, or (n, *) with reduction="none".
 
     >>> torch.nn.functional.gaussian_nll_loss(torch.zeros(2), torch.ones(2), torch.ones(2))
     tensor(0.5000)

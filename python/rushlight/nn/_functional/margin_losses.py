@@ -18,7 +18,15 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """max(0, -y (x1 - x2) + margin), y being 1 or -1.
+    """max(0, -y (x1 - x2) + margin): x1 should be the larger where y is 1, x2 where y is -1.
+
+    Args:
+        input1, input2: x1 and x2.
+        target: y, 1 or -1.
+        margin: the least wanted difference.
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input1, input2 and target of one shape; a scalar, or that shape with reduction="none".
 
     >>> torch.nn.functional.margin_ranking_loss(
     ...     torch.tensor([1.0]), torch.tensor([3.0]), torch.ones(1)
@@ -42,7 +50,13 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """log(1 + exp(-y x)), y being 1 or -1.
+    """The logistic loss log(1 + exp(-y x)), y being 1 or -1.
+
+    Args:
+        target: y, 1 or -1.
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target any, broadcast; a scalar, or their shape with reduction="none".
 
     >>> torch.nn.functional.soft_margin_loss(torch.zeros(1), torch.ones(1))
     tensor(0.6931)
@@ -62,7 +76,17 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Mean over the classes i other than y of max(0, margin - x[y] + x[i])^p.
+    """The multi-class hinge loss: sum over the classes i other than y of max(0, margin - x[y] +
+    x[i])^p, divided by c.
+
+    Args:
+        target: class indices y.
+        p: exponent, 1 or 2.
+        margin: the least wanted difference of the logits.
+        weight: a factor for each class, shape (c).
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input (n, c) or (c), target (n) or (); a scalar, or (n) with reduction="none".
 
     >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.0, 1.0]]), torch.tensor([0]))
     tensor(1.)
@@ -92,9 +116,14 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Sum over targets y and other classes i of max(0, 1 - (x[y] - x[i])) / c.
+    """The multi-label hinge loss: sum over targets y and other classes i of max(0, 1 - (x[y] -
+    x[i])), divided by c.
 
-    The targets of a row are the indices before the first -1.
+    Args:
+        target: class indices; those of a row end at the first -1.
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target (n, c) or (c); a scalar, or (n) with reduction="none".
 
     >>> torch.nn.functional.multilabel_margin_loss(torch.zeros(1, 2), torch.tensor([[0, -1]]))
     tensor(0.5000)
@@ -132,6 +161,13 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Mean over the classes of -(y log sigmoid(x) + (1 - y) log sigmoid(-x)).
+
+    Args:
+        target: 0 or 1 for each class.
+        weight: a factor for each class, shape (c).
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target (n, c); a scalar, or (n) with reduction="none".
 
     >>> torch.nn.functional.multilabel_soft_margin_loss(torch.zeros(1, 2), torch.ones(1, 2))
     tensor(0.6931)

@@ -169,16 +169,28 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """Attention of several heads, each on a part of the projected features.
+    """Attention of several heads, each on a part of the projected features; what
+    nn.MultiheadAttention calls.
 
     Args:
-        in_proj_weight: (3 e, e), the projections of q, k and v; or the three matrices
-            with `use_separate_proj_weight`.
-        bias_k, bias_v: a source position that is learned, added to every sequence.
-        add_zero_attn: add a source position of zeros.
-        key_padding_mask: (n, s), True where a source position counts for nothing.
-        attn_mask: (l, s) or (n * heads, l, s), True where attention is not allowed.
-        need_weights: return the attention weights too, averaged over the heads or not.
+        query, key, value: what is compared, with what, and what is averaged.
+        embed_dim_to_check: e, the features of the query.
+        num_heads: must divide e.
+        in_proj_weight, in_proj_bias: (3 e, e) and (3 e), the projections of q, k and v.
+        bias_k, bias_v: a learned position that is appended to key and value, or None.
+        add_zero_attn: append a position of zeros to key and value.
+        dropout_p: probability that an attention weight is zeroed in training.
+        out_proj_weight, out_proj_bias: the projection of the result.
+        training: whether there is dropout.
+        key_padding_mask: (n, s), True where a source position is padding.
+        need_weights: return the attention weights too.
+        attn_mask: (l, s) or (n * num_heads, l, s), True where attention is not allowed, or floats
+            that are added to the logits.
+        use_separate_proj_weight: use the next three instead of in_proj_weight.
+        q_proj_weight, k_proj_weight, v_proj_weight: the projections of q, k and v.
+        static_k, static_v: projected keys and values, (n * num_heads, s, e / num_heads).
+        average_attn_weights: the mean of the weights over the heads, (n, l, s).
+        is_causal: a hint that attn_mask is the causal mask.
 
     Shape: query (l, n, e), key (s, n, e), value (s, n, e), all with or without n; output (l, n, e)
     and weights (n, l, s).

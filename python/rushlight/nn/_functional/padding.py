@@ -11,11 +11,15 @@ from rushlight._table import op
 def pad(
     input: Tensor, pad: tuple[int, ...], mode: str = "constant", value: float | None = None
 ) -> Tensor:
-    """Extends the last dimensions: `pad` is (left, right) of the last, then of the one before.
+    """Extends the last dimensions.
 
     Args:
+        pad: (left, right) of the last dimension, then of the one before, and so on; negative ones
+            crop.
         mode: "constant", "reflect", "replicate" or "circular".
-        value: what "constant" fills in; 0 when not given.
+        value: the new elements with "constant"; 0 if None.
+
+    Shape: (*, w) to (*, left + w + right), the other dimensions in the same way.
 
     >>> torch.nn.functional.pad(torch.ones(1, 2), (1, 0))
     tensor([[0., 1., 1.]])

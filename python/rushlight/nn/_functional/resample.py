@@ -95,16 +95,18 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """Resamples the dimensions behind the channels.
+    """Resamples the dimensions after the channels.
 
     Args:
-        size: the new size; or
-        scale_factor: the factor for each dimension.
+        size: the new sizes, an int or one for each dimension; or
+        scale_factor: the factor, a float or one for each dimension.
         mode: "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "bicubic", "area" or,
             with antialias, "lanczos".
-        align_corners: whether the corner elements keep their places (not for the nearest modes).
-        recompute_scale_factor: take the factor from the new size, rounded as that is.
+        align_corners: whether corner pixels coincide (not for the nearest modes).
+        recompute_scale_factor: take the factor from the rounded new size.
         antialias: widen the filter where the size shrinks ("bilinear", "bicubic", "lanczos").
+
+    Shape: (n, c, *) to (n, c, *'), *' = size or floor(* scale_factor).
 
     >>> torch.nn.functional.interpolate(torch.tensor([[[1.0, 2.0]]]), scale_factor=2)
     tensor([[[1., 1., 2., 2.]]])
@@ -130,7 +132,7 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """The old name of `interpolate`.
+    """The older name of `interpolate`.
 
     >>> torch.nn.functional.upsample(torch.tensor([[[1.0, 2.0]]]), scale_factor=2)
     tensor([[[1., 1., 2., 2.]]])
@@ -144,7 +146,7 @@ def upsample(
 
 @op("nn.functional")
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """`interpolate` with mode "nearest", under its old name.
+    """The older name of `interpolate` with mode "nearest".
 
     >>> torch.nn.functional.upsample_nearest(torch.ones(1, 1, 2, 2), scale_factor=2).shape
     torch.Size([1, 1, 4, 4])
@@ -158,7 +160,7 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
 
 @op("nn.functional")
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """`interpolate` with mode "bilinear" and aligned corners, under its old name.
+    """The older name of `interpolate` with mode "bilinear" and aligned corners.
 
     >>> torch.nn.functional.upsample_bilinear(torch.ones(1, 1, 2, 2), scale_factor=2).shape
     torch.Size([1, 1, 4, 4])

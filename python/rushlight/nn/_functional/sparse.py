@@ -39,12 +39,15 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """The rows of `weight` that `input` names.
+    """The rows of `weight` at the indices `input`.
 
     Args:
+        weight: the table.
         padding_idx: a row that gets no gradient.
         max_norm: rows in use are first scaled, in place, to at most this norm.
+        norm_type: exponent of that norm.
         scale_grad_by_freq: divide a row's gradient by how often it was used.
+        sparse: gradients are dense, also if True.
 
     Shape: input (*), weight (n, d), output (*, d).
 
@@ -72,14 +75,21 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor:
-    """Sums, means or maxima of bags of rows.
+    """Sums, means or maxima of bags of rows, without the rows in between.
 
     Args:
-        offsets: where each bag starts, for a one-dimensional input.
+        weight: the table.
+        offsets: the index at which each bag starts, for a one-dimensional input.
+        max_norm: rows in use are first scaled, in place, to at most this norm.
+        norm_type: exponent of that norm.
+        scale_grad_by_freq: divide a row's gradient by how often it was used.
         mode: "sum", "mean" or "max".
+        sparse: gradients are dense, also if True.
         per_sample_weights: a factor for each row, with "sum" only.
+        include_last_offset: offsets have one more element, the total length.
+        padding_idx: a row that counts in no bag and gets no gradient.
 
-    Shape: input (bags, n), or (total) with offsets (bags); output (bags, d).
+    Shape: input (bags, n), or (total) with offsets (bags); weight (rows, d); output (bags, d).
 
     >>> torch.nn.functional.embedding_bag(torch.tensor([[0, 1]]), torch.tensor([[1.0], [2.0]]))
     tensor([[1.5000]])

@@ -135,11 +135,12 @@ class LazyConv(LazyModuleMixin):
             self.register_parameter("bias", None)
 
     def reset_parameters(self):
+        """Draws weight and bias, if they have a shape."""
         if not self.has_uninitialized_params() and self.in_channels != 0:
             super().reset_parameters()
 
     def initialize_parameters(self, input, *args, **kwargs):
-        """Takes the number of channels from an input."""
+        """Takes `in_channels` from an input."""
         if not self.has_uninitialized_params():
             return
         rank = len(self.kernel_size)

@@ -107,7 +107,9 @@ class Conversion:
         return self._apply(convert)
 
     def cuda(self, device=None):
-        """Moves parameters and buffers to a GPU; returns the module."""
+        """Moves parameters and buffers to a GPU, the current one if `device` is None; returns the
+        module.
+        """
         return self._apply(lambda t: t.cuda(device))
 
     def cpu(self):
@@ -135,7 +137,9 @@ class Conversion:
         return self._apply(lambda t: t.bfloat16() if _floating(t) else t)
 
     def to_empty(self, *, device, recurse=True):
-        """Moves to a device without copying: the values are undefined afterwards."""
+        """Moves to a `device` without copying: the values are undefined afterwards. With
+        recurse=False, of this module alone.
+        """
         return self._apply(lambda t: _C.empty_like(t, device=device), recurse=recurse)
 
     def share_memory(self):

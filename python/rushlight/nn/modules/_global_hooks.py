@@ -29,7 +29,18 @@ def _register(hooks, hook, *marks):
 
 
 def register_module_forward_pre_hook(hook):
-    """Calls `hook(module, args)` before the forward of every module."""
+    """Calls `hook(module, args)` before the forward of every module.
+
+    Args:
+        hook: the function.
+
+    Returns: a handle whose `remove()` removes the hook.
+
+    >>> handle = torch.nn.modules.module.register_module_forward_pre_hook(lambda m, args: print(m))
+    >>> out = torch.nn.ReLU()(torch.ones(1))
+    ReLU()
+    >>> handle.remove()
+    """
     return _register(everywhere.forward_pre, hook)
 
 

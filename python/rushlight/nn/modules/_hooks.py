@@ -131,9 +131,12 @@ class Hooks:
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """Calls `hook(module, args)` before `forward`; what it returns replaces the arguments.
 
-        With `with_kwargs` it is called as `hook(module, args, kwargs)` and returns both or None.
+        Args:
+            hook: the function.
+            prepend: run before the hooks that are there.
+            with_kwargs: call as `hook(module, args, kwargs)`; it returns both or None.
 
-        Returns: a handle whose `remove()` takes the hook away.
+        Returns: a handle whose `remove()` removes the hook.
         """
         with_kwargs = (self._forward_pre_hooks_with_kwargs, with_kwargs)
         return _register(self._forward_pre_hooks, hook, prepend, with_kwargs)
@@ -142,6 +145,7 @@ class Hooks:
         """Calls `hook(module, args, output)` after `forward`; a result replaces the output.
 
         Args:
+            hook: the function.
             prepend: run before the hooks that are there.
             with_kwargs: call as `hook(module, args, kwargs, output)`.
             always_call: call it even when `forward` raised.
@@ -161,13 +165,15 @@ class Hooks:
         )
 
     def register_full_backward_pre_hook(self, hook, prepend=False):
-        """Calls `hook(module, grad_output)` when the output's gradient is known."""
+        """Calls `hook(module, grad_output)` before the gradients of the inputs are computed; what
+        it returns replaces grad_output. With `prepend` it runs before the hooks that are there.
+        """
         return _register(self._backward_pre_hooks, hook, prepend)
 
     def register_full_backward_hook(self, hook, prepend=False):
-        """Calls `hook(module, grad_input, grad_output)` when the inputs' gradients are known.
-
+        """Calls `hook(module, grad_input, grad_output)` when the gradients of the inputs are known.
         What it returns, a tuple with an entry for each positional input, replaces `grad_input`.
+        With `prepend` it runs before the hooks that are there.
         """
         if self._is_full_backward_hook is False:
             raise RuntimeError(

@@ -76,13 +76,13 @@ class ParameterList(Module):
         return self.extend(values)
 
     def append(self, value):
-        """Adds a value at the end; returns the list."""
+        """Appends `value`; returns the list."""
         self._size += 1
         self[-1] = value
         return self
 
     def extend(self, values):
-        """Adds all values of an iterable at the end; returns the list."""
+        """Appends all `values` of an iterable; returns the list."""
         if not hasattr(values, "__iter__") or isinstance(values, _C.Tensor):
             raise TypeError(
                 "ParameterList.extend should be called with an iterable, but got "
@@ -187,11 +187,11 @@ class ParameterDict(Module):
 
     @classmethod
     def fromkeys(cls, keys, default=None):
-        """A new ParameterDict in which every key has the value `default`."""
+        """A new ParameterDict in which all `keys` have the value `default`."""
         return cls(dict.fromkeys(keys, default))
 
     def update(self, parameters):
-        """Adds the pairs of a mapping or of an iterable of pairs."""
+        """Adds `parameters`: a mapping, or an iterable of (name, value) pairs."""
         if not hasattr(parameters, "__iter__"):
             raise TypeError(
                 "ParametersDict.update should be called with an iterable of key/value pairs, but "

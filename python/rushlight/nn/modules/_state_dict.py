@@ -45,7 +45,7 @@ class StateDict:
         )
 
     def set_extra_state(self, state):
-        """Takes back what `get_extra_state` gave."""
+        """Restores the `state` that `get_extra_state` gave."""
         raise RuntimeError(
             "Reached a code path in Module.set_extra_state() that should never be called."
         )
@@ -67,6 +67,7 @@ class StateDict:
         The tensors share memory with the module's.
 
         Args:
+            destination: a dictionary to fill.
             prefix: put before every path.
             keep_vars: give the parameters themselves, not detached tensors.
 
@@ -182,6 +183,7 @@ class StateDict:
         """Copies the entries of a state dict into the parameters and buffers.
 
         Args:
+            state_dict: paths and tensors.
             strict: refuse missing and unexpected keys.
             assign: take the given tensors themselves instead of copying their values.
 

@@ -21,7 +21,12 @@ class Traversal:
             yield param
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
-        """Yields (path, parameter) pairs, each parameter once.
+        """Yields (path, parameter) pairs.
+
+        Args:
+            prefix: put before every path.
+            recurse: include those of submodules.
+            remove_duplicate: yield a shared parameter once.
 
         >>> [name for name, p in torch.nn.Linear(2, 1).named_parameters()]
         ['weight', 'bias']
@@ -31,12 +36,14 @@ class Traversal:
         )
 
     def buffers(self, recurse=True):
-        """Yields the buffers."""
+        """Yields the buffers, those of submodules included unless `recurse` is False."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
-        """Yields (path, buffer) pairs."""
+        """Yields (path, buffer) pairs; see named_parameters() for `prefix`, `recurse` and
+        `remove_duplicate`.
+        """
         yield from self._named_members(
             lambda m: m._buffers.items(), prefix, recurse, remove_duplicate
         )
@@ -62,6 +69,11 @@ class Traversal:
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
         """Yields (path, module) for this module and all inside it.
 
+        Args:
+            memo: a set of modules that are left out.
+            prefix: put before every path.
+            remove_duplicate: yield a shared module once.
+
         >>> [name for name, m in torch.nn.Sequential(torch.nn.ReLU()).named_modules()]
         ['', '0']
         """
@@ -77,7 +89,7 @@ class Traversal:
                 yield from module.named_modules(memo, path, remove_duplicate)
 
     def get_submodule(self, target):
-        """The module at a dotted path; AttributeError when there is none.
+        """The module at a dotted path, `target`; AttributeError if there is none.
 
         >>> torch.nn.Sequential(torch.nn.ReLU()).get_submodule("0")
         ReLU()
@@ -101,15 +113,15 @@ class Traversal:
         return getattr(module, name)
 
     def get_parameter(self, target):
-        """The parameter at a dotted path; AttributeError when there is none."""
+        """The parameter at a dotted path, `target`; AttributeError if there is none."""
         return self._get_tensor(target, "_parameters", "an nn.Parameter")
 
     def get_buffer(self, target):
-        """The buffer at a dotted path; AttributeError when there is none."""
+        """The buffer at a dotted path, `target`; AttributeError if there is none."""
         return self._get_tensor(target, "_buffers", "a buffer")
 
     def set_submodule(self, target, module, strict=False):
-        """Puts `module` at a dotted path; with `strict` something must be there already."""
+        """Puts `module` at a dotted path, `target`; with `strict` it must replace a module."""
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
         if not isinstance(module, Traversal):

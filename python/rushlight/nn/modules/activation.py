@@ -61,6 +61,8 @@ __all__ = [
 class Sigmoid(Module):
     """1 / (1 + exp(-x)).
 
+    Shape: any; the output has the input's.
+
     >>> torch.nn.Sigmoid()(torch.zeros(1))
     tensor([0.5000])
     """
@@ -70,7 +72,9 @@ class Sigmoid(Module):
 
 
 class Tanh(Module):
-    """The hyperbolic tangent.
+    """tanh(x) = (exp(x) - exp(-x)) / (exp(x) + exp(-x)).
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.Tanh()(torch.zeros(1))
     tensor([0.])
@@ -81,7 +85,12 @@ class Tanh(Module):
 
 
 class SiLU(InPlace):
-    """x * sigmoid(x), also called swish.
+    """x * sigmoid(x), also called swish (Elfwing et al., 2017).
+
+    Args:
+        inplace: write the result over the input.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.SiLU()(torch.zeros(1))
     tensor([0.])
@@ -91,10 +100,12 @@ class SiLU(InPlace):
 
 
 class GELU(Module):
-    """x * Phi(x), Phi the normal distribution function (Hendrycks and Gimpel, 2016).
+    """x * Phi(x), Phi the standard normal distribution function (Hendrycks and Gimpel, 2016).
 
     Args:
-        approximate: "none", or "tanh" for the approximation by tanh.
+        approximate: "none", or "tanh" for 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.GELU()(torch.tensor([1.0]))
     tensor([0.8413])
@@ -114,6 +125,11 @@ class GELU(Module):
 class Mish(InPlace):
     """x * tanh(softplus(x)) (Misra, 2019).
 
+    Args:
+        inplace: write the result over the input.
+
+    Shape: any; the output has the input's.
+
     >>> torch.nn.Mish()(torch.zeros(1))
     tensor([0.])
     """
@@ -123,6 +139,12 @@ class Mish(InPlace):
 
 class Softplus(Module):
     """log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.
+
+    Args:
+        beta: sharpness; a larger one is closer to ReLU.
+        threshold: where beta x is above it, the result is x itself.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.Softplus()(torch.zeros(1))
     tensor([0.6931])
@@ -143,6 +165,8 @@ class Softplus(Module):
 class LogSigmoid(Module):
     """log(1 / (1 + exp(-x))), without overflow.
 
+    Shape: any; the output has the input's.
+
     >>> torch.nn.LogSigmoid()(torch.zeros(1))
     tensor([-0.6931])
     """
@@ -153,6 +177,8 @@ class LogSigmoid(Module):
 
 class Softsign(Module):
     """x / (1 + |x|).
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.Softsign()(torch.tensor([1.0]))
     tensor([0.5000])
@@ -165,6 +191,8 @@ class Softsign(Module):
 class Tanhshrink(Module):
     """x - tanh(x).
 
+    Shape: any; the output has the input's.
+
     >>> torch.nn.Tanhshrink()(torch.tensor([1.0]))
     tensor([0.2384])
     """
@@ -175,6 +203,11 @@ class Tanhshrink(Module):
 
 class GLU(Module):
     """a * sigmoid(b), a and b the halves of x along `dim` (Dauphin et al., 2017).
+
+    Args:
+        dim: the dimension that is halved.
+
+    Shape: (*, 2 c, *) to (*, c, *).
 
     >>> torch.nn.GLU()(torch.tensor([2.0, 0.0]))
     tensor([1.])
@@ -192,7 +225,12 @@ class GLU(Module):
 
 
 class Softmax(Module):
-    """exp(x) / sum(exp(x)) along `dim`.
+    """exp(x_i) / sum_j exp(x_j) along `dim`: logits to probabilities.
+
+    Args:
+        dim: the dimension whose elements sum to 1.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.Softmax(dim=1)(torch.zeros(1, 4))
     tensor([[0.2500, 0.2500, 0.2500, 0.2500]])
@@ -217,6 +255,11 @@ class Softmax(Module):
 class Softmin(Module):
     """softmax(-x) along `dim`.
 
+    Args:
+        dim: the dimension whose elements sum to 1.
+
+    Shape: any; the output has the input's.
+
     >>> torch.nn.Softmin(dim=0)(torch.zeros(2))
     tensor([0.5000, 0.5000])
     """
@@ -233,7 +276,9 @@ class Softmin(Module):
 
 
 class Softmax2d(Module):
-    """Softmax over the channels of a (n, c, h, w) or (c, h, w) input.
+    """Softmax over the channels, at each pixel.
+
+    Shape: (n, c, h, w) or (c, h, w) to the same.
 
     >>> torch.nn.Softmax2d()(torch.zeros(1, 2, 1, 1)).flatten()
     tensor([0.5000, 0.5000])
@@ -248,7 +293,12 @@ class Softmax2d(Module):
 
 
 class LogSoftmax(Module):
-    """log(softmax(x)) along `dim`.
+    """log(softmax(x)) along `dim`, without overflow.
+
+    Args:
+        dim: the dimension whose probabilities sum to 1.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.LogSoftmax(dim=0)(torch.zeros(2))
     tensor([-0.6931, -0.6931])

@@ -12,17 +12,22 @@ __all__ = ["MultiheadAttention"]
 
 class MultiheadAttention(Module):
     """Attention of several heads, each on a part of the projected features (Vaswani et al., 2017).
+    concat(head_1, ..., head_h) W_o, with head_i = softmax(q_i k_i^T / sqrt(d)) v_i and q_i, k_i,
+    v_i the projections of query, key and value.
 
     Args:
         embed_dim: features of the query and the output.
-        num_heads: embed_dim must be a multiple of it.
-        dropout: probability, on the attention weights.
-        add_bias_kv, add_zero_attn: one more source position, learned or zero.
-        kdim, vdim: features of key and value, embed_dim if not given.
+        num_heads: must divide embed_dim.
+        dropout: probability that an attention weight is zeroed in training.
+        bias: whether the projections have a bias.
+        add_bias_kv: append a learned position to key and value.
+        add_zero_attn: append a position of zeros to key and value.
+        kdim, vdim: features of key and value; embed_dim if None.
         batch_first: tensors are (n, l, e) instead of (l, n, e).
+        device, dtype: of the parameters.
 
-    Shape: query (l, n, e), key (s, n, kdim), value (s, n, vdim), all with or without n; output
-    (l, n, e) and weights (n, l, s). Masks are True where attention is not allowed.
+    Shape: query (l, n, e), key (s, n, kdim), value (s, n, vdim), all with or without n; output (l,
+    n, e) and attention weights (n, l, s).
 
     >>> x = torch.ones(3, 2, 8)
     >>> out, weights = torch.nn.MultiheadAttention(8, 2)(x, x, x)
@@ -97,6 +102,18 @@ class MultiheadAttention(Module):
         self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
         average_attn_weights=True, is_causal=False,
     ):  # fmt: skip
+        """The attended values, and the attention weights.
+
+        Args:
+            query, key, value: what is compared, with what, and what is averaged.
+            key_padding_mask: (n, s), True where a source position is padding.
+            need_weights: return the weights too, else None in their place; False is faster.
+            attn_mask: (l, s) or (n * num_heads, l, s), True where attention is not allowed, or
+                floats that are added to the logits.
+            average_attn_weights: the mean over the heads, (n, l, s), instead of (n, num_heads, l,
+                s).
+            is_causal: a hint that attn_mask is the causal mask.
+        """
         swap = self.batch_first and query.dim() == 3
         if swap:
             same = query is key, key is value
@@ -116,7 +133,11 @@ class MultiheadAttention(Module):
         return out.transpose(0, 1) if swap else out, weights
 
     def merge_masks(self, attn_mask, key_padding_mask, query):
-        """Both masks as one to add, and which there were: 0, 1, both 2, none None."""
+        """attn_mask and key_padding_mask, broadcast to the batch and heads of query and added.
+
+        Returns: the merged mask and its kind: 0 attn_mask, 1 key_padding_mask, 2 both, None for
+        none.
+        """
         if attn_mask is None and key_padding_mask is None:
             return None, None
         if attn_mask is None:

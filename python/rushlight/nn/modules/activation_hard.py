@@ -14,7 +14,14 @@ __all__ = [
 
 
 class Hardtanh(Module):
-    """x, kept between min_val and max_val.
+    """x, clamped to [min_val, max_val].
+
+    Args:
+        min_val, max_val: bounds of the result.
+        inplace: write the result over the input.
+        min_value, max_value: older names of the bounds.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.Hardtanh(-2, 2)(torch.tensor([-3.0, 1.0]))
     tensor([-2.,  1.])
@@ -41,6 +48,11 @@ class Hardtanh(Module):
 class Hardsigmoid(InPlace):
     """relu6(x + 3) / 6.
 
+    Args:
+        inplace: write the result over the input.
+
+    Shape: any; the output has the input's.
+
     >>> torch.nn.Hardsigmoid()(torch.zeros(1))
     tensor([0.5000])
     """
@@ -53,6 +65,11 @@ class Hardsigmoid(InPlace):
 
 class Hardswish(InPlace):
     """x * relu6(x + 3) / 6 (Howard et al., 2019).
+
+    Args:
+        inplace: write the result over the input.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.Hardswish()(torch.tensor([3.0]))
     tensor([3.])
@@ -76,6 +93,11 @@ class _Shrink(Module):
 class Hardshrink(_Shrink):
     """x where |x| > lambd, else 0.
 
+    Args:
+        lambd: half the width of the interval around 0 that becomes 0.
+
+    Shape: any; the output has the input's.
+
     >>> torch.nn.Hardshrink()(torch.tensor([0.4, 2.0]))
     tensor([0., 2.])
     """
@@ -85,7 +107,12 @@ class Hardshrink(_Shrink):
 
 
 class Softshrink(_Shrink):
-    """x moved by lambd towards 0, and 0 where |x| <= lambd.
+    """x - lambd where x > lambd, x + lambd where x < -lambd, else 0.
+
+    Args:
+        lambd: half the width of the interval around 0 that becomes 0.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.Softshrink()(torch.tensor([0.4, 2.0]))
     tensor([0.0000, 1.5000])

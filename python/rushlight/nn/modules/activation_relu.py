@@ -26,6 +26,8 @@ class ReLU(InPlace):
     Args:
         inplace: write the result over the input.
 
+    Shape: any; the output has the input's.
+
     >>> torch.nn.ReLU()(torch.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
@@ -36,6 +38,11 @@ class ReLU(InPlace):
 
 class ReLU6(InPlace):
     """min(max(x, 0), 6).
+
+    Args:
+        inplace: write the result over the input.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.ReLU6()(torch.tensor([-1.0, 7.0]))
     tensor([0., 6.])
@@ -52,6 +59,12 @@ class ReLU6(InPlace):
 
 class LeakyReLU(OneParameter):
     """x where x > 0, else negative_slope * x.
+
+    Args:
+        negative_slope: the factor of negative elements.
+        inplace: write the result over the input.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.LeakyReLU(0.5)(torch.tensor([-1.0, 2.0]))
     tensor([-0.5000,  2.0000])
@@ -70,6 +83,9 @@ class PReLU(Module):
     Args:
         num_parameters: 1, or the number of channels (dimension 1).
         init: the weight's first value.
+        device, dtype: of the weight.
+
+    Shape: any, with the channels in dimension 1; the output has the input's.
 
     >>> torch.nn.PReLU()(torch.tensor([-4.0])).item()
     -1.0
@@ -94,7 +110,14 @@ class PReLU(Module):
 
 
 class RReLU(Module):
-    """leaky_relu with a slope drawn from U(lower, upper) in training (Xu et al., 2015).
+    """LeakyReLU whose slope is drawn from U(lower, upper) for each element in training, and is
+    their mean in evaluation (Xu et al., 2015).
+
+    Args:
+        lower, upper: bounds of the slope.
+        inplace: write the result over the input.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.RReLU(0.5, 0.5)(torch.tensor([-1.0])).item()
     -0.5
@@ -117,6 +140,13 @@ class RReLU(Module):
 class Threshold(Module):
     """x where x > threshold, else value.
 
+    Args:
+        threshold: elements up to it are replaced.
+        value: what replaces them.
+        inplace: write the result over the input.
+
+    Shape: any; the output has the input's.
+
     >>> torch.nn.Threshold(0.1, 20.0)(torch.tensor([0.0, 1.0]))
     tensor([20.,  1.])
     """
@@ -136,7 +166,13 @@ class Threshold(Module):
 
 
 class ELU(OneParameter):
-    """x where x > 0, else alpha * (exp(x) - 1).
+    """x where x > 0, else alpha * (exp(x) - 1) (Clevert et al., 2015).
+
+    Args:
+        alpha: the result tends to -alpha for negative x.
+        inplace: write the result over the input.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.ELU()(torch.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
@@ -150,7 +186,13 @@ class ELU(OneParameter):
 
 
 class SELU(InPlace):
-    """The ELU whose two constants keep mean 0 and variance 1 (Klambauer et al., 2017).
+    """scale * (max(x, 0) + min(0, alpha * (exp(x) - 1))), with constants that keep mean 0 and
+    variance 1 (Klambauer et al., 2017): alpha = 1.6733, scale = 1.0507.
+
+    Args:
+        inplace: write the result over the input.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.SELU()(torch.tensor([1.0]))
     tensor([1.0507])
@@ -161,6 +203,12 @@ class SELU(InPlace):
 
 class CELU(OneParameter):
     """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)) (Barron, 2017).
+
+    Args:
+        alpha: the result tends to -alpha for negative x.
+        inplace: write the result over the input.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.CELU()(torch.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])

@@ -20,14 +20,16 @@ _ASMoutput.__name__ = _ASMoutput.__qualname__ = "ASMoutput"
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """log_softmax in two steps: over the frequent classes and the clusters, then in a cluster.
+    """An approximation of softmax for many classes, the frequent ones cheap (Grave et al., 2016):
+    log_softmax over the frequent classes and the clusters, then within a cluster.
 
     Args:
         in_features: features of the input.
         n_classes: number of classes, the most frequent first.
-        cutoffs: where each cluster begins.
+        cutoffs: the first class of each cluster, increasing.
         div_value: each cluster has so many times fewer features than the one before.
         head_bias: whether the first step has a bias.
+        device, dtype: of the parameters.
 
     Shape: input (n, in_features), target (n), both with or without n; returns the targets'
     log-probabilities (n) as `output` and the mean loss as `loss`.
@@ -85,6 +87,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             wide.reset_parameters()
 
     def forward(self, input_, target_):
+        """The log-probability of the class `target_` for each row of `input_`, and their negated
+        mean as `loss`.
+        """
         rank = target_.dim()
         if rank not in (0, 1):
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -119,7 +124,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return _ASMoutput(output if rank else output.squeeze(0), loss)
 
     def log_prob(self, input):
-        """The log-probabilities of all classes, (n, n_classes)."""
+        """The log-probabilities of all classes, (n, n_classes), of an `input` (n, in_features)."""
         first = F.log_softmax(self.head(input), dim=1)
         parts = [first[:, : self.shortlist_size]]
         for i in range(self.n_clusters):
@@ -128,5 +133,5 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return _C.cat(parts, 1)
 
     def predict(self, input):
-        """The most probable class of each row."""
+        """The most probable class of each row of `input`."""
         return self.log_prob(input).argmax(1)

@@ -101,9 +101,12 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """(x - mean) / sqrt(var + eps) * weight + bias over the batch of a (n, c) or (n, c, l) input.
+    """(x - mean) / sqrt(var + eps) * weight + bias, per channel of a batch (Ioffe and Szegedy,
+    2015).
 
     Args: as of BatchNorm2d.
+
+    Shape: (n, c) or (n, c, l) to the same.
 
     >>> torch.nn.BatchNorm1d(1)(torch.tensor([[-1.0], [1.0]])).detach()
     tensor([[-1.0000],
@@ -116,16 +119,20 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """(x - mean) / sqrt(var + eps) * weight + bias, per channel of a (n, c, h, w) input.
-
-    In training the batch's statistics are used and the running ones moved towards them; in
-    evaluation the running ones are used.
+    """(x - mean) / sqrt(var + eps) * weight + bias, per channel of a batch (Ioffe and Szegedy,
+    2015).  Training uses the statistics of the batch and moves the running ones towards them;
+    evaluation uses the running ones.
 
     Args:
-        num_features: c.
-        momentum: the share of the new statistics; None keeps the mean over all batches.
+        num_features: number of channels c.
+        eps: added to the variance.
+        momentum: share of the batch in the running statistics; None for the mean over all batches.
         affine: whether there are weight and bias.
         track_running_stats: without, evaluation too uses the batch.
+        device, dtype: of the parameters.
+        bias: whether there is a bias, if affine.
+
+    Shape: (n, c, h, w) to the same.
 
     >>> torch.nn.BatchNorm2d(3)(torch.ones(2, 3, 4, 4)).shape
     torch.Size([2, 3, 4, 4])
@@ -137,7 +144,11 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """As BatchNorm2d, of a (n, c, d, h, w) input.
+    """(x - mean) / sqrt(var + eps) * weight + bias, per channel of a batch of volumes.
+
+    Args: as of BatchNorm2d.
+
+    Shape: (n, c, d, h, w) to the same.
 
     >>> torch.nn.BatchNorm3d(3)(torch.ones(2, 3, 2, 2, 2)).shape
     torch.Size([2, 3, 2, 2, 2])
@@ -149,9 +160,12 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over all dimensions but the second; in one process, that of this batch.
+    """BatchNorm over all processes of a group; here there is one process, and its batch.
 
-    There are no process groups here, so the statistics are those of the process's own batch.
+    Args: as of BatchNorm2d.
+        process_group: ignored, as there are no groups.
+
+    Shape: (n, c, *) to the same.
 
     >>> torch.nn.SyncBatchNorm(3)(torch.ones(2, 3, 4)).shape
     torch.Size([2, 3, 4])
@@ -172,7 +186,12 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
-        """The module with a SyncBatchNorm of the same state for each batch norm inside."""
+        """Replaces each batch norm in `module` by a SyncBatchNorm of the same state.
+
+        Args:
+            module: the model; returned, or its replacement if it is a batch norm itself.
+            process_group: ignored.
+        """
         out = module
         if isinstance(module, _BatchNorm):
             out = cls(
@@ -205,6 +224,7 @@ class LazyNorm(LazyModuleMixin):
             self.running_var = UninitializedBuffer(**where)
 
     def reset_parameters(self):
+        """Sets the statistics, weight and bias, if they have a shape."""
         if not self.has_uninitialized_params() and self.num_features != 0:
             super().reset_parameters()
 
@@ -219,13 +239,25 @@ class LazyNorm(LazyModuleMixin):
 
 
 class LazyBatchNorm1d(LazyNorm, BatchNorm1d):
-    """A BatchNorm1d whose `num_features` the first input decides."""
+    """A BatchNorm1d whose `num_features` is taken from the first input.
+
+    Args: as of BatchNorm2d.
+
+    Shape: (n, c) or (n, c, l) to the same.
+
+    >>> torch.nn.LazyBatchNorm1d()(torch.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
 
     cls_to_become = BatchNorm1d
 
 
 class LazyBatchNorm2d(LazyNorm, BatchNorm2d):
-    """A BatchNorm2d whose `num_features` the first input decides.
+    """A BatchNorm2d whose `num_features` is taken from the first input.
+
+    Args: as of BatchNorm2d.
+
+    Shape: (n, c, h, w) to the same.
 
     >>> layer = torch.nn.LazyBatchNorm2d()
     >>> layer(torch.ones(2, 3, 4, 4)).shape, layer.num_features
@@ -236,6 +268,14 @@ class LazyBatchNorm2d(LazyNorm, BatchNorm2d):
 
 
 class LazyBatchNorm3d(LazyNorm, BatchNorm3d):
-    """A BatchNorm3d whose `num_features` the first input decides."""
+    """A BatchNorm3d whose `num_features` is taken from the first input.
+
+    Args: as of BatchNorm2d.
+
+    Shape: (n, c, d, h, w) to the same.
+
+    >>> torch.nn.LazyBatchNorm3d()(torch.ones(2, 3, 1, 1, 2)).shape
+    torch.Size([2, 3, 1, 1, 2])
+    """
 
     cls_to_become = BatchNorm3d

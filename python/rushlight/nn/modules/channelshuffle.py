@@ -7,7 +7,13 @@ __all__ = ["ChannelShuffle"]
 
 
 class ChannelShuffle(Module):
-    """Mixes the channels of `groups` groups (Zhang et al., 2018).
+    """Interleaves the channels of groups: channel i of group g becomes channel i * groups + g
+    (Zhang et al., 2018).
+
+    Args:
+        groups: must divide the number of channels.
+
+    Shape: (n, c, *) to the same.
 
     >>> torch.nn.ChannelShuffle(2)(torch.arange(4.0).reshape(1, 4, 1, 1)).flatten()
     tensor([0., 2., 1., 3.])

@@ -56,7 +56,7 @@ class _Ordered(Module):
         return [key for key in super().__dir__() if not key.isdigit()]
 
     def append(self, module):
-        """Adds a module at the end; returns the container."""
+        """Appends `module`; returns the container."""
         self.add_module(str(len(self)), module)
         return self
 
@@ -68,7 +68,7 @@ class _Ordered(Module):
 
 
 class Sequential(_Ordered):
-    """Calls its modules one after the other.
+    """Calls its modules one after the other, each with the output of the one before.
 
     Args:
         *args: modules, or one ordered dictionary of them.
@@ -136,7 +136,7 @@ class Sequential(_Ordered):
         return self
 
     def insert(self, index, module):
-        """Puts a module before position `index`; returns the container."""
+        """Puts `module` before position `index`; returns the container."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
         count = len(self)
@@ -148,7 +148,7 @@ class Sequential(_Ordered):
         return self
 
     def extend(self, sequential):
-        """Adds all modules of an iterable at the end; returns the container."""
+        """Appends all modules of an iterable, here called `sequential`; returns the container."""
         for module in sequential:
             self.append(module)
         return self
@@ -181,13 +181,13 @@ class ModuleList(_Ordered):
         return ModuleList(chain(self, other))
 
     def insert(self, index, module):
-        """Puts a module before position `index`."""
+        """Puts `module` before position `index`."""
         modules = list(self)
         modules.insert(index, module)
         self._replace_all(modules)
 
     def extend(self, modules):
-        """Adds all modules of an iterable at the end; returns the container."""
+        """Appends all `modules` of an iterable; returns the list."""
         if not hasattr(modules, "__iter__"):
             raise TypeError(
                 "ModuleList.extend should be called with an iterable, but got "
@@ -273,7 +273,7 @@ class ModuleDict(Module):
         return self._modules.values()
 
     def update(self, modules):
-        """Adds the pairs of a mapping or of an iterable of pairs."""
+        """Adds `modules`: a mapping, or an iterable of (name, module) pairs."""
         if not hasattr(modules, "__iter__"):
             raise TypeError(
                 "ModuleDict.update should be called with an iterable of key/value pairs, but got "

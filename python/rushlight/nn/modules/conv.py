@@ -45,11 +45,11 @@ class _PlainConv(_ConvNd):
 
 
 class Conv1d(_PlainConv):
-    """Cross-correlation of a (n, c, l) signal with learned filters.
+    """Cross-correlation of a signal with learned filters, plus a bias.
 
     Args: as of Conv2d.
 
-    Shape: (n, in_channels, l) to (n, out_channels, l').
+    Shape: (n, in_channels, l) to (n, out_channels, l'), with or without n; l' as h' of Conv2d.
 
     >>> torch.nn.Conv1d(16, 33, 3, stride=2)(torch.ones(20, 16, 50)).shape
     torch.Size([20, 33, 24])
@@ -62,13 +62,18 @@ class Conv1d(_PlainConv):
 
 
 class Conv2d(_PlainConv):
-    """Cross-correlation of a (n, c, h, w) image with learned filters.
+    """Cross-correlation of an image with learned filters, plus a bias.
 
     Args:
-        kernel_size, stride, dilation: a number, or one for each dimension.
-        padding: what is added at each edge; or "same" (output as large as input), or "valid".
+        in_channels, out_channels: channels of the input and the output.
+        kernel_size: height and width of the filters; here and below one int stands for both.
+        stride: step between windows.
+        padding: pixels added at each edge; or "same" (output as large as input), or "valid" (none).
+        dilation: step between the elements of a window.
         groups: the channels are split into so many independent convolutions.
+        bias: whether there is a bias for each output channel.
         padding_mode: "zeros", "reflect", "replicate" or "circular".
+        device, dtype: of the parameters.
 
     Shape: (n, in_channels, h, w) or without n; weight (out_channels, in_channels / groups, kh, kw);
     h' = (h + 2 padding - dilation (kernel - 1) - 1) // stride + 1.
@@ -92,11 +97,12 @@ class Conv2d(_PlainConv):
 
 
 class Conv3d(_PlainConv):
-    """Cross-correlation of a (n, c, d, h, w) volume with learned filters.
+    """Cross-correlation of a volume with learned filters, plus a bias.
 
     Args: as of Conv2d.
 
-    Shape: (n, in_channels, d, h, w) to (n, out_channels, d', h', w').
+    Shape: (n, in_channels, d, h, w) to (n, out_channels, d', h', w'), with or without n; sizes as
+    of Conv2d.
 
     >>> torch.nn.Conv3d(2, 3, 3).weight.shape
     torch.Size([3, 2, 3, 3, 3])
@@ -109,13 +115,25 @@ class Conv3d(_PlainConv):
 
 
 class LazyConv1d(LazyConv, Conv1d):
-    """A Conv1d whose `in_channels` the first input decides."""
+    """A Conv1d whose `in_channels` is taken from the first input.
+
+    Args: as of Conv2d.
+
+    Shape: (n, in_channels, l) to (n, out_channels, l').
+
+    >>> torch.nn.LazyConv1d(4, 3)(torch.ones(1, 2, 5)).shape
+    torch.Size([1, 4, 3])
+    """
 
     cls_to_become = Conv1d
 
 
 class LazyConv2d(LazyConv, Conv2d):
-    """A Conv2d whose `in_channels` the first input decides.
+    """A Conv2d whose `in_channels` is taken from the first input.
+
+    Args: as of Conv2d.
+
+    Shape: (n, in_channels, h, w) to (n, out_channels, h', w').
 
     >>> layer = torch.nn.LazyConv2d(8, 3)
     >>> layer(torch.ones(1, 2, 5, 5)).shape, layer.in_channels
@@ -126,7 +144,15 @@ class LazyConv2d(LazyConv, Conv2d):
 
 
 class LazyConv3d(LazyConv, Conv3d):
-    """A Conv3d whose `in_channels` the first input decides."""
+    """A Conv3d whose `in_channels` is taken from the first input.
+
+    Args: as of Conv2d.
+
+    Shape: (n, in_channels, d, h, w) to (n, out_channels, d', h', w').
+
+    >>> torch.nn.LazyConv3d(4, 3)(torch.ones(1, 2, 3, 3, 5)).shape
+    torch.Size([1, 4, 1, 1, 3])
+    """
 
     cls_to_become = Conv3d
 

@@ -30,6 +30,9 @@ class _ConvTransposeNd(_ConvNd):
         )  # fmt: skip
 
     def forward(self, input, output_size=None):
+        """The transposed convolution of `input`; `output_size` chooses among the sizes from which
+        the convolution gives the input's.
+        """
         extra = self._output_padding(input, output_size)
         op = getattr(_C, f"conv_transpose{self.rank}d")
         return op(
@@ -70,9 +73,11 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """Transposed convolution of a (n, c, l) signal.
+    """Transposed convolution of a signal: the gradient of Conv1d with respect to its input.
 
-    Shape: (n, in_channels, l) to (n, out_channels, l').
+    Args: as of ConvTranspose2d.
+
+    Shape: (n, in_channels, l) to (n, out_channels, l'), l' as h' of ConvTranspose2d.
 
     >>> torch.nn.ConvTranspose1d(16, 33, 3, stride=2)(torch.ones(20, 16, 50)).shape
     torch.Size([20, 33, 101])
@@ -82,14 +87,22 @@ class ConvTranspose1d(_ConvTransposeNd):
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """Transposed convolution of a (n, c, h, w) image: it undoes the shapes of a Conv2d.
+    """Transposed convolution of an image: the gradient of Conv2d with respect to its input.
 
     Args:
-        padding: what a Conv2d would have added, and is cut off here.
-        output_padding: added to one edge of the output.
+        in_channels, out_channels: channels of the input and the output.
+        kernel_size: height and width of the filters; here and below one int stands for both.
+        stride: step between windows of the output.
+        padding: pixels cut off at each edge of the output.
+        output_padding: pixels added at the far edge of the output.
+        groups: the channels are split into so many independent convolutions.
+        bias: whether there is a bias for each output channel.
+        dilation: step between the elements of a window.
+        padding_mode: "zeros".
+        device, dtype: of the parameters.
 
-    Shape: (n, in_channels, h, w), h' = (h - 1) stride - 2 padding + dilation (kernel - 1) +
-    output_padding + 1; weight (in_channels, out_channels / groups, kh, kw).
+    Shape: (n, in_channels, h, w) to (n, out_channels, h', w'), h' = (h - 1) stride - 2 padding +
+    dilation (kernel - 1) + output_padding + 1; weight (in_channels, out_channels / groups, kh, kw).
 
     >>> torch.nn.ConvTranspose2d(4, 2, 2, stride=2)(torch.ones(1, 4, 5, 5)).shape
     torch.Size([1, 2, 10, 10])
@@ -99,7 +112,11 @@ class ConvTranspose2d(_ConvTransposeNd):
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """Transposed convolution of a (n, c, d, h, w) volume.
+    """Transposed convolution of a volume: the gradient of Conv3d with respect to its input.
+
+    Args: as of ConvTranspose2d.
+
+    Shape: (n, in_channels, d, h, w) to (n, out_channels, d', h', w'), sizes as of ConvTranspose2d.
 
     >>> torch.nn.ConvTranspose3d(4, 2, 2).weight.shape
     torch.Size([4, 2, 2, 2, 2])
@@ -109,18 +126,42 @@ class ConvTranspose3d(_ConvTransposeNd):
 
 
 class LazyConvTranspose1d(LazyConv, ConvTranspose1d):
-    """A ConvTranspose1d whose `in_channels` the first input decides."""
+    """A ConvTranspose1d whose `in_channels` is taken from the first input.
+
+    Args: as of ConvTranspose2d.
+
+    Shape: (n, in_channels, l) to (n, out_channels, l').
+
+    >>> torch.nn.LazyConvTranspose1d(4, 3)(torch.ones(1, 2, 5)).shape
+    torch.Size([1, 4, 7])
+    """
 
     cls_to_become = ConvTranspose1d
 
 
 class LazyConvTranspose2d(LazyConv, ConvTranspose2d):
-    """A ConvTranspose2d whose `in_channels` the first input decides."""
+    """A ConvTranspose2d whose `in_channels` is taken from the first input.
+
+    Args: as of ConvTranspose2d.
+
+    Shape: (n, in_channels, h, w) to (n, out_channels, h', w').
+
+    >>> torch.nn.LazyConvTranspose2d(4, 2)(torch.ones(1, 2, 5, 5)).shape
+    torch.Size([1, 4, 6, 6])
+    """
 
     cls_to_become = ConvTranspose2d
 
 
 class LazyConvTranspose3d(LazyConv, ConvTranspose3d):
-    """A ConvTranspose3d whose `in_channels` the first input decides."""
+    """A ConvTranspose3d whose `in_channels` is taken from the first input.
+
+    Args: as of ConvTranspose2d.
+
+    Shape: (n, in_channels, d, h, w) to (n, out_channels, d', h', w').
+
+    >>> torch.nn.LazyConvTranspose3d(4, 1)(torch.ones(1, 2, 1, 1, 5)).shape
+    torch.Size([1, 4, 1, 1, 5])
+    """
 
     cls_to_become = ConvTranspose3d

@@ -19,7 +19,14 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """In training, sets elements to 0 with probability p and scales the rest by 1 / (1 - p).
+    """Zeroes elements with probability p in training and scales the others by 1 / (1 - p) (Hinton
+    et al., 2012).
+
+    Args:
+        p: probability that an element is zeroed.
+        inplace: write the result over the input.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.Dropout(0.2).eval()(torch.ones(2))
     tensor([1., 1.])
@@ -30,7 +37,11 @@ class Dropout(_DropoutNd):
 
 
 class Dropout1d(_DropoutNd):
-    """Dropout of whole channels, input (n, c, l) or (c, l).
+    """Dropout of whole channels (Tompson et al., 2015).
+
+    Args: as of Dropout.
+
+    Shape: (n, c, l) or (c, l) to the same.
 
     >>> torch.nn.Dropout1d(0.2).eval()(torch.ones(1, 2))
     tensor([[1., 1.]])
@@ -41,7 +52,11 @@ class Dropout1d(_DropoutNd):
 
 
 class Dropout2d(_DropoutNd):
-    """Dropout of whole channels, input (n, c, h, w) or (n, c, l).
+    """Dropout of whole channels of images (Tompson et al., 2015).
+
+    Args: as of Dropout.
+
+    Shape: (n, c, h, w) or (n, c, l) to the same.
 
     >>> torch.nn.Dropout2d(1.0)(torch.ones(1, 1, 1, 2))
     tensor([[[[0., 0.]]]])
@@ -52,7 +67,11 @@ class Dropout2d(_DropoutNd):
 
 
 class Dropout3d(_DropoutNd):
-    """Dropout of whole channels, input (n, c, d, h, w) or (c, d, h, w).
+    """Dropout of whole channels of volumes.
+
+    Args: as of Dropout.
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to the same.
 
     >>> torch.nn.Dropout3d(1.0)(torch.ones(1, 1, 1, 1, 2)).sum()
     tensor(0.)
@@ -63,7 +82,11 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean 0 and variance 1 behind a SELU (Klambauer et al., 2017).
+    """Dropout that keeps mean 0 and variance 1 after a SELU (Klambauer et al., 2017).
+
+    Args: as of Dropout.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.AlphaDropout(0.2).eval()(torch.ones(2))
     tensor([1., 1.])
@@ -75,6 +98,10 @@ class AlphaDropout(_DropoutNd):
 
 class FeatureAlphaDropout(_DropoutNd):
     """AlphaDropout of whole channels.
+
+    Args: as of Dropout.
+
+    Shape: (n, c, *) to the same.
 
     >>> torch.nn.FeatureAlphaDropout(0.2).eval()(torch.ones(1, 2))
     tensor([[1., 1.]])

@@ -6,7 +6,12 @@ __all__ = ["Flatten", "Unflatten"]
 
 
 class Flatten(Module):
-    """Makes one dimension of those from start_dim to end_dim.
+    """Merges the dimensions from start_dim to end_dim into one.
+
+    Args:
+        start_dim, end_dim: the first and the last of them.
+
+    Shape: (n, *) to (n, product of *) by default.
 
     >>> torch.nn.Flatten()(torch.ones(2, 3, 4)).shape
     torch.Size([2, 12])
@@ -25,7 +30,13 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Splits dimension `dim` into the sizes given; -1 is worked out.
+    """Splits a dimension into several.
+
+    Args:
+        dim: the dimension that is split.
+        unflattened_size: their sizes; one may be -1 and is inferred.
+
+    Shape: (*, s, *) to (*, s_1, ..., s_k, *), the product of the s_i being s.
 
     >>> torch.nn.Unflatten(1, (2, -1))(torch.ones(3, 8)).shape
     torch.Size([3, 2, 4])

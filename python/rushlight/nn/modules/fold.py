@@ -7,7 +7,12 @@ __all__ = ["Fold", "Unfold"]
 
 
 class Unfold(Module):
-    """(n, c, h, w) to (n, c * kh * kw, windows): every window as a column.
+    """Extracts every window as a column (im2col).
+
+    Args:
+        kernel_size, dilation, padding, stride: an int, or (height, width).
+
+    Shape: (n, c, h, w) or (c, h, w) to (n, c * kh * kw, windows).
 
     >>> torch.nn.Unfold(2)(torch.ones(1, 3, 3, 3)).shape
     torch.Size([1, 12, 4])
@@ -31,7 +36,13 @@ class Unfold(Module):
 
 
 class Fold(Module):
-    """(n, c * kh * kw, windows) to (n, c, h, w): adds every column back into its window.
+    """Adds every column back into its window (col2im): the adjoint of Unfold.
+
+    Args:
+        output_size: (h, w) of the result.
+        kernel_size, dilation, padding, stride: an int, or (height, width).
+
+    Shape: (n, c * kh * kw, windows) or (c * kh * kw, windows) to (n, c, h, w).
 
     >>> torch.nn.Fold((3, 3), 2)(torch.ones(1, 4, 4))[0, 0]
     tensor([[1., 2., 1.],

@@ -50,7 +50,12 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """(x - mean) / sqrt(var + eps), over each channel of each (c, l) instance.
+    """(x - mean) / sqrt(var + eps) * weight + bias, per channel of each instance (Ulyanov et al.,
+    2016).
+
+    Args: as of InstanceNorm2d.
+
+    Shape: (n, c, l) or (c, l) to the same.
 
     >>> torch.nn.InstanceNorm1d(1)(torch.tensor([[[-1.0, 1.0]]]))
     tensor([[[-1.0000,  1.0000]]])
@@ -60,11 +65,19 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """(x - mean) / sqrt(var + eps), over each channel of each (c, h, w) instance.
+    """(x - mean) / sqrt(var + eps) * weight + bias, per channel of each instance (Ulyanov et al.,
+    2016).
 
     Args:
+        num_features: number of channels c.
+        eps: added to the variance.
+        momentum: share of the batch in the running statistics.
         affine: whether there are weight and bias.
         track_running_stats: keep running statistics and use them in evaluation.
+        device, dtype: of the parameters.
+        bias: whether there is a bias, if affine.
+
+    Shape: (n, c, h, w) or (c, h, w) to the same.
 
     >>> torch.nn.InstanceNorm2d(3)(torch.ones(2, 3, 4, 4)).sum()
     tensor(0.)
@@ -74,7 +87,11 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """(x - mean) / sqrt(var + eps), over each channel of each (c, d, h, w) instance.
+    """(x - mean) / sqrt(var + eps) * weight + bias, per channel of each instance.
+
+    Args: as of InstanceNorm2d.
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to the same.
 
     >>> torch.nn.InstanceNorm3d(3)(torch.ones(2, 3, 2, 2, 2)).sum()
     tensor(0.)
@@ -84,18 +101,42 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 class LazyInstanceNorm1d(LazyNorm, InstanceNorm1d):
-    """An InstanceNorm1d whose `num_features` the first input decides."""
+    """An InstanceNorm1d whose `num_features` is taken from the first input.
+
+    Args: as of InstanceNorm2d.
+
+    Shape: (n, c, l) or (c, l) to the same.
+
+    >>> torch.nn.LazyInstanceNorm1d()(torch.ones(2, 3, 4)).shape
+    torch.Size([2, 3, 4])
+    """
 
     cls_to_become = InstanceNorm1d
 
 
 class LazyInstanceNorm2d(LazyNorm, InstanceNorm2d):
-    """An InstanceNorm2d whose `num_features` the first input decides."""
+    """An InstanceNorm2d whose `num_features` is taken from the first input.
+
+    Args: as of InstanceNorm2d.
+
+    Shape: (n, c, h, w) or (c, h, w) to the same.
+
+    >>> torch.nn.LazyInstanceNorm2d()(torch.ones(2, 3, 4, 4)).shape
+    torch.Size([2, 3, 4, 4])
+    """
 
     cls_to_become = InstanceNorm2d
 
 
 class LazyInstanceNorm3d(LazyNorm, InstanceNorm3d):
-    """An InstanceNorm3d whose `num_features` the first input decides."""
+    """An InstanceNorm3d whose `num_features` is taken from the first input.
+
+    Args: as of InstanceNorm2d.
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to the same.
+
+    >>> torch.nn.LazyInstanceNorm3d()(torch.ones(2, 3, 1, 1, 2)).shape
+    torch.Size([2, 3, 1, 1, 2])
+    """
 
     cls_to_become = InstanceNorm3d

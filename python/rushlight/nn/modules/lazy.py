@@ -8,9 +8,9 @@ __all__ = ["LazyModuleMixin"]
 
 
 class LazyModuleMixin:
-    """The parent, before the module class, of a lazy module.
-
-    The subclass defines `initialize_parameters(*args)` and `cls_to_become`.
+    """What lazy modules share: parameters are made from the first input, then the class becomes
+    `cls_to_become`.  A subclass names this class before the module's, and defines
+    `initialize_parameters(*args)`.
     """
 
     cls_to_become: type | None = None
@@ -33,7 +33,7 @@ class LazyModuleMixin:
         )
 
     def has_uninitialized_params(self):
-        """Whether a parameter or buffer still waits for its shape."""
+        """Whether a parameter or buffer has no shape yet."""
         return any(
             is_lazy(value) for value in [*self._parameters.values(), *self._buffers.values()]
         )

@@ -15,7 +15,12 @@ linear = _C._nn.linear
 
 
 class Identity(Module):
-    """Returns its input; arguments of the constructor are ignored.
+    """Returns its input.
+
+    Args:
+        *args, **kwargs: ignored.
+
+    Shape: any; the output has the input's.
 
     >>> torch.nn.Identity(54)(torch.ones(2))
     tensor([1., 1.])
@@ -29,15 +34,16 @@ class Identity(Module):
 
 
 class Linear(Module):
-    r"""y = x A^T + b.
+    """y = x A^T + b.
 
     Args:
         in_features: size of the last dimension of the input.
         out_features: size of the last dimension of the output.
         bias: whether there is a b.
+        device, dtype: of the parameters.
 
-    Shape: (*, in_features) to (*, out_features); weight (out_features, in_features).
-    Both are drawn from U(-k, k), k = 1 / sqrt(in_features).
+    Shape: (*, in_features) to (*, out_features); weight (out_features, in_features). Weight and
+    bias are drawn from U(-k, k), k = 1 / sqrt(in_features).
 
     >>> layer = torch.nn.Linear(20, 30)
     >>> layer(torch.ones(128, 20)).shape
@@ -74,17 +80,27 @@ class Linear(Module):
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """A Linear under the name that torch's attention uses for its output."""
+    """A Linear, under the name that torch's attention has for its output projection.
+
+    Args: as of Linear.
+
+    Shape: (*, in_features) to (*, out_features).
+
+    >>> torch.nn.modules.linear.NonDynamicallyQuantizableLinear(3, 2)(torch.ones(3)).shape
+    torch.Size([2])
+    """
 
 
 class Bilinear(Module):
-    r"""y = x1^T A x2 + b.
+    """y = x1^T A x2 + b.
 
     Args:
         in1_features, in2_features: sizes of the last dimensions of the inputs.
         out_features: size of the last dimension of the output.
+        bias: whether there is a b.
+        device, dtype: of the parameters.
 
-    Shape: (*, in1_features), (*, in2_features) to (*, out_features).
+    Shape: input1 (*, in1_features), input2 (*, in2_features) to (*, out_features).
 
     >>> layer = torch.nn.Bilinear(2, 3, 4)
     >>> layer(torch.ones(5, 2), torch.ones(5, 3)).shape
@@ -128,7 +144,11 @@ class Bilinear(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A Linear whose `in_features` the first input decides.
+    """A Linear whose `in_features` is taken from the first input.
+
+    Args: as of Linear.
+
+    Shape: (*, in_features) to (*, out_features).
 
     >>> layer = torch.nn.LazyLinear(3)
     >>> layer(torch.ones(2, 7)).shape, layer
@@ -145,6 +165,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self):
+        """Draws weight and bias, if they have a shape."""
         if not self.has_uninitialized_params() and self.in_features != 0:
             super().reset_parameters()
 

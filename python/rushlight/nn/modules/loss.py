@@ -45,7 +45,12 @@ __all__ = [
 
 
 class L1Loss(_Loss):
-    """|x - y|.
+    """The absolute error |x - y|.
+
+    Args:
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target any, broadcast; a scalar, or their shape with reduction="none".
 
     >>> torch.nn.L1Loss()(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
     tensor(1.)
@@ -56,7 +61,12 @@ class L1Loss(_Loss):
 
 
 class MSELoss(_Loss):
-    """(x - y)^2.
+    """The squared error (x - y)^2.
+
+    Args:
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target any, broadcast; a scalar, or their shape with reduction="none".
 
     >>> torch.nn.MSELoss()(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
     tensor(2.)
@@ -68,6 +78,12 @@ class MSELoss(_Loss):
 
 class SmoothL1Loss(_Loss):
     """(x - y)^2 / (2 beta) where |x - y| < beta, else |x - y| - beta / 2 (Girshick, 2015).
+
+    Args:
+        reduction: "mean", "sum", or "none" for a loss per element.
+        beta: where the parabola meets the lines.
+
+    Shape: input and target any, broadcast; a scalar, or their shape with reduction="none".
 
     >>> torch.nn.SmoothL1Loss()(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
     tensor(0.7500)
@@ -82,7 +98,13 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """(x - y)^2 / 2 where |x - y| < delta, else delta * (|x - y| - delta / 2).
+    """(x - y)^2 / 2 where |x - y| < delta, else delta * (|x - y| - delta / 2) (Huber, 1964).
+
+    Args:
+        reduction: "mean", "sum", or "none" for a loss per element.
+        delta: where the parabola meets the lines.
+
+    Shape: input and target any, broadcast; a scalar, or their shape with reduction="none".
 
     >>> torch.nn.HuberLoss()(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
     tensor(0.7500)
@@ -101,10 +123,12 @@ class CrossEntropyLoss(_WeightedLoss):
 
     Args:
         weight: a factor for each class, shape (c); on the input's device.
-        ignore_index: a target with this value counts for nothing.
+        ignore_index: a target of this value adds neither loss nor gradient.
+        reduction: "mean" (weighted by `weight`), "sum", or "none" for a loss per target.
         label_smoothing: share of the target that is spread over all classes.
 
-    Shape: input (n, c, *), target (n, *) integers or (n, c, *) probabilities.
+    Shape: input (n, c, *) or (c), target (n, *) or () of class indices, or probabilities of the
+    input's shape; a scalar, or (n, *) with reduction="none".
 
     >>> torch.nn.CrossEntropyLoss()(torch.zeros(1, 2), torch.tensor([0]))
     tensor(0.6931)
@@ -128,7 +152,13 @@ class CrossEntropyLoss(_WeightedLoss):
 class NLLLoss(_WeightedLoss):
     """-x[target]: log-probabilities against class indices.
 
-    Shape: input (n, c, *), target (n, *).
+    Args:
+        weight: a factor for each class, shape (c).
+        ignore_index: a target of this value adds neither loss nor gradient.
+        reduction: "mean" (weighted by `weight`), "sum", or "none" for a loss per target.
+
+    Shape: input (n, c, *) or (c), target (n, *) or () of class indices; a scalar, or (n, *) with
+    reduction="none".
 
     >>> torch.nn.NLLLoss()(torch.tensor([[-0.5, -1.0]]), torch.tensor([1]))
     tensor(1.)
@@ -147,11 +177,18 @@ class NLLLoss(_WeightedLoss):
 
 
 class NLLLoss2d(NLLLoss):
-    """The old name of NLLLoss for images."""
+    """The older name of NLLLoss for images."""
 
 
 class BCELoss(_WeightedLoss):
-    """-(y log x + (1 - y) log(1 - x)): probabilities against 0 and 1.
+    """Binary cross-entropy of probabilities: -(y log x + (1 - y) log(1 - x)), each log no less than
+    -100.
+
+    Args:
+        weight: a factor for each element, broadcast to the input.
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target of one shape; a scalar, or that shape with reduction="none".
 
     >>> torch.nn.BCELoss()(torch.tensor([0.5]), torch.tensor([1.0]))
     tensor(0.6931)
@@ -162,10 +199,14 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """BCELoss of sigmoid(x), computed without overflow.
+    """Binary cross-entropy of logits: BCELoss of sigmoid(x), computed without overflow.
 
     Args:
-        pos_weight: a factor for the positive examples of each class.
+        weight: a factor for each element, broadcast to the input.
+        reduction: "mean", "sum", or "none" for a loss per element.
+        pos_weight: a factor for the positive examples of each class, broadcast to the target.
+
+    Shape: input and target of one shape; a scalar, or that shape with reduction="none".
 
     >>> torch.nn.BCEWithLogitsLoss()(torch.tensor([0.0]), torch.tensor([1.0]))
     tensor(0.6931)
@@ -185,11 +226,15 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """target * (log target - input), the input being log-probabilities.
+    """The Kullback-Leibler divergence of log-probabilities from a target: target * (log target -
+    input).
 
     Args:
-        reduction: also "batchmean", the sum over the batch size, which is the mathematical one.
-        log_target: whether the target is given as logarithm.
+        reduction: also "batchmean", the sum divided by the batch size, which is the mathematical
+            value.
+        log_target: whether the target is given as log-probabilities.
+
+    Shape: input and target any, broadcast; a scalar, or their shape with reduction="none".
 
     >>> torch.nn.KLDivLoss(reduction="sum")(torch.zeros(2), torch.ones(2))
     tensor(0.)
@@ -204,7 +249,16 @@ class KLDivLoss(_Loss):
 
 
 class PoissonNLLLoss(_Loss):
-    """exp(x) - y x; with `log_input=False`, x - y log(x + eps).
+    """Negative log-likelihood of a Poisson distribution: exp(x) - y x; with log_input=False, x - y
+    log(x + eps).
+
+    Args:
+        log_input: whether the input is the logarithm of the rate.
+        full: add Stirling's approximation of log(y!) where y > 1.
+        eps: keeps log(x) finite if log_input is False.
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target any, broadcast; a scalar, or their shape with reduction="none".
 
     >>> torch.nn.PoissonNLLLoss()(torch.zeros(2), torch.ones(2))
     tensor(1.)
@@ -220,6 +274,7 @@ class PoissonNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, log_input, target):
+        """The loss of `log_input`, the log of the rate (or the rate), for counts `target`."""
         return F.poisson_nll_loss(
             log_input, target, log_input=self.log_input, full=self.full, eps=self.eps,
             reduction=self.reduction,
@@ -227,7 +282,16 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """(log(var) + (x - y)^2 / var) / 2, var no less than eps.
+    """Negative log-likelihood of a normal distribution: (log(var) + (x - y)^2 / var) / 2 (Nix and
+    Weigend, 1994).
+
+    Args:
+        full: add log(2 pi) / 2.
+        eps: the smallest variance.
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target (n, *), var the same, or without the last dimension, or with size 1
+    there; a scalar, or (n, *) with reduction="none".
 
     >>> torch.nn.GaussianNLLLoss()(torch.zeros(2), torch.ones(2), torch.ones(2))
     tensor(0.5000)
@@ -245,13 +309,16 @@ class GaussianNLLLoss(_Loss):
 
 
 class CTCLoss(_Loss):
-    """-log of the probability that the outputs, repeats and blanks removed, spell the target.
+    """-log of the probability that the outputs, repeats and blanks removed, spell the target
+    (Graves et al., 2006).
 
     Args:
-        blank: the class that stands for no label.
-        zero_infinity: targets that cannot be spelt count for nothing.
+        blank: the index of the blank label.
+        reduction: "mean" (of each loss divided by its target's length), "sum", or "none".
+        zero_infinity: losses that are infinite, as the target is longer than the input, become 0.
 
-    Shape: log_probs (t, n, c) or (t, c), targets (n, s) or (sum of target_lengths) or (s).
+    Shape: log_probs (t, n, c) or (t, c), targets (n, s), (sum of target_lengths) or (s),
+    input_lengths and target_lengths (n) or (); a scalar, or (n) with reduction="none".
 
     >>> log_probs = torch.zeros(2, 1, 2).log_softmax(2)
     >>> torch.nn.CTCLoss()(log_probs, torch.tensor([[1]]), (2,), (1,))

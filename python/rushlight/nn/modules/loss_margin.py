@@ -18,7 +18,13 @@ __all__ = [
 
 
 class HingeEmbeddingLoss(_Loss):
-    """x where y is 1, max(0, margin - x) where y is -1.
+    """Distances x where y is 1, max(0, margin - x) where y is -1.
+
+    Args:
+        margin: distance beyond which a dissimilar pair costs nothing.
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target any, broadcast; a scalar, or their shape with reduction="none".
 
     >>> torch.nn.HingeEmbeddingLoss()(torch.tensor([0.5]), torch.tensor([-1.0]))
     tensor(0.5000)
@@ -33,7 +39,12 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-y x)), y being 1 or -1.
+    """The logistic loss log(1 + exp(-y x)), y being 1 or -1.
+
+    Args:
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target any, broadcast; a scalar, or their shape with reduction="none".
 
     >>> torch.nn.SoftMarginLoss()(torch.zeros(1), torch.ones(1))
     tensor(0.6931)
@@ -45,6 +56,13 @@ class SoftMarginLoss(_Loss):
 
 class CosineEmbeddingLoss(_Loss):
     """1 - cos(x1, x2) where y is 1, max(0, cos(x1, x2) - margin) where y is -1.
+
+    Args:
+        margin: cosine below which a dissimilar pair costs nothing, from -1 to 1.
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input1 and input2 (n, d) or (d), target (n) or (); a scalar, or (n) with
+    reduction="none".
 
     >>> x = torch.ones(1, 2)
     >>> torch.nn.CosineEmbeddingLoss()(x, -x, torch.tensor([1])).round()
@@ -62,7 +80,13 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """max(0, -y (x1 - x2) + margin), y being 1 or -1.
+    """max(0, -y (x1 - x2) + margin): x1 should be the larger where y is 1, x2 where y is -1.
+
+    Args:
+        margin: the least wanted difference.
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input1, input2 and target (n) or (); a scalar, or that shape with reduction="none".
 
     >>> y = torch.ones(1)
     >>> torch.nn.MarginRankingLoss()(torch.tensor([1.0]), torch.tensor([3.0]), y)
@@ -80,7 +104,17 @@ class MarginRankingLoss(_Loss):
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm distance.
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm distance (Balntas et
+    al., 2016).
+
+    Args:
+        margin: the least wanted difference of the distances, positive.
+        p: exponent of the norm.
+        eps: added to each difference, so that the gradient exists.
+        swap: use d(positive, negative) where it is less than d(anchor, negative).
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: anchor, positive and negative (n, d) or (d); a scalar, or (n) with reduction="none".
 
     >>> a = torch.zeros(1, 2)
     >>> torch.nn.TripletMarginLoss()(a, a, a)
@@ -109,7 +143,16 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with a distance of one's own.
+    """TripletMarginLoss with any distance.
+
+    Args:
+        distance_function: maps two tensors to distances; PairwiseDistance() if None.
+        margin: the least wanted difference of the distances, positive.
+        swap: use d(positive, negative) where it is less than d(anchor, negative).
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: anchor, positive and negative (n, *); a scalar, or the distances' shape with
+    reduction="none".
 
     >>> a = torch.zeros(1, 2)
     >>> torch.nn.TripletMarginWithDistanceLoss(margin=0.5)(a, a, a)
@@ -137,7 +180,17 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """Mean over the classes i other than y of max(0, margin - x[y] + x[i])^p.
+    """The multi-class hinge loss: sum over the classes i other than y of max(0, margin - x[y] +
+    x[i])^p, divided by c.
+
+    Args:
+        p: exponent, 1 or 2.
+        margin: the least wanted difference of the logits.
+        weight: a factor for each class, shape (c).
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input (n, c) or (c), target (n) or () of class indices; a scalar, or (n) with
+    reduction="none".
 
     >>> torch.nn.MultiMarginLoss()(torch.tensor([[0.0, 1.0]]), torch.tensor([0]))
     tensor(1.)
@@ -165,7 +218,14 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """Sum over targets y and other classes i of max(0, 1 - (x[y] - x[i])) / c.
+    """The multi-label hinge loss: sum over targets y and other classes i of max(0, 1 - (x[y] -
+    x[i])), divided by c.
+
+    Args:
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target (n, c) or (c); the target's class indices end at the first -1. A scalar,
+    or (n) with reduction="none".
 
     >>> torch.nn.MultiLabelMarginLoss()(torch.zeros(1, 2), torch.tensor([[0, -1]]))
     tensor(0.5000)
@@ -176,7 +236,13 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """Mean over the classes of -(y log sigmoid(x) + (1 - y) log sigmoid(-x)).
+    """Mean over the classes of -(y log sigmoid(x) + (1 - y) log sigmoid(-x)): one against all.
+
+    Args:
+        weight: a factor for each class, shape (c).
+        reduction: "mean", "sum", or "none" for a loss per element.
+
+    Shape: input and target (n, c); a scalar, or (n) with reduction="none".
 
     >>> torch.nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.ones(1, 2))
     tensor(0.6931)

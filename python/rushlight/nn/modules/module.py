@@ -65,6 +65,9 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
     Assigning a Parameter, a Module or a Buffer to an attribute registers it. A subclass calls
     `super().__init__()` first and defines `forward`.
 
+    Args:
+        *args, **kwargs: none are taken.
+
     Attributes:
         training: True in training mode, see `train` and `eval`.
 
@@ -125,7 +128,11 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
         )
 
     def register_parameter(self, name, param):
-        """Adds a parameter, or None to say that there is none under this name.
+        """Registers a parameter.
+
+        Args:
+            name: the attribute, and the key in the state dict.
+            param: the parameter, or None to say that there is none under this name.
 
         Raises: KeyError for a name that is taken or no name; TypeError for what is no Parameter.
         """
@@ -151,9 +158,10 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
         self._put(params, name, param)
 
     def register_buffer(self, name, tensor, persistent=True):
-        """Adds a tensor that moves and is saved with the module but is not trained.
+        """Registers a tensor that moves and is saved with the module but is not trained.
 
         Args:
+            name: the attribute, and the key in the state dict.
             tensor: the values, or None.
             persistent: whether `state_dict` has it.
         """
@@ -176,7 +184,12 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
             self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name, module):
-        """Adds a submodule, or None, under a name; it can then be had as an attribute."""
+        """Registers a submodule, then an attribute.
+
+        Args:
+            name: the attribute.
+            module: the submodule, or None.
+        """
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{_typename(module)} is not a Module subclass")
         modules = self.__dict__.get("_modules")
@@ -298,7 +311,9 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
             d[kind].update(state.get(kind, ()))
 
     def train(self, mode=True):
-        """Sets training mode, for this module and all inside it; returns the module."""
+        """Sets training mode, or with mode=False evaluation mode, for all modules inside; returns
+        the module.
+        """
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = mode
@@ -311,7 +326,7 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
         return self.train(False)
 
     def requires_grad_(self, requires_grad=True):
-        """Sets whether gradients are collected, for every parameter; returns the module."""
+        """Sets `requires_grad` of every parameter; returns the module."""
         for p in self.parameters():
             p.requires_grad_(requires_grad)
         return self
@@ -321,7 +336,7 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
         _C._zero_grad(list(self.parameters()), set_to_none)
 
     def compile(self, *args, **kwargs):
-        """Returns the module: there is no compiler here, and nothing to gain from one."""
+        """Returns the module: there is no compiler here."""
         return self
 
     def _get_name(self):

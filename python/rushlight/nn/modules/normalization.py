@@ -16,7 +16,16 @@ def _shape(normalized_shape):
 
 
 class LocalResponseNorm(Module):
-    """x / (k + alpha * mean of x^2 over `size` neighbouring channels)^beta.
+    """x / (k + alpha * mean of x^2 over `size` neighbouring channels)^beta (Krizhevsky et al.,
+    2012).
+
+    Args:
+        size: number of channels in the mean.
+        alpha: factor of the mean.
+        beta: exponent.
+        k: added to the mean.
+
+    Shape: (n, c, *) to the same.
 
     >>> torch.nn.LocalResponseNorm(2)(torch.ones(1, 2, 3)).shape
     torch.Size([1, 2, 3])
@@ -40,9 +49,14 @@ class LayerNorm(Module):
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions (Ba et al., 2016).
 
     Args:
-        normalized_shape: the sizes of those dimensions.
+        normalized_shape: sizes of the last dimensions, over which mean and variance are taken; or
+            one int.
+        eps: added to the variance.
         elementwise_affine: whether there are weight and bias.
         bias: whether there is a bias, if there is a weight.
+        device, dtype: of the parameters.
+
+    Shape: (*, normalized_shape) to the same; weight and bias normalized_shape.
 
     >>> torch.nn.LayerNorm(2, elementwise_affine=False)(torch.tensor([[-1.0, 1.0]]))
     tensor([[-1.0000,  1.0000]])
@@ -81,10 +95,15 @@ class LayerNorm(Module):
 
 
 class RMSNorm(Module):
-    """x / sqrt(mean(x^2) + eps) * weight over the last dimensions (Zhang, Sennrich, 2019).
+    """x / sqrt(mean(x^2) + eps) * weight over the last dimensions (Zhang and Sennrich, 2019).
 
     Args:
-        eps: the dtype's machine epsilon when None.
+        normalized_shape: sizes of those dimensions; or one int.
+        eps: the dtype's machine epsilon if None.
+        elementwise_affine: whether there is a weight.
+        device, dtype: of the parameters.
+
+    Shape: (*, normalized_shape) to the same; weight normalized_shape.
 
     >>> torch.nn.RMSNorm(2)(torch.tensor([[3.0, 3.0]])).detach()
     tensor([[1., 1.]])
@@ -121,8 +140,14 @@ class GroupNorm(Module):
     """(x - mean) / sqrt(var + eps) * weight + bias over groups of channels (Wu and He, 2018).
 
     Args:
-        num_groups: divides num_channels.
-        affine: whether there are weight and bias, one number for each channel.
+        num_groups: must divide num_channels.
+        num_channels: number of channels c.
+        eps: added to the variance.
+        affine: whether there are weight and bias, one value for each channel.
+        device, dtype: of the parameters.
+        bias: whether there is a bias, if affine.
+
+    Shape: (n, c, *) to the same.
 
     >>> torch.nn.GroupNorm(3, 6)(torch.ones(2, 6, 4)).shape
     torch.Size([2, 6, 4])

@@ -70,6 +70,9 @@ class ConstantPad1d(_ConstantPad):
 
     Args:
         padding: a number, or (left, right).
+        value: what the new elements are.
+
+    Shape: (n, c, l) or (c, l) to the same with l' = l + left + right.
 
     >>> torch.nn.ConstantPad1d(1, 3.5)(torch.ones(1, 2))
     tensor([[3.5000, 1.0000, 1.0000, 3.5000]])
@@ -79,7 +82,13 @@ class ConstantPad1d(_ConstantPad):
 
 
 class ConstantPad2d(_ConstantPad):
-    """Extends the last two dimensions with a value; padding (left, right, top, bottom).
+    """Extends the last two dimensions with a value.
+
+    Args:
+        padding: a number, or (left, right, top, bottom).
+        value: what the new elements are.
+
+    Shape: (n, c, h, w) or (c, h, w) to the same with w' = w + left + right, h' = h + top + bottom.
 
     >>> torch.nn.ConstantPad2d((1, 0, 0, 0), 2.0)(torch.ones(1, 1, 2))
     tensor([[[2., 1., 1.]]])
@@ -91,6 +100,12 @@ class ConstantPad2d(_ConstantPad):
 class ConstantPad3d(_ConstantPad):
     """Extends the last three dimensions with a value.
 
+    Args:
+        padding: a number, or (left, right, top, bottom, front, back).
+        value: what the new elements are.
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to the same with w' = w + left + right and so on.
+
     >>> torch.nn.ConstantPad3d(1, 0.0)(torch.ones(1, 1, 1, 1)).shape
     torch.Size([1, 3, 3, 3])
     """
@@ -101,6 +116,11 @@ class ConstantPad3d(_ConstantPad):
 class ZeroPad1d(_ZeroPad):
     """Extends the last dimension with zeros.
 
+    Args:
+        padding: a number, or (left, right).
+
+    Shape: (n, c, l) or (c, l) to the same with l' = l + left + right.
+
     >>> torch.nn.ZeroPad1d(1)(torch.ones(1, 2))
     tensor([[0., 1., 1., 0.]])
     """
@@ -109,7 +129,12 @@ class ZeroPad1d(_ZeroPad):
 
 
 class ZeroPad2d(_ZeroPad):
-    """Extends the last two dimensions with zeros; padding (left, right, top, bottom).
+    """Extends the last two dimensions with zeros.
+
+    Args:
+        padding: a number, or (left, right, top, bottom).
+
+    Shape: (n, c, h, w) or (c, h, w) to the same with w' = w + left + right, h' = h + top + bottom.
 
     >>> torch.nn.ZeroPad2d(1)(torch.ones(1, 1, 1))
     tensor([[[0., 0., 0.],
@@ -123,6 +148,11 @@ class ZeroPad2d(_ZeroPad):
 class ZeroPad3d(_ZeroPad):
     """Extends the last three dimensions with zeros.
 
+    Args:
+        padding: a number, or (left, right, top, bottom, front, back).
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to the same with w' = w + left + right and so on.
+
     >>> torch.nn.ZeroPad3d(1)(torch.ones(1, 1, 1, 1)).shape
     torch.Size([1, 3, 3, 3])
     """
@@ -131,7 +161,12 @@ class ZeroPad3d(_ZeroPad):
 
 
 class ReflectionPad1d(_ReflectionPad):
-    """Extends the last dimension with its mirror image.
+    """Extends the last dimension with its mirror image, the edge elements not repeated.
+
+    Args:
+        padding: a number, or (left, right), each less than the dimension's size.
+
+    Shape: (n, c, l) or (c, l) to the same with l' = l + left + right.
 
     >>> torch.nn.ReflectionPad1d(2)(torch.tensor([[0.0, 1.0, 2.0]]))
     tensor([[2., 1., 0., 1., 2., 1., 0.]])
@@ -141,7 +176,12 @@ class ReflectionPad1d(_ReflectionPad):
 
 
 class ReflectionPad2d(_ReflectionPad):
-    """Extends the last two dimensions with their mirror image.
+    """Extends the last two dimensions with their mirror image, the edge elements not repeated.
+
+    Args:
+        padding: a number, or (left, right, top, bottom), each less than the dimension's size.
+
+    Shape: (n, c, h, w) or (c, h, w) to the same with w' = w + left + right, h' = h + top + bottom.
 
     >>> torch.nn.ReflectionPad2d(1)(torch.ones(1, 2, 2)).shape
     torch.Size([1, 4, 4])
@@ -151,7 +191,13 @@ class ReflectionPad2d(_ReflectionPad):
 
 
 class ReflectionPad3d(_ReflectionPad):
-    """Extends the last three dimensions with their mirror image.
+    """Extends the last three dimensions with their mirror image, the edge elements not repeated.
+
+    Args:
+        padding: a number, or (left, right, top, bottom, front, back), each less than the
+            dimension's size.
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to the same with w' = w + left + right and so on.
 
     >>> torch.nn.ReflectionPad3d(1)(torch.ones(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])
@@ -163,6 +209,11 @@ class ReflectionPad3d(_ReflectionPad):
 class ReplicationPad1d(_ReplicationPad):
     """Extends the last dimension with its edge elements.
 
+    Args:
+        padding: a number, or (left, right).
+
+    Shape: (n, c, l) or (c, l) to the same with l' = l + left + right.
+
     >>> torch.nn.ReplicationPad1d(1)(torch.tensor([[0.0, 1.0]]))
     tensor([[0., 0., 1., 1.]])
     """
@@ -172,6 +223,11 @@ class ReplicationPad1d(_ReplicationPad):
 
 class ReplicationPad2d(_ReplicationPad):
     """Extends the last two dimensions with their edge elements.
+
+    Args:
+        padding: a number, or (left, right, top, bottom).
+
+    Shape: (n, c, h, w) or (c, h, w) to the same with w' = w + left + right, h' = h + top + bottom.
 
     >>> torch.nn.ReplicationPad2d(1)(torch.ones(1, 2, 2)).shape
     torch.Size([1, 4, 4])
@@ -183,6 +239,11 @@ class ReplicationPad2d(_ReplicationPad):
 class ReplicationPad3d(_ReplicationPad):
     """Extends the last three dimensions with their edge elements.
 
+    Args:
+        padding: a number, or (left, right, top, bottom, front, back).
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to the same with w' = w + left + right and so on.
+
     >>> torch.nn.ReplicationPad3d(1)(torch.ones(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])
     """
@@ -192,6 +253,11 @@ class ReplicationPad3d(_ReplicationPad):
 
 class CircularPad1d(_CircularPad):
     """Extends the last dimension as if it were a ring.
+
+    Args:
+        padding: a number, or (left, right), each at most the dimension's size.
+
+    Shape: (n, c, l) or (c, l) to the same with l' = l + left + right.
 
     >>> torch.nn.CircularPad1d(1)(torch.tensor([[0.0, 1.0, 2.0]]))
     tensor([[2., 0., 1., 2., 0.]])
@@ -203,6 +269,11 @@ class CircularPad1d(_CircularPad):
 class CircularPad2d(_CircularPad):
     """Extends the last two dimensions as if they were rings.
 
+    Args:
+        padding: a number, or (left, right, top, bottom), each at most the dimension's size.
+
+    Shape: (n, c, h, w) or (c, h, w) to the same with w' = w + left + right, h' = h + top + bottom.
+
     >>> torch.nn.CircularPad2d(1)(torch.ones(1, 2, 2)).shape
     torch.Size([1, 4, 4])
     """
@@ -212,6 +283,12 @@ class CircularPad2d(_CircularPad):
 
 class CircularPad3d(_CircularPad):
     """Extends the last three dimensions as if they were rings.
+
+    Args:
+        padding: a number, or (left, right, top, bottom, front, back), each at most the dimension's
+            size.
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to the same with w' = w + left + right and so on.
 
     >>> torch.nn.CircularPad3d(1)(torch.ones(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])

@@ -7,7 +7,12 @@ __all__ = ["PixelShuffle", "PixelUnshuffle"]
 
 
 class PixelShuffle(Module):
-    """(*, c r^2, h, w) to (*, c, h r, w r).
+    """Channels to pixels: sub-pixel convolution with stride 1 / r (Shi et al., 2016).
+
+    Args:
+        upscale_factor: r.
+
+    Shape: (*, c r^2, h, w) to (*, c, h r, w r).
 
     >>> torch.nn.PixelShuffle(3)(torch.ones(1, 9, 4, 4)).shape
     torch.Size([1, 1, 12, 12])
@@ -25,7 +30,12 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """(*, c, h r, w r) to (*, c r^2, h, w).
+    """Pixels to channels: the inverse of PixelShuffle.
+
+    Args:
+        downscale_factor: r.
+
+    Shape: (*, c, h r, w r) to (*, c r^2, h, w).
 
     >>> torch.nn.PixelUnshuffle(3)(torch.ones(1, 1, 12, 12)).shape
     torch.Size([1, 9, 4, 4])

@@ -71,7 +71,11 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The maximum of each window of a (n, c, l) signal.
+    """The maximum of each window of a signal.
+
+    Args: as of MaxPool2d.
+
+    Shape: (n, c, l) or (c, l) to (n, c, l'), l' as h' of MaxPool2d.
 
     >>> torch.nn.MaxPool1d(2)(torch.tensor([[1.0, 2.0, 5.0, 3.0]]))
     tensor([[2., 5.]])
@@ -81,13 +85,19 @@ class MaxPool1d(_MaxPoolNd):
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The maximum of each window of a (n, c, h, w) image.
+    """The maximum of each window of an image.
 
     Args:
-        stride: the kernel size when not given.
-        padding: -inf is added at the edges.
-        return_indices: return also where each maximum was, as flat index.
+        kernel_size: size of a window; here and below an int, or (height, width).
+        stride: step between windows; kernel_size if None.
+        padding: -inf added at each edge, at most half of kernel_size.
+        dilation: step between the elements of a window.
+        return_indices: return also the index of each maximum in the flattened image, for
+            MaxUnpool2d.
         ceil_mode: keep a last window that only partly fits.
+
+    Shape: (n, c, h, w) or (c, h, w) to (n, c, h', w'), h' = floor((h + 2 padding - dilation
+    (kernel_size - 1) - 1) / stride + 1), ceil with ceil_mode.
 
     >>> torch.nn.MaxPool2d(2)(torch.arange(16.0).reshape(1, 4, 4))
     tensor([[[ 5.,  7.],
@@ -105,7 +115,11 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The maximum of each window of a (n, c, d, h, w) volume.
+    """The maximum of each window of a volume.
+
+    Args: as of MaxPool2d.
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to (n, c, d', h', w'), sizes as of MaxPool2d.
 
     >>> torch.nn.MaxPool3d(2)
     MaxPool3d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)
@@ -115,7 +129,11 @@ class MaxPool3d(_MaxPoolNd):
 
 
 class AvgPool1d(Module):
-    """The mean of each window of a (n, c, l) signal.
+    """The mean of each window of a signal.
+
+    Args: as of AvgPool2d.
+
+    Shape: (n, c, l) or (c, l) to (n, c, l'), l' as h' of AvgPool2d.
 
     >>> torch.nn.AvgPool1d(2)(torch.tensor([[1.0, 2.0, 5.0, 3.0]]))
     tensor([[1.5000, 4.0000]])
@@ -167,11 +185,18 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool2d(_AvgPoolNd):
-    """The mean of each window of a (n, c, h, w) image.
+    """The mean of each window of an image.
 
     Args:
+        kernel_size: size of a window; here and below an int, or (height, width).
+        stride: step between windows; kernel_size if None.
+        padding: zeros added at each edge, at most half of kernel_size.
+        ceil_mode: keep a last window that only partly fits.
         count_include_pad: count the zeros at the edges in the mean.
         divisor_override: divide by this instead of the window's size.
+
+    Shape: (n, c, h, w) or (c, h, w) to (n, c, h', w'), h' = floor((h + 2 padding - kernel_size) /
+    stride + 1), ceil with ceil_mode.
 
     >>> torch.nn.AvgPool2d(2)(torch.arange(16.0).reshape(1, 4, 4))
     tensor([[[ 2.5000,  4.5000],
@@ -182,7 +207,11 @@ class AvgPool2d(_AvgPoolNd):
 
 
 class AvgPool3d(_AvgPoolNd):
-    """The mean of each window of a (n, c, d, h, w) volume.
+    """The mean of each window of a volume.
+
+    Args: as of AvgPool2d.
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to (n, c, d', h', w'), sizes as of AvgPool2d.
 
     >>> torch.nn.AvgPool3d(2)
     AvgPool3d(kernel_size=2, stride=2, padding=0)
@@ -207,7 +236,11 @@ class _LPPoolNd(Module):
 
 
 class LPPool1d(_LPPoolNd):
-    """The p-norm of each window of a (n, c, l) signal.
+    """The p-norm of each window of a signal: (sum x^p)^(1/p).
+
+    Args: as of LPPool2d.
+
+    Shape: (n, c, l) or (c, l) to (n, c, l'), l' as h' of LPPool2d.
 
     >>> torch.nn.LPPool1d(2, 2)(torch.tensor([[3.0, 4.0]]))
     tensor([[5.]])
@@ -220,7 +253,15 @@ class LPPool1d(_LPPoolNd):
 
 
 class LPPool2d(_LPPoolNd):
-    """The p-norm of each window of a (n, c, h, w) image.
+    """The p-norm of each window of an image: (sum x^p)^(1/p).
+
+    Args:
+        norm_type: p; 1 is sum-pooling, infinity would be max-pooling.
+        kernel_size: size of a window, an int or (height, width).
+        stride: step between windows; kernel_size if None.
+        ceil_mode: keep a last window that only partly fits.
+
+    Shape: (n, c, h, w) or (c, h, w) to (n, c, h', w'), h' = floor((h - kernel_size) / stride + 1).
 
     >>> torch.nn.LPPool2d(1, 2)(torch.ones(1, 2, 2))
     tensor([[[4.]]])
@@ -233,7 +274,11 @@ class LPPool2d(_LPPoolNd):
 
 
 class LPPool3d(_LPPoolNd):
-    """The p-norm of each window of a (n, c, d, h, w) volume.
+    """The p-norm of each window of a volume: (sum x^p)^(1/p).
+
+    Args: as of LPPool2d.
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to (n, c, d', h', w'), sizes as of LPPool2d.
 
     >>> torch.nn.LPPool3d(1, 2)(torch.ones(1, 2, 2, 2))
     tensor([[[[8.]]]])

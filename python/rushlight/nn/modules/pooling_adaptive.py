@@ -35,6 +35,11 @@ class _AdaptiveAvgPoolNd(Module):
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """Means of windows chosen so that the output has length `output_size`.
 
+    Args:
+        output_size: length of the output.
+
+    Shape: (n, c, l) or (c, l) to (n, c, output_size).
+
     >>> torch.nn.AdaptiveAvgPool1d(2)(torch.tensor([[1.0, 2.0, 5.0, 3.0]]))
     tensor([[1.5000, 4.0000]])
     """
@@ -43,7 +48,12 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """Means of windows chosen so that the output is (h, w); None keeps the input's size.
+    """Means of windows chosen so that the output is `output_size`.
+
+    Args:
+        output_size: (h', w') or one int; None keeps the input's size.
+
+    Shape: (n, c, h, w) or (c, h, w) to (n, c, h', w').
 
     >>> torch.nn.AdaptiveAvgPool2d((1, None))(torch.ones(8, 5, 7)).shape
     torch.Size([8, 1, 7])
@@ -53,7 +63,12 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Means of windows chosen so that the output is (d, h, w).
+    """Means of windows chosen so that the output is `output_size`.
+
+    Args:
+        output_size: (d', h', w') or one int; None keeps the input's size.
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to (n, c, d', h', w').
 
     >>> torch.nn.AdaptiveAvgPool3d(1)
     AdaptiveAvgPool3d(output_size=1)
@@ -81,6 +96,12 @@ class _AdaptiveMaxPoolNd(Module):
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Maxima of windows chosen so that the output has length `output_size`.
 
+    Args:
+        output_size: length of the output.
+        return_indices: return also the index of each maximum.
+
+    Shape: (n, c, l) or (c, l) to (n, c, output_size).
+
     >>> torch.nn.AdaptiveMaxPool1d(2)(torch.tensor([[1.0, 2.0, 5.0, 3.0]]))
     tensor([[2., 5.]])
     """
@@ -89,7 +110,13 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """Maxima of windows chosen so that the output is (h, w); None keeps the input's size.
+    """Maxima of windows chosen so that the output is `output_size`.
+
+    Args:
+        output_size: (h', w') or one int; None keeps the input's size.
+        return_indices: return also the index of each maximum in the flattened image.
+
+    Shape: (n, c, h, w) or (c, h, w) to (n, c, h', w').
 
     >>> torch.nn.AdaptiveMaxPool2d((1, None))(torch.ones(8, 5, 7)).shape
     torch.Size([8, 1, 7])
@@ -99,7 +126,13 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """Maxima of windows chosen so that the output is (d, h, w).
+    """Maxima of windows chosen so that the output is `output_size`.
+
+    Args:
+        output_size: (d', h', w') or one int; None keeps the input's size.
+        return_indices: return also the index of each maximum in the flattened volume.
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to (n, c, d', h', w').
 
     >>> torch.nn.AdaptiveMaxPool3d(1)
     AdaptiveMaxPool3d(output_size=1)
@@ -140,12 +173,15 @@ class _FractionalMaxPoolNd(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
-    """Maxima of windows whose places are drawn at random (Graham, 2014).
+    """Maxima of windows whose positions are drawn at random (Graham, 2014).
 
     Args:
-        kernel_size: of a window.
-        output_size: the size wanted; or
-        output_ratio: the size as a share of the input's, between 0 and 1.
+        kernel_size: size of a window, an int or (height, width).
+        output_size: (h', w') of the output; or
+        output_ratio: the same as shares of the input's, between 0 and 1.
+        return_indices: return also the index of each maximum in the flattened image.
+
+    Shape: (n, c, h, w) or (c, h, w) to (n, c, h', w').
 
     >>> torch.nn.FractionalMaxPool2d(2, output_ratio=0.5)(torch.ones(1, 8, 6)).shape
     torch.Size([1, 4, 3])
@@ -155,7 +191,11 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
-    """Maxima of windows of a volume whose places are drawn at random.
+    """Maxima of windows of a volume whose positions are drawn at random.
+
+    Args: as of FractionalMaxPool2d.
+
+    Shape: (n, c, d, h, w) or (c, d, h, w) to (n, c, d', h', w').
 
     >>> torch.nn.FractionalMaxPool3d(2, output_size=3)(torch.ones(1, 8, 6, 7)).shape
     torch.Size([1, 3, 3, 3])

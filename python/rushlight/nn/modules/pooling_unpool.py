@@ -31,6 +31,11 @@ class _MaxUnpoolNd(Module):
 class MaxUnpool1d(_MaxUnpoolNd):
     """Puts values back where MaxPool1d with `return_indices` found them; all else is 0.
 
+    Args: as of MaxUnpool2d.
+
+    Shape: input and indices (n, c, l) or (c, l) to (n, c, l'), l' = (l - 1) stride - 2 padding +
+    kernel_size, or as output_size says.
+
     >>> torch.nn.MaxUnpool1d(2)(torch.tensor([[3.0]]), torch.tensor([[1]]))
     tensor([[0., 3.]])
     """
@@ -44,7 +49,9 @@ class MaxUnpool2d(_MaxUnpoolNd):
     Args:
         kernel_size, stride, padding: those of the pooling.
 
-    `forward` takes the `output_size` where several sizes pool to the same.
+    Shape: input and indices (n, c, h, w) or (c, h, w) to (n, c, h', w'), h' = (h - 1) stride - 2
+    padding + kernel_size, or as output_size says: the argument of `forward` that chooses among the
+    sizes that pool to the same.
 
     >>> values, indices = torch.nn.MaxPool2d(2, return_indices=True)(torch.eye(2).unsqueeze(0))
     >>> torch.nn.MaxUnpool2d(2)(values, indices)
@@ -57,6 +64,11 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 class MaxUnpool3d(_MaxUnpoolNd):
     """Puts values back where MaxPool3d with `return_indices` found them; all else is 0.
+
+    Args: as of MaxUnpool2d.
+
+    Shape: input and indices (n, c, d, h, w) or (c, d, h, w) to (n, c, d', h', w'), or as
+    output_size says.
 
     >>> torch.nn.MaxUnpool3d(2)
     MaxUnpool3d(kernel_size=(2, 2, 2), stride=(2, 2, 2), padding=(0, 0, 0))

@@ -1,6 +1,6 @@
-"""Recurrent layers over sequences, and single cells: parameters, shapes and initial states.
+"""Recurrent layers over sequences: parameters, shapes, first states; cells are in rnn_cells.py.
 
-The computation is torch.rnn_tanh, rnn_relu, lstm, gru and their cells, in C++.
+The computation is torch.rnn_tanh, rnn_relu, lstm and gru, in C++.
 """
 
 import math
@@ -9,7 +9,9 @@ import warnings
 
 from rushlight import _C
 from rushlight.nn import init
+from rushlight.nn.modules._class_path import settle
 from rushlight.nn.modules.module import Module
+from rushlight.nn.modules.rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from rushlight.nn.parameter import Parameter
 from rushlight.nn.utils.rnn import PackedSequence
 
@@ -63,7 +65,13 @@ class RNNBase(Module):
     = 1 / sqrt(hidden).
 
     Args:
-        mode: "RNN_TANH", "RNN_RELU", "LSTM" or "GRU"; the others are those of the layers.
+        mode: "RNN_TANH", "RNN_RELU", "LSTM" or "GRU".
+        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: as of RNN.
+        proj_size: as of LSTM.
+        device, dtype: of the parameters.
+
+    >>> torch.nn.RNNBase("GRU", 10, 20).weight_ih_l0.shape
+    torch.Size([60, 10])
     """
 
     def __init__(
@@ -120,7 +128,7 @@ class RNNBase(Module):
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     def flatten_parameters(self):
-        """Nothing to do: the layers work on the parameters where they are."""
+        """Does nothing, as the layers use the parameters where they are."""
 
     def reset_parameters(self):
         """Draws all parameters again."""
@@ -129,7 +137,9 @@ class RNNBase(Module):
             init.uniform_(weight, -bound, bound)
 
     def check_input(self, input, batch_sizes):
-        """Raises for an input whose dtype or sizes are not this layer's."""
+        """Raises if `input`'s dtype or sizes do not fit; `batch_sizes` is given for a
+        PackedSequence.
+        """
         weight = getattr(self, self._flat_weights_names[0])
         if input.dtype != weight.dtype and not _C.is_autocast_enabled(input.device.type):
             raise ValueError(
@@ -147,7 +157,7 @@ class RNNBase(Module):
             )
 
     def get_expected_hidden_size(self, input, batch_sizes):
-        """The shape that the first hidden state must have."""
+        """The shape of h_0 for an `input`, packed where `batch_sizes` is given."""
         if batch_sizes is not None:
             batch = int(batch_sizes[0])
         else:
@@ -155,21 +165,25 @@ class RNNBase(Module):
         return (self.num_layers * self._directions, batch, self.proj_size or self.hidden_size)
 
     def get_expected_cell_size(self, input, batch_sizes):
-        """The shape that the first cell state must have."""
+        """The shape of c_0 for an `input`, packed where `batch_sizes` is given."""
         return (*self.get_expected_hidden_size(input, batch_sizes)[:2], self.hidden_size)
 
     def check_hidden_size(self, hx, expected_hidden_size, msg="Expected hidden size {}, got {}"):
-        """Raises RuntimeError for a state of another shape."""
+        """Raises RuntimeError, with the text `msg`, if the shape of `hx` is not
+        `expected_hidden_size`.
+        """
         if tuple(hx.size()) != tuple(expected_hidden_size):
             raise RuntimeError(msg.format(expected_hidden_size, list(hx.size())))
 
     def check_forward_args(self, input, hidden, batch_sizes):
-        """Raises for an input or a state that does not fit."""
+        """Raises if `input`, packed where `batch_sizes` is given, or the state `hidden` does not
+        fit.
+        """
         self.check_input(input, batch_sizes)
         self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
 
     def permute_hidden(self, hx, permutation):
-        """The states in another order of the batch."""
+        """The states `hx` with the batch in the order of `permutation`."""
         return hx if permutation is None else hx.index_select(1, permutation)
 
     def _first_states(self, input, batch_sizes):
@@ -268,6 +282,7 @@ class RNN(RNNBase):
         dropout: probability that an element of the output of a layer but the last is zeroed, in
             training.
         bidirectional: a second direction reads the sequence from its end.
+        device, dtype: of the parameters.
 
     Shape:
         input: (t, n, input_size), (t, input_size) or a PackedSequence.
@@ -296,13 +311,11 @@ class RNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997).
+    """Long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997).  c' = sigmoid(f) c
+    + sigmoid(i) tanh(g) and h' = sigmoid(o) tanh(c'), where i, f, g and o are the four parts of
+    W_ih x + b_ih + W_hh h + b_hh.
 
-    c' = sigmoid(f) c + sigmoid(i) tanh(g) and h' = sigmoid(o) tanh(c'), where i, f, g and o are the
-    four parts of W_ih x + b_ih + W_hh h + b_hh.
-
-    Args:
-        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: see RNN.
+    Args: as of RNN.
         proj_size: if not 0, h is projected to that many features (Sak et al., 2014).
 
     Shape:
@@ -341,10 +354,9 @@ class GRU(RNNBase):
     h' = (1 - z) n + z h, with r = sigmoid(x_r + h_r), z = sigmoid(x_z + h_z) and n = tanh(x_n + r
     h_n); x_r, x_z and x_n are the three parts of W_ih x + b_ih, and h_r, h_z, h_n of W_hh h + b_hh.
 
-    Args:
-        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: see RNN.
+    Args: as of RNN.
 
-    Shape: see RNN.
+    Shape: as of RNN.
 
     >>> output, h = torch.nn.GRU(10, 20, bidirectional=True)(torch.ones(5, 3, 10))
     >>> output.shape, h.shape
@@ -361,134 +373,4 @@ class GRU(RNNBase):
         return output, last[0]
 
 
-class RNNCellBase(Module):
-    """What the cells share: weight_ih (num_chunks * hidden, input), weight_hh (num_chunks * hidden,
-    hidden), bias_ih and bias_hh (num_chunks * hidden), drawn from U(-b, b), b = 1 / sqrt(hidden).
-    """
-
-    def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
-        super().__init__()
-        self.input_size = input_size
-        self.hidden_size = hidden_size
-        self.bias = bias
-        rows = num_chunks * hidden_size
-        self.weight_ih = Parameter(_C.empty((rows, input_size), device=device, dtype=dtype))
-        self.weight_hh = Parameter(_C.empty((rows, hidden_size), device=device, dtype=dtype))
-        if bias:
-            self.bias_ih = Parameter(_C.empty(rows, device=device, dtype=dtype))
-            self.bias_hh = Parameter(_C.empty(rows, device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias_ih", None)
-            self.register_parameter("bias_hh", None)
-        self.reset_parameters()
-
-    def reset_parameters(self):
-        """Draws all parameters from U(-k, k), k = 1 / sqrt(hidden_size)."""
-        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
-        for weight in self.parameters():
-            init.uniform_(weight, -bound, bound)
-
-    def _step(self, cell, input, states):
-        """One step with the names of the states, (name, state or None)."""
-        own = type(self).__name__
-        if input.dim() not in (1, 2):
-            raise ValueError(f"{own}: Expected input to be 1D or 2D, got {input.dim()}D instead")
-        for name, state in states:
-            if state is not None and state.dim() not in (1, 2):
-                raise ValueError(
-                    f"{own}: Expected {name} to be 1D or 2D, got {state.dim()}D instead"
-                )
-        batched = input.dim() == 2
-        input = input if batched else input.unsqueeze(0)
-        size = (input.size(0), self.hidden_size)
-        full = []
-        for _, state in states:
-            if state is None:
-                full.append(_C.zeros(size, dtype=input.dtype, device=input.device))
-            else:
-                full.append(state if batched else state.unsqueeze(0))
-        hx = tuple(full) if len(full) > 1 else full[0]
-        out = cell(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        if batched:
-            return out
-        return tuple(s.squeeze(0) for s in out) if isinstance(out, tuple) else out.squeeze(0)
-
-    def extra_repr(self):
-        text = f"{self.input_size}, {self.hidden_size}"
-        if self.bias is not True:
-            text += f", bias={self.bias}"
-        if getattr(self, "nonlinearity", "tanh") != "tanh":
-            text += f", nonlinearity={self.nonlinearity}"
-        return text
-
-
-class RNNCell(RNNCellBase):
-    """One step of an RNN: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu instead of tanh.
-
-    Args:
-        input_size, hidden_size: features of the input and of the hidden state.
-        bias: whether there are b_ih and b_hh.
-        nonlinearity: "tanh" or "relu".
-
-    Shape: input (n, input_size) or (input_size), hx (n, hidden_size) or (hidden_size), zeros by
-        default; the result is shaped as hx.
-
-    >>> torch.nn.RNNCell(10, 20)(torch.ones(3, 10)).shape
-    torch.Size([3, 20])
-    """
-
-    def __init__(
-        self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None
-    ):
-        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
-        self.nonlinearity = nonlinearity
-
-    def forward(self, input, hx=None):
-        if self.nonlinearity not in ("tanh", "relu"):
-            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        cell = _C.rnn_tanh_cell if self.nonlinearity == "tanh" else _C.rnn_relu_cell
-        return self._step(cell, input, [("hidden", hx)])
-
-
-class LSTMCell(RNNCellBase):
-    """One step of an LSTM, from an input and (h, c) to the next (h, c); see LSTM.
-
-    Args:
-        input_size, hidden_size: features of the input and of h and c.
-        bias: whether there are b_ih and b_hh.
-
-    Shape: input (n, input_size) or (input_size), h and c (n, hidden_size) or (hidden_size), zeros
-        by default.
-
-    >>> h, c = torch.nn.LSTMCell(10, 20)(torch.ones(3, 10))
-    >>> h.shape, c.shape
-    (torch.Size([3, 20]), torch.Size([3, 20]))
-    """
-
-    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
-        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
-
-    def forward(self, input, hx=None):
-        h, c = (None, None) if hx is None else hx
-        return self._step(_C.lstm_cell, input, [("hx[0]", h), ("hx[1]", c)])
-
-
-class GRUCell(RNNCellBase):
-    """One step of a GRU; see GRU.
-
-    Args:
-        input_size, hidden_size: features of the input and of the hidden state.
-        bias: whether there are b_ih and b_hh.
-
-    Shape: input (n, input_size) or (input_size), hx (n, hidden_size) or (hidden_size), zeros by
-        default.
-
-    >>> torch.nn.GRUCell(10, 20)(torch.ones(3, 10)).shape
-    torch.Size([3, 20])
-    """
-
-    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
-        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
-
-    def forward(self, input, hx=None):
-        return self._step(_C.gru_cell, input, [("hidden", hx)])
+settle(globals())

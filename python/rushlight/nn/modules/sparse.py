@@ -45,16 +45,19 @@ class _Table(Module):
 
 
 class Embedding(_Table):
-    """A table of vectors, looked up by integers.
+    """A table of vectors, looked up by integer indices.
 
     Args:
         num_embeddings: rows of the table.
         embedding_dim: length of each row.
         padding_idx: a row that is 0 at first and gets no gradient.
         max_norm: rows in use are scaled down, in place, to at most this norm.
+        norm_type: exponent of that norm.
         scale_grad_by_freq: divide a row's gradient by how often it was used.
+        sparse: gradients are dense, also if True.
+        device, dtype: of the parameters.
 
-    Shape: (*) integers to (*, embedding_dim).
+    Shape: (*) integers to (*, embedding_dim); weight (num_embeddings, embedding_dim).
 
     >>> torch.nn.Embedding(10, 3)(torch.tensor([[1, 2, 4, 5]])).shape
     torch.Size([1, 4, 3])
@@ -100,7 +103,12 @@ class Embedding(_Table):
         cls, embeddings, freeze=True, padding_idx=None, max_norm=None, norm_type=2.0,
         scale_grad_by_freq=False, sparse=False,
     ):  # fmt: skip
-        """An Embedding over a matrix that exists; `freeze` keeps it from training.
+        """An Embedding whose table is a given matrix.
+
+        Args:
+            embeddings: the table, (num_embeddings, embedding_dim).
+            freeze: whether it is kept from training.
+            padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse: as of Embedding.
 
         >>> table = torch.nn.Embedding.from_pretrained(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
         >>> table(torch.tensor(1))
@@ -116,13 +124,22 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """Sums, means or maxima of bags of rows of a table.
+    """Sums, means or maxima of bags of rows of a table, without the rows in between.
 
     Args:
+        num_embeddings: rows of the table.
+        embedding_dim: length of each row.
+        max_norm: rows in use are scaled down, in place, to at most this norm.
+        norm_type: exponent of that norm.
+        scale_grad_by_freq: divide a row's gradient by how often it was used.
         mode: "sum", "mean" or "max".
-        include_last_offset: the offsets end with the total length.
+        sparse: gradients are dense, also if True.
+        include_last_offset: offsets have one more element, the total length.
+        padding_idx: a row that counts in no bag and gets no gradient.
+        device, dtype: of the parameters.
 
-    Shape: (bags, n), or (total) with offsets (bags), to (bags, embedding_dim).
+    Shape: input (bags, n), or (total) with offsets (bags), to (bags, embedding_dim);
+    per_sample_weights, with "sum" only, as input.
 
     >>> torch.nn.EmbeddingBag(10, 3)(torch.tensor([1, 2, 4]), torch.tensor([0, 2])).shape
     torch.Size([2, 3])
@@ -170,7 +187,14 @@ class EmbeddingBag(_Table):
         cls, embeddings, freeze=True, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
         mode="mean", sparse=False, include_last_offset=False, padding_idx=None,
     ):  # fmt: skip
-        """An EmbeddingBag over a matrix that exists; `freeze` keeps it from training."""
+        """An EmbeddingBag whose table is a given matrix.
+
+        Args:
+            embeddings: the table, (num_embeddings, embedding_dim).
+            freeze: whether it is kept from training.
+            max_norm, norm_type, scale_grad_by_freq, mode, sparse, include_last_offset, padding_idx:
+                as of EmbeddingBag.
+        """
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, cols = embeddings.shape

@@ -84,13 +84,18 @@ class TransformerEncoderLayer(_Layer):
     """Self-attention and a feed-forward network, each added to its input and normalised.
 
     Args:
-        d_model, nhead: features and heads.
+        d_model: features of the input and the output.
+        nhead: heads of the attention, which divide d_model.
         dim_feedforward: features inside the feed-forward network.
+        dropout: probability that an element is zeroed in training.
         activation: "relu", "gelu" or a function.
+        layer_norm_eps: added to the variance of the norms.
         batch_first: tensors are (n, l, e) instead of (l, n, e).
-        norm_first: normalise what goes into a block instead of the sum behind it.
+        norm_first: normalise the input of each block instead of the sum after it.
+        bias: whether the linear layers and norms have a bias.
+        device, dtype: of the parameters.
 
-    Shape: (l, n, e) or (l, e) to the same.
+    Shape: (l, n, d_model) or (l, d_model) to the same.
 
     >>> torch.nn.TransformerEncoderLayer(8, 2, 16)(torch.ones(3, 2, 8)).shape
     torch.Size([3, 2, 8])
@@ -111,6 +116,15 @@ class TransformerEncoderLayer(_Layer):
         self.activation_relu_or_gelu = 1 if relu else 2 if gelu else 0
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
+        """The encoded sequence.
+
+        Args:
+            src: the sequence.
+            src_mask: (l, l) or (n * nhead, l, l), True where attention is not allowed, or floats
+                that are added to the logits.
+            src_key_padding_mask: (n, l), True where a position is padding.
+            is_causal: a hint that src_mask is the causal mask.
+        """
         padding = added_mask(
             src_key_padding_mask, "src_key_padding_mask", src.dtype, src_mask, "src_mask"
         )
@@ -135,11 +149,12 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """Self-attention, attention to the encoder's output, and a feed-forward network.
+    """Self-attention, attention to the encoder's output, and a feed-forward network, each added to
+    its input and normalised.
 
     Args: as of TransformerEncoderLayer.
 
-    Shape: tgt (t, n, e), memory (s, n, e), both with or without n; output as tgt.
+    Shape: tgt (t, n, d_model), memory (s, n, d_model), both with or without n; output as tgt.
 
     >>> layer = torch.nn.TransformerDecoderLayer(8, 2, 16)
     >>> layer(torch.ones(3, 2, 8), torch.ones(5, 2, 8)).shape
@@ -161,6 +176,18 @@ class TransformerDecoderLayer(_Layer):
         self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,
         memory_key_padding_mask=None, tgt_is_causal=False, memory_is_causal=False,
     ):  # fmt: skip
+        """The decoded sequence.
+
+        Args:
+            tgt: the sequence.
+            memory: the encoder's output.
+            tgt_mask, memory_mask: (t, t) and (t, s), True where attention is not allowed, or floats
+                that are added to the logits.
+            tgt_key_padding_mask, memory_key_padding_mask: (n, t) and (n, s), True where a position
+                is padding.
+            tgt_is_causal, memory_is_causal: hints that the masks are causal.
+        """
+
         def attend(x):
             out = self.self_attn(
                 x, x, x, attn_mask=tgt_mask, key_padding_mask=tgt_key_padding_mask,
@@ -190,12 +217,17 @@ def _clones(layer, count):
 
 
 class TransformerEncoder(Module):
-    """Copies of one encoder layer on top of each other.
+    """A stack of copies of an encoder layer.
 
     Args:
-        norm: a layer behind the last, or None.
-        enable_nested_tensor: in evaluation, without gradients and with padding at the ends of
-            the sequences, the padded positions of the output are zeros.
+        encoder_layer: the layer that is copied.
+        num_layers: number of copies.
+        norm: a module applied after the last, or None.
+        enable_nested_tensor: in evaluation, without gradients and with padding at the ends of the
+            sequences, the padded positions of the output are zeros.
+        mask_check: ignored, as the padding is always looked at.
+
+    Shape: src (l, n, d_model) or (l, d_model) to the same.
 
     >>> layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
     >>> torch.nn.TransformerEncoder(layer, 2)(torch.ones(3, 2, 8)).shape
@@ -222,6 +254,14 @@ class TransformerEncoder(Module):
             self.use_nested_tensor = False
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
+        """The sequence after all layers.
+
+        Args:
+            src: the sequence.
+            mask: src_mask of each layer.
+            src_key_padding_mask: (n, l), True where a position is padding.
+            is_causal: whether mask is the causal mask; looked up if None.
+        """
         padding = added_mask(src_key_padding_mask, "src_key_padding_mask", src.dtype, mask, "mask")
         mask = added_mask(mask, "mask", src.dtype)
         drops_padding = self._drops_padding(src, mask, padding)
@@ -266,7 +306,14 @@ def _why_not_nested(layer):
 
 
 class TransformerDecoder(Module):
-    """Copies of one decoder layer on top of each other.
+    """A stack of copies of a decoder layer.
+
+    Args:
+        decoder_layer: the layer that is copied.
+        num_layers: number of copies.
+        norm: a module applied after the last, or None.
+
+    Shape: tgt (t, n, d_model), memory (s, n, d_model), both with or without n; output as tgt.
 
     >>> layer = torch.nn.TransformerDecoderLayer(8, 2, 16)
     >>> torch.nn.TransformerDecoder(layer, 2)(torch.ones(3, 2, 8), torch.ones(5, 2, 8)).shape
@@ -283,6 +330,14 @@ class TransformerDecoder(Module):
         self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,
         memory_key_padding_mask=None, tgt_is_causal=None, memory_is_causal=False,
     ):  # fmt: skip
+        """The sequence after all layers.
+
+        Args:
+            tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask: as of
+                the layer's forward.
+            tgt_is_causal: whether tgt_mask is the causal mask; looked up if None.
+            memory_is_causal: a hint that memory_mask is the causal mask.
+        """
         length = _length(tgt, self.layers[0].self_attn.batch_first)
         causal = _is_causal(tgt_mask, tgt_is_causal, length)
         out = tgt
@@ -295,13 +350,18 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder and a decoder that attends to its output.
+    """An encoder, and a decoder that attends to its output (Vaswani et al., 2017).
 
     Args:
-        d_model, nhead, dim_feedforward, dropout, activation: as of the layers.
-        custom_encoder, custom_decoder: modules of one's own in their places.
+        d_model: features of the sequences.
+        nhead: heads of the attention, which divide d_model.
+        num_encoder_layers, num_decoder_layers: layers of each stack.
+        dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias: as of
+            TransformerEncoderLayer.
+        custom_encoder, custom_decoder: modules that replace the stacks.
+        device, dtype: of the parameters.
 
-    Shape: src (s, n, e), tgt (t, n, e), both with or without n; output as tgt.
+    Shape: src (s, n, d_model), tgt (t, n, d_model), both with or without n; output as tgt.
 
     >>> model = torch.nn.Transformer(8, 2, 1, 1, 16)
     >>> model(torch.ones(5, 2, 8), torch.ones(3, 2, 8)).shape
@@ -347,6 +407,20 @@ class Transformer(Module):
         tgt_key_padding_mask=None, memory_key_padding_mask=None, src_is_causal=None,
         tgt_is_causal=None, memory_is_causal=False,
     ):  # fmt: skip
+        """The decoded sequence, from `src`, which is encoded, and `tgt`.
+
+        Args:
+            src, tgt: the sequences of the encoder and of the decoder.
+            src_mask, tgt_mask: (s, s) and (t, t), True where attention is not allowed, or floats
+                that are added to the logits.
+            memory_mask: (t, s), the same for the attention to the encoder's output.
+            src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask: (n, s), (n, t) and
+                (n, s), True where a position is padding.
+            src_is_causal, tgt_is_causal: whether the masks are causal; looked up if None.
+            memory_is_causal: a hint that memory_mask is the causal mask.
+
+        Returns: (t, n, d_model).
+        """
         batch = 0 if self.batch_first else 1
         if src.dim() == 3 and src.size(batch) != tgt.size(batch):
             raise RuntimeError(
@@ -366,7 +440,13 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(sz, device=None, dtype=None):
-        """The causal mask: -inf above the diagonal, 0 elsewhere.
+        """The causal mask of a sequence: -inf above the diagonal, 0 elsewhere.
+
+        Args:
+            sz: length of the sequence.
+            device, dtype: of the mask.
+
+        Shape: (sz, sz).
 
         >>> torch.nn.Transformer.generate_square_subsequent_mask(2)
         tensor([[0., -inf],

@@ -7,7 +7,16 @@ __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
 
 class Upsample(Module):
-    """Resamples the dimensions behind the channels, see `nn.functional.interpolate`.
+    """Resamples the dimensions after the channels, see `nn.functional.interpolate`.
+
+    Args:
+        size: the new sizes, an int or one for each dimension; or
+        scale_factor: the factor, a float or one for each dimension.
+        mode: "nearest", "linear" (3-D input), "bilinear" and "bicubic" (4-D) or "trilinear" (5-D).
+        align_corners: whether corner pixels coincide, for the linear and cubic modes.
+        recompute_scale_factor: take the factor from the rounded new size.
+
+    Shape: (n, c, *) to (n, c, *'), *' = size or floor(* scale_factor).
 
     >>> torch.nn.Upsample(scale_factor=2)(torch.tensor([[[1.0, 2.0]]]))
     tensor([[[1., 1., 2., 2.]]])
@@ -41,7 +50,13 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Upsample with mode "nearest", under its old name.
+    """Upsample with mode "nearest", under its older name.
+
+    Args:
+        size: (h', w') of the output; or
+        scale_factor: the factor.
+
+    Shape: (n, c, h, w) to (n, c, h', w').
 
     >>> torch.nn.UpsamplingNearest2d(scale_factor=2)(torch.ones(1, 1, 2, 2)).shape
     torch.Size([1, 1, 4, 4])
@@ -52,7 +67,13 @@ class UpsamplingNearest2d(Upsample):
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Upsample with mode "bilinear" and aligned corners, under its old name.
+    """Upsample with mode "bilinear" and aligned corners, under its older name.
+
+    Args:
+        size: (h', w') of the output; or
+        scale_factor: the factor.
+
+    Shape: (n, c, h, w) to (n, c, h', w').
 
     >>> torch.nn.UpsamplingBilinear2d(scale_factor=2)(torch.ones(1, 1, 2, 2)).shape
     torch.Size([1, 1, 4, 4])

@@ -66,8 +66,9 @@ def broadcast_coalesced(tensors, devices, buffer_size=_BUFFER):
     """Copies of several tensors on several GPUs: for each device, a list of them in order.
 
     Args:
-        tensors: on the CPU, or all on the first of the devices
-        devices: indices, strings or devices
+        tensors: on the CPU, or all on the first of the devices.
+        devices: indices, strings or devices.
+        buffer_size: bytes that are copied together.
 
     >>> with torch.cuda.virtual(2):
     ...     parts = torch.cuda.comm.broadcast_coalesced([torch.ones(2), torch.ones(3)], [0, 1])
@@ -122,7 +123,12 @@ def reduce_add(inputs, destination=None):
 
 @no_grad()
 def reduce_add_coalesced(inputs, destination=None, buffer_size=_BUFFER):
-    """For each j the sum over i of inputs[i][j], as a tuple; `inputs` has a list for each GPU.
+    """For each j the sum over i of inputs[i][j], as a tuple.
+
+    Args:
+        inputs: a list of tensors for each GPU.
+        destination: where the sums go; the current GPU if None.
+        buffer_size: bytes that are added together.
 
     >>> with torch.cuda.virtual(2):
     ...     parts = [[torch.ones(2, device=i), torch.ones(1, device=i)] for i in range(2)]
@@ -138,10 +144,12 @@ def scatter(tensor, devices=None, chunk_sizes=None, dim=0, streams=None, *, out=
     """The parts of a tensor along `dim`, one on each GPU.
 
     Args:
-        devices: indices, strings or devices
-        chunk_sizes: how long each part is; default: as `chunk` cuts
-        streams: for each device one on which it is copied, or None
-        out: in place of devices and sizes, tensors to write the parts into
+        tensor: what is split, on the CPU or a GPU.
+        devices: indices, strings or devices.
+        chunk_sizes: length of each part; as `chunk` splits if None.
+        dim: the dimension that is split.
+        streams: for each device the stream of the copy, or None.
+        out: in place of devices and sizes, tensors to write the parts into.
 
     >>> with torch.cuda.virtual(2):
     ...     torch.cuda.comm.scatter(torch.arange(3), [0, 1], [1, 2])[1]
@@ -172,11 +180,13 @@ def scatter(tensor, devices=None, chunk_sizes=None, dim=0, streams=None, *, out=
 
 @no_grad()
 def gather(tensors, dim=0, destination=None, *, out=None):
-    """Tensors of several GPUs joined along `dim`.
+    """Concatenates tensors of several GPUs.
 
     Args:
-        destination: where the result goes, -1 or "cpu" for the CPU; default: the current GPU
-        out: in its place, a tensor to write it into
+        tensors: one from each GPU.
+        dim: the dimension along which they are joined.
+        destination: where the result goes, -1 or "cpu" for the CPU; the current GPU if None.
+        out: in its place, a tensor to write the result into.
 
     >>> with torch.cuda.virtual(2):
     ...     torch.cuda.comm.gather([torch.ones(1, device=i) for i in range(2)], destination=-1)

@@ -105,19 +105,21 @@ class DataParallel(Module):
         return self.gather(outputs, self.output_device)
 
     def replicate(self, module, device_ids):
-        """Copies of the module; a subclass may make them otherwise."""
+        """Copies of `module` on `device_ids`; a subclass may make them otherwise."""
         return replicate(module, device_ids, not _C.is_grad_enabled())
 
     def scatter(self, inputs, kwargs, device_ids):
-        """The arguments of each replica; a subclass may split otherwise."""
+        """`inputs` and `kwargs` of each replica on `device_ids`; a subclass may split otherwise."""
         return scatter_kwargs(inputs, kwargs, device_ids, dim=self.dim)
 
     def parallel_apply(self, replicas, inputs, kwargs):
-        """The replicas' results."""
+        """The results of `replicas` for their `inputs` and `kwargs`."""
         return parallel_apply(replicas, inputs, kwargs, self.device_ids[: len(replicas)])
 
     def gather(self, outputs, output_device):
-        """One result from the replicas' results; a subclass may join otherwise."""
+        """One result on `output_device` from the replicas' `outputs`; a subclass may join
+        otherwise.
+        """
         return gather(outputs, output_device, dim=self.dim)
 
 
@@ -125,11 +127,20 @@ _scatter = DataParallel.scatter
 
 
 def data_parallel(module, inputs, device_ids=None, output_device=None, dim=0, module_kwargs=None):
-    """Runs `module` once as `DataParallel` would: the same as a function.
+    """Runs `module` once as `DataParallel` would.
 
     Args:
-        inputs: a tuple of arguments, or one argument
-        module_kwargs: keyword arguments
+        module: what is run, on the first of the devices.
+        inputs: a tuple of arguments, or one argument.
+        device_ids: GPUs; all if None.
+        output_device: where results go; the first if None.
+        dim: the dimension of the batch.
+        module_kwargs: keyword arguments.
+
+    >>> with torch.cuda.virtual(2):
+    ...     net = torch.nn.Linear(5, 2).cuda()
+    ...     torch.nn.parallel.data_parallel(net, torch.ones(3, 5, device="cuda")).shape
+    torch.Size([3, 2])
     """
     from rushlight import cuda
 

@@ -17,6 +17,13 @@ def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
         devices: for each a device; default: where its arguments are
 
     Raises: what a module raises, with its type kept; the message names the replica.
+
+    >>> with torch.cuda.virtual(2):
+    ...     nets = torch.nn.parallel.replicate(torch.nn.Linear(2, 1).cuda(), [0, 1])
+    ...     inputs = [torch.ones(3, 2, device=i) for i in (0, 1)]
+    ...     out = torch.nn.parallel.parallel_apply(nets, inputs)
+    >>> [y.device.index for y in out]
+    [0, 1]
     """
     if len(modules) != len(inputs):
         raise AssertionError(

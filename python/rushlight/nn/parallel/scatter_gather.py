@@ -58,8 +58,9 @@ def scatter(inputs, target_gpus, dim=0):
     """Splits the tensors in `inputs` along `dim`, one part for each device that gets one.
 
     Args:
-        inputs: a tensor, or tuples, lists and dicts that hold tensors and other values
-        target_gpus: indices, strings or devices
+        inputs: a tensor, or tuples, lists and dicts that hold tensors and other values.
+        target_gpus: indices, strings or devices.
+        dim: the dimension that is split.
 
     Returns: for each device, `inputs` with the parts in place of the tensors. There may be fewer
         parts than devices, as with `chunk`.
@@ -103,7 +104,21 @@ def _like(value):
 
 
 def scatter_kwargs(inputs, kwargs, target_gpus, dim=0):
-    """`scatter` for positional and keyword arguments together: (list of tuples, list of dicts)."""
+    """`scatter` for positional and keyword arguments together.
+
+    Args:
+        inputs: a tuple of arguments.
+        kwargs: a dict of keyword arguments, or None.
+        target_gpus: indices, strings or devices.
+        dim: the dimension that is split.
+
+    Returns: a tuple of tuples and a tuple of dicts, one of each for each device.
+
+    >>> with torch.cuda.virtual(2):
+    ...     args, kwargs = torch.nn.parallel.scatter_kwargs((torch.ones(2),), {"k": 3}, [0, 1])
+    >>> len(args), kwargs
+    (2, ({'k': 3}, {'k': 3}))
+    """
     parts = scatter((tuple(inputs), dict(kwargs or {})), target_gpus, dim)
     return tuple(part[0] for part in parts), tuple(part[1] for part in parts)
 
@@ -116,7 +131,9 @@ def gather(outputs, target_device, dim=0):
     list with one for each.
 
     Args:
-        target_device: index, string or device; "cpu" or -1 for the CPU
+        outputs: one result from each device.
+        target_device: index, string or device; "cpu" or -1 for the CPU.
+        dim: the dimension along which tensors are joined.
 
     >>> with torch.cuda.virtual(2):
     ...     parts = [torch.ones(2, device="cuda:0"), torch.zeros(1, device="cuda:1")]

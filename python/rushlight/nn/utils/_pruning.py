@@ -120,7 +120,12 @@ class BasePruningMethod(ABC):
         return chosen
 
     def prune(self, t, default_mask=None, importance_scores=None):
-        """A pruned copy of the tensor `t`; no module takes part.
+        """A pruned copy of a tensor; no module takes part.
+
+        Args:
+            t: the tensor.
+            default_mask: what is pruned already; nothing if None.
+            importance_scores: what the choice goes by, of t's shape; else its values.
 
         >>> from rushlight.nn.utils import prune
         >>> prune.L1Unstructured(0.5).prune(torch.arange(4.0))
@@ -134,7 +139,9 @@ class BasePruningMethod(ABC):
         return t * self.compute_mask(scores, default_mask=default_mask)
 
     def remove(self, module):
-        """Makes the pruning final: the parameter has its name again, zeros where the mask had."""
+        """Makes the pruning of a parameter of `module` final: it has its name again, zeros where
+        the mask had.
+        """
         name = self._name()
         values = self.apply_mask(module)
         if hasattr(module, name):
@@ -150,6 +157,13 @@ class PruningContainer(BasePruningMethod):
 
     Args:
         args: the methods, in their order; all of the same parameter.
+
+    >>> from rushlight.nn.utils import prune
+    >>> layer = prune.l1_unstructured(torch.nn.Linear(2, 2), "weight", amount=1)
+    >>> layer = prune.random_unstructured(layer, "weight", amount=1)
+    >>> (hook,) = layer._forward_pre_hooks.values()
+    >>> type(hook).__name__, len(hook)
+    ('PruningContainer', 2)
     """
 
     PRUNING_TYPE = "container"
@@ -206,7 +220,12 @@ class PruningContainer(BasePruningMethod):
 
 
 class Identity(BasePruningMethod):
-    """Prunes nothing, and gives a parameter a mask of ones."""
+    """Prunes nothing, and gives a parameter a mask of ones.
+
+    >>> from rushlight.nn.utils import prune
+    >>> prune.Identity().prune(torch.ones(2))
+    tensor([1., 1.])
+    """
 
     PRUNING_TYPE = "unstructured"
 
@@ -258,6 +277,10 @@ class RandomUnstructured(_ByAmount):
 
     Args:
         amount: a share from 0 to 1, or a number of entries.
+
+    >>> from rushlight.nn.utils import prune
+    >>> prune.RandomUnstructured(2).prune(torch.ones(5)).sum()
+    tensor(3.)
     """
 
     PRUNING_TYPE = "unstructured"
@@ -278,6 +301,10 @@ class L1Unstructured(_ByAmount):
 
     Args:
         amount: a share from 0 to 1, or a number of entries.
+
+    >>> from rushlight.nn.utils import prune
+    >>> prune.L1Unstructured(0.5).prune(torch.arange(4.0))
+    tensor([0., 0., 2., 3.])
     """
 
     PRUNING_TYPE = "unstructured"
@@ -326,6 +353,10 @@ class RandomStructured(_Channels):
     Args:
         amount: a share from 0 to 1, or a number of channels.
         dim: the dimension along which channels lie.
+
+    >>> from rushlight.nn.utils import prune
+    >>> prune.RandomStructured(1, dim=0).prune(torch.ones(3, 2)).sum()
+    tensor(4.)
     """
 
     def __init__(self, amount, dim=-1):
@@ -355,6 +386,11 @@ class LnStructured(_Channels):
         amount: a share from 0 to 1, or a number of channels.
         n: the order of the norm: a number, inf, -inf, 'fro' or 'nuc'.
         dim: the dimension along which channels lie.
+
+    >>> from rushlight.nn.utils import prune
+    >>> prune.LnStructured(1, n=2, dim=0).prune(torch.tensor([[1.0, 1.0], [2.0, 2.0]]))
+    tensor([[0., 0.],
+            [2., 2.]])
     """
 
     def __init__(self, amount, n, dim=-1):
@@ -387,6 +423,10 @@ class CustomFromMask(BasePruningMethod):
 
     Args:
         mask: of the parameter's shape, 0 where it is pruned.
+
+    >>> from rushlight.nn.utils import prune
+    >>> prune.CustomFromMask(torch.tensor([1, 0])).prune(torch.ones(2))
+    tensor([1., 0.])
     """
 
     PRUNING_TYPE = "global"

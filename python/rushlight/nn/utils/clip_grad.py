@@ -19,7 +19,10 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     """The norm of all tensors together, as if they were one vector.
 
     Args:
-        error_if_nonfinite: raise a RuntimeError when it is nan or infinite.
+        tensors: one or several.
+        norm_type: the norm's exponent.
+        error_if_nonfinite: raise a RuntimeError if the norm is nan or infinite.
+        foreach: has no effect.
 
     >>> torch.nn.utils.get_total_norm([torch.tensor([3.0]), torch.tensor([4.0])])
     tensor(5.)
@@ -42,7 +45,20 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
 
 
 def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
-    """Scales the gradients by max_norm / total_norm where that is below 1."""
+    """Scales the gradients, in place, by max_norm / total_norm where that is below 1.
+
+    Args:
+        parameters: one or several, whose `grad` is scaled.
+        max_norm: the wanted norm.
+        total_norm: the norm now, from get_total_norm().
+        foreach: has no effect.
+
+    >>> w = torch.nn.Parameter(torch.zeros(2))
+    >>> w.grad = torch.tensor([3.0, 4.0])
+    >>> torch.nn.utils.clip_grads_with_norm_([w], 1.0, torch.tensor(5.0))
+    >>> w.grad
+    tensor([0.6000, 0.8000])
+    """
     grads = [p.grad for p in _as_list(parameters) if p.grad is not None]
     if not grads:
         return
@@ -54,6 +70,13 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
 
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Scales all gradients, in place, so that their total norm is at most max_norm.
+
+    Args:
+        parameters: one or several, whose `grad` is scaled.
+        max_norm: the largest norm.
+        norm_type: the norm's exponent.
+        error_if_nonfinite: raise a RuntimeError if the norm is nan or infinite.
+        foreach: has no effect.
 
     Returns: the norm before.
 
@@ -72,7 +95,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 
 
 def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """The old name of `clip_grad_norm_`."""
+    """The older name of `clip_grad_norm_`."""
     warnings.warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
         "`torch.nn.utils.clip_grad_norm_`.",
@@ -83,7 +106,12 @@ def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False
 
 
 def clip_grad_value_(parameters, clip_value, foreach=None):
-    """Clips every gradient element, in place, to [-clip_value, clip_value].
+    """Clamps every gradient element, in place, to [-clip_value, clip_value].
+
+    Args:
+        parameters: one or several, whose `grad` is clamped.
+        clip_value: the bound.
+        foreach: has no effect.
 
     >>> w = torch.nn.Parameter(torch.zeros(2))
     >>> w.grad = torch.tensor([3.0, -0.5])

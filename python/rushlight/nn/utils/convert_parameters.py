@@ -6,7 +6,10 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
 def parameters_to_vector(parameters):
-    """The parameters' elements, one after the other.
+    """The elements of all parameters, as one vector.
+
+    Args:
+        parameters: an iterable of tensors on one device.
 
     >>> torch.nn.utils.parameters_to_vector([torch.ones(1, 2), torch.zeros(1)])
     tensor([1., 1., 0.])
@@ -20,7 +23,11 @@ def parameters_to_vector(parameters):
 
 
 def vector_to_parameters(vec, parameters):
-    """Lets each parameter's data be its part of the vector (a view, not a copy).
+    """Sets the data of each parameter to its part of a vector (a view, not a copy).
+
+    Args:
+        vec: the elements of all parameters.
+        parameters: an iterable of tensors.
 
     >>> w = torch.nn.Parameter(torch.zeros(2, 1))
     >>> torch.nn.utils.vector_to_parameters(torch.tensor([1.0, 2.0]), [w])

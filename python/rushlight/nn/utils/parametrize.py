@@ -73,6 +73,10 @@ class ParametrizationList(ModuleList):
 
     Raises:
         ValueError: for a `right_inverse` or a result that does not fit.
+
+    >>> layer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(1, 1))
+    >>> type(layer.parametrizations.weight).__name__
+    'ParametrizationList'
     """
 
     def __init__(self, modules, original, unsafe=False):
@@ -306,6 +310,10 @@ def _check_next(module, tensor_name, parametrization):
 def is_parametrized(module, tensor_name=None):
     """Whether a module has parametrizations, of this tensor if one is named.
 
+    Args:
+        module: the module.
+        tensor_name: a parameter or buffer; any if None.
+
     >>> torch.nn.utils.parametrize.is_parametrized(torch.nn.Linear(1, 1))
     False
     """
@@ -325,6 +333,10 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
 
     Raises:
         ValueError: it has none, or several originals and is to become one.
+
+    >>> layer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(1, 1))
+    >>> torch.nn.utils.parametrize.remove_parametrizations(layer, "weight")
+    Linear(in_features=1, out_features=1, bias=True)
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
@@ -351,7 +363,15 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
 
 
 def type_before_parametrizations(module):
-    """The class that a module had before it was parametrized."""
+    """The class that a module had before it was parametrized.
+
+    Args:
+        module: the module.
+
+    >>> layer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(1, 1))
+    >>> torch.nn.utils.parametrize.type_before_parametrizations(layer).__name__
+    'Linear'
+    """
     return getattr(type(module), "_before_parametrizations", type(module))
 
 
@@ -362,6 +382,12 @@ def transfer_parametrizations_and_params(from_module, to_module, tensor_name=Non
         from_module: what they come from.
         to_module: what they go to; it is returned. A tensor that it lacks is made.
         tensor_name: only this tensor's.
+
+    >>> layer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(1, 1))
+    >>> parametrize = torch.nn.utils.parametrize
+    >>> other = parametrize.transfer_parametrizations_and_params(layer, torch.nn.Linear(1, 1))
+    >>> torch.equal(other.weight, layer.weight)
+    True
     """
     if not is_parametrized(from_module):
         return to_module

@@ -25,6 +25,10 @@ __all__ = [
 def identity(module, name):
     """Gives the parameter `name` a mask of ones; returns the module.
 
+    Args:
+        module: the module.
+        name: of its parameter.
+
     >>> from rushlight.nn.utils import prune
     >>> prune.identity(torch.nn.Linear(2, 1), "bias").bias_mask
     tensor([1.])
@@ -162,6 +166,11 @@ def global_unstructured(parameters, pruning_method, importance_scores=None, **kw
 def custom_from_mask(module, name, mask):
     """Prunes a parameter where `mask` is 0; returns the module.
 
+    Args:
+        module: the module.
+        name: of its parameter.
+        mask: of the parameter's shape, 0 where it is pruned.
+
     >>> from rushlight.nn.utils import prune
     >>> layer = prune.custom_from_mask(torch.nn.Linear(5, 3), "bias", mask=torch.tensor([0, 1, 0]))
     >>> layer.bias_mask
@@ -173,6 +182,10 @@ def custom_from_mask(module, name, mask):
 
 def remove(module, name):
     """Makes the pruning of a parameter final; returns the module.
+
+    Args:
+        module: the module.
+        name: of its parameter.
 
     Raises:
         ValueError: if the parameter is not pruned.
@@ -193,7 +206,10 @@ def remove(module, name):
 
 
 def is_pruned(module):
-    """True if a parameter of the module, or of one inside it, is pruned.
+    """Whether a parameter of the module, or of one inside it, is pruned.
+
+    Args:
+        module: the module.
 
     >>> from rushlight.nn.utils import prune
     >>> layer = torch.nn.Linear(2, 1)

@@ -24,6 +24,12 @@ class _Packed(NamedTuple):
 class PackedSequence(_Packed):
     """Sequences of several lengths without padding; every recurrent layer takes one.
 
+    Args:
+        data: the rows, step by step.
+        batch_sizes: how many sequences have a row at each step, int64 on the CPU.
+        sorted_indices: the index in the given batch of each sorted sequence, or None.
+        unsorted_indices: the inverse permutation, or None.
+
     Attributes:
         data: the rows, step by step.
         batch_sizes: how many sequences have a row at each step, int64 on the CPU.
@@ -116,7 +122,10 @@ class PackedSequence(_Packed):
 
 
 def invert_permutation(permutation):
-    """The permutation that undoes another; None stays None.
+    """The inverse of a permutation.
+
+    Args:
+        permutation: an int64 vector, or None, which stays None.
 
     >>> torch.nn.utils.rnn.invert_permutation(torch.tensor([2, 0, 1]))
     tensor([1, 2, 0])
@@ -143,12 +152,13 @@ def _check_lengths(input, lengths, batch):
 
 
 def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
-    """Drops the padding of a padded batch.
+    """Packs a padded batch: its padding is dropped.
 
     Args:
+        input: the batch, (t, n, *).
         lengths: of each sequence, a list or an int64 tensor on the CPU.
-        batch_first: the input is (n, t, *) instead of (t, n, *).
-        enforce_sorted: the lengths must fall; without, the batch is sorted first.
+        batch_first: the input is (n, t, *).
+        enforce_sorted: the lengths must not increase; without, the batch is sorted first.
 
     Raises: RuntimeError for lengths that are not sorted, not positive or longer than the input.
 
@@ -201,7 +211,10 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     """The padded batch of a packed sequence, and the lengths.
 
     Args:
-        total_length: the padded length, if longer than the longest sequence.
+        sequence: a PackedSequence.
+        batch_first: the batch is (n, t, *) instead of (t, n, *).
+        padding_value: of the elements beyond a sequence's end.
+        total_length: t, if more than the longest sequence.
 
     >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])])
     >>> torch.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
@@ -235,6 +248,10 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
 def pack_sequence(sequences, enforce_sorted=True):
     """Packs sequences of several lengths.
 
+    Args:
+        sequences: a list of tensors (l, *).
+        enforce_sorted: the lengths must not increase; without, the batch is sorted first.
+
     >>> torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])]).batch_sizes
     tensor([2, 1, 1])
     """
@@ -243,7 +260,10 @@ def pack_sequence(sequences, enforce_sorted=True):
 
 
 def unpack_sequence(packed_sequences):
-    """The sequences that `pack_sequence` has packed.
+    """The sequences of a PackedSequence, as a list: the inverse of pack_sequence().
+
+    Args:
+        packed_sequences: a PackedSequence.
 
     >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])])
     >>> torch.nn.utils.rnn.unpack_sequence(packed)
@@ -254,7 +274,13 @@ def unpack_sequence(packed_sequences):
 
 
 def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
-    """Stacks sequences of several lengths, the shorter ones filled up.
+    """Stacks sequences of several lengths, the shorter ones padded.
+
+    Args:
+        sequences: a list of tensors (l, *).
+        batch_first: the result is (n, t, *) instead of (t, n, *).
+        padding_value: of the elements beyond a sequence's end.
+        padding_side: "right" or "left".
 
     Shape: n tensors (l, *) to (longest, n, *), or (n, longest, *) with `batch_first`.
 
@@ -283,7 +309,12 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
 
 
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
-    """The sequences that `pad_sequence` has stacked.
+    """The sequences of a padded batch, as a list: the inverse of pad_sequence().
+
+    Args:
+        padded_sequences: the batch, (t, n, *).
+        lengths: of each sequence.
+        batch_first: the batch is (n, t, *).
 
     >>> padded = torch.tensor([[1.0, 2.0], [3.0, 0.0]])
     >>> torch.nn.utils.rnn.unpad_sequence(padded, torch.tensor([2, 1]), batch_first=True)

@@ -137,8 +137,16 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
 def remove_spectral_norm(module, name="weight"):
     """Makes a weight a parameter again; returns the module.
 
+    Args:
+        module: the module.
+        name: its parameter.
+
     Raises:
         ValueError: if spectral_norm is not on it.
+
+    >>> layer = torch.nn.utils.spectral_norm(torch.nn.Linear(2, 3))
+    >>> torch.nn.utils.remove_spectral_norm(layer)
+    Linear(in_features=2, out_features=3, bias=True)
     """
     _weight_hooks.remove(module, SpectralNorm, name, "spectral_norm")
     for hooks in (module._state_dict_hooks, module._load_state_dict_pre_hooks):

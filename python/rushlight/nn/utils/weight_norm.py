@@ -80,8 +80,17 @@ def weight_norm(module, name="weight", dim=0):
 def remove_weight_norm(module, name="weight"):
     """Makes a weight a parameter again; returns the module.
 
+    Args:
+        module: the module.
+        name: its parameter.
+
     Raises:
         ValueError: if weight_norm is not on it.
+
+    >>> import warnings; warnings.simplefilter("ignore")
+    >>> layer = torch.nn.utils.weight_norm(torch.nn.Linear(2, 3))
+    >>> torch.nn.utils.remove_weight_norm(layer)
+    Linear(in_features=2, out_features=3, bias=True)
     """
     _weight_hooks.remove(module, WeightNorm, name, "weight_norm")
     return module

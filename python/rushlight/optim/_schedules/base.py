@@ -70,9 +70,16 @@ class LRScheduler:
     """Base class of the schedules. A subclass defines `get_lr()`, a rate for each group.
 
     Args:
-        optimizer: whose param_groups' "lr" is set.
-        last_epoch: the number of steps taken, -1 at the start; to go on, the groups need
+        optimizer: the optimizer whose param_groups' "lr" is set.
+        last_epoch: the number of steps taken, -1 at the start; to resume, the groups need
             "initial_lr".
+
+    >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
+    >>> class Halved(torch.optim.lr_scheduler.LRScheduler):
+    ...     def get_lr(self):
+    ...         return [rate / 2 for rate in self.base_lrs]
+    >>> Halved(opt).get_last_lr()
+    [0.25]
     """
 
     _get_lr_called_within_step = False
@@ -114,7 +121,7 @@ class LRScheduler:
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict):
-        """Takes back what `state_dict` gave."""
+        """Restores a `state_dict`."""
         self.__dict__.update(state_dict)
 
     def get_last_lr(self):

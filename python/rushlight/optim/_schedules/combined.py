@@ -45,7 +45,10 @@ class SequentialLR(_Combined):
     """One schedule after the other, each from its milestone on.
 
     Args:
+        optimizer: the optimizer whose rates are set.
+        schedulers: the schedules, of the same optimizer.
         milestones: the steps at which the second, third, ... schedule begins.
+        last_epoch: the number of steps taken, -1 at the start.
 
     >>> schedules = torch.optim.lr_scheduler
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
@@ -90,6 +93,10 @@ class SequentialLR(_Combined):
 
 class ChainedScheduler(_Combined):
     """Several schedules at once: each step steps all of them.
+
+    Args:
+        schedulers: the schedules, of the same optimizer.
+        optimizer: that optimizer; the schedules' if None.
 
     >>> schedules = torch.optim.lr_scheduler
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)

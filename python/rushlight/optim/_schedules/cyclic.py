@@ -22,7 +22,15 @@ def _for_each(optimizer, value, name):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Cosine annealing that starts again after T_0, T_0 T_mult, ... steps (SGDR, 2017).
+    """Cosine annealing that starts again after T_0, T_0 T_mult, ... steps (Loshchilov and Hutter,
+    2017).
+
+    Args:
+        optimizer: the optimizer whose rates are set.
+        T_0: steps to the first restart.
+        T_mult: each cycle is so many times longer than the one before.
+        eta_min: the smallest rate.
+        last_epoch: the number of steps taken, -1 at the start.
 
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
     >>> torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(opt, T_0=10).get_last_lr()
@@ -80,10 +88,17 @@ class CyclicLR(LRScheduler):
     """From base_lr up to max_lr and down again, over and over (Smith, 2017).
 
     Args:
+        optimizer: the optimizer whose rates are set.
+        base_lr, max_lr: the bounds, a float or one for each group.
+        step_size_up, step_size_down: steps up and steps down; as many down as up if None.
         mode: "triangular", "triangular2" (each peak half as high) or "exp_range" (gamma^t).
-        scale_fn: a function in place of the mode, of the cycle or, with `scale_mode`
-            "iterations", of the step.
+        gamma: of "exp_range".
+        scale_fn: a function in place of the mode, of the cycle or, with `scale_mode` "iterations",
+            of the step.
+        scale_mode: "cycle" or "iterations".
         cycle_momentum: move the momentum the other way.
+        base_momentum, max_momentum: its bounds.
+        last_epoch: the number of steps taken, -1 at the start.
 
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5, momentum=0.9)
     >>> torch.optim.lr_scheduler.CyclicLR(opt, base_lr=0.1, max_lr=0.2).get_last_lr()
@@ -138,7 +153,7 @@ class CyclicLR(LRScheduler):
                 group["max_momentum"], group["base_momentum"] = top, bottom
 
     def scale_fn(self, x):
-        """The height of the peak, of the cycle or of the step."""
+        """The height of the peak for `x`, the cycle or the step."""
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
         if self.mode == "triangular":
@@ -182,13 +197,21 @@ class CyclicLR(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """Up from max_lr / div_factor to max_lr, then down to almost nothing (Smith, Topin, 2019).
+    """Up from max_lr / div_factor to max_lr, then down to almost 0 (Smith and Topin, 2019).
 
     Args:
-        total_steps: the length; or epochs * steps_per_epoch.
+        optimizer: the optimizer whose rates are set.
+        max_lr: the highest rate, a float or one for each group.
+        total_steps: the length; or
+        epochs, steps_per_epoch: whose product is the length.
         pct_start: the share of steps that go up.
         anneal_strategy: "cos" or "linear".
-        three_phase: go down to the start first, then to nothing.
+        cycle_momentum: move the momentum the other way.
+        base_momentum, max_momentum: its bounds.
+        div_factor: max_lr over the first rate.
+        final_div_factor: the first rate over the last.
+        three_phase: go down to the first rate, then to the last.
+        last_epoch: the number of steps taken, -1 at the start.
 
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5, momentum=0.9)
     >>> schedule = torch.optim.lr_scheduler.OneCycleLR(opt, max_lr=1.0, total_steps=10)

@@ -12,10 +12,14 @@ class ReduceLROnPlateau(LRScheduler):
     """The rate times `factor` when a metric has not improved for `patience` steps.
 
     Args:
+        optimizer: the optimizer whose rates are set.
         mode: "min" or "max": which way is better.
+        factor: of a reduction.
+        patience: steps without improvement before a reduction.
         threshold: what counts as improvement, in `threshold_mode` "rel" or "abs".
+        threshold_mode: relative to the best metric, or absolute.
         cooldown: steps to wait after a reduction.
-        min_lr: the least rate, one or one for each group.
+        min_lr: the smallest rate, one or one for each group.
         eps: smaller changes of the rate are not made.
 
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
@@ -64,7 +68,12 @@ class ReduceLROnPlateau(LRScheduler):
         self.num_bad_epochs = 0
 
     def step(self, metrics, epoch=None):
-        """Takes a measurement, a number or a tensor, and reduces the rates if it is time."""
+        """Takes a measurement and reduces the rates if it is time.
+
+        Args:
+            metrics: the measurement, a float or a 0-d tensor.
+            epoch: the number of the step, deprecated.
+        """
         current = float(metrics)
         if epoch is None:
             epoch = self.last_epoch + 1
@@ -107,7 +116,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self):
-        """Whether it is too early to count bad steps."""
+        """Whether steps after a reduction are not counted yet."""
         return self.cooldown_counter > 0
 
     def _is_better(self, a, best):

@@ -50,10 +50,12 @@ _FUNCTION = type(lambda: None)
 
 
 class LambdaLR(_FunctionLR):
-    """base * f(t).
+    """base * f(t) at step t.
 
     Args:
-        lr_lambda: a function of the step, or one for each group.
+        optimizer: the optimizer whose rates are set.
+        lr_lambda: f, a function of the step, or one for each group.
+        last_epoch: the number of steps taken, -1 at the start.
 
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
     >>> torch.optim.lr_scheduler.LambdaLR(opt, lambda t: 0.5 / (1 + t)).get_last_lr()
@@ -70,7 +72,12 @@ class LambdaLR(_FunctionLR):
 
 
 class MultiplicativeLR(_FunctionLR):
-    """The last rate times f(t).
+    """The last rate times f(t) at step t.
+
+    Args:
+        optimizer: the optimizer whose rates are set.
+        lr_lambda: f, a function of the step, or one for each group.
+        last_epoch: the number of steps taken, -1 at the start.
 
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
     >>> torch.optim.lr_scheduler.MultiplicativeLR(opt, lambda t: 0.5).get_last_lr()
@@ -86,7 +93,13 @@ class MultiplicativeLR(_FunctionLR):
 
 
 class StepLR(LRScheduler):
-    """base * gamma^(t // step_size).
+    """base * gamma^(t // step_size) at step t.
+
+    Args:
+        optimizer: the optimizer whose rates are set.
+        step_size: steps between reductions.
+        gamma: factor of a reduction.
+        last_epoch: the number of steps taken, -1 at the start.
 
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
     >>> schedule = torch.optim.lr_scheduler.StepLR(opt, step_size=1, gamma=0.5)
@@ -115,6 +128,12 @@ class StepLR(LRScheduler):
 class MultiStepLR(LRScheduler):
     """The rate times gamma at each milestone.
 
+    Args:
+        optimizer: the optimizer whose rates are set.
+        milestones: the steps at which the rate is reduced.
+        gamma: factor of a reduction.
+        last_epoch: the number of steps taken, -1 at the start.
+
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
     >>> torch.optim.lr_scheduler.MultiStepLR(opt, [30, 80]).get_last_lr()
     [0.5]
@@ -138,7 +157,13 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """base * factor for the first total_iters steps.
+    """base * factor for the first total_iters steps, then base.
+
+    Args:
+        optimizer: the optimizer whose rates are set.
+        factor: of the first steps, from 0 to 1.
+        total_iters: number of those steps.
+        last_epoch: the number of steps taken, -1 at the start.
 
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
     >>> torch.optim.lr_scheduler.ConstantLR(opt, factor=0.5).get_last_lr()
@@ -168,6 +193,12 @@ class ConstantLR(LRScheduler):
 
 class LinearLR(LRScheduler):
     """base times a factor that goes linearly from start_factor to end_factor.
+
+    Args:
+        optimizer: the optimizer whose rates are set.
+        start_factor, end_factor: the factor at step 0 and from step total_iters on.
+        total_iters: steps from the one to the other.
+        last_epoch: the number of steps taken, -1 at the start.
 
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
     >>> torch.optim.lr_scheduler.LinearLR(opt, start_factor=0.5).get_last_lr()
@@ -212,7 +243,12 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """base * gamma^t.
+    """base * gamma^t at step t.
+
+    Args:
+        optimizer: the optimizer whose rates are set.
+        gamma: factor of each step.
+        last_epoch: the number of steps taken, -1 at the start.
 
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
     >>> torch.optim.lr_scheduler.ExponentialLR(opt, gamma=0.9).get_last_lr()
@@ -235,7 +271,13 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """base * (1 - t / total_iters)^power.
+    """base * (1 - t / total_iters)^power at step t, 0 from total_iters on.
+
+    Args:
+        optimizer: the optimizer whose rates are set.
+        total_iters: steps to the end.
+        power: of the polynomial.
+        last_epoch: the number of steps taken, -1 at the start.
 
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
     >>> torch.optim.lr_scheduler.PolynomialLR(opt, total_iters=4).get_last_lr()
@@ -262,7 +304,14 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """eta_min + (base - eta_min) * (1 + cos(pi t / T_max)) / 2 (Loshchilov and Hutter, 2017).
+    """eta_min + (base - eta_min) * (1 + cos(pi t / T_max)) / 2 at step t (Loshchilov and Hutter,
+    2017).
+
+    Args:
+        optimizer: the optimizer whose rates are set.
+        T_max: steps from the highest rate to the lowest.
+        eta_min: the lowest rate.
+        last_epoch: the number of steps taken, -1 at the start.
 
     >>> opt = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
     >>> schedule = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=2)

@@ -1,0 +1,76 @@
+"""backward() and grad(): the gradients of what was recorded."""
+
+from rushlight import _C
+
+
+def backward(
+    tensors,
+    grad_tensors=None,
+    retain_graph=None,
+    create_graph=False,
+    grad_variables=None,
+    inputs=None,
+):
+    """Computes the gradients of the leaves that `tensors` were made from, and adds them to .grad.
+
+    Args:
+        tensors: a tensor or a sequence of tensors.
+        grad_tensors: a gradient for each; may be left out for single numbers.
+        retain_graph: keep what backward needs, to run again.
+        create_graph: record the backward itself.
+        inputs: only these leaves get gradients.
+
+    Raises:
+        RuntimeError: if nothing was recorded.
+
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> torch.autograd.backward(x * x)
+    >>> x.grad
+    tensor(4.)
+    """
+    if grad_tensors is None:
+        grad_tensors = grad_variables
+    keep = create_graph if retain_graph is None else retain_graph
+    _C._backward(tensors, grad_tensors, keep, create_graph, inputs)
+
+
+def grad(
+    outputs,
+    inputs,
+    grad_outputs=None,
+    retain_graph=None,
+    create_graph=False,
+    only_inputs=True,
+    allow_unused=None,
+    is_grads_batched=False,
+    materialize_grads=False,
+):
+    """The gradients of `outputs` with respect to `inputs`, without touching .grad.
+
+    Args:
+        outputs: a tensor or a sequence of tensors.
+        inputs: what to differentiate with respect to.
+        grad_outputs: a gradient for each output; may be left out for single numbers.
+        retain_graph: keep what backward needs, to run again.
+        create_graph: record the backward itself, for second derivatives.
+        allow_unused: None instead of an error for inputs that were not used.
+        materialize_grads: zeros instead of None for them.
+
+    Raises:
+        RuntimeError: if nothing was recorded, or an input was not used.
+
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> torch.autograd.grad(x * x, x)
+    (tensor(4.),)
+    """
+    if is_grads_batched:
+        raise NotImplementedError("grad(is_grads_batched=True) is not in rushlight")
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False."
+        )
+    keep = create_graph if retain_graph is None else retain_graph
+    return _C._grad(
+        outputs, inputs, grad_outputs, keep, create_graph, bool(allow_unused), materialize_grads
+    )

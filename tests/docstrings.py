@@ -1,0 +1,176 @@
+"""What the docstrings of public classes, functions and methods lack; test_docstrings.py judges.
+
+A docstring is a sentence, a formula where there is one, `Args:`, `Shape:` where shapes are mapped,
+`Returns:` and `Raises:` where there is something to say, and an example that runs. `Args: as of X.`
+stands for the arguments that X's docstring names.
+"""
+
+import enum
+import importlib
+import inspect
+import pathlib
+import re
+import sys
+import types
+
+import rushlight
+from rushlight import _C
+
+ROOMS = (
+    "rushlight nn nn.functional nn.init nn.utils nn.utils.rnn nn.utils.parametrize nn.attention "
+    "nn.utils.parametrizations nn.utils.prune nn.utils.stateless nn.parallel optim "
+    "optim.lr_scheduler optim.swa_utils utils.data linalg special autograd autograd.functional "
+    "autograd.forward_ad autograd.graph autograd.profiler amp cuda distributions Tensor"
+).split()
+# Explained once: `out` is where the result is written (docs: the table of operations), `layout` is
+# strided, and the deprecated `size_average` and `reduce` choose a `reduction`.
+TABLE = {"rushlight": "torch", **{n: n for n in ("nn.functional", "special", "linalg", "Tensor")}}
+EVERYWHERE = {"self", "out", "layout", "size_average", "reduce"}
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+# Modules that hold others, and base classes.
+SHAPELESS = set(
+    "AdaptiveLogSoftmaxWithLoss Buffer Module ModuleDict ModuleList Parameter ParameterDict "
+    "ParameterList Sequential UninitializedBuffer UninitializedParameter RNNBase RNNCellBase "
+    "DataParallel".split()
+)
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / "tools")]
+importlib.import_module("index").import_all()  # the rows of modules written in Python
+ROWS: dict[str, list[dict]] = {}
+for _row in _C._rows():
+    ROWS.setdefault(_row["name"], []).append(_row)
+
+
+def room(name):
+    if name == "Tensor":
+        return rushlight.Tensor
+    return rushlight if name == "rushlight" else importlib.import_module(f"rushlight.{name}")
+
+
+def doc_of(value):
+    doc = value.__doc__ if inspect.isclass(value) else inspect.getdoc(value)
+    return inspect.cleandoc(doc or "")
+
+
+def is_alias(name, value, doc):
+    """abs_(), view_copy() and aliases name the function that has the docstring."""
+    other = re.search(r"\b(?:Alias|[Oo]ther name|older name) of |^\w+(?:\.\w+)*\(\)", doc)
+    return bool(other) or (name.endswith(("_", "_copy")) and bool(re.search(r"\b\w+\(\)", doc)))
+
+
+def of_text(signature):
+    """The names of the parameters of a signature text of the table."""
+    inside = signature.split(" ->")[0].partition("(")[2].rpartition(")")[0]
+    parts = re.split(r",\s*(?![^(\[]*[)\]])", inside)
+    return [p.split("=")[0].split(":")[0].strip().lstrip("*") for p in parts]
+
+
+def parameters(place, name, value):
+    """The parameters that Args names: not self, which the sentence is about."""
+    rows = ROWS.get(name) or ROWS.get(name.removesuffix("_")) or []
+    rows = [row for row in rows if TABLE.get(place) in row["visible"]] or rows
+    if inspect.isclass(value) and issubclass(value, enum.Enum):
+        return []
+    if rows and not isinstance(value, type | types.FunctionType):
+        found = [p for row in rows for text in row["signatures"] for p in of_text(text)]
+        if found[:1] == ["input"]:
+            found = [p for p in found if p != "input"]
+    else:
+        try:
+            given = inspect.signature(value).parameters.values()
+        except (TypeError, ValueError):
+            return []
+        # What a class hands on to its base is named with the base's parameters.
+        found = [p.name for p in given if not (inspect.isclass(value) and p.kind in VARIADIC)]
+    return [p for p in dict.fromkeys(found) if p and p not in EVERYWHERE and p[0] != "_"]
+
+
+def named_in_args(doc, home=None):
+    """The names that the section Args explains."""
+    section = re.search(r"^Args:(?: as of ([\w.]+\w))?.*\n?((?: +.*\n|\n(?= ))*)", doc + "\n", re.M)
+    if not section:
+        return set()
+    found = set()
+    if section[1]:
+        found |= named_in_args(doc_of(getattr(home, section[1])), home)
+    for line in section[2].splitlines():
+        if names := re.match(r" {4}([*\w, ]+?)(?: \([^)]*\))?:(?: |$)", line):
+            found |= {n.strip().lstrip("*") for n in names[1].split(",")}
+    return found
+
+
+def shapes_expected(place, name, value):
+    if place == "nn":
+        return (
+            inspect.isclass(value)
+            and issubclass(value, rushlight.nn.Module)
+            and name not in SHAPELESS
+        )
+    return place == "nn.functional"
+
+
+def lacks(place, name, value):
+    """What the docstring of a public object lacks, in words."""
+    doc, home = doc_of(value), room(place)
+    if not doc:
+        return ["docstring"]
+    if is_alias(name, value, doc):
+        return []
+    found = []
+    if left := [p for p in parameters(place, name, value) if p not in named_in_args(doc, home)]:
+        found.append(f"Args: {' '.join(left)}")
+    if shapes_expected(place, name, value) and not re.search(r"^Shape:", doc, re.M):
+        found.append("Shape")
+    is_error = inspect.isclass(value) and issubclass(value, BaseException)
+    if ">>>" not in doc and not is_error:
+        found.append("example")
+    return found
+
+
+def is_compiled(value):
+    if inspect.isclass(value):
+        return value.__module__ == "rushlight._C" or value.__flags__ & (1 << 8) != 0
+    return type(value).__name__ in ("builtin_function_or_method", "method_descriptor")
+
+
+def objects():
+    """(place, name, value) of the public callables of all rooms, each once."""
+    seen: set[int] = set()
+    for place in ROOMS:
+        home = room(place)
+        listed = getattr(home, "__all__", None) or [n for n in dir(home) if n[0] != "_"]
+        for name in listed:
+            value = getattr(home, name)
+            module = getattr(value, "__module__", None) or "rushlight"
+            if not callable(value) or module.split(".")[0] != "rushlight" or id(value) in seen:
+                continue
+            if place == "Tensor" and doc_of(value) == doc_of(getattr(rushlight, name, None)):
+                continue
+            seen.add(id(value))
+            yield place, name, value
+
+
+def methods(value):
+    """(name, function) of public methods that a class of Python defines and no base explains."""
+    for base in value.__mro__:
+        if not base.__module__.startswith("rushlight") or is_compiled(base):
+            continue
+        for member, function in vars(base).items():
+            function = getattr(function, "__func__", function)
+            if member[0] == "_" or not isinstance(function, types.FunctionType):
+                continue
+            above = [b for b in base.__mro__[1:] if member in vars(b)]
+            if not any(doc_of(vars(b)[member]) for b in above):
+                yield member, function
+
+
+def method_lacks(owner, name, function):
+    """A method's docstring mentions its parameters; forward's may be those of the class."""
+    doc = doc_of(function)
+    names = [p for p in parameters("", "", function) if p not in ("cls", "args", "kwargs")]
+    if name == "forward":
+        words = set(re.findall(r"\w+", doc + doc_of(owner)))
+        left = [p for p in names if p not in words] if len(names) > 1 else []
+    else:
+        words = set(re.findall(r"\w+", doc))
+        left = ["docstring"] if not doc else [p for p in names if p not in words]
+    return left
