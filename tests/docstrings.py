@@ -46,6 +46,10 @@ def room(name):
     return rushlight if name == "rushlight" else importlib.import_module(f"rushlight.{name}")
 
 
+def is_public(name):
+    return not name.startswith("_")
+
+
 def doc_of(value):
     doc = value.__doc__ if inspect.isclass(value) else inspect.getdoc(value)
     return inspect.cleandoc(doc or "")
@@ -128,7 +132,7 @@ def lacks(place, name, value):
 
 def is_compiled(value):
     if inspect.isclass(value):
-        return value.__module__ == "rushlight._C" or value.__flags__ & (1 << 8) != 0
+        return value.__module__ in ("rushlight", "rushlight._C")
     return type(value).__name__ in ("builtin_function_or_method", "method_descriptor")
 
 
@@ -138,10 +142,13 @@ def objects():
     for place in ROOMS:
         home = room(place)
         listed = getattr(home, "__all__", None) or [n for n in dir(home) if n[0] != "_"]
-        for name in listed:
+        for name in filter(is_public, listed):
             value = getattr(home, name)
             module = getattr(value, "__module__", None) or "rushlight"
-            if not callable(value) or module.split(".")[0] != "rushlight" or id(value) in seen:
+            kind = type(value).__name__
+            if not (inspect.isclass(value) or inspect.isroutine(value) or kind == "operation"):
+                continue
+            if module.split(".")[0] != "rushlight" or id(value) in seen:
                 continue
             if place == "Tensor" and doc_of(value) == doc_of(getattr(rushlight, name, None)):
                 continue

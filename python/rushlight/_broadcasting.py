@@ -27,6 +27,9 @@ def listed(tensors):
 def broadcast_shapes(*shapes):
     """The common shape of several, by the rules of broadcasting.
 
+    Args:
+        *shapes: tuples or ints.
+
     >>> torch.broadcast_shapes((2, 1), (3,))
     torch.Size([2, 3])
     """
@@ -57,6 +60,9 @@ def broadcast_shapes(*shapes):
 @op("torch")
 def broadcast_tensors(*tensors: Tensor):
     """All tensors expanded to their common shape.
+
+    Args:
+        *tensors: the tensors.
 
     >>> [t.shape for t in torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3))]
     [torch.Size([2, 3]), torch.Size([2, 3])]
@@ -96,7 +102,10 @@ def _at_least(rank, tensors):
 
 @op("torch")
 def atleast_1d(*tensors):
-    """0-d tensors with a dimension; others as they are.
+    """Tensors with at least one dimension: a scalar x becomes [x].
+
+    Args:
+        *tensors: one, or several, or a list of them.
 
     >>> torch.atleast_1d(torch.tensor(5))
     tensor([5])
@@ -106,7 +115,10 @@ def atleast_1d(*tensors):
 
 @op("torch")
 def atleast_2d(*tensors):
-    """Tensors with at least two dimensions.
+    """Tensors with at least two dimensions: a vector becomes a row.
+
+    Args:
+        *tensors: one, or several, or a list of them.
 
     >>> torch.atleast_2d(torch.tensor([1, 2]))
     tensor([[1, 2]])
@@ -116,7 +128,10 @@ def atleast_2d(*tensors):
 
 @op("torch")
 def atleast_3d(*tensors):
-    """Tensors with at least three dimensions.
+    """Tensors with at least three dimensions: a vector (n) becomes (1, n, 1), a matrix (m, n, 1).
+
+    Args:
+        *tensors: one, or several, or a list of them.
 
     >>> torch.atleast_3d(torch.ones(2)).shape
     torch.Size([1, 2, 1])

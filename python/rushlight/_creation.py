@@ -15,8 +15,13 @@ __all__ = ["empty_permuted", "range"]
 @op("torch")
 def range(start, end, step=1, *, out=None, dtype=None, layout=None, device=None,
           requires_grad=False):  # fmt: skip
-    """start, start + step, ... up to and including end; floats if no dtype is given. torch.arange,
-    which stops before its end, has taken its place.
+    """start, start + step, ... up to and including end. Deprecated: use torch.arange, which stops
+    before its end.
+
+    Args:
+        start, end, step: of the sequence.
+        dtype: floating-point by default.
+        device, requires_grad: of the result.
 
     >>> import warnings
     >>> with warnings.catch_warnings():
@@ -49,11 +54,12 @@ def range(start, end, step=1, *, out=None, dtype=None, layout=None, device=None,
 @op("torch")
 def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None,
                    requires_grad=False, pin_memory=False):  # fmt: skip
-    """An unset tensor whose dimensions lie in memory in another order.
+    """An uninitialised tensor whose dimensions are in a given order in memory.
 
     Args:
         size: the shape.
-        physical_layout: the dimensions, from the one of the largest steps on.
+        physical_layout: the dimensions, from the largest stride to the smallest.
+        dtype, device, requires_grad, pin_memory: of the result.
 
     >>> torch.empty_permuted((2, 3), (1, 0)).stride()
     (1, 2)

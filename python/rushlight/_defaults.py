@@ -17,7 +17,7 @@ __all__ = [
 
 @op("torch")
 def set_default_device(device):
-    """Sets where new tensors are made if no device is named; None is the CPU.
+    """Sets the device of new tensors for which none is given; None is the CPU.
 
     Args:
         device: a device, its name or index.
@@ -44,9 +44,11 @@ _reduced_precision = "high"  # what was asked for when products were last made l
 
 @op("torch")
 def set_float32_matmul_precision(precision):
-    """How exact float32 products are: with "highest" to float32, on every device; with "high" and
-    "medium" a real GPU may round their operands to TF32, as with
-    `torch.backends.cuda.matmul.allow_tf32`.
+    """Sets how exact float32 matrix products are.
+
+    Args:
+        precision: "highest": float32 on every device; "high" and "medium": a real GPU may round the
+            operands to TF32, as with `torch.backends.cuda.matmul.allow_tf32`.
 
     >>> torch.set_float32_matmul_precision("highest")
     """
@@ -80,7 +82,10 @@ def get_num_interop_threads():
 
 @op("torch")
 def set_num_interop_threads(n):
-    """Accepted: there is one thread for independent work.
+    """Has no effect: there is one thread for independent work.
+
+    Args:
+        n: the number of threads.
 
     >>> torch.set_num_interop_threads(1)
     """

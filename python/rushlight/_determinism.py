@@ -27,10 +27,10 @@ def _set(enabled, warn_only):
 
 @op("torch")
 def use_deterministic_algorithms(mode, *, warn_only=False):
-    """Asks for algorithms that give the same results each time.
+    """Chooses algorithms that give the same results each time.
 
     Args:
-        mode: whether to ask.
+        mode: whether to.
         warn_only: kept; there is nothing to warn of.
 
     >>> torch.use_deterministic_algorithms(True)
@@ -49,7 +49,7 @@ def use_deterministic_algorithms(mode, *, warn_only=False):
 
 @op("torch")
 def are_deterministic_algorithms_enabled():
-    """Whether use_deterministic_algorithms() has asked for them.
+    """Whether use_deterministic_algorithms() is on.
 
     >>> torch.are_deterministic_algorithms_enabled()
     False
@@ -59,7 +59,7 @@ def are_deterministic_algorithms_enabled():
 
 @op("torch")
 def is_deterministic_algorithms_warn_only_enabled():
-    """Whether it has asked for warnings only.
+    """Whether use_deterministic_algorithms() is on with warn_only.
 
     >>> torch.is_deterministic_algorithms_warn_only_enabled()
     False
@@ -69,7 +69,10 @@ def is_deterministic_algorithms_warn_only_enabled():
 
 @op("torch")
 def set_deterministic_debug_mode(debug_mode):
-    """The same by a name or a number: "default" or 0, "warn" or 1, "error" or 2.
+    """use_deterministic_algorithms() by a name or a level.
+
+    Args:
+        debug_mode: "default" or 0, "warn" or 1, "error" or 2.
 
     >>> torch.set_deterministic_debug_mode("default")
     """
@@ -90,7 +93,7 @@ def set_deterministic_debug_mode(debug_mode):
 
 @op("torch")
 def get_deterministic_debug_mode():
-    """What is set, as a number.
+    """The level of set_deterministic_debug_mode(), 0 to 2.
 
     >>> torch.get_deterministic_debug_mode()
     0

@@ -28,6 +28,9 @@ class _GradMode(_Mode):
 class no_grad(_GradMode):
     """Operations inside are not recorded, so their results need no gradient.
 
+    Args:
+        function: what is decorated, in `@torch.no_grad` without parentheses.
+
     >>> x = torch.ones(1, requires_grad=True)
     >>> with torch.no_grad():
     ...     y = x * 2
@@ -47,6 +50,9 @@ class no_grad(_GradMode):
 
 class enable_grad(no_grad):
     """Operations inside are recorded, even within no_grad().
+
+    Args:
+        function: what is decorated, in `@torch.enable_grad` without parentheses.
 
     >>> x = torch.ones(1, requires_grad=True)
     >>> with torch.no_grad(), torch.enable_grad():

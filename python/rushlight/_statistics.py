@@ -85,12 +85,13 @@ def quantile(
     *,
     interpolation: str = "linear",
 ) -> Tensor:
-    """What a share q of the elements lie below; NaN where there is one.
+    """The value that a share q of the elements lies below; NaN if an element is NaN.
 
     Args:
-        q: a number in [0, 1] or a vector of them, which becomes the first dimension.
+        q: a float in [0, 1], or a vector of them, which becomes the first dimension.
         dim: None for all elements.
-        interpolation: 'linear', 'lower', 'higher', 'midpoint' or 'nearest', between two elements.
+        keepdim: leave the reduced dimension with size 1.
+        interpolation: "linear", "lower", "higher", "midpoint" or "nearest", between two elements.
 
     >>> torch.quantile(torch.tensor([1.0, 2.0, 4.0]), 0.75)
     tensor(3.)
@@ -241,10 +242,13 @@ def _steps(name, y, x, dx, dim):
 
 @op("torch")
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
-    """The integral of samples along dim, by trapezoids.
+    """The integral of samples along a dimension, by trapezoids.
 
     Args:
-        x: where the samples lie; else their distance is dx.
+        y: the samples.
+        x: their coordinates; else they are dx apart.
+        dx: their distance.
+        dim: the dimension.
 
     >>> torch.trapezoid(torch.tensor([1.0, 2.0, 3.0]))
     tensor(4.)
@@ -259,7 +263,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = 
 
 @op("torch")
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
-    """trapezoid().
+    """Alias of trapezoid().
 
     >>> torch.trapz(torch.tensor([1.0, 2.0, 3.0]), dx=2)
     tensor(8.)
@@ -271,7 +275,9 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = -1) 
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = -1
 ) -> Tensor:
-    """The running integral of samples along dim, by trapezoids.
+    """The running integral of samples along a dimension, by trapezoids.
+
+    Args: as of trapezoid.
 
     >>> torch.cumulative_trapezoid(torch.tensor([1.0, 2.0, 3.0]))
     tensor([1.5000, 4.0000])
@@ -288,8 +294,8 @@ def gradient(input: Tensor, *, spacing=None, dim: Sequence[int] | None = None, e
 
     Args:
         spacing: the distance of samples; a list of distances or of coordinates, one per dimension.
-        dim: which dimensions; all by default.
-        edge_order: 1 or 2, the order at both ends.
+        dim: one dimension or several; all if None.
+        edge_order: 1 or 2, the order of the differences at both ends.
 
     >>> torch.gradient(torch.tensor([1.0, 2.0, 4.0]))
     (tensor([1.0000, 1.5000, 2.0000]),)
@@ -406,8 +412,8 @@ def histogram(
     """Counts in bins, and the edges of the bins.
 
     Args:
-        bins: how many, all of one width, or the vector of edges.
-        range: the outer edges; those of the data by default.
+        bins: how many, of equal width; or the vector of edges.
+        range: the outer edges; those of the data if None.
         weight: what each element counts.
         density: scale the counts so that their integral is 1.
 
@@ -438,7 +444,10 @@ def histogramdd(
 
     Args:
         input: points in rows.
-        bins: a number, numbers, or vectors of edges, one for each column.
+        bins: an int, a list of ints, or vectors of edges, one for each column.
+        range: the outer edges, two for each column; those of the data if None.
+        weight: what each point counts.
+        density: scale the counts so that their integral is 1.
 
     >>> torch.histogramdd(torch.tensor([[0.0, 1.0], [1.0, 0.0]]), bins=[2, 2]).hist
     tensor([[0., 1.],

@@ -154,7 +154,7 @@ def __reversed__(self: Tensor):
 
 @op("Tensor")
 def register_hook(self: Tensor, hook):
-    """Calls `hook(grad)` when the gradient of self is known; what it returns replaces it.
+    """Calls `hook(grad)` when the gradient of self is computed; what it returns replaces it.
 
     Args:
         hook: a function of the gradient, returning None or a tensor of its shape.
@@ -173,19 +173,38 @@ def register_hook(self: Tensor, hook):
 
 @op("Tensor")
 def register_post_accumulate_grad_hook(self: Tensor, hook):
-    """Calls `hook(self)` each time backward() has added to .grad of this leaf."""
+    """Calls `hook(self)` after backward() has added to the .grad of this leaf.
+
+    Args:
+        hook: a function of the leaf.
+
+    Returns: a handle whose `remove()` removes the hook.
+
+    >>> w = torch.ones(1, requires_grad=True)
+    >>> handle = w.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
+    >>> (w * 3).sum().backward()
+    tensor([3.])
+    """
     return _C._register_post_accumulate_grad_hook(self, hook)
 
 
 @op("Tensor")
 def is_inference(self: Tensor):
-    """Whether the tensor was made inside inference_mode()."""
+    """Whether the tensor was made inside inference_mode().
+
+    >>> torch.ones(1).is_inference()
+    False
+    """
     return _C._is_inference(self)
 
 
 @op("Tensor")
 def type(self: Tensor, dtype=None, non_blocking=False):
     """The name of the legacy type ("torch.FloatTensor"), or the tensor cast to a dtype.
+
+    Args:
+        dtype: a dtype, a legacy type or its name; None gives the name.
+        non_blocking: let a copy to a GPU run beside the host.
 
     >>> torch.ones(1).type()
     'torch.FloatTensor'
@@ -214,6 +233,9 @@ def __dlpack_device__(self: Tensor):
 @op("Tensor")
 def as_subclass(self: Tensor, cls):
     """The same elements as an object of `cls`, a subclass of Tensor; gradients flow through.
+
+    Args:
+        cls: the class.
 
     Raises:
         TypeError: if `cls` is no subclass of Tensor.

@@ -20,11 +20,11 @@ def _rewritten(name, self, values):
 
 @op("Tensor")
 def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False):
-    """Writes a number where all indices are equal.
+    """Fills the diagonal: the elements whose indices are equal.
 
     Args:
-        fill_value: the number.
-        wrap: of a tall matrix: begin again, a row below the last one written.
+        fill_value: the value.
+        wrap: of a tall matrix: begin again, a row below the last one filled.
 
     >>> torch.zeros(2, 3).fill_diagonal_(5)
     tensor([[5., 0., 0.],
@@ -46,7 +46,10 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False):
 
 @op("Tensor")
 def sum_to_size(self: Tensor, *size: int):
-    """The sum over what broadcasting from `size` to self's shape would spread.
+    """The sum over the dimensions that broadcasting from `size` would expand.
+
+    Args:
+        *size: the shape of the result.
 
     >>> torch.ones(2, 3).sum_to_size(1, 3)
     tensor([[2., 2., 2.]])
@@ -71,7 +74,10 @@ def sum_to_size(self: Tensor, *size: int):
 
 @op("Tensor")
 def apply_(self: Tensor, callable):
-    """Replaces each element by what a Python function makes of it; slow.
+    """Replaces each element x by callable(x), in Python: slow.
+
+    Args:
+        callable: a function of a number.
 
     >>> torch.tensor([1.0, 2.0]).apply_(lambda v: v * v)
     tensor([1., 4.])
@@ -81,7 +87,11 @@ def apply_(self: Tensor, callable):
 
 @op("Tensor")
 def map_(self: Tensor, other, callable):
-    """Replaces each element by what a Python function makes of it and of another tensor's; slow.
+    """Replaces each element x by callable(x, y), y of another tensor, in Python: slow.
+
+    Args:
+        other: the other tensor, broadcast to self.
+        callable: a function of two numbers.
 
     >>> torch.tensor([1.0, 2.0]).map_(torch.tensor([3.0, 4.0]), lambda a, b: a * b)
     tensor([3., 8.])
@@ -100,7 +110,11 @@ def map_(self: Tensor, other, callable):
 
 @op("torch", "Tensor", out=True)
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
-    """The first `size` positions of what is not 0; rows of `fill_value` where there are fewer.
+    """The indices of the first `size` nonzero elements, in rows.
+
+    Args:
+        size: the number of rows.
+        fill_value: of the rows after the last nonzero element.
 
     >>> torch.nonzero_static(torch.tensor([1, 0, 2]), size=3).flatten()
     tensor([ 0,  2, -1])

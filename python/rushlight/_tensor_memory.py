@@ -9,7 +9,7 @@ from rushlight._table import op
 
 @op("Tensor")
 def untyped_storage(self: Tensor):
-    """The storage behind the tensor, as bytes.
+    """The storage of the tensor, as bytes.
 
     >>> torch.ones(2, 2).untyped_storage().nbytes()
     16
@@ -28,7 +28,11 @@ def _typed_storage(self: Tensor):
 
 @op("Tensor")
 def storage(self: Tensor):
-    """The storage behind the tensor, as elements; `untyped_storage` is what programs use now."""
+    """The storage of the tensor, as elements; `untyped_storage` is the current way.
+
+    >>> torch.ones(2).storage().tolist()
+    [1.0, 1.0]
+    """
     from warnings import warn
 
     warn(
@@ -44,14 +48,13 @@ def storage(self: Tensor):
 
 @op("Tensor")
 def set_(self: Tensor, source=None, storage_offset=0, size=None, stride=None):
-    """Makes the tensor show the memory of another tensor, or of a storage.
+    """Makes the tensor a view of another tensor's memory, or of a storage.
 
     Args:
-        source: a tensor or a storage of the same dtype on the same device; an empty tensor if it
-            is left out.
-        storage_offset: of the first element.
-        size: the shape; of a storage, all of it unless given.
-        stride: the steps; row-major unless given.
+        source: a tensor or a storage of the same dtype on the same device; an empty tensor if None.
+        storage_offset: index of the first element.
+        size: the shape; of a storage, all of it if None.
+        stride: the strides; row-major if None.
 
     Raises:
         RuntimeError: if dtype or device differ, self requires grad, or the geometry reaches beyond
@@ -77,7 +80,7 @@ def set_(self: Tensor, source=None, storage_offset=0, size=None, stride=None):
 
 @op("Tensor")
 def resize(self: Tensor, *sizes: int):
-    """An old name of reshape() for as many elements; use that.
+    """The older name of reshape().
 
     >>> torch.arange(4).resize(2, 2)
     tensor([[0, 1],
@@ -91,7 +94,7 @@ def resize(self: Tensor, *sizes: int):
 
 @op("Tensor")
 def resize_as(self: Tensor, tensor):
-    """An old name of reshape_as() for as many elements; use that.
+    """The older name of reshape_as().
 
     >>> torch.arange(4).resize_as(torch.zeros(2, 2))
     tensor([[0, 1],
@@ -120,8 +123,11 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format=None):
 
 @op("Tensor")
 def new(self: Tensor, *args, device=None):
-    """The old constructor: an unset tensor of the given sizes, or one of the given data; of self's
-    dtype and device.
+    """The older constructor: a tensor of self's dtype and device, uninitialised or of given data.
+
+    Args:
+        *args: the sizes, or the data.
+        device: another device.
 
     >>> torch.tensor([0.5]).new([1, 2])
     tensor([1., 2.])
@@ -134,7 +140,12 @@ def new(self: Tensor, *args, device=None):
 
 @op("Tensor")
 def new_empty_strided(self: Tensor, size, stride, dtype=None, device=None, requires_grad=False):
-    """An unset tensor of self's dtype and device with the given strides.
+    """An uninitialised tensor of self's dtype and device with given strides.
+
+    Args:
+        size: the shape.
+        stride: the strides.
+        dtype, device, requires_grad: of the result; self's dtype and device if None.
 
     >>> torch.zeros(1).new_empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
@@ -150,7 +161,11 @@ def new_empty_strided(self: Tensor, size, stride, dtype=None, device=None, requi
 
 @op("Tensor")
 def is_shared(self: Tensor):
-    """Whether the storage lies in memory that other processes see, as share_memory_() makes it."""
+    """Whether the storage is in memory that other processes can map, as share_memory_() makes it.
+
+    >>> torch.ones(2).is_shared()
+    False
+    """
     from rushlight.multiprocessing import _shared
 
     return _shared.is_shared(self)
@@ -158,7 +173,7 @@ def is_shared(self: Tensor):
 
 @op("Tensor")
 def share_memory_(self: Tensor):
-    """Moves the elements to memory that other processes see, and returns self.
+    """Moves the storage to memory that other processes can map; returns self.
 
     >>> torch.ones(2).share_memory_().is_shared()
     True
@@ -171,6 +186,9 @@ def share_memory_(self: Tensor):
 @op("torch")
 def is_storage(obj):
     """Whether `obj` is a storage.
+
+    Args:
+        obj: any object.
 
     >>> torch.is_storage(torch.ones(2).untyped_storage())
     True

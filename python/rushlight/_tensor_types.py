@@ -93,6 +93,9 @@ def tensor_type(tensor, dtype):
 def is_tensor(obj):
     """Whether `obj` is a tensor.
 
+    Args:
+        obj: any object.
+
     >>> torch.is_tensor(torch.ones(1))
     True
     """
@@ -118,6 +121,9 @@ def set_default_tensor_type(t):
 @op("torch")
 def typename(obj):
     """The name of an object's type, with its module.
+
+    Args:
+        obj: any object.
 
     >>> torch.typename(torch.ones(2))
     'torch.FloatTensor'

@@ -24,10 +24,12 @@ def _finished(window, pin_memory, requires_grad):
 @op("torch")
 def hann_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
                 pin_memory=False, requires_grad=False):  # fmt: skip
-    """The Hann window, of which spectra are made.
+    """The Hann window: (1 - cos(2 pi n / N)) / 2.
 
     Args:
-        periodic: one sample of the next period is left out.
+        window_length: the number of samples.
+        periodic: N is window_length, for spectra; else window_length - 1, a symmetric window.
+        dtype, device, pin_memory, requires_grad: of the result.
 
     >>> torch.hann_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
@@ -40,7 +42,10 @@ def hann_window(window_length, periodic=True, *, dtype=None, layout=None, device
 @op("torch")
 def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, layout=None,
                    device=None, pin_memory=False, requires_grad=False):  # fmt: skip
-    """The Hamming window: alpha - beta * cos(...).
+    """The Hamming window: alpha - beta * cos(2 pi n / N).
+
+    Args: as of hann_window.
+        alpha, beta: of the formula.
 
     >>> torch.hamming_window(4)
     tensor([0.0800, 0.5400, 1.0000, 0.5400])
@@ -55,7 +60,9 @@ def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype
 @op("torch")
 def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
                     pin_memory=False, requires_grad=False):  # fmt: skip
-    """The Blackman window.
+    """The Blackman window: 0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N).
+
+    Args: as of hann_window.
 
     >>> torch.blackman_window(4)[2]
     tensor(1.)
@@ -68,7 +75,9 @@ def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, de
 @op("torch")
 def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
                     pin_memory=False, requires_grad=False):  # fmt: skip
-    """A triangle.
+    """The Bartlett window, a triangle: 1 - |2 n / N - 1|.
+
+    Args: as of hann_window.
 
     >>> torch.bartlett_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
@@ -81,7 +90,10 @@ def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, de
 @op("torch")
 def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout=None, device=None,
                   pin_memory=False, requires_grad=False):  # fmt: skip
-    """The Kaiser window: a larger beta for lower side lobes.
+    """The Kaiser window: I0(beta sqrt(1 - (2 n / N - 1)^2)) / I0(beta).
+
+    Args: as of hann_window.
+        beta: a larger one lowers the side lobes and widens the main one.
 
     >>> torch.kaiser_window(3, False, 3.0)
     tensor([0.2049, 1.0000, 0.2049])

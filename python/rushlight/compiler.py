@@ -38,6 +38,10 @@ def reset() -> None:
 def compile(model=None, **options):
     """Returns the model or function itself: there is no compiler here, and results are the same.
 
+    Args:
+        model: a module or function; None for a decorator.
+        **options: have no effect.
+
     >>> square = torch.compile(lambda x: x * x)
     >>> square(torch.tensor(3.0))
     tensor(9.)

@@ -83,7 +83,10 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None):
 
 @op("torch")
 def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """All combinations of the elements of vectors, one a row.
+    """All combinations of the elements of vectors, one per row.
+
+    Args:
+        *tensors: the vectors.
 
     >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4]))
     tensor([[1, 3],
@@ -102,7 +105,11 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 @op("torch")
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """All ways to choose r elements of a vector, one a row.
+    """All ways to choose r elements of a vector, one per row.
+
+    Args:
+        r: how many are chosen.
+        with_replacement: whether an element may come more than once.
 
     >>> torch.combinations(torch.tensor([1, 2, 3]))
     tensor([[1, 2],
@@ -124,7 +131,10 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 @op("torch")
 def block_diag(*tensors: Tensor) -> Tensor:
-    """The matrices along the diagonal of one.
+    """A block diagonal matrix.
+
+    Args:
+        *tensors: the blocks: matrices, vectors (rows) or scalars.
 
     >>> torch.block_diag(torch.tensor([[1, 2]]), torch.tensor([[3]]))
     tensor([[1, 2, 0],
@@ -150,7 +160,10 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 @op("torch", "Tensor", out=True)
 def kron(input: Tensor, other: Tensor) -> Tensor:
-    """The Kronecker product.
+    """The Kronecker product: the blocks input[i, j] * other.
+
+    Args:
+        other: the second factor.
 
     >>> torch.kron(torch.eye(2), torch.ones(1, 2))
     tensor([[1., 1., 0., 0.],
@@ -171,9 +184,9 @@ def tensordot(a, b, dims=2, out: Tensor | None = None) -> Tensor:
     """The sum of products over several dimensions of both.
 
     Args:
-        a: a tensor.
-        b: a tensor.
-        dims: how many of a's last and b's first dimensions, or two lists of dimensions.
+        a, b: the factors.
+        dims: how many of a's last and b's first dimensions are summed over, or two lists of
+            dimensions.
 
     >>> torch.tensordot(torch.ones(2, 3), torch.ones(3, 4), dims=1).shape
     torch.Size([2, 4])
@@ -248,7 +261,12 @@ def isclose(
     atol: float = 1e-08,
     equal_nan: bool = False,
 ) -> Tensor:
-    """Where abs(input - other) <= atol + rtol * abs(other).
+    """Where |input - other| <= atol + rtol * |other|.
+
+    Args:
+        other: broadcast with input.
+        rtol, atol: relative and absolute tolerance.
+        equal_nan: whether NaN is close to NaN.
 
     >>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))
     tensor([ True, False])
@@ -283,7 +301,9 @@ def allclose(
     atol: float = 1e-08,
     equal_nan: bool = False,
 ) -> bool:
-    """Whether isclose() holds everywhere.
+    """Whether isclose() holds for all elements, a bool.
+
+    Args: as of isclose.
 
     >>> torch.allclose(torch.ones(2), torch.ones(2) + 1e-9)
     True
@@ -299,7 +319,12 @@ def diff(
     prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:
-    """Differences of neighbours along a dimension, n times.
+    """Differences of neighbours along a dimension.
+
+    Args:
+        n: how many times differences are taken.
+        dim: the dimension.
+        prepend, append: elements before and after those of input.
 
     >>> torch.diff(torch.tensor([1, 3, 6]))
     tensor([2, 3])
@@ -323,7 +348,11 @@ def diff(
 
 @op("torch")
 def unravel_index(indices: Tensor, shape):
-    """Positions in a flat tensor as one index per dimension of `shape`.
+    """Flat indices as one index per dimension.
+
+    Args:
+        indices: indices into the flattened tensor.
+        shape: of that tensor.
 
     >>> torch.unravel_index(torch.tensor([1, 5]), (2, 3))
     (tensor([0, 1]), tensor([1, 2]))

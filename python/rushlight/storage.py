@@ -103,7 +103,9 @@ class UntypedStorage:
         return self
 
     def copy_(self, source, non_blocking=False):
-        """Copies the bytes of another storage of the same size; returns itself."""
+        """Copies the bytes of `source`, a storage of the same size; returns itself. `non_blocking`
+        has no effect.
+        """
         if source.nbytes() != self.nbytes():
             raise RuntimeError(
                 f"size does not match, self was {self.nbytes()} bytes but src was "
@@ -117,11 +119,10 @@ class UntypedStorage:
         return _C._is_resizable(self._held)
 
     def resize_(self, size):
-        """Changes the number of bytes for all tensors on this storage; returns itself.
-
-        What is added is not set. A tensor that reaches beyond a storage which became smaller
-        raises where it is read, until the storage is large enough again. Memory of a GPU goes back
-        at once, that of a small CPU storage with its last tensor.
+        """Changes the number of bytes to `size` for all tensors on this storage; returns itself.
+        New bytes are uninitialised. A tensor that reaches beyond a storage which became smaller
+        raises where it is read, until the storage is large enough again. Memory of a GPU is
+        freed at once, that of a small CPU storage with its last tensor.
 
         Raises:
             RuntimeError: if somebody else has a hand on the memory, such as a NumPy array.
@@ -140,7 +141,9 @@ class UntypedStorage:
         return UntypedStorage._around(self._bytes.clone())
 
     def to(self, device, non_blocking=False):
-        """Returns this storage if it is on ``device``, else a copy there."""
+        """Returns this storage if it is on `device`, else a copy there; `non_blocking` has no
+        effect.
+        """
         content = self._bytes
         moved = content.to(device, non_blocking=non_blocking)
         return self if moved is content else UntypedStorage._around(moved)
@@ -150,7 +153,9 @@ class UntypedStorage:
         return self.to("cpu")
 
     def cuda(self, device=None, non_blocking=False):
-        """Returns this storage if it is on the GPU ``device``, else a copy there."""
+        """Returns this storage if it is on the GPU `device`, else a copy there; `non_blocking` has
+        no effect.
+        """
         if isinstance(device, int):
             device = f"cuda:{device}"
         return self.to("cuda" if device is None else device, non_blocking)
@@ -269,7 +274,9 @@ class TypedStorage:
         return self._untyped_storage.resizable()
 
     def resize_(self, size):
-        """Changes the number of elements, as UntypedStorage.resize_() does; returns itself."""
+        """Changes the number of elements to `size`, as UntypedStorage.resize_() does; returns
+        itself.
+        """
         if isinstance(size, bool) or not isinstance(size, int):
             raise RuntimeError(f"resize_ expects an int, but got {type(size).__name__}")
         self._untyped_storage.resize_(size * self.dtype.itemsize)
@@ -287,7 +294,7 @@ class TypedStorage:
         return self._converted(self._untyped_storage.cpu())
 
     def cuda(self, device=None, non_blocking=False):
-        """Returns the storage on a GPU."""
+        """Returns a copy on the GPU `device`; `non_blocking` has no effect."""
         return self._converted(self._untyped_storage.cuda(device, non_blocking))
 
     def pickle_storage_type(self):

@@ -14,7 +14,12 @@ check_info = _C._linalg_check_info
 
 @op("linalg", out=True, returns="L, info")
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False):
-    """cholesky() that reports in `info` (0 where it went well) instead of raising.
+    """cholesky() that reports in `info` (0 where it succeeded) instead of raising.
+
+    Args:
+        A: symmetric positive-definite matrices, (*, n, n).
+        upper: return L^T instead, and read A's upper triangle.
+        check_errors: raise LinAlgError all the same.
 
     >>> torch.linalg.cholesky_ex(torch.eye(2)).info
     tensor(0, dtype=torch.int32)
@@ -36,6 +41,7 @@ def cholesky(A: Tensor, *, upper: bool = False):
     """The lower triangular L with A = L L^T, of a symmetric positive-definite A.
 
     Args:
+        A: symmetric positive-definite matrices, (*, n, n).
         upper: return L^T instead, and read A's upper triangle.
 
     Raises:
@@ -55,7 +61,9 @@ def qr(A: Tensor, mode="reduced"):
     """Q with orthonormal columns and an upper triangular R: A = Q R.
 
     Args:
-        mode: "reduced"; "complete" for a square Q; "r" for R alone, with an empty Q.
+        A: matrices, (*, m, n).
+        mode: "reduced": Q (*, m, k), R (*, k, n) with k = min(m, n); "complete": Q (*, m, m), R (*,
+            m, n); "r": R alone, with an empty Q.
 
     >>> Q, R = torch.linalg.qr(torch.tensor([[3.0, 1.0], [4.0, 2.0]]))
     >>> torch.allclose(Q @ R, torch.tensor([[3.0, 1.0], [4.0, 2.0]]))
@@ -91,6 +99,7 @@ def eigh(A: Tensor, UPLO="L"):
     """Eigenvalues, ascending, and eigenvectors (as columns) of a symmetric matrix.
 
     Args:
+        A: symmetric matrices, (*, n, n).
         UPLO: which triangle of A is read, "L" or "U".
 
     >>> torch.linalg.eigh(torch.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
@@ -104,6 +113,10 @@ def eigh(A: Tensor, UPLO="L"):
 def eigvalsh(A: Tensor, UPLO="L"):
     """The eigenvalues of a symmetric matrix, ascending.
 
+    Args:
+        A: symmetric matrices, (*, n, n).
+        UPLO: which triangle of A is read, "L" or "U".
+
     >>> torch.linalg.eigvalsh(torch.tensor([[2.0, 0.0], [0.0, 1.0]]))
     tensor([1., 2.])
     """
@@ -112,10 +125,11 @@ def eigvalsh(A: Tensor, UPLO="L"):
 
 @op("linalg", out=True, returns="U, S, Vh")
 def svd(A: Tensor, full_matrices: bool = True, *, driver=None):
-    """U, S and Vh with A = U diag(S) Vh; S descends.
+    """The singular value decomposition A = U diag(S) Vh, S descending.
 
     Args:
-        full_matrices: square U and Vh; else as many columns and rows as there are values.
+        A: matrices, (*, m, n).
+        full_matrices: U (*, m, m) and Vh (*, n, n); else (*, m, k) and (*, k, n), k = min(m, n).
         driver: on a GPU "gesvd", "gesvdj" or "gesvda", which are one here; on the CPU None.
 
     >>> torch.linalg.svd(torch.tensor([[3.0, 0.0], [0.0, -2.0]])).S
@@ -141,7 +155,11 @@ def _check_driver(A, driver):
 
 @op("linalg", out=True)
 def svdvals(A: Tensor, *, driver=None):
-    """The singular values, descending.
+    """The singular values of a matrix, descending.
+
+    Args:
+        A: matrices, (*, m, n).
+        driver: as of svd().
 
     >>> torch.linalg.svdvals(torch.tensor([[3.0, 0.0], [0.0, -2.0]]))
     tensor([3., 2.])
@@ -157,7 +175,13 @@ def _no_pivot(name, pivot):
 
 @op("linalg", out=True, returns="LU, pivots, info")
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False):
-    """lu_factor() with `info`: where a diagonal element of U is zero, or 0.
+    """lu_factor() that reports in `info` (the 1-based index of a zero on U's diagonal, else 0)
+    instead of raising.
+
+    Args:
+        A: matrices, (*, m, n).
+        pivot: True; False, without exchanges of rows, is not available.
+        check_errors: raise LinAlgError all the same.
 
     >>> torch.linalg.lu_factor_ex(torch.eye(2)).info
     tensor(0, dtype=torch.int32)
@@ -179,7 +203,12 @@ ZERO_ON_DIAGONAL = (
 
 @op("linalg", out=True, returns="LU, pivots")
 def lu_factor(A: Tensor, *, pivot: bool = True):
-    """L and U packed in one matrix, and the exchanges of rows: what lu_solve() takes.
+    """L and U packed in one matrix, and the exchanges of rows, counted from 1: what lu_solve()
+    takes.
+
+    Args:
+        A: matrices, (*, m, n).
+        pivot: True; False, without exchanges of rows, is not available.
 
     >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[2.0, 1.0], [4.0, 4.0]]))
     >>> LU, pivots
@@ -209,7 +238,12 @@ def unpacked(packed, pivots, with_lu=True, with_pivots=True):
 
 @op("linalg", out=True, returns="P, L, U")
 def lu(A: Tensor, *, pivot: bool = True):
-    """P, L and U with A = P L U: a permutation, unit lower and upper triangular.
+    """The factorisation A = P L U: a permutation, a unit lower triangular and an upper triangular
+    matrix.
+
+    Args:
+        A: matrices, (*, m, n).
+        pivot: True; False, without exchanges of rows, is not available.
 
     >>> P, L, U = torch.linalg.lu(torch.tensor([[2.0, 1.0], [4.0, 4.0]]))
     >>> U
@@ -224,7 +258,10 @@ def lu(A: Tensor, *, pivot: bool = True):
 
 @op("linalg", out=True)
 def householder_product(input: Tensor, tau: Tensor):
-    """The first columns of the product of reflections I - tau v v^T.
+    """The first columns of the product of the reflections I - tau_i v_i v_i^T.
+
+    Args:
+        tau: their factors, (*, k); the v_i are below the diagonal of input, (*, m, n).
 
     >>> torch.linalg.householder_product(torch.eye(2), torch.zeros(2)).abs()
     tensor([[1., 0.],

@@ -16,7 +16,11 @@ def vector_norm(x: Tensor, ord=2, dim=None, keepdim: bool = False, *, dtype=None
     """(sum |x|^ord)^(1 / ord) over dim, or over all elements.
 
     Args:
-        ord: a number; 0 counts what is not zero, inf and -inf take the extreme.
+        x: any tensor.
+        ord: the exponent; 0 counts nonzero elements, inf and -inf take the extreme absolute value.
+        dim: one dimension or several; all if None.
+        keepdim: leave the reduced dimensions with size 1.
+        dtype: what to convert to first.
 
     >>> torch.linalg.vector_norm(torch.tensor([3.0, 4.0]))
     tensor(5.)
@@ -29,8 +33,12 @@ def matrix_norm(A: Tensor, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dt
     """The norm of each matrix.
 
     Args:
-        ord: 'fro'; 'nuc', the sum of singular values; 2 and -2, the largest and smallest; 1, -1,
-            inf, -inf from sums of columns or rows.
+        A: matrices in the dimensions `dim`.
+        ord: "fro"; "nuc", the sum of singular values; 2 and -2, the largest and smallest of them;
+            1, -1, inf, -inf, the largest and smallest sum of a column or row.
+        dim: the two dimensions of the matrices.
+        keepdim: leave them with size 1.
+        dtype: what to convert to first.
 
     >>> torch.linalg.matrix_norm(torch.ones(2, 2))
     tensor(2.)
@@ -72,7 +80,7 @@ def matrix_norm(A: Tensor, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dt
 
 @op("linalg", out=True)
 def norm(A: Tensor, ord=None, dim=None, keepdim: bool = False, *, dtype=None):
-    """vector_norm(), or matrix_norm() where ord is a string or dim names two dimensions.
+    """vector_norm(), or matrix_norm() where ord is a string or dim has two dimensions.
 
     >>> torch.linalg.norm(torch.tensor([3.0, 4.0]))
     tensor(5.)
@@ -96,10 +104,11 @@ def norm(A: Tensor, ord=None, dim=None, keepdim: bool = False, *, dtype=None):
 
 @op("linalg", out=True)
 def cond(A: Tensor, p=None):
-    """How much an inverse magnifies errors: |A| |inv(A)|.
+    """The condition number |A| |inv(A)|: by how much an inverse magnifies errors.
 
     Args:
-        p: the norm; 2 by default.
+        A: matrices, (*, m, n); square unless p is 2 or -2.
+        p: the norm, an `ord` of matrix_norm(); 2 if None.
 
     >>> torch.linalg.cond(torch.tensor([[4.0, 0.0], [0.0, 2.0]]))
     tensor(2.)

@@ -32,7 +32,11 @@ def diagonal(A: Tensor, *, offset=0, dim1=-2, dim2=-1):
 
 @op("linalg", out=True)
 def cross(input: Tensor, other: Tensor, *, dim=-1):
-    """The cross product of vectors of three elements along dim.
+    """The cross product of vectors of three elements.
+
+    Args:
+        other: the second factor, broadcast with input.
+        dim: the dimension of the vectors, of size 3.
 
     >>> torch.linalg.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]))
     tensor([0, 0, 1])
@@ -59,7 +63,11 @@ def cross(input: Tensor, other: Tensor, *, dim=-1):
 
 @op("linalg", out=True)
 def vecdot(x: Tensor, y: Tensor, *, dim=-1):
-    """The sum of products along dim.
+    """The dot products of vectors: the sum of x * y along dim.
+
+    Args:
+        x, y: the vectors, broadcast.
+        dim: their dimension.
 
     >>> torch.linalg.vecdot(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]))
     tensor(11.)
@@ -82,7 +90,11 @@ def vecdot(x: Tensor, y: Tensor, *, dim=-1):
 
 @op("linalg")
 def vander(x: Tensor, *, N=None):
-    """The powers of x, from 0 to N - 1, as columns.
+    """The Vandermonde matrix of a vector: its powers, from 0 to N - 1, as columns.
+
+    Args:
+        x: vectors, (*, n).
+        N: number of columns; n if None.
 
     >>> torch.linalg.vander(torch.tensor([2, 3]), N=3)
     tensor([[1, 2, 4],
@@ -101,7 +113,11 @@ def vander(x: Tensor, *, N=None):
 
 @op("linalg", out=True)
 def tensorinv(A: Tensor, ind=2):
-    """The inverse of A seen as a matrix whose rows are its first `ind` dimensions.
+    """The inverse of a tensor as a linear map: the inverse of A reshaped to a square matrix.
+
+    Args:
+        A: the product of its first `ind` sizes is that of the others.
+        ind: the number of dimensions that are the matrix's rows.
 
     >>> torch.linalg.tensorinv(torch.eye(4).reshape(4, 2, 2), ind=1).shape
     torch.Size([2, 2, 4])
@@ -127,6 +143,8 @@ def tensorsolve(A: Tensor, B: Tensor, dims=None):
     """The x with tensordot(A, x, x.dim()) = B.
 
     Args:
+        A: as many elements as B squared.
+        B: the right-hand side.
         dims: dimensions of A that are moved to its end first.
 
     >>> torch.linalg.tensorsolve(torch.eye(4).reshape(4, 2, 2), torch.ones(4)).shape

@@ -43,7 +43,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True):
     """The x with A x = B, for square A.
 
     Args:
-        B: a matrix, a vector, or batches of them.
+        A: square matrices, (*, n, n).
+        B: a matrix (*, n, k), a vector (n), or batches of them.
         left: False for the x with x A = B.
 
     Raises:
@@ -59,7 +60,10 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True):
 
 @op("linalg", out=True, returns="result, info")
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False):
-    """solve() that reports in `info` (0 where it went well) instead of raising.
+    """solve() that reports in `info` (0 where it succeeded) instead of raising.
+
+    Args: as of solve.
+        check_errors: raise LinAlgError all the same.
 
     >>> torch.linalg.solve_ex(torch.eye(2), torch.ones(2)).info
     tensor(0, dtype=torch.int32)
@@ -79,6 +83,9 @@ def _inverse(name, A):
 def inv(A: Tensor):
     """The inverse of square matrices.
 
+    Args:
+        A: square matrices, (*, n, n).
+
     Raises:
         LinAlgError: if one is singular.
 
@@ -91,7 +98,10 @@ def inv(A: Tensor):
 
 @op("linalg", out=True, returns="inverse, info")
 def inv_ex(A: Tensor, *, check_errors: bool = False):
-    """inv() that reports in `info` (0 where it went well) instead of raising.
+    """inv() that reports in `info` (0 where it succeeded) instead of raising.
+
+    Args: as of inv.
+        check_errors: raise LinAlgError all the same.
 
     >>> torch.linalg.inv_ex(torch.eye(2)).info
     tensor(0, dtype=torch.int32)
@@ -109,6 +119,8 @@ def solve_triangular(
     """The x with A x = B for a triangular A; the other triangle is not read.
 
     Args:
+        A: triangular matrices, (*, n, n).
+        B: matrices (*, n, k).
         upper: which triangle A is.
         left: False for the x with x A = B.
         unitriangular: take A's diagonal as ones.
@@ -132,6 +144,8 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
     """The x with A x = B from the factors of A that lu_factor() gives.
 
     Args:
+        LU, pivots: what lu_factor() gives for A.
+        B: matrices (*, n, k).
         left: False for the x with x A = B.
         adjoint: solve with A^T.
 
@@ -199,6 +213,9 @@ class _Determinant(Function):
 def det(A: Tensor):
     """The determinant of square matrices.
 
+    Args:
+        A: square matrices, (*, n, n).
+
     >>> torch.linalg.det(torch.tensor([[2.0, 1.0], [0.0, 4.0]]))
     tensor(8.)
     """
@@ -208,7 +225,10 @@ def det(A: Tensor):
 
 @op("linalg", out=True, returns="sign, logabsdet")
 def slogdet(A: Tensor):
-    """The sign of the determinant, and the logarithm of its absolute value.
+    """The sign and the logarithm of the absolute value of the determinant of square matrices.
+
+    Args:
+        A: square matrices, (*, n, n).
 
     >>> torch.linalg.slogdet(torch.tensor([[2.0, 0.0], [0.0, -4.0]])).sign
     tensor(-1.)
@@ -270,12 +290,15 @@ def _tolerances(A, atol, rtol):
 
 @op("linalg", out=True)
 def pinv(A: Tensor, rcond=None, hermitian=False, *, atol=None, rtol=None):
-    """The pseudo-inverse: of all x that minimise |A x - b|, pinv(A) b is the shortest.
+    """The pseudo-inverse (Moore-Penrose): of all x that minimise |A x - b|, pinv(A) b is the
+    shortest.
 
     Args:
+        A: matrices, (*, m, n).
+        rcond: older name of rtol.
+        hermitian: A is symmetric: use eigenvalues.
         atol: singular values up to this count as 0.
-        rtol: so do those up to rtol times the largest; max(m, n) * eps by default.
-        hermitian: A is symmetric, and eigenvalues serve.
+        rtol: so do those up to rtol times the largest; max(m, n) * eps if None.
 
     >>> torch.linalg.pinv(torch.tensor([[2.0, 0.0], [0.0, 0.0]]))
     tensor([[0.5000, 0.0000],
@@ -290,7 +313,14 @@ def pinv(A: Tensor, rcond=None, hermitian=False, *, atol=None, rtol=None):
 
 @op("linalg", out=True)
 def matrix_rank(A: Tensor, tol=None, hermitian=False, *, atol=None, rtol=None):
-    """How many singular values are not 0 within the tolerances of pinv().
+    """The number of singular values that are not 0 within the tolerances.
+
+    Args:
+        A: matrices, (*, m, n).
+        tol: older name of atol.
+        hermitian: A is symmetric: use eigenvalues.
+        atol: singular values up to this count as 0.
+        rtol: so do those up to rtol times the largest; max(m, n) * eps if None.
 
     >>> torch.linalg.matrix_rank(torch.ones(3, 3))
     tensor(1)
@@ -314,7 +344,10 @@ def lstsq(A: Tensor, B: Tensor, rcond=None, *, driver=None):
     """The x that minimises |A x - B|, with residuals, rank and singular values.
 
     Args:
-        driver: 'gelsy' (the default), 'gels', 'gelsd' or 'gelss': which results are filled in.
+        A: matrices, (*, m, n).
+        B: right-hand sides, (*, m, k) or (*, m).
+        rcond: singular values up to this times the largest count as 0; eps * max(m, n) if None.
+        driver: "gelsy" (the default), "gels", "gelsd" or "gelss": which results are filled in.
 
     >>> torch.linalg.lstsq(torch.eye(2), torch.tensor([[1.0], [2.0]])).solution
     tensor([[1.],

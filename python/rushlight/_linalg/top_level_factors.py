@@ -42,7 +42,11 @@ def cholesky(input: Tensor, upper: bool = False):
 
 @op("torch", "Tensor", out=True)
 def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False):
-    """The x with A x = input, where A = L L^T (or U^T U).
+    """The x with A x = input, where A = L L^T, or L^T L with upper.
+
+    Args:
+        L: the triangular factor, (*, n, n).
+        upper: whether it is the upper one.
 
     >>> torch.cholesky_solve(torch.tensor([[4.0]]), torch.tensor([[2.0]]))
     tensor([[1.]])
@@ -82,7 +86,11 @@ class _CholeskySolve(Function):
 
 @op("torch", "Tensor", out=True)
 def cholesky_inverse(L: Tensor, upper: bool = False):
-    """The inverse of A = L L^T (or U^T U).
+    """The inverse of A = L L^T, or L^T L with upper.
+
+    Args:
+        L: the triangular factor, (*, n, n).
+        upper: whether it is the upper one.
 
     >>> torch.cholesky_inverse(torch.tensor([[2.0]]))
     tensor([[0.2500]])
@@ -110,8 +118,8 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True):
     """U, S and V (not V^T) with input = U diag(S) V^T.
 
     Args:
-        some: as many columns as there are values; else square U and V.
-        compute_uv: False: zeros stand for U and V.
+        some: U (*, m, k) and V (*, n, k), k = min(m, n); else square ones.
+        compute_uv: False gives zeros for U and V.
 
     >>> torch.svd(torch.tensor([[3.0, 0.0], [0.0, 2.0]])).S
     tensor([3., 2.])
@@ -198,7 +206,13 @@ def triangular_solve(
     transpose: bool = False,
     unitriangular: bool = False,
 ):
-    """The x with A x = input (or A^T x), for a triangular A; with a copy of A.
+    """The x with A x = input (or A^T x = input), for a triangular A; with a copy of A.
+
+    Args:
+        A: triangular matrices, (*, n, n).
+        upper: which triangle A is.
+        transpose: solve with A^T.
+        unitriangular: take A's diagonal as ones.
 
     >>> torch.triangular_solve(torch.tensor([[4.0]]), torch.tensor([[2.0]])).solution
     tensor([[2.]])
@@ -220,6 +234,11 @@ def triangular_solve(
 @op("torch", "Tensor", out=True)
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False):
     """L and U packed in one matrix, and the exchanges of rows, counted from 1.
+
+    Args:
+        A: matrices, (*, m, n).
+        pivot: True; False, without exchanges of rows, is not available.
+        get_infos: return also 0, or the 1-based index of a zero on U's diagonal.
 
     >>> torch.lu(torch.eye(2))[1]
     tensor([1, 2], dtype=torch.int32)
@@ -247,7 +266,11 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor):
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ):
-    """P, L and U of what lu() returned.
+    """The P, L and U of what lu() returned.
+
+    Args:
+        LU_data, LU_pivots: what lu() returned.
+        unpack_data, unpack_pivots: False leaves L and U, or P, empty.
 
     >>> torch.lu_unpack(*torch.lu(torch.eye(2)))[2]
     tensor([[1., 0.],

@@ -65,7 +65,11 @@ def chain_matmul(*matrices):
 
 @op("torch", "Tensor", out=True)
 def cross(input: Tensor, other: Tensor, dim=None):
-    """The cross product along dim; by default the first dimension of size 3.
+    """The cross product of vectors of three elements.
+
+    Args:
+        other: the second factor, broadcast with input.
+        dim: the dimension of the vectors; the first of size 3 if None.
 
     >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
     tensor([0, 0, 1])
@@ -81,7 +85,12 @@ def cross(input: Tensor, other: Tensor, dim=None):
 
 @op("torch")
 def vander(x: Tensor, N=None, increasing: bool = False):
-    """The powers of x as columns; the highest first unless `increasing`.
+    """The Vandermonde matrix of a vector: its powers as columns.
+
+    Args:
+        x: a vector.
+        N: number of columns; the vector's length if None.
+        increasing: the power 0 first instead of last.
 
     >>> torch.vander(torch.tensor([2, 3]))
     tensor([[2, 1],
@@ -98,7 +107,7 @@ def vander(x: Tensor, N=None, increasing: bool = False):
 
 @op("torch", "Tensor", out=True)
 def vdot(input: Tensor, other: Tensor):
-    """dot(), of real numbers.
+    """dot() of real vectors.
 
     >>> torch.vdot(torch.tensor([2, 3]), torch.tensor([2, 1]))
     tensor(7)
@@ -109,6 +118,9 @@ def vdot(input: Tensor, other: Tensor):
 @op("torch", "Tensor", out=True)
 def inner(input: Tensor, other: Tensor):
     """The sum of products over the last dimension of both.
+
+    Args:
+        other: its last dimension is of input's size.
 
     >>> torch.inner(torch.tensor([1, 2]), torch.tensor([3, 4]))
     tensor(11)
@@ -132,6 +144,10 @@ def inner(input: Tensor, other: Tensor):
 def dist(input: Tensor, other: Tensor, p=2):
     """The p-norm of input - other.
 
+    Args:
+        other: broadcast with input.
+        p: the norm's exponent.
+
     >>> torch.dist(torch.tensor([3.0, 4.0]), torch.zeros(2))
     tensor(5.)
     """
@@ -140,7 +156,12 @@ def dist(input: Tensor, other: Tensor, p=2):
 
 @op("torch", "Tensor", in_place=["Tensor"], out=True)
 def renorm(input: Tensor, p, dim, maxnorm):
-    """input with each part along dim shortened to a p-norm of maxnorm, where it is longer.
+    """input with each slice along dim scaled down to a p-norm of maxnorm, where it is larger.
+
+    Args:
+        p: the norm's exponent.
+        dim: the dimension whose slices are scaled.
+        maxnorm: the largest norm.
 
     >>> torch.renorm(torch.tensor([[3.0, 4.0], [0.0, 1.0]]), 2, 0, 1.0)
     tensor([[0.6000, 0.8000],

@@ -7,6 +7,9 @@ import sys
 def load_ipython_extension(shell) -> None:
     """What `%load_ext rushlight` calls: as_torch(), and the arguments of `rushlight run`.
 
+    Args:
+        shell: the IPython shell, or None.
+
     >>> torch.load_ipython_extension(None)
     >>> import sys
     >>> "torch" in sys.modules
@@ -24,6 +27,9 @@ def load_ipython_extension(shell) -> None:
 
 def unload_ipython_extension(shell) -> None:
     """Torch's names stay: modules that were imported under them are in use.
+
+    Args:
+        shell: the IPython shell, or None.
 
     >>> torch.unload_ipython_extension(None)
     """

@@ -15,6 +15,9 @@ _DTYPES = (_C.bfloat16, _C.float16)
 def is_autocast_available(device_type: str) -> bool:
     """Whether autocast knows a kind of device.
 
+    Args:
+        device_type: "cpu", "cuda" or another.
+
     >>> torch.amp.is_autocast_available("cpu")
     True
     """
@@ -114,8 +117,18 @@ def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
     """Decorates the forward of an autograd.Function: it and its backward see the same autocast.
 
     Args:
+        fwd: the forward; None for a decorator with arguments.
         device_type: "cpu" or "cuda".
         cast_inputs: inside autocast, tensors are cast to this dtype and forward runs without it.
+
+    >>> class Product(torch.autograd.Function):
+    ...     @staticmethod
+    ...     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
+    ...     def forward(ctx, a, b):
+    ...         return a @ b
+    >>> with torch.autocast("cpu"):
+    ...     Product.apply(torch.ones(2, 2), torch.ones(2, 2)).dtype
+    torch.float32
     """
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
@@ -136,7 +149,26 @@ def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
 
 
 def custom_bwd(bwd=None, *, device_type):
-    """Decorates the backward of an autograd.Function whose forward has custom_fwd."""
+    """Decorates the backward of an autograd.Function whose forward has custom_fwd.
+
+    Args:
+        bwd: the backward; None for a decorator with arguments.
+        device_type: "cpu" or "cuda".
+
+    >>> class Double(torch.autograd.Function):
+    ...     @staticmethod
+    ...     @torch.amp.custom_fwd(device_type="cpu")
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...     @staticmethod
+    ...     @torch.amp.custom_bwd(device_type="cpu")
+    ...     def backward(ctx, grad):
+    ...         return grad * 2
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> Double.apply(x).backward()
+    >>> x.grad
+    tensor([2.])
+    """
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)
 

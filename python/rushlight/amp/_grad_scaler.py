@@ -74,7 +74,7 @@ class GradScaler:
         self._optimizers = {}
 
     def scale(self, outputs):
-        """A tensor, or those in an iterable, multiplied with the scale."""
+        """`outputs`, a tensor or an iterable of tensors, multiplied by the scale."""
         if not self._enabled:
             return outputs
         if isinstance(outputs, _C.Tensor):
@@ -184,7 +184,7 @@ class GradScaler:
         return self._growth_factor
 
     def set_growth_factor(self, new_factor):
-        """Sets by what the scale grows."""
+        """Sets by what the scale grows: `new_factor`, above 1."""
         self._growth_factor = new_factor
 
     def get_backoff_factor(self):
@@ -192,7 +192,7 @@ class GradScaler:
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor):
-        """Sets what the scale is multiplied with after an overflow."""
+        """Sets what the scale is multiplied by after an overflow: `new_factor`, below 1."""
         self._backoff_factor = new_factor
 
     def get_growth_interval(self):
@@ -200,7 +200,7 @@ class GradScaler:
         return self._growth_interval
 
     def set_growth_interval(self, new_interval):
-        """Sets after how many steps the scale grows."""
+        """Sets after how many steps the scale grows: `new_interval`."""
         self._growth_interval = new_interval
 
     def is_enabled(self):
@@ -220,7 +220,7 @@ class GradScaler:
         }
 
     def load_state_dict(self, state_dict):
-        """Takes over what state_dict() gave.
+        """Restores a `state_dict`.
 
         Raises:
             RuntimeError: for the empty state of a scaler that was off.

@@ -11,13 +11,14 @@ def backward(
     grad_variables=None,
     inputs=None,
 ):
-    """Computes the gradients of the leaves that `tensors` were made from, and adds them to .grad.
+    """Computes the gradients of the leaves of the graph of `tensors`, and adds them to their .grad.
 
     Args:
         tensors: a tensor or a sequence of tensors.
-        grad_tensors: a gradient for each; may be left out for single numbers.
-        retain_graph: keep what backward needs, to run again.
-        create_graph: record the backward itself.
+        grad_tensors: a gradient for each; None for scalars.
+        retain_graph: keep what backward needs, to run again; create_graph if None.
+        create_graph: record the backward itself, for second derivatives.
+        grad_variables: older name of grad_tensors.
         inputs: only these leaves get gradients.
 
     Raises:
@@ -50,11 +51,13 @@ def grad(
     Args:
         outputs: a tensor or a sequence of tensors.
         inputs: what to differentiate with respect to.
-        grad_outputs: a gradient for each output; may be left out for single numbers.
-        retain_graph: keep what backward needs, to run again.
+        grad_outputs: a gradient for each output; None for scalars.
+        retain_graph: keep what backward needs, to run again; create_graph if None.
         create_graph: record the backward itself, for second derivatives.
+        only_inputs: True; has no effect.
         allow_unused: None instead of an error for inputs that were not used.
-        materialize_grads: zeros instead of None for them.
+        is_grads_batched: the first dimension of grad_outputs is a batch of vectors.
+        materialize_grads: zeros instead of None for inputs that were not used.
 
     Raises:
         RuntimeError: if nothing was recorded, or an input was not used.

@@ -20,7 +20,15 @@ _levels = threading.local()
 
 
 class UnpackedDualTensor(NamedTuple):
-    """A tensor, and its tangent or None."""
+    """A tensor and its tangent: what unpack_dual() returns.
+
+    Args:
+        primal: the tensor.
+        tangent: its tangent, or None.
+
+    >>> torch.autograd.forward_ad.UnpackedDualTensor(torch.ones(1), None).tangent is None
+    True
+    """
 
     primal: "_C.Tensor"
     tangent: "_C.Tensor | None"
@@ -48,7 +56,10 @@ def enter_dual_level():
 
 
 def exit_dual_level(*, level=None):
-    """Ends the level: tensors made in it have no tangents any more.
+    """Ends the level: tensors made in it lose their tangents.
+
+    Args:
+        level: the number that enter_dual_level() returned.
 
     >>> level = torch.autograd.forward_ad.enter_dual_level()
     >>> torch.autograd.forward_ad.exit_dual_level(level=level)
@@ -82,8 +93,9 @@ def make_dual(tensor, tangent, *, level=None):
     """A tensor like `tensor` that has a tangent.
 
     Args:
-        tensor: the primal; floating.
+        tensor: the primal, floating-point.
         tangent: of its shape.
+        level: the number of the level; there is one.
 
     Raises:
         RuntimeError: outside of a level, for a tangent of another shape, or a dual tensor.
@@ -126,7 +138,11 @@ def make_dual(tensor, tangent, *, level=None):
 
 
 def unpack_dual(tensor, *, level=None):
-    """The tensor without its tangent, and the tangent: None where it depends on no dual tensor.
+    """The tensor without its tangent, and the tangent: None if it depends on no dual tensor.
+
+    Args:
+        tensor: a tensor.
+        level: the number of the level; there is one.
 
     >>> fw = torch.autograd.forward_ad
     >>> with fw.dual_level():

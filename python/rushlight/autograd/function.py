@@ -12,22 +12,22 @@ class FunctionCtx:
         self.needs_input_grad = ()
 
     def save_for_backward(self, *tensors):
-        """Keeps tensors for backward(), which reads them as `ctx.saved_tensors`."""
+        """Saves `tensors` for backward(), which reads them as `ctx.saved_tensors`."""
         self._to_save = tensors
 
     def save_for_forward(self, *tensors):
-        """Accepted: there is no forward-mode differentiation here."""
+        """Has no effect on `tensors`: functions here have no forward-mode gradient of their own."""
 
     def mark_dirty(self, *tensors):
-        """Names inputs that forward() has written to."""
+        """Says that `tensors`, inputs of forward(), were written to."""
         self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors):
-        """Names outputs that have no gradient."""
+        """Says that `tensors`, outputs of forward(), have no gradient."""
         self._non_differentiable = tensors
 
     def set_materialize_grads(self, value):
-        """False: backward() is given None, not zeros, for outputs that were not used."""
+        """With `value` False, backward() gets None, not zeros, for outputs that were not used."""
         self._materialize_grads = bool(value)
 
     @property
@@ -68,7 +68,9 @@ class Function(FunctionCtx):
 
     @staticmethod
     def backward(ctx, *grad_outputs):
-        """Returns a gradient, or None, for each argument of forward()."""
+        """Returns a gradient, or None, for each argument of forward(), from `grad_outputs`, those
+        of its results, and what forward() left in `ctx`.
+        """
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
             "autograd.Function to use it with backward mode AD."
@@ -78,7 +80,7 @@ class Function(FunctionCtx):
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        """Fills ctx after a forward() that does not take it."""
+        """Fills `ctx` after a forward() that does not take it, from its `inputs` and `output`."""
         raise NotImplementedError("setup_context is not implemented.")
 
     def __call__(self, *args, **kwargs):

@@ -214,6 +214,9 @@ def gradcheck(
 ):
     """Compares the gradients of `func` with central differences, element by element.
 
+    `check_batched_grad`, `check_batched_forward_grad` and `check_forward_ad` raise
+    NotImplementedError.
+
     Args:
         func: a function of tensors that returns tensors.
         inputs: a tensor or a tuple; those that require grad should be float64.
@@ -226,9 +229,8 @@ def gradcheck(
         check_grad_dtypes: also compare the dtypes of gradients with those of the inputs.
         fast_mode: compare along one direction only, instead of each element.
         masked: of sparse tensors, which are not here.
-
-    `check_batched_grad`, `check_batched_forward_grad` and `check_forward_ad` raise
-    NotImplementedError.
+        check_backward_ad: check backward; there is nothing else to check.
+        check_batched_grad, check_batched_forward_grad, check_forward_ad: not available.
 
     Returns:
         True if all gradients agree.
@@ -319,13 +321,14 @@ def gradgradcheck(
 ):
     """gradcheck of the gradient itself.
 
-    Args:
-        func: a function of tensors that returns tensors.
-        inputs: a tensor or a tuple; those that require grad should be float64.
-        grad_outputs: the gradients of the outputs; fixed, uneven numbers by default.
-        gen_non_contig_grad_outputs: make these not contiguous.
-
     All others are as of gradcheck(); `check_fwd_over_rev` raises NotImplementedError.
+
+    Args: as of gradcheck.
+        grad_outputs: the gradients of the outputs; random if None.
+        gen_non_contig_grad_outputs: make these not contiguous.
+        check_fwd_over_rev, check_rev_over_rev: forward over backward is not here; backward over
+            backward is the check.
+        check_batched_grad: not available.
 
     >>> x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
     >>> torch.autograd.gradgradcheck(lambda x: x * x * x, x)

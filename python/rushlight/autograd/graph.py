@@ -114,10 +114,19 @@ class _Edge(NamedTuple):
 
 
 class GradientEdge(_Edge):
-    """Where a gradient arrives: a node, and which of its outputs.
+    """Where a gradient arrives: a node of the graph, and which of its outputs.
 
     backward() and grad() take edges where they take tensors: those of get_gradient_edge() anywhere,
     hand-made ones only as `inputs`.
+
+    Args:
+        node: the node.
+        output_nr: the index of the output.
+        ownership_token: keeps the node alive.
+
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> torch.autograd.graph.GradientEdge((x * 2).grad_fn, 0).output_nr
+    0
     """
 
     def _as_tensor(self):
@@ -135,6 +144,9 @@ class GradientEdge(_Edge):
 
 def get_gradient_edge(tensor):
     """The edge that the gradient of `tensor` arrives at.
+
+    Args:
+        tensor: a tensor that requires gradients.
 
     Raises:
         RuntimeError: if the tensor requires no gradient.

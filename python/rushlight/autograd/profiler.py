@@ -40,11 +40,13 @@ class profile:
     Args:
         enabled: False makes it do nothing.
         use_cuda: also the times of GPUs; on virtual ones they are the CPU's, and the table says so.
-        use_device: 'cuda', the same.
+        use_device: "cuda", the same.
         record_shapes: the shapes of inputs.
         with_flops: estimates of the work of products and convolutions.
         profile_memory: the bytes of results.
-        with_stack: where the program stood.
+        with_stack: the lines of the program that called.
+        with_modules, use_kineto, use_cpu, experimental_config: have no effect.
+        acc_events, custom_trace_id_callback: have no effect.
 
     Raises:
         RuntimeError: if another profiler is on, or this one was used before.
@@ -109,17 +111,21 @@ class profile:
         return self._events().table(*args, **kwargs)
 
     def export_chrome_trace(self, path):
-        """Writes the events as JSON for chrome://tracing and Perfetto."""
+        """Writes the events to the file `path`, as JSON for chrome://tracing and Perfetto."""
         self._events().export_chrome_trace(path)
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
-        """Writes lines of stack and time, for flame graphs."""
+        """Writes lines of stack and time to the file `path`, for flame graphs; `metric` is an
+        attribute of events.
+        """
         if not self.with_stack:
             raise AssertionError("export_stacks() requires with_stack=True")
         self._events().export_stacks(path, metric)
 
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0):
-        """The averages by name; see EventList.key_averages()."""
+        """The averages by name, and with `group_by_input_shape` or `group_by_stack_n` (frames) also
+        by these; see EventList.key_averages().
+        """
         return self._events().key_averages(group_by_input_shape, group_by_stack_n)
 
     def total_average(self):
@@ -180,7 +186,10 @@ class record_function:
 
 
 class emit_nvtx:
-    """Would mark operations for NVIDIA's profilers; here it does nothing.
+    """Would mark operations for NVIDIA's profilers; has no effect here.
+
+    Args:
+        enabled, record_shapes: have no effect.
 
     >>> with torch.autograd.profiler.emit_nvtx():
     ...     _ = torch.ones(2)
@@ -198,7 +207,10 @@ class emit_nvtx:
 
 
 class emit_itt(emit_nvtx):
-    """Would mark operations for Intel's profilers; here it does nothing.
+    """Would mark operations for Intel's profilers; has no effect here.
+
+    Args:
+        enabled, record_shapes: have no effect.
 
     >>> with torch.autograd.profiler.emit_itt():
     ...     _ = torch.ones(2)

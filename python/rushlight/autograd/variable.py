@@ -11,6 +11,11 @@ class _VariableMeta(type):
 class Variable(metaclass=_VariableMeta):
     """`Variable(tensor)` is the tensor itself.
 
+    Args:
+        data: the tensor.
+        requires_grad: whether gradients are collected.
+        volatile: has no effect.
+
     >>> torch.autograd.Variable(torch.ones(1))
     tensor([1.])
     """

@@ -115,7 +115,10 @@ __all__ = [
 
 
 def ipc_collect() -> None:
-    """Does nothing: no memory of a GPU is shared between processes here."""
+    """Has no effect: no memory of a GPU is shared between processes here.
+
+    >>> torch.cuda.ipc_collect()
+    """
 
 
 def _is_in_bad_fork() -> bool:

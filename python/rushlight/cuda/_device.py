@@ -26,34 +26,68 @@ def init() -> None:
     """Brings CUDA into use now instead of at the first CUDA call. Harmless when repeated.
 
     Raises: RuntimeError, saying why there is no CUDA and how to get real or virtual GPUs.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.init()
+    ...     torch.cuda.is_initialized()
+    True
     """
     _cuda.init()
 
 
 def is_available() -> bool:
-    """Whether there is a GPU, real or virtual. Never raises."""
+    """Whether there is a GPU, real or virtual. Never raises.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.is_available()
+    True
+    """
     return _cuda.device_count() > 0
 
 
 def device_count() -> int:
-    """The number of visible GPUs; CUDA_VISIBLE_DEVICES is read at the first call and not again."""
+    """The number of visible GPUs; CUDA_VISIBLE_DEVICES is read at the first call and not again.
+
+    >>> with torch.cuda.virtual(3):
+    ...     torch.cuda.device_count()
+    3
+    """
     return _cuda.device_count()
 
 
 def is_initialized() -> bool:
-    """Whether CUDA is in use in this process."""
+    """Whether CUDA is in use in this process.
+
+    >>> with torch.cuda.virtual(1):
+    ...     x = torch.ones(1, device="cuda")
+    ...     torch.cuda.is_initialized()
+    True
+    """
     return _cuda.is_initialized()
 
 
 def current_device() -> int:
-    """The index of the device that "cuda" means in this thread."""
+    """The index of the device that "cuda" means in this thread.
+
+    >>> with torch.cuda.virtual(2), torch.cuda.device(1):
+    ...     torch.cuda.current_device()
+    1
+    """
     return _cuda.current_device()
 
 
 def set_device(device) -> None:
-    """Makes `device` the current one of this thread; a negative index changes nothing.
+    """Makes a device the current one of this thread.
 
     `with torch.cuda.device(1)` is to be preferred: it ends.
+
+    Args:
+        device: index, string or torch.device; a negative index changes nothing.
+
+    >>> with torch.cuda.virtual(2):
+    ...     torch.cuda.set_device(1)
+    ...     torch.ones(1, device="cuda").device
+    device(type='cuda', index=1)
     """
     index = device_index(device)
     if index >= 0:
@@ -88,7 +122,15 @@ class device:
 
 
 class device_of(device):
-    """Context in which "cuda" means the device of a tensor; a CPU tensor changes nothing."""
+    """Context in which "cuda" means the device of a tensor; with a CPU tensor nothing changes.
+
+    Args:
+        obj: the tensor.
+
+    >>> with torch.cuda.virtual(2), torch.cuda.device_of(torch.ones(1, device="cuda:1")):
+    ...     torch.cuda.current_device()
+    1
+    """
 
     def __init__(self, obj):
         super().__init__(obj.get_device() if obj.is_cuda else -1)
@@ -122,6 +164,9 @@ class DeviceProperties:
 def get_device_properties(device=None) -> DeviceProperties:
     """Name, capability, memory and processors of a device.
 
+    Args:
+        device: index, string or torch.device; the current device if None.
+
     Raises: AssertionError, if there is no such device.
 
     >>> with torch.cuda.virtual(1, profile="a100"):
@@ -142,6 +187,9 @@ def get_device_properties(device=None) -> DeviceProperties:
 def get_device_name(device=None) -> str:
     """The name of a device; that of a virtual GPU says that it is virtual.
 
+    Args:
+        device: index, string or torch.device; the current device if None.
+
     >>> with torch.cuda.virtual(1):
     ...     torch.cuda.get_device_name(0)
     'Tesla T4 (virtual)'
@@ -150,18 +198,41 @@ def get_device_name(device=None) -> str:
 
 
 def get_device_capability(device=None) -> tuple[int, int]:
-    """The compute capability of a device, such as (8, 6)."""
+    """The compute capability of a device, such as (8, 6).
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1, profile="a100"):
+    ...     torch.cuda.get_device_capability(0)
+    (8, 0)
+    """
     properties = get_device_properties(device)
     return properties.major, properties.minor
 
 
 def synchronize(device=None) -> None:
-    """Waits until all work on a device is done."""
+    """Waits until all work on a device is done.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.synchronize()
+    """
     _cuda.synchronize(device_index(device))
 
 
 def can_device_access_peer(device, peer_device) -> bool:
-    """Whether `device` can read the memory of `peer_device` directly."""
+    """Whether `device` can read the memory of `peer_device` directly.
+
+    Args:
+        device, peer_device: index, string or torch.device.
+
+    >>> with torch.cuda.virtual(2):
+    ...     torch.cuda.can_device_access_peer(0, 1)
+    True
+    """
     indices = device_index(device, False), device_index(peer_device, False)
     for index in indices:
         get_device_properties(index)
@@ -169,17 +240,34 @@ def can_device_access_peer(device, peer_device) -> bool:
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Whether bfloat16 works: in hardware from capability 8 on, else computed in float32."""
+    """Whether bfloat16 works: in hardware from capability 8 on, else computed in float32.
+
+    Args:
+        including_emulation: count the computation in float32 too.
+
+    >>> with torch.cuda.virtual(1, profile="t4"):
+    ...     torch.cuda.is_bf16_supported(including_emulation=False)
+    False
+    """
     if not is_available():
         return False
     return including_emulation or get_device_capability()[0] >= 8
 
 
 def is_tf32_supported() -> bool:
-    """Whether the hardware has TF32: from capability 8 on."""
+    """Whether the hardware has TF32: from capability 8 on.
+
+    >>> with torch.cuda.virtual(1, profile="a100"):
+    ...     torch.cuda.is_tf32_supported()
+    True
+    """
     return is_available() and get_device_capability()[0] >= 8
 
 
 def get_arch_list() -> list[str]:
-    """The architectures that the CUDA kernels are made for; empty without a GPU."""
+    """The architectures that the CUDA kernels are made for; empty without a GPU.
+
+    >>> torch.cuda.get_arch_list() is not None
+    True
+    """
     return ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"] if is_available() else []

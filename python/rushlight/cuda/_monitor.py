@@ -36,7 +36,12 @@ def set_sync_debug_mode(debug_mode) -> None:
 
 
 def get_sync_debug_mode() -> int:
-    """What set_sync_debug_mode() has set, as a number."""
+    """The level of set_sync_debug_mode(), 0 to 2.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.get_sync_debug_mode()
+    0
+    """
     init()
     return _C._cuda.sync_debug_mode()
 
@@ -61,31 +66,79 @@ def _read(device, read) -> int:
 
 
 def utilization(device=None) -> int:
-    """Percent of the last moments in which a kernel was running."""
+    """Percent of the last moments in which a kernel was running.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     0 <= torch.cuda.utilization() <= 100
+    True
+    """
     return _read(device, lambda nvml, handle: nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
 
 
 def memory_usage(device=None) -> int:
-    """Percent of the last moments in which memory was being read or written."""
+    """Percent of the last moments in which memory was being read or written.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     0 <= torch.cuda.memory_usage() <= 100
+    True
+    """
     return _read(device, lambda nvml, handle: nvml.nvmlDeviceGetUtilizationRates(handle).memory)
 
 
 def temperature(device=None) -> int:
-    """Degrees Celsius."""
+    """The temperature of a device in degrees Celsius.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.temperature() >= 0
+    True
+    """
     return _read(device, lambda nvml, handle: nvml.nvmlDeviceGetTemperature(handle, 0))
 
 
 def power_draw(device=None) -> int:
-    """Milliwatts."""
+    """The power draw of a device in milliwatts.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.power_draw() >= 0
+    True
+    """
     return _read(device, lambda nvml, handle: nvml.nvmlDeviceGetPowerUsage(handle))
 
 
 def clock_rate(device=None) -> int:
-    """Megahertz of the multiprocessors."""
+    """The clock rate of a device's multiprocessors in megahertz.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.clock_rate() >= 0
+    True
+    """
     return _read(device, lambda nvml, handle: nvml.nvmlDeviceGetClockInfo(handle, 1))
 
 
 def device_memory_used(device=None) -> int:
-    """Bytes of the device's memory that are in use, by any process."""
+    """Bytes of a device's memory that are in use, by any process.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.device_memory_used() >= 0
+    True
+    """
     free, total = _C._cuda.memory_info(device_index(device))
     return total - free

@@ -27,12 +27,29 @@ def memory_stats(device=None) -> dict:
     """All figures of a device's allocator, by torch's names ("allocated_bytes.all.peak", ...).
 
     Empty before CUDA is in use.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     x = torch.zeros(1000, device="cuda")
+    ...     torch.cuda.memory_stats()["allocated_bytes.all.peak"]
+    4096
     """
     return dict(sorted(_cuda.memory_stats(device_index(device)).items())) if _in_use() else {}
 
 
 def memory_stats_as_nested_dict(device=None) -> dict:
-    """`memory_stats` as nested dicts."""
+    """`memory_stats` as nested dicts.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     x = torch.zeros(1000, device="cuda")
+    ...     torch.cuda.memory_stats_as_nested_dict()["allocated_bytes"]["all"]["peak"]
+    4096
+    """
     nested: dict = {}
     for name, value in memory_stats(device).items():
         place = nested
@@ -52,7 +69,10 @@ def _figure(device, name: str) -> int:
 
 
 def memory_allocated(device=None) -> int:
-    """Bytes that tensors hold on a device.
+    """Bytes of a device that tensors occupy.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
 
     >>> with torch.cuda.virtual(1):
     ...     x = torch.zeros(1000, device="cuda")
@@ -63,17 +83,45 @@ def memory_allocated(device=None) -> int:
 
 
 def max_memory_allocated(device=None) -> int:
-    """The most bytes that tensors held at once since the last `reset_peak_memory_stats`."""
+    """The most bytes that tensors occupied at once since the last `reset_peak_memory_stats`.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     x = torch.zeros(1000, device="cuda")
+    ...     del x
+    ...     torch.cuda.memory_allocated(), torch.cuda.max_memory_allocated()
+    (0, 4096)
+    """
     return _figure(device, "allocated_bytes.all.peak")
 
 
 def memory_reserved(device=None) -> int:
-    """Bytes that the allocator has taken from a device, for tensors and for later."""
+    """Bytes that the allocator has reserved on a device, for tensors now and later.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     x = torch.zeros(1000, device="cuda")
+    ...     torch.cuda.memory_reserved()
+    2097152
+    """
     return _figure(device, "reserved_bytes.all.current")
 
 
 def max_memory_reserved(device=None) -> int:
-    """The most bytes reserved at once since the last `reset_peak_memory_stats`."""
+    """The most bytes reserved at once since the last `reset_peak_memory_stats`.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     x = torch.zeros(1000, device="cuda")
+    ...     torch.cuda.max_memory_reserved()
+    2097152
+    """
     return _figure(device, "reserved_bytes.all.peak")
 
 
@@ -81,12 +129,30 @@ memory_cached, max_memory_cached = memory_reserved, max_memory_reserved  # their
 
 
 def reset_peak_memory_stats(device=None) -> None:
-    """Lets all peaks start again from the current figures."""
+    """Resets all peaks to the current values.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.zeros(1000, device="cuda").sum().item()
+    ...     torch.cuda.reset_peak_memory_stats()
+    ...     torch.cuda.max_memory_allocated()
+    0.0
+    0
+    """
     _cuda.reset_memory_stats(device_index(device), True)
 
 
 def reset_accumulated_memory_stats(device=None) -> None:
-    """Sets all sums ("allocated", "freed", number of retries) to zero."""
+    """Resets all sums ("allocated", "freed", number of retries) to 0.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.reset_accumulated_memory_stats()
+    """
     _cuda.reset_memory_stats(device_index(device), False)
 
 
@@ -94,18 +160,43 @@ reset_max_memory_allocated = reset_max_memory_cached = reset_peak_memory_stats
 
 
 def mem_get_info(device=None) -> tuple[int, int]:
-    """(free, total) bytes of a device."""
+    """(free, total) bytes of a device.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1, memory="1GiB"):
+    ...     free, total = torch.cuda.mem_get_info()
+    ...     total
+    1073741824
+    """
     return _cuda.memory_info(device_index(device))
 
 
 def empty_cache() -> None:
-    """Gives reserved memory that no tensor uses back to the devices."""
+    """Releases reserved memory that no tensor uses to the devices.
+
+    >>> with torch.cuda.virtual(1):
+    ...     x = torch.zeros(1000, device="cuda")
+    ...     del x
+    ...     torch.cuda.empty_cache()
+    ...     torch.cuda.memory_reserved()
+    0
+    """
     if _in_use():
         _cuda.empty_cache()
 
 
 def set_per_process_memory_fraction(fraction: float, device=None) -> None:
-    """Lets this process use no more than `fraction` (0 to 1) of a device's memory."""
+    """Limits how much of a device's memory this process uses.
+
+    Args:
+        fraction: from 0 to 1.
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.set_per_process_memory_fraction(0.5)
+    """
     if not isinstance(fraction, float):
         raise TypeError("Invalid type for fraction argument, must be `float`")
     if not 0 <= fraction <= 1:
@@ -147,7 +238,12 @@ def memory_summary(device=None, abbreviated: bool = False) -> str:
     """A table of `memory_stats`, to print when memory runs out.
 
     Args:
-        abbreviated: leave out the two pools' rows
+        device: index, string or torch.device; the current device if None.
+        abbreviated: leave out the rows of the two pools.
+
+    >>> with torch.cuda.virtual(1):
+    ...     "Allocated memory" in torch.cuda.memory_summary()
+    True
     """
     index = device_index(device)
     stats = _cuda.memory_stats(index)
@@ -172,7 +268,15 @@ def memory_summary(device=None, abbreviated: bool = False) -> str:
 
 
 def list_gpu_processes(device=None) -> str:
-    """Who uses a device: this process and how much."""
+    """The processes on a device, as text: this one, and how much memory it uses.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.list_gpu_processes().startswith("GPU:0")
+    True
+    """
     import os
 
     index = device_index(device)

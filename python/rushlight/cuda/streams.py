@@ -7,8 +7,9 @@ class Stream:
     """A queue of work on one device. On virtual GPUs each call is done when it returns.
 
     Args:
-        device: whose work; default: the current device
-        priority: negative for high priority
+        device: whose work; the current device if None.
+        priority: negative for high priority.
+        stream_id: has no effect.
 
     >>> with torch.cuda.virtual(1):
     ...     s = torch.cuda.Stream()
@@ -74,7 +75,9 @@ class Event:
     """A mark in a stream, to wait for or to measure time with.
 
     Args:
-        enable_timing: whether `elapsed_time` may be asked
+        enable_timing: whether `elapsed_time` can be called.
+        blocking: whether synchronize() sleeps instead of spinning.
+        interprocess: must be False.
 
     >>> with torch.cuda.virtual(1):
     ...     start = torch.cuda.Event(enable_timing=True)
@@ -128,7 +131,14 @@ class Event:
 class StreamContext:
     """Context in which work on a stream's device goes to that stream, and "cuda" means its device.
 
-    None changes nothing.
+    Args:
+        stream: the stream; None changes nothing.
+
+    >>> with torch.cuda.virtual(1):
+    ...     s = torch.cuda.Stream()
+    ...     with torch.cuda.StreamContext(s):
+    ...         torch.cuda.current_stream() == s
+    True
     """
 
     def __init__(self, stream):
@@ -149,23 +159,54 @@ class StreamContext:
 
 
 def stream(stream) -> StreamContext:
-    """Context in which work goes to `stream`: with torch.cuda.stream(s): ..."""
+    """Context in which work goes to a stream.
+
+    Args:
+        stream: the stream; None changes nothing.
+
+    >>> with torch.cuda.virtual(1), torch.cuda.stream(torch.cuda.Stream()):
+    ...     torch.ones(2, device="cuda").sum().item()
+    2.0
+    """
     return StreamContext(stream)
 
 
 def set_stream(stream) -> None:
-    """Makes `stream` the current one of its device, and that device the current one."""
+    """Makes a stream the current one of its device, and that device the current one.
+
+    Args:
+        stream: the stream; None changes nothing.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.set_stream(torch.cuda.default_stream())
+    """
     if stream is not None:
         _cuda.set_device(stream.device_index)
         _cuda.set_stream(stream.device_index, stream.stream_id)
 
 
 def current_stream(device=None) -> Stream:
-    """The stream that work on a device goes to in this thread."""
+    """The stream that work on a device goes to in this thread.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.current_stream() == torch.cuda.default_stream()
+    True
+    """
     index = device_index(device)
     return Stream(index, stream_id=_cuda.current_stream(index))
 
 
 def default_stream(device=None) -> Stream:
-    """The stream that a device has from the start."""
+    """The stream that a device has from the start.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.default_stream().device
+    device(type='cuda', index=0)
+    """
     return Stream(device, stream_id=0)

@@ -12,7 +12,8 @@ def sum_last(value, dims):
 
 
 class Transform:
-    """A differentiable map from `domain` to `codomain`; subclasses give _call() and _inverse().
+    """Base class of invertible differentiable maps from `domain` to `codomain`; subclasses define
+    _call() and _inverse().
 
     Args:
         cache_size: 1 to remember the last value, so that its inverse is exact.
@@ -49,7 +50,7 @@ class Transform:
         raise NotImplementedError
 
     def with_cache(self, cache_size=1):
-        """The same with another cache."""
+        """The same transform with another `cache_size`."""
         if self._cache_size == cache_size:
             return self
         made = type(self).__new__(type(self))
@@ -141,10 +142,11 @@ class _InverseTransform(Transform):
 
 
 class ComposeTransform(Transform):
-    """One map after another.
+    """One transform after another.
 
     Args:
-        parts: the maps, the first one first.
+        parts: the transforms, the first one first.
+        cache_size: 1 to keep the last x and y, so that the inverse is exact.
 
     >>> from rushlight.distributions.transforms import AffineTransform, ComposeTransform
     >>> ComposeTransform([AffineTransform(1.0, 2.0), AffineTransform(0.0, 3.0)])(torch.tensor(1.0))

@@ -9,7 +9,14 @@ from rushlight.nn.functional import softplus
 
 
 class SoftmaxTransform(Simple):
-    """y = softmax(x) over the last dimension; its inverse is the logarithm."""
+    """y = softmax(x) over the last dimension; its inverse is the logarithm.
+
+    Args:
+        cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    >>> torch.distributions.SoftmaxTransform()(torch.zeros(2))
+    tensor([0.5000, 0.5000])
+    """
 
     bijective = False
     domain, codomain = constraints.real_vector, constraints.simplex
@@ -22,7 +29,15 @@ class SoftmaxTransform(Simple):
 
 
 class LowerCholeskyTransform(Simple):
-    """A square matrix as a lower triangle with a positive diagonal."""
+    """A square matrix to a lower triangular one with a positive diagonal, exp of x's.
+
+    Args:
+        cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    >>> torch.distributions.LowerCholeskyTransform()(torch.zeros(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
 
@@ -34,7 +49,14 @@ class LowerCholeskyTransform(Simple):
 
 
 class StickBreakingTransform(Simple):
-    """n numbers as n + 1 shares: each takes its part of what the ones before left."""
+    """n real numbers to n + 1 probabilities: each takes its share of what is left by those before.
+
+    Args:
+        cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    >>> torch.distributions.StickBreakingTransform()(torch.zeros(1))
+    tensor([0.5000, 0.5000])
+    """
 
     domain, codomain = constraints.real_vector, constraints.simplex
 
@@ -76,11 +98,16 @@ class StickBreakingTransform(Simple):
 
 
 class IndependentTransform(Transform):
-    """Another map, of which the last dimensions belong together.
+    """Another transform whose last dimensions are one event.
 
     Args:
         base_transform: the map.
         reinterpreted_batch_ndims: how many dimensions.
+        cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    >>> D, x = torch.distributions, torch.ones(3)
+    >>> D.IndependentTransform(D.ExpTransform(), 1).log_abs_det_jacobian(x, x)
+    tensor(3.)
     """
 
     def __init__(self, base_transform, reinterpreted_batch_ndims, cache_size=0):
@@ -132,11 +159,15 @@ class IndependentTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """Another shape of the last dimensions.
+    """Reshapes the last dimensions.
 
     Args:
         in_shape: the shape before.
         out_shape: the one after, of as many elements.
+        cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    >>> torch.distributions.ReshapeTransform((4,), (2, 2))(torch.zeros(3, 4)).shape
+    torch.Size([3, 2, 2])
     """
 
     bijective = True

@@ -51,11 +51,12 @@ class OfTries(OfProbability):
 
 
 class Bernoulli(OfProbability):
-    """1 with probability `probs`, else 0.
+    """The Bernoulli distribution: 1 with probability `probs`, else 0.
 
     Args:
-        probs: the probability, or
-        logits: its logarithm of odds.
+        probs: the probability of 1, or
+        logits: its log-odds.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Bernoulli(0.25).log_prob(torch.tensor(1.0))
     tensor(-1.3863)

@@ -12,6 +12,7 @@ class Beta(Distribution):
     Args:
         concentration1: a.
         concentration0: b.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Beta(1.0, 3.0).mean
     tensor(0.2500)

@@ -7,12 +7,13 @@ from rushlight.distributions.bernoulli import OfTries
 
 
 class Binomial(OfTries):
-    """The number of successes in several tries.
+    """The binomial distribution: the number of successes in total_count tries.
 
     Args:
         total_count: the number of tries, one for the whole batch or of its shape.
         probs: the probability of a success, or
         logits: its logarithm of odds.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Binomial(4, torch.tensor([0.5])).mean
     tensor([2.])

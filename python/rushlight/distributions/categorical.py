@@ -66,11 +66,12 @@ class OfClasses(Distribution):
 
 
 class Categorical(OfClasses):
-    """A class from 0 to K - 1.
+    """The categorical distribution: a class from 0 to K - 1.
 
     Args:
-        probs: the probabilities, which are divided by their sum; shape (*, K). Or
-        logits: their logarithms, up to a constant.
+        probs: the probabilities, normalised to sum 1; shape (*, K), or
+        logits: unnormalised log-probabilities.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Categorical(torch.tensor([1.0, 3.0])).probs
     tensor([0.2500, 0.7500])

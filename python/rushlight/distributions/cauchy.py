@@ -7,11 +7,12 @@ from rushlight.distributions.location_scale import LocationScale
 
 
 class Cauchy(LocationScale):
-    """The Cauchy distribution.
+    """The Cauchy distribution: density 1 / (pi scale (1 + ((x - loc) / scale)^2)).
 
     Args:
         loc: the middle.
         scale: half the width at half the height.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Cauchy(0.0, 1.0).cdf(torch.tensor(1.0))
     tensor(0.7500)

@@ -9,6 +9,7 @@ class Chi2(Gamma):
 
     Args:
         df: the degrees of freedom.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Chi2(3.0).mean
     tensor(3.)

@@ -15,7 +15,9 @@ class ConstraintRegistry:
         self._registry = {}
 
     def register(self, constraint, factory=None):
-        """Has factory(constraint) make the transform; also as a decorator."""
+        """Makes factory(constraint) the transform for a type of `constraint`; without `factory` a
+        decorator.
+        """
         if factory is None:
             return lambda factory: self.register(constraint, factory)
         kind = constraint if isinstance(constraint, type) else type(constraint)

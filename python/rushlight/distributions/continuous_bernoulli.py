@@ -12,12 +12,13 @@ from rushlight.nn import functional as F
 class ContinuousBernoulli(OfProbability):
     """The distribution on [0, 1] of density proportional to probs^x (1 - probs)^(1 - x).
 
+    (Loaiza-Ganem and Cunningham, The continuous Bernoulli, 2019.)
+
     Args:
         probs: a number from 0 to 1, or
         logits: its logarithm of odds.
         lims: between these, formulas that divide by 1 - 2 probs give way to series.
-
-    (Loaiza-Ganem and Cunningham, The continuous Bernoulli, 2019.)
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.ContinuousBernoulli(0.25).log_prob(torch.tensor(0.5))
     tensor(-0.0498)

@@ -13,6 +13,7 @@ class Dirichlet(Distribution):
 
     Args:
         concentration: a positive weight for each class, shape (*, K).
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Dirichlet(torch.tensor([1.0, 3.0])).mean
     tensor([0.2500, 0.7500])

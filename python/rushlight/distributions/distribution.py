@@ -28,9 +28,16 @@ def broadcast_all(*values):
 
 
 class Distribution:
-    """A family of probability distributions, one for each element of `batch_shape`.
+    """Base class of probability distributions, one for each element of `batch_shape`.  Subclasses
+    define `arg_constraints`, `support`, rsample() or sample(), log_prob() and the rest.
 
-    Subclasses give `arg_constraints`, `support`, rsample() or sample(), log_prob() and the rest.
+    Args:
+        batch_shape: the shape over which parameters differ.
+        event_shape: the shape of one draw.
+        validate_args: check parameters and values; the default of the class if None.
+
+    >>> torch.distributions.Distribution((2,), (3,), validate_args=False).batch_shape
+    torch.Size([2])
     """
 
     has_rsample = False
@@ -41,7 +48,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value):
-        """Whether parameters and values are checked where nothing else is said."""
+        """Sets whether parameters and values are checked by default: `value`, a bool."""
         if value not in (True, False):
             raise ValueError
         Distribution._validate_args = value
@@ -123,7 +130,7 @@ class Distribution:
         return self.variance.sqrt()
 
     def expand(self, batch_shape, _instance=None):
-        """The same distribution with its parameters broadcast to a larger batch."""
+        """The same distribution with its parameters broadcast to `batch_shape`."""
         made = type(self).__new__(type(self))
         for name in self.__dict__:
             value = getattr(self, name)
@@ -138,12 +145,14 @@ class Distribution:
         return _C.Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
 
     def sample(self, sample_shape=()):
-        """Draws of shape sample_shape + batch_shape + event_shape, without gradient."""
+        """Draws of shape `sample_shape` + batch_shape + event_shape, without gradient."""
         with no_grad():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape=()):
-        """Draws through which gradients flow to the parameters, where the family has such."""
+        """Draws of shape `sample_shape` + batch_shape + event_shape, through which gradients flow
+        to the parameters.
+        """
         raise NotImplementedError
 
     def log_prob(self, value):
@@ -151,11 +160,11 @@ class Distribution:
         raise NotImplementedError
 
     def cdf(self, value):
-        """The probability of a draw up to `value`."""
+        """The probability that a draw is at most `value`."""
         raise NotImplementedError
 
     def icdf(self, value):
-        """The value up to which a draw lies with this probability."""
+        """The inverse of cdf(): the quantile at probability `value`."""
         raise NotImplementedError
 
     def entropy(self):
@@ -163,7 +172,7 @@ class Distribution:
         raise NotImplementedError
 
     def enumerate_support(self, expand=True):
-        """All values there are, for families of finitely many."""
+        """All values, for discrete families of finite support; with `expand` over the batch."""
         raise NotImplementedError
 
     def perplexity(self):

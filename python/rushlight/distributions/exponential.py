@@ -10,6 +10,7 @@ class Exponential(Distribution):
 
     Args:
         rate: 1 / mean.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Exponential(2.0).mean
     tensor(0.5000)

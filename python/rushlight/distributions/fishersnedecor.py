@@ -12,6 +12,7 @@ class FisherSnedecor(Distribution):
     Args:
         df1: the degrees of freedom above.
         df2: those below.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.FisherSnedecor(2.0, 4.0).mean
     tensor(2.)

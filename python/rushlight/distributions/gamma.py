@@ -11,6 +11,7 @@ class Gamma(Distribution):
     Args:
         concentration: the shape.
         rate: the inverse of the scale.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Gamma(2.0, 4.0).mean
     tensor(0.5000)

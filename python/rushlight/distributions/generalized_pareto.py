@@ -12,6 +12,7 @@ class GeneralizedPareto(Distribution):
         loc: the smallest value.
         scale: the scale.
         concentration: c, the shape; at 0 it is an exponential distribution.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.GeneralizedPareto(0.0, 1.0, 0.25).mean
     tensor(1.3333)

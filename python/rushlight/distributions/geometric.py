@@ -13,6 +13,7 @@ class Geometric(OfProbability):
     Args:
         probs: the probability of a success, or
         logits: its logarithm of odds.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Geometric(0.5).mean
     tensor(1.)

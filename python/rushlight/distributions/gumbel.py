@@ -18,6 +18,7 @@ class Gumbel(TransformedDistribution):
     Args:
         loc: the most probable value.
         scale: the width.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Gumbel(0.0, 1.0).mean
     tensor(0.5772)

@@ -12,6 +12,7 @@ class HalfCauchy(OfSize):
 
     Args:
         scale: its width.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.HalfCauchy(1.0).cdf(torch.tensor(1.0))
     tensor(0.5000)

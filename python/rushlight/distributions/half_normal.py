@@ -11,6 +11,7 @@ class HalfNormal(OfSize):
 
     Args:
         scale: the standard deviation of the normal number.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.HalfNormal(1.0).mean
     tensor(0.7979)

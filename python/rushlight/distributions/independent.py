@@ -10,6 +10,7 @@ class Independent(Distribution):
     Args:
         base_distribution: the distribution.
         reinterpreted_batch_ndims: how many dimensions.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> normal = torch.distributions.Normal(torch.zeros(3), torch.ones(3))
     >>> torch.distributions.Independent(normal, 1).log_prob(torch.zeros(3))

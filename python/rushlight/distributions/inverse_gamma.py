@@ -12,6 +12,7 @@ class InverseGamma(TransformedDistribution):
     Args:
         concentration: the shape.
         rate: that of the gamma numbers, the scale of these.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.InverseGamma(3.0, 4.0).mean
     tensor(2.)

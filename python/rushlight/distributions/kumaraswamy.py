@@ -15,6 +15,7 @@ class Kumaraswamy(TransformedDistribution):
     Args:
         concentration1: a.
         concentration0: b.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Kumaraswamy(1.0, 1.0).mean
     tensor(0.5000)

@@ -12,6 +12,7 @@ class Laplace(LocationScale):
     Args:
         loc: the mean.
         scale: its width.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Laplace(0.0, 1.0).log_prob(torch.tensor(0.0))
     tensor(-0.6931)

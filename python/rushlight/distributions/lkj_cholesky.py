@@ -11,12 +11,13 @@ from rushlight.distributions.distribution import Distribution, broadcast_all
 class LKJCholesky(Distribution):
     """Lower Cholesky factors of correlation matrices M, of density proportional to det(M)^(c - 1).
 
+    (Lewandowski, Kurowicka and Joe, Generating random correlation matrices based on vines and
+    extended onion method, 2009, section 3.)
+
     Args:
         dim: the number of rows, from 2 on.
         concentration: c, positive; at 1 all correlation matrices are equally likely.
-
-    (Lewandowski, Kurowicka and Joe, Generating random correlation matrices based on vines and
-    extended onion method, 2009, section 3.)
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.LKJCholesky(3, 0.5).sample().shape
     torch.Size([3, 3])

@@ -12,6 +12,7 @@ class LogNormal(TransformedDistribution):
     Args:
         loc: the mean of the logarithm.
         scale: its standard deviation.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.LogNormal(0.0, 1.0).mean
     tensor(1.6487)

@@ -12,6 +12,7 @@ class LogisticNormal(TransformedDistribution):
     Args:
         loc: the means, shape (*, n).
         scale: the standard deviations.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.LogisticNormal(torch.zeros(2), torch.ones(2)).sample().shape
     torch.Size([3])

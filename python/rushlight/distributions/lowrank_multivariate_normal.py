@@ -11,12 +11,13 @@ from rushlight.functional import broadcast_shapes
 class LowRankMultivariateNormal(Distribution):
     """The normal distribution of vectors of covariance W W^T + diag(D).
 
+    Densities take the Cholesky factor of an m x m matrix (Woodbury's identity).
+
     Args:
         loc: the mean, shape (*, n).
         cov_factor: W, shape (*, n, m) with m much smaller than n.
         cov_diag: D, positive, shape (*, n).
-
-    Densities take the Cholesky factor of an m x m matrix (Woodbury's identity).
+        validate_args: check parameters and values; the default of Distribution if None.
 
     Raises:
         ValueError: if shapes do not fit.

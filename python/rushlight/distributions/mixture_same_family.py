@@ -14,6 +14,7 @@ class MixtureSameFamily(Distribution):
         mixture_distribution: a Categorical, the weights.
         component_distribution: the distributions, whose batch ends with as many as there are
             classes.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> D = torch.distributions
     >>> normals = D.Normal(torch.tensor([0.0, 2.0]), torch.ones(2))

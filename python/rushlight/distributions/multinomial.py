@@ -13,6 +13,7 @@ class Multinomial(Distribution):
         total_count: the number of draws.
         probs: the probabilities of the classes, or
         logits: their logarithms, up to a constant.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Multinomial(3, torch.tensor([0.0, 1.0])).sample()
     tensor([0., 3.])

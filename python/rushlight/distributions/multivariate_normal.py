@@ -16,6 +16,7 @@ class MultivariateNormal(OtherForms, Distribution):
         covariance_matrix: symmetric and positive definite, shape (*, n, n); or
         precision_matrix: its inverse; or
         scale_tril: its lower Cholesky factor.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     Raises:
         ValueError: if not just one of the matrices is given, or it has too few dimensions.

@@ -14,6 +14,7 @@ class NegativeBinomial(OfTries):
         total_count: how many failures end it; it need not be a whole number.
         probs: the probability of a success, or
         logits: its logarithm of odds.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.NegativeBinomial(3.0, 0.5).mean
     tensor(3.)

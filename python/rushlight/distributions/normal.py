@@ -9,11 +9,12 @@ from rushlight.distributions.location_scale import LocationScale
 
 
 class Normal(LocationScale):
-    """The normal distribution.
+    """The normal distribution: density exp(-((x - loc) / scale)^2 / 2) / (scale sqrt(2 pi)).
 
     Args:
         loc: the mean.
         scale: the standard deviation.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     Raises:
         ValueError: for parameters that are none, unless validate_args is False.

@@ -11,6 +11,7 @@ class OneHotCategorical(OfClasses):
     Args:
         probs: the probabilities, or
         logits: their logarithms, up to a constant.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.OneHotCategorical(torch.tensor([0.0, 1.0])).sample()
     tensor([0., 1.])
@@ -62,6 +63,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
     Args:
         probs: the probabilities, or
         logits: their logarithms, up to a constant.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> probs = torch.tensor([0.0, 1.0], requires_grad=True)
     >>> torch.distributions.OneHotCategoricalStraightThrough(probs).rsample()

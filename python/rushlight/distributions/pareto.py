@@ -13,6 +13,7 @@ class Pareto(TransformedDistribution):
     Args:
         scale: the least value.
         alpha: how fast larger ones become rare.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Pareto(1.0, 2.0).mean
     tensor(2.)

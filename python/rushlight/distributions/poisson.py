@@ -7,10 +7,11 @@ from rushlight.distributions.distribution import Distribution, broadcast_all
 
 
 class Poisson(Distribution):
-    """The Poisson distribution.
+    """The Poisson distribution: probability rate^k exp(-rate) / k!.
 
     Args:
         rate: how many events are expected.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Poisson(2.0).log_prob(torch.tensor(0.0))
     tensor(-2.)

@@ -52,6 +52,7 @@ class RelaxedBernoulli(RelaxedDistribution):
         temperature: a positive number.
         probs: the probability of 1, or
         logits: its logarithm of odds.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> made = torch.distributions.RelaxedBernoulli(torch.tensor(0.5), torch.tensor([0.3, 0.6]))
     >>> made.rsample().shape

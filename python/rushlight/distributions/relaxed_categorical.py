@@ -57,6 +57,7 @@ class RelaxedOneHotCategorical(RelaxedDistribution):
         temperature: a positive number.
         probs: the probabilities, or
         logits: their logarithms, up to a constant.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> made = torch.distributions.RelaxedOneHotCategorical(torch.tensor(0.5), torch.ones(3))
     >>> made.rsample().shape

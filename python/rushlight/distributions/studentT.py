@@ -9,12 +9,14 @@ from rushlight.distributions.distribution import Distribution, broadcast_all
 
 
 class StudentT(Distribution):
-    """Student's t distribution.
+    """Student's t distribution: density proportional to (1 + ((x - loc) / scale)^2 / df)^(-(df + 1)
+    / 2).
 
     Args:
         df: the degrees of freedom.
         loc: the middle.
         scale: the width.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.StudentT(3.0).variance
     tensor(3.)

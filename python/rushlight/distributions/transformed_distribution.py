@@ -8,11 +8,12 @@ from rushlight.distributions.independent import Independent
 
 
 class TransformedDistribution(Distribution):
-    """What comes of a distribution's draws through one or more maps.
+    """The distribution of the draws of another one after one or more transforms.
 
     Args:
         base_distribution: the distribution.
         transforms: a map, or a list of them in their order.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     Raises:
         ValueError: if transforms is neither, or the distribution has too few dimensions.

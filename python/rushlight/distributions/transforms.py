@@ -41,7 +41,14 @@ __all__ = [
 
 
 class ExpTransform(Simple):
-    """y = exp(x)."""
+    """y = exp(x).
+
+    Args:
+        cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    >>> torch.distributions.ExpTransform()(torch.tensor(0.0))
+    tensor(1.)
+    """
 
     codomain = constraints.positive
 
@@ -57,7 +64,14 @@ class ExpTransform(Simple):
 
 
 class SigmoidTransform(Simple):
-    """y = 1 / (1 + exp(-x))."""
+    """y = 1 / (1 + exp(-x)).
+
+    Args:
+        cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    >>> torch.distributions.SigmoidTransform()(torch.tensor(0.0))
+    tensor(0.5000)
+    """
 
     codomain = constraints.unit_interval
 
@@ -80,7 +94,14 @@ class SigmoidTransform(Simple):
 
 
 class SoftplusTransform(Simple):
-    """y = ln(1 + exp(x))."""
+    """y = ln(1 + exp(x)).
+
+    Args:
+        cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    >>> torch.distributions.SoftplusTransform()(torch.tensor(0.0))
+    tensor(0.6931)
+    """
 
     codomain = constraints.positive
 
@@ -96,7 +117,14 @@ class SoftplusTransform(Simple):
 
 
 class TanhTransform(Simple):
-    """y = tanh(x)."""
+    """y = tanh(x).
+
+    Args:
+        cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    >>> torch.distributions.TanhTransform()(torch.tensor(0.0))
+    tensor(0.)
+    """
 
     codomain = constraints.interval(-1.0, 1.0)
 
@@ -112,7 +140,14 @@ class TanhTransform(Simple):
 
 
 class AbsTransform(Transform):
-    """y = |x|; its inverse is the positive one."""
+    """y = |x|; its inverse is the positive one.
+
+    Args:
+        cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    >>> torch.distributions.AbsTransform()(torch.tensor(-2.0))
+    tensor(2.)
+    """
 
     codomain = constraints.positive
 
@@ -129,7 +164,15 @@ class AbsTransform(Transform):
 
 
 class PowerTransform(Transform):
-    """y = x^exponent for positive x."""
+    """y = x^exponent for positive x.
+
+    Args:
+        exponent: a float or tensor.
+        cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    >>> torch.distributions.PowerTransform(2.0)(torch.tensor(3.0))
+    tensor(9.)
+    """
 
     bijective = True
     domain = codomain = constraints.positive
@@ -169,12 +212,16 @@ class PowerTransform(Transform):
 
 
 class AffineTransform(Transform):
-    """y = loc + scale x.
+    """y = loc + scale * x.
 
     Args:
         loc: a number or tensor.
         scale: a number or tensor.
         event_dim: how many trailing dimensions belong together.
+        cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    >>> torch.distributions.AffineTransform(1.0, 2.0)(torch.tensor(3.0))
+    tensor(7.)
     """
 
     bijective = True

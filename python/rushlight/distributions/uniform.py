@@ -6,11 +6,12 @@ from rushlight.distributions.distribution import Distribution, broadcast_all
 
 
 class Uniform(Distribution):
-    """The same density everywhere between two bounds.
+    """The uniform distribution on [low, high).
 
     Args:
         low: the lower bound, included.
         high: the upper bound.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Uniform(0.0, 2.0).log_prob(torch.tensor(1.0))
     tensor(-0.6931)

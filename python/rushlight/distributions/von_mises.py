@@ -16,11 +16,12 @@ def _log_i0(x):
 class VonMises(Distribution):
     """The distribution of angles of density proportional to exp(concentration cos(x - loc)).
 
+    Draws are those of Best and Fisher (Efficient simulation of the von Mises distribution, 1979).
+
     Args:
         loc: the mean angle, in radians.
         concentration: the larger, the closer to it; positive.
-
-    Draws are those of Best and Fisher (Efficient simulation of the von Mises distribution, 1979).
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.VonMises(0.0, 1.0).log_prob(torch.tensor(0.0))
     tensor(-1.0738)

@@ -15,6 +15,7 @@ class Weibull(TransformedDistribution):
     Args:
         scale: the unit of time.
         concentration: the shape; above 1 failures come more often with age.
+        validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.Weibull(2.0, 1.0).mean
     tensor(2.)

@@ -13,13 +13,14 @@ from rushlight.functional import broadcast_shapes
 class Wishart(OtherForms, Distribution):
     """The distribution of the sum of df squares x x^T of normal vectors of covariance V.
 
+    Draws are Bartlett's decomposition (1933).
+
     Args:
         df: above p - 1, shape (*).
         covariance_matrix: V, shape (*, p, p); or
         precision_matrix: its inverse; or
         scale_tril: its lower Cholesky factor.
-
-    Draws are Bartlett's decomposition (1933).
+        validate_args: check parameters and values; the default of Distribution if None.
 
     Raises:
         AssertionError: if not just one of the matrices is given.

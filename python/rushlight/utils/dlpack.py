@@ -80,6 +80,9 @@ def _lend(tensor, stream, max_version, dl_device, copy):
 def to_dlpack(tensor):
     """A capsule on the memory of `tensor`, which from_dlpack() of some library takes once.
 
+    Args:
+        tensor: a tensor on the CPU.
+
     Raises:
         BufferError: for a tensor that requires grad or lies on a GPU.
 

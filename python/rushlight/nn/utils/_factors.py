@@ -13,6 +13,11 @@ from rushlight.nn import modules
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The norms over all dimensions but one; over all of them for dim -1.
 
+    Args:
+        v: the tensor.
+        pow: exponent of the norm.
+        dim: the dimension that is kept; -1 for one norm of all elements.
+
     >>> torch.norm_except_dim(torch.ones(2, 4))
     tensor([[2.],
             [2.]])

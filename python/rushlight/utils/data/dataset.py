@@ -184,6 +184,7 @@ class ConcatDataset(Dataset):
 
     @staticmethod
     def cumsum(sequence):
+        """The sums of the lengths of the data sets in `sequence`, up to each."""
         return list(accumulate(len(part) for part in sequence))
 
     def __init__(self, datasets):

@@ -10,7 +10,11 @@ import rushlight
 
 
 class Sampler:
-    """What gives a DataLoader its indices: subclasses give `__iter__()`, often `__len__()`.
+    """Base class of what gives a DataLoader its indices: subclasses define `__iter__()`, often
+    `__len__()`.
+
+    Args:
+        data_source: has no effect.
 
     Example:
         >>> class Backwards(torch.utils.data.Sampler):
