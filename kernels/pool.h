@@ -91,9 +91,6 @@ inline bool has_2x2_windows(const PoolShape& s) {
   return !s.adaptive && s.in[0] == 1 && s.kernel[0] == 1 && s.padding[0] == 0;
 }
 
-struct FoldKernels;
-struct ResampleKernels;
-struct GridSampleKernels;
 
 // Views are contiguous and of one floating dtype; `indices` int64, flat positions in a plane.
 struct PoolKernels {
@@ -120,10 +117,6 @@ struct PoolKernels {
   // Returns as max_backward.
   std::int64_t (*unpool)(const PoolShape& s, const View& input, const View& indices,
                          const View& out);
-  // The other families of images.
-  const FoldKernels* fold;
-  const ResampleKernels* resample;
-  const GridSampleKernels* grid_sample;
 };
 
 extern const PoolKernels cpu_pool;

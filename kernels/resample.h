@@ -68,20 +68,20 @@ struct Taps {
 // Keys' piecewise cubic (1981), for 0 <= x.
 template <class T>
 HOST_DEVICE inline T cubic_near(T x, T a) {
-  return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return ((a + T(2)) * x - (a + T(3))) * x * x + T(1);
 }
 template <class T>
 HOST_DEVICE inline T cubic_far(T x, T a) {
-  return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  return ((a * x - T(5) * a) * x + T(8) * a) * x - T(4) * a;
 }
 // The weights of the neighbours -1, 0, 1 and 2 of a position t behind 0.
 template <class T>
 HOST_DEVICE inline void cubic_weights(T t, T* weights, std::int64_t stride) {
   const T a = T(-0.75);
-  weights[0] = cubic_far(t + 1, a);
+  weights[0] = cubic_far(t + T(1), a);
   weights[stride] = cubic_near(t, a);
-  weights[2 * stride] = cubic_near(1 - t, a);
-  weights[3 * stride] = cubic_far(2 - t, a);
+  weights[2 * stride] = cubic_near(T(1) - t, a);
+  weights[3 * stride] = cubic_far(T(2) - t, a);
 }
 
 // The antialiased filters, for any x.

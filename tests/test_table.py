@@ -6,6 +6,7 @@ import ast
 import copy
 import importlib
 import inspect
+import operator
 import pathlib
 import pickle
 import pydoc
@@ -58,6 +59,9 @@ def test_nothing_of_ours_leaks():
     assert extra <= set(OURS), "public here and not in torch: say why, or hide it"
     for name in ("op", "find", "names", "check_tensors", "deliver", "annotations"):
         assert not hasattr(torch, name)
+    for name in ("nn.functional", "special", "linalg"):
+        ours, its = (operator.attrgetter(name)(package) for package in (torch, theirs))
+        assert not {n for n in set(dir(ours)) - set(dir(its)) if not n.startswith("_")}, name
 
 
 # Functions of torch and Tensor that are no operations on tensors, and so no rows.

@@ -10,6 +10,8 @@
 #include "kernels/ctc.h"
 #include "kernels/distance.h"
 #include "kernels/embedding.h"
+#include "kernels/fold.h"
+#include "kernels/grid_sample.h"
 #include "kernels/index.h"
 #include "kernels/linalg.h"
 #include "kernels/matmul.h"
@@ -20,6 +22,7 @@
 #include "kernels/random.h"
 #include "kernels/recurrent.h"
 #include "kernels/reduce.h"
+#include "kernels/resample.h"
 #include "kernels/scan.h"
 #include "kernels/softmax.h"
 #include "kernels/sort.h"
@@ -49,6 +52,9 @@ const Backend cpu_backend = {
     .linalg = &cpu_linalg,
     .conv = &cpu_conv,
     .pool = &cpu_pool,
+    .fold = &cpu_fold,
+    .resample = &cpu_resample,
+    .grid_sample = &cpu_grid_sample,
     .norm = &cpu_norm,
     .attention = &cpu_attention,
     .softmax = &cpu_softmax,

@@ -5,7 +5,6 @@
 #include "core/dense_view.h"
 #include "core/work.h"
 #include "kernels/fold.h"
-#include "kernels/pool.h"
 #include "ops/memory_format.h"
 
 namespace rushlight {
@@ -71,7 +70,7 @@ Tensor unfold_planes(const FoldShape& s, const Tensor& input, const Shape& sizes
     const GradMode off(false);
     const Tensor x = contiguous(input);
     const View v = dense_view(x, out.dtype(), s.planes * s.plane()), o = view_of(out);
-    const FoldKernels& kernels = *backend(out.device()).pool->fold;
+    const FoldKernels& kernels = *backend(out.device()).fold;
     const Unlocked unlocked(nanoseconds(s), {&x, &out});
     kernels.unfold(s, v, o);
   }
@@ -86,7 +85,7 @@ Tensor fold_planes(const FoldShape& s, const Tensor& input, const Shape& sizes) 
     const GradMode off(false);
     const Tensor x = contiguous(input);
     const View v = dense_view(x, out.dtype(), s.planes * s.column()), o = view_of(out);
-    const FoldKernels& kernels = *backend(out.device()).pool->fold;
+    const FoldKernels& kernels = *backend(out.device()).fold;
     const Unlocked unlocked(nanoseconds(s), {&x, &out});
     kernels.fold(s, v, o);
   }

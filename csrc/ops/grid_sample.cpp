@@ -1,5 +1,5 @@
-// See grid_sample.h. The gradient has none of its own: as in torch, a second derivative is an
-// error.
+// See grid_sample.h. The gradient is one kernel, or, where it will be differentiated, the ops of
+// grid_sample_formula.h.
 #include "ops/grid_sample.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include "core/dense_view.h"
 #include "core/work.h"
 #include "kernels/grid_sample.h"
-#include "kernels/pool.h"
+#include "ops/grid_sample_formula.h"
 
 namespace rushlight {
 namespace {
@@ -97,7 +97,7 @@ Gradients backward(const GridShape& s, const Tensor& g, const Tensor& input, con
              xv = dense_view(x, x.dtype(), s.n * s.channels * s.plane()),
              av = dense_view(at, x.dtype(), s.n * s.points * s.rank);
   const View iv = by_input ? view_of(by_input) : View{}, pv = by_grid ? view_of(by_grid) : View{};
-  const GridSampleKernels& kernels = *backend(x.device()).pool->grid_sample;
+  const GridSampleKernels& kernels = *backend(x.device()).grid_sample;
   const Unlocked unlocked(nanoseconds(s), {&grad, &x, &at, &by_input, &by_grid});
   kernels.backward(s, gv, xv, av, by_input ? &iv : nullptr, by_grid ? &pv : nullptr);
   return {by_input, by_grid};
@@ -116,24 +116,17 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, std::string_view mod
     const Tensor x = contiguous(input), at = contiguous(grid);
     const View v = dense_view(x, out.dtype(), s.n * s.channels * s.plane()),
                g = dense_view(at, out.dtype(), s.n * s.points * s.rank), o = view_of(out);
-    const GridSampleKernels& kernels = *backend(out.device()).pool->grid_sample;
+    const GridSampleKernels& kernels = *backend(out.device()).grid_sample;
     const Unlocked unlocked(nanoseconds(s), {&x, &at, &out});
     kernels.forward(s, v, g, o);
   }
   return record(
       s.rank == 2 ? "GridSampler2DBackward0" : "GridSampler3DBackward0", std::move(out),
       [s, x = Saved(input), at = Saved(grid)](Tensor g, Node& self) {
-        Gradients grads =
-            backward(s, g, x.get(), at.get(), self.needs_input(0), self.needs_input(1));
-        Tensor both[] = {grads[0], grads[1]};
-        record_many(
-            s.rank == 2 ? "GridSampler2DBackwardBackward0" : "GridSampler3DBackwardBackward0", both,
-            [rank = s.rank](std::span<Tensor>, Node&) -> Gradients {
-              fail<NotImplementedError>("derivative for aten::grid_sampler_", rank,
-                                        "d_backward is not implemented");
-            },
-            g, x.get(), at.get());
-        return Gradients(both[0], both[1]);
+        const Tensor &input = x.get(), &grid = at.get();
+        if (needs_grad(g, input, grid) && g.numel())
+          return grid_sample_formula(s, g, input, grid, self.needs_input(0), self.needs_input(1));
+        return backward(s, g, input, grid, self.needs_input(0), self.needs_input(1));
       },
       input, grid);
 }

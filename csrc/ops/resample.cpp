@@ -4,7 +4,6 @@
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/work.h"
-#include "kernels/pool.h"
 #include "kernels/resample.h"
 #include "ops/memory_format.h"
 
@@ -51,7 +50,7 @@ Tensor forward(const Resampled& r, const Tensor& input, const Shape& sizes, bool
     const GradMode off(false);
     const Tensor x = contiguous(input);
     const View v = dense_view(x, out.dtype(), s.planes * s.inputs()), o = view_of(out);
-    const ResampleKernels& kernels = *backend(out.device()).pool->resample;
+    const ResampleKernels& kernels = *backend(out.device()).resample;
     const Unlocked unlocked(nanoseconds(s), {&x, &out});
     kernels.forward(s, v, o);
   }
@@ -69,7 +68,7 @@ Tensor resample_backward(const Resampled& r, const Tensor& g, const Shape& sizes
     const GradMode off(false);
     const Tensor grad = contiguous(g);
     const View v = dense_view(grad, out.dtype(), s.planes * s.outputs()), o = view_of(out);
-    const ResampleKernels& kernels = *backend(out.device()).pool->resample;
+    const ResampleKernels& kernels = *backend(out.device()).resample;
     const Unlocked unlocked(nanoseconds(s), {&grad, &out});
     kernels.backward(s, v, o);
   }

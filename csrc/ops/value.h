@@ -73,6 +73,8 @@ inline Value normal_cdf(const Value& a) {
 }
 inline Value sigmoid(const Value& a) { return apply_to_values<Sigmoid>(a); }
 inline Value digamma(const Value& a) { return apply_to_values<Digamma>(a); }
+inline Value floor(const Value& a) { return apply_to_values<Floor>(a); }
+inline Value round(const Value& a) { return apply_to_values<Round>(a); }
 inline Value trunc(const Value& a) { return apply_to_values<Trunc>(a); }
 inline Value pow(const Value& a, const Value& b) { return apply_to_values<Pow>(a, b); }
 inline Value floor_divide(const Value& a, const Value& b) {

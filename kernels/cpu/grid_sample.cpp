@@ -200,24 +200,9 @@ void backward(const GridShape& s, const S* grad, const S* input, const S* grid, 
   });
 }
 
-// Calls f(rank, mode) with both as types.
-template <class F>
-void dispatch(const GridShape& s, F f) {
-  using Two = std::integral_constant<int, 2>;
-  using Three = std::integral_constant<int, 3>;
-  if (s.mode == GridMode::bicubic)
-    f(Two{}, std::integral_constant<GridMode, GridMode::bicubic>{});
-  else if (s.mode == GridMode::nearest)
-    s.rank == 2 ? f(Two{}, std::integral_constant<GridMode, GridMode::nearest>{})
-                : f(Three{}, std::integral_constant<GridMode, GridMode::nearest>{});
-  else
-    s.rank == 2 ? f(Two{}, std::integral_constant<GridMode, GridMode::bilinear>{})
-                : f(Three{}, std::integral_constant<GridMode, GridMode::bilinear>{});
-}
-
 void forward_kernel(const GridShape& s, const View& input, const View& grid, const View& out) {
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
-    dispatch(s, [&](auto rank, auto mode) {
+    dispatch_grid(s, [&](auto rank, auto mode) {
       forward<S, decltype(rank)::value, decltype(mode)::value>(s, input.as<S>(), grid.as<S>(),
                                                                out.as<S>());
     });
@@ -227,7 +212,7 @@ void forward_kernel(const GridShape& s, const View& input, const View& grid, con
 void backward_kernel(const GridShape& s, const View& grad, const View& input, const View& grid,
                      const View* grad_input, const View* grad_grid) {
   dispatch_floating(grad.dtype, [&]<class S>(Type<S>) {
-    dispatch(s, [&](auto rank, auto mode) {
+    dispatch_grid(s, [&](auto rank, auto mode) {
       backward<S, decltype(rank)::value, decltype(mode)::value>(
           s, grad.as<S>(), input.as<S>(), grid.as<S>(), grad_input ? grad_input->as<S>() : nullptr,
           grad_grid ? grad_grid->as<S>() : nullptr);

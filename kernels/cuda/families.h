@@ -34,7 +34,7 @@ extern const MatmulKernels matmul_kernels;
 extern const LinalgKernels linalg_kernels;
 extern const ConvKernels conv_kernels;
 extern const PoolKernels pool_kernels;
-extern const FoldKernels fold_kernels;  // pool_kernels points to these three
+extern const FoldKernels fold_kernels;
 extern const ResampleKernels resample_kernels;
 extern const GridSampleKernels grid_sample_kernels;
 extern const NormKernels norm_kernels;

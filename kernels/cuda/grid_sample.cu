@@ -95,24 +95,9 @@ __global__ void narrow_items(const float* sums, Index n, Writer<float> out) {
   for (Index i = first_item(); i < n; i += stride()) out.set(i, sums[i]);
 }
 
-// Calls f(rank, mode) with both as types.
-template <class F>
-void dispatch(const GridShape& s, F f) {
-  using Two = std::integral_constant<int, 2>;
-  using Three = std::integral_constant<int, 3>;
-  if (s.mode == GridMode::bicubic)
-    f(Two{}, std::integral_constant<GridMode, GridMode::bicubic>{});
-  else if (s.mode == GridMode::nearest)
-    s.rank == 2 ? f(Two{}, std::integral_constant<GridMode, GridMode::nearest>{})
-                : f(Three{}, std::integral_constant<GridMode, GridMode::nearest>{});
-  else
-    s.rank == 2 ? f(Two{}, std::integral_constant<GridMode, GridMode::bilinear>{})
-                : f(Three{}, std::integral_constant<GridMode, GridMode::bilinear>{});
-}
-
 void forward(const GridShape& s, const View& input, const View& grid, const View& out) {
   compute_floating(out.dtype, [&]<class C>(Type<C>) {
-    dispatch(s, [&](auto rank, auto mode) {
+    dispatch_grid(s, [&](auto rank, auto mode) {
       launch_items("grid_sampler", forward_items<C, decltype(rank)::value, decltype(mode)::value>,
                    s.n * s.points, s, Reader<C>(input), Reader<C>(grid), Writer<C>(out));
     });
@@ -129,7 +114,7 @@ void backward(const GridShape& s, const View& grad, const View& input, const Vie
     C* const target = narrow ? sums.data() : grad_input ? grad_input->as<C>() : nullptr;
     if (size)
       check(cudaMemsetAsync(target, 0, std::size_t(size) * sizeof(C), current().stream), op);
-    dispatch(s, [&](auto rank, auto mode) {
+    dispatch_grid(s, [&](auto rank, auto mode) {
       launch_items(op, backward_items<C, decltype(rank)::value, decltype(mode)::value>,
                    s.n * s.points, s, Reader<C>(grad), Reader<C>(input), Reader<C>(grid), target,
                    Writer<C>(grad_grid));

@@ -249,9 +249,6 @@ const PoolKernels pool_kernels = {
     .average_backward = average_backward,
     .fractional_max = fractional_max,
     .unpool = unpool,
-    .fold = &fold_kernels,
-    .resample = &resample_kernels,
-    .grid_sample = &grid_sample_kernels,
 };
 
 }  // namespace rushlight::gpu

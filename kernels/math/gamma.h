@@ -119,7 +119,7 @@ HOST_DEVICE inline double zeta(double x, double q) {
   if (x < 1) return kNaN<double>;
   if (q <= 0 && q == std::floor(q)) return kInfinity<double>;
   if (!(x > 1) || !(std::fabs(q) < kInfinity<double>)) return kNaN<double>;
-  if (x == kInfinity<double>) return q < 1 ? x : q == 1 ? 1 : 0;
+  if (x == kInfinity<double>) return q < 1 ? x : q == 1 ? 1 : kNaN<double>;  // as torch
   if (q > 0) return zeta_of_positive(x, q);
   if (x != std::floor(x)) return kNaN<double>;
   // The terms below 0 are those of another such sum, backwards; an integer power gives their sign.

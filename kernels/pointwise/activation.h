@@ -158,6 +158,7 @@ struct Silu {
       "tensor([-0.2689,  0.3112,  3.9281])";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::functional;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return x * sigmoid(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
@@ -174,6 +175,7 @@ struct Mish {
       "tensor([-0.3034,  0.3752,  3.9974])";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::functional;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) {
     return x * tanh(positive_part(x) + log1p(exp(-abs(x))));
@@ -192,6 +194,7 @@ struct Softplus {
       "tensor([0.3133, 0.9741, 4.0181])";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::functional;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T beta, T threshold) {
@@ -211,6 +214,7 @@ struct Softsign {
       ">>> torch.nn.functional.softsign(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-0.5000,  0.3333,  0.8000])";
   static constexpr unsigned visible = Visible::functional;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr auto node = "DivBackward0";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return x / (T(1) + abs(x)); }
@@ -227,6 +231,7 @@ struct Tanhshrink {
       ">>> torch.nn.functional.tanhshrink(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([-0.2384,  0.0379,  3.0007])";
   static constexpr unsigned visible = Visible::functional;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr auto node = "SubBackward0";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return x - tanh(x); }
@@ -244,6 +249,7 @@ struct Hardsigmoid {
       "tensor([0.3333, 0.5833, 1.0000])";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::functional;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) {
     const T z = positive_part(x + T(3));
@@ -262,6 +268,7 @@ struct Hardswish {
       "tensor([-0.3333,  0.2917,  4.0000])";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::functional;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) {
     const T z = positive_part(x + T(3));
@@ -298,6 +305,7 @@ struct Softshrink {
       "tensor([-0.5000,  0.0000,  3.5000])";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::functional;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr auto kernel = "softshrink_check";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T lambd) {
@@ -316,6 +324,7 @@ struct Logsigmoid {
       "tensor([-1.3133, -0.4741, -0.0181])";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::functional;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr auto kernel = "log_sigmoid_cpu";
   static constexpr auto node = "LogSigmoidBackward0";
   static constexpr Saves save = {Save::input};

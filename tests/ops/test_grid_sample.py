@@ -23,7 +23,7 @@ def test_against_torch(reference, device, mode, rank, padding, align, dtype):
             [array((2, 3, *size[:rank]), 1), array((2, *(3, 4, 2)[:rank], rank), 2, 1.5)],
             device,
             dtype=dtype,
-            second=False,
+            second=dtype == "float64",
         )
 
 
@@ -44,14 +44,21 @@ def test_only_what_is_needed(device):
     assert grid.grad.tolist() == [[[[0.0, 0.0]]]]  # zeros, as in torch, not None
 
 
-def test_no_second_derivative(device):
-    """In torch's words."""
-    x = rushlight.ones(1, 1, 2, 2, device=device, requires_grad=True)
-    grid = rushlight.zeros(1, 1, 1, 2, device=device)
-    y = F.grid_sample(x, grid, align_corners=False)
-    (g,) = rushlight.autograd.grad(y.sum(), x, create_graph=True)
-    with pytest.raises((RuntimeError, NotImplementedError), match="is not implemented"):
-        g.sum().backward()
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+def test_gradients_with_history_are_those_without(device, mode):
+    """Of the input alone, of the grid alone; positions outside and NaN too."""
+    x = rushlight.arange(1.0, 17.0, device=device).reshape(1, 1, 4, 4)
+    grid = rushlight.tensor([[[[-0.3, 0.1], [5.0, float("nan")], [-0.9, 1.0]]]], device=device)
+    for at in (0, 1):
+        operands = [x, grid]
+        leaf = operands[at] = operands[at].clone().requires_grad_()
+        y = F.grid_sample(*operands, mode, align_corners=False)
+        (plain,) = rushlight.autograd.grad(y.sum(), leaf, retain_graph=True)
+        seed = rushlight.ones_like(y, requires_grad=True)
+        (g,) = rushlight.autograd.grad(y, leaf, seed, create_graph=True)
+        assert rushlight.allclose(g.detach(), plain, equal_nan=True)
+        (again,) = rushlight.autograd.grad(g.sum(), seed)
+        assert again.shape == y.shape
 
 
 FAR = [float("nan"), float("inf"), -float("inf"), 1e20, -1e20, 3e9, -1e38]

@@ -299,3 +299,26 @@ def test_chains_and_powers():
     assert torch.allclose(linalg.matrix_power(a, -3), linalg.inv(a @ a @ a))
     linalg.matrix_power(a, 0).sum().backward()
     assert not a.grad.any()
+
+
+@pytest.mark.parametrize("uplo", ["L", "U"])
+def test_second_gradients_of_eigenvalues_are_symmetric(uplo):
+    """As torch has them, along any direction and from either triangle."""
+    a = positive(4, 4).requires_grad_()
+    (g,) = torch.autograd.grad(linalg.eigvalsh(a, UPLO=uplo).pow(2).sum(), a, create_graph=True)
+    direction = matrices(4, 4, seed=2)
+    (second,) = torch.autograd.grad(g, a, direction)
+    assert close(second, second.mT)
+    assert close(second, direction + direction.mT)  # the squares' sum is that of the elements'
+
+
+@pytest.mark.parametrize("ord", [None, 1, 2])
+def test_second_gradients_of_a_norm_at_zero(ord):
+    x = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    seed = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    (g,) = torch.autograd.grad(
+        x.norm() if ord is None else linalg.norm(x, ord), x, seed, create_graph=True
+    )
+    assert g.tolist() == [0, 0, 0]
+    (second,) = torch.autograd.grad(g.sum(), seed)
+    assert second.item() == 0

@@ -13,14 +13,6 @@ from tests.oracle.settle import settled
 from tests.oracle.transfer import Carrier, Untransferable, is_on_cpu, leaves, to_torch
 
 NOISE = 1e-12  # of a second derivative that is 0, and that the other side did not compute
-# Whose second gradients are not torch's yet: that of grid_sample raises, as its backward is one
-# kernel; those of eigvalsh are of the symmetric matrix, not of the triangle that is read; those of
-# norms at 0 are NaN where torch's are 0.
-NO_SECOND_GRADIENT = {
-    "linalg.eigvalsh",
-    "linalg.norm.subgradients_at_zero",
-    "nn.functional.grid_sample",
-}
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool, torch.bfloat16)
 
 
@@ -274,7 +266,7 @@ class Campaign:
             for a, b in pairs
             if b is not None and b.requires_grad and b.numel() and b.dtype == torch.float64
         ]
-        if not pairs or ops.title(self.op) in NO_SECOND_GRADIENT:
+        if not pairs:
             return
         if not all(a is not None and a.requires_grad for a, _ in pairs):
             raise Difference(

@@ -226,7 +226,7 @@ template <int I>
   }
   publish(m, As(op.visible & ~own), f.function, stub_of_face(f, f.function),
           docstring_of(op.doc, f.function), PointwiseEntry<I>::function, PointwiseEntry<I>::method);
-  publish(m, As(op.in_place | own), f.in_place, stub_of_face(f, f.in_place),
+  publish(m, As(op.in_place ? op.in_place | own : 0), f.in_place, stub_of_face(f, f.in_place),
           "In-place version of " + name + "().", PointwiseEntry<I>::in_place_function,
           PointwiseEntry<I>::in_place);
   if (op.aliases) publish_aliases(m, op);

@@ -216,8 +216,11 @@ Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors) {
         const Tensor vectors = v.get(self);
         Tensor inner;
         if (g[0]) inner = on_diagonal(g[0]);
-        if (g[1])
-          inner = plus(inner, mul(matmul(transposed(vectors), g[1]), inverse_gaps(w.get(self))));
+        if (g[1]) {  // the skew part is what moves orthogonal vectors
+          const Tensor turn = matmul(transposed(vectors), g[1]);
+          const Tensor skew = mul(sub(turn, transposed(turn)), Scalar(0.5));
+          inner = plus(inner, mul(skew, inverse_gaps(w.get(self))));
+        }
         return Gradients(matmul(matmul(vectors, inner), transposed(vectors)));
       },
       a);

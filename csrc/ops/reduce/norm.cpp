@@ -19,11 +19,16 @@ Tensor norm_backward(const Tensor& g, const Tensor& x, const Tensor& norm, const
     return (apply_to_values<Sign>(value) * Value(share) * grad).tensor();
   }
   if (ord == 1) return (apply_to_values<Sign>(value) * grad).tensor();
-  if (ord == 2) return where(n == zero, zero, value / n * grad).tensor();
+  // Masked as in torch, before the product: a second gradient at 0 is 0 by the seed.
+  if (ord == 2) return (where(n == zero, zero, value / n) * grad).tensor();
   // x |x|^(ord - 2) / norm^(ord - 1)
-  const Value power = apply_to_values<Sign>(value) * pow(abs(value), Value(ord - 1));
-  const Value finite = ord < 1 ? where(value == zero, zero, power) : power;
-  return where(n == zero, zero, finite * grad / pow(n, Value(ord - 1))).tensor();
+  if (ord < 1) {
+    const Value power = apply_to_values<Sign>(value) * pow(abs(value), Value(ord - 1));
+    return (where(value == zero, zero, power) * grad * pow(n, Value(1 - ord))).tensor();
+  }
+  const Value power = ord < 2 ? apply_to_values<Sign>(value) * pow(abs(value), Value(ord - 1))
+                              : value * pow(abs(value), Value(ord - 2));
+  return (power * where(n == zero, zero, grad / pow(n, Value(ord - 1)))).tensor();
 }
 
 Reduction norm_kind(double ord) {

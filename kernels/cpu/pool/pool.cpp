@@ -6,8 +6,6 @@
 #include <limits>
 
 #include "kernels/cpu/read_once.h"
-#include "kernels/fold.h"
-#include "kernels/grid_sample.h"
 #include "kernels/host_device.h"
 #include "windows.h"
 #include "windows_2x2.h"
@@ -230,9 +228,6 @@ const PoolKernels cpu_pool = {
     .average_backward = pool::average_backward,
     .fractional_max = pool::fractional_max,
     .unpool = pool::unpool,
-    .fold = &cpu_fold,
-    .resample = &cpu_resample,
-    .grid_sample = &cpu_grid_sample,
 };
 
 }  // namespace rushlight
