@@ -4,7 +4,7 @@
     >>> torch.ones(2, 2).sum()
     tensor(4.)
 
-A changer must know: importing this module must stay cheap. Submodules load on first use, through
+Note: importing this module must stay cheap. Submodules load on first use, through
 `__getattr__`; NumPy is never imported here, and no thread is started.
 """
 

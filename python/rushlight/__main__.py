@@ -12,7 +12,7 @@ run     runs a program or a notebook in which `import torch` and `import torchvi
           --gpus N      virtual GPUs, 0 to 64 (0: none)
           --profile P   what they look like: t4 (default), v100, a100, h100, rtx3060, rtx4090, ...
           --memory M    memory of each, such as 2GiB (default: the profile's)
-        options stand before or right after FILE; what follows goes to the program
+        options come before or right after FILE; what follows goes to the program
 info    versions, devices, libraries, threads, and why there is no CUDA, if there is none
 demo    the five documents' lessons on virtual GPUs, cell by cell
 """
@@ -46,7 +46,7 @@ def take_options(arguments: list[str]) -> None:
 
 
 def check_options() -> None:
-    """Refuses wrong numbers before the program starts, not at its first CUDA call."""
+    """Refuses wrong values before the program starts, not at its first CUDA call."""
     if any(name in os.environ for name in VARIABLES.values()):
         from .cuda import _virtual
 

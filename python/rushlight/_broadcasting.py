@@ -1,4 +1,4 @@
-"""Shapes that meet: broadcasting, and tensors with at least so many dimensions."""
+"""broadcast_shapes, broadcast_tensors and atleast_1d, _2d, _3d."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# Where NVIDIA's libraries are, for the CUDA provider: cuda-pathfinder knows wheels, conda and the
+# Where NVIDIA's libraries are, for the CUDA provider: cuda-pathfinder finds wheels, conda and the
 # system. Imported when the first of them is needed, and never before.
 import importlib
 
@@ -24,11 +24,11 @@ def required(title: str, asker: str) -> int:
     """
     from . import _C
 
-    for name, number, words in _C._cuda_libraries():
-        if name == title and number == 0:
-            raise RuntimeError(f"{asker} needs {title}, which is absent\n{words}")
+    for name, version, details in _C._cuda_libraries():
+        if name == title and version == 0:
+            raise RuntimeError(f"{asker} needs {title}, which is absent\n{details}")
         if name == title:
-            return number
+            return version
     return 0
 
 

@@ -39,7 +39,7 @@ def set_default_dtype(d):
     _C._set_default_dtype(d)
 
 
-_reduced_precision = "high"  # what was asked for when products were last made less exact
+_reduced_precision = "high"  # the last setting below "highest"
 
 
 @op("torch")

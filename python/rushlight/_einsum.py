@@ -4,7 +4,7 @@ from rushlight import _C
 
 
 def spelled(first, rest):
-    """An equation and its operands, also where dimensions are lists of numbers."""
+    """An equation and its operands, also where dimensions are lists of ints."""
     if isinstance(first, str):
         operands = rest[0] if len(rest) == 1 and isinstance(rest[0], list | tuple) else rest
         if not operands:
@@ -57,10 +57,10 @@ def _parse(equation, operands):
         raise RuntimeError(
             f"einsum(): {relation} operands were provided than specified in the equation"
         )
-    for place, c in enumerate(equation):
+    for at, c in enumerate(equation):
         if not (c.isascii() and c.isalpha()) and c not in " .,->":
             raise RuntimeError(
-                f"einsum(): invalid subscript given at index {place} in the equation string, "
+                f"einsum(): invalid subscript given at index {at} in the equation string, "
                 f"subscripts must be in [a-zA-Z]\nthe equation is '{equation}'"
             )
     hidden = 0
@@ -78,7 +78,7 @@ def _parse(equation, operands):
         before, _, after = term.partition("...")
         middle = [f"...{hidden_place}" for hidden_place in range(-extra, 0)]
         letters.append([*before, *middle, *after] if "..." in term else list(term))
-    dots = [f"...{place}" for place in range(-hidden, 0)]
+    dots = [f"...{at}" for at in range(-hidden, 0)]
     if arrow:
         before, found, after = right.partition("...")
         result = [*before, *(dots if found else []), *after]
@@ -103,7 +103,7 @@ def _parse(equation, operands):
 
 
 def _diagonals(operand, letters, number):
-    """A letter that an operand has twice stands for its diagonal."""
+    """A letter that an operand has twice means its diagonal."""
     letters = list(letters)
     for letter in sorted(set(letters)):
         while letters.count(letter) > 1:

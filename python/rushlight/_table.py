@@ -5,9 +5,9 @@
 
 The annotated `def` is the signature text. Calls are parsed as those of operations in C++
 (csrc/bindings/table/signature.h): the same TypeErrors and rules of keywords, `out=`, the in-place
-form, the casts of autocast. A changer must know: annotations are strings (`from __future__ import
+form, the casts of autocast. Note: annotations are strings (`from __future__ import
 annotations`), made of Tensor, Number, int, float, bool, str, dtype, device, Sequence[int],
-Sequence[Tensor], tuple[int, ...] and None; any other word lets everything through. A Sequence
+Sequence[Tensor], tuple[int, ...] and None; any other annotation lets everything through. A Sequence
 arrives as a tuple; one int is a Sequence[int], but no tuple[int, ...].
 """
 
@@ -75,21 +75,21 @@ def signature_of(function, has_out):
 _inverted: dict[int, dict[str, str]] = {}
 
 
-def _modules_of(place):
+def _modules_of(index):
     """name -> module, from module -> names."""
-    if id(place) not in _inverted:
-        _inverted[id(place)] = {n: m for m, names in place.items() for n in names.split()}
-    return _inverted[id(place)]
+    if id(index) not in _inverted:
+        _inverted[id(index)] = {n: m for m, names in index.items() for n in names.split()}
+    return _inverted[id(index)]
 
 
-def names(place):
-    """The names of a place, a dict of rushlight._index."""
-    return list(_modules_of(place))
+def names(index):
+    """The names of an index, a dict of rushlight._index."""
+    return list(_modules_of(index))
 
 
-def find(place, name):
+def find(index, name):
     """The operation of that name, its module imported; None where there is none."""
-    module = _modules_of(place).get(name)
+    module = _modules_of(index).get(name)
     return module and getattr(importlib.import_module(module), name)
 
 

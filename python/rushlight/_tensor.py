@@ -1,6 +1,6 @@
 """Methods of Tensor that Python itself calls, hooks and subclasses; copying and pickling.
 
-A changer must know: `save` stores exactly what `reduce_tensor` returns, under PyTorch's names.
+Note: `save` stores exactly what `reduce_tensor` returns, under PyTorch's names.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def deepcopy_tensor(tensor, memo):
         copied = tensor.detach().clone()
     else:
         storage = UntypedStorage._of(tensor)._deepcopy(memo)
-        place = (tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()))
-        copied = _C._view_storage(storage._bytes, tensor.dtype, *place)
+        geometry = (tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()))
+        copied = _C._view_storage(storage._bytes, tensor.dtype, *geometry)
     if builtins.type(tensor) is not builtins.type(copied):
         copied = copied.as_subclass(builtins.type(tensor))
     if tensor.requires_grad:
@@ -137,7 +137,7 @@ def __format__(self: Tensor, spec):
 
 @op("Tensor")
 def __contains__(self: Tensor, element):
-    """Whether an element equals a number, or a tensor's element in its place."""
+    """Whether an element equals a scalar, or an element of a tensor broadcast to self."""
     if isinstance(element, _C.Tensor | int | float | complex):
         return bool(_C.any(_C.eq(self, element)))  # type: ignore[arg-type]
     raise RuntimeError(
@@ -224,7 +224,7 @@ def __dlpack__(self: Tensor, *, stream=-1, max_version=None, dl_device=None, cop
 
 @op("Tensor")
 def __dlpack_device__(self: Tensor):
-    """(kind, index) of the device the tensor lies on, in DLPack's numbers."""
+    """(type, index) of the tensor's device, as DLPack's integers."""
     from rushlight.utils import dlpack
 
     return dlpack._device_of(self)

@@ -1,4 +1,4 @@
-"""Methods of Tensor that write elements by number or by a Python function."""
+"""Tensor methods that write or find single elements, some by a Python function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods of Tensor that tell of its memory or change it."""
+"""Tensor methods of storages and memory: storage(), set_(), share_memory_(), older constructors."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Tensors as text, character for character as PyTorch 2.13 prints them.
 
-A changer must know: only the elements that appear in the text are ever read, and the column width
+Note: only the elements that appear in the text are ever read, and the column width
 comes from the finite, non-zero ones among them alone (so "-0.0000" or "nan" may stick out).
 """
 
@@ -187,7 +187,7 @@ def _contents(tensor, indent):
     texts, width = _columns(values, floating)
 
     # From the innermost dimension outwards: `shown` is how many entries of it appear, `cut` where
-    # the dots stand among them.
+    # the dots are among them.
     parts = texts
     for axis in range(rank - 1, -1, -1):
         shown, cut = shape[axis], None
@@ -205,7 +205,7 @@ def _contents(tensor, indent):
 
 
 def _suffixes(tensor, type_is_implied):
-    """What follows the elements: device, size, dtype and the place in the graph."""
+    """What follows the elements: device, size, dtype and grad_fn."""
     device = tensor.device
     if device.type != "cpu":
         yield f"device='{device}'"
@@ -237,7 +237,7 @@ def _is_parameter(kind):
 
 
 def tensor_repr(tensor, *, contents=None):
-    """Returns ``repr(tensor)``; ``contents``, if given, stand in for the elements."""
+    """Returns ``repr(tensor)``; ``contents``, if given, replace the elements."""
     kind = type(tensor)
     prefix = "tensor(" if kind is _C.Tensor or _is_parameter(kind) else kind.__name__ + "("
     indent = len(prefix)

@@ -1,6 +1,6 @@
 """Types of tensors: FloatTensor, cuda.LongTensor and their relatives, Tensor.type(), is_tensor().
 
-A changer must know: the types are classes only so that isinstance() and type() understand them; a
+Note: the types are classes only so that isinstance() and type() understand them; a
 call makes a tensor from sizes or data.
 """
 

@@ -1,4 +1,4 @@
-"""torch.compiler: what programs ask of a compiler. There is none: code runs as it is written."""
+"""torch.compiler: what programs call of a compiler. There is none: code runs as it is written."""
 
 __all__ = ["disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]
 

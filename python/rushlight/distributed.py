@@ -1,6 +1,6 @@
-"""torch.distributed: the questions whether it is there, all answered no.
+"""torch.distributed: the checks for it, which are all False.
 
-Programs ask before they use it; everything else of it is absent, and says so.
+Programs check before they use it; everything else of it is absent, and says so.
 """
 
 __all__ = [

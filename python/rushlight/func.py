@@ -34,7 +34,7 @@ __all__ = [
 def functional_call(
     module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False
 ):
-    """Calls a module with the given tensors in the places of its parameters and buffers.
+    """Calls a module with the given tensors instead of its parameters and buffers.
 
     Args:
         module: what is called.

@@ -125,8 +125,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r == 0:
         return input.new_empty(0)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    places = list(choose(range(input.numel()), r))
-    return input[_C.tensor(places, dtype=_C.int64, device=input.device).reshape(len(places), r)]
+    indices = list(choose(range(input.numel()), r))
+    return input[_C.tensor(indices, dtype=_C.int64, device=input.device).reshape(len(indices), r)]
 
 
 @op("torch")
@@ -238,7 +238,7 @@ def einsum(equation, *operands) -> Tensor:
 
     Args:
         equation: the dimensions of each operand as letters, "->", those of the result.
-        operands: the tensors. Or, without an equation, each tensor and a list of numbers for its
+        operands: the tensors. Or, without an equation, each tensor and a list of ints for its
             dimensions in turn, and perhaps a list for those of the result.
 
     Raises:

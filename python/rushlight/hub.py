@@ -1,6 +1,6 @@
 """torch.hub: files of weights, fetched once and kept; and models that a folder's hubconf.py makes.
 
-A changer must know: nothing that is fetched is run. Code comes only from a folder that the caller
+Note: nothing that is fetched is run. Code comes only from a folder that the caller
 names; weights are read by the reader that runs no code.
 """
 

@@ -1,6 +1,6 @@
 """Saving and loading: `save`, `load`, and the list of what a file may name.
 
-A changer must know: under `weights_only` (the default) a file's pickle is run by our own machine in
+Note: under `weights_only` (the default) a file's pickle is run by our own machine in
 `_serialization.unpickler`, and there is no way from there to the standard library's unpickler.
 """
 
@@ -200,7 +200,7 @@ def load(
             devices in the file to others; a function of (storage, name of its device) that
             returns the storage to use, or None. Without it, the devices that the file names.
         pickle_module: the module that unpickles, with ``weights_only=False`` only.
-        weights_only: True, the default, loads tensors, numbers, text and containers, never
+        weights_only: True, the default, loads tensors, scalars, text and containers, never
             code. False also loads whole modules and other objects, **and runs whatever code the
             file contains**: only for files that you trust.
         mmap: accepted; the file is read at once all the same.

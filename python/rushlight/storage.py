@@ -1,6 +1,6 @@
 """Storages: the memory behind tensors, as bytes (UntypedStorage) or as elements (TypedStorage).
 
-A changer must know: a storage object is a handle around a one-dimensional uint8 tensor that covers
+Note: a storage object is a handle around a one-dimensional uint8 tensor that covers
 the storage whole; handles come and go, `_cdata` tells whether two of them mean the same memory.
 """
 
@@ -79,7 +79,7 @@ class UntypedStorage:
         return 1
 
     def data_ptr(self):
-        """Returns the address of the first byte, as a number."""
+        """Returns the address of the first byte."""
         return self._bytes.data_ptr()
 
     def tolist(self):
@@ -125,7 +125,7 @@ class UntypedStorage:
         freed at once, that of a small CPU storage with its last tensor.
 
         Raises:
-            RuntimeError: if somebody else has a hand on the memory, such as a NumPy array.
+            RuntimeError: if something else uses the memory, such as a NumPy array.
 
         >>> x = torch.arange(3.0)
         >>> x.untyped_storage().resize_(0).nbytes(), x.shape
@@ -252,7 +252,7 @@ class TypedStorage:
     __len__ = size
 
     def data_ptr(self):
-        """Returns the address of the first element, as a number."""
+        """Returns the address of the first element."""
         return self._untyped_storage.data_ptr()
 
     def tolist(self):
@@ -298,7 +298,7 @@ class TypedStorage:
         return self._converted(self._untyped_storage.cuda(device, non_blocking))
 
     def pickle_storage_type(self):
-        """Returns the name under which this kind of storage stands in files."""
+        """Returns the name of this kind of storage in files."""
         return NAMES[self.dtype] + "Storage"
 
     def __copy__(self):

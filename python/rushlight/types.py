@@ -1,4 +1,4 @@
-"""Names for annotations: what a number, a device or a size may be."""
+"""Names for annotations: a number, a device, a size."""
 
 import builtins
 

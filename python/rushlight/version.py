@@ -1,4 +1,4 @@
-# Versions: ours, and of the CUDA that programs may ask for. Under the name torch, __version__ reads
+# Versions: ours, and of the CUDA that programs may look up. Under the name torch, __version__ reads
 # as torch's (see _runner/alias.py).
 
 from ._version import __version__

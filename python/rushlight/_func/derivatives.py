@@ -1,7 +1,7 @@
 """Gradients, Jacobians and products with them, as functions made from functions.
 
-A changer must know: inputs are aliased, so that the function's own graph reaches no further; a
-derivative is itself recorded where another one is being taken around it or an input asks for it.
+Note: inputs are aliased, so that the function's own graph reaches no further; a
+derivative is itself recorded where another one is being taken around it or an input requires it.
 """
 
 import functools
@@ -65,19 +65,19 @@ def _plain(tree, record):
 
 
 def _picked(args, argnums):
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-    for n in numbers:
+    indices = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for n in indices:
         if not -len(args) <= n < len(args):
             raise RuntimeError(
                 f"Got argnum={n}, but only {len(args)} positional inputs\n"
-                "argnums names arguments by their places"
+                "argnums names arguments by position"
             )
-    return tuple(n % len(args) for n in numbers)
+    return tuple(n % len(args) for n in indices)
 
 
-def _call(function, args, kwargs, numbers, watched, has_aux, name):
+def _call(function, args, kwargs, indices, watched, has_aux, name):
     args = list(args)
-    for n, value in zip(numbers, watched, strict=True):
+    for n, value in zip(indices, watched, strict=True):
         args[n] = value
     with enable_grad():
         result = function(*args, **kwargs)
@@ -92,9 +92,9 @@ def _call(function, args, kwargs, numbers, watched, has_aux, name):
 
 def _watched_call(function, args, kwargs, argnums, has_aux, nested, name, title):
     """(value, aux, the watched arguments, whether their derivative is recorded) of one call."""
-    numbers = _picked(args, argnums)
-    watched, recorded = _watched(tuple(args[n] for n in numbers), name)
-    value, aux = _call(function, args, kwargs, numbers, watched, has_aux, title)
+    indices = _picked(args, argnums)
+    watched, recorded = _watched(tuple(args[n] for n in indices), name)
+    value, aux = _call(function, args, kwargs, indices, watched, has_aux, title)
     return value, aux, watched, nested or recorded
 
 
@@ -102,9 +102,9 @@ def grad_and_value(func, argnums=0, has_aux=False):
     """The function that gives func's gradient and its value.
 
     Args:
-        func: gives one number.
+        func: returns a scalar.
         argnums: the argument or arguments to differentiate by.
-        has_aux: func gives (number, anything else), and the result is (gradient, (number, that)).
+        has_aux: func returns (scalar, anything else), and the result is (gradient, (scalar, that)).
 
     Raises:
         RuntimeError: if func does not give a tensor of one element.
@@ -142,9 +142,9 @@ def grad(func, argnums=0, has_aux=False):
     """The function that gives func's gradient.
 
     Args:
-        func: gives one number.
+        func: returns a scalar.
         argnums: the argument or arguments to differentiate by.
-        has_aux: func gives (number, anything else), and the result is (gradient, that).
+        has_aux: func returns (scalar, anything else), and the result is (gradient, that).
 
     Raises:
         RuntimeError: if func does not give a tensor of one element.

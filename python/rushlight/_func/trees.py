@@ -1,4 +1,4 @@
-"""Tensors within tuples, lists and dicts: taken out, and put back in the same places."""
+"""Tensors within tuples, lists and dicts: flattened, and put back in the same structure."""
 
 from rushlight import _C
 
@@ -13,7 +13,7 @@ def leaves(tree):
 
 
 def mapped(function, tree, *others):
-    """The tree with function(leaf, ...) in place of each leaf; others have its form."""
+    """The tree with function(leaf, ...) instead of each leaf; others have its structure."""
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
         return type(tree)(*(mapped(function, *b) for b in zip(tree, *others, strict=True)))
     if isinstance(tree, tuple | list):

@@ -231,8 +231,8 @@ def unpacked(packed, pivots, with_lu=True, with_pivots=True):
         lower = packed[..., :, :k].tril(-1) + one
         upper = packed[..., :k, :].triu()
     if with_pivots:
-        places = _C._linalg_permutation(pivots, m)
-        permutation = _C.eye(m, **options)[places.reshape(-1)].reshape((*places.shape, m))
+        order = _C._linalg_permutation(pivots, m)
+        permutation = _C.eye(m, **options)[order.reshape(-1)].reshape((*order.shape, m))
     return permutation, lower, upper
 
 

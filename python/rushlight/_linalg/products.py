@@ -105,7 +105,7 @@ def vander(x: Tensor, *, N=None):
     if n <= 1:
         raise RuntimeError(f"linalg.vander: N must be greater than 1. Got {n}")
     if x.dtype == _C.bool:
-        raise NotImplementedError("linalg.vander: bool is no number")
+        raise NotImplementedError("linalg.vander: bool is not supported")
     powers = x.unsqueeze(-1).expand(*x.shape, n - 1).cumprod(-1)
     one = _C.ones((*x.shape, 1), dtype=powers.dtype, device=x.device)
     return _C.cat([one, powers], -1)

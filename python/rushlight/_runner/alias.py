@@ -1,5 +1,5 @@
 # `import torch` and `import torchvision` resolve to rushlight, in this process and its workers.
-# The finder stands first in sys.meta_path and answers for every name below "torch" itself, so
+# The finder is first in sys.meta_path and answers for every name below "torch" itself, so
 # nothing can fall through to an installed torch. Submodules are the same objects under both names;
 # only the modules that carry a version are copies, as their __version__ is torch's.
 import importlib.machinery
@@ -39,7 +39,7 @@ class AliasFinder:
     """Finds modules of torch's names; installed by `as_torch`."""
 
     def find_spec(self, name, path=None, target=None):
-        # importlib.util.find_spec() asks whether a module is there: None. An import gets our words.
+        # importlib.util.find_spec() tests for a module: None. An import gets our error text.
         asked_only = sys._getframe(2).f_code.co_name == "find_spec"
         root = name.partition(".")[0]
         if root in ROOTS:
@@ -160,7 +160,7 @@ def say_what_is_absent(module: ModuleType) -> None:
 
 
 def speak_as_torch(module: ModuleType) -> None:
-    """What a module of ours says in a program that knows it as torch's: of what is missing, and in
+    """What a module of ours says in a program that imports it as torch: of missing names, and in
     print(type(x)). The program's own pickles name our classes so, too."""
     say_what_is_absent(module)
     for value in list(vars(module).values()):

@@ -40,8 +40,8 @@ def rows():
         )
     if missing := _C._cuda.why_not_more():
         yield "", missing
-    for name, version, words in _C._cuda_libraries():
-        first, *rest = words.splitlines()
+    for name, version, details in _C._cuda_libraries():
+        first, *rest = details.splitlines()
         there = version_text(version) if version else "absent"
         yield f"library {name}", f"{there}{',' if version else ':'} {first}"
         for line in rest:

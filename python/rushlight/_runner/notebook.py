@@ -75,8 +75,8 @@ def code_cells(path: str):
                 tags = cell.get("metadata", {}).get("tags", [])
                 yield "".join(cell["source"]), "raises-exception" in tags
     except OSError as error:
-        words = f"[Errno {error.errno}] {error.strerror}"
-        print(f"rushlight: can't open file {path!r}: {words}", file=sys.stderr)
+        message = f"[Errno {error.errno}] {error.strerror}"
+        print(f"rushlight: can't open file {path!r}: {message}", file=sys.stderr)
         sys.exit(2)
     except (ValueError, KeyError, TypeError) as error:
         sys.exit(f"rushlight: {path!r} is not a notebook of format 4 ({error!r})")

@@ -1,4 +1,4 @@
-# Runs a program as `python FILE` would, with torch's names meaning rushlight. A changer must know:
+# Runs a program as `python FILE` would, with torch's names meaning rushlight. Note:
 # the program runs in this process, in a __main__ of its own, and our frames below it must show
 # nowhere: not in tracebacks, not in sys.path, not in what multiprocessing tells its workers.
 import importlib.machinery
@@ -47,8 +47,8 @@ def run_script(path: str, arguments: list[str]) -> None:
         with open(path, "rb") as file:
             source = file.read()
     except OSError as error:
-        words = f"[Errno {error.errno}] {error.strerror}"
-        print(f"rushlight: can't open file {main.__file__!r}: {words}", file=sys.stderr)
+        message = f"[Errno {error.errno}] {error.strerror}"
+        print(f"rushlight: can't open file {main.__file__!r}: {message}", file=sys.stderr)
         sys.exit(2)  # as Python does
     frames = 1
     try:

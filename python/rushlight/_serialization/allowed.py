@@ -1,6 +1,6 @@
 """What a file may name under `weights_only`: data, and the few functions that rebuild tensors.
 
-A changer must know: nothing is ever looked up by name outside the tables here, and each function
+Note: nothing is ever looked up by name outside the tables here, and each function
 that a file may call is a guarded one, which neither makes more memory than the file holds nor
 hashes what could be nested without end.
 """
@@ -18,7 +18,7 @@ user_globals = {}  # dotted path in files -> class or function that the program 
 
 
 def describe(thing):
-    """A few words for an error; never the repr of what a file built, which has no bound."""
+    """A short description for an error; never the repr of what a file built, which has no bound."""
     if isinstance(thing, type) or callable(thing):
         return f"{thing!r:.200}"
     return f"an object of {type(thing)}"
@@ -160,7 +160,7 @@ class Allowed:
                     self._tensor_classes.add(id(thing))
 
     def find(self, module, name):
-        """The thing that a file names, or Refused with the words that tell how to allow it."""
+        """The thing that a file names, or Refused with a text that says how to allow it."""
         path = f"{module}.{name}"
         if module in _BLOCKED_MODULES:
             raise Refused(

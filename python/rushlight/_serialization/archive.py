@@ -1,6 +1,6 @@
 """The `.pt` format: objects to an archive's records and back.
 
-A changer must know: a storage is read when the pickle first mentions it, straight into the memory
+Note: a storage is read when the pickle first mentions it, straight into the memory
 that the tensors will use, and only once however many tensors share it.
 """
 

@@ -1,6 +1,6 @@
 """Replaces a file by a complete new one, or leaves it as it was.
 
-A changer must know: the new file is written beside the old one under a name of its own, and a lock
+Note: the new file is written beside the old one under a name of its own, and a lock
 is held on it meanwhile; that is how the left-over of a killed process is told from a file that
 another process is writing now.
 """
@@ -14,7 +14,7 @@ _MARK = ".rushlight-saving-"
 
 
 class AtomicFile:
-    """A file being written; ``commit`` puts it in the place of ``path``, ``abandon`` removes it.
+    """A file being written; ``commit`` replaces ``path`` by it, ``abandon`` removes it.
 
     Devices, pipes and sockets are written to directly.
     """
@@ -59,7 +59,7 @@ class AtomicFile:
         os.fchmod(self.fileno, stat.S_IMODE(before.st_mode))
 
     def reserve(self, length):
-        """Asks the file system for the space at once: less work per write, no half-full disk."""
+        """Reserves the space at once: less work per write, no half-full disk."""
         if self._temporary is None or not length or not hasattr(os, "posix_fallocate"):
             return
         try:
@@ -78,7 +78,7 @@ class AtomicFile:
             view = view[count:]
 
     def commit(self):
-        """Makes the new file durable and puts it in the place of the old one."""
+        """Makes the new file durable and replaces the old one by it."""
         if self._temporary is None:
             os.close(self.fileno)
             return

@@ -1,6 +1,6 @@
 """Which device a stored tensor goes to: location tags, the registry of devices, `map_location`.
 
-A changer must know: entries are tried by rising priority until one answers; programs may register
+Note: entries are tried by rising priority until one answers; programs may register
 their own in front of ours.
 """
 
@@ -49,7 +49,7 @@ def register_package(priority, tagger, deserializer):
     """Adds a kind of device to what :func:`save` and :func:`load` know.
 
     Args:
-        priority: where in the order of entries it is asked; the smallest number first. The CPU
+        priority: position in the order of entries; the smallest number first. The CPU
             has 10, CUDA 20, meta 22.
         tagger: given a storage, returns its location tag or None.
         deserializer: given a storage on the CPU and a tag, returns the storage moved, or None.

@@ -1,6 +1,6 @@
 """Where PyTorch keeps what: files carry its module paths, here they mean ours.
 
-A changer must know: the layouts agree but for the few exceptions below, so a class that is moved
+Note: the layouts agree but for the few exceptions below, so a class that is moved
 here to another module than PyTorch's needs a line in this file.
 """
 

@@ -1,6 +1,6 @@
 """Pickles objects under PyTorch's names and hands storages out to a `store` function.
 
-A changer must know: this is the standard library's Python pickler, because the C one insists on
+Note: this is the standard library's Python pickler, because the C one insists on
 importing a class under the name that it writes, and "torch.nn..." need not be importable here.
 """
 
@@ -59,8 +59,8 @@ class _Names:
         self.save_reduce(_C.Size, (tuple(size),), obj=size)
 
     def _save_device(self, device):
-        place = (device.type,) if device.index is None else (device.type, device.index)
-        self.save_reduce(_C.device, place, obj=device)
+        arguments = (device.type,) if device.index is None else (device.type, device.index)
+        self.save_reduce(_C.device, arguments, obj=device)
 
 
 _TUPLES = (b")", b"\x85", b"\x86", b"\x87")  # of up to three items

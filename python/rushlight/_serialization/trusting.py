@@ -1,6 +1,6 @@
 """The standard unpickler, for `weights_only=False`: it runs whatever code the file contains.
 
-A changer must know: PyTorch's module paths mean ours, so a module saved by PyTorch becomes one of
+Note: PyTorch's module paths mean ours, so a module saved by PyTorch becomes one of
 this package, in a process without PyTorch and in one with it alike.
 """
 

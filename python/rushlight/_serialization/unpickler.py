@@ -1,6 +1,6 @@
 """Reads pickles under `weights_only`: a small machine of our own for pickle's instructions.
 
-A changer must know: it imports nothing and calls nothing but what `allowed.Allowed` hands out, and
+Note: it imports nothing and calls nothing but what `allowed.Allowed` hands out, and
 it bounds what an instruction may cost: lengths by the bytes that are left, objects by the pickle's
 length, the depth of tuples (Python hashes them by recursion) by a constant.
 """

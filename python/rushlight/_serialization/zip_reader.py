@@ -1,6 +1,6 @@
 """Reads the archive of a `.pt` file, trusting nothing in it.
 
-A changer must know: every length is compared with the file's before memory is asked for, and two
+Note: every length is compared with the file's before memory is allocated, and two
 records may not share bytes; so all records together are never larger than the file.
 """
 

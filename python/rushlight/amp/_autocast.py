@@ -1,6 +1,6 @@
 """autocast as a context and decorator.
 
-A changer must know: what is cast is said by the row of each operation
+Note: the row of each operation says what is cast
 (csrc/bindings/table/row.h, and `autocast=` of @op).
 """
 
@@ -13,7 +13,7 @@ _DTYPES = (_C.bfloat16, _C.float16)
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether autocast knows a kind of device.
+    """Whether there is autocast for a kind of device.
 
     Args:
         device_type: "cpu", "cuda" or another.

@@ -1,5 +1,5 @@
 """GradScaler: losses multiplied so that gradients of float16 stay in range; steps that overflow
-are left out.
+are skipped.
 """
 
 import enum
@@ -24,9 +24,9 @@ class _OfOptimizer:
 
 
 class GradScaler:
-    """Scales losses, takes the scale out of gradients, and adapts it.
+    """Scales losses, unscales gradients, and adapts the scale.
 
-    Each step whose gradients hold an infinity or NaN is skipped, and the scale is multiplied with
+    Each step whose gradients hold an infinity or NaN is skipped, and the scale is multiplied by
     `backoff_factor`; after `growth_interval` steps without one it grows by `growth_factor`.
 
     Args:
@@ -95,7 +95,7 @@ class GradScaler:
         return self._optimizers.setdefault(id(optimizer), _OfOptimizer())
 
     def unscale_(self, optimizer):
-        """Takes the scale out of the gradients of an optimizer's parameters, for clipping.
+        """Divides the gradients of an optimizer's parameters by the scale, for clipping.
 
         Raises:
             RuntimeError: the second time before update(), or after step().
@@ -126,7 +126,7 @@ class GradScaler:
         state.stage = _Stage.UNSCALED
 
     def step(self, optimizer, *args, **kwargs):
-        """The optimizer's step, on gradients without the scale; none if one is not finite.
+        """The optimizer's step on unscaled gradients; skipped if one is not finite.
 
         Returns:
             what the step returns; None if it is skipped.
@@ -153,7 +153,7 @@ class GradScaler:
         """Adapts the scale by what the steps since the last update() have found.
 
         Args:
-            new_scale: a number or a tensor of one element that becomes the scale instead.
+            new_scale: a float or a tensor of one element that becomes the scale instead.
         """
         if not self._enabled:
             return
@@ -180,7 +180,7 @@ class GradScaler:
         return self._scale if self._enabled else 1.0
 
     def get_growth_factor(self):
-        """By what the scale grows."""
+        """The factor by which the scale grows."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor):
@@ -188,7 +188,7 @@ class GradScaler:
         self._growth_factor = new_factor
 
     def get_backoff_factor(self):
-        """What the scale is multiplied with after an overflow."""
+        """What the scale is multiplied by after an overflow."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor):

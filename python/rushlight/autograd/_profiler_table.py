@@ -89,15 +89,15 @@ def write_chrome_trace(events, path, metadata=None):
     process = os.getpid()
     entries = []
     for event in events:
-        place = {"name": event.name, "ph": "X", "ts": event.time_range.start,
+        entry = {"name": event.name, "ph": "X", "ts": event.time_range.start,
                  "dur": event.time_range.elapsed_us()}  # fmt: skip
         kind = "user_annotation" if event.is_user_annotation else "cpu_op"
         args = {"Input Dims": event.input_shapes} if event.input_shapes else {}
         if event.stack:
             args["Call stack"] = ";".join(event.stack)
-        entries.append({**place, "cat": kind, "pid": process, "tid": event.thread, "args": args})
+        entries.append({**entry, "cat": kind, "pid": process, "tid": event.thread, "args": args})
         if event.self_device_time_total:
-            entries.append({**place, "cat": "kernel", "pid": event.device_index, "tid": "stream 0",
+            entries.append({**entry, "cat": "kernel", "pid": event.device_index, "tid": "stream 0",
                             "args": {"note": events._note}})  # fmt: skip
     trace = {"schemaVersion": 1, "traceEvents": entries, **(metadata or {})}
     opened = gzip.open if str(path).endswith(".gz") else open

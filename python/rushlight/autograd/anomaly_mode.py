@@ -9,7 +9,7 @@ class set_detect_anomaly:
     """Switches anomaly detection on or off: at once, and for a `with` block.
 
     While it is on, every recorded operation remembers where it was called. If its backward raises,
-    or returns NaN, a warning shows that place, and NaN raises RuntimeError.
+    or returns NaN, a warning shows that traceback, and NaN raises RuntimeError.
 
     Args:
         mode: whether to look for anomalies.

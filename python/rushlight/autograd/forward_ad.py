@@ -1,6 +1,6 @@
 """Forward-mode differentiation: tensors with tangents.
 
-A changer must know: tangents are not carried along. Operations on a dual tensor are recorded, and
+Note: tangents are not carried along. Operations on a dual tensor are recorded, and
 unpack_dual() computes the product with the Jacobian from two backward passes, so what runs under
 no_grad() has no tangent.
 """

@@ -1,6 +1,6 @@
 """Jacobians, Hessians and products with them, from recorded gradients.
 
-A changer must know: `func` is given new tensors, never the caller's own, so that a use of these
+Note: `func` is given new tensors, never the caller's own, so that a use of these
 by another way does not count. strict=True makes every silent zero an error.
 """
 
@@ -9,7 +9,7 @@ from rushlight._grad_mode import enable_grad, set_grad_enabled
 from rushlight.autograd import grad
 
 _STRICT = " This is not allowed in strict mode."
-# What is None, or has no history of its own, where strict=True: the words of the error.
+# What is None, or has no history of its own, where strict=True: the error text.
 _NONE = {
     "back": "The output of the user-provided function is independent of input {}." + _STRICT,
     "back_trick": "The gradient with respect to the input is independent of entry {} in the "
@@ -90,7 +90,7 @@ def _gradients(outputs, values, vectors=None, create_graph=False, retain_graph=N
 
 
 def _filled(found, like, strict, create_graph, stage):
-    """Zeros in the place of None, which strict=True refuses."""
+    """Zeros instead of None, which strict=True refuses."""
     for i, g in enumerate(found if strict else ()):
         if g is None:
             raise RuntimeError(_NONE[stage].format(i))
@@ -109,7 +109,7 @@ def _result(many, values, create_graph):
 
 
 def _vectors(v, like, many, name, create_graph, needed):
-    """v as a tuple that fits `like`; None stands for the 1 of a single number."""
+    """v as a tuple that fits `like`; None means 1, for a scalar."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             raise RuntimeError(
@@ -229,7 +229,7 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ):
-    """The second derivatives of a function with one number as its value.
+    """The second derivatives of a scalar function.
 
     Args:
         func: a function of tensors that returns a tensor with one element.
@@ -280,7 +280,7 @@ def vjp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
     Args:
         func: a function of tensors that returns a tensor or a tuple of tensors.
         inputs: a tensor or a tuple of tensors.
-        v: of the outputs' shapes; may be left out where the output is one number.
+        v: of the outputs' shapes; may be left out for a scalar output.
         create_graph: record the results, for further derivatives.
         strict: raise where an output does not depend on an input, instead of returning zeros.
 
@@ -305,7 +305,7 @@ def jvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
     Args:
         func: a function of tensors that returns a tensor or a tuple of tensors.
         inputs: a tensor or a tuple of tensors.
-        v: of the inputs' shapes; may be left out where the input is one number.
+        v: of the inputs' shapes; may be left out for a scalar input.
         create_graph: record the results, for further derivatives.
         strict: raise where an output does not depend on an input, instead of returning zeros.
 
@@ -346,7 +346,7 @@ def vhp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
     Args:
         func: a function of tensors that returns a tensor with one element.
         inputs: a tensor or a tuple of tensors.
-        v: of the inputs' shapes; may be left out where the input is one number.
+        v: of the inputs' shapes; may be left out for a scalar input.
         create_graph: record the results, for further derivatives.
         strict: raise where something does not depend on an input, instead of returning zeros.
 

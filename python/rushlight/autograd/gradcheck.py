@@ -94,10 +94,10 @@ def _check_repeats(first, second, nondet_tol):
 
 
 def _direction(shape_of):
-    """Uneven numbers of the shape of a tensor, with the length 1."""
-    numbers = _C.arange(shape_of.numel(), dtype=_C.float64).add(1).mul(0.7).sin().add(1.3)
-    numbers = numbers.div(numbers.square().sum().sqrt().clamp(min=1e-30))
-    return numbers.reshape(tuple(shape_of.shape)).to(shape_of.device).to(shape_of.dtype)
+    """A tensor of the same shape with uneven elements and norm 1."""
+    values = _C.arange(shape_of.numel(), dtype=_C.float64).add(1).mul(0.7).sin().add(1.3)
+    values = values.div(values.square().sum().sqrt().clamp(min=1e-30))
+    return values.reshape(tuple(shape_of.shape)).to(shape_of.device).to(shape_of.dtype)
 
 
 def _check_directions(func, inputs, wanted, eps, atol, rtol, nondet_tol, check_grad_dtypes):

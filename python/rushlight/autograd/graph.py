@@ -21,7 +21,7 @@ class saved_tensors_hooks:
     Args:
         pack_hook: is given the tensor when it is saved, and returns anything.
         unpack_hook: is given that when backward needs the tensor, and returns a tensor of the same
-            shape on the same device. Its dtype is turned into the saved one.
+            shape on the same device. It is cast to the saved dtype.
 
     Of several that are on, the innermost counts, and only for this thread. A pack hook must not
     write to its tensor.
@@ -84,10 +84,10 @@ def disable_saved_tensors_hooks(error_message):
     """While it is on, turning on hooks of saved tensors fails in this thread.
 
     Args:
-        error_message: the words of that RuntimeError.
+        error_message: the text of that RuntimeError.
 
     Raises:
-        RuntimeError: with these words, also where hooks are on already.
+        RuntimeError: with this text, also where hooks are on already.
 
     >>> hooks = torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t)
     >>> with torch.autograd.graph.disable_saved_tensors_hooks("not here"):
@@ -232,34 +232,34 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     lock = threading.Lock()
     passes = {}  # of a backward pass: how many gradients are still to come, and those that came
 
-    def arrived(place, grad):
-        number = _C._current_backward()
+    def arrived(index, grad):
+        run = _C._current_backward()
         with lock:
-            if number not in passes:
-                passes[number] = [sum(map(_C._backward_reaches, nodes)), [None] * len(nodes)]
-            state = passes[number]
+            if run not in passes:
+                passes[run] = [sum(map(_C._backward_reaches, nodes)), [None] * len(nodes)]
+            state = passes[run]
             state[0] -= 1
-            state[1][place] = grad
+            state[1][index] = grad
             if state[0] > 0:
                 return
-            del passes[number]
+            del passes[run]
         fn(state[1])
 
     seen = set()
 
     def first(grad):
-        number = _C._current_backward()
+        run = _C._current_backward()
         with lock:
-            if number in seen:
+            if run in seen:
                 return
             seen.clear()
-            seen.add(number)
+            seen.add(run)
         fn(grad)
 
-    def hook_of(place):
-        return first if mode == "any" else lambda grad: arrived(place, grad)
+    def hook_of(index):
+        return first if mode == "any" else lambda grad: arrived(index, grad)
 
-    return _Handle([t.register_hook(hook_of(place)) for place, t in enumerate(tensors)])
+    return _Handle([t.register_hook(hook_of(index)) for index, t in enumerate(tensors)])
 
 
 class _SavedCopies:

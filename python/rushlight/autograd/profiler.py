@@ -1,6 +1,6 @@
 """Profiling: the measured times of operations and of backward's nodes.
 
-A changer must know: the core records calls from Python and the nodes of backward passes; off, it
+Note: the core records calls from Python and the nodes of backward passes; off, it
 costs nothing. One profiler is on in a process at a time, and it sees all threads.
 """
 
@@ -17,7 +17,7 @@ REAL_NOTE = "measured with a wait for the GPU after each operation"
 
 
 def _stack():
-    """Where the program stands, innermost first, without this library's own lines."""
+    """The stack of the program, innermost first, without this library's own lines."""
     lines, frame = [], sys._getframe(1)
     while frame is not None:
         code = frame.f_code

@@ -21,7 +21,7 @@ class _Matmul:
 
     @property
     def fp32_precision(self) -> str:
-        """The same as a word: "tf32", or "ieee" or "none" for exact products."""
+        """The same as a name: "tf32", or "ieee" or "none" for exact products."""
         return "tf32" if self.allow_tf32 else self._exact
 
     def __setattr__(self, name, value):
@@ -111,7 +111,7 @@ def preferred_blas_library(backend=None) -> _BlasBackend:
         backend: "default", "cublas" or "cublaslt"
 
     Raises:
-        RuntimeError: if "cublaslt" is asked for and is not there; it names the file, where it was
+        RuntimeError: if "cublaslt" is given and is not there; it names the file, where it was
             looked for, and the command that installs it.
     """
     of = _BlasBackend
@@ -130,7 +130,7 @@ def preferred_linalg_library(backend=None) -> _LinalgBackend:
         backend: "default", "cusolver" or "magma"
 
     Raises:
-        RuntimeError: if "cusolver" is asked for and is not there, as for cuBLASLt.
+        RuntimeError: if "cusolver" is given and is not there, as for cuBLASLt.
     """
     of = _LinalgBackend
     return _prefer(of, {"default": of.Default, "cusolver": of.Cusolver, "magma": of.Magma}, backend)

@@ -36,9 +36,9 @@ def _library():
     """(version or 0, path or why it is absent) of the library; None on virtual GPUs."""
     from .. import _C
 
-    for name, number, words in _C._cuda_libraries():
+    for name, version, details in _C._cuda_libraries():
         if name == "cuDNN":
-            return number, words
+            return version, details
     return None
 
 

@@ -178,7 +178,7 @@ def get_device_properties(device=None) -> DeviceProperties:
     count = _cuda.device_count()
     if not 0 <= index < count:
         raise AssertionError(
-            f"Invalid device id\ndevice {index} was asked for, and {count} "
+            f"Invalid device id\ndevice {index} was given, and {count} "
             f"{'is' if count == 1 else 'are'} visible"
         )
     return DeviceProperties(_cuda.properties(index))

@@ -32,8 +32,8 @@ def start() -> None:
 
 
 def start_from_environment() -> None:
-    """`start`, where the environment asks for virtual GPUs, except in worker processes: on their
-    PATH stands the `nvidia-smi` of the program that they work for."""
+    """`start`, where the environment sets virtual GPUs, except in worker processes: on their
+    PATH is the `nvidia-smi` of the program that they work for."""
     workers = sys.modules.get("multiprocessing.process")
     if workers is None or workers.parent_process() is None:
         with suppress(ValueError):  # what the environment says is wrong: the first CUDA call tells
@@ -44,8 +44,8 @@ def _write(home: str) -> None:
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_smi_program.py")
     page = os.path.join(home, "page")
     version = ".".join(__version__.split(".")[:2])
-    words = (sys.executable, "-I", "-S", program, page, version)
-    command = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
+    arguments = (sys.executable, "-I", "-S", program, page, version)
+    command = " ".join("'" + argument.replace("'", "'\\''") + "'" for argument in arguments)
     _C._cuda.virtual_publish(page)
     path = os.path.join(home, "nvidia-smi")
     with open(path, "w", encoding="utf-8") as file:

@@ -35,8 +35,8 @@ def read_page(path):
         os.kill(pid, 0)
     except (OSError, ValueError, struct.error):
         sys.exit("NVIDIA-SMI (virtual): the process that made these virtual GPUs has ended.")
-    places = range(HEADER.size, HEADER.size + count * DEVICE.size, DEVICE.size)
-    return pid, [Gpu(i, DEVICE.unpack_from(page, at)) for i, at in enumerate(places)]
+    offsets = range(HEADER.size, HEADER.size + count * DEVICE.size, DEVICE.size)
+    return pid, [Gpu(i, DEVICE.unpack_from(page, at)) for i, at in enumerate(offsets)]
 
 
 def process_name(pid):
@@ -126,7 +126,7 @@ def report(gpus, pid, version, sections):
 
 
 def fields_of(g, pid, count, version):
-    """Every field that --query-gpu knows: its value and its unit."""
+    """Every field of --query-gpu: its value and its unit."""
     plain = {
         "timestamp": time.strftime("%Y/%m/%d %H:%M:%S.000"),
         "driver_version": f"none (virtual rushlight {version})",

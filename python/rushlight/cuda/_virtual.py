@@ -30,7 +30,7 @@ def _listed(value) -> str:
 
 
 def virtual(count: int, profile="t4", memory=None) -> VirtualGpus:
-    """Makes `count` virtual GPUs, in place of all GPUs there were; 0 ends them.
+    """Makes `count` virtual GPUs, replacing all GPUs there were; 0 ends them.
 
     They behave as real ones do (memory of their own with a capacity, errors where devices mix,
     streams, a generator each) and compute on the CPU: for logic, not for speed. Their names say

@@ -1,4 +1,4 @@
-# What a device's memory holds. "allocated": blocks of tensors, rounded up to 512 bytes. "reserved":
+# The memory of a device. "allocated": blocks of tensors, rounded up to 512 bytes. "reserved":
 # what the allocator has taken from the device, in segments of 2 MiB, 20 MiB or more.
 from ._device import _cuda, device_index
 
@@ -52,11 +52,11 @@ def memory_stats_as_nested_dict(device=None) -> dict:
     """
     nested: dict = {}
     for name, value in memory_stats(device).items():
-        place = nested
+        inner = nested
         *path, last = name.split(".")
         for part in path:
-            place = place.setdefault(part, {})
-        place[last] = value
+            inner = inner.setdefault(part, {})
+        inner[last] = value
     return nested
 
 

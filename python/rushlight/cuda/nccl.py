@@ -1,4 +1,4 @@
-"""NCCL by name. Its sums and copies are at work in DataParallel and torch.cuda.comm."""
+"""NCCL by name. Its sums and copies are used by DataParallel and torch.cuda.comm."""
 
 __all__ = [
     "all_gather",
@@ -14,7 +14,7 @@ SUM = 0
 
 
 def version() -> "tuple[int, int, int]":
-    """The version of NCCL. Virtual GPUs name the one that they answer for.
+    """The version of NCCL. Virtual GPUs name the one that they imitate.
 
     Raises:
         RuntimeError: on real GPUs without NCCL; it names the file, where it was looked for, and
@@ -87,9 +87,9 @@ def all_gather(inputs, outputs, streams=None, comms=None) -> None:
 
     _check(inputs)
     flat = [tensor.reshape(-1) for tensor in inputs]
-    for place in outputs:
-        joined = comm.gather(flat, destination=place.device)
-        place.copy_(joined.reshape(place.shape))
+    for target in outputs:
+        joined = comm.gather(flat, destination=target.device)
+        target.copy_(joined.reshape(target.shape))
 
 
 def reduce_scatter(inputs, outputs, op=SUM, streams=None, comms=None) -> None:
@@ -98,5 +98,5 @@ def reduce_scatter(inputs, outputs, op=SUM, streams=None, comms=None) -> None:
 
     _check(inputs, op)
     total = comm.reduce_add(inputs, inputs[0].device).reshape(-1)
-    for place, part in zip(outputs, total.chunk(len(outputs)), strict=True):
-        place.copy_(part.reshape(place.shape))
+    for target, part in zip(outputs, total.chunk(len(outputs)), strict=True):
+        target.copy_(part.reshape(target.shape))

@@ -1,4 +1,5 @@
-# Streams and events. The core knows a stream as a number and the current one per thread and device.
+# Streams and events. The core identifies a stream by an int, and keeps the current one per
+# thread and device.
 from .. import _C
 from ._device import _cuda, device_index
 

@@ -30,7 +30,7 @@ def factor_of(name, matrix):
 
 
 class OtherForms:
-    """The forms that were not given, from `_factor`, when they are asked for."""
+    """The forms that were not given, from `_factor`, at first use."""
 
     def __getattr__(self, name):
         if name not in FORMS:

@@ -1,4 +1,4 @@
-"""What HalfNormal and HalfCauchy share: the size of a number that is symmetric around 0."""
+"""What HalfNormal and HalfCauchy share: the absolute value of a variable symmetric around 0."""
 
 import math
 
@@ -8,8 +8,8 @@ from rushlight.distributions.transformed_distribution import TransformedDistribu
 from rushlight.distributions.transforms import AbsTransform
 
 
-class OfSize(TransformedDistribution):
-    """|x| of a number of the distribution `base`, which has a scale."""
+class AbsoluteValue(TransformedDistribution):
+    """|x|, x drawn from the distribution `base`, which has a scale."""
 
     arg_constraints = {"scale": constraints.positive}
     support = constraints.nonnegative
@@ -20,7 +20,7 @@ class OfSize(TransformedDistribution):
 
     @property
     def scale(self):
-        """The scale of the number."""
+        """The scale of x."""
         return self.base_dist.scale
 
     @property

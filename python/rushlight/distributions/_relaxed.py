@@ -1,10 +1,10 @@
-"""What the relaxed laws share: their parameters are those of the law that is mapped."""
+"""What the relaxed distributions share: their parameters are those of the base distribution."""
 
 from rushlight.distributions.transformed_distribution import TransformedDistribution
 
 
 class RelaxedDistribution(TransformedDistribution):
-    """A map of draws that tend to 0 and 1, with their temperature and probabilities."""
+    """A transformed distribution with the temperature and the probabilities of its base."""
 
     @property
     def temperature(self):

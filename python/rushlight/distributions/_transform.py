@@ -1,4 +1,4 @@
-"""What all maps between distributions are, their inverses and compositions."""
+"""Transform, inverses and compositions."""
 
 import math
 

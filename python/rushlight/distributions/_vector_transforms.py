@@ -1,4 +1,4 @@
-"""Maps of whole vectors and matrices, and maps that change shapes."""
+"""Transforms of vectors and matrices, and those that change shapes."""
 
 import math
 

@@ -12,8 +12,8 @@ from rushlight.distributions.distribution import (
 from rushlight.nn import functional as F
 
 
-class OfProbability(Distribution):
-    """What families with one probability, given as such or as its logit, have in common."""
+class ProbsOrLogits(Distribution):
+    """What distributions of one probability share, given as such or as a logit."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
 
@@ -27,7 +27,7 @@ class OfProbability(Distribution):
         self._param = self.probs if probs is not None else self.logits
         super().__init__(self._param.shape, validate_args=validate_args)
 
-    def __getattr__(self, name):  # the other of the two, when it is asked for
+    def __getattr__(self, name):  # the other of the two, computed at first use
         if name == "probs" and "logits" in self.__dict__:
             return probabilities(self.logits, binary=True)
         if name == "logits" and "probs" in self.__dict__:
@@ -35,7 +35,7 @@ class OfProbability(Distribution):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
-class OfTries(OfProbability):
+class CountOfTries(ProbsOrLogits):
     """The same with a count besides, in the shape and the dtype of the probability."""
 
     def __init__(self, total_count, probs=None, logits=None, validate_args=None):
@@ -50,7 +50,7 @@ class OfTries(OfProbability):
         )
 
 
-class Bernoulli(OfProbability):
+class Bernoulli(ProbsOrLogits):
     """The Bernoulli distribution: 1 with probability `probs`, else 0.
 
     Args:

@@ -3,10 +3,10 @@
 from rushlight import _C
 from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
-from rushlight.distributions.bernoulli import OfTries
+from rushlight.distributions.bernoulli import CountOfTries
 
 
-class Binomial(OfTries):
+class Binomial(CountOfTries):
     """The binomial distribution: the number of successes in total_count tries.
 
     Args:
@@ -20,7 +20,7 @@ class Binomial(OfTries):
     """
 
     arg_constraints = {
-        "total_count": constraints.nonnegative_integer, **OfTries.arg_constraints
+        "total_count": constraints.nonnegative_integer, **CountOfTries.arg_constraints
     }  # fmt: skip
 
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):

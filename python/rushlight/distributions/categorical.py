@@ -6,7 +6,7 @@ from rushlight.distributions import constraints
 from rushlight.distributions.distribution import Distribution, logits_of, probabilities
 
 
-class OfClasses(Distribution):
+class ClassProbs(Distribution):
     """What families of one class among several have in common."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -30,7 +30,7 @@ class OfClasses(Distribution):
 
     event_is_vector = False
 
-    def __getattr__(self, name):  # the other of the two, when it is asked for
+    def __getattr__(self, name):  # the other of the two, computed at first use
         if name == "probs" and "logits" in self.__dict__:
             return probabilities(self.logits)
         if name == "logits" and "probs" in self.__dict__:
@@ -65,7 +65,7 @@ class OfClasses(Distribution):
         return -(logits * self.probs).sum(-1)
 
 
-class Categorical(OfClasses):
+class Categorical(ClassProbs):
     """The categorical distribution: a class from 0 to K - 1.
 
     Args:

@@ -1,4 +1,4 @@
-"""Chi2: the sum of squares of normal numbers."""
+"""Chi2: the sum of squares of standard normal variables."""
 
 from rushlight.distributions import constraints
 from rushlight.distributions.gamma import Gamma

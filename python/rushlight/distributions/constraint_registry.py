@@ -1,4 +1,4 @@
-"""Which maps lead from real numbers to where a constraint holds."""
+"""biject_to and transform_to: transforms from real numbers to the values of a constraint."""
 
 from rushlight.distributions import constraints, transforms
 

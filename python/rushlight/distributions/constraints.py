@@ -66,7 +66,7 @@ class _Interval(Constraint):
 
 
 class _IntegerInterval(_Interval):
-    """Whole numbers from a bound to another, both included."""
+    """Integers from a bound to another, both included."""
 
     is_discrete = True
 
@@ -75,7 +75,7 @@ class _IntegerInterval(_Interval):
 
 
 class _IntegerGreaterThan(Constraint):
-    """Whole numbers from a bound on."""
+    """Integers from a bound on."""
 
     is_discrete = True
 
@@ -96,7 +96,7 @@ class _Boolean(Constraint):
 
 
 class _Simplex(Constraint):
-    """Numbers from 0 on that add up to 1."""
+    """Nonnegative values that sum to 1."""
 
     event_dim = 1
 
@@ -207,7 +207,7 @@ def independent(base_constraint, reinterpreted_batch_ndims):
 
 
 class _Counts(Constraint):
-    """Whole numbers that add up to a total."""
+    """Nonnegative integers that sum to a total."""
 
     is_discrete = True
     event_dim = 1

@@ -1,21 +1,21 @@
-"""ContinuousBernoulli: numbers between 0 and 1, denser towards one end."""
+"""ContinuousBernoulli: values between 0 and 1, denser towards one end."""
 
 import math
 
 from rushlight import _C
 from rushlight.distributions import constraints
-from rushlight.distributions.bernoulli import OfProbability
+from rushlight.distributions.bernoulli import ProbsOrLogits
 from rushlight.functional import broadcast_shapes
 from rushlight.nn import functional as F
 
 
-class ContinuousBernoulli(OfProbability):
+class ContinuousBernoulli(ProbsOrLogits):
     """The distribution on [0, 1] of density proportional to probs^x (1 - probs)^(1 - x).
 
     (Loaiza-Ganem and Cunningham, The continuous Bernoulli, 2019.)
 
     Args:
-        probs: a number from 0 to 1, or
+        probs: from 0 to 1, or
         logits: its logarithm of odds.
         lims: between these, formulas that divide by 1 - 2 probs give way to series.
         validate_args: check parameters and values; the default of Distribution if None.

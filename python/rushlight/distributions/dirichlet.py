@@ -1,4 +1,4 @@
-"""Dirichlet: random shares that add up to 1."""
+"""Dirichlet: random probabilities that sum to 1."""
 
 from rushlight import _C
 from rushlight.distributions import constraints
@@ -6,9 +6,9 @@ from rushlight.distributions.distribution import Distribution
 
 
 class Dirichlet(Distribution):
-    """The distribution of probabilities of K classes.
+    """The Dirichlet distribution, of the probabilities of K classes.
 
-    Gradients of draws flow through the gamma numbers that the shares are made of: their means are
+    Gradients of draws flow through the gamma variables that are normalised: their means are
     torch's, single ones differ.
 
     Args:

@@ -3,11 +3,11 @@
 from rushlight import _C
 from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
-from rushlight.distributions.bernoulli import OfProbability
+from rushlight.distributions.bernoulli import ProbsOrLogits
 from rushlight.distributions.distribution import broadcast_all
 
 
-class Geometric(OfProbability):
+class Geometric(ProbsOrLogits):
     """The number of failures before the first success.
 
     Args:

@@ -3,11 +3,11 @@
 import math
 
 from rushlight import _C
-from rushlight.distributions._half import OfSize
+from rushlight.distributions._half import AbsoluteValue
 from rushlight.distributions.cauchy import Cauchy
 
 
-class HalfCauchy(OfSize):
+class HalfCauchy(AbsoluteValue):
     """|x| of a Cauchy number around 0.
 
     Args:

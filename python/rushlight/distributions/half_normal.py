@@ -1,16 +1,16 @@
-"""HalfNormal: the size of a normal number."""
+"""HalfNormal: the absolute value of a normal variable."""
 
 import math
 
-from rushlight.distributions._half import OfSize
+from rushlight.distributions._half import AbsoluteValue
 from rushlight.distributions.normal import Normal
 
 
-class HalfNormal(OfSize):
+class HalfNormal(AbsoluteValue):
     """|x| of a normal number of mean 0.
 
     Args:
-        scale: the standard deviation of the normal number.
+        scale: the standard deviation of the normal variable.
         validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.HalfNormal(1.0).mean

@@ -1,4 +1,4 @@
-"""InverseGamma: 1 over a gamma number."""
+"""InverseGamma: the reciprocal of a gamma variable."""
 
 from rushlight.distributions import constraints
 from rushlight.distributions.gamma import Gamma
@@ -7,11 +7,11 @@ from rushlight.distributions.transforms import PowerTransform
 
 
 class InverseGamma(TransformedDistribution):
-    """1 / x of gamma numbers x.
+    """The inverse gamma distribution: 1 / x, x having a gamma distribution.
 
     Args:
         concentration: the shape.
-        rate: that of the gamma numbers, the scale of these.
+        rate: the rate of x, the scale of 1 / x.
         validate_args: check parameters and values; the default of Distribution if None.
 
     >>> torch.distributions.InverseGamma(3.0, 4.0).mean

@@ -1,4 +1,4 @@
-"""LogNormal: numbers whose logarithm is normal."""
+"""LogNormal: a variable whose logarithm is normal."""
 
 from rushlight.distributions import constraints
 from rushlight.distributions.normal import Normal
@@ -7,7 +7,7 @@ from rushlight.distributions.transforms import ExpTransform
 
 
 class LogNormal(TransformedDistribution):
-    """exp of a normal number.
+    """The log-normal distribution: exp of a normal variable.
 
     Args:
         loc: the mean of the logarithm.

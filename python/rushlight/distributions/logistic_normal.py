@@ -1,4 +1,4 @@
-"""LogisticNormal: shares made from normal numbers."""
+"""LogisticNormal: probabilities made from normal variables."""
 
 from rushlight.distributions import constraints
 from rushlight.distributions.normal import Normal
@@ -7,7 +7,7 @@ from rushlight.distributions.transforms import StickBreakingTransform
 
 
 class LogisticNormal(TransformedDistribution):
-    """n normal numbers, as n + 1 shares.
+    """n normal variables mapped to n + 1 probabilities by StickBreakingTransform.
 
     Args:
         loc: the means, shape (*, n).

@@ -117,9 +117,9 @@ class MixtureSameFamily(Distribution):
             events, at = len(self._event_shape), len(sample_shape) + len(self._batch_shape)
             chosen = self._mixture_distribution.sample(sample_shape)
             drawn = self._component_distribution.sample(sample_shape)
-            places = chosen.reshape(tuple(chosen.shape) + (1,) * (events + 1))
+            indices = chosen.reshape(tuple(chosen.shape) + (1,) * (events + 1))
             sizes = (*drawn.shape[:at], 1, *self._event_shape)
-            return drawn.gather(at, places.expand(sizes)).squeeze(at)
+            return drawn.gather(at, indices.expand(sizes)).squeeze(at)
 
     def __repr__(self):
         return (

@@ -57,8 +57,8 @@ class Multinomial(Distribution):
         counts = _C.zeros(
             self._extended_shape(sample_shape), dtype=self.probs.dtype, device=self.probs.device
         )
-        places = drawn.permute((*range(1, drawn.dim()), 0))
-        return counts.scatter_add_(-1, places, _C.ones_like(places).to(counts))
+        indices = drawn.permute((*range(1, drawn.dim()), 0))
+        return counts.scatter_add_(-1, indices, _C.ones_like(indices).to(counts))
 
     def log_prob(self, value):
         """The logarithm of the probability of `value`."""

@@ -3,15 +3,15 @@
 from rushlight import _C
 from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
-from rushlight.distributions.bernoulli import OfTries
+from rushlight.distributions.bernoulli import CountOfTries
 from rushlight.nn.functional import logsigmoid
 
 
-class NegativeBinomial(OfTries):
+class NegativeBinomial(CountOfTries):
     """The number of successes before total_count failures.
 
     Args:
-        total_count: how many failures end it; it need not be a whole number.
+        total_count: the number of failures that ends the tries; it need not be an integer.
         probs: the probability of a success, or
         logits: its logarithm of odds.
         validate_args: check parameters and values; the default of Distribution if None.
@@ -43,7 +43,7 @@ class NegativeBinomial(OfTries):
         return self.mean / (-self.logits).sigmoid()
 
     def sample(self, sample_shape=()):
-        """Drawn counts: of a Poisson distribution whose rate is a gamma number."""
+        """Drawn counts: of a Poisson distribution whose rate has a gamma distribution."""
         from rushlight import finfo
 
         shape = self._extended_shape(sample_shape)

@@ -2,10 +2,10 @@
 
 from rushlight import _C
 from rushlight.distributions import constraints
-from rushlight.distributions.categorical import OfClasses
+from rushlight.distributions.categorical import ClassProbs
 
 
-class OneHotCategorical(OfClasses):
+class OneHotCategorical(ClassProbs):
     """A class as a vector with a single 1.
 
     Args:

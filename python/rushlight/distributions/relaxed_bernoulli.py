@@ -3,12 +3,12 @@
 from rushlight import _C
 from rushlight.distributions import constraints
 from rushlight.distributions._relaxed import RelaxedDistribution
-from rushlight.distributions.bernoulli import OfProbability
+from rushlight.distributions.bernoulli import ProbsOrLogits
 from rushlight.distributions.distribution import broadcast_all
 from rushlight.distributions.transforms import SigmoidTransform
 
 
-class LogitRelaxedBernoulli(OfProbability):
+class LogitRelaxedBernoulli(ProbsOrLogits):
     """The logit of a RelaxedBernoulli.
 
     Args:
@@ -46,10 +46,10 @@ class LogitRelaxedBernoulli(OfProbability):
 
 
 class RelaxedBernoulli(RelaxedDistribution):
-    """Numbers between 0 and 1 that tend to both ends the lower the temperature.
+    """Values in (0, 1) that tend to 0 or 1 as the temperature falls (Maddison et al., 2017).
 
     Args:
-        temperature: a positive number.
+        temperature: positive; a lower one is closer to 0 and 1.
         probs: the probability of 1, or
         logits: its logarithm of odds.
         validate_args: check parameters and values; the default of Distribution if None.

@@ -3,12 +3,12 @@
 from rushlight import _C
 from rushlight.distributions import constraints
 from rushlight.distributions._relaxed import RelaxedDistribution
-from rushlight.distributions.categorical import OfClasses
+from rushlight.distributions.categorical import ClassProbs
 from rushlight.distributions.distribution import broadcast_all
 from rushlight.distributions.transforms import ExpTransform
 
 
-class ExpRelaxedCategorical(OfClasses):
+class ExpRelaxedCategorical(ClassProbs):
     """The logarithm of a RelaxedOneHotCategorical.
 
     Args:
@@ -34,8 +34,8 @@ class ExpRelaxedCategorical(OfClasses):
         eps = finfo(self._param.dtype).eps
         noise = _C.rand(shape, dtype=self._param.dtype, device=self._param.device)
         gumbel = -(-noise.clamp(eps, 1 - eps).log()).log()
-        scores = (self.logits + gumbel) / self.temperature
-        return scores - scores.logsumexp(dim=-1, keepdim=True)
+        logits = (self.logits + gumbel) / self.temperature
+        return logits - logits.logsumexp(dim=-1, keepdim=True)
 
     def log_prob(self, value):
         """The logarithm of the density at `value`."""
@@ -54,7 +54,7 @@ class RelaxedOneHotCategorical(RelaxedDistribution):
     """Shares that tend to a single class the lower the temperature.
 
     Args:
-        temperature: a positive number.
+        temperature: positive; a lower one is closer to a single class.
         probs: the probabilities, or
         logits: their logarithms, up to a constant.
         validate_args: check parameters and values; the default of Distribution if None.

@@ -1,4 +1,4 @@
-"""StudentT: a normal number over an estimate of its deviation."""
+"""StudentT: a normal variable over an estimate of its standard deviation."""
 
 import math
 

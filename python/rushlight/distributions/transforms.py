@@ -215,9 +215,9 @@ class AffineTransform(Transform):
     """y = loc + scale * x.
 
     Args:
-        loc: a number or tensor.
-        scale: a number or tensor.
-        event_dim: how many trailing dimensions belong together.
+        loc: a float or tensor.
+        scale: a float or tensor.
+        event_dim: how many trailing dimensions are one event.
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
 
     >>> torch.distributions.AffineTransform(1.0, 2.0)(torch.tensor(3.0))
@@ -232,7 +232,7 @@ class AffineTransform(Transform):
 
     @property
     def event_dim(self):
-        """How many trailing dimensions belong together."""
+        """How many trailing dimensions are one event."""
         return self._event_dim
 
     @property

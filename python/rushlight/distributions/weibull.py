@@ -10,7 +10,7 @@ from rushlight.distributions.transforms import AffineTransform, PowerTransform
 
 
 class Weibull(TransformedDistribution):
-    """The Weibull distribution: scale e^(1 / concentration) of exponential numbers e.
+    """The Weibull distribution: scale * e^(1 / concentration), e being exponentially distributed.
 
     Args:
         scale: the unit of time.

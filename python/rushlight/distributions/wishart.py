@@ -60,8 +60,8 @@ class Wishart(OtherForms, Distribution):
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {size - 1}.")
         super().__init__(batch, matrix.shape[-2:], validate_args)
         self._factor = factor_of(name, matrix)
-        place = _C.arange(size, dtype=self.df.dtype, device=self.df.device)
-        self._chi2 = Chi2(self.df.unsqueeze(-1) - place)
+        offset = _C.arange(size, dtype=self.df.dtype, device=self.df.device)
+        self._chi2 = Chi2(self.df.unsqueeze(-1) - offset)
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
@@ -98,12 +98,12 @@ class Wishart(OtherForms, Distribution):
         """Draws through which gradients flow."""
         size = self._event_shape[0]
         roots = self._chi2.rsample(sample_shape).sqrt().diag_embed()
-        place = _C.ones((size, size), dtype=_C.bool, device=roots.device).tril(-1)
+        mask = _C.ones((size, size), dtype=_C.bool, device=roots.device).tril(-1)
         lower = _C.randn(
             (*roots.shape[:-2], size * (size - 1) // 2), dtype=roots.dtype, device=roots.device
         )
         below = _C.zeros_like(roots.detach())
-        below[..., place] = lower
+        below[..., mask] = lower
         factor = self._factor @ (roots + below)
         return factor @ factor.mT
 
@@ -131,8 +131,8 @@ class Wishart(OtherForms, Distribution):
         from rushlight.special import multigammaln
 
         size, half = self._event_shape[0], self.df / 2
-        place = _C.arange(size, dtype=half.dtype, device=half.device) / 2
-        slopes = _C.digamma(half.unsqueeze(-1) - place).sum(-1)
+        offset = _C.arange(size, dtype=half.dtype, device=half.device) / 2
+        slopes = _C.digamma(half.unsqueeze(-1) - offset).sum(-1)
         scale = size * math.log(2) / 2 + self._log_root_of_determinant()
         return (
             (size + 1) * scale + multigammaln(half, size)

@@ -1,7 +1,7 @@
 """Tensors in memory that several processes see: share_memory_(), and how such a tensor travels.
 
 The memory is a file without a name; a process gets its descriptor by being forked, or with the
-pickled tensor. A changer must know: the map below is by storage, so that views share with it; an
+pickled tensor. Note: the map below is by storage, so that views share with it; an
 entry goes when its memory is unmapped, which is when the last tensor on it is gone.
 """
 
@@ -14,7 +14,7 @@ from rushlight import _C
 
 
 class _Map(mmap.mmap):
-    """Mapped memory that knows its file."""
+    """Mapped memory, with its file."""
 
     descriptor = -1
 
@@ -57,16 +57,16 @@ def share(tensor):
         return tensor
     bytes_ = _memory(size)
     bytes_.copy_(_C._storage_bytes(own))
-    place = own.storage_offset(), tuple(own.shape), tuple(own.stride())
-    tensor.data = _C._view_storage(bytes_, own.dtype, *place)
+    geometry = own.storage_offset(), tuple(own.shape), tuple(own.stride())
+    tensor.data = _C._view_storage(bytes_, own.dtype, *geometry)
     return tensor
 
 
-def _rebuild(kind, descriptor, size, dtype, place, requires_grad):
+def _rebuild(kind, descriptor, size, dtype, geometry, requires_grad):
     from rushlight.nn import Parameter
 
     bytes_ = _memory(size, descriptor.detach())
-    tensor = _C._view_storage(bytes_, dtype, *place)
+    tensor = _C._view_storage(bytes_, dtype, *geometry)
     if kind == "parameter":
         return Parameter(tensor, requires_grad)
     return tensor.requires_grad_(requires_grad)
@@ -85,10 +85,10 @@ def _reduce(tensor):
     if not is_shared(tensor) or type(tensor) not in (_C.Tensor, Parameter):
         return tensor.__reduce_ex__(2)
     mapped = _maps[_C._storage_id(tensor)]
-    place = tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride())
+    geometry = tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride())
     kind = "parameter" if isinstance(tensor, Parameter) else "tensor"
     descriptor = reduction.DupFd(mapped.descriptor)
-    rest = (len(mapped), tensor.dtype, place, tensor.requires_grad)
+    rest = (len(mapped), tensor.dtype, geometry, tensor.requires_grad)
     return _rebuild, (kind, descriptor, *rest)
 
 

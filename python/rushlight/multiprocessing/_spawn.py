@@ -12,7 +12,7 @@ from multiprocessing import connection
 
 
 class ProcessException(Exception):
-    """A process that failed: its number and its id."""
+    """A process that failed: its index and its pid."""
 
     def __init__(self, msg: str, error_index: int, pid: int):
         super().__init__(msg)

@@ -55,7 +55,7 @@ def sdpa_kernel(backends, set_priority=False):
             "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
             f"{type(backends).__name__}"
         )
-    before = {backend: getattr(cuda, ask)() for backend, (ask, _) in _SWITCHES.items()}
+    before = {backend: getattr(cuda, getter)() for backend, (getter, _) in _SWITCHES.items()}
     try:
         for backend, (_, switch) in _SWITCHES.items():
             getattr(cuda, switch)(backend in chosen)

@@ -74,7 +74,7 @@ def _normal_cdf(x):
 
 
 def _draw_until(tensor, draw, rejected):
-    """Draws the whole tensor, and again for the places that are rejected, until none is."""
+    """Draws the whole tensor, then the rejected elements again, until none is rejected."""
     draw(tensor)
     bad = rejected(tensor)
     while bool(bad.any()):

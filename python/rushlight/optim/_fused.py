@@ -9,7 +9,7 @@ from rushlight.optim.optimizer import Optimizer, check_betas, check_modes, check
 
 
 class FusedOptimizer(Optimizer):
-    """A subclass gives its name among the kernels and the names in its state: `scalars`, one number
+    """A subclass gives its name among the kernels and the names in its state: `scalars`, one value
     a parameter, begin as 1, and `moments` as zeros."""
 
     name: str

@@ -17,10 +17,10 @@ def cubic_minimum(x1, f1, g1, x2, f2, g2, bounds=None):
         return (low + high) / 2.0
     d2 = square**0.5
     if x1 <= x2:
-        place = x2 - (x2 - x1) * ((g2 + d2 - d1) / (g2 - g1 + 2 * d2))
+        point = x2 - (x2 - x1) * ((g2 + d2 - d1) / (g2 - g1 + 2 * d2))
     else:
-        place = x1 - (x1 - x2) * ((g1 + d2 - d1) / (g1 - g2 + 2 * d2))
-    return min(max(place, low), high)
+        point = x1 - (x1 - x2) * ((g1 + d2 - d1) / (g1 - g2 + 2 * d2))
+    return min(max(point, low), high)
 
 
 def strong_wolfe(at, t, direction, loss, grad, slope):

@@ -1,7 +1,7 @@
 """Optimizer: parameter groups, state, and their exchange with torch's files.
 
 `step` runs no hook and no wrapper until one is registered: then an instance attribute `step`
-takes the place of the method.
+replaces the method.
 """
 
 import warnings
@@ -24,13 +24,13 @@ required = _Required()
 
 
 def check_rate(value):
-    """Refuses a tensor of several numbers."""
+    """Refuses a tensor of several elements."""
     if isinstance(value, _C.Tensor) and value.numel() != 1:
         raise ValueError(f"Tensor lr must be 1-element, got the shape {tuple(value.shape)}")
 
 
 def checked(value, name, valid=lambda value: value >= 0.0):
-    """Refuses a setting that is not valid, by default a negative one, in torch's words."""
+    """Refuses a setting that is not valid, by default a negative one, with torch's error text."""
     check_rate(value)
     if not valid(value):
         raise ValueError(f"Invalid {name}: {value}")
@@ -38,7 +38,7 @@ def checked(value, name, valid=lambda value: value >= 0.0):
 
 
 def check_betas(betas):
-    """Refuses betas outside [0, 1), and a number beside a tensor."""
+    """Refuses betas outside [0, 1), and a float beside a tensor."""
     tensors = [beta for beta in (betas[0], betas[1]) if isinstance(beta, _C.Tensor)]
     if len(tensors) == 1:
         raise ValueError("betas must be either both floats or both Tensors")
@@ -58,7 +58,7 @@ def check_modes(foreach, fused, differentiable):
 
 
 def check_tensors(lr, betas, foreach, capturable):
-    """torch's foreach step takes numbers, unless it is capturable."""
+    """torch's foreach step takes floats, unless it is capturable."""
     if foreach and not capturable:
         for name, value in (("lr", lr), ("betas[0]", betas[0]), ("betas[1]", betas[1])):
             if isinstance(value, _C.Tensor):
@@ -226,14 +226,14 @@ class Optimizer:
         """
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
-        numbers = {}
+        indices = {}
         groups = []
         for group in self.param_groups:
             packed = {key: value for key, value in group.items() if key != "params"}
-            packed["params"] = [numbers.setdefault(id(p), len(numbers)) for p in group["params"]]
+            packed["params"] = [indices.setdefault(id(p), len(indices)) for p in group["params"]]
             groups.append(packed)
         state = {
-            numbers[id(key)] if isinstance(key, _C.Tensor) else key: value
+            indices[id(key)] if isinstance(key, _C.Tensor) else key: value
             for key, value in self.state.items()
         }
         result = {"state": state, "param_groups": groups}
@@ -261,9 +261,9 @@ class Optimizer:
                 "optimizer's group"
             )
         params = {
-            number: p
+            index: p
             for a, b in zip(mine, theirs, strict=False)
-            for number, p in zip(b["params"], a["params"], strict=False)
+            for index, p in zip(b["params"], a["params"], strict=False)
         }
         state = defaultdict(dict)
         for key, value in state_dict["state"].items():

@@ -40,9 +40,9 @@ def assert_close(
     """Raises unless |actual - expected| <= atol + rtol * |expected| everywhere.
 
     Args:
-        actual: tensors, NumPy arrays or numbers, also in sequences and mappings.
+        actual: tensors, NumPy arrays or scalars, also in sequences and mappings.
         expected: the same with the right values.
-        allow_subclasses: an object of a subclass of Tensor may stand for a tensor.
+        allow_subclasses: an object of a subclass of Tensor counts as a tensor.
         rtol: relative tolerance; by default that of the dtype, such as 1.3e-6 for float32.
         atol: absolute tolerance; both are given or none.
         equal_nan: NaN equals NaN.
@@ -240,15 +240,15 @@ def _fail_tensors(actual, expected, close, rtol, atol):
         f"Tensor-likes are not {'equal' if exact else 'close'}!\n",
         f"Mismatched elements: {wrong} / {count} ({wrong / count:.1%})",
     ]
-    for word, off, allowed in (("absolute", absolute, atol), ("relative", relative, rtol)):
+    for kind, off, allowed in (("absolute", absolute, atol), ("relative", relative, rtol)):
         off = off.masked_fill(close, 0)  # what is close enough is not the greatest
-        place = int(off.argmax())
+        worst = int(off.argmax())
         limit = "" if exact else f" (up to {allowed} allowed)"
         index = []
-        flat = place
+        flat = worst
         for size in reversed(off.shape):
             flat, within = divmod(flat, size)
             index.insert(0, within)
-        value = off.reshape(-1)[place].item()
-        lines.append(f"Greatest {word} difference: {value} at index {tuple(index)}{limit}")
+        value = off.reshape(-1)[worst].item()
+        lines.append(f"Greatest {kind} difference: {value} at index {tuple(index)}{limit}")
     raise _Mismatch("\n".join(lines))

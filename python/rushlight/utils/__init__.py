@@ -1,4 +1,4 @@
-"""torch.utils: its parts are loaded when first asked for."""
+"""torch.utils: its parts are loaded at first use."""
 
 from rushlight import _table
 

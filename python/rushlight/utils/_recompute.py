@@ -1,8 +1,8 @@
 """The two runs of checkpoint(use_reentrant=False). In the first, hooks of saved tensors put a
-Holder in the place of each tensor; the first holder that a backward pass opens runs the function
+Holder instead of each tensor; the first holder that a backward pass opens runs the function
 again, whose saved tensors fill all holders for that pass, in order.
 
-A changer must know: a holder belongs to the graph, which frees it; the frame only refers to it
+Note: a holder belongs to the graph, which frees it; the frame only refers to it
 weakly. Backward passes may be nested or repeated, so a holder keeps tensors by pass.
 """
 
@@ -72,7 +72,7 @@ class _EarlyStop(Exception):
 
 
 class Holder:
-    """In the place of one saved tensor: its tensor in each backward pass, None once it was used."""
+    """Replaces one saved tensor: its tensor in each backward pass, None once it was used."""
 
     __slots__ = ("__weakref__", "tensors")
 
@@ -114,18 +114,18 @@ class Frame:
 
     def _open(self, holder):
         # Outside of a pass, as in grad_fn._saved_self, each look is a pass of its own.
-        number = _C._current_backward() or object()
-        if number not in self.ran:
-            _SecondRun(self, number).go()
-            self.ran.add(number)
-        kept = holder.tensors.get(number)
+        run = _C._current_backward() or object()
+        if run not in self.ran:
+            _SecondRun(self, run).go()
+            self.ran.add(run)
+        kept = holder.tensors.get(run)
         if kept is None:
             raise CheckpointError(
                 "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already "
                 "unpacked once. If you are calling ctx.saved_tensors in backward, make sure to do "
                 "so only once."
             )
-        holder.tensors[number] = None
+        holder.tensors[run] = None
         tensor, version = kept
         if tensor._version != version:
             raise RuntimeError(
@@ -146,8 +146,8 @@ class Frame:
 class _SecondRun:
     """Fills the holders of a frame for one backward pass."""
 
-    def __init__(self, frame, number):
-        self.frame, self.number = frame, number
+    def __init__(self, frame, run):
+        self.frame, self.run = frame, run
         self.count = 0
         self.partial = False  # the first run is still going on: backward was called within it
         self.saved, self.lines = [], []
@@ -179,7 +179,7 @@ class _SecondRun:
             )
         holder = frame.holders[i]()
         if holder is not None:  # else a backward within the function has freed it
-            holder.tensors[self.number] = (tensor, tensor._version)
+            holder.tensors[self.run] = (tensor, tensor._version)
         if frame.early_stop and self.count == len(frame.holders):
             raise _EarlyStop
         return tensor
@@ -200,7 +200,7 @@ class _SecondRun:
         differing = ""
         for i, (reference, before) in enumerate(zip(frame.holders, frame.saved, strict=True)):
             holder = reference()
-            if holder is not None and (now := _likeness(holder.tensors[self.number][0])) != before:
+            if holder is not None and (now := _likeness(holder.tensors[self.run][0])) != before:
                 differing += (
                     f"tensor at position {i}:\nsaved metadata: {before}\n"
                     f"recomputed metadata: {now}\n"

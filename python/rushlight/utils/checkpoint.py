@@ -1,6 +1,6 @@
 """checkpoint: less memory for activations, as backward computes them again.
 
-use_reentrant=False puts a holder in the place of each tensor that the function's operations save
+use_reentrant=False replaces by a holder each tensor that the function's operations save
 (_recompute.py); use_reentrant=True is one Function that runs the whole again in its backward.
 """
 

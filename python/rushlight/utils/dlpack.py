@@ -1,11 +1,11 @@
-"""DLPack: tensors lent to other libraries, and theirs as tensors, without a copy.
+"""DLPack: tensors on the memory of other libraries' arrays and the reverse, without a copy.
 
     >>> import numpy
     >>> x = torch.arange(3)
     >>> numpy.from_dlpack(x)
     array([0, 1, 2])
 
-A changer must know: GPUs may be virtual, and no other library can read the memory of those, so only
+Note: GPUs may be virtual, and no other library can read the memory of those, so only
 memory of the CPU is lent.
 """
 
@@ -99,13 +99,13 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
 
     Args:
         ext_tensor: an object with `__dlpack__`, such as a NumPy array, or a capsule, which can be
-            taken once.
-        device: where the tensor shall be; where the array is by default.
+            used once.
+        device: device of the tensor; that of the array if None.
         copy: True copies, False forbids it, None copies where it must: to move to another device,
             and from read-only memory, with a warning.
 
     Raises:
-        RuntimeError: for a capsule that was taken before, a dtype that tensors lack, data on a
+        RuntimeError: for a capsule that was used before, a dtype that tensors lack, data on a
             GPU, or an array whose sizes, strides or memory cannot be right.
 
     >>> import numpy
@@ -126,21 +126,21 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
             f"cannot move DLPack tensor from device {(int(kind), index)} to {device} "
             "without copying. Set copy=None or copy=True."
         )
-    asked = {"max_version": (1, 0)}
+    options = {"max_version": (1, 0)}
     if copy is not None:
-        asked["copy"] = copy
-    capsule, understood = _ask(ext_tensor, asked)
+        options["copy"] = copy
+    capsule, understood = _export(ext_tensor, options)
     tensor = _C._from_dlpack(capsule, copy is not False)
     if copy and "copy" not in understood and stays:
         tensor = tensor.clone()
     return tensor if stays else tensor.to(device)
 
 
-def _ask(producer, asked):
-    """The producer's capsule, and those of the words that it understood: old ones know fewer."""
+def _export(producer, options):
+    """The producer's capsule, and the options that it accepted: old producers have fewer."""
     for without in ("max_version", "copy"):
         try:
-            return producer.__dlpack__(**asked), asked
+            return producer.__dlpack__(**options), options
         except TypeError:
-            asked = {word: value for word, value in asked.items() if word != without}
-    return producer.__dlpack__(**asked), asked
+            options = {name: value for name, value in options.items() if name != without}
+    return producer.__dlpack__(**options), options

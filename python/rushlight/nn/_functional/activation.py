@@ -1,4 +1,4 @@
-"""Activations that are compositions: those that draw numbers, and the gated one."""
+"""Activations that are compositions: random ones, and the gated one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses that ask for a margin between the scores of classes or of pairs."""
+"""Losses of a margin between the logits of classes or between pairs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Multi-head attention as one function: projections, heads, masks, attention, projection.
 
 Masks of booleans are True where attention is *not* allowed, the opposite of what
-scaled_dot_product_attention takes; inside they become numbers to add, 0 or -inf.
+scaled_dot_product_attention takes; inside they become floats to add, 0 or -inf.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rushlight._table import op
 
 
 def added_mask(mask, name, dtype, other=None, other_name=""):
-    """A mask as numbers to add; None stays None. `other` is the mask it goes together with."""
+    """A mask as floats to add to the logits, or None; `other` is the mask it is merged with."""
     if mask is None:
         return None
     if mask.dtype != _C.bool and not mask.is_floating_point():
@@ -116,7 +116,7 @@ def _check_mask(mask, heads, target, source):
 
 
 def _heads(x, static, name, heads, head_dim):
-    """(s, n, e) to (n * heads, s, head_dim), or what the caller gave in its place."""
+    """(s, n, e) to (n * heads, s, head_dim), or what the caller gave instead."""
     if static is None:
         return x.reshape(x.size(0), heads, head_dim).transpose(0, 1)
     if static.size(0) != heads:
@@ -273,8 +273,8 @@ def multi_head_attention_forward(
 def _with_weights(q, k, v, mask, dropout_p):
     q = q * math.sqrt(1.0 / q.size(-1))
     k = k.transpose(-2, -1)
-    scores = _C.bmm(q, k) if mask is None else _C.baddbmm(mask, q, k)
-    weights = _C.softmax(scores, -1)
+    logits = _C.bmm(q, k) if mask is None else _C.baddbmm(mask, q, k)
+    weights = _C.softmax(logits, -1)
     if dropout_p > 0.0:
         weights = _C.dropout(weights, dropout_p, True)
     return _C.bmm(weights, v), weights

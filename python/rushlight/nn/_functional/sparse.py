@@ -1,4 +1,4 @@
-"""Embeddings: rows of a table chosen by integers."""
+"""Embeddings: rows of a table at integer indices."""
 
 from __future__ import annotations
 

@@ -38,28 +38,28 @@ class BackwardHook:
 
     def __init__(self, module, hooks, pre_hooks):
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
-        self.input_places = None
+        self.input_indices = None
         self.n_inputs = -1
         self.grad_outputs = None
 
-    def _spread(self, grads, places, count):
+    def _spread(self, grads, indices, count):
         out = [None] * count
-        for place, grad in zip(places, grads, strict=False):
-            out[place] = grad
+        for index, grad in zip(indices, grads, strict=False):
+            out[index] = grad
         return tuple(out)
 
     def watch_inputs(self, args):
         """Puts the first identity over those positional arguments that are tensors."""
         self.n_inputs = len(args)
-        places = [i for i, a in enumerate(args) if isinstance(a, _C.Tensor)]
-        wants = _C.is_grad_enabled() and any(args[i].requires_grad for i in places)
+        indices = [i for i, a in enumerate(args) if isinstance(a, _C.Tensor)]
+        wants = _C.is_grad_enabled() and any(args[i].requires_grad for i in indices)
         if not wants or not self.hooks:
             return args
-        self.input_places = places
-        new = BackwardHookFunction.apply(self._on_inputs, *(args[i] for i in places))
+        self.input_indices = indices
+        new = BackwardHookFunction.apply(self._on_inputs, *(args[i] for i in indices))
         args = list(args)
-        for place, tensor in zip(places, new, strict=False):
-            args[place] = tensor
+        for index, tensor in zip(indices, new, strict=False):
+            args[index] = tensor
         return tuple(args)
 
     def watch_outputs(self, result):
@@ -73,23 +73,23 @@ class BackwardHook:
                 stacklevel=4,
             )
             return result
-        places = [i for i, a in enumerate(items) if isinstance(a, _C.Tensor)]
-        if not (_C.is_grad_enabled() and any(items[i].requires_grad for i in places)):
+        indices = [i for i, a in enumerate(items) if isinstance(a, _C.Tensor)]
+        if not (_C.is_grad_enabled() and any(items[i].requires_grad for i in indices)):
             return result
-        self.output_places, self.n_outputs = places, len(items)
-        new = BackwardHookFunction.apply(self._on_outputs, *(items[i] for i in places))
-        for place, tensor in zip(places, new, strict=False):
-            items[place] = tensor
+        self.output_indices, self.n_outputs = indices, len(items)
+        new = BackwardHookFunction.apply(self._on_outputs, *(items[i] for i in indices))
+        for index, tensor in zip(indices, new, strict=False):
+            items[index] = tensor
         return items[0] if single else type(result)(items)
 
     def _on_outputs(self, grads):
-        grads = self._spread(grads, self.output_places, self.n_outputs)
+        grads = self._spread(grads, self.output_indices, self.n_outputs)
         for hook in self.pre_hooks:
             changed = hook(self.module, grads)
             if changed is not None:
                 grads = _as_tuple(changed, "pre hook", len(grads))
         self.grad_outputs = grads
-        if self.input_places is None:
+        if self.input_indices is None:
             nothing = (None,) * self.n_inputs
             for hook in self.hooks:
                 changed = hook(self.module, nothing, grads)
@@ -101,7 +101,7 @@ class BackwardHook:
                         "always return None or None for all gradients."
                     )
             self.grad_outputs = None
-        return tuple(grads[i] for i in self.output_places)
+        return tuple(grads[i] for i in self.output_indices)
 
     def _on_inputs(self, grads):
         if self.grad_outputs is None:
@@ -111,13 +111,13 @@ class BackwardHook:
                 "without passing through the Module's output. Make sure that the output depends "
                 "on the input and that the loss is computed based on the output."
             )
-        spread = self._spread(grads, self.input_places, self.n_inputs)
+        spread = self._spread(grads, self.input_indices, self.n_inputs)
         for hook in self.hooks:
             changed = hook(self.module, spread, self.grad_outputs)
             if changed is not None:
                 spread = _as_tuple(changed, "hook", len(spread))
         self.grad_outputs = None
-        return tuple(spread[i] for i in self.input_places)
+        return tuple(spread[i] for i in self.input_indices)
 
 
 def _first_tensor(value):

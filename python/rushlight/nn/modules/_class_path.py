@@ -1,4 +1,4 @@
-"""settle: classes of several files under the one module path that torch, and its pickles, know."""
+"""settle: classes of several files under one module path, that of torch and its pickles."""
 
 
 def settle(module):

@@ -309,7 +309,7 @@ def _run_pre_hooks(module, d, args, kwargs):
 
 
 def _run_always_called(module, d, args, kwargs, called):
-    """After a failed forward: the hooks that asked for it and have not run."""
+    """After a failed forward: the hooks with always_call that have not run."""
     own = d.get("_forward_hooks", {})
     for kind, hooks, always, keyed in (
         (

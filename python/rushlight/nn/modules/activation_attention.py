@@ -107,7 +107,7 @@ class MultiheadAttention(Module):
         Args:
             query, key, value: what is compared, with what, and what is averaged.
             key_padding_mask: (n, s), True where a source position is padding.
-            need_weights: return the weights too, else None in their place; False is faster.
+            need_weights: return the weights too, else None; False is faster.
             attn_mask: (l, s) or (n * num_heads, l, s), True where attention is not allowed, or
                 floats that are added to the logits.
             average_attn_weights: the mean over the heads, (n, l, s), instead of (n, num_heads, l,

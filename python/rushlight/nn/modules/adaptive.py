@@ -110,16 +110,16 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 f"[{target.min().item()}, {target.max().item()}] were found. "
             )
         output = _C.zeros(target.size(0), dtype=input.dtype, device=input.device)
-        place = target
+        index = target
         for i, (low, high) in enumerate(zip(self.cutoffs, self.cutoffs[1:], strict=False)):
             rows = ((target >= low) & (target < high)).nonzero().squeeze(1)
             if rows.numel():
                 logs = F.log_softmax(self.tail[i](input.index_select(0, rows)), dim=1)
                 within = (target.index_select(0, rows) - low).unsqueeze(1)
                 output = output.index_copy(0, rows, logs.gather(1, within).squeeze(1))
-                place = place.index_fill(0, rows, self.shortlist_size + i)
+                index = index.index_fill(0, rows, self.shortlist_size + i)
         first = F.log_softmax(self.head(input), dim=1)
-        output = output + first.gather(1, place.unsqueeze(1)).squeeze(1)
+        output = output + first.gather(1, index.unsqueeze(1)).squeeze(1)
         loss = (-output).mean()
         return _ASMoutput(output if rank else output.squeeze(0), loss)
 

@@ -66,7 +66,7 @@ class Conv2d(_PlainConv):
 
     Args:
         in_channels, out_channels: channels of the input and the output.
-        kernel_size: height and width of the filters; here and below one int stands for both.
+        kernel_size: height and width of the filters; here and below one int for both.
         stride: step between windows.
         padding: pixels added at each edge; or "same" (output as large as input), or "valid" (none).
         dilation: step between the elements of a window.

@@ -41,7 +41,7 @@ class _ConvTransposeNd(_ConvNd):
         )  # fmt: skip
 
     def _output_padding(self, input, output_size):
-        """What must be added at one edge to reach `output_size`."""
+        """The output_padding that gives `output_size`."""
         n = self.rank
         if output_size is None:
             return self.output_padding
@@ -91,7 +91,7 @@ class ConvTranspose2d(_ConvTransposeNd):
 
     Args:
         in_channels, out_channels: channels of the input and the output.
-        kernel_size: height and width of the filters; here and below one int stands for both.
+        kernel_size: height and width of the filters; here and below one int for both.
         stride: step between windows of the output.
         padding: pixels cut off at each edge of the output.
         output_padding: pixels added at the far edge of the output.

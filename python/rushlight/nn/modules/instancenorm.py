@@ -29,24 +29,25 @@ class _InstanceNorm(_NormBase):
 
     def forward(self, input):
         self._check_input_dim(input)
-        place = input.dim() - self.rank - 1
-        if input.size(place) != self.num_features:
+        channel_dim = input.dim() - self.rank - 1
+        if input.size(channel_dim) != self.num_features:
             if self.affine:
                 raise ValueError(
-                    f"expected input's size at dim={place} to match num_features "
-                    f"({self.num_features}), but got: {input.size(place)}."
+                    f"expected input's size at dim={channel_dim} to match num_features "
+                    f"({self.num_features}), but got: {input.size(channel_dim)}."
                 )
             warnings.warn(
-                f"input's size at dim={place} does not match num_features. You can silence this "
-                "warning by not passing in num_features, which is not used because affine=False",
+                f"input's size at dim={channel_dim} does not match num_features. You can silence "
+                "this warning by not passing in num_features, which is not used because "
+                "affine=False",
                 stacklevel=2,
             )
         out = F.instance_norm(
-            input if place else input.unsqueeze(0), self.running_mean, self.running_var,
+            input if channel_dim else input.unsqueeze(0), self.running_mean, self.running_var,
             self.weight, self.bias, self.training or not self.track_running_stats,
             0.0 if self.momentum is None else self.momentum, self.eps,
         )  # fmt: skip
-        return out if place else out.squeeze(0)
+        return out if channel_dim else out.squeeze(0)
 
 
 class InstanceNorm1d(_InstanceNorm):

@@ -343,7 +343,7 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
         return type(self).__name__
 
     def extra_repr(self):
-        """What stands between the brackets of the printed module; subclasses define it."""
+        """The text between the parentheses of the repr; subclasses define it."""
         return ""
 
     def __repr__(self):

@@ -1,4 +1,4 @@
-"""Tensors sent to several GPUs and brought back, without gradients: torch.cuda.comm.
+"""torch.cuda.comm: broadcast, scatter, gather and sums over several GPUs, without gradients.
 
 On real GPUs sums and copies of equal, dense, floating tensors go through NCCL where it is found.
 """
@@ -45,9 +45,9 @@ def broadcast(tensor, devices=None, *, out=None):
     """Copies of a tensor on several GPUs.
 
     Args:
-        tensor: what to copy, on the CPU or a GPU
-        devices: indices, strings or devices, the tensor's own first
-        out: in their place, tensors to write the copies into
+        tensor: what to copy, on the CPU or a GPU.
+        devices: indices, strings or devices, the tensor's own first.
+        out: instead of devices, tensors to write the copies into.
 
     Returns: a tuple with one tensor for each device.
 
@@ -58,7 +58,7 @@ def broadcast(tensor, devices=None, *, out=None):
     _exactly_one(devices, out)
     if out is None:
         return tuple(_C._copy_together([tensor], _gpus(devices)))
-    return tuple(place.copy_(tensor) for place in out)
+    return tuple(target.copy_(tensor) for target in out)
 
 
 @no_grad()
@@ -101,11 +101,11 @@ def _sums(inputs, home):
 
 @no_grad()
 def reduce_add(inputs, destination=None):
-    """The sum of tensors of one shape that lie on several GPUs.
+    """The sum of tensors of one shape on several GPUs.
 
     Args:
-        inputs: the tensors
-        destination: where the sum goes; default: the current GPU
+        inputs: the tensors.
+        destination: where the sum goes; the current GPU if None.
 
     Raises:
         AssertionError: if one is on the CPU.
@@ -149,7 +149,7 @@ def scatter(tensor, devices=None, chunk_sizes=None, dim=0, streams=None, *, out=
         chunk_sizes: length of each part; as `chunk` splits if None.
         dim: the dimension that is split.
         streams: for each device the stream of the copy, or None.
-        out: in place of devices and sizes, tensors to write the parts into.
+        out: instead of devices and sizes, tensors to write the parts into.
 
     >>> with torch.cuda.virtual(2):
     ...     torch.cuda.comm.scatter(torch.arange(3), [0, 1], [1, 2])[1]
@@ -159,8 +159,8 @@ def scatter(tensor, devices=None, chunk_sizes=None, dim=0, streams=None, *, out=
 
     _exactly_one(devices, out)
     if out is not None:
-        parts = tensor.split([place.size(dim) for place in out], dim)
-        return tuple(place.copy_(part) for place, part in zip(out, parts, strict=True))
+        parts = tensor.split([target.size(dim) for target in out], dim)
+        return tuple(target.copy_(part) for target, part in zip(out, parts, strict=True))
     gpus = _gpus(devices)
     if chunk_sizes is None:
         parts = tensor.chunk(len(gpus), dim)
@@ -186,7 +186,7 @@ def gather(tensors, dim=0, destination=None, *, out=None):
         tensors: one from each GPU.
         dim: the dimension along which they are joined.
         destination: where the result goes, -1 or "cpu" for the CPU; the current GPU if None.
-        out: in its place, a tensor to write the result into.
+        out: instead of destination, a tensor to write the result into.
 
     >>> with torch.cuda.virtual(2):
     ...     torch.cuda.comm.gather([torch.ones(1, device=i) for i in range(2)], destination=-1)

@@ -52,10 +52,10 @@ class DataParallel(Module):
     over 4 GPUs is 3, 3, 3, 1.
 
     Args:
-        module: what to run
-        device_ids: GPUs (default: all); the module must be on the first
-        output_device: where results go (default: the first)
-        dim: the dimension of the batch
+        module: what to run.
+        device_ids: GPUs; all if None. The module must be on the first.
+        output_device: where results go; the first if None.
+        dim: the dimension of the batch.
 
     Shape: whatever `module` takes and returns; see `scatter` and `gather` for tuples, dicts,
         keywords and values that are no tensors.

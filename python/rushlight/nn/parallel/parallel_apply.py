@@ -41,16 +41,16 @@ def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
         devices = indices(devices)
     outputs = []
     calls = zip(modules, inputs, kwargs_tup, devices, strict=True)
-    for number, (module, arguments, keywords, index) in enumerate(calls):
+    for replica, (module, arguments, keywords, index) in enumerate(calls):
         if not isinstance(arguments, (list, tuple)):
             arguments = (arguments,)
         try:
             with device_context(index):
                 outputs.append(module(*arguments, **keywords))
         except Exception as error:
-            where = f"in replica {number} on device {index}"
+            where = f"in replica {replica} on device {index}"
             if index is None:
-                where = f"in replica {number}"
+                where = f"in replica {replica}"
             raise renamed(error, where) from None  # the text shows it
     return outputs
 
@@ -69,15 +69,15 @@ def renamed(error: Exception, where: str) -> Exception:
     """The same error, of the same type, whose message tells where it happened."""
     kind = type(error)
     frames = "".join(traceback.format_exception(error))
-    words = f"Caught {kind.__name__} {where}.\nOriginal {frames}"
+    message = f"Caught {kind.__name__} {where}.\nOriginal {frames}"
     if isinstance(error, KeyError):
-        words = _Verbatim(words)
+        message = _Verbatim(message)
     try:
         new = kind.__new__(kind)
-        new.args = (words,)
+        new.args = (message,)
         new.__dict__.update(error.__dict__)
         new.__dict__.pop("__notes__", None)
-        shows_it = words in str(new)
+        shows_it = message in str(new)
     except Exception:
         new, shows_it = error, False
     if not shows_it:  # a class that writes its own text, or that cannot be made so

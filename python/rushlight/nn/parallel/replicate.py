@@ -95,11 +95,11 @@ def replicate(network, devices, detach=False):
     if not detach and _C.is_grad_enabled():
         trained = [i for i, p in enumerate(parameters) if p.requires_grad]
         sources = [parameters[i] for i in trained]
-        places = [values[i] for values, _ in per_device for i in trained]
-        results = _C._broadcast_from(sources, places) if sources else []
-        for number, (values, _) in enumerate(per_device):
+        targets = [values[i] for values, _ in per_device for i in trained]
+        results = _C._broadcast_from(sources, targets) if sources else []
+        for i_device, (values, _) in enumerate(per_device):
             for k, i in enumerate(trained):
-                values[i] = results[number * len(trained) + k]
+                values[i] = results[i_device * len(trained) + k]
     modules = list(network.modules())
     return [_build(modules, parameters, buffers, *values)[0] for values in per_device]
 

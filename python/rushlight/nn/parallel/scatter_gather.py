@@ -62,7 +62,7 @@ def scatter(inputs, target_gpus, dim=0):
         target_gpus: indices, strings or devices.
         dim: the dimension that is split.
 
-    Returns: for each device, `inputs` with the parts in place of the tensors. There may be fewer
+    Returns: for each device, `inputs` with the parts instead of the tensors. There may be fewer
         parts than devices, as with `chunk`.
 
     >>> with torch.cuda.virtual(2):

@@ -1,6 +1,6 @@
 """The pruning methods, which prune.py names.
 
-A changer must know: a pruned parameter `name` becomes the parameter `name_orig` and the buffer
+Note: a pruned parameter `name` becomes the parameter `name_orig` and the buffer
 `name_mask`; a pre-hook of the module sets the attribute `name` to their product before each call.
 """
 
@@ -77,16 +77,16 @@ class BasePruningMethod(ABC):
         earlier = hooks[0][1] if hooks else None
         values = getattr(module, name)
         mask = getattr(module, name + "_mask") if hooks else None
-        scores = values if importance_scores is None else importance_scores
+        importance = values if importance_scores is None else importance_scores
         if not isinstance(values, _C.Tensor):
             raise TypeError(
                 f"prune: {name!r} of {type(module).__name__} is {type(values).__name__}, "
                 "which cannot be pruned; name one of its parameters"
             )
-        if scores.shape != values.shape:
+        if importance.shape != values.shape:
             raise AssertionError(
                 f"importance_scores should have the same shape as parameter {name} of {module}, "
-                f"got {scores.shape} vs {values.shape}"
+                f"got {importance.shape} vs {values.shape}"
             )
         chosen = method
         if earlier is not None:
@@ -96,7 +96,7 @@ class BasePruningMethod(ABC):
                 chosen.add_pruning_method(one)
             chosen.add_pruning_method(method)
         default = _C.ones_like(values) if mask is None else mask.detach().clone()
-        made = chosen.compute_mask(scores, default_mask=default)
+        made = chosen.compute_mask(importance, default_mask=default)
         if made.shape != values.shape:
             raise RuntimeError(
                 f"{type(chosen).__name__}.compute_mask() returned a mask of shape "
@@ -131,12 +131,12 @@ class BasePruningMethod(ABC):
         >>> prune.L1Unstructured(0.5).prune(torch.arange(4.0))
         tensor([0., 0., 2., 3.])
         """
-        scores = t if importance_scores is None else importance_scores
-        if scores.shape != t.shape:
+        importance = t if importance_scores is None else importance_scores
+        if importance.shape != t.shape:
             raise AssertionError("importance_scores should have the same shape as tensor t")
         if default_mask is None:
             default_mask = _C.ones_like(t)
-        return t * self.compute_mask(scores, default_mask=default_mask)
+        return t * self.compute_mask(importance, default_mask=default_mask)
 
     def remove(self, module):
         """Makes the pruning of a parameter of `module` final: it has its name again, zeros where
@@ -205,17 +205,17 @@ class PruningContainer(BasePruningMethod):
         method = self._pruning_methods[-1]
         mask = default_mask.to(dtype=t.dtype)
         if method.PRUNING_TYPE == "unstructured":
-            place = mask == 1
+            index = mask == 1
         elif method.PRUNING_TYPE == "structured":
             dim = _checked_dim(t, method.dim) % t.dim()
             others = tuple(d for d in range(t.dim()) if d != dim)
-            place = (slice(None),) * dim + (mask.sum(dim=others) != 0,)
+            index = (slice(None),) * dim + (mask.sum(dim=others) != 0,)
         elif method.PRUNING_TYPE == "global":
-            place = (slice(None),) * t.dim()
+            index = (slice(None),) * t.dim()
         else:
             raise ValueError(f"Unrecognized PRUNING_TYPE {method.PRUNING_TYPE}")
         made = mask.clone()
-        made[place] = method.compute_mask(t[place], default_mask=mask[place]).to(dtype=made.dtype)
+        made[index] = method.compute_mask(t[index], default_mask=mask[index]).to(dtype=made.dtype)
         return made
 
 
@@ -264,11 +264,11 @@ class _ByAmount(BasePruningMethod):
             )
         return self.amount
 
-    def _without_lowest(self, scores, default_mask, largest):
-        count = self._count(scores.nelement())
+    def _without_lowest(self, importance, default_mask, largest):
+        count = self._count(importance.nelement())
         mask = default_mask.clone()
         if count:
-            mask.view(-1)[_C.topk(scores.view(-1), count, largest=largest).indices] = 0
+            mask.view(-1)[_C.topk(importance.view(-1), count, largest=largest).indices] = 0
         return mask
 
 
@@ -384,7 +384,7 @@ class LnStructured(_Channels):
 
     Args:
         amount: a share from 0 to 1, or a number of channels.
-        n: the order of the norm: a number, inf, -inf, 'fro' or 'nuc'.
+        n: the order of the norm: a float, inf, -inf, 'fro' or 'nuc'.
         dim: the dimension along which channels lie.
 
     >>> from rushlight.nn.utils import prune

@@ -4,7 +4,7 @@ from rushlight.nn.parameter import UninitializedParameter
 
 
 def key_of(module, kind, name):
-    """Where the hook of this kind on parameter `name` stands in `_forward_pre_hooks`, or None."""
+    """The key of this kind of hook on parameter `name` in `_forward_pre_hooks`, or None."""
     for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, kind) and hook.name == name:
             return key

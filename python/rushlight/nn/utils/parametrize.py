@@ -1,6 +1,6 @@
 """Parametrizations: a parameter or buffer that is computed from others whenever it is read.
 
-A changer must know: a parametrized module gets a class of its own, with a property for each such
+Note: a parametrized module gets a class of its own, with a property for each such
 tensor. The class is made anew when a name comes or goes, so copies of a module do not share fate.
 """
 

@@ -96,7 +96,7 @@ def ln_structured(module, name, amount, n, dim, importance_scores=None):
         module: the module.
         name: of its parameter.
         amount: a share from 0 to 1, or a number of channels.
-        n: the order of the norm: a number, inf, -inf, 'fro' or 'nuc'.
+        n: the order of the norm: a float, inf, -inf, 'fro' or 'nuc'.
         dim: the dimension along which channels lie.
         importance_scores: what norms are taken of instead, of the parameter's shape.
 
@@ -131,15 +131,16 @@ def global_unstructured(parameters, pruning_method, importance_scores=None, **kw
     if not isinstance(parameters, Iterable):
         raise TypeError("global_unstructured(): parameters is not an Iterable")
     parameters = list(parameters)
-    scores = {} if importance_scores is None else importance_scores
-    if not isinstance(scores, dict):
+    importance = {} if importance_scores is None else importance_scores
+    if not isinstance(importance, dict):
         raise TypeError("global_unstructured(): importance_scores must be of type dict")
 
     def joined(values):
         return _C.cat([v.reshape(-1) for v in values])
 
     flat = joined(
-        scores[pair] if pair in scores else getattr(*pair) for pair in map(tuple, parameters)
+        importance[pair] if pair in importance else getattr(*pair)
+        for pair in map(tuple, parameters)
     ).detach()
     default = joined(
         getattr(module, name + "_mask", _C.ones_like(getattr(module, name)))

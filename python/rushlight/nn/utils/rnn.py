@@ -132,8 +132,8 @@ def invert_permutation(permutation):
     """
     if permutation is None:
         return None
-    places = _C.arange(permutation.numel(), device=permutation.device)
-    return _C.empty_like(permutation).scatter_(0, permutation, places)
+    positions = _C.arange(permutation.numel(), device=permutation.device)
+    return _C.empty_like(permutation).scatter_(0, permutation, positions)
 
 
 def _check_lengths(input, lengths, batch):

@@ -8,7 +8,7 @@ __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
 
 class SpectralNorm:
-    """The hook that sets a weight before every call of its module.
+    """The hook that computes a weight before every call of its module.
 
     Args:
         name: the parameter.
@@ -45,7 +45,7 @@ class SpectralNorm:
 
     @staticmethod
     def apply(module, name, n_power_iterations, dim, eps):
-        """Puts the hooks in place and returns the one that sets the weight."""
+        """Registers the hooks and returns the one that computes the weight."""
         _weight_hooks.refuse_second(module, SpectralNorm, name, "spectral_norm")
         hook = SpectralNorm(name, n_power_iterations, dim, eps)
         weight = module._parameters[name]

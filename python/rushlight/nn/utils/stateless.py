@@ -8,7 +8,7 @@ __all__ = ["functional_call"]
 def functional_call(
     module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False
 ):
-    """Calls a module with the given tensors in the places of its parameters and buffers, so that
+    """Calls a module with the given tensors instead of its parameters and buffers, so that
     gradients flow to these; the module's own are as before afterwards.
 
     Args:
@@ -31,14 +31,14 @@ def functional_call(
         given = {**_tied(own, given), **given}
     if strict:
         _check_names(module, own, given)
-    places = [(*_place(module, name, value), value) for name, value in given.items()]
+    slots = [(*_slot(module, name, value), value) for name, value in given.items()]
     if args is None:
         args = ()
     elif not isinstance(args, tuple):
         args = (args,)
-    before = [(table, name, name in table, table.get(name)) for table, name, _ in places]
+    before = [(table, name, name in table, table.get(name)) for table, name, _ in slots]
     try:
-        for table, name, value in places:
+        for table, name, value in slots:
             table[name] = value
         return module(*args, **(kwargs or {}))
     finally:
@@ -66,7 +66,7 @@ def _check_names(module, own, given):
         raise RuntimeError(f"Error(s) in reparametrizing for {name}:" + "".join(lines))
 
 
-def _place(module, name, value):
+def _slot(module, name, value):
     """The table of a module that holds `name`, and the last part of the name."""
     *path, last = name.split(".")
     for part in path:

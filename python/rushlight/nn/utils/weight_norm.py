@@ -9,7 +9,7 @@ __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
 
 class WeightNorm:
-    """The hook that sets a weight before every call of its module.
+    """The hook that computes a weight before every call of its module.
 
     Args:
         name: the parameter.
@@ -27,7 +27,7 @@ class WeightNorm:
 
     @staticmethod
     def apply(module, name, dim):
-        """Puts the hook in place and returns it."""
+        """Registers the hook and returns it."""
         warnings.warn(
             "`torch.nn.utils.weight_norm` is deprecated in favor of "
             "`torch.nn.utils.parametrizations.weight_norm`.",

@@ -170,7 +170,7 @@ class LRScheduler:
         self._last_lr = [copied(group["lr"]) for group in self.optimizer.param_groups]
 
     def _rates(self):
-        """The groups' current rates; warns when asked from outside."""
+        """The groups' current rates; warns when called by a program."""
         if not self._get_lr_called_within_step:
             warnings.warn(
                 "To get the last learning rate computed by the scheduler, please use "

@@ -93,7 +93,7 @@ class CyclicLR(LRScheduler):
         step_size_up, step_size_down: steps up and steps down; as many down as up if None.
         mode: "triangular", "triangular2" (each peak half as high) or "exp_range" (gamma^t).
         gamma: of "exp_range".
-        scale_fn: a function in place of the mode, of the cycle or, with `scale_mode` "iterations",
+        scale_fn: a function instead of the mode, of the cycle or, with `scale_mode` "iterations",
             of the step.
         scale_mode: "cycle" or "iterations".
         cycle_momentum: move the momentum the other way.

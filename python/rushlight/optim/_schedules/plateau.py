@@ -1,4 +1,4 @@
-"""ReduceLROnPlateau: the schedule that looks at a measurement."""
+"""ReduceLROnPlateau: the schedule that follows a metric."""
 
 import math
 import warnings

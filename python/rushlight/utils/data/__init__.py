@@ -1,6 +1,6 @@
 """Data sets, samplers and the DataLoader, with torch's names, draws and error texts.
 
-Nothing here imports multiprocessing: `_utils.pool` does, when a loader first asks for workers.
+Nothing here imports multiprocessing: `_utils.pool` does, when a loader first has workers.
 """
 
 from ._utils.collate import default_collate, default_convert

@@ -39,7 +39,7 @@ class DataLoader:
         pin_memory: give batches in page-locked memory, where there is a GPU.
         drop_last: leave out a last batch that is smaller.
         timeout: seconds to wait for a batch of the workers; 0 waits without limit.
-        worker_init_fn: called in each worker with its number, after seeding.
+        worker_init_fn: called in each worker with its index, after seeding.
         multiprocessing_context: context or start method ("fork", "spawn") of the workers.
         generator: the Generator for shuffling and the workers' base seed.
         prefetch_factor: batches that each worker reads ahead; 2 if None.

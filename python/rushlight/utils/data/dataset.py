@@ -1,7 +1,7 @@
 """Map-style and iterable data sets, and the ones made of others.
 
 A data set may offer `gather(indices)`: the whole collated batch in one go, or None when it
-cannot. The DataLoader asks for it only with the default collate function; torch has no such
+cannot. The DataLoader calls it only with the default collate function; torch has no such
 thing, so whoever subclasses and overrides `__getitem__` must lose it (see `can_gather`).
 """
 
@@ -312,7 +312,7 @@ def _read_items(dataset, indices):
 
 
 def can_gather(dataset):
-    """Whether `dataset.gather` stands for its `__getitem__`: no subclass has changed that one."""
+    """Whether `dataset.gather` agrees with its `__getitem__`, which no subclass overrides."""
     kind = type(dataset)
     replaced = getattr(getattr(kind, "gather", None), "replaces", None)
     if replaced is None or getattr(kind, replaced.__name__, None) is not replaced:

@@ -13,7 +13,7 @@ class DistributedSampler(Sampler):
     Args:
         dataset: a data set with a length.
         num_replicas: number of processes; must be given, as there is no process group here.
-        rank: this process's number, from 0.
+        rank: this process's index, from 0.
         shuffle: permute with the seed `seed + epoch`, the same permutation in each process.
         seed: see `shuffle`.
         drop_last: leave out what does not divide, instead of repeating samples.

@@ -1,6 +1,6 @@
 """Samplers: the order in which a DataLoader reads a map-style data set.
 
-The draws are torch's, number for number: a RandomSampler without a generator takes one seed from
+The draws are torch's exactly: a RandomSampler without a generator takes one seed from
 the default generator when its iteration begins, and permutes with a generator of its own.
 """
 

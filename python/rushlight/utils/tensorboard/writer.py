@@ -165,7 +165,7 @@ class SummaryWriter:
         Args:
             tag: name of the curve; "group/name" groups.
             scalar_value: number, or tensor of one element on any device.
-            global_step: its place on the curve.
+            global_step: its x coordinate.
             walltime: its time, in seconds since 1970; now if None.
 
         Raises:

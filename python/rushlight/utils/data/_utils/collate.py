@@ -16,10 +16,10 @@ default_collate_err_msg_format = (
 
 
 def default_convert(data):
-    """Turn NumPy arrays and numbers inside `data` into tensors; leave everything else.
+    """Convert NumPy arrays and scalars inside `data` to tensors; leave everything else.
 
     Args:
-        data: one sample: a tensor, array, number, text, mapping or sequence.
+        data: one sample: a tensor, array, scalar, text, mapping or sequence.
 
     Example:
         >>> import numpy
@@ -117,7 +117,7 @@ def collate_numpy_array_fn(batch, *, collate_fn_map=None):
 
 
 def collate_numpy_scalar_fn(batch, *, collate_fn_map=None):
-    """A tensor of NumPy numbers, of their dtype."""
+    """A tensor of NumPy scalars, of their dtype."""
     return rushlight.as_tensor(sys.modules["numpy"].asarray(batch))
 
 
@@ -146,7 +146,7 @@ default_collate_fn_map = {
 
 
 def _know_numpy():
-    # NumPy's float64 is a Python float too, so NumPy's rows must stand before Python's.
+    # NumPy's float64 is a Python float too, so NumPy's rows must come before Python's.
     numpy = sys.modules.get("numpy")
     if numpy is None or numpy.ndarray in default_collate_fn_map:
         return
@@ -160,7 +160,7 @@ def _know_numpy():
 
 
 def default_collate(batch):
-    """Make one batch of samples: tensors are stacked, numbers become tensors, containers are
+    """Make one batch of samples: tensors are stacked, scalars become tensors, containers are
     taken apart.
 
     | sample | batch |

@@ -1,7 +1,7 @@
 """The DataLoader's two iterators: one reads in this process, one over workers.
 
 The order of draws is torch's and programs depend on it: the base seed when an iterator is made,
-the sampler's own draws when its first index is asked for.
+the sampler's own draws at its first index.
 """
 
 import itertools
@@ -136,7 +136,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._start_epoch()
 
     def _start_epoch(self):
-        # Answers to tasks of an epoch that was left early still arrive; the number tells them.
+        # Answers to tasks of an epoch that was left early still arrive; its number tells them.
         self._epoch += 1
         self._sent = self._expected = 0
         self._assigned = {}  # task: worker

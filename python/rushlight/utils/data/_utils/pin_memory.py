@@ -8,7 +8,7 @@ from .containers import is_container, map_like
 
 
 def pin_memory(data, device=None):
-    """`data` with its tensors pinned; what has a `pin_memory()` method of its own is asked.
+    """`data` with its tensors pinned; a `pin_memory()` method of its own is called.
 
     Example:
         >>> from rushlight.utils.data._utils.pin_memory import pin_memory

@@ -65,7 +65,7 @@ def _arrived(buffer, dtype, sizes, requires_grad):
 
 
 class _Pickler(pickle.Pickler):
-    """Puts a tensor's bytes out of band. Which of the buffers are tensors stands in `marks`."""
+    """Puts a tensor's bytes out of band. `marks` says which of the buffers are tensors."""
 
     def __init__(self, file):
         self.buffers, self.marks = [], []
@@ -144,7 +144,7 @@ class Sender:
 
 
 class Receiver:
-    """The loader's side: turns one worker's frames into objects."""
+    """The loader's side: decodes one worker's frames to objects."""
 
     def __init__(self):
         self._reader = FrameReader()

@@ -18,10 +18,10 @@ from .fetch import IterableFetcher, MapFetcher
 
 
 class WorkerInfo:
-    """What a worker knows about itself; see `get_worker_info`.
+    """The state of a worker; see `get_worker_info`.
 
     Attributes:
-        id: this worker's number, from 0.
+        id: this worker's index, from 0.
         num_workers: how many there are.
         seed: its seed, the loader's base seed plus `id`.
         dataset: its copy of the data set.
@@ -61,7 +61,7 @@ def get_worker_info():
 
 
 class StreamEnded:
-    """Sent in place of a batch when a worker's IterableDataset has no more."""
+    """Sent instead of a batch when a worker's IterableDataset has no more."""
 
 
 class DatasetKind:
@@ -98,7 +98,7 @@ def _seed_everything(task):
     rushlight.manual_seed(seed)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        # The words that torch computes by hand are NumPy's own SeedSequence of these four.
+        # The integers that torch computes by hand are NumPy's own SeedSequence of these four.
         entropy = [task.worker_id, task.base_seed & 0xFFFFFFFF, task.base_seed >> 32, 0]
         numpy.random.seed(numpy.random.SeedSequence(entropy).generate_state(4))
     return seed
