@@ -1,6 +1,6 @@
 """Checkpoints that mean harm, as bytes: (name, content) pairs for tests/test_hostile_files.py.
 
-A changer must know: all but the harmless ones must end in an error, within a second and with little
+Note: all but the harmless ones must end in an error, within a second and with little
 more memory than the file's length.
 """
 

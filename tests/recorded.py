@@ -5,7 +5,7 @@ attribute, a call, an operator) is put to torch and its answer appended to the t
 numbers, words, shapes and errors as they are, everything else as "an object". Replayed, the same
 questions get the same answers in the same order, and objects are nothing but the next questions.
 
-A changer must know: a tape fits one sequence of questions. A test that was edited asks others, is
+Note: a tape fits one sequence of questions. A test that was edited asks others, is
 told so, and must be recorded again: python -m tests.record FILE.
 """
 

@@ -4,8 +4,8 @@
     >>> torch.ones(2, 2).sum()
     tensor(4.)
 
-Note: importing this module must stay cheap. Submodules load on first use, through
-`__getattr__`; NumPy is never imported here, and no thread is started.
+Note: importing this module must stay cheap. Submodules load on first use, through `__getattr__`;
+NumPy is never imported here, and no thread is started.
 """
 
 import os as _os

@@ -4,16 +4,16 @@ import importlib
 
 
 def find(name: str) -> "tuple[bool, str]":
-    """(True, the path of the library) or (False, why it is not known); `name` as in "cublasLt"."""
+    """(True, the path of the library) or (False, why it was not found); `name` as in "cublasLt"."""
     try:
         pathfinder = importlib.import_module("cuda.pathfinder")
     except ImportError:
         return False, "not installed"
     try:
         path = pathfinder.load_nvidia_dynamic_lib(name).abs_path
-    except Exception as error:  # whatever it says, there is another way
+    except Exception as error:  # whatever it raises, there is another way
         return False, " ".join(str(error).split()) or type(error).__name__
-    return (True, path) if path else (False, "found, and its path is not known")
+    return (True, path) if path else (False, "found, but not its path")
 
 
 def required(title: str, asker: str) -> int:

@@ -49,11 +49,11 @@ def _copy(source, path, size):
 
 
 class Progress:
-    """A line on standard error that says how much of a download has come.
+    """A line on standard error with the progress of a download.
 
     Args:
         name: what is downloaded.
-        total: its bytes; None when not known.
+        total: its bytes; None if unknown.
     """
 
     def __init__(self, name, total):

@@ -60,7 +60,7 @@ def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
 
 
 def _between(values, ranks, interpolation):
-    """Elements of sorted values at ranks that may lie between two of them."""
+    """Elements of sorted values at ranks that may be fractions."""
     if interpolation == "lower":
         ranks = ranks.floor()
     elif interpolation == "higher":
@@ -85,7 +85,7 @@ def quantile(
     *,
     interpolation: str = "linear",
 ) -> Tensor:
-    """The value that a share q of the elements lies below; NaN if an element is NaN.
+    """The value below which a fraction q of the elements is; NaN if an element is NaN.
 
     Args:
         q: a float in [0, 1], or a vector of them, which becomes the first dimension.

@@ -5,10 +5,10 @@
 
 The annotated `def` is the signature text. Calls are parsed as those of operations in C++
 (csrc/bindings/table/signature.h): the same TypeErrors and rules of keywords, `out=`, the in-place
-form, the casts of autocast. Note: annotations are strings (`from __future__ import
-annotations`), made of Tensor, Number, int, float, bool, str, dtype, device, Sequence[int],
-Sequence[Tensor], tuple[int, ...] and None; any other annotation lets everything through. A Sequence
-arrives as a tuple; one int is a Sequence[int], but no tuple[int, ...].
+form, the casts of autocast. Note: annotations are strings (`from __future__ import annotations`),
+made of Tensor, Number, int, float, bool, str, dtype, device, Sequence[int], Sequence[Tensor],
+tuple[int, ...] and None; any other annotation lets everything through. A Sequence arrives as a
+tuple; one int is a Sequence[int], but no tuple[int, ...].
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def apply_(self: Tensor, callable):
     """Replaces each element x by callable(x), in Python: slow.
 
     Args:
-        callable: a function of a number.
+        callable: a function of a Python scalar.
 
     >>> torch.tensor([1.0, 2.0]).apply_(lambda v: v * v)
     tensor([1., 4.])
@@ -91,7 +91,7 @@ def map_(self: Tensor, other, callable):
 
     Args:
         other: the other tensor, broadcast to self.
-        callable: a function of two numbers.
+        callable: a function of two Python scalars.
 
     >>> torch.tensor([1.0, 2.0]).map_(torch.tensor([3.0, 4.0]), lambda a, b: a * b)
     tensor([3., 8.])

@@ -1,7 +1,7 @@
 """Tensors as text, character for character as PyTorch 2.13 prints them.
 
-Note: only the elements that appear in the text are ever read, and the column width
-comes from the finite, non-zero ones among them alone (so "-0.0000" or "nan" may stick out).
+Note: only the elements that appear in the text are ever read, and the column width comes from the
+finite, non-zero ones among them alone (so "-0.0000" or "nan" may stick out).
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ def tensor_repr(tensor, *, contents=None):
 
 
 def tensor_format(tensor, spec):
-    """Returns ``format(tensor, spec)``: a number's for a plain 0-d tensor, else an object's."""
+    """Returns ``format(tensor, spec)``: a scalar's for a plain 0-d tensor, else an object's."""
     if tensor.dim() == 0 and type(tensor) is _C.Tensor and tensor.device.type != "meta":
         return format(tensor.detach().item(), spec)
     return object.__format__(tensor, spec)

@@ -1,7 +1,7 @@
 """Types of tensors: FloatTensor, cuda.LongTensor and their relatives, Tensor.type(), is_tensor().
 
-Note: the types are classes only so that isinstance() and type() understand them; a
-call makes a tensor from sizes or data.
+Note: the types are classes only so that isinstance() and type() understand them; a call makes a
+tensor from sizes or data.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def make_type(name, device_type="cpu"):
 
 
 def tensor_type(tensor, dtype):
-    """Tensor.type(): the legacy name, or a cast to what a dtype or such a name says."""
+    """Tensor.type(): the legacy name, or a cast to a dtype, given as such or by such a name."""
     if dtype is None:
         prefix = "torch.cuda." if tensor.is_cuda else "torch."
         return f"{prefix}{NAMES[tensor.dtype]}Tensor"

@@ -1,8 +1,8 @@
 """The functions that saved tensors name: each rebuilds a tensor from its storage and its shape.
 
-Note: files contain these names and argument orders ("torch._utils
-_rebuild_tensor_v2"), and a hostile file calls them with whatever it likes; so every argument is
-checked here or in C++ before anything is made of it.
+Note: files contain these names and argument orders ("torch._utils _rebuild_tensor_v2"), and a
+hostile file calls them with whatever it likes; so every argument is checked here or in C++ before
+anything is made of it.
 """
 
 from rushlight import _C

@@ -1,7 +1,7 @@
 """torch.hub: files of weights, fetched once and kept; and models that a folder's hubconf.py makes.
 
-Note: nothing that is fetched is run. Code comes only from a folder that the caller
-names; weights are read by the reader that runs no code.
+Note: nothing that is fetched is run. Code comes only from a folder that the caller names; weights
+are read by the reader that runs no code.
 """
 
 import os
@@ -84,7 +84,7 @@ def load_state_dict_from_url(
     """The contents of a file of weights, which is fetched unless it is there already.
 
     Args:
-        url: where it lies.
+        url: its address.
         model_dir: the folder it is kept in; `checkpoints` in get_dir() by default.
         map_location: as in torch.load().
         check_hash: the name ends in -<first digits of its SHA-256>, which must be right.
@@ -92,7 +92,7 @@ def load_state_dict_from_url(
         weights_only: as in torch.load().
 
     Raises:
-        RuntimeError: if it cannot be had; the message says where to put it by hand.
+        RuntimeError: if it cannot be fetched; the message says where to put it by hand.
     """
     import re
 

@@ -1,7 +1,7 @@
 """torch.jit: the decorators of TorchScript, which leave Python code as it is.
 
 There is no TorchScript here: script() and trace() return what they were given, which computes the
-same in Python. What needs a compiled program, such as save() and load(), is absent and says so.
+same in Python. What needs a compiled program, such as save() and load(), is absent.
 """
 
 from typing import Final

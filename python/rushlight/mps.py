@@ -1,4 +1,4 @@
-"""Apple's GPUs: there are none here, and these say so as torch does where it has none."""
+"""Apple's GPUs: there are none here, and these functions answer as torch's do without one."""
 
 from typing import NoReturn
 

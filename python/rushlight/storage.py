@@ -1,7 +1,7 @@
 """Storages: the memory behind tensors, as bytes (UntypedStorage) or as elements (TypedStorage).
 
-Note: a storage object is a handle around a one-dimensional uint8 tensor that covers
-the storage whole; handles come and go, `_cdata` tells whether two of them mean the same memory.
+Note: a storage object is a handle around a one-dimensional uint8 tensor that covers the storage
+whole; handles come and go, two of the same memory have the same `_cdata`.
 """
 
 from rushlight import _C
@@ -120,9 +120,10 @@ class UntypedStorage:
 
     def resize_(self, size):
         """Changes the number of bytes to `size` for all tensors on this storage; returns itself.
+
         New bytes are uninitialised. A tensor that reaches beyond a storage which became smaller
-        raises where it is read, until the storage is large enough again. Memory of a GPU is
-        freed at once, that of a small CPU storage with its last tensor.
+        raises where it is read, until the storage is large enough again. Memory of a GPU is freed
+        at once, that of a small CPU storage with its last tensor.
 
         Raises:
             RuntimeError: if something else uses the memory, such as a NumPy array.

@@ -1,4 +1,4 @@
-# `rushlight demo`: the five documents' notebooks, cell by cell, on virtual GPUs. They lie beside
+# `rushlight demo`: the five documents' notebooks, cell by cell, on virtual GPUs. They are beside
 # this file in an installed package, in notebooks/ in the source tree.
 import os
 import shutil

@@ -1,7 +1,7 @@
 """Gradients, Jacobians and products with them, as functions made from functions.
 
-Note: inputs are aliased, so that the function's own graph reaches no further; a
-derivative is itself recorded where another one is being taken around it or an input requires it.
+Note: inputs are aliased, so that the function's own graph reaches no further; a derivative is
+itself recorded where another one is being taken around it or an input requires it.
 """
 
 import functools

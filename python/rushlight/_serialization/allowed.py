@@ -1,8 +1,8 @@
 """What a file may name under `weights_only`: data, and the few functions that rebuild tensors.
 
-Note: nothing is ever looked up by name outside the tables here, and each function
-that a file may call is a guarded one, which neither makes more memory than the file holds nor
-hashes what could be nested without end.
+Note: nothing is ever looked up by name outside the tables here, and each function that a file may
+call is a guarded one, which neither makes more memory than the file holds nor hashes what could be
+nested without end.
 """
 
 from collections import Counter, OrderedDict
@@ -25,7 +25,7 @@ def describe(thing):
 
 
 class Refused(Exception):
-    """A file asked for something that weights_only does not allow; the text says what."""
+    """A file names something that weights_only does not allow; the text says what."""
 
 
 def check_key(key):
@@ -100,7 +100,7 @@ def _size(items=()):
 
 def _device(kind, index=None):
     if type(kind) is not str or type(index) not in (int, type(None)):
-        raise Refused("a torch.device was to be made of something else than a name and a number")
+        raise Refused("a torch.device was to be made of something else than a type and an index")
     return _C.device(kind) if index is None else _C.device(kind, index)
 
 
@@ -184,7 +184,7 @@ class Allowed:
         )
 
     def call(self, function, arguments):
-        """Calls what a file asks to be called, if it may be."""
+        """Calls a function that a file names, if it is allowed."""
         allowed = self.calls.get(id(function))
         if allowed is None:
             raise Refused(f"Trying to call reduce for unrecognized function {describe(function)}")

@@ -1,7 +1,7 @@
 """The `.pt` format: objects to an archive's records and back.
 
-Note: a storage is read when the pickle first mentions it, straight into the memory
-that the tensors will use, and only once however many tensors share it.
+Note: a storage is read when the pickle first mentions it, straight into the memory that the tensors
+will use, and only once however many tensors share it.
 """
 
 import sys
@@ -44,7 +44,7 @@ def memory_of(storage):
 
 
 def new_storage(nbytes, device="cpu"):
-    """A storage of ``nbytes`` bytes that nobody has written to yet."""
+    """A storage of ``nbytes`` bytes with uninitialised memory."""
     return UntypedStorage._around(_C.empty((nbytes,), dtype=_C.uint8, device=device))
 
 

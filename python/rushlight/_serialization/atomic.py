@@ -1,8 +1,8 @@
 """Replaces a file by a complete new one, or leaves it as it was.
 
-Note: the new file is written beside the old one under a name of its own, and a lock
-is held on it meanwhile; that is how the left-over of a killed process is told from a file that
-another process is writing now.
+Note: the new file is written beside the old one under a name of its own, and a lock is held on it
+meanwhile; that is how the left-over of a killed process is told from a file that another process is
+writing now.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """The format before PyTorch 1.6: five pickles in a row, then the storages one after another.
 
-Note: tensors are rebuilt before their bytes are read, so a storage's memory is made
-first and filled at the end; its size is compared with what the file can hold before it is made.
+Note: tensors are rebuilt before their bytes are read, so a storage's memory is made first and
+filled at the end; its size is compared with what the file can hold before it is made.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Which device a stored tensor goes to: location tags, the registry of devices, `map_location`.
 
-Note: entries are tried by rising priority until one answers; programs may register
-their own in front of ours.
+Note: entries are tried by rising priority until one answers; programs may register their own in
+front of ours.
 """
 
 from rushlight import _C
@@ -46,7 +46,7 @@ _registry = [
 
 
 def register_package(priority, tagger, deserializer):
-    """Adds a kind of device to what :func:`save` and :func:`load` know.
+    """Registers a kind of device for :func:`save` and :func:`load`.
 
     Args:
         priority: position in the order of entries; the smallest number first. The CPU
@@ -87,7 +87,7 @@ def validate_cuda_device(location):
 
 
 def location_tag(storage):
-    """Returns the text that stands in a file for the device of ``storage``."""
+    """Returns the location tag of ``storage``: the text in a file for its device."""
     for _, tagger, _ in _registry:
         tag = tagger(storage)
         if tag:
@@ -101,7 +101,7 @@ def default_restore_location(storage, location):
     """Returns ``storage`` moved to the device that the tag ``location`` names.
 
     Raises:
-        RuntimeError: when the device is absent or the tag is not known.
+        RuntimeError: when the device is absent or the tag is unknown.
     """
     for _, _, restore in _registry:
         result = restore(storage, location)
@@ -123,7 +123,7 @@ def _checked(storage):
 
 
 def restorer(map_location):
-    """Turns any form of ``map_location`` into a function (storage, tag) -> storage."""
+    """Makes any form of ``map_location`` a function (storage, tag) -> storage."""
     if map_location is None:
         return lambda storage, location: _checked(default_restore_location(storage, location))
     if isinstance(map_location, dict):

@@ -1,7 +1,7 @@
-"""Where PyTorch keeps what: files carry its module paths, here they mean ours.
+"""Module paths in files: PyTorch's, which are mapped to ours and back.
 
-Note: the layouts agree but for the few exceptions below, so a class that is moved
-here to another module than PyTorch's needs a line in this file.
+Note: the layouts agree but for the few exceptions below, so a class that is moved here to another
+module than PyTorch's needs a line in this file.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""Pickles objects under PyTorch's names and hands storages out to a `store` function.
+"""Pickles objects under PyTorch's names and passes storages to a `store` function.
 
-Note: this is the standard library's Python pickler, because the C one insists on
-importing a class under the name that it writes, and "torch.nn..." need not be importable here.
+Note: this is the standard library's Python pickler, because the C one insists on importing a class
+under the name that it writes, and "torch.nn..." need not be importable here.
 """
 
 import copyreg
@@ -158,7 +158,7 @@ def _save_tensor(self, tensor):
 
 
 def _batch_appends(self, items, *rest):
-    """Long stretches of numbers go through the C pickler: numbers need no memo."""
+    """Long lists of ints and floats go through the C pickler: they need no memo."""
     items = list(items)
     if self.proto < 2 or len(items) < 100 or not set(map(type, items)) <= _PLAIN:
         pickle._Pickler._batch_appends(self, items, *rest)

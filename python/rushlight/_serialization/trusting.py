@@ -1,7 +1,7 @@
 """The standard unpickler, for `weights_only=False`: it runs whatever code the file contains.
 
-Note: PyTorch's module paths mean ours, so a module saved by PyTorch becomes one of
-this package, in a process without PyTorch and in one with it alike.
+Note: PyTorch's module paths are mapped to ours, so a module saved by PyTorch becomes one of this
+package, in a process without PyTorch and in one with it alike.
 """
 
 from rushlight._serialization.names import find

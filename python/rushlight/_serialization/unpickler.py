@@ -1,8 +1,8 @@
 """Reads pickles under `weights_only`: a small machine of our own for pickle's instructions.
 
-Note: it imports nothing and calls nothing but what `allowed.Allowed` hands out, and
-it bounds what an instruction may cost: lengths by the bytes that are left, objects by the pickle's
-length, the depth of tuples (Python hashes them by recursion) by a constant.
+Note: it imports nothing and calls nothing but what `allowed.Allowed` returns, and it bounds what an
+instruction may cost: lengths by the bytes that are left, objects by the pickle's length, the depth
+of tuples (Python hashes them by recursion) by a constant.
 """
 
 import gc
@@ -16,7 +16,7 @@ _FREE_OBJECTS = 200_000  # containers that any file may make, beyond one for eac
 
 
 class Unpickler:
-    """Runs pickles that lie one after another in ``data``.
+    """Runs consecutive pickles in ``data``.
 
     Args:
         data: the bytes; read from ``position`` on.
@@ -181,7 +181,7 @@ class Unpickler:
     def _long4(self):
         length = self._number("<i", 4)
         if length < 0 or length > 1024:
-            raise Refused(f"an int of {length} bytes is not a number that tensors need")
+            raise Refused(f"an int of {length} bytes is larger than tensors need")
         self._stack.append(int.from_bytes(self._take(length), "little", signed=True))
 
     def _float(self):

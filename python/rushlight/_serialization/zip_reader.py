@@ -1,7 +1,7 @@
 """Reads the archive of a `.pt` file, trusting nothing in it.
 
-Note: every length is compared with the file's before memory is allocated, and two
-records may not share bytes; so all records together are never larger than the file.
+Note: every length is compared with the file's before memory is allocated, and two records may not
+share bytes; so all records together are never larger than the file.
 """
 
 import itertools
@@ -33,7 +33,7 @@ class ZipReader:
 
     def _read_at(self, offset, length):
         if offset < 0 or length < 0 or offset + length > self._size:
-            raise _bad("a record lies outside the file")
+            raise _bad("a record is outside the file")
         self._file.seek(self._base + offset)
         data = self._file.read(length)
         if len(data) != length:

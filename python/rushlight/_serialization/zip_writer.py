@@ -1,8 +1,8 @@
 """Writes the archive of a `.pt` file: stored records, each starting on a multiple of 64 bytes.
 
-Note: the layout is byte for byte that of PyTorch's writer (padding field "FB", a
-data descriptor after each record that is not empty, a zip64 end record always), because its reader
-computes the offsets of `data/N` from it instead of looking them up.
+Note: the layout is byte for byte that of PyTorch's writer (padding field "FB", a data descriptor
+after each record that is not empty, a zip64 end record always), because its reader computes the
+offsets of `data/N` from it instead of looking them up.
 """
 
 import struct

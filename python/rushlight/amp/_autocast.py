@@ -1,7 +1,7 @@
 """autocast as a context and decorator.
 
-Note: the row of each operation says what is cast
-(csrc/bindings/table/row.h, and `autocast=` of @op).
+Note: the row of each operation says what is cast (csrc/bindings/table/row.h, and `autocast=` of
+@op).
 """
 
 import functools

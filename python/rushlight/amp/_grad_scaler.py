@@ -16,7 +16,7 @@ class _Stage(enum.Enum):
 
 
 class _OfOptimizer:
-    """What is known of one optimizer since the last update()."""
+    """The state of one optimizer since the last update()."""
 
     def __init__(self):
         self.stage = _Stage.READY

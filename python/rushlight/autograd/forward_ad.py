@@ -1,8 +1,8 @@
 """Forward-mode differentiation: tensors with tangents.
 
-Note: tangents are not carried along. Operations on a dual tensor are recorded, and
-unpack_dual() computes the product with the Jacobian from two backward passes, so what runs under
-no_grad() has no tangent.
+Note: tangents are not carried along. Operations on a dual tensor are recorded, and unpack_dual()
+computes the product with the Jacobian from two backward passes, so what runs under no_grad() has no
+tangent.
 """
 
 import threading

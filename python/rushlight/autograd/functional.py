@@ -1,7 +1,7 @@
 """Jacobians, Hessians and products with them, from recorded gradients.
 
-Note: `func` is given new tensors, never the caller's own, so that a use of these
-by another way does not count. strict=True makes every silent zero an error.
+Note: `func` is given new tensors, never the caller's own, so that a use of these by another way
+does not count. strict=True makes every silent zero an error.
 """
 
 from rushlight import _C

@@ -167,7 +167,7 @@ def get_gradient_edge(tensor):
 
 
 def increment_version(tensor):
-    """Tells the graph that tensors were written to, by something that it did not see.
+    """Marks tensors as modified in place, by something that autograd does not record.
 
     Args:
         tensor: a tensor or several.

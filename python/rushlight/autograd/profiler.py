@@ -1,7 +1,7 @@
 """Profiling: the measured times of operations and of backward's nodes.
 
-Note: the core records calls from Python and the nodes of backward passes; off, it
-costs nothing. One profiler is on in a process at a time, and it sees all threads.
+Note: the core records calls from Python and the nodes of backward passes; off, it costs nothing.
+One profiler is on in a process at a time, and it sees all threads.
 """
 
 import functools
@@ -39,7 +39,7 @@ class profile:
 
     Args:
         enabled: False makes it do nothing.
-        use_cuda: also the times of GPUs; on virtual ones they are the CPU's, and the table says so.
+        use_cuda: also the times of GPUs; on virtual ones they are the CPU's, and marked so.
         use_device: "cuda", the same.
         record_shapes: the shapes of inputs.
         with_flops: estimates of the work of products and convolutions.

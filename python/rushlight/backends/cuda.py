@@ -56,7 +56,7 @@ def is_built() -> bool:
 
 
 class _BlasBackend(enum.Enum):
-    """What multiplies matrices on a GPU: our kernels where it is not said, or has nothing."""
+    """The library of matrix products on GPUs; our own kernels by default, and where it has none."""
 
     Default = 0
     Cublas = 1
@@ -124,7 +124,7 @@ def preferred_blas_library(backend=None) -> _BlasBackend:
 
 def preferred_linalg_library(backend=None) -> _LinalgBackend:
     """Which library factorisations go to; sets it where one is given. cuSOLVER is taken wherever it
-    is found, whatever is said here; without it our kernels serve, and eigh() and svd() the host.
+    is found, whatever is set here; without it our kernels are used, and eigh() and svd() the host.
 
     Args:
         backend: "default", "cusolver" or "magma"
@@ -196,8 +196,8 @@ def sdp_kernel(
     enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True,
     enable_cudnn: bool = True,
 ):  # fmt: skip
-    """Turns implementations of attention on and off for a block; nn.attention.sdpa_kernel() is the
-    newer name."""
+    """Enables and disables implementations of attention for a block; the newer name is
+    nn.attention.sdpa_kernel()."""
     before = dict(_attention)
     try:
         for kind, enabled in (

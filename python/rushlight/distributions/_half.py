@@ -35,12 +35,12 @@ class AbsoluteValue(TransformedDistribution):
         return both.masked_fill(value < 0, -math.inf)
 
     def cdf(self, value):
-        """The probability of a draw up to `value`."""
+        """The probability that a draw is at most `value`."""
         self._check_value(value)
         return 2 * self.base_dist.cdf(value) - 1
 
     def icdf(self, value):
-        """The value up to which a draw lies with this probability."""
+        """The inverse of cdf(): the quantile at probability `value`."""
         return self.base_dist.icdf((value + 1) / 2)
 
     def entropy(self):

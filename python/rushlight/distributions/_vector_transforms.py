@@ -49,7 +49,7 @@ class LowerCholeskyTransform(Simple):
 
 
 class StickBreakingTransform(Simple):
-    """n real numbers to n + 1 probabilities: each takes its share of what is left by those before.
+    """n real numbers to n + 1 probabilities: each a fraction of what those before leave.
 
     Args:
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
@@ -81,7 +81,7 @@ class StickBreakingTransform(Simple):
         return kept.log() - left.log() + after.log()
 
     def log_abs_det_jacobian(self, x, y):
-        """The sum over the shares."""
+        """The sum over the probabilities."""
         return (y[..., :-1].log() - softplus(self._logits(x))).sum(-1)
 
     def forward_shape(self, shape):

@@ -41,12 +41,12 @@ class Cauchy(LocationScale):
         return -math.log(math.pi) - self.scale.log() - (off**2).log1p()
 
     def cdf(self, value):
-        """The probability of a draw up to `value`."""
+        """The probability that a draw is at most `value`."""
         self._check_value(value)
         return _C.atan((value - self.loc) / self.scale) / math.pi + 0.5
 
     def icdf(self, value):
-        """The value up to which a draw lies with this probability."""
+        """The inverse of cdf(): the quantile at probability `value`."""
         return _C.tan(math.pi * (value - 0.5)) * self.scale + self.loc
 
     def entropy(self):

@@ -14,7 +14,7 @@ class Constraint:
         return f"{type(self).__name__.lstrip('_')}({given})"
 
     def check(self, value):
-        """Which values lie in the set, as bools."""
+        """Which values are in the set, as bools."""
         raise NotImplementedError
 
 

@@ -86,7 +86,7 @@ class ContinuousBernoulli(ProbsOrLogits):
         return self._log_norm() - cross
 
     def cdf(self, value):
-        """The probability of a smaller value."""
+        """The probability that a draw is at most `value`."""
         self._check_value(value)
         p = self._stable()
         exact = (p.pow(value) * (1 - p).pow(1 - value) + p - 1) / (2 * p - 1)
@@ -94,7 +94,7 @@ class ContinuousBernoulli(ProbsOrLogits):
         return inside.masked_fill(value <= 0, 0.0).masked_fill(value >= 1, 1.0)
 
     def icdf(self, value):
-        """The value below which lies a share `value`."""
+        """The inverse of cdf(): the quantile at probability `value`."""
         p = self._stable()
         exact = (_C.log1p(-p + value * (2 * p - 1)) - _C.log1p(-p)) / (p.log() - _C.log1p(-p))
         return _C.where(self._is_stable(), exact, value)

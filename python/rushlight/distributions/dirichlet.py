@@ -53,7 +53,7 @@ class Dirichlet(Distribution):
 
     @property
     def mode(self):
-        """The most probable shares; one class alone where all concentrations are below 1."""
+        """The most probable probabilities; one class alone where all concentrations are below 1."""
         from rushlight.nn.functional import one_hot
 
         above = (self.concentration - 1).clamp(min=0)
@@ -63,7 +63,7 @@ class Dirichlet(Distribution):
 
     @property
     def variance(self):
-        """The variance of each share."""
+        """The variance of each probability."""
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 

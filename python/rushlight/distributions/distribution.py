@@ -9,7 +9,7 @@ from rushlight.functional import broadcast_tensors
 
 
 def broadcast_all(*values):
-    """Numbers and tensors as tensors of one shape; numbers take the tensors' dtype and device."""
+    """Scalars and tensors broadcast to one shape; scalars take the tensors' dtype and device."""
     if all(isinstance(v, _C.Tensor) for v in values):
         return broadcast_tensors(*values)
     for value in values:
@@ -28,8 +28,9 @@ def broadcast_all(*values):
 
 
 class Distribution:
-    """Base class of probability distributions, one for each element of `batch_shape`.  Subclasses
-    define `arg_constraints`, `support`, rsample() or sample(), log_prob() and the rest.
+    """Base class of probability distributions, one for each element of `batch_shape`.
+
+    Subclasses define `arg_constraints`, `support`, rsample() or sample(), log_prob() and the rest.
 
     Args:
         batch_shape: the shape over which parameters differ.

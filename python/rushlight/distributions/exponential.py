@@ -53,12 +53,12 @@ class Exponential(Distribution):
         return self.rate.log() - self.rate * value
 
     def cdf(self, value):
-        """The probability of a draw up to `value`."""
+        """The probability that a draw is at most `value`."""
         self._check_value(value)
         return 1 - _C.exp(-self.rate * value)
 
     def icdf(self, value):
-        """The value up to which a draw lies with this probability."""
+        """The inverse of cdf(): the quantile at probability `value`."""
         return -_C.log1p(-value) / self.rate
 
     def entropy(self):

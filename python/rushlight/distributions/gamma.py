@@ -64,7 +64,7 @@ class Gamma(Distribution):
         return value
 
     def cdf(self, value):
-        """The probability of a draw up to `value`."""
+        """The probability that a draw is at most `value`."""
         from rushlight.special import gammainc
 
         self._check_value(value)

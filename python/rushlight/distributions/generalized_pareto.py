@@ -61,11 +61,11 @@ class GeneralizedPareto(Distribution):
         return _C.log1p(-self.log_survival_function(value).exp())
 
     def cdf(self, value):
-        """The probability of a smaller value."""
+        """The probability that a draw is at most `value`."""
         return self.log_cdf(value).exp()
 
     def icdf(self, value):
-        """The value below which lies a share `value`."""
+        """The inverse of cdf(): the quantile at probability `value`."""
         (zero, c), level = self._shape(), _C.log1p(-value)
         return self.loc + self.scale * _C.where(zero, -level, _C.expm1(-c * level) / c)
 

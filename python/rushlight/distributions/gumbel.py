@@ -1,4 +1,4 @@
-"""Gumbel: the largest of many numbers."""
+"""Gumbel: the distribution of the largest of many draws."""
 
 import math
 
@@ -13,7 +13,7 @@ EULER = 0.57721566490153286060
 
 
 class Gumbel(TransformedDistribution):
-    """The Gumbel distribution: loc - scale ln(-ln u) of uniform numbers u.
+    """The Gumbel distribution: loc - scale ln(-ln u) u being uniform on (0, 1).
 
     Args:
         loc: the most probable value.

@@ -43,13 +43,13 @@ class Laplace(LocationScale):
         return -_C.log(2 * self.scale) - _C.abs(value - self.loc) / self.scale
 
     def cdf(self, value):
-        """The probability of a draw up to `value`."""
+        """The probability that a draw is at most `value`."""
         self._check_value(value)
         off = value - self.loc
         return 0.5 - 0.5 * off.sign() * _C.expm1(-off.abs() / self.scale)
 
     def icdf(self, value):
-        """The value up to which a draw lies with this probability."""
+        """The inverse of cdf(): the quantile at probability `value`."""
         term = value - 0.5
         return self.loc - self.scale * term.sign() * _C.log1p(-2 * term.abs())
 

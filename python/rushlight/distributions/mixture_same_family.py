@@ -99,7 +99,7 @@ class MixtureSameFamily(Distribution):
         return within + self._mean_over_components(between)
 
     def cdf(self, value):
-        """The probability of a draw up to `value`."""
+        """The probability that a draw is at most `value`."""
         parts = self._component_distribution.cdf(value.unsqueeze(-1))
         return (parts * self._mixture_distribution.probs).sum(-1)
 

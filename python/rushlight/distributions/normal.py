@@ -53,12 +53,12 @@ class Normal(LocationScale):
         return -((value - self.loc) ** 2) / (2 * variance) - self.scale.log() - LOG_SQRT_2PI
 
     def cdf(self, value):
-        """The probability of a draw up to `value`."""
+        """The probability that a draw is at most `value`."""
         self._check_value(value)
         return 0.5 * (1 + _C.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
 
     def icdf(self, value):
-        """The value up to which a draw lies with this probability."""
+        """The inverse of cdf(): the quantile at probability `value`."""
         return self.loc + self.scale * _C.erfinv(2 * value - 1) * math.sqrt(2)
 
     def entropy(self):

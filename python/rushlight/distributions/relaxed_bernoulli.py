@@ -1,4 +1,4 @@
-"""RelaxedBernoulli: numbers between 0 and 1 that tend to both, with gradients."""
+"""RelaxedBernoulli: values between 0 and 1 that tend to both, with gradients."""
 
 from rushlight import _C
 from rushlight.distributions import constraints

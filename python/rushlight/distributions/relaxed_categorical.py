@@ -1,4 +1,4 @@
-"""RelaxedOneHotCategorical: shares that tend to a single class, with gradients."""
+"""RelaxedOneHotCategorical: probabilities that tend to a single class, with gradients."""
 
 from rushlight import _C
 from rushlight.distributions import constraints
@@ -51,7 +51,7 @@ class ExpRelaxedCategorical(ClassProbs):
 
 
 class RelaxedOneHotCategorical(RelaxedDistribution):
-    """Shares that tend to a single class the lower the temperature.
+    """Probabilities that tend to a single class as the temperature falls (Jang et al., 2017).
 
     Args:
         temperature: positive; a lower one is closer to a single class.

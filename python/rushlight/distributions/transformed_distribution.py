@@ -122,5 +122,5 @@ class TransformedDistribution(Distribution):
         return self._flip(self.base_dist.cdf(value))
 
     def icdf(self, value):
-        """The value up to which a draw lies with this probability."""
+        """The inverse of cdf(): the quantile at probability `value`."""
         return self._map(self.base_dist.icdf(self._flip(value)))

@@ -1,4 +1,4 @@
-"""Maps that turn the draws of one distribution into those of another, with their Jacobians."""
+"""Elementwise transforms between distributions, with their Jacobians."""
 
 import math
 import numbers

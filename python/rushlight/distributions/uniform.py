@@ -59,12 +59,12 @@ class Uniform(Distribution):
         return _C.log(inside.type_as(self.low)) - _C.log(self.high - self.low)
 
     def cdf(self, value):
-        """The probability of a draw up to `value`."""
+        """The probability that a draw is at most `value`."""
         self._check_value(value)
         return ((value - self.low) / (self.high - self.low)).clamp(0, 1)
 
     def icdf(self, value):
-        """The value up to which a draw lies with this probability."""
+        """The inverse of cdf(): the quantile at probability `value`."""
         return value * (self.high - self.low) + self.low
 
     def entropy(self):

@@ -52,7 +52,7 @@ class VonMises(Distribution):
             rho = (tau - (2 * tau).sqrt()) / (2 * k)
             r = _C.where(k < 1e-5, 1 / k + k, (1 + rho.square()) / (2 * rho))
             angle = _C.zeros(shape, dtype=k.dtype, device=k.device)
-            lost = ~(loc + r).isfinite()  # of parameters that nobody checked
+            lost = ~(loc + r).isfinite()  # of parameters that were not checked
             done = lost.clone()
             while not done.all():
                 turn, level, side = _C.rand((3, *shape), dtype=k.dtype, device=k.device).unbind()

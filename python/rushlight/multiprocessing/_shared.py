@@ -1,8 +1,8 @@
 """Tensors in memory that several processes see: share_memory_(), and how such a tensor travels.
 
 The memory is a file without a name; a process gets its descriptor by being forked, or with the
-pickled tensor. Note: the map below is by storage, so that views share with it; an
-entry goes when its memory is unmapped, which is when the last tensor on it is gone.
+pickled tensor. Note: the map below is by storage, so that views share with it; an entry goes when
+its memory is unmapped, which is when the last tensor on it is gone.
 """
 
 import mmap

@@ -85,9 +85,10 @@ def _draw_until(tensor, draw, rejected):
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Fills with draws from N(mean, std^2) restricted to [a, b].  By rejection: what falls outside
-    is drawn again; where most would, uniform draws are accepted with a probability in proportion
-    to the density.
+    """Fills with draws from N(mean, std^2) restricted to [a, b].
+
+    By rejection: what falls outside is drawn again; where most would, uniform draws are accepted
+    with a probability in proportion to the density.
 
     Args:
         tensor: what is filled, in place; returned.

@@ -8,8 +8,10 @@ __all__ = ["Adadelta"]
 
 class Adadelta(FusedOptimizer):
     """Steps in the ratio of the running mean u of past steps to that of the gradients, v (Zeiler,
-    2012).  v = rho v + (1 - rho) g^2; d = g sqrt(u + eps) / sqrt(v + eps); p = p - lr d; u = rho
-    u + (1 - rho) d^2.
+    2012).
+
+    v = rho v + (1 - rho) g^2; d = g sqrt(u + eps) / sqrt(v + eps); p = p - lr d;
+    u = rho u + (1 - rho) d^2.
 
     Args:
         params: tensors, (name, tensor) pairs, or dictionaries that each describe a group.

@@ -7,7 +7,9 @@ __all__ = ["ASGD"]
 
 class ASGD(FusedOptimizer):
     """Gradient descent that keeps the mean of the parameters' path in `ax` (Polyak and Juditsky,
-    1992).  p = (1 - lambd eta) p - eta g, with eta = lr / (1 + lambd lr t)^alpha.
+    1992).
+
+    p = (1 - lambd eta) p - eta g, with eta = lr / (1 + lambd lr t)^alpha.
 
     Args:
         params: tensors, (name, tensor) pairs, or dictionaries that each describe a group.

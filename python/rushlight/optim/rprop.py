@@ -8,8 +8,9 @@ __all__ = ["Rprop"]
 
 class Rprop(FusedOptimizer):
     """Steps by sizes s of their own: each grows while its gradient keeps the sign, else shrinks
-    (Riedmiller and Braun, 1993).  p = p - sign(g) * s; where the sign has changed, g counts as 0
-    once.
+    (Riedmiller and Braun, 1993).
+
+    p = p - sign(g) * s; where the sign has changed, g counts as 0 once.
 
     Args:
         params: tensors, (name, tensor) pairs, or dictionaries that each describe a group.

@@ -279,6 +279,6 @@ class SWALR(LRScheduler):
         return {key: value for key, value in self.__dict__.items() if key not in left_out}
 
     def load_state_dict(self, state_dict):
-        """Takes back what `state_dict` gave."""
+        """Restores a `state_dict`."""
         self.__dict__.update(state_dict)
         self._set_anneal_func(self._anneal_strategy)

@@ -127,7 +127,7 @@ def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False, use_py
 
     Args:
         dir_name: the folder; made if it is not there.
-        worker_name: who measured; the host and the process unless given.
+        worker_name: in the file's name; the host and the process if None.
         use_gzip: pack the files.
 
     Raises:
@@ -164,10 +164,10 @@ class profile:
         on_trace_ready: is called with the profiler after each cycle of the schedule.
         record_shapes: the shapes of inputs.
         profile_memory: the bytes of results.
-        with_stack: where the program stood.
+        with_stack: the lines of the program that called.
         with_flops: estimates of the work of products and convolutions.
 
-    Times of virtual GPUs are the CPU's that computes for them, and tables and traces say so.
+    Times of virtual GPUs are the CPU's that computes for them, and tables and traces are marked so.
 
     Raises:
         RuntimeError: if another profiler is on.
@@ -243,7 +243,7 @@ class profile:
                 self._ready()
 
     def step(self):
-        """Tells that the next step of the loop begins."""
+        """Begins the next step of the loop."""
         self._close_step()
         before, self.step_num = self.current_action, self.step_num + 1
         self.current_action = now = self._planned()

@@ -150,7 +150,7 @@ def _is_numpy(value):
 
 
 def _plain_number(value):
-    """A Python number for a number of Python or NumPy; None for everything else."""
+    """A Python scalar for a scalar of Python or NumPy; None for everything else."""
     if isinstance(value, bool | int | float | complex) and not _is_numpy(value):
         return value
     if _is_numpy(value) and not hasattr(value, "setflags"):

@@ -2,8 +2,8 @@
 Holder instead of each tensor; the first holder that a backward pass opens runs the function
 again, whose saved tensors fill all holders for that pass, in order.
 
-Note: a holder belongs to the graph, which frees it; the frame only refers to it
-weakly. Backward passes may be nested or repeated, so a holder keeps tensors by pass.
+Note: a holder belongs to the graph, which frees it; the frame only refers to it weakly. Backward
+passes may be nested or repeated, so a holder keeps tensors by pass.
 """
 
 import contextlib

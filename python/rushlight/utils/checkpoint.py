@@ -56,7 +56,7 @@ def set_checkpoint_debug_enabled(enabled):
 
 
 def detach_variable(inputs):
-    """Copies of the tensors in a tuple that share memory but no history."""
+    """Copies of the tensors in a tuple that share memory but not the graph."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(
             "Only tuple of tensors is supported. Got Unsupported input type: ",
@@ -92,7 +92,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx, *grads):
-        """Runs again, recording, with the same random numbers, and goes back through that."""
+        """Runs again, recording, with the same random numbers, and runs backward through that."""
         if not _C._is_checkpoint_valid():
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "

@@ -5,8 +5,8 @@
     >>> numpy.from_dlpack(x)
     array([0, 1, 2])
 
-Note: GPUs may be virtual, and no other library can read the memory of those, so only
-memory of the CPU is lent.
+Note: GPUs may be virtual, and no other library can read the memory of those, so only memory of the
+CPU is lent.
 """
 
 import enum
@@ -17,7 +17,7 @@ __all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
 
 
 class DLDeviceType(enum.IntEnum):
-    """The kinds of devices, with DLPack's numbers."""
+    """The kinds of devices, with DLPack's integers."""
 
     kDLCPU = 1
     kDLCUDA = 2
@@ -84,7 +84,7 @@ def to_dlpack(tensor):
         tensor: a tensor on the CPU.
 
     Raises:
-        BufferError: for a tensor that requires grad or lies on a GPU.
+        BufferError: for a tensor that requires grad or is on a GPU.
 
     >>> torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(torch.ones(2)))
     tensor([1., 1.])

@@ -1,4 +1,4 @@
-"""What registering a hook gives back, under torch's module path."""
+"""What registering a hook returns, under torch's module path."""
 
 from rushlight.nn.modules._hooks import RemovableHandle
 

@@ -1,4 +1,4 @@
-"""The one place that imports Pillow, so that its absence has one explanation."""
+"""The only import of Pillow, so that its absence has one error text."""
 
 
 def pillow(*modules):

@@ -26,7 +26,7 @@ def read_image(path, mode=ImageReadMode.UNCHANGED, apply_exif_orientation=False)
     Args:
         path: the file.
         mode: an ImageReadMode or its name.
-        apply_exif_orientation: turn the image as its EXIF data says.
+        apply_exif_orientation: rotate the image as its EXIF data says.
 
     Shape:
         (channels, height, width)

@@ -171,7 +171,8 @@ class Hooks:
         return _register(self._backward_pre_hooks, hook, prepend)
 
     def register_full_backward_hook(self, hook, prepend=False):
-        """Calls `hook(module, grad_input, grad_output)` when the gradients of the inputs are known.
+        """Calls `hook(module, grad_input, grad_output)` after the gradients of the inputs.
+
         What it returns, a tuple with an entry for each positional input, replaces `grad_input`.
         With `prepend` it runs before the hooks that are there.
         """

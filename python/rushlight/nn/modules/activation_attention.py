@@ -12,6 +12,7 @@ __all__ = ["MultiheadAttention"]
 
 class MultiheadAttention(Module):
     """Attention of several heads, each on a part of the projected features (Vaswani et al., 2017).
+
     concat(head_1, ..., head_h) W_o, with head_i = softmax(q_i k_i^T / sqrt(d)) v_i and q_i, k_i,
     v_i the projections of query, key and value.
 

@@ -120,13 +120,15 @@ class BatchNorm1d(_BatchNorm):
 
 class BatchNorm2d(_BatchNorm):
     """(x - mean) / sqrt(var + eps) * weight + bias, per channel of a batch (Ioffe and Szegedy,
-    2015).  Training uses the statistics of the batch and moves the running ones towards them;
-    evaluation uses the running ones.
+    2015).
+
+    Training uses the statistics of the batch and moves the running ones towards them; evaluation
+    uses the running ones.
 
     Args:
         num_features: number of channels c.
         eps: added to the variance.
-        momentum: share of the batch in the running statistics; None for the mean over all batches.
+        momentum: weight of the batch in the running statistics; None for the mean over all batches.
         affine: whether there are weight and bias.
         track_running_stats: without, evaluation too uses the batch.
         device, dtype: of the parameters.

@@ -72,7 +72,7 @@ class InstanceNorm2d(_InstanceNorm):
     Args:
         num_features: number of channels c.
         eps: added to the variance.
-        momentum: share of the batch in the running statistics.
+        momentum: weight of the batch in the running statistics.
         affine: whether there are weight and bias.
         track_running_stats: keep running statistics and use them in evaluation.
         device, dtype: of the parameters.

@@ -9,8 +9,9 @@ __all__ = ["LazyModuleMixin"]
 
 class LazyModuleMixin:
     """What lazy modules share: parameters are made from the first input, then the class becomes
-    `cls_to_become`.  A subclass names this class before the module's, and defines
-    `initialize_parameters(*args)`.
+    `cls_to_become`.
+
+    A subclass names this class before the module's, and defines `initialize_parameters(*args)`.
     """
 
     cls_to_become: type | None = None

@@ -125,7 +125,7 @@ class CrossEntropyLoss(_WeightedLoss):
         weight: a factor for each class, shape (c); on the input's device.
         ignore_index: a target of this value adds neither loss nor gradient.
         reduction: "mean" (weighted by `weight`), "sum", or "none" for a loss per target.
-        label_smoothing: share of the target that is spread over all classes.
+        label_smoothing: part of the target that is spread over all classes.
 
     Shape: input (n, c, *) or (c), target (n, *) or () of class indices, or probabilities of the
     input's shape; a scalar, or (n, *) with reduction="none".

@@ -69,7 +69,7 @@ class ConstantPad1d(_ConstantPad):
     """Extends the last dimension with a value.
 
     Args:
-        padding: a number, or (left, right).
+        padding: an int, or (left, right).
         value: what the new elements are.
 
     Shape: (n, c, l) or (c, l) to the same with l' = l + left + right.
@@ -85,7 +85,7 @@ class ConstantPad2d(_ConstantPad):
     """Extends the last two dimensions with a value.
 
     Args:
-        padding: a number, or (left, right, top, bottom).
+        padding: an int, or (left, right, top, bottom).
         value: what the new elements are.
 
     Shape: (n, c, h, w) or (c, h, w) to the same with w' = w + left + right, h' = h + top + bottom.
@@ -101,7 +101,7 @@ class ConstantPad3d(_ConstantPad):
     """Extends the last three dimensions with a value.
 
     Args:
-        padding: a number, or (left, right, top, bottom, front, back).
+        padding: an int, or (left, right, top, bottom, front, back).
         value: what the new elements are.
 
     Shape: (n, c, d, h, w) or (c, d, h, w) to the same with w' = w + left + right and so on.
@@ -117,7 +117,7 @@ class ZeroPad1d(_ZeroPad):
     """Extends the last dimension with zeros.
 
     Args:
-        padding: a number, or (left, right).
+        padding: an int, or (left, right).
 
     Shape: (n, c, l) or (c, l) to the same with l' = l + left + right.
 
@@ -132,7 +132,7 @@ class ZeroPad2d(_ZeroPad):
     """Extends the last two dimensions with zeros.
 
     Args:
-        padding: a number, or (left, right, top, bottom).
+        padding: an int, or (left, right, top, bottom).
 
     Shape: (n, c, h, w) or (c, h, w) to the same with w' = w + left + right, h' = h + top + bottom.
 
@@ -149,7 +149,7 @@ class ZeroPad3d(_ZeroPad):
     """Extends the last three dimensions with zeros.
 
     Args:
-        padding: a number, or (left, right, top, bottom, front, back).
+        padding: an int, or (left, right, top, bottom, front, back).
 
     Shape: (n, c, d, h, w) or (c, d, h, w) to the same with w' = w + left + right and so on.
 
@@ -164,7 +164,7 @@ class ReflectionPad1d(_ReflectionPad):
     """Extends the last dimension with its mirror image, the edge elements not repeated.
 
     Args:
-        padding: a number, or (left, right), each less than the dimension's size.
+        padding: an int, or (left, right), each less than the dimension's size.
 
     Shape: (n, c, l) or (c, l) to the same with l' = l + left + right.
 
@@ -179,7 +179,7 @@ class ReflectionPad2d(_ReflectionPad):
     """Extends the last two dimensions with their mirror image, the edge elements not repeated.
 
     Args:
-        padding: a number, or (left, right, top, bottom), each less than the dimension's size.
+        padding: an int, or (left, right, top, bottom), each less than the dimension's size.
 
     Shape: (n, c, h, w) or (c, h, w) to the same with w' = w + left + right, h' = h + top + bottom.
 
@@ -194,7 +194,7 @@ class ReflectionPad3d(_ReflectionPad):
     """Extends the last three dimensions with their mirror image, the edge elements not repeated.
 
     Args:
-        padding: a number, or (left, right, top, bottom, front, back), each less than the
+        padding: an int, or (left, right, top, bottom, front, back), each less than the
             dimension's size.
 
     Shape: (n, c, d, h, w) or (c, d, h, w) to the same with w' = w + left + right and so on.
@@ -210,7 +210,7 @@ class ReplicationPad1d(_ReplicationPad):
     """Extends the last dimension with its edge elements.
 
     Args:
-        padding: a number, or (left, right).
+        padding: an int, or (left, right).
 
     Shape: (n, c, l) or (c, l) to the same with l' = l + left + right.
 
@@ -225,7 +225,7 @@ class ReplicationPad2d(_ReplicationPad):
     """Extends the last two dimensions with their edge elements.
 
     Args:
-        padding: a number, or (left, right, top, bottom).
+        padding: an int, or (left, right, top, bottom).
 
     Shape: (n, c, h, w) or (c, h, w) to the same with w' = w + left + right, h' = h + top + bottom.
 
@@ -240,7 +240,7 @@ class ReplicationPad3d(_ReplicationPad):
     """Extends the last three dimensions with their edge elements.
 
     Args:
-        padding: a number, or (left, right, top, bottom, front, back).
+        padding: an int, or (left, right, top, bottom, front, back).
 
     Shape: (n, c, d, h, w) or (c, d, h, w) to the same with w' = w + left + right and so on.
 
@@ -255,7 +255,7 @@ class CircularPad1d(_CircularPad):
     """Extends the last dimension as if it were a ring.
 
     Args:
-        padding: a number, or (left, right), each at most the dimension's size.
+        padding: an int, or (left, right), each at most the dimension's size.
 
     Shape: (n, c, l) or (c, l) to the same with l' = l + left + right.
 
@@ -270,7 +270,7 @@ class CircularPad2d(_CircularPad):
     """Extends the last two dimensions as if they were rings.
 
     Args:
-        padding: a number, or (left, right, top, bottom), each at most the dimension's size.
+        padding: an int, or (left, right, top, bottom), each at most the dimension's size.
 
     Shape: (n, c, h, w) or (c, h, w) to the same with w' = w + left + right, h' = h + top + bottom.
 
@@ -285,7 +285,7 @@ class CircularPad3d(_CircularPad):
     """Extends the last three dimensions as if they were rings.
 
     Args:
-        padding: a number, or (left, right, top, bottom, front, back), each at most the dimension's
+        padding: an int, or (left, right, top, bottom, front, back), each at most the dimension's
             size.
 
     Shape: (n, c, d, h, w) or (c, d, h, w) to the same with w' = w + left + right and so on.

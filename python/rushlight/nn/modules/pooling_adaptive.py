@@ -178,7 +178,7 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
     Args:
         kernel_size: size of a window, an int or (height, width).
         output_size: (h', w') of the output; or
-        output_ratio: the same as shares of the input's, between 0 and 1.
+        output_ratio: the same as a fraction of the input's, between 0 and 1.
         return_indices: return also the index of each maximum in the flattened image.
 
     Shape: (n, c, h, w) or (c, h, w) to (n, c, h', w').

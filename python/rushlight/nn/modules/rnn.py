@@ -311,9 +311,10 @@ class RNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997).  c' = sigmoid(f) c
-    + sigmoid(i) tanh(g) and h' = sigmoid(o) tanh(c'), where i, f, g and o are the four parts of
-    W_ih x + b_ih + W_hh h + b_hh.
+    """Long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997).
+
+    c' = sigmoid(f) c + sigmoid(i) tanh(g) and h' = sigmoid(o) tanh(c'), where i, f, g and o are the
+    four parts of W_ih x + b_ih + W_hh h + b_hh.
 
     Args: as of RNN.
         proj_size: if not 0, h is projected to that many features (Sak et al., 2014).

@@ -66,7 +66,7 @@ def _find_device(value):
 
 
 def renamed(error: Exception, where: str) -> Exception:
-    """The same error, of the same type, whose message tells where it happened."""
+    """The same error, of the same type, whose message names the replica."""
     kind = type(error)
     frames = "".join(traceback.format_exception(error))
     message = f"Caught {kind.__name__} {where}.\nOriginal {frames}"

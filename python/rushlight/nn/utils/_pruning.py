@@ -1,7 +1,7 @@
 """The pruning methods, which prune.py names.
 
-Note: a pruned parameter `name` becomes the parameter `name_orig` and the buffer
-`name_mask`; a pre-hook of the module sets the attribute `name` to their product before each call.
+Note: a pruned parameter `name` becomes the parameter `name_orig` and the buffer `name_mask`; a
+pre-hook of the module sets the attribute `name` to their product before each call.
 """
 
 import numbers
@@ -11,7 +11,7 @@ from rushlight import _C
 
 
 class BasePruningMethod(ABC):
-    """What chooses the entries to prune: a subclass says how, in `compute_mask()`.
+    """Base class of the choice of entries to prune, which a subclass makes in `compute_mask()`.
 
     A subclass sets PRUNING_TYPE: 'unstructured' (a further pruning sees the entries that are left),
     'structured' (the channels that are left) or 'global' (the whole tensor).
@@ -240,7 +240,7 @@ class Identity(BasePruningMethod):
 
 
 class _ByAmount(BasePruningMethod):
-    """Prunes a number of entries, or a share of them."""
+    """Prunes a number of entries, or a fraction of them."""
 
     def __init__(self, amount):
         if not isinstance(amount, numbers.Real):
@@ -276,7 +276,7 @@ class RandomUnstructured(_ByAmount):
     """Prunes entries drawn at random.
 
     Args:
-        amount: a share from 0 to 1, or a number of entries.
+        amount: a fraction from 0 to 1, or a number of entries.
 
     >>> from rushlight.nn.utils import prune
     >>> prune.RandomUnstructured(2).prune(torch.ones(5)).sum()
@@ -300,7 +300,7 @@ class L1Unstructured(_ByAmount):
     """Prunes the entries of the smallest magnitude.
 
     Args:
-        amount: a share from 0 to 1, or a number of entries.
+        amount: a fraction from 0 to 1, or a number of entries.
 
     >>> from rushlight.nn.utils import prune
     >>> prune.L1Unstructured(0.5).prune(torch.arange(4.0))
@@ -351,8 +351,8 @@ class RandomStructured(_Channels):
     """Prunes channels drawn at random.
 
     Args:
-        amount: a share from 0 to 1, or a number of channels.
-        dim: the dimension along which channels lie.
+        amount: a fraction from 0 to 1, or a number of channels.
+        dim: the dimension of the channels.
 
     >>> from rushlight.nn.utils import prune
     >>> prune.RandomStructured(1, dim=0).prune(torch.ones(3, 2)).sum()
@@ -383,9 +383,9 @@ class LnStructured(_Channels):
     """Prunes the channels of the smallest Ln norm.
 
     Args:
-        amount: a share from 0 to 1, or a number of channels.
+        amount: a fraction from 0 to 1, or a number of channels.
         n: the order of the norm: a float, inf, -inf, 'fro' or 'nuc'.
-        dim: the dimension along which channels lie.
+        dim: the dimension of the channels.
 
     >>> from rushlight.nn.utils import prune
     >>> prune.LnStructured(1, n=2, dim=0).prune(torch.tensor([[1.0, 1.0], [2.0, 2.0]]))
@@ -419,7 +419,7 @@ class LnStructured(_Channels):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prunes what a given mask says.
+    """Prunes by a given mask.
 
     Args:
         mask: of the parameter's shape, 0 where it is pruned.

@@ -1,7 +1,7 @@
 """Parametrizations: a parameter or buffer that is computed from others whenever it is read.
 
-Note: a parametrized module gets a class of its own, with a property for each such
-tensor. The class is made anew when a name comes or goes, so copies of a module do not share fate.
+Note: a parametrized module gets a class of its own, with a property for each such tensor. The class
+is made anew when a name comes or goes, so that copies of a module are independent.
 """
 
 from collections.abc import Sequence

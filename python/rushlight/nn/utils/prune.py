@@ -43,7 +43,7 @@ def random_unstructured(module, name, amount):
     Args:
         module: the module.
         name: of its parameter.
-        amount: a share from 0 to 1, or a number of entries.
+        amount: a fraction from 0 to 1, or a number of entries.
 
     >>> from rushlight.nn.utils import prune
     >>> prune.random_unstructured(torch.nn.Linear(2, 3), "weight", amount=2).weight_mask.sum()
@@ -59,7 +59,7 @@ def l1_unstructured(module, name, amount, importance_scores=None):
     Args:
         module: the module.
         name: of its parameter.
-        amount: a share from 0 to 1, or a number of entries.
+        amount: a fraction from 0 to 1, or a number of entries.
         importance_scores: magnitudes to go by instead, of the parameter's shape.
 
     >>> from rushlight.nn.utils import prune
@@ -77,8 +77,8 @@ def random_structured(module, name, amount, dim):
     Args:
         module: the module.
         name: of its parameter.
-        amount: a share from 0 to 1, or a number of channels.
-        dim: the dimension along which channels lie.
+        amount: a fraction from 0 to 1, or a number of channels.
+        dim: the dimension of the channels.
 
     >>> from rushlight.nn.utils import prune
     >>> layer = prune.random_structured(torch.nn.Linear(5, 3), "weight", amount=2, dim=1)
@@ -95,9 +95,9 @@ def ln_structured(module, name, amount, n, dim, importance_scores=None):
     Args:
         module: the module.
         name: of its parameter.
-        amount: a share from 0 to 1, or a number of channels.
+        amount: a fraction from 0 to 1, or a number of channels.
         n: the order of the norm: a float, inf, -inf, 'fro' or 'nuc'.
-        dim: the dimension along which channels lie.
+        dim: the dimension of the channels.
         importance_scores: what norms are taken of instead, of the parameter's shape.
 
     >>> from rushlight.nn.utils import prune

@@ -76,7 +76,7 @@ class SpectralNorm:
 
 
 class _NoteVersion:
-    """Says in a state dict's metadata that it has `<name>_v`."""
+    """Marks in a state dict's metadata that it has `<name>_v`."""
 
     def __init__(self, hook):
         self.hook = hook

@@ -61,7 +61,7 @@ class Compare:
         self._colour = True
 
     def highlight_warnings(self):
-        """Has no effect: a measurement says itself where it is doubtful."""
+        """Has no effect: a measurement shows its own uncertainty."""
 
     def print(self):
         """Prints the table."""

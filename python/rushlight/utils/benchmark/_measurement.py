@@ -1,4 +1,4 @@
-"""Measurement: several timings of one statement, and what they say together."""
+"""Measurement: several timings of one statement, and their statistics."""
 
 from dataclasses import dataclass
 from statistics import fmean, median, quantiles
@@ -13,7 +13,7 @@ class Measurement:
     Args:
         number_per_run: how often the statement ran for each time.
         raw_times: seconds of each run.
-        label: a word for the statement.
+        label: a name of the statement.
         sub_label: a second one.
         description: what was different this time.
         num_threads: threads that operations might use.
@@ -56,9 +56,9 @@ class Measurement:
 
     @property
     def title(self):
-        """The statement, or the words for it."""
-        words = self.label or self.stmt
-        return f"{words}: {self.sub_label}" if self.sub_label else words
+        """The label, or the statement."""
+        title = self.label or self.stmt
+        return f"{title}: {self.sub_label}" if self.sub_label else title
 
     def __repr__(self):
         scale, unit = next((u for u in _UNITS if self.median >= u[0]), _UNITS[-1])

@@ -25,7 +25,7 @@ class Timer:
         global_setup: accepted if empty; it is for C++ statements.
         timer: a clock; the default one waits for the GPUs in use.
         globals: the names that the statement sees.
-        label: a word for the statement.
+        label: a name of the statement.
         sub_label: a second one.
         description: what is different this time.
         num_threads: threads that operations may use.

@@ -221,7 +221,7 @@ class ChainDataset(IterableDataset):
         datasets: iterable of IterableDatasets.
 
     Raises:
-        AssertionError: one of them is not an IterableDataset (found when its turn comes).
+        AssertionError: one of them is not an IterableDataset (raised when it is reached).
 
     Example:
         >>> class Count(torch.utils.data.IterableDataset):

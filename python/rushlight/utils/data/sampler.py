@@ -232,7 +232,7 @@ class BatchSampler(Sampler):
             yield batch
 
     def index_tensors(self):
-        """The same lists as int64 tensors, for samplers of ours; None for any other sampler."""
+        """The same lists as int64 tensors, for samplers of this module; None for any other."""
         sampler, size = self.sampler, self.batch_size
         if type(self) is not BatchSampler:
             return None

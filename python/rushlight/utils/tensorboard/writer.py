@@ -160,7 +160,7 @@ class SummaryWriter:
         new_style=False,
         double_precision=False,
     ):
-        """Add one number.
+        """Add a scalar.
 
         Args:
             tag: name of the curve; "group/name" groups.
@@ -190,7 +190,7 @@ class SummaryWriter:
     def add_histogram(
         self, tag, values, global_step=None, bins="tensorflow", walltime=None, max_bins=None
     ):
-        """Add the distribution of many numbers.
+        """Add the distribution of a tensor's elements.
 
         Args:
             values: tensor, array or list.

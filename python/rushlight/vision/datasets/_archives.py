@@ -129,7 +129,7 @@ def read_gzip(path, limit=kMaxUnpacked):
 
 
 class _staged:
-    """A folder beside the target; what is in it moves into place when `ready` was set."""
+    """A folder beside the target; what is in it moves there when `ready` was set."""
 
     def __init__(self, archive, root, folder):
         self.root, self.folder = os.path.expanduser(root), folder

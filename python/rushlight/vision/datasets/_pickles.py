@@ -1,8 +1,8 @@
 """read_pickle: reads the pickles that CIFAR is published in, and runs nothing.
 
-A stack machine over the opcodes that build dicts, lists, tuples, text, bytes, numbers and NumPy
-uint8 arrays, in Python 2's and 3's protocols. A name in the file is compared with five known
-ones, never looked up. Memory stays within a few times the file.
+A stack machine over the opcodes that build dicts, lists, tuples, text, bytes, ints, floats and
+NumPy uint8 arrays, in Python 2's and 3's protocols. A name in the file is compared with five
+allowed ones, never looked up. Memory stays within a few times the file.
 """
 
 import hashlib
@@ -27,11 +27,11 @@ _names = {
 
 
 class PickleError(ValueError):
-    """A file that is no pickle of the expected kind, or that asks for more than data."""
+    """A file that is no pickle of the expected kind, or that needs more than data."""
 
 
 class _Name:
-    """A known name, as the file refers to it."""
+    """An allowed name, as the file refers to it."""
 
     def __init__(self, role):
         self.role = role
@@ -82,7 +82,7 @@ def read_pickle(path):
 
 
 def _plain(value):
-    """A value as it may stand in a dict or list of the result."""
+    """A value as it may be in a dict or list of the result."""
     if type(value) is _Bytes:
         if value.text is None:
             value.text = value.decode("latin1")
@@ -184,7 +184,7 @@ class _Machine:
         role = _names.get(f"{module} {name}")
         if role is None:
             raise PickleError(
-                f"it asks for {module}.{name}. Data needs no such name; a file that does may want "
+                f"it needs {module}.{name}. Data needs no such name; a file that does may want "
                 "to run code, so nothing of it was used"
             )
         self.push(_Name(role))
@@ -192,7 +192,7 @@ class _Machine:
     def reduce(self):
         arguments, called = self.pop(), self.pop()
         if type(called) is not _Name or type(arguments) is not tuple:
-            raise PickleError("a call of what is no known name")
+            raise PickleError("a call of a name that is not allowed")
         self.push(_calls[called.role](self, *arguments))
 
     def build(self):

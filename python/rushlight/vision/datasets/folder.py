@@ -171,7 +171,7 @@ class ImageFolder(DatasetFolder):
         transform: takes the PIL image (RGB).
         target_transform: takes the class number.
         loader: makes an image of a path.
-        is_valid_file: tells whether to take a path; else the known endings decide.
+        is_valid_file: whether to take a path; else its ending decides.
         allow_empty: whether a class may have no file.
 
     Raises:

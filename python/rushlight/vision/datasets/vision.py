@@ -98,7 +98,7 @@ class ArrayDataset(VisionDataset):
 
     def __getitem__(self, index):
         image, target = self._image(index), int(self.targets[index])
-        # What begins with ToTensor gets the same numbers from the array as from an image.
+        # What begins with ToTensor gets the same values from the array as from an image.
         if not _begins_with_to_tensor(self.transform):
             image = pillow().fromarray(image)
         if self.transform is not None:

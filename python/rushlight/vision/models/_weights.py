@@ -43,7 +43,7 @@ class WeightsEnum(enum.Enum):
 
     @property
     def meta(self) -> dict[str, Any]:
-        """What is known about the weights."""
+        """Metadata of the weights."""
         return self.value.meta
 
     @property

@@ -48,7 +48,7 @@ class AlexNet(nn.Module):
         )
 
     def forward(self, x):
-        """The scores of the classes."""
+        """The logits of the classes."""
         return self.classifier(flatten(self.avgpool(self.features(x)), 1))
 
 

@@ -118,7 +118,7 @@ class DenseNet(nn.Module):
                 init.zeros_(module.bias)
 
     def forward(self, x):
-        """The scores of the classes."""
+        """The logits of the classes."""
         x = F.relu(self.features(x), inplace=True)
         return self.classifier(flatten(F.adaptive_avg_pool2d(x, (1, 1)), 1))
 

@@ -159,7 +159,7 @@ class EfficientNet(nn.Module):
                 init.zeros_(module.bias)
 
     def forward(self, x):
-        """The scores of the classes."""
+        """The logits of the classes."""
         return self.classifier(flatten(self.avgpool(self.features(x)), 1))
 
 

@@ -90,7 +90,7 @@ class MobileNetV2(nn.Module):
         start_convolutions(self, linear_std=0.01)
 
     def forward(self, x):
-        """The scores of the classes."""
+        """The logits of the classes."""
         x = F.adaptive_avg_pool2d(self.features(x), (1, 1))
         return self.classifier(flatten(x, 1))
 

@@ -182,7 +182,7 @@ class ResNet(nn.Module):
         return nn.Sequential(first, *rest)
 
     def forward(self, x):
-        """The scores of the classes."""
+        """The logits of the classes."""
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return self.fc(flatten(self.avgpool(x), 1))

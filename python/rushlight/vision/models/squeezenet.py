@@ -87,7 +87,7 @@ class SqueezeNet(nn.Module):
                 init.zeros_(module.bias)
 
     def forward(self, x):
-        """The scores of the classes."""
+        """The logits of the classes."""
         return flatten(self.classifier(self.features(x)), 1)
 
 

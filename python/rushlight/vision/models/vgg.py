@@ -54,7 +54,7 @@ class VGG(nn.Module):
             start_convolutions(self, linear_std=0.01)
 
     def forward(self, x):
-        """The scores of the classes."""
+        """The logits of the classes."""
         return self.classifier(flatten(self.avgpool(self.features(x)), 1))
 
 

@@ -124,7 +124,7 @@ class VisionTransformer(nn.Module):
         init.zeros_(self.heads.head.bias)
 
     def forward(self, x):
-        """The scores of the classes."""
+        """The logits of the classes."""
         size = tuple(x.shape[-2:])
         if size != (self.image_size, self.image_size):
             raise AssertionError(

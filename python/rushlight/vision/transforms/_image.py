@@ -1,4 +1,4 @@
-"""What all transforms need to know of an image: its kind, its size, its range, its dtype."""
+"""What all transforms need of an image: its kind, its size, its range, its dtype."""
 
 import sys
 from enum import Enum

@@ -91,7 +91,7 @@ def invert(img):
 
 
 def adjust_hue(img, hue_factor):
-    """Colours moved around the colour circle by `hue_factor` turns, from -0.5 to 0.5."""
+    """Hues rotated by `hue_factor` of the colour circle, from -0.5 to 0.5."""
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"hue_factor ({hue_factor}) is not in [-0.5, 0.5].")
     if not _is_tensor(img):

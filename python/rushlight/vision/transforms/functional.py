@@ -1,4 +1,4 @@
-"""The transforms as functions. Conversions stand here; geometry.py and colour.py hold the rest.
+"""The transforms as functions. Conversions are here; geometry.py and colour.py hold the rest.
 
 Each takes a PIL image or a tensor (..., channels, height, width).
 """
@@ -58,7 +58,7 @@ _array_types = {"I": "int32", "I;16": "int16", "I;16B": ">i2", "F": "float32"}
 
 
 def _pil_pixels(image):
-    """A PIL image's numbers as a tensor (height, width, channels) of its own memory."""
+    """A PIL image's pixels as a tensor (height, width, channels) of its own memory."""
     width, height = image.size
     kind = _array_types.get(image.mode)
     if kind is None and image.mode != "1":
@@ -214,7 +214,7 @@ def normalize(tensor, mean, std, inplace=False):
 
 
 def channel_values(values, tensor):
-    """Numbers as a tensor (channels, 1, 1) of `tensor`'s dtype and device; whether one is 0."""
+    """Values as a tensor (channels, 1, 1) of `tensor`'s dtype and device; whether one is 0."""
     if type(values) in (tuple, list) and set(map(type, values)) == {float} and tensor.is_cpu:
         return _constant_channels(tuple(values), tensor.dtype)
     values = rushlight.as_tensor(values, dtype=tensor.dtype, device=tensor.device)
@@ -224,7 +224,7 @@ def channel_values(values, tensor):
 
 @lru_cache(maxsize=64)
 def _constant_channels(values, dtype):
-    # The same numbers come with every image of a data set.
+    # The same values come with every image of a data set.
     values = rushlight.tensor(values, dtype=dtype).view(-1, 1, 1)
     return values, bool((values == 0).any())
 

@@ -118,7 +118,7 @@ def pad(img, padding, fill=0, padding_mode="constant"):
     Args:
         img: PIL image or tensor.
         padding: one number; (left and right, top and bottom); or (left, top, right, bottom).
-            Negative numbers crop.
+            Negative values crop.
         fill: what the border holds; a number, or one a channel (PIL).
         padding_mode: "constant", "edge" (repeats the last pixel), "reflect", "symmetric".
 
@@ -345,7 +345,7 @@ def resized_crop(
 def rotate(
     img, angle, interpolation=InterpolationMode.NEAREST, expand=False, center=None, fill=None
 ):
-    """The image turned counter-clockwise.
+    """The image rotated counter-clockwise.
 
     Args:
         img: PIL image; or a tensor, with NEAREST or BILINEAR.
@@ -370,7 +370,7 @@ def rotate(
 
 
 def _rotate_tensor(img, angle, mode, expand, center, fill):
-    # Each pixel of the result is looked up where it was before the turn.
+    # Each pixel of the result is looked up where it was before the rotation.
     import numpy
 
     if mode not in (InterpolationMode.NEAREST, InterpolationMode.BILINEAR):

@@ -108,7 +108,7 @@ class RandomChoice(_List):
 
 
 class RandomCrop(nn.Module):
-    """A rectangle at a random place.
+    """A rectangle at a random position.
 
     Args:
         size: (height, width) or one number.
@@ -256,7 +256,7 @@ class RandomResizedCrop(nn.Module):
 
 
 class RandomRotation(nn.Module):
-    """The image turned by a random angle.
+    """The image rotated by a random angle.
 
     Args:
         degrees: (lowest, highest), or d for (-d, d).

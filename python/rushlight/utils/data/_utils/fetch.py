@@ -1,7 +1,7 @@
 """Fetchers: from the indices of a batch to the batch, in this process or in a worker.
 
-A batch of indices is a list, or an int64 tensor when both samplers are ours; only a data set that
-can gather ever sees the tensor.
+A batch of indices is a list, or an int64 tensor when both samplers are this package's; only a data
+set that can gather ever sees the tensor.
 """
 
 import rushlight

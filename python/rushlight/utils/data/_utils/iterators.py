@@ -140,7 +140,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._epoch += 1
         self._sent = self._expected = 0
         self._assigned = {}  # task: worker
-        self._early = {}  # task: what came before its turn
+        self._early = {}  # task: what came early
         self._active = [True] * self._num_workers
         self._load = [0] * self._num_workers
         self._turns = itertools.cycle(range(self._num_workers))

@@ -149,7 +149,7 @@ class Receiver:
     def __init__(self):
         self._reader = FrameReader()
         self._slots = []
-        self.read_slots = []  # to be told to the worker with its next task
+        self.read_slots = []  # sent to the worker with its next task
 
     def receive(self, sock):
         """Read what `sock` has; list of (key, object), or None at the end of the stream."""
