@@ -48,6 +48,9 @@ set_device_index = set_device_idx = cuda.set_device
 def current_accelerator(check_available: bool = False):
     """The kind of accelerator, as a device without an index; None where there is none.
 
+    Args:
+        check_available: None also where there is no device.
+
     >>> with torch.cuda.virtual(1):
     ...     torch.accelerator.current_accelerator()
     device(type='cuda')

@@ -13,17 +13,29 @@ def is_compiling() -> bool:
 
 
 def is_dynamo_compiling() -> bool:
-    """False: nothing is ever compiled."""
+    """False: nothing is ever compiled.
+
+    >>> torch.compiler.is_dynamo_compiling()
+    False
+    """
     return False
 
 
 def is_exporting() -> bool:
-    """False: nothing is ever exported."""
+    """False: nothing is ever exported.
+
+    >>> torch.compiler.is_exporting()
+    False
+    """
     return False
 
 
 def disable(fn=None, recursive=True, *, reason=None):
     """Returns the function as it is: there is no compiler to keep away from it.
+
+    Args:
+        fn: the function; None for a decorator.
+        recursive, reason: have no effect.
 
     >>> torch.compiler.disable(abs)(-1)
     1
@@ -32,7 +44,10 @@ def disable(fn=None, recursive=True, *, reason=None):
 
 
 def reset() -> None:
-    """Does nothing: there are no compiled functions to forget."""
+    """Has no effect: there are no compiled functions to forget.
+
+    >>> torch.compiler.reset()
+    """
 
 
 def compile(model=None, **options):

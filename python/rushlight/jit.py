@@ -13,7 +13,11 @@ __all__ = [
 
 
 def annotate(the_type, the_value):
-    """Returns the value itself, whose type is only said.
+    """Returns the value; its type is for a compiler.
+
+    Args:
+        the_type: the type.
+        the_value: the value.
 
     >>> torch.jit.annotate(int, 3)
     3
@@ -31,12 +35,20 @@ def is_scripting() -> bool:
 
 
 def is_tracing() -> bool:
-    """False: nothing is ever traced."""
+    """False: nothing is ever traced.
+
+    >>> torch.jit.is_tracing()
+    False
+    """
     return False
 
 
 def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     """Returns the function, class or module itself, uncompiled: it runs as Python.
+
+    Args:
+        obj: a function, class or module.
+        optimize, example_inputs: have no effect.
 
     >>> @torch.jit.script
     ... def double(x):
@@ -53,6 +65,7 @@ def trace(func, example_inputs=None, **options):
     Args:
         func: a function or module.
         example_inputs: a tensor or a tuple of arguments.
+        **options: have no effect.
 
     >>> torch.jit.trace(torch.nn.Linear(2, 1), torch.ones(1, 2))
     Linear(in_features=2, out_features=1, bias=True)
@@ -66,17 +79,38 @@ def trace(func, example_inputs=None, **options):
 
 
 def export(fn):
-    """Returns the method itself."""
+    """Returns the method itself.
+
+    Args:
+        fn: the method.
+
+    >>> torch.jit.export(abs)(-1)
+    1
+    """
     return fn
 
 
 def ignore(drop=False, **kwargs):
-    """Decorates a method, or is called first; returns the method itself."""
+    """Decorates a method, with or without arguments; returns the method itself.
+
+    Args:
+        drop, **kwargs: have no effect.
+
+    >>> torch.jit.ignore(abs)(-1)
+    1
+    """
     return drop if callable(drop) else lambda function: function
 
 
 def unused(fn):
-    """Returns the method itself."""
+    """Returns the method itself.
+
+    Args:
+        fn: the method.
+
+    >>> torch.jit.unused(abs)(-1)
+    1
+    """
     return fn
 
 

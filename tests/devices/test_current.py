@@ -134,6 +134,7 @@ def test_small_answers():
     assert cuda.is_bf16_supported() and not cuda.is_bf16_supported(including_emulation=False)
     assert not cuda.is_tf32_supported()
     assert "sm_90" in cuda.get_arch_list()
+    assert cuda.nvtx.range_pop() == -1  # no range is open; the next one has depth 0 again
     assert cuda.nvtx.range_push("a") == 0 and cuda.nvtx.range_pop() == 0
     with cuda.nvtx.range("b"):
         cuda.nvtx.mark("c")

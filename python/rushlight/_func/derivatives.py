@@ -216,6 +216,8 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         func: a function of tensors.
         primals: its arguments, a tuple.
         tangents: a tensor for each of them.
+        strict: raise where an output does not depend on the primals.
+        has_aux: func returns (value, anything else), which is returned too.
 
     >>> torch.func.jvp(lambda x: x * x, (torch.tensor(3.0),), (torch.tensor(1.0),))
     (tensor(9.), tensor(6.))
@@ -256,12 +258,13 @@ def _rows(output, watched, record):
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
-    """The function that gives func's Jacobian.
+    """The function that computes func's Jacobian.
 
     Args:
         func: a function of tensors.
         argnums: the argument or arguments to differentiate by.
-        has_aux: func gives (value, anything else), and the result is (Jacobian, that).
+        has_aux: func returns (value, anything else), and the result is (Jacobian, that).
+        chunk_size: has no effect.
 
     Shape: (*output, *input).
 
@@ -297,7 +300,11 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 
 
 def hessian(func, argnums=0):
-    """The function that gives the second derivatives of func.
+    """The function that computes the second derivatives of func.
+
+    Args:
+        func: a function of tensors.
+        argnums: the argument or arguments to differentiate by.
 
     >>> torch.func.hessian(lambda x: (x**3).sum())(torch.tensor([1.0, 2.0]))
     tensor([[ 6.,  0.],

@@ -9,7 +9,14 @@ from rushlight.functional import broadcast_tensors
 
 
 def broadcast_all(*values):
-    """Scalars and tensors broadcast to one shape; scalars take the tensors' dtype and device."""
+    """Scalars and tensors broadcast to one shape; scalars take the tensors' dtype and device.
+
+    Args:
+        *values: floats and tensors.
+
+    >>> torch.distributions.utils.broadcast_all(1.0, torch.zeros(2))
+    (tensor([1., 1.]), tensor([0., 0.]))
+    """
     if all(isinstance(v, _C.Tensor) for v in values):
         return broadcast_tensors(*values)
     for value in values:

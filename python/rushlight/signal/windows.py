@@ -35,7 +35,13 @@ def _samples(name, M, sym, dtype, layout, device, requires_grad, formula):
 
 
 def general_cosine(M, *, a, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """The alternating sum of a[i] * cos(2 pi i k / (n - 1)).
+    """The sum of (-1)^i a[i] cos(2 pi i k / (M - 1)), k being 0 to M - 1.
+
+    Args:
+        M: the number of samples.
+        a: the coefficients.
+        sym: a symmetric window; else one of M + 1 samples without the last, for spectra.
+        dtype, device, requires_grad: of the result.
 
     >>> torch.signal.windows.general_cosine(3, a=[0.5, 0.5])
     tensor([0., 1., 0.])
@@ -54,7 +60,13 @@ def general_cosine(M, *, a, sym=True, dtype=None, layout=None, device=None, requ
 def general_hamming(
     M, *, alpha=0.54, sym=True, dtype=None, layout=None, device=None, requires_grad=False
 ):
-    """alpha - (1 - alpha) * cos(2 pi k / (n - 1)).
+    """alpha - (1 - alpha) * cos(2 pi k / (M - 1)), k being 0 to M - 1.
+
+    Args:
+        M: the number of samples.
+        alpha: of the formula.
+        sym: a symmetric window; else one of M + 1 samples without the last, for spectra.
+        dtype, device, requires_grad: of the result.
 
     >>> torch.signal.windows.general_hamming(3, alpha=0.5)
     tensor([0., 1., 0.])
@@ -113,7 +125,12 @@ def nuttall(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=
 
 
 def bartlett(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """A triangle.
+    """The Bartlett window, a triangle: 1 - |2 k / (M - 1) - 1|.
+
+    Args:
+        M: the number of samples.
+        sym: a symmetric window; else one of M + 1 samples without the last, for spectra.
+        dtype, device, requires_grad: of the result.
 
     >>> torch.signal.windows.bartlett(3)
     tensor([0., 1., 0.])
@@ -126,7 +143,9 @@ def bartlett(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad
 
 
 def cosine(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """Half a wave: sin(pi (k + 0.5) / n).
+    """The cosine window, half a wave: sin(pi (k + 0.5) / M).
+
+    Args: as of bartlett.
 
     >>> torch.signal.windows.cosine(3)
     tensor([0.5000, 1.0000, 0.5000])
@@ -144,7 +163,11 @@ def exponential(
     M, *, center=None, tau=1.0, sym=True, dtype=None, layout=None, device=None,
     requires_grad=False,
 ):  # fmt: skip
-    """exp(-|k - center| / tau).
+    """The exponential window: exp(-|k - center| / tau).
+
+    Args: as of bartlett.
+        center: the sample of value 1; the middle if None.
+        tau: the decay.
 
     >>> torch.signal.windows.exponential(3)
     tensor([0.3679, 1.0000, 0.3679])
@@ -162,7 +185,10 @@ def exponential(
 
 
 def gaussian(M, *, std=1.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """exp(-(k - middle)^2 / (2 std^2)).
+    """The Gaussian window: exp(-(k - (M - 1) / 2)^2 / (2 std^2)).
+
+    Args: as of bartlett.
+        std: the standard deviation, in samples.
 
     >>> torch.signal.windows.gaussian(3)
     tensor([0.6065, 1.0000, 0.6065])
@@ -177,7 +203,10 @@ def gaussian(M, *, std=1.0, sym=True, dtype=None, layout=None, device=None, requ
 
 
 def kaiser(M, *, beta=12.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """I0(beta sqrt(1 - ((k - middle) / middle)^2)) / I0(beta): a larger beta for lower side lobes.
+    """The Kaiser window: I0(beta sqrt(1 - (2 k / (M - 1) - 1)^2)) / I0(beta).
+
+    Args: as of bartlett.
+        beta: a larger one lowers the side lobes and widens the main one.
 
     >>> torch.signal.windows.kaiser(3, beta=3.0)
     tensor([0.2049, 1.0000, 0.2049])

@@ -9,7 +9,12 @@ from .._pillow import is_pil_image
 
 
 class InterpolationMode(Enum):
-    """How pixels between pixels are computed; the members print as their values."""
+    """How pixels between pixels are computed; the members print as their values.
+
+    >>> from rushlight.vision.transforms import InterpolationMode
+    >>> InterpolationMode.BILINEAR.value
+    'bilinear'
+    """
 
     NEAREST = "nearest"
     NEAREST_EXACT = "nearest-exact"
@@ -71,7 +76,15 @@ def require_image(image):
 
 
 def get_dimensions(img):
-    """[channels, height, width] of a PIL image or tensor."""
+    """[channels, height, width] of a PIL image or tensor.
+
+    Args:
+        img: PIL image or tensor.
+
+    >>> from rushlight.vision.transforms.functional import get_dimensions
+    >>> get_dimensions(torch.ones(3, 8, 16))
+    [3, 8, 16]
+    """
     require_image(img)
     if isinstance(img, rushlight.Tensor):
         return [1 if img.dim() == 2 else img.shape[-3], img.shape[-2], img.shape[-1]]
@@ -80,12 +93,28 @@ def get_dimensions(img):
 
 
 def get_image_size(img):
-    """[width, height] of a PIL image or tensor."""
+    """[width, height] of a PIL image or tensor.
+
+    Args:
+        img: PIL image or tensor.
+
+    >>> from rushlight.vision.transforms.functional import get_image_size
+    >>> get_image_size(torch.ones(3, 8, 16))
+    [16, 8]
+    """
     return get_dimensions(img)[:0:-1]
 
 
 def get_image_num_channels(img):
-    """Number of channels of a PIL image or tensor."""
+    """Number of channels of a PIL image or tensor.
+
+    Args:
+        img: PIL image or tensor.
+
+    >>> from rushlight.vision.transforms.functional import get_image_num_channels
+    >>> get_image_num_channels(torch.ones(3, 8, 16))
+    3
+    """
     return get_dimensions(img)[0]
 
 
@@ -98,6 +127,10 @@ def convert_image_dtype(image, dtype=None):
 
     Raises:
         RuntimeError: float32 to int32 or int64, or float64 to int64, which would lose digits.
+
+    >>> from rushlight.vision.transforms.functional import convert_image_dtype
+    >>> convert_image_dtype(torch.tensor([255], dtype=torch.uint8))
+    tensor([1.])
     """
     dtype = rushlight.float32 if dtype is None else dtype
     if image.dtype == dtype:

@@ -55,6 +55,11 @@ class TrivialAugmentWide(nn.Module):
 
     Raises:
         TypeError: for what is no PIL image.
+
+    >>> from PIL import Image
+    >>> from rushlight.vision import transforms
+    >>> transforms.TrivialAugmentWide()(Image.new("RGB", (5, 4))).size
+    (5, 4)
     """
 
     def __init__(self, num_magnitude_bins=31, interpolation=InterpolationMode.NEAREST, fill=None):

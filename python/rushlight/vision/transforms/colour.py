@@ -42,7 +42,16 @@ def _blend(img, other, ratio):
 
 
 def adjust_brightness(img, brightness_factor):
-    """Black at 0, the image at 1, brighter above."""
+    """The image darker or brighter.
+
+    Args:
+        img: PIL image or tensor.
+        brightness_factor: 0 gives black, 1 the image, 2 twice the brightness.
+
+    >>> from rushlight.vision.transforms.functional import adjust_brightness
+    >>> adjust_brightness(torch.ones(3, 1, 1), 0.5).flatten()
+    tensor([0.5000, 0.5000, 0.5000])
+    """
     _check_factor("brightness_factor", brightness_factor)
     if not _is_tensor(img):
         return _enhanced(img, "Brightness", brightness_factor)
@@ -50,7 +59,16 @@ def adjust_brightness(img, brightness_factor):
 
 
 def adjust_contrast(img, contrast_factor):
-    """Even grey at 0, the image at 1, more contrast above."""
+    """The image with less or more contrast.
+
+    Args:
+        img: PIL image or tensor.
+        contrast_factor: 0 gives an even grey, 1 the image, 2 twice the contrast.
+
+    >>> from rushlight.vision.transforms.functional import adjust_contrast
+    >>> adjust_contrast(torch.ones(3, 8, 16), 0.5).shape
+    torch.Size([3, 8, 16])
+    """
     _check_factor("contrast_factor", contrast_factor)
     if not _is_tensor(img):
         return _enhanced(img, "Contrast", contrast_factor)
@@ -61,7 +79,16 @@ def adjust_contrast(img, contrast_factor):
 
 
 def adjust_saturation(img, saturation_factor):
-    """Grey at 0, the image at 1, stronger colours above."""
+    """The image with paler or stronger colours.
+
+    Args:
+        img: PIL image or tensor.
+        saturation_factor: 0 gives grey, 1 the image, 2 twice the saturation.
+
+    >>> from rushlight.vision.transforms.functional import adjust_saturation
+    >>> adjust_saturation(torch.ones(3, 8, 16), 0.5).shape
+    torch.Size([3, 8, 16])
+    """
     _check_factor("saturation_factor", saturation_factor)
     if not _is_tensor(img):
         return _enhanced(img, "Color", saturation_factor)
@@ -71,7 +98,17 @@ def adjust_saturation(img, saturation_factor):
 
 
 def adjust_gamma(img, gamma, gain=1):
-    """gain * img ** gamma, on values in [0, 1]."""
+    """gain * img^gamma, for values in [0, 1].
+
+    Args:
+        img: PIL image or tensor.
+        gamma: the exponent; above 1 dark areas get darker.
+        gain: a factor.
+
+    >>> from rushlight.vision.transforms.functional import adjust_gamma
+    >>> adjust_gamma(torch.full((3, 1, 1), 0.5), 2.0).flatten()
+    tensor([0.2500, 0.2500, 0.2500])
+    """
     _check_factor("gamma", gamma)
     if _is_tensor(img):
         values = img if img.is_floating_point() else convert_image_dtype(img, rushlight.float32)
@@ -83,7 +120,15 @@ def adjust_gamma(img, gamma, gain=1):
 
 
 def invert(img):
-    """Dark and bright exchanged."""
+    """Dark and bright exchanged.
+
+    Args:
+        img: PIL image or tensor.
+
+    >>> from rushlight.vision.transforms.functional import invert
+    >>> invert(torch.zeros(3, 1, 1)).flatten()
+    tensor([1., 1., 1.])
+    """
     if _is_tensor(img):
         return max_value(img.dtype) - img
     (operations,) = pillow("ImageOps")
@@ -91,7 +136,16 @@ def invert(img):
 
 
 def adjust_hue(img, hue_factor):
-    """Hues rotated by `hue_factor` of the colour circle, from -0.5 to 0.5."""
+    """The image with its hues rotated on the colour circle.
+
+    Args:
+        img: PIL image or tensor.
+        hue_factor: part of the circle, from -0.5 to 0.5.
+
+    >>> from rushlight.vision.transforms.functional import adjust_hue
+    >>> adjust_hue(torch.ones(3, 8, 16), 0.25).shape
+    torch.Size([3, 8, 16])
+    """
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"hue_factor ({hue_factor}) is not in [-0.5, 0.5].")
     if not _is_tensor(img):
@@ -151,7 +205,16 @@ def _to_rgb(hue, saturation, value):
 
 
 def rgb_to_grayscale(img, num_output_channels=1):
-    """0.2989 R + 0.587 G + 0.114 B, in one channel or three equal ones."""
+    """The image in grey: 0.2989 R + 0.587 G + 0.114 B.
+
+    Args:
+        img: PIL image or tensor.
+        num_output_channels: 1, or 3 equal ones.
+
+    >>> from rushlight.vision.transforms.functional import rgb_to_grayscale
+    >>> rgb_to_grayscale(torch.ones(3, 8, 16)).shape
+    torch.Size([1, 8, 16])
+    """
     if num_output_channels not in (1, 3):
         raise ValueError("num_output_channels should be either 1 or 3")
     if not isinstance(img, rushlight.Tensor):
@@ -171,7 +234,17 @@ def rgb_to_grayscale(img, num_output_channels=1):
 
 
 def to_grayscale(img, num_output_channels=1):
-    """A PIL image in grey, in one channel or three equal ones."""
+    """A PIL image in grey.
+
+    Args:
+        img: PIL image.
+        num_output_channels: 1, or 3 equal ones.
+
+    >>> from PIL import Image
+    >>> from rushlight.vision.transforms.functional import to_grayscale
+    >>> to_grayscale(Image.new("RGB", (5, 4))).mode
+    'L'
+    """
     if isinstance(img, rushlight.Tensor):
         raise TypeError("Input should be PIL Image\nrgb_to_grayscale takes tensors.")
     return rgb_to_grayscale(img, num_output_channels)

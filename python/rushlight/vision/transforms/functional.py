@@ -109,8 +109,16 @@ def to_tensor(pic):
 def pil_to_tensor(pic):
     """A PIL image as a tensor (channels, height, width) of the same type.
 
+    Args:
+        pic: PIL image.
+
     Raises:
         TypeError: no PIL image.
+
+    >>> from PIL import Image
+    >>> from rushlight.vision.transforms.functional import pil_to_tensor
+    >>> pil_to_tensor(Image.new("RGB", (5, 4))).shape
+    torch.Size([3, 4, 5])
     """
     if not is_pil_image(pic):
         raise TypeError(f"pic should be PIL Image. Got {type(pic)}")
@@ -130,6 +138,10 @@ def to_pil_image(pic, mode=None):
     Raises:
         TypeError: another type, or a dtype that no mode has.
         ValueError: another rank, more than four channels, a mode that does not fit.
+
+    >>> from rushlight.vision.transforms.functional import to_pil_image
+    >>> to_pil_image(torch.zeros(3, 4, 5)).size
+    (5, 4)
     """
     import numpy
 
@@ -183,13 +195,17 @@ def normalize(tensor, mean, std, inplace=False):
 
     Args:
         tensor: floats (..., channels, height, width).
-        mean: one number a channel.
-        std: one number a channel, not zero.
+        mean: one value for each channel.
+        std: one value for each channel, not zero.
         inplace: write into `tensor`.
 
     Raises:
         TypeError: no tensor, or no floats.
         ValueError: less than three dimensions, or a std of zero.
+
+    >>> from rushlight.vision.transforms.functional import normalize
+    >>> normalize(torch.ones(1, 1, 2), (0.5,), (0.25,))
+    tensor([[[2., 2.]]])
     """
     if not isinstance(tensor, rushlight.Tensor):
         raise TypeError(
@@ -230,7 +246,20 @@ def _constant_channels(values, dtype):
 
 
 def erase(img, i, j, h, w, v, inplace=False):
-    """A tensor image with `v` in the rectangle of height `h` and width `w` at row i, column j."""
+    """A tensor image with a value in a rectangle.
+
+    Args:
+        img: tensor (..., channels, height, width).
+        i, j: row and column of the upper left corner.
+        h, w: height and width.
+        v: the value, broadcast to the rectangle.
+        inplace: write into `img`.
+
+    >>> from rushlight.vision.transforms.functional import erase
+    >>> erase(torch.ones(1, 2, 2), 0, 0, 1, 2, torch.tensor(0.0))
+    tensor([[[0., 0.],
+             [1., 1.]]])
+    """
     if not isinstance(img, rushlight.Tensor):
         raise TypeError(f"img should be Tensor Image. Got {type(img)}")
     result = img if inplace else img.clone()

@@ -27,7 +27,17 @@ def _is_tensor(img):
 
 
 def crop(img, top, left, height, width):
-    """The rectangle of `height` rows and `width` columns at (top, left); zeros where outside."""
+    """A rectangle of an image; zeros where it is outside.
+
+    Args:
+        img: PIL image or tensor.
+        top, left: row and column of the upper left corner.
+        height, width: size of the rectangle.
+
+    >>> from rushlight.vision.transforms.functional import crop
+    >>> crop(torch.tensor([[[1.0, 2.0], [3.0, 4.0]]]), 1, 0, 1, 2)
+    tensor([[[3., 4.]]])
+    """
     if not _is_tensor(img):
         return img.crop((left, top, left + width, top + height))
     rows, columns = img.shape[-2:]
@@ -46,8 +56,16 @@ def _two(size):
 
 
 def center_crop(img, output_size):
-    """The rectangle in the middle, `output_size` = (height, width) or one number; padded with
-    zeros where the image is smaller."""
+    """The rectangle in the middle of an image, padded with zeros where the image is smaller.
+
+    Args:
+        img: PIL image or tensor.
+        output_size: (height, width) or one int.
+
+    >>> from rushlight.vision.transforms.functional import center_crop
+    >>> center_crop(torch.ones(3, 8, 16), 4).shape
+    torch.Size([3, 4, 4])
+    """
     height, width = _two(output_size)
     _, rows, columns = get_dimensions(img)
     if height > rows or width > columns:
@@ -60,7 +78,16 @@ def center_crop(img, output_size):
 
 
 def five_crop(img, size):
-    """The four corners and the middle, each `size`."""
+    """The four corners and the middle, as a tuple.
+
+    Args:
+        img: PIL image or tensor.
+        size: of each, (height, width) or one int.
+
+    >>> from rushlight.vision.transforms.functional import five_crop
+    >>> len(five_crop(torch.ones(3, 8, 16), 4))
+    5
+    """
     height, width = _two(size)
     _, rows, columns = get_dimensions(img)
     if width > columns or height > rows:
@@ -76,14 +103,30 @@ def five_crop(img, size):
 
 
 def hflip(img):
-    """Left and right exchanged."""
+    """Left and right exchanged.
+
+    Args:
+        img: PIL image or tensor.
+
+    >>> from rushlight.vision.transforms.functional import hflip
+    >>> hflip(torch.tensor([[[1.0, 2.0]]]))
+    tensor([[[2., 1.]]])
+    """
     if _is_tensor(img):
         return img.flip(-1)
     return img.transpose(pillow().Transpose.FLIP_LEFT_RIGHT)
 
 
 def vflip(img):
-    """Top and bottom exchanged."""
+    """Top and bottom exchanged.
+
+    Args:
+        img: PIL image or tensor.
+
+    >>> from rushlight.vision.transforms.functional import vflip
+    >>> vflip(torch.tensor([[[1.0], [2.0]]])).flatten()
+    tensor([2., 1.])
+    """
     if _is_tensor(img):
         return img.flip(-2)
     return img.transpose(pillow().Transpose.FLIP_TOP_BOTTOM)
@@ -124,6 +167,10 @@ def pad(img, padding, fill=0, padding_mode="constant"):
 
     Raises:
         TypeError, ValueError: arguments of another kind.
+
+    >>> from rushlight.vision.transforms.functional import pad
+    >>> pad(torch.ones(3, 8, 16), 2).shape
+    torch.Size([3, 12, 20])
     """
     check_padding(padding, 0 if fill is None else fill, padding_mode)
     left, top, right, bottom = _edges(padding)
@@ -247,6 +294,10 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
 
     Raises:
         TypeError, ValueError: arguments of another kind.
+
+    >>> from rushlight.vision.transforms.functional import resize
+    >>> resize(torch.ones(3, 8, 16), 4).shape
+    torch.Size([3, 4, 8])
     """
     mode = interpolation_mode(interpolation)
     if isinstance(size, list | tuple):
@@ -338,7 +389,20 @@ def _weights(size, wanted, mode, antialias):
 def resized_crop(
     img, top, left, height, width, size, interpolation=InterpolationMode.BILINEAR, antialias=True
 ):
-    """`crop`, then `resize`."""
+    """`crop`, then `resize`.
+
+    Args:
+        img: PIL image or tensor.
+        top, left: row and column of the upper left corner.
+        height, width: size of the rectangle.
+        size: of the result, (height, width) or the length of the shorter edge.
+        interpolation: an InterpolationMode.
+        antialias: see `resize`.
+
+    >>> from rushlight.vision.transforms.functional import resized_crop
+    >>> resized_crop(torch.ones(3, 8, 16), 0, 0, 4, 4, (2, 2)).shape
+    torch.Size([3, 2, 2])
+    """
     return resize(crop(img, top, left, height, width), size, interpolation, antialias=antialias)
 
 
@@ -357,6 +421,11 @@ def rotate(
 
     Raises:
         TypeError: an angle, center or interpolation of another kind.
+
+    >>> from rushlight.vision.transforms.functional import rotate
+    >>> rotate(torch.tensor([[[1.0, 2.0], [3.0, 4.0]]]), 90)
+    tensor([[[2., 4.],
+             [1., 3.]]])
     """
     mode = interpolation_mode(interpolation)
     if not isinstance(angle, int | float):

@@ -1,9 +1,6 @@
-"""Transforms that draw. All draws come from the default generator, in torchvision's order;
-RandomChoice and RandomOrder alone use Python's random, as there.
-"""
+"""Random transforms of images. Draws come from the default generator, in torchvision's order."""
 
 import math
-import random
 import warnings
 from collections.abc import Sequence
 from numbers import Number
@@ -46,79 +43,22 @@ def _check_ranges(scale, ratio):
         warnings.warn("Scale and ratio should be of kind (min, max)", stacklevel=3)
 
 
-class _List:
-    """Base of transforms over a list of transforms."""
-
-    def __init__(self, transforms):
-        if not isinstance(transforms, Sequence):
-            raise TypeError("Argument transforms should be a sequence")
-        self.transforms = transforms
-
-    def __repr__(self):
-        lines = "".join(f"\n    {transform}" for transform in self.transforms)
-        return f"{type(self).__name__}({lines}\n)"
-
-
-class RandomApply(nn.Module):
-    """All of a list of transforms with probability `p`, else none."""
-
-    def __init__(self, transforms, p=0.5):
-        super().__init__()
-        self.transforms = transforms
-        self.p = p
-
-    def forward(self, img):
-        if self.p < rushlight.rand(1).item():
-            return img
-        for transform in self.transforms:
-            img = transform(img)
-        return img
-
-    def __repr__(self):
-        lines = "".join(f"\n    {transform}" for transform in self.transforms)
-        return f"{type(self).__name__}(\n    p={self.p}{lines}\n)"
-
-
-class RandomOrder(_List):
-    """A list of transforms in random order."""
-
-    def __call__(self, img):
-        order = list(range(len(self.transforms)))
-        random.shuffle(order)
-        for i in order:
-            img = self.transforms[i](img)
-        return img
-
-
-class RandomChoice(_List):
-    """One of a list of transforms, chosen with the weights `p`."""
-
-    def __init__(self, transforms, p=None):
-        super().__init__(transforms)
-        if p is not None and not isinstance(p, Sequence):
-            raise TypeError("Argument p should be a sequence")
-        self.p = p
-
-    def __call__(self, *args):
-        (transform,) = random.choices(self.transforms, weights=self.p)
-        return transform(*args)
-
-    def __repr__(self):
-        return f"{super().__repr__()}(p={self.p})"
-
-
 class RandomCrop(nn.Module):
     """A rectangle at a random position.
 
     Args:
-        size: (height, width) or one number.
-        padding: border that is put around first; see `functional.pad`.
+        size: (height, width) or one int.
+        padding: border that is added first; see `functional.pad`.
         pad_if_needed: pad an image that is smaller than `size`.
-        fill: what the border holds.
-        padding_mode: how the border is filled.
+        fill: the border's value.
+        padding_mode: how the border is filled, see `functional.pad`.
 
     Raises:
         ValueError: `size` is larger than the image.
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.RandomCrop(4, padding=1)(torch.ones(3, 8, 16)).shape
+    torch.Size([3, 4, 4])
     """
 
     def __init__(self, size, padding=None, pad_if_needed=False, fill=0, padding_mode="constant"):
@@ -131,7 +71,7 @@ class RandomCrop(nn.Module):
 
     @staticmethod
     def get_params(img, output_size):
-        """(top, left, height, width) of a random rectangle."""
+        """(top, left, height, width) of a random rectangle of `output_size` in `img`."""
         _, rows, columns = get_dimensions(img)
         height, width = output_size
         if rows < height or columns < width:
@@ -161,7 +101,15 @@ class RandomCrop(nn.Module):
 
 
 class RandomHorizontalFlip(nn.Module):
-    """Left and right exchanged with probability `p`."""
+    """Left and right exchanged, with some probability.
+
+    Args:
+        p: the probability.
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.RandomHorizontalFlip(p=1.0)(torch.tensor([[[1.0, 2.0]]]))
+    tensor([[[2., 1.]]])
+    """
 
     def __init__(self, p=0.5):
         super().__init__()
@@ -175,7 +123,15 @@ class RandomHorizontalFlip(nn.Module):
 
 
 class RandomVerticalFlip(nn.Module):
-    """Top and bottom exchanged with probability `p`."""
+    """Top and bottom exchanged, with some probability.
+
+    Args:
+        p: the probability.
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.RandomVerticalFlip(p=1.0)(torch.tensor([[[1.0], [2.0]]])).flatten()
+    tensor([2., 1.])
+    """
 
     def __init__(self, p=0.5):
         super().__init__()
@@ -197,14 +153,18 @@ def _random_sides(area, scale, ratio):
 
 
 class RandomResizedCrop(nn.Module):
-    """A random rectangle, resized.
+    """A random rectangle of the image, resized (Szegedy et al., 2015).
 
     Args:
-        size: of the result.
-        scale: limits of the rectangle's share of the image.
+        size: of the result, (height, width) or one int.
+        scale: limits of the rectangle's area, as a fraction of the image's.
         ratio: limits of width / height.
         interpolation: an InterpolationMode.
         antialias: see `Resize`.
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.RandomResizedCrop(4)(torch.ones(3, 8, 16)).shape
+    torch.Size([3, 4, 4])
     """
 
     def __init__(
@@ -225,7 +185,9 @@ class RandomResizedCrop(nn.Module):
 
     @staticmethod
     def get_params(img, scale, ratio):
-        """(top, left, height, width) of a random rectangle; a central one after ten misses."""
+        """(top, left, height, width) of a random rectangle in `img`, within the limits `scale` and
+        `ratio`; a central one after ten misses.
+        """
         _, rows, columns = get_dimensions(img)
         for _ in range(10):
             width, height = _random_sides(rows * columns, scale, ratio)
@@ -261,9 +223,14 @@ class RandomRotation(nn.Module):
     Args:
         degrees: (lowest, highest), or d for (-d, d).
         interpolation: an InterpolationMode.
-        expand: make the result large enough to hold all of the image.
-        center: (x, y) of the point that stays; the middle if None.
-        fill: what the corners hold.
+        expand: make the result large enough for the whole image.
+        center: (x, y) of the fixed point; the middle if None.
+        fill: value of the corners.
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.RandomRotation((90, 90))(torch.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+    tensor([[[2., 4.],
+             [1., 3.]]])
     """
 
     def __init__(
@@ -287,7 +254,7 @@ class RandomRotation(nn.Module):
 
     @staticmethod
     def get_params(degrees):
-        """A random angle."""
+        """A random angle within the limits `degrees`."""
         return _between(*degrees)
 
     def forward(self, img):
@@ -317,9 +284,12 @@ class ColorJitter(nn.Module):
 
     Args:
         brightness: (lowest, highest) factor, or b for (max(0, 1 - b), 1 + b).
-        contrast: same.
-        saturation: same.
+        contrast, saturation: the same.
         hue: (lowest, highest) within [-0.5, 0.5], or h for (-h, h).
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.ColorJitter(brightness=(0.5, 0.5))(torch.ones(3, 1, 1)).flatten()
+    tensor([0.5000, 0.5000, 0.5000])
     """
 
     def __init__(self, brightness=0, contrast=0, saturation=0, hue=0):
@@ -346,7 +316,9 @@ class ColorJitter(nn.Module):
 
     @staticmethod
     def get_params(brightness, contrast, saturation, hue):
-        """The order of the four, and a factor of each that has limits."""
+        """The order of the four changes, and a factor of each within its limits: `brightness`,
+        `contrast`, `saturation` and `hue`, or None.
+        """
         order = rushlight.randperm(4)
         limits = (brightness, contrast, saturation, hue)
         return (order, *(None if pair is None else _between(*pair) for pair in limits))
@@ -372,7 +344,15 @@ class ColorJitter(nn.Module):
 
 
 class RandomGrayscale(nn.Module):
-    """The image in grey with probability `p`; it keeps its number of channels."""
+    """The image in grey, with as many channels as before, with some probability.
+
+    Args:
+        p: the probability.
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.RandomGrayscale(p=1.0)(torch.ones(3, 8, 16)).shape
+    torch.Size([3, 8, 16])
+    """
 
     def __init__(self, p=0.1):
         super().__init__()
@@ -387,17 +367,18 @@ class RandomGrayscale(nn.Module):
 
 
 class RandomErasing(nn.Module):
-    """A random rectangle of a tensor image overwritten, with probability `p`.
+    """A random rectangle of a tensor image overwritten, with some probability (Zhong et al., 2017).
 
     Args:
-        p: probability.
-        scale: limits of the rectangle's share of the image.
-        ratio: limits of its sides' quotient.
-        value: a number, one a channel, or "random" for normal noise.
+        p: the probability.
+        scale: limits of the rectangle's area, as a fraction of the image's.
+        ratio: limits of height / width.
+        value: a float, one for each channel, or "random" for normal noise.
         inplace: write into the tensor.
 
-    Source:
-        Z. Zhong et al., Random Erasing Data Augmentation, 2017.
+    >>> from rushlight.vision import transforms
+    >>> bool((transforms.RandomErasing(p=1.0)(torch.ones(3, 32, 32)) == 0).any())
+    True
     """
 
     def __init__(self, p=0.5, scale=(0.02, 0.33), ratio=(0.3, 3.3), value=0, inplace=False):
@@ -419,7 +400,9 @@ class RandomErasing(nn.Module):
 
     @staticmethod
     def get_params(img, scale, ratio, value=None):
-        """(top, left, height, width, value) of a random rectangle; the image after ten misses."""
+        """(top, left, height, width, value) of a random rectangle in `img`, within the limits
+        `scale` and `ratio`, filled with `value` or, if None, noise; the image after ten misses.
+        """
         channels, rows, columns = img.shape[-3:]
         for _ in range(10):
             height, width = _random_sides(rows * columns, scale, ratio)

@@ -1,4 +1,4 @@
-"""Transforms that draw nothing: containers, conversions, sizes. random.py has the others."""
+"""Deterministic transforms: containers, conversions, sizes; the random ones are in random*.py."""
 
 from collections.abc import Sequence
 from numbers import Number
@@ -10,17 +10,15 @@ from ._image import InterpolationMode, interpolation_mode
 from .geometry import check_padding
 from .random import (
     ColorJitter,
-    RandomApply,
-    RandomChoice,
     RandomCrop,
     RandomErasing,
     RandomGrayscale,
     RandomHorizontalFlip,
-    RandomOrder,
     RandomResizedCrop,
     RandomRotation,
     RandomVerticalFlip,
 )
+from .random_lists import RandomApply, RandomChoice, RandomOrder
 
 __all__ = [
     "CenterCrop", "ColorJitter", "Compose", "ConvertImageDtype", "FiveCrop", "Grayscale", "Lambda",
@@ -79,7 +77,13 @@ class ToTensor:
 
 
 class PILToTensor:
-    """PIL image to tensor of the same type, unscaled."""
+    """PIL image to tensor of the same type, unscaled.
+
+    >>> from PIL import Image
+    >>> from rushlight.vision import transforms
+    >>> transforms.PILToTensor()(Image.new("RGB", (5, 4))).shape
+    torch.Size([3, 4, 5])
+    """
 
     def __call__(self, pic):
         return functional.pil_to_tensor(pic)
@@ -93,6 +97,10 @@ class ToPILImage:
 
     Args:
         mode: Pillow's mode; found by channels and type if None.
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.ToPILImage()(torch.zeros(3, 4, 5)).size
+    (5, 4)
     """
 
     def __init__(self, mode=None):
@@ -107,7 +115,15 @@ class ToPILImage:
 
 
 class ConvertImageDtype(nn.Module):
-    """Tensor image to another dtype, its values scaled to that dtype's range."""
+    """A tensor image in another dtype, its values scaled to that dtype's range.
+
+    Args:
+        dtype: the dtype.
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.ConvertImageDtype(torch.uint8)(torch.ones(1, 1, 2))
+    tensor([[[255, 255]]], dtype=torch.uint8)
+    """
 
     def __init__(self, dtype):
         super().__init__()
@@ -121,8 +137,8 @@ class Normalize(nn.Module):
     """(tensor - mean) / std, channel by channel.
 
     Args:
-        mean: one number a channel.
-        std: one number a channel, not zero.
+        mean: one value for each channel.
+        std: one value for each channel, not zero.
         inplace: write into the tensor.
 
     Shape:
@@ -159,6 +175,10 @@ class Resize(nn.Module):
         interpolation: an InterpolationMode.
         max_size: limit of the longer edge, when `size` is one number.
         antialias: for tensors, whether shrinking averages; PIL images are always averaged.
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.Resize(4)(torch.ones(3, 8, 16)).shape
+    torch.Size([3, 4, 8])
     """
 
     def __init__(
@@ -185,7 +205,15 @@ class Resize(nn.Module):
 
 
 class CenterCrop(nn.Module):
-    """The rectangle in the middle, `size` = (height, width) or one number."""
+    """The rectangle in the middle of an image.
+
+    Args:
+        size: (height, width) or one int; an image that is smaller is padded with zeros.
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.CenterCrop(4)(torch.ones(3, 8, 16)).shape
+    torch.Size([3, 4, 4])
+    """
 
     def __init__(self, size):
         super().__init__()
@@ -205,14 +233,32 @@ class CenterCrop(nn.Module):
 
 
 class FiveCrop(CenterCrop):
-    """The four corners and the middle, each `size`, as a tuple."""
+    """The four corners and the middle, as a tuple.
+
+    Args:
+        size: of each, (height, width) or one int.
+
+    >>> from rushlight.vision import transforms
+    >>> len(transforms.FiveCrop(4)(torch.ones(3, 8, 16)))
+    5
+    """
 
     def forward(self, img):
         return functional.five_crop(img, self.size)
 
 
 class Pad(nn.Module):
-    """The image with a border; arguments as `functional.pad`."""
+    """The image with a border.
+
+    Args:
+        padding: an int; (left and right, top and bottom); or (left, top, right, bottom).
+        fill: the border's value, or one for each channel (PIL).
+        padding_mode: "constant", "edge", "reflect" or "symmetric".
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.Pad(2)(torch.ones(3, 8, 16)).shape
+    torch.Size([3, 12, 20])
+    """
 
     def __init__(self, padding, fill=0, padding_mode="constant"):
         super().__init__()
@@ -232,7 +278,15 @@ class Pad(nn.Module):
 
 
 class Grayscale(nn.Module):
-    """The image in grey, in `num_output_channels` (1 or 3) equal channels."""
+    """The image in grey.
+
+    Args:
+        num_output_channels: 1, or 3 equal ones.
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.Grayscale()(torch.ones(3, 8, 16)).shape
+    torch.Size([1, 8, 16])
+    """
 
     def __init__(self, num_output_channels=1):
         super().__init__()
@@ -248,8 +302,15 @@ class Grayscale(nn.Module):
 class Lambda:
     """A function as a transform.
 
+    Args:
+        lambd: the function.
+
     Raises:
         TypeError: `lambd` cannot be called.
+
+    >>> from rushlight.vision import transforms
+    >>> transforms.Lambda(lambda x: 1 - x)(torch.ones(1))
+    tensor([0.])
     """
 
     def __init__(self, lambd):
