@@ -103,8 +103,8 @@ class UntypedStorage:
         return self
 
     def copy_(self, source, non_blocking=False):
-        """Copies the bytes of `source`, a storage of the same size; returns itself. `non_blocking`
-        has no effect.
+        """Copies the bytes of `source`, a storage of the same size; returns itself. With
+        `non_blocking` the host does not wait for a copy to or from a GPU.
         """
         if source.nbytes() != self.nbytes():
             raise RuntimeError(
@@ -142,8 +142,8 @@ class UntypedStorage:
         return UntypedStorage._around(self._bytes.clone())
 
     def to(self, device, non_blocking=False):
-        """Returns this storage if it is on `device`, else a copy there; `non_blocking` has no
-        effect.
+        """Returns this storage if it is on `device`, else a copy there; with `non_blocking` the
+        host does not wait for it.
         """
         content = self._bytes
         moved = content.to(device, non_blocking=non_blocking)
@@ -154,8 +154,8 @@ class UntypedStorage:
         return self.to("cpu")
 
     def cuda(self, device=None, non_blocking=False):
-        """Returns this storage if it is on the GPU `device`, else a copy there; `non_blocking` has
-        no effect.
+        """Returns this storage if it is on the GPU `device`, else a copy there; with `non_blocking`
+        the host does not wait for it.
         """
         if isinstance(device, int):
             device = f"cuda:{device}"
@@ -295,7 +295,7 @@ class TypedStorage:
         return self._converted(self._untyped_storage.cpu())
 
     def cuda(self, device=None, non_blocking=False):
-        """Returns a copy on the GPU `device`; `non_blocking` has no effect."""
+        """Returns a copy on the GPU `device`; with `non_blocking` the host does not wait for it."""
         return self._converted(self._untyped_storage.cuda(device, non_blocking))
 
     def pickle_storage_type(self):

@@ -216,7 +216,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         func: a function of tensors.
         primals: its arguments, a tuple.
         tangents: a tensor for each of them.
-        strict: raise where an output does not depend on the primals.
+        strict: RuntimeError if an output does not depend on the primals; else its product is 0.
         has_aux: func returns (value, anything else), which is returned too.
 
     >>> torch.func.jvp(lambda x: x * x, (torch.tensor(3.0),), (torch.tensor(1.0),))
@@ -237,6 +237,11 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         watched, recorded = _watched(primals, "jvp")
         record = nested or recorded or any(t.requires_grad for t in leaves(tangents))
         value, aux = _call(func, primals, {}, range(len(primals)), watched, has_aux, "jvp")
+        if strict and not all(output.requires_grad for output in leaves(value)):
+            raise RuntimeError(
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the "
+                "inputs. This is not allowed with strict=True."
+            )
         found = _plain(_forward_product(value, watched, tangents, record), record)
     shown = _plain(value, record)
     return (shown, found, _plain(aux, record)) if has_aux else (shown, found)

@@ -56,7 +56,7 @@ def grad(
         create_graph: record the backward itself, for second derivatives.
         only_inputs: True; has no effect.
         allow_unused: None instead of an error for inputs that were not used.
-        is_grads_batched: the first dimension of grad_outputs is a batch of vectors.
+        is_grads_batched: True raises NotImplementedError; see vmap().
         materialize_grads: zeros instead of None for inputs that were not used.
 
     Raises:

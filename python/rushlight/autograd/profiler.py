@@ -45,8 +45,9 @@ class profile:
         with_flops: estimates of the work of products and convolutions.
         profile_memory: the bytes of results.
         with_stack: the lines of the program that called.
-        with_modules, use_kineto, use_cpu, experimental_config: have no effect.
-        acc_events, custom_trace_id_callback: have no effect.
+        with_modules: the same.
+        use_kineto, use_cpu, experimental_config, acc_events: have no effect.
+        custom_trace_id_callback: has no effect.
 
     Raises:
         RuntimeError: if another profiler is on, or this one was used before.

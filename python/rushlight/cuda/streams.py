@@ -10,7 +10,7 @@ class Stream:
     Args:
         device: whose work; the current device if None.
         priority: negative for high priority.
-        stream_id: has no effect.
+        stream_id: that of an existing stream; a new stream if None.
 
     >>> with torch.cuda.virtual(1):
     ...     s = torch.cuda.Stream()
@@ -77,8 +77,7 @@ class Event:
 
     Args:
         enable_timing: whether `elapsed_time` can be called.
-        blocking: whether synchronize() sleeps instead of spinning.
-        interprocess: must be False.
+        blocking, interprocess: have no effect.
 
     >>> with torch.cuda.virtual(1):
     ...     start = torch.cuda.Event(enable_timing=True)

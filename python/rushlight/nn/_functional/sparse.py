@@ -47,7 +47,7 @@ def embedding(
         max_norm: rows in use are first scaled, in place, to at most this norm.
         norm_type: exponent of that norm.
         scale_grad_by_freq: divide a row's gradient by how often it was used.
-        sparse: gradients are dense, also if True.
+        sparse: True raises NotImplementedError: gradients are dense.
 
     Shape: input (*), weight (n, d), output (*, d).
 
@@ -84,7 +84,7 @@ def embedding_bag(
         norm_type: exponent of that norm.
         scale_grad_by_freq: divide a row's gradient by how often it was used.
         mode: "sum", "mean" or "max".
-        sparse: gradients are dense, also if True.
+        sparse: True raises NotImplementedError: gradients are dense.
         per_sample_weights: a factor for each row, with "sum" only.
         include_last_offset: offsets have one more element, the total length.
         padding_idx: a row that counts in no bag and gets no gradient.

@@ -54,7 +54,7 @@ class Embedding(_Table):
         max_norm: rows in use are scaled down, in place, to at most this norm.
         norm_type: exponent of that norm.
         scale_grad_by_freq: divide a row's gradient by how often it was used.
-        sparse: gradients are dense, also if True.
+        sparse: True raises NotImplementedError: gradients are dense.
         device, dtype: of the parameters.
 
     Shape: (*) integers to (*, embedding_dim); weight (num_embeddings, embedding_dim).
@@ -133,7 +133,7 @@ class EmbeddingBag(_Table):
         norm_type: exponent of that norm.
         scale_grad_by_freq: divide a row's gradient by how often it was used.
         mode: "sum", "mean" or "max".
-        sparse: gradients are dense, also if True.
+        sparse: True raises NotImplementedError: gradients are dense.
         include_last_offset: offsets have one more element, the total length.
         padding_idx: a row that counts in no bag and gets no gradient.
         device, dtype: of the parameters.
