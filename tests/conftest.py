@@ -45,6 +45,13 @@ if EMULATED:  # what stands in for NVIDIA's libraries lies beside it; "none" goe
         os.environ.setdefault(f"RUSHLIGHT_{_name}_LIBRARY", str(_file))
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "provider: collected where there is a provider of real GPUs")
+    config.addinivalue_line(
+        "markers", "emulated: collected where that provider is the emulated one"
+    )
+
+
 def devices():
     if not REAL:
         return ["cpu", "cuda:1"]
@@ -56,7 +63,10 @@ def pytest_collection_modifyitems(config, items):
     answers are checked, what does not ask it has nothing to check."""
     if JUDGE == "check":
         _keep(config, items, asks_torch)
+    if not REAL:
+        _keep(config, items, lambda i: not i.get_closest_marker("provider"))
     if not EMULATED:
+        _keep(config, items, lambda i: not i.get_closest_marker("emulated"))
         return
     _keep(config, items, lambda i: "device" in i.fixturenames or "devices" in i.path.parts)
 
@@ -88,7 +98,19 @@ JUDGE = os.environ.get("RUSHLIGHT_RECORD") or (
 )
 if JUDGE == "replay":  # torch's own samples, and what reads torch's own files
     collect_ignore = ["oracle"]
-    sys.modules["torch"] = None  # where it is installed, a test must not import it unnoticed either
+
+
+class NoTorch:
+    """Where torch is installed, a test that imports it unnoticed must fail all the same."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+if JUDGE == "replay" and importlib.util.find_spec("torch"):
+    sys.meta_path.insert(0, NoTorch)
 
 
 def load_reference():
@@ -100,6 +122,14 @@ def load_reference():
         import torch
     torch.set_num_threads(1)
     return torch if JUDGE == "torch" else recorded.Object(torch)
+
+
+def ask(function):
+    """function(torch), as one question: what defines classes, or functions that torch calls."""
+    torch = load_reference()
+    if JUDGE == "torch":
+        return function(torch)
+    return recorded.TAPE.ask("ask", lambda: function(recorded.real(torch)))
 
 
 @pytest.fixture(scope="session")
@@ -147,44 +177,57 @@ def _keep(config, items, wanted):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item, nextitem):
-    name = item.nodeid.partition("::")[2]
-    known = recorded.load(item.path).get(name)
-    records = JUDGE == "write" or (JUDGE == "check" and known is not None)
-    item.tape = [] if records else known
+    records = JUDGE in ("write", "check")
+    item.tape = [] if records else recorded.load(item.path).get(_name_of(item))
     recorded.TAPE.begin(records, item.tape)
-    recorded.TAPE.inside = JUDGE == "check" and not records  # then torch itself is the judge
     result = yield
     _between_tests()
     return result
 
 
+def _name_of(item):
+    return item.nodeid.partition("::")[2]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield
-    if call.when != "call" or JUDGE not in ("write", "check"):
+    if JUDGE not in ("write", "check"):
         return report
-    name = item.nodeid.partition("::")[2]
+    item.passed = not report.failed and getattr(item, "passed", True)
+    if report.when != "teardown":
+        return report
+    name = _name_of(item)
     if JUDGE == "check":
-        known = recorded.load(item.path).get(name)
-        now = json.loads(json.dumps(item.tape))
-        if report.passed and known is not None and not recorded.same(known, now):
+        known = recorded.load(item.path).get(name, [])
+        if item.passed and not recorded.same(known, json.loads(json.dumps(item.tape))):
             report.outcome = "failed"
-            report.longrepr = "torch answers otherwise than recorded: python -m tests.record FILE"
+            report.longrepr = (
+                "torch answers otherwise than recorded"
+                if known
+                else "what it asks torch is not recorded"
+            ) + ": python -m tests.record FILE"
         return report
     tapes = _passed.setdefault(item.path, {})
-    if report.passed and item.tape:
+    if item.passed and item.tape:
         tapes[name] = item.tape
-    elif report.failed:
+    elif not item.passed and item.tape:
         _lost.append(item.nodeid)
     return report
 
 
 def pytest_sessionfinish(session):
+    config = session.config
+    partly = config.option.keyword or any("::" in argument for argument in config.args)
     for path, tapes in _passed.items():
-        recorded.save(path, tapes)
+        recorded.save(path, recorded.load(path) | tapes if partly else tapes)
 
 
 def pytest_terminal_summary(terminalreporter):
+    if not EMULATED:
+        terminalreporter.write_line(
+            "what needs the emulated provider of GPUs was not collected: .ci/run emulated"
+        )
     if JUDGE == "replay":
         terminalreporter.write_line(
             "torch is not installed: its recorded answers were the judge; tests/oracle, its own "

@@ -14,7 +14,8 @@ def main(arguments):
     check = "--check" in arguments
     os.environ["RUSHLIGHT_RECORD"] = "check" if check else "write"
     rest = [a for a in arguments if a != "--check"]
-    return pytest.main(["-q", "-p", "no:cacheprovider", *(rest or ["tests"])])
+    by_file = ["--dist", "loadfile"]  # a file's answers are written by one worker of xdist
+    return pytest.main(["-q", "-p", "no:cacheprovider", *by_file, *(rest or ["tests"])])
 
 
 if __name__ == "__main__":

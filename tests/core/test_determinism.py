@@ -3,8 +3,9 @@
 import pytest
 
 import rushlight
+from tests.conftest import load_reference
 
-torch = pytest.importorskip("torch")
+torch = load_reference()
 
 CALLS = [
     ("use_deterministic_algorithms", (True,), {}),

@@ -162,7 +162,7 @@ def test_gather_and_scatter_refuse_bad_positions():
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "float64"])
 def test_nonzero_of_long_and_strided_lines(dtype):
     for shape in ((1,), (1023,), (1024,), (1025,), (3, 2500), (2, 3, 70)):
-        a = (np.random.default_rng(0).integers(-2, 2, shape) > 0).astype(dtype)
+        a = (np.random.RandomState(0).randint(-2, 2, shape) > 0).astype(dtype)
         dense = rushlight.from_numpy(a)
         for view, x in ((a, dense), (a.T, dense.permute(*range(a.ndim)[::-1]))):
             assert np.array_equal(x.nonzero().numpy(), np.argwhere(view))

@@ -35,7 +35,7 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("seeded", [False, True])
 @pytest.mark.parametrize("kind", ["rows", "tensors", "subset"])
-def test_batches_and_draws_are_torchs(reference, options, seeded, kind):
+def test_batches_and_draws_are_torchs(options, seeded, kind):
     def run(library, data):
         library.manual_seed(3)
         dataset = Rows(library)
@@ -49,11 +49,11 @@ def test_batches_and_draws_are_torchs(reference, options, seeded, kind):
         after = library.rand(1, generator=generator) if seeded else library.rand(1)
         return plain(epochs), type(epochs[0][0][0]), len(loader), after.item()
 
-    mine, theirs = both(reference, run)
+    mine, theirs = both(run)
     assert mine == theirs
 
 
-def test_generator_moves_with_the_short_batch(reference):
+def test_generator_moves_with_the_short_batch():
     """Torch draws the sampler's empty second permutation before the last, short batch."""
 
     def run(library, data):
@@ -62,7 +62,7 @@ def test_generator_moves_with_the_short_batch(reference):
         loader = data.DataLoader(dataset, 4, shuffle=True, generator=generator)
         return [(plain(b), library.rand(1, generator=generator).item()) for b in loader]
 
-    mine, theirs = both(reference, run)
+    mine, theirs = both(run)
     assert mine == theirs
 
 
@@ -110,7 +110,7 @@ def test_collate_function():
     assert list(loader) == [1, 5, 4]
 
 
-def test_streams(reference):
+def test_streams():
     def run(library, data):
         class Stream(data.IterableDataset):
             def __iter__(self):
@@ -122,7 +122,7 @@ def test_streams(reference):
             for option in [*options, {"batch_size": None}]
         ]
 
-    mine, theirs = both(reference, run)
+    mine, theirs = both(run)
     assert mine == theirs
     assert len(ours.DataLoader(Count(7), 3)) == 3
     assert len(ours.DataLoader(Count(7), 3, drop_last=True)) == 2
@@ -174,20 +174,20 @@ WRONG = [
 
 
 @pytest.mark.parametrize("options", WRONG, ids=str)
-def test_constructor_errors(reference, options):
+def test_constructor_errors(options):
     def words(library, data):
         with pytest.raises((TypeError, ValueError)) as caught:
             data.DataLoader(range(4), **options)
         return caught.type, str(caught.value).splitlines()[0]
 
-    mine, theirs = both(reference, words)
+    mine, theirs = both(words)
     assert mine == theirs
 
 
 @pytest.mark.parametrize(
     "options", [{"shuffle": True}, {"sampler": [0]}, {"batch_sampler": [[0]]}], ids=str
 )
-def test_stream_errors(reference, options):
+def test_stream_errors(options):
     def words(library, data):
         class Stream(data.IterableDataset):
             def __iter__(self):
@@ -197,7 +197,7 @@ def test_stream_errors(reference, options):
             data.DataLoader(Stream(), **options)
         return str(caught.value).splitlines()[0]
 
-    mine, theirs = both(reference, words)
+    mine, theirs = both(words)
     assert mine == theirs
 
 

@@ -4,11 +4,12 @@ import pytest
 
 import rushlight
 from rushlight.utils import data as ours
+from tests.conftest import ask
 
 
-def both(reference, function):
+def both(function):
     """function(library, its data module) for us and for torch."""
-    return function(rushlight, ours), function(reference, reference.utils.data)
+    return function(rushlight, ours), ask(lambda torch: function(torch, torch.utils.data))
 
 
 def plain(value):
@@ -104,21 +105,21 @@ def test_subset():
 @pytest.mark.parametrize(
     "lengths", [[7, 3], [0.5, 0.5], [0.3, 0.3, 0.4], [1 / 3, 1 / 3, 1 / 3], (10,), [1, 9, 0]]
 )
-def test_random_split(reference, lengths):
+def test_random_split(lengths):
     def split(library, data):
         parts = data.random_split(range(10), lengths, generator=library.Generator().manual_seed(42))
         return [list(part) for part in parts]
 
-    mine, theirs = both(reference, split)
+    mine, theirs = both(split)
     assert mine == theirs
 
 
-def test_random_split_draws_from_the_default_generator(reference):
+def test_random_split_draws_from_the_default_generator():
     def split(library, data):
         library.manual_seed(1)
         return [list(p) for p in data.random_split(range(6), [4, 2])], library.rand(1).item()
 
-    mine, theirs = both(reference, split)
+    mine, theirs = both(split)
     assert mine == theirs
 
 
@@ -151,7 +152,7 @@ SAMPLERS = [
 
 
 @pytest.mark.parametrize("make", SAMPLERS)
-def test_sampler_draws(reference, make):
+def test_sampler_draws(make):
     def run(library, data):
         library.manual_seed(7)
         generator = library.Generator().manual_seed(8)
@@ -159,21 +160,18 @@ def test_sampler_draws(reference, make):
         drawn = [list(sampler), list(sampler)]
         return drawn, library.rand(1).item(), library.rand(1, generator=generator).item()
 
-    mine, theirs = both(reference, run)
+    mine, theirs = both(run)
     assert mine == theirs
 
 
 @pytest.mark.parametrize("replacement", [True, False])
-def test_weighted_sampler(reference, replacement):
-    if not hasattr(rushlight, "multinomial"):
-        pytest.skip("rushlight has no multinomial yet")
-
+def test_weighted_sampler(replacement):
     def run(library, data):
         library.manual_seed(7)
         weights = [0.1, 0.9, 0.4, 0.7, 3.0, 0.6]
         return list(data.WeightedRandomSampler(weights, 5, replacement))
 
-    mine, theirs = both(reference, run)
+    mine, theirs = both(run)
     assert mine == theirs
 
 
@@ -192,13 +190,13 @@ def test_weighted_sampler(reference, replacement):
         lambda d: d.DistributedSampler([1], 2, 2),
     ],
 )
-def test_sampler_errors(reference, make):
+def test_sampler_errors(make):
     def words(library, data):
         with pytest.raises((TypeError, ValueError)) as caught:
             make(data)
         return caught.type, str(caught.value).splitlines()[0]
 
-    mine, theirs = both(reference, words)
+    mine, theirs = both(words)
     assert mine == theirs
 
 

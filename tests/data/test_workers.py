@@ -68,7 +68,7 @@ def nothing_remains():
 
 @pytest.mark.parametrize("options", [{}, {"shuffle": True}, {"prefetch_factor": 5}], ids=str)
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_batches_are_torchs(reference, options, workers):
+def test_batches_are_torchs(options, workers):
     def run(library, data):
         library.manual_seed(2)
         values = library.rand(50, 3)
@@ -77,11 +77,11 @@ def test_batches_are_torchs(reference, options, workers):
         loaders = [data.DataLoader(d, 7, num_workers=workers, **options) for d in datasets]
         return plain([list(loader) for loader in loaders]), library.rand(1).item()
 
-    mine, theirs = both(reference, run)
+    mine, theirs = both(run)
     assert mine == theirs
 
 
-def test_seeds_are_torchs(reference):
+def test_seeds_are_torchs():
     def run(library, data):
         def draw(index):
             info = data.get_worker_info()
@@ -93,11 +93,11 @@ def test_seeds_are_torchs(reference):
         loader = data.DataLoader(Probe(draw), 2, num_workers=2, collate_fn=list)
         return list(loader), list(loader)
 
-    mine, theirs = both(reference, run)
+    mine, theirs = both(run)
     assert mine == theirs
 
 
-def test_every_kind_of_data_crosses(reference):
+def test_every_kind_of_data_crosses():
     big = rushlight.arange(30000).view(100, 300)
 
     def make(index):

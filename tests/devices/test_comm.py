@@ -6,7 +6,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.cuda import comm, nccl
-from tests.conftest import EMULATED, REAL
+from tests.conftest import REAL
 from tests.devices.test_provider import run
 
 
@@ -127,7 +127,7 @@ def test_preferred_libraries():
         torch.backends.cuda.preferred_linalg_library("default")
 
 
-@pytest.mark.skipif(not EMULATED, reason="needs the emulated provider")
+@pytest.mark.emulated
 @pytest.mark.parametrize(
     ("call", "library", "file"),
     [

@@ -6,10 +6,9 @@ import pytest
 
 import rushlight as torch
 from rushlight.nn import functional as F
-from tests.conftest import EMULATED
 from tests.devices.stand_ins import stand_in
 
-pytestmark = pytest.mark.skipif(not EMULATED, reason="needs the emulated provider")
+pytestmark = pytest.mark.emulated
 cudnn = torch.backends.cudnn
 EXACT, FAST, TENSOR_CORES = 3, 0, 1  # cuDNN's numbers
 UNSTEADY, STEADY = 0, 3  # of the algorithms that the stand-in offers

@@ -6,12 +6,11 @@ check every call.
 import pytest
 
 import rushlight as torch
-from tests.conftest import EMULATED
 from tests.devices.stand_ins import stand_in
 from tests.devices.test_provider import run
 from tests.devices.test_waiting import lazily
 
-pytestmark = pytest.mark.skipif(not EMULATED, reason="needs the emulated provider")
+pytestmark = pytest.mark.emulated
 linalg = torch.linalg
 
 

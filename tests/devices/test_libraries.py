@@ -11,11 +11,10 @@ import pytest
 
 import rushlight as torch
 from rushlight import _cuda_libraries
-from tests.conftest import EMULATED
 from tests.devices.stand_ins import stand_in
 from tests.devices.test_provider import run
 
-emulated = pytest.mark.skipif(not EMULATED, reason="needs the emulated provider")
+emulated = pytest.mark.emulated
 SAY = "import rushlight as torch; print(torch._C._cuda_libraries())"
 
 

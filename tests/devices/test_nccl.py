@@ -9,11 +9,10 @@ import pytest
 import rushlight as torch
 from rushlight import nn
 from rushlight.nn.parallel import replicate
-from tests.conftest import EMULATED
 from tests.devices.stand_ins import stand_in
 from tests.devices.test_provider import losses_of, run, small_network
 
-pytestmark = pytest.mark.skipif(not EMULATED, reason="needs the emulated provider")
+pytestmark = pytest.mark.emulated
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import rushlight as torch
 from rushlight import nn
 from tests.conftest import EMULATED, REAL
 
-real = pytest.mark.skipif(not REAL, reason="needs the provider of real GPUs")
+real = pytest.mark.provider
 
 
 def run(program, **environment):
@@ -57,7 +57,7 @@ def test_virtual_gpus_are_served_first(tmp_path):
     assert run(program, RUSHLIGHT_CUDA_LIBRARY=str(tmp_path / "absent.so")) == "0\n"
 
 
-@pytest.mark.skipif(not EMULATED, reason="needs the emulated provider")
+@pytest.mark.emulated
 def test_gpus_that_it_has_no_code_for():
     """The emulated library says that it was built for 80-real, 90-real and 100."""
     say = """

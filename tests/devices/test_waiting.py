@@ -6,10 +6,9 @@ import textwrap
 
 import pytest
 
-from tests.conftest import EMULATED
 from tests.devices.test_provider import run
 
-pytestmark = pytest.mark.skipif(not EMULATED, reason="needs the emulated provider")
+pytestmark = pytest.mark.emulated
 
 PRELUDE = """
 import ctypes, os

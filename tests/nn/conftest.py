@@ -3,17 +3,18 @@
 import pytest
 
 import rushlight
+from tests.conftest import ask
 
 
 @pytest.fixture
-def pair(reference):
+def pair():
     """pair(build): build(rushlight), build(torch), each after manual_seed(0)."""
 
     def build_both(build, seed=0):
-        built = []
-        for library in (rushlight, reference):
+        def seeded(library):
             library.manual_seed(seed)
-            built.append(build(library))
-        return tuple(built)
+            return build(library)
+
+        return seeded(rushlight), ask(seeded)
 
     return build_both

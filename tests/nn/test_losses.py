@@ -162,8 +162,8 @@ def test_wrong_call(reference, text):
     assert ours[1].split("\n")[0].replace("rushlight", "torch") == theirs[1].split("\n")[0]
 
 
-def test_warnings(peer):
-    for library in (rushlight, peer):
+def test_warnings(reference):
+    for library in (rushlight, reference):
         functional = library.nn.functional
         x = library.ones(2, 2)
         with pytest.warns(UserWarning, match="Using a target size"):

@@ -8,6 +8,7 @@ import warnings
 import pytest
 
 import rushlight
+from tests.conftest import ask
 
 from .compare import assert_same, message
 
@@ -60,9 +61,9 @@ def test_normalised_weights(reference, layer, shape, norm):
 
 
 @pytest.mark.parametrize("norm", NORMS)
-def test_removal(reference, norm):
-    results = []
-    for library in (rushlight, reference):
+def test_removal(norm):
+
+    def results(library):
         utils = library.nn.utils
         m = built(library, "Linear(3, 4)", norm)
         name = "bias" if "bias" in norm else "weight"
@@ -78,9 +79,11 @@ def test_removal(reference, norm):
         else:
             assert utils.remove_weight_norm(m, name) is m
         out = m(library.ones(1, 3))
-        results.append((list(m.state_dict()), [out, *m.state_dict().values()]))
-    assert results[0][0] == results[1][0]
-    assert_same(results[0][1], results[1][1])
+        return list(m.state_dict()), [out, *m.state_dict().values()]
+
+    ours, theirs = results(rushlight), ask(results)
+    assert ours[0] == theirs[0]
+    assert_same(ours[1], theirs[1])
 
 
 # Programs over P, nn, torch and a Linear(3, 3) m; what they leave in `out` must agree.
@@ -146,9 +149,8 @@ def classes(library):
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_parametrize(reference, program):
-    results = []
-    for library in (rushlight, reference):
+def test_parametrize(program):
+    def results(library):
         library.manual_seed(0)
         m = library.nn.Linear(3, 3)
         scope = {**classes(library), "P": library.nn.utils.parametrize, "torch": library, "m": m}
@@ -157,10 +159,10 @@ def test_parametrize(reference, program):
             exec(program, scope)
         except Exception as error:
             first = str(error).split("\n")[0]
-            results.append((type(error), first.replace("rushlight", "torch"), repr(m)))
-            continue
-        results.append((repr(m), scope.get("out")))
-    ours, theirs = results
+            return type(error), first.replace("rushlight", "torch"), repr(m)
+        return repr(m), scope.get("out")
+
+    ours, theirs = results(rushlight), ask(results)
     if isinstance(theirs[0], type):
         assert ours == theirs
     else:

@@ -6,6 +6,7 @@ import io
 import pytest
 
 import rushlight
+from tests.conftest import ask
 
 from .compare import assert_same, both, message, random
 
@@ -59,11 +60,7 @@ LAYERS = [
 
 def build(library, text):
     library.manual_seed(3)
-    return eval(text, {**vars(library.nn)} if library is not rushlight else _names())
-
-
-def _names():
-    return {name: getattr(rushlight.nn, name) for name in ("RNN", "LSTM", "GRU")}
+    return eval(f"nn.{text}", {"nn": library.nn})
 
 
 @pytest.mark.parametrize("text", LAYERS)
@@ -98,14 +95,17 @@ def test_copies_and_files(text):
         assert not rushlight.equal(layer(x)[0], other(x)[0])
 
 
-def test_files_of_torch(reference):
-    theirs = build(reference, LAYERS[1])
-    file = io.BytesIO()
-    reference.save(theirs, file)
-    file.seek(0)
-    ours = rushlight.load(file, weights_only=False)
-    a, b = both(rushlight, reference, random(5, 3, 3))
-    assert_same(ours(a)[0], theirs(b)[0])
+def test_files_of_torch():
+    values = random(5, 3, 3).tolist()
+
+    def saved(library):
+        layer, file = build(library, LAYERS[1]), io.BytesIO()
+        library.save(layer, file)
+        return file.getvalue(), layer(library.tensor(values))[0]
+
+    file, theirs = ask(saved)
+    ours = rushlight.load(io.BytesIO(file), weights_only=False)
+    assert_same(ours(rushlight.tensor(values))[0], theirs)
 
 
 def test_longer_than_memory_of_calls():

@@ -1,5 +1,7 @@
 """The same tensor in both libraries, in every layout and dtype."""
 
+import numpy as np
+
 import rushlight
 from tests.conftest import load_reference
 
@@ -20,24 +22,22 @@ LAYOUTS = {
 
 def both(expression, dtype, device="cpu", low=-3):
     """The same tensor in both libraries."""
-    generator = torch.Generator().manual_seed(0)
 
-    def theirs(*shape):
-        kind = getattr(torch, dtype)
-        if dtype == "bool":
-            return torch.randint(0, 2, shape, generator=generator).bool()
-        if kind.is_floating_point:
-            return torch.randn(shape, generator=generator, dtype=torch.float64).to(kind)
-        low_end = 0 if dtype == "uint8" else low
-        return torch.randint(low_end, 4, shape, generator=generator).to(kind)
+    def maker(library, where):
+        draws = np.random.RandomState(0)
 
-    state = generator.get_state()
-    reference = eval(expression, {"m": theirs})
-    generator.set_state(state)
+        def make(*shape):
+            if "float" in dtype:
+                values = draws.standard_normal(shape)
+            else:
+                least = 0 if dtype in ("bool", "uint8") else low
+                values = draws.randint(least, 2 if dtype == "bool" else 4, shape)
+            t = library.tensor(np.asarray(values).tolist(), dtype=library.float64)
+            return t.reshape(shape).to(getattr(library, dtype)).to(where)
 
-    def ours(*shape):
-        data = theirs(*shape)
-        t = rushlight.tensor(data.to(torch.float64).tolist(), dtype=rushlight.float64)
-        return t.reshape(shape).to(getattr(rushlight, dtype)).to(device)
+        return make
 
-    return eval(expression, {"m": ours}), reference
+    return tuple(
+        eval(expression, {"m": maker(library, where)})
+        for library, where in ((rushlight, device), (torch, "cpu"))
+    )

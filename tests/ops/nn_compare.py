@@ -7,12 +7,13 @@ from tests.compare import TOLERANCE, same_as_torch, values_of
 
 
 def array(shape, seed, scale=1.0):
-    return np.random.default_rng(seed).standard_normal(shape) * scale
+    return np.random.RandomState(seed).standard_normal(shape) * scale
 
 
 def close(ours, theirs, dtype="float64"):
     """The same, where results are sums of many terms: relative to the largest value."""
-    largest = float(np.nanmax(np.abs(values_of(theirs)), initial=0.0))
+    kept = np.ma.compressed(np.abs(values_of(theirs)))
+    largest = float(np.nanmax(kept, initial=0.0))
     slack = {"float64": 100, "float32": 7}.get(dtype, 1)
     same_as_torch(ours, theirs, rtol=slack * TOLERANCE[dtype] * max(1.0, largest))
 

@@ -5,8 +5,8 @@ import warnings
 import pytest
 
 import rushlight
-
-torch = pytest.importorskip("torch")
+from tests.compare import same_as_torch
+from tests.conftest import ask
 
 AVERAGES = [
     "AveragedModel(m)",
@@ -36,11 +36,12 @@ def trained(library, average):
 
 @pytest.mark.parametrize("average", AVERAGES)
 def test_averages(average):
-    (ours, mine), (theirs, yours) = trained(rushlight, average), trained(torch, average)
+    (ours, mine), (theirs, yours) = (
+        trained(rushlight, average),
+        ask(lambda torch: trained(torch, average)),
+    )
     assert list(mine) == list(yours)
-    for a, b in [(ours, theirs), *((mine[k], yours[k]) for k in yours)]:
-        assert str(a.dtype) == str(b.dtype)
-        assert torch.allclose(torch.tensor(a.tolist(), dtype=b.dtype), b, 1e-5, 1e-6)
+    same_as_torch([ours, *mine.values()], [theirs, *yours.values()], 1e-5)
 
 
 SCHEDULES = [
@@ -58,16 +59,14 @@ SCHEDULES = [
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_rates_and_refusals(schedule):
-    results = []
-    for library in (rushlight, torch):
+    def results(library):
         parameters = [library.nn.Parameter(library.ones(1)) for _ in range(2)]
         o = library.optim.SGD([{"params": [p], "lr": 0.1 + i} for i, p in enumerate(parameters)])
         s = library.optim.swa_utils
         try:
             made = eval(f"s.{schedule}", {"s": s, "o": o})
         except (ValueError, AssertionError) as error:
-            results.append((type(error), str(error)))
-            continue
+            return type(error), str(error)
         rates = []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -80,5 +79,6 @@ def test_rates_and_refusals(schedule):
                     made = eval(f"s.{schedule}", {"s": s, "o": o})
                     made.load_state_dict(state)
         state.pop("_opt_called", None)
-        results.append((rates, sorted(state)))
-    assert results[0] == results[1]
+        return rates, sorted(state)
+
+    assert results(rushlight) == ask(results)

@@ -9,6 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight import optim
+from tests.conftest import ask
 
 CASES = [
     ("SGD", {"lr": 0.1}),
@@ -135,21 +136,20 @@ def differentiable_steps(library, name, options, w, g, plain=0, steps=1):
     return p
 
 
-@pytest.mark.parametrize("name, options", EVERY)
-def test_differentiable(reference, device, name, options):
+@pytest.mark.parametrize("name, options", [case for case in EVERY if "foreach" not in case[1]])
+def test_differentiable(device, name, options):
     """The gradients of a step after another one, which has made the state. torch computes the
-    corrections in float32."""
-    if options.get("foreach"):
-        pytest.skip("torch's foreach steps are not differentiable")
+    corrections in float32, and its foreach steps are not differentiable."""
     options = {**options, "differentiable": True}
-    results = []
-    for library, where in ((torch, device), (reference, "cpu")):
+
+    def results(library, where="cpu"):
         (w,) = parameters(library, np.float64, where, [(3, 4)])
         (g,) = numbers(1, [(3, 4)], np.float64)
         g = library.tensor(g.tolist(), dtype=library.float64, device=where, requires_grad=True)
         p = differentiable_steps(library, name, options, w, g, plain=1)
-        results.append((p, *library.autograd.grad((p * p).sum(), (w, g))))
-    for ours, theirs in zip(*results, strict=True):
+        return p, *library.autograd.grad((p * p).sum(), (w, g))
+
+    for ours, theirs in zip(results(torch, device), ask(results), strict=True):
         np.testing.assert_allclose(values(ours), values(theirs), rtol=1e-4, atol=1e-6)
 
 
