@@ -81,7 +81,7 @@ NOT_OPERATIONS = {
 # What torch.nn.functional has as Python functions, most of them because `dropout`, `inplace=` or
 # `reduction=` chooses between rows.
 CHOOSING = set(
-    "affine_grid alpha_dropout binary_cross_entropy binary_cross_entropy_with_logits "
+    "alpha_dropout binary_cross_entropy binary_cross_entropy_with_logits "
     "cosine_embedding_loss dropout dropout1d dropout2d dropout3d embedding embedding_bag "
     "feature_alpha_dropout gaussian_nll_loss glu gumbel_softmax hinge_embedding_loss huber_loss "
     "interpolate kl_div l1_loss margin_ranking_loss mse_loss multi_head_attention_forward "

@@ -4,6 +4,8 @@
 // recurses.
 #pragma once
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/tensor.h"
@@ -66,6 +68,13 @@ struct Hooks {
 };
 
 struct Run;
+class Saved;
+
+// One thing that a node keeps for its gradient: what Python has as grad_fn._saved_NAME.
+struct SavedValue {
+  Tensor tensor;  // undefined: None, or the number
+  std::optional<Scalar> number;
+};
 
 struct Node : Shared {
   const char* name;
@@ -91,6 +100,11 @@ struct Node : Shared {
   virtual Gradients backward(std::span<Tensor> grads) = 0;
   virtual void release_saved() {}
   virtual const char* title() const { return name; }
+  // What it keeps, under torch's names; a node that names nothing keeps it to itself. saved_value()
+  // throws where it was released or written to; saved_slot() is null for what is no tensor.
+  virtual std::vector<std::string> saved_names() const { return {}; }
+  virtual SavedValue saved_value(std::size_t) { return {}; }
+  virtual Saved* saved_slot(std::size_t) { return nullptr; }
 
   Edge& next(std::size_t i) { return many_ || i >= 3 ? many_[i] : few_[i]; }
   const Edge& next(std::size_t i) const { return many_ || i >= 3 ? many_[i] : few_[i]; }

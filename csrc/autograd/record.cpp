@@ -28,6 +28,19 @@ void Saved::fail_modified(const Tensor& t, std::uint32_t version, const Node* ma
       "write to a clone(), or use the operation without the trailing underscore");
 }
 
+void Saved::hook(SavedHooks& hooks, const Tensor* result) {
+  if (!tensor_)
+    fail<RuntimeError>("Calling register_hooks on a saved tensor with value None is forbidden");
+  if (tensor_->version() != version_ && is_stand_in(tensor_))
+    fail<RuntimeError>(
+        "Calling register_hooks on a saved tensor whose hooks have already been set.");
+  get();  // written to since?
+  SavedHooks* const outer = std::exchange(saved_hooks, &hooks);
+  note_saved(tensor_, version_, result);
+  saved_hooks = outer;
+  pack_saved();
+}
+
 void fail_second_backward() {
   fail<RuntimeError>(
       "Trying to backward through the graph a second time (or directly access saved tensors after "

@@ -25,6 +25,9 @@ class Saved {
     return tensor_;
   }
   explicit operator bool() const { return bool(tensor_); }
+  // Gives it hooks of its own, and calls the pack hook; RuntimeError where it has some. `result`:
+  // where the tensor is a result without history, the result itself.
+  void hook(SavedHooks& hooks, const Tensor* result = nullptr);
 
   // `maker`: the node whose output t is, where t itself has no history.
   [[noreturn]] static void fail_modified(const Tensor& t, std::uint32_t version,
@@ -52,6 +55,7 @@ class SavedOutput {
     out->requires_grad = true;
     return out;
   }
+  Saved& slot() { return saved_; }
 
  private:
   Saved saved_;

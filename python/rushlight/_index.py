@@ -18,7 +18,7 @@ TORCH = {
     "rushlight._tensor_types": "is_tensor set_default_tensor_type typename",
     "rushlight._views": "adjoint alias_copy narrow_copy",
     "rushlight._windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
-    "rushlight.functional": "allclose block_diag cartesian_prod combinations diff einsum isclose kron meshgrid tensordot unravel_index",
+    "rushlight.functional": "allclose block_diag cartesian_prod diff einsum isclose kron meshgrid tensordot unravel_index",
     "rushlight.nn._functional.distance": "cosine_similarity pairwise_distance",
     "rushlight.nn.utils._factors": "norm_except_dim",
 }
@@ -39,7 +39,6 @@ FUNCTIONAL = {
     "rushlight.nn._functional.distance": "cosine_similarity normalize pairwise_distance",
     "rushlight.nn._functional.dropout": "dropout1d dropout2d dropout3d",
     "rushlight.nn._functional.embedding_losses": "cosine_embedding_loss hinge_embedding_loss triplet_margin_loss triplet_margin_with_distance_loss",
-    "rushlight.nn._functional.grid": "affine_grid",
     "rushlight.nn._functional.likelihood_losses": "gaussian_nll_loss kl_div poisson_nll_loss",
     "rushlight.nn._functional.margin_losses": "margin_ranking_loss multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss soft_margin_loss",
     "rushlight.nn._functional.multi_head": "multi_head_attention_forward",
@@ -55,5 +54,5 @@ LINALG = {
     "rushlight._linalg.factors": "cholesky cholesky_ex eigh eigvalsh householder_product lu lu_factor lu_factor_ex qr svd svdvals",
     "rushlight._linalg.norms": "cond matrix_norm norm vector_norm",
     "rushlight._linalg.products": "cross diagonal matmul tensorinv tensorsolve vander vecdot",
-    "rushlight._linalg.solving": "det inv inv_ex lstsq lu_solve matrix_rank pinv slogdet solve solve_ex solve_triangular",
+    "rushlight._linalg.solving": "inv inv_ex lstsq lu_solve matrix_rank pinv solve solve_ex solve_triangular",
 }

@@ -36,11 +36,16 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False):
         raise RuntimeError(
             f"all dimensions of input must be of equal length\nself: {list(self.shape)}"
         )
-    step, width = sum(self.stride()), self.shape[-1]
-    starts = range(0, self.shape[0] if wrap and self.dim() == 2 else 1, width + 1)
-    for row in starts:
-        count = min(self.shape[0] - row, width)
-        self[row:].as_strided((count,), (step,)).fill_(fill_value)
+    if self.dim() > 2:
+        self.as_strided(self.shape[:1], (sum(self.stride()),)).fill_(fill_value)
+        return self
+    height, width = self.shape
+    blocks = height // (width + 1) if wrap else 0
+    first = blocks * (width + 1)
+    if blocks:
+        whole = self[:first].unflatten(0, (blocks, width + 1))
+        whole.diagonal(dim1=1, dim2=2).fill_(fill_value)
+    self[first:].diagonal().fill_(fill_value)
     return self
 
 

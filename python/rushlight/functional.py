@@ -104,32 +104,6 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 
 @op("torch")
-def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """All ways to choose r elements of a vector, one per row.
-
-    Args:
-        r: how many are chosen.
-        with_replacement: whether an element may come more than once.
-
-    >>> torch.combinations(torch.tensor([1, 2, 3]))
-    tensor([[1, 2],
-            [1, 3],
-            [2, 3]])
-    """
-    import itertools
-
-    if input.dim() != 1:
-        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
-    if r < 0:
-        raise RuntimeError(f"Expect a non-negative number, but got {r}")
-    if r == 0:
-        return input.new_empty(0)
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    indices = list(choose(range(input.numel()), r))
-    return input[_C.tensor(indices, dtype=_C.int64, device=input.device).reshape(len(indices), r)]
-
-
-@op("torch")
 def block_diag(*tensors: Tensor) -> Tensor:
     """A block diagonal matrix.
 

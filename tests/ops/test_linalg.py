@@ -322,3 +322,26 @@ def test_second_gradients_of_a_norm_at_zero(ord):
     assert g.tolist() == [0, 0, 0]
     (second,) = torch.autograd.grad(g.sum(), seed)
     assert second.item() == 0
+
+
+def test_determinants_of_singular_matrices():
+    """The gradient is the matrix of cofactors, found without a look at the values."""
+    a = torch.tensor([[1.0, 2, 3], [4, 5, 6], [7, 8, 9]], dtype=torch.float64, requires_grad=True)
+    (g,) = torch.autograd.grad(linalg.det(a), a)
+    cofactors = [[-3.0, 6, -3], [6, -12, 6], [-3, 6, -3]]
+    assert close(g, torch.tensor(cofactors, dtype=torch.float64))
+    zero = torch.zeros(2, 2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.grad(linalg.det(zero), zero)[0].abs().max() < 1e-12
+    a = torch.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=torch.float64, requires_grad=True)
+    assert close(
+        torch.autograd.grad(linalg.det(a), a)[0], torch.tensor([[4.0, -2], [-2, 1]]).double()
+    )
+
+
+def test_exchanges_give_the_sign():
+    a = torch.tensor([[0.0, 2.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -3.0]], requires_grad=True)
+    assert linalg.det(a).item() == 6
+    sign, logabs = linalg.slogdet(a)
+    assert (sign.item(), round(logabs.exp().item(), 5)) == (1, 6)
+    assert (sign.requires_grad, linalg.det(a).grad_fn.name()) == (True, "LinalgDetBackward0")
+    assert linalg.det(torch.ones(2, 0, 0)).tolist() == [1, 1]

@@ -86,6 +86,8 @@ def same_outcome(ours, theirs, what="", values=True, history=True, exact=None):
                 raise Difference(f"{name} is {a.dtype}, torch's {b.dtype}")
             if history and a.requires_grad != b.requires_grad:
                 raise Difference(f"{name} has requires_grad={a.requires_grad}, unlike torch's")
+            if b.is_contiguous() and not a.is_contiguous():  # a view() would fail here alone
+                raise Difference(f"{name} has strides {a.stride()}, torch's {b.stride()}")
             if values:
                 truth = None if exact is None else lambda i=i: exact(i)
                 worst = max(worst, same_values(to_torch(a), b.detach(), name, exact=truth))

@@ -88,6 +88,51 @@ std::optional<std::string> disable(std::optional<std::string> message) {
   return std::exchange(s.disabled, std::move(message));
 }
 
+// ---- grad_fn._saved_self and grad_fn._raw_saved_self
+
+// A tensor that a node keeps, itself: hooks can be put on it.
+struct SavedTensor {
+  Ref<Node> node;
+  std::size_t at;
+  void register_hooks(py::object pack, py::object unpack) {
+    Saved* const slot = node->saved_slot(at);
+    if (node->released)
+      fail<RuntimeError>("Calling register_hooks on a saved tensor after it has been freed.");
+    const auto hooks = Ref<SavedHooks>::adopt(new PythonSavedHooks(pack, unpack));
+    const Tensor result = node->saved_value(at).tensor;
+    slot->hook(*hooks, &result);
+  }
+};
+
+py::object saved_attribute(Node& node, std::string_view attribute) {
+  constexpr std::string_view prefix = "_saved_", raw = "_raw_saved_";
+  const bool is_raw = attribute.starts_with(raw), asked = is_raw || attribute.starts_with(prefix);
+  const std::string_view name =
+      asked ? attribute.substr((is_raw ? raw : prefix).size()) : std::string_view();
+  const std::vector<std::string> names = asked ? node.saved_names() : std::vector<std::string>();
+  std::string known;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    known += text(i ? ", " : "", "_saved_", names[i]);
+    if (names[i] != name) continue;
+    if (!is_raw) {
+      const SavedValue value = node.saved_value(i);
+      return py::reinterpret_steal<py::object>(value.number ? to_python(*value.number)
+                                                            : to_python(value.tensor));
+    }
+    if (node.saved_slot(i)) return py::cast(SavedTensor{Ref<Node>::share(&node), i});
+  }
+  fail<AttributeError>("'", node.title(), "' object has no attribute '", attribute, "'",
+                       !asked          ? ""
+                       : names.empty() ? "\nthis node does not show what it keeps"
+                                       : text("\nit shows ", known));
+}
+
+py::list saved_attributes(const Node& node) {
+  py::list names;
+  for (const std::string& name : node.saved_names()) names.append("_saved_" + name);
+  return names;
+}
+
 // A tensor that stands for one output of a node, in a call of backward() or grad().
 Tensor edge_tensor(Node& node, std::size_t output, const Tensor& like) {
   if (output >= node.outputs)
@@ -114,6 +159,17 @@ py::tuple edge_of(const Tensor& t) {
 }  // namespace
 
 void bind_graph(py::module_& m) {
+  const py::object node = py::type::of<Node>();
+  node.attr("__getattr__") = py::cpp_function(&saved_attribute, py::is_method(node));
+  node.attr("__dir__") = py::cpp_function(
+      [](py::object self) {
+        const auto inherited = py::module_::import("builtins").attr("object").attr("__dir__")(self);
+        return inherited + saved_attributes(py::cast<const Node&>(self));
+      },
+      py::is_method(node));
+  py::class_<SavedTensor>(m, "_SavedTensor", "What a node keeps: grad_fn._raw_saved_self.")
+      .def("register_hooks", &SavedTensor::register_hooks, py::arg("pack_hook"),
+           py::arg("unpack_hook"));
   m.def("_push_saved_tensors_hooks", &push);
   m.def("_pop_saved_tensors_hooks", &pop);
   m.def("_disable_saved_tensors_hooks", [](py::object message) -> py::object {

@@ -43,6 +43,17 @@ tensor([1, 2, 3]))");
       m, "stack(tensors, dim=0, *, out=None)", As::function,
       "Tensors of one shape joined along a new dimension.\n\n>>> torch.stack([torch.tensor([1, "
       "2]), torch.tensor([3, 4])])\ntensor([[1, 2],\n        [3, 4]])");
+  op<&combinations>(m, "combinations(input, r=2, with_replacement=False)", As::function,
+                    R"(All ways to choose r elements of a vector, one per row.
+
+Args:
+    r: how many are chosen.
+    with_replacement: whether an element may come more than once.
+
+>>> torch.combinations(torch.tensor([1, 2, 3]))
+tensor([[1, 2],
+        [1, 3],
+        [2, 3]]))");
   op<&hstack>(m, "hstack(tensors, *, out=None)", As::function,
               "Tensors joined along the second dimension; vectors along the first.\n\n>>> "
               "torch.hstack([torch.tensor([1]), "

@@ -30,6 +30,25 @@ void bind_linalg(pybind11::module_& m) {
   op<&linalg_inv>(m, "_linalg_inv(name, a)", kFunction, "The inverse, or LinAlgError.");
   op<&linalg_check_info>(m, "_linalg_check_info(name, info, words)", kFunction,
                          "Raises LinAlgError for the first info that is not 0.");
+  op<&linalg_pinv>(m, "_linalg_pinv(a, atol, rtol, hermitian)", kFunction,
+                   "The pseudo-inverse, with tensors as tolerances.");
+  op<&linalg_det>(m, "linalg_det(A, *, out=None)", As::linalg,
+                  R"(The determinant of square matrices.
+
+Args:
+    A: square matrices, (*, n, n).
+
+>>> torch.linalg.det(torch.tensor([[2.0, 1.0], [0.0, 4.0]]))
+tensor(8.))");
+  op<&linalg_slogdet>(m, "linalg_slogdet(A, *, out=None) -> (sign, logabsdet)", As::linalg,
+                      R"(The sign and the logarithm of the absolute value of the determinant of
+square matrices.
+
+Args:
+    A: square matrices, (*, n, n).
+
+>>> torch.linalg.slogdet(torch.tensor([[2.0, 0.0], [0.0, -4.0]])).sign
+tensor(-1.))");
   op<&linalg_matrix_power>(m, "linalg_matrix_power(A, n, *, out=None)", As::linalg,
                            R"(A multiplied with itself n times; of the inverse where n is negative.
 

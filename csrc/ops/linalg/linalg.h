@@ -38,6 +38,13 @@ void linalg_check_info(Name name, const Tensor& info, std::string_view words);
 // The first columns of the product of reflections I - tau v v^T, v below the diagonal of a.
 Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau);
 
+// ---- determinant.cpp
+Tensor linalg_det(const Tensor& a);
+Pair linalg_slogdet(const Tensor& a);  // the sign, log |det|
+// Singular values up to atol or up to rtol times the largest count as 0; both broadcast with
+// (batch, 1).
+Tensor linalg_pinv(const Tensor& a, const Tensor& atol, const Tensor& rtol, bool hermitian);
+
 // ---- powers.cpp
 Tensor linalg_matrix_power(const Tensor& a, std::int64_t n);  // of the inverse where n < 0
 Tensor linalg_multi_dot(const std::vector<Tensor>& tensors);  // in the order that costs least

@@ -147,4 +147,43 @@ Gradients PointwiseNode::backward(std::span<Tensor> grads) {
   return finish(results);
 }
 
+int PointwiseNode::saved_number(std::size_t i) const {
+  const unsigned all = op_.save.all();
+  for (int k = 0; k < op_.inputs; ++k)
+    if (all >> k & 1 && i-- == 0) return k;
+  return all & Save::output ? kMaxInputs + int(i) : kMaxInputs + 1 + int(i);
+}
+
+std::vector<std::string> PointwiseNode::saved_names() const {
+  const std::string_view text = op_.signature;
+  const unsigned all = op_.save.all();
+  if (!all) return {};
+  std::vector<std::string> names;
+  std::size_t at = text.find('(') + 1;
+  for (int k = 0; k < op_.inputs + op_.parameters; ++k) {
+    if (text.substr(at).starts_with("*, ")) at += 3;
+    const std::string_view name = text.substr(at, text.find_first_of(",=)", at) - at);
+    at = text.find(", ", at) + 2;
+    if (k == op_.inputs && all & Save::output) names.emplace_back("result");
+    if (k >= op_.inputs || all >> k & 1) names.emplace_back(name == "input" ? "self" : name);
+  }
+  if (!op_.parameters && all & Save::output) names.emplace_back("result");
+  return names;
+}
+
+SavedValue PointwiseNode::saved_value(std::size_t i) {
+  if (released) fail_second_backward();
+  const int k = saved_number(i);
+  if (k > kMaxInputs) return {{}, parameters_[k - kMaxInputs - 1]};
+  if (k == kMaxInputs) return {saves_output() ? output_.get(*this) : Tensor(), {}};
+  const Slot& slot = slots_[k];
+  if (slot.tensor || !saves(k) || next(std::size_t(k)).node) return {slot.tensor.get(this), {}};
+  return {{}, slot.number};
+}
+
+Saved* PointwiseNode::saved_slot(std::size_t i) {
+  const int k = saved_number(i);
+  return k > kMaxInputs ? nullptr : k == kMaxInputs ? &output_.slot() : &slots_[k].tensor;
+}
+
 }  // namespace rushlight

@@ -19,6 +19,10 @@ class PointwiseNode final : public Node {
 
   Gradients backward(std::span<Tensor> grads) override;
   void release_saved() override;
+  // The inputs that some gradient reads, the result if one does, the parameters.
+  std::vector<std::string> saved_names() const override;
+  SavedValue saved_value(std::size_t i) override;
+  Saved* saved_slot(std::size_t i) override;
 
  private:
   struct Origin {  // of an input: what its gradient must become
@@ -32,6 +36,8 @@ class PointwiseNode final : public Node {
   int collect(Tensor* tensors, const Scalar** numbers);
   Gradients finish(Tensor* results);
   bool passes_gradient() const;
+  // Of saved_value(): an input's number, or kMaxInputs for the result and more for parameters.
+  int saved_number(std::size_t i) const;
 
   const PointwiseOp& op_;
   unsigned needed_ = 0;

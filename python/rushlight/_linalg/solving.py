@@ -7,7 +7,6 @@ from rushlight._C import Tensor
 from rushlight._linalg import factors
 from rushlight._table import op
 from rushlight._type_info import finfo
-from rushlight.autograd.function import Function
 
 SINGULAR = "The solver failed because the input matrix is singular."
 NO_INVERSE = (
@@ -173,119 +172,17 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
     return x
 
 
-def _parity(pivots):
-    """1 or -1 by the number of exchanges."""
-    here = _C.arange(1, pivots.shape[-1] + 1, device=pivots.device)
-    return 1 - 2 * ((pivots != here).sum(-1) % 2)
-
-
-def _adjugate_transposed(A):
-    """d det(A) / dA where A may be singular: by singular values."""
-    u, s, vh = _C._linalg_svd("linalg.det", A, True, True)
-    n = A.shape[-1]
-    one = _C.eye(n, dtype=_C.bool, device=A.device)
-    others = s.unsqueeze(-2).expand(*s.shape, n).masked_fill(one, 1.0).prod(-1)
-    sign = _Determinant.apply(u.detach()) * _Determinant.apply(vh.detach())
-    return sign[..., None, None] * (u * others.unsqueeze(-2)) @ vh
-
-
-class _Determinant(Function):
-    @staticmethod
-    def forward(ctx, A):
-        packed, pivots, _ = _C._linalg_lu("linalg.det", A)
-        result = packed.diagonal(0, -2, -1).prod(-1) * _parity(pivots)
-        ctx.save_for_backward(A, result)
-        return result
-
-    @staticmethod
-    def backward(ctx, grad):
-        A, det = ctx.saved_tensors
-        if A.numel() == 0:
-            return _C.zeros_like(A)
-        scale = grad[..., None, None]
-        if (det == 0).any():
-            return scale * _adjugate_transposed(A)
-        one = _C.eye(A.shape[-1], dtype=A.dtype, device=A.device)
-        return _C._linalg_solve("linalg.det", A.mT, (scale * det[..., None, None]) * one)[0]
-
-
-@op("linalg", out=True)
-def det(A: Tensor):
-    """The determinant of square matrices.
-
-    Args:
-        A: square matrices, (*, n, n).
-
-    >>> torch.linalg.det(torch.tensor([[2.0, 1.0], [0.0, 4.0]]))
-    tensor(8.)
-    """
-    _C._linalg_check("linalg.det", A, True)
-    return _Determinant.apply(A)
-
-
-@op("linalg", out=True, returns="sign, logabsdet")
-def slogdet(A: Tensor):
-    """The sign and the logarithm of the absolute value of the determinant of square matrices.
-
-    Args:
-        A: square matrices, (*, n, n).
-
-    >>> torch.linalg.slogdet(torch.tensor([[2.0, 0.0], [0.0, -4.0]])).sign
-    tensor(-1.)
-    """
-    _C._linalg_check("linalg.slogdet", A, True)
-    packed, pivots, _ = _C._linalg_lu("linalg.slogdet", A)
-    diagonal = packed.diagonal(0, -2, -1)
-    sign = diagonal.sgn().prod(-1) * _parity(pivots)
-    return (sign, diagonal.abs().log().sum(-1))
-
-
-class _PseudoInverse(Function):
-    """With the gradient of Golub and Pereyra (1973), which needs no singular vectors."""
-
-    @staticmethod
-    def forward(ctx, A, least, hermitian):
-        if hermitian:
-            values, vectors, _ = _C._linalg_eigh("linalg.pinv", A, False, True)
-            keep = values.abs() > least(values.abs().amax(-1, True))
-            inverse = _C.where(keep, values.masked_fill(~keep, 1).reciprocal(), 0)
-            result = (vectors * inverse.unsqueeze(-2)) @ vectors.mT
-        else:
-            u, s, vh = _C._linalg_svd("linalg.pinv", A, False, True)
-            keep = s > least(s[..., :1])
-            inverse = _C.where(keep, s.masked_fill(~keep, 1).reciprocal(), 0)
-            result = (vh.mT * inverse.unsqueeze(-2)) @ u.mT
-        ctx.save_for_backward(A, result)
-        return result
-
-    @staticmethod
-    def backward(ctx, grad):
-        A, pinv = ctx.saved_tensors
-        across, pinv_t = grad.mT, pinv.mT
-        if A.shape[-2] <= A.shape[-1]:
-            k = across @ pinv
-            right = k @ pinv_t
-            result = right - (A @ pinv) @ right + (pinv_t @ pinv) @ (across - k @ A)
-            return result - (pinv @ k).mT, None, None
-        k = pinv @ across
-        left = pinv_t @ k
-        result = (across - A @ k) @ pinv @ pinv_t + left - left @ pinv @ A
-        return result - (k @ pinv).mT, None, None
-
-
 def _tolerances(A, atol, rtol):
-    """What a singular value must exceed, given the largest: torch's rule."""
+    """atol and rtol as tensors that broadcast with (*, 1): torch's rule."""
     if rtol is None:
         rtol = max(A.shape[-2:]) * finfo(A.dtype).eps
         if atol is not None:
             rtol = (_C.as_tensor(atol, device=A.device) <= 0).to(A.dtype) * rtol
-    atol, rtol = (
-        x.unsqueeze(-1) if isinstance(x, _C.Tensor) and x.dim() else x
+    both = (
+        _C.as_tensor(x, dtype=A.dtype, device=A.device)
         for x in (0.0 if atol is None else atol, rtol)
     )
-    return lambda largest: _C.maximum(
-        _C.as_tensor(atol, dtype=A.dtype, device=A.device), rtol * largest
-    )
+    return tuple(x.unsqueeze(-1) if x.dim() else x for x in both)
 
 
 @op("linalg", out=True)
@@ -307,8 +204,8 @@ def pinv(A: Tensor, rcond=None, hermitian=False, *, atol=None, rtol=None):
     _C._linalg_check("linalg.pinv", A, bool(hermitian))
     if A.numel() == 0:
         return A.mT.clone()
-    least = _tolerances(A, atol, rcond if rtol is None else rtol)
-    return _PseudoInverse.apply(A, least, bool(hermitian))
+    atol, rtol = _tolerances(A, atol, rcond if rtol is None else rtol)
+    return _C._linalg_pinv(A, atol, rtol, bool(hermitian))
 
 
 @op("linalg", out=True)
@@ -330,13 +227,13 @@ def matrix_rank(A: Tensor, tol=None, hermitian=False, *, atol=None, rtol=None):
         return A.new_zeros(A.shape[:-2], dtype=_C.int64)
     if tol is not None:
         atol, rtol = tol, 0.0
-    least = _tolerances(A, atol, rtol)
+    atol, rtol = _tolerances(A, atol, rtol)
     with_history = A.detach()
     if hermitian:
         values = _C._linalg_eigh("linalg.matrix_rank", with_history, False, False)[0].abs()
     else:
         values = _C._linalg_svd("linalg.matrix_rank", with_history, False, False)[1]
-    return (values > least(values.amax(-1, True))).sum(-1)
+    return (values > _C.maximum(atol, rtol * values.amax(-1, True))).sum(-1)
 
 
 @op("linalg", out=True, returns="solution, residuals, rank, singular_values")

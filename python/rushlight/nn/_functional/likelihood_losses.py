@@ -45,12 +45,11 @@ def kl_div(
                 stacklevel=3,
             )
         reduction = checked_reduction(size_average, reduce, reduction)
-    for name, value in (("input", input), ("target", target)):
-        if not value.is_floating_point():
-            raise RuntimeError(
-                f"kl_div: Integral inputs not supported.\n{name} is {value.dtype}: convert it with "
-                ".float()"
-            )
+    if not (input.is_floating_point() and target.is_floating_point()):
+        raise RuntimeError(
+            f"kl_div: Integral inputs not supported.\ninput is {input.dtype}, target is "
+            f"{target.dtype}: convert them with .float()"
+        )
     if log_target:
         loss = target.exp() * (target - input)
     else:

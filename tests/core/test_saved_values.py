@@ -1,0 +1,99 @@
+"""grad_fn._saved_NAME, _raw_saved_NAME and next_functions: what a node of the graph shows."""
+
+import pytest
+
+import rushlight as torch
+
+CALLS = (
+    "x.exp()", "x.log()", "x.sin()", "x.pow(3)", "x.pow(x)", "x * x",
+    "x * 3", "x * 2.5", "x / 3", "x / x",
+    "x.tanh()", "x.sigmoid()", "x.relu()", "x.sqrt()", "x.abs()", "x.atan2(x)",
+    "x.clamp(0.1, 0.7)", "x.lerp(x, x)",
+    "x.addcmul(x, x, value=2)", "T.where(x > 0.5, x, x * 1)", "T.nn.functional.leaky_relu(x, 0.2)",
+    "T.nn.functional.silu(x)", "T.nn.functional.softplus(x, 2.0)", "T.nn.functional.hardtanh(x)",
+    "T.nn.functional.celu(x, 1.5)", "x.masked_fill(x > 0.5, 2)", "x.detach() * x",
+)  # fmt: skip
+
+
+def saved(torch, call):
+    x = torch.tensor([0.25, 0.5, 1.0], requires_grad=True)
+    node = eval(call, {"T": torch, "x": x}).grad_fn
+    found = {}
+    for name in dir(node):
+        if name.startswith("_saved_"):
+            value = getattr(node, name)
+            found[name] = value.tolist() if hasattr(value, "tolist") else value
+    return found
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_values_are_those_of_torch(reference, call):
+    ours, theirs = saved(torch, call), saved(reference, call)
+    for name in theirs:
+        if name in ours:
+            assert ours[name] == pytest.approx(theirs[name]), name
+    assert set(ours) & set(theirs)
+
+
+def test_history_and_release():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    assert y.grad_fn._saved_result.tolist() == y.tolist()
+    assert y.grad_fn._saved_result.grad_fn is y.grad_fn
+    z = x * 1
+    assert z.pow(x).grad_fn._saved_self.grad_fn is z.grad_fn
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        _ = y.grad_fn._saved_result
+    y = x.exp()
+    with torch.no_grad():
+        y.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        _ = y.grad_fn._saved_result
+
+
+def test_what_is_not_shown():
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(
+        AttributeError, match="'SumBackward0' object has no attribute '_saved_self'"
+    ):
+        _ = x.sum().grad_fn._saved_self
+    with pytest.raises(AttributeError, match="it shows _saved_result"):
+        _ = x.exp().grad_fn._saved_self
+    assert not hasattr(x.exp().grad_fn, "name_of_nothing")
+
+
+def test_hooks_on_one_saved_tensor():
+    calls = []
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    for y in (x.exp(), x * x.detach()):
+        raw = (
+            y.grad_fn._raw_saved_result
+            if y.grad_fn.name()[0] == "E"
+            else y.grad_fn._raw_saved_other
+        )
+        raw.register_hooks(
+            lambda t: calls.append("pack") or t.clone(), lambda t: calls.append("unpack") or 2 * t
+        )
+        with pytest.raises(RuntimeError, match="hooks have already been set"):
+            raw.register_hooks(lambda t: t, lambda t: t)
+        (g,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
+        assert calls == ["pack", "unpack"]
+        calls.clear()
+        assert g.tolist() == (2 * (y if y.grad_fn.name()[0] == "E" else x)).tolist()
+    y = x * 2.0
+    with pytest.raises(RuntimeError, match="with value None is forbidden"):
+        y.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)
+
+
+def test_next_functions_of_a_leaf_s_neighbour(reference):
+    for t in (torch, reference):
+        x = t.ones(2, requires_grad=True)
+        ((leaf, output),) = x.exp().grad_fn.next_functions
+        assert (leaf.name(), output) == (
+            "torch::autograd::AccumulateGrad",
+            0,
+        ) or leaf.name() == "AccumulateGrad"
+        assert leaf.variable is x
+        assert leaf.next_functions == ()
+        assert (x * 2).grad_fn.next_functions[1] == (None, 0)
