@@ -20,7 +20,7 @@ TORCH = {
     "rushlight._windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "rushlight.functional": "allclose block_diag cartesian_prod diff einsum isclose kron meshgrid tensordot unravel_index",
     "rushlight.nn._functional.distance": "cosine_similarity pairwise_distance",
-    "rushlight.nn.utils._factors": "norm_except_dim",
+    "rushlight.nn.utils._weight_norms": "norm_except_dim",
 }
 
 TENSOR = {

@@ -48,14 +48,14 @@ def add_safe_globals(safe_globals):
         [<class 'fractions.Fraction'>]
         >>> torch.serialization.clear_safe_globals()
     """
-    from rushlight._serialization import allowed
+    from rushlight._serialization import allowlist
 
-    allowed.add(safe_globals)
+    allowlist.add(safe_globals)
 
 
 def get_safe_globals():
     """Returns what :func:`add_safe_globals` has added."""
-    from rushlight._serialization.allowed import user_globals
+    from rushlight._serialization.allowlist import user_globals
     from rushlight._serialization.names import torch_path
 
     return [
@@ -68,7 +68,7 @@ def get_safe_globals():
 
 def clear_safe_globals():
     """Forgets what :func:`add_safe_globals` has added."""
-    from rushlight._serialization.allowed import user_globals
+    from rushlight._serialization.allowlist import user_globals
 
     user_globals.clear()
 
@@ -92,13 +92,13 @@ class safe_globals:
         self._given = safe_globals
 
     def __enter__(self):
-        from rushlight._serialization import allowed
+        from rushlight._serialization import allowlist
 
-        before = set(allowed.user_globals)
-        self._added = [path for path in allowed.add(self._given) if path not in before]
+        before = set(allowlist.user_globals)
+        self._added = [path for path in allowlist.add(self._given) if path not in before]
 
     def __exit__(self, *_):
-        from rushlight._serialization.allowed import user_globals
+        from rushlight._serialization.allowlist import user_globals
 
         for path in self._added:
             user_globals.pop(path, None)
@@ -297,7 +297,7 @@ def _load(file, path, map_location, pickle_module, weights_only, pickle_load_arg
 
 
 def _refused():
-    from rushlight._serialization.allowed import Refused
+    from rushlight._serialization.allowlist import Refused
 
     return Refused
 
@@ -321,7 +321,7 @@ def _load_archive(file, map_location, pickle_module, weights_only, pickle_load_a
             return Unpickler(data, encoding, persistent_load).load()
         from io import BytesIO
 
-        from rushlight._serialization.trusting import make_unpickler
+        from rushlight._serialization.standard_unpickler import make_unpickler
 
         text = BytesIO(data)
         return make_unpickler(pickle_module, text, persistent_load, pickle_load_args).load()
@@ -347,7 +347,7 @@ def _load_legacy(file, map_location, pickle_module, weights_only, pickle_load_ar
     else:
         from io import BufferedReader, RawIOBase
 
-        from rushlight._serialization.trusting import make_unpickler
+        from rushlight._serialization.standard_unpickler import make_unpickler
 
         if isinstance(file, RawIOBase):
             file = BufferedReader(file)

@@ -7,7 +7,7 @@ will use, and only once however many tensors share it.
 import sys
 
 from rushlight import _C
-from rushlight._serialization.allowed import Refused
+from rushlight._serialization.allowlist import Refused
 from rushlight._serialization.zip_writer import ALIGNMENT, ZipWriter
 from rushlight.storage import StorageType, TypedStorage, UntypedStorage
 

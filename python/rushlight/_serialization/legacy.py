@@ -9,7 +9,7 @@ import struct
 import sys
 
 from rushlight import _C
-from rushlight._serialization.allowed import Refused
+from rushlight._serialization.allowlist import Refused
 from rushlight._serialization.archive import check_storage_id, memory_of, new_storage, swap_bytes
 from rushlight._serialization.zip_reader import fill
 from rushlight.storage import TypedStorage, UntypedStorage

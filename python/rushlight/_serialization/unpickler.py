@@ -1,6 +1,6 @@
 """Reads pickles under `weights_only`: a small machine of our own for pickle's instructions.
 
-Note: it imports nothing and calls nothing but what `allowed.Allowed` returns, and it bounds what an
+Note: it imports and calls nothing but what `allowlist.Allowed` returns, and it bounds what an
 instruction may cost: lengths by the bytes that are left, objects by the pickle's length, the depth
 of tuples (Python hashes them by recursion) by a constant.
 """
@@ -8,7 +8,7 @@ of tuples (Python hashes them by recursion) by a constant.
 import gc
 import struct
 
-from rushlight._serialization.allowed import Allowed, Refused, check_key
+from rushlight._serialization.allowlist import Allowed, Refused, check_key
 
 _MAX_TUPLE_DEPTH = 500
 _MAX_MARKS = 10_000  # how deep containers may be nested

@@ -4,7 +4,7 @@ import math
 
 from rushlight import _C
 from rushlight.distributions import constraints
-from rushlight.distributions._transform import Simple, Transform, sum_last
+from rushlight.distributions._transform_base import Simple, Transform, sum_last
 from rushlight.nn.functional import softplus
 
 

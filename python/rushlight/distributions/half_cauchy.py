@@ -3,7 +3,7 @@
 import math
 
 from rushlight import _C
-from rushlight.distributions._half import AbsoluteValue
+from rushlight.distributions._absolute_value import AbsoluteValue
 from rushlight.distributions.cauchy import Cauchy
 
 

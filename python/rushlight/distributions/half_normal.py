@@ -2,7 +2,7 @@
 
 import math
 
-from rushlight.distributions._half import AbsoluteValue
+from rushlight.distributions._absolute_value import AbsoluteValue
 from rushlight.distributions.normal import Normal
 
 

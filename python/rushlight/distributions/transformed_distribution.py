@@ -2,7 +2,7 @@
 
 from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
-from rushlight.distributions._transform import ComposeTransform, Transform, sum_last
+from rushlight.distributions._transform_base import ComposeTransform, Transform, sum_last
 from rushlight.distributions.distribution import Distribution
 from rushlight.distributions.independent import Independent
 

@@ -5,7 +5,7 @@ import numbers
 
 from rushlight import _C
 from rushlight.distributions import constraints
-from rushlight.distributions._transform import (
+from rushlight.distributions._transform_base import (
     ComposeTransform,
     Simple,
     Transform,

@@ -1,8 +1,8 @@
-"""L-BFGS (Nocedal, 1980), with the strong Wolfe line search in _wolfe.py."""
+"""L-BFGS (Nocedal, 1980), with the strong Wolfe line search in _line_search.py."""
 
 from rushlight import _C
 from rushlight._grad_mode import no_grad
-from rushlight.optim._wolfe import strong_wolfe
+from rushlight.optim._line_search import strong_wolfe
 from rushlight.optim.optimizer import Optimizer, checked, evaluate
 
 __all__ = ["LBFGS"]

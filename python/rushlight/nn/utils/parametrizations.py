@@ -4,7 +4,7 @@ from rushlight import _C
 from rushlight._grad_mode import no_grad
 from rushlight.nn import functional as F
 from rushlight.nn.modules.module import Module
-from rushlight.nn.utils import _factors, parametrize
+from rushlight.nn.utils import _weight_norms, parametrize
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
@@ -15,10 +15,10 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g, weight_v):
-        return _factors.scaled(weight_v, weight_g, self.dim)
+        return _weight_norms.scaled(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight):
-        return _factors.norm_except_dim(weight, 2, self.dim), weight
+        return _weight_norms.norm_except_dim(weight, 2, self.dim), weight
 
 
 def weight_norm(module, name="weight", dim=0):
@@ -183,8 +183,8 @@ class _SpectralNorm(Module):
         self.eps = eps
         if ndim > 1:
             self.n_power_iterations = n_power_iterations
-            matrix = _factors.as_matrix(weight.detach(), self.dim)
-            u, v = _factors.first_vectors(matrix, eps)
+            matrix = _weight_norms.as_matrix(weight.detach(), self.dim)
+            u, v = _weight_norms.first_vectors(matrix, eps)
             self.register_buffer("_u", u)
             self.register_buffer("_v", v)
             self._iterate(matrix, 15)
@@ -192,13 +192,13 @@ class _SpectralNorm(Module):
     def _iterate(self, matrix, times):
         with no_grad():
             for _ in range(times):
-                _factors.improve_left(matrix, self._u, self._v, self.eps)
-                _factors.improve_right(matrix, self._u, self._v, self.eps)
+                _weight_norms.improve_left(matrix, self._u, self._v, self.eps)
+                _weight_norms.improve_right(matrix, self._u, self._v, self.eps)
 
     def forward(self, weight):
         if weight.dim() == 1:
             return F.normalize(weight, dim=0, eps=self.eps)
-        matrix = _factors.as_matrix(weight, self.dim)
+        matrix = _weight_norms.as_matrix(weight, self.dim)
         if self.training:
             self._iterate(matrix, self.n_power_iterations)
         # Copies: the next forward changes the buffers, and backward needs these.
@@ -232,6 +232,6 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     if not isinstance(weight, _C.Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     if dim is None:
-        dim = _factors.output_dim(module)
+        dim = _weight_norms.output_dim(module)
     norm = _SpectralNorm(weight, n_power_iterations, dim, eps)
     return parametrize.register_parametrization(module, name, norm)

@@ -2,7 +2,7 @@
 
 from rushlight._grad_mode import no_grad
 from rushlight.nn.parameter import Parameter
-from rushlight.nn.utils import _factors, _weight_hooks
+from rushlight.nn.utils import _weight_hooks, _weight_norms
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
@@ -33,12 +33,12 @@ class SpectralNorm:
     def compute_weight(self, module, do_power_iteration):
         """The weight divided by the estimate of its largest singular value."""
         weight, u, v = (getattr(module, self.name + part) for part in ("_orig", "_u", "_v"))
-        matrix = _factors.as_matrix(weight, self.dim)
+        matrix = _weight_norms.as_matrix(weight, self.dim)
         if do_power_iteration:
             with no_grad():
                 for _ in range(self.n_power_iterations):
-                    _factors.improve_right(matrix, u, v, self.eps)
-                    _factors.improve_left(matrix, u, v, self.eps)
+                    _weight_norms.improve_right(matrix, u, v, self.eps)
+                    _weight_norms.improve_left(matrix, u, v, self.eps)
                 # Copies: the next forward changes the buffers, and backward needs these.
                 u, v = u.clone(), v.clone()
         return weight / u.dot(matrix.mv(v))
@@ -52,7 +52,7 @@ class SpectralNorm:
         if weight is None:
             raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
         _weight_hooks.refuse_uninitialized(weight, SpectralNorm, "spectral")
-        u, v = _factors.first_vectors(_factors.as_matrix(weight.detach(), dim), eps)
+        u, v = _weight_norms.first_vectors(_weight_norms.as_matrix(weight.detach(), dim), eps)
         delattr(module, name)
         module.register_parameter(name + "_orig", weight)
         setattr(module, name, weight.detach())  # until the first call
@@ -107,7 +107,7 @@ class _TakeOldState:
         with no_grad():
             original, u = state_dict[key + "_orig"], state_dict[key + "_u"]
             sigma = (original / state_dict.pop(key)).mean()
-            matrix = _factors.as_matrix(original, hook.dim)
+            matrix = _weight_norms.as_matrix(original, hook.dim)
             v = (matrix.t() @ matrix).pinverse() @ (matrix.t() @ u)
             state_dict[key + "_v"] = v * (sigma / u.dot(matrix.mv(v)))
 
@@ -129,7 +129,7 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     >>> torch.nn.utils.spectral_norm(torch.nn.Linear(20, 40)).weight_u.shape
     torch.Size([40])
     """
-    dim = _factors.output_dim(module) if dim is None else dim
+    dim = _weight_norms.output_dim(module) if dim is None else dim
     SpectralNorm.apply(module, name, n_power_iterations, dim, eps)
     return module
 

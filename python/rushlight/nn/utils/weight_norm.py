@@ -3,7 +3,7 @@
 import warnings
 
 from rushlight.nn.parameter import Parameter
-from rushlight.nn.utils import _factors, _weight_hooks
+from rushlight.nn.utils import _weight_hooks, _weight_norms
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
@@ -23,7 +23,7 @@ class WeightNorm:
     def compute_weight(self, module):
         """g * v / |v|."""
         g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
-        return _factors.scaled(v, g, self.dim)
+        return _weight_norms.scaled(v, g, self.dim)
 
     @staticmethod
     def apply(module, name, dim):
@@ -38,7 +38,7 @@ class WeightNorm:
         weight = getattr(module, name)
         _weight_hooks.refuse_uninitialized(weight, WeightNorm, "weight")
         hook = WeightNorm(name, dim)
-        norms = _factors.norm_except_dim(weight.detach(), 2, hook.dim)
+        norms = _weight_norms.norm_except_dim(weight.detach(), 2, hook.dim)
         del module._parameters[name]
         module.register_parameter(name + "_g", Parameter(norms))
         module.register_parameter(name + "_v", Parameter(weight.detach()))

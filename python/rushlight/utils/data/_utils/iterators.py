@@ -100,7 +100,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
 
 
 def _decode(chunks):
-    from .wire import decode
+    from .messages import decode
 
     try:
         return decode(chunks)

@@ -16,7 +16,7 @@ import weakref
 from collections import deque
 from contextlib import suppress
 
-from .wire import Receiver, frame
+from .messages import Receiver, frame
 from .worker import WorkerTask, socket_pair, worker_main
 
 kGraceSeconds = 3.0  # how long a worker may take to finish its sample before it is ended
@@ -116,7 +116,7 @@ class WorkerPool:
         self._poll.modify(worker.socket, wanted)
 
     def get(self, timeout=0):
-        """The next (key, chunks) that any worker sends; `wire.decode` makes the object.
+        """The next (key, chunks) that any worker sends; `messages.decode` makes the object.
 
         Raises:
             RuntimeError: a worker ended, or nothing came for `timeout` seconds (0: no limit).

@@ -133,7 +133,7 @@ def worker_main(sock, task):
     """Serve the tasks that come over `sock` until it ends."""
     global _worker_info
     from . import pool
-    from .wire import FrameReader, Sender
+    from .messages import FrameReader, Sender
 
     pool.forget_inherited()
     # Ctrl-C goes to the whole group; the parent answers it and closes the socket. A handler that

@@ -1,4 +1,4 @@
-"""Schedules that are one formula in the number of steps t."""
+"""Schedules in closed form: one formula in the number of steps t."""
 
 import math
 from bisect import bisect_right
