@@ -217,3 +217,12 @@ def test_named_results_are_as_torchs(name):
         return type(result).__name__, names, fields, repr(result).split("(")[0]
 
     assert described(torch) == ask(described)
+
+
+@pytest.mark.parametrize("call", ["x.elu_('a')", "x.float_power_()", "x.index_fill_(0, 'a', 1)"])
+def test_errors_name_the_in_place_form(call):
+    name = call.split("(")[0].removeprefix("x.")
+    if name == "elu_":
+        call = "torch.nn.functional.elu_(x, 'a')"
+    with pytest.raises(TypeError, match=f"^{name}\\(\\)"):
+        eval(call, {"x": torch.zeros(3), "torch": torch})

@@ -46,7 +46,7 @@ def run(command):
     to = pathlib.Path(command[command.index("-o") + 1])
     source = next((a for a in reversed(command) if a.endswith(".cu")), to.name)
     note = {
-        "file": pathlib.Path(source).name,
+        "file": source.rpartition("kernels/cuda/")[2],
         "seconds": round(used.ru_utime + used.ru_stime, 1),
         "said": done.stdout,
     }

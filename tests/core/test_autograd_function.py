@@ -1,6 +1,8 @@
 """autograd.Function, hooks and in-place history against torch."""
 
 import gc
+import importlib
+import inspect
 
 import numpy as np
 import pytest
@@ -197,6 +199,11 @@ def test_a_long_chain_needs_no_stack():
     finally:
         threading.stack_size(previous)
     assert len(result) == 1
+
+
+def test_gradcheck_is_a_function_after_its_module_is_imported():
+    importlib.import_module("rushlight.autograd.gradcheck")
+    assert inspect.isfunction(rushlight.autograd.gradcheck)
 
 
 def test_gradcheck_finds_a_wrong_gradient():

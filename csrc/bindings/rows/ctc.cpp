@@ -1,8 +1,6 @@
 // ctc_loss as torch has it, with a number for the reduction, and as nn.functional has it.
 #include "ops/ctc.h"
 
-#include <pybind11/pybind11.h>
-
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 

@@ -3,8 +3,6 @@
 // before the op.
 #include "functional.h"
 
-#include <pybind11/pybind11.h>
-
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "ops/norm/norm.h"

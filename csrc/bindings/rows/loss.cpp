@@ -2,8 +2,6 @@
 // size_average and reduce are the old way to say the reduction: they still work, with a warning.
 #include "ops/loss.h"
 
-#include <pybind11/pybind11.h>
-
 #include "bindings/table/signature.h"
 #include "functional.h"
 #include "ops/cross_entropy.h"

@@ -2,8 +2,6 @@
 // signatures differ. What a changer must know: max pools return a pair only if asked to.
 #include "ops/pool/pool.h"
 
-#include <pybind11/pybind11.h>
-
 #include "bindings/floats.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"

@@ -91,14 +91,6 @@ struct Owned {
   }
 };
 
-// Inside a listed operation its parts compute in what they are given.
-struct AutocastOff {
-  Autocast before = autocast;
-  AutocastOff() { autocast.on = autocast.cpu = autocast.cuda = false; }
-  ~AutocastOff() { autocast = before; }
-  AutocastOff(const AutocastOff&) = delete;
-};
-
 }  // namespace
 
 PyObject* Composition::call(PyObject** values, std::pair<PyObject* const*, Py_ssize_t> rest,

@@ -31,10 +31,8 @@ struct Composition {
   Signature signature;
   std::vector<std::vector<Kind>> kinds;  // per parameter, out= excepted
   std::vector<bool> optional;  // None is taken too
-  std::string doc, in_place_doc, module;
+  std::string doc, module;
   pybind11::object function, keyword_names;
-  std::vector<std::string> annotations;
-  std::string returns;
 
   // A call with the values of bind(); `rest` are the extra positionals of a *name.
   PyObject* call(PyObject** values, std::pair<PyObject* const*, Py_ssize_t> rest,

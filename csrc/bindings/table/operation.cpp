@@ -51,21 +51,12 @@ PyObject* call(PyObject* self, PyObject* const* args, std::size_t flags, PyObjec
   PyObject* values[kMaxArguments + 1];
   std::pair<PyObject* const*, Py_ssize_t> rest{};
   const Py_ssize_t n = PyVectorcall_NARGS(flags);
-  if (!row.signature.bind(nullptr, args, n, keywords, values, rest)) return nullptr;
-  if (!o->in_place) return row.call(values, rest, o->is_method);
-  PyObject* const target = values[0];
-  const bool casts = std::exchange(autocast.on, false);
-  const auto made = py::reinterpret_steal<py::object>(row.call(values, rest, o->is_method));
-  autocast.on = casts;
-  try {
-    if (!made) return nullptr;
-    const Tensor *from = as_tensor(made.ptr()), *to = as_tensor(target);
-    if (!from || !to) fail<TypeError>(row.signature.name, "_() has no tensor to write to");
-    written_to_self(*to, *from, row.signature.name + "_");
-    return Py_NewRef(target);
-  } catch (...) {
-    return raise_current();
-  }
+  const bool bound = row.signature.bind(nullptr, args, n, keywords, values, rest);
+  if (!o->in_place) return bound ? row.call(values, rest, o->is_method) : nullptr;
+  PyObject* const target = bound ? values[0] : nullptr;
+  const AutocastOff inside;
+  return write_to_first(row.signature, bound ? row.call(values, rest, o->is_method) : nullptr,
+                        target);
 }
 
 PyObject* call_watched(PyObject* self, PyObject* const* args, std::size_t flags,
@@ -246,7 +237,6 @@ void read_parameters(const py::object& function, Composition& row, bool has_out)
     bool optional = false;
     row.kinds.push_back(kinds_of(annotation, optional));
     row.optional.push_back(optional);
-    row.annotations.push_back(annotation);
     if (s.text.back() != '(') s.text += ", ";
     s.text += star + name;
     if (fallback) s.text += "=" + py::repr(fallback).cast<std::string>();
@@ -281,24 +271,19 @@ void read_parameters(const py::object& function, Composition& row, bool has_out)
     s.out = int(s.parameters.size()) - 1;
   }
   s.text += ")";
-  if (annotations.contains("return")) row.returns = annotations["return"].cast<std::string>();
 }
 
 As visibility(const py::object& words) {
-  static const std::map<std::string, As> kWords = {{"torch", As::function},
-                                                   {"Tensor", As::method},
-                                                   {"nn.functional", As::functional},
-                                                   {"special", As::special},
-                                                   {"linalg", As::linalg}};
   As as = As(0);
-  for (const py::handle word : words) {
-    const auto found = kWords.find(word.cast<std::string>());
-    if (found == kWords.end())
+  for (const py::handle each : words) {
+    const auto word = each.cast<std::string>();
+    const auto found = std::ranges::find(kVisibilities, word, &Visibility::name);
+    if (found == std::end(kVisibilities))
       fail<ValueError>(
           "an operation is visible in torch, Tensor, nn.functional, special or linalg, "
           "not in ",
-          word.cast<std::string>());
-    as = as | found->second;
+          word);
+    as = as | found->as;
   }
   return as;
 }
@@ -337,14 +322,15 @@ py::tuple define(const py::object& function, const py::object& visible, const py
   if (has(s.row.as, As::method)) add_method(row, name, false);
   if (has(s.row.in_place, As::method)) add_method(row, name + "_", true);
   published_rows().push_back({name, {&s}, {}, {}, s.row, row->module});
-  const char* home = has(s.row.as, As::function)     ? "rushlight"
-                     : has(s.row.as, As::functional) ? "rushlight.nn.functional"
-                     : has(s.row.as, As::special)    ? "rushlight.special"
-                     : has(s.row.as, As::linalg)     ? "rushlight.linalg"
-                                                     : row->module.c_str();
+  std::string module = row->module;
+  for (const Visibility& v : kVisibilities)
+    if (v.as != As::method && has(s.row.as, v.as)) {
+      module = std::string("rushlight") + v.path;
+      break;
+    }
   const auto public_function = [&](const std::string& as, bool writes) {
     return py::reinterpret_steal<py::object>(
-        make(function_type, row, py::str(as), py::str(home), writes));
+        make(function_type, row, py::str(as), py::str(module), writes));
   };
   return py::make_tuple(public_function(name, false),
                         unsigned(s.row.in_place) & ~unsigned(As::method)

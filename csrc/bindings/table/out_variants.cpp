@@ -100,28 +100,34 @@ Tensor written_to_self(const Tensor& self, const Tensor& result, const std::stri
   return self;
 }
 
-PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry, PyObject* self,
-                         PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
-  const bool casts =
-      std::exchange(autocast.on, false);  // in-place forms compute in their own dtype
-  PyObject* made = entry(self, args, n, keywords);
-  autocast.on = casts;
-  if (!made) return nullptr;
+void rename_in_error(const std::string& name, const std::string& other) {
+  py::error_already_set error;  // fetched: none is in flight
+  const std::string text = py::str(error.value());
+  if (!text.starts_with(name + "()")) return error.restore();
+  PyErr_SetString(error.type().ptr(), (other + text.substr(name.size())).c_str());
+}
+
+PyObject* write_to_first(const Signature& s, PyObject* result, PyObject* target) {
+  if (!result) return rename_in_error(s.name, s.name + "_"), nullptr;
   try {
-    const auto result = py::reinterpret_steal<py::object>(made);
-    PyObject* target = self ? self : n ? args[0] : nullptr;
-    if (!target && keywords) {  // name_(input=x)
-      const Py_ssize_t at = PySequence_Index(keywords, s.parameters[0].key);
-      if (at >= 0) target = args[n + at];
-      PyErr_Clear();
-    }
-    const Tensor *from = as_tensor(made), *to = target ? as_tensor(target) : nullptr;
+    const auto made = py::reinterpret_steal<py::object>(result);
+    const Tensor *from = as_tensor(result), *to = target ? as_tensor(target) : nullptr;
     if (!from || !to) fail<TypeError>(s.name, "_() has no tensor to write to");
     written_to_self(*to, *from, s.name + "_");
     return Py_NewRef(target);
   } catch (...) {
     return raise_current();
   }
+}
+
+PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry, PyObject* self,
+                         PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  PyObject* target = self ? self : n ? args[0] : nullptr;
+  for (Py_ssize_t k = 0; !target && keywords && k < PyTuple_GET_SIZE(keywords); ++k)
+    if (PyUnicode_Compare(PyTuple_GET_ITEM(keywords, k), s.parameters[0].key) == 0)
+      target = args[n + k];  // name_(input=x)
+  const AutocastOff inside;
+  return write_to_first(s, entry(self, args, n, keywords), target);
 }
 
 PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords function,

@@ -13,29 +13,23 @@ std::vector<PublishedRow>& published_rows() {
   return rows;
 }
 
-// The module or submodule of _C where a visibility puts functions: torch.nn.functional's lie in
-// _C._nn, as some have torch's names with other signatures.
+std::vector<PublishedAlias>& published_aliases() {
+  static auto& aliases = *new std::vector<PublishedAlias>;
+  return aliases;
+}
+
 static void add_function(py::module_& m, As as, const Signature& s, bool has_text,
                          std::string_view doc, _PyCFunctionFastWithKeywords f) {
-  static constexpr std::tuple<As, const char*, const char*> kHomes[] = {
-      {As::function, nullptr, ""},
-      {As::functional, "_nn", ".nn.functional"},
-      {As::special, "_special", ".special"},
-      {As::linalg, "_linalg", ".linalg"}};
   py::object made;
-  for (const auto& [home, submodule, path] : kHomes) {
-    if (!has(as, home)) continue;
+  for (const Visibility& v : kVisibilities) {
+    if (v.as == As::method || !has(as, v.as)) continue;
     if (!made) {  // one object, that says where programs find it first
-      const py::str module_name(m.attr("__public__").cast<std::string>() + path);
+      const py::str module_name(m.attr("__public__").cast<std::string>() + v.path);
       made = py::reinterpret_steal<py::object>(
           PyCFunction_NewEx(definition(s, false, has_text, doc, f), nullptr, module_name.ptr()));
     }
-    // special_i0e is torch.special.i0e, linalg_matrix_exp is torch.linalg.matrix_exp.
-    const std::string_view prefix = home == As::special  ? "special_"
-                                    : home == As::linalg ? "linalg_"
-                                                         : "";
-    const std::size_t skipped = s.name.starts_with(prefix) ? prefix.size() : 0;
-    py::setattr(submodule ? m.attr(submodule) : py::object(m), s.name.c_str() + skipped, made);
+    const std::size_t skipped = s.name.starts_with(v.prefix) ? std::strlen(v.prefix) : 0;
+    py::setattr(*v.submodule ? m.attr(v.submodule) : py::object(m), s.name.c_str() + skipped, made);
   }
 }
 static void add_method(const Signature& s, bool has_text, std::string_view doc,
@@ -105,16 +99,9 @@ void publish(py::module_& m, As as, const Signature& signature, const std::strin
 static PyObject* call_alias(PyObject* self, PyObject* const* args, Py_ssize_t n,
                             PyObject* keywords) {
   PyObject* result = PyObject_Vectorcall(PyTuple_GET_ITEM(self, 0), args, std::size_t(n), keywords);
-  if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
-  py::error_already_set error;
   const auto own = py::reinterpret_borrow<py::tuple>(self);
-  const std::string text = py::str(error.value()), name = own[1].cast<std::string>();
-  if (text.starts_with(name + "()"))
-    PyErr_SetString(PyExc_TypeError,
-                    (own[2].cast<std::string>() + text.substr(name.size())).c_str());
-  else
-    error.restore();
-  return nullptr;
+  if (!result) rename_in_error(own[1].cast<std::string>(), own[2].cast<std::string>());
+  return result;
 }
 
 // A function of its own, with the alias in its name, signature and errors.
@@ -129,9 +116,7 @@ static py::object renamed(const py::object& function, const char* existing, cons
 }
 
 void publish_alias(py::module_& m, As as, const char* existing, const char* name) {
-  const std::string_view of = existing;
-  for (PublishedRow& row : published_rows())
-    if (of == row.name || of == row.name + "_") row.aliases.push_back(name);
+  published_aliases().push_back({existing, name});
   const py::handle type(reinterpret_cast<PyObject*>(tensor_type));
   if (has(as, As::function)) {
     const py::object function = m.attr(existing);

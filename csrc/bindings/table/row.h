@@ -4,8 +4,7 @@
 
 namespace rushlight::python {
 
-// Where a row is visible: torch, Tensor, torch.nn.functional, torch.special, torch.linalg. A name
-// with an underscore before it is for the Python layer alone.
+// Where a row is visible. A name with an underscore before it is for the Python layer alone.
 enum class As : unsigned char {
   function = 1,
   method = 2,
@@ -16,6 +15,20 @@ enum class As : unsigned char {
 };
 constexpr As operator|(As a, As b) { return As(unsigned(a) | unsigned(b)); }
 constexpr bool has(As all, As one) { return unsigned(all) & unsigned(one); }
+
+// What programs call each of them, and where C++ puts its functions: torch.nn.functional's lie in
+// _C._nn, as some have torch's names with other signatures. special_i0e is torch.special.i0e.
+struct Visibility {
+  As as;
+  const char *name, *path, *submodule, *prefix;
+};
+inline constexpr Visibility kVisibilities[] = {
+    {As::function, "torch", "", "", ""},
+    {As::method, "Tensor", "", "", ""},
+    {As::functional, "nn.functional", ".nn.functional", "_nn", ""},
+    {As::special, "special", ".special", "_special", "special_"},
+    {As::linalg, "linalg", ".linalg", "_linalg", "linalg_"},
+};
 
 // What autocast does with a tensor argument on each kind of device (bindings/autocast.h).
 enum class Cast : unsigned char { none, lower, full };  // to the region's dtype; to float32

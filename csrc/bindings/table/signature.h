@@ -53,6 +53,19 @@ PyObject* named_result(PyTypeObject* type, PyObject* tuple);  // takes over the 
 PyObject* deliver(const Signature& s, PyObject* result, PyObject* out);
 PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords method, PyObject* self,
                          PyObject* const* args, Py_ssize_t n, PyObject* keywords);
+// The same for a result that was made: written to `target`, which is returned. Takes over the
+// result; where that is null, the error in flight gets the name of the in-place form.
+PyObject* write_to_first(const Signature& s, PyObject* result, PyObject* target);
+// An error in flight that begins with `name`() begins with `other`().
+void rename_in_error(const std::string& name, const std::string& other);
+
+// Inside a listed operation its parts compute in what they are given, as in-place forms do.
+struct AutocastOff {
+  Autocast before = autocast;
+  AutocastOff() { autocast.on = autocast.cpu = autocast.cuda = false; }
+  ~AutocastOff() { autocast = before; }
+  AutocastOff(const AutocastOff&) = delete;
+};
 
 PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords function,
                      PyObject* const* args, Py_ssize_t n, PyObject* keywords);
@@ -223,9 +236,12 @@ struct PublishedRow {
   std::string stub;  // instead of those, where the text was made already
   Row row;
   std::string module = {};  // that defines it in Python
-  std::vector<std::string> aliases = {};
 };
 std::vector<PublishedRow>& published_rows();
+struct PublishedAlias {
+  std::string existing, name;
+};
+std::vector<PublishedAlias>& published_aliases();
 
 inline PyCFunction as_c_function(_PyCFunctionFastWithKeywords f) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));

@@ -12,14 +12,9 @@ namespace rushlight::python {
 namespace {
 
 std::vector<std::string> words_of(As as) {
-  static constexpr std::pair<As, const char*> kWords[] = {{As::function, "torch"},
-                                                          {As::method, "Tensor"},
-                                                          {As::functional, "nn.functional"},
-                                                          {As::special, "special"},
-                                                          {As::linalg, "linalg"}};
   std::vector<std::string> words;
-  for (const auto& [one, word] : kWords)
-    if (has(as, one)) words.emplace_back(word);
+  for (const Visibility& v : kVisibilities)
+    if (has(as, v.as)) words.emplace_back(v.name);
   return words;
 }
 
@@ -35,6 +30,9 @@ py::list rows() {
     for (const Signature* s : row.signatures) texts.push_back(s->text);
     for (const auto stub : row.stubs) stubs.push_back(stub());
     if (!row.stub.empty()) stubs.push_back(row.stub);
+    std::vector<std::string> aliases;
+    for (const auto& [existing, name] : published_aliases())
+      if (existing == row.name || existing == row.name + "_") aliases.emplace_back(name);
     all.append(
         py::dict("name"_a = row.name, "signatures"_a = texts, "stubs"_a = stubs,
                  "visible"_a = words_of(row.row.as), "in_place"_a = words_of(row.row.in_place),
@@ -42,7 +40,7 @@ py::list rows() {
                      py::make_tuple(word_of(row.row.autocast.cpu), word_of(row.row.autocast.cuda)),
                  "copy"_a = row.row.copy, "exact"_a = row.row.exact,
                  "differentiable"_a = row.row.differentiable, "waits"_a = row.row.waits,
-                 "module"_a = row.module, "aliases"_a = row.aliases));
+                 "module"_a = row.module, "aliases"_a = aliases));
   }
   return all;
 }
