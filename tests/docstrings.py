@@ -21,8 +21,9 @@ ROOMS = (
     "nn.utils.parametrizations nn.utils.prune nn.utils.stateless nn.parallel optim "
     "optim.lr_scheduler optim.swa_utils utils.data linalg special autograd autograd.functional "
     "autograd.forward_ad autograd.graph autograd.profiler amp cuda cuda.comm cuda.nvtx "
-    "distributions distributions.utils func jit compiler random storage testing signal.windows "
-    "accelerator vision.transforms vision.transforms.functional Tensor"
+    "distributions distributions.constraints distributions.utils func jit compiler random storage "
+    "testing signal.windows accelerator backends.cuda backends.cudnn cuda.amp vision.transforms "
+    "vision.transforms.functional Tensor"
 ).split()
 # Explained once: `out` is where the result is written (docs: the table of operations), `layout` is
 # strided, and the deprecated `size_average` and `reduce` choose a `reduction`.

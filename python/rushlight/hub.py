@@ -30,7 +30,14 @@ def get_dir():
 
 
 def set_dir(d):
-    """Keeps files in the folder `d` from now on."""
+    """Sets the folder of fetched files.
+
+    Args:
+        d: the folder.
+
+    >>> before = torch.hub.get_dir()
+    >>> torch.hub.set_dir(before)
+    """
     global _folder
     _folder = os.path.expanduser(d)
 
@@ -145,14 +152,27 @@ def _entry(module, name):
 
 def list(github, force_reload=False, skip_validation=False, trust_repo=None, verbose=True,
          source="github"):  # fmt: skip
-    """The names of the models that a folder's hubconf.py makes; `source` is "local"."""
+    """The names of the models in the hubconf.py of a folder.
+
+    Args:
+        github: the folder.
+        force_reload, skip_validation, trust_repo, verbose: have no effect.
+        source: "local".
+    """
     names = vars(_entries(github, source)).items()
     return [name for name, value in names if callable(value) and not name.startswith("_")]
 
 
 def help(github, model, force_reload=False, skip_validation=False, trust_repo=None,
          source="github"):  # fmt: skip
-    """The docstring of a model in a folder's hubconf.py; `source` is "local"."""
+    """The docstring of a model in the hubconf.py of a folder.
+
+    Args:
+        github: the folder.
+        model: the name of the function.
+        force_reload, skip_validation, trust_repo: have no effect.
+        source: "local".
+    """
     return _entry(_entries(github, source), model).__doc__
 
 
@@ -167,12 +187,14 @@ def load(
     skip_validation=False,
     **kwargs,
 ):
-    """The model that a function in a folder's hubconf.py makes.
+    """The model that a function in the hubconf.py of a folder makes.
 
     Args:
         repo_or_dir: the folder.
-        model: the name of the function; it is given the other arguments.
+        model: the name of the function.
+        *args, **kwargs: the arguments of the function.
         source: "local"; code is not fetched from the network here.
+        trust_repo, force_reload, verbose, skip_validation: have no effect.
 
     Raises:
         NotImplementedError: for another source.

@@ -49,7 +49,12 @@ matmul = _Matmul()
 
 
 def is_built() -> bool:
-    """Whether CUDA is there: a CUDA library, or virtual GPUs."""
+    """Whether there is CUDA: a CUDA library, or virtual GPUs.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.backends.cuda.is_built()
+    True
+    """
     from .. import _C
 
     return _C._cuda.has_provider()
@@ -113,6 +118,9 @@ def preferred_blas_library(backend=None) -> _BlasBackend:
     Raises:
         RuntimeError: if "cublaslt" is given and is not there; it names the file, where it was
             looked for, and the command that installs it.
+
+    >>> with torch.cuda.virtual(1):
+    ...     _ = torch.backends.cuda.preferred_blas_library()
     """
     of = _BlasBackend
     names = {
@@ -124,13 +132,17 @@ def preferred_blas_library(backend=None) -> _BlasBackend:
 
 def preferred_linalg_library(backend=None) -> _LinalgBackend:
     """Which library factorisations go to; sets it where one is given. cuSOLVER is taken wherever it
-    is found, whatever is set here; without it our kernels are used, and eigh() and svd() the host.
+    is found, whatever is set here; without it our kernels are used, and eigh() and svd() the
+    host.
 
     Args:
         backend: "default", "cusolver" or "magma"
 
     Raises:
         RuntimeError: if "cusolver" is given and is not there, as for cuBLASLt.
+
+    >>> with torch.cuda.virtual(1):
+    ...     _ = torch.backends.cuda.preferred_linalg_library()
     """
     of = _LinalgBackend
     return _prefer(of, {"default": of.Default, "cusolver": of.Cusolver, "magma": of.Magma}, backend)
@@ -147,47 +159,91 @@ def _set_attention(kind, enabled):
 
 
 def flash_sdp_enabled() -> bool:
-    """Whether attention may take FlashAttention."""
+    """Whether attention may use FlashAttention.
+
+    >>> torch.backends.cuda.flash_sdp_enabled()
+    True
+    """
     return _attention["flash"]
 
 
 def enable_flash_sdp(enabled: bool) -> None:
-    """Whether attention may take FlashAttention; here nothing changes."""
+    """Sets whether attention may use FlashAttention; has no effect here.
+
+    Args:
+        enabled: a bool.
+
+    >>> torch.backends.cuda.enable_flash_sdp(True)
+    """
     _set_attention("flash", enabled)
 
 
 def math_sdp_enabled() -> bool:
-    """Whether attention may take the implementation by products."""
+    """Whether attention may use the implementation by matrix products.
+
+    >>> torch.backends.cuda.math_sdp_enabled()
+    True
+    """
     return _attention["math"]
 
 
 def enable_math_sdp(enabled: bool) -> None:
-    """Whether attention may take the implementation by products; here nothing changes."""
+    """Sets whether attention may use the implementation by matrix products; has no effect here.
+
+    Args:
+        enabled: a bool.
+
+    >>> torch.backends.cuda.enable_math_sdp(True)
+    """
     _set_attention("math", enabled)
 
 
 def mem_efficient_sdp_enabled() -> bool:
-    """Whether attention may take the implementation of little memory."""
+    """Whether attention may use the memory-efficient implementation.
+
+    >>> torch.backends.cuda.mem_efficient_sdp_enabled()
+    True
+    """
     return _attention["mem_efficient"]
 
 
 def enable_mem_efficient_sdp(enabled: bool) -> None:
-    """Whether attention may take the implementation of little memory; here nothing changes."""
+    """Sets whether attention may use the memory-efficient implementation; has no effect here.
+
+    Args:
+        enabled: a bool.
+
+    >>> torch.backends.cuda.enable_mem_efficient_sdp(True)
+    """
     _set_attention("mem_efficient", enabled)
 
 
 def cudnn_sdp_enabled() -> bool:
-    """Whether attention may take cuDNN's."""
+    """Whether attention may use cuDNN.
+
+    >>> torch.backends.cuda.cudnn_sdp_enabled()
+    True
+    """
     return _attention["cudnn"]
 
 
 def enable_cudnn_sdp(enabled: bool) -> None:
-    """Whether attention may take cuDNN's; here nothing changes."""
+    """Sets whether attention may use cuDNN; has no effect here.
+
+    Args:
+        enabled: a bool.
+
+    >>> torch.backends.cuda.enable_cudnn_sdp(True)
+    """
     _set_attention("cudnn", enabled)
 
 
 def is_flash_attention_available() -> bool:
-    """False: FlashAttention is not here."""
+    """False: FlashAttention is not here.
+
+    >>> torch.backends.cuda.is_flash_attention_available()
+    False
+    """
     return False
 
 
@@ -197,7 +253,17 @@ def sdp_kernel(
     enable_cudnn: bool = True,
 ):  # fmt: skip
     """Enables and disables implementations of attention for a block; the newer name is
-    nn.attention.sdpa_kernel()."""
+    nn.attention.sdpa_kernel().
+
+    Args:
+        enable_flash, enable_math, enable_mem_efficient, enable_cudnn: whether attention may use
+            each.
+
+    >>> import warnings; warnings.simplefilter("ignore")
+    >>> with torch.backends.cuda.sdp_kernel(enable_flash=False):
+    ...     torch.backends.cuda.flash_sdp_enabled()
+    False
+    """
     before = dict(_attention)
     try:
         for kind, enabled in (

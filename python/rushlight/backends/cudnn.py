@@ -43,8 +43,13 @@ def _library():
 
 
 def is_available() -> bool:
-    """Whether cuDNN serves convolutions on GPUs. Without it kernels of ours do; virtual GPUs say
-    that it is there, as programs expect."""
+    """Whether cuDNN computes convolutions on GPUs; without it our own kernels do. Virtual GPUs
+    report it, as programs expect.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.backends.cudnn.is_available()
+    True
+    """
     from .. import cuda
 
     found = _library()
@@ -52,7 +57,12 @@ def is_available() -> bool:
 
 
 def version() -> "int | None":
-    """The version, such as 91002; None without a GPU or without cuDNN."""
+    """The version of cuDNN, such as 91002; None without a GPU or without cuDNN.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.backends.cudnn.version() > 90000
+    True
+    """
     if not is_available():
         return None
     found = _library()
@@ -60,7 +70,14 @@ def version() -> "int | None":
 
 
 def is_acceptable(tensor) -> bool:
-    """Whether a tensor could go to cuDNN: a floating-point tensor on a GPU."""
+    """Whether cuDNN could take a tensor: a floating-point one on a GPU.
+
+    Args:
+        tensor: the tensor.
+
+    >>> torch.backends.cudnn.is_acceptable(torch.ones(1))
+    False
+    """
     return bool(enabled) and is_available() and tensor.is_cuda and tensor.is_floating_point()
 
 
@@ -71,7 +88,11 @@ def set_flags(
     _deterministic=None,
     _allow_tf32=None,
 ):
-    """Sets those switches that are not None; returns the values from before."""
+    """Sets those switches that are not None; returns the values from before.
+
+    >>> before = torch.backends.cudnn.set_flags(_benchmark=True)
+    >>> _ = torch.backends.cudnn.set_flags(*before)
+    """
     names = ("enabled", "benchmark", "benchmark_limit", "deterministic", "allow_tf32")
     new = (_enabled, _benchmark, _benchmark_limit, _deterministic, _allow_tf32)
     before = tuple(globals()[name] for name in names)
@@ -83,7 +104,19 @@ def set_flags(
 
 @contextmanager
 def flags(enabled=False, benchmark=False, benchmark_limit=10, deterministic=False, allow_tf32=True):
-    """Context with these switches."""
+    """Context with these settings.
+
+    Args:
+        enabled: whether cuDNN is used.
+        benchmark: try several algorithms and use the fastest.
+        benchmark_limit: how many at most.
+        deterministic: only algorithms that repeat their results.
+        allow_tf32: whether operands may be rounded to TF32.
+
+    >>> with torch.backends.cudnn.flags(enabled=True, deterministic=True):
+    ...     torch.backends.cudnn.deterministic
+    True
+    """
     before = set_flags(enabled, benchmark, benchmark_limit, deterministic, allow_tf32)
     try:
         yield

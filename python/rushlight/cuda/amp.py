@@ -18,12 +18,17 @@ def _deprecated(name):
 
 
 class autocast(amp.autocast):
-    """torch.amp.autocast("cuda").
+    """The older form of torch.amp.autocast("cuda").
 
     Args:
         enabled: False ends an outer autocast inside.
         dtype: the shorter dtype.
         cache_enabled: accepted; casts of weights are not kept.
+
+    >>> import warnings; warnings.simplefilter("ignore")
+    >>> with torch.cuda.virtual(1), torch.cuda.amp.autocast():
+    ...     (torch.ones(2, 2, device="cuda") @ torch.ones(2, 2, device="cuda")).dtype
+    torch.float16
     """
 
     def __init__(self, enabled=True, dtype=None, cache_enabled=True):
@@ -32,7 +37,19 @@ class autocast(amp.autocast):
 
 
 class GradScaler(amp.GradScaler):
-    """torch.amp.GradScaler("cuda"), with the same arguments after the device."""
+    """The older form of torch.amp.GradScaler("cuda").
+
+    Args:
+        init_scale: the first scale.
+        growth_factor: above 1.
+        backoff_factor: below 1.
+        growth_interval: steps without an overflow before the scale grows.
+        enabled: False makes scale() return its argument and step() a plain step.
+
+    >>> import warnings; warnings.simplefilter("ignore")
+    >>> torch.cuda.amp.GradScaler(enabled=False).get_scale()
+    1.0
+    """
 
     def __init__(
         self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000,

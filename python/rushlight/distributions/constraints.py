@@ -4,7 +4,11 @@ from rushlight import _C
 
 
 class Constraint:
-    """A set of values; `event_dim` trailing dimensions are checked together."""
+    """A set of values; `event_dim` trailing dimensions are checked together.
+
+    >>> torch.distributions.constraints.positive.check(torch.tensor([1.0, -1.0]))
+    tensor([ True, False])
+    """
 
     event_dim = 0
     is_discrete = False
@@ -14,7 +18,7 @@ class Constraint:
         return f"{type(self).__name__.lstrip('_')}({given})"
 
     def check(self, value):
-        """Which values are in the set, as bools."""
+        """Where `value` is in the set, as bools."""
         raise NotImplementedError
 
 
@@ -26,7 +30,14 @@ class _Real(Constraint):
 
 
 class _GreaterThan(Constraint):
-    """Above a bound."""
+    """Above a bound.
+
+    Args:
+        lower_bound: the bound.
+
+    >>> torch.distributions.constraints.greater_than(0).check(torch.tensor([0.0, 1.0]))
+    tensor([False,  True])
+    """
 
     def __init__(self, lower_bound):
         self.lower_bound = lower_bound
@@ -36,7 +47,14 @@ class _GreaterThan(Constraint):
 
 
 class _GreaterThanEq(Constraint):
-    """From a bound on."""
+    """From a bound on.
+
+    Args:
+        lower_bound: the bound.
+
+    >>> torch.distributions.constraints.greater_than_eq(0).check(torch.tensor([0.0, 1.0]))
+    tensor([True, True])
+    """
 
     def __init__(self, lower_bound):
         self.lower_bound = lower_bound
@@ -46,7 +64,14 @@ class _GreaterThanEq(Constraint):
 
 
 class _LessThan(Constraint):
-    """Below a bound."""
+    """Below a bound.
+
+    Args:
+        upper_bound: the bound.
+
+    >>> torch.distributions.constraints.less_than(1).check(torch.tensor([0.0, 1.0]))
+    tensor([ True, False])
+    """
 
     def __init__(self, upper_bound):
         self.upper_bound = upper_bound
@@ -56,7 +81,14 @@ class _LessThan(Constraint):
 
 
 class _Interval(Constraint):
-    """From a bound to another, both included."""
+    """From a bound to another, both included.
+
+    Args:
+        lower_bound, upper_bound: the bounds.
+
+    >>> torch.distributions.constraints.interval(0, 1).check(torch.tensor([1.0, 2.0]))
+    tensor([ True, False])
+    """
 
     def __init__(self, lower_bound, upper_bound):
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
@@ -66,7 +98,14 @@ class _Interval(Constraint):
 
 
 class _IntegerInterval(_Interval):
-    """Integers from a bound to another, both included."""
+    """Integers from a bound to another, both included.
+
+    Args:
+        lower_bound, upper_bound: the bounds.
+
+    >>> torch.distributions.constraints.integer_interval(0, 2).check(torch.tensor([1.0, 1.5]))
+    tensor([ True, False])
+    """
 
     is_discrete = True
 
@@ -115,7 +154,14 @@ class _OneHot(Constraint):
 
 
 class _HalfOpenInterval(_Interval):
-    """From a bound, included, to another."""
+    """From a bound, included, to another.
+
+    Args:
+        lower_bound, upper_bound: the bounds.
+
+    >>> torch.distributions.constraints.half_open_interval(0, 1).check(torch.tensor([0.0, 1.0]))
+    tensor([ True, False])
+    """
 
     def check(self, value):
         return (value >= self.lower_bound) & (value < self.upper_bound)
@@ -173,7 +219,16 @@ class _CorrCholesky(_LowerCholesky):
 
 
 class _IndependentConstraint(Constraint):
-    """Another constraint, of which the last dimensions are checked together."""
+    """Another constraint, of which the last dimensions are checked together.
+
+    Args:
+        base_constraint: the constraint of the elements.
+        reinterpreted_batch_ndims: the number of last dimensions that are one event.
+
+    >>> C = torch.distributions.constraints
+    >>> C.independent(C.positive, 1).check(torch.tensor([1.0, -1.0]))
+    tensor(False)
+    """
 
     def __init__(self, base_constraint, reinterpreted_batch_ndims):
         self.base_constraint = base_constraint
@@ -200,14 +255,30 @@ class _IndependentConstraint(Constraint):
 
 
 def independent(base_constraint, reinterpreted_batch_ndims):
-    """A constraint on vectors and matrices from one on their elements."""
+    """A constraint on vectors and matrices from one on their elements.
+
+    Args:
+        base_constraint: the constraint of the elements.
+        reinterpreted_batch_ndims: the number of last dimensions that are one event.
+
+    >>> C = torch.distributions.constraints
+    >>> C.independent(C.positive, 1).check(torch.tensor([1.0, -1.0]))
+    tensor(False)
+    """
     if not reinterpreted_batch_ndims:
         return base_constraint
     return _IndependentConstraint(base_constraint, reinterpreted_batch_ndims)
 
 
 class _Counts(Constraint):
-    """Nonnegative integers that sum to a total."""
+    """Nonnegative integers that sum to a total.
+
+    Args:
+        upper_bound: the sum.
+
+    >>> torch.distributions.constraints.multinomial(3).check(torch.tensor([1.0, 2.0]))
+    tensor(True)
+    """
 
     is_discrete = True
     event_dim = 1
@@ -233,5 +304,12 @@ greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessTh
 
 
 def all_true(condition: "_C.Tensor") -> bool:
-    """Whether a constraint holds everywhere."""
+    """Whether a constraint holds everywhere.
+
+    Args:
+        condition: a tensor of bools.
+
+    >>> torch.distributions.constraints.all_true(torch.tensor([True, False]))
+    False
+    """
     return bool(condition.all())

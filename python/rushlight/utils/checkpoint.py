@@ -24,13 +24,19 @@ _debug = None  # set by set_checkpoint_debug_enabled()
 
 
 def noop_context_fn():
-    """The default `context_fn`: two contexts that do nothing."""
+    """The default `context_fn` of checkpoint(): two contexts that have no effect.
+
+    >>> first, second = torch.utils.checkpoint.noop_context_fn()
+    """
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool):
     """Overrides `early_stop` of every checkpoint() inside.
+
+    Args:
+        enable: the value of `early_stop`.
 
     >>> x = torch.ones(1, requires_grad=True)
     >>> with torch.utils.checkpoint.set_checkpoint_early_stop(False):
@@ -46,7 +52,14 @@ def set_checkpoint_early_stop(enable: bool):
 
 @contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled):
-    """Overrides `debug` of every checkpoint() inside; None leaves it as it is."""
+    """Overrides `debug` of every checkpoint() inside; None leaves it as it is.
+
+    Args:
+        enabled: the value of `debug`; None leaves it to each call.
+
+    >>> with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):
+    ...     pass
+    """
     global _debug
     before, _debug = _debug, enabled
     try:
@@ -56,7 +69,14 @@ def set_checkpoint_debug_enabled(enabled):
 
 
 def detach_variable(inputs):
-    """Copies of the tensors in a tuple that share memory but not the graph."""
+    """Copies of the tensors in a tuple that share memory but not the graph.
+
+    Args:
+        inputs: a tuple of tensors and other values.
+
+    >>> torch.utils.checkpoint.detach_variable((torch.ones(1, requires_grad=True), 3))
+    (tensor([1.], requires_grad=True), 3)
+    """
     if not isinstance(inputs, tuple):
         raise RuntimeError(
             "Only tuple of tensors is supported. Got Unsupported input type: ",
@@ -69,7 +89,13 @@ def detach_variable(inputs):
 
 
 def check_backward_validity(inputs):
-    """Warns where no tensor among the inputs requires grad."""
+    """Warns if no tensor among the inputs requires gradients.
+
+    Args:
+        inputs: an iterable.
+
+    >>> torch.utils.checkpoint.check_backward_validity([torch.ones(1, requires_grad=True)])
+    """
     if not any(x.requires_grad for x in inputs if isinstance(x, _C.Tensor)):
         warnings.warn(
             "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3
@@ -77,7 +103,13 @@ def check_backward_validity(inputs):
 
 
 class CheckpointFunction(Function):
-    """checkpoint(use_reentrant=True): the call is one node, its backward a pass of its own."""
+    """checkpoint(use_reentrant=True): the call is one node, its backward a pass of its own.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> torch.utils.checkpoint.CheckpointFunction.apply(torch.exp, True, x).backward()
+    >>> x.grad
+    tensor([2.7183])
+    """
 
     @staticmethod
     def forward(ctx, run_function, preserve_rng_state, *args):
@@ -132,9 +164,11 @@ def checkpoint(
 ):
     """function(*args, **kwargs), without keeping its activations: backward computes them again.
 
+    `context_fn`, `determinism_check`, `debug` and `early_stop` are of use_reentrant=False.
+
     Args:
         function: must do the same operations each time it runs.
-        args: its arguments; gradients flow through the tensors among them.
+        *args, **kwargs: its arguments; gradients flow through the tensors among them.
         use_reentrant: False, recommended: works with autograd.grad, second derivatives, keyword
             arguments, and where only parameters require grad. True: the older way, a backward pass
             inside of backward; it can do none of these.
@@ -144,8 +178,6 @@ def checkpoint(
             "none" does not.
         debug: where the runs differ, the error lists what each saved, and at which lines.
         early_stop: end the second run at the last tensor that backward needs.
-
-    `context_fn`, `determinism_check`, `debug` and `early_stop` are of use_reentrant=False.
 
     Returns:
         What function returns.
@@ -214,7 +246,7 @@ def checkpoint_sequential(functions, segments: int, input, use_reentrant=None, *
         segments: how many segments.
         input: the argument of the first function.
         use_reentrant: as in checkpoint().
-        preserve_rng_state: as in checkpoint().
+        **kwargs: preserve_rng_state, as in checkpoint().
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU(), torch.nn.Linear(2, 1))
     >>> x = torch.ones(3, 2)
