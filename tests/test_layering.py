@@ -264,11 +264,12 @@ STEPS = {
         "_lowrank:_columns_near_range functional:diff"
     ),
     "torch looks at the values too: a negative variance, an order outside [0, 1] on the CPU, the "
-    "edges of a histogram without a range": (
-        "likelihood_losses:gaussian_nll_loss _statistics:_quantile _statistics:_edges"
+    "edges of a histogram without a range, whether least squares are of full rank": (
+        "likelihood_losses:gaussian_nll_loss _statistics:_quantile _statistics:_edges solving:lstsq"
     ),
     "calls of the program's function, or a Python bool, which is what it returns": (
-        "_tensor_elements:apply_ _tensor_elements:map_ _tensor_elements:values functional:allclose"
+        "_tensor_elements:apply_ _tensor_elements:map_ _tensor_elements:values functional:allclose "
+        "_tensor:__contains__"
     ),
     "text": (
         "_tensor_str:_contents _tensor_str:_shown_values _tensor_str:set_printoptions "
@@ -293,6 +294,8 @@ def breaks_the_rule(node):
         return node.func.attr in {"item", "tolist"}
     if isinstance(node, ast.If | ast.IfExp):
         return bool(re.search(r"\.(any|all|equal)\(", ast.unparse(node.test)))
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "bool":
+        return bool(re.search(r"\.(any|all|equal)\(", ast.unparse(node)))
     return False
 
 

@@ -348,7 +348,7 @@ def _derivative(x, dim, spacing, edge_order):
     if edge_order == 2:
         first = first + (first - slope[..., 1:2]) * h[0] / (h[0] + h[1])
         last = last + (last - slope[..., -2:-1]) * h[-1] / (h[-1] + h[-2])
-    return _C.cat([first, inner, last], -1).movedim(-1, dim)
+    return _C.cat([part.movedim(-1, dim) for part in (first, inner, last)], dim)
 
 
 def _edges(name, x, bins, range):

@@ -57,6 +57,11 @@ struct Call {
     if (find("decoupled_weight_decay")) to.decoupled = flag("decoupled_weight_decay");
   }
 
+  template <class F>
+  void read_betas(F& f) const {
+    f.beta1 = number("betas", 0);
+    f.beta2 = number("betas", 1);
+  }
   // The tensor of that name in each state; undefined where there is none.
   Tensors tensors(const char* name, bool may_lack) const {
     Tensors out;
@@ -113,8 +118,7 @@ void sgd(Call& call) {
 void adam(Call& call) {
   optim::Adam f;
   call.read(f);
-  f.beta1 = call.number("betas", 0);
-  f.beta2 = call.number("betas", 1);
+  call.read_betas(f);
   f.amsgrad = call.flag("amsgrad");
   call.run(f, {"exp_avg", "exp_avg_sq", f.amsgrad ? "max_exp_avg_sq" : nullptr});
 }
@@ -133,8 +137,7 @@ void adagrad(Call& call) {
 void adamax(Call& call) {
   optim::Adamax f;
   call.read(f);
-  f.beta1 = call.number("betas", 0);
-  f.beta2 = call.number("betas", 1);
+  call.read_betas(f);
   call.run(f, {"exp_avg", "exp_inf"});
 }
 void asgd(Call& call) {
@@ -148,16 +151,14 @@ void asgd(Call& call) {
 void nadam(Call& call) {
   optim::NAdam f;
   call.read(f);
-  f.beta1 = call.number("betas", 0);
-  f.beta2 = call.number("betas", 1);
+  call.read_betas(f);
   f.momentum_decay = call.number("momentum_decay");
   call.run(f, {"exp_avg", "exp_avg_sq"}, {"mu_product"});
 }
 void radam(Call& call) {
   optim::RAdam f;
   call.read(f);
-  f.beta1 = call.number("betas", 0);
-  f.beta2 = call.number("betas", 1);
+  call.read_betas(f);
   call.run(f, {"exp_avg", "exp_avg_sq"});
 }
 void rmsprop(Call& call) {

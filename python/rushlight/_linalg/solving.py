@@ -272,10 +272,10 @@ def lstsq(A: Tensor, B: Tensor, rcond=None, *, driver=None):
     no_residuals = A.reshape(-1)[:0] + B.reshape(-1)[:0]  # with the history that residuals have
     solution = pinv(A, rtol=rcond) @ right
     rank = A.new_empty((0,), dtype=_C.int64) if driver == "gels" else matrix_rank(A, rtol=rcond)
-    full = m > n and (driver == "gels" or bool((rank == n).all())) and driver != "gelsy"
-    residuals = (
-        (A @ solution - right).square().sum(-2) if full and driver is not None else no_residuals
-    )
+    has_residuals = m > n and driver not in (None, "gelsy")
+    if has_residuals and driver != "gels":  # which takes the rank to be full
+        has_residuals = bool((rank == n).all())
+    residuals = (A @ solution - right).square().sum(-2) if has_residuals else no_residuals
     values = factors.svdvals(A.detach()) if driver in ("gelsd", "gelss") else empty
     solution = solution.squeeze(-1) if vector else solution
     return (solution, residuals, rank, values)
