@@ -285,7 +285,8 @@ def cumulative_trapezoid(
     y, steps, dim = _steps("cumulative_trapezoid", y, x, dx, dim)
     if steps is None:
         steps = 0
-    return (((y[..., 1:] + y[..., :-1]) * steps).cumsum(-1) / 2).movedim(-1, dim)
+    areas = ((y[..., 1:] + y[..., :-1]) * steps).movedim(-1, dim)
+    return areas.cumsum(dim) / 2
 
 
 @op("torch")

@@ -164,7 +164,7 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
             right = B if left else B.mT
             y = solve_triangular(L, P.mT @ right, upper=False, unitriangular=True)
             x = solve_triangular(U, y, upper=True)
-        return x if left else x.mT
+        return x if left else x.mT.contiguous()
     if left:
         x = _C._linalg_lu_solve(LU, pivots, B, adjoint)
     else:
