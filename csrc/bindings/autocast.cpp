@@ -49,23 +49,37 @@ void set_dtype(std::string_view device, DType to) {
 
 void bind_autocast(py::module_& m) {
   op<&is_enabled>(m, "is_autocast_enabled(device_type='cuda')", As::function,
-                  R"(Whether autocast is on for a kind of device, in this thread.
+      R"(Whether autocast is on for a type of device, in this thread.
+
+Args:
+    device_type: 'cpu' or 'cuda'.
 
 >>> with torch.autocast("cpu"):
 ...     torch.is_autocast_enabled("cpu")
 True)");
   op<&set_enabled>(
       m, "set_autocast_enabled(device_type, enabled)", As::function,
-      R"(Switches autocast for a kind of device, in this thread; a block has torch.autocast.
+      R"(Switches autocast on or off for a type of device, in this thread; torch.autocast does so for a block.
+
+Args:
+    enabled: whether it is on.
+    device_type: 'cpu' or 'cuda'.
 
 >>> torch.set_autocast_enabled("cpu", False))");
   op<&get_dtype>(m, "get_autocast_dtype(device_type)", As::function,
-                 R"(The dtype that autocast computes in on a kind of device.
+      R"(The dtype that autocast casts to on a type of device.
+
+Args:
+    device_type: 'cpu' or 'cuda'.
 
 >>> torch.get_autocast_dtype("cpu")
 torch.bfloat16)");
   op<&set_dtype>(m, "set_autocast_dtype(device_type, dtype)", As::function,
-                 R"(Sets the dtype that autocast computes in on a kind of device.
+      R"(Sets the dtype that autocast casts to on a type of device.
+
+Args:
+    dtype: torch.bfloat16 or torch.float16.
+    device_type: 'cpu' or 'cuda'.
 
 >>> torch.set_autocast_dtype("cpu", torch.bfloat16))");
 }

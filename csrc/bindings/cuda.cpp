@@ -148,10 +148,21 @@ void bind_virtual(py::module_& m) {
 void bind_pinned(py::module_& m) {
   op<&pin_op>(
       m, "pin_memory(self, device=None)", As::method,
-      "A copy in page-locked memory of the CPU, from where copies to a GPU are quickest; the "
-      "tensor itself if it is there. RuntimeError without a GPU.");
+      R"(A copy in page-locked memory, from which copies to a GPU are fastest; the tensor itself if it is there already.
+
+Args:
+    device: deprecated, and without effect.
+
+Raises:
+    RuntimeError: if there is no GPU.)");
   op<&is_pinned_op>(m, "is_pinned(self, device=None)", As::method,
-                    "Whether the tensor lies in page-locked memory.");
+      R"(Whether the tensor lies in page-locked memory.
+
+Args:
+    device: deprecated, and without effect.
+
+>>> torch.ones(1).is_pinned()
+False)");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "bindings/rows/creation.h"
+#include "bindings/data.h"
 #include "bindings/table/signature.h"
 #include "kernels/parallel.h"
 #include "ops/ops.h"

@@ -26,6 +26,7 @@ PYBIND11_MODULE(_C, m) {
   bind_types(m);
   bind_errors(m);
   make_tensor_type(m);
+  bind_from_data(m);
   bind_creation(m);
   bind_copy(m);
   bind_view(m);

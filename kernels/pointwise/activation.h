@@ -25,9 +25,14 @@ struct Relu {
 struct Hardtanh {
   static constexpr auto signature = "hardtanh(input, min_val=-1.0, max_val=1.0)";
   static constexpr auto doc =
-      "x kept within [min_val, max_val].\n"
-      ">>> torch.nn.functional.hardtanh(torch.tensor([-1., 0.5, 4.]))\n"
-      "tensor([-1.0000,  0.5000,  1.0000])";
+      R"(x kept within [min_val, max_val].
+
+Args:
+    min_val: the lower bound.
+    max_val: the upper bound.
+
+>>> torch.nn.functional.hardtanh(torch.tensor([-1., 0.5, 4.]))
+tensor([-1.0000,  0.5000,  1.0000]))";
   static constexpr auto takes = Takes::numbers;
   static constexpr unsigned visible = Visible::functional;
   static constexpr auto refusal = "Bool inputs not supported for hardtanh";
@@ -44,9 +49,13 @@ struct Hardtanh {
 struct LeakyRelu {
   static constexpr auto signature = "leaky_relu(input, negative_slope=0.01)";
   static constexpr auto doc =
-      "x where x > 0, else negative_slope * x.\n"
-      ">>> torch.nn.functional.leaky_relu(torch.tensor([-1., 0.5, 4.]))\n"
-      "tensor([-0.0100,  0.5000,  4.0000])";
+      R"(x where x > 0, else negative_slope * x.
+
+Args:
+    negative_slope: the slope below 0.
+
+>>> torch.nn.functional.leaky_relu(torch.tensor([-1., 0.5, 4.]))
+tensor([-0.0100,  0.5000,  4.0000]))";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::functional;
   static constexpr Saves save = {Save::input};
@@ -61,9 +70,13 @@ struct LeakyRelu {
 struct Elu {
   static constexpr auto signature = "elu(input, alpha=1.0)";
   static constexpr auto doc =
-      "x where x > 0, else alpha * (exp(x) - 1).\n"
-      ">>> torch.nn.functional.elu(torch.tensor([-1., 0.5, 4.]))\n"
-      "tensor([-0.6321,  0.5000,  4.0000])";
+      R"(x where x > 0, else alpha * (exp(x) - 1).
+
+Args:
+    alpha: the negative of the limit for x towards -inf.
+
+>>> torch.nn.functional.elu(torch.tensor([-1., 0.5, 4.]))
+tensor([-0.6321,  0.5000,  4.0000]))";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::functional;
   static constexpr Saves save = {Save::input};
@@ -101,9 +114,13 @@ struct Selu {
 struct Celu {
   static constexpr auto signature = "celu(input, alpha=1.0)";
   static constexpr auto doc =
-      "x where x > 0, else alpha * (exp(x / alpha) - 1).\n"
-      ">>> torch.celu(torch.tensor([-1., 0.5, 4.]))\n"
-      "tensor([-0.6321,  0.5000,  4.0000])";
+      R"(x where x > 0, else alpha * (exp(x / alpha) - 1).
+
+Args:
+    alpha: the negative of the limit for x towards -inf.
+
+>>> torch.celu(torch.tensor([-1., 0.5, 4.]))
+tensor([-0.6321,  0.5000,  4.0000]))";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::function | Visible::functional;
   static constexpr auto kernel = "elu_cpu";
@@ -189,9 +206,14 @@ struct Mish {
 struct Softplus {
   static constexpr auto signature = "softplus(input, beta=1.0, threshold=20.0)";
   static constexpr auto doc =
-      "log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.\n"
-      ">>> torch.nn.functional.softplus(torch.tensor([-1., 0.5, 4.]))\n"
-      "tensor([0.3133, 0.9741, 4.0181])";
+      R"(log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.
+
+Args:
+    beta: the steepness of the curve.
+    threshold: where beta * x exceeds it, the result is x.
+
+>>> torch.nn.functional.softplus(torch.tensor([-1., 0.5, 4.]))
+tensor([0.3133, 0.9741, 4.0181]))";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::functional;
   static constexpr unsigned in_place = Visible::nowhere;
@@ -283,9 +305,13 @@ struct Hardswish {
 struct Hardshrink {
   static constexpr auto signature = "hardshrink(input, lambd=0.5)";
   static constexpr auto doc =
-      "0 where |x| <= lambd, else x.\n"
-      ">>> torch.hardshrink(torch.tensor([-1., 0.5, 4.]))\n"
-      "tensor([-1.,  0.,  4.])";
+      R"(0 where |x| <= lambd, else x.
+
+Args:
+    lambd: half the width of the interval that becomes 0; not negative.
+
+>>> torch.hardshrink(torch.tensor([-1., 0.5, 4.]))
+tensor([-1.,  0.,  4.]))";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {Save::input};
@@ -300,9 +326,13 @@ struct Hardshrink {
 struct Softshrink {
   static constexpr auto signature = "softshrink(input, lambd=0.5)";
   static constexpr auto doc =
-      "x moved towards 0 by lambd, and 0 within lambd of it.\n"
-      ">>> torch.nn.functional.softshrink(torch.tensor([-1., 0.5, 4.]))\n"
-      "tensor([-0.5000,  0.0000,  3.5000])";
+      R"(x moved towards 0 by lambd, and 0 within lambd of it.
+
+Args:
+    lambd: half the width of the interval that becomes 0; not negative.
+
+>>> torch.nn.functional.softshrink(torch.tensor([-1., 0.5, 4.]))
+tensor([-0.5000,  0.0000,  3.5000]))";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::functional;
   static constexpr unsigned in_place = Visible::nowhere;

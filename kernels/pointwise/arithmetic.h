@@ -86,9 +86,14 @@ struct Rsqrt {
 struct Add {
   static constexpr auto signature = "add(input, other, *, alpha=1)";
   static constexpr auto doc =
-      "input + alpha * other\n"
-      ">>> torch.add(torch.tensor([1., 2.]), 10, alpha=2)\n"
-      "tensor([21., 22.])";
+      R"(input + alpha * other
+
+Args:
+    other: the second operand, a tensor or a number.
+    alpha: the factor of other.
+
+>>> torch.add(torch.tensor([1., 2.]), 10, alpha=2)
+tensor([21., 22.]))";
   static constexpr auto takes = Takes::anything;
   static constexpr bool numbers_alone = true;
   static constexpr Saves save = {};
@@ -101,9 +106,14 @@ struct Add {
 struct Sub {
   static constexpr auto signature = "sub(input, other, *, alpha=1)";
   static constexpr auto doc =
-      "input - alpha * other\n"
-      ">>> torch.sub(torch.tensor([1., 2.]), torch.tensor([3., 5.]))\n"
-      "tensor([-2., -3.])";
+      R"(input - alpha * other
+
+Args:
+    other: the second operand, a tensor or a number.
+    alpha: the factor of other.
+
+>>> torch.sub(torch.tensor([1., 2.]), torch.tensor([3., 5.]))
+tensor([-2., -3.]))";
   static constexpr auto takes = Takes::numbers;
   static constexpr bool numbers_alone = true;
   static constexpr auto aliases = "subtract";
@@ -117,9 +127,14 @@ struct Sub {
 struct Rsub {
   static constexpr auto signature = "rsub(input, other, alpha=1)";
   static constexpr auto doc =
-      "other - alpha * input\n"
-      ">>> torch.rsub(torch.tensor([1., 2.]), 10)\n"
-      "tensor([9., 8.])";
+      R"(other - alpha * input
+
+Args:
+    other: what input is subtracted from, a tensor or a number.
+    alpha: the factor of input.
+
+>>> torch.rsub(torch.tensor([1., 2.]), 10)
+tensor([9., 8.]))";
   static constexpr auto takes = Takes::numbers;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr auto node = "RsubBackward1";
@@ -133,9 +148,13 @@ struct Rsub {
 struct Mul {
   static constexpr auto signature = "mul(input, other)";
   static constexpr auto doc =
-      "input * other\n"
-      ">>> torch.mul(torch.tensor([1., 2.]), torch.tensor([3., 5.]))\n"
-      "tensor([ 3., 10.])";
+      R"(input * other
+
+Args:
+    other: the second factor, a tensor or a number.
+
+>>> torch.mul(torch.tensor([1., 2.]), torch.tensor([3., 5.]))
+tensor([ 3., 10.]))";
   static constexpr auto takes = Takes::anything;
   static constexpr bool numbers_alone = true;
   static constexpr auto aliases = "multiply";
@@ -187,9 +206,13 @@ struct DivFloor {
 struct FloorDivide {
   static constexpr auto signature = "floor_divide(input, other)";
   static constexpr auto doc =
-      "input / other, rounded down.\n"
-      ">>> torch.floor_divide(torch.tensor([7, -7]), 2)\n"
-      "tensor([ 3, -4])";
+      R"(input / other, rounded down.
+
+Args:
+    other: the divisor, a tensor or a number.
+
+>>> torch.floor_divide(torch.tensor([7, -7]), 2)
+tensor([ 3, -4]))";
   static constexpr auto takes = Takes::numbers;
   static constexpr auto kernel = "div_floor_cpu";
   static constexpr bool divides = true;
@@ -202,9 +225,13 @@ struct FloorDivide {
 struct Remainder {
   static constexpr auto signature = "remainder(input, other)";
   static constexpr auto doc =
-      "Python's input % other: the sign is that of the divisor.\n"
-      ">>> torch.remainder(torch.tensor([7, -7]), 3)\n"
-      "tensor([1, 2])";
+      R"(Python's input % other: the sign is that of the divisor.
+
+Args:
+    other: the divisor, a tensor or a number.
+
+>>> torch.remainder(torch.tensor([7, -7]), 3)
+tensor([1, 2]))";
   static constexpr auto takes = Takes::numbers;
   static constexpr auto node = "RemainderBackward1";
   static constexpr bool divides = true;
@@ -220,9 +247,13 @@ struct Remainder {
 struct Fmod {
   static constexpr auto signature = "fmod(input, other)";
   static constexpr auto doc =
-      "C's remainder: the sign is that of the input.\n"
-      ">>> torch.fmod(torch.tensor([7, -7]), 3)\n"
-      "tensor([ 1, -1])";
+      R"(C's remainder: the sign is that of the input.
+
+Args:
+    other: the divisor, a tensor or a number.
+
+>>> torch.fmod(torch.tensor([7, -7]), 3)
+tensor([ 1, -1]))";
   static constexpr auto takes = Takes::numbers;
   static constexpr auto node = "FmodBackward1";
   static constexpr bool divides = true;
@@ -287,9 +318,13 @@ struct ReciprocalPower : Reciprocal {
 struct Hypot {
   static constexpr auto signature = "hypot(input, other)";
   static constexpr auto doc =
-      "sqrt(input^2 + other^2), without overflow.\n"
-      ">>> torch.hypot(torch.tensor([3.]), torch.tensor([4.]))\n"
-      "tensor([5.])";
+      R"(sqrt(input^2 + other^2), without overflow.
+
+Args:
+    other: the second leg.
+
+>>> torch.hypot(torch.tensor([3.]), torch.tensor([4.]))
+tensor([5.]))";
   static constexpr auto takes = Takes::floating;
   static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::output, Save::other | Save::output};
@@ -303,9 +338,15 @@ struct Hypot {
 struct Lerp {
   static constexpr auto signature = "lerp(input, end, weight)";
   static constexpr auto doc =
-      "input + weight * (end - input)\n"
-      ">>> torch.lerp(torch.tensor([1.]), torch.tensor([3.]), 0.25)\n"
-      "tensor([1.5000])";
+      R"(input + weight * (end - input)
+
+Args:
+    input: the result at weight 0.
+    end: the result at weight 1.
+    weight: the share of end, a tensor or a number.
+
+>>> torch.lerp(torch.tensor([1.]), torch.tensor([3.]), 0.25)
+tensor([1.5000]))";
   static constexpr auto takes = Takes::floating;
   static constexpr auto kernel = "lerp_kernel_scalar";
   static constexpr Saves save = {Save::third, Save::third, Save::input | Save::other};
@@ -320,10 +361,15 @@ struct Lerp {
 struct Addcmul {
   static constexpr auto signature = "addcmul(input, tensor1, tensor2, *, value=1)";
   static constexpr auto doc =
-      "input + value * tensor1 * tensor2\n"
-      ">>> torch.addcmul(torch.ones(2), torch.tensor([1., 2.]), torch.tensor([3., 4.]), "
-      "value=2)\n"
-      "tensor([ 7., 17.])";
+      R"(input + value * tensor1 * tensor2
+
+Args:
+    tensor1: the first factor.
+    tensor2: the second factor.
+    value: the factor of the product.
+
+>>> torch.addcmul(torch.ones(2), torch.tensor([1., 2.]), torch.tensor([3., 4.]), value=2)
+tensor([ 7., 17.]))";
   static constexpr auto takes = Takes::numbers;
   static constexpr auto kernel = "addcmul_cpu_out";
   static constexpr bool tensors_only = true;
@@ -346,10 +392,15 @@ struct Addcdiv {
       "dtypes.";
   static constexpr auto signature = "addcdiv(input, tensor1, tensor2, *, value=1)";
   static constexpr auto doc =
-      "input + value * tensor1 / tensor2\n"
-      ">>> torch.addcdiv(torch.ones(2), torch.tensor([1., 2.]), torch.tensor([2., 4.]), "
-      "value=2)\n"
-      "tensor([2., 2.])";
+      R"(input + value * tensor1 / tensor2
+
+Args:
+    tensor1: the numerator.
+    tensor2: the denominator.
+    value: the factor of the quotient.
+
+>>> torch.addcdiv(torch.ones(2), torch.tensor([1., 2.]), torch.tensor([2., 4.]), value=2)
+tensor([2., 2.]))";
   static constexpr auto takes = Takes::floating;
   static constexpr bool tensors_only = true;
   static constexpr Saves save = {0, Save::third, Save::other | Save::third};

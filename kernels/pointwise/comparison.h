@@ -256,9 +256,13 @@ struct BitwiseXor {
 struct LeftShift {
   static constexpr auto signature = "bitwise_left_shift(input, other)";
   static constexpr auto doc =
-      "input << other\n"
-      ">>> torch.bitwise_left_shift(torch.tensor([12, 5]), 2)\n"
-      "tensor([48, 20])";
+      R"(input << other
+
+Args:
+    other: how many bits, a tensor or a number.
+
+>>> torch.bitwise_left_shift(torch.tensor([12, 5]), 2)
+tensor([48, 20]))";
   static constexpr auto takes = Takes::shifts;
   static constexpr auto kernel = "lshift_cpu";
   static constexpr bool number_first = true;
@@ -269,9 +273,13 @@ struct LeftShift {
 struct RightShift {
   static constexpr auto signature = "bitwise_right_shift(input, other)";
   static constexpr auto doc =
-      "input >> other\n"
-      ">>> torch.bitwise_right_shift(torch.tensor([12, 5]), 2)\n"
-      "tensor([3, 1])";
+      R"(input >> other
+
+Args:
+    other: how many bits, a tensor or a number.
+
+>>> torch.bitwise_right_shift(torch.tensor([12, 5]), 2)
+tensor([3, 1]))";
   static constexpr auto takes = Takes::shifts;
   static constexpr auto kernel = "rshift_cpu";
   static constexpr bool number_first = true;

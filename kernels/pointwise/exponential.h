@@ -214,9 +214,14 @@ struct Logit {
 struct Xlogy {
   static constexpr auto signature = "xlogy(input, other)";
   static constexpr auto doc =
-      "input * log(other), and 0 where input is 0.\n"
-      ">>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 3.]))\n"
-      "tensor([0.0000, 2.1972])";
+      R"(input * log(other), and 0 where input is 0.
+
+Args:
+    input: the factor, a tensor or a number.
+    other: the argument of the logarithm, a tensor or a number.
+
+>>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 3.]))
+tensor([0.0000, 2.1972]))";
   static constexpr bool number_first = true;
   static constexpr auto aliases = "special.xlogy";
   static constexpr unsigned in_place = Visible::function | Visible::method;
@@ -235,9 +240,14 @@ struct Xlogy {
 struct Xlog1py {
   static constexpr auto signature = "special_xlog1py(input, other)";
   static constexpr auto doc =
-      "input * log1p(other), and 0 where input is 0.\n"
-      ">>> torch.special.xlog1py(torch.tensor([0., 1.]), torch.tensor([-1., 1.]))\n"
-      "tensor([0.0000, 0.6931])";
+      R"(input * log1p(other), and 0 where input is 0.
+
+Args:
+    input: the factor, a tensor or a number.
+    other: the argument of the logarithm, a tensor or a number.
+
+>>> torch.special.xlog1py(torch.tensor([0., 1.]), torch.tensor([-1., 1.]))
+tensor([0.0000, 0.6931]))";
   static constexpr auto node = "SpecialXlog1PyBackward0";
   static constexpr unsigned visible = Visible::special;
   static constexpr bool number_first = true;

@@ -7,9 +7,13 @@ namespace rushlight {
 struct ChebyshevPolynomialT {
   static constexpr auto signature = "special_chebyshev_polynomial_t(input, n)";
   static constexpr auto doc =
-      "The Chebyshev polynomial of the first kind of degree n at x; 0 where n is below 0.\n"
-      ">>> torch.special.chebyshev_polynomial_t(torch.tensor([0.25, 0.5]), 3)\n"
-      "tensor([-0.6875, -1.0000])";
+      R"(The Chebyshev polynomial of the first kind of degree n at x; 0 where n is below 0.
+
+Args:
+    n: the degree, a tensor or a number.
+
+>>> torch.special.chebyshev_polynomial_t(torch.tensor([0.25, 0.5]), 3)
+tensor([-0.6875, -1.0000]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool number_first = true;
@@ -24,9 +28,13 @@ struct ChebyshevPolynomialT {
 struct ChebyshevPolynomialU {
   static constexpr auto signature = "special_chebyshev_polynomial_u(input, n)";
   static constexpr auto doc =
-      "The Chebyshev polynomial of the second kind of degree n at x; 0 where n is below 0.\n"
-      ">>> torch.special.chebyshev_polynomial_u(torch.tensor([0.25, 0.5]), 3)\n"
-      "tensor([-0.8750, -1.0000])";
+      R"(The Chebyshev polynomial of the second kind of degree n at x; 0 where n is below 0.
+
+Args:
+    n: the degree, a tensor or a number.
+
+>>> torch.special.chebyshev_polynomial_u(torch.tensor([0.25, 0.5]), 3)
+tensor([-0.8750, -1.0000]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool number_first = true;
@@ -41,9 +49,13 @@ struct ChebyshevPolynomialU {
 struct ChebyshevPolynomialV {
   static constexpr auto signature = "special_chebyshev_polynomial_v(input, n)";
   static constexpr auto doc =
-      "The Chebyshev polynomial of the third kind of degree n at x; 0 where n is below 0.\n"
-      ">>> torch.special.chebyshev_polynomial_v(torch.tensor([0.25, 0.5]), 3)\n"
-      "tensor([-0.1250, -1.0000])";
+      R"(The Chebyshev polynomial of the third kind of degree n at x; 0 where n is below 0.
+
+Args:
+    n: the degree, a tensor or a number.
+
+>>> torch.special.chebyshev_polynomial_v(torch.tensor([0.25, 0.5]), 3)
+tensor([-0.1250, -1.0000]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool number_first = true;
@@ -58,9 +70,13 @@ struct ChebyshevPolynomialV {
 struct ChebyshevPolynomialW {
   static constexpr auto signature = "special_chebyshev_polynomial_w(input, n)";
   static constexpr auto doc =
-      "The Chebyshev polynomial of the fourth kind of degree n at x; 0 where n is below 0.\n"
-      ">>> torch.special.chebyshev_polynomial_w(torch.tensor([0.25, 0.5]), 3)\n"
-      "tensor([-1.6250, -1.0000])";
+      R"(The Chebyshev polynomial of the fourth kind of degree n at x; 0 where n is below 0.
+
+Args:
+    n: the degree, a tensor or a number.
+
+>>> torch.special.chebyshev_polynomial_w(torch.tensor([0.25, 0.5]), 3)
+tensor([-1.6250, -1.0000]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool number_first = true;
@@ -75,9 +91,13 @@ struct ChebyshevPolynomialW {
 struct ShiftedChebyshevPolynomialT {
   static constexpr auto signature = "special_shifted_chebyshev_polynomial_t(input, n)";
   static constexpr auto doc =
-      "chebyshev_polynomial_t(2 x - 1, n)\n"
-      ">>> torch.special.shifted_chebyshev_polynomial_t(torch.tensor([0.25, 0.5]), 3)\n"
-      "tensor([1., -0.])";
+      R"(chebyshev_polynomial_t(2 x - 1, n)
+
+Args:
+    n: the degree, a tensor or a number.
+
+>>> torch.special.shifted_chebyshev_polynomial_t(torch.tensor([0.25, 0.5]), 3)
+tensor([1., -0.]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool number_first = true;
@@ -92,9 +112,13 @@ struct ShiftedChebyshevPolynomialT {
 struct ShiftedChebyshevPolynomialU {
   static constexpr auto signature = "special_shifted_chebyshev_polynomial_u(input, n)";
   static constexpr auto doc =
-      "chebyshev_polynomial_u(2 x - 1, n)\n"
-      ">>> torch.special.shifted_chebyshev_polynomial_u(torch.tensor([0.25, 0.5]), 3)\n"
-      "tensor([1., -0.])";
+      R"(chebyshev_polynomial_u(2 x - 1, n)
+
+Args:
+    n: the degree, a tensor or a number.
+
+>>> torch.special.shifted_chebyshev_polynomial_u(torch.tensor([0.25, 0.5]), 3)
+tensor([1., -0.]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool number_first = true;
@@ -109,9 +133,13 @@ struct ShiftedChebyshevPolynomialU {
 struct ShiftedChebyshevPolynomialV {
   static constexpr auto signature = "special_shifted_chebyshev_polynomial_v(input, n)";
   static constexpr auto doc =
-      "chebyshev_polynomial_v(2 x - 1, n)\n"
-      ">>> torch.special.shifted_chebyshev_polynomial_v(torch.tensor([0.25, 0.5]), 3)\n"
-      "tensor([1., 1.])";
+      R"(chebyshev_polynomial_v(2 x - 1, n)
+
+Args:
+    n: the degree, a tensor or a number.
+
+>>> torch.special.shifted_chebyshev_polynomial_v(torch.tensor([0.25, 0.5]), 3)
+tensor([1., 1.]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool number_first = true;
@@ -126,9 +154,13 @@ struct ShiftedChebyshevPolynomialV {
 struct ShiftedChebyshevPolynomialW {
   static constexpr auto signature = "special_shifted_chebyshev_polynomial_w(input, n)";
   static constexpr auto doc =
-      "chebyshev_polynomial_w(2 x - 1, n)\n"
-      ">>> torch.special.shifted_chebyshev_polynomial_w(torch.tensor([0.25, 0.5]), 3)\n"
-      "tensor([ 1., -1.])";
+      R"(chebyshev_polynomial_w(2 x - 1, n)
+
+Args:
+    n: the degree, a tensor or a number.
+
+>>> torch.special.shifted_chebyshev_polynomial_w(torch.tensor([0.25, 0.5]), 3)
+tensor([ 1., -1.]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool number_first = true;
@@ -143,9 +175,13 @@ struct ShiftedChebyshevPolynomialW {
 struct HermitePolynomialH {
   static constexpr auto signature = "special_hermite_polynomial_h(input, n)";
   static constexpr auto doc =
-      "The Hermite polynomial of the physicists of degree n at x; NaN for n above 512.\n"
-      ">>> torch.special.hermite_polynomial_h(torch.tensor([0.25, 0.5]), 3)\n"
-      "tensor([-2.8750, -5.0000])";
+      R"(The Hermite polynomial of the physicists of degree n at x; NaN for n above 512.
+
+Args:
+    n: the degree, a tensor or a number.
+
+>>> torch.special.hermite_polynomial_h(torch.tensor([0.25, 0.5]), 3)
+tensor([-2.8750, -5.0000]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool number_first = true;
@@ -158,9 +194,13 @@ struct HermitePolynomialH {
 struct HermitePolynomialHe {
   static constexpr auto signature = "special_hermite_polynomial_he(input, n)";
   static constexpr auto doc =
-      "The Hermite polynomial of the probabilists of degree n at x; NaN for n above 512.\n"
-      ">>> torch.special.hermite_polynomial_he(torch.tensor([0.25, 0.5]), 3)\n"
-      "tensor([-0.7344, -1.3750])";
+      R"(The Hermite polynomial of the probabilists of degree n at x; NaN for n above 512.
+
+Args:
+    n: the degree, a tensor or a number.
+
+>>> torch.special.hermite_polynomial_he(torch.tensor([0.25, 0.5]), 3)
+tensor([-0.7344, -1.3750]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool number_first = true;
@@ -173,9 +213,13 @@ struct HermitePolynomialHe {
 struct LaguerrePolynomialL {
   static constexpr auto signature = "special_laguerre_polynomial_l(input, n)";
   static constexpr auto doc =
-      "The Laguerre polynomial of degree n at x; NaN for n above 131072.\n"
-      ">>> torch.special.laguerre_polynomial_l(torch.tensor([0.25, 0.5]), 3)\n"
-      "tensor([ 0.3411, -0.1458])";
+      R"(The Laguerre polynomial of degree n at x; NaN for n above 131072.
+
+Args:
+    n: the degree, a tensor or a number.
+
+>>> torch.special.laguerre_polynomial_l(torch.tensor([0.25, 0.5]), 3)
+tensor([ 0.3411, -0.1458]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool number_first = true;
@@ -188,9 +232,13 @@ struct LaguerrePolynomialL {
 struct LegendrePolynomialP {
   static constexpr auto signature = "special_legendre_polynomial_p(input, n)";
   static constexpr auto doc =
-      "The Legendre polynomial of degree n at x; NaN for n above 131072.\n"
-      ">>> torch.special.legendre_polynomial_p(torch.tensor([0.25, 0.5]), 3)\n"
-      "tensor([-0.3359, -0.4375])";
+      R"(The Legendre polynomial of degree n at x; NaN for n above 131072.
+
+Args:
+    n: the degree, a tensor or a number.
+
+>>> torch.special.legendre_polynomial_p(torch.tensor([0.25, 0.5]), 3)
+tensor([-0.3359, -0.4375]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool number_first = true;

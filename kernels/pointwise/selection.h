@@ -217,9 +217,13 @@ struct Clamp {
 struct ClampMin {
   static constexpr auto signature = "clamp_min(input, min)";
   static constexpr auto doc =
-      "The larger of input and min.\n"
-      ">>> torch.clamp_min(torch.tensor([-1., 2.]), 0)\n"
-      "tensor([0., 2.])";
+      R"(The larger of input and min.
+
+Args:
+    min: the lower bound, a tensor or a number.
+
+>>> torch.clamp_min(torch.tensor([-1., 2.]), 0)
+tensor([0., 2.]))";
   static constexpr auto takes = Takes::anything;
   static constexpr unsigned in_place = Visible::function | Visible::method;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
@@ -232,9 +236,13 @@ struct ClampMin {
 struct ClampMax {
   static constexpr auto signature = "clamp_max(input, max)";
   static constexpr auto doc =
-      "The smaller of input and max.\n"
-      ">>> torch.clamp_max(torch.tensor([-1., 2.]), 0)\n"
-      "tensor([-1.,  0.])";
+      R"(The smaller of input and max.
+
+Args:
+    max: the upper bound, a tensor or a number.
+
+>>> torch.clamp_max(torch.tensor([-1., 2.]), 0)
+tensor([-1.,  0.]))";
   static constexpr auto takes = Takes::anything;
   static constexpr unsigned in_place = Visible::function | Visible::method;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
@@ -288,9 +296,13 @@ struct NanToNum {
 struct Heaviside {
   static constexpr auto signature = "heaviside(input, values)";
   static constexpr auto doc =
-      "0 where input < 0, 1 where input > 0, else values.\n"
-      ">>> torch.heaviside(torch.tensor([-1., 0., 2.]), torch.tensor([0.5]))\n"
-      "tensor([0.0000, 0.5000, 1.0000])";
+      R"(0 where input < 0, 1 where input > 0, else values.
+
+Args:
+    values: the result where input is 0.
+
+>>> torch.heaviside(torch.tensor([-1., 0., 2.]), torch.tensor([0.5]))
+tensor([0.0000, 0.5000, 1.0000]))";
   static constexpr auto takes = Takes::anything;
   static constexpr bool tensors_only = true;
   static constexpr Saves save = {};
@@ -302,9 +314,13 @@ struct Heaviside {
 struct Copysign {
   static constexpr auto signature = "copysign(input, other)";
   static constexpr auto doc =
-      "The size of input with the sign of other.\n"
-      ">>> torch.copysign(torch.tensor([1., 2.]), torch.tensor([-0., 3.]))\n"
-      "tensor([-1.,  2.])";
+      R"(The size of input with the sign of other.
+
+Args:
+    other: the tensor or number whose sign is taken.
+
+>>> torch.copysign(torch.tensor([1., 2.]), torch.tensor([-0., 3.]))
+tensor([-1.,  2.]))";
   static constexpr Saves save = {Save::input | Save::output, 0};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return copysign(a, b); }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T a, T y) {

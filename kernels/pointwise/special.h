@@ -120,9 +120,13 @@ struct Sinc {
 struct Ldexp {
   static constexpr auto signature = "ldexp(input, other)";
   static constexpr auto doc =
-      "input * 2^other\n"
-      ">>> torch.ldexp(torch.tensor([1.5]), torch.tensor([2]))\n"
-      "tensor([6.])";
+      R"(input * 2^other
+
+Args:
+    other: the exponent of 2.
+
+>>> torch.ldexp(torch.tensor([1.5]), torch.tensor([2]))
+tensor([6.]))";
   static constexpr bool tensors_only = true;
   static constexpr unsigned in_place = Visible::function | Visible::method;
   static constexpr bool in_double = true;
@@ -223,11 +227,15 @@ struct Mvlgamma {
 struct Igamma {
   static constexpr auto signature = "igamma(input, other)";
   static constexpr auto doc =
-      "The regularised lower incomplete gamma function: the share of the gamma distribution of "
-      "shape\n"
-      "input that lies below other. It has no gradient for input.\n"
-      ">>> torch.igamma(torch.tensor([1.]), torch.tensor([1.]))\n"
-      "tensor([0.6321])";
+      R"(The regularised lower incomplete gamma function: the share of the gamma distribution
+of shape input that lies below other. It has no gradient for input.
+
+Args:
+    input: the shape parameter a, positive.
+    other: the bound x of the integral, not negative.
+
+>>> torch.igamma(torch.tensor([1.]), torch.tensor([1.]))
+tensor([0.6321]))";
   static constexpr auto takes = Takes::floating;
   static constexpr auto aliases = "special.gammainc";
   static constexpr auto no_gradient = "igamma: input";
@@ -244,11 +252,15 @@ struct Igamma {
 struct Igammac {
   static constexpr auto signature = "igammac(input, other)";
   static constexpr auto doc =
-      "The regularised upper incomplete gamma function: the share of the gamma distribution of "
-      "shape\n"
-      "input that lies above other. It has no gradient for input.\n"
-      ">>> torch.igammac(torch.tensor([1.]), torch.tensor([1.]))\n"
-      "tensor([0.3679])";
+      R"(The regularised upper incomplete gamma function: the share of the gamma distribution
+of shape input that lies above other. It has no gradient for input.
+
+Args:
+    input: the shape parameter a, positive.
+    other: the bound x of the integral, not negative.
+
+>>> torch.igammac(torch.tensor([1.]), torch.tensor([1.]))
+tensor([0.3679]))";
   static constexpr auto takes = Takes::floating;
   static constexpr auto aliases = "special.gammaincc";
   static constexpr auto no_gradient = "igammac: input";
@@ -265,11 +277,15 @@ struct Igammac {
 struct Zeta {
   static constexpr auto signature = "special_zeta(input, other)";
   static constexpr auto doc =
-      "Hurwitz's zeta function, the sum of (k + other)^-input over k = 0, 1, ...: infinite where "
-      "input\n"
-      "is 1 or a term divides by 0, NaN where input is below 1. It has no gradient for input.\n"
-      ">>> torch.special.zeta(torch.tensor([2.]), 1)\n"
-      "tensor([1.6449])";
+      R"(Hurwitz's zeta function, the sum of (k + other)^-input over k = 0, 1, ...: infinite
+where input is 1 or a term divides by 0, NaN where input is below 1. It has no gradient for input.
+
+Args:
+    input: the exponent x, greater than 1.
+    other: the first term q.
+
+>>> torch.special.zeta(torch.tensor([2.]), 1)
+tensor([1.6449]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr auto no_gradient = "zeta";

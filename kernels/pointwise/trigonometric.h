@@ -85,9 +85,14 @@ struct Atan {
 struct Atan2 {
   static constexpr auto signature = "atan2(input, other)";
   static constexpr auto doc =
-      "The angle of the point (other, input), from -pi to pi.\n"
-      ">>> torch.atan2(torch.tensor([1.]), torch.tensor([-1.]))\n"
-      "tensor([2.3562])";
+      R"(The angle of the point (other, input), from -pi to pi.
+
+Args:
+    input: the y coordinates.
+    other: the x coordinates.
+
+>>> torch.atan2(torch.tensor([1.]), torch.tensor([-1.]))
+tensor([2.3562]))";
   static constexpr bool tensors_only = true;
   static constexpr auto aliases = "arctan2";
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};

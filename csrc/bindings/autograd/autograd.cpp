@@ -346,23 +346,31 @@ void bind_autograd(py::module_& m) {
   op<&backward>(
       m, "backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None)",
       As::method,
-      R"(Computes the gradients of all leaves that self was made from, and adds them to their .grad.
+      R"(Adds the gradients of self with respect to the leaves of its graph to their .grad.
 
 Args:
-    gradient: d(loss)/d(self); may be left out for a single number.
-    retain_graph: keep what backward needs, to run again.
-    create_graph: record the backward itself, for second derivatives.
-    inputs: only these leaves get gradients.
+    gradient: the gradient with respect to self; may be left out if self has one element.
+    retain_graph: whether the graph is kept, so that backward can run again; None for
+        create_graph.
+    create_graph: whether backward itself is recorded, for second derivatives.
+    inputs: the leaves that get gradients; None for all.
 
 Raises:
-    RuntimeError: if nothing was recorded, or a saved tensor was written to since.
+    RuntimeError: if nothing was recorded, or a saved tensor was modified in place.
 
 >>> x = torch.tensor(3.0, requires_grad=True)
 >>> (x * x).backward()
 >>> x.grad
 tensor(6.))");
   op<&retain_grad>(m, "retain_grad(self)", As::method,
-                   "Lets backward() fill .grad of a tensor that is no leaf.");
+      R"(Makes backward() fill .grad of a tensor that is not a leaf.
+
+>>> x = torch.ones(1, requires_grad=True)
+>>> y = 2 * x
+>>> y.retain_grad()
+>>> y.backward()
+>>> y.grad
+tensor([1.]))");
   op<&requires_grad_>(m, "requires_grad_(self, requires_grad=True)", As::method,
                       "Sets requires_grad and returns self.\n\n>>> "
                       "torch.ones(1).requires_grad_().requires_grad\nTrue");

@@ -22,40 +22,52 @@ void bind_complex(py::module_& m) {
   op<&input_itself<0>>(m, "real(input)", As::function,
                        R"(The real part: of a real tensor the tensor itself.
 
-    >>> torch.real(torch.tensor([1.0]))
-    tensor([1.])
-)");
+Shape:
+    that of input.
+
+>>> torch.real(torch.tensor([1.0]))
+tensor([1.]))");
   op<&input_itself<1>>(m, "conj(input)", As::both,
                        R"(The conjugate: of a real tensor the tensor itself.
 
-    >>> torch.conj(torch.tensor([1.0]))
-    tensor([1.])
-)");
+Shape:
+    that of input.
+
+>>> torch.conj(torch.tensor([1.0]))
+tensor([1.]))");
   op<&input_itself<2>>(m, "resolve_conj(input)", As::both,
                        R"(The tensor itself: no conjugate is pending.
 
-    >>> torch.resolve_conj(torch.tensor([1.0]))
-    tensor([1.])
-)");
+Shape:
+    that of input.
+
+>>> torch.resolve_conj(torch.tensor([1.0]))
+tensor([1.]))");
   op<&input_itself<3>>(m, "resolve_neg(input)", As::both,
                        R"(The tensor itself: no negation is pending.
 
-    >>> torch.resolve_neg(torch.tensor([1.0]))
-    tensor([1.])
-)");
+Shape:
+    that of input.
+
+>>> torch.resolve_neg(torch.tensor([1.0]))
+tensor([1.]))");
   op<&input_itself<4>>(m, "conj_physical(input, *, out=None)", As::both,
                        R"(The conjugate: of a real tensor the tensor itself, or a copy in out.
 
-    >>> torch.conj_physical(torch.tensor([1.0]))
-    tensor([1.])
-)");
-  op<&input_itself<5>>(m, "conj_physical_(input)", As::both,
-                       "In-place version of conj_physical().");
-  op<&isreal>(m, "isreal(input)", As::both, R"(True for every element: all numbers here are real.
+Shape:
+    that of input.
 
-    >>> torch.isreal(torch.tensor([1.0]))
-    tensor([True])
-)");
+>>> torch.conj_physical(torch.tensor([1.0]))
+tensor([1.]))");
+  op<&input_itself<5>>(m, "conj_physical_(input)", As::both, "conj_physical() in place.");
+  op<&isreal>(m, "isreal(input)", As::both,
+              R"(True for every element: all numbers here are real.
+
+Shape:
+    that of input.
+
+>>> torch.isreal(torch.tensor([1.0]))
+tensor([True]))");
 }
 
 }  // namespace rushlight::python

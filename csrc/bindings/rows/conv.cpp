@@ -50,24 +50,46 @@ void bind_rank(py::module_& m, const std::string& doc, const std::string& transp
 }
 
 std::string doc_of(const char* sizes, const char* example) {
-  return std::string(
-             "Cross-correlation of an input of channels with a kernel.\n\n"
-             "Args:\n"
-             "    stride, dilation: steps between outputs, and between taps.\n"
-             "    padding: zeros on both sides; or 'same' (stride 1) or 'valid'.\n"
-             "    groups: channels are split into this many independent parts.\n\n"
-             "Shape: input (n, c, ") +
-         sizes + "), weight (out, c / groups, kernel...), bias (out); each size becomes\n" +
-         "    (size + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1.\n\n" +
-         "Raises:\n    RuntimeError: if channels, dtypes or devices do not fit.\n\n" + example;
+  return text(R"(The cross-correlation of an input with several channels and a kernel.
+
+Args:
+    weight: the kernels.
+    stride: the step between windows.
+    padding: the zeros at both sides; or 'same', which keeps the sizes (stride 1), or 'valid', none.
+    dilation: the step between the elements of a window.
+    groups: how many independent groups the channels are divided into.
+
+Shape:
+    input (n, c, )",
+              sizes, R"(), weight (out, c / groups, kernel...), bias (out) give
+    (n, out, ...); each size becomes (size + 2 * padding - dilation * (kernel - 1) - 1) /
+    stride + 1.
+
+Raises:
+    RuntimeError: if channels, dtypes or devices do not fit.
+
+)",
+              example);
 }
-std::string transpose_doc_of(const char* example) {
-  return std::string(
-             "The transpose of a convolution, also called a fractionally strided one.\n\n"
-             "Shape: weight (c, out / groups, kernel...); each size becomes\n"
-             "    (size - 1) * stride - 2 * padding + dilation * (kernel - 1) + "
-             "output_padding + 1.\n\n") +
-         example;
+std::string transpose_doc_of(const char* sizes, const char* example) {
+  return text(R"(The transposed convolution: the gradient of a convolution for its input.
+
+Args:
+    weight: the kernels.
+    stride: the step between windows of the result.
+    padding: what is cut at both sides of the result.
+    output_padding: what is added to one side of the result.
+    groups: how many independent groups the channels are divided into.
+    dilation: the step between the elements of a window.
+
+Shape:
+    input (n, c, )",
+              sizes, R"(), weight (c, out / groups, kernel...), bias (out) give
+    (n, out, ...); each size becomes (size - 1) * stride - 2 * padding + dilation * (kernel - 1) +
+    output_padding + 1.
+
+)",
+              example);
 }
 
 }  // namespace
@@ -78,20 +100,23 @@ void bind_conv(py::module_& m) {
                       ">>> torch.nn.functional.conv1d(torch.ones(1, 1, 4), torch.ones(1, 1, 3))\n"
                       "tensor([[[3., 3.]]])"),
                transpose_doc_of(
+                   "length",
                    ">>> torch.nn.functional.conv_transpose1d(torch.ones(1, 1, 2), torch.ones(1, "
                    "1, 2))\ntensor([[[1., 2., 1.]]])"));
   bind_rank<2>(m,
                doc_of("height, width",
                       ">>> torch.nn.functional.conv2d(torch.ones(1, 2, 3, 3), torch.ones(1, 2, 3, "
                       "3))\ntensor([[[[18.]]]])"),
-               transpose_doc_of(">>> torch.nn.functional.conv_transpose2d(torch.ones(1, 1, 1, 1), "
+               transpose_doc_of("height, width",
+                                ">>> torch.nn.functional.conv_transpose2d(torch.ones(1, 1, 1, 1), "
                                 "torch.ones(1, 1, 1, 2))\ntensor([[[[1., 1.]]]])"));
   bind_rank<3>(
       m,
       doc_of("depth, height, width",
              ">>> torch.nn.functional.conv3d(torch.ones(1, 1, 2, 2, 2), torch.ones(1, 1, "
              "2, 2, 2))\ntensor([[[[[8.]]]]])"),
-      transpose_doc_of(">>> torch.nn.functional.conv_transpose3d(torch.ones(1, 1, 1, 1, 1), "
+      transpose_doc_of("depth, height, width",
+                       ">>> torch.nn.functional.conv_transpose3d(torch.ones(1, 1, 1, 1, 1), "
                        "torch.ones(1, 1, 1, 1, 2))\ntensor([[[[[1., 1.]]]]])"));
 }
 

@@ -1,8 +1,8 @@
 // Conversions of whole tensors: dtype, device, Python numbers and lists.
+#include "bindings/data.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "core/backend.h"
-#include "creation.h"
 #include "kernels/parallel.h"
 #include "ops/ops.h"
 
@@ -194,38 +194,58 @@ void bind_copy(py::module_& m) {
 
 Args:
     dtype: the element type.
-    device: where to, as a device, a string or the number of a GPU.
     other: a tensor whose dtype and device to take.
-    non_blocking: a copy from pinned memory to a GPU goes on when the call has returned; what it
-        reads must stay as it is until then. Other copies do not notice.
-    copy: make a new tensor even if nothing changes.
+    device: a device, a string or the index of a GPU.
+    non_blocking: whether the call may return before a copy from page-locked memory to a GPU ends;
+        the source must not change until then. Other copies ignore it.
+    copy: whether to copy even if nothing changes.
 
 >>> torch.tensor([1, 2]).to(torch.float64)
 tensor([1., 2.], dtype=torch.float64))");
   op<&cuda>(m, "cuda(self, device=None, non_blocking=False, memory_format=None)", kMethod,
-            "The tensor on a GPU: on `device`, or the current one.\n\nRaises:\n    RuntimeError: "
-            "where there is no GPU; the message tells how to get one.");
+            R"(The tensor on a GPU: on `device`, or the current one.
+
+Args:
+    device: the GPU; None for the current one.
+
+Raises:
+    RuntimeError: where there is no GPU; the message tells how to get one.)");
   op<&cpu>(m, "cpu(self, memory_format=None)", kMethod,
            "The tensor in host memory; itself if it is there.\n\n>>> "
            "torch.ones(2).cpu()\ntensor([1., 1.])");
-  const auto cast = [&]<DType D>(const char* text, const char* name) {
-    op<&as_dtype<D>>(m, text, kMethod,
-                     std::string("The tensor as ") + name + "; itself if it is that already.");
+  const auto cast = [&]<DType D>(const std::string& method, const char* name) {
+    op<&as_dtype<D>>(
+        m, method + "(self, memory_format=None)", kMethod,
+        text("The tensor as ", name, "; itself if it has that dtype.\n\n>>> torch.ones(1).", method,
+             "().dtype\ntorch.", name));
   };
-  cast.operator()<DType::float32>("float(self, memory_format=None)", "float32");
-  cast.operator()<DType::float64>("double(self, memory_format=None)", "float64");
-  cast.operator()<DType::float16>("half(self, memory_format=None)", "float16");
-  cast.operator()<DType::bfloat16>("bfloat16(self, memory_format=None)", "bfloat16");
-  cast.operator()<DType::int32>("int(self, memory_format=None)", "int32");
-  cast.operator()<DType::int64>("long(self, memory_format=None)", "int64");
-  cast.operator()<DType::int16>("short(self, memory_format=None)", "int16");
-  cast.operator()<DType::int8>("char(self, memory_format=None)", "int8");
-  cast.operator()<DType::uint8>("byte(self, memory_format=None)", "uint8");
-  cast.operator()<DType::boolean>("bool(self, memory_format=None)", "bool");
-  op<&type_as>(m, "type_as(self, other)", kMethod, "The tensor with other's dtype, on its device.");
-  op<&contiguous_op>(m, "contiguous(self, memory_format=None)", kMethod,
-                     "The tensor in row-major memory; itself if it is so already.\n\n>>> "
-                     "torch.ones(2, 3).t().contiguous().stride()\n(2, 1)");
+  cast.operator()<DType::float32>("float", "float32");
+  cast.operator()<DType::float64>("double", "float64");
+  cast.operator()<DType::float16>("half", "float16");
+  cast.operator()<DType::bfloat16>("bfloat16", "bfloat16");
+  cast.operator()<DType::int32>("int", "int32");
+  cast.operator()<DType::int64>("long", "int64");
+  cast.operator()<DType::int16>("short", "int16");
+  cast.operator()<DType::int8>("char", "int8");
+  cast.operator()<DType::uint8>("byte", "uint8");
+  cast.operator()<DType::boolean>("bool", "bool");
+  op<&type_as>(m, "type_as(self, other)", kMethod,
+               R"(The tensor with other's dtype, on other's device.
+
+Args:
+    other: the tensor whose dtype and device are taken.
+
+>>> torch.ones(1).type_as(torch.zeros(1, dtype=torch.int64))
+tensor([1]))");
+  op<&contiguous_op>(
+      m, "contiguous(self, memory_format=None)", kMethod,
+      R"(The tensor with contiguous, row-major elements; itself if they are contiguous already.
+
+Shape:
+    that of input.
+
+>>> torch.ones(2, 3).t().contiguous().stride()
+(2, 1))");
   op<&resize_op>(m, "resize_(self, *size, memory_format=None)", As::method,
                  R"(Gives the tensor another shape: its elements in the order of memory, and as many
 more, not set, as it takes. Where its storage has too few bytes, that grows, also for views of it.
@@ -239,40 +259,91 @@ Raises:
 
 >>> torch.tensor([1, 2, 3]).resize_(2)
 tensor([1, 2]))");
-  op<&clone_op>(
-      m, "clone(input, *, memory_format=None)", As::both,
-      "A copy, through which gradients flow.\n\n>>> torch.tensor([1, 2]).clone()\ntensor([1, 2])");
+  op<&clone_op>(m, "clone(input, *, memory_format=None)", As::both,
+                R"(A copy; gradients flow through it.
+
+Shape:
+    that of input.
+
+>>> torch.tensor([1, 2]).clone()
+tensor([1, 2]))");
   op<&is_contiguous>(m, "is_contiguous(self, memory_format=None)", kMethod,
-                     "Whether the elements lie in row-major order.");
+                     R"(Whether the elements are contiguous in row-major order.
+
+Args:
+    memory_format: the order that is meant; None for row-major.
+
+>>> torch.ones(2, 3).t().is_contiguous()
+False)");
   op<&copy_op>(m, "copy_(self, src, non_blocking=False)", kMethod,
                "Writes src's elements into self: broadcasts, casts, and crosses devices.\n\n>>> "
                "torch.zeros(2).copy_(torch.tensor([1, 2]))\ntensor([1., 2.])");
   op<&filled_copy>(m, "fill(input, value)", As::function,
-                   "A tensor like input, full of value.\n\n>>> torch.fill(torch.zeros(2), "
-                   "3)\ntensor([3., 3.])");
+                   R"(A tensor like input, filled with `value`.
+
+Args:
+    value: a number or a 0-d tensor.
+
+Shape:
+    the result has the shape of input.
+
+>>> torch.fill(torch.zeros(2), 3)
+tensor([3., 3.]))");
   op<&fill_op>(m, "fill_(self, value)", As::both,
                "Writes value into every element.\n\n>>> torch.zeros(2).fill_(3)\ntensor([3., 3.])");
   op<&zero_op>(m, "zero_(self)", As::both,
                "Writes 0 into every element.\n\n>>> torch.ones(2).zero_()\ntensor([0., 0.])");
   op<&item_op>(m, "item(self)", kMethod,
-               "The one element as a Python number.\n\nRaises:\n    RuntimeError: if there is not "
-               "exactly one.\n\n>>> torch.tensor([2.5]).item()\n2.5");
+               R"(The only element as a Python number.
+
+Raises:
+    RuntimeError: if there is not exactly one.
+
+>>> torch.tensor([2.5]).item()
+2.5)");
   op<&tolist>(m, "tolist(self)", kMethod,
               "The elements as nested lists; a number for a 0-d tensor.\n\n>>> torch.tensor([[1, "
               "2]]).tolist()\n[[1, 2]]");
-  op<&data_ptr>(m, "data_ptr(self)", kMethod, "The address of the first element.");
+  op<&data_ptr>(m, "data_ptr(self)", kMethod,
+                R"(The address of the first element.
+
+>>> torch.empty(0).data_ptr()
+0)");
   op<&size_op>(m, "size(self, dim=None)", kMethod,
-               "All sizes, or that of one dimension.\n\n>>> torch.ones(2, 3).size(1)\n3");
+               R"(All sizes, or that of one dimension.
+
+Args:
+    dim: the dimension; None for all sizes.
+
+>>> torch.ones(2, 3).size(1)
+3)");
   op<&stride_op>(m, "stride(self, dim=None)", kMethod,
-                 "All strides in elements, or that of one dimension.");
+                 R"(All strides in elements, or that of one dimension.
+
+Args:
+    dim: the dimension; None for all strides.
+
+>>> torch.ones(2, 3).stride()
+(3, 1))");
   op<&numel_op>(m, "numel(input)", As::both,
                 "The number of elements.\n\n>>> torch.ones(2, 3).numel()\n6");
   publish_alias(m, kMethod, "numel", "nelement");
-  op<&dim_op>(m, "dim(self)", kMethod, "The number of dimensions.");
+  op<&dim_op>(m, "dim(self)", kMethod,
+              R"(The number of dimensions.
+
+>>> torch.ones(2, 3).dim()
+2)");
   publish_alias(m, kMethod, "dim", "ndimension");
-  op<&element_size>(m, "element_size(self)", kMethod, "Bytes per element.");
+  op<&element_size>(m, "element_size(self)", kMethod,
+                    R"(The number of bytes of an element.
+
+>>> torch.ones(1).element_size()
+4)");
   op<&storage_offset>(m, "storage_offset(self)", kMethod,
-                      "Where in its storage the tensor begins, in elements.");
+                      R"(The index in its storage of the tensor's first element.
+
+>>> torch.ones(4)[1:].storage_offset()
+1)");
   op<&is_floating_point>(m, "is_floating_point(input)", As::both,
                          R"(Whether the dtype is a floating-point type.
 
@@ -289,10 +360,22 @@ tensor([1, 2]))");
       m, "is_signed(input)", As::both,
       "Whether the dtype has negative values.\n\n>>> torch.is_signed(torch.ones(1))\nTrue");
   op<&is_same_size>(m, "is_same_size(input, other)", As::both,
-                    "Whether the shapes are equal.\n\n>>> torch.is_same_size(torch.ones(2), "
-                    "torch.ones(2, 1))\nFalse");
+                    R"(Whether the shapes are equal.
+
+Args:
+    other: the other tensor.
+
+>>> torch.is_same_size(torch.ones(2), torch.ones(2, 1))
+False)");
   op<&is_set_to>(m, "is_set_to(self, tensor)", kMethod,
-                 "Whether both show the same elements of one storage.");
+                 R"(Whether both tensors are the same view of one storage.
+
+Args:
+    tensor: the other tensor.
+
+>>> x = torch.ones(2)
+>>> x.is_set_to(x.view(2))
+True)");
   op<&is_nonzero>(m, "is_nonzero(input)", As::both, R"(Whether the one element is not 0.
 
 Raises:
@@ -301,7 +384,11 @@ Raises:
     >>> torch.is_nonzero(torch.tensor([0.]))
     False
 )");
-  op<&get_device>(m, "get_device(self)", kMethod, "The number of the GPU, or -1.");
+  op<&get_device>(m, "get_device(self)", kMethod,
+                  R"(The index of the tensor's GPU, or -1 for the CPU.
+
+>>> torch.ones(1).get_device()
+-1)");
 }
 
 }  // namespace rushlight::python

@@ -63,9 +63,17 @@ constexpr std::string_view kNamed =
 }  // namespace
 
 void bind_ctc(py::module_& m) {
-  overloads<&of_lists, &of_tensors>(
-      m, {kNumbered, kNumbered}, {.as = As::function, .autocast = kFullOnCpu},
-      R"(As nn.functional.ctc_loss, with reduction 0 (none), 1 (mean) or 2 (sum).
+  overloads<&of_lists, &of_tensors>(m, {kNumbered, kNumbered},
+                                    {.as = As::function, .autocast = kFullOnCpu},
+                                    R"(nn.functional.ctc_loss() with a number for the reduction.
+
+Args:
+    log_probs: the logarithm of each class's probability at each time step.
+    targets: class indices.
+    input_lengths, target_lengths: the length of each sequence, as tensors or as tuples of ints.
+    blank: the class of the blank label.
+    reduction: 0 for none, 1 for the mean, 2 for the sum.
+    zero_infinity: whether targets that are too long for their input count as 0 instead of inf.
 
 >>> torch.ctc_loss(torch.zeros(2, 1, 2).log_softmax(2), torch.tensor([[1]]), (2,), (1,))
 tensor(0.2877))");
@@ -74,13 +82,16 @@ tensor(0.2877))");
       R"(-log of the probability that the outputs, repeats and blanks removed, spell the target.
 
 Args:
-    input_lengths, target_lengths: of each sequence; both tensors, or both tuples of ints.
-    blank: the class that stands for no label.
-    reduction: "none", "sum" or "mean", which first divides each loss by the length of its target.
-    zero_infinity: targets that are too long for their input count for nothing, instead of inf.
+    log_probs: the logarithm of each class's probability at each time step.
+    targets: class indices.
+    input_lengths, target_lengths: the length of each sequence, as tensors or as tuples of ints.
+    blank: the class of the blank label.
+    reduction: 'none', 'sum' or 'mean', which first divides each loss by the length of its target.
+    zero_infinity: whether targets that are too long for their input count as 0 instead of inf.
 
-Shape: log_probs (t, n, c) or (t, c); targets (n, s), or (sum of target_lengths), or (s) without a
-    batch; the loss of reduction "none" is (n).
+Shape:
+    log_probs (t, n, c) or (t, c); targets (n, s), or (sum of target_lengths), or (s) without a
+    batch; the loss with reduction='none' is (n).
 
 Raises:
     IndexError: for a target that is no class.

@@ -16,31 +16,68 @@ Tensor rot90_op(const Tensor& input, std::int64_t k, Shape dims) { return rot90(
 
 void bind_flip(py::module_& m) {
   op<&flip_op>(m, "flip(input, dims)", As::function,
-               "The order of indices reversed along dims.\n\n>>> torch.flip(torch.arange(3), "
-               "(0,))\ntensor([2, 1, 0])");
-  op<&flip_op, 1>(m, "flip(self, *dims)", As::method, "The order of indices reversed along dims.");
-  op<&roll_op>(m, "roll(input, shifts, dims=())", As::both,
-               "Elements moved along dims, around the end.\n\n>>> "
-               "torch.arange(3).roll(1)\ntensor([2, 0, 1])");
+               R"(A copy with the order of indices reversed along dims.
+
+Args:
+    dims: the dimensions; negative ones count from the last.
+
+Shape:
+    that of input.
+
+>>> torch.flip(torch.arange(3), (0,))
+tensor([2, 1, 0]))");
+  op<&flip_op, 1>(m, "flip(self, *dims)", As::method,
+                  R"(A copy with the order of indices reversed along dims.
+
+Args:
+    dims: the dimensions; negative ones count from the last.
+
+Shape:
+    that of input.)");
+  op<&roll_op>(
+      m, "roll(input, shifts, dims=())", As::both,
+      R"(A copy with elements shifted along dims; those beyond the end return at the beginning.
+
+Args:
+    shifts: by how many indices, one number or one for each of dims.
+    dims: the dimensions; () for the flattened tensor.
+
+Shape:
+    that of input.
+
+>>> torch.arange(3).roll(1)
+tensor([2, 0, 1]))");
   op<&rot90_op>(m, "rot90(input, k=1, dims=(0, 1))", As::both,
-                R"(Rotated by k times 90 degrees, from the first of dims towards the second.
+                R"(A copy rotated by k times 90 degrees, from the first of dims towards the second.
 
-    >>> torch.rot90(torch.tensor([[1, 2], [3, 4]]))
-    tensor([[2, 4],
-            [1, 3]])
-)");
-  op<&fliplr>(m, "fliplr(input)", As::both, R"(The second dimension reversed.
+Args:
+    k: how many times; negative ones rotate the other way.
+    dims: the plane of the rotation.
 
-    >>> torch.fliplr(torch.tensor([[1, 2], [3, 4]]))
-    tensor([[2, 1],
-            [4, 3]])
-)");
-  op<&flipud>(m, "flipud(input)", As::both, R"(The first dimension reversed.
+Shape:
+    that of input, the two sizes swapped for odd k.
 
-    >>> torch.flipud(torch.tensor([[1, 2], [3, 4]]))
-    tensor([[3, 4],
-            [1, 2]])
-)");
+>>> torch.rot90(torch.tensor([[1, 2], [3, 4]]))
+tensor([[2, 4],
+        [1, 3]]))");
+  op<&fliplr>(m, "fliplr(input)", As::both,
+              R"(The second dimension reversed.
+
+Shape:
+    that of input.
+
+>>> torch.fliplr(torch.tensor([[1, 2], [3, 4]]))
+tensor([[2, 1],
+        [4, 3]]))");
+  op<&flipud>(m, "flipud(input)", As::both,
+              R"(The first dimension reversed.
+
+Shape:
+    that of input.
+
+>>> torch.flipud(torch.tensor([[1, 2], [3, 4]]))
+tensor([[3, 4],
+        [1, 2]]))");
 }
 
 }  // namespace rushlight::python

@@ -89,18 +89,31 @@ void bind_norms(py::module_& m) {
                 R"((x - mean) / sqrt(var + eps) * weight + bias, over all dimensions but the second.
 
 Args:
-    running_mean, running_var: used in evaluation; moved by `momentum` in training.
+    weight: the factors; None for 1.
+    bias: the terms; None for 0.
+    eps: what is added to the variance.
+    running_mean, running_var: statistics used in evaluation, and updated in training.
+    momentum: the share of the new statistics in the running ones.
 
-Shape: input (n, c, *), all others (c).
+Shape:
+    input (n, c, *), all others (c).
 
 >>> torch.nn.functional.batch_norm(torch.ones(2, 1), torch.zeros(1), torch.ones(1)).round()
 tensor([[1.],
         [1.]]))");
-  op<&group_of>(m, "group_norm(input, num_groups, weight=None, bias=None, eps=1e-05)",
-                {.as = As::functional, .autocast = kFullOnCuda},
-                R"((x - mean) / sqrt(var + eps) * weight + bias, over each group of channels.
+  op<&group_of>(
+      m, "group_norm(input, num_groups, weight=None, bias=None, eps=1e-05)",
+      {.as = As::functional, .autocast = kFullOnCuda},
+      R"((x - mean) / sqrt(var + eps) * weight + bias, over each group of channels of each example.
 
-Shape: input (n, c, *), weight and bias (c); num_groups divides c.
+Args:
+    weight: the factors; None for 1.
+    bias: the terms; None for 0.
+    eps: what is added to the variance.
+    num_groups: how many groups the channels are divided into.
+
+Shape:
+    input (n, c, *), weight and bias (c); num_groups divides c.
 
 >>> torch.nn.functional.group_norm(torch.ones(1, 2, 2), 1)
 tensor([[[0., 0.],
@@ -113,9 +126,15 @@ tensor([[[0., 0.],
       R"((x - mean) / sqrt(var + eps) * weight + bias, over each channel of each instance.
 
 Args:
-    running_mean, running_var: moved by `momentum`, and used where use_input_stats is False.
+    weight: the factors; None for 1.
+    bias: the terms; None for 0.
+    eps: what is added to the variance.
+    running_mean, running_var: statistics updated if they are given, and used where
+        use_input_stats is False.
+    momentum: the share of the new statistics in the running ones.
 
-Shape: input (n, c, *), all others (c).
+Shape:
+    input (n, c, *), all others (c).
 
 >>> torch.nn.functional.instance_norm(torch.ones(1, 1, 2))
 tensor([[[0., 0.]]]))");
@@ -123,7 +142,14 @@ tensor([[[0., 0.]]]))");
                 {.as = As::functional, .autocast = kFullOnCuda},
                 R"((x - mean) / sqrt(var + eps) * weight + bias, over the last dimensions.
 
-Shape: input (*, normalized_shape), weight and bias normalized_shape.
+Args:
+    weight: the factors; None for 1.
+    bias: the terms; None for 0.
+    eps: what is added to the variance.
+    normalized_shape: the sizes of the last dimensions, over which the statistics are taken.
+
+Shape:
+    input (*, normalized_shape); weight and bias have shape normalized_shape.
 
 >>> torch.nn.functional.layer_norm(torch.ones(1, 2), (2,))
 tensor([[0., 0.]]))");
@@ -131,7 +157,14 @@ tensor([[0., 0.]]))");
                            As::functional,
                            R"(x / (k + alpha * mean of x^2 over `size` neighbouring channels)^beta.
 
-Shape: input (n, c, *) with at least three dimensions.
+Args:
+    size: how many neighbouring channels.
+    alpha: the factor of the mean.
+    beta: the exponent.
+    k: the term.
+
+Shape:
+    input (n, c, *) with at least three dimensions.
 
 >>> torch.nn.functional.local_response_norm(torch.zeros(1, 1, 2), 2)
 tensor([[[0., 0.]]]))");
@@ -145,13 +178,15 @@ Tensor dropped(const Tensor& input, double p, bool training, bool inplace) {
 }
 
 void bind_dropouts(py::module_& m) {
-  op<&dropped<&dropout, &dropout_>>(m, "dropout(input, p=0.5, training=True, inplace=False)",
-                                    As::functional,
-                                    R"(Zeroes elements with probability p, scales the others.
+  op<&dropped<&dropout, &dropout_>>(
+      m, "dropout(input, p=0.5, training=True, inplace=False)", As::functional,
+      R"(Sets elements to 0 with probability p and multiplies the others by 1 / (1 - p).
 
 Args:
-    training: without it, the result is the input.
-    inplace: whether the result is written to the input.
+    p: the probability that an element is dropped.
+
+Shape:
+    that of input.
 
 >>> torch.nn.functional.dropout(torch.ones(2), 0.5, training=False)
 tensor([1., 1.]))");
@@ -159,11 +194,23 @@ tensor([1., 1.]))");
       m, "alpha_dropout(input, p=0.5, training=False, inplace=False)", As::functional,
       R"(Dropout that keeps mean 0 and variance 1 behind a SELU (Klambauer et al., 2017).
 
+Args:
+    p: the probability that an element is dropped.
+
+Shape:
+    that of input.
+
 >>> torch.nn.functional.alpha_dropout(torch.ones(2), 0.5)
 tensor([1., 1.]))");
   op<&dropped<&feature_alpha_dropout, &feature_alpha_dropout_>>(
       m, "feature_alpha_dropout(input, p=0.5, training=False, inplace=False)", As::functional,
       R"(alpha_dropout of whole channels.
+
+Args:
+    p: the probability that a channel is dropped.
+
+Shape:
+    input (n, c, *) gives the same.
 
 >>> torch.nn.functional.feature_alpha_dropout(torch.ones(1, 2), 0.5)
 tensor([[1., 1.]]))");
@@ -185,19 +232,38 @@ void bind_functional(py::module_& m) {
                   R"(exp(x) / sum(exp(x)) along `dim`.
 
 Args:
-    dtype: the input is cast to it first.
+    dtype: the dtype that input is converted to first; None for its own.
+    dim: the dimension; None is deprecated and chooses one by input.dim().
+
+Shape:
+    that of input.
 
 >>> torch.nn.functional.softmax(torch.zeros(2, 2), dim=1)
 tensor([[0.5000, 0.5000],
         [0.5000, 0.5000]]))");
   op<&softmin_of>(m, "softmin(input, dim=None, _stacklevel=3, dtype=None)",
-                  {.as = As::functional, .autocast = kFullOnCuda}, R"(softmax(-x) along `dim`.
+                  {.as = As::functional, .autocast = kFullOnCuda},
+                  R"(softmax(-x) along `dim`.
+
+Args:
+    dtype: the dtype that input is converted to first; None for its own.
+    dim: the dimension; None is deprecated and chooses one by input.dim().
+
+Shape:
+    that of input.
 
 >>> torch.nn.functional.softmin(torch.zeros(2), dim=0)
 tensor([0.5000, 0.5000]))");
   op<&log_softmax_of>(m, "log_softmax(input, dim=None, _stacklevel=3, dtype=None)",
                       {.as = As::functional, .autocast = kFullOnCuda},
                       R"(log(softmax(x)) along `dim`, computed without overflow.
+
+Args:
+    dtype: the dtype that input is converted to first; None for its own.
+    dim: the dimension; None is deprecated and chooses one by input.dim().
+
+Shape:
+    that of input.
 
 >>> torch.nn.functional.log_softmax(torch.zeros(2), dim=0)
 tensor([-0.6931, -0.6931]))");

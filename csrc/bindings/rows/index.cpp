@@ -62,49 +62,96 @@ Tensor index_fill_value(const Tensor& input, std::int64_t dim, const Tensor& ind
 }  // namespace
 
 void bind_index(py::module_& m) {
-  op<&index_select>(
-      m, "index_select(input, dim, index, *, out=None)", As::both,
-      "The indices of a dimension that a vector names.\n\n>>> torch.index_select(torch.arange(4) * "
-      "10, 0, torch.tensor([2, 0]))\ntensor([20,  0])");
-  op<&masked_select>(
-      m, "masked_select(input, mask, *, out=None)", As::both,
-      "The elements where mask holds, in one dimension.\n\n>>> "
-      "torch.arange(3).masked_select(torch.tensor([True, False, True]))\ntensor([0, 2])");
-  op<&nonzero_op>(m, "nonzero(input, *, as_tuple=False, out=None)", As::both,
-                  "The positions of all elements that are not 0.\n\n>>> "
-                  "torch.nonzero(torch.tensor([0, 5, 7]))\ntensor([[1],\n        [2]])");
-  op<&rushlight::nonzero>(m, "argwhere(input)", As::both,
-                          R"(The positions of all elements that are not 0.
-
-    >>> torch.argwhere(torch.tensor([[0, 5], [7, 0]]))
-    tensor([[0, 1],
-            [1, 0]])
-)");
-  op<&index_put_values>(m, "index_put(input, indices, values, accumulate=False)", As::both,
-                        R"(A copy of input with values written at the positions that `indices` name.
+  op<&index_select>(m, "index_select(input, dim, index, *, out=None)", As::both,
+                    R"(The slices of a dimension at the given indices, as a copy.
 
 Args:
-    accumulate: add instead; a position may then occur several times.
+    index: a vector of int64 or int32 indices.
 
-    >>> torch.index_put(torch.zeros(3), (torch.tensor([0, 2]),), torch.tensor([1., 2.]))
-    tensor([1., 0., 2.])
-)");
+Shape:
+    that of input with index's length in dim.
+
+Raises:
+    IndexError: for an index out of range.
+
+>>> torch.index_select(torch.arange(4) * 10, 0, torch.tensor([2, 0]))
+tensor([20,  0]))");
+  op<&masked_select>(m, "masked_select(input, mask, *, out=None)", As::both,
+                     R"(The elements where mask is True, in row-major order.
+
+Args:
+    mask: a bool tensor; it broadcasts with input.
+
+Shape:
+    the result is (n) for n elements.
+
+>>> torch.arange(3).masked_select(torch.tensor([True, False, True]))
+tensor([0, 2]))");
+  op<&nonzero_op>(m, "nonzero(input, *, as_tuple=False, out=None)", As::both,
+                  R"(The indices of all elements that are not 0, in row-major order.
+
+Args:
+    as_tuple: whether to return a tuple of vectors, one for each dimension.
+
+Shape:
+    the result is (n, input.dim()) for n such elements.
+
+>>> torch.nonzero(torch.tensor([0, 5, 7]))
+tensor([[1],
+        [2]]))");
+  op<&rushlight::nonzero>(m, "argwhere(input)", As::both,
+                          R"(The indices of all elements that are not 0, in row-major order.
+
+Shape:
+    the result is (n, input.dim()) for n such elements.
+
+>>> torch.argwhere(torch.tensor([[0, 5], [7, 0]]))
+tensor([[0, 1],
+        [1, 0]]))");
+  op<&index_put_values>(
+      m, "index_put(input, indices, values, accumulate=False)", As::both,
+      R"(A copy of input with `values` written at the given indices: out[indices] = values.
+
+Args:
+    indices: a tuple of index tensors, int64 or bool, which broadcast with each other.
+    values: what is written; it broadcasts to the shape of input[indices].
+    accumulate: whether values are added; an index may then occur several times.
+
+Shape:
+    the result has the shape of input.
+
+>>> torch.index_put(torch.zeros(3), (torch.tensor([0, 2]),), torch.tensor([1., 2.]))
+tensor([1., 0., 2.]))");
   op<&index_put_in_place>(m, "index_put_(self, indices, values, accumulate=False)", As::method,
                           "Writes values at the positions that `indices` name, or adds them.");
-  op<&index_add>(
-      m, "index_add(input, dim, index, source, *, alpha=1, out=None)", {.in_place = As::method},
-      "A copy of input with source added at the indices of a dimension.\n\n>>> "
-      "torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.ones(2))\ntensor([2., 0., 0.])");
+  op<&index_add>(m, "index_add(input, dim, index, source, *, alpha=1, out=None)",
+                 {.in_place = As::method},
+                 R"(A copy of input with slices of source added at indices of a dimension.
+
+Args:
+    index: a vector of int64 or int32 indices; they may repeat.
+    source: the slices; input's shape, but with index's length in dim.
+    alpha: the factor of source.
+
+Shape:
+    the result has the shape of input.
+
+>>> torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.ones(2))
+tensor([2., 0., 0.]))");
   op<&gather_op>(m, "gather(input, dim, index, *, sparse_grad=False, out=None)", {.exact = true},
                  R"(out[i][j] = input[index[i][j]][j] for dim 0, and so on for other dimensions.
 
 Args:
-    input: the tensor to read.
-    dim: the dimension that index runs through.
-    index: int64 positions, with as many dimensions as input.
+    input: the tensor that is read.
+    dim: the dimension that index refers to.
+    index: int64 indices, with as many dimensions as input.
+    sparse_grad: False; sparse gradients are not supported.
+
+Shape:
+    the result has the shape of index.
 
 Raises:
-    RuntimeError: if a position lies outside; nothing is read then.
+    RuntimeError: for an index out of range; nothing is read then.
 
 >>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0], [1]]))
 tensor([[1],
@@ -116,16 +163,25 @@ tensor([[1],
        "scatter(input, dim, index, src, *, reduce, out=None)",
        "scatter(input, dim, index, value, *, reduce, out=None)"},
       As::both,
-      R"(A copy of input with src written where index says.
+      R"(A copy of input with src, or a number, written at given indices of a dimension.
 
 For dim 0, out[index[i][j]][j] = src[i][j].
 
-Raises:
-    RuntimeError: if a position lies outside; nothing is written then.
+Args:
+    dim: the dimension that index refers to.
+    index: int64 indices, with as many dimensions as input.
+    src: the values; at least as large as index in each dimension.
+    value: a number written at every index.
+    reduce: 'add' or 'multiply', instead of overwriting.
 
-    >>> torch.zeros(3).scatter(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
-    tensor([7., 0., 5.])
-)");
+Shape:
+    the result has the shape of input.
+
+Raises:
+    RuntimeError: for an index out of range; nothing is written then.
+
+>>> torch.zeros(3).scatter(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
+tensor([7., 0., 5.]))");
   overloads<&scatter_in_place, &scatter_value_in_place,
             &scatter_reduced_in_place<&scatter_reduced, const Tensor&>,
             &scatter_reduced_in_place<&scatter_value_reduced, Scalar>>(
@@ -134,97 +190,148 @@ Raises:
        "scatter_(self, dim, index, src, *, reduce)",
        "scatter_(self, dim, index, value, *, reduce)"},
       As::method, "Writes src where index says: self[index[i][j]][j] = src[i][j] for dim 0.");
-  op<&scatter_add>(m, "scatter_add(input, dim, index, src, *, out=None)", As::both,
-                   R"(A copy of input with src added where index says.
+  op<&scatter_add>(
+      m, "scatter_add(input, dim, index, src, *, out=None)", As::both,
+      R"(A copy of input with src added at indices: out[index[i][j]][j] += src[i][j] for dim 0.
 
-    >>> torch.zeros(3).scatter_add(0, torch.tensor([2, 2]), torch.tensor([5., 7.]))
-    tensor([ 0.,  0., 12.])
-)");
+Args:
+    dim: the dimension that index refers to.
+    index: int64 indices, with as many dimensions as input; they may repeat.
+    src: the values; at least as large as index in each dimension.
+
+Shape:
+    the result has the shape of input.
+
+>>> torch.zeros(3).scatter_add(0, torch.tensor([2, 2]), torch.tensor([5., 7.]))
+tensor([ 0.,  0., 12.]))");
   op<&scatter_add_in_place>(m, "scatter_add_(self, dim, index, src)", As::method,
                             "Adds src where index says.");
-  op<&take>(
-      m, "take(input, index, *, out=None)", As::both,
-      "Elements of the flat tensor by their indices.\n\n>>> torch.take(torch.tensor([[1, 2], [3, "
-      "4]]), torch.tensor([3, 0]))\ntensor([4, 1])");
-  op<&take_along_dim>(m, "take_along_dim(input, indices, dim=None, *, out=None)", As::both,
-                      R"(gather() with broadcasting.
+  op<&take>(m, "take(input, index, *, out=None)", As::both,
+            R"(The elements at indices of the flattened input.
 
-    >>> x = torch.tensor([[3, 1], [2, 4]])
-    >>> torch.take_along_dim(x, x.argsort(1), 1)
-    tensor([[1, 3],
-            [2, 4]])
-)");
+Args:
+    index: int64 indices; negative ones count from the end.
+
+Shape:
+    the result has the shape of index.
+
+>>> torch.take(torch.tensor([[1, 2], [3, 4]]), torch.tensor([3, 0]))
+tensor([4, 1]))");
+  op<&take_along_dim>(m, "take_along_dim(input, indices, dim=None, *, out=None)", As::both,
+                      R"(gather() with input and indices broadcast outside dim.
+
+Args:
+    indices: int64 indices.
+    dim: the dimension that indices refers to; None for the flattened input.
+
+Shape:
+    the broadcast shape of input and indices, with indices' size in dim.
+
+>>> x = torch.tensor([[3, 1], [2, 4]])
+>>> torch.take_along_dim(x, x.argsort(1), 1)
+tensor([[1, 3],
+        [2, 4]]))");
   overloads<&index_fill, &index_fill_value>(
       m, {"index_fill(input, dim, index, value)", "index_fill(input, dim, index, value)"},
       {.in_place = As::method},
-      R"(A copy with the indices of a dimension set to value.
+      R"(A copy of input with all elements at indices of a dimension set to `value`.
 
-    >>> torch.arange(3).index_fill(0, torch.tensor([0, 2]), -1)
-    tensor([-1,  1, -1])
-)");
+Args:
+    index: a vector of int64 indices.
+    value: a number or a 0-d tensor.
+
+Shape:
+    the result has the shape of input.
+
+>>> torch.arange(3).index_fill(0, torch.tensor([0, 2]), -1)
+tensor([-1,  1, -1]))");
   op<&index_copy>(m, "index_copy(input, dim, index, source, *, out=None)", {.in_place = As::method},
-                  R"(A copy with source at the indices of a dimension.
+                  R"(A copy of input with slices of source written at indices of a dimension.
 
-    >>> torch.zeros(3).index_copy(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
-    tensor([7., 0., 5.])
-)");
-  op<&masked_scatter>(m, "masked_scatter(input, mask, source)", {.in_place = As::method},
-                      R"(A copy with source's elements, in order, where mask holds.
+Args:
+    index: a vector of int64 indices.
+    source: the slices; input's shape, but with index's length in dim.
 
-    >>> mask = torch.tensor([True, False, True])
-    >>> torch.zeros(3).masked_scatter(mask, torch.tensor([5., 7.]))
-    tensor([5., 0., 7.])
-)");
+Shape:
+    the result has the shape of input.
+
+>>> torch.zeros(3).index_copy(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
+tensor([7., 0., 5.]))");
+  op<&masked_scatter>(
+      m, "masked_scatter(input, mask, source)", {.in_place = As::method},
+      R"(A copy of input with source's elements, in row-major order, written where mask is True.
+
+Args:
+    mask: a bool tensor that broadcasts to input's shape.
+    source: at least as many elements as mask has True ones.
+
+Shape:
+    the result has the shape of input.
+
+>>> mask = torch.tensor([True, False, True])
+>>> torch.zeros(3).masked_scatter(mask, torch.tensor([5., 7.]))
+tensor([5., 0., 7.]))");
   op<&equal>(m, "equal(input, other)", As::both,
-             "Whether shapes and all elements are equal.\n\n>>> torch.equal(torch.ones(2), "
-             "torch.ones(2))\nTrue");
+             R"(Whether two tensors have one shape and equal elements.
+
+Args:
+    other: the other tensor, of the same dtype.
+
+>>> torch.equal(torch.ones(2), torch.ones(2))
+True)");
   op<&scatter_reduce>(
       m, "scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None)",
       {.in_place = As::method},
-      R"(A copy of input in which each element is reduced with what index sends there from src.
+      R"(A copy of input, each element reduced with the elements of src that index assigns to it.
+
+For dim 0, out[index[i][j]][j] is reduced with src[i][j].
 
 Args:
-    input: the tensor.
-    dim: the dimension that index runs through.
-    index: int64, with as many dimensions as input, not larger than src.
     src: the values.
-    reduce: "sum", "prod", "mean", "amax" or "amin".
-    include_self: whether input's own element takes part.
-
-    >>> x = torch.tensor([1.0, 2.0])
-    >>> x.scatter_reduce(0, torch.tensor([0, 0]), torch.tensor([3.0, 4.0]), "amax")
-    tensor([4., 2.])
-)");
-  op<&index_reduce>(
-      m, "index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None)",
-      {.in_place = As::method}, R"(scatter_reduce() of whole indices of a dimension.
-
-Args:
-    input: the tensor.
-    dim: the dimension that index runs through.
-    index: a vector of int64 or int32.
-    source: input's shape, but with index's length in dim.
-    reduce: "prod", "mean", "amax" or "amin".
+    dim: the dimension that index refers to.
+    index: int64 indices, with as many dimensions as input, and not larger than src.
+    reduce: 'sum', 'prod', 'mean', 'amax' or 'amin'.
     include_self: whether input's own elements take part.
 
-    >>> x = torch.ones(2, 2)
-    >>> x.index_reduce(0, torch.tensor([0, 0]), torch.full((2, 2), 3.0), "prod")
-    tensor([[9., 9.],
-            [1., 1.]])
-)");
-  op<&put>(m, "put(input, index, source, accumulate=False)", {.in_place = As::method},
-           R"(A copy of input with source written by indices of the flat tensor.
+Shape:
+    the result has the shape of input.
+
+>>> x = torch.tensor([1.0, 2.0])
+>>> x.scatter_reduce(0, torch.tensor([0, 0]), torch.tensor([3.0, 4.0]), "amax")
+tensor([4., 2.]))");
+  op<&index_reduce>(
+      m, "index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None)",
+      {.in_place = As::method},
+      R"(A copy of input with each slice of dim reduced with the slices of source assigned to it.
 
 Args:
-    input: the tensor.
-    index: int64; negative ones count from the end.
-    source: as many elements as index has.
-    accumulate: add instead.
+    source: input's shape, but with index's length in dim.
+    include_self: whether input's own elements take part.
+    dim: the dimension that index refers to.
+    index: a vector of int64 or int32 indices; they may repeat.
+    reduce: 'prod', 'mean', 'amax' or 'amin'.
 
-    >>> torch.put(torch.zeros(2, 2), torch.tensor([0, 3]), torch.tensor([5.0, 7.0]))
-    tensor([[5., 0.],
-            [0., 7.]])
-)");
+Shape:
+    the result has the shape of input.
+
+>>> x = torch.ones(2, 2)
+>>> x.index_reduce(0, torch.tensor([0, 0]), torch.full((2, 2), 3.0), "prod")
+tensor([[9., 9.],
+        [1., 1.]]))");
+  op<&put>(m, "put(input, index, source, accumulate=False)", {.in_place = As::method},
+           R"(A copy of input with source written at indices of the flattened tensor.
+
+Args:
+    source: as many elements as index has.
+    index: int64 indices; negative ones count from the end.
+    accumulate: whether source is added; an index may then occur several times.
+
+Shape:
+    the result has the shape of input.
+
+>>> torch.put(torch.zeros(2, 2), torch.tensor([0, 3]), torch.tensor([5.0, 7.0]))
+tensor([[5., 0.],
+        [0., 7.]]))");
 }
 
 }  // namespace rushlight::python

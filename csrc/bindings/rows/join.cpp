@@ -27,11 +27,14 @@ Tensor repeated_indices(const Tensor& repeats, Count output_size) {
 
 void bind_join(py::module_& m) {
   op<&cat>(m, "cat(tensors, dim=0, *, out=None)", As::function,
-           R"(Tensors joined along a dimension; all other sizes must agree.
+           R"(Joins tensors along a dimension; all other sizes must agree.
 
 Args:
     tensors: a list or tuple of tensors on one device.
     dim: the dimension along which to join.
+
+Shape:
+    that of the tensors, with the sum of their sizes in dim.
 
 Raises:
     RuntimeError: if sizes or devices differ, or the list is empty.
@@ -39,10 +42,19 @@ Raises:
 >>> torch.cat([torch.tensor([1]), torch.tensor([2, 3])])
 tensor([1, 2, 3]))");
   for (const char* name : {"concat", "concatenate"}) publish_alias(m, As::function, "cat", name);
-  op<&stack>(
-      m, "stack(tensors, dim=0, *, out=None)", As::function,
-      "Tensors of one shape joined along a new dimension.\n\n>>> torch.stack([torch.tensor([1, "
-      "2]), torch.tensor([3, 4])])\ntensor([[1, 2],\n        [3, 4]])");
+  op<&stack>(m, "stack(tensors, dim=0, *, out=None)", As::function,
+             R"(Joins tensors of one shape along a new dimension.
+
+Args:
+    tensors: a sequence of tensors of one shape.
+    dim: the index of the new dimension.
+
+Shape:
+    k tensors (*) give (*, k, *), with k in dim.
+
+>>> torch.stack([torch.tensor([1, 2]), torch.tensor([3, 4])])
+tensor([[1, 2],
+        [3, 4]]))");
   op<&combinations>(m, "combinations(input, r=2, with_replacement=False)", As::function,
                     R"(All ways to choose r elements of a vector, one per row.
 
@@ -50,57 +62,101 @@ Args:
     r: how many are chosen.
     with_replacement: whether an element may come more than once.
 
+Shape:
+    input (n) gives (k, r) for k ways.
+
 >>> torch.combinations(torch.tensor([1, 2, 3]))
 tensor([[1, 2],
         [1, 3],
         [2, 3]]))");
   op<&hstack>(m, "hstack(tensors, *, out=None)", As::function,
-              "Tensors joined along the second dimension; vectors along the first.\n\n>>> "
-              "torch.hstack([torch.tensor([1]), "
-              "torch.tensor([2])])\ntensor([1, 2])");
+              R"(Joins tensors along the second dimension, vectors along the first.
+
+Shape:
+    that of the tensors, with the sum of their sizes in that dimension.
+
+>>> torch.hstack([torch.tensor([1]), torch.tensor([2])])
+tensor([1, 2]))");
   op<&vstack>(m, "vstack(tensors, *, out=None)", As::function,
-              "Tensors as rows.\n\n>>> torch.vstack([torch.tensor([1]), "
-              "torch.tensor([2])])\ntensor([[1],\n        [2]])");
+              R"(Joins tensors along the first dimension; a vector is a row.
+
+Shape:
+    that of the tensors, with the sum of their sizes in that dimension.
+
+>>> torch.vstack([torch.tensor([1]), torch.tensor([2])])
+tensor([[1],
+        [2]]))");
   publish_alias(m, As::function, "vstack", "row_stack");
   op<&dstack>(m, "dstack(tensors, *, out=None)", As::function,
-              R"(Tensors along the third dimension.
+              R"(Joins tensors along the third dimension; a matrix has size 1 there.
 
-    >>> torch.dstack([torch.tensor([1, 2]), torch.tensor([3, 4])])
-    tensor([[[1, 3],
-             [2, 4]]])
-)");
+Shape:
+    that of the tensors, with the sum of their sizes in that dimension.
+
+>>> torch.dstack([torch.tensor([1, 2]), torch.tensor([3, 4])])
+tensor([[[1, 3],
+         [2, 4]]]))");
   op<&column_stack>(m, "column_stack(tensors, *, out=None)", As::function,
-                    R"(Vectors as columns.
+                    R"(Joins tensors along the second dimension; a vector is a column.
 
-    >>> torch.column_stack([torch.tensor([1, 2]), torch.tensor([3, 4])])
-    tensor([[1, 3],
-            [2, 4]])
-)");
+Shape:
+    that of the tensors, with the sum of their sizes in that dimension.
+
+>>> torch.column_stack([torch.tensor([1, 2]), torch.tensor([3, 4])])
+tensor([[1, 3],
+        [2, 4]]))");
   op<&repeat_op>(m, "repeat(self, *repeats)", As::method,
-                 "Copies of the tensor side by side.\n\n>>> torch.tensor([1, "
-                 "2]).repeat(2)\ntensor([1, 2, 1, 2])");
-  op<&tile_op, 1>(m, "tile(self, *dims)", As::method, "See torch.tile().");
+                 R"(Copies of the tensor joined along each dimension.
+
+Args:
+    repeats: how many copies for each dimension; further ones come in front.
+
+Shape:
+    each size of input is multiplied by its count.
+
+>>> torch.tensor([1, 2]).repeat(2)
+tensor([1, 2, 1, 2]))");
+  op<&tile_op, 1>(
+      m, "tile(self, *dims)", As::method,
+      R"(Copies of the tensor joined along each dimension; missing counts are 1, in front.
+
+Args:
+    dims: how many copies for each of the last dimensions.
+
+Shape:
+    each size of input is multiplied by its count.)");
   op<&tile_op>(m, "tile(input, dims)", As::function,
-               "Like repeat(), with missing leading counts taken as 1.\n\n>>> torch.tensor([1, "
-               "2]).tile((2,))\ntensor([1, 2, 1, 2])");
+               R"(Copies of the tensor joined along each dimension; missing counts are 1, in front.
+
+Args:
+    dims: how many copies for each of the last dimensions.
+
+Shape:
+    each size of input is multiplied by its count.
+
+>>> torch.tensor([1, 2]).tile((2,))
+tensor([1, 2, 1, 2]))");
   overloads<&repeat_by_tensor, &repeat_by_number, &repeated_indices>(
       m,
       {"repeat_interleave(input, repeats, dim=None, *, output_size=None)",
        "repeat_interleave(input, repeats, dim=None, *, output_size=None)",
        "repeat_interleave(repeats, *, output_size=None)"},
-      As::both, R"(Each element, or each index of a dimension, repeated in its place.
+      As::both,
+      R"(Each element, or each slice of a dimension, repeated and followed by the next.
 
 Args:
-    input: the tensor; left out: the indices of repeats are repeated.
-    repeats: a count for all, or a tensor with one for each index.
-    dim: the dimension; by default all elements in one.
-    output_size: the size of dim in the result; a GPU need not be waited for then.
+    input: the tensor; when left out, the indices of repeats are repeated.
+    repeats: one count for all, or a vector with one for each index.
+    dim: the dimension; None for the flattened input.
+    output_size: the size of dim in the result, which spares the host waiting for a GPU.
 
-    >>> torch.repeat_interleave(torch.tensor([1, 2]), torch.tensor([2, 1]))
-    tensor([1, 1, 2])
-    >>> torch.repeat_interleave(torch.tensor([2, 0, 1]))
-    tensor([0, 0, 2])
-)");
+Shape:
+    that of input with the sum of the counts in dim.
+
+>>> torch.repeat_interleave(torch.tensor([1, 2]), torch.tensor([2, 1]))
+tensor([1, 1, 2])
+>>> torch.repeat_interleave(torch.tensor([2, 0, 1]))
+tensor([0, 0, 2]))");
 }
 
 }  // namespace rushlight::python

@@ -36,7 +36,10 @@ void bind_linalg(pybind11::module_& m) {
                   R"(The determinant of square matrices.
 
 Args:
-    A: square matrices, (*, n, n).
+    A: square matrices.
+
+Shape:
+    A (*, n, n) gives (*).
 
 >>> torch.linalg.det(torch.tensor([[2.0, 1.0], [0.0, 4.0]]))
 tensor(8.))");
@@ -45,14 +48,23 @@ tensor(8.))");
 square matrices.
 
 Args:
-    A: square matrices, (*, n, n).
+    A: square matrices.
+
+Shape:
+    A (*, n, n) gives (*).
 
 >>> torch.linalg.slogdet(torch.tensor([[2.0, 0.0], [0.0, -4.0]])).sign
 tensor(-1.))");
-  op<&linalg_matrix_power>(m, "linalg_matrix_power(A, n, *, out=None)", As::linalg,
-                           R"(A multiplied with itself n times; of the inverse where n is negative.
+  op<&linalg_matrix_power>(
+      m, "linalg_matrix_power(A, n, *, out=None)", As::linalg,
+      R"(A multiplied by itself n times; its inverse |n| times where n is negative.
 
-Shape: A (*, n, n) gives the same.
+Args:
+    A: square matrices.
+    n: the exponent.
+
+Shape:
+    A (*, n, n) gives the same.
 
 Raises:
     LinAlgError: if n is negative and A singular.
@@ -61,17 +73,24 @@ Raises:
 tensor([[1, 3],
         [0, 1]]))");
   op<&linalg_multi_dot>(m, "linalg_multi_dot(tensors, *, out=None)", As::linalg,
-                        R"(The product of several matrices, in the order that costs least.
+                        R"(The product of several matrices, multiplied in the cheapest order.
 
 Args:
     tensors: matrices; the first and last may be vectors.
 
+Shape:
+    (n, a), (a, b), ..., (y, m) give (n, m).
+
 >>> torch.linalg.multi_dot([torch.ones(2, 3), torch.ones(3, 4), torch.ones(4)])
 tensor([12., 12.]))");
   op<&linalg_matrix_exp>(m, "linalg_matrix_exp(A)", As::linalg,
-                         R"(The sum of A^k / k! over all k.
+                         R"(The matrix exponential: the sum of A^k / k! over all k.
 
-Shape: A (*, n, n) gives the same.
+Args:
+    A: square matrices.
+
+Shape:
+    A (*, n, n) gives the same.
 
 >>> torch.linalg.matrix_exp(torch.zeros(2, 2))
 tensor([[1., 0.],

@@ -139,34 +139,58 @@ void bind_distances(py::module_& m) {
   op<&mse_of>(m,
               "mse_loss(input, target, size_average=None, reduce=None, reduction='mean', "
               "weight=None)",
-              kRow, R"((x - y)^2.
+              kRow,
+              R"(The squared error (x - y)^2.
 
 Args:
-    reduction: 'mean', 'sum' or 'none'.
     weight: a factor for each element, by whose sum the mean divides.
+    target: what input is compared with.
+
+Shape:
+    input and target have one shape; the result is (), or that shape with reduction='none'.
 
 >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
 tensor(2.))");
   op<&l1_of>(m,
              "l1_loss(input, target, size_average=None, reduce=None, reduction='mean', "
              "weight=None)",
-             kRow, R"(|x - y|.
+             kRow,
+             R"(The absolute error |x - y|.
 
 Args:
-    reduction: 'mean', 'sum' or 'none'.
     weight: a factor for each element, by whose sum the mean divides.
+    target: what input is compared with.
+
+Shape:
+    input and target have one shape; the result is (), or that shape with reduction='none'.
 
 >>> torch.nn.functional.l1_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
 tensor(1.))");
   op<&smooth_l1_of>(m,
                     "smooth_l1_loss(input, target, size_average=None, reduce=None, "
                     "reduction='mean', beta=1.0)",
-                    kRow, R"((x - y)^2 / (2 beta) where |x - y| < beta, else |x - y| - beta / 2.
+                    kRow,
+                    R"((x - y)^2 / (2 beta) where |x - y| < beta, else |x - y| - beta / 2.
+
+Args:
+    target: what input is compared with.
+    beta: where the loss changes from quadratic to linear.
+
+Shape:
+    input and target have one shape; the result is (), or that shape with reduction='none'.
 
 >>> torch.nn.functional.smooth_l1_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
 tensor(0.7500))");
   op<&huber_of>(m, "huber_loss(input, target, reduction='mean', delta=1.0, weight=None)", kRow,
                 R"((x - y)^2 / 2 where |x - y| < delta, else delta * (|x - y| - delta / 2).
+
+Args:
+    target: what input is compared with.
+    weight: a factor for each element, by whose sum the mean divides.
+    delta: where the loss changes from quadratic to linear.
+
+Shape:
+    input and target have one shape; the result is (), or that shape with reduction='none'.
 
 >>> torch.nn.functional.huber_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
 tensor(0.7500))");
@@ -183,17 +207,21 @@ void bind_losses(py::module_& m) {
       "cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, "
       "reduce=None, reduction='mean', label_smoothing=0.0)",
       {.as = As::functional, .autocast = kFull},
-      R"(-log softmax(x)[target]: logits against class indices or probabilities.
+      R"(-log softmax(x)[target] of logits x, against class indices or probabilities.
 
 Args:
     weight: a factor for each class, shape (c).
-    ignore_index: a target with this value counts for nothing.
-    label_smoothing: share of the target that is spread over all classes.
+    input: logits.
+    target: class indices, or a probability for each class.
+    ignore_index: targets of this value do not count.
+    label_smoothing: the share of the target that is spread evenly over all classes.
 
-Shape: input (n, c, *), target (n, *) integers or (n, c, *) probabilities.
+Shape:
+    input (n, c, *) or (c), target (n, *) class indices or (n, c, *) probabilities; the result is
+    (), or that of class indices with reduction='none'.
 
 Raises:
-    IndexError: for a target that is no class; its position is named.
+    IndexError: for a target that is no class; its index is named.
 
 >>> torch.nn.functional.cross_entropy(torch.zeros(1, 2), torch.tensor([0]))
 tensor(0.6931))");
@@ -201,13 +229,17 @@ tensor(0.6931))");
               "nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, "
               "reduce=None, reduction='mean')",
               {.as = As::functional, .autocast = kFull},
-              R"(-x[target]: log-probabilities against class indices.
+              R"(-x[target] of log-probabilities x, against class indices.
 
 Args:
     weight: a factor for each class, shape (c).
-    ignore_index: a target with this value counts for nothing.
+    input: log-probabilities.
+    target: class indices.
+    ignore_index: targets of this value do not count.
 
-Shape: input (n, c, *) or (c); target (n, *) or () of integers.
+Shape:
+    input (n, c, *) or (c), target (n, *) or (); the result is (), or that of target with
+    reduction='none'.
 
 >>> torch.nn.functional.nll_loss(torch.tensor([[-0.5, -1.0]]), torch.tensor([1]))
 tensor(1.))");
@@ -216,6 +248,14 @@ tensor(1.))");
               "reduction='mean')",
               {.as = As::functional, .autocast = kFullOnCpu},
               R"(-(y log x + (1 - y) log(1 - x)), with logarithms no less than -100.
+
+Args:
+    target: what input is compared with.
+    weight: a factor for each element; it broadcasts.
+    input: probabilities, from 0 to 1.
+
+Shape:
+    input and target have one shape; the result is (), or that shape with reduction='none'.
 
 Raises:
     ValueError: when the sizes differ.
@@ -231,7 +271,13 @@ tensor(0.6931))");
       R"(binary_cross_entropy(sigmoid(x), y), computed without overflow.
 
 Args:
+    target: what input is compared with.
+    weight: a factor for each element; it broadcasts.
+    input: logits.
     pos_weight: a factor for the positive examples of each class.
+
+Shape:
+    input and target have one shape; the result is (), or that shape with reduction='none'.
 
 >>> F = torch.nn.functional
 >>> F.binary_cross_entropy_with_logits(torch.tensor([0.0]), torch.tensor([1.0]))

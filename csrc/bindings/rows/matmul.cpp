@@ -23,7 +23,11 @@ void bind_matmul(py::module_& m) {
   op<&rushlight::mm>(m, "mm(input, mat2, *, out=None)", {.autocast = kLower, .exact = true},
                      R"(The product of two matrices; no broadcasting.
 
-Shape: (m, k) and (k, n) give (m, n).
+Args:
+    mat2: the second factor.
+
+Shape:
+    (m, k) and (k, n) give (m, n).
 
 >>> torch.mm(torch.ones(2, 3), torch.ones(3, 1))
 tensor([[3.],
@@ -31,22 +35,44 @@ tensor([[3.],
   op<&rushlight::bmm>(m, "bmm(input, mat2, *, out=None)", {.autocast = kLower, .exact = true},
                       R"(The products of two batches of matrices.
 
-Shape: (b, m, k) and (b, k, n) give (b, m, n).
+Args:
+    mat2: the second factor.
+
+Shape:
+    (b, m, k) and (b, k, n) give (b, m, n).
 
 >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
 tensor([3., 3.]))");
   op<&rushlight::mv>(m, "mv(input, vec, *, out=None)", {.autocast = kLowerOnCuda, .exact = true},
                      R"(The product of a matrix and a vector.
 
+Args:
+    vec: the vector.
+
+Shape:
+    (n, m) and (m) give (n).
+
 >>> torch.mv(torch.ones(2, 3), torch.ones(3))
 tensor([3., 3.]))");
   op<&rushlight::dot>(m, "dot(input, tensor, *, out=None)", {.exact = true},
                       R"(The sum of products of two vectors of one length.
 
+Args:
+    tensor: the second vector.
+
+Shape:
+    (n) and (n) give ().
+
 >>> torch.dot(torch.tensor([2, 3]), torch.tensor([2, 1]))
 tensor(7))");
   op<&rushlight::outer>(m, "outer(input, vec2, *, out=None)", {.exact = true},
-                        R"(All products of the elements of two vectors.
+                        R"(The outer product of two vectors: out[i][j] = input[i] * vec2[j].
+
+Args:
+    vec2: the second vector.
+
+Shape:
+    (n) and (m) give (n, m).
 
 >>> torch.outer(torch.tensor([1., 2.]), torch.tensor([1., 10.]))
 tensor([[ 1., 10.],
@@ -59,6 +85,12 @@ tensor([[ 1., 10.],
 Two vectors give their dot product, a matrix and a vector a vector, two matrices a matrix; with more
 dimensions the last two are multiplied and the others broadcast.
 
+Args:
+    other: the second factor.
+
+Shape:
+    (*, n, k) and (*, k, m) give (*, n, m); the * broadcast.
+
 Raises:
     RuntimeError: if the inner sizes, dtypes or devices differ.
 
@@ -68,11 +100,31 @@ torch.Size([4, 2]))");
              {.autocast = kLower, .in_place = As::method, .exact = true},
              R"(beta * input + alpha * (mat1 @ mat2); input broadcasts.
 
+Args:
+    input: the term; it broadcasts to the shape of the product.
+    beta: the factor of input; with 0 input is not read.
+    alpha: the factor of the product.
+    mat1: the first factor.
+    mat2: the second factor.
+
+Shape:
+    mat1 (n, k) and mat2 (k, m) give (n, m).
+
 >>> torch.addmm(torch.tensor([1.]), torch.ones(1, 3), torch.ones(3, 1))
 tensor([[4.]]))");
   op<&addmv>(m, "addmv(input, mat, vec, *, beta=1, alpha=1, out=None)",
              {.autocast = kLowerOnCuda, .in_place = As::both, .exact = true},
              R"(beta * input + alpha * (mat @ vec).
+
+Args:
+    input: the term; it broadcasts to the shape of the product.
+    beta: the factor of input; with 0 input is not read.
+    alpha: the factor of the product.
+    mat: the matrix.
+    vec: the vector.
+
+Shape:
+    mat (n, m) and vec (m) give (n).
 
 >>> torch.addmv(torch.tensor([1.]), torch.ones(1, 3), torch.ones(3))
 tensor([4.]))");
@@ -80,11 +132,31 @@ tensor([4.]))");
                {.autocast = kLower, .in_place = As::method, .exact = true},
                R"(beta * input + alpha * bmm(batch1, batch2).
 
+Args:
+    input: the term; it broadcasts to the shape of the product.
+    beta: the factor of input; with 0 input is not read.
+    alpha: the factor of the product.
+    batch1: the first factors.
+    batch2: the second factors.
+
+Shape:
+    batch1 (b, n, k) and batch2 (b, k, m) give (b, n, m).
+
 >>> torch.baddbmm(torch.ones(1), torch.ones(1, 1, 3), torch.ones(1, 3, 1))
 tensor([[[4.]]]))");
   op<&addbmm>(m, "addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None)",
               {.autocast = kLower, .in_place = As::method, .exact = true},
               R"(beta * input + alpha * the sum of bmm(batch1, batch2) over the batch.
+
+Args:
+    input: the term; it broadcasts to the shape of the product.
+    beta: the factor of input; with 0 input is not read.
+    alpha: the factor of the product.
+    batch1: the first factors.
+    batch2: the second factors.
+
+Shape:
+    batch1 (b, n, k) and batch2 (b, k, m) give (n, m).
 
 >>> torch.addbmm(torch.ones(1), torch.ones(2, 1, 3), torch.ones(2, 3, 1))
 tensor([[7.]]))");
@@ -92,13 +164,28 @@ tensor([[7.]]))");
             {.autocast = kLowerOnCuda, .in_place = As::method, .exact = true},
             R"(beta * input + alpha * outer(vec1, vec2).
 
+Args:
+    input: the term; it broadcasts to the shape of the product.
+    beta: the factor of input; with 0 input is not read.
+    alpha: the factor of the product.
+    vec1: the first vector.
+    vec2: the second vector.
+
+Shape:
+    vec1 (n) and vec2 (m) give (n, m).
+
 >>> torch.addr(torch.zeros(1, 2), torch.tensor([2.]), torch.tensor([1., 3.]))
 tensor([[2., 6.]]))");
   op<&linear>(m, "linear(input, weight, bias=None, *, out=None)",
               {.as = As::functional, .autocast = kLower, .exact = true},
               R"(input @ weight.T + bias
 
-Shape: input (*, in), weight (out, in), bias (out) give (*, out).
+Args:
+    weight: the matrix of weights.
+    bias: what is added to each row; None for nothing.
+
+Shape:
+    input (*, in), weight (out, in), bias (out) give (*, out).
 
 Raises:
     RuntimeError: if sizes, dtypes or devices differ; both sides are named.
@@ -106,9 +193,16 @@ Raises:
 >>> torch.nn.functional.linear(torch.ones(1, 2), torch.ones(3, 2), torch.zeros(3))
 tensor([[2., 2., 2.]]))");
   op<&bilinear_op>(m, "bilinear(input1, input2, weight, bias=None)", As::function | As::functional,
-                   R"(input1 @ weight[o] @ input2 + bias[o], for each row and each o.
+                   R"(input1 @ weight[o] @ input2 + bias[o], for each row and each output feature o.
 
-Shape: input1 (*, in1), input2 (*, in2), weight (out, in1, in2), bias (out) give (*, out).
+Args:
+    input1: the first input.
+    input2: the second input.
+    weight: a matrix for each output feature.
+    bias: what is added to each row; None for nothing.
+
+Shape:
+    input1 (*, in1), input2 (*, in2), weight (out, in1, in2), bias (out) give (*, out).
 
 >>> torch.nn.functional.bilinear(torch.ones(1, 2), torch.ones(1, 3), torch.ones(1, 2, 3))
 tensor([[6.]]))");

@@ -38,7 +38,16 @@ void bind_norm(py::module_& m) {
              As::function,
              R"((x - mean) / sqrt(var + eps) * weight + bias, for each channel.
 
-Shape: input (n, c, *), all others (c).
+Args:
+    weight: the factors; None for 1.
+    bias: the terms; None for 0.
+    eps: what is added to the variance.
+    running_mean, running_var: statistics used in evaluation, and updated in training.
+    training: whether input's own statistics are used.
+    momentum: the share of the new statistics in the running ones.
+
+Shape:
+    input (n, c, *), all others (c).
 
 Raises:
     RuntimeError: if a parameter does not have c elements.
@@ -46,36 +55,55 @@ Raises:
 >>> torch.batch_norm(torch.tensor([[1.], [3.]]), None, None, None, None, True, 0.1, 0.0, True)
 tensor([[-1.],
         [ 1.]]))");
-  op<&group>(m,
-             "group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, "
-             "cudnn_enabled=True)",
-             {.as = As::function, .autocast = kFullOnCuda},
-             R"(Channels normalised in groups within each example; then weight and bias.
+  op<&group>(
+      m,
+      "group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, "
+      "cudnn_enabled=True)",
+      {.as = As::function, .autocast = kFullOnCuda},
+      R"((x - mean) / sqrt(var + eps) * weight + bias, over each group of channels of each example.
 
-Shape: input (n, c, *), weight and bias (c).
+Args:
+    weight: the factors; None for 1.
+    bias: the terms; None for 0.
+    eps: what is added to the variance.
+    num_groups: how many groups the channels are divided into.
+
+Shape:
+    input (n, c, *), weight and bias (c); num_groups divides c.
 
 Raises:
     RuntimeError: if num_groups does not divide c.
 
-    >>> torch.group_norm(torch.tensor([[1., 3., 10., 30.]]), 2, eps=0.0)
-    tensor([[-1.,  1., -1.,  1.]])
-)");
+>>> torch.group_norm(torch.tensor([[1., 3., 10., 30.]]), 2, eps=0.0)
+tensor([[-1.,  1., -1.,  1.]]))");
   op<&layer>(m,
              "layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, "
              "cudnn_enable=True)",
              {.as = As::function, .autocast = kFullOnCuda},
-             "The last dimensions normalised together; then weight and bias, of their "
-             "shape.\n\n>>> torch.layer_norm(torch.tensor([1., 3.]), (2,), None, None, "
-             "0.0)\ntensor([-1.,  1.])");
+             R"((x - mean) / sqrt(var + eps) * weight + bias, over the last dimensions.
+
+Args:
+    weight: the factors; None for 1.
+    bias: the terms; None for 0.
+    eps: what is added to the variance.
+    normalized_shape: the sizes of the last dimensions, over which the statistics are taken.
+
+Shape:
+    input (*, normalized_shape); weight and bias have shape normalized_shape.
+
+>>> torch.layer_norm(torch.tensor([1., 3.]), (2,), None, None, 0.0)
+tensor([-1.,  1.]))");
   op<&rms>(m, "rms_norm(input, normalized_shape, weight=None, eps=None)",
            {.as = As::function | As::functional, .autocast = kFullOnCuda},
            R"(x / sqrt(mean(x^2) + eps) * weight.
 
 Args:
-    normalized_shape: the last dimensions, over which the mean goes.
-    eps: the smallest number that 1 can be told apart from, when not given.
+    weight: the factors; None for 1.
+    normalized_shape: the sizes of the last dimensions, over which the mean is taken.
+    eps: what is added to the mean of the squares; None for the dtype's machine epsilon.
 
-Shape: input (*, normalized_shape), weight normalized_shape.
+Shape:
+    input (*, normalized_shape), weight normalized_shape.
 
 >>> torch.rms_norm(torch.tensor([[3.0, 3.0]]), (2,))
 tensor([[1., 1.]]))");

@@ -26,9 +26,18 @@ Tensor pad_constant(const Tensor& input, py::handle pad, Scalar value) {
 
 void bind_pad(py::module_& m) {
   op<&pad_constant>(m, "constant_pad_nd(input, pad, value=0)", As::function,
-                    "Extends dimensions with a value; pad is (left, right) of the last dimension, "
-                    "then of the one before.\n\n>>> torch.constant_pad_nd(torch.ones(2), (1, "
-                    "0))\ntensor([0., 1., 1.])");
+                    R"(Extends dimensions at both ends with a constant.
+
+Args:
+    pad: (left, right) of the last dimension, then of the one before it, and so on; negative ones
+        cut.
+    value: the constant.
+
+Shape:
+    each such size grows by left + right.
+
+>>> torch.constant_pad_nd(torch.ones(2), (1, 0))
+tensor([0., 1., 1.]))");
 }
 
 }  // namespace rushlight::python

@@ -135,37 +135,12 @@ PyObject* call_pointwise_in_place(const PointwiseFace& f, PyObject* self, PyObje
 
 // ---- docstrings and stubs
 
-static const char* description_of(std::string_view name) {
-  if (name == "input") return "the input tensor";
-  if (name == "inplace") return "whether the result is written to the input";
-  if (name == "out") return "where the result is written";
-  if (name == "alpha") return "what the second operand is multiplied with";
-  if (name == "value") return "what the product or quotient is multiplied with";
-  if (name == "beta") return "steepness of the curve";
-  if (name == "threshold") return "where the function becomes linear";
-  if (name == "negative_slope") return "slope below 0";
-  if (name == "lambd") return "half the width of the interval that becomes 0";
-  if (name == "min_val" || name == "min") return "lower bound";
-  if (name == "max_val" || name == "max") return "upper bound";
-  if (name == "weight") return "0 gives input, 1 gives end";
-  return "broadcast against the others";
-}
-
-std::string docstring_of(std::string_view doc, const Signature& s) {
-  const std::size_t example = doc.find("\n>>>");
-  std::string text(doc.substr(0, example));
-  text += "\n\nArgs:\n";
-  for (const Signature::Parameter& p : s.parameters)
-    text += "    " + p.name + ": " + description_of(p.name) + "\n";
-  if (example == doc.npos) return text;
-  text += "\nExample:\n";
-  std::string_view rest = doc.substr(example + 1);
-  while (!rest.empty()) {
-    const std::size_t line = rest.find('\n');
-    text += "    " + std::string(rest.substr(0, line)) + "\n";
-    rest.remove_prefix(line == rest.npos ? rest.size() : line + 1);
-  }
-  return text;
+// The struct's words, with the shape of its result before the example.
+static std::string with_shape(const PointwiseOp& op) {
+  std::string doc = op.doc;
+  const std::size_t example = std::min(doc.find("\n>>>"), doc.size());
+  return doc.insert(example, op.inputs == 1 ? "\n\nShape:\n    that of input.\n"
+                                            : "\n\nShape:\n    the operands broadcast.\n");
 }
 
 static std::string stub_of_face(const PointwiseFace& f, const Signature& s) {
@@ -221,14 +196,13 @@ template <int I>
   const unsigned own = has_inplace ? unsigned(Visible::functional) : 0;
   if (has_inplace) {
     f.functional = Signature::parse(inside + ", inplace=False)");
-    publish(m, As::functional, f.functional, stub_of_face(f, f.functional),
-            docstring_of(op.doc, f.functional), PointwiseEntry<I>::functional, nullptr);
+    publish(m, As::functional, f.functional, stub_of_face(f, f.functional), with_shape(op),
+            PointwiseEntry<I>::functional, nullptr);
   }
-  publish(m, As(op.visible & ~own), f.function, stub_of_face(f, f.function),
-          docstring_of(op.doc, f.function), PointwiseEntry<I>::function, PointwiseEntry<I>::method);
+  publish(m, As(op.visible & ~own), f.function, stub_of_face(f, f.function), with_shape(op),
+          PointwiseEntry<I>::function, PointwiseEntry<I>::method);
   publish(m, As(op.in_place ? op.in_place | own : 0), f.in_place, stub_of_face(f, f.in_place),
-          "In-place version of " + name + "().", PointwiseEntry<I>::in_place_function,
-          PointwiseEntry<I>::in_place);
+          name + "() in place.", PointwiseEntry<I>::in_place_function, PointwiseEntry<I>::in_place);
   if (op.aliases) publish_aliases(m, op);
 }
 
@@ -312,8 +286,14 @@ void bind_pointwise(py::module_& m) {
     m.attr("_nn").attr(name) = m.attr(name);
   special.attr("multigammaln") = m.attr("mvlgamma");
   op<&result_type_op>(m, "result_type(tensor1, tensor2)", As::function,
-                      "The dtype that arithmetic on two tensors or numbers gives.\n\n>>> "
-                      "torch.result_type(torch.tensor([1, 2]), 1.5)\ntorch.float32");
+                      R"(The dtype of arithmetic on two tensors or numbers.
+
+Args:
+    tensor1: a tensor or a number.
+    tensor2: a tensor or a number.
+
+>>> torch.result_type(torch.tensor([1, 2]), 1.5)
+torch.float32)");
   m.def("_pointwise_ops", describe_ops, "The rows of the table of pointwise ops, for the tests.");
   m.def("_pointwise", call_row, "Calls a row by name, for the tests.");
 }

@@ -49,7 +49,4 @@ struct PointwiseEntry {
 // pow() by autocast's rules.
 Tensor power_of(Input base, Input exponent);
 
-// "Returns ..., Args, Example": a docstring from a formula, an example and the parameters' names.
-std::string docstring_of(std::string_view doc, const Signature& s);
-
 }  // namespace rushlight::python

@@ -119,48 +119,72 @@ Args:
     rounding_mode: None for the true quotient, 'trunc' (towards zero) or 'floor' (down)
     out: where the result is written
 
-Example:
-    >>> torch.div(torch.tensor([7., -7.]), 2, rounding_mode='floor')
-    tensor([ 3., -4.]))");
-  op<&div_in_place>(m, "div_(input, other, *, rounding_mode=None)", As::method,
-                    "In-place version of div().");
+Shape:
+    input and other broadcast.
+
+>>> torch.div(torch.tensor([7., -7.]), 2, rounding_mode='floor')
+tensor([ 3., -4.]))");
+  op<&div_in_place>(m, "div_(input, other, *, rounding_mode=None)", As::method, "div() in place.");
   op<&true_divide>(m, "true_divide(input, other, *, out=None)", As::both,
                    R"(div() without rounding.
 
-    >>> torch.true_divide(torch.tensor([1, 3]), 2)
-    tensor([0.5000, 1.5000])
-)");
-  op<&true_divide_in_place>(m, "true_divide_(input, other)", As::method,
-                            "In-place version of true_divide().");
+Args:
+    other: the divisor, a tensor or a number.
+
+Shape:
+    input and other broadcast.
+
+>>> torch.true_divide(torch.tensor([1, 3]), 2)
+tensor([0.5000, 1.5000]))");
+  op<&true_divide_in_place>(m, "true_divide_(input, other)", As::method, "true_divide() in place.");
   op<&pow_function>(m, "pow(input, exponent, *, out=None)",
                     {.as = As::function, .autocast = kFullOnCuda},
                     R"(input to the power exponent; one of the two may be a number.
 
 Args:
-    input: base
-    exponent: exponent
     out: where the result is written
+    input: the base, a tensor or a number.
+    exponent: the exponent, a tensor or a number.
 
-Example:
-    >>> torch.pow(torch.tensor([1., 2., 3.]), 2)
-    tensor([1., 4., 9.]))");
+Shape:
+    input and exponent broadcast.
+
+>>> torch.pow(torch.tensor([1., 2., 3.]), 2)
+tensor([1., 4., 9.]))");
   publish_alias(m, As::both, "div", "divide");
   publish_alias(m, As::method, "div_", "divide_");
-  op<&pow_method>(m, "pow(input, exponent)", As::method, "See torch.pow().");
-  op<&pow_in_place>(m, "pow_(input, exponent)", As::method, "In-place version of pow().");
+  op<&pow_method>(m, "pow(input, exponent)", As::method,
+                  R"(See torch.pow().
+
+Args:
+    input: the base, a tensor or a number.
+    exponent: the exponent, a tensor or a number.
+
+Shape:
+    input and exponent broadcast.)");
+  op<&pow_in_place>(m, "pow_(input, exponent)", As::method, "pow() in place.");
   op<&float_power_function>(m, "float_power(input, exponent, *, out=None)", As::function,
                             R"(pow() in float64.
 
 Args:
-    input: base, a tensor or a number
-    exponent: exponent, a tensor or a number
     out: where the result is written; of float64
+    input: the base, a tensor or a number.
+    exponent: the exponent, a tensor or a number.
 
-Example:
-    >>> torch.float_power(torch.tensor([2, 3]), 2)
-    tensor([4., 9.], dtype=torch.float64))");
+Shape:
+    input and exponent broadcast.
+
+>>> torch.float_power(torch.tensor([2, 3]), 2)
+tensor([4., 9.], dtype=torch.float64))");
   op<&float_power_method>(m, "float_power(input, exponent)", As::method,
-                          "See torch.float_power().");
+                          R"(See torch.float_power().
+
+Args:
+    input: the base, a tensor or a number.
+    exponent: the exponent, a tensor or a number.
+
+Shape:
+    input and exponent broadcast.)");
   op<&float_power_in_place>(m, "float_power_(input, exponent)", As::method,
                             "In-place version of float_power(), of float64.");
 }
@@ -175,11 +199,12 @@ Args:
     max: upper bound, a number or a tensor
     out: where the result is written
 
-Example:
-    >>> torch.clamp(torch.tensor([-2., 0.5, 3.]), min=-1, max=1)
-    tensor([-1.0000,  0.5000,  1.0000]))");
-  op<&clamp_in_place>(m, "clamp_(input, min=None, max=None)", As::both,
-                      "In-place version of clamp().");
+Shape:
+    input, min and max broadcast.
+
+>>> torch.clamp(torch.tensor([-2., 0.5, 3.]), min=-1, max=1)
+tensor([-1.0000,  0.5000,  1.0000]))");
+  op<&clamp_in_place>(m, "clamp_(input, min=None, max=None)", As::both, "clamp() in place.");
   publish_alias(m, As::both, "clamp", "clip");
   publish_alias(m, As::both, "clamp_", "clip_");
   op<&round_function>(m, "round(input, *, decimals=0, out=None)", As::both,
@@ -190,10 +215,12 @@ Args:
     decimals: digits kept after the point; negative: digits before it made zero
     out: where the result is written
 
-Example:
-    >>> torch.round(torch.tensor([0.5, 1.5, -2.5]))
-    tensor([ 0.,  2., -2.]))");
-  op<&round_in_place>(m, "round_(input, *, decimals=0)", As::both, "In-place version of round().");
+Shape:
+    that of input.
+
+>>> torch.round(torch.tensor([0.5, 1.5, -2.5]))
+tensor([ 0.,  2., -2.]))");
+  op<&round_in_place>(m, "round_(input, *, decimals=0)", As::both, "round() in place.");
   op<&nan_to_num_function>(m, "nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None)",
                            As::both,
                            R"(NaN, infinity and -infinity replaced by numbers.
@@ -205,19 +232,24 @@ Args:
     neginf: instead of -infinity; the smallest number of the dtype if not given
     out: where the result is written
 
-Example:
-    >>> torch.nan_to_num(torch.tensor([float('nan'), float('inf'), 1.]), posinf=9.)
-    tensor([0., 9., 1.]))");
+Shape:
+    that of input.
+
+>>> torch.nan_to_num(torch.tensor([float('nan'), float('inf'), 1.]), posinf=9.)
+tensor([0., 9., 1.]))");
   op<&nan_to_num_in_place>(m, "nan_to_num_(input, nan=None, posinf=None, neginf=None)", As::both,
-                           "In-place version of nan_to_num().");
-  op<&positive>(m, "positive(input)", As::both, R"(The input itself; bools are refused.
+                           "nan_to_num() in place.");
+  op<&positive>(m, "positive(input)", As::both,
+                R"(The input itself; bools are refused.
 
 Args:
     input: the input tensor
 
-Example:
-    >>> torch.positive(torch.tensor([1., -2.]))
-    tensor([ 1., -2.]))");
+Shape:
+    that of input.
+
+>>> torch.positive(torch.tensor([1., -2.]))
+tensor([ 1., -2.]))");
 }
 
 static void bind_functions(py::module_& m) {
@@ -225,14 +257,16 @@ static void bind_functions(py::module_& m) {
                       R"(log(z / (1 - z)), where z is input kept within [eps, 1 - eps].
 
 Args:
-    input: the input tensor
-    eps: distance that z keeps from 0 and 1; None: input as it is
     out: where the result is written
+    input: probabilities.
+    eps: input is clamped to [eps, 1 - eps] first; None for no clamp.
 
-Example:
-    >>> torch.logit(torch.tensor([0.25, 0.5]))
-    tensor([-1.0986,  0.0000]))");
-  op<&logit_in_place>(m, "logit_(input, eps=None)", As::both, "In-place version of logit().");
+Shape:
+    that of input.
+
+>>> torch.logit(torch.tensor([0.25, 0.5]))
+tensor([-1.0986,  0.0000]))");
+  op<&logit_in_place>(m, "logit_(input, eps=None)", As::both, "logit() in place.");
   op<&polygamma_function>(m, "polygamma(n, input, *, out=None)", As::function,
                           R"(The n-th derivative of digamma.
 
@@ -241,12 +275,17 @@ Args:
     input: the input tensor
     out: where the result is written
 
-Example:
-    >>> torch.polygamma(1, torch.tensor([1., 0.5]))
-    tensor([1.6449, 4.9348]))");
-  op<&polygamma_method>(m, "polygamma(input, n)", As::method, "See torch.polygamma().");
-  op<&polygamma_in_place>(m, "polygamma_(input, n)", As::method,
-                          "In-place version of polygamma().");
+Shape:
+    that of input.
+
+>>> torch.polygamma(1, torch.tensor([1., 0.5]))
+tensor([1.6449, 4.9348]))");
+  op<&polygamma_method>(m, "polygamma(input, n)", As::method,
+                        R"(See torch.polygamma().
+
+Shape:
+    that of input.)");
+  op<&polygamma_in_place>(m, "polygamma_(input, n)", As::method, "polygamma() in place.");
   op<&mvlgamma_function>(m, "mvlgamma(input, p, *, out=None)", As::both,
                          R"(The logarithm of the gamma function of p variables.
 
@@ -257,10 +296,12 @@ Args:
     p: number of variables, at least 1
     out: where the result is written
 
-Example:
-    >>> torch.mvlgamma(torch.tensor([3.]), 2)
-    tensor([1.5502]))");
-  op<&mvlgamma_in_place>(m, "mvlgamma_(input, p)", As::method, "In-place version of mvlgamma().");
+Shape:
+    that of input.
+
+>>> torch.mvlgamma(torch.tensor([3.]), 2)
+tensor([1.5502]))");
+  op<&mvlgamma_in_place>(m, "mvlgamma_(input, p)", As::method, "mvlgamma() in place.");
   op<&nextafter_function>(m, "nextafter(input, other, *, out=None)", As::both,
                           R"(The next number that the dtype can hold from input towards other.
 
@@ -269,11 +310,12 @@ Args:
     other: broadcast against input
     out: where the result is written
 
-Example:
-    >>> torch.nextafter(torch.tensor([1.]), torch.tensor([2.])) > 1
-    tensor([True]))");
-  op<&nextafter_in_place>(m, "nextafter_(input, other)", As::method,
-                          "In-place version of nextafter().");
+Shape:
+    input and other broadcast.
+
+>>> torch.nextafter(torch.tensor([1.]), torch.tensor([2.])) > 1
+tensor([True]))");
+  op<&nextafter_in_place>(m, "nextafter_(input, other)", As::method, "nextafter() in place.");
   op<&frexp>(m, "frexp(input, *, out=None) -> (mantissa, exponent)", As::both,
              R"(The mantissa, in [0.5, 1), and the exponent with input = mantissa * 2^exponent.
 
@@ -281,9 +323,11 @@ Args:
     input: the input tensor, floating point
     out: two tensors that the results are written to
 
-Example:
-    >>> torch.frexp(torch.tensor([3.])).exponent
-    tensor([2], dtype=torch.int32))");
+Shape:
+    mantissa and exponent have the shape of input.
+
+>>> torch.frexp(torch.tensor([3.])).exponent
+tensor([2], dtype=torch.int32))");
   op<&gelu_function>(m, "gelu(input, *, approximate='none', out=None)", As::functional,
                      R"(x * Phi(x), where Phi is the normal distribution function.
 
@@ -291,9 +335,11 @@ Args:
     input: the input tensor
     approximate: 'none', or 'tanh' for x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
 
-Example:
-    >>> torch.nn.functional.gelu(torch.tensor([-1., 0., 1.]))
-    tensor([-0.1587,  0.0000,  0.8413]))");
+Shape:
+    that of input.
+
+>>> torch.nn.functional.gelu(torch.tensor([-1., 0., 1.]))
+tensor([-0.1587,  0.0000,  0.8413]))");
   op<&prelu>(m, "prelu(input, weight)", {.as = As::both | As::functional, .autocast = kLower},
              R"(x where x > 0, else weight * x.
 
@@ -301,46 +347,56 @@ Args:
     input: the input tensor
     weight: one slope, or one for each channel (dimension 1)
 
-Example:
-    >>> torch.prelu(torch.tensor([-2., 3.]), torch.tensor(0.25))
-    tensor([-0.5000,  3.0000]))");
+Shape:
+    that of input.
+
+>>> torch.prelu(torch.tensor([-2., 3.]), torch.tensor(0.25))
+tensor([-0.5000,  3.0000]))");
   op<&threshold_function>(m, "threshold(input, threshold, value)", As::function,
                           R"(x where x > threshold, else value.
 
 Args:
     input: the input tensor
-    threshold: what x must exceed
-    value: what stands for x otherwise
+    threshold: what x must exceed.
+    value: the result otherwise.
 
-Example:
-    >>> torch.threshold(torch.tensor([-1., 2.]), 0, 20)
-    tensor([20.,  2.]))");
+Shape:
+    that of input.
+
+>>> torch.threshold(torch.tensor([-1., 2.]), 0, 20)
+tensor([20.,  2.]))");
   op<&threshold_functional>(m, "threshold(input, threshold, value, inplace=False)", As::functional,
                             R"(x where x > threshold, else value.
 
 Args:
     inplace: whether the result is written to the input
+    threshold: what x must exceed.
+    value: the result otherwise.
 
-Example:
-    >>> torch.nn.functional.threshold(torch.tensor([0.0, 1.0]), 0.5, 9.0)
-    tensor([9., 1.]))");
+Shape:
+    that of input.
+
+>>> torch.nn.functional.threshold(torch.tensor([0.0, 1.0]), 0.5, 9.0)
+tensor([9., 1.]))");
   op<&relu6_functional>(m, "relu6(input, inplace=False)", As::functional,
                         R"(min(max(x, 0), 6).
 
 Args:
     inplace: whether the result is written to the input
 
-Example:
-    >>> torch.nn.functional.relu6(torch.tensor([-1.0, 7.0]))
-    tensor([0., 6.]))");
+Shape:
+    that of input.
+
+>>> torch.nn.functional.relu6(torch.tensor([-1.0, 7.0]))
+tensor([0., 6.]))");
   op<&threshold_in_place>(m, "threshold_(input, threshold, value)", As::function | As::functional,
-                          "In-place version of threshold().");
+                          "threshold() in place.");
 }
 
 static void bind_choices(py::module_& m) {
   overloads<&where_function, &where_holds>(
       m, {"where(condition, input, other, *, out=None)", "where(condition)"}, As::function,
-      R"(input where the condition holds, else other; alone, the positions where it holds.
+      R"(input where condition is True, else other; of condition alone, the indices of True.
 
 Args:
     condition: a bool tensor
@@ -348,24 +404,33 @@ Args:
     other: a tensor or a number
     out: where the result is written
 
-Example:
-    >>> x = torch.tensor([-1., 2.])
-    >>> torch.where(x > 0, x, 0.)
-    tensor([0., 2.]))");
-  op<&where_method>(m, "where(input, condition, other)", As::method, "See torch.where().");
+Shape:
+    condition, input and other broadcast; alone, a tuple of index vectors (n).
+
+>>> x = torch.tensor([-1., 2.])
+>>> torch.where(x > 0, x, 0.)
+tensor([0., 2.]))");
+  op<&where_method>(
+      m, "where(input, condition, other)", As::method,
+      R"(input where condition is True, else other; of condition alone, the indices of True.
+
+Shape:
+    condition, input and other broadcast; alone, a tuple of index vectors (n).)");
   op<&masked_fill_function>(m, "masked_fill(input, mask, value)", As::both,
-                            R"(value where the mask holds, else input.
+                            R"(`value` where mask is True, else input.
 
 Args:
     input: the input tensor
     mask: a bool tensor that broadcasts to input's shape
     value: a number or a 0-d tensor
 
-Example:
-    >>> torch.tensor([1., 2.]).masked_fill(torch.tensor([True, False]), -1)
-    tensor([-1.,  2.]))");
+Shape:
+    that of input, broadcast with mask.
+
+>>> torch.tensor([1., 2.]).masked_fill(torch.tensor([True, False]), -1)
+tensor([-1.,  2.]))");
   op<&masked_fill_in_place>(m, "masked_fill_(input, mask, value)", As::method,
-                            "In-place version of masked_fill().");
+                            "masked_fill() in place.");
 }
 
 void bind_pointwise_variants(py::module_& m) {

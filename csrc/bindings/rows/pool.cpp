@@ -224,19 +224,14 @@ std::string size_words(int rank, int size) {
   return s + "])";
 }
 
-constexpr std::string_view kWindows =
-    "\n\nArgs:\n    kernel_size: the window's size, one number or one for each dimension.\n"
-    "    stride: steps between windows; the kernel's size when left out.\n"
-    "    padding: how far windows reach over the edges.\n";
-constexpr std::string_view kMaxArgs =
-    "    dilation: steps between the elements of a window.\n"
-    "    ceil_mode: keep a last window that reaches over the edge.\n";
-
 // The functions of torch.nn.functional for one number of dimensions.
 template <int Rank>
 void bind_rank(py::module_& m) {
   const std::string number = std::to_string(Rank), d = number + "d";
-  const std::string shapes = "\nShape: input " + shape_words<Rank>() + ".\n\n>>> ";
+  const std::string shapes = "\n\nShape:\n    input " + shape_words<Rank>() + ".\n\n>>> ";
+  const std::string windowed = "\n\nShape:\n    input " + shape_words<Rank>() +
+                               "; a size becomes (size + 2 * padding - dilation * (kernel_size -"
+                               "\n    1) - 1) / stride + 1.\n\n>>> ";
   const std::string f = "torch.nn.functional.";
   constexpr Policy kCast = Rank == 3 ? kFullOnCpu : Policy{};
   const auto name = [&](const char* stem) { return stem + d; };
@@ -244,51 +239,51 @@ void bind_rank(py::module_& m) {
   const std::string windows =
       "(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, "
       "return_indices=False)";
-  op<&max_either<Rank>>(
-      m, name("max_pool") + windows, As::functional,
-      "The maximum of each window; a NaN wins." + std::string(kWindows) + std::string(kMaxArgs) +
-          "    return_indices: return also the flat index of each maximum.\n" + shapes + f +
-          name("max_pool") + "(" + ones(Rank, 4) + ", 2).shape\n" + size_words(Rank, 2));
-  op<&max_indices_of<Rank>>(
-      m, name("max_pool") + "_with_indices" + windows, As::functional,
-      "`max_pool" + d + "` and the flat index of each maximum in its plane.\n" + shapes + f +
-          name("max_pool") + "_with_indices(" + ones(Rank, 4) + ", 2)[1].dtype\ntorch.int64");
+  op<&max_either<Rank>>(m, name("max_pool") + windows, As::functional,
+                        "The maximum of each window; NaN if the window has one." + windowed + f +
+                            name("max_pool") + "(" + ones(Rank, 4) + ", 2).shape\n" +
+                            size_words(Rank, 2));
+  op<&max_indices_of<Rank>>(m, name("max_pool") + "_with_indices" + windows, As::functional,
+                            "max_pool" + d + "() and the flat index of each maximum." + windowed +
+                                f + name("max_pool") + "_with_indices(" + ones(Rank, 4) +
+                                ", 2)[1].dtype\ntorch.int64");
 
   op<&adaptive_avg<Rank>>(
       m, name("adaptive_avg_pool") + "(input, output_size)",
       {.as = As::functional, .autocast = kCast},
-      "Means of windows chosen so that the result has the size wanted.\n\nArgs:\n    output_size: "
-      "one number or one for each dimension; None keeps the input's.\n" +
+      "The mean of each of output_size windows that together cover the input.\n\nArgs:\n    "
+      "output_size: one number or one for each dimension; None keeps the size of input." +
           shapes + f + name("adaptive_avg_pool") + "(" + ones(Rank, 4) + ", 3).shape\n" +
           size_words(Rank, 3));
   const std::string sized = "(input, output_size, return_indices=False)";
   op<&adaptive_max<Rank>>(
       m, name("adaptive_max_pool") + sized, {.as = As::functional, .autocast = kCast},
-      "Maxima of windows chosen so that the result has the size wanted.\n\nArgs:\n    output_size: "
-      "one number or one for each dimension; None keeps the input's.\n    return_indices: return "
-      "also the flat index of each maximum.\n" +
+      "The maximum of each of output_size windows that together cover the input.\n\nArgs:\n    "
+      "output_size: one number or one for each dimension; None keeps the size of input." +
           shapes + f + name("adaptive_max_pool") + "(" + ones(Rank, 4) + ", 3).shape\n" +
           size_words(Rank, 3));
   op<&adaptive_max_of<Rank>>(m, name("adaptive_max_pool") + "_with_indices" + sized,
                              {.as = As::functional, .autocast = kCast},
-                             "`adaptive_max_pool" + d +
-                                 "` and the flat index of each maximum in its plane.\n" + shapes +
-                                 f + name("adaptive_max_pool") + "_with_indices(" + ones(Rank, 4) +
-                                 ", 1)[1].dtype\ntorch.int64");
+                             "adaptive_max_pool" + d + "() and the flat index of each maximum." +
+                                 shapes + f + name("adaptive_max_pool") + "_with_indices(" +
+                                 ones(Rank, 4) + ", 1)[1].dtype\ntorch.int64");
 
   op<&lp<Rank>>(
       m, name("lp_pool") + "(input, norm_type, kernel_size, stride=None, ceil_mode=False)",
       As::functional,
-      "(sum of x^p over each window)^(1/p), p the norm type; inf takes the maximum.\n" + shapes +
-          f + name("lp_pool") + "(" + ones(Rank, 4) + ", 2, 2).shape\n" + size_words(Rank, 2));
+      "(sum of x^p over each window)^(1/p), p the norm type; inf takes the maximum." + shapes + f +
+          name("lp_pool") + "(" + ones(Rank, 4) + ", 2, 2).shape\n" + size_words(Rank, 2));
   op<&unpool<Rank>>(
       m,
       name("max_unpool") +
           "(input, indices, kernel_size, stride=None, padding=0, output_size=None)",
       As::functional,
-      "Values at the indices where max_pool" + d +
-          " found them, in zeros.\n\nArgs:\n    output_size: the size that was pooled; the "
-          "smallest possible when left out.\n" +
+      "The inverse of max_pool" + d +
+          "(): zeros, with the values at their indices.\n\nArgs:\n    indices: the flat indices "
+          "that max_pool" +
+          d +
+          "() returned.\n    output_size: the size of the result; None for "
+          "the smallest that was possible." +
           shapes + "x, at = " + f + name("max_pool") + "(" + ones(Rank, 4) + ", 2, " +
           "return_indices=True)\n>>> " + f + name("max_unpool") + "(x, at, 2).shape\n" +
           size_words(Rank, 4));
@@ -297,29 +292,23 @@ void bind_rank(py::module_& m) {
         "(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, "
         "_random_samples=None)";
     op<&fractional<Rank>>(m, name("fractional_max_pool") + drawn, As::functional,
-                          "Maxima of windows drawn at random (Graham, 2014).\n\nArgs:\n    "
-                          "output_size: the size wanted; or\n    output_ratio: the size as a share "
-                          "of the input's.\n    return_indices: return also the flat index of each "
-                          "maximum.\n" +
+                          "The maximum of each of a number of random windows (Graham, 2014)." +
                               shapes + f + name("fractional_max_pool") + "(" + ones(Rank, 5) +
                               ", 2, 3).shape\n" + size_words(Rank, 3));
-    op<&fractional_of<Rank>>(
-        m, name("fractional_max_pool") + "_with_indices" + drawn, As::functional,
-        "`fractional_max_pool" + d + "` and the flat index of each maximum in its plane.\n" +
-            shapes + f + name("fractional_max_pool") + "_with_indices(" + ones(Rank, 5) +
-            ", 2, 3)[1].dtype\ntorch.int64");
-    op<&avg<Rank>>(
-        m,
-        name("avg_pool") +
-            "(input, kernel_size, stride=None, padding=0, ceil_mode=False, "
-            "count_include_pad=True, divisor_override=None, *, out=None)",
-        {.as = As::functional, .autocast = kCast},
-        "The mean of each window." + std::string(kWindows) +
-            "    ceil_mode: keep a last window that reaches over the edge.\n    "
-            "count_include_pad: whether zeros of the padding count.\n    divisor_override: divide "
-            "by this instead.\n" +
-            shapes + f + name("avg_pool") + "(" + ones(Rank, 4) + ", 2).shape\n" +
-            size_words(Rank, 2));
+    op<&fractional_of<Rank>>(m, name("fractional_max_pool") + "_with_indices" + drawn,
+                             As::functional,
+                             "fractional_max_pool" + d + "() and the flat index of each maximum." +
+                                 shapes + f + name("fractional_max_pool") + "_with_indices(" +
+                                 ones(Rank, 5) + ", 2, 3)[1].dtype\ntorch.int64");
+    op<&avg<Rank>>(m,
+                   name("avg_pool") +
+                       "(input, kernel_size, stride=None, padding=0, ceil_mode=False, "
+                       "count_include_pad=True, divisor_override=None, *, out=None)",
+                   {.as = As::functional, .autocast = kCast},
+                   "The mean of each window.\n\nShape:\n    input " + shape_words<Rank>() +
+                       "; a size becomes (size + 2 * padding - kernel_size) / stride + 1.\n\n>>> " +
+                       f + name("avg_pool") + "(" + ones(Rank, 4) + ", 2).shape\n" +
+                       size_words(Rank, 2));
   }
 }
 
@@ -336,42 +325,53 @@ void bind_pool(py::module_& m) {
       "(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False)";
   const auto with = [&](const char* name) { return name + std::string(arguments); };
   op<&max<1>>(m, with("max_pool1d"), As::function,
-              "The maximum of each window of the last dimension; a NaN wins.\n\n>>> "
+              "The maximum of each window of the last dimension; NaN if the window has one.\n\n"
+              "Shape:\n    input (n, c, l) or (c, l).\n\n>>> "
               "torch.max_pool1d(torch.tensor([[1., 3., 2., 4.]]), 2)\ntensor([[3., 4.]])");
-  op<&max<2>>(m, with("max_pool2d"), As::function,
-              "The maximum of each window of the last two dimensions; a NaN wins.\n\nArgs:\n    "
-              "stride: steps between windows; the kernel's size when left out.\n    ceil_mode: "
-              "keep a last window that reaches over the edge.\n\n>>> "
-              "torch.max_pool2d(torch.tensor([[[1., 3.], [2., 4.]]]), 2)\ntensor([[[4.]]])");
-  op<&max<3>>(m, with("max_pool3d"), As::function,
-              "The maximum of each window of the last three dimensions; a NaN wins.\n\n>>> "
-              "torch.max_pool3d(torch.ones(1, 2, 2, 2), 2)\ntensor([[[[1.]]]])");
+  op<&max<2>>(
+      m, with("max_pool2d"), As::function,
+      "The maximum of each window of the last two dimensions; NaN if the window has one.\n\n"
+      "Shape:\n    input (n, c, h, w) or (c, h, w).\n\n>>> "
+      "torch.max_pool2d(torch.tensor([[[1., 3.], [2., 4.]]]), 2)\ntensor([[[4.]]])");
+  op<&max<3>>(
+      m, with("max_pool3d"), As::function,
+      "The maximum of each window of the last three dimensions; NaN if the window has one.\n\n"
+      "Shape:\n    input (n, c, d, h, w) or (c, d, h, w).\n\n>>> "
+      "torch.max_pool3d(torch.ones(1, 2, 2, 2), 2)\ntensor([[[[1.]]]])");
   op<&max_indices<1>>(m, with("max_pool1d_with_indices"), As::function,
-                      "max_pool1d and where each maximum was.\n\n>>> "
+                      "max_pool1d() and the index of each maximum.\n\nShape:\n    input (n, c, l) "
+                      "or (c, l).\n\n>>> "
                       "torch.max_pool1d_with_indices(torch.tensor([[1., 3.]]), "
                       "2)\n(tensor([[3.]]), tensor([[1]]))");
   op<&avg1>(m,
             "avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, "
             "count_include_pad=True)",
             As::function | As::functional,
-            "The mean of each window of the last dimension.\n\n>>> "
-            "torch.nn.functional.avg_pool1d(torch.tensor([[1., 3., 2., 4.]]), "
-            "2)\ntensor([[2., 3.]])");
-  op<&adaptive_avg<1>, 1>(m, "adaptive_avg_pool1d(input, output_size)", As::function,
-                          R"(Means of windows chosen so that the result has the size wanted.
+            R"(The mean of each window of the last dimension.
 
-Shape: input (c, l) or (n, c, l); result (c, output_size) or (n, c, output_size).
+Shape:
+    input (n, c, l) or (c, l); l becomes (l + 2 * padding - kernel_size) / stride + 1.
 
-    >>> torch.adaptive_avg_pool1d(torch.tensor([[1., 3., 2., 4.]]), 2)
-    tensor([[2., 3.]])
-)");
+>>> torch.nn.functional.avg_pool1d(torch.tensor([[1., 3., 2., 4.]]), 2)
+tensor([[2., 3.]]))");
+  op<&adaptive_avg<1>, 1>(
+      m, "adaptive_avg_pool1d(input, output_size)", As::function,
+      R"(The mean of each of output_size windows that cover the last dimension.
+
+Shape:
+    input (n, c, l) or (c, l); the result (n, c, output_size) or (c, output_size).
+
+>>> torch.adaptive_avg_pool1d(torch.tensor([[1., 3., 2., 4.]]), 2)
+tensor([[2., 3.]]))");
   op<&adaptive_max1>(
       m, "adaptive_max_pool1d(input, output_size)", As::function,
-      R"(Maxima of windows chosen so that the result has the size wanted, and where they were.
+      R"(The maximum of each of output_size windows that cover the last dimension, and its index.
 
-    >>> torch.adaptive_max_pool1d(torch.tensor([[1., 3., 2., 4.]]), 2)
-    (tensor([[3., 4.]]), tensor([[1, 3]]))
-)");
+Shape:
+    input (n, c, l) or (c, l); the result (n, c, output_size) or (c, output_size).
+
+>>> torch.adaptive_max_pool1d(torch.tensor([[1., 3., 2., 4.]]), 2)
+(tensor([[3., 4.]]), tensor([[1, 3]])))");
 }
 
 }  // namespace rushlight::python

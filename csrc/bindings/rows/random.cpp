@@ -136,74 +136,100 @@ void bind_new(py::module_& m) {
   op<&rand_op>(m,
                "rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, "
                "requires_grad=False, pin_memory=False)",
-               kFunction, R"(Numbers drawn evenly from [0, 1).
+               kFunction,
+               R"(Random numbers of the uniform distribution on [0, 1).
 
-Args:
-    size: the shape, as numbers or one tuple.
-    generator: where to draw from; the device's own if None.
+Shape:
+    the result has shape size.
 
-    >>> torch.rand(2, 3).shape
-    torch.Size([2, 3])
-)");
+>>> torch.rand(2, 3).shape
+torch.Size([2, 3]))");
   op<&randn_op>(m,
                 "randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, "
                 "requires_grad=False, pin_memory=False)",
-                kFunction, R"(Numbers of the standard normal distribution.
+                kFunction,
+                R"(Random numbers of the standard normal distribution.
 
-Args:
-    size: the shape, as numbers or one tuple.
-    generator: where to draw from; the device's own if None.
+Shape:
+    the result has shape size.
 
-    >>> _ = torch.manual_seed(0)
-    >>> torch.randn(3)
-    tensor([ 1.5410, -0.2934, -2.1788])
-)");
+>>> _ = torch.manual_seed(0)
+>>> torch.randn(3)
+tensor([ 1.5410, -0.2934, -2.1788]))");
   overloads<&randint_to, &randint_range>(
       m,
       {"randint(high, size, *, generator=None, out=None, dtype=None, layout=None, device=None, "
        "requires_grad=False, pin_memory=False)",
        "randint(low, high, size, *, generator=None, out=None, dtype=None, layout=None, "
        "device=None, requires_grad=False, pin_memory=False)"},
-      kFunction, R"(Integers drawn evenly from [low, high).
+      kFunction,
+      R"(Random integers of the uniform distribution on [low, high).
 
-    >>> int(torch.randint(3, 5, (4,)).min()) >= 3
-    True
-)");
+Args:
+    low: the smallest integer; 0 when left out.
+    high: the bound, not included.
+    dtype: the dtype of the result; None for int64.
+
+Shape:
+    the result has shape size.
+
+>>> int(torch.randint(3, 5, (4,)).min()) >= 3
+True)");
   op<&randperm_op>(m,
                    "randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, "
                    "requires_grad=False, pin_memory=False)",
-                   kFunction, R"(The integers 0 to n - 1 in random order.
+                   kFunction,
+                   R"(The integers 0 to n - 1 in random order.
 
-    >>> torch.randperm(4).sort().values
-    tensor([0, 1, 2, 3])
-)");
+Args:
+    dtype: the dtype of the result; None for int64.
+    n: how many integers.
+
+Shape:
+    the result is (n).
+
+>>> torch.randperm(4).sort().values
+tensor([0, 1, 2, 3]))");
   op<&rand_like_op>(m,
                     "rand_like(input, *, dtype=None, layout=None, device=None, "
                     "requires_grad=False, pin_memory=False, memory_format=None)",
-                    kFunction, R"(rand() with the shape, dtype and device of input.
+                    kFunction,
+                    R"(rand() with the shape, dtype and device of input.
 
-    >>> torch.rand_like(torch.zeros(2, 3)).shape
-    torch.Size([2, 3])
-)");
+Shape:
+    the result has the shape of input.
+
+>>> torch.rand_like(torch.zeros(2, 3)).shape
+torch.Size([2, 3]))");
   op<&randn_like_op>(m,
                      "randn_like(input, *, dtype=None, layout=None, device=None, "
                      "requires_grad=False, pin_memory=False, memory_format=None)",
-                     kFunction, R"(randn() with the shape, dtype and device of input.
+                     kFunction,
+                     R"(randn() with the shape, dtype and device of input.
 
-    >>> torch.randn_like(torch.zeros(2, 3)).shape
-    torch.Size([2, 3])
-)");
+Shape:
+    the result has the shape of input.
+
+>>> torch.randn_like(torch.zeros(2, 3)).shape
+torch.Size([2, 3]))");
   overloads<&randint_like_to, &randint_like_range>(
       m,
       {"randint_like(input, high, *, dtype=None, layout=None, device=None, requires_grad=False, "
        "pin_memory=False, memory_format=None)",
        "randint_like(input, low, high, *, dtype=None, layout=None, device=None, "
        "requires_grad=False, pin_memory=False, memory_format=None)"},
-      kFunction, R"(randint() with the shape, dtype and device of input.
+      kFunction,
+      R"(randint() with the shape, dtype and device of input.
 
-    >>> torch.randint_like(torch.zeros(3, dtype=torch.int64), 7, 8)
-    tensor([7, 7, 7])
-)");
+Args:
+    low: the smallest integer; 0 when left out.
+    high: the bound, not included.
+
+Shape:
+    the result has the shape of input.
+
+>>> torch.randint_like(torch.zeros(3, dtype=torch.int64), 7, 8)
+tensor([7, 7, 7]))");
   overloads<&normal_tensors, &normal_mean, &normal_std, &normal_size>(
       m,
       {"normal(mean, std, *, generator=None, out=None)",
@@ -211,35 +237,51 @@ Args:
        "normal(mean, std, *, generator=None, out=None)",
        "normal(mean, std, size, *, generator=None, out=None, dtype=None, layout=None, device=None, "
        "requires_grad=False, pin_memory=False)"},
-      kFunction, R"(Normal numbers, with a mean and a deviation for each, or for all.
+      kFunction,
+      R"(Random numbers of normal distributions, whose means and deviations are numbers or tensors.
 
 Args:
-    mean: a tensor, or a number for all
-    std: a tensor, or a number for all; not negative
-    size: the shape, where both are numbers
+    mean: a tensor, or a number for all.
+    std: the standard deviations: a tensor, or a number for all; not negative.
+    size: the shape, where both are numbers.
 
-    >>> torch.normal(torch.tensor([1., 2.]), torch.tensor([0., 0.]))
-    tensor([1., 2.])
-)");
+Shape:
+    mean and std broadcast.
+
+>>> torch.normal(torch.tensor([1., 2.]), torch.tensor([0., 0.]))
+tensor([1., 2.]))");
   overloads<&bernoulli_each, &bernoulli_of>(
       m,
       {"bernoulli(input, *, generator=None, out=None)", "bernoulli(input, p, *, generator=None)"},
-      As::both, R"(Ones with the probabilities that input holds (or p), else zeros.
+      As::both,
+      R"(Random zeros and ones; 1 has the probability that input holds, or p.
 
-    >>> torch.bernoulli(torch.tensor([0., 1., 1.]))
-    tensor([0., 1., 1.])
-)");
-  op<&multinomial_op>(m,
-                      "multinomial(input, num_samples, replacement=False, *, generator=None, "
-                      "out=None)",
-                      {.exact = true},
-                      R"(Indices drawn with the weights that each row of input holds.
+Args:
+    input: the probabilities, from 0 to 1.
+    p: one probability for all, instead of input's values.
 
-Shape: input (n) or (m, n); result (num_samples) or (m, num_samples).
+Shape:
+    that of input.
 
-    >>> torch.multinomial(torch.tensor([0., 1.]), 3, replacement=True)
-    tensor([1, 1, 1])
-)");
+>>> torch.bernoulli(torch.tensor([0., 1., 1.]))
+tensor([0., 1., 1.]))");
+  op<&multinomial_op>(
+      m,
+      "multinomial(input, num_samples, replacement=False, *, generator=None, "
+      "out=None)",
+      {.exact = true},
+      R"(Random indices, each with a probability proportional to its weight in a row of input.
+
+Args:
+    input: the weights; not negative.
+    num_samples: how many indices for each row.
+    replacement: whether an index may be drawn several times.
+
+Shape:
+    input (n) or (m, n); result (num_samples) or (m, num_samples).
+
+>>> torch.multinomial(torch.tensor([0., 1.]), 3, replacement=True)
+tensor([1, 1, 1]))");
 }
 
 void bind_laws(py::module_& m) {
@@ -257,55 +299,84 @@ void bind_laws(py::module_& m) {
     tensor(1.)
 )");
   op<&poisson_op>(m, "poisson(input, generator=None)", kFunction,
-                  R"(Counts of the Poisson distribution with the rates that input holds.
+                  R"(Random counts of Poisson distributions with the rates that input holds.
 
 Args:
-    input: how many events are expected; not negative
+    input: the rates; not negative.
+
+Shape:
+    that of input.
 
 Raises:
     RuntimeError: for a negative rate or NaN.
 
-    >>> torch.poisson(torch.zeros(2))
-    tensor([0., 0.])
-)");
-  op<&binomial_op>(m, "binomial(count, prob, generator=None)", kFunction,
-                   R"(How many of count tries succeed, each with the probability prob.
+>>> torch.poisson(torch.zeros(2))
+tensor([0., 0.]))");
+  op<&binomial_op>(
+      m, "binomial(count, prob, generator=None)", kFunction,
+      R"(Random counts of successes among `count` trials, each with the probability `prob`.
 
-    >>> torch.binomial(torch.tensor([4., 4.]), torch.tensor([0., 1.]))
-    tensor([0., 4.])
-)");
+Args:
+    count: how many trials.
+    prob: the probability of a success.
+
+Shape:
+    count and prob broadcast.
+
+>>> torch.binomial(torch.tensor([4., 4.]), torch.tensor([0., 1.]))
+tensor([0., 4.]))");
 }
 
 void bind_dropout(py::module_& m) {
   constexpr As kFunction = As::function;
   op<&dropout>(m, "dropout(input, p, train)", kFunction,
-               R"(Zeroes elements with probability p and scales the others by 1 / (1 - p).
+               R"(Sets elements to 0 with probability p and multiplies the others by 1 / (1 - p).
 
-    >>> torch.dropout(torch.ones(3), 0.5, train=False)
-    tensor([1., 1., 1.])
-)");
+Args:
+    p: the probability that an element is dropped.
+
+Shape:
+    that of input.
+
+>>> torch.dropout(torch.ones(3), 0.5, train=False)
+tensor([1., 1., 1.]))");
   op<&dropout_>(m, "dropout_(input, p, train)", kFunction, "dropout() in place.");
   op<&alpha_dropout>(m, "alpha_dropout(input, p, train)", kFunction,
                      R"(Dropout that keeps the mean and variance of SELU's outputs.
 
-    >>> torch.alpha_dropout(torch.ones(3), 0.5, train=False)
-    tensor([1., 1., 1.])
-)");
+Args:
+    p: the probability that an element is dropped.
+
+Shape:
+    that of input.
+
+>>> torch.alpha_dropout(torch.ones(3), 0.5, train=False)
+tensor([1., 1., 1.]))");
   op<&alpha_dropout_>(m, "alpha_dropout_(input, p, train)", kFunction, "alpha_dropout() in place.");
   op<&feature_dropout>(m, "feature_dropout(input, p, train)", kFunction,
                        R"(Dropout of whole channels: input (n, c, ...).
 
-    >>> torch.feature_dropout(torch.ones(1, 2, 2), 0.5, train=False).shape
-    torch.Size([1, 2, 2])
-)");
+Args:
+    p: the probability that a channel is dropped.
+
+Shape:
+    input (n, c, *) gives the same.
+
+>>> torch.feature_dropout(torch.ones(1, 2, 2), 0.5, train=False).shape
+torch.Size([1, 2, 2]))");
   op<&feature_dropout_>(m, "feature_dropout_(input, p, train)", kFunction,
                         "feature_dropout() in place.");
   op<&feature_alpha_dropout>(m, "feature_alpha_dropout(input, p, train)", kFunction,
                              R"(alpha_dropout() of whole channels: input (n, c, ...).
 
-    >>> torch.feature_alpha_dropout(torch.ones(1, 2, 2), 0.5, train=False).shape
-    torch.Size([1, 2, 2])
-)");
+Args:
+    p: the probability that a channel is dropped.
+
+Shape:
+    input (n, c, *) gives the same.
+
+>>> torch.feature_alpha_dropout(torch.ones(1, 2, 2), 0.5, train=False).shape
+torch.Size([1, 2, 2]))");
   op<&feature_alpha_dropout_>(m, "feature_alpha_dropout_(input, p, train)", kFunction,
                               "feature_alpha_dropout() in place.");
 }

@@ -85,18 +85,34 @@ void bind_step(py::module_& m, std::string_view name, std::string_view doc) {
   op<Step>(m, text(name, kStep), {.as = As::function, .autocast = kLower}, doc);
 }
 
-constexpr auto kRnnDoc = R"(A stack of recurrent layers over a sequence, as nn.RNN runs it.
+// The sentence, what all layers share, and an example.
+std::string layer_doc(const char* sentence, const char* hx, const char* weights, const char* rest) {
+  return text(sentence, R"(
 
 Args:
-    data, batch_sizes: of a packed sequence, in place of `input`.
-    hx: the first states.
-    params: for each layer and direction w_ih, w_hh and, with `has_biases`, b_ih and b_hh.
-    dropout: probability, between layers, where `train`.
-    batch_first: input and output are (n, t, features).
+    data: the elements of a packed sequence, instead of input.
+    batch_sizes: how many of its sequences reach each time step.
+    hx: )",
+              hx, R"(
+    params: for each layer and direction w_ih, w_hh and, with has_biases, b_ih and b_hh.)",
+              weights, R"(
+    has_biases: whether params holds biases.
+    num_layers: how many layers.
+    dropout: the probability of dropout between layers, where train is True.
+    train: whether dropout is applied.
+    bidirectional: whether each layer also runs backwards.
+    batch_first: whether input and output are (n, t, features).
 
-Shape: input (t, n, features), hx (num_layers * directions, n, hidden).
+Shape:
+    input (t, n, features), a state (num_layers * directions, n, hidden); the output (t, n,
+    directions * hidden).
 
-Returns: the output (t, n, directions * hidden) and the last states, shaped as hx.
+Returns:
+)",
+              rest);
+}
+
+constexpr auto kRnnRest = R"(    the output and the last state.
 
 >>> one = torch.ones(1, 1)
 >>> output, h = torch.{}(
@@ -104,34 +120,15 @@ Returns: the output (t, n, directions * hidden) and the last states, shaped as h
 ... )
 >>> output.shape, h.shape
 (torch.Size([3, 1, 1]), torch.Size([1, 1, 1])))";
-std::string rnn_doc(std::string_view name) {
-  std::string doc = kRnnDoc;
-  return doc.replace(doc.find("{}"), 2, name);
-}
-
-}  // namespace
-
-void bind_recurrent(py::module_& m) {
-  bind_layers<&layers<Cell::tanh>, &packed<Cell::tanh>>(m, "rnn_tanh", rnn_doc("rnn_tanh"));
-  bind_layers<&layers<Cell::relu>, &packed<Cell::relu>>(m, "rnn_relu", rnn_doc("rnn_relu"));
-  bind_layers<&layers<Cell::gru>, &packed<Cell::gru>>(m, "gru",
-                                                      R"(A stack of GRU layers, as nn.GRU runs it.
-
-Args: as of rnn_tanh; the weights have three parts, for the gates r, z and n.
+constexpr auto kGruRest = R"(    the output and the last state.
 
 >>> output, h = torch.gru(
 ...     torch.zeros(3, 1, 1), torch.ones(1, 1, 1), (torch.ones(3, 1), torch.ones(3, 1)), False, 1,
 ...     0.0, False, False, False
 ... )
 >>> output.shape, h.shape
-(torch.Size([3, 1, 1]), torch.Size([1, 1, 1])))");
-  bind_layers<&lstm, &packed_lstm>(m, "lstm", R"(A stack of LSTM layers, as nn.LSTM runs it.
-
-Args: as of rnn_tanh, but hx is (h, c), and the weights have four parts, for the gates i, f, g and
-    o. If h has another size than c, a weight w_hr (size of h, size of c) follows those of each
-    layer and projects h.
-
-Returns: the output, the last h and the last c.
+(torch.Size([3, 1, 1]), torch.Size([1, 1, 1])))";
+constexpr auto kLstmRest = R"(    the output, the last h and the last c.
 
 >>> one = torch.ones(1, 1, 1)
 >>> output, h, c = torch.lstm(
@@ -139,37 +136,73 @@ Returns: the output, the last h and the last c.
 ...     False, False, False
 ... )
 >>> output.shape, h.shape, c.shape
-(torch.Size([3, 1, 1]), torch.Size([1, 1, 1]), torch.Size([1, 1, 1])))");
-  bind_step<&one_step<Cell::tanh>>(m, "rnn_tanh", R"(tanh(w_ih x + b_ih + w_hh h + b_hh).
+(torch.Size([3, 1, 1]), torch.Size([1, 1, 1]), torch.Size([1, 1, 1])))";
+std::string rnn_doc(std::string_view name, const char* sentence) {
+  std::string doc = layer_doc(sentence, "the first state.", "", kRnnRest);
+  return doc.replace(doc.find("{}"), 2, name);
+}
 
-Shape: input (n, features) or (features), hx (n, hidden) or (hidden).
+// The sentence, what all steps share, and an example.
+std::string step_doc(const char* sentence, const char* hx, int gates, const char* example) {
+  const std::string times = gates == 1 ? "" : text(gates, " ");
+  return text(sentence, R"(
 
->>> one = torch.ones(1, 1)
+Args:
+    input: the input of this step.
+    hx: )",
+              hx, R"(
+    w_ih: the weights of the input.
+    w_hh: the weights of the state.
+    b_ih: the bias beside w_ih; None for 0.
+    b_hh: the bias beside w_hh; None for 0.
+
+Shape:
+    input (n, features) or (features), a state (n, hidden) or (hidden),
+    w_ih ()",
+              times, "hidden, features), w_hh (", times, "hidden, hidden).\n\n", example);
+}
+
+}  // namespace
+
+void bind_recurrent(py::module_& m) {
+  bind_layers<&layers<Cell::tanh>, &packed<Cell::tanh>>(
+      m, "rnn_tanh", rnn_doc("rnn_tanh", "A stack of recurrent layers, as nn.RNN runs it."));
+  bind_layers<&layers<Cell::relu>, &packed<Cell::relu>>(
+      m, "rnn_relu",
+      rnn_doc("rnn_relu", "A stack of recurrent layers with ReLU, as nn.RNN runs it."));
+  bind_layers<&layers<Cell::gru>, &packed<Cell::gru>>(
+      m, "gru",
+      layer_doc("A stack of GRU layers, as nn.GRU runs it.", "the first state.",
+                "\n        The weights have three parts, for the gates r, z and n.", kGruRest));
+  bind_layers<&lstm, &packed_lstm>(
+      m, "lstm",
+      layer_doc("A stack of LSTM layers, as nn.LSTM runs it.", "the first states (h, c).",
+                "\n        The weights have four parts, for the gates i, f, g and o. If h has "
+                "another size than c,\n        a weight w_hr (size of h, size of c) follows those "
+                "of each layer and projects h.",
+                kLstmRest));
+  bind_step<&one_step<Cell::tanh>>(m, "rnn_tanh",
+                                   step_doc("tanh(w_ih x + b_ih + w_hh h + b_hh).", "the state h.",
+                                            1, R"(>>> one = torch.ones(1, 1)
 >>> torch.rnn_tanh_cell(one, 0 * one, one, one)
-tensor([[0.7616]]))");
-  bind_step<&one_step<Cell::relu>>(m, "rnn_relu", R"(max(0, w_ih x + b_ih + w_hh h + b_hh).
-
-Shape: input (n, features) or (features), hx (n, hidden) or (hidden).
-
->>> one = torch.ones(1, 1)
+tensor([[0.7616]]))"));
+  bind_step<&one_step<Cell::relu>>(m, "rnn_relu",
+                                   step_doc("max(0, w_ih x + b_ih + w_hh h + b_hh).",
+                                            "the state h.", 1, R"(>>> one = torch.ones(1, 1)
 >>> torch.rnn_relu_cell(one, 2 * one, one, one)
-tensor([[3.]]))");
-  bind_step<&lstm_step>(m, "lstm", R"(One step of an LSTM: (h, c) from an input and hx = (h, c).
-
-Shape: input (n, features) or (features), h and c (n, hidden) or (hidden), w_ih (4 hidden,
-    features), w_hh (4 hidden, hidden): the gates i, f, g, o.
-
->>> one = torch.ones(1, 1)
+tensor([[3.]]))"));
+  bind_step<&lstm_step>(
+      m, "lstm",
+      step_doc("One step of an LSTM, with the gates i, f, g and o: the next (h, c).",
+               "the states (h, c).", 4, R"(>>> one = torch.ones(1, 1)
 >>> torch.lstm_cell(one, (one, one), one.new_zeros(4, 1), one.new_zeros(4, 1))
-(tensor([[0.2311]]), tensor([[0.5000]])))");
-  bind_step<&one_step<Cell::gru>>(m, "gru", R"(One step of a GRU.
-
-Shape: input (n, features) or (features), hx (n, hidden) or (hidden), w_ih (3 hidden, features),
-    w_hh (3 hidden, hidden): the gates r, z, n.
-
->>> one = torch.ones(1, 1)
+(tensor([[0.2311]]), tensor([[0.5000]])))"));
+  bind_step<&one_step<Cell::gru>>(
+      m, "gru",
+      step_doc("One step of a GRU, with the gates r, z and n: the next h.", "the state h.", 3,
+               R"(>>> one = torch.ones(1, 1)
 >>> torch.gru_cell(one, one, one.new_zeros(3, 1), one.new_zeros(3, 1))
-tensor([[0.5000]]))");
+tensor([[0.5000]]))"));
 }
 
 }  // namespace rushlight::python

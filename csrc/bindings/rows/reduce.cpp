@@ -103,13 +103,10 @@ void bind_sums(py::module_& m) {
                    R"(The sum of all elements, or along dim.
 
 Args:
-    dim: one dimension or several; None for all.
-    keepdim: leave the reduced dimensions with size 1.
-    dtype: what to convert to first; integers are summed in int64.
+    dtype: the dtype to convert to first; None for input's, and int64 for integers.
 
-    >>> torch.tensor([[1., 2.], [3., 4.]]).sum(0)
-    tensor([4., 6.])
-)");
+>>> torch.tensor([[1., 2.], [3., 4.]]).sum(0)
+tensor([4., 6.]))");
   op<&mean>(m, "mean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
             R"(The mean of all elements, or along dim.
 
@@ -119,9 +116,11 @@ Args:
   op<&nansum>(m, "nansum(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
               R"(The sum, with NaN counted as 0.
 
-    >>> torch.nansum(torch.tensor([1., float("nan"), 2.]))
-    tensor(3.)
-)");
+Args:
+    dtype: the dtype to convert to first; None for input's, and int64 for integers.
+
+>>> torch.nansum(torch.tensor([1., float("nan"), 2.]))
+tensor(3.))");
   op<&nanmean>(m, "nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
                R"(The mean of what is not NaN.
 
@@ -132,27 +131,39 @@ Args:
                {.autocast = kFull},
                R"(The product of all elements, or along dim.
 
-    >>> torch.prod(torch.tensor([[1., 2.], [3., 4.]]), 1)
-    tensor([ 2., 12.])
-)");
+Args:
+    dtype: the dtype to convert to first; None for input's, and int64 for integers.
+    dim: the dimension to reduce; None for all.
+
+>>> torch.prod(torch.tensor([[1., 2.], [3., 4.]]), 1)
+tensor([ 2., 12.]))");
   op<&any_or_all<&any>>(m, "any(input, dim=None, keepdim=False, *, out=None)", As::both,
-                        R"(Whether any element is not zero.
+                        R"(Whether any element is not 0, or any along dim.
 
-    >>> torch.any(torch.tensor([[0, 2], [0, 0]]), dim=1)
-    tensor([ True, False])
-)");
+Args:
+    dim: the dimension or dimensions to reduce; None for all.
+
+>>> torch.any(torch.tensor([[0, 2], [0, 0]]), dim=1)
+tensor([ True, False]))");
   op<&any_or_all<&all>>(m, "all(input, dim=None, keepdim=False, *, out=None)", As::both,
-                        R"(Whether no element is zero.
+                        R"(Whether all elements are not 0, or all along dim.
 
-    >>> torch.all(torch.tensor([[1, 2], [3, 0]]), dim=1)
-    tensor([ True, False])
-)");
+Args:
+    dim: the dimension or dimensions to reduce; None for all.
+
+>>> torch.all(torch.tensor([[1, 2], [3, 0]]), dim=1)
+tensor([ True, False]))");
   op<&count_nonzero>(m, "count_nonzero(input, dim=None)", As::both,
-                     R"(How many elements are not zero.
+                     R"(How many elements are not 0.
 
-    >>> torch.count_nonzero(torch.tensor([[0, 2], [3, 4]]), dim=0)
-    tensor([1, 2])
-)");
+Args:
+    dim: the dimension or dimensions to count along; None for all.
+
+Shape:
+    that of input without dim.
+
+>>> torch.count_nonzero(torch.tensor([[0, 2], [3, 4]]), dim=0)
+tensor([1, 2]))");
 }
 
 void bind_extremes(py::module_& m) {
@@ -160,24 +171,30 @@ void bind_extremes(py::module_& m) {
       m,
       {"max(input, *, out=None)", "max(input, other, *, out=None)",
        "max(input, dim, keepdim=False, *, out=None) -> (values, indices)"},
-      As::both, R"(The largest element; with dim also its index, with a tensor elementwise.
+      As::both,
+      R"(The largest element; with dim, the largest along dim, and indices; with other, maximum().
 
-    >>> torch.tensor([[1., 5.], [7., 2.]]).max(1)
-    torch.return_types.max(
-    values=tensor([5., 7.]),
-    indices=tensor([1, 0]))
-)");
+Args:
+    other: a tensor to compare with elementwise, instead of reducing.
+
+>>> torch.tensor([[1., 5.], [7., 2.]]).max(1)
+torch.return_types.max(
+values=tensor([5., 7.]),
+indices=tensor([1, 0])))");
   overloads<Whole(&min), &elementwise<Minimum>, Pair(&min)>(
       m,
       {"min(input, *, out=None)", "min(input, other, *, out=None)",
        "min(input, dim, keepdim=False, *, out=None) -> (values, indices)"},
-      As::both, R"(The smallest element; with dim also its index, with a tensor elementwise.
+      As::both,
+      R"(The smallest element; with dim, the smallest along dim, and indices; with other, minimum().
 
-    >>> torch.min(torch.tensor([[5., 1.], [7., 2.]]), 1)
-    torch.return_types.min(
-    values=tensor([1., 2.]),
-    indices=tensor([1, 1]))
-)");
+Args:
+    other: a tensor to compare with elementwise, instead of reducing.
+
+>>> torch.min(torch.tensor([[5., 1.], [7., 2.]]), 1)
+torch.return_types.min(
+values=tensor([1., 2.]),
+indices=tensor([1, 1])))");
   op<&amax>(m, "amax(input, dim=None, keepdim=False, *, out=None)", As::both,
             R"(The largest elements along dim; equal ones share the gradient.
 
@@ -194,28 +211,28 @@ void bind_extremes(py::module_& m) {
                {.exact = true},
                R"(The smallest and the largest element.
 
-    >>> low, high = torch.aminmax(torch.tensor([3., 1., 2.]))
-    >>> low, high
-    (tensor(1.), tensor(3.))
-)");
+Args:
+    dim: the dimension to reduce; None for all.
+
+>>> low, high = torch.aminmax(torch.tensor([3., 1., 2.]))
+>>> low, high
+(tensor(1.), tensor(3.)))");
   op<&argmax>(m, "argmax(input, dim=None, keepdim=False, *, out=None)", As::both,
-              R"(The index of the largest element: the first of equals.
+              R"(The index of the largest element, the first of equal ones.
 
 Args:
-    dim: None for the index in the flattened tensor.
+    dim: the dimension to reduce; None for the index in the flattened tensor.
 
-    >>> torch.argmax(torch.tensor([[1., 5.], [7., 2.]]), 1)
-    tensor([1, 0])
-)");
+>>> torch.argmax(torch.tensor([[1., 5.], [7., 2.]]), 1)
+tensor([1, 0]))");
   op<&argmin>(m, "argmin(input, dim=None, keepdim=False, *, out=None)", As::both,
-              R"(The index of the smallest element: the first of equals.
+              R"(The index of the smallest element, the first of equal ones.
 
 Args:
-    dim: None for the index in the flattened tensor.
+    dim: the dimension to reduce; None for the index in the flattened tensor.
 
-    >>> torch.argmin(torch.tensor([[1., 5.], [7., 2.]]), 1)
-    tensor([0, 1])
-)");
+>>> torch.argmin(torch.tensor([[1., 5.], [7., 2.]]), 1)
+tensor([0, 1]))");
 }
 
 void bind_moments_and_norms(py::module_& m) {
@@ -242,9 +259,11 @@ void bind_moments_and_norms(py::module_& m) {
   op<&logsumexp>(m, "logsumexp(input, dim, keepdim=False, *, out=None)", {.autocast = kFullOnCuda},
                  R"(log(sum(exp(x))) along dim, without overflow.
 
-    >>> torch.logsumexp(torch.tensor([1000., 1000.]), 0)
-    tensor(1000.6932)
-)");
+Args:
+    dim: the dimension or dimensions to reduce.
+
+>>> torch.logsumexp(torch.tensor([1000., 1000.]), 0)
+tensor(1000.6932))");
   op<&vector_norm>(
       m, "_linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None)",
       {.as = As::function, .autocast = kFullOnCuda},
@@ -253,11 +272,15 @@ void bind_moments_and_norms(py::module_& m) {
       m,
       {"norm(input, p='fro', dim=None, keepdim=False, dtype=None, out=None)",
        "norm(input, p=None, dim=None, keepdim=False, dtype=None, out=None)"},
-      {.autocast = kFullOnCuda}, R"((sum |x|^p)^(1 / p) of all elements, or along dim.
+      {.autocast = kFullOnCuda},
+      R"((sum |x|^p)^(1 / p) of all elements, or along dim.
 
-    >>> torch.tensor([3., 4.]).norm()
-    tensor(5.)
-)");
+Args:
+    p: the order: a number, inf, -inf, 'fro' (the same as 2) or 'nuc' (the sum of singular
+        values).
+
+>>> torch.tensor([3., 4.]).norm()
+tensor(5.))");
 }
 
 }  // namespace

@@ -44,15 +44,16 @@ void bind_resample(py::module_& m) {
   op<&grid_sample_of>(
       m, "grid_sample(input, grid, mode='bilinear', padding_mode='zeros', align_corners=None)",
       {.as = As::functional, .autocast = kFullOnCpu},
-      R"(The input's values at the positions of `grid`, which has them as (x, y) or
-(x, y, z), from -1 to 1 over the input.
+      R"(The values of input at the coordinates in `grid`, interpolated.
 
 Args:
-    mode: "bilinear" (trilinear in three dimensions), "nearest" or "bicubic".
-    padding_mode: outside are "zeros", the "border" value or a "reflection".
-    align_corners: -1 and 1 are the centres of the corner elements, not their outer edges.
+    grid: coordinates (x, y) or (x, y, z) in its last dimension; -1 and 1 are the edges of input.
+    mode: 'bilinear' (trilinear in three dimensions), 'nearest' or 'bicubic'.
+    padding_mode: what lies outside: 'zeros', the 'border' value or a 'reflection'.
+    align_corners: whether -1 and 1 are the centres of the corner elements, not their outer edges.
 
-Shape: input (n, c, h, w) and grid (n, h', w', 2) to (n, c, h', w'); or with a depth.
+Shape:
+    input (n, c, h, w) and grid (n, h', w', 2) give (n, c, h', w'); likewise with a depth.
 
 >>> x = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
 >>> torch.nn.functional.grid_sample(x, torch.zeros(1, 1, 1, 2), align_corners=False)

@@ -11,40 +11,56 @@ namespace rushlight::python {
 void bind_scan(py::module_& m) {
   op<&cumsum>(m, "cumsum(input, dim, *, dtype=None, out=None)",
               {.autocast = kFullOnCuda, .in_place = As::method},
-              R"(The running sum along dim.
+              R"(The cumulative sum along dim: y_i = x_0 + ... + x_i.
 
-    >>> torch.tensor([1, 2, 3]).cumsum(0)
-    tensor([1, 3, 6])
-)");
+Args:
+    dtype: the dtype to convert to first; None for input's, and int64 for integers.
+
+Shape:
+    that of input.
+
+>>> torch.tensor([1, 2, 3]).cumsum(0)
+tensor([1, 3, 6]))");
   op<&cumprod>(m, "cumprod(input, dim, *, dtype=None, out=None)",
                {.autocast = kFullOnCuda, .in_place = As::method},
-               R"(The running product along dim.
+               R"(The cumulative product along dim: y_i = x_0 * ... * x_i.
 
-    >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
-    tensor([1, 2, 6])
-)");
+Args:
+    dtype: the dtype to convert to first; None for input's, and int64 for integers.
+
+Shape:
+    that of input.
+
+>>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
+tensor([1, 2, 6]))");
   op<&logcumsumexp>(m, "logcumsumexp(input, dim, *, out=None)", As::both,
-                    R"(The logarithm of the running sum of exp(x) along dim.
+                    R"(The logarithm of the cumulative sum of exp(x) along dim.
 
-    >>> torch.logcumsumexp(torch.tensor([0., 0., 0.]), 0)
-    tensor([0.0000, 0.6931, 1.0986])
-)");
+Shape:
+    that of input.
+
+>>> torch.logcumsumexp(torch.tensor([0., 0., 0.]), 0)
+tensor([0.0000, 0.6931, 1.0986]))");
   op<&cummax>(m, "cummax(input, dim, *, out=None) -> (values, indices)", As::both,
-              R"(The largest element so far along dim, and the last index where it occurred.
+              R"(The cumulative maximum along dim, and the last index where it occurred.
 
-    >>> torch.cummax(torch.tensor([1, 3, 2]), 0)
-    torch.return_types.cummax(
-    values=tensor([1, 3, 3]),
-    indices=tensor([0, 1, 1]))
-)");
+Shape:
+    that of input.
+
+>>> torch.cummax(torch.tensor([1, 3, 2]), 0)
+torch.return_types.cummax(
+values=tensor([1, 3, 3]),
+indices=tensor([0, 1, 1])))");
   op<&cummin>(m, "cummin(input, dim, *, out=None) -> (values, indices)", As::both,
-              R"(The smallest element so far along dim, and the last index where it occurred.
+              R"(The cumulative minimum along dim, and the last index where it occurred.
 
-    >>> torch.cummin(torch.tensor([3, 1, 2]), 0)
-    torch.return_types.cummin(
-    values=tensor([3, 1, 1]),
-    indices=tensor([0, 1, 1]))
-)");
+Shape:
+    that of input.
+
+>>> torch.cummin(torch.tensor([3, 1, 2]), 0)
+torch.return_types.cummin(
+values=tensor([3, 1, 1]),
+indices=tensor([0, 1, 1])))");
 }
 
 }  // namespace rushlight::python

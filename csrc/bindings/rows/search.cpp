@@ -27,17 +27,20 @@ void bind_search(py::module_& m) {
       {"isin(elements, test_elements, *, assume_unique=False, invert=False, out=None)",
        "isin(element, test_elements, *, assume_unique=False, invert=False, out=None)",
        "isin(elements, test_element, *, assume_unique=False, invert=False, out=None)"},
-      As::function, R"(Which elements occur among test_elements.
+      As::function,
+      R"(Whether each element occurs among test_elements.
 
 Args:
-    elements: a tensor or a number.
-    test_elements: a tensor or a number; one of both is a tensor.
-    assume_unique: has no effect on the result.
-    invert: which do not occur.
+    elements, element: the tensor, or a number, to look for.
+    test_elements, test_element: the tensor, or a number, to look in.
+    assume_unique: without effect.
+    invert: whether to say which do not occur.
 
-    >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 3]))
-    tensor([False,  True,  True])
-)");
+Shape:
+    that of elements.
+
+>>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 3]))
+tensor([False,  True,  True]))");
 }
 
 }  // namespace rushlight::python

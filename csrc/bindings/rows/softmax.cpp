@@ -27,24 +27,42 @@ void bind_softmax(py::module_& m) {
                R"(exp(x) / sum(exp(x)) along a dimension.
 
 Args:
-    dtype: the input is cast to it first.
+    dtype: the dtype that input is converted to first; None for its own.
+
+Shape:
+    that of input.
 
 >>> torch.softmax(torch.tensor([0., 0.]), 0)
 tensor([0.5000, 0.5000]))");
   op<&log_softmax>(m, "log_softmax(input, dim, dtype=None, *, out=None)",
                    {.autocast = kFullOnCuda, .exact = true},
-                   "log(softmax(x)), computed without loss for small probabilities.\n\n>>> "
-                   "torch.log_softmax(torch.tensor([0., 0.]), 0)\ntensor([-0.6931, -0.6931])");
+                   R"(log(softmax(x)), computed without loss for small probabilities.
+
+Args:
+    dtype: the dtype that input is converted to first; None for its own.
+
+Shape:
+    that of input.
+
+>>> torch.log_softmax(torch.tensor([0., 0.]), 0)
+tensor([-0.6931, -0.6931]))");
   op<&embedding>(m,
                  "embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, "
                  "sparse=False)",
                  As::function,
-                 R"(Rows of `weight` by index.
+                 R"(The rows of `weight` at the given indices.
 
-Shape: weight (rows, size), indices (*) of int64 or int32 give (*, size).
+Args:
+    weight: the table of rows.
+    indices: int64 or int32 indices of rows.
+    padding_idx: the row that gets no gradient; -1 for none.
+    scale_grad_by_freq: whether a row's gradient is divided by how often it occurs.
+
+Shape:
+    weight (rows, size), indices (*) of int64 or int32 give (*, size).
 
 Raises:
-    IndexError: for an index that is no row, before anything is written.
+    IndexError: for an index out of range, before anything is written.
 
 >>> torch.embedding(torch.tensor([[1.], [2.]]), torch.tensor([1, 0]))
 tensor([[2.],
@@ -54,9 +72,18 @@ tensor([[2.],
               "padding_idx=-1, scale_grad_by_freq=False, sparse=False)",
               As::function, "torch.nn.functional.embedding_bag() without its checks of shapes.");
   op<&one_hot>(m, "one_hot(tensor, num_classes=-1)", As::functional,
-               "Class indices as rows of 0 and 1.\n\n>>> "
-               "torch.nn.functional.one_hot(torch.tensor([1, 0]))\ntensor([[0, 1],\n        [1, "
-               "0]])");
+               R"(Class indices as rows of zeros with a single 1.
+
+Args:
+    tensor: int64 class indices.
+    num_classes: how many classes; -1 for the largest index and one.
+
+Shape:
+    tensor (*) gives (*, num_classes).
+
+>>> torch.nn.functional.one_hot(torch.tensor([1, 0]))
+tensor([[0, 1],
+        [1, 0]]))");
 }
 
 }  // namespace rushlight::python

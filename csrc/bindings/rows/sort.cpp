@@ -81,117 +81,195 @@ void bind_orders(py::module_& m) {
   op<&sort_op>(
       m, "sort(input, dim=-1, descending=False, stable=False, *, out=None) -> (values, indices)",
       As::both,
-      R"(The elements in order along dim, and the index of each.
+      R"(The elements sorted along dim, and the index of each in input.
 
-    >>> torch.tensor([3., 1., 2.]).sort()
-    torch.return_types.sort(
-    values=tensor([1., 2., 3.]),
-    indices=tensor([1, 2, 0]))
-)");
+Args:
+    descending: whether the largest element comes first.
+    stable: without effect: every sort here keeps the order of equal elements.
+
+Shape:
+    that of input.
+
+>>> torch.tensor([3., 1., 2.]).sort()
+torch.return_types.sort(
+values=tensor([1., 2., 3.]),
+indices=tensor([1, 2, 0])))");
   op<&argsort_op>(m, "argsort(input, dim=-1, descending=False, stable=False)", As::both,
-                  R"(The indices that sort along dim.
+                  R"(The indices that sort input along dim.
 
-    >>> torch.argsort(torch.tensor([3., 1., 2.]))
-    tensor([1, 2, 0])
-)");
-  op<&msort>(m, "msort(input, *, out=None)", As::both, R"(The elements in order along dim 0.
+Args:
+    descending: whether the largest element comes first.
+    stable: without effect: every sort here keeps the order of equal elements.
 
-    >>> torch.msort(torch.tensor([3., 1., 2.]))
-    tensor([1., 2., 3.])
-)");
+Shape:
+    that of input.
+
+>>> torch.argsort(torch.tensor([3., 1., 2.]))
+tensor([1, 2, 0]))");
+  op<&msort>(m, "msort(input, *, out=None)", As::both,
+             R"(The elements sorted along the first dimension.
+
+Shape:
+    that of input.
+
+>>> torch.msort(torch.tensor([3., 1., 2.]))
+tensor([1., 2., 3.]))");
   op<&topk_op>(
       m, "topk(input, k, dim=None, largest=True, sorted=True, *, out=None) -> (values, indices)",
       As::both,
       R"(The k largest (or smallest) elements along dim, and their indices.
 
-    >>> torch.tensor([3., 1., 2.]).topk(2).indices
-    tensor([0, 2])
-)");
+Args:
+    k: how many.
+    dim: the dimension; None for the last.
+    largest: whether the largest elements are taken, else the smallest.
+    sorted: without effect: the elements are always in order.
+
+Shape:
+    that of input with k in dim.
+
+>>> torch.tensor([3., 1., 2.]).topk(2).indices
+tensor([0, 2]))");
   op<&kthvalue_op>(
       m, "kthvalue(input, k, dim=None, keepdim=False, *, out=None) -> (values, indices)", As::both,
-      R"(The k-th smallest element along dim, counted from 1, and its index.
+      R"(The k-th smallest element along dim, and its index.
 
-    >>> torch.kthvalue(torch.tensor([3., 1., 2.]), 2)
-    torch.return_types.kthvalue(
-    values=tensor(2.),
-    indices=tensor(2))
-)");
+Args:
+    k: which one, counted from 1.
+    dim: the dimension; None for the last.
+
+>>> torch.kthvalue(torch.tensor([3., 1., 2.]), 2)
+torch.return_types.kthvalue(
+values=tensor(2.),
+indices=tensor(2)))");
   overloads<Whole(&median), Pair(&median)>(
       m, {"median(input)", "median(input, dim, keepdim=False, *, out=None) -> (values, indices)"},
       As::both,
-      R"(The middle element, the lower of two; NaN if there is one.
+      R"(The middle element in order, the lower of two; NaN if any element is NaN.
 
-    >>> torch.median(torch.tensor([4., 1., 2., 3.]))
-    tensor(2.)
-)");
+Args:
+    dim: the dimension to reduce; without it all elements are, and there are no indices.
+
+>>> torch.median(torch.tensor([4., 1., 2., 3.]))
+tensor(2.))");
   overloads<Whole(&nanmedian), Pair(&nanmedian)>(
       m,
       {"nanmedian(input)",
        "nanmedian(input, dim, keepdim=False, *, out=None) -> (values, indices)"},
       As::both,
-      R"(The middle element of those that are not NaN.
+      R"(The middle element in order of those that are not NaN.
 
-    >>> torch.nanmedian(torch.tensor([3., float("nan"), 1.]))
-    tensor(1.)
-)");
-  op<&mode>(m, "mode(input, dim=-1, keepdim=False, *, out=None) -> (values, indices)", As::both,
-            R"(The most frequent element along dim, the smallest of equals.
+Args:
+    dim: the dimension to reduce; without it all elements are, and there are no indices.
 
-    >>> torch.mode(torch.tensor([2, 1, 2])).values
-    tensor(2)
-)");
+>>> torch.nanmedian(torch.tensor([3., float("nan"), 1.]))
+tensor(1.))");
+  op<&mode>(
+      m, "mode(input, dim=-1, keepdim=False, *, out=None) -> (values, indices)", As::both,
+      R"(The most frequent element along dim, the smallest of equally frequent ones, and its index.
+
+>>> torch.mode(torch.tensor([2, 1, 2])).values
+tensor(2))");
 }
 
 void bind_places(py::module_& m) {
   op<&unique_op>(m,
                  "unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None)",
-                 As::both, R"(The distinct elements, or slices along dim, in ascending order.
+                 As::both,
+                 R"(The distinct elements, or slices of dim, in ascending order.
 
-    >>> torch.tensor([3, 1, 3]).unique(return_counts=True)
-    (tensor([1, 3]), tensor([1, 2]))
-)");
+Args:
+    sorted: without effect: they are always in order.
+    return_inverse: whether to return also the index in the result of each element of input.
+    return_counts: whether to return also how often each occurs.
+    dim: the dimension whose slices are compared; None for the elements of the flattened input.
+
+Shape:
+    the values are (n); with dim, that of input with n in dim. The counts are (n).
+
+>>> torch.tensor([3, 1, 3]).unique(return_counts=True)
+(tensor([1, 3]), tensor([1, 2])))");
   op<&unique_consecutive_op>(
       m, "unique_consecutive(input, return_inverse=False, return_counts=False, dim=None)", As::both,
-      R"(The first of each run of equal elements, or slices along dim.
+      R"(The first of each run of equal elements, or slices of dim.
 
-    >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]), return_counts=True)
-    (tensor([1, 2, 1]), tensor([2, 1, 1]))
-)");
+Args:
+    return_inverse: whether to return also the index in the result of each element of input.
+    return_counts: whether to return also how often each occurs.
+    dim: the dimension whose slices are compared; None for the elements of the flattened input.
+
+Shape:
+    the values are (n); with dim, that of input with n in dim. The counts are (n).
+
+>>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]), return_counts=True)
+(tensor([1, 2, 1]), tensor([2, 1, 1])))");
   op<&bincount_op>(m, "bincount(input, weights=None, minlength=0)", As::both,
                    R"(How often each non-negative integer occurs, or the sum of its weights.
 
-    >>> torch.bincount(torch.tensor([0, 2, 2]))
-    tensor([1, 0, 2])
-)");
-  op<&histc>(m, "histc(input, bins=100, min=0, max=0, *, out=None)", As::both,
-             R"(Counts in equal parts of [min, max]; the data's own range if both are equal.
+Args:
+    input: a vector of non-negative integers.
+    weights: a weight for each; None for 1.
+    minlength: the least size of the result.
 
-    >>> torch.histc(torch.tensor([0., 1., 3.]), bins=2, min=0, max=4)
-    tensor([2., 1.])
-)");
+Shape:
+    the result is (max(max(input) + 1, minlength)).
+
+>>> torch.bincount(torch.tensor([0, 2, 2]))
+tensor([1, 0, 2]))");
+  op<&histc>(m, "histc(input, bins=100, min=0, max=0, *, out=None)", As::both,
+             R"(A histogram: how many elements lie in each of `bins` equal parts of [min, max].
+
+Args:
+    bins: how many parts.
+    min: the lower end of the range.
+    max: the upper end; where both are equal, the range is that of the data.
+
+Shape:
+    the result is (bins).
+
+>>> torch.histc(torch.tensor([0., 1., 3.]), bins=2, min=0, max=4)
+tensor([2., 1.]))");
   overloads<&searchsorted_tensor, &searchsorted_number>(
       m,
       {"searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, "
        "sorter=None, out=None)",
        "searchsorted(sorted_sequence, self, *, out_int32=False, right=False, side=None, "
        "sorter=None, out=None)"},
-      As::function, R"(Where values must be inserted so that the sequence stays in order.
+      As::function,
+      R"(The index at which each value must be inserted so that the sequence stays sorted.
 
-    >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 4]))
-    tensor([1, 2])
-)");
+Args:
+    sorted_sequence: ascending along its last dimension.
+    input: the values.
+    self: one value, a number.
+    out_int32: whether the indices are int32 instead of int64.
+    right: whether an equal element comes before the inserted value.
+    side: 'left' or 'right', another way to say right.
+
+Shape:
+    that of input; sorted_sequence is (n), or has input's shape but for the last size.
+
+>>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 4]))
+tensor([1, 2]))");
   overloads<&bucketize, &bucketize_number>(
       m,
       {"bucketize(input, boundaries, *, out_int32=False, right=False, out=None)",
        "bucketize(self, boundaries, *, out_int32=False, right=False, out=None)"},
-      As::function, R"(The number of the interval between boundaries that each element lies in.
+      As::function,
+      R"(The index of the interval between boundaries in which each element lies.
 
 Args:
+    input: the values.
+    self: one value, a number.
+    boundaries: an ascending vector.
+    out_int32: whether the indices are int32 instead of int64.
     right: whether an element on a boundary lies in the interval after it.
 
-    >>> torch.bucketize(torch.tensor([0, 3, 9]), torch.tensor([1, 3, 5]))
-    tensor([0, 1, 3])
-)");
+Shape:
+    that of input.
+
+>>> torch.bucketize(torch.tensor([0, 3, 9]), torch.tensor([1, 3, 5]))
+tensor([0, 1, 3]))");
 }
 
 }  // namespace

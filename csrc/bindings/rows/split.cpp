@@ -50,87 +50,147 @@ void bind_axis(py::module_& m, const std::string& name, std::string_view doc) {
 }  // namespace
 
 void bind_split(py::module_& m) {
-  constexpr auto kSplit = R"(Views of parts of a dimension: of one size, or of the sizes in a list.
+  constexpr auto kSplit = R"(Splits a dimension into views of one size, or of given sizes.
 
 Args:
-    tensor: the tensor.
-    split_size_or_sections: the size of each part but perhaps the last, or a list of all sizes.
-    dim: the dimension.
+    tensor: the input tensor.
+    split_size_or_sections: the size of each part (the last may be smaller), or a list of all sizes.
 
-    >>> torch.split(torch.arange(5), 2)
-    (tensor([0, 1]), tensor([2, 3]), tensor([4]))
-    >>> torch.split(torch.arange(5), [1, 4])
-    (tensor([0]), tensor([1, 2, 3, 4]))
-)";
+Shape:
+    each part has the shape of the tensor but in dim.
+
+Returns:
+    a tuple of views.
+
+>>> torch.split(torch.arange(5), 2)
+(tensor([0, 1]), tensor([2, 3]), tensor([4]))
+>>> torch.split(torch.arange(5), [1, 4])
+(tensor([0]), tensor([1, 2, 3, 4])))";
   overloads<&split, &split_list>(m,
                                  {"split(tensor, split_size_or_sections, dim=0)",
                                   "split(tensor, split_size_or_sections, dim=0)"},
                                  {.as = As::function, .copy = true}, kSplit);
   overloads<&split_method, &split_list_method>(
       m, {"split(self, split_size, dim=0)", "split(self, split_size, dim=0)"}, As::method,
-      "See torch.split().");
+      R"(See torch.split().
+
+Args:
+    split_size: the size of each part (the last may be smaller), or a list of all sizes.
+
+Shape:
+    each part has the shape of the tensor but in dim.)");
   op<&split_list, 2>(m, "split_with_sizes(input, split_sizes, dim=0)", {.copy = true},
-                     R"(Views of parts of a dimension, of the sizes in a list.
+                     R"(Splits a dimension into views of given sizes.
 
-    >>> torch.split_with_sizes(torch.arange(5), [2, 3])
-    (tensor([0, 1]), tensor([2, 3, 4]))
-)");
+Args:
+    split_sizes: the size of each part; their sum is the size of dim.
+
+Shape:
+    each part has the shape of input but in dim.
+
+Returns:
+    a tuple of views.
+
+>>> torch.split_with_sizes(torch.arange(5), [2, 3])
+(tensor([0, 1]), tensor([2, 3, 4])))");
   op<&chunk>(m, "chunk(input, chunks, dim=0)", As::both,
-             R"(At most `chunks` views of equal size along a dimension; the last may be smaller.
+             R"(Splits a dimension into at most `chunks` views of one size; the last may be smaller.
 
-    >>> torch.arange(5).chunk(2)
-    (tensor([0, 1, 2]), tensor([3, 4]))
-)");
+Args:
+    chunks: how many parts at most.
+
+Shape:
+    each part has the shape of input but in dim.
+
+Returns:
+    a tuple of views.
+
+>>> torch.arange(5).chunk(2)
+(tensor([0, 1, 2]), tensor([3, 4])))");
   op<&unsafe_split>(
       m, "unsafe_split(input, split_size, dim=0)", As::both,
       R"(split() into parts that may be written to: autograd does not see them as views.
 
-    >>> torch.unsafe_split(torch.arange(4), 2)
-    (tensor([0, 1]), tensor([2, 3]))
-)");
+Args:
+    split_size: the size of each part; the last may be smaller.
+
+Shape:
+    each part has the shape of input but in dim.
+
+Returns:
+    a tuple of tensors.
+
+>>> torch.unsafe_split(torch.arange(4), 2)
+(tensor([0, 1]), tensor([2, 3])))");
   op<&unsafe_split_list>(m, "unsafe_split_with_sizes(input, split_sizes, dim=0)", As::both,
                          R"(split_with_sizes() into parts that autograd does not see as views.
 
-    >>> torch.unsafe_split_with_sizes(torch.arange(3), [1, 2])
-    (tensor([0]), tensor([1, 2]))
-)");
+Args:
+    split_sizes: the size of each part; their sum is the size of dim.
+
+Shape:
+    each part has the shape of input but in dim.
+
+Returns:
+    a tuple of tensors.
+
+>>> torch.unsafe_split_with_sizes(torch.arange(3), [1, 2])
+(tensor([0]), tensor([1, 2])))");
   op<&unsafe_chunk>(
       m, "unsafe_chunk(input, chunks, dim=0)", As::both,
       R"(chunk() into parts that may be written to: autograd does not see them as views.
 
-    >>> torch.unsafe_chunk(torch.arange(4), 2)
-    (tensor([0, 1]), tensor([2, 3]))
-)");
-  op<&unbind>(m, "unbind(input, dim=0)", {.copy = true}, R"(All indices of a dimension as views.
+Args:
+    chunks: how many parts at most.
 
-    >>> torch.arange(2).unbind()
-    (tensor(0), tensor(1))
-)");
+Shape:
+    each part has the shape of input but in dim.
+
+Returns:
+    a tuple of tensors.
+
+>>> torch.unsafe_chunk(torch.arange(4), 2)
+(tensor([0, 1]), tensor([2, 3])))");
+  op<&unbind>(m, "unbind(input, dim=0)", {.copy = true},
+              R"(The slices of a dimension as a tuple of views, without that dimension.
+
+Shape:
+    each is that of input without dim.
+
+>>> torch.arange(2).unbind()
+(tensor(0), tensor(1)))");
   overloads<&split_by_tensor, &split_sections, &split_at>(
       m,
       {"tensor_split(input, tensor_indices_or_sections, dim=0)",
        "tensor_split(input, sections, dim=0)", "tensor_split(input, indices, dim=0)"},
-      As::both, R"(Views of parts of a dimension: a number of parts, or split before each index.
+      As::both,
+      R"(Views of parts of a dimension: a number of parts, or split before each index.
 
 Args:
-    input: the tensor.
     sections: how many parts; the first ones have an element more where it does not divide.
-    indices: the first index of each part but the first.
     tensor_indices_or_sections: either of them as a tensor on the CPU.
-    dim: the dimension.
+    indices: the first index of each part but the first one.
 
-    >>> torch.tensor_split(torch.arange(5), 2)
-    (tensor([0, 1, 2]), tensor([3, 4]))
-    >>> torch.tensor_split(torch.arange(5), (1, 3))
-    (tensor([0]), tensor([1, 2]), tensor([3, 4]))
-)");
+Shape:
+    each part has the shape of input but in dim.
+
+Returns:
+    a tuple of views.
+
+>>> torch.tensor_split(torch.arange(5), 2)
+(tensor([0, 1, 2]), tensor([3, 4]))
+>>> torch.tensor_split(torch.arange(5), (1, 3))
+(tensor([0]), tensor([1, 2]), tensor([3, 4])))");
   bind_axis<SplitAxis::horizontal>(
       m, "hsplit", R"(tensor_split() along the second dimension; of a vector along its only one.
 
 Args:
     input: at least a vector.
     sections: how many parts of one size.
-    indices: the first index of each part but the first.
+    indices: the first index of each part but the first one.
+
+Returns:
+    a tuple of views.
 
     >>> torch.hsplit(torch.arange(4), 2)
     (tensor([0, 1]), tensor([2, 3]))
@@ -140,7 +200,10 @@ Args:
 Args:
     input: at least a matrix.
     sections: how many parts of one size.
-    indices: the first index of each part but the first.
+    indices: the first index of each part but the first one.
+
+Returns:
+    a tuple of views.
 
     >>> torch.vsplit(torch.tensor([[1, 2], [3, 4]]), 2)
     (tensor([[1, 2]]), tensor([[3, 4]]))
@@ -150,7 +213,10 @@ Args:
 Args:
     input: at least three dimensions.
     sections: how many parts of one size.
-    indices: the first index of each part but the first.
+    indices: the first index of each part but the first one.
+
+Returns:
+    a tuple of views.
 
     >>> [t.shape for t in torch.dsplit(torch.zeros(1, 1, 4), 2)]
     [torch.Size([1, 1, 2]), torch.Size([1, 1, 2])]

@@ -71,73 +71,208 @@ struct GeometryInPlace<F> {
 void bind_view(py::module_& m) {
   constexpr auto kMethod = As::method;
   op<&detach>(m, "detach(input)", {.copy = true},
-              "The same elements without history.\n\n>>> torch.ones(2, "
-              "requires_grad=True).detach().requires_grad\nFalse");
+              R"(A view that has no autograd history.
+
+Shape:
+    that of input.
+
+>>> torch.ones(2, requires_grad=True).detach().requires_grad
+False)");
   op<&detach_in_place>(m, "detach_(self)", As::both,
                        "detach() in place: drops the tensor's own history.");
   overloads<&view_as_type, &view_shape>(
       m, {"view(self, dtype)", "view(self, *size)"}, {.as = As::method, .copy = true},
-      R"(The same elements with another shape, or read as another dtype; never a copy.
+      R"(The same elements with another shape, or their bytes read as another dtype; never a copy.
 
 Args:
-    size: the shape; one size may be -1.
-    dtype: how to read the bytes.
+    size: the new shape; one size may be -1, and is computed.
+    dtype: the dtype that the bytes are read as.
+
+Shape:
+    the result has shape size; with dtype, the last size changes by the ratio of element sizes.
 
 Raises:
-    RuntimeError: if the memory's order does not allow it; reshape() copies then.
+    RuntimeError: if the strides do not allow it; reshape() then copies.
 
 >>> torch.arange(6).view(2, -1)
 tensor([[0, 1, 2],
         [3, 4, 5]]))");
-  op<&view_as>(m, "view_as(self, other)", kMethod, "view(other.shape)");
+  op<&view_as>(m, "view_as(self, other)", kMethod,
+               R"(view() with other's shape.
+
+Args:
+    other: the tensor whose shape is taken.
+
+Shape:
+    that of other.
+
+>>> torch.arange(4).view_as(torch.zeros(2, 2)).shape
+torch.Size([2, 2]))");
   op<&reshape_function>(
       m, "reshape(input, shape)", As::function,
-      "The same elements with another shape; a view where possible, else a copy.\n\n>>> "
-      "torch.reshape(torch.arange(4), (2, 2))\ntensor([[0, 1],\n        [2, 3]])");
-  op<&reshape_method>(m, "reshape(self, *shape)", kMethod,
-                      "The same elements with another shape; a view where possible, else a copy.");
-  op<&reshape_as>(m, "reshape_as(self, other)", kMethod, "reshape(other.shape)");
+      R"(The same elements with another shape: a view where the strides allow it, else a copy.
+
+Args:
+    shape: the new shape; one size may be -1, and is computed.
+
+Shape:
+    the result has the given shape.
+
+>>> torch.reshape(torch.arange(4), (2, 2))
+tensor([[0, 1],
+        [2, 3]]))");
+  op<&reshape_method>(
+      m, "reshape(self, *shape)", kMethod,
+      R"(The same elements with another shape: a view where the strides allow it, else a copy.
+
+Args:
+    shape: the new shape; one size may be -1, and is computed.
+
+Shape:
+    the result has the given shape.)");
+  op<&reshape_as>(m, "reshape_as(self, other)", kMethod,
+                  R"(reshape() with other's shape.
+
+Args:
+    other: the tensor whose shape is taken.
+
+Shape:
+    that of other.
+
+>>> torch.arange(4).reshape_as(torch.zeros(2, 2)).shape
+torch.Size([2, 2]))");
   op<&flatten>(m, "flatten(input, start_dim=0, end_dim=-1)", As::both,
-               "Dimensions start_dim to end_dim merged into one.\n\n>>> torch.ones(2, 3, "
-               "4).flatten(1).shape\ntorch.Size([2, 12])");
+               R"(Merges the dimensions start_dim to end_dim, both included, into one.
+
+Args:
+    start_dim: the first dimension to merge.
+    end_dim: the last dimension to merge.
+
+Shape:
+    input (*, a, ..., b, *) gives (*, a * ... * b, *).
+
+>>> torch.ones(2, 3, 4).flatten(1).shape
+torch.Size([2, 12]))");
   op<&unflatten_op>(m, "unflatten(input, dim, sizes)", As::both,
-                    "One dimension cut into several; one size may be -1.\n\n>>> "
-                    "torch.ones(6).unflatten(0, (2, 3)).shape\ntorch.Size([2, 3])");
-  op<&ravel>(m, "ravel(input)", As::both, R"(All elements in one dimension.
+                    R"(Splits a dimension into several.
 
-    >>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
-    tensor([1, 2, 3, 4])
-)");
+Args:
+    sizes: the sizes of the new dimensions; one may be -1, and is computed.
+
+Shape:
+    input (*, n, *) gives (*, sizes, *) with n the product of sizes.
+
+>>> torch.ones(6).unflatten(0, (2, 3)).shape
+torch.Size([2, 3]))");
+  op<&ravel>(m, "ravel(input)", As::both,
+             R"(All elements in one dimension; a copy only where a view is impossible.
+
+Shape:
+    the result is (n) for n elements.
+
+>>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
+tensor([1, 2, 3, 4]))");
   op<&expand_method>(m, "expand(self, *size, implicit=False)", {.as = As::method, .copy = true},
-                     "Dimensions of size 1 repeated without a copy; -1 keeps a size.\n\n>>> "
-                     "torch.tensor([[1], [2]]).expand(2, 2)\ntensor([[1, 1],\n        [2, 2]])");
-  op<&expand_as>(m, "expand_as(self, other)", kMethod, "expand(other.shape)");
-  op<&broadcast_to, 1>(m, "broadcast_to(self, *size)", kMethod, "See torch.broadcast_to().");
-  op<&broadcast_to>(m, "broadcast_to(input, size)", As::function,
-                    R"(input seen with shape `size`, by broadcasting.
+                     R"(A view in which dimensions of size 1 are repeated, without a copy.
 
-    >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
-    tensor([[1, 2],
-            [1, 2]])
-)");
+Args:
+    size: the new shape; -1 keeps a size, and new dimensions come first.
+    implicit: accepted, and without effect.
+
+Shape:
+    the result has shape size.
+
+>>> torch.tensor([[1], [2]]).expand(2, 2)
+tensor([[1, 1],
+        [2, 2]]))");
+  op<&expand_as>(m, "expand_as(self, other)", kMethod,
+                 R"(expand() with other's shape.
+
+Args:
+    other: the tensor whose shape is taken.
+
+Shape:
+    that of other.
+
+>>> torch.ones(1, 2).expand_as(torch.zeros(3, 2)).shape
+torch.Size([3, 2]))");
+  op<&broadcast_to, 1>(m, "broadcast_to(self, *size)", kMethod,
+                       R"(A view of input broadcast to shape `size`.
+
+Shape:
+    the result has shape size.)");
+  op<&broadcast_to>(m, "broadcast_to(input, size)", As::function,
+                    R"(A view of input broadcast to shape `size`.
+
+Shape:
+    the result has shape size.
+
+>>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
+tensor([[1, 2],
+        [1, 2]]))");
   op<&permute_function>(m, "permute(input, dims)", {.as = As::function, .copy = true},
-                        "The dimensions in another order.\n\n>>> torch.permute(torch.ones(2, 3, "
-                        "4), (2, 0, 1)).shape\ntorch.Size([4, 2, 3])");
-  op<&permute_method>(m, "permute(self, *dims)", kMethod, "The dimensions in another order.");
-  op<&transpose>(
-      m, "transpose(input, dim0, dim1)", {.copy = true},
-      "Two dimensions swapped.\n\n>>> torch.ones(2, 3).transpose(0, 1).shape\ntorch.Size([3, 2])");
+                        R"(A view with the dimensions in another order.
+
+Args:
+    dims: the dimension of input for each dimension of the result.
+
+Shape:
+    size i of the result is input.size(dims[i]).
+
+>>> torch.permute(torch.ones(2, 3, 4), (2, 0, 1)).shape
+torch.Size([4, 2, 3]))");
+  op<&permute_method>(m, "permute(self, *dims)", kMethod,
+                      R"(A view with the dimensions in another order.
+
+Args:
+    dims: the dimension of input for each dimension of the result.
+
+Shape:
+    size i of the result is input.size(dims[i]).)");
+  op<&transpose>(m, "transpose(input, dim0, dim1)", {.copy = true},
+                 R"(A view with two dimensions swapped.
+
+Args:
+    dim0: the first of them.
+    dim1: the second of them.
+
+Shape:
+    that of input with sizes dim0 and dim1 swapped.
+
+>>> torch.ones(2, 3).transpose(0, 1).shape
+torch.Size([3, 2]))");
   for (const char* name : {"swapaxes", "swapdims"}) publish_alias(m, As::both, "transpose", name);
   op<&rushlight::t>(m, "t(input)", {.copy = true},
-                    "The transposed matrix; a vector is itself.\n\n>>> torch.ones(2, "
-                    "3).t().shape\ntorch.Size([3, 2])");
+                    R"(The transposed matrix, a view; a vector or scalar is returned as it is.
+
+Shape:
+    input (n, m) gives (m, n).
+
+>>> torch.ones(2, 3).t().shape
+torch.Size([3, 2]))");
   overloads<&squeeze_all, &squeeze_dims>(
       m, {"squeeze(input)", "squeeze(input, *dim)"}, {.copy = true},
-      "Without dimensions of size 1: all, or those named.\n\n>>> torch.ones(1, 2, "
-      "1).squeeze().shape\ntorch.Size([2])");
+      R"(A view without dimensions of size 1: all of them, or those given.
+
+Args:
+    dim: the dimensions; those of another size stay.
+
+Shape:
+    that of input without the sizes of 1.
+
+>>> torch.ones(1, 2, 1).squeeze().shape
+torch.Size([2]))");
   op<&unsqueeze>(m, "unsqueeze(input, dim)", {.copy = true},
-                 "With a new dimension of size 1 at `dim`.\n\n>>> "
-                 "torch.ones(2).unsqueeze(0).shape\ntorch.Size([1, 2])");
+                 R"(A view with a new dimension of size 1 before dimension `dim`.
+
+Args:
+    dim: the index of the new dimension.
+
+Shape:
+    input (*, n) gives (*, 1, n) with dim=-2.
+
+>>> torch.ones(2).unsqueeze(0).shape
+torch.Size([1, 2]))");
   op<&GeometryInPlace<&transpose>::call>(m, "transpose_(self, dim0, dim1)", kMethod,
                                          "transpose() in place: nothing moves.");
   for (const char* name : {"swapaxes_", "swapdims_"}) publish_alias(m, kMethod, "transpose_", name);
@@ -150,27 +285,86 @@ tensor([[0, 1, 2],
                                              "as_strided_(self, size, stride, storage_offset=None)",
                                              As::both, "as_strided() in place.");
   op<&rushlight::select>(m, "select(input, dim, index)", {.copy = true},
-                         "One index of a dimension, which goes away.\n\n>>> "
-                         "torch.arange(4).view(2, 2).select(1, 0)\ntensor([0, 2])");
+                         R"(A view of one index of a dimension, without that dimension.
+
+Args:
+    index: the index.
+
+Shape:
+    that of input without dim.
+
+>>> torch.arange(4).view(2, 2).select(1, 0)
+tensor([0, 2]))");
   overloads<&narrow_op, &narrow_by_tensor>(
       m, {"narrow(input, dim, start, length)", "narrow(input, dim, start, length)"}, As::both,
-      "`length` indices of a dimension from `start` on.\n\n>>> "
-      "torch.arange(5).narrow(0, 1, 3)\ntensor([1, 2, 3])");
+      R"(A view of `length` indices of a dimension, from `start` on.
+
+Args:
+    start: the first index, a number or a 0-d integer tensor.
+    length: how many indices.
+
+Shape:
+    that of input with size length in dim.
+
+>>> torch.arange(5).narrow(0, 1, 3)
+tensor([1, 2, 3]))");
   op<&diagonal>(m, "diagonal(input, offset=0, dim1=0, dim2=1)", {.copy = true},
-                "The diagonal of two dimensions, as the last one.\n\n>>> torch.arange(4).view(2, "
-                "2).diagonal()\ntensor([0, 3])");
-  op<&unfold>(
-      m, "unfold(self, dimension, size, step)", {.as = As::method, .copy = true},
-      "All windows of `size` along a dimension, `step` apart, as a new last dimension.\n\n>>> "
-      "torch.arange(4).unfold(0, 2, 1)\ntensor([[0, 1],\n        [1, 2],\n        [2, 3]])");
+                R"(A view of the diagonals of two dimensions, as a new last dimension.
+
+Args:
+    offset: 0 is the main diagonal, positive ones are above it, negative ones below.
+    dim1: the dimension of the rows.
+    dim2: the dimension of the columns.
+
+Shape:
+    that of input without dim1 and dim2, and the diagonal's length at the end.
+
+>>> torch.arange(4).view(2, 2).diagonal()
+tensor([0, 3]))");
+  op<&unfold>(m, "unfold(self, dimension, size, step)", {.as = As::method, .copy = true},
+              R"(A view of all windows along a dimension; their elements are a new last dimension.
+
+Args:
+    dimension: the dimension.
+    size: the size of a window.
+    step: the step between windows.
+
+Shape:
+    that of input with (n - size) / step + 1 in dimension, and size at the end.
+
+>>> torch.arange(4).unfold(0, 2, 1)
+tensor([[0, 1],
+        [1, 2],
+        [2, 3]]))");
   op<&movedim_op>(m, "movedim(input, source, destination)", As::both,
-                  "Dimensions moved to other positions.\n\n>>> torch.ones(2, 3, 4).movedim(0, "
-                  "-1).shape\ntorch.Size([3, 4, 2])");
+                  R"(A view with dimensions moved to other indices; the others keep their order.
+
+Args:
+    source: the dimension or dimensions to move.
+    destination: their new indices.
+
+Shape:
+    that of input, in the new order.
+
+>>> torch.ones(2, 3, 4).movedim(0, -1).shape
+torch.Size([3, 4, 2]))");
   publish_alias(m, As::both, "movedim", "moveaxis");
   op<&as_strided_op>(m, "as_strided(input, size, stride, storage_offset=None)", {.copy = true},
-                     "The storage seen with any geometry inside it.\n\nRaises:\n    RuntimeError: "
-                     "if that would leave the storage.\n\n>>> torch.arange(4).as_strided((2, 2), "
-                     "(1, 1))\ntensor([[0, 1],\n        [1, 2]])");
+                     R"(A view of input's storage with any size, strides and offset.
+
+Args:
+    stride: the stride of each dimension, in elements.
+    storage_offset: the index of the first element in the storage; None for input's.
+
+Shape:
+    the result has shape size.
+
+Raises:
+    RuntimeError: if the view would reach beyond the storage.
+
+>>> torch.arange(4).as_strided((2, 2), (1, 1))
+tensor([[0, 1],
+        [1, 2]]))");
 }
 
 }  // namespace rushlight::python

@@ -8,6 +8,7 @@
 #include "bindings/module.h"
 #include "bindings/profile.h"
 #include "composition.h"
+#include "help.h"
 #include "out_variants.h"
 #include "return_types.h"
 
@@ -109,7 +110,12 @@ PyObject* get_doc(PyObject* self, void*) {
   if (!load(operation(self))) return nullptr;
   const Composition& row = *operation(self)->row;
   if (operation(self)->in_place) return to_python(row.signature.name + "() in place.");
-  return to_python(row.doc);
+  try {
+    const auto doc = py::module_::import("inspect").attr("cleandoc")(row.doc).cast<std::string>();
+    return to_python(help_of(doc, {&row.signature}));
+  } catch (...) {
+    return raise_current();
+  }
 }
 PyObject* get_wrapped(PyObject* self, void*) {
   return load(operation(self)) ? Py_NewRef(operation(self)->row->function.ptr()) : nullptr;
@@ -309,7 +315,8 @@ py::tuple define(const py::object& function, const py::object& visible, const py
   const auto name = function.attr("__name__").cast<std::string>();
   row->function = function;
   row->module = function.attr("__module__").cast<std::string>();
-  row->doc = function.attr("__doc__").is_none() ? "" : function.attr("__doc__").cast<std::string>();
+  const py::object doc = function.attr("__doc__");
+  row->doc = doc.is_none() ? "" : doc.cast<std::string>();
   s.row = {.as = visibility(visible),
            .autocast = policy_of(autocast_words),
            .in_place = visibility(in_place),

@@ -2,7 +2,7 @@
 // aliases.
 #include <pybind11/pybind11.h>
 
-#include "signature.h"
+#include "help.h"
 
 namespace py = pybind11;
 
@@ -72,7 +72,7 @@ void publish(py::module_& m, const std::vector<const Signature*>& signatures,
       each->is_alternative = true;
     }
   text += alone ? "" : "\n";
-  text += doc.empty() && alone ? stubs[0]() : std::string(doc);
+  text += doc.empty() && alone ? stubs[0]() : help_of(doc, signatures);
   add_function(m, s.row.as, s, alone, text, entries.function);
   if (has(s.row.as, As::method)) add_method(s, alone, text, entries.method);
   publish_in_place(m, s, s.row, alone, entries);
@@ -90,8 +90,9 @@ void publish(py::module_& m, As as, const Signature& signature, const std::strin
              std::string_view doc, _PyCFunctionFastWithKeywords function,
              _PyCFunctionFastWithKeywords method) {
   if (as == As(0)) return;
-  add_function(m, as, signature, true, doc, function);
-  if (has(as, As::method)) add_method(signature, true, doc, method);
+  const std::string text = help_of(doc, {&signature});
+  add_function(m, as, signature, true, text, function);
+  if (has(as, As::method)) add_method(signature, true, text, method);
   published_rows().push_back({signature.name, {&signature}, {}, stub, {.as = as}});
 }
 

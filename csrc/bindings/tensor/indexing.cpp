@@ -1,7 +1,7 @@
 // t[...] and t[...] = value, len(), iteration and truth.
 #include "bindings/module.h"
 #include "bindings/profile.h"
-#include "bindings/rows/creation.h"
+#include "bindings/data.h"
 #include "bindings/table/signature.h"
 #include "ops/ops.h"
 

@@ -3,7 +3,7 @@
 #include <pybind11/numpy.h>
 
 #include "bindings/module.h"
-#include "bindings/rows/creation.h"
+#include "bindings/data.h"
 #include "bindings/table/signature.h"
 #include "ops/ops.h"
 
@@ -233,22 +233,32 @@ Tensor from_array(PyObject* o, bool copy) {
 
 void bind_numpy(py::module_& m) {
   op<&from_numpy>(m, "from_numpy(ndarray)", As::function,
-                  R"(A tensor on the memory of a NumPy array: a write to one is seen in the other.
+      R"(A tensor on the memory of a NumPy array: changes of one are seen in the other.
+
+Args:
+    ndarray: the array.
+
+Shape:
+    that of ndarray.
 
 Raises:
-    TypeError: for what is no array, or has a dtype that tensors lack.
+    TypeError: for anything but an array, and for dtypes that tensors lack.
 
 >>> import numpy
 >>> torch.from_numpy(numpy.arange(3))
 tensor([0, 1, 2]))");
   op<&from_buffer>(m, "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False)",
                    As::function,
-                   R"(A flat tensor on the memory of bytes-like `buffer`.
+      R"(A tensor on the memory of an object with the buffer protocol.
 
 Args:
-    dtype: how the bytes are read.
-    count: elements; all that follow if negative.
-    offset: bytes that are left out in front.
+    buffer: bytes, a bytearray, an array, ...
+    dtype: the dtype that the bytes are read as.
+    count: how many elements; all that follow if negative.
+    offset: how many bytes are skipped first.
+
+Shape:
+    the result is (count).
 
 Raises:
     ValueError: an empty buffer, or a count or offset beyond it.
@@ -257,11 +267,17 @@ Raises:
 tensor([1, 2], dtype=torch.int16))");
   op<&to_numpy>(
       m, "numpy(self, *, force=False)", As::method,
-      R"(A NumPy array on the tensor's memory; `force` detaches and copies to the CPU first.
+      R"(A NumPy array on the tensor's memory.
+
+Args:
+    force: whether to detach and to copy to the CPU first, where that is needed.
+
+Shape:
+    that of self.
 
 Raises:
     TypeError: for a tensor on a GPU.
-    RuntimeError: for a tensor that requires grad.
+    RuntimeError: for a tensor that requires a gradient.
 
 >>> torch.tensor([1, 2]).numpy()
 array([1, 2]))");

@@ -3,7 +3,7 @@
 // both types.
 #include "bindings/autocast.h"
 #include "bindings/profile.h"
-#include "bindings/rows/creation.h"
+#include "bindings/data.h"
 #include "bindings/rows/pointwise.h"
 #include "ops/linalg/matmul.h"
 

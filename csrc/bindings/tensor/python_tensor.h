@@ -95,7 +95,7 @@ void make_tensor_type(pybind11::module_& m);
 std::vector<PyGetSetDef> tensor_getters();  // tensor_getters.cpp
 std::vector<PyType_Slot> operator_slots();  // operators.cpp
 std::vector<PyType_Slot> indexing_slots();  // indexing.cpp
-bool legacy_tensor(PyObject* args, PyObject* kwargs, Tensor& out);  // creation.cpp
+bool legacy_tensor(PyObject* args, PyObject* kwargs, Tensor& out);  // rows/from_data.cpp
 
 }  // namespace rushlight::python
 

@@ -1,4 +1,4 @@
-// What turns Python data into tensors, for the families that accept data.
+// What turns Python data into tensors (data.cpp).
 #pragma once
 #include <optional>
 

@@ -1,0 +1,209 @@
+// Tensors made of Python's data, torch.Tensor(...), the default device, and subclasses of Tensor.
+#include <pybind11/pybind11.h>
+
+#include "bindings/data.h"
+#include "bindings/module.h"
+#include "bindings/table/out_variants.h"
+#include "bindings/table/signature.h"
+#include "core/backend.h"
+#include "ops/default_device.h"
+#include "ops/ops.h"
+
+namespace py = pybind11;
+
+namespace rushlight::python {
+namespace {
+
+using Dt = const std::optional<DType>&;
+using Dv = const std::optional<Device>&;
+
+py::object tensor(py::handle data, Dt dtype, Dv device, bool requires_grad, bool pin_memory) {
+  const Options o = Options{dtype, device, requires_grad, pin_memory};
+  Tensor out;
+  if (const Tensor* t = as_tensor(data.ptr())) {
+    if (PyErr_WarnEx(PyExc_UserWarning,
+                     "To copy construct from a tensor, it is recommended to use "
+                     "sourceTensor.detach().clone() or "
+                     "sourceTensor.detach().clone().requires_grad_(True), rather than "
+                     "torch.tensor(sourceTensor).",
+                     1))
+      throw py::error_already_set();
+    const GradMode off(false);
+    out = to(*t, dtype.value_or(t->dtype()), device ? resolve(*device) : t->device(), true);
+  } else {
+    out = data_of(data.ptr(), dtype, true);
+    out = to(out, device_of(o));
+  }
+  if (pin_memory) out = rushlight::pin_memory(out);
+  return py::reinterpret_steal<py::object>(wrap(finish(std::move(out), o)));
+}
+
+// No copy where nothing has to change.
+Tensor as_tensor_op(py::handle data, Dt dtype, Dv device) {
+  if (const Tensor* t = as_tensor(data.ptr()))
+    return to(*t, dtype.value_or(t->dtype()), device ? resolve(*device) : t->device());
+  Tensor out = data_of(data.ptr(), dtype, false);
+  return to(out, dtype.value_or(out.dtype()), device ? resolve(*device) : default_device());
+}
+
+Tensor new_tensor(const Tensor& self, py::handle data, Dt dtype, Dv device, bool requires_grad) {
+  const Options o = Options{dtype, device, requires_grad, false};
+  const GradMode off(false);
+  const Tensor* t = as_tensor(data.ptr());
+  Tensor out = t ? clone(*t) : data_of(data.ptr(), dtype, true);
+  return finish(to(out, dtype.value_or(t ? t->dtype() : self.dtype()),
+                   device ? resolve(*device) : self.device()),
+                o);
+}
+
+Tensor deliver_op(std::string_view op, const Tensor& out, const Tensor& result) {
+  return deliver(std::string(op).c_str(), out, result);
+}
+
+}  // namespace
+
+// Tensor(2, 3): sizes. Tensor([2, 3]): values, always of the default dtype.
+bool legacy_tensor(PyObject* args, PyObject* kwargs, Tensor& out) {
+  if (kwargs && PyDict_GET_SIZE(kwargs)) {
+    PyObject* device = PyDict_GetItemString(kwargs, "device");
+    if (!device || PyDict_GET_SIZE(kwargs) > 1) {
+      if (!device)
+        fail<TypeError>(
+            "new() received an invalid combination of arguments: the legacy constructor "
+            "Tensor(...) "
+            "takes sizes or data, and device=\nuse torch.tensor(data, dtype=..., device=...)");
+    }
+    Device d;
+    if (device && device != Py_None && Argument<Device>::read(device, d) && !d.is_cpu())
+      fail<RuntimeError>(
+          "legacy constructor expects device type: cpu but device type: ", device_type_name(d.type),
+          " was passed\nuse torch.tensor(data, device=\"", d, "\") instead");
+  }
+  const Py_ssize_t n = PyTuple_GET_SIZE(args);
+  if (n == 0) {
+    out = empty({0}, default_dtype());
+    return true;
+  }
+  PyObject* first = PyTuple_GET_ITEM(args, 0);
+  Shape size;
+  if (PyLong_Check(first) || n > 1) {
+    if (!Argument<Shape>::read(args, size))
+      fail<TypeError>(
+          "new(): argument 'size' must be tuple of ints: Tensor(2, 3) makes a tensor of that "
+          "shape, Tensor([2, 3]) one of these values");
+    out = empty(size, default_dtype());
+    return true;
+  }
+  if (const Tensor* t = as_tensor(first)) {
+    out = alias(*t);
+    return true;
+  }
+  if (PyTuple_Check(first) && !PyTuple_CheckExact(first) && Argument<Shape>::read(first, size)) {
+    out = empty(size, default_dtype());  // torch.Size
+    return true;
+  }
+  if (!is_array(first) && !PySequence_Check(first))
+    fail<TypeError>("new(): data must be a sequence (got ", Py_TYPE(first)->tp_name, ")");
+  out = data_of(first, default_dtype(), true);
+  return true;
+}
+
+static void bind_default_device(py::module_& m) {
+  op<&set_default_device>(m, "_set_default_device(device)", As::function);
+  py::object device = m.attr("device");
+  device.attr("__enter__") = py::cpp_function(
+      [](py::object self) {
+        enter_device(self.cast<Device>());
+        return self;
+      },
+      py::is_method(device),
+      "Inside the block new tensors are made on this device if none is named.");
+  device.attr("__exit__") = py::cpp_function(
+      [](const py::object&, const py::args&) { leave_device(); }, py::is_method(device));
+  op<&default_device>(m, "get_default_device()", As::function,
+                      R"(The device of new tensors for which none is given.
+
+>>> torch.get_default_device()
+device(type='cpu'))");
+}
+
+void bind_from_data(py::module_& m) {
+  constexpr auto kOnly = As::function;
+  bind_default_device(m);
+  op<&tensor>(m, "tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)",
+              kOnly,
+              R"(A new tensor with a copy of `data`.
+
+Args:
+    data: a number, nested sequences of numbers, a NumPy array or a tensor.
+    dtype: the dtype of the result; None for bool, int64 or the default float dtype, as data says.
+
+Shape:
+    that of the nested sequences; () for a number.
+
+Raises:
+    ValueError: if nested sequences differ in length.
+
+>>> torch.tensor([[1, 2], [3, 4]])
+tensor([[1, 2],
+        [3, 4]]))");
+  op<&as_tensor_op>(m, "as_tensor(data, dtype=None, device=None)", kOnly,
+                    R"(`data` as a tensor, without a copy where none is needed.
+
+Args:
+    data: what torch.tensor takes.
+    dtype: the dtype of the result; None for that of data.
+    device: the device of the result; None for that of data, else the default device.
+
+Shape:
+    that of data.
+
+>>> torch.as_tensor([1.5, 2.0])
+tensor([1.5000, 2.0000]))");
+  publish_alias(m, kOnly, "as_tensor", "asarray");
+  op<&new_tensor>(m, "new_tensor(self, data, *, dtype=None, device=None, requires_grad=False)",
+                  As::method,
+                  R"(A copy of `data`, with self's dtype and device.
+
+Args:
+    data: what torch.tensor takes.
+
+Shape:
+    that of data.
+
+>>> torch.zeros(1).new_tensor([1, 2])
+tensor([1., 2.]))");
+  op<&deliver_op>(m, "_deliver(op, out, result)", kOnly,
+                  "Writes a result to out, as out= of the ops does.");
+  m.def(
+      "_make_subclass",
+      [](py::type type, const Tensor& data, bool requires_grad) {
+        if (!PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()), tensor_type))
+          fail<TypeError>("cls must be a subclass of Tensor");
+        if (requires_grad && !is_floating(data.dtype()))
+          fail<RuntimeError>(
+              "Only Tensors of floating point and complex dtype can require gradients");
+        Tensor t = alias(data);
+        t->requires_grad = requires_grad;
+        return py::reinterpret_steal<py::object>(
+            wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()), std::move(t)));
+      },
+      py::arg("cls"), py::arg("data"), py::arg("require_grad") = false);
+  const py::handle type(reinterpret_cast<PyObject*>(tensor_type));
+  py::setattr(
+      type, "_make_subclass",
+      py::reinterpret_steal<py::object>(PyStaticMethod_New(m.attr("_make_subclass").ptr())));
+  py::setattr(type, "__array_priority__", py::int_(1000));  // of NumPy's operators
+  m.def(
+      "_disabled_torch_function_impl",
+      [](const py::args&, const py::kwargs&) {
+        PyErr_SetString(PyExc_NotImplementedError, "only the name of this function counts");
+        throw py::error_already_set();
+      },
+      "What a subclass names as its __torch_function__ so that results are plain tensors.");
+  m.def("_register_parameter_type", [](py::type type) {
+    parameter_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
+  });
+}
+
+}  // namespace rushlight::python
