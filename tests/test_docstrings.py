@@ -115,7 +115,7 @@ def test_every_public_function_has_a_docstring():
 
 
 # Of what is written in C++, how many functions and classes still lack something; only to shrink.
-LEFT_IN_CPP = {"rushlight": 170, "nn.functional": 60, "linalg": 1, "Tensor": 61}
+LEFT_IN_CPP = {"rushlight": 4, "nn.functional": 1, "Tensor": 24}
 
 
 def lacking(place, compiled):
