@@ -49,7 +49,7 @@ void set_dtype(std::string_view device, DType to) {
 
 void bind_autocast(py::module_& m) {
   op<&is_enabled>(m, "is_autocast_enabled(device_type='cuda')", As::function,
-      R"(Whether autocast is on for a type of device, in this thread.
+                  R"(Whether autocast is on for a type of device, in this thread.
 
 Args:
     device_type: 'cpu' or 'cuda'.
@@ -59,7 +59,7 @@ Args:
 True)");
   op<&set_enabled>(
       m, "set_autocast_enabled(device_type, enabled)", As::function,
-      R"(Switches autocast on or off for a type of device, in this thread; torch.autocast does so for a block.
+      R"(Switches autocast on or off for a type of device, in this thread, as torch.autocast does.
 
 Args:
     enabled: whether it is on.
@@ -67,7 +67,7 @@ Args:
 
 >>> torch.set_autocast_enabled("cpu", False))");
   op<&get_dtype>(m, "get_autocast_dtype(device_type)", As::function,
-      R"(The dtype that autocast casts to on a type of device.
+                 R"(The dtype that autocast casts to on a type of device.
 
 Args:
     device_type: 'cpu' or 'cuda'.
@@ -75,7 +75,7 @@ Args:
 >>> torch.get_autocast_dtype("cpu")
 torch.bfloat16)");
   op<&set_dtype>(m, "set_autocast_dtype(device_type, dtype)", As::function,
-      R"(Sets the dtype that autocast casts to on a type of device.
+                 R"(Sets the dtype that autocast casts to on a type of device.
 
 Args:
     dtype: torch.bfloat16 or torch.float16.

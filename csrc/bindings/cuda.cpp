@@ -148,15 +148,18 @@ void bind_virtual(py::module_& m) {
 void bind_pinned(py::module_& m) {
   op<&pin_op>(
       m, "pin_memory(self, device=None)", As::method,
-      R"(A copy in page-locked memory, from which copies to a GPU are fastest; the tensor itself if it is there already.
+      R"(A copy in page-locked memory, from which copies to a GPU are fastest; itself if there.
 
 Args:
     device: deprecated, and without effect.
 
 Raises:
-    RuntimeError: if there is no GPU.)");
+    RuntimeError: if there is no GPU.
+
+>>> torch.ones(2).pin_memory().is_pinned()  # doctest: +SKIP
+True)");
   op<&is_pinned_op>(m, "is_pinned(self, device=None)", As::method,
-      R"(Whether the tensor lies in page-locked memory.
+                    R"(Whether the tensor lies in page-locked memory.
 
 Args:
     device: deprecated, and without effect.

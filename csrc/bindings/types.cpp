@@ -83,6 +83,9 @@ PyMethodDef size_methods[] = {{"numel", size_numel, METH_NOARGS, "The product of
 
 constexpr const char* kSizeDoc = R"(The sizes of a tensor's dimensions: a tuple of ints.
 
+Args:
+    iterable: the sizes.
+
     >>> torch.ones(2, 3).shape
     torch.Size([2, 3])
     >>> torch.ones(2, 3).shape.numel()

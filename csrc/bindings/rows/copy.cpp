@@ -209,7 +209,10 @@ Args:
     device: the GPU; None for the current one.
 
 Raises:
-    RuntimeError: where there is no GPU; the message tells how to get one.)");
+    RuntimeError: where there is no GPU; the message tells how to get one.
+
+>>> torch.ones(2).cuda().device  # doctest: +SKIP
+device(type='cuda', index=0))");
   op<&cpu>(m, "cpu(self, memory_format=None)", kMethod,
            "The tensor in host memory; itself if it is there.\n\n>>> "
            "torch.ones(2).cpu()\ntensor([1., 1.])");
@@ -276,8 +279,13 @@ Args:
 >>> torch.ones(2, 3).t().is_contiguous()
 False)");
   op<&copy_op>(m, "copy_(self, src, non_blocking=False)", kMethod,
-               "Writes src's elements into self: broadcasts, casts, and crosses devices.\n\n>>> "
-               "torch.zeros(2).copy_(torch.tensor([1, 2]))\ntensor([1., 2.])");
+               R"(Writes src's elements into self: broadcasts, casts, and crosses devices.
+
+Args:
+    src: the tensor that is copied; it broadcasts to self's shape.
+
+>>> torch.zeros(2).copy_(torch.tensor([1, 2]))
+tensor([1., 2.]))");
   op<&filled_copy>(m, "fill(input, value)", As::function,
                    R"(A tensor like input, filled with `value`.
 
@@ -290,7 +298,13 @@ Shape:
 >>> torch.fill(torch.zeros(2), 3)
 tensor([3., 3.]))");
   op<&fill_op>(m, "fill_(self, value)", As::both,
-               "Writes value into every element.\n\n>>> torch.zeros(2).fill_(3)\ntensor([3., 3.])");
+               R"(Writes value into every element.
+
+Args:
+    value: a number or a 0-d tensor.
+
+>>> torch.zeros(2).fill_(3)
+tensor([3., 3.]))");
   op<&zero_op>(m, "zero_(self)", As::both,
                "Writes 0 into every element.\n\n>>> torch.ones(2).zero_()\ntensor([0., 0.])");
   op<&item_op>(m, "item(self)", kMethod,

@@ -26,14 +26,7 @@ Shape:
 
 >>> torch.flip(torch.arange(3), (0,))
 tensor([2, 1, 0]))");
-  op<&flip_op, 1>(m, "flip(self, *dims)", As::method,
-                  R"(A copy with the order of indices reversed along dims.
-
-Args:
-    dims: the dimensions; negative ones count from the last.
-
-Shape:
-    that of input.)");
+  op<&flip_op, 1>(m, "flip(self, *dims)", As::method, "torch.flip() as a method.");
   op<&roll_op>(
       m, "roll(input, shifts, dims=())", As::both,
       R"(A copy with elements shifted along dims; those beyond the end return at the beginning.

@@ -132,6 +132,7 @@ Args:
     running_mean, running_var: statistics updated if they are given, and used where
         use_input_stats is False.
     momentum: the share of the new statistics in the running ones.
+    use_input_stats: whether input's own statistics are used.
 
 Shape:
     input (n, c, *), all others (c).

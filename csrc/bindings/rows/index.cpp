@@ -123,7 +123,7 @@ Shape:
 >>> torch.index_put(torch.zeros(3), (torch.tensor([0, 2]),), torch.tensor([1., 2.]))
 tensor([1., 0., 2.]))");
   op<&index_put_in_place>(m, "index_put_(self, indices, values, accumulate=False)", As::method,
-                          "Writes values at the positions that `indices` name, or adds them.");
+                          R"(index_put() in place.)");
   op<&index_add>(m, "index_add(input, dim, index, source, *, alpha=1, out=None)",
                  {.in_place = As::method},
                  R"(A copy of input with slices of source added at indices of a dimension.
@@ -189,7 +189,7 @@ tensor([7., 0., 5.]))");
       {"scatter_(self, dim, index, src)", "scatter_(self, dim, index, value)",
        "scatter_(self, dim, index, src, *, reduce)",
        "scatter_(self, dim, index, value, *, reduce)"},
-      As::method, "Writes src where index says: self[index[i][j]][j] = src[i][j] for dim 0.");
+      As::method, R"(scatter() in place.)");
   op<&scatter_add>(
       m, "scatter_add(input, dim, index, src, *, out=None)", As::both,
       R"(A copy of input with src added at indices: out[index[i][j]][j] += src[i][j] for dim 0.
@@ -205,7 +205,7 @@ Shape:
 >>> torch.zeros(3).scatter_add(0, torch.tensor([2, 2]), torch.tensor([5., 7.]))
 tensor([ 0.,  0., 12.]))");
   op<&scatter_add_in_place>(m, "scatter_add_(self, dim, index, src)", As::method,
-                            "Adds src where index says.");
+                            R"(scatter_add() in place.)");
   op<&take>(m, "take(input, index, *, out=None)", As::both,
             R"(The elements at indices of the flattened input.
 

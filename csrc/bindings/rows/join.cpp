@@ -116,15 +116,7 @@ Shape:
 
 >>> torch.tensor([1, 2]).repeat(2)
 tensor([1, 2, 1, 2]))");
-  op<&tile_op, 1>(
-      m, "tile(self, *dims)", As::method,
-      R"(Copies of the tensor joined along each dimension; missing counts are 1, in front.
-
-Args:
-    dims: how many copies for each of the last dimensions.
-
-Shape:
-    each size of input is multiplied by its count.)");
+  op<&tile_op, 1>(m, "tile(self, *dims)", As::method, "torch.tile() as a method.");
   op<&tile_op>(m, "tile(input, dims)", As::function,
                R"(Copies of the tensor joined along each dimension; missing counts are 1, in front.
 

@@ -117,7 +117,6 @@ Args:
     input: dividend
     other: divisor, a tensor or a number
     rounding_mode: None for the true quotient, 'trunc' (towards zero) or 'floor' (down)
-    out: where the result is written
 
 Shape:
     input and other broadcast.
@@ -142,7 +141,6 @@ tensor([0.5000, 1.5000]))");
                     R"(input to the power exponent; one of the two may be a number.
 
 Args:
-    out: where the result is written
     input: the base, a tensor or a number.
     exponent: the exponent, a tensor or a number.
 
@@ -153,15 +151,7 @@ Shape:
 tensor([1., 4., 9.]))");
   publish_alias(m, As::both, "div", "divide");
   publish_alias(m, As::method, "div_", "divide_");
-  op<&pow_method>(m, "pow(input, exponent)", As::method,
-                  R"(See torch.pow().
-
-Args:
-    input: the base, a tensor or a number.
-    exponent: the exponent, a tensor or a number.
-
-Shape:
-    input and exponent broadcast.)");
+  op<&pow_method>(m, "pow(input, exponent)", As::method, "torch.pow() as a method.");
   op<&pow_in_place>(m, "pow_(input, exponent)", As::method, "pow() in place.");
   op<&float_power_function>(m, "float_power(input, exponent, *, out=None)", As::function,
                             R"(pow() in float64.
@@ -177,16 +167,9 @@ Shape:
 >>> torch.float_power(torch.tensor([2, 3]), 2)
 tensor([4., 9.], dtype=torch.float64))");
   op<&float_power_method>(m, "float_power(input, exponent)", As::method,
-                          R"(See torch.float_power().
-
-Args:
-    input: the base, a tensor or a number.
-    exponent: the exponent, a tensor or a number.
-
-Shape:
-    input and exponent broadcast.)");
+                          "torch.float_power() as a method.");
   op<&float_power_in_place>(m, "float_power_(input, exponent)", As::method,
-                            "In-place version of float_power(), of float64.");
+                            "float_power() in place, of float64.");
 }
 
 static void bind_bounds(py::module_& m) {
@@ -194,10 +177,8 @@ static void bind_bounds(py::module_& m) {
                       R"(min(max(input, min), max); a bound that is None does not bound.
 
 Args:
-    input: the input tensor
     min: lower bound, a number or a tensor
     max: upper bound, a number or a tensor
-    out: where the result is written
 
 Shape:
     input, min and max broadcast.
@@ -211,9 +192,7 @@ tensor([-1.0000,  0.5000,  1.0000]))");
                       R"(The nearest number with so many decimals; halves go to the even one.
 
 Args:
-    input: the input tensor
     decimals: digits kept after the point; negative: digits before it made zero
-    out: where the result is written
 
 Shape:
     that of input.
@@ -226,11 +205,9 @@ tensor([ 0.,  2., -2.]))");
                            R"(NaN, infinity and -infinity replaced by numbers.
 
 Args:
-    input: the input tensor
     nan: instead of NaN; 0 if not given
     posinf: instead of infinity; the largest number of the dtype if not given
     neginf: instead of -infinity; the smallest number of the dtype if not given
-    out: where the result is written
 
 Shape:
     that of input.
@@ -241,9 +218,6 @@ tensor([0., 9., 1.]))");
                            "nan_to_num() in place.");
   op<&positive>(m, "positive(input)", As::both,
                 R"(The input itself; bools are refused.
-
-Args:
-    input: the input tensor
 
 Shape:
     that of input.
@@ -257,7 +231,6 @@ static void bind_functions(py::module_& m) {
                       R"(log(z / (1 - z)), where z is input kept within [eps, 1 - eps].
 
 Args:
-    out: where the result is written
     input: probabilities.
     eps: input is clamped to [eps, 1 - eps] first; None for no clamp.
 
@@ -271,20 +244,14 @@ tensor([-1.0986,  0.0000]))");
                           R"(The n-th derivative of digamma.
 
 Args:
-    n: order, 0 or more
-    input: the input tensor
-    out: where the result is written
+    n: the order, at least 0.
 
 Shape:
     that of input.
 
 >>> torch.polygamma(1, torch.tensor([1., 0.5]))
 tensor([1.6449, 4.9348]))");
-  op<&polygamma_method>(m, "polygamma(input, n)", As::method,
-                        R"(See torch.polygamma().
-
-Shape:
-    that of input.)");
+  op<&polygamma_method>(m, "polygamma(input, n)", As::method, "torch.polygamma() as a method.");
   op<&polygamma_in_place>(m, "polygamma_(input, n)", As::method, "polygamma() in place.");
   op<&mvlgamma_function>(m, "mvlgamma(input, p, *, out=None)", As::both,
                          R"(The logarithm of the gamma function of p variables.
@@ -292,9 +259,7 @@ Shape:
 p (p - 1) / 4 log(pi) + the sum of lgamma(input - j / 2) for j = 0 ... p - 1
 
 Args:
-    input: the input tensor
     p: number of variables, at least 1
-    out: where the result is written
 
 Shape:
     that of input.
@@ -306,9 +271,7 @@ tensor([1.5502]))");
                           R"(The next number that the dtype can hold from input towards other.
 
 Args:
-    input: the input tensor
     other: broadcast against input
-    out: where the result is written
 
 Shape:
     input and other broadcast.
@@ -332,7 +295,6 @@ tensor([2], dtype=torch.int32))");
                      R"(x * Phi(x), where Phi is the normal distribution function.
 
 Args:
-    input: the input tensor
     approximate: 'none', or 'tanh' for x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
 
 Shape:
@@ -344,7 +306,6 @@ tensor([-0.1587,  0.0000,  0.8413]))");
              R"(x where x > 0, else weight * x.
 
 Args:
-    input: the input tensor
     weight: one slope, or one for each channel (dimension 1)
 
 Shape:
@@ -356,7 +317,6 @@ tensor([-0.5000,  3.0000]))");
                           R"(x where x > threshold, else value.
 
 Args:
-    input: the input tensor
     threshold: what x must exceed.
     value: the result otherwise.
 
@@ -369,7 +329,6 @@ tensor([20.,  2.]))");
                             R"(x where x > threshold, else value.
 
 Args:
-    inplace: whether the result is written to the input
     threshold: what x must exceed.
     value: the result otherwise.
 
@@ -380,9 +339,6 @@ Shape:
 tensor([9., 1.]))");
   op<&relu6_functional>(m, "relu6(input, inplace=False)", As::functional,
                         R"(min(max(x, 0), 6).
-
-Args:
-    inplace: whether the result is written to the input
 
 Shape:
     that of input.
@@ -402,7 +358,6 @@ Args:
     condition: a bool tensor
     input: a tensor or a number
     other: a tensor or a number
-    out: where the result is written
 
 Shape:
     condition, input and other broadcast; alone, a tuple of index vectors (n).
@@ -410,17 +365,11 @@ Shape:
 >>> x = torch.tensor([-1., 2.])
 >>> torch.where(x > 0, x, 0.)
 tensor([0., 2.]))");
-  op<&where_method>(
-      m, "where(input, condition, other)", As::method,
-      R"(input where condition is True, else other; of condition alone, the indices of True.
-
-Shape:
-    condition, input and other broadcast; alone, a tuple of index vectors (n).)");
+  op<&where_method>(m, "where(input, condition, other)", As::method, "torch.where() as a method.");
   op<&masked_fill_function>(m, "masked_fill(input, mask, value)", As::both,
                             R"(`value` where mask is True, else input.
 
 Args:
-    input: the input tensor
     mask: a bool tensor that broadcasts to input's shape
     value: a number or a 0-d tensor
 

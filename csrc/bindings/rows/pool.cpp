@@ -354,9 +354,8 @@ Shape:
 
 >>> torch.nn.functional.avg_pool1d(torch.tensor([[1., 3., 2., 4.]]), 2)
 tensor([[2., 3.]]))");
-  op<&adaptive_avg<1>, 1>(
-      m, "adaptive_avg_pool1d(input, output_size)", As::function,
-      R"(The mean of each of output_size windows that cover the last dimension.
+  op<&adaptive_avg<1>, 1>(m, "adaptive_avg_pool1d(input, output_size)", As::function,
+                          R"(The mean of each of output_size windows that cover the last dimension.
 
 Shape:
     input (n, c, l) or (c, l); the result (n, c, output_size) or (c, output_size).

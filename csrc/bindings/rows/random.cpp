@@ -109,26 +109,82 @@ Tensor binomial_op(const Tensor& count, const Tensor& prob, G g) {
 void bind_fills(py::module_& m) {
   constexpr As kMethod = As::method;
   op<&uniform_op>(m, "uniform_(self, from=0, to=1, *, generator=None)", kMethod,
-                  "Fills the tensor with numbers drawn evenly from [from, to).");
+                  R"(Fills the tensor with random numbers of the uniform distribution on [from, to).
+
+Args:
+    from: the lower bound.
+    to: the upper bound, not included.
+
+>>> torch.empty(2).uniform_(3, 4).floor()
+tensor([3., 3.]))");
   op<&normal_op>(m, "normal_(self, mean=0, std=1, *, generator=None)", kMethod,
-                 "Fills the tensor with normally distributed numbers.");
+                 R"(Fills the tensor with random numbers of a normal distribution.
+
+Args:
+    mean: the mean.
+    std: the standard deviation; not negative.
+
+>>> torch.empty(2).normal_(5, 0)
+tensor([5., 5.]))");
   overloads<&random_all, &random_to, &random_range>(
       m,
       {"random_(self, *, generator=None)", "random_(self, to, *, generator=None)",
        "random_(self, from, to, *, generator=None)"},
       kMethod,
-      "Fills the tensor with integers of [from, to), or all that the dtype holds exactly.");
+      R"(Fills the tensor with random integers of [from, to), or all that the dtype holds exactly.
+
+Args:
+    from: the smallest integer.
+    to: the bound, not included.
+
+>>> torch.empty(2).random_(3, 4)
+tensor([3., 3.]))");
   overloads<&bernoulli_tensor, &bernoulli_p>(
       m, {"bernoulli_(self, p, *, generator=None)", "bernoulli_(self, p=0.5, *, generator=None)"},
-      kMethod, "Fills the tensor with ones, each with probability p, and zeros.");
-  op<&exponential_op>(m, "exponential_(self, lambd=1, *, generator=None)", kMethod,
-                      "Fills the tensor with numbers of density lambd * exp(-lambd * x).");
+      kMethod,
+      R"(Fills the tensor with random zeros and ones; 1 has the probability p.
+
+Args:
+    p: the probability, a number or a tensor that broadcasts.
+
+>>> torch.empty(2).bernoulli_(1.0)
+tensor([1., 1.]))");
+  op<&exponential_op>(
+      m, "exponential_(self, lambd=1, *, generator=None)", kMethod,
+      R"(Fills the tensor with random numbers of the density lambd * exp(-lambd * x).
+
+Args:
+    lambd: the rate; positive.
+
+>>> bool((torch.empty(2).exponential_() >= 0).all())
+True)");
   op<&geometric_op>(m, "geometric_(self, p, *, generator=None)", kMethod,
-                    "Fills the tensor with the number of trials until the first success.");
-  op<&log_normal_op>(m, "log_normal_(self, mean=1, std=2, *, generator=None)", kMethod,
-                     "Fills the tensor with numbers whose logarithm is normally distributed.");
+                    R"(Fills the tensor with random numbers of trials up to the first success.
+
+Args:
+    p: the probability of a success in a trial.
+
+>>> bool((torch.empty(2).geometric_(0.5) >= 1).all())
+True)");
+  op<&log_normal_op>(
+      m, "log_normal_(self, mean=1, std=2, *, generator=None)", kMethod,
+      R"(Fills the tensor with random numbers whose logarithm is normally distributed.
+
+Args:
+    mean: the mean of the logarithm.
+    std: the standard deviation of the logarithm; positive.
+
+>>> bool((torch.empty(2).log_normal_() > 0).all())
+True)");
   op<&cauchy_op>(m, "cauchy_(self, median=0, sigma=1, *, generator=None)", kMethod,
-                 "Fills the tensor with numbers of the Cauchy distribution.");
+                 R"(Fills the tensor with random numbers of a Cauchy distribution.
+
+Args:
+    median: the median.
+    sigma: the half-width at half the maximum; positive.
+
+>>> torch.empty(2).cauchy_().shape
+torch.Size([2]))");
 }
 
 void bind_new(py::module_& m) {

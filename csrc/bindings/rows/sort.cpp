@@ -245,6 +245,7 @@ Args:
     out_int32: whether the indices are int32 instead of int64.
     right: whether an equal element comes before the inserted value.
     side: 'left' or 'right', another way to say right.
+    sorter: the indices that sort sorted_sequence; None if it is sorted.
 
 Shape:
     that of input; sorted_sequence is (n), or has input's shape but for the last size.

@@ -72,13 +72,16 @@ Returns:
                                  {.as = As::function, .copy = true}, kSplit);
   overloads<&split_method, &split_list_method>(
       m, {"split(self, split_size, dim=0)", "split(self, split_size, dim=0)"}, As::method,
-      R"(See torch.split().
+      R"(torch.split() as a method.
 
 Args:
     split_size: the size of each part (the last may be smaller), or a list of all sizes.
 
 Shape:
-    each part has the shape of the tensor but in dim.)");
+    each part has the shape of the tensor but in dim.
+
+>>> torch.arange(3).split(2)
+(tensor([0, 1]), tensor([2])))");
   op<&split_list, 2>(m, "split_with_sizes(input, split_sizes, dim=0)", {.copy = true},
                      R"(Splits a dimension into views of given sizes.
 

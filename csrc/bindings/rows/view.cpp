@@ -121,15 +121,7 @@ Shape:
 >>> torch.reshape(torch.arange(4), (2, 2))
 tensor([[0, 1],
         [2, 3]]))");
-  op<&reshape_method>(
-      m, "reshape(self, *shape)", kMethod,
-      R"(The same elements with another shape: a view where the strides allow it, else a copy.
-
-Args:
-    shape: the new shape; one size may be -1, and is computed.
-
-Shape:
-    the result has the given shape.)");
+  op<&reshape_method>(m, "reshape(self, *shape)", kMethod, "torch.reshape() as a method.");
   op<&reshape_as>(m, "reshape_as(self, other)", kMethod,
                   R"(reshape() with other's shape.
 
@@ -197,10 +189,7 @@ Shape:
 >>> torch.ones(1, 2).expand_as(torch.zeros(3, 2)).shape
 torch.Size([3, 2]))");
   op<&broadcast_to, 1>(m, "broadcast_to(self, *size)", kMethod,
-                       R"(A view of input broadcast to shape `size`.
-
-Shape:
-    the result has shape size.)");
+                       "torch.broadcast_to() as a method.");
   op<&broadcast_to>(m, "broadcast_to(input, size)", As::function,
                     R"(A view of input broadcast to shape `size`.
 
@@ -221,14 +210,7 @@ Shape:
 
 >>> torch.permute(torch.ones(2, 3, 4), (2, 0, 1)).shape
 torch.Size([4, 2, 3]))");
-  op<&permute_method>(m, "permute(self, *dims)", kMethod,
-                      R"(A view with the dimensions in another order.
-
-Args:
-    dims: the dimension of input for each dimension of the result.
-
-Shape:
-    size i of the result is input.size(dims[i]).)");
+  op<&permute_method>(m, "permute(self, *dims)", kMethod, "torch.permute() as a method.");
   op<&transpose>(m, "transpose(input, dim0, dim1)", {.copy = true},
                  R"(A view with two dimensions swapped.
 

@@ -126,6 +126,10 @@ std::vector<Description> descriptions_in(Text block) {
 }
 
 void add_arguments(std::string& text, Text block, const std::vector<const Signature*>& signatures) {
+  if (block.starts_with(" as of ")) {  // another function explains them
+    (text += "\n\nArgs:") += without_blank_end(block);
+    return;
+  }
   std::vector<Description> own = descriptions_in(block);
   std::vector<Text> described;
   std::string lines;
