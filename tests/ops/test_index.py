@@ -90,3 +90,9 @@ def test_nonzero(device, dtype, shape):
     check(device, lambda x: x.nonzero(), x)
     check(device, lambda x: x.nonzero(as_tuple=True), x)
     check(device, lambda x: x.t().nonzero() if x.dim() == 2 else x.nonzero(), x)
+
+
+def test_what_is_contiguous_in_torch_is_here(device):
+    x = rl.ones(6, 4, device=device)[::2, ::2]
+    assert all(index.is_contiguous() for index in x.nonzero(as_tuple=True))
+    assert x[0].ravel().is_contiguous()

@@ -23,7 +23,7 @@ Tensor permute_function(const Tensor& input, Shape dims) { return permute(input,
 Tensor permute_method(const Tensor& self, Shape dims) { return permute(self, dims); }
 Tensor expand_method(const Tensor& self, Shape size, bool) { return expand(self, size); }
 Tensor broadcast_to(const Tensor& input, Shape size) { return expand(input, size); }
-Tensor ravel(const Tensor& input) { return reshape(input, {-1}); }
+Tensor ravel(const Tensor& input) { return view(contiguous(input), {-1}); }
 Tensor narrow_op(const Tensor& input, std::int64_t dim, std::int64_t start, std::int64_t length) {
   return narrow(input, dim, start, length);
 }

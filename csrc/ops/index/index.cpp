@@ -278,8 +278,8 @@ Tensor nonzero(const Tensor& input) {
 }
 
 std::vector<Tensor> nonzero_tuple(const Tensor& input) {
-  if (input.dim() == 0) return unbind(nonzero(unsqueeze(input, 0)), 1);
-  return unbind(nonzero(input), 1);
+  const Tensor found = nonzero(input.dim() ? input : unsqueeze(input, 0));
+  return unbind(contiguous(transpose(found, 0, 1)), 0);  // each contiguous, as torch's
 }
 
 Tensor masked_select(const Tensor& input, const Tensor& mask) {
