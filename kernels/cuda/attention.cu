@@ -208,7 +208,7 @@ __global__ void sum_products(AttentionShape s, Heads<const C> grad, Heads<const 
   }
 }
 
-// Of a tile: the weights times the noise, and the gradients of the scores.
+// Of a tile: the weights times the noise, and the gradients of the logits.
 template <class C>
 __device__ void grad_tile(const Problem<C>& p, const Heads<const C>& grad, const C* delta, Index b,
                           Index h, Index query, Index key, const Tiles<C>& t) {

@@ -1,7 +1,7 @@
 // Convolution: cuDNN's where it is there and takes the shape, else plain kernels of ours. Forward
 // and the gradient of the input: a thread a result, which walks the channels of its group and the
-// kernel's places. The gradient of the weight: a block for each of its elements, summed over images
-// and places in a fixed order.
+// kernel's taps. The gradient of the weight: a block for each of its elements, summed over images
+// and positions in a fixed order.
 #include "elements.h"
 #include "families.h"
 #include "nvidia/convolutions.h"
@@ -18,7 +18,7 @@ __device__ Place place_of(Index i, const Index* sizes) {
 }
 __device__ Index volume(const Index* sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
-// The input's place under result `r` and kernel place `k`; -1 in the padding.
+// The input's index under result `r` and tap `k`; -1 in the padding.
 __device__ Index input_at(const ConvShape& s, const Place& r, const Place& k) {
   Index at = 0;
   for (int d = 0; d < 3; ++d) {
@@ -28,7 +28,7 @@ __device__ Index input_at(const ConvShape& s, const Place& r, const Place& k) {
   }
   return at;
 }
-// The result's place that reads input `i` at kernel place `k`; -1 if none does.
+// The result's index that reads input `i` at tap `k`; -1 if none does.
 __device__ Index result_at(const ConvShape& s, const Place& i, const Place& k) {
   Index at = 0;
   for (int d = 0; d < 3; ++d) {

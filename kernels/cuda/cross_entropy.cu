@@ -1,4 +1,4 @@
-// Losses of class indices. One block an example: its row of scores is read for the largest value,
+// Losses of class indices. One block an example: its row of logits is read for the largest value,
 // for the sum of exponentials and, in backward, once more; the softmax is never stored. Totals are
 // added by one block in a fixed order.
 #include "elements.h"
@@ -10,7 +10,7 @@ namespace {
 
 using Shape = CrossEntropyShape;
 
-// A target, valid whatever stands in memory; -1 where it is ignored.
+// A target, valid whatever is in memory; -1 where it is ignored.
 __device__ Index target_of(const Shape& s, const Index* target, Index i, Note* note) {
   if (target[i] == s.ignore_index) return -1;
   return checked_index(note, Noted::target, target[i], s.classes);

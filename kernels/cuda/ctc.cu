@@ -10,7 +10,7 @@ namespace {
 
 using Shape = CtcShape;
 
-// What a thread knows of its block's example.
+// What a thread reads of its block's example.
 struct Example {
   Index n, length, labels, states;
   const Index* target;
@@ -20,7 +20,7 @@ __device__ inline Example example_of(const Shape& s, Index n, const Index* targe
   const Index labels = examples[2 * s.batch + n];
   return {n, examples[s.batch + n], labels, 2 * labels + 1, targets + examples[n]};
 }
-// The class of a state, valid whatever stands in memory.
+// The class of a state, valid whatever is in memory.
 __device__ inline Index class_of(const Shape& s, const Example& e, Index state, Note* note) {
   if (state % 2 == 0) return s.blank;
   return checked_index(note, Noted::target, e.target[state / 2 * s.target_step], s.classes);

@@ -11,7 +11,7 @@
 namespace rushlight::gpu {
 
 inline constexpr int kWarp = 32;
-inline constexpr int kThreads = 256;  // of a block, where nothing asks for another number
+inline constexpr int kThreads = 256;  // of a block, where no kernel names another number
 
 extern __shared__ float4 dynamic_shared[];
 // The block's shared memory, whose size the launch gives.

@@ -1,5 +1,5 @@
 // Pooling. Forward: a thread an output. Backward: a thread an input, which adds the gradients of
-// the windows that cover it, in their order: no two threads write to one place.
+// the windows that cover it, in their order: no two threads write to one element.
 #include "elements.h"
 #include "families.h"
 #include "runtime/launch.h"

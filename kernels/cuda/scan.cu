@@ -85,7 +85,7 @@ void scan(Scan kind, const View& out, const View& in, int dim) {
   });
 }
 
-// The extreme so far and its place; equals are better, so the last of them; a NaN wins.
+// The extreme so far and its index; equals are better, so the last of them; a NaN wins.
 template <class C>
 struct SoFar {
   C value;

@@ -1,5 +1,5 @@
 // Reading and writing at positions that other tensors name. A thread takes one element; where
-// results of one place add up, positions are sorted, and a thread takes all of one place in their
+// results of one index add up, indices are sorted, and a thread takes all of one index in their
 // order, so that sums do not depend on chance. An index out of range is noted and taken as 0.
 #include "kernels.h"
 #include "kernels/cuda/families.h"

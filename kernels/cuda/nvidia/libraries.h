@@ -1,5 +1,5 @@
 // NVIDIA's libraries: opened when they are first needed, never linked. Each has a header of its own
-// with what is used of it; who wants one asks functions<Table>() and has another way where that is
+// with what is used of it; a caller takes functions<Table>() and has another way where that is
 // null.
 #pragma once
 #include <cstring>

@@ -20,7 +20,7 @@ PointwiseJob make_job(const PointwiseCall& c, int outputs, int inputs) {
   for (int d = c.rank - 1; d >= 0; --d) {
     for (int k = 0; k < outputs + inputs; ++k) {
       const Operand& o = k < outputs ? c.out[k] : c.in[k - outputs];
-      // An operand without memory never stands in the way of merging.
+      // An operand without memory never prevents merging.
       steps[k] = job.data[k]      ? o.strides[d]
                  : job.items.rank ? job.items.strides[k][job.items.rank - 1] *
                                         job.items.sizes[job.items.rank - 1]

@@ -10,7 +10,7 @@ namespace rushlight::gpu {
 // waits for the device raises IndexError from this. Lies in host memory that the device writes to.
 struct Note {
   unsigned taken;  // by the first thread that has something to say
-  int op;          // place in a table of words
+  int op;          // index in a table of words
   Index value, size;
 };
 enum class Noted : int { none, index, target, embedding, pool, pivot };

@@ -104,7 +104,7 @@ void give(Books& b, void* block, std::size_t bytes, cudaStream_t stream) noexcep
     if (cudaFreeAsync(block, stream) != cudaSuccess) cudaGetLastError();  // at exit: all is gone
     return;
   }
-  cudaMemsetAsync(block, 0xff, bytes, stream);  // who still reads it, reads NaN
+  cudaMemsetAsync(block, 0xff, bytes, stream);  // a late reader reads NaN
   if (cudaFree(block) != cudaSuccess) cudaGetLastError();
 }
 

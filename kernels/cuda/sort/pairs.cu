@@ -1,4 +1,4 @@
-// Sorting keys with their places in many lines at once: all of them by key, as one run, then by
+// Sorting keys with their indices in many lines at once: all of them by key, as one run, then by
 // line. The second sort keeps the order of the first within a line, and has few bits to look at.
 // For keys of 64 bits that costs little more than sorting each line by itself.
 #include <bit>

@@ -4,8 +4,8 @@
 
 namespace rushlight::gpu {
 
-// Sorts each of `lines` runs of `length` keys, lowest first, and their places with them; equal keys
-// keep their order.
+// Sorts each of `lines` runs of `length` keys, lowest first, and their indices with them; equal
+// keys keep their order.
 void sort_pairs(std::uint64_t* keys, Index* places, Index lines, Index length);
 
 }  // namespace rushlight::gpu

@@ -11,8 +11,8 @@ struct Buffers {
   T *now, *other;
 };
 
-// Sorts by the lowest `bits` of the keys, lowest first, the places with them; equal keys keep their
-// order. Either buffer may hold the result.
+// Sorts by the lowest `bits` of the keys, lowest first, the indices with them; equal keys keep
+// their order. Either buffer may hold the result.
 void radix_sort(Buffers<std::uint64_t>& keys, Buffers<Index>& places, Index n, int bits);
 
 }  // namespace rushlight::gpu

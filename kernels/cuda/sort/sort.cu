@@ -1,5 +1,5 @@
-// Sorting and selecting along lines. Every line becomes 64-bit keys with the places they came from,
-// is sorted (sort_pairs.h), and each op then reads what it needs from its sorted line.
+// Sorting and selecting along lines. Every line becomes 64-bit keys with the indices they came
+// from, is sorted (sort_pairs.h), and each op then reads what it needs from its sorted line.
 #include "keys.h"
 #include "pairs.h"
 #include "sort.h"
@@ -28,7 +28,7 @@ __global__ void copy_lines(Lines<3> lines, const S* in, S* dense) {
   }
 }
 
-// The first `count` of each sorted line, as the elements were, and their places.
+// The first `count` of each sorted line, as the elements were, and their indices.
 template <class S>
 __global__ void write_sorted(Lines<3> lines, Index count, const S* dense, const Index* places,
                              S* values, Index* indices) {
@@ -78,7 +78,7 @@ void top(const View& values, const View& indices, const View& in, int dim, bool 
   sort_first(values, indices, in, dim, largest, in.rank ? values.sizes[dim] : 1);
 }
 
-// Which place of its sorted line an op wants: one thread a line.
+// Which index of its sorted line an op wants: one thread a line.
 enum class Choice : int { kth, median, nanmedian, mode };
 
 __device__ Index first_nan(const std::uint64_t* keys, Index n) {
