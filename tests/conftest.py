@@ -164,7 +164,7 @@ def asks_torch(item):
     return (
         {"reference", "peer"} & set(item.fixturenames)
         or "oracle" in item.path.parts
-        or any(isinstance(v, recorded.Object) for v in names)
+        or any(isinstance(v, recorded.Object) or v is ask for v in names)
         or any(getattr(v, "__name__", None) == "torch" for v in names)
     )
 

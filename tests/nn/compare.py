@@ -15,11 +15,11 @@ def random(*shape, seed=0, low=-1.0, high=1.0):
     return numbers.astype(np.float32)
 
 
-def both(ours, theirs, array, requires_grad=False):
-    """One array as a tensor of each library."""
+def both(ours, theirs, array, requires_grad=False, device="cpu"):
+    """One array as a tensor of each library, ours on the device."""
     array = np.array(array)
     a, b = ours.tensor(array.tolist(), dtype=_dtype(ours, array)), theirs.from_numpy(array.copy())
-    a = a.reshape(array.shape)
+    a = a.reshape(array.shape).to(device)
     if requires_grad:
         a.requires_grad_()
         b.requires_grad_()

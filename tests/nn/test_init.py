@@ -96,12 +96,13 @@ def test_no_history():
 
 
 @pytest.mark.parametrize("norm_type", [1.0, 2.0, float("inf")])
-def test_clip_grad_norm(reference, norm_type):
+def test_clip_grad_norm(reference, device, norm_type):
     results = []
     for library, which in ((torch, 0), (reference, 1)):
-        params = [library.nn.Parameter(library.zeros(2, 3)), library.nn.Parameter(library.zeros(4))]
+        where = device if library is torch else "cpu"
+        params = [library.nn.Parameter(library.zeros(*s, device=where)) for s in ((2, 3), (4,))]
         for i, p in enumerate(params):
-            p.grad = both(torch, reference, random(*p.shape, seed=i))[which]
+            p.grad = both(torch, reference, random(*p.shape, seed=i), device=device)[which]
         total = library.nn.utils.clip_grad_norm_(iter(params), 0.7, norm_type)
         results.append([total, *(p.grad for p in params)])
     assert_same(*results)
@@ -126,9 +127,9 @@ def test_clip_others(reference):
 
 @pytest.mark.parametrize("batch_first", [False, True])
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_pad_sequence(reference, batch_first, side):
+def test_pad_sequence(reference, device, batch_first, side):
     arrays = [random(n, 2, seed=n) for n in (3, 1, 2)]
-    pairs = [both(torch, reference, a) for a in arrays]
+    pairs = [both(torch, reference, a, device=device) for a in arrays]
     padded = [
         library.nn.utils.rnn.pad_sequence([p[i] for p in pairs], batch_first, -1.0, side)
         for i, library in enumerate((torch, reference))

@@ -58,12 +58,12 @@ SECOND_GRADIENT = {
 }  # fmt: skip
 
 
-def run(library, which, name, inputs, options):
-    tensors = [both(rushlight, library, a)[which] for a in inputs]
+def run(library, which, name, inputs, options, device="cpu"):
+    tensors = [both(rushlight, library, a, device=device)[which] for a in inputs]
     for t in tensors[: 2 if name in SECOND_GRADIENT else 1]:
         t.requires_grad_()
     options = {
-        k: both(rushlight, library, v)[which] if isinstance(v, np.ndarray) else v
+        k: both(rushlight, library, v, device=device)[which] if isinstance(v, np.ndarray) else v
         for k, v in options.items()
     }
     functional = (rushlight if which == 0 else library).nn.functional
@@ -75,16 +75,16 @@ def run(library, which, name, inputs, options):
 @pytest.mark.filterwarnings("ignore:reduction. 'mean' divides")
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 @pytest.mark.parametrize("name, inputs, options", LOSSES)
-def test_loss(reference, name, inputs, options, reduction):
+def test_loss(reference, device, name, inputs, options, reduction):
     options = {**options, "reduction": reduction}
-    ours = run(reference, 0, name, inputs, options)
+    ours = run(reference, 0, name, inputs, options, device)
     theirs = run(reference, 1, name, inputs, options)
     assert_same(ours, theirs)
 
 
-def test_batchmean(reference):
+def test_batchmean(reference, device):
     options = {"reduction": "batchmean"}
-    ours = run(reference, 0, "kl_div", [X, Q], options)
+    ours = run(reference, 0, "kl_div", [X, Q], options, device)
     assert_same(ours, run(reference, 1, "kl_div", [X, Q], options))
 
 
@@ -113,8 +113,8 @@ MODULES = [
 
 
 @pytest.mark.parametrize("text, inputs", MODULES)
-def test_module(reference, text, inputs):
-    tensors = [both(rushlight, reference, a) for a in inputs]
+def test_module(reference, device, text, inputs):
+    tensors = [both(rushlight, reference, a, device=device) for a in inputs]
     ours, theirs = (eval("nn." + text, {"nn": lib.nn}) for lib in (rushlight, reference))
     assert repr(ours) == repr(theirs)
     assert_same(ours(*(a for a, _ in tensors)), theirs(*(b for _, b in tensors)))

@@ -41,11 +41,12 @@ def built(library, layer, norm):
 
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize(("layer", "shape"), list(zip(LAYERS, SHAPES, strict=True)))
-def test_normalised_weights(reference, layer, shape, norm):
+def test_normalised_weights(reference, device, layer, shape, norm):
     results = []
     for library in (rushlight, reference):
-        m = built(library, layer, norm)
-        x = library.linspace(-1, 1, 1000)[: rushlight.Size(shape).numel()].reshape(shape)
+        where = device if library is rushlight else "cpu"
+        m = built(library, layer, norm).to(where)
+        x = library.linspace(-1, 1, 1000).to(where)[: rushlight.Size(shape).numel()].reshape(shape)
         x.requires_grad_()
         optimizer = library.optim.SGD(m.parameters(), 0.01)
         for _ in range(3):
@@ -229,13 +230,14 @@ CELLS = {"lstm_cell": 4, "gru_cell": 3, "rnn_tanh_cell": 1, "rnn_relu_cell": 1}
 
 @pytest.mark.parametrize("name", CELLS)
 @pytest.mark.parametrize("bias", [True, False])
-def test_cells(reference, name, bias):
+def test_cells(reference, device, name, bias):
     results = []
     for library in (rushlight, reference):
+        where = device if library is rushlight else "cpu"
         library.manual_seed(0)
         n = CELLS[name] * 4
-        x, h, w, v = (library.randn(*s) for s in ((2, 3), (2, 4), (n, 3), (n, 4)))
-        biases = [library.randn(n), library.randn(n)] if bias else []
+        x, h, w, v = (library.randn(*s).to(where) for s in ((2, 3), (2, 4), (n, 3), (n, 4)))
+        biases = [library.randn(n).to(where), library.randn(n).to(where)] if bias else []
         state = (h, h * 2) if name == "lstm_cell" else h
         results.append(getattr(library, name)(x, state, w, v, *biases))
     assert type(results[0]) is (tuple if name == "lstm_cell" else rushlight.Tensor)

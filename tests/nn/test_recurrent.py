@@ -15,10 +15,11 @@ LENGTHS = [[4, 3, 3, 1], [2, 4, 1, 4], [5], [1, 1]]
 
 @pytest.mark.parametrize("lengths", LENGTHS)
 @pytest.mark.parametrize("batch_first", [False, True])
-def test_packing(reference, lengths, batch_first):
+def test_packing(reference, device, lengths, batch_first):
     n, longest = len(lengths), max(lengths)
     shape = (n, longest + 1, 3) if batch_first else (longest + 1, n, 3)
-    pairs = zip((rushlight, reference), both(rushlight, reference, random(*shape)), strict=True)
+    values = both(rushlight, reference, random(*shape), device=device)
+    pairs = zip((rushlight, reference), values, strict=True)
     ours, theirs = (
         [*packed, *library.nn.utils.rnn.pad_packed_sequence(packed, batch_first, -1.0, longest + 2)]
         for library, x in pairs
@@ -64,12 +65,14 @@ def build(library, text):
 
 
 @pytest.mark.parametrize("text", LAYERS)
-def test_packed_input(reference, text):
+def test_packed_input(reference, device, text):
     """Outputs, last states and gradients; sequences end at different steps."""
+    if "dropout" in text:
+        device = "cpu"  # a GPU has a stream of its own
     results = []
-    inputs = both(rushlight, reference, random(5, 3, 3), requires_grad=True)
+    inputs = both(rushlight, reference, random(5, 3, 3), requires_grad=True, device=device)
     for library, x in zip((rushlight, reference), inputs, strict=True):
-        layer = build(library, text)
+        layer = build(library, text).to(device if library is rushlight else "cpu")
         packed = library.nn.utils.rnn.pack_padded_sequence(x, [2, 5, 3], enforce_sorted=False)
         library.manual_seed(5)
         output, last = layer(packed)
@@ -130,24 +133,27 @@ MASKS = ["none", "bool", "float", "heads", "causal"]
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("need_weights", [True, False])
 @pytest.mark.parametrize("padded", [True, False])
-def test_attention_masks(reference, mask, need_weights, padded):
+def test_attention_masks(reference, device, mask, need_weights, padded):
     results = []
-    inputs = both(rushlight, reference, random(2, 3, 8), requires_grad=True)
+    inputs = both(rushlight, reference, random(2, 3, 8), requires_grad=True, device=device)
     for library, x in zip((rushlight, reference), inputs, strict=True):
         library.manual_seed(3)
-        layer = library.nn.MultiheadAttention(8, 2, batch_first=True)
+        where = device if library is rushlight else "cpu"
+        layer = library.nn.MultiheadAttention(8, 2, batch_first=True).to(where)
         options = {}
         if mask == "bool":
-            options["attn_mask"] = library.ones(3, 3).tril() == 0
+            options["attn_mask"] = library.ones(3, 3, device=where).tril() == 0
         elif mask == "float":
-            options["attn_mask"] = library.arange(9.0).reshape(3, 3)
+            options["attn_mask"] = library.arange(9.0, device=where).reshape(3, 3)
         elif mask == "heads":
-            options["attn_mask"] = library.arange(36.0).reshape(4, 3, 3)
+            options["attn_mask"] = library.arange(36.0, device=where).reshape(4, 3, 3)
         elif mask == "causal":
             make = library.nn.Transformer.generate_square_subsequent_mask
-            options.update(attn_mask=make(3), is_causal=True)
+            options.update(attn_mask=make(3).to(where), is_causal=True)
         if padded:
-            options["key_padding_mask"] = library.tensor([[False, False, True], [False] * 3])
+            options["key_padding_mask"] = library.tensor(
+                [[False, False, True], [False] * 3], device=where
+            )
         out, weights = layer(x, x, x, need_weights=need_weights, **options)
         out.square().sum().backward()
         results.append([out, x.grad, layer.in_proj_weight.grad])

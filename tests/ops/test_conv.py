@@ -45,13 +45,14 @@ FLOAT_CASES = [
 
 @pytest.mark.parametrize("case", FLOAT_CASES, ids=range(len(FLOAT_CASES)))
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
-def test_fast_kernels(reference, case, dtype):
+def test_fast_kernels(reference, device, case, dtype):
     input_shape, weight_shape, options = case
     arrays = [array(input_shape, 1), array(weight_shape, 2, 0.2), array(weight_shape[:1], 3)]
     compare(
         reference,
         lambda t, *a: functional(t, "conv2d")(*a, **options),
         arrays,
+        device,
         dtype=dtype,
         second=False,
     )

@@ -42,13 +42,14 @@ def test_softmax_of_long_columns(device, name, dtype, shape):
 
 
 @pytest.mark.parametrize("dim", [0, 1])
-def test_softmax_of_extremes(reference, dim):
+def test_softmax_of_extremes(reference, device, dim):
     """Infinities, NaN and exponents beyond the smallest number."""
     inf = float("inf")
     rows = [[0.0, -inf, 1.0], [-inf, -inf, -inf], [inf, 0.0, 1.0], [float("nan"), 0.0, 1.0],
             [0.0, -1000.0, -86.0], [3e38, -3e38, 0.0], [0.0] * 3, [1.0] * 3]  # fmt: skip
     for t_rows in (rows, [list(r) for r in zip(*rows, strict=True)]):
-        ours, theirs = (t.tensor(t_rows).softmax(dim) for t in (rushlight, reference))
+        ours = rushlight.tensor(t_rows, device=device).softmax(dim).cpu()
+        theirs = reference.tensor(t_rows).softmax(dim)
         assert repr(ours) == repr(theirs)
 
 
@@ -77,25 +78,25 @@ def test_cross_entropy(reference, device, reduction, smoothing, weighted, shape)
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-def test_class_probabilities(reference, reduction):
+def test_class_probabilities(reference, device, reduction):
     target = abs(array((6, 5), 7))
 
     def call(t, x):
-        probabilities = t.tensor(target.tolist(), dtype=t.float64)
+        probabilities = t.tensor(target.tolist(), dtype=t.float64, device=x.device)
         return functional(t, "cross_entropy")(
             x, probabilities, reduction=reduction, label_smoothing=0.1
         )
 
-    compare(reference, call, [array((6, 5), 1)], node=False)
+    compare(reference, call, [array((6, 5), 1)], device, node=False)
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-def test_nll_loss(reference, reduction):
+def test_nll_loss(reference, device, reduction):
     def call(t, x):
-        target = t.tensor([0, 4, -100, 2])
+        target = t.tensor([0, 4, -100, 2], device=x.device)
         return functional(t, "nll_loss")(x, target, reduction=reduction)
 
-    compare(reference, call, [array((4, 5), 1)])
+    compare(reference, call, [array((4, 5), 1)], device)
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
@@ -112,19 +113,21 @@ def test_differences(reference, device, name, reduction):
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-def test_binary_cross_entropy(reference, reduction):
+def test_binary_cross_entropy(reference, device, reduction):
     p, target = abs(array((4, 5), 1)) % 0.9 + 0.05, abs(array((4, 5), 2)) % 1
     compare(
         reference,
         lambda t, x, y: functional(t, "binary_cross_entropy")(x, y, reduction=reduction),
         [p, target],
+        device,
     )
     compare(
         reference,
         lambda t, x, y: functional(t, "binary_cross_entropy_with_logits")(
-            x, y, reduction=reduction, pos_weight=t.tensor([0.5, 1.0, 2.0, 3.0, 4.0]).to(x.dtype)
+            x, y, reduction=reduction, pos_weight=t.tensor([0.5, 1.0, 2.0, 3.0, 4.0]).to(x)
         ),
         [array((4, 5), 3), target],
+        device,
         node=False,
     )
 
@@ -138,9 +141,9 @@ def test_embedding(reference, device):
     compare(reference, call, [array((4, 3), 1)], device)
 
 
-def test_one_hot(reference):
+def test_one_hot(reference, device):
     for classes in (-1, 6):
-        ours = rushlight._C._nn.one_hot(rushlight.tensor([1, 0, 4]), classes)
+        ours = rushlight._C._nn.one_hot(rushlight.tensor([1, 0, 4], device=device), classes)
         close(ours, reference.nn.functional.one_hot(reference.tensor([1, 0, 4]), classes))
 
 

@@ -37,10 +37,14 @@ def test_products(reference, device, name, shapes):
 
 
 @pytest.mark.parametrize("name", ["addmm", "addmv", "baddbmm", "addbmm", "addr"])
-def test_beta_and_alpha(reference, name):
+def test_beta_and_alpha(reference, device, name):
     shapes = dict(PRODUCTS)[name]
     arrays = [array(s, i) for i, s in enumerate(shapes)]
-    compare(reference, lambda t, *a: getattr(t, name)(*a, beta=0.5, alpha=-2.0), arrays, node=False)
+
+    def call(t, *a):
+        return getattr(t, name)(*a, beta=0.5, alpha=-2.0)
+
+    compare(reference, call, arrays, device, node=False)
 
 
 @pytest.mark.parametrize("shapes", [[(3, 4), (5, 4)], [(2, 3, 4), (5, 4)], [(4,), (5, 4)]])
@@ -51,15 +55,15 @@ def test_linear(reference, device, shapes, bias):
     compare(reference, lambda t, *a: functional(t, "linear")(*a), arrays, device, node=node)
 
 
-def test_bilinear(reference):
+def test_bilinear(reference, device):
     arrays = [array(s, i) for i, s in enumerate([(2, 3), (2, 4), (5, 3, 4), (5,)])]
-    compare(reference, lambda t, *a: functional(t, "bilinear")(*a), arrays, node=False)
+    compare(reference, lambda t, *a: functional(t, "bilinear")(*a), arrays, device, node=False)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
-def test_floating_dtypes(reference, dtype):
+def test_floating_dtypes(reference, device, dtype):
     arrays = [array((7, 33), 1), array((33, 9), 2)]
-    compare(reference, lambda t, *a: t.mm(*a), arrays, dtype=dtype, second=False)
+    compare(reference, lambda t, *a: t.mm(*a), arrays, device, dtype=dtype, second=False)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
@@ -70,21 +74,21 @@ def test_integers_wrap(reference, dtype):
             t.full((50, 2), 11, dtype=getattr(t, dtype)),
         )
         for t in (rushlight, reference)
-    ]
+    ]  # on a GPU torch has no product of integers
     assert results[0].tolist() == results[1].tolist()
 
 
 @pytest.mark.parametrize("size", [0, 3])
 @pytest.mark.parametrize("inner", [0, 4])
-def test_empty(reference, size, inner):
-    for t in (rushlight, reference):
-        out = t.mm(t.ones(size, inner), t.ones(inner, 2))
+def test_empty(reference, device, size, inner):
+    for t, where in ((rushlight, device), (reference, "cpu")):
+        out = t.mm(t.ones(size, inner, device=where), t.ones(inner, 2, device=where))
         assert out.tolist() == [[float(inner)] * 2] * size
 
 
-def test_layouts(reference):
-    for t in (rushlight, reference):
-        base = t.arange(24.0).reshape(4, 6)
+def test_layouts(reference, device):
+    for t, where in ((rushlight, device), (reference, "cpu")):
+        base = t.arange(24.0, device=where).reshape(4, 6)
         views = [base[:, ::2], base.t()[:3].t(), base[::2, :3], base[:1, :3].expand(4, 3)]
         for v in views:
             assert t.mm(v, v.t()).tolist() == t.mm(v.contiguous(), v.t().contiguous()).tolist()
@@ -149,13 +153,10 @@ def test_wrong_calls_say_what_torch_says(reference, call):
     assert str(ours.value).split("\n")[0] == str(theirs.value).split("\n")[0]
 
 
-def test_large(reference):
-    a, b = array((200, 300), 1), array((300, 130), 2)
-    close(
-        rushlight.mm(rushlight.tensor(a.tolist()), rushlight.tensor(b.tolist())),
-        reference.mm(reference.tensor(a.tolist()), reference.tensor(b.tolist())),
-        "float32",
-    )
+def test_large(reference, device):
+    a, b = array((200, 300), 1).tolist(), array((300, 130), 2).tolist()
+    ours = rushlight.mm(rushlight.tensor(a, device=device), rushlight.tensor(b, device=device))
+    close(ours, reference.mm(reference.tensor(a), reference.tensor(b)), "float32")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -164,7 +165,7 @@ def test_large(reference):
     [(1, 1, 1), (4, 4, 4), (5, 3, 8), (7, 64, 9), (30, 5, 2), (9, 2, 16), (64, 16, 3), (3, 65, 2),
      (2, 3, 17)],
 )  # fmt: skip
-def test_small_products(reference, m, k, n, dtype):
+def test_small_products(reference, device, m, k, n, dtype):
     """The way of few columns and the one beside it, on every layout of the operands."""
     torch = reference
     kind = getattr(rushlight, dtype)
@@ -174,7 +175,9 @@ def test_small_products(reference, m, k, n, dtype):
             c = array((m, n), 3)
 
             def of(t, a=a, b=b, c=c, left=left, right=right):
-                x, y, z = (t.tensor(v.tolist(), dtype=getattr(t, dtype)) for v in (a, b, c))
+                where = device if t is rushlight else "cpu"
+                kind = getattr(t, dtype)
+                x, y, z = (t.tensor(v.tolist(), dtype=kind, device=where) for v in (a, b, c))
                 x, y = (x.t() if left else x), (y.t() if right else y)
                 return x @ y, t.addmm(z, x, y, beta=0.5, alpha=2), t.addmm(z[0], x, y)
 

@@ -13,6 +13,7 @@ import pytest
 
 import rushlight as rl
 from rushlight import _C
+from tests.compare import name_of, values_of
 from tests.ops.pointwise_exempt import is_exempt
 
 OPS = _C._pointwise_ops()
@@ -102,11 +103,14 @@ def outcome(f, *args, **kwargs):
         return None, (type(error).__name__, first)
 
 
-def check_same(reference, ours, expected):
-    assert str(ours.dtype) == str(expected.dtype)
-    assert tuple(ours.shape) == tuple(expected.shape)
-    back = reference.tensor(ours.tolist(), dtype=expected.dtype).reshape(expected.shape)
-    reference.testing.assert_close(back, expected, equal_nan=True)
+def twin(theirs):
+    """torch's result as a tensor of ours."""
+    values = rl.tensor(values_of(theirs).tolist(), dtype=getattr(rl, name_of(theirs.dtype)))
+    return values.reshape(tuple(theirs.shape))
+
+
+def check_same(ours, expected):
+    rl.testing.assert_close(ours, expected, equal_nan=True)
 
 
 def layouts(x):
@@ -125,13 +129,13 @@ def test_values(op, dtype, device, reference):
     data = values(op, dtype)
     f, g = expected_of(reference, op, dtype), ours(op)
     x, y = make(reference, op, data, dtype), make(rl, op, data, dtype, device=device)
-    for a, b in zip(zip(*map(layouts, x), strict=True), zip(*map(layouts, y), strict=True),
-                    strict=True):  # fmt: skip
-        expected, refusal = outcome(f, *a)
-        result, our_refusal = outcome(g, *b)
+    expected, refusal = outcome(f, *x)
+    wanted = [None] * 7 if refusal else layouts(twin(expected))
+    for want, operands in zip(wanted, zip(*map(layouts, y), strict=True), strict=True):
+        result, our_refusal = outcome(g, *operands)
         assert our_refusal == refusal
         if not refusal:
-            check_same(reference, result.cpu(), expected)
+            check_same(result.cpu(), want)
 
 
 @of_dtypes([op for op in PUBLIC if op["takes"] not in ("integers", "shifts")], FLOATING)
@@ -140,6 +144,7 @@ def test_special_values(op, dtype, reference):
         return  # refused, as test_values sees
     inf, nan = float("inf"), float("nan")
     points = [0.0, -0.0, inf, -inf, nan, 1, -1, 2, -2, 0.5, -0.5, 100, -100, 1e4, -1e4, 20.5, 88.8]
+    points = points if op["inputs"] < 3 else [0.0, -0.0, inf, -inf, nan, 1, -2, 88.8]
     data = [list(v) for v in zip(*itertools.product(points, repeat=op["inputs"]), strict=True)]
     expected = expected_of(reference, op, dtype)(*make(reference, op, data, dtype))
     result = ours(op)(*make(rl, op, data, dtype))
@@ -148,7 +153,7 @@ def test_special_values(op, dtype, reference):
               zip(points, result.tolist(), expected.tolist(), strict=True)]  # fmt: skip
     wanted = [i for i, skipped in enumerate(exempt) if not skipped]
     assert len(wanted) > len(exempt) / 2
-    check_same(reference, result[wanted], expected[wanted])
+    check_same(result[wanted], twin(expected)[wanted])
 
 
 @pytest.mark.parametrize("number", [2, -3, 2.5, True])
@@ -163,7 +168,7 @@ def test_numbers(op, number, reference):
         result, our_refusal = outcome(ours(op), rl.tensor(x, dtype=getattr(rl, dtype)), number)
         assert our_refusal == refusal
         if not refusal:
-            check_same(reference, result, expected)
+            check_same(result, twin(expected))
 
 
 # ---- gradients, without torch
@@ -379,7 +384,7 @@ def test_operators(expression, reference):
         result, ours = outcome(eval, expression, {"x": rl.tensor(data, dtype=getattr(rl, dtype))})
         assert ours == refusal, dtype
         if not refusal:
-            check_same(reference, result, expected)
+            check_same(result, twin(expected))
 
 
 def test_default_dtype_decides_for_integers():

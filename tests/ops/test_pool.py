@@ -20,9 +20,10 @@ def test_max_pool2d(reference, device, options, dtype):
     )
 
 
-def test_max_pool_indices(reference):
+def test_max_pool_indices(reference, device):
     x = array((2, 3, 8, 7), 1).round()
-    ours = rushlight.nn.functional.max_pool2d_with_indices(rushlight.tensor(x.tolist()), 3, 2)
+    mine = rushlight.tensor(x.tolist(), device=device)
+    ours = rushlight.nn.functional.max_pool2d_with_indices(mine, 3, 2)
     theirs = reference.nn.functional.max_pool2d(
         reference.tensor(x.tolist()), 3, 2, return_indices=True
     )
@@ -31,9 +32,10 @@ def test_max_pool_indices(reference):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_nan_wins(reference, dtype):
+def test_nan_wins(reference, device, dtype):
     x = [[[1.0, float("nan"), 2.0, 3.0], [4.0, 5.0, float("nan"), 1.0]]]
-    ours = rushlight._C.max_pool2d(rushlight.tensor(x, dtype=getattr(rushlight, dtype)), 2)
+    mine = rushlight.tensor(x, dtype=getattr(rushlight, dtype), device=device)
+    ours = rushlight._C.max_pool2d(mine, 2)
     theirs = reference.max_pool2d(reference.tensor(x, dtype=getattr(reference, dtype)), 2)
     assert str(ours.tolist()) == str(theirs.tolist())
 
@@ -52,27 +54,30 @@ def test_avg_pool2d(reference, device, options):
 
 
 @pytest.mark.parametrize("size", [1, 3, (2, 5), 9])
-def test_adaptive(reference, size):
+def test_adaptive(reference, device, size):
     full = size if isinstance(size, tuple) else (size, size)
     compare(
         reference,
         lambda t, x: t.nn.functional.adaptive_avg_pool2d(x, full),
         [array((2, 3, 8, 7), 1)],
+        device,
     )
     compare(
         reference,
         lambda t, x: t.nn.functional.adaptive_max_pool2d(x, full),
         [array((2, 3, 8, 7), 1)],
+        device,
     )
 
 
-def test_one_dimension(reference):
+def test_one_dimension(reference, device):
     x = [array((2, 3, 9), 1)]
     for name in ("max_pool1d", "avg_pool1d"):
         compare(
             reference,
             lambda t, x, name=name: getattr(t.nn.functional, name)(x, 3, 2, 1),
             x,
+            device,
             node=False,
         )
 

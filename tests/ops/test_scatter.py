@@ -44,29 +44,29 @@ def test_scatter_reduce(device, reduce, include_self):
     assert gradgradcheck(both, (x, src))
 
 
-def test_equal_extremes_share_the_gradient():
-    x = torch.tensor([2.0, 0.0], requires_grad=True)
-    src = torch.tensor([2.0, 1.0], requires_grad=True)
-    x.scatter_reduce(0, torch.tensor([0, 1]), src, "amax").sum().backward()
+def test_equal_extremes_share_the_gradient(device):
+    x = torch.tensor([2.0, 0.0], requires_grad=True, device=device)
+    src = torch.tensor([2.0, 1.0], requires_grad=True, device=device)
+    x.scatter_reduce(0, torch.tensor([0, 1], device=device), src, "amax").sum().backward()
     assert x.grad.tolist() == [0.5, 0] and src.grad.tolist() == [0.5, 1]
 
 
-def test_scatter_with_reduce():
-    x = torch.tensor([2.0, 3.0])
-    index, src = torch.tensor([0, 0, 1]), torch.tensor([4.0, 5.0, 6.0])
+def test_scatter_with_reduce(device):
+    x = torch.tensor([2.0, 3.0], device=device)
+    index, src = torch.tensor([0, 0, 1]).to(device), torch.tensor([4.0, 5.0, 6.0]).to(device)
     assert x.scatter(0, index, src, reduce="multiply").tolist() == [40, 18]
     assert x.scatter(0, index, src, reduce="add").tolist() == [11, 9]
     assert x.scatter(0, index, 2.0, reduce="multiply").tolist() == [8, 6]
     with pytest.raises(RuntimeError, match="either add or multiply"):
         x.scatter(0, index, src, reduce="max")
     with pytest.raises(RuntimeError, match="out of bounds"):
-        x.scatter(0, torch.tensor([5]), src, reduce="multiply")
+        x.scatter(0, torch.tensor([5], device=device), src, reduce="multiply").cpu()
 
 
-def test_a_product_with_zeros_has_gradients():
-    x = torch.tensor([2.0, 3.0, 0.0], requires_grad=True)
-    src = torch.tensor([0.0, 5.0, 0.0, 0.0, 7.0], requires_grad=True)
-    index = torch.tensor([0, 0, 1, 1, 2])
+def test_a_product_with_zeros_has_gradients(device):
+    x = torch.tensor([2.0, 3.0, 0.0], requires_grad=True, device=device)
+    src = torch.tensor([0.0, 5.0, 0.0, 0.0, 7.0], requires_grad=True, device=device)
+    index = torch.tensor([0, 0, 1, 1, 2], device=device)
     result = x.scatter_reduce(0, index, src, "prod")
     result.sum().backward()
     assert result.tolist() == [0, 0, 0]

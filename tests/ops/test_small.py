@@ -15,27 +15,29 @@ CALLS = ["x + y", "x * y", "x == y", "x != y", "x < y", "x <= y", "x > y", "x >=
          "T.logical_xor(x, y)", "T.maximum(x, y)", "T.minimum(x, y)", "T.where(m, x, y)",
          "T.where(x != 0, y, x)", "x.masked_fill(m, 1)", "x == 1", "x < 1", "x & 1", "x + True",
          "x + y[:1]", "x.t() + y.t()", "x[:, ::3] * y[:, ::3]",
-         "T.mul(x, y, out=T.empty(0, dtype=x.dtype))",
-         "T.eq(x, y, out=T.empty(0, dtype=T.uint8))", "x + y.long()", "x * y.float()"]  # fmt: skip
+         "T.mul(x, y, out=T.empty(0, dtype=x.dtype, device=x.device))",
+         "T.eq(x, y, out=T.empty(0, dtype=T.uint8, device=x.device))", "x + y.long()",
+         "x * y.float()"]  # fmt: skip
 BYTES = ["x - y", "-x", "T.add(x, y, alpha=3)", "T.sub(x, y, alpha=200)", "T.rsub(x, y)", "255 - x",
          "x + 255", "x * 255", "x.clamp(3, 200)", "x.clamp(min=9)", "x.clamp(max=9)", "x < 200",
          "x.clamp(min=y)", "x // 3", "x % 7", "abs(x)"]  # fmt: skip
 
 
-def pair(dtype, rows, columns, seed):
+def pair(dtype, rows, columns, seed, device):
     a = np.random.RandomState(seed).randint(0, 256, 1009).astype("uint8")
     a = np.resize(a, (rows, columns))
     a = a if dtype == "uint8" else a > 127
-    return rushlight.tensor(a), torch.tensor(a)
+    return rushlight.tensor(a, device=device), torch.tensor(a)
 
 
 @pytest.mark.parametrize(
     ("dtype", "call"),
     [("bool", call) for call in CALLS] + [("uint8", call) for call in CALLS + BYTES],
 )
-def test_as_torch(dtype, call):
+def test_as_torch(device, dtype, call):
     for shape in ((3, 1), (5, 67), (300, 401)):
-        operands = [pair(dtype, *shape, 1), pair(dtype, *shape, 2), pair("bool", *shape, 3)]
+        kinds = [(dtype, 1), (dtype, 2), ("bool", 3)]
+        operands = [pair(kind, *shape, seed, device) for kind, seed in kinds]
         ours, theirs = (
             eval(call, {"T": t, "x": x, "y": y, "m": m})
             for t, x, y, m in zip((rushlight, torch), *operands, strict=True)
