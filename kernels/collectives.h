@@ -1,4 +1,4 @@
-// Work that several devices of a provider do together. A changer must know: each device works on
+// Work that several devices of a provider do together. Note: each device works on
 // the stream that is given for it and nothing waits, so results are good for what follows on it.
 #pragma once
 #include "runtime.h"
@@ -10,7 +10,7 @@ struct DeviceGroup {
   int count;
   const int* devices;       // all different
   const StreamId* streams;  // one of each
-  int root;                 // a place in `devices`
+  int root;                 // an index of `devices`
 };
 
 // Views are contiguous and floating, and none is empty. False where the provider cannot do it for
@@ -18,7 +18,7 @@ struct DeviceGroup {
 struct CollectiveKernels {
   // totals[j], on the root, = the sum over i of parts[j * count + i], on device i.
   bool (*reduce)(const DeviceGroup& group, int jobs, const View* parts, const View* totals);
-  // places[j * count + i], on device i, = sources[j], on the root, whose own place is not written.
+  // places[j * count + i], on device i, = sources[j], on the root, whose own part is not written.
   bool (*broadcast)(const DeviceGroup& group, int jobs, const View* sources, const View* places);
 };
 

@@ -1,4 +1,4 @@
-// Losses of class indices. A changer must know: a target outside [0, classes) that is not
+// Losses of class indices. Note: a target outside [0, classes) that is not
 // ignore_index is reported before anything is written.
 #pragma once
 #include "view.h"

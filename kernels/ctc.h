@@ -1,5 +1,5 @@
 // Connectionist temporal classification (Graves et al., 2006), in log space. The labels of a target
-// stand between blanks: 2 * length + 1 states. alpha[t][s] is the log-probability of all ways to be
+// lie between blanks: 2 * length + 1 states. alpha[t][s] is the log-probability of all ways to be
 // in state s at step t, beta[t][s] that of all ways from there to the end, step t counted in both.
 // The gradient is torch's: that of the logits before the log_softmax.
 #pragma once

@@ -1,6 +1,6 @@
 // Distances between rows by p-norms: each row of one matrix to each of another (cdist), and all
 // pairs of one matrix (pdist). A norm adds up what the differences give, finishes the sum, and
-// knows its slope; T is an element type, or a tensor where the gradient is to be differentiable.
+// has its slope; T is an element type, or a tensor where the gradient is to be differentiable.
 #pragma once
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Element types, their sizes, and how an element is read and written. A changer must know: the
+// Element types, their sizes, and how an element is read and written. Note: the
 // order of the enum is the order of dispatch tables; promotion lives in csrc/core/device.h.
 #pragma once
 #include <cstddef>
@@ -139,7 +139,7 @@ struct Type {
   using type = S;
 };
 
-// Calls f(Type<S>{}) for the C++ type of `d`. The lists of dtypes stand here once.
+// Calls f(Type<S>{}) for the C++ type of `d`. The lists of dtypes are here alone.
 template <class F>
 auto dispatch_floating(DType d, F&& f) {
   switch (d) {

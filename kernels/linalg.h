@@ -1,4 +1,4 @@
-// Factorisations of matrices. A changer must know: matrices are batches of rank 3 in column-major
+// Factorisations of matrices. Note: matrices are batches of rank 3 in column-major
 // order (strides m * n, 1, m), float32 or float64, and are overwritten; `info` holds one int32 for
 // each matrix, 0 where it went well, as LAPACK says it. Sizes fit 31 bits.
 #pragma once

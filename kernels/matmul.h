@@ -1,4 +1,4 @@
-// Matrix products. A changer must know: operands may have any strides and overlap among themselves
+// Matrix products. Note: operands may have any strides and overlap among themselves
 // (expanded batches), but `out` overlaps nothing, and with beta == 0 it is not read.
 #pragma once
 #include "view.h"

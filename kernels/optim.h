@@ -1,7 +1,7 @@
-// Steps of the optimizers over a whole list of parameters in one call, and the table of kernels. A
-// changer must know: the tensors of one item have the same dtype and the same dense layout, so an
-// element has the same index in all of them; items may name the same memory twice, so they are
-// worked on in order. The formulas are in optim_formulas.h.
+// Steps of the optimizers over a whole list of parameters in one call, and the table of kernels.
+// Note: the tensors of one item have the same dtype and the same dense layout, so an element has
+// the same index in all of them; items may name the same memory twice, so they are worked on in
+// order. The formulas are in optim_formulas.h.
 #pragma once
 #include "view.h"
 

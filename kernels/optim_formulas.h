@@ -1,7 +1,7 @@
 // The formula of every optimizer, for all devices: one struct each, whose members are the settings
 // of a parameter group. `step` takes an element of a parameter, its gradient and its state (s[0] is
 // the first of F::states()), and changes them; `numbers` are computed once a parameter, on the
-// host. A changer must know: the order of roundings is torch's, operation by operation. With T =
+// host. Note: the order of roundings is torch's, operation by operation. With T =
 // Value (csrc/ops/value.h) the same text is the step that autograd records.
 #pragma once
 #include "math.h"

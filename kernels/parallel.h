@@ -1,4 +1,4 @@
-// The thread pool that every CPU kernel uses. A changer must know: the pool survives fork (a child
+// The thread pool that every CPU kernel uses. Note: the pool survives fork (a child
 // starts with none and makes its own), an exception of a worker is rethrown in the caller, and the
 // caller polls for Ctrl-C between chunks, so no chunk should take more than about 20 ms.
 #pragma once

@@ -91,7 +91,6 @@ inline bool has_2x2_windows(const PoolShape& s) {
   return !s.adaptive && s.in[0] == 1 && s.kernel[0] == 1 && s.padding[0] == 0;
 }
 
-
 // Views are contiguous and of one floating dtype; `indices` int64, flat positions in a plane.
 struct PoolKernels {
   // A NaN wins, else the first of the largest; on the CPU also of integers. `indices` and `codes`

@@ -1,6 +1,6 @@
-// The one symbol that a library with a provider exports, and what the provider may ask of who loads
-// it. csrc/devices/cuda.cpp does; the number changes with every change of Backend, of a table that
-// it points to, or of ProviderHost.
+// The one symbol that a library with a provider exports, and what the provider may call of the
+// program that loads it. csrc/devices/cuda.cpp does; the number changes with every change of
+// Backend, of a table that it points to, or of ProviderHost.
 #pragma once
 #include <atomic>
 
@@ -24,8 +24,8 @@ struct MathSwitches {
 
 struct ProviderHost {
   const MathSwitches* switches;
-  // Writes where the library `name` ("cublasLt") lies and returns true, or why nobody knows. It may
-  // wait for the interpreter's lock, so the caller must hold no lock of its own. Null: no such
+  // Writes where the library `name` ("cublasLt") lies and returns true, or why it was not found. It
+  // may wait for the interpreter's lock, so the caller must hold no lock of its own. Null: no such
   // help.
   bool (*find_library)(const char* name, char* words, std::size_t size);
 };

@@ -1,4 +1,4 @@
-// The state of a random number stream and what a device can fill from it. A changer must know: on
+// The state of a random number stream and what a device can fill from it. Note: on
 // the CPU the numbers and the count of draws are torch 2.13's, dtype by dtype; tests compare them.
 #pragma once
 #include "view.h"

@@ -1,6 +1,6 @@
 // Recurrent layers: one direction of one layer over a whole sequence. The rows of a step follow
-// those of the step before (a packed sequence); batch sizes do not increase with the step. A
-// changer must know: everything is dense and of one dtype, float32 or float64; `rows` is the sum of
+// those of the step before (a packed sequence); batch sizes do not increase with the step. Note:
+// everything is dense and of one dtype, float32 or float64; `rows` is the sum of
 // the batch sizes, G the number of gates, and an absent operand has data == nullptr.
 #pragma once
 #include "view.h"

@@ -1,4 +1,4 @@
-// Reductions of a view over some of its dimensions: what a device provides. A changer must know:
+// Reductions of a view over some of its dimensions: what a device provides. Note:
 // `out` has the rank of the input with size 1 where it is reduced; the formulas, for all devices,
 // are in reduce_formulas.h.
 #pragma once

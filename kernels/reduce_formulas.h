@@ -9,7 +9,7 @@
 
 namespace rushlight::reduction {
 
-// What a formula may know beside the elements.
+// What a formula may read beside the elements.
 struct Context {
   double parameter = 0;  // the correction of a variance, the order of a norm
   std::int64_t count = 0;  // how many elements make one result

@@ -1,4 +1,4 @@
-// Everything that needs an order. A changer must know: NaN is greater than every number, and where
+// Everything that needs an order. Note: NaN is greater than every number, and where
 // several answers are right (ties) the algorithm is torch's, so that the indices agree.
 #pragma once
 #include "view.h"

@@ -72,7 +72,7 @@ struct Strided {
       for (int k = 0; k < M; ++k) offsets[k] += index * strides[k][d];
     });
   }
-  // In operand k, for k that the compiler does not know: an array of all would be local memory.
+  // In operand k, for k unknown at compile time: an array of all would be local memory.
   HOST_DEVICE Index offset(int k, Index item) const {
     Index sum = 0;
     walk(item, [&](int d, Index index) { sum += index * strides[k][d]; });

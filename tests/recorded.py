@@ -149,7 +149,10 @@ class Tape:
         if type(value) in _SEQUENCES:
             pairs = [self.encoded(each) for each in value]
             made = type(value)(p[1] for p in pairs)
-            return [type(value).__name__, [p[0] for p in pairs]], made
+            codes = [p[0] for p in pairs]
+            if type(value) is set:  # whose order differs from process to process
+                codes.sort(key=json.dumps)
+            return [type(value).__name__, codes], made
         if type(value) in (dict, collections.OrderedDict):
             pairs = [(self.encoded(k), self.encoded(v)) for k, v in value.items()]
             made = type(value)((k[1], v[1]) for k, v in pairs)

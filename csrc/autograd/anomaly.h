@@ -1,6 +1,6 @@
 // Anomaly detection: while it is on, each node remembers where the forward call that made it stood,
-// and a backward that fails or returns NaN says so. A changer must know: what a node remembers
-// stands in a table beside the graph, so that nodes are no larger and, off, cost one test of a
+// and a backward that fails or returns NaN says so. Note: what a node remembers
+// is kept in a table beside the graph, so that nodes are no larger and, off, cost one test of a
 // flag.
 #pragma once
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace rushlight {
 
-// A place in the user's program, and the node whose backward was running there, if one was.
+// A line of the user's program, and the node whose backward was running there, if one was.
 struct Origin : Shared {
   virtual ~Origin() = default;
   virtual std::string traceback() const = 0;

@@ -1,4 +1,4 @@
-// The backward pass. A changer must know: the frontier is a heap by height, and a node runs when
+// The backward pass. Note: the frontier is a heap by height, and a node runs when
 // nothing higher is left, so all its gradients have arrived; what arrived is kept in the node
 // itself, or, while another pass (an outer one, or another thread's) is using that node, in a table
 // of this pass.
@@ -54,8 +54,8 @@ struct Run {
   std::vector<Capture> captures;
   std::vector<Tensor> results;
   std::vector<Ref<Node>> roots;
-  std::unique_ptr<std::unordered_set<const Node*>> reached;  // from the roots, if asked for
-  std::uint64_t number = 0;  // once somebody has asked
+  std::unique_ptr<std::unordered_set<const Node*>> reached;  // from the roots, if wanted
+  std::uint64_t number = 0;  // once it was read
   Run* const outer = std::exchange(current_run, this);
 
   static bool lower(const Ref<Node>& a, const Ref<Node>& b) { return a->height < b->height; }

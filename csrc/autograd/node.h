@@ -1,4 +1,4 @@
-// Node: one step of a recorded graph, and whom it hands its gradients to. A changer must know:
+// Node: one step of a recorded graph, and the nodes that receive its gradients. Note:
 // nodes are ordered by height (1 + the highest input), so no global counter is needed and graphs
 // built by several threads still sort correctly; neither backward nor the release of a graph
 // recurses.
@@ -141,7 +141,7 @@ Node* grad_fn(Body& b);
 Tensor grad_of(const Tensor& t);
 void set_grad(const Tensor& t, Tensor grad);
 
-// Modes of this thread. Every op asks for them, so they are read in line: constinit spares the
+// Modes of this thread. Every op reads them, so they are inline: constinit spares the
 // call that would otherwise make sure of their initialisation.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local bool grad_mode = true;
 inline bool grad_enabled() { return grad_mode; }

@@ -1,6 +1,6 @@
-// What the user's hooks make of saved tensors (torch.autograd.graph.saved_tensors_hooks). A changer
-// must know: where hooks are on, a Saved keeps a stand-in of another version, so that without hooks
-// nothing is asked beyond the check of versions that is made anyway.
+// What the user's hooks make of saved tensors (torch.autograd.graph.saved_tensors_hooks). Note:
+// where hooks are on, a Saved keeps a stand-in of another version, so that without hooks
+// nothing is tested beyond the check of versions that is made anyway.
 #pragma once
 #include "autograd/node.h"
 

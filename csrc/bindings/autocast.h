@@ -1,5 +1,5 @@
-// How autocast casts the tensors of a listed op: a Policy is a word of its row (row.h). A changer
-// must know: a tensor is cast by the policy of its own device, and only if it is floating point and
+// How autocast casts the tensors of a listed op: a Policy is a word of its row (row.h). Note:
+// a tensor is cast by the policy of its own device, and only if it is floating point and
 // not float64; what an out= receives is never cast.
 #pragma once
 #include "bindings/table/row.h"

@@ -106,7 +106,7 @@ class Event {
   void* event_;
 };
 
-// A hold on virtual GPUs that are not active now, for those who will bring them back.
+// A hold on virtual GPUs that are not active now, until they are active again.
 struct Machine {
   Ref<VirtualMachine> machine;
 };

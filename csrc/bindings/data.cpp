@@ -1,9 +1,10 @@
-// Python data as tensors: numbers, nested sequences, arrays. A changer must know: converting an
+// Python data as tensors: numbers, nested sequences, arrays. Note: converting an
 // item may run Python, which may change the sequence that is being read.
+#include "bindings/data.h"
+
 #include <cmath>
 #include <limits>
 
-#include "bindings/data.h"
 #include "bindings/table/signature.h"
 #include "kernels/parallel.h"
 #include "ops/ops.h"

@@ -4,7 +4,7 @@
 
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/device_error.h"
 #include "kernels/parallel.h"
 #include "ops/linalg/linalg.h"

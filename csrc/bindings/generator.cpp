@@ -84,7 +84,7 @@ void bind_generator(py::module_& m) {
             return self;
           },
           py::arg("new_state"), "Continues where get_state() was called.")
-      .def("clone_state", &copy_of, "A generator of its own at the same place.");
+      .def("clone_state", &copy_of, "A generator of its own in the same state.");
   type.attr("__module__") = "rushlight";
 
   auto cpu = Ref<Generator>::share(&default_generator(kCpu));

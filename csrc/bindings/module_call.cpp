@@ -36,7 +36,7 @@ PyObject* forward(PyObject* self, PyObject* args, PyObject* kwargs) {
   constexpr Py_ssize_t kFew = 4;
   const Py_ssize_t n = PyTuple_GET_SIZE(args);
   if (n <= kFew && (!kwargs || PyDict_GET_SIZE(kwargs) == 0)) {
-    PyObject* stack[2 + kFew] = {nullptr, self};  // the first place is the callee's to use
+    PyObject* stack[2 + kFew] = {nullptr, self};  // the first slot is the callee's to use
     for (Py_ssize_t i = 0; i < n; ++i) stack[2 + i] = PyTuple_GET_ITEM(args, i);
     return PyObject_VectorcallMethod(forward_name, stack + 1,
                                      std::size_t(n + 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);

@@ -6,17 +6,18 @@
 #include "bindings/module.h"
 #include "bindings/tensor/python_tensor.h"
 #include "core/cuda.h"
-#include "core/work.h"
-#include "parallel/together.h"
+#include "core/unlocked.h"
+#include "parallel/collectives.h"
 
 namespace py = pybind11;
 
 namespace rushlight::python {
 namespace {
 
-// Whether the module's tensors, and those of the modules inside, all lie on `home`. False also for
-// what is not as Module makes it, or so deep or large that it may never end: Python looks closer.
-bool lies_on(PyObject* module, Device home, int depth, int& visits) {
+// Whether the module's tensors, and those of the modules inside, all lie on `device`. False also
+// for what is not as Module makes it, or so deep or large that it may never end: Python looks
+// closer.
+bool lies_on(PyObject* module, Device device, int depth, int& visits) {
   if (depth > 100 || ++visits > 100000) return false;
   const auto fields = py::reinterpret_steal<py::object>(PyObject_GetAttrString(module, "__dict__"));
   if (!fields || !PyDict_Check(fields.ptr())) return PyErr_Clear(), false;
@@ -30,18 +31,18 @@ bool lies_on(PyObject* module, Device home, int depth, int& visits) {
   };
   const auto is_there = [&](PyObject* value) {
     const Tensor* t = as_tensor(value);
-    return t && t->device() == home;
+    return t && t->device() == device;
   };
   return holds("_parameters", is_there) && holds("_buffers", is_there) &&
          holds("_modules",
-               [&](PyObject* value) { return lies_on(value, home, depth + 1, visits); });
+               [&](PyObject* value) { return lies_on(value, device, depth + 1, visits); });
 }
 
-// Tensors on `home`: nothing to send there.
-bool are_plainly_on(const py::tuple& values, Device home) {
+// Tensors on `device`: nothing to send there.
+bool are_plainly_on(const py::tuple& values, Device device) {
   for (const py::handle value : values) {
     const Tensor* t = as_tensor(value.ptr());
-    if (!t || t->device() != home) return false;
+    if (!t || t->device() != device) return false;
   }
   return true;
 }
@@ -57,9 +58,9 @@ void bind_parallel(py::module_& m) {
   m.def("_broadcast_from", broadcast_from);
   m.def("_copy_together", copy_together);
   m.def("_sum_parts", sum_parts);
-  m.def("_lies_on", [](const py::object& module, Device home) {
+  m.def("_lies_on", [](const py::object& module, Device device) {
     int visits = 0;
-    return lies_on(module.ptr(), home, 0, visits);
+    return lies_on(module.ptr(), device, 0, visits);
   });
   m.def("_are_plainly_on", are_plainly_on);
   m.def("_is_alive", [](const Tensor& t) {

@@ -1,6 +1,6 @@
-// What a profiler sees: calls from Python and nodes of backward passes, with their times. A changer
-// must know: while it is off nothing is asked anywhere; turning it on puts other entry points in
-// the places of those that are watched, turning it off puts the old ones back.
+// What a profiler sees: calls from Python and nodes of backward passes, with their times. Note:
+// while it is off nothing is tested; turning it on puts other entry points in
+// the slots of those that are watched, turning it off puts the old ones back.
 #pragma once
 #include "bindings/tensor/python_tensor.h"
 
@@ -23,7 +23,7 @@ class Span {
   Py_ssize_t n_;
 };
 
-// A place for a watched entry point: put(true) is called when the profiler is turned on.
+// A slot of a watched entry point: put(true) is called when the profiler is turned on.
 void add_watched(void (*put)(bool watched));
 
 // Of operator slots: the same function with a Span around it.

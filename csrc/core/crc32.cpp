@@ -1,4 +1,4 @@
-// CRC-32 (polynomial 0x04C11DB7, reflected). A changer must know: the fast way multiplies without
+// CRC-32 (polynomial 0x04C11DB7, reflected). Note: the fast way multiplies without
 // carries, 64 bytes at a time, after Gopal et al., "Fast CRC Computation for Generic Polynomials
 // Using PCLMULQDQ Instruction" (Intel, 2009), whose constants these are; eight tables serve
 // processors without the instruction, and the ends of a block.
@@ -48,7 +48,7 @@ std::uint32_t by_table(std::uint32_t c, const unsigned char* p, std::size_t n) n
   const auto load = [](const unsigned char* at) __attribute__((target("pclmul,sse4.1"))) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
   };
-  // x moved forward by the distance that the constants stand for, joined with what lies there.
+  // x moved forward by the distance of the constants, joined with what lies there.
   const auto fold = [](__m128i x, __m128i by,
                        __m128i next) __attribute__((target("pclmul,sse4.1"))) {
     const __m128i low = _mm_clmulepi64_si128(x, by, 0x00), high = _mm_clmulepi64_si128(x, by, 0x11);

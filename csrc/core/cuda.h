@@ -1,5 +1,5 @@
 // CUDA as the library sees it: which provider, how many devices, which one is current, on which
-// stream. A changer must know: the current device and streams belong to a thread; the provider may
+// stream. Note: the current device and streams belong to a thread; the provider may
 // change at any time (virtual GPUs come and go); a forked child may not use CUDA at all.
 #pragma once
 #include <atomic>

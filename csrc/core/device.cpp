@@ -28,7 +28,7 @@ std::ostream& operator<<(std::ostream& s, Device d) {
   return s;
 }
 
-// The types that torch's parser knows and we do not have are named in its message, so that the
+// The types that torch's parser accepts and we do not have are named in its message, so that the
 // words stay searchable.
 Device parse_device(std::string_view s) {
   const std::size_t colon = s.find(':');

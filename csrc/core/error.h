@@ -1,5 +1,5 @@
 // Exceptions of the library, one class per Python exception, and fail(): the one way to raise.
-// A changer must know: csrc/bindings maps each class to its Python type by name; the first line of
+// Note: csrc/bindings maps each class to its Python type by name; the first line of
 // a message carries torch's words, later lines name the culprit and the cure.
 #pragma once
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 
 namespace rushlight {
 namespace {

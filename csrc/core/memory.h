@@ -1,5 +1,5 @@
 // Small-block memory and intrusive references: what makes a tensor cheap to be born and to die.
-// A changer must know: a block may be freed on another thread than the one that took it; lists are
+// Note: a block may be freed on another thread than the one that took it; lists are
 // per thread and bounded, so blocks then simply migrate.
 #pragma once
 #include <atomic>
@@ -93,7 +93,7 @@ class Ref {
  public:
   Ref() = default;
   Ref(std::nullptr_t) {}
-  explicit Ref(T* p) : p_(p) {  // shares: what pybind11 asks of a holder
+  explicit Ref(T* p) : p_(p) {  // shares: what pybind11 requires of a holder
     if (p_) p_->retain();
   }
   static Ref adopt(T* p) {

@@ -1,5 +1,5 @@
 // Devices of the operands of matrix products, embeddings and losses, where torch names the one that
-// is elsewhere and the kernel that asked.
+// is elsewhere and the kernel.
 #pragma once
 #include "core/tensor.h"
 

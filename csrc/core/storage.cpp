@@ -56,7 +56,8 @@ Ref<Storage> Storage::make(std::size_t bytes, Device device) {
   s->data = allocate_cuda(device.index, bytes);
   s->bytes = bytes;
   s->generation = b.runtime->generation(device.index);
-  s->owner = const_cast<Backend*>(&b);  // who frees it, also when the device is gone by then
+  s->owner =
+      const_cast<Backend*>(&b);  // the backend that frees it, also when the device is gone by then
   s->release_memory = release_device;
   return s;
 }

@@ -1,4 +1,4 @@
-// Storage: the bytes behind one or more tensors. A changer must know: small CPU storages lie in one
+// Storage: the bytes behind one or more tensors. Note: small CPU storages lie in one
 // block with their header; all others own memory that `release_memory` gives back. The version
 // counter sits here, as every view of the bytes shares it.
 #pragma once

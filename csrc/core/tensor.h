@@ -38,7 +38,7 @@ struct Body : Shared {
   std::int64_t numel = 1, offset = 0;
   Ref<Storage> storage;
   Ref<WriteCount> writes;          // null: the storage counts them
-  Ref<Body> base;                  // of a view: whose elements it shows, for in-place gradients
+  Ref<Body> base;                  // of a view: whose elements it views, for in-place gradients
   Node* node = nullptr;            // owned; grad_fn of a result, accumulator of a leaf
   _object* python = nullptr;  // borrowed: the Python object of this tensor, while there is one
   _object* left_behind = nullptr;  // owned: (class, attributes) of one that died before us

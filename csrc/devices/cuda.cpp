@@ -1,4 +1,4 @@
-// Which provider serves "cuda": virtual GPUs where the program or its environment asked for them,
+// Which provider serves "cuda": virtual GPUs where the program or its environment requested them,
 // else the CUDA library beside the core, else none, and then why. Nothing is loaded before a
 // program uses CUDA.
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// The providers of "cuda" devices. csrc/core/cuda.cpp asks find_cuda() and knows no other name.
+// The providers of "cuda" devices. csrc/core/cuda.cpp calls find_cuda() and no other name.
 #pragma once
 #include "core/cuda.h"
 

@@ -1,4 +1,4 @@
-// A virtual machine: the set of virtual GPUs that a program has asked for. A changer must know: one
+// A virtual machine: the set of virtual GPUs that a program has requested. Note: one
 // is active at a time; blocks of memory keep theirs alive, so tensors of a machine that is gone can
 // still be freed, and one that comes back (the end of a `with` block) finds its tensors intact.
 #pragma once
@@ -24,8 +24,8 @@ std::vector<VirtualProfile> virtual_profiles();
 const VirtualProfile& virtual_profile(std::string_view key);  // ValueError lists what there is
 std::int64_t parse_memory(std::string_view text);  // "2GiB", "512MB", "1073741824"
 
-// The figures that `nvidia-smi` reads, at their place in a page shared with it (or in plain memory,
-// while nobody asked). Its layout is also in python/rushlight/cuda/_smi_program.py.
+// The figures that `nvidia-smi` reads, at their offset in a page shared with it (or in plain
+// memory, until it is shared). Its layout is also in python/rushlight/cuda/_smi_program.py.
 struct VirtualPage {
   struct Device {
     std::int64_t total, reserved, allocated;
@@ -68,12 +68,12 @@ void destroy(VirtualMachine* machine);
 Ref<VirtualMachine> active_machine();
 bool had_machine();  // whether there has ever been one
 std::uint32_t active_number();  // of the active machine; 0 if there is none
-// Takes the place of the active machine, which is returned. Null ends virtual GPUs.
+// Replaces the active machine, which is returned. Null ends virtual GPUs.
 Ref<VirtualMachine> exchange_machine(Ref<VirtualMachine> next);
 // The machine that RUSHLIGHT_VIRTUAL_GPUS, _PROFILE and _MEMORY describe; null if they name none.
 Ref<VirtualMachine> machine_from_environment();
 
-// From now on the figures stand in the file `path`, which is made.
+// From now on the figures are in the file `path`, which is made.
 void publish_page(const std::string& path);
 void show_machine(const VirtualMachine* machine);
 void write_figures(const VirtualDevice& device);  // after each change of a device's memory

@@ -1,5 +1,5 @@
 // as_strided, whose gradient must cope with elements that are seen more than once; and the
-// gradients of views, which put g at its place in zeros.
+// gradients of views, which scatter g into zeros.
 #include "core/backend.h"
 #include "ops/view.h"
 

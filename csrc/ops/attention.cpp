@@ -1,5 +1,5 @@
 // Attention: checks in torch's words, leading dimensions brought to (batch, heads), the calls of
-// the kernels. A changer must know: where torch takes its fused kernel, the result lies in memory
+// the kernels. Note: where torch takes its fused kernel, the result lies in memory
 // as the query does and the gradients as (batch, length, heads, features); elsewhere the result is
 // contiguous.
 #include "ops/attention.h"
@@ -11,7 +11,7 @@
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/generator.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/attention_formula.h"
 #include "ops/linalg/matmul.h"
 #include "ops/pointwise/pointwise.h"
@@ -322,7 +322,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   if (v.size(-2) != s) matmul(expand(scalar_tensor(0, v.dtype(), v.device()), weights), v);
   const Tensor mask = attn_mask ? mask_with_heads(*attn_mask, lead, l, s) : Tensor();
   const Tensor q4 = with_heads(query, lead), k4 = with_heads(k, shared), v4 = with_heads(v, shared);
-  // Without features all scores are 0.
+  // Without features all logits are 0.
   const double factor = scale ? *scale : 1 / std::sqrt(double(std::max<std::int64_t>(e, 1)));
   const AttentionShape shape = {q4->shape[0], q4->shape[1], k4->shape[1], l, s, e, v.size(-1),
                                 factor,       is_causal,    1 - dropout_p};

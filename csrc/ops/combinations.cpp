@@ -1,6 +1,6 @@
 // Choices of elements of a vector: their indices are counted out on the host, which needs none of
 // the values.
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/join.h"
 
 namespace rushlight {

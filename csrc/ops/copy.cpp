@@ -1,9 +1,9 @@
-// Copies, casts and transfers between devices. A changer must know: `to` returns its input itself
+// Copies, casts and transfers between devices. Note: `to` returns its input itself
 // when nothing changes, as programs rely on it (`x.to(device) is x`).
 #include "core/backend.h"
 #include "core/cuda.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/ops.h"
 #include "ops/pointwise/pointwise.h"
 

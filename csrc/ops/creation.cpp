@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/default_device.h"
 #include "ops/ops.h"
 
@@ -13,7 +13,7 @@ static std::vector<Device>& default_devices() {
   static thread_local std::vector<Device> list{kCpu};
   return list;
 }
-// That one at hand: every tensor from nothing asks for it.
+// Kept: every factory reads it.
 [[gnu::tls_model("initial-exec")]] static thread_local Device innermost = kCpu;
 Device default_device() { return innermost.is_cpu() ? kCpu : resolve(innermost); }
 void set_default_device(Device d) {

@@ -5,7 +5,7 @@
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/operands.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/cross_entropy.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/softmax.h"

@@ -1,4 +1,4 @@
-// Losses of class scores. input (n, classes, ...) or (classes); targets are class indices
+// Losses of logits. input (n, classes, ...) or (classes); targets are class indices
 // (n, ...), or for cross_entropy probabilities of the input's shape. weight (classes).
 #pragma once
 #include "ops/loss.h"

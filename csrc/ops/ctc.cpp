@@ -5,7 +5,7 @@
 
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/ctc.h"
 #include "ops/pointwise/pointwise.h"
 

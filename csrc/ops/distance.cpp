@@ -5,7 +5,7 @@
 
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/distance.h"
 #include "ops/linalg/matmul.h"
 #include "ops/triangular.h"

@@ -1,10 +1,10 @@
-// Dropout and its variants. A changer must know: the draws are torch's, one 53-bit number for each
+// Dropout and its variants. Note: the draws are torch's, one 53-bit number for each
 // element of the noise; forward is one kernel where the input is dense, and noise times input
 // otherwise.
 #include <cmath>
 
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/random/random.h"
 
 namespace rushlight {

@@ -4,7 +4,7 @@
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/operands.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/embedding.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduce/reduce.h"

@@ -1,5 +1,5 @@
 // Bags of rows of a table, each joined to one row: sums, means or maxima, written from embedding()
-// and index_add(). A changer must know: positions are read before anything else, and offsets on the
+// and index_add(). Note: positions are read before anything else, and offsets on the
 // host, but for a GPU's sums and means, which nothing waits for and nobody checks.
 #include "ops/embedding.h"
 #include "ops/index/checks.h"

@@ -1,6 +1,6 @@
 // Reversed, rotated and rolled dimensions.
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/join.h"
 
 namespace rushlight {

@@ -6,7 +6,7 @@
 
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/grid_sample.h"
 #include "ops/grid_sample_formula.h"
 

@@ -3,7 +3,7 @@
 
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/sort.h"
 #include "ops/sort/sort.h"
 

@@ -1,6 +1,6 @@
-// History of in-place writes. A changer must know: a write through a view also rewrites the history
+// History of in-place writes. Note: a write through a view also rewrites the history
 // of its base (the node WriteThroughView), and every other view of that base makes its node anew
-// when it is next asked (gradient_node).
+// when it is next read (gradient_node).
 #include "ops/ops.h"
 
 namespace rushlight {
@@ -55,7 +55,7 @@ void finish_inplace(const Tensor& self) { ++self->version(); }
 namespace {
 
 // Runs the written op's own node on the part of the gradient that the view shows, and puts what
-// comes back in its place.
+// is returned instead.
 struct WriteThroughView final : Node {
   Ref<Node> written;
   Shape shape;

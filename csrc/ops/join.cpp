@@ -3,11 +3,11 @@
 
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 
 namespace rushlight {
 
-// torch lets 1-d empty tensors stand among the others, whatever their shape.
+// torch takes 1-d empty tensors among the others, whatever their shape.
 static bool is_skipped(const Tensor& t) { return t.dim() == 1 && t->shape[0] == 0; }
 static constexpr std::int64_t kSkipped = -1;  // in place of its length
 

@@ -41,7 +41,7 @@ Tensor to(const Tensor& input, DType dtype, Device device, bool copy = false,
 Tensor to(const Tensor& input, Device device);
 Tensor clone(const Tensor& input);  // preserves the order of dimensions
 Tensor contiguous(const Tensor& input);  // input itself if it is row-major
-// What waits for a GPU says so where set_sync_debug_mode() asks for it.
+// What waits for a GPU says so where set_sync_debug_mode() is on.
 void report_wait(Device d, const char* op);
 // No history, no version: same shapes.
 void copy_bits(const Tensor& out, const Tensor& in, bool non_blocking = false);
@@ -84,7 +84,7 @@ std::vector<Tensor> split(const Tensor& input, std::int64_t size, std::int64_t d
 std::vector<Tensor> split_sizes(const Tensor& input, Sizes sizes, std::int64_t dim);
 std::vector<Tensor> chunk(const Tensor& input, std::int64_t chunks, std::int64_t dim);
 
-// Gradients of views: g at its place in zeros of shape `whole`; differentiable themselves.
+// Gradients of views: g scattered into zeros of shape `whole`; differentiable themselves.
 Tensor select_backward(const Tensor& g, const Shape& whole, int dim, std::int64_t index);
 Tensor slice_backward(const Tensor& g, const Shape& whole, int dim, std::int64_t start,
                       std::int64_t end, std::int64_t step);

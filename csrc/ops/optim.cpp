@@ -1,12 +1,12 @@
-// Optimizer steps: checks, layouts, then one kernel call per run of parameters on one device. A
-// changer must know: kernels want all tensors of a parameter in one dense layout; where a tensor
-// differs a copy takes its place, and is copied back if it was to be written.
+// Optimizer steps: checks, layouts, then one kernel call per run of parameters on one device. Note:
+// kernels want all tensors of a parameter in one dense layout; where a tensor
+// differs a copy is used instead, and is copied back if it was to be written.
 #include "ops/optim.h"
 
 #include "autograd/node.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/ops.h"
 #include "ops/value.h"
 
@@ -146,7 +146,7 @@ void check_all(const char* op, const OptimTensors& t) {
   }
 }
 
-// What the formula wants to know of each parameter's step; counts the steps up.
+// What the formula reads of each parameter's step; counts the steps up.
 template <class F>
 std::vector<typename F::Numbers> numbers_of(const F& settings, const OptimTensors& t) {
   std::vector<typename F::Numbers> numbers(t.params.size());

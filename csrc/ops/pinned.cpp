@@ -1,5 +1,5 @@
 // Pinned memory: CPU tensors whose bytes the GPU's runtime has allocated, so that copies to a GPU
-// can run beside other work. A changer must know: it is freed by that runtime, whatever has become
+// can run beside other work. Note: it is freed by that runtime, whatever has become
 // of the devices by then.
 #include "core/cuda.h"
 #include "ops/ops.h"

@@ -2,7 +2,7 @@
 // the sequence, the steps are one call of the kernel, and each weight's gradient is one product.
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/recurrent_cells.h"
 #include "ops/linalg/matmul.h"
 #include "ops/recurrent.h"

@@ -1,6 +1,6 @@
 // Repeated tensors: the whole side by side, or each index in turn.
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/join.h"
 #include "ops/reduce/reduce.h"
 #include "ops/scan.h"

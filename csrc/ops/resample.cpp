@@ -3,7 +3,7 @@
 
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/resample.h"
 #include "ops/memory_format.h"
 

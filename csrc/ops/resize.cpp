@@ -1,4 +1,4 @@
-// Storages of another size, and tensors of another shape on them. A changer must know: views of a
+// Storages of another size, and tensors of another shape on them. Note: views of a
 // storage that became smaller stay as they are; what reads them finds its end, and raises.
 #include "core/backend.h"
 #include "ops/ops.h"

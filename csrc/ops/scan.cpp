@@ -2,7 +2,7 @@
 #include "ops/scan.h"
 
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/scan.h"
 #include "ops/value.h"
 

@@ -7,7 +7,7 @@ namespace rushlight {
 Tensor cumsum(const Tensor& input, std::int64_t dim, OptionalDtype dtype = {});
 Tensor cumprod(const Tensor& input, std::int64_t dim, OptionalDtype dtype = {});
 Tensor logcumsumexp(const Tensor& input, std::int64_t dim);
-TensorPair cummax(const Tensor& input, std::int64_t dim);  // the last place among equals
+TensorPair cummax(const Tensor& input, std::int64_t dim);  // the last index among equals
 TensorPair cummin(const Tensor& input, std::int64_t dim);
 
 }  // namespace rushlight

@@ -43,7 +43,7 @@ Tensor seen(const Tensor& t, const Geometry& g) {
   return as_strided(t, g.size, g.stride, g.offset);
 }
 
-// Memory that reaches as far as this geometry does, with t's elements in their places.
+// Memory that reaches as far as this geometry does, with t's elements at their offsets.
 Tensor laid_out(const Tensor& t, const Geometry& g) {
   std::int64_t room = g.offset;
   if (t.numel()) room = checked_add(room, extent_of(g.size, g.stride.sizes.data()).high + 1);

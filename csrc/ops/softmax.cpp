@@ -4,7 +4,7 @@
 
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/softmax.h"
 #include "ops/pointwise/pointwise.h"
 

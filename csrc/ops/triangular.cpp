@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/triangular.h"
 
 namespace rushlight {

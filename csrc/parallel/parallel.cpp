@@ -1,7 +1,7 @@
 // Backward of each is written with ops, so it can be differentiated again.
 #include "parallel/parallel.h"
 
-#include "parallel/together.h"
+#include "parallel/collectives.h"
 
 namespace rushlight {
 
@@ -74,32 +74,35 @@ Tensor gather_devices(const std::vector<Tensor>& parts, std::int64_t dim, Device
 }
 
 std::vector<Tensor> broadcast_from(const std::vector<Tensor>& sources,
-                                   const std::vector<Tensor>& places) {
-  if (sources.empty() || places.size() % sources.size())
-    fail<ValueError>("broadcast: ", places.size(), " values for ", sources.size(), " tensors");
+                                   const std::vector<Tensor>& copies) {
+  if (sources.empty() || copies.size() % sources.size())
+    fail<ValueError>("broadcast: ", copies.size(), " values for ", sources.size(), " tensors");
   std::vector<Tensor> out;
-  for (std::size_t i = 0; i < places.size(); ++i) {
+  for (std::size_t i = 0; i < copies.size(); ++i) {
     const Tensor& source = sources[i % sources.size()];
-    if (!same(places[i].sizes(), source.sizes()) || places[i].dtype() != source.dtype())
-      fail<ValueError>("broadcast: ", describe("value", places[i]), " is no copy of ",
+    if (!same(copies[i].sizes(), source.sizes()) || copies[i].dtype() != source.dtype())
+      fail<ValueError>("broadcast: ", describe("value", copies[i]), " is no copy of ",
                        describe("source", source));
-    out.push_back(alias(places[i]));
+    out.push_back(alias(copies[i]));
   }
-  std::vector<Device> home;
-  for (const Tensor& t : sources) home.push_back(t.device());
+  std::vector<Device> source_devices;
+  for (const Tensor& t : sources) source_devices.push_back(t.device());
   record_many(
       "BroadcastBackward", std::span(out),
-      [home](std::span<Tensor> grads, Node& self) {
+      [source_devices](std::span<Tensor> grads, Node& self) {
         // On real GPUs all in one piece of work, where all of them want them in one place.
-        const bool in_one = std::ranges::all_of(home, [&](Device d) { return d == home[0]; });
+        const bool in_one =
+            std::ranges::all_of(source_devices, [&](Device d) { return d == source_devices[0]; });
         if (in_one)
-          if (std::vector<Tensor> sums = sum_together(grads, home.size(), home[0]); !sums.empty())
+          if (std::vector<Tensor> sums =
+                  sum_together(grads, source_devices.size(), source_devices[0]);
+              !sums.empty())
             return Gradients(std::move(sums));
-        std::vector<Tensor> sums(home.size());
+        std::vector<Tensor> sums(source_devices.size());
         for (std::size_t i = 0; i < grads.size(); ++i) {
-          const std::size_t k = i % home.size();
+          const std::size_t k = i % source_devices.size();
           if (!grads[i] || !self.needs_input(k)) continue;
-          Tensor g = to(grads[i], home[k]);
+          Tensor g = to(grads[i], source_devices[k]);
           sums[k] = sums[k] ? add(sums[k], g) : std::move(g);
         }
         return Gradients(std::move(sums));

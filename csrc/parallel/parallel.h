@@ -12,9 +12,9 @@ std::vector<Tensor> scatter(const Tensor& input, const std::vector<int>& devices
 // The parts joined along dim on `device`; 0-d parts become a vector.
 Tensor gather_devices(const std::vector<Tensor>& parts, std::int64_t dim, Device device);
 
-// `places` holds, for each device in turn, the values of all `sources` there. Returns tensors that
+// `copies` holds, for each device in turn, the values of all `sources` there. Returns tensors that
 // share them and whose gradients are added up in the sources.
 std::vector<Tensor> broadcast_from(const std::vector<Tensor>& sources,
-                                   const std::vector<Tensor>& places);
+                                   const std::vector<Tensor>& copies);
 
 }  // namespace rushlight

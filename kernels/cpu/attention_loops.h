@@ -1,4 +1,4 @@
-// The loops of attention over one row of a block of scores. A changer must know: a row of which
+// The loops of attention over one row of a block of logits. Note: a row of which
 // nothing may be attended to has a maximum of -inf, a sum of 0 and a log-sum-exp of +inf.
 #pragma once
 #include <cmath>
@@ -49,7 +49,7 @@ template <class T>
 CLONES void drop(const T* x, Index n, const std::uint8_t* kept, T scale, T* y) {
   for (Index i = 0; i < n; ++i) y[i] = x[i] * (kept[i] ? scale : T(0));
 }
-// The gradient of a row of scores: grad = weights * (grad - delta)
+// The gradient of a row of logits: grad = weights * (grad - delta)
 template <class T>
 CLONES void score_gradients(const T* __restrict weights, Index n, T delta, T* __restrict grad) {
   for (Index i = 0; i < n; ++i) grad[i] = weights[i] * (grad[i] - delta);

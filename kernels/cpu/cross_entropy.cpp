@@ -40,7 +40,7 @@ void each_example(const Shape& s, F f) {
   });
 }
 
-// The first score of example i; its others lie s.inner apart.
+// The first logit of example i; its others lie s.inner apart.
 template <class S>
 S* scores_of(const Shape& s, S* x, Index i) {
   return x + i / s.inner * s.classes * s.inner + i % s.inner;
@@ -178,7 +178,7 @@ void backward(const Shape& s, const View& grad, const View& input, const View& t
       for (Index i = begin; i < end; ++i) {
         S* to = scores_of(s, out, i);
         const Index c = s.inner == 1 ? class_of(s, t, i) : classes[i - begin];
-        if (c < 0) {  // whatever its scores are
+        if (c < 0) {  // whatever its logits are
           for (Index d = 0; d < s.classes; ++d) store(to + d * s.inner, T(0));
           continue;
         }

@@ -1,4 +1,4 @@
-// Embedding. A changer must know: in backward a thread owns a range of the table's rows and reads
+// Embedding. Note: in backward a thread owns a range of the table's rows and reads
 // all indices, so sums have one order whatever the number of threads. An index that another thread
 // has changed since it was checked gives zeros, and adds nothing.
 #include "../embedding.h"

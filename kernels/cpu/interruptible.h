@@ -1,5 +1,5 @@
-// Long serial loops that answer Ctrl-C. parallel_for asks between its chunks; what runs in one
-// piece asks through these.
+// Long serial loops that answer Ctrl-C. parallel_for checks between its chunks; what runs in one
+// piece checks through these.
 #pragma once
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// The pool behind kernels/parallel.h. A changer must know: a pool is made at the first use, never
+// The pool behind kernels/parallel.h. Note: a pool is made at the first use, never
 // destroyed, and abandoned whole in a forked child, so nothing here may be held across a fork; a
 // worker joins a job only while it is open, so a slow wake-up never delays the caller.
 #include "../parallel.h"

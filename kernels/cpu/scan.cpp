@@ -87,7 +87,7 @@ void run(const View& out, const View& in, int dim, Sum start, Step step) {
   });
 }
 
-// Equals are better, so the last of them is the place.
+// Equals are better, so the last of them is the index.
 template <class C>
 bool now_is_better(C now, C best, bool largest) {
   if constexpr (std::is_floating_point_v<C>) {

@@ -1,4 +1,4 @@
-// Scratch blocks. A changer must know: a block begins with its size, 64 bytes before the memory
+// Scratch blocks. Note: a block begins with its size, 64 bytes before the memory
 // handed out, and goes back to the thread that frees it.
 #include "scratch.h"
 
@@ -26,7 +26,7 @@ void* take_scratch(std::size_t bytes) {
   char** best = nullptr;
   for (char*& b : freed.blocks)
     if (b && size_of(b) >= bytes && (!best || size_of(b) < size_of(*best))) best = &b;
-  // A block many times too large is left for who needs it.
+  // A block many times too large is left for larger requests.
   if (best && size_of(*best) / 8 <= bytes + 4096) {
     char* block = *best;
     *best = nullptr;

@@ -1,5 +1,5 @@
-// The loops of softmax and cross entropy over one contiguous row, or over the columns of a block. A
-// changer must know: sums and maxima have 32 accumulators, without which gcc leaves them scalar.
+// The loops of softmax and cross entropy over one contiguous row, or over the columns of a block.
+// Note: sums and maxima have 32 accumulators, without which gcc leaves them scalar.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -57,7 +57,7 @@ template <class T>
 }
 
 inline constexpr Index kPiece = 512;  // numbers that are computed before they are added up
-inline constexpr Index kShortRow = 4096;  // up to here the next row is asked for meanwhile
+inline constexpr Index kShortRow = 4096;  // up to here the next row is prefetched meanwhile
 
 template <class T>
 [[gnu::always_inline]] inline T piece_sum(const T* __restrict y, Index n) {

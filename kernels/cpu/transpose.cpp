@@ -1,5 +1,5 @@
 // The square blocks behind transpose.h: log2(n) rounds that zip the rows of the upper half with
-// those of the lower one. A changer must know: a power of two between rows puts them all into one
+// those of the lower one. Note: a power of two between rows puts them all into one
 // set of the nearest cache, so each line is read whole and written whole, by way of a tile.
 #include "transpose.h"
 

@@ -1,6 +1,6 @@
 // What every kernel file includes: the device's language, threads, shared memory, and the one block
 // reduction. Under nvcc <cuda_runtime.h> is CUDA's; in the emulated build it is the one of
-// tests/emulator, and the same text runs on the CPU. Kernels keep to what both know: shared memory
+// tests/emulator, and the same text runs on the CPU. Kernels keep to what both have: shared memory
 // through shared_memory(), launches through launch() of launch.h, blocks of whole warps where
 // threads meet, and never an access outside its operand that only some GPU would forgive.
 #pragma once

@@ -36,10 +36,10 @@ __global__ void take_rows(const S* weight, Index rows, Index size, const I* indi
 
 template <class I>
 __global__ void number_indices(const I* indices, Index n, Index rows, std::uint64_t* keys,
-                               Index* places, Note* note) {
+                               Index* order, Note* note) {
   for (Index i = first_item(); i < n; i += stride()) {
     keys[i] = std::uint64_t(checked_index(note, Noted::embedding, Index(indices[i]), rows));
-    places[i] = i;
+    order[i] = i;
   }
 }
 
@@ -54,7 +54,7 @@ __device__ inline Index run_end(const std::uint64_t* keys, Index begin, Index n)
 }
 
 template <class C>
-__global__ void add_runs(Reader<C> grad, const std::uint64_t* keys, const Index* places, Index n,
+__global__ void add_runs(Reader<C> grad, const std::uint64_t* keys, const Index* order, Index n,
                          Index size, Index padding, bool by_frequency, Writer<C> out) {
   for (Index p = blockIdx.x; p < n; p += gridDim.x) {
     const auto row = Index(keys[p]);
@@ -63,7 +63,7 @@ __global__ void add_runs(Reader<C> grad, const std::uint64_t* keys, const Index*
     const C factor = by_frequency ? C(1) / C(end - p) : C(1);
     for (Index c = threadIdx.x; c < size; c += blockDim.x) {
       C sum = 0;
-      for (Index q = p; q < end; ++q) sum += grad[places[q] * size + c] * factor;
+      for (Index q = p; q < end; ++q) sum += grad[order[q] * size + c] * factor;
       out.set(row * size + c, sum);
     }
   }
@@ -99,14 +99,14 @@ Index backward(const View& grad, const View& indices, Index padding_idx, bool by
     const Index n = indices.numel;
     if (n == 0) return Index(-1);
     const Scratch<std::uint64_t> keys(n, "embedding_backward");
-    const Scratch<Index> places(n, "embedding_backward");
-    launch_items("embedding_backward", number_indices<I>, n, at, n, rows, keys.data(),
-                 places.data(), current().note);
-    sort_pairs(keys.data(), places.data(), 1, n);
+    const Scratch<Index> order(n, "embedding_backward");
+    launch_items("embedding_backward", number_indices<I>, n, at, n, rows, keys.data(), order.data(),
+                 current().note);
+    sort_pairs(keys.data(), order.data(), 1, n);
     compute_floating(grad.dtype, [&]<class C>(Type<C>) {
       launch("embedding_backward", add_runs<C>, blocks_for(n, 1), threads_for(size), 0,
              Reader<C>(grad), static_cast<const std::uint64_t*>(keys.data()),
-             static_cast<const Index*>(places.data()), n, size, padding_idx, by_frequency,
+             static_cast<const Index*>(order.data()), n, size, padding_idx, by_frequency,
              Writer<C>(grad_weight));
     });
     return Index(-1);

@@ -17,14 +17,14 @@ struct Moments {
   double mean, squares;  // squares: the sum of squared distances
 };
 
-// Of the elements place(0 .. n), by all threads of a block.
+// Of the elements offset_of(0 .. n), by all threads of a block.
 template <class C, class F>
-__device__ Moments<C> block_moments(Index n, const Reader<C>& x, F place, double* shared) {
+__device__ Moments<C> block_moments(Index n, const Reader<C>& x, F offset_of, double* shared) {
   C sum = 0, squares = 0;
-  for (Index i = threadIdx.x; i < n; i += blockDim.x) sum += x[place(i)];
+  for (Index i = threadIdx.x; i < n; i += blockDim.x) sum += x[offset_of(i)];
   const double mean = block_reduce(double(sum), Add(), shared) / double(n > 0 ? n : 1);
   for (Index i = threadIdx.x; i < n; i += blockDim.x) {
-    const C d = x[place(i)] - C(mean);
+    const C d = x[offset_of(i)] - C(mean);
     squares += d * d;
   }
   return {mean, block_reduce(double(squares), Add(), shared)};
@@ -36,8 +36,8 @@ __global__ void batch_norm_channels(NormShape s, Reader<C> x, Reader<C> weight, 
                                     C* mean, C* invstd, Writer<C> out) {
   const Index n = s.n * s.plane;
   for (Index c = blockIdx.x; c < s.c; c += gridDim.x) {
-    const auto place = [&](Index i) { return in_channel(s, c, i); };
-    const Moments<C> m = block_moments(n, x, place, shared_memory<double>());
+    const auto offset_of = [&](Index i) { return in_channel(s, c, i); };
+    const Moments<C> m = block_moments(n, x, offset_of, shared_memory<double>());
     const C scale = C(1 / std::sqrt(m.squares / double(n > 0 ? n : 1) + eps));
     if (threadIdx.x == 0) {
       mean[c] = C(m.mean);
@@ -49,7 +49,8 @@ __global__ void batch_norm_channels(NormShape s, Reader<C> x, Reader<C> weight, 
             C((1 - momentum) * double(running_var[c]) + momentum * m.squares / double(n - 1));
     }
     const C a = scale * weight.value_or(c, 1), b = bias.value_or(c, 0) - C(m.mean) * a;
-    for (Index i = threadIdx.x; i < n; i += blockDim.x) out.set(place(i), x[place(i)] * a + b);
+    for (Index i = threadIdx.x; i < n; i += blockDim.x)
+      out.set(offset_of(i), x[offset_of(i)] * a + b);
   }
 }
 
@@ -106,8 +107,8 @@ __global__ void group_norm_rows(NormShape s, Reader<C> x, Reader<C> weight, Read
                                 double eps, C* mean, C* invstd, Writer<C> out) {
   const Index channels = s.c / s.groups, row = channels * s.plane;
   for (Index r = blockIdx.x; r < s.n * s.groups; r += gridDim.x) {
-    const auto place = [&](Index i) { return r * row + i; };
-    const Moments<C> m = block_moments(row, x, place, shared_memory<double>());
+    const auto offset_of = [&](Index i) { return r * row + i; };
+    const Moments<C> m = block_moments(row, x, offset_of, shared_memory<double>());
     const double square = s.centered ? 0 : m.mean * m.mean;
     const C center = s.centered ? C(m.mean) : C(0);
     const C scale = C(1 / std::sqrt(m.squares / double(row) + square + eps));
@@ -117,8 +118,8 @@ __global__ void group_norm_rows(NormShape s, Reader<C> x, Reader<C> weight, Read
     }
     for (Index i = threadIdx.x; i < row; i += blockDim.x) {
       const Index c = r % s.groups * channels + i / s.plane;
-      const C normal = (x[place(i)] - center) * scale;
-      out.set(place(i), normal * weight.value_or(c, 1) + bias.value_or(c, 0));
+      const C normal = (x[offset_of(i)] - center) * scale;
+      out.set(offset_of(i), normal * weight.value_or(c, 1) + bias.value_or(c, 0));
     }
   }
 }

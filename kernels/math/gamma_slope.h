@@ -1,4 +1,4 @@
-// How a draw of the gamma distribution moves with its shape, its place among all draws held: the
+// How a draw of the gamma distribution moves with its shape at a constant quantile: the
 // derivative that reparametrised samples need.
 #pragma once
 #include <cmath>

@@ -1,5 +1,5 @@
 // Draws by rejection, in double: the gamma, Poisson and binomial laws, of numbers that a Source
-// makes, unit() in [0, 1) and normal(). A changer must know: which numbers a try takes, and in
+// makes, unit() in [0, 1) and normal(). Note: which numbers a try takes, and in
 // which order, is torch's on the CPU; parameters that would never let a try succeed are answered
 // before the first one.
 #pragma once

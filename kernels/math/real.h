@@ -1,5 +1,5 @@
 // What the other files of kernels/math share: the layout of a float and a double, polynomials, and
-// the functions that are one instruction. A changer must know: these texts are vectorised by gcc
+// the functions that are one instruction. Note: these texts are vectorised by gcc
 // inside the loops of kernels/cpu, which it does only while they stay free of branches: `?:` on two
 // computed values is a select, `&&` and a chain of tests are not.
 #pragma once

@@ -1,4 +1,4 @@
-// Circular functions and their inverses. A changer must know: sin, cos and tan are right up to
+// Circular functions and their inverses. Note: sin, cos and tan are right up to
 // Layout::near_angle only; beyond, the loop that calls them replaces x by equivalent_angle(x) first
 // (kernels/cpu/pointwise/loops.h), as one far element would otherwise cost every near one.
 #pragma once

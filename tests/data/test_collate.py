@@ -12,6 +12,13 @@ from tests.conftest import ask
 Point = collections.namedtuple("Point", ["x", "y"])
 
 
+class Unknown:
+    """Nothing that a tensor can be made of; its text has no address."""
+
+    def __repr__(self):
+        return "unknown"
+
+
 class Labelled(dict):
     """A mutable mapping with an attribute that must survive."""
 
@@ -86,7 +93,7 @@ def test_collate(batch):
     [
         *(lambda t, make=make: make(t)[0] for make in BATCHES),
         lambda t: [numpy.array([0, 1]), numpy.float32(2), "a", numpy.array(["text"])],
-        lambda t: numpy.array([object()]),
+        lambda t: numpy.array([Unknown()]),
         lambda t: numpy.str_("word"),
         lambda t: None,
     ],
@@ -94,8 +101,7 @@ def test_collate(batch):
 def test_convert(sample):
     theirs = ask(lambda t: described(t.utils.data.default_convert(sample(t))))
     mine = ours.default_convert(sample(rushlight))
-    if "object" not in str(theirs):
-        assert described(mine) == theirs
+    assert described(mine) == theirs
 
 
 @pytest.mark.parametrize(

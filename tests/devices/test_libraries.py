@@ -87,7 +87,7 @@ def test_what_pathfinder_says(tmp_path, monkeypatch):
     found = "f = Found(); f.abs_path = '/there/' + name; return f"
     assert find(found) == (True, "/there/cublasLt")
     assert find("raise RuntimeError('not\\n there')") == (False, "not there")
-    assert find("return Found()") == (False, "found, and its path is not known")
+    assert find("return Found()") == (False, "found, but not its path")
     monkeypatch.setitem(sys.modules, "cuda.pathfinder", None)
     assert _cuda_libraries.find("cublasLt") == (False, "not installed")
 

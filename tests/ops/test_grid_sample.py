@@ -56,7 +56,7 @@ def test_gradients_with_history_are_those_without(device, mode):
         (plain,) = rushlight.autograd.grad(y.sum(), leaf, retain_graph=True)
         seed = rushlight.ones_like(y, requires_grad=True)
         (g,) = rushlight.autograd.grad(y, leaf, seed, create_graph=True)
-        assert rushlight.allclose(g.detach(), plain, equal_nan=True)
+        assert rushlight.allclose(g.detach(), plain, 1e-4, 1e-5, equal_nan=True)
         (again,) = rushlight.autograd.grad(g.sum(), seed)
         assert again.shape == y.shape
 

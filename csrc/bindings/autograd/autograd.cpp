@@ -48,7 +48,7 @@ std::vector<Tensor> run(const std::vector<Tensor>& roots, const std::vector<Tens
   return run_backward(roots, grads, inputs, options);
 }
 
-// A torch.autograd.graph.GradientEdge, a named tuple, and the tensor that stands in for it.
+// A torch.autograd.graph.GradientEdge, a named tuple, and the tensor that is passed instead.
 bool is_gradient_edge(py::handle o) {
   return PyTuple_Check(o.ptr()) && !PyTuple_CheckExact(o.ptr()) && py::hasattr(o, "_as_tensor");
 }
@@ -256,8 +256,8 @@ PyTypeObject* class_of(const char* title) {
   if (!classes.contains(name)) {
     std::string module = "builtins.";
     if (std::string_view(title).ends_with("Backward")) {  // without a number: a Function's own
-      const auto home = py::cast<std::string>(py::type::of<Node>().attr("__module__"));
-      module = home.substr(0, home.rfind('.') + 1) + "function.";
+      module = py::cast<std::string>(py::type::of<Node>().attr("__module__"));
+      module = module.substr(0, module.rfind('.') + 1) + "function.";
     }
     const std::string full = module + title;
     PyType_Slot none[] = {{0, nullptr}};
@@ -332,8 +332,8 @@ void bind_autograd(py::module_& m) {
            [](Node& n, py::object f) { return hook_on_node(n, std::move(f), true); })
       .def("__repr__", [](const Node& n) {
         const py::handle own(reinterpret_cast<PyObject*>(class_of(n.title())));
-        const auto home = py::cast<std::string>(own.attr("__module__"));
-        return text("<", home == "builtins" ? "" : home + ".", n.title(), " object at ",
+        const auto module = py::cast<std::string>(own.attr("__module__"));
+        return text("<", module == "builtins" ? "" : module + ".", n.title(), " object at ",
                     static_cast<const void*>(&n), ">");
       });
   py::class_<HookHandle>(m, "_HookHandle")
@@ -363,7 +363,7 @@ Raises:
 >>> x.grad
 tensor(6.))");
   op<&retain_grad>(m, "retain_grad(self)", As::method,
-      R"(Makes backward() fill .grad of a tensor that is not a leaf.
+                   R"(Makes backward() fill .grad of a tensor that is not a leaf.
 
 >>> x = torch.ones(1, requires_grad=True)
 >>> y = 2 * x

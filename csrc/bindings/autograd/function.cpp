@@ -1,4 +1,4 @@
-// autograd.Function: nodes whose backward is Python. A changer must know: the node owns the ctx
+// autograd.Function: nodes whose backward is Python. Note: the node owns the ctx
 // object, never the reverse; what ctx.save_for_backward was given is moved into the node after
 // forward, outputs without their history, so no cycle keeps the graph alive.
 #include <pybind11/pybind11.h>
@@ -22,7 +22,7 @@ struct FunctionNode final : Node {
     bool is_output = false, is_none = false;
   };
   std::vector<Kept> kept;
-  struct Like {  // what a gradient for this place must look like
+  struct Like {  // what the gradient of this input must look like
     Shape shape;
     DType dtype = DType::float32;
     Device device;

@@ -20,7 +20,7 @@ bool is_true(Any flag) {  // None: not given, which means yes
   if (truth < 0) throw py::error_already_set();
   return truth == 1;
 }
-// The reduction that the two old arguments stand for.
+// The reduction that size_average and reduce mean.
 std::string legacy_reduction(Any size_average, Any reduce, std::int64_t frames) {
   const char* name = !is_true(reduce) ? "none" : is_true(size_average) ? "mean" : "sum";
   warn_at(text("size_average and reduce args will be deprecated, please use reduction='", name,

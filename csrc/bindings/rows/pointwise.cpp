@@ -222,7 +222,7 @@ static void publish_faces(py::module_& m) {
   }(std::make_integer_sequence<int, op_count(PointwiseOps{})>{});
 }
 
-// What the one parametrised test needs to know about an op.
+// What the one parametrised test reads of an op.
 static py::list describe_ops() {
   using namespace py::literals;
   static constexpr const char* kTakes[] = {"floating", "wide",     "converted", "numbers",

@@ -1,5 +1,5 @@
 // Pooling as torch.nn.functional has it, and the few functions that torch itself has, whose
-// signatures differ. What a changer must know: max pools return a pair only if asked to.
+// signatures differ. Note: max pools return a pair only with return_indices.
 #include "ops/pool/pool.h"
 
 #include "bindings/floats.h"

@@ -29,10 +29,10 @@ TensorPair kthvalue_op(const Tensor& x, std::int64_t k, Dim dim, bool keepdim) {
 }
 
 py::object chosen(std::tuple<Tensor, Tensor, Tensor> all, bool inverse, bool counts) {
-  auto& [values, places, times] = all;
+  auto& [values, inverses, times] = all;
   py::list list;
   list.append(py::reinterpret_steal<py::object>(wrap(values)));
-  if (inverse) list.append(py::reinterpret_steal<py::object>(wrap(places)));
+  if (inverse) list.append(py::reinterpret_steal<py::object>(wrap(inverses)));
   if (counts) list.append(py::reinterpret_steal<py::object>(wrap(times)));
   if (list.size() == 1) return list[0];
   return py::tuple(list);
@@ -172,7 +172,7 @@ tensor(1.))");
 tensor(2))");
 }
 
-void bind_places(py::module_& m) {
+void bind_unique(py::module_& m) {
   op<&unique_op>(m,
                  "unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None)",
                  As::both,
@@ -277,7 +277,7 @@ tensor([0, 1, 3]))");
 
 void bind_sort(py::module_& m) {
   bind_orders(m);
-  bind_places(m);
+  bind_unique(m);
 }
 
 }  // namespace rushlight::python

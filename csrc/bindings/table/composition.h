@@ -1,7 +1,7 @@
 // Operations written in Python: `op` of python/rushlight/_table.py makes a row of the table of an
 // annotated function, and calls of it are parsed as those of operations in C++ are.
 //
-// A changer must know: a method is on Tensor before the module that defines it is imported
+// Note: a method is on Tensor before the module that defines it is imported
 // (_declare_methods); the first use imports it. A row lives as long as the process.
 #pragma once
 #include "signature.h"

@@ -1,4 +1,4 @@
-// Puts a row of the table wherever its words say: functions, methods, in-place forms, copies,
+// Publishes a row of the table where its words say: functions, methods, in-place forms, copies,
 // aliases.
 #include <pybind11/pybind11.h>
 
@@ -112,8 +112,8 @@ static py::object renamed(const py::object& function, const char* existing, cons
   auto* made = new PyMethodDef{strdup(name), as_c_function(call_alias),
                                METH_FASTCALL | METH_KEYWORDS, strdup(doc.c_str())};
   const py::tuple self = py::make_tuple(function, existing, name);
-  const py::object home = function.attr("__module__");
-  return py::reinterpret_steal<py::object>(PyCFunction_NewEx(made, self.ptr(), home.ptr()));
+  const py::object module = function.attr("__module__");
+  return py::reinterpret_steal<py::object>(PyCFunction_NewEx(made, self.ptr(), module.ptr()));
 }
 
 void publish_alias(py::module_& m, As as, const char* existing, const char* name) {

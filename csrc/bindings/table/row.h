@@ -1,5 +1,5 @@
 // The words of a row of the table of operations, beside its signature text: where it is visible,
-// its in-place form, what autocast does, what a program may ask about it.
+// its in-place form, what autocast does, what tests and tools read of it.
 #pragma once
 
 namespace rushlight::python {

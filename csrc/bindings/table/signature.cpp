@@ -101,8 +101,8 @@ static const char* known_name(const char* keyword) {
   return keyword;
 }
 
-// The place of a keyword among the parameters; their number if it is none of them.
-static int place_of(PyObject* key, const std::vector<Signature::Parameter>& parameters) {
+// The index of a keyword among the parameters; their count if it is none of them.
+static int index_of(PyObject* key, const std::vector<Signature::Parameter>& parameters) {
   const int count = int(parameters.size());
   int i = 0;
   while (i < count && parameters[std::size_t(i)].key != key) ++i;
@@ -120,7 +120,7 @@ static int place_of(PyObject* key, const std::vector<Signature::Parameter>& para
 
 // Arguments in an order that torch still takes, with a warning: a factor before what it multiplies.
 // add(input, alpha, other), addcmul(input, value, tensor1, tensor2), addmm(beta, input, mat1, mat2)
-// and addmm(beta, input, alpha, mat1, mat2); a method's own tensor stands first in all of them.
+// and addmm(beta, input, alpha, mat1, mat2); a method's own tensor is first in all of them.
 struct OldOrder {
   int count = 0;  // of factors; 0: the call is none of these
   std::pair<int, PyObject*> factors[2];  // parameter, value
@@ -202,7 +202,7 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
 
   for (Py_ssize_t k = 0, nk = keywords ? PyTuple_GET_SIZE(keywords) : 0; k < nk; ++k) {
     PyObject* key = PyTuple_GET_ITEM(keywords, k);
-    const int i = place_of(key, parameters);
+    const int i = index_of(key, parameters);
     if (i == count || values[i]) {
       return mismatch(this,
                       i == count ? "%s() got an unexpected keyword argument '%U'"
@@ -270,7 +270,7 @@ PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyO
 }
 
 // CPython 3.11 to 3.13 may end the process where a call that has been x.sum() becomes Tensor.sum():
-// for plain methods it looks at the first argument before it asks whether there is one. So methods
+// for plain methods it looks at the first argument before it checks that there is one. So methods
 // that can be called without arguments are of the two kinds for which it does not: those that take
 // none, and those that are told their class.
 constexpr std::size_t kMaxMethods = 1024;
@@ -298,8 +298,9 @@ static PyCFunction method_for(_PyCFunctionFastWithKeywords f, bool takes_none) {
   return method_at(method_count++, takes_none, std::make_index_sequence<kMaxMethods>());
 }
 
-// What a profiler watches: where the entry point stands (in a definition, or else among the methods
-// above), and which it is when nobody looks. A trampoline of a number of its own takes its place.
+// What a profiler watches: where the entry point is (in a definition, or else among the methods
+// above), and which it is while the profiler is off. A trampoline of a number of its own takes its
+// place.
 struct Watched {
   const char* name;
   _PyCFunctionFastWithKeywords plain;

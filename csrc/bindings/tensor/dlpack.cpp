@@ -1,5 +1,5 @@
 // DLPack both ways: our memory lent in a capsule, and the memory of another library's capsule as a
-// tensor. A changer must know: a capsule comes from anybody, so every number in it is checked
+// tensor. Note: a capsule comes from anybody, so every number in it is checked
 // before the capsule counts as taken; one that is refused still owns its memory and gives it back.
 #include "dlpack.h"
 
@@ -190,7 +190,7 @@ Tensor from_dlpack(const py::object& capsule, bool may_copy) {
         "with __dlpack__ or a capsule named \"dltensor\" or \"dltensor_versioned\", got ",
         Py_TYPE(c)->tp_name);
   auto* m = static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(c, "dltensor_versioned"));
-  if (m->version.major != 1)  // what follows the version has a layout that we do not know
+  if (m->version.major != 1)  // what follows the version has an unknown layout
     fail<RuntimeError>("Unsupported DLPack version ", m->version.major, ".", m->version.minor,
                        ": this library reads version 1");
   if (m->flags & dlpack::kPaddedSubBytes)

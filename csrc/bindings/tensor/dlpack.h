@@ -1,6 +1,6 @@
 // The memory layout of DLPack, by which libraries lend each other tensors within a process: our own
 // declarations of the structs that its specification fixes (dmlc/dlpack, include/dlpack/dlpack.h,
-// version 1.1). A changer must know: every offset here is read and written by other libraries.
+// version 1.1). Note: every offset here is read and written by other libraries.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // t[...] and t[...] = value, len(), iteration and truth.
+#include "bindings/data.h"
 #include "bindings/module.h"
 #include "bindings/profile.h"
-#include "bindings/data.h"
 #include "bindings/table/signature.h"
 #include "ops/ops.h"
 
@@ -20,7 +20,7 @@ Tensor slice_nothing(const Tensor& t) {
   return t.dim() ? slice(t, 0, {}, {}, 1) : as_strided(t, t.shape(), t.shape(), t.offset());
 }
 
-// What stands between the brackets, applied from left to right: ints, slices, None and Ellipsis
+// What is between the brackets, applied from left to right: ints, slices, None and Ellipsis
 // make a view at once; tensors, lists and masks are collected for index().
 struct Applied {
   Tensor view;

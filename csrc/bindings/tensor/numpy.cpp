@@ -1,9 +1,9 @@
-// NumPy both ways without copies where torch makes none. A changer must know: arrays are read
+// NumPy both ways without copies where torch makes none. Note: arrays are read
 // through the buffer protocol, so importing this library does not import NumPy.
 #include <pybind11/numpy.h>
 
-#include "bindings/module.h"
 #include "bindings/data.h"
+#include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "ops/ops.h"
 
@@ -233,7 +233,7 @@ Tensor from_array(PyObject* o, bool copy) {
 
 void bind_numpy(py::module_& m) {
   op<&from_numpy>(m, "from_numpy(ndarray)", As::function,
-      R"(A tensor on the memory of a NumPy array: changes of one are seen in the other.
+                  R"(A tensor on the memory of a NumPy array: changes of one are seen in the other.
 
 Args:
     ndarray: the array.
@@ -249,7 +249,7 @@ Raises:
 tensor([0, 1, 2]))");
   op<&from_buffer>(m, "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False)",
                    As::function,
-      R"(A tensor on the memory of an object with the buffer protocol.
+                   R"(A tensor on the memory of an object with the buffer protocol.
 
 Args:
     buffer: bytes, a bytearray, an array, ...
@@ -265,9 +265,8 @@ Raises:
 
 >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
 tensor([1, 2], dtype=torch.int16))");
-  op<&to_numpy>(
-      m, "numpy(self, *, force=False)", As::method,
-      R"(A NumPy array on the tensor's memory.
+  op<&to_numpy>(m, "numpy(self, *, force=False)", As::method,
+                R"(A NumPy array on the tensor's memory.
 
 Args:
     force: whether to detach and to copy to the CPU first, where that is needed.

@@ -2,8 +2,8 @@
 // ops; what cannot be an operand is left to Python (NotImplemented), whose TypeError then names
 // both types.
 #include "bindings/autocast.h"
-#include "bindings/profile.h"
 #include "bindings/data.h"
+#include "bindings/profile.h"
 #include "bindings/rows/pointwise.h"
 #include "ops/linalg/matmul.h"
 

@@ -27,7 +27,8 @@ struct Object {
   PyObject_HEAD Tensor value;
   PyObject* attributes;  // __dict__, made on first use
   PyObject* weak_refs;
-  PyObject* shape;  // the last torch.Size it was asked for; the body's shape may have changed since
+  PyObject*
+      shape;  // the last torch.Size that was returned; the body's shape may have changed since
 };
 
 inline PyTypeObject* tensor_type;  // Tensor itself; a heap type, so Python can add methods to it

@@ -1,5 +1,5 @@
 // What the Python layer needs to copy, save and load tensors: their storages and their class.
-// A changer must know: files written by anybody end up in `view_storage`, so nothing may be assumed
+// Note: files written by anybody end up in `view_storage`, so nothing may be assumed
 // of its numbers.
 #include <pybind11/pybind11.h>
 

@@ -1,5 +1,5 @@
 // Results of operations on instances of a Python subclass are instances of it too, as torch has it.
-// A changer must know: only fresh objects change their class, so that a result which the program
+// Note: only fresh objects change their class, so that a result which the program
 // already holds keeps its own; and no check here is on the path of programs without subclasses.
 #include <algorithm>
 #include <pybind11/pybind11.h>

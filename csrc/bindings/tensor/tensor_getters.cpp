@@ -26,7 +26,7 @@ PyObject* get(PyObject* self, void*) {
   }
 }
 
-// The torch.Size made for an earlier question, if the sizes are still those: programs ask often.
+// The torch.Size of an earlier call, if the sizes are still those: programs read it often.
 PyObject* get_shape(PyObject* self, void*) {
   PyObject*& kept = reinterpret_cast<Object*>(self)->shape;
   const Shape& shape = self_of(self).shape();
@@ -55,7 +55,7 @@ bool on_cpu(const Tensor& t) { return t.device().is_cpu(); }
 bool on_meta(const Tensor& t) { return t.device().is_meta(); }
 bool never(const Tensor&) { return false; }
 Tensor base(const Tensor& t) { return t->base ? Tensor(t->base) : Tensor(); }
-// Once in a process, as the places that do it are many.
+// Once in a process, as many lines may do it.
 bool warn_once(bool& done, const char* words) {
   if (done) return true;
   done = true;

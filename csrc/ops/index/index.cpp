@@ -1,9 +1,9 @@
-// Indexing by tensors: t[i, j], masks, and assignment. A changer must know: masks become positions
+// Indexing by tensors: t[i, j], masks, and assignment. Note: masks become positions
 // first, and the kernel checks every position before it writes.
 #include "kernels/index.h"
 
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/ops.h"
 #include "ops/pointwise/pointwise.h"
 
@@ -13,7 +13,7 @@ namespace {
 struct Prepared {
   std::vector<Tensor> indices;  // int64, one per dimension of input; undefined: whole
   Shape shape;                  // that the defined ones broadcast to
-  int first = -1;               // where the index shape stands in the result
+  int first = -1;               // the first dimension of the index shape in the result
   Shape order;                  // dimensions of input, the indexed ones first
   int count = 0;                // how many are indexed
 };

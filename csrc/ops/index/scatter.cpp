@@ -2,7 +2,7 @@
 #include "scatter.h"
 
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "index.h"
 
 namespace rushlight {

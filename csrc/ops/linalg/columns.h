@@ -2,7 +2,7 @@
 // words of gradients.
 #pragma once
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/linalg.h"
 #include "ops/linalg/linalg.h"
 #include "ops/linalg/matmul.h"
@@ -25,10 +25,10 @@ double linalg_work(const Tensor& a);  // nanoseconds, roughly
 // and what it gives goes back, history and all.
 bool is_left_to_host(const Tensor& a);
 inline Tensor on_host(const Tensor& t) { return to(t, kCpu); }
-inline Tensor back(const Tensor& t, Device home) { return t ? to(t, home) : t; }
+inline Tensor back(const Tensor& t, Device device) { return t ? to(t, device) : t; }
 template <class... T>
-std::tuple<T...> back(const std::tuple<T...>& results, Device home) {
-  return std::apply([&](const T&... t) { return std::tuple(back(t, home)...); }, results);
+std::tuple<T...> back(const std::tuple<T...>& results, Device device) {
+  return std::apply([&](const T&... t) { return std::tuple(back(t, device)...); }, results);
 }
 
 }  // namespace rushlight

@@ -1,4 +1,4 @@
-// Products of matrices and vectors. A changer must know: gradients of a transposed operand come
+// Products of matrices and vectors. Note: gradients of a transposed operand come
 // back transposed, so that a Linear's weight gets a dense gradient without a copy.
 #pragma once
 #include "ops/ops.h"

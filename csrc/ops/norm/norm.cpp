@@ -6,7 +6,7 @@
 
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "formula.h"
 #include "kernels/norm.h"
 
@@ -194,7 +194,7 @@ class Running {
 Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
                   const MaybeTensor& running_mean, const MaybeTensor& running_var, bool training,
                   double momentum, double eps) {
-  if (input.dim() == 1 && input.numel() == 0) {  // torch asks nothing more of it
+  if (input.dim() == 1 && input.numel() == 0) {  // torch checks nothing more of it
     Tensor out = clone(input);
     if (weight) out = mul(out, select(*weight, 0, 0));
     return bias ? add(out, select(*bias, 0, 0)) : out;

@@ -1,9 +1,9 @@
-// Backward of pointwise ops. A changer must know: slots hold nothing for inputs that no wanted
-// gradient reads, and a number 0 stands in for them; the gradients they spoil are dropped.
+// Backward of pointwise ops. Note: slots hold nothing for inputs that no wanted
+// gradient reads, and the scalar 0 is passed instead of them; the gradients they spoil are dropped.
 #include "node.h"
 
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "geometry.h"
 #include "ops/value.h"
 

@@ -15,7 +15,7 @@ class PointwiseNode final : public Node {
   void save_output(const Tensor& out) { output_ = SavedOutput(out); }
   bool saves(int input) const { return needed_ >> input & 1; }
   bool saves_output() const { return needed_ & Save::output; }
-  void choose_saved(unsigned wanted);  // bits: inputs whose gradient will be asked for
+  void choose_saved(unsigned wanted);  // bits: inputs whose gradient is wanted
 
   Gradients backward(std::span<Tensor> grads) override;
   void release_saved() override;

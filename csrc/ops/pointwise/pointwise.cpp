@@ -3,7 +3,7 @@
 
 #include "checks.h"
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "geometry.h"
 #include "node.h"
 

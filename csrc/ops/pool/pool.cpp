@@ -1,10 +1,10 @@
-// Max-pooling. A changer must know: one whose indices nobody asked for keeps its winners as
+// Max-pooling. Note: one without return_indices keeps its winners as
 // bytes where the windows are 2x2, and makes int64 indices only for a second derivative.
 #include "pool.h"
 
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/memory_format.h"
 #include "shape.h"
 

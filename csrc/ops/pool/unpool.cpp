@@ -2,7 +2,7 @@
 // elements to and from flat indices of a plane, which scatter_add and gather do.
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/random/random.h"
 #include "pool.h"
 #include "shape.h"

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/reduce/reduce.h"
 #include "random.h"
 

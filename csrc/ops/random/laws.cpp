@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/index/index.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduce/reduce.h"

@@ -5,7 +5,7 @@
 
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/reduce/reduce.h"
 #include "ops/sort/sort.h"
 

@@ -1,7 +1,7 @@
-// Largest and smallest elements. A changer must know: without a dim several equal extremes share
+// Largest and smallest elements. Note: without a dim several equal extremes share
 // the gradient evenly; with a dim it all goes to the one whose index is returned.
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/value.h"
 #include "reduce.h"
 
@@ -44,8 +44,9 @@ Tensor extreme(const char* op, const char* node, Reduction kind, const Tensor& i
       input);
 }
 
-// Values and places along one dimension, both without history.
-TensorPair places(const char* op, const Tensor& input, int dim, bool keepdim, bool largest) {
+// Values and indices along one dimension, both without history.
+TensorPair values_and_indices(const char* op, const Tensor& input, int dim, bool keepdim,
+                              bool largest) {
   const Shape dims{dim};
   const Span span(input, dims);
   if (input.dim()) check_not_empty(op, input, span, true);
@@ -70,7 +71,7 @@ TensorPair places(const char* op, const Tensor& input, int dim, bool keepdim, bo
 TensorPair picked(const char* op, const char* node, const Tensor& input, std::int64_t d,
                   bool keepdim, bool largest) {
   const int dim = wrap_dim(d, input.dim());
-  auto [values, indices] = places(op, input, dim, keepdim, largest);
+  auto [values, indices] = values_and_indices(op, input, dim, keepdim, largest);
   Tensor outs[] = {values, indices};
   record_many(
       node, outs,
@@ -81,15 +82,17 @@ TensorPair picked(const char* op, const char* node, const Tensor& input, std::in
   return {outs[0], outs[1]};
 }
 
-Tensor place(const char* op, const Tensor& input, std::optional<std::int64_t> d, bool keepdim,
-             bool largest) {
+Tensor arg_extreme(const char* op, const Tensor& input, std::optional<std::int64_t> d, bool keepdim,
+                   bool largest) {
   if (input.dtype() == DType::boolean) fail<RuntimeError>(op, "(): does not support bool input");
   const GradMode off(false);
-  if (d) return std::get<1>(places(op, input, wrap_dim(*d, input.dim()), keepdim, largest));
+  if (d)
+    return std::get<1>(values_and_indices(op, input, wrap_dim(*d, input.dim()), keepdim, largest));
   if (input.numel() == 0)
     fail<IndexError>(op, "(): Expected reduction dim to be specified for input.numel() == 0.\n",
                      describe("input", input));
-  const Tensor at = std::get<1>(places(op, reshape(input, Shape{-1}), 0, false, largest));
+  const Tensor at =
+      std::get<1>(values_and_indices(op, reshape(input, Shape{-1}), 0, false, largest));
   Shape ones = input.shape();
   for (int k = 0; k < ones.rank; ++k) ones[k] = 1;
   return keepdim ? reshape(at, ones) : at;
@@ -161,10 +164,10 @@ TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool ke
 }
 
 Tensor argmax(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim) {
-  return place("argmax", input, dim, keepdim, true);
+  return arg_extreme("argmax", input, dim, keepdim, true);
 }
 Tensor argmin(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim) {
-  return place("argmin", input, dim, keepdim, false);
+  return arg_extreme("argmin", input, dim, keepdim, false);
 }
 
 Tensor picked_backward(const Tensor& g, const Tensor& indices, const Shape& whole, int dim,

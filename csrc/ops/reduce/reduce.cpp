@@ -1,9 +1,9 @@
-// Sums, products and counts, and what all reductions share. A changer must know: the kernel writes
+// Sums, products and counts, and what all reductions share. Note: the kernel writes
 // the result in its final shape, seen by it with size 1 where the input is reduced.
 #include "reduce.h"
 
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "ops/scan.h"
 
 namespace rushlight {

@@ -1,7 +1,7 @@
 // Searches in sorted sequences; no gradients.
 #include "core/backend.h"
 #include "core/dense_view.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/sort.h"
 #include "ops/pointwise/pointwise.h"
 #include "sort.h"

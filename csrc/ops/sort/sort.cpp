@@ -1,9 +1,9 @@
-// Sorting and selection along one dimension. A changer must know: every one of them picks elements,
+// Sorting and selection along one dimension. Note: every one of them picks elements,
 // so they share one gradient, picked_backward; the median of all is shared among its equals.
 #include "sort.h"
 
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/sort.h"
 #include "ops/reduce/reduce.h"
 

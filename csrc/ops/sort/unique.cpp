@@ -1,6 +1,6 @@
 // Distinct values, their indices and counts; no gradients.
 #include "core/backend.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/sort.h"
 #include "sort.h"
 

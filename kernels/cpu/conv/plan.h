@@ -1,5 +1,5 @@
 // What the float convolution kernels share. Forward, and each phase of the stride of an input
-// gradient, are one Correlation; a changer must know that taps falling into the zero padding are
+// gradient, are one Correlation; note that taps falling into the zero padding are
 // skipped, not multiplied, and that padding is never stored.
 #pragma once
 #include <utility>

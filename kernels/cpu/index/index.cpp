@@ -1,4 +1,4 @@
-// Indexing by tensors. Every index value is read once and checked as it is turned into an offset,
+// Indexing by tensors. Every index value is read once and checked as it becomes an offset,
 // so a thread that changes an index tensor meanwhile cannot lead outside; nothing of a tensor that
 // is there already is written before all of them are checked.
 #include "kernels/index.h"
@@ -76,14 +76,14 @@ bool is_across(const Rest& r, const View& other, const IndexList& list) {
   return r.numel > 1 && rank && other.strides[rank - 1] == 1 && r.other_step != 1;
 }
 
-constexpr std::int64_t kPiece = 1024;  // positions that are turned into offsets at a time
+constexpr std::int64_t kPiece = 1024;  // positions that become offsets at a time
 
 BadIndex get(const View& out, const View& self, const IndexList& list) {
   const Rest r = rest_of(self, out, list);
   const int rank = list.of[0].rank;
   const bool across = is_across(r, out, list);
   BadIndex bad;
-  std::int64_t bad_at = std::numeric_limits<std::int64_t>::max();  // where the first one stands
+  std::int64_t bad_at = std::numeric_limits<std::int64_t>::max();  // where the first one is
   std::mutex guard;
   dispatch_size(out.dtype, [&]<class S>(Type<S>) {
     S* to = out.as<S>();

@@ -1,4 +1,4 @@
-// The serial product behind gemm.h. A changer must know: the built-in way must serve every shape,
+// The serial product behind gemm.h. Note: the built-in way must serve every shape,
 // since OpenBLAS may be absent; it is a third as fast, which nobody with a normal build meets.
 #include "gemm.h"
 

@@ -6,7 +6,7 @@
 
 namespace rushlight {
 
-// A matrix as BLAS knows it: rows of `ld` elements, or read transposed.
+// A matrix as BLAS describes it: rows of `ld` elements, or read transposed.
 template <class T>
 struct Matrix {
   T* data;

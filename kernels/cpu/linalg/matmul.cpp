@@ -1,5 +1,5 @@
 // Matrix products on views: chooses how each operand is read, and splits one product or a batch
-// over the pool. A changer must know: no part is more than kLongest products, so that Ctrl-C is
+// over the pool. Note: no part is more than kLongest products, so that Ctrl-C is
 // answered in time.
 #include "kernels/matmul.h"
 

@@ -1,5 +1,5 @@
 // Loads libscipy_openblas.so by absolute path, so that another package's copy is never mistaken for
-// ours. A changer must know: the thread count must be 1 in the environment while it loads, or its
+// ours. Note: the thread count must be 1 in the environment while it loads, or its
 // constructor starts a pool of its own beside ours.
 #include "openblas.h"
 

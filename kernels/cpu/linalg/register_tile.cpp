@@ -1,4 +1,4 @@
-// The tiles' bodies. A changer must know: they are always_inline into target(...) wrappers, one
+// The tiles' bodies. Note: they are always_inline into target(...) wrappers, one
 // per instruction set; sizes below are what fills each one's registers (measured on Zen 4: 14 x 2
 // vectors of 16, 6 x 2 of 8, 3 x 4 of 4).
 #include "register_tile.h"

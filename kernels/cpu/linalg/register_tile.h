@@ -1,6 +1,6 @@
 // The register tile of float products, under convolution and the built-in GEMM:
 //     out[p][lane] = bias[lane] + sum over k of a[off[k] + p] * b[k][lane],
-// compiled for three instruction sets and chosen once. A changer must know: gcc 12 keeps a vector
+// compiled for three instruction sets and chosen once. Note: gcc 12 keeps a vector
 // wider than the machine's in memory, hence the template over the width in place of CLONES.
 #pragma once
 #include <cstdint>

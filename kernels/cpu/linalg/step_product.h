@@ -10,7 +10,7 @@ namespace rushlight {
 template <class T>
 class StepProduct {
  public:
-  // right: (k, n). Steps of so many rows will be asked for, each by one thread at a time.
+  // right: (k, n). Steps of so many rows will be computed, each by one thread at a time.
   StepProduct(std::int64_t k, std::int64_t n, Matrix<const T> right, std::int64_t rows);
 
   // out (rows x n, rows of ldo) = left (rows x k, rows of ldl) * right + beta * out; beta is 0

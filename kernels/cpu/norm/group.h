@@ -1,4 +1,4 @@
-// Group and layer norm, whose kernels stand in norm_group.cpp; the table is in norm.cpp.
+// Group and layer norm, whose kernels are in group.cpp; the table is in norm.cpp.
 #pragma once
 #include "kernels/norm.h"
 

@@ -1,4 +1,4 @@
-// The loops under the normalisations, each over contiguous memory. A changer must know: gcc does
+// The loops under the normalisations, each over contiguous memory. Note: gcc does
 // not vectorise a sum as written, so every sum has 32 accumulators, and blocks are short enough to
 // be read twice from the nearest cache and to be summed in T without loss.
 #pragma once

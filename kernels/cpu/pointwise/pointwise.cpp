@@ -53,7 +53,7 @@ struct Job {
 enum class Access : std::uint8_t {
   linear,    // dense over the whole call: used where it lies
   constant,  // a number, or all strides 0: one block, filled once
-  unwanted,  // a result that nobody asked for: a block that is dropped
+  unwanted,  // a result that is not wanted: a block that is dropped
   rows,  // dense along the last dimension only: used where it lies while a segment is in a row
   moved  // converted, or strided: copied through a block
 };
@@ -71,7 +71,7 @@ Access access_of(const Job& job, int i, bool is_row_wise) {
     expected *= c.sizes[d];
   }
   if (is_constant) return Access::constant;
-  // bool is read through a block when its bytes may be other than 0 and 1: only `load` knows that
+  // bool is read through a block when its bytes may be other than 0 and 1: only `load` checks that
   const bool same = o.dtype == kBlockDType[int(job.types[i])];
   if (same && is_dense) return Access::linear;
   if (same && is_row_wise && o.strides[c.rank - 1] == 1) return Access::rows;
@@ -291,7 +291,7 @@ std::int64_t find_zero(const PointwiseCall& c, const Operand& divisor) {
 }
 
 // Whether all that a call of whole numbers reads and writes is of one type of a byte: 0 for uint8,
-// 1 for bool, which are the places in PointwiseLoops::small; else -1.
+// 1 for bool, which are the indices in PointwiseLoops::small; else -1.
 int small_type(const PointwiseLoops& l, const PointwiseCall& c) {
   if (!l.small[0]) return -1;
   int found = -1;

@@ -1,5 +1,5 @@
 // gcc 12 vectorises neither the byte codes nor the interleaved stores by itself, hence the vectors.
-// A changer must know: the tail's four plain stores stay plain; a clever one was miscompiled.
+// Note: the tail's four plain stores stay plain; a clever one was miscompiled.
 #include "windows_2x2.h"
 
 #include <algorithm>

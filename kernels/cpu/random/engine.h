@@ -1,4 +1,4 @@
-// mt19937 in bulk, and how a stream of numbers is laid into a tensor. A changer must know: a
+// mt19937 in bulk, and how a stream of numbers is laid into a tensor. Note: a
 // producer must give the same numbers however its calls are cut, except for cuts that it forbids.
 #pragma once
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Normal numbers. A changer must know torch's two ways: a contiguous tensor of 16 numbers and more
+// Normal numbers. Note torch's two ways: a contiguous tensor of 16 numbers and more
 // takes uniform numbers of its own precision in blocks of 16 (8 radii, 8 angles), and the last 16
-// places are drawn again when blocks do not fill it; everything else takes pairs in double.
+// elements are drawn again when blocks do not fill it; everything else takes pairs in double.
 #include <bit>
 #include <cmath>
 #include <numbers>

@@ -1,5 +1,5 @@
-// The loops of all reductions, over elements T with a fold P of reduce_formulas.h. A changer must
-// know: whole blocks go into many lanes at once, which are joined into totals of 64 bits.
+// The loops of all reductions, over elements T with a fold P of reduce_formulas.h. Note:
+// whole blocks go into many lanes at once, which are joined into totals of 64 bits.
 #pragma once
 #include <algorithm>
 #include <vector>

@@ -27,7 +27,7 @@ inline SortKey<T> sort_key(const T* p) {
   }
 }
 
-// order[i] becomes the place of the i-th smallest key; equals keep their order. Keys are consumed.
+// order[i] becomes the index of the i-th smallest key; equals keep their order. Keys are consumed.
 template <class Key>
 void stable_order(std::vector<Key>& keys, std::int64_t* order);
 

@@ -1,5 +1,5 @@
 // Matrix products by cuBLASLt. Its matrices are stored by columns: our rows are its columns, so it
-// is asked for the transposed result, out^T = right^T left^T, which moves nothing: its a is our
+// computes the transposed result, out^T = right^T left^T, which moves nothing: its a is our
 // right operand. What a search has chosen for a shape is kept, for kPlans shapes of each device.
 #include <mutex>
 #include <optional>

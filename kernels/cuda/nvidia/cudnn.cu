@@ -1,5 +1,5 @@
 // Convolutions by cuDNN. An algorithm is chosen for each shape, by its own guess or, where
-// `backends.cudnn.benchmark` asks for it, by trying; one that gives other results in each run only
+// `backends.cudnn.benchmark` is on, by trying; one that gives other results in each run only
 // where benchmark is on and deterministic is off. What was chosen is kept, for kPlans shapes of
 // each device.
 #include <mutex>
@@ -149,7 +149,7 @@ Operands operands_of(Product product, const Plan& p, const View& a, const View& 
   }
 }
 
-// The first answer that keeps to what was asked for.
+// The first algorithm within the requested limits.
 const Answer* choose(const Answer* answers, int found, const Facts& facts) {
   for (int i = 0; i < found; ++i)
     if (answers[i].status == CUDNN_STATUS_SUCCESS && answers[i].workspace <= kMostWorkspace &&

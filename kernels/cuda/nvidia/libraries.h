@@ -34,7 +34,7 @@ struct Library {
   std::string words;
   std::vector<void*> functions;
 };
-// Looks for it at the first call. No lock may be held: the search may ask Python.
+// Searched at the first call. No lock may be held: the search may call Python.
 const Library& library(const LibraryKind& kind);
 
 // Throws what a call of it answered, `status` in the library's words, and how to go without it.

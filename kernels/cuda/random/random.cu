@@ -162,23 +162,23 @@ void dropout(const View& out, const View& noise, const View& input, double keep,
   });
 }
 
-__global__ void random_keys(Index n, Fill fill, std::uint64_t* keys, Index* places) {
+__global__ void random_keys(Index n, Fill fill, std::uint64_t* keys, Index* indices) {
   for (Index i = first_item(); i < n; i += stride()) {
     keys[i] = words_of(fill, i).bits(0);
-    places[i] = i;
+    indices[i] = i;
   }
 }
-__global__ void write_places(Index n, const Index* places, void* out, Index step, DType dtype) {
-  for (Index i = first_item(); i < n; i += stride()) store_as(out, i * step, dtype, places[i]);
+__global__ void write_indices(Index n, const Index* indices, void* out, Index step, DType dtype) {
+  for (Index i = first_item(); i < n; i += stride()) store_as(out, i * step, dtype, indices[i]);
 }
 void permutation(const View& out, RandomState& s) {
   const Index n = out.numel;
   if (n == 0) return;
   const Scratch<std::uint64_t> keys(n, "randperm");
-  const Scratch<Index> places(n, "randperm");
-  launch_items("randperm", random_keys, n, n, next_fill(s), keys.data(), places.data());
-  sort_pairs(keys.data(), places.data(), 1, n);
-  launch_items("randperm", write_places, n, n, static_cast<const Index*>(places.data()), out.data,
+  const Scratch<Index> indices(n, "randperm");
+  launch_items("randperm", random_keys, n, n, next_fill(s), keys.data(), indices.data());
+  sort_pairs(keys.data(), indices.data(), 1, n);
+  launch_items("randperm", write_indices, n, n, static_cast<const Index*>(indices.data()), out.data,
                out.rank ? out.strides[0] : 1, out.dtype);
 }
 
@@ -236,7 +236,7 @@ Index multinomial(const View& out, const View& p, RandomState& s) {
   });
 }
 
-// As many numbers as an element's tries take: those of its further words, whose numbers stand above
+// As many numbers as an element's tries take: those of its further words, whose numbers lie above
 // the element's.
 struct Tries {
   Fill fill;

@@ -6,7 +6,7 @@
 
 namespace rushlight::gpu {
 
-// What a kernel found wrong: it puts a valid index in its place and goes on; the next call that
+// What a kernel found wrong: it uses a valid index instead and goes on; the next call that
 // waits for the device raises IndexError from this. Lies in host memory that the device writes to.
 struct Note {
   unsigned taken;  // by the first thread that has something to say

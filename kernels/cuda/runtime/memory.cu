@@ -1,5 +1,5 @@
 // Memory: each device has a pool of the driver (cudaMallocAsync's) that keeps what is freed, up to
-// the end of the process or empty_cache(). A changer must know: a block is freed in the order of
+// the end of the process or empty_cache(). Note: a block is freed in the order of
 // the stream it was taken on. RUSHLIGHT_NO_CACHE=1 gives each tensor an allocation of its own,
 // poisoned when it is freed, for compute-sanitizer.
 #include <algorithm>

@@ -18,11 +18,11 @@ __global__ void line_keys(Index n, Index length, const Index* order, std::uint64
 }
 
 __global__ void take_in_order(Index n, const Index* order, const std::uint64_t* keys,
-                              const Index* places, std::uint64_t* sorted_keys,
-                              Index* sorted_places) {
+                              const Index* indices, std::uint64_t* sorted_keys,
+                              Index* sorted_indices) {
   for (Index i = first_item(); i < n; i += stride()) {
     sorted_keys[i] = keys[order[i]];
-    sorted_places[i] = places[order[i]];
+    sorted_indices[i] = indices[order[i]];
   }
 }
 
@@ -36,30 +36,30 @@ void copy_items(T* to, const T* from, Index n) {
 
 }  // namespace
 
-void sort_pairs(std::uint64_t* keys, Index* places, Index lines, Index length) {
+void sort_pairs(std::uint64_t* keys, Index* indices, Index lines, Index length) {
   const Index n = lines * length;
   const Scratch<std::uint64_t> more_keys(n, "sort");
-  const Scratch<Index> more_places(n, "sort");
+  const Scratch<Index> more_indices(n, "sort");
   if (lines == 1) {
     Buffers<std::uint64_t> k = {keys, more_keys.data()};
-    Buffers<Index> p = {places, more_places.data()};
+    Buffers<Index> p = {indices, more_indices.data()};
     radix_sort(k, p, n, 64);
     copy_items(keys, k.now, n);
-    copy_items(places, p.now, n);
+    copy_items(indices, p.now, n);
     return;
   }
   const Scratch<std::uint64_t> other_keys(n, "sort");
-  const Scratch<Index> other_places(n, "sort");
+  const Scratch<Index> other_indices(n, "sort");
   Buffers<std::uint64_t> k = {more_keys.data(), other_keys.data()};
-  Buffers<Index> order = {more_places.data(), other_places.data()};
+  Buffers<Index> order = {more_indices.data(), other_indices.data()};
   copy_items(k.now, keys, n);
   launch_items("sort", number_items, n, n, order.now);
   radix_sort(k, order, n, 64);
   launch_items("sort", line_keys, n, n, length, order.now, k.now);
   radix_sort(k, order, n, std::bit_width(std::uint64_t(lines - 1)));
-  launch_items("sort", take_in_order, n, n, order.now, keys, places, k.now, order.other);
+  launch_items("sort", take_in_order, n, n, order.now, keys, indices, k.now, order.other);
   copy_items(keys, k.now, n);
-  copy_items(places, order.other, n);
+  copy_items(indices, order.other, n);
 }
 
 }  // namespace rushlight::gpu

@@ -6,6 +6,6 @@ namespace rushlight::gpu {
 
 // Sorts each of `lines` runs of `length` keys, lowest first, and their indices with them; equal
 // keys keep their order.
-void sort_pairs(std::uint64_t* keys, Index* places, Index lines, Index length);
+void sort_pairs(std::uint64_t* keys, Index* indices, Index lines, Index length);
 
 }  // namespace rushlight::gpu

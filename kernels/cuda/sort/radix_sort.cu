@@ -5,9 +5,9 @@
 
 namespace rushlight::gpu {
 
-void radix_sort(Buffers<std::uint64_t>& keys, Buffers<Index>& places, Index n, int bits) {
+void radix_sort(Buffers<std::uint64_t>& keys, Buffers<Index>& indices, Index n, int bits) {
   cub::DoubleBuffer<std::uint64_t> k(keys.now, keys.other);
-  cub::DoubleBuffer<Index> p(places.now, places.other);
+  cub::DoubleBuffer<Index> p(indices.now, indices.other);
   const auto sort = [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceRadixSort::SortPairs(scratch, bytes, k, p, n, 0, bits, current().stream);
   };
@@ -16,7 +16,7 @@ void radix_sort(Buffers<std::uint64_t>& keys, Buffers<Index>& places, Index n, i
   const Scratch<char> scratch(Index(bytes), "sort");
   finish_launch(sort(scratch.data(), bytes), "sort");
   keys = {k.Current(), k.Alternate()};
-  places = {p.Current(), p.Alternate()};
+  indices = {p.Current(), p.Alternate()};
 }
 
 }  // namespace rushlight::gpu

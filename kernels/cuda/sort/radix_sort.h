@@ -13,6 +13,6 @@ struct Buffers {
 
 // Sorts by the lowest `bits` of the keys, lowest first, the indices with them; equal keys keep
 // their order. Either buffer may hold the result.
-void radix_sort(Buffers<std::uint64_t>& keys, Buffers<Index>& places, Index n, int bits);
+void radix_sort(Buffers<std::uint64_t>& keys, Buffers<Index>& indices, Index n, int bits);
 
 }  // namespace rushlight::gpu

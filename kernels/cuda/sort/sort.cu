@@ -9,13 +9,13 @@ namespace {
 
 template <class C>
 __global__ void make_keys(Lines<3> lines, Reader<C> in, bool descending, std::uint64_t* keys,
-                          Index* places) {
+                          Index* order) {
   for (Index i = first_item(); i < lines.starts.numel * lines.length; i += stride()) {
     Index at[3];
     lines.starts.at(i / lines.length, at);
     const std::uint64_t key = sort_key(in[at[0] + i % lines.length * lines.step[0]]);
     keys[i] = descending ? ~key : key;
-    places[i] = i % lines.length;
+    order[i] = i % lines.length;
   }
 }
 
@@ -30,42 +30,41 @@ __global__ void copy_lines(Lines<3> lines, const S* in, S* dense) {
 
 // The first `count` of each sorted line, as the elements were, and their indices.
 template <class S>
-__global__ void write_sorted(Lines<3> lines, Index count, const S* dense, const Index* places,
+__global__ void write_sorted(Lines<3> lines, Index count, const S* dense, const Index* order,
                              S* values, Index* indices) {
   for (Index i = first_item(); i < lines.starts.numel * count; i += stride()) {
-    const Index line = i / count, k = i % count, place = places[line * lines.length + k];
+    const Index line = i / count, k = i % count, index = order[line * lines.length + k];
     Index at[3];
     lines.starts.at(line, at);
-    values[at[1] + k * lines.step[1]] = dense[line * lines.length + place];
-    indices[at[2] + k * lines.step[2]] = place;
+    values[at[1] + k * lines.step[1]] = dense[line * lines.length + index];
+    indices[at[2] + k * lines.step[2]] = index;
   }
 }
 
-// Calls f(keys, places) with every line of `in` sorted.
+// Calls f(keys, indices) with every line of `in` sorted.
 template <class F>
 void with_sorted(const Lines<3>& lines, const View& in, bool descending, F f) {
   const Index n = lines.starts.numel * lines.length;
   const Scratch<std::uint64_t> keys(n, "sort");
-  const Scratch<Index> places(n, "sort");
+  const Scratch<Index> order(n, "sort");
   compute_any(in.dtype, [&]<class C>(Type<C>) {
     launch_items("sort", make_keys<C>, n, lines, Reader<C>(in), descending, keys.data(),
-                 places.data());
+                 order.data());
   });
-  sort_pairs(keys.data(), places.data(), lines.starts.numel, lines.length);
-  f(static_cast<const std::uint64_t*>(keys.data()), static_cast<const Index*>(places.data()));
+  sort_pairs(keys.data(), order.data(), lines.starts.numel, lines.length);
+  f(static_cast<const std::uint64_t*>(keys.data()), static_cast<const Index*>(order.data()));
 }
 
 void sort_first(const View& values, const View& indices, const View& in, int dim, bool descending,
                 Index count) {
   if (in.numel == 0 || count == 0) return;
   const Lines<3> lines(dim, in, values, indices);
-  with_sorted(lines, in, descending, [&](const std::uint64_t*, const Index* places) {
+  with_sorted(lines, in, descending, [&](const std::uint64_t*, const Index* order) {
     dispatch_size(in.dtype, [&]<class S>(Type<S>) {
       const Scratch<S> dense(in.numel, "sort");  // the result may be the input
       launch_items("sort", copy_lines<S>, in.numel, lines, in.as<const S>(), dense.data());
       launch_items("sort", write_sorted<S>, lines.starts.numel * count, lines, count,
-                   static_cast<const S*>(dense.data()), places, values.as<S>(),
-                   indices.as<Index>());
+                   static_cast<const S*>(dense.data()), order, values.as<S>(), indices.as<Index>());
     });
   });
 }
@@ -110,7 +109,7 @@ __device__ Index mode_of(const std::uint64_t* keys, Index n, bool has_nan) {
 
 template <class S>
 __global__ void write_choice(Lines<3> lines, Choice choice, Index k, bool has_nan,
-                             const std::uint64_t* keys, const Index* places, const S* in, S* values,
+                             const std::uint64_t* keys, const Index* order, const S* in, S* values,
                              Index* indices) {
   for (Index line = first_item(); line < lines.starts.numel; line += stride()) {
     const std::uint64_t* own = keys + line * lines.length;
@@ -124,9 +123,9 @@ __global__ void write_choice(Lines<3> lines, Choice choice, Index k, bool has_na
       chosen = mode_of(own, n, has_nan);
     Index at[3];
     lines.starts.at(line, at);
-    const Index place = places[line * n + chosen];
-    values[at[1]] = in[at[0] + place * lines.step[0]];
-    indices[at[2]] = place;
+    const Index index = order[line * n + chosen];
+    values[at[1]] = in[at[0] + index * lines.step[0]];
+    indices[at[2]] = index;
   }
 }
 
@@ -134,10 +133,10 @@ void choose(Choice choice, const View& values, const View& indices, const View& 
             Index k) {
   if (values.numel == 0) return;
   const Lines<3> lines(dim, in, values, indices);
-  with_sorted(lines, in, false, [&](const std::uint64_t* keys, const Index* places) {
+  with_sorted(lines, in, false, [&](const std::uint64_t* keys, const Index* order) {
     dispatch_size(in.dtype, [&]<class S>(Type<S>) {
       launch_items("sort", write_choice<S>, lines.starts.numel, lines, choice, k,
-                   is_floating(in.dtype), keys, places, in.as<const S>(), values.as<S>(),
+                   is_floating(in.dtype), keys, order, in.as<const S>(), values.as<S>(),
                    indices.as<Index>());
     });
   });

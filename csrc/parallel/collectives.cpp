@@ -1,9 +1,9 @@
-// See together.h. Results follow in the order of each device's stream: nothing waits here.
-#include "parallel/together.h"
+// See collectives.h. Results follow in the order of each device's stream: nothing waits here.
+#include "parallel/collectives.h"
 
 #include "autograd/node.h"
 #include "core/cuda.h"
-#include "core/work.h"
+#include "core/unlocked.h"
 #include "kernels/collectives.h"
 
 namespace rushlight {
@@ -15,11 +15,11 @@ struct Group {
   int root = -1;
   const CollectiveKernels* kernels = nullptr;
 
-  // Different GPUs of a provider that can, `home` among them; else `kernels` stays null.
-  Group(const std::vector<Device>& all, Device home) {
+  // Different GPUs of a provider that can, `target` among them; else `kernels` stays null.
+  Group(const std::vector<Device>& all, Device target) {
     for (const Device d : all) {
       if (!d.is_cuda() || std::ranges::find(devices, int(d.index)) != devices.end()) return;
-      if (d == home) root = int(devices.size());
+      if (d == target) root = int(devices.size());
       devices.push_back(d.index);
       streams.push_back(current_stream(d.index));
     }
@@ -32,7 +32,7 @@ bool is_dense(const Tensor& t) { return t.is_contiguous() && t.numel() > 0; }
 
 }  // namespace
 
-std::vector<Tensor> sum_together(std::span<const Tensor> parts, std::size_t jobs, Device home) {
+std::vector<Tensor> sum_together(std::span<const Tensor> parts, std::size_t jobs, Device target) {
   if (grad_enabled() || jobs == 0 || parts.size() == jobs) return {};
   std::vector<Device> devices;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -43,13 +43,13 @@ std::vector<Tensor> sum_together(std::span<const Tensor> parts, std::size_t jobs
     if (i % jobs == 0) devices.push_back(part.device());
     if (part.device() != devices.back()) return {};
   }
-  const Group group(devices, home);
+  const Group group(devices, target);
   if (!group.kernels) return {};
   std::vector<Tensor> dense, totals;
   for (const Tensor& part : parts) dense.push_back(contiguous(part));
   std::vector<View> part_views, total_views;
   for (std::size_t j = 0; j < jobs; ++j) {
-    totals.push_back(empty(parts[j].shape(), parts[j].dtype(), home));
+    totals.push_back(empty(parts[j].shape(), parts[j].dtype(), target));
     total_views.push_back(view_of(totals[j]));
     for (std::size_t i = 0; i < devices.size(); ++i)
       part_views.push_back(view_of(dense[i * jobs + j]));
@@ -60,13 +60,14 @@ std::vector<Tensor> sum_together(std::span<const Tensor> parts, std::size_t jobs
   return totals;
 }
 
-std::vector<Tensor> sum_parts(const std::vector<Tensor>& parts, std::size_t jobs, Device home) {
+std::vector<Tensor> sum_parts(const std::vector<Tensor>& parts, std::size_t jobs, Device target) {
   if (jobs == 0 || parts.size() % jobs) fail<ValueError>("as many parts of each sum are needed");
-  std::vector<Tensor> sums = sum_together(parts, jobs, home);
+  std::vector<Tensor> sums = sum_together(parts, jobs, target);
   if (!sums.empty()) return sums;
   for (std::size_t j = 0; j < jobs; ++j) {
-    Tensor sum = to(parts[j], parts[j].dtype(), home, true);
-    for (std::size_t k = j + jobs; k < parts.size(); k += jobs) sum = add(sum, to(parts[k], home));
+    Tensor sum = to(parts[j], parts[j].dtype(), target, true);
+    for (std::size_t k = j + jobs; k < parts.size(); k += jobs)
+      sum = add(sum, to(parts[k], target));
     sums.push_back(std::move(sum));
   }
   return sums;
@@ -86,17 +87,17 @@ std::vector<Tensor> copy_together(const std::vector<Tensor>& tensors,
       jobs.push_back(t);
   const Group group(devices, jobs.empty() ? kCpu : tensors[jobs[0]].device());
   if (group.kernels && !jobs.empty()) {
-    std::vector<View> sources, places;
+    std::vector<View> sources, copies;
     for (const std::size_t t : jobs) {
       sources.push_back(view_of(tensors[t]));
       for (std::size_t d = 0; d < devices.size(); ++d) {
         const bool is_home = int(d) == group.root;
         at(d, t) = is_home ? tensors[t] : empty(tensors[t].shape(), tensors[t].dtype(), devices[d]);
-        places.push_back(view_of(at(d, t)));
+        copies.push_back(view_of(at(d, t)));
       }
     }
     const Unlocked unlocked(1e6, {});  // `tensors` and `out` hold them
-    if (!group.kernels->broadcast(group.plain(), int(jobs.size()), sources.data(), places.data()))
+    if (!group.kernels->broadcast(group.plain(), int(jobs.size()), sources.data(), copies.data()))
       for (Tensor& t : out) t = Tensor();
   }
   for (std::size_t d = 0; d < devices.size(); ++d)

@@ -1,5 +1,5 @@
 // Giving up the interpreter's lock for long work, and taking it back.
-#include "core/work.h"
+#include "core/unlocked.h"
 
 namespace rushlight {
 
