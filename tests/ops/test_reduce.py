@@ -33,7 +33,7 @@ def takes(name, dtype):
 @pytest.mark.filterwarnings("ignore")
 def test_values_as_torch(name, dtype, layout, device):
     ours, theirs = both(LAYOUTS[layout], dtype, device)
-    rtol = TOLERANCE.get(dtype, 0)
+    rtol = TOLERANCE.get(dtype, 0) * (10 if layout == "wide" else 1)  # many summands, which cancel
     if name != "logsumexp":
         same_as_torch(getattr(ours, name)(), getattr(theirs, name)(), rtol)
     if name == "aminmax":

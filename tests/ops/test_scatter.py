@@ -59,7 +59,8 @@ def test_scatter_with_reduce(device):
     assert x.scatter(0, index, 2.0, reduce="multiply").tolist() == [8, 6]
     with pytest.raises(RuntimeError, match="either add or multiply"):
         x.scatter(0, index, src, reduce="max")
-    with pytest.raises(RuntimeError, match="out of bounds"):
+    # IndexError where a GPU reports it later than the call (docs/gpu.md)
+    with pytest.raises((RuntimeError, IndexError), match="out of bounds"):
         x.scatter(0, torch.tensor([5], device=device), src, reduce="multiply").cpu()
 
 
