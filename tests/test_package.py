@@ -10,7 +10,6 @@ import pytest
 
 import rushlight
 from rushlight import _C
-from tests.conftest import ask
 
 FOLDER = pathlib.Path(rushlight.__file__).parent
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -95,11 +94,3 @@ def test_public_symbols():
     ).stdout
     strong = [line for line in text.splitlines() if " T " in line]
     assert [line.split(" T ")[1] for line in strong] == ["PyInit__C"]
-
-
-def test_the_top_level_has_torchs_names_only():
-    """What only nn.functional or the Python layer calls stays below the top level."""
-    own = {"as_torch", "load_ipython_extension", "unload_ipython_extension", "vision"}
-    own |= {"get_printoptions", "printoptions"}  # torch has them in torch._tensor_str
-    public = {name for name in dir(rushlight) if not name.startswith("_")} - own
-    assert not public - set(ask(dir))
