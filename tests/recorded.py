@@ -147,12 +147,11 @@ class Tape:
         if type(value) in (tuple, list) and all(type(v) is int for v in value):
             return ["ints", type(value).__name__, list(value)], value
         if type(value) in _SEQUENCES:
-            pairs = [self.encoded(each) for each in value]
+            # The order of a set differs from process to process.
+            values = sorted(value, key=repr) if type(value) is set else value
+            pairs = [self.encoded(each) for each in values]
             made = type(value)(p[1] for p in pairs)
-            codes = [p[0] for p in pairs]
-            if type(value) is set:  # whose order differs from process to process
-                codes.sort(key=json.dumps)
-            return [type(value).__name__, codes], made
+            return [type(value).__name__, [p[0] for p in pairs]], made
         if type(value) in (dict, collections.OrderedDict):
             pairs = [(self.encoded(k), self.encoded(v)) for k, v in value.items()]
             made = type(value)((k[1], v[1]) for k, v in pairs)
