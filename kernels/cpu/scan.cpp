@@ -1,8 +1,7 @@
 // Running sums, products and extremes: one serial pass a line, sums of floats held in double.
 #include "../scan.h"
 
-#include <cmath>
-
+#include "../scan_formulas.h"
 #include "interruptible.h"
 #include "lines.h"
 
@@ -87,32 +86,18 @@ void run(const View& out, const View& in, int dim, Sum start, Step step) {
   });
 }
 
-// Equals are better, so the last of them is the index.
-template <class C>
-bool now_is_better(C now, C best, bool largest) {
-  if constexpr (std::is_floating_point_v<C>) {
-    if (now != now) return true;
-    if (best != best) return false;
-  }
-  return largest ? now >= best : now <= best;
-}
-
 void scan(Scan kind, const View& out, const View& in, int dim) {
   if (in.numel == 0) return;
   if (kind == Scan::log_sum_exp) {
     return dispatch_floating(in.dtype, [&]<class T>(Type<T>) {
       constexpr double kNothing = -std::numeric_limits<double>::infinity();
-      run<T>(out, in, dim, kNothing, [](double sum, double x) {
-        const double high = sum > x || sum != sum ? sum : x, low = sum > x || sum != sum ? x : sum;
-        return std::isinf(high) || high != high ? high + (low != low ? low : 0)
-                                                : high + std::log1p(std::exp(low - high));
-      });
+      run<T>(out, in, dim, kNothing, scans::LogSumExp());
     });
   }
   dispatch_all(in.dtype, [&]<class T>(Type<T>) {
     using Sum = std::conditional_t<std::is_floating_point_v<Compute<T>>, double, std::uint64_t>;
-    if (kind == Scan::sum) return run<T>(out, in, dim, Sum(0), [](Sum a, Sum b) { return a + b; });
-    run<T>(out, in, dim, Sum(1), [](Sum a, Sum b) { return a * b; });
+    if (kind == Scan::sum) return run<T>(out, in, dim, Sum(0), scans::Sum());
+    run<T>(out, in, dim, Sum(1), scans::Product());
   });
 }
 
@@ -130,7 +115,7 @@ void extreme(bool largest, const View& values, const View& indices, const View& 
       serial_for(n, [&](std::int64_t i, std::int64_t end) {
         for (; i < end; ++i) {
           const auto now = load(x + i * lines.step[0]);
-          if (now_is_better(now, best, largest)) {
+          if (scans::now_is_better(now, best, largest)) {
             best = now;
             best_at = i;
           }

@@ -24,20 +24,29 @@ __device__ T* shared_memory() {
 __device__ inline Index first_item() { return Index(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline Index stride() { return Index(gridDim.x) * blockDim.x; }
 
-// The value of the lane `by` further on, of any type made of whole words.
-template <class T>
-__device__ T shuffle_down(T v, int by) {
+// shuffle(word) of a value of any type made of whole words.
+template <class T, class Shuffle>
+__device__ T shuffle_words(T v, Shuffle shuffle) {
   static_assert(sizeof(T) % 4 == 0);
   if constexpr (sizeof(T) == 4 || (sizeof(T) == 8 && std::is_arithmetic_v<T>)) {
-    return __shfl_down_sync(0xffffffffu, v, by);
+    return shuffle(v);
   } else {
     using Word = std::conditional_t<sizeof(T) % 8 == 0, unsigned long long, unsigned>;
     Word words[sizeof(T) / sizeof(Word)];
     memcpy(words, &v, sizeof(T));
-    for (Word& w : words) w = __shfl_down_sync(0xffffffffu, w, by);
+    for (Word& w : words) w = shuffle(w);
     memcpy(&v, words, sizeof(T));
     return v;
   }
+}
+// The value of the lane `by` further on, and of that as many before.
+template <class T>
+__device__ T shuffle_down(T v, int by) {
+  return shuffle_words(v, [&](auto word) { return __shfl_down_sync(0xffffffffu, word, by); });
+}
+template <class T>
+__device__ T shuffle_up(T v, int by) {
+  return shuffle_words(v, [&](auto word) { return __shfl_up_sync(0xffffffffu, word, by); });
 }
 
 // join() over all threads of a block (one dimension, whole warps), the result in each of them.

@@ -1,145 +1,121 @@
-// Running reductions. One block a line: it takes the line in tiles of its own width, scans a tile
-// in shared memory by doubling steps, and carries the last value into the next. Sums of floats are
-// held in double.
+// Running reductions, by block_scan.h: one block a line, or several blocks where lines are few and
+// long. Sums of floats are held in double.
+#include "../scan_formulas.h"
+#include "block_scan.h"
 #include "elements.h"
 #include "families.h"
+#include "running_sums.h"
 #include "runtime/launch.h"
 
 namespace rushlight::gpu {
 namespace {
 
-// The running join() over the tile; `shared` has room for one T a thread.
-template <class T, class Join>
-__device__ T block_scan(T v, Join join, T* shared) {
-  const int t = threadIdx.x;
-  for (int by = 1; by < int(blockDim.x); by *= 2) {
-    shared[t] = v;
-    __syncthreads();
-    if (t >= by) v = join(shared[t - by], v);
-    __syncthreads();
+// With `only_totals`, writes what the parts come to; else begins each part with the running total
+// of those before it, which `totals` holds.
+template <class C, class Sum, class Join>
+__global__ void scan_lines(Lines<2> lines, Parts parts, bool only_totals, Sum* totals, Reader<C> in,
+                           void* out, DType dtype, Sum nothing, Join join) {
+  Sum* const shared = shared_memory<Sum>();
+  for (Index job = blockIdx.x; job < parts.lines * parts.count; job += gridDim.x) {
+    const Index part = job % parts.count;
+    Index at[2];
+    lines.starts.at(job / parts.count, at);
+    const auto load = [&](Index i) { return static_cast<Sum>(in[at[0] + i * lines.step[0]]); };
+    if (only_totals) {
+      const Sum total = join_part(parts.begin(part), parts.end(part), nothing, load, join, shared);
+      if (threadIdx.x == 0) totals[job] = total;
+      continue;
+    }
+    const auto store = [&](Index i, Sum v) {
+      using Value = std::conditional_t<std::is_floating_point_v<Sum>, Sum, Index>;
+      store_as(out, at[1] + i * lines.step[1], dtype, static_cast<Value>(v));
+    };
+    scan_part(parts.begin(part), parts.end(part), part > 0 ? totals[job - 1] : nothing, nothing,
+              load, store, join, shared);
   }
-  return v;
 }
 
-struct AddStep {
-  template <class T>
-  __device__ T operator()(T a, T b) const {
-    return a + b;
+// Calls run(whether only totals are wanted, their memory): once where a block has a whole line.
+template <class T, class Join, class Run>
+void in_parts(const Parts& parts, T nothing, Join join, Run run) {
+  const Scratch<T> totals(parts.count > 1 ? parts.lines * parts.count : 1, "scan");
+  if (parts.count > 1) {
+    run(true, totals.data());
+    launch("scan", scan_totals<T, Join>, blocks_for(parts.lines, 1), threads_for(parts.count),
+           reduce_bytes<T>(), parts.lines, parts.count, totals.data(), nothing, join);
   }
-};
-struct MultiplyStep {
-  template <class T>
-  __device__ T operator()(T a, T b) const {
-    return a * b;
-  }
-};
-struct LogSumExpStep {
-  __device__ double operator()(double a, double b) const {
-    const double high = a > b || a != a ? a : b, low = a > b || a != a ? b : a;
-    if (std::isinf(high) || high != high) return high + (low != low ? low : 0);
-    return high + std::log1p(std::exp(low - high));
-  }
-};
-
-template <class C, class Sum, class Join>
-__global__ void scan_lines(Lines<2> lines, Reader<C> in, void* out, DType dtype, Sum start,
-                           Join join) {
-  Sum* shared = shared_memory<Sum>();
-  for (Index line = blockIdx.x; line < lines.starts.numel; line += gridDim.x) {
-    Index at[2];
-    lines.starts.at(line, at);
-    Sum carry = start;
-    for (Index tile = 0; tile < lines.length; tile += blockDim.x) {
-      const Index i = tile + threadIdx.x;
-      Sum v = start;
-      if (i < lines.length) v = static_cast<Sum>(in[at[0] + i * lines.step[0]]);
-      v = join(carry, block_scan(v, join, shared));
-      if (i < lines.length) {
-        if constexpr (std::is_floating_point_v<Sum>)
-          store_as(out, at[1] + i * lines.step[1], dtype, v);
-        else
-          store_as(out, at[1] + i * lines.step[1], dtype, static_cast<Index>(v));
-      }
-      shared[threadIdx.x] = v;
-      __syncthreads();
-      carry = shared[blockDim.x - 1];
-      __syncthreads();
-    }
-  }
+  run(false, totals.data());
 }
 
 void scan(Scan kind, const View& out, const View& in, int dim) {
   if (in.numel == 0) return;
   const Lines<2> lines(dim, in, out);
+  const Parts parts(lines.starts.numel, lines.length);
   compute_any(in.dtype, [&]<class C>(Type<C>) {
     using Sum = std::conditional_t<std::is_floating_point_v<C>, double, std::uint64_t>;
-    const auto run = [&](auto start, auto join) {
-      launch("scan", scan_lines<C, decltype(start), decltype(join)>,
-             blocks_for(lines.starts.numel, 1), threads_for(lines.length), kThreads * sizeof(start),
-             lines, Reader<C>(in), out.data, out.dtype, start, join);
+    const auto run = [&](auto nothing, auto join) {
+      in_parts(parts, nothing, join, [&](bool only_totals, auto* totals) {
+        launch("scan", scan_lines<C, decltype(nothing), decltype(join)>,
+               blocks_for(parts.lines * parts.count, 1), threads_for(parts.each),
+               reduce_bytes<decltype(nothing)>(), lines, parts, only_totals, totals, Reader<C>(in),
+               out.data, out.dtype, nothing, join);
+      });
     };
-    if (kind == Scan::sum) return run(Sum(0), AddStep{});
-    if (kind == Scan::product) return run(Sum(1), MultiplyStep{});
+    if (kind == Scan::sum) return run(Sum(0), scans::Sum());
+    if (kind == Scan::product) return run(Sum(1), scans::Product());
     if constexpr (std::is_floating_point_v<C>)
-      run(-std::numeric_limits<double>::infinity(), LogSumExpStep{});
+      run(-std::numeric_limits<double>::infinity(), scans::LogSumExp());
   });
 }
 
-// The extreme so far and its index; equals are better, so the last of them; a NaN wins.
 template <class C>
-struct SoFar {
-  C value;
-  Index at;  // -1: nothing yet
-};
-template <class C>
-struct Better {
-  bool largest;
-  __device__ SoFar<C> operator()(SoFar<C> before, SoFar<C> now) const {
-    if (before.at < 0 || now.at < 0) return now.at < 0 ? before : now;
-    if constexpr (std::is_floating_point_v<C>)
-      if (now.value != now.value || before.value != before.value)
-        return now.value != now.value ? now : before;
-    return (largest ? now.value >= before.value : now.value <= before.value) ? now : before;
-  }
-};
-
-template <class C>
-__global__ void extreme_lines(Lines<3> lines, Reader<C> in, Writer<C> values, Index* indices,
-                              bool largest) {
-  auto* shared = shared_memory<SoFar<C>>();
-  const Better<C> join = {largest};
-  for (Index line = blockIdx.x; line < lines.starts.numel; line += gridDim.x) {
+__global__ void extreme_lines(Lines<3> lines, Parts parts, bool only_totals,
+                              scans::Extreme<C>* totals, Reader<C> in, Writer<C> values,
+                              Index* indices, scans::Better<C> join) {
+  using Extreme = scans::Extreme<C>;
+  auto* const shared = shared_memory<Extreme>();
+  const Extreme nothing = {C(0), -1};
+  for (Index job = blockIdx.x; job < parts.lines * parts.count; job += gridDim.x) {
+    const Index part = job % parts.count;
     Index at[3];
-    lines.starts.at(line, at);
-    SoFar<C> carry = {C(0), -1};
-    for (Index tile = 0; tile < lines.length; tile += blockDim.x) {
-      const Index i = tile + threadIdx.x;
-      SoFar<C> v = {C(0), -1};
-      if (i < lines.length) v = {in[at[0] + i * lines.step[0]], i};
-      v = join(carry, block_scan(v, join, shared));
-      if (i < lines.length) {
-        values.set(at[1] + i * lines.step[1], v.value);
-        indices[at[2] + i * lines.step[2]] = v.at;
-      }
-      shared[threadIdx.x] = v;
-      __syncthreads();
-      carry = shared[blockDim.x - 1];
-      __syncthreads();
+    lines.starts.at(job / parts.count, at);
+    const auto load = [&](Index i) { return Extreme{in[at[0] + i * lines.step[0]], i}; };
+    if (only_totals) {
+      const Extreme total =
+          join_part(parts.begin(part), parts.end(part), nothing, load, join, shared);
+      if (threadIdx.x == 0) totals[job] = total;
+      continue;
     }
+    const auto store = [&](Index i, Extreme v) {
+      values.set(at[1] + i * lines.step[1], v.value);
+      indices[at[2] + i * lines.step[2]] = v.at;
+    };
+    scan_part(parts.begin(part), parts.end(part), part > 0 ? totals[job - 1] : nothing, nothing,
+              load, store, join, shared);
   }
 }
 
 void extreme(bool largest, const View& values, const View& indices, const View& in, int dim) {
   if (in.numel == 0) return;
   const Lines<3> lines(dim, in, values, indices);
+  const Parts parts(lines.starts.numel, lines.length);
   compute_any(in.dtype, [&]<class C>(Type<C>) {
-    launch("scan", extreme_lines<C>, blocks_for(lines.starts.numel, 1), threads_for(lines.length),
-           kThreads * sizeof(SoFar<C>), lines, Reader<C>(in), Writer<C>(values),
-           indices.as<Index>(), largest);
+    using Extreme = scans::Extreme<C>;
+    const scans::Better<C> join = {largest};
+    in_parts(parts, Extreme{C(0), -1}, join, [&](bool only_totals, Extreme* totals) {
+      launch("scan", extreme_lines<C>, blocks_for(parts.lines * parts.count, 1),
+             threads_for(parts.each), reduce_bytes<Extreme>(), lines, parts, only_totals, totals,
+             Reader<C>(in), Writer<C>(values), indices.as<Index>(), join);
+    });
   });
 }
 
 }  // namespace
+
+void running_sums(Index* counts, Index n) {
+  const View line = {counts, DType::int64, 1, n, {n}, {1}};
+  scan(Scan::sum, line, line, 0);
+}
 
 const ScanKernels scan_kernels = {scan, extreme};
 

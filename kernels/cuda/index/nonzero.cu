@@ -1,6 +1,7 @@
 // Where a tensor is not zero: tiles are counted, their counts summed, and each tile then writes its
 // positions behind those of the tiles before it.
 #include "kernels.h"
+#include "kernels/cuda/running_sums.h"
 
 namespace rushlight::gpu {
 namespace {
@@ -20,24 +21,13 @@ __global__ void count_tiles(Strided<1> items, Reader<C> in, Index* counts) {
   if (threadIdx.x == 0) counts[blockIdx.x] = found;
 }
 
-// One thread: where each tile's rows begin, and the sum behind the last.
-__global__ void add_counts(Index tiles, Index* counts) {
-  Index before = 0;
-  for (Index t = 0; t < tiles; ++t) {
-    const Index here = counts[t];
-    counts[t] = before;
-    before += here;
-  }
-  counts[tiles] = before;
-}
-
-// A warp walks its tile in order, 32 elements at a time.
+// A warp walks its tile in order, 32 elements at a time; counts: running totals of the tiles.
 template <class C>
-__global__ void write_positions(Strided<1> items, Reader<C> in, const Index* begins, Index* out,
+__global__ void write_positions(Strided<1> items, Reader<C> in, const Index* counts, Index* out,
                                 Index rows, Index row_step, Index column_step, int rank,
                                 Strided<1> shape) {
   unsigned* shared = shared_memory<unsigned>();
-  Index row = begins[blockIdx.x];
+  Index row = blockIdx.x > 0 ? counts[blockIdx.x - 1] : 0;
   const Index begin = Index(blockIdx.x) * kTile;
   for (Index base = begin; base < begin + kTile && base < items.numel; base += kWarp) {
     const Index i = base + threadIdx.x;
@@ -76,11 +66,11 @@ Index count_or_write(const View* out, const View& in) {
   if (in.numel == 0) return 0;
   const Strided<1> items = items_of(in);
   const Index tiles = (in.numel + kTile - 1) / kTile;
-  const Scratch<Index> counts(tiles + 1, "nonzero");
+  const Scratch<Index> counts(tiles, "nonzero");
   compute_any(in.dtype, [&]<class C>(Type<C>) {
     launch("nonzero", count_tiles<C>, unsigned(tiles), kThreads, reduce_bytes<Index>(), items,
            Reader<C>(in), counts.data());
-    launch("nonzero", add_counts, 1, 1, 0, tiles, counts.data());
+    running_sums(counts.data(), tiles);
     if (!out) return;
     Strided<1> shape;
     for (int d = 0; d < in.rank; ++d) shape.sizes[d] = in.sizes[in.rank - 1 - d];
@@ -88,7 +78,7 @@ Index count_or_write(const View* out, const View& in) {
            Reader<C>(in), static_cast<const Index*>(counts.data()), out->as<Index>(), out->sizes[0],
            out->strides[0], out->strides[1], in.rank, shape);
   });
-  return fetch(counts.data() + tiles, "nonzero");
+  return fetch(counts.data() + tiles - 1, "nonzero");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Distinct rows: rows are sorted column by column, and each that differs from the one before begins
 // a group.
 #include "kernels/cuda/elements.h"
+#include "kernels/cuda/running_sums.h"
 #include "keys.h"
 #include "pairs.h"
 #include "sort.h"
@@ -30,27 +31,6 @@ __global__ void mark_begins(Index n, Index width, Reader<C> in, Index row_step, 
       same = in[order[i - 1] * row_step + c * column_step] ==
              in[order[i] * row_step + c * column_step];
     begins[i] = !same;
-  }
-}
-
-// One block: running sums in place, a tile after the other.
-__global__ void add_up(Index n, Index* values) {
-  Index* shared = shared_memory<Index>();
-  Index carry = 0;
-  for (Index tile = 0; tile < n; tile += blockDim.x) {
-    const Index i = tile + threadIdx.x;
-    Index v = i < n ? values[i] : 0;
-    for (int by = 1; by < int(blockDim.x); by *= 2) {
-      shared[threadIdx.x] = v;
-      __syncthreads();
-      if (int(threadIdx.x) >= by) v += shared[threadIdx.x - by];
-      __syncthreads();
-    }
-    if (i < n) values[i] = carry + v;
-    shared[threadIdx.x] = v;
-    __syncthreads();
-    carry += shared[blockDim.x - 1];
-    __syncthreads();
   }
 }
 
@@ -89,7 +69,7 @@ Index unique(const View& in, bool consecutive, Index* first, Index* inverse, Ind
     launch_items("unique", mark_begins<C>, n, n, width, x, in.strides[0], in.strides[1],
                  static_cast<const Index*>(order.data()), numbers.data());
   });
-  launch("unique", add_up, 1, kThreads, kThreads * sizeof(Index), n, numbers.data());
+  running_sums(numbers.data(), n);
   const Scratch<Index> begins(n, "unique");
   launch_items("unique", write_groups, n, n, static_cast<const Index*>(order.data()),
                static_cast<const Index*>(numbers.data()), first, inverse, begins.data());
