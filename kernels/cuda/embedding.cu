@@ -1,9 +1,8 @@
 // Rows of a table by index. Forward: a thread an element. Backward: indices are sorted, equal ones
-// in their order, and a block adds up the gradients of each run of equal ones, so that sums do not
-// depend on chance.
+// in their order, and the gradients of each run of equal ones are added up (sort/runs.h).
 #include "elements.h"
 #include "families.h"
-#include "kernels/cuda/sort/pairs.h"
+#include "kernels/cuda/sort/runs.h"
 #include "runtime/launch.h"
 
 namespace rushlight::gpu {
@@ -43,31 +42,23 @@ __global__ void number_indices(const I* indices, Index n, Index rows, std::uint6
   }
 }
 
-// Where the run that begins at `begin` ends.
-__device__ inline Index run_end(const std::uint64_t* keys, Index begin, Index n) {
-  Index inside = begin, beyond = n;
-  while (beyond - inside > 1) {
-    const Index middle = inside + (beyond - inside) / 2;
-    (keys[middle] == keys[begin] ? inside : beyond) = middle;
-  }
-  return beyond;
-}
-
+// The gradients of a row, of which padding has none.
 template <class C>
-__global__ void add_runs(Reader<C> grad, const std::uint64_t* keys, const Index* order, Index n,
-                         Index size, Index padding, bool by_frequency, Writer<C> out) {
-  for (Index p = blockIdx.x; p < n; p += gridDim.x) {
-    const auto row = Index(keys[p]);
-    if (row == padding || (p > 0 && keys[p - 1] == keys[p])) continue;
-    const Index end = run_end(keys, p, n);
-    const C factor = by_frequency ? C(1) / C(end - p) : C(1);
-    for (Index c = threadIdx.x; c < size; c += blockDim.x) {
-      C sum = 0;
-      for (Index q = p; q < end; ++q) sum += grad[order[q] * size + c] * factor;
-      out.set(row * size + c, sum);
-    }
+struct RowGradients {
+  using Value = C;
+  Reader<C> grad;
+  Writer<C> out;
+  Index size, padding;
+  bool by_frequency;
+  __device__ C start(Index, Index) const { return C(0); }
+  __device__ C at(Index position, Index column) const { return grad[position * size + column]; }
+  __device__ C join(C a, C b) const { return a + b; }
+  __device__ void put(const Runs& runs, Index first, Index column, C sum) const {
+    const auto row = Index(runs.keys[first]);
+    if (row == padding) return;
+    out.set(row * size + column, by_frequency ? sum / C(runs.end(first) - first) : sum);
   }
-}
+};
 
 template <class F>
 auto with_indices(const View& indices, F&& f) {
@@ -102,12 +93,10 @@ Index backward(const View& grad, const View& indices, Index padding_idx, bool by
     const Scratch<Index> order(n, "embedding_backward");
     launch_items("embedding_backward", number_indices<I>, n, at, n, rows, keys.data(), order.data(),
                  current().note);
-    sort_pairs(keys.data(), order.data(), 1, n);
+    sort_pairs(keys.data(), order.data(), 1, n, bits_below(rows));
     compute_floating(grad.dtype, [&]<class C>(Type<C>) {
-      launch("embedding_backward", add_runs<C>, blocks_for(n, 1), threads_for(size), 0,
-             Reader<C>(grad), static_cast<const std::uint64_t*>(keys.data()),
-             static_cast<const Index*>(order.data()), n, size, padding_idx, by_frequency,
-             Writer<C>(grad_weight));
+      const RowGradients<C> rows_of = {grad, grad_weight, size, padding_idx, by_frequency};
+      fold_all_runs("embedding_backward", Runs(keys.data(), order.data(), n), rows_of, size, C(0));
     });
     return Index(-1);
   });

@@ -1,24 +1,43 @@
-// Counts of whole numbers, and of values in equal parts of a range.
+// Counts of whole numbers, and of values in equal parts of a range. Weights are added up in their
+// order: numbers are sorted first (sort/runs.h), so that sums do not depend on chance.
 #include "elements.h"
+#include "kernels/cuda/sort/runs.h"
 #include "kernels/cuda/sort/sort.h"
 
 namespace rushlight::gpu {
 namespace {
 
-// One thread a bin: amounts are added in their order.
-template <class C>
-__global__ void count_bins(Index bins, Index n, const Index* in, Index step, Reader<C> weights,
-                           Index weight_step, Writer<C> out) {
-  for (Index b = first_item(); b < bins; b += stride()) {
-    C sum = 0;
-    for (Index i = 0; i < n; ++i)
-      if (in[i * step] == b) sum += weights.value_or(i * weight_step, 1);
-    out.set(b, sum);
+// The bin of element i. It was checked; changed since then, it counts in none, which `bins` says.
+__device__ inline Index bin_of(const Index* in, Index i, Index step, Index bins) {
+  const Index bin = in[i * step];
+  return bin >= 0 && bin < bins ? bin : bins;
+}
+__global__ void count_ones(Index n, const Index* in, Index step, Index bins,
+                           unsigned long long* out) {
+  for (Index i = first_item(); i < n; i += stride())
+    if (const Index bin = bin_of(in, i, step, bins); bin < bins) atomicAdd(out + bin, 1ull);
+}
+__global__ void number_bins(Index n, const Index* in, Index step, Index bins, std::uint64_t* keys,
+                            Index* order) {
+  for (Index i = first_item(); i < n; i += stride()) {
+    keys[i] = std::uint64_t(bin_of(in, i, step, bins));
+    order[i] = i;
   }
 }
-__global__ void count_ones(Index n, const Index* in, Index step, unsigned long long* out) {
-  for (Index i = first_item(); i < n; i += stride()) atomicAdd(out + in[i * step], 1ull);
-}
+// The amounts of a bin.
+template <class C>
+struct Amounts {
+  using Value = C;
+  Reader<C> weights;
+  Writer<C> out;
+  Index step, bins;
+  __device__ C start(Index, Index) const { return C(0); }
+  __device__ C at(Index position, Index) const { return weights[position * step]; }
+  __device__ C join(C a, C b) const { return a + b; }
+  __device__ void put(const Runs& runs, Index first, Index, C sum) const {
+    if (const auto bin = Index(runs.keys[first]); bin < bins) out.set(bin, sum);
+  }
+};
 
 template <class C>
 __global__ void histogram_items(Index n, Reader<C> in, Index step, Index bins, double low,
@@ -40,16 +59,20 @@ __global__ void write_counts(Index bins, const unsigned long long* counts, Write
 }  // namespace
 
 void count(const View& out, const View& in, const View* weights) {
-  const Index n = in.numel, step = in.rank ? in.strides[0] : 1;
-  if (!weights) {
-    check(cudaMemsetAsync(out.data, 0, std::size_t(out.numel) * sizeof(Index), current().stream),
-          "bincount");
-    return launch_items("bincount", count_ones, n, n, in.as<const Index>(), step,
+  const Index n = in.numel, step = in.rank ? in.strides[0] : 1, bins = out.numel;
+  check(cudaMemsetAsync(out.data, 0, std::size_t(bins) * item_size(out.dtype), current().stream),
+        "bincount");
+  if (!weights)
+    return launch_items("bincount", count_ones, n, n, in.as<const Index>(), step, bins,
                         out.as<unsigned long long>());
-  }
+  const Scratch<std::uint64_t> keys(n, "bincount");
+  const Scratch<Index> order(n, "bincount");
+  launch_items("bincount", number_bins, n, n, in.as<const Index>(), step, bins, keys.data(),
+               order.data());
+  sort_pairs(keys.data(), order.data(), 1, n, bits_below(bins + 1));
   compute_floating(out.dtype, [&]<class C>(Type<C>) {
-    launch_items("bincount", count_bins<C>, out.numel, out.numel, n, in.as<const Index>(), step,
-                 Reader<C>(weights), weights->rank ? weights->strides[0] : 1, Writer<C>(out));
+    const Amounts<C> amounts = {*weights, out, weights->rank ? weights->strides[0] : 1, bins};
+    fold_all_runs("bincount", Runs(keys.data(), order.data(), n), amounts, 1, C(0));
   });
 }
 

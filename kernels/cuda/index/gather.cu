@@ -1,8 +1,8 @@
 // gather and scatter along one dimension. An index out of range is noted and taken as 0. What is
 // scattered to one element is combined in its order: by a thread for each line where lines are
-// short, else by a thread for each element, after the elements' offsets are sorted.
+// short, else after the elements' offsets are sorted (sort/runs.h).
 #include "kernels.h"
-#include "kernels/cuda/sort/pairs.h"
+#include "kernels/cuda/sort/runs.h"
 
 namespace rushlight::gpu {
 namespace {
@@ -85,23 +85,28 @@ __global__ void number_elements(Lines<3> lines, const Index* index, Index size, 
   }
 }
 
+// What meets in one element.
 template <class C>
-__global__ void scatter_elements(Lines<3> lines, const std::uint64_t* keys, const Index* order,
-                                 Writer<C> self, Reader<C> before, Reader<C> src, ScatterMode mode,
-                                 bool include_self) {
-  const Index n = lines.starts.numel * lines.length;
-  for (Index p = first_item(); p < n; p += stride()) {
-    if (p > 0 && keys[p - 1] == keys[p]) continue;
-    C value = include_self ? before[Index(keys[p])] : identity<C>(mode, before.dtype);
-    for (Index q = p; q < n && keys[q] == keys[p]; ++q) {
-      Index at[3];
-      lines.starts.at(order[q] / lines.length, at);
-      value = combined(value, src[at[2] + order[q] % lines.length * lines.step[2]], mode,
-                       before.dtype == DType::boolean);
-    }
-    self.set(Index(keys[p]), value);
+struct Meeting {
+  using Value = C;
+  Lines<3> lines;
+  Writer<C> self;
+  Reader<C> before, src;
+  ScatterMode mode;
+  bool include_self;
+  __device__ C start(Index element, Index) const {
+    return include_self ? before[element] : identity<C>(mode, before.dtype);
   }
-}
+  __device__ C at(Index position, Index) const {
+    Index at[3];
+    lines.starts.at(position / lines.length, at);
+    return src[at[2] + position % lines.length * lines.step[2]];
+  }
+  __device__ C join(C a, C b) const { return combined(a, b, mode, before.dtype == DType::boolean); }
+  __device__ void put(const Runs& runs, Index first, Index, C value) const {
+    self.set(Index(runs.keys[first]), value);
+  }
+};
 
 Index size_along(const View& self, int dim) { return self.rank ? self.sizes[dim] : 1; }
 
@@ -141,10 +146,9 @@ BadIndex index_scatter(const View& self, int dim, const View& index, const View&
                current().note);
   sort_pairs(keys.data(), order.data(), 1, n);
   compute_any(self.dtype, [&]<class C>(Type<C>) {
-    launch_items("scatter", scatter_elements<C>, n, lines,
-                 static_cast<const std::uint64_t*>(keys.data()),
-                 static_cast<const Index*>(order.data()), Writer<C>(self), Reader<C>(self),
-                 Reader<C>(src), mode, include_self);
+    fold_all_runs("scatter", Runs(keys.data(), order.data(), n),
+                  Meeting<C>{lines, self, self, src, mode, include_self}, 1,
+                  identity<C>(mode, self.dtype));
   });
   return {};
 }

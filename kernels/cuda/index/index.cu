@@ -1,9 +1,9 @@
 // Reading and writing at positions that other tensors name. A thread takes one element; where
-// results of one index add up, indices are sorted, and a thread takes all of one index in their
-// order, so that sums do not depend on chance. An index out of range is noted and taken as 0.
+// results of one index add up, indices are sorted first (sort/runs.h). An index out of range is
+// noted and taken as 0.
 #include "kernels.h"
 #include "kernels/cuda/families.h"
-#include "kernels/cuda/sort/pairs.h"
+#include "kernels/cuda/sort/runs.h"
 
 namespace rushlight::gpu {
 namespace {
@@ -104,26 +104,29 @@ __global__ void number_positions(IndexJob job, std::uint64_t* keys, Index* order
   }
 }
 
-// A thread for each element behind the first of equal positions: it adds all of them.
+// What is added to the elements at one offset; `rest`: the elements behind it.
 template <class C>
-__global__ void add_items(IndexJob job, const std::uint64_t* keys, const Index* order,
-                          Writer<C> self, Reader<C> before, Reader<C> values) {
-  const Index n = job.positions.numel;
-  for (Index i = first_item(); i < n * job.rest.numel; i += stride()) {
-    const Index p = i / job.rest.numel;
-    if (p > 0 && keys[p - 1] == keys[p]) continue;
-    Index rest[2], other[1];
-    job.rest.at(i % job.rest.numel, rest);
-    const Index at = Index(keys[p]) + rest[0];
-    C sum = before[at];
-    for (Index q = p; q < n && keys[q] == keys[p]; ++q) {
-      job.others.at(order[q], other);
-      sum = combined(sum, values[other[0] + rest[1]], ScatterMode::add,
-                     before.dtype == DType::boolean);
-    }
-    self.set(at, sum);
+struct Additions {
+  using Value = C;
+  IndexJob job;
+  Writer<C> self;
+  Reader<C> before, values;
+  __device__ Index element(Index offset, Index column) const {
+    return offset + job.rest.offset(0, column);
   }
-}
+  __device__ C start(Index offset, Index column) const { return before[element(offset, column)]; }
+  __device__ C at(Index position, Index column) const {
+    Index other[1];
+    job.others.at(position, other);
+    return values[other[0] + job.rest.offset(1, column)];
+  }
+  __device__ C join(C a, C b) const {
+    return combined(a, b, ScatterMode::add, before.dtype == DType::boolean);
+  }
+  __device__ void put(const Runs& runs, Index first, Index column, C sum) const {
+    self.set(element(Index(runs.keys[first]), column), sum);
+  }
+};
 
 BadIndex get(const View& out, const View& self, const IndexList& list) {
   const IndexJob job = job_of(self, out, list);
@@ -152,10 +155,8 @@ BadIndex put(const View& self, const View& values, const IndexList& list, bool a
   launch_items("index_put_", number_positions, n, job, keys.data(), order.data(), current().note);
   sort_pairs(keys.data(), order.data(), 1, n);
   compute_any(self.dtype, [&]<class C>(Type<C>) {
-    launch_items("index_put_", add_items<C>, n * job.rest.numel, job,
-                 static_cast<const std::uint64_t*>(keys.data()),
-                 static_cast<const Index*>(order.data()), Writer<C>(self), Reader<C>(self),
-                 Reader<C>(values));
+    fold_all_runs("index_put_", Runs(keys.data(), order.data(), n),
+                  Additions<C>{job, self, self, values}, job.rest.numel, C(0));
   });
   return {};
 }

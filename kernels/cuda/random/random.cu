@@ -184,54 +184,59 @@ void permutation(const View& out, RandomState& s) {
 
 // A row that is no distribution: a negative, infinite or missing number, or nothing but zeros.
 template <class C>
-__global__ void check_rows(Reader<C> p, Index rows, Index columns, Index row_step,
-                           Index column_step, unsigned long long* first) {
-  for (Index r = first_item(); r < rows; r += stride()) {
-    double sum = 0;
-    bool bad = false;
-    for (Index c = 0; c < columns; ++c) {
-      const C v = p[r * row_step + c * column_step];
-      bad |= !(v >= C(0)) || std::isinf(v);
-      sum += double(v);
-    }
-    if (bad || !(sum > 0)) atomicMin(first, (unsigned long long)(r));
+__global__ void check_chances(Reader<C> p, Index rows, Index columns, Index row_step,
+                              Index column_step, const double* sums, unsigned long long* first) {
+  for (Index i = first_item(); i < rows * columns; i += stride()) {
+    const Index r = i / columns, c = i % columns;
+    const C v = p[r * row_step + c * column_step];
+    const bool is_zero = c == columns - 1 && !(sums[i] > 0);
+    if (!(v >= C(0)) || std::isinf(v) || is_zero) atomicMin(first, (unsigned long long)(r));
   }
 }
-// One thread a sample: it walks its row until the sum of chances passes its number.
+// One thread a sample: where the running sums of its row pass its number. Sums that many threads
+// make may fall by a rounding, so that an impossible column passes first: then it is the last
+// possible one before it, or the first one behind.
 template <class C>
 __global__ void draw_columns(Reader<C> p, Index rows, Index columns, Index row_step,
-                             Index column_step, Index samples, Fill fill, Index* out, Index out_row,
-                             Index out_column) {
+                             Index column_step, const double* sums, Index samples, Fill fill,
+                             Index* out, Index out_row, Index out_column) {
   for (Index i = first_item(); i < rows * samples; i += stride()) {
     const Index r = i / samples;
-    double sum = 0;
-    for (Index c = 0; c < columns; ++c) sum += double(p[r * row_step + c * column_step]);
-    const double goal = sum * words_of(fill, i).unit();
-    double passed = 0;
+    const double* const own = sums + r * columns;
+    const double goal = own[columns - 1] * words_of(fill, i).unit();
     Index found = 0;
-    for (Index c = 0; c < columns; ++c) {
-      const double chance = double(p[r * row_step + c * column_step]);
-      if (chance > 0) found = c;  // the last possible one, should rounding leave a rest
-      passed += chance;
-      if (passed > goal) break;
+    for (Index beyond = columns - 1; found < beyond;) {
+      const Index middle = found + (beyond - found) / 2;
+      if (own[middle] > goal)
+        beyond = middle;
+      else
+        found = middle + 1;
     }
+    const auto possible = [&](Index c) { return p[r * row_step + c * column_step] > C(0); };
+    while (found > 0 && !possible(found)) --found;
+    while (found < columns - 1 && !possible(found)) ++found;
     out[r * out_row + i % samples * out_column] = found;
   }
 }
 Index multinomial(const View& out, const View& p, RandomState& s) {
   const Index rows = p.sizes[0], columns = p.sizes[1], samples = out.sizes[1];
   if (rows == 0) return -1;
+  const Scratch<double> sums(rows * columns, "multinomial");
+  const View running = {sums.data(),    DType::float64,  2,
+                        rows * columns, {rows, columns}, {columns, 1}};
+  scan_kernels.scan(Scan::sum, running, p, 1);
   return compute_floating(p.dtype, [&]<class C>(Type<C>) -> Index {
     const Scratch<unsigned long long> first(1, "multinomial");
     check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
           "multinomial");
-    launch_items("multinomial", check_rows<C>, rows, Reader<C>(p), rows, columns, p.strides[0],
-                 p.strides[1], first.data());
+    const double* const own = sums.data();
+    launch_items("multinomial", check_chances<C>, rows * columns, Reader<C>(p), rows, columns,
+                 p.strides[0], p.strides[1], own, first.data());
     const auto bad = static_cast<Index>(fetch(first.data(), "multinomial"));
     if (bad >= 0) return bad;
     launch_items("multinomial", draw_columns<C>, rows * samples, Reader<C>(p), rows, columns,
-                 p.strides[0], p.strides[1], samples, next_fill(s), out.as<Index>(), out.strides[0],
-                 out.strides[1]);
+                 p.strides[0], p.strides[1], own, samples, next_fill(s), out.as<Index>(),
+                 out.strides[0], out.strides[1]);
     return -1;
   });
 }

@@ -1,8 +1,6 @@
 // Sorting keys with their indices in many lines at once: all of them by key, as one run, then by
 // line. The second sort keeps the order of the first within a line, and has few bits to look at.
 // For keys of 64 bits that costs little more than sorting each line by itself.
-#include <bit>
-
 #include "pairs.h"
 #include "radix_sort.h"
 
@@ -36,14 +34,14 @@ void copy_items(T* to, const T* from, Index n) {
 
 }  // namespace
 
-void sort_pairs(std::uint64_t* keys, Index* indices, Index lines, Index length) {
+void sort_pairs(std::uint64_t* keys, Index* indices, Index lines, Index length, int bits) {
   const Index n = lines * length;
   const Scratch<std::uint64_t> more_keys(n, "sort");
   const Scratch<Index> more_indices(n, "sort");
   if (lines == 1) {
     Buffers<std::uint64_t> k = {keys, more_keys.data()};
     Buffers<Index> p = {indices, more_indices.data()};
-    radix_sort(k, p, n, 64);
+    radix_sort(k, p, n, bits);
     copy_items(keys, k.now, n);
     copy_items(indices, p.now, n);
     return;
@@ -54,9 +52,9 @@ void sort_pairs(std::uint64_t* keys, Index* indices, Index lines, Index length) 
   Buffers<Index> order = {more_indices.data(), other_indices.data()};
   copy_items(k.now, keys, n);
   launch_items("sort", number_items, n, n, order.now);
-  radix_sort(k, order, n, 64);
+  radix_sort(k, order, n, bits);
   launch_items("sort", line_keys, n, n, length, order.now, k.now);
-  radix_sort(k, order, n, std::bit_width(std::uint64_t(lines - 1)));
+  radix_sort(k, order, n, bits_below(lines));
   launch_items("sort", take_in_order, n, n, order.now, keys, indices, k.now, order.other);
   copy_items(keys, k.now, n);
   copy_items(indices, order.other, n);

@@ -1,7 +1,7 @@
 // Sorting and selecting along lines. Every line becomes 64-bit keys with the indices they came
 // from, is sorted (sort_pairs.h), and each op then reads what it needs from its sorted line.
 #include "keys.h"
-#include "pairs.h"
+#include "runs.h"
 #include "sort.h"
 
 namespace rushlight::gpu {
@@ -78,7 +78,7 @@ void top(const View& values, const View& indices, const View& in, int dim, bool 
 }
 
 // Which index of its sorted line an op wants: one thread a line.
-enum class Choice : int { kth, median, nanmedian, mode };
+enum class Choice : int { kth, median, nanmedian };
 
 __device__ Index first_nan(const std::uint64_t* keys, Index n) {
   Index low = 0;
@@ -90,21 +90,6 @@ __device__ Index first_nan(const std::uint64_t* keys, Index n) {
       low = middle + 1;
   }
   return low;
-}
-
-// The last of the longest run of equals; the lowest of several. A NaN equals nothing.
-__device__ Index mode_of(const std::uint64_t* keys, Index n, bool has_nan) {
-  Index best = 0, longest = 0, run = 0;
-  for (Index i = 0; i < n; ++i) {
-    ++run;
-    if (i + 1 < n && keys[i] == keys[i + 1] && !(has_nan && keys[i] == kNaNKey)) continue;
-    if (run > longest) {
-      longest = run;
-      best = i;
-    }
-    run = 0;
-  }
-  return best;
 }
 
 template <class S>
@@ -119,8 +104,6 @@ __global__ void write_choice(Lines<3> lines, Choice choice, Index k, bool has_na
       chosen = numbers < n ? numbers : (n - 1) / 2;
     else if (choice == Choice::nanmedian)
       chosen = numbers > 0 ? (numbers - 1) / 2 : 0;
-    else if (choice == Choice::mode)
-      chosen = mode_of(own, n, has_nan);
     Index at[3];
     lines.starts.at(line, at);
     const Index index = order[line * n + chosen];
@@ -148,8 +131,69 @@ void kth(const View& values, const View& indices, const View& in, int dim, Index
 void median(const View& values, const View& indices, const View& in, int dim, bool ignore_nan) {
   choose(ignore_nan ? Choice::nanmedian : Choice::median, values, indices, in, dim, 0);
 }
+
+// The mode is the last of a line's longest run of equals, the lowest of several: a thread an
+// element finds the run that begins there, first for the length of the longest, then for where it
+// ends. A NaN equals nothing.
+template <class F>
+__device__ void each_run(Index lines, Index length, const std::uint64_t* keys, bool has_nan, F f) {
+  for (Index i = first_item(); i < lines * length; i += stride()) {
+    const Index line = i / length, first = i % length;
+    const std::uint64_t* const own = keys + line * length;
+    const bool is_nan = has_nan && own[first] == kNaNKey;
+    if (is_nan)
+      f(line, Index(1), first);
+    else if (first == 0 || own[first - 1] != own[first]) {
+      const Index end = run_end(own, first, length);
+      f(line, end - first, end - 1);
+    }
+  }
+}
+__global__ void find_longest(Index lines, Index length, const std::uint64_t* keys, bool has_nan,
+                             unsigned long long* longest) {
+  each_run(lines, length, keys, has_nan, [&](Index line, Index count, Index) {
+    if ((unsigned long long)(count) > longest[line])  // it only grows: many need not try
+      atomicMax(longest + line, (unsigned long long)(count));
+  });
+}
+__global__ void find_modes(Index lines, Index length, const std::uint64_t* keys, bool has_nan,
+                           const unsigned long long* longest, unsigned long long* modes) {
+  each_run(lines, length, keys, has_nan, [&](Index line, Index count, Index last) {
+    if ((unsigned long long)(count) == longest[line])
+      atomicMin(modes + line, (unsigned long long)(last));
+  });
+}
+template <class S>
+__global__ void write_modes(Lines<3> lines, const unsigned long long* modes, const Index* order,
+                            const S* in, S* values, Index* indices) {
+  for (Index line = first_item(); line < lines.starts.numel; line += stride()) {
+    Index at[3];
+    lines.starts.at(line, at);
+    const Index index = order[line * lines.length + Index(modes[line])];
+    values[at[1]] = in[at[0] + index * lines.step[0]];
+    indices[at[2]] = index;
+  }
+}
+
 void mode(const View& values, const View& indices, const View& in, int dim) {
-  choose(Choice::mode, values, indices, in, dim, 0);
+  if (values.numel == 0) return;
+  const Lines<3> lines(dim, in, values, indices);
+  const Index count = lines.starts.numel, n = count * lines.length;
+  const Scratch<unsigned long long> longest(count, "mode"), modes(count, "mode");
+  const std::size_t bytes = std::size_t(count) * sizeof(unsigned long long);
+  check(cudaMemsetAsync(longest.data(), 0, bytes, current().stream), "mode");
+  check(cudaMemsetAsync(modes.data(), 0xff, bytes, current().stream), "mode");
+  with_sorted(lines, in, false, [&](const std::uint64_t* keys, const Index* order) {
+    const bool has_nan = is_floating(in.dtype);
+    launch_items("mode", find_longest, n, count, lines.length, keys, has_nan, longest.data());
+    launch_items("mode", find_modes, n, count, lines.length, keys, has_nan,
+                 static_cast<const unsigned long long*>(longest.data()), modes.data());
+    dispatch_size(in.dtype, [&]<class S>(Type<S>) {
+      launch_items("mode", write_modes<S>, count, lines,
+                   static_cast<const unsigned long long*>(modes.data()), order, in.as<const S>(),
+                   values.as<S>(), indices.as<Index>());
+    });
+  });
 }
 
 }  // namespace
