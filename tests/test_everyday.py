@@ -47,6 +47,25 @@ def test_default_device(virtual_gpus):
     assert torch.ones(1).device.type == "cpu"
 
 
+@pytest.mark.parametrize("name", ["cpu", "cpu:0", "cpu:1", "cuda:5"])
+def test_default_device_is_told_as_it_was_set(name):
+    """Also that of a GPU that does not exist: what uses it raises."""
+    try:
+        torch.set_default_device(name)
+        assert torch.get_default_device() == torch.device(name)
+        if name != "cuda:5":
+            assert torch.ones(1).device == torch.zeros(1, device=name).device == torch.device("cpu")
+            assert torch.nn.Linear(1, 1, device=name).to(name).weight.device.index is None
+        else:
+            with pytest.raises(RuntimeError, match=r"NVIDIA|device ordinal"):
+                torch.ones(1)
+        with torch.device("cuda:3"):
+            assert torch.get_default_device() == torch.device("cuda:3")
+    finally:
+        torch.set_default_device(None)
+    assert torch.get_default_device() == torch.device("cpu")
+
+
 def test_default_device_belongs_to_its_thread(virtual_gpus):
     from threading import Thread
 

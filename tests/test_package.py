@@ -54,6 +54,22 @@ def test_one_version():
     )
 
 
+def test_versions_compare():
+    version = rushlight.torch_version.TorchVersion
+    assert type(rushlight.__version__) is version and isinstance(rushlight.__version__, str)
+    rising = "1.dev3 1a0 1.0rc2 1 1.post1 1.9 1.10.0 2.13+cpu 2.13+3 1!0".split()
+    for i, low in enumerate(rising):
+        for high in rising[i + 1 :]:
+            assert version(low) < high and version(high) > low, (low, high)
+            assert not version(low) >= high and version(high) >= low and version(low) != high
+    assert version("1.10") == "1.10.0" == version("1.10.0") and version("2.13.0") == (2, 13, 0)
+    assert version("2.13.0+cu130") >= (2, 13) and version("2.9") < [2, 13]
+    assert version("2.13") < "parrot"  # as strings
+    assert hash(version("2.13")) == hash("2.13") and version("2") != 2
+    with pytest.raises(TypeError):
+        version("2") < 2
+
+
 def test_typed():
     assert (FOLDER / "py.typed").is_file()
     assert (FOLDER / "_C.pyi").is_file()

@@ -10,6 +10,7 @@
 #include "autograd/anomaly.h"
 #include "autograd/node.h"
 #include "autograd/saved_hooks.h"
+#include "autograd/seen_gradients.h"
 #include "kernels/parallel.h"
 
 namespace rushlight {
@@ -121,13 +122,28 @@ struct Run {
     return seen;
   }
   void show(const Tensor& gradient, const Tensor& seen) {
+    forget_unused();
+    forget(gradient);
+    shown.push_back({gradient, seen});
+  }
+  Tensor returned(const Tensor& seen) {
+    if (grad_enabled()) return seen;
+    for (const Shown& s : shown)
+      if (s.seen.is_same(seen) && s.gradient->storage.get() == seen->storage.get() &&
+          same(s.gradient.sizes(), seen.sizes()))
+        return s.gradient;
+    Tensor gradient = alias(seen);
+    show(gradient, seen);
+    return gradient;
+  }
+  // After a step: the gradients that only this list still has.
+  void forget_unused() {
     std::vector<Shown> gone;  // let go last: that may run Python
     std::erase_if(shown, [&](Shown& s) {
-      const bool ends = s.gradient->is_unique() || s.gradient.is_same(gradient);
+      const bool ends = s.gradient->is_unique();
       if (ends) gone.push_back(std::move(s));
       return ends;
     });
-    shown.push_back({gradient, seen});
   }
   // Before a leaf gets its gradient, which it keeps if nobody else has it.
   void forget(const Tensor& gradient) {
@@ -244,6 +260,8 @@ struct Run {
     if (watched) {
       std::vector<Tensor> inputs(node.inputs), outputs = before;
       for (std::size_t i = 0; i < node.inputs; ++i) inputs[i] = out[i];
+      for (Tensor& g : outputs)
+        if (g) g = seen_of(g);
       const auto after = node.hooks->after;
       for (const Hooks::OfNode& h : after) call_hook(*h.hook, inputs, &outputs);
       out = Gradients(std::move(inputs));
@@ -387,6 +405,7 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
     else
       run.step(*node, options.accumulate, keep_graph);
     shown.end_step();
+    if (!run.shown.empty()) run.forget_unused();
     if ((++steps & 1023) == 0 && poll_interrupt) poll_interrupt();
   }
   return std::move(run.results);
@@ -396,6 +415,12 @@ std::uint64_t current_backward() {
   if (!current_run) return 0;
   if (!current_run->number) current_run->number = ++last_run;
   return current_run->number;
+}
+Tensor seen_gradient(const Tensor& gradient) {
+  return current_run && gradient ? current_run->seen_of(gradient) : gradient;
+}
+Tensor returned_gradient(const Tensor& seen) {
+  return current_run ? current_run->returned(seen) : seen;
 }
 bool backward_is_whole() { return !current_run || current_run->needed.empty(); }
 bool backward_reaches(const Node& node) { return current_run && current_run->reaches(node); }

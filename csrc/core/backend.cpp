@@ -24,11 +24,7 @@ const Backend& entered_backend(Device device) {
 }
 
 Device resolve(Device device) {
-  if (device.is_cpu()) {
-    if (device.index > 0)
-      fail<RuntimeError>("CPU device index must be -1 or zero, got ", int(device.index));
-    return kCpu;
-  }
+  if (device.is_cpu()) return kCpu;  // whatever its index
   if (!device.is_cuda()) return Device{device.type, -1};
   cuda_backend();
   if (device.index < 0) device.index = std::int8_t(current_cuda_device());

@@ -16,6 +16,7 @@ static std::vector<Device>& default_devices() {
 // Kept: every factory reads it.
 [[gnu::tls_model("initial-exec")]] static thread_local Device innermost = kCpu;
 Device default_device() { return innermost.is_cpu() ? kCpu : resolve(innermost); }
+Device named_default_device() { return innermost.index < 0 ? default_device() : innermost; }
 void set_default_device(Device d) {
   default_devices().front() = d;
   innermost = default_devices().back();

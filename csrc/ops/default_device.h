@@ -5,7 +5,9 @@
 namespace rushlight {
 
 Device default_device();  // resolved
-// Until the matching leave_device(); the outermost level stands for the whole thread.
+// As it was set, if with an index: also that of a GPU that does not exist.
+Device named_default_device();
+// Until the matching leave_device(); the outermost level is that of the whole thread.
 void set_default_device(Device d);
 void enter_device(Device d);
 void leave_device();

@@ -19,7 +19,7 @@ from rushlight._grad_mode import (
     no_grad,
     set_grad_enabled,
 )
-from rushlight._version import __version__
+from rushlight.torch_version import __version__
 
 # The methods that are written in Python; what defines them is imported by their first call.
 _C._declare_methods(_index.TENSOR)
@@ -73,6 +73,7 @@ _SUBMODULES = {
     "special",
     "storage",
     "testing",
+    "torch_version",
     "types",
     "utils",
     "version",

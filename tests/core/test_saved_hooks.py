@@ -371,41 +371,6 @@ def test_a_result_is_seen_with_its_history_and_leaks_nothing():
     assert alive() is None
 
 
-def test_a_gradient_is_one_object_in_all_hooks():
-    x = torch.ones(2, requires_grad=True)
-    found = []
-    y = x.clone()
-    y.register_hook(lambda g: setattr(g, "note", 7))
-    y.register_hook(lambda g: found.append(g.note))
-    y.grad_fn.register_prehook(lambda grads: found.append(grads[0].note))
-    x.register_hook(lambda g: found.append(g.note))  # clone() passes its gradient on
-    y.sum().backward()
-    assert found == [7, 7, 7]
-    assert not hasattr(x.grad, "note")
-    kept = []
-    y = torch.ones(2, requires_grad=True).clone()
-    y.register_hook(kept.append)
-    y.register_hook(kept.append)
-    y.register_hook(lambda g: g * 2)
-    y.register_hook(kept.append)
-    y.sum().backward()
-    assert kept[0] is kept[1] and kept[2].tolist() == [2.0, 2.0]
-
-
-def test_data_of_a_gradient_may_be_set():
-    x = torch.ones(2, requires_grad=True)
-    kept = []
-
-    def shrink(g):
-        kept.append(g)
-        g.data = torch.zeros(1)
-
-    y = x.clone()
-    y.register_hook(shrink)
-    (y * torch.ones(2)).sum().backward()
-    assert x.grad.tolist() == [1.0, 1.0]
-
-
 def test_writes_through_data_have_a_count_of_their_own():
     a = torch.ones(3)
     b = a.data

@@ -1,5 +1,9 @@
 """grad_fn._saved_NAME, _raw_saved_NAME and next_functions: what a node of the graph shows."""
 
+import subprocess
+import sys
+import weakref
+
 import pytest
 
 import rushlight as torch
@@ -77,6 +81,7 @@ def test_hooks_on_one_saved_tensor():
         )
         with pytest.raises(RuntimeError, match="hooks have already been set"):
             raw.register_hooks(lambda t: t, lambda t: t)
+        assert calls == ["pack"]
         (g,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
         assert calls == ["pack", "unpack"]
         calls.clear()
@@ -97,3 +102,38 @@ def test_next_functions_of_a_leaf_s_neighbour(reference):
         assert leaf.variable is x
         assert leaf.next_functions == ()
         assert (x * 2).grad_fn.next_functions[1] == (None, 0)
+
+
+def test_what_was_read_is_let_go():
+    given = []
+
+    def unpack(t):
+        given.append(weakref.ref(t))
+        return t
+
+    x = torch.ones(2, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), unpack):
+        y = x.exp()
+    assert y.grad_fn._saved_result.tolist() == y.tolist()
+    del y
+    assert given[0]() is None
+
+
+def test_a_process_ends_with_what_hooks_packed():
+    program = """
+import rushlight as torch
+x = torch.ones(2, requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
+    y = x.exp()
+    try:
+        torch.nn.functional.linear(x, torch.ones(3, 3, requires_grad=True))
+    except RuntimeError:
+        pass
+y.grad_fn._saved_result
+kept = torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t)
+kept.__enter__()
+z = x.exp()
+z.backward(torch.ones(2))
+"""
+    done = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")

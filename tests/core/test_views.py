@@ -1,7 +1,10 @@
 """Hypothesis: chains of views and broadcast operands against NumPy, written through and with
 gradients. RUSHLIGHT_HYPOTHESIS=thorough tries more."""
 
+import warnings
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -175,3 +178,17 @@ def test_gradients_of_broadcast_operands(arrays):
         slope = slope.sum(tuple(range(lead)))
         kept = tuple(d for d in range(own.ndim) if own.shape[d] == 1)
         np.testing.assert_allclose(tensor.grad.numpy(), slope.sum(kept, keepdims=True), rtol=1e-12)
+
+
+def test_transposed_scalars_are_themselves():
+    x = torch.tensor(3.0, requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said once in a process
+        for name in ("T", "mT", "H", "mH"):
+            assert getattr(x, name).item() == 3
+        assert x.mT is x and x.mH is x and x.H is x
+    for name in ("mT", "mH", "H"):
+        with pytest.raises(RuntimeError, match=rf"tensor\.{name} is only supported on .* Got 1-D"):
+            getattr(torch.ones(2), name)
+    with pytest.raises(RuntimeError, match=r"consider using tensor\.mH"):
+        torch.ones(1, 2, 3).H

@@ -284,7 +284,13 @@ def test_from_pretrained():
     assert rushlight.nn.Embedding.from_pretrained(rushlight.ones(2, 3), False).weight.requires_grad
 
 
-@pytest.mark.parametrize("text", ["LazyLinear(3)", "LazyConv2d(3, 2)", "LazyBatchNorm2d()"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LazyLinear(3)", "LazyConv2d(3, 2)", "LazyBatchNorm2d()", "LazyInstanceNorm2d()",
+        "LazyInstanceNorm2d(track_running_stats=False, bias=False)",
+    ],
+)  # fmt: skip
 def test_lazy(pair, reference, text):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include "bindings/autograd/release.h"
 #include "bindings/module.h"
 
 namespace py = pybind11;
@@ -13,10 +14,7 @@ namespace {
 struct PythonOrigin final : Origin {
   py::object lines;  // of traceback.format_stack()
   explicit PythonOrigin(py::object l) : lines(std::move(l)) {}
-  ~PythonOrigin() override {
-    const py::gil_scoped_acquire gil;
-    lines = py::object();
-  }
+  ~PythonOrigin() override { release_locked(lines); }
   std::string traceback() const override {
     const py::gil_scoped_acquire gil;
     return py::cast<std::string>(py::str("").attr("join")(lines));

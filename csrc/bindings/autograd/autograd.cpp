@@ -2,6 +2,7 @@
 // function.cpp.
 #include <pybind11/pybind11.h>
 
+#include "bindings/autograd/release.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "ops/ops.h"
@@ -125,10 +126,7 @@ struct PythonHook final : Hook {
   py::object function;
   Body* leaf = nullptr;  // of `accumulated`: cleared with the node it hangs on
   PythonHook(Place p, py::object f) : place(p), function(std::move(f)) {}
-  ~PythonHook() override {
-    const py::gil_scoped_acquire gil;
-    function = py::object();
-  }
+  ~PythonHook() override { release_locked(function); }
 
   static py::object list(const std::vector<Tensor>& grads) {
     return py::reinterpret_steal<py::object>(to_python(grads));
@@ -273,10 +271,7 @@ PyTypeObject* class_of(const char* title) {
 // The dict that a node keeps for the user.
 struct Metadata final : Attachment {
   py::dict values;
-  ~Metadata() override {
-    const py::gil_scoped_acquire gil;
-    values.release().dec_ref();
-  }
+  ~Metadata() override { release_locked(values); }
 };
 py::dict metadata_of(Node& n) {
   Ref<Attachment>& kept = n.all_hooks().metadata;

@@ -3,6 +3,8 @@
 // forward, outputs without their history, so no cycle keeps the graph alive.
 #include <pybind11/pybind11.h>
 
+#include "autograd/seen_gradients.h"
+#include "bindings/autograd/release.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "ops/ops.h"
@@ -33,10 +35,11 @@ struct FunctionNode final : Node {
 
   FunctionNode() : Node("") {}
   ~FunctionNode() override {
-    const py::gil_scoped_acquire gil;
-    if (ctx) py::setattr(ctx, "_node", py::none());
-    ctx = py::object();
-    function = py::object();
+    if (ctx && Py_IsInitialized()) {
+      const py::gil_scoped_acquire gil;
+      py::setattr(ctx, "_node", py::none());
+    }
+    release_locked(ctx, function);
   }
   const char* title() const override { return title_text.c_str(); }
   void release_saved() override {
@@ -64,7 +67,7 @@ struct FunctionNode final : Node {
     const py::gil_scoped_acquire gil;
     py::tuple given(grads.size());
     for (std::size_t i = 0; i < grads.size(); ++i) {
-      Tensor g = grads[i];
+      Tensor g = seen_gradient(grads[i]);
       const Like& like = of_outputs[i];
       if (!g && materialize && like.is_tensor) g = zeros(like.shape, like.dtype, like.device);
       given[i] = py::reinterpret_steal<py::object>(wrap(g));
@@ -88,6 +91,7 @@ struct FunctionNode final : Node {
                            ")\nfunction ", title(), " returned this as its gradient at index ", i);
       if (!needs_input(i)) continue;
       out[i] = fitted(*g, of_inputs[i], i);
+      if (out[i].is_same(*g)) out[i] = returned_gradient(*g);
     }
     return Gradients(std::move(out));
   }

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include "autograd/saved_hooks.h"
+#include "bindings/autograd/release.h"
 #include "bindings/module.h"
 #include "bindings/tensor/python_tensor.h"
 
@@ -14,11 +15,7 @@ namespace {
 struct PythonPacked final : PackedValue {
   py::object value, function;
   PythonPacked(py::object v, py::object f) : value(std::move(v)), function(std::move(f)) {}
-  ~PythonPacked() override {
-    const py::gil_scoped_acquire gil;
-    value = py::object();
-    function = py::object();
-  }
+  ~PythonPacked() override { release_locked(value, function); }
   Tensor unpack() override {
     const py::gil_scoped_acquire gil;
     const py::object result = function(value);
@@ -34,11 +31,7 @@ struct PythonSavedHooks final : SavedHooks {
   py::object pack_function, unpack_function;
   PythonSavedHooks(py::object p, py::object u)
       : pack_function(std::move(p)), unpack_function(std::move(u)) {}
-  ~PythonSavedHooks() override {
-    const py::gil_scoped_acquire gil;
-    pack_function = py::object();
-    unpack_function = py::object();
-  }
+  ~PythonSavedHooks() override { release_locked(pack_function, unpack_function); }
   Ref<PackedValue> pack(const Tensor& t, const Tensor& plain) override {
     const py::gil_scoped_acquire gil;
     const auto given = py::reinterpret_steal<py::object>(wrap(t));
@@ -88,7 +81,30 @@ std::optional<std::string> disable(std::optional<std::string> message) {
   return std::exchange(s.disabled, std::move(message));
 }
 
+// A tensor that has the history of one output of a node.
+Tensor edge_tensor(Node& node, std::size_t output, const Tensor& like) {
+  if (output >= node.outputs)
+    fail<IndexError>("GradientEdge: output_nr ", output, " of ", node.title(), ", which has ",
+                     node.outputs);
+  Tensor t = alias(like);
+  node.retain();
+  t->node = &node;
+  t->output = std::uint16_t(output);
+  t->requires_grad = true;
+  return t;
+}
+
 // ---- grad_fn._saved_self and grad_fn._raw_saved_self
+
+// Hooks of a node's result, which the node keeps without its history: the hook sees it.
+struct HooksOfResult final : SavedHooks {
+  Ref<SavedHooks> hooks;
+  Node& node;
+  HooksOfResult(Ref<SavedHooks> h, Node& n) : hooks(std::move(h)), node(n) {}
+  Ref<PackedValue> pack(const Tensor& t, const Tensor& plain) override {
+    return hooks->pack(edge_tensor(node, 0, t), plain);
+  }
+};
 
 // A tensor that a node keeps, itself: hooks can be put on it.
 struct SavedTensor {
@@ -98,9 +114,10 @@ struct SavedTensor {
     Saved* const slot = node->saved_slot(at);
     if (node->released)
       fail<RuntimeError>("Calling register_hooks on a saved tensor after it has been freed.");
-    const auto hooks = Ref<SavedHooks>::adopt(new PythonSavedHooks(pack, unpack));
-    const Tensor result = node->saved_value(at).tensor;
-    slot->hook(*hooks, &result);
+    auto hooks = Ref<SavedHooks>::adopt(new PythonSavedHooks(pack, unpack));
+    if (node->saved_names()[at] == "result")
+      hooks = Ref<SavedHooks>::adopt(new HooksOfResult(std::move(hooks), *node));
+    slot->hook(*hooks);
   }
 };
 
@@ -115,6 +132,7 @@ py::object saved_attribute(Node& node, std::string_view attribute) {
     known += text(i ? ", " : "", "_saved_", names[i]);
     if (names[i] != name) continue;
     if (!is_raw) {
+      const ShownScope scope;
       const SavedValue value = node.saved_value(i);
       return py::reinterpret_steal<py::object>(value.number ? to_python(*value.number)
                                                             : to_python(value.tensor));
@@ -131,19 +149,6 @@ py::list saved_attributes(const Node& node) {
   py::list names;
   for (const std::string& name : node.saved_names()) names.append("_saved_" + name);
   return names;
-}
-
-// A tensor that stands for one output of a node, in a call of backward() or grad().
-Tensor edge_tensor(Node& node, std::size_t output, const Tensor& like) {
-  if (output >= node.outputs)
-    fail<IndexError>("GradientEdge: output_nr ", output, " of ", node.title(), ", which has ",
-                     node.outputs);
-  Tensor t = alias(like);
-  node.retain();
-  t->node = &node;
-  t->output = std::uint16_t(output);
-  t->requires_grad = true;
-  return t;
 }
 
 py::tuple edge_of(const Tensor& t) {

@@ -35,33 +35,32 @@ Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool
   return by_shape(size, or_default(dtype), or_default(device), requires_grad, pin, value);
 }
 
-void check_out(const Out& out, Dt dtype) {
-  if (dtype && *dtype != out->dtype())
-    fail<RuntimeError>("dtype ", scalar_name(*dtype), " does not match dtype of out parameter (",
-                       scalar_name(out->dtype()), ")");
-}
 // make(dtype, device), written to `out` if there is one: then its dtype and device are what they
 // would be by default.
 template <class Make>
-Tensor made(const char* op, const Out& out, Dt dtype, Dv device, Make make) {
+Tensor made(const char* op, const Out& out, Dt dtype, Dv device, bool requires_grad, Make make) {
   if (!out) [[likely]]
-    return make(dtype, device);
-  check_out(out, dtype);
-  return deliver(op, out,
-                 make(std::optional(out->dtype()), device ? device : std::optional(out->device())));
+    return finish(make(dtype, device), requires_grad);
+  std::optional<DType> d = dtype;
+  std::optional<Device> v = device;
+  take_options_of(out, d, v);
+  return deliver_new(op, out, make(d, v), requires_grad);
 }
 Tensor empty_op(const Shape& size, const Out& out, Dt dtype, Any, Dv device, bool requires_grad,
                 bool pin, Any) {
   if (!out) [[likely]]
     return by_shape(size, dtype, device, requires_grad, pin);
-  check_out(out, dtype);
+  std::optional<DType> d = dtype;
+  std::optional<Device> v = device;
+  take_options_of(out, d, v);
+  if (out->requires_grad()) fail<RuntimeError>("cannot resize variables that require grad");
   resize_output(*out, size);
-  return *out;
+  return finish(*out, requires_grad);
 }
 Tensor constant(const char* op, const Shape& size, Scalar value, const Out& out, Dt dtype,
                 Dv device, bool requires_grad, bool pin) {
-  return made(op, out, dtype, device,
-              [&](Dt d, Dv v) { return by_shape(size, d, v, requires_grad, pin, &value); });
+  return made(op, out, dtype, device, requires_grad,
+              [&](Dt d, Dv v) { return by_shape(size, d, v, false, pin, &value); });
 }
 Tensor zeros_op(const Shape& size, const Out& out, Dt dtype, Any, Dv device, bool requires_grad,
                 bool pin) {
@@ -73,11 +72,11 @@ Tensor ones_op(const Shape& size, const Out& out, Dt dtype, Any, Dv device, bool
 }
 Tensor full_op(const Shape& size, Scalar fill_value, const Out& out, Dt dtype, Any, Dv device,
                bool requires_grad, bool pin) {
-  return made("full", out, dtype, device, [&](Dt d, Dv v) {
+  return made("full", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
     const DType kind = fill_value.is_floating()                   ? default_dtype()
                        : fill_value.kind == Scalar::Kind::boolean ? DType::boolean
                                                                   : DType::int64;
-    return by_shape(size, d.value_or(kind), or_default(v), requires_grad, pin, &fill_value);
+    return by_shape(size, d.value_or(kind), or_default(v), false, pin, &fill_value);
   });
 }
 
@@ -125,8 +124,8 @@ Tensor new_ones(const Tensor& self, const Shape& size, Dt dtype, Dv device, bool
 }
 Tensor arange_range(Scalar start, Scalar end, Scalar step, const Out& out, Dt dtype, Any, Dv device,
                     bool requires_grad, bool) {
-  return made("arange", out, dtype, device,
-              [&](Dt d, Dv v) { return arange(start, end, step, options(d, v, requires_grad)); });
+  return made("arange", out, dtype, device, requires_grad,
+              [&](Dt d, Dv v) { return arange(start, end, step, options(d, v, false)); });
 }
 Tensor arange_end(Scalar end, const Out& out, Dt dtype, Any layout, Dv device, bool requires_grad,
                   bool pin) {
@@ -144,21 +143,20 @@ Tensor linspace_op(Input start, Input end, std::int64_t steps, const Out& out, D
                    Dv device, bool requires_grad, bool) {
   const Scalar from = end_of_range("linspace", "start", start),
                to = end_of_range("linspace", "end", end);
-  return made("linspace", out, dtype, device,
-              [&](Dt d, Dv v) { return linspace(from, to, steps, options(d, v, requires_grad)); });
+  return made("linspace", out, dtype, device, requires_grad,
+              [&](Dt d, Dv v) { return linspace(from, to, steps, options(d, v, false)); });
 }
 Tensor logspace_op(Input start, Input end, std::int64_t steps, double base, const Out& out,
                    Dt dtype, Any, Dv device, bool requires_grad, bool) {
   const Scalar from = end_of_range("logspace", "start", start),
                to = end_of_range("logspace", "end", end);
-  return made("logspace", out, dtype, device, [&](Dt d, Dv v) {
-    return logspace(from, to, steps, base, options(d, v, requires_grad));
-  });
+  return made("logspace", out, dtype, device, requires_grad,
+              [&](Dt d, Dv v) { return logspace(from, to, steps, base, options(d, v, false)); });
 }
 Tensor eye_op(std::int64_t n, std::optional<std::int64_t> m, const Out& out, Dt dtype, Any,
               Dv device, bool requires_grad, bool) {
-  return made("eye", out, dtype, device,
-              [&](Dt d, Dv v) { return eye(n, m.value_or(n), options(d, v, requires_grad)); });
+  return made("eye", out, dtype, device, requires_grad,
+              [&](Dt d, Dv v) { return eye(n, m.value_or(n), options(d, v, false)); });
 }
 Tensor scalar_tensor_op(Scalar s, Dt dtype, Any, Dv device, bool requires_grad, bool) {
   return by_shape({}, dtype, device, requires_grad, false, &s);

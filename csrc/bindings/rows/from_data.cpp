@@ -120,8 +120,8 @@ static void bind_default_device(py::module_& m) {
       "Inside the block new tensors are made on this device if none is named.");
   device.attr("__exit__") = py::cpp_function(
       [](const py::object&, const py::args&) { leave_device(); }, py::is_method(device));
-  op<&default_device>(m, "get_default_device()", As::function,
-                      R"(The device of new tensors for which none is given.
+  op<&named_default_device>(m, "get_default_device()", As::function,
+                            R"(The device of new tensors for which none is given.
 
 >>> torch.get_default_device()
 device(type='cpu'))");

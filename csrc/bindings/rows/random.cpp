@@ -21,25 +21,26 @@ Options options(Dt dtype, Dv device, bool requires_grad, bool pin) {
 }
 
 Tensor rand_op(Shape size, G g, Out out, Dt dtype, Any, Dv device, bool grad, bool pin) {
-  if (out && !dtype) dtype = out->dtype();
-  return deliver("rand", out, rand(size, g, options(dtype, device, grad, pin)));
+  take_options_of(out, dtype, device);
+  return deliver_new("rand", out, rand(size, g, options(dtype, device, false, pin)), grad);
 }
 Tensor randn_op(Shape size, G g, Out out, Dt dtype, Any, Dv device, bool grad, bool pin) {
-  if (out && !dtype) dtype = out->dtype();
-  return deliver("randn", out, randn(size, g, options(dtype, device, grad, pin)));
+  take_options_of(out, dtype, device);
+  return deliver_new("randn", out, randn(size, g, options(dtype, device, false, pin)), grad);
 }
 Tensor randint_range(std::int64_t low, std::int64_t high, Shape size, G g, Out out, Dt dtype, Any,
                      Dv device, bool grad, bool pin) {
-  if (out && !dtype) dtype = out->dtype();
-  return deliver("randint", out, randint(low, high, size, g, options(dtype, device, grad, pin)));
+  take_options_of(out, dtype, device);
+  return deliver_new("randint", out,
+                     randint(low, high, size, g, options(dtype, device, false, pin)), grad);
 }
 Tensor randint_to(std::int64_t high, Shape size, G g, Out out, Dt dtype, Any layout, Dv device,
                   bool grad, bool pin) {
   return randint_range(0, high, size, g, out, dtype, layout, device, grad, pin);
 }
 Tensor randperm_op(std::int64_t n, G g, Out out, Dt dtype, Any, Dv device, bool grad, bool pin) {
-  if (out && !dtype) dtype = out->dtype();
-  return deliver("randperm", out, randperm(n, g, options(dtype, device, grad, pin)));
+  take_options_of(out, dtype, device);
+  return deliver_new("randperm", out, randperm(n, g, options(dtype, device, false, pin)), grad);
 }
 
 Tensor rand_like_op(const Tensor& input, Dt dtype, Any, Dv device, bool grad, bool pin, Any) {
@@ -62,11 +63,9 @@ Tensor normal_mean(const Tensor& mean, double std, G g) { return normal(mean, st
 Tensor normal_std(double mean, const Tensor& std, G g) { return normal(mean, std, g); }
 Tensor normal_size(double mean, double std, Shape size, G g, Out out, Dt dtype, Any, Dv device,
                    bool grad, bool pin) {
-  const Options o = options(dtype, device, grad, pin);
-  const GradMode off(false);
-  if (out && !dtype) dtype = out->dtype();
-  const Tensor t = empty(size, dtype.value_or(default_dtype()), device_of(o));
-  return deliver("normal", out, finish(normal_(t, mean, std, g), o));
+  take_options_of(out, dtype, device);
+  const Options o = options(dtype, device, false, pin);
+  return deliver_new("normal", out, normal(mean, std, size, g, o), grad);
 }
 
 Tensor bernoulli_each(const Tensor& input, G g) { return bernoulli(input, g); }

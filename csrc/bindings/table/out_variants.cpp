@@ -59,6 +59,24 @@ Tensor deliver(const char* op, const Out& out, Tensor result) {
   return *out;
 }
 
+void take_options_of(const Out& out, std::optional<DType>& dtype, std::optional<Device>& device) {
+  if (!out) return;
+  if (dtype && *dtype != out->dtype())
+    fail<RuntimeError>("dtype ", scalar_name(*dtype), " does not match dtype of out parameter (",
+                       scalar_name(out->dtype()), ")");
+  dtype = out->dtype();
+  if (!device) device = out->device();
+}
+
+Tensor deliver_new(const char* op, const Out& out, Tensor made, bool requires_grad) {
+  made = finish(std::move(made), requires_grad);  // refuses integers
+  if (!out) return made;
+  made->requires_grad = false;
+  deliver(op, out, made);
+  if (is_leaf(*out->body())) (*out)->requires_grad = requires_grad;
+  return *out;
+}
+
 PyObject* deliver(const Signature& s, PyObject* result, PyObject* out) {
   if (!result) return nullptr;
   const auto made = py::reinterpret_steal<py::object>(result);

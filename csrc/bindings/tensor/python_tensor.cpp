@@ -143,6 +143,7 @@ void make_tensor_type(py::module_& m) {
   tensor_type->tp_name = "Tensor";  // as messages say it; __module__ stays "rushlight"
   m.add_object("Tensor", reinterpret_cast<PyObject*>(tensor_type));
   release_python = [](_object* o) {  // called by the last release of a body, from any thread
+    if (!Py_IsInitialized()) return;
     py::gil_scoped_acquire gil;
     Py_DECREF(o);
   };

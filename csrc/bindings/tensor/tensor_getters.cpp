@@ -97,17 +97,37 @@ Tensor reversed(const Tensor& t) {
   for (int d = t.dim() - 1; d >= 0; --d) dims.push_back(d);
   return permute(t, dims);
 }
-Tensor matrix_transpose(const Tensor& t) {
+// The properties below are the identity on 0-d tensors, and say once that this is deprecated.
+const Tensor& scalar_itself(const Tensor& t, bool& said, const char* words) {
+  if (!warn_once(said, words)) throw py::error_already_set();
+  return t;
+}
+Tensor swap_last(const Tensor& t, const char* name) {
   if (t.dim() < 2)
-    fail<RuntimeError>("tensor.mT is only supported on matrices or batches of matrices. Got ",
-                       t.dim(), "-D tensor.");
+    fail<RuntimeError>("tensor.", name, " is only supported on matrices or batches of matrices. ",
+                       "Got ", t.dim(), "-D tensor.");
   return transpose(t, -2, -1);
 }
-Tensor transpose_2d(const Tensor& t) {
-  if (t.dim() != 2 && t.dim() != 0)
+Tensor matrix_transpose(const Tensor& t) {
+  static bool said = false;
+  if (t.dim()) return swap_last(t, "mT");
+  return scalar_itself(t, said,
+                       "Tensor.mT is deprecated on 0-D tensors. This function is the identity in "
+                       "these cases.");
+}
+Tensor matrix_adjoint(const Tensor& t) {
+  static bool said = false;
+  if (t.dim()) return swap_last(t, "mH");
+  return scalar_itself(t, said, "Tensor.mH is deprecated on 0-D tensors. Consider using x.conj().");
+}
+Tensor adjoint_2d(const Tensor& t) {
+  static bool said = false;
+  if (t.dim() == 2) return transpose(t, 0, 1);
+  if (t.dim())
     fail<RuntimeError>("tensor.H is only supported on matrices (2-D tensors). Got ", t.dim(),
-                       "-D tensor.");
-  return t.dim() ? transpose(t, 0, 1) : t;
+                       "-D tensor.",
+                       t.dim() > 2 ? " For batches of matrices, consider using tensor.mH" : "");
+  return scalar_itself(t, said, "Tensor.H is deprecated on 0-D tensors. Consider using x.conj().");
 }
 Tensor itself(const Tensor& t) { return t; }
 
@@ -267,8 +287,8 @@ std::vector<PyGetSetDef> tensor_getters() {
       read("layout", get_layout, "Always torch.strided."),
       read("T", get<reversed>, "The view with all dimensions reversed."),
       read("mT", get<matrix_transpose>, "The view with the last two dimensions swapped."),
-      read("H", get<transpose_2d>, "The transposed matrix."),
-      read("mH", get<matrix_transpose>, "The view with the last two dimensions swapped."),
+      read("H", get<adjoint_2d>, "The transposed matrix."),
+      read("mH", get<matrix_adjoint>, "The view with the last two dimensions swapped."),
       read("real", get<itself>, "The tensor itself: there are no complex tensors here."),
       read("grad_fn", get_grad_fn, "The recorded operation that made the tensor, or None."),
       {"requires_grad", get<records>, set_requires_grad,

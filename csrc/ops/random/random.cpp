@@ -21,6 +21,12 @@ Tensor fresh_like(const Tensor& input, const Options& o) {
   return empty(input.sizes(), d, device_of(o));
 }
 
+// A new tensor that was just filled: the fill is not one of its user's writes.
+Tensor filled(Tensor t, const Options& o = {}) {
+  t->version() = 0;
+  return finish(std::move(t), o);
+}
+
 // Each of mean and std may be broadcast; torch draws standard numbers of the result's shape. Memory
 // for them comes first: what has none may be too large to be looked at, too.
 void check_std(const Tensor& std) {
@@ -37,29 +43,29 @@ constexpr auto kNoGradient = [](Tensor g) { return Gradients(zeros_like(g)); };
 
 Tensor rand(const Shape& size, const GeneratorRef& g, const Options& o) {
   const GradMode off(false);
-  return finish(uniform_(fresh(size, o, default_dtype()), 0, 1, g), o);
+  return filled(uniform_(fresh(size, o, default_dtype()), 0, 1, g), o);
 }
 Tensor randn(const Shape& size, const GeneratorRef& g, const Options& o) {
   const GradMode off(false);
-  return finish(normal_(fresh(size, o, default_dtype()), 0, 1, g), o);
+  return filled(normal_(fresh(size, o, default_dtype()), 0, 1, g), o);
 }
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& size, const GeneratorRef& g,
                const Options& o) {
   const GradMode off(false);
-  return finish(random_(fresh(size, o, DType::int64), low, high, g), o);
+  return filled(random_(fresh(size, o, DType::int64), low, high, g), o);
 }
 
 Tensor rand_like(const Tensor& input, const Options& o) {
   const GradMode off(false);
-  return finish(uniform_(fresh_like(input, o), 0, 1, {}), o);
+  return filled(uniform_(fresh_like(input, o), 0, 1, {}), o);
 }
 Tensor randn_like(const Tensor& input, const Options& o) {
   const GradMode off(false);
-  return finish(normal_(fresh_like(input, o), 0, 1, {}), o);
+  return filled(normal_(fresh_like(input, o), 0, 1, {}), o);
 }
 Tensor randint_like(const Tensor& input, std::int64_t low, std::int64_t high, const Options& o) {
   const GradMode off(false);
-  return finish(random_(fresh_like(input, o), low, high, {}), o);
+  return filled(random_(fresh_like(input, o), low, high, {}), o);
 }
 
 Tensor randperm(std::int64_t n, const GeneratorRef& given, const Options& o) {
@@ -91,6 +97,11 @@ Tensor randperm(std::int64_t n, const GeneratorRef& given, const Options& o) {
     b.random->permutation(view, g.state);
   }
   return finish(out, o);
+}
+
+Tensor normal(double mean, double std, const Shape& size, const GeneratorRef& g, const Options& o) {
+  const GradMode off(false);
+  return filled(normal_(fresh(size, o, default_dtype()), mean, std, g), o);
 }
 
 Tensor normal(const Tensor& mean, double std, const GeneratorRef& g) {
@@ -136,13 +147,13 @@ Tensor bernoulli(const Tensor& input, const GeneratorRef& g) {
   Tensor out;
   {
     const GradMode off(false);
-    out = bernoulli_(empty_like(input), input, g);
+    out = filled(bernoulli_(empty_like(input), input, g));
   }
   return record("BernoulliBackward0", out, kNoGradient, input);
 }
 Tensor bernoulli(const Tensor& input, double p, const GeneratorRef& g) {
   const GradMode off(false);
-  return bernoulli_(empty_like(input), p, g);
+  return filled(bernoulli_(empty_like(input), p, g));
 }
 
 Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replacement,

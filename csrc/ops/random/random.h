@@ -31,6 +31,7 @@ Tensor randperm(std::int64_t n, const GeneratorRef& g, const Options& o);
 Tensor rand_like(const Tensor& input, const Options& o);
 Tensor randn_like(const Tensor& input, const Options& o);
 Tensor randint_like(const Tensor& input, std::int64_t low, std::int64_t high, const Options& o);
+Tensor normal(double mean, double std, const Shape& size, const GeneratorRef& g, const Options& o);
 Tensor normal(const Tensor& mean, double std, const GeneratorRef& g);
 Tensor normal(double mean, const Tensor& std, const GeneratorRef& g);
 Tensor normal(const Tensor& mean, const Tensor& std, const GeneratorRef& g);

@@ -7,10 +7,12 @@ import sys
 from types import ModuleType
 
 from .._table import SHORT_VERSION, absent
+from ..torch_version import TorchVersion
 
 ROOTS = {"torch": "rushlight", "torchvision": "rushlight.vision"}
 VERSIONS = {
-    "torch": f"2.13.0+rushlight{SHORT_VERSION}",
+    "torch": TorchVersion(f"2.13.0+rushlight{SHORT_VERSION}"),
+    "torch.torch_version": TorchVersion(f"2.13.0+rushlight{SHORT_VERSION}"),
     "torch.version": f"2.13.0+rushlight{SHORT_VERSION}",
     "torchvision": f"0.28.0+rushlight{SHORT_VERSION}",
     "torchvision.version": f"0.28.0+rushlight{SHORT_VERSION}",

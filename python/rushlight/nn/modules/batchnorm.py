@@ -211,8 +211,11 @@ class SyncBatchNorm(_BatchNorm):
 class LazyNorm(LazyModuleMixin):
     """What the lazy normalisations share: `num_features` comes from the first input."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(0, *args, **kwargs)
+    def __init__(
+        self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None,
+        dtype=None, *, bias=True,
+    ):  # fmt: skip
+        super().__init__(0, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def _make_parameters(self, bias, device, dtype):
         super()._make_parameters(bias, device, dtype)

@@ -102,9 +102,10 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 class LazyInstanceNorm1d(LazyNorm, InstanceNorm1d):
-    """An InstanceNorm1d whose `num_features` is taken from the first input.
+    """An InstanceNorm1d whose `num_features` is taken from the first input; affine, with running
+    statistics.
 
-    Args: as of InstanceNorm2d.
+    Args: as of InstanceNorm2d, where affine and track_running_stats are True by default.
 
     Shape: (n, c, l) or (c, l) to the same.
 
@@ -116,9 +117,10 @@ class LazyInstanceNorm1d(LazyNorm, InstanceNorm1d):
 
 
 class LazyInstanceNorm2d(LazyNorm, InstanceNorm2d):
-    """An InstanceNorm2d whose `num_features` is taken from the first input.
+    """An InstanceNorm2d whose `num_features` is taken from the first input; affine, with running
+    statistics.
 
-    Args: as of InstanceNorm2d.
+    Args: as of InstanceNorm2d, where affine and track_running_stats are True by default.
 
     Shape: (n, c, h, w) or (c, h, w) to the same.
 
@@ -130,9 +132,10 @@ class LazyInstanceNorm2d(LazyNorm, InstanceNorm2d):
 
 
 class LazyInstanceNorm3d(LazyNorm, InstanceNorm3d):
-    """An InstanceNorm3d whose `num_features` is taken from the first input.
+    """An InstanceNorm3d whose `num_features` is taken from the first input; affine, with running
+    statistics.
 
-    Args: as of InstanceNorm2d.
+    Args: as of InstanceNorm2d, where affine and track_running_stats are True by default.
 
     Shape: (n, c, d, h, w) or (c, d, h, w) to the same.
 

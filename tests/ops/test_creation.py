@@ -1,0 +1,69 @@
+"""Factories: out= with requires_grad, on every device."""
+
+import pytest
+
+import rushlight as torch
+
+FACTORIES = {
+    "zeros": lambda **k: torch.zeros(2, 3, **k),
+    "ones": lambda **k: torch.ones(2, 3, **k),
+    "full": lambda **k: torch.full((2, 3), 1.5, **k),
+    "empty": lambda **k: torch.empty(2, 3, **k),
+    "rand": lambda **k: torch.rand(2, 3, **k),
+    "randn": lambda **k: torch.randn(2, 3, **k),
+    "randint": lambda **k: torch.randint(0, 3, (2, 3), **k),
+    "randperm": lambda **k: torch.randperm(3, **k),
+    "normal": lambda **k: torch.normal(0.0, 1.0, (2, 3), **k),
+    "arange": lambda **k: torch.arange(3.0, **k),
+    "range": lambda **k: torch.range(0, 3, **k),
+    "linspace": lambda **k: torch.linspace(0, 1, 3, **k),
+    "logspace": lambda **k: torch.logspace(0, 1, 3, **k),
+    "eye": lambda **k: torch.eye(3, **k),
+}
+pytestmark = pytest.mark.filterwarnings("ignore:torch.range is deprecated")
+factories = pytest.mark.parametrize("make", FACTORIES.values(), ids=FACTORIES)
+
+
+@factories
+def test_requires_grad_is_set_on_out(make, device):
+    out = torch.empty(0, device=device)
+    made = make(out=out, requires_grad=True)
+    assert made is out and out.requires_grad and out.is_leaf and out.grad_fn is None
+    assert out.shape == make(device=device).shape and str(out.device) == device
+    (out * 2).sum().backward()
+    assert out.grad.unique().tolist() == [2.0]
+    with pytest.raises(RuntimeError, match=r"Only Tensors of floating|not implemented for 'Long'"):
+        make(out=torch.empty(0, dtype=torch.int64, device=device), requires_grad=True)
+
+
+@factories
+def test_out_may_not_need_a_gradient(make, device):
+    out = torch.ones(make().shape, device=device, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"automatic differentiation|require grad"):
+        make(out=out)
+    assert out.requires_grad and out.tolist() == torch.ones(out.shape).tolist()
+    if make is not FACTORIES["empty"]:
+        with torch.no_grad():
+            assert make(out=out, requires_grad=True) is out and out.requires_grad
+            assert not make(out=out).requires_grad
+
+
+@factories
+def test_a_new_tensor_was_not_written_to(make, device):
+    assert make(device=device)._version == 0
+    assert make(device=device, dtype=torch.float64, requires_grad=True).requires_grad
+
+
+def test_samples_were_not_written_to(device):
+    x = torch.full((3,), 0.5, device=device)
+    made = [
+        torch.rand_like(x), torch.randn_like(x), torch.randint_like(x, 3), torch.bernoulli(x),
+        torch.bernoulli(x, 0.3), torch.normal(x, 1.0), torch.normal(x, x), torch.poisson(x),
+    ]  # fmt: skip
+    assert [t._version for t in made] == [0] * len(made)
+
+
+@factories
+def test_a_dtype_that_is_not_that_of_out(make, device):
+    with pytest.raises(RuntimeError, match="does not match dtype of out parameter"):
+        make(out=torch.empty(0, device=device), dtype=torch.float64)
