@@ -1,6 +1,7 @@
 // The small Python types: dtype, device, Size, layout and memory_format.
 #include <pybind11/operators.h>
 
+#include "bindings/formats.h"
 #include "bindings/table/signature.h"
 #include "core/backend.h"
 
@@ -12,10 +13,13 @@ namespace {
 struct Dtype {
   DType value;
 };
-// A name that only has to be itself: torch.strided, torch.contiguous_format.
+// Names that only have to be themselves: torch.strided, torch.contiguous_format.
+template <int Kind>
 struct Symbol {
   std::string name;
 };
+using LayoutSymbol = Symbol<0>;
+using FormatSymbol = Symbol<1>;
 
 PyTypeObject* size_type;  // class Size(tuple)
 
@@ -248,23 +252,18 @@ Raises:
       });
 }
 
-void bind_symbols(py::module_& m) {
-  const auto define = [&](py::class_<Symbol>& c, std::initializer_list<const char*> names) {
-    c.attr("__module__") = "rushlight";
-    c.def("__repr__", [](const Symbol& s) {
-       return "torch." + s.name;
-     }).def("__reduce__", [](const Symbol& s) { return s.name; });
-    for (const char* name : names) m.attr(name) = py::cast(Symbol{name});
-  };
-  py::class_<Symbol> layout(m, "layout",
-                            R"(How elements are stored: torch.strided is the only layout.
-
-    >>> torch.ones(2).layout
-    torch.strided
-)");
-  define(layout,
-         {"strided", "contiguous_format", "preserve_format", "channels_last", "channels_last_3d"});
-  m.attr("memory_format") = layout;
+template <class S>
+void bind_symbols(py::module_& m, const char* type, std::initializer_list<const char*> names,
+                  PyObject** objects, const char* doc) {
+  py::class_<S> c(m, type, doc);
+  c.attr("__module__") = "rushlight";
+  c.def("__repr__", [](const S& s) { return "torch." + s.name; });
+  c.def("__reduce__", [](const S& s) { return s.name; });
+  for (const char* name : names) {
+    py::object made = py::cast(S{name});
+    m.attr(name) = made;
+    *objects++ = made.release().ptr();
+  }
 }
 
 }  // namespace
@@ -280,7 +279,20 @@ void bind_types(py::module_& m) {
   bind_size(m);
   bind_dtype(m);
   bind_device(m);
-  bind_symbols(m);
+  bind_symbols<LayoutSymbol>(m, "layout", {"strided"}, &strided_object,
+                             R"(How elements are stored: torch.strided is the only layout.
+
+    >>> torch.ones(2).layout
+    torch.strided
+)");
+  bind_symbols<FormatSymbol>(
+      m, "memory_format",
+      {"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"},
+      memory_format_objects, R"(The order of the dimensions in memory: torch.channels_last, ...
+
+    >>> torch.empty(2, 3, 4, 5, memory_format=torch.channels_last).stride()
+    (60, 1, 15, 3)
+)");
 }
 
 }  // namespace rushlight::python

@@ -32,7 +32,9 @@ void leave_device() {
 
 Device device_of(const Options& o) { return o.device ? resolve(*o.device) : default_device(); }
 
-Tensor finish(Tensor t, const Options& o) { return finish(std::move(t), o.requires_grad); }
+Tensor finish(Tensor t, const Options& o) {
+  return finish(o.pin_memory ? pin_memory(t) : std::move(t), o.requires_grad);
+}
 Tensor finish(Tensor t, bool requires_grad) {
   if (requires_grad) [[unlikely]] {
     if (!is_floating(t.dtype()))

@@ -6,6 +6,46 @@
 
 namespace rushlight {
 
+int channels_last_rank(const MaybeFormat& format) {
+  if (format == MemoryFormat::channels_last) return 4;
+  return format == MemoryFormat::channels_last_3d ? 5 : 0;
+}
+
+Strides channels_last_strides(Sizes sizes, int rank) {
+  if (int(sizes.size()) != rank)
+    fail<RuntimeError>("required rank ", rank, " tensor to use channels_last",
+                       rank == 5 ? "_3d" : "", " format");
+  Strides strides{};
+  std::int64_t next = 1;
+  for (int i = 0; i < rank; ++i) {
+    const int d = i == 0 ? 1 : i == rank - 1 ? 0 : rank - i;
+    strides[std::size_t(d)] = next;
+    next = checked_mul(next, sizes[std::size_t(d)]);
+  }
+  return strides;
+}
+
+Tensor empty_in_format(Sizes sizes, DType dtype, Device device, const MaybeFormat& format) {
+  const int rank = channels_last_rank(format);
+  if (!rank) return empty(sizes, dtype, device);
+  return empty_strided(sizes, channels_last_strides(sizes, rank).data(), dtype, device);
+}
+
+Tensor empty_like(const Tensor& input, DType dtype, Device device, const MaybeFormat& format) {
+  const bool preserve = !format || format == MemoryFormat::preserve;
+  if (preserve && device == input.device() && !device.is_meta()) return empty_like(input, dtype);
+  return empty_in_format(input.sizes(), dtype, device, format);
+}
+
+Tensor in_format(const Tensor& t, const MaybeFormat& format) {
+  if (!format || format == MemoryFormat::preserve) return t;
+  if (format == MemoryFormat::contiguous) return contiguous(t);
+  const int rank = channels_last_rank(format);
+  channels_last_strides(t.sizes(), rank);  // checks the rank
+  return rank == 4 ? permute(contiguous(permute(t, {0, 2, 3, 1})), {0, 3, 1, 2})
+                   : permute(contiguous(permute(t, {0, 2, 3, 4, 1})), {0, 4, 1, 2, 3});
+}
+
 bool is_channels_last(const Tensor& t) {
   const int rank = t.dim();
   if (t.is_contiguous() && (rank < 4 || t->shape[1] == 1 || t.stride(1) != 1)) [[likely]]
@@ -27,13 +67,7 @@ Tensor in_format_of(const Tensor& like, Tensor out) {
   if (out.dim() != like.dim() || !is_channels_last(like)) [[likely]]
     return out;
   const GradMode off(false);
-  Strides strides;
-  std::int64_t next = 1;
-  for (int i = 0; i < out.dim(); ++i) {
-    const int d = i == 0 ? 1 : i == out.dim() - 1 ? 0 : out.dim() - i;
-    strides[std::size_t(d)] = next;
-    next = checked_mul(next, std::max<std::int64_t>(out->shape[d], 1));
-  }
+  const Strides strides = channels_last_strides(out.sizes(), out.dim());
   Tensor moved = empty_strided(out.sizes(), strides.data(), out.dtype(), out.device());
   if (out.numel() && !out.device().is_meta()) copy_bits(moved, out);
   return moved;

@@ -1,8 +1,24 @@
-// torch's channels_last: results that follow the order of their input's memory.
+// torch's memory formats: the order of the dimensions in memory, asked for or that of an input.
 #pragma once
+#include <optional>
+
 #include "core/tensor.h"
 
 namespace rushlight {
+
+enum class MemoryFormat { contiguous, preserve, channels_last, channels_last_3d };
+using MaybeFormat = std::optional<MemoryFormat>;
+
+// The number of dimensions of a tensor with the channels innermost; 0 of other formats.
+int channels_last_rank(const MaybeFormat& format);
+// Strides of these sizes, of that rank, with the channels innermost.
+Strides channels_last_strides(Sizes sizes, int rank);
+// None and preserve: row-major.
+Tensor empty_in_format(Sizes sizes, DType dtype, Device device, const MaybeFormat& format);
+// None and preserve: in the order of input, on its own device.
+Tensor empty_like(const Tensor& input, DType dtype, Device device, const MaybeFormat& format);
+// `t` itself if nothing changes.
+Tensor in_format(const Tensor& t, const MaybeFormat& format);
 
 // Whether torch takes t, of 4 or 5 dimensions, as channels_last: strides descend as N, (D,) H, W,
 // C.

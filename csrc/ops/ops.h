@@ -18,7 +18,7 @@ struct Options {
   bool pin_memory = false;
 };
 Device device_of(const Options& o);
-Tensor finish(Tensor t, const Options& o);  // requires_grad, for a new leaf
+Tensor finish(Tensor t, const Options& o);  // pinned, and requires_grad for a new leaf
 Tensor finish(Tensor t, bool requires_grad);
 Tensor full(const Shape& size, Scalar value, DType dtype, Device device = kCpu);
 Tensor zeros(const Shape& size, DType dtype, Device device = kCpu);

@@ -1,6 +1,7 @@
 // Storages of another size, and tensors of another shape on them. Note: views of a
 // storage that became smaller stay as they are; what reads them finds its end, and raises.
 #include "core/backend.h"
+#include "ops/memory_format.h"
 #include "ops/ops.h"
 
 namespace rushlight {
@@ -42,19 +43,7 @@ Tensor resize_(const Tensor& self, const Shape& size, int channels_last) {
   if (self.requires_grad()) fail<RuntimeError>("cannot resize variables that require grad");
   Strides strides{};
   const std::int64_t numel = contiguous_strides(size, strides);
-  if (channels_last) {
-    if (size.rank != channels_last)
-      fail<RuntimeError>("required rank ", channels_last, " tensor to use channels_last",
-                         channels_last == 5 ? "_3d" : "", " format");
-    std::int64_t step = 1;
-    strides[1] = step;
-    step = std::max<std::int64_t>(size[1], 1);
-    for (int d = size.rank - 1; d >= 2; --d) {
-      strides[std::size_t(d)] = step;
-      step = checked_mul(step, std::max<std::int64_t>(size[d], 1));
-    }
-    strides[0] = step;
-  }
+  if (channels_last) strides = channels_last_strides(size.view(), channels_last);
   Body& b = *self.body();
   if (b.shape == size && !channels_last) return self;
   const std::int64_t needed =

@@ -14,14 +14,14 @@ __all__ = ["empty_permuted", "range"]
 
 @op("torch")
 def range(start, end, step=1, *, out=None, dtype=None, layout=None, device=None,
-          requires_grad=False):  # fmt: skip
+          requires_grad=False, pin_memory=False):  # fmt: skip
     """start, start + step, ... up to and including end. Deprecated: use torch.arange, which stops
     before its end.
 
     Args:
         start, end, step: of the sequence.
         dtype: floating-point by default.
-        device, requires_grad: of the result.
+        layout, device, requires_grad, pin_memory: of the result.
 
     >>> import warnings
     >>> with warnings.catch_warnings():
@@ -47,8 +47,9 @@ def range(start, end, step=1, *, out=None, dtype=None, layout=None, device=None,
     count = math.floor((end - start) / step) + 1
     past = (count - 0.5) * step if dtype.is_floating_point else count * step
     return _C.arange(
-        start, start + past, step, out=out, dtype=dtype, device=device, requires_grad=requires_grad
-    )
+        start, start + past, step, out=out, dtype=dtype, layout=layout, device=device,
+        requires_grad=requires_grad, pin_memory=pin_memory,
+    )  # fmt: skip
 
 
 @op("torch")
@@ -59,7 +60,7 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
     Args:
         size: the shape.
         physical_layout: the dimensions, from the largest stride to the smallest.
-        dtype, device, requires_grad, pin_memory: of the result.
+        dtype, layout, device, requires_grad, pin_memory: of the result.
 
     >>> torch.empty_permuted((2, 3), (1, 0)).stride()
     (1, 2)
@@ -75,7 +76,7 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
     if len(set(order)) < len(order):
         raise RuntimeError("Duplicate dim not allowed")
     made = _C.empty(
-        [size[d] for d in order], dtype=dtype, device=device, pin_memory=pin_memory,
+        [size[d] for d in order], dtype=dtype, layout=layout, device=device, pin_memory=pin_memory,
         requires_grad=False,
     ).permute([order.index(d) for d in builtins.range(len(size))])  # fmt: skip
     return made.requires_grad_(requires_grad)

@@ -14,6 +14,8 @@ __all__ = [
     "set_num_interop_threads",
 ]
 
+_interop_threads = 1
+
 
 @op("torch")
 def set_default_device(device):
@@ -72,20 +74,30 @@ def get_float32_matmul_precision():
 
 @op("torch")
 def get_num_interop_threads():
-    """The number of threads for independent work: 1.
+    """The number that set_num_interop_threads() was given, 1 before it is called.
 
     >>> torch.get_num_interop_threads()
     1
     """
-    return 1
+    return _interop_threads
 
 
 @op("torch")
 def set_num_interop_threads(n):
-    """Has no effect: there is one thread for independent work.
+    """Sets what get_num_interop_threads() returns; operations run one after another here, whatever
+    it is.
 
     Args:
         n: the number of threads.
 
+    Raises:
+        RuntimeError: for anything but a positive int.
+
     >>> torch.set_num_interop_threads(1)
     """
+    global _interop_threads
+    if not isinstance(n, int) or isinstance(n, bool):
+        raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(n).__name__}")
+    if n <= 0:
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
+    _interop_threads = n

@@ -8,16 +8,19 @@ kMaxDownload = 64 << 30
 kTimeoutSeconds = 30
 
 
-def download(url, path):
+def download(url, path, *, progress=True, max_redirects=10):
     """Fetches an http, https or file URL into a file."""
     import urllib.request
 
     if url.split(":", 1)[0].lower() not in ("http", "https", "file"):
         raise OSError(f"{url} is no http, https or file URL")
     request = urllib.request.Request(url, headers={"User-Agent": "rushlight"})
-    with urllib.request.urlopen(request, timeout=kTimeoutSeconds) as response:
+    redirects = urllib.request.HTTPRedirectHandler()
+    redirects.max_redirections = max_redirects
+    opener = urllib.request.build_opener(redirects)
+    with opener.open(request, timeout=kTimeoutSeconds) as response:
         size = response.headers.get("Content-Length")
-        _copy(response, path, int(size) if size is not None else None)
+        _copy(response, path, int(size) if size is not None else None, progress)
 
 
 def copy_file(source, path):
@@ -26,10 +29,10 @@ def copy_file(source, path):
         _copy(file, path, os.path.getsize(source))
 
 
-def _copy(source, path, size):
+def _copy(source, path, size, progress=True):
     """Copy a stream to a file that appears only when it is complete."""
     part = f"{path}.part{os.getpid()}"
-    bar = Progress(os.path.basename(path), size)
+    bar = Progress(os.path.basename(path), size) if progress else None
     done = 0
     try:
         with open(part, "wb") as file:
@@ -38,12 +41,14 @@ def _copy(source, path, size):
                 if done > kMaxDownload:
                     raise OSError(f"more than {kMaxDownload >> 30} GiB came")
                 file.write(chunk)
-                bar.update(len(chunk))
+                if bar:
+                    bar.update(len(chunk))
         if size is not None and done != size:
             raise OSError(f"{done} of {size} bytes came")
         os.replace(part, path)
     finally:
-        bar.close()
+        if bar:
+            bar.close()
         if os.path.exists(part):
             os.remove(part)
 

@@ -199,7 +199,7 @@ def is_inference(self: Tensor):
 
 
 @op("Tensor")
-def type(self: Tensor, dtype=None, non_blocking=False):
+def type(self: Tensor, dtype=None, non_blocking: bool = False):
     """The name of the legacy type ("torch.FloatTensor"), or the tensor cast to a dtype.
 
     Args:
@@ -211,7 +211,7 @@ def type(self: Tensor, dtype=None, non_blocking=False):
     """
     from rushlight._tensor_types import tensor_type
 
-    return tensor_type(self, dtype)
+    return tensor_type(self, dtype, non_blocking)
 
 
 @op("Tensor")

@@ -139,13 +139,17 @@ def new(self: Tensor, *args, device=None):
 
 
 @op("Tensor")
-def new_empty_strided(self: Tensor, size, stride, dtype=None, device=None, requires_grad=False):
+def new_empty_strided(
+    self: Tensor, size, stride, dtype=None, layout=None, device=None, requires_grad=False,
+    pin_memory=False,
+):  # fmt: skip
     """An uninitialised tensor of self's dtype and device with given strides.
 
     Args:
         size: the shape.
         stride: the strides.
-        dtype, device, requires_grad: of the result; self's dtype and device if None.
+        dtype, device: of the result; self's if None.
+        layout, requires_grad, pin_memory: of the result.
 
     >>> torch.zeros(1).new_empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
@@ -154,8 +158,10 @@ def new_empty_strided(self: Tensor, size, stride, dtype=None, device=None, requi
         size,
         stride,
         dtype=dtype or self.dtype,
+        layout=layout,
         device=device or self.device,
         requires_grad=requires_grad,
+        pin_memory=pin_memory,
     )
 
 

@@ -69,7 +69,7 @@ def make_type(name, device_type="cpu"):
     return _LegacyType(name, (), members)
 
 
-def tensor_type(tensor, dtype):
+def tensor_type(tensor, dtype, non_blocking):
     """Tensor.type(): the legacy name, or a cast to a dtype, given as such or by such a name."""
     if dtype is None:
         prefix = "torch.cuda." if tensor.is_cuda else "torch."
@@ -77,7 +77,7 @@ def tensor_type(tensor, dtype):
     if not isinstance(dtype, str):
         legacy = getattr(dtype, "_legacy_name", None)
         if legacy is None:
-            return tensor.to(dtype)
+            return tensor.to(dtype, non_blocking)
         dtype = legacy
     name = dtype.removeprefix("torch.")
     device = "cuda" if name.startswith("cuda.") else "cpu"
@@ -86,7 +86,7 @@ def tensor_type(tensor, dtype):
         raise ValueError(f"invalid type: '{dtype}'")
     if device == "cuda" and tensor.is_cuda:
         device = tensor.device
-    return tensor.to(device, DTYPES[kind])
+    return tensor.to(device, DTYPES[kind], non_blocking)
 
 
 @op("torch")

@@ -55,4 +55,5 @@ def current_accelerator(check_available: bool = False):
     ...     torch.accelerator.current_accelerator()
     device(type='cuda')
     """
-    return _C.device("cuda") if cuda.is_available() else None
+    there = cuda.is_available() if check_available else _C._cuda.has_provider()
+    return _C.device("cuda") if there else None

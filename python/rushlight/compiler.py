@@ -2,6 +2,8 @@
 
 __all__ = ["disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]
 
+_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+
 
 def is_compiling() -> bool:
     """False: nothing is ever compiled.
@@ -35,7 +37,7 @@ def disable(fn=None, recursive=True, *, reason=None):
 
     Args:
         fn: the function; None for a decorator.
-        recursive, reason: have no effect.
+        recursive, reason: are for a compiler.
 
     >>> torch.compiler.disable(abs)(-1)
     1
@@ -50,17 +52,34 @@ def reset() -> None:
     """
 
 
-def compile(model=None, **options):
+def compile(
+    model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None,
+    disable=False,
+):  # fmt: skip
     """Returns the model or function itself: there is no compiler here, and results are the same.
 
     Args:
         model: a module or function; None for a decorator.
-        **options: have no effect.
+        backend: a name; a function, which would be called with a graph, is refused.
+        fullgraph, dynamic, mode, options, disable: are for a compiler.
+
+    Raises:
+        NotImplementedError: for a backend that is a function.
+        RuntimeError: for a mode that does not exist, or both a mode and options.
 
     >>> square = torch.compile(lambda x: x * x)
     >>> square(torch.tensor(3.0))
     tensor(9.)
     """
-    if model is None:
-        return lambda function: function
-    return model
+    if callable(backend):
+        raise NotImplementedError(
+            "torch.compile(backend=<function>) is not in rushlight: there is no graph to call it "
+            "with\nname a backend, or leave it out"
+        )
+    if mode is not None and options is not None:
+        raise RuntimeError(
+            "Either mode or options can be specified, but both can't be specified at the same time."
+        )
+    if mode is not None and mode not in _MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
+    return (lambda function: function) if model is None else model

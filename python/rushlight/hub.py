@@ -49,7 +49,7 @@ def download_url_to_file(url, dst, hash_prefix=None, progress=True):
         url: http, https or file.
         dst: where the file goes.
         hash_prefix: what the SHA-256 of the file must begin with.
-        progress: accepted; standard error shows how much has come.
+        progress: show on standard error how much has come.
 
     Raises:
         RuntimeError: for another SHA-256.
@@ -62,7 +62,7 @@ def download_url_to_file(url, dst, hash_prefix=None, progress=True):
     dst = os.path.expanduser(dst)
     part = f"{dst}.{os.getpid()}.fetched"
     try:
-        download(url, part)
+        download(url, part, progress=progress)
         if hash_prefix is not None:
             with open(part, "rb") as file:
                 digest = sha256()

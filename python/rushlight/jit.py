@@ -4,6 +4,7 @@ There is no TorchScript here: script() and trace() return what they were given, 
 same in Python. What needs a compiled program, such as save() and load(), is absent.
 """
 
+import warnings
 from typing import Final
 
 __all__ = [
@@ -48,7 +49,8 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
 
     Args:
         obj: a function, class or module.
-        optimize, example_inputs: have no effect.
+        optimize: deprecated; anything but None warns.
+        example_inputs: are for a compiler.
 
     >>> @torch.jit.script
     ... def double(x):
@@ -56,25 +58,41 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     >>> double(torch.ones(1))
     tensor([2.])
     """
+    if optimize is not None:
+        warnings.warn(
+            "`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution()"
+            "` instead",
+            FutureWarning,
+            stacklevel=2,
+        )
     return obj
 
 
-def trace(func, example_inputs=None, **options):
+def trace(func, example_inputs=None, *, example_kwarg_inputs=None, **options):
     """Runs the function or module once with the example, and returns it itself, untraced.
 
     Args:
         func: a function or module.
         example_inputs: a tensor or a tuple of arguments.
-        **options: have no effect.
+        example_kwarg_inputs: a dict of arguments, instead.
+        **options: are for a compiler.
+
+    Raises:
+        RuntimeError: for both kinds of example.
 
     >>> torch.jit.trace(torch.nn.Linear(2, 1), torch.ones(1, 2))
     Linear(in_features=2, out_features=1, bias=True)
     """
     from rushlight import no_grad
 
+    if example_inputs is not None and example_kwarg_inputs is not None:
+        raise RuntimeError("Only one of example_inputs and example_kwarg_inputs can be given")
     if example_inputs is not None:
         with no_grad():
             func(*example_inputs if isinstance(example_inputs, tuple) else (example_inputs,))
+    elif example_kwarg_inputs is not None:
+        with no_grad():
+            func(**example_kwarg_inputs)
     return func
 
 

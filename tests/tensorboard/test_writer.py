@@ -49,6 +49,32 @@ def test_scalars(tmp_path):
     assert scalars(tmp_path, "half") == [(1, 0.5)]
 
 
+@pytest.mark.parametrize("double", [False, True])
+def test_scalars_as_tensors(tmp_path, double):
+    from tensorboard.util.tensor_util import make_ndarray
+
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_scalar("third", 1 / 3, 1, new_style=True, double_precision=double)
+    event = events_of(tmp_path).Tensors("third")[0]
+    found = make_ndarray(event.tensor_proto).reshape(-1)
+    assert found.dtype == ("float64" if double else "float32")
+    assert (event.step, found[0]) == (1, found.dtype.type(1 / 3))
+
+
+def test_domains_of_hyperparameters(tmp_path):
+    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
+
+    with SummaryWriter(tmp_path) as writer:
+        rates = {"lr": [0.1, 0.2], "name": ["adam"], "warm": [True, False]}
+        given = {"lr": 0.1, "name": "adam", "warm": True}
+        writer.add_hparams(given, {"loss": 1.0}, rates, run_name="first")
+        with pytest.raises(TypeError, match=r"hparam_domain_discrete\[lr\]"):
+            writer.add_hparams(given, {"loss": 1.0}, {"lr": ["high"]})
+    metadata = events_of(tmp_path / "first").SummaryMetadata("_hparams_/experiment")
+    infos = HParamsPluginData.FromString(metadata.plugin_data.content).experiment.hparam_infos
+    assert {info.name: list(info.domain_discrete) for info in infos} == rates
+
+
 def test_tensors_of_any_device(tmp_path, device):
     with SummaryWriter(tmp_path) as writer:
         writer.add_scalar("loss", rushlight.tensor(2.5, device=device), 1)

@@ -1,5 +1,6 @@
 // Conversions of whole tensors: dtype, device, Python numbers and lists.
 #include "bindings/data.h"
+#include "bindings/formats.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "core/backend.h"
@@ -11,82 +12,55 @@ namespace py = pybind11;
 namespace rushlight::python {
 namespace {
 
-using Any = py::handle;
+using Format = const MaybeFormat&;
 
-bool is_symbol(Any o, const char* name) {
-  return !o.is_none() && py::cast<std::string>(py::str(o)) == std::string("torch.") + name;
-}
-
-// Row-major, or with the channels innermost.
-Tensor in_format(Tensor t, Any format) {
-  if (format.is_none() || is_symbol(format, "preserve_format")) return t;
-  if (is_symbol(format, "contiguous_format")) return contiguous(t);
-  const bool is_3d = is_symbol(format, "channels_last_3d");
-  const int rank = is_3d ? 5 : 4;
-  if (!is_3d && !is_symbol(format, "channels_last"))
-    fail<TypeError>("memory_format must be a torch.memory_format, not ",
-                    Py_TYPE(format.ptr())->tp_name);
-  if (t.dim() != rank)
-    fail<RuntimeError>("required rank ", rank, " tensor to use ",
-                       is_3d ? "channels_last_3d" : "channels_last", " format");
-  Shape last{0}, back{0, rank - 1};
-  for (int d = 2; d < rank; ++d) last.push_back(d);
-  last.push_back(1);
-  for (int d = 1; d < rank - 1; ++d) back.push_back(d);
-  return permute(contiguous(permute(t, last)), back);
-}
-
-Tensor to_dtype(const Tensor& self, DType dtype, bool non_blocking, bool copy, Any memory_format) {
+Tensor to_dtype(const Tensor& self, DType dtype, bool non_blocking, bool copy,
+                Format memory_format) {
   return in_format(to(self, dtype, self.device(), copy, non_blocking), memory_format);
 }
 Tensor to_device(const Tensor& self, std::optional<Device> device, std::optional<DType> dtype,
-                 bool non_blocking, bool copy, Any memory_format) {
+                 bool non_blocking, bool copy, Format memory_format) {
   return in_format(
       to(self, dtype.value_or(self.dtype()), device.value_or(self.device()), copy, non_blocking),
       memory_format);
 }
 Tensor to_other(const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
-                Any memory_format) {
+                Format memory_format) {
   return in_format(to(self, other.dtype(), other.device(), copy, non_blocking), memory_format);
 }
 Tensor cuda(const Tensor& self, std::optional<Device> device, bool non_blocking,
-            Any memory_format) {
+            Format memory_format) {
   const Device d = device.value_or(Device{DeviceType::cuda, -1});
   if (!d.is_cuda()) fail<RuntimeError>("Invalid device, must be cuda device, but got ", d);
   return in_format(to(self, self.dtype(), d, false, non_blocking), memory_format);
 }
-Tensor cpu(const Tensor& self, Any memory_format) {
+Tensor cpu(const Tensor& self, Format memory_format) {
   return in_format(to(self, kCpu), memory_format);
 }
 template <DType D>
-Tensor as_dtype(const Tensor& self, Any memory_format) {
+Tensor as_dtype(const Tensor& self, Format memory_format) {
   return in_format(to(self, D), memory_format);
 }
 Tensor type_as(const Tensor& self, const Tensor& other) {
   return to(self, other.dtype(), other.device());
 }
-Tensor contiguous_op(const Tensor& self, Any memory_format) {
-  return memory_format.is_none() ? contiguous(self) : in_format(self, memory_format);
+Tensor contiguous_op(const Tensor& self, Format memory_format) {
+  return !memory_format ? contiguous(self) : in_format(self, memory_format);
 }
-Tensor clone_op(const Tensor& input, Any memory_format) {
-  return memory_format.is_none() ? clone(input) : in_format(clone(input), memory_format);
+Tensor clone_op(const Tensor& input, Format memory_format) {
+  return !memory_format ? clone(input) : in_format(clone(input), memory_format);
 }
-Tensor resize_op(const Tensor& self, Shape size, Any memory_format) {
-  if (is_symbol(memory_format, "preserve_format"))
+Tensor resize_op(const Tensor& self, Shape size, Format memory_format) {
+  if (memory_format == MemoryFormat::preserve)
     fail<RuntimeError>("Unsupported memory formatPreserve");
-  const bool plane = is_symbol(memory_format, "channels_last");
-  const bool space = is_symbol(memory_format, "channels_last_3d");
-  if (!plane && !space && !memory_format.is_none() &&
-      !is_symbol(memory_format, "contiguous_format"))
-    fail<TypeError>("resize_(): argument 'memory_format' must be torch.memory_format, not ",
-                    Py_TYPE(memory_format.ptr())->tp_name);
-  return resize_(self, size, plane ? 4 : space ? 5 : 0);
+  return resize_(self, size, channels_last_rank(memory_format));
 }
-bool is_contiguous(const Tensor& self, Any memory_format) {
-  if (memory_format.is_none() || is_symbol(memory_format, "contiguous_format"))
-    return self.is_contiguous();
-  if (self.dim() != 4 || !is_symbol(memory_format, "channels_last")) return false;
-  return permute(detach(self), {0, 2, 3, 1}).is_contiguous();
+bool is_contiguous(const Tensor& self, Format memory_format) {
+  const int rank = channels_last_rank(memory_format);
+  if (!rank) return self.is_contiguous();
+  if (self.dim() != rank) return false;
+  return permute(detach(self), rank == 4 ? Shape{0, 2, 3, 1} : Shape{0, 2, 3, 4, 1})
+      .is_contiguous();
 }
 
 Tensor copy_op(const Tensor& self, Input src, bool non_blocking) {

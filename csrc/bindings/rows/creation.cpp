@@ -1,5 +1,6 @@
 // Tensors made by shape (zeros, full_like, ...) and by range (arange, eye, ...).
 #include "bindings/data.h"
+#include "bindings/formats.h"
 #include "bindings/module.h"
 #include "bindings/table/out_variants.h"
 #include "bindings/table/signature.h"
@@ -12,11 +13,12 @@ namespace py = pybind11;
 namespace rushlight::python {
 namespace {
 
-using Any = py::handle;
+using Layout = AnyLayout;
+using Format = const MaybeFormat&;
 using Dt = const std::optional<DType>&;
 using Dv = const std::optional<Device>&;
 
-Options options(Dt dtype, Dv device, bool requires_grad, bool pin_memory = false) {
+Options options(Dt dtype, Dv device, bool requires_grad, bool pin_memory) {
   return {dtype, device, requires_grad, pin_memory};
 }
 
@@ -27,8 +29,7 @@ Tensor by_shape(const Shape& size, DType dtype, Device device, bool requires_gra
                 const Scalar* value = nullptr) {
   if (value) check_fits(*value, dtype, "_t");
   Tensor t = value ? full(size, *value, dtype, device) : empty(size, dtype, device);
-  if (pin) t = rushlight::pin_memory(t);
-  return finish(std::move(t), requires_grad);
+  return finish(std::move(t), options({}, {}, requires_grad, pin));
 }
 Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool pin,
                 const Scalar* value = nullptr) {
@@ -46,31 +47,38 @@ Tensor made(const char* op, const Out& out, Dt dtype, Dv device, bool requires_g
   take_options_of(out, d, v);
   return deliver_new(op, out, make(d, v), requires_grad);
 }
-Tensor empty_op(const Shape& size, const Out& out, Dt dtype, Any, Dv device, bool requires_grad,
-                bool pin, Any) {
-  if (!out) [[likely]]
+Tensor empty_op(const Shape& size, const Out& out, Dt dtype, Layout, Dv device, bool requires_grad,
+                bool pin, Format format) {
+  if (out) {
+    if (format)
+      fail<RuntimeError>("'memory_format' argument is incompatible with 'out' tensor argument");
+    std::optional<DType> d = dtype;
+    std::optional<Device> v = device;
+    take_options_of(out, d, v);
+    if (out->requires_grad()) fail<RuntimeError>("cannot resize variables that require grad");
+    resize_output(*out, size);
+    return finish(*out, requires_grad);
+  }
+  if (!format) [[likely]]
     return by_shape(size, dtype, device, requires_grad, pin);
-  std::optional<DType> d = dtype;
-  std::optional<Device> v = device;
-  take_options_of(out, d, v);
-  if (out->requires_grad()) fail<RuntimeError>("cannot resize variables that require grad");
-  resize_output(*out, size);
-  return finish(*out, requires_grad);
+  if (format == MemoryFormat::preserve) fail<RuntimeError>("unsupported memory format Preserve");
+  Tensor t = empty_in_format(size.view(), or_default(dtype), or_default(device), format);
+  return finish(std::move(t), options({}, {}, requires_grad, pin));
 }
 Tensor constant(const char* op, const Shape& size, Scalar value, const Out& out, Dt dtype,
                 Dv device, bool requires_grad, bool pin) {
   return made(op, out, dtype, device, requires_grad,
               [&](Dt d, Dv v) { return by_shape(size, d, v, false, pin, &value); });
 }
-Tensor zeros_op(const Shape& size, const Out& out, Dt dtype, Any, Dv device, bool requires_grad,
+Tensor zeros_op(const Shape& size, const Out& out, Dt dtype, Layout, Dv device, bool requires_grad,
                 bool pin) {
   return constant("zeros", size, 0, out, dtype, device, requires_grad, pin);
 }
-Tensor ones_op(const Shape& size, const Out& out, Dt dtype, Any, Dv device, bool requires_grad,
+Tensor ones_op(const Shape& size, const Out& out, Dt dtype, Layout, Dv device, bool requires_grad,
                bool pin) {
   return constant("ones", size, 1, out, dtype, device, requires_grad, pin);
 }
-Tensor full_op(const Shape& size, Scalar fill_value, const Out& out, Dt dtype, Any, Dv device,
+Tensor full_op(const Shape& size, Scalar fill_value, const Out& out, Dt dtype, Layout, Dv device,
                bool requires_grad, bool pin) {
   return made("full", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
     const DType kind = fill_value.is_floating()                   ? default_dtype()
@@ -80,55 +88,56 @@ Tensor full_op(const Shape& size, Scalar fill_value, const Out& out, Dt dtype, A
   });
 }
 
-Tensor like(const Tensor& input, Dt dtype, Dv device, bool requires_grad,
+Tensor like(const Tensor& input, Dt dtype, Dv device, bool requires_grad, bool pin, Format format,
             std::optional<Scalar> value) {
   const Device at = device ? resolve(*device) : input.device();
   const DType d = dtype.value_or(input.dtype());
   if (value) check_fits(*value, d, "_t");
-  Tensor t =
-      at == input.device() && !at.is_meta() ? empty_like(input, d) : empty(input.sizes(), d, at);
+  Tensor t = empty_like(input, d, at, format);
   if (value && !at.is_meta() && t.numel()) backend(at).copy->fill(view_of(t), *value);
-  return finish(std::move(t), options(dtype, device, requires_grad));
+  return finish(std::move(t), options({}, {}, requires_grad, pin));
 }
-Tensor empty_like_op(const Tensor& input, Dt dtype, Any, Dv device, bool requires_grad, bool, Any) {
-  return like(input, dtype, device, requires_grad, {});
+Tensor empty_like_op(const Tensor& input, Dt dtype, Layout, Dv device, bool requires_grad, bool pin,
+                     Format format) {
+  return like(input, dtype, device, requires_grad, pin, format, {});
 }
-Tensor zeros_like_op(const Tensor& input, Dt dtype, Any, Dv device, bool requires_grad, bool, Any) {
-  return like(input, dtype, device, requires_grad, Scalar(0));
+Tensor full_like_op(const Tensor& input, Scalar fill_value, Dt dtype, Layout, Dv device,
+                    bool requires_grad, bool pin, Format format) {
+  return like(input, dtype, device, requires_grad, pin, format, fill_value);
 }
-Tensor ones_like_op(const Tensor& input, Dt dtype, Any, Dv device, bool requires_grad, bool, Any) {
-  return like(input, dtype, device, requires_grad, Scalar(1));
-}
-Tensor full_like_op(const Tensor& input, Scalar fill_value, Dt dtype, Any, Dv device,
-                    bool requires_grad, bool, Any) {
-  return like(input, dtype, device, requires_grad, fill_value);
+template <int Value>
+Tensor constant_like(const Tensor& input, Dt dtype, Layout, Dv device, bool requires_grad, bool pin,
+                     Format format) {
+  return like(input, dtype, device, requires_grad, pin, format, Scalar(Value));
 }
 
 Tensor new_by_shape(const Tensor& self, const Shape& size, Dt dtype, Dv device, bool requires_grad,
-                    const Scalar* value = nullptr) {
+                    bool pin, const Scalar* value = nullptr) {
   return by_shape(size, dtype.value_or(self.dtype()), device ? resolve(*device) : self.device(),
-                  requires_grad, false, value);
+                  requires_grad, pin, value);
 }
-Tensor new_empty(const Tensor& self, const Shape& size, Dt dtype, Dv device, bool requires_grad) {
-  return new_by_shape(self, size, dtype, device, requires_grad);
+Tensor new_empty(const Tensor& self, const Shape& size, Dt dtype, Layout, Dv device,
+                 bool requires_grad, bool pin) {
+  return new_by_shape(self, size, dtype, device, requires_grad, pin);
 }
-Tensor new_full(const Tensor& self, const Shape& size, Scalar fill_value, Dt dtype, Dv device,
-                bool requires_grad) {
-  return new_by_shape(self, size, dtype, device, requires_grad, &fill_value);
+Tensor new_full(const Tensor& self, const Shape& size, Scalar fill_value, Dt dtype, Layout,
+                Dv device, bool requires_grad, bool pin) {
+  return new_by_shape(self, size, dtype, device, requires_grad, pin, &fill_value);
 }
-Tensor new_zeros(const Tensor& self, const Shape& size, Dt dtype, Dv device, bool requires_grad) {
-  return new_full(self, size, 0, dtype, device, requires_grad);
+template <int Value>
+Tensor new_constant(const Tensor& self, const Shape& size, Dt dtype, Layout, Dv device,
+                    bool requires_grad, bool pin) {
+  const Scalar value(Value);
+  return new_by_shape(self, size, dtype, device, requires_grad, pin, &value);
 }
-Tensor new_ones(const Tensor& self, const Shape& size, Dt dtype, Dv device, bool requires_grad) {
-  return new_full(self, size, 1, dtype, device, requires_grad);
-}
-Tensor arange_range(Scalar start, Scalar end, Scalar step, const Out& out, Dt dtype, Any, Dv device,
-                    bool requires_grad, bool) {
+
+Tensor arange_range(Scalar start, Scalar end, Scalar step, const Out& out, Dt dtype, Layout,
+                    Dv device, bool requires_grad, bool pin) {
   return made("arange", out, dtype, device, requires_grad,
-              [&](Dt d, Dv v) { return arange(start, end, step, options(d, v, false)); });
+              [&](Dt d, Dv v) { return arange(start, end, step, options(d, v, false, pin)); });
 }
-Tensor arange_end(Scalar end, const Out& out, Dt dtype, Any layout, Dv device, bool requires_grad,
-                  bool pin) {
+Tensor arange_end(Scalar end, const Out& out, Dt dtype, Layout layout, Dv device,
+                  bool requires_grad, bool pin) {
   return arange_range(0, end, 1, out, dtype, layout, device, requires_grad, pin);
 }
 // An end of linspace(): a number or a 0-d tensor.
@@ -139,30 +148,32 @@ Scalar end_of_range(const char* op, const char* name, const Input& end) {
                        " with ", end.tensor->dim(), " dimension(s).");
   return item(*end.tensor);
 }
-Tensor linspace_op(Input start, Input end, std::int64_t steps, const Out& out, Dt dtype, Any,
-                   Dv device, bool requires_grad, bool) {
+Tensor linspace_op(Input start, Input end, std::int64_t steps, const Out& out, Dt dtype, Layout,
+                   Dv device, bool requires_grad, bool pin) {
   const Scalar from = end_of_range("linspace", "start", start),
                to = end_of_range("linspace", "end", end);
   return made("linspace", out, dtype, device, requires_grad,
-              [&](Dt d, Dv v) { return linspace(from, to, steps, options(d, v, false)); });
+              [&](Dt d, Dv v) { return linspace(from, to, steps, options(d, v, false, pin)); });
 }
 Tensor logspace_op(Input start, Input end, std::int64_t steps, double base, const Out& out,
-                   Dt dtype, Any, Dv device, bool requires_grad, bool) {
+                   Dt dtype, Layout, Dv device, bool requires_grad, bool pin) {
   const Scalar from = end_of_range("logspace", "start", start),
                to = end_of_range("logspace", "end", end);
-  return made("logspace", out, dtype, device, requires_grad,
-              [&](Dt d, Dv v) { return logspace(from, to, steps, base, options(d, v, false)); });
+  return made("logspace", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
+    return logspace(from, to, steps, base, options(d, v, false, pin));
+  });
 }
-Tensor eye_op(std::int64_t n, std::optional<std::int64_t> m, const Out& out, Dt dtype, Any,
-              Dv device, bool requires_grad, bool) {
+Tensor eye_op(std::int64_t n, std::optional<std::int64_t> m, const Out& out, Dt dtype, Layout,
+              Dv device, bool requires_grad, bool pin) {
   return made("eye", out, dtype, device, requires_grad,
-              [&](Dt d, Dv v) { return eye(n, m.value_or(n), options(d, v, false)); });
+              [&](Dt d, Dv v) { return eye(n, m.value_or(n), options(d, v, false, pin)); });
 }
-Tensor scalar_tensor_op(Scalar s, Dt dtype, Any, Dv device, bool requires_grad, bool) {
-  return by_shape({}, dtype, device, requires_grad, false, &s);
+Tensor scalar_tensor_op(Scalar s, Dt dtype, Layout, Dv device, bool requires_grad, bool pin) {
+  return by_shape({}, dtype, device, requires_grad, pin, &s);
 }
-Tensor empty_strided_op(Shape size, Shape stride, Dt dtype, Dv device, bool requires_grad) {
-  const Options o = options(dtype, device, requires_grad);
+Tensor empty_strided_op(Shape size, Shape stride, Dt dtype, Layout, Dv device, bool requires_grad,
+                        bool pin) {
+  const Options o = options(dtype, device, requires_grad, pin);
   if (size.rank != stride.rank)
     fail<RuntimeError>("dimensionality of sizes (", int(size.rank),
                        ") must match dimensionality of strides (", int(stride.rank), ")");
@@ -235,7 +246,7 @@ Shape:
 
 >>> torch.empty_like(torch.zeros(2)).shape
 torch.Size([2]))");
-  op<&zeros_like_op>(
+  op<&constant_like<0>>(
       m,
       "zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, "
       "pin_memory=False, memory_format=None)",
@@ -247,7 +258,7 @@ Shape:
 
 >>> torch.zeros_like(torch.ones(2))
 tensor([0., 0.]))");
-  op<&ones_like_op>(
+  op<&constant_like<1>>(
       m,
       "ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, "
       "pin_memory=False, memory_format=None)",
@@ -274,7 +285,10 @@ Shape:
 >>> torch.full_like(torch.zeros(2), 3)
 tensor([3., 3.]))");
   op<&new_empty>(
-      m, "new_empty(self, *size, dtype=None, device=None, requires_grad=False)", As::method,
+      m,
+      "new_empty(self, *size, dtype=None, layout=None, device=None, requires_grad=False, "
+      "pin_memory=False)",
+      As::method,
       R"(A tensor of shape `size` with self's dtype and device; its elements have no defined values.
 
 Shape:
@@ -282,18 +296,22 @@ Shape:
 
 >>> torch.ones(1).new_empty(2, 3).shape
 torch.Size([2, 3]))");
-  op<&new_zeros>(m, "new_zeros(self, *size, dtype=None, device=None, requires_grad=False)",
-                 As::method,
-                 R"(A tensor of shape `size` filled with 0, with self's dtype and device.
+  op<&new_constant<0>>(m,
+                       "new_zeros(self, *size, dtype=None, layout=None, device=None, "
+                       "requires_grad=False, pin_memory=False)",
+                       As::method,
+                       R"(A tensor of shape `size` filled with 0, with self's dtype and device.
 
 Shape:
     the result has shape size.
 
 >>> torch.ones(1).new_zeros(2)
 tensor([0., 0.]))");
-  op<&new_ones>(m, "new_ones(self, *size, dtype=None, device=None, requires_grad=False)",
-                As::method,
-                R"(A tensor of shape `size` filled with 1, with self's dtype and device.
+  op<&new_constant<1>>(m,
+                       "new_ones(self, *size, dtype=None, layout=None, device=None, "
+                       "requires_grad=False, pin_memory=False)",
+                       As::method,
+                       R"(A tensor of shape `size` filled with 1, with self's dtype and device.
 
 Shape:
     the result has shape size.
@@ -301,7 +319,8 @@ Shape:
 >>> torch.zeros(1).new_ones(2)
 tensor([1., 1.]))");
   op<&new_full>(m,
-                "new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False)",
+                "new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, "
+                "requires_grad=False, pin_memory=False)",
                 As::method,
                 R"(A tensor of shape `size` filled with `fill_value`, with self's dtype and device.
 
@@ -384,7 +403,10 @@ Shape:
 tensor([[1., 0.],
         [0., 1.]]))");
   op<&empty_strided_op>(
-      m, "empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False)", kOnly,
+      m,
+      "empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, "
+      "pin_memory=False)",
+      kOnly,
       R"(A tensor of the given size and strides; its elements have no defined values.
 
 Args:

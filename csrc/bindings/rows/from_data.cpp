@@ -34,7 +34,6 @@ py::object tensor(py::handle data, Dt dtype, Dv device, bool requires_grad, bool
     out = data_of(data.ptr(), dtype, true);
     out = to(out, device_of(o));
   }
-  if (pin_memory) out = rushlight::pin_memory(out);
   return py::reinterpret_steal<py::object>(wrap(finish(std::move(out), o)));
 }
 

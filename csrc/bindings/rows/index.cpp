@@ -35,7 +35,10 @@ Tensor scatter_reduced_in_place(const Tensor& self, std::int64_t dim, const Tens
                                 Source source, std::string_view reduce) {
   return written_to_self(self, F(self, dim, index, source, reduce), "scatter_");
 }
-Tensor gather_op(const Tensor& input, std::int64_t dim, const Tensor& index, bool) {
+Tensor gather_op(const Tensor& input, std::int64_t dim, const Tensor& index, bool sparse_grad) {
+  if (sparse_grad)
+    fail<NotImplementedError>(
+        "gather(): sparse gradients are not in rushlight; leave out sparse_grad=True");
   return gather(input, dim, index);
 }
 Tensor scatter_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,

@@ -1,6 +1,7 @@
 // Generators, fills, random tensors and dropout.
 #include "ops/random/random.h"
 
+#include "bindings/formats.h"
 #include "bindings/generator.h"
 #include "bindings/module.h"
 #include "bindings/table/out_variants.h"
@@ -14,54 +15,57 @@ namespace {
 using G = GeneratorRef;
 using Dt = std::optional<DType>;
 using Dv = std::optional<Device>;
-using Any = py::handle;
+using Layout = AnyLayout;
+using Format = const MaybeFormat&;
 
 Options options(Dt dtype, Dv device, bool requires_grad, bool pin) {
   return {dtype, device, requires_grad, pin};
 }
 
-Tensor rand_op(Shape size, G g, Out out, Dt dtype, Any, Dv device, bool grad, bool pin) {
+Tensor rand_op(Shape size, G g, Out out, Dt dtype, Layout, Dv device, bool grad, bool pin) {
   take_options_of(out, dtype, device);
   return deliver_new("rand", out, rand(size, g, options(dtype, device, false, pin)), grad);
 }
-Tensor randn_op(Shape size, G g, Out out, Dt dtype, Any, Dv device, bool grad, bool pin) {
+Tensor randn_op(Shape size, G g, Out out, Dt dtype, Layout, Dv device, bool grad, bool pin) {
   take_options_of(out, dtype, device);
   return deliver_new("randn", out, randn(size, g, options(dtype, device, false, pin)), grad);
 }
-Tensor randint_range(std::int64_t low, std::int64_t high, Shape size, G g, Out out, Dt dtype, Any,
-                     Dv device, bool grad, bool pin) {
+Tensor randint_range(std::int64_t low, std::int64_t high, Shape size, G g, Out out, Dt dtype,
+                     Layout, Dv device, bool grad, bool pin) {
   take_options_of(out, dtype, device);
   return deliver_new("randint", out,
                      randint(low, high, size, g, options(dtype, device, false, pin)), grad);
 }
-Tensor randint_to(std::int64_t high, Shape size, G g, Out out, Dt dtype, Any layout, Dv device,
+Tensor randint_to(std::int64_t high, Shape size, G g, Out out, Dt dtype, Layout layout, Dv device,
                   bool grad, bool pin) {
   return randint_range(0, high, size, g, out, dtype, layout, device, grad, pin);
 }
-Tensor randperm_op(std::int64_t n, G g, Out out, Dt dtype, Any, Dv device, bool grad, bool pin) {
+Tensor randperm_op(std::int64_t n, G g, Out out, Dt dtype, Layout, Dv device, bool grad, bool pin) {
   take_options_of(out, dtype, device);
   return deliver_new("randperm", out, randperm(n, g, options(dtype, device, false, pin)), grad);
 }
 
-Tensor rand_like_op(const Tensor& input, Dt dtype, Any, Dv device, bool grad, bool pin, Any) {
-  return rand_like(input, options(dtype, device, grad, pin));
+Tensor rand_like_op(const Tensor& input, Dt dtype, Layout, Dv device, bool grad, bool pin,
+                    Format format) {
+  return rand_like(input, options(dtype, device, grad, pin), format);
 }
-Tensor randn_like_op(const Tensor& input, Dt dtype, Any, Dv device, bool grad, bool pin, Any) {
-  return randn_like(input, options(dtype, device, grad, pin));
+Tensor randn_like_op(const Tensor& input, Dt dtype, Layout, Dv device, bool grad, bool pin,
+                     Format format) {
+  return randn_like(input, options(dtype, device, grad, pin), format);
 }
-Tensor randint_like_range(const Tensor& input, std::int64_t low, std::int64_t high, Dt dtype, Any,
-                          Dv device, bool grad, bool pin, Any) {
-  return randint_like(input, low, high, options(dtype, device, grad, pin));
+Tensor randint_like_range(const Tensor& input, std::int64_t low, std::int64_t high, Dt dtype,
+                          Layout, Dv device, bool grad, bool pin, Format format) {
+  return randint_like(input, low, high, options(dtype, device, grad, pin), format);
 }
-Tensor randint_like_to(const Tensor& input, std::int64_t high, Dt dtype, Any layout, Dv device,
-                       bool grad, bool pin, Any format) {
+Tensor randint_like_to(const Tensor& input, std::int64_t high, Dt dtype, Layout layout, Dv device,
+                       bool grad, bool pin, Format format) {
   return randint_like_range(input, 0, high, dtype, layout, device, grad, pin, format);
 }
 
 Tensor normal_tensors(const Tensor& mean, const Tensor& std, G g) { return normal(mean, std, g); }
 Tensor normal_mean(const Tensor& mean, double std, G g) { return normal(mean, std, g); }
 Tensor normal_std(double mean, const Tensor& std, G g) { return normal(mean, std, g); }
-Tensor normal_size(double mean, double std, Shape size, G g, Out out, Dt dtype, Any, Dv device,
+Tensor normal_size(double mean, double std, Shape size, G g, Out out, Dt dtype, Layout, Dv device,
                    bool grad, bool pin) {
   take_options_of(out, dtype, device);
   const Options o = options(dtype, device, false, pin);

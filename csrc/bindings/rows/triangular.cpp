@@ -1,6 +1,7 @@
 // Triangles and diagonals: see csrc/ops/triangular.h.
 #include "ops/triangular.h"
 
+#include "bindings/formats.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 
@@ -11,12 +12,13 @@ namespace {
 
 template <Tensor (*F)(std::int64_t, std::int64_t, std::int64_t, Device)>
 Tensor indices_op(std::int64_t row, std::int64_t col, std::int64_t offset,
-                  std::optional<DType> dtype, py::handle, std::optional<Device> device,
+                  std::optional<DType> dtype, AnyLayout, std::optional<Device> device,
                   bool pin_memory, bool requires_grad) {
   Options o;
   o.device = device;
-  const Tensor indices = to(F(row, col, offset, device_of(o)), dtype.value_or(DType::int64));
-  return finish(pin_memory ? rushlight::pin_memory(indices) : indices, requires_grad);
+  o.requires_grad = requires_grad;
+  o.pin_memory = pin_memory;
+  return finish(to(F(row, col, offset, device_of(o)), dtype.value_or(DType::int64)), o);
 }
 
 }  // namespace

@@ -15,10 +15,9 @@ namespace {
 Tensor fresh(const Shape& size, const Options& o, DType otherwise) {
   return empty(size, o.dtype.value_or(otherwise), device_of(o));
 }
-Tensor fresh_like(const Tensor& input, const Options& o) {
-  const DType d = o.dtype.value_or(input.dtype());
-  if (!o.device || resolve(*o.device) == input.device()) return empty_like(input, d);
-  return empty(input.sizes(), d, device_of(o));
+Tensor fresh_like(const Tensor& input, const Options& o, const MaybeFormat& format) {
+  return empty_like(input, o.dtype.value_or(input.dtype()),
+                    o.device ? resolve(*o.device) : input.device(), format);
 }
 
 // A new tensor that was just filled: the fill is not one of its user's writes.
@@ -55,17 +54,18 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& size, const Gen
   return filled(random_(fresh(size, o, DType::int64), low, high, g), o);
 }
 
-Tensor rand_like(const Tensor& input, const Options& o) {
+Tensor rand_like(const Tensor& input, const Options& o, const MaybeFormat& format) {
   const GradMode off(false);
-  return filled(uniform_(fresh_like(input, o), 0, 1, {}), o);
+  return filled(uniform_(fresh_like(input, o, format), 0, 1, {}), o);
 }
-Tensor randn_like(const Tensor& input, const Options& o) {
+Tensor randn_like(const Tensor& input, const Options& o, const MaybeFormat& format) {
   const GradMode off(false);
-  return filled(normal_(fresh_like(input, o), 0, 1, {}), o);
+  return filled(normal_(fresh_like(input, o, format), 0, 1, {}), o);
 }
-Tensor randint_like(const Tensor& input, std::int64_t low, std::int64_t high, const Options& o) {
+Tensor randint_like(const Tensor& input, std::int64_t low, std::int64_t high, const Options& o,
+                    const MaybeFormat& format) {
   const GradMode off(false);
-  return filled(random_(fresh_like(input, o), low, high, {}), o);
+  return filled(random_(fresh_like(input, o, format), low, high, {}), o);
 }
 
 Tensor randperm(std::int64_t n, const GeneratorRef& given, const Options& o) {

@@ -3,6 +3,7 @@
 // gradient.
 #pragma once
 #include "core/generator.h"
+#include "ops/memory_format.h"
 #include "ops/ops.h"
 
 namespace rushlight {
@@ -28,9 +29,10 @@ Tensor randn(const Shape& size, const GeneratorRef& g, const Options& o);
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& size, const GeneratorRef& g,
                const Options& o);
 Tensor randperm(std::int64_t n, const GeneratorRef& g, const Options& o);
-Tensor rand_like(const Tensor& input, const Options& o);
-Tensor randn_like(const Tensor& input, const Options& o);
-Tensor randint_like(const Tensor& input, std::int64_t low, std::int64_t high, const Options& o);
+Tensor rand_like(const Tensor& input, const Options& o, const MaybeFormat& format);
+Tensor randn_like(const Tensor& input, const Options& o, const MaybeFormat& format);
+Tensor randint_like(const Tensor& input, std::int64_t low, std::int64_t high, const Options& o,
+                    const MaybeFormat& format);
 Tensor normal(double mean, double std, const Shape& size, const GeneratorRef& g, const Options& o);
 Tensor normal(const Tensor& mean, double std, const GeneratorRef& g);
 Tensor normal(double mean, const Tensor& std, const GeneratorRef& g);

@@ -9,6 +9,7 @@ import threading
 
 from rushlight import _C
 from rushlight._func.trees import is_tensor, leaves, mapped
+from rushlight._func.vmap import Draws, check_randomness
 from rushlight._grad_mode import enable_grad
 
 _state = threading.local()
@@ -269,7 +270,10 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
         func: a function of tensors.
         argnums: the argument or arguments to differentiate by.
         has_aux: func returns (value, anything else), and the result is (Jacobian, that).
-        chunk_size: has no effect.
+        chunk_size: how many rows torch computes together; here they come one by one.
+
+    Raises:
+        ValueError: if chunk_size is not positive.
 
     Shape: (*output, *input).
 
@@ -277,6 +281,8 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
     tensor([[1., 0.],
             [0., 1.]])
     """
+    if chunk_size is not None and not chunk_size > 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
@@ -295,13 +301,34 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
 
 
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
-    """jacrev() by its other name: the same Jacobian, which torch computes forwards.
+    """The same Jacobian as jacrev()'s, which torch computes forwards.
+
+    Args:
+        func, argnums, has_aux: as of jacrev().
+        randomness: "error" refuses functions that draw random numbers from a default generator;
+            with "same" all columns see the same numbers, as func is called once.
+
+    Raises:
+        RuntimeError: if func draws random numbers and randomness is "error".
+        NotImplementedError: for "different".
 
     >>> torch.func.jacfwd(torch.sin)(torch.zeros(2))
     tensor([[1., 0.],
             [0., 1.]])
     """
-    return jacrev(func, argnums, has_aux=has_aux)
+    check_randomness(randomness)
+    if randomness == "different":
+        raise NotImplementedError(
+            'jacfwd(randomness="different") is not in rushlight: func is called once, so that all '
+            'columns see the same random numbers\nuse randomness="same"'
+        )
+
+    @functools.wraps(func)
+    def guarded(*args, **kwargs):
+        with Draws(randomness):
+            return func(*args, **kwargs)
+
+    return jacrev(guarded, argnums, has_aux=has_aux)
 
 
 def hessian(func, argnums=0):

@@ -77,11 +77,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     >>> dot(torch.ones(2, 3), torch.ones(2, 3))
     tensor([3., 3.])
     """
-    if randomness not in ("error", "different", "same"):
-        raise RuntimeError(
-            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got "
-            f"{randomness}"
-        )
+    check_randomness(randomness)
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
     name = getattr(func, "__name__", repr(func))
@@ -106,7 +102,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
                 "results are like"
             )
         results = []
-        draws = _Draws(randomness)
+        draws = Draws(randomness)
         for i in range(size):
             chosen = iter([
                 part if dim is None else part[i] for part, dim in zip(slices, dims, strict=True)
@@ -119,7 +115,16 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     return wrapper
 
 
-class _Draws:
+def check_randomness(randomness):
+    """Raises a RuntimeError unless it is one of the three words."""
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(
+            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got "
+            f"{randomness}"
+        )
+
+
+class Draws:
     """Around each call: what `randomness` says of the default generators."""
 
     def __init__(self, randomness):

@@ -1,5 +1,7 @@
 """backward() and grad(): the gradients of what was recorded."""
 
+import warnings
+
 from rushlight import _C
 
 
@@ -54,7 +56,7 @@ def grad(
         grad_outputs: a gradient for each output; None for scalars.
         retain_graph: keep what backward needs, to run again; create_graph if None.
         create_graph: record the backward itself, for second derivatives.
-        only_inputs: True; has no effect.
+        only_inputs: deprecated; False warns and changes nothing.
         allow_unused: None instead of an error for inputs that were not used.
         is_grads_batched: True raises NotImplementedError; see vmap().
         materialize_grads: zeros instead of None for inputs that were not used.
@@ -66,6 +68,13 @@ def grad(
     >>> torch.autograd.grad(x * x, x)
     (tensor(4.),)
     """
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To "
+            "accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
     if is_grads_batched:
         raise NotImplementedError("grad(is_grads_batched=True) is not in rushlight")
     if materialize_grads and allow_unused is False:

@@ -17,7 +17,10 @@ def cut(text, width):
     return text if width is None or len(text) <= width else text[: max(width - 3, 0)] + "..."
 
 
-def table_of(events, sort_by, row_limit, src_width, name_width, shapes_width, header, top_only):
+def table_of(events, sort_by, row_limit, src_width, name_width, shapes_width, header, top_only,
+             unit):  # fmt: skip
+    if unit not in (None, "s", "ms", "us"):
+        raise AttributeError(f"table(): time_unit is 's', 'ms', 'us' or None, not {unit!r}")
     if sort_by is not None:
         if sort_by not in SORTS:
             raise AttributeError(
@@ -38,17 +41,17 @@ def table_of(events, sort_by, row_limit, src_width, name_width, shapes_width, he
     columns = [
         ("Name", lambda e: cut(e.key, name_width)),
         ("Self CPU %", lambda e: _share(e.self_cpu_time_total, total)),
-        ("Self CPU", lambda e: _time(e.self_cpu_time_total)),
+        ("Self CPU", lambda e: _time(e.self_cpu_time_total, unit)),
         ("CPU total %", lambda e: _share(e.cpu_time_total, total)),
-        ("CPU total", lambda e: _time(e.cpu_time_total)),
-        ("CPU time avg", lambda e: _time(e.cpu_time)),
+        ("CPU total", lambda e: _time(e.cpu_time_total, unit)),
+        ("CPU time avg", lambda e: _time(e.cpu_time, unit)),
     ]
     if device:
         columns += [
-            ("Self CUDA", lambda e: _time(e.self_device_time_total)),
+            ("Self CUDA", lambda e: _time(e.self_device_time_total, unit)),
             ("Self CUDA %", lambda e: _share(e.self_device_time_total, total_device)),
-            ("CUDA total", lambda e: _time(e.device_time_total)),
-            ("CUDA time avg", lambda e: _time(e.device_time)),
+            ("CUDA total", lambda e: _time(e.device_time_total, unit)),
+            ("CUDA time avg", lambda e: _time(e.device_time, unit)),
         ]
     if memory:
         columns += [
@@ -78,9 +81,9 @@ def table_of(events, sort_by, row_limit, src_width, name_width, shapes_width, he
     lines += [
         "  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in cells
     ]
-    lines += [rule, f"Self CPU time total: {_time(total)}"]
+    lines += [rule, f"Self CPU time total: {_time(total, unit)}"]
     if device:
-        lines.append(f"Self CUDA time total: {_time(total_device)}")
+        lines.append(f"Self CUDA time total: {_time(total_device, unit)}")
         lines.append(events._note)
     return "\n".join(lines) + "\n"
 

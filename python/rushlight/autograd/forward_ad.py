@@ -95,10 +95,10 @@ def make_dual(tensor, tangent, *, level=None):
     Args:
         tensor: the primal, floating-point.
         tangent: of its shape.
-        level: the number of the level; there is one.
+        level: the number of the level, 0; None for it.
 
     Raises:
-        RuntimeError: outside of a level, for a tangent of another shape, or a dual tensor.
+        RuntimeError: outside of the level, for a tangent of another shape, or a dual tensor.
         ValueError: if one of them is not floating.
 
     >>> fw = torch.autograd.forward_ad
@@ -107,11 +107,13 @@ def make_dual(tensor, tangent, *, level=None):
     tensor([0., 0.])
     """
     duals = _open()
-    if duals is None:
+    if duals is None or (level is not None and level < 0):
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
             "enter_dual_level() first."
         )
+    if level:
+        raise RuntimeError("Invalid level given to _make_dual")
     for name, given in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(given, _C.Tensor):
             raise TypeError(f"make_dual(): {name} must be Tensor, not {type(given).__name__}")
@@ -142,7 +144,10 @@ def unpack_dual(tensor, *, level=None):
 
     Args:
         tensor: a tensor.
-        level: the number of the level; there is one.
+        level: the number of the level, 0; None for it.
+
+    Raises:
+        RuntimeError: for another level.
 
     >>> fw = torch.autograd.forward_ad
     >>> with fw.dual_level():
@@ -152,7 +157,9 @@ def unpack_dual(tensor, *, level=None):
     """
     if not isinstance(tensor, _C.Tensor):
         raise TypeError(f"unpack_dual(): argument must be Tensor, not {type(tensor).__name__}")
-    duals = _open()
+    if level is not None and level > 0:
+        raise RuntimeError("Invalid level given to _fw_primal")
+    duals = None if level is not None and level < 0 else _open()
     if not duals or not tensor.requires_grad:
         return UnpackedDualTensor(tensor, None)
     for dual, tangent in duals:

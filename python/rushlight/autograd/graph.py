@@ -56,7 +56,7 @@ class save_on_cpu(saved_tensors_hooks):
 
     Args:
         pin_memory: use page-locked memory, from which copies to a GPU need not wait.
-        device_type: 'cuda'.
+        device_type: tensors on other devices are packed without page-locked memory.
 
     >>> x = torch.ones(3, requires_grad=True)
     >>> with torch.autograd.graph.save_on_cpu():
@@ -66,7 +66,7 @@ class save_on_cpu(saved_tensors_hooks):
 
     def __init__(self, pin_memory=False, device_type="cuda"):
         def pack(tensor):
-            if not pin_memory or not tensor.is_cuda:
+            if not pin_memory or tensor.device.type != device_type:
                 return tensor.device, tensor.detach().cpu()
             packed = _C.empty(tensor.size(), dtype=tensor.dtype, pin_memory=True)
             packed.copy_(tensor, non_blocking=True)

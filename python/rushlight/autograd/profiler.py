@@ -16,6 +16,13 @@ VIRTUAL_NOTE = "these are times of virtual GPUs, which compute on the CPU: no GP
 REAL_NOTE = "measured with a wait for the GPU after each operation"
 
 
+def not_available(**given):
+    """Raises for an argument of profile() that is not None."""
+    for name, value in given.items():
+        if value is not None:
+            raise NotImplementedError(f"profile({name}=...) is not in rushlight")
+
+
 def _stack():
     """The stack of the program, innermost first, without this library's own lines."""
     lines, frame = [], sys._getframe(1)
@@ -46,7 +53,11 @@ class profile:
         profile_memory: the bytes of results.
         with_stack: the lines of the program that called.
         with_modules: the same.
-        use_kineto, use_cpu, experimental_config, acc_events: have no effect.
+        use_kineto, use_cpu, acc_events: change nothing, as there is one way to record.
+        experimental_config, custom_trace_id_callback: None; other values are not available.
+
+    Raises:
+        NotImplementedError: for these.
         custom_trace_id_callback: has no effect.
 
     Raises:
@@ -64,6 +75,10 @@ class profile:
         use_kineto=False, use_cpu=True, experimental_config=None, acc_events=False,
         custom_trace_id_callback=None,
     ):  # fmt: skip
+        not_available(
+            experimental_config=experimental_config,
+            custom_trace_id_callback=custom_trace_id_callback,
+        )
         self.enabled = enabled
         self.entered = False
         self.function_events = None

@@ -13,12 +13,13 @@ _NO_WORK = frozenset(
 )
 
 
-def _time(microseconds):
-    if microseconds >= 1e6:
-        return f"{microseconds / 1e6:.3f}s"
-    if microseconds >= 1e3:
-        return f"{microseconds / 1e3:.3f}ms"
-    return f"{microseconds:.3f}us"
+_MICROSECONDS = {"s": 1e6, "ms": 1e3, "us": 1.0}
+
+
+def _time(microseconds, unit=None):
+    if unit is None:
+        unit = next((u for u, size in _MICROSECONDS.items() if microseconds >= size), "us")
+    return f"{microseconds / _MICROSECONDS[unit]:.3f}{unit}"
 
 
 def _bytes(count):
@@ -313,12 +314,13 @@ class EventList(list):
                 cpu_memory_usage, self_cpu_memory_usage, count, ..., the largest first.
             row_limit: how many rows; -1 for all.
             header: a line above.
+            time_unit: "s", "ms" or "us" for all times; None for what suits each of them.
         """
         from rushlight.autograd._profiler_table import table_of
 
         return table_of(
             self, sort_by, row_limit, max_src_column_width, max_name_column_width,
-            max_shapes_column_width, header, top_level_events_only,
+            max_shapes_column_width, header, top_level_events_only, time_unit,
         )  # fmt: skip
 
     def __str__(self):

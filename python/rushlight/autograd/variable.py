@@ -1,5 +1,7 @@
 """Variable: the name that tensors had before PyTorch 0.4."""
 
+import warnings
+
 from rushlight import _C
 
 
@@ -14,12 +16,17 @@ class Variable(metaclass=_VariableMeta):
     Args:
         data: the tensor.
         requires_grad: whether gradients are collected.
-        volatile: has no effect.
+        volatile: was removed; True warns.
 
     >>> torch.autograd.Variable(torch.ones(1))
     tensor([1.])
     """
 
     def __new__(cls, data, requires_grad=False, volatile=False):
+        if volatile:
+            warnings.warn(
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+                stacklevel=2,
+            )
         out = data.detach()
         return out.requires_grad_() if requires_grad else out

@@ -40,7 +40,13 @@ def is_available(tensors) -> bool:
     )
 
 
-def _check(tensors, op=SUM):
+def _check(tensors, op=SUM, **absent):
+    for name, value in absent.items():
+        if value is not None:
+            raise NotImplementedError(
+                f"torch.cuda.nccl with {name}= is not in rushlight: the calls use the current "
+                "streams and a communicator of their own"
+            )
     if op != SUM:
         raise RuntimeError(f"only sums are here: op must be {SUM}, not {op}")
     if not tensors or not is_available(tensors):
@@ -54,7 +60,7 @@ def broadcast(inputs, root=0, streams=None, comms=None) -> None:
     """Writes inputs[root] into all of them."""
     from ..nn.parallel import comm
 
-    _check(inputs)
+    _check(inputs, streams=streams, comms=comms)
     comm.broadcast(inputs[root], out=[t for i, t in enumerate(inputs) if i != root])
 
 
@@ -62,7 +68,7 @@ def reduce(inputs, output=None, root=0, op=SUM, streams=None, comms=None, *, out
     """Writes the sum of all into `output`, or into inputs[root]."""
     from ..nn.parallel import comm
 
-    _check(inputs, op)
+    _check(inputs, op, streams=streams, comms=comms)
     if outputs is not None:
         output = outputs[root]
     elif isinstance(output, (list, tuple)):
@@ -75,7 +81,7 @@ def all_reduce(inputs, outputs=None, op=SUM, streams=None, comms=None) -> None:
     """Writes the sum of all into each of `outputs` (or of `inputs`)."""
     from ..nn.parallel import comm
 
-    _check(inputs, op)
+    _check(inputs, op, streams=streams, comms=comms)
     comm.broadcast(
         comm.reduce_add(inputs, inputs[0].device), out=inputs if outputs is None else outputs
     )
@@ -85,7 +91,7 @@ def all_gather(inputs, outputs, streams=None, comms=None) -> None:
     """Writes all inputs, one after the other, into each of `outputs`."""
     from ..nn.parallel import comm
 
-    _check(inputs)
+    _check(inputs, streams=streams, comms=comms)
     flat = [tensor.reshape(-1) for tensor in inputs]
     for target in outputs:
         joined = comm.gather(flat, destination=target.device)
@@ -96,7 +102,7 @@ def reduce_scatter(inputs, outputs, op=SUM, streams=None, comms=None) -> None:
     """Writes the parts of the sum of all into `outputs`, one part into each."""
     from ..nn.parallel import comm
 
-    _check(inputs, op)
+    _check(inputs, op, streams=streams, comms=comms)
     total = comm.reduce_add(inputs, inputs[0].device).reshape(-1)
     for target, part in zip(outputs, total.chunk(len(outputs)), strict=True):
         target.copy_(part.reshape(target.shape))

@@ -77,7 +77,8 @@ class Event:
 
     Args:
         enable_timing: whether `elapsed_time` can be called.
-        blocking, interprocess: have no effect.
+        blocking: a hint, which changes nothing.
+        interprocess: True raises NotImplementedError.
 
     >>> with torch.cuda.virtual(1):
     ...     start = torch.cuda.Event(enable_timing=True)
@@ -89,6 +90,8 @@ class Event:
     """
 
     def __init__(self, enable_timing=False, blocking=False, interprocess=False):
+        if interprocess:
+            raise NotImplementedError("Event(interprocess=True) is not in rushlight")
         self.enable_timing = enable_timing
         self._event = None
 

@@ -166,11 +166,16 @@ class profile:
         profile_memory: the bytes of results.
         with_stack: the lines of the program that called.
         with_flops: estimates of the work of products and convolutions.
+        with_modules: the same as with_stack.
+        acc_events: events() holds those of all cycles, not only of the last one.
+        use_cuda: the older way to say whether `activities` has CUDA.
+        experimental_config, execution_trace_observer, custom_trace_id_callback: not available.
 
     Times of virtual GPUs are the CPU's that computes for them, and tables and traces are marked so.
 
     Raises:
         RuntimeError: if another profiler is on.
+        NotImplementedError: for what is not available.
 
     >>> cpu = torch.profiler.ProfilerActivity.CPU
     >>> with torch.profiler.profile(activities=[cpu], record_shapes=True) as prof:
@@ -187,6 +192,11 @@ class profile:
         experimental_config=None, execution_trace_observer=None, acc_events=False, use_cuda=None,
         custom_trace_id_callback=None,
     ):  # fmt: skip
+        events.not_available(
+            experimental_config=experimental_config,
+            execution_trace_observer=execution_trace_observer,
+            custom_trace_id_callback=custom_trace_id_callback,
+        )
         kinds = set(supported_activities() if activities is None else activities)
         if use_cuda is not None:
             kinds = kinds | {ProfilerActivity.CUDA} if use_cuda else kinds - {ProfilerActivity.CUDA}
@@ -206,6 +216,7 @@ class profile:
         self.step_rec_fn = None
         self.profiler = None
         self._metadata = {}
+        self._accumulated = [] if acc_events else None
         self._options = {
             "use_cuda": ProfilerActivity.CUDA in kinds and cuda.is_available(),
             "record_shapes": record_shapes, "profile_memory": profile_memory,
@@ -268,6 +279,9 @@ class profile:
         self.profiler = made
 
     def _ready(self):
+        if self._accumulated is not None:
+            self.profiler.function_events[:0] = self._accumulated
+            self._accumulated = list(self.profiler.function_events)
         if self.on_trace_ready is not None:
             self.on_trace_ready(self)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from rushlight import _C
 from rushlight._C import Tensor
 from rushlight._table import op
@@ -78,7 +80,7 @@ def gumbel_softmax(
         logits: unnormalised log-probabilities.
         tau: temperature.
         hard: one-hot in the forward pass, the gradient of the soft sample in the backward pass.
-        eps: ignored.
+        eps: deprecated; another value than the default warns and changes nothing.
         dim: the dimension whose elements sum to 1.
 
     Shape: any; the output has the input's.
@@ -86,6 +88,8 @@ def gumbel_softmax(
     >>> torch.nn.functional.gumbel_softmax(torch.zeros(1, 3), hard=True).sum()
     tensor(1.)
     """
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
     gumbels = -_C.empty_like(logits).exponential_().log()
     soft = _C.softmax((logits + gumbels) / tau, dim)
     if not hard:

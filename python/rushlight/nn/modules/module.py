@@ -336,8 +336,10 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
         _C._zero_grad(list(self.parameters()), set_to_none)
 
     def compile(self, *args, **kwargs):
-        """Returns the module: there is no compiler here."""
-        return self
+        """Returns the module, as torch.compile(module, ...) does: there is no compiler here."""
+        from rushlight.compiler import compile
+
+        return compile(self, *args, **kwargs)
 
     def _get_name(self):
         return type(self).__name__

@@ -39,7 +39,7 @@ class Compare:
     def __init__(self, results):
         self._results = []
         self._trim = False
-        self._colour = False
+        self._colour = None
         self.extend_results(results)
 
     def extend_results(self, results):
@@ -57,8 +57,12 @@ class Compare:
         self._trim = True
 
     def colorize(self, rowwise=False):
-        """Marks the best time of each row."""
-        self._colour = True
+        """Marks the best time of each column, or of each row.
+
+        Args:
+            rowwise: of each row, across the columns.
+        """
+        self._colour = "row" if rowwise else "column"
 
     def highlight_warnings(self):
         """Has no effect: a measurement shows its own uncertainty."""
@@ -103,11 +107,13 @@ class Compare:
                 found = [cells.get((threads, row, column)) for column in columns]
                 if not any(found):
                     continue
-                best = min(cell[0] for cell in found if cell)
                 line = (" " * 6 + row).ljust(left)
-                for cell, width in zip(found, widths, strict=True):
+                for column, cell, width in zip(columns, found, widths, strict=True):
                     text = (cell[1] if cell else "").rjust(width)
-                    if self._colour and cell and cell[0] == best:
+                    rivals = found if self._colour == "row" else [
+                        cells.get((threads, title, column)) for title in titles
+                    ]  # fmt: skip
+                    if self._colour and cell and cell == min(filter(None, rivals)):
                         text = f"\033[92m\033[1m{text}\033[0m\033[0m"
                     line += f"  |  {text}"
                 lines.append(line)

@@ -18,6 +18,7 @@ class Measurement:
         description: what was different this time.
         num_threads: threads that operations might use.
         stmt: the statement.
+        env: a name of the environment.
 
     >>> torch.utils.benchmark.Measurement(10, [1.0, 3.0]).mean
     0.2
@@ -30,6 +31,7 @@ class Measurement:
     description: "str | None" = None
     num_threads: int = 1
     stmt: str = ""
+    env: "str | None" = None
 
     @property
     def times(self):

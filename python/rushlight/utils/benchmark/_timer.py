@@ -28,6 +28,7 @@ class Timer:
         label: a name of the statement.
         sub_label: a second one.
         description: what is different this time.
+        env: a name of the environment.
         num_threads: threads that operations may use.
 
     >>> timer = torch.utils.benchmark.Timer("x + x", globals={"x": torch.ones(2)})
@@ -50,7 +51,7 @@ class Timer:
         stmt, setup = dedent(stmt).strip(), dedent(setup).strip()
         self._timer = timeit.Timer(stmt, setup, timer, names)
         self._about = {
-            "label": label, "sub_label": sub_label, "description": description,
+            "env": env, "label": label, "sub_label": sub_label, "description": description,
             "num_threads": num_threads, "stmt": stmt,
         }  # fmt: skip
 

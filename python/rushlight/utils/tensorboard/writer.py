@@ -57,6 +57,17 @@ def as_array(value):
     return numpy.asarray(value)
 
 
+def _set_domains(experiment, domains):
+    """Writes the values that hyperparameters can have into the summary of an experiment."""
+    held = experiment.value[0].metadata.plugin_data
+    data = _tensorboardx("proto.plugin_hparams_pb2").HParamsPluginData.FromString(held.content)
+    for info in data.experiment.hparam_infos:
+        for value in domains.get(info.name, ()):
+            kind = {bool: "bool", str: "string"}.get(type(value), "number")
+            info.domain_discrete.values.add(**{f"{kind}_value": value})
+    held.content = data.SerializeToString()
+
+
 def _number(tag, value):
     if isinstance(value, int | float):
         return value
@@ -167,10 +178,16 @@ class SummaryWriter:
             scalar_value: number, or tensor of one element on any device.
             global_step: its x coordinate.
             walltime: its time, in seconds since 1970; now if None.
+            new_style: write it as a tensor, as TensorFlow 2 does.
+            double_precision: of 64 bits, where it is written as a tensor.
 
         Raises:
             AssertionError: more than one element.
         """
+        if new_style:
+            self._add_tensor(tag, _number(tag, scalar_value), global_step, walltime,
+                             double_precision)  # fmt: skip
+            return
         self._writer.add_scalar(tag, _number(tag, scalar_value), _plain(global_step), walltime)
 
     def add_scalars(self, main_tag, tag_scalar_dict, global_step=None, walltime=None):
@@ -247,6 +264,20 @@ class SummaryWriter:
     def add_text(self, tag, text_string, global_step=None, walltime=None):
         """Add a text, which TensorBoard reads as Markdown."""
         self._writer.add_text(tag, text_string, _plain(global_step), walltime)
+
+    def _add_tensor(self, tag, value, global_step, walltime, double):
+        summary = _tensorboardx("proto.summary_pb2")
+        tensor = _tensorboardx("proto.tensor_pb2").TensorProto(
+            dtype="DT_DOUBLE" if double else "DT_FLOAT",
+            **{"double_val" if double else "float_val": [value]},
+        )
+        plugin = summary.SummaryMetadata.PluginData(plugin_name="scalars")
+        entry = summary.Summary.Value(
+            tag=tag, tensor=tensor, metadata=summary.SummaryMetadata(plugin_data=plugin)
+        )
+        self._get_file_writer().add_summary(
+            summary.Summary(value=[entry]), _plain(global_step), walltime
+        )
 
     def add_graph(self, model, input_to_model=None, verbose=False, use_strict_trace=True):
         """Add the graph of a module, drawn from one forward pass.
@@ -339,20 +370,30 @@ class SummaryWriter:
         Args:
             hparam_dict: bool, str, float, int or None by name.
             metric_dict: number by name.
-            hparam_domain_discrete: accepted, not written.
+            hparam_domain_discrete: by name, the list of all values that it can have.
             run_name: folder of the run; the time if None.
 
         Raises:
-            TypeError: no dicts.
+            TypeError: no dicts, or a list of other types than the hyperparameter's.
         """
         if type(hparam_dict) is not dict or type(metric_dict) is not dict:
             raise TypeError("hparam_dict and metric_dict should be dictionary.")
+        domains = hparam_domain_discrete or {}
+        for name, values in domains.items():
+            kind = type(hparam_dict.get(name))
+            if type(values) is not list or not all(isinstance(v, kind) for v in values):
+                raise TypeError(
+                    f"parameter: hparam_domain_discrete[{name}] should be a list of same type as "
+                    f"hparam_dict[{name}]."
+                )
         parameters = {name: _plain(value) for name, value in hparam_dict.items()}
         metrics = {name: _number(name, value) for name, value in metric_dict.items()}
         hparams = _tensorboardx("summary").hparams
         folder = os.path.join(self.log_dir, run_name or str(time.time()))
         with SummaryWriter(folder) as run:
-            for summary in hparams(parameters, metrics):
+            experiment, *session = hparams(parameters, metrics)
+            _set_domains(experiment, domains)
+            for summary in (experiment, *session):
                 run.file_writer.add_summary(summary, _plain(global_step))
             for name, value in metrics.items():
                 run.add_scalar(name, value, global_step)

@@ -47,7 +47,7 @@ class Place:
         self.root = os.path.expanduser(root)
         self.shares_names = shares_names
 
-    def fetch(self, url, filename, md5):
+    def fetch(self, url, filename, md5, max_redirects=10):
         """The path of an archive in `root`, fetched if it is not there.
 
         Raises:
@@ -60,7 +60,7 @@ class Place:
         mirror = os.environ.get(kMirror)
         try:
             if not mirror:
-                download(url, path)
+                download(url, path, max_redirects=max_redirects)
                 if md5 is not None and md5_of(path) != md5:
                     os.remove(path)
                     raise RuntimeError(

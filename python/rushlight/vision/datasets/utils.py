@@ -30,7 +30,7 @@ def download_url(url, root, filename=None, md5=None, max_redirect_hops=3):
     path = os.path.join(os.path.expanduser(root), filename)
     if md5 is not None and os.path.isfile(path) and not check_md5(path, md5):
         os.remove(path)
-    Place("", root).fetch(url, filename, md5)
+    Place("", root).fetch(url, filename, md5, max_redirect_hops)
 
 
 def extract_archive(from_path, to_path=None, remove_finished=False):

@@ -1,0 +1,299 @@
+"""Every parameter does something: no argument of a public function is accepted and ignored."""
+
+import ast
+import pathlib
+import re
+
+import pytest
+
+import rushlight as torch
+from tests.conftest import ask
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "python/rushlight"
+
+# "module:function(parameter)" of what a body does not read, by the reason.
+UNREAD = {
+    "hints: how fast or in which order something is done, with the same results": (
+        "_autocast:autocast.__init__(cache_enabled) attention:sdpa_kernel(set_priority) "
+        "clip_grad:clip_grad_norm_(foreach) clip_grad:clip_grad_value_(foreach) "
+        "clip_grad:clip_grads_with_norm_(foreach) clip_grad:get_total_norm(foreach) "
+        "comm:broadcast_coalesced(buffer_size) comm:reduce_add_coalesced(buffer_size) "
+        "streams:Event.__init__(blocking) profiler:profile.__init__(use_kineto)"
+    ),
+    "one profile has one cycle, whose events are all there": (
+        "profiler:profile.__init__(acc_events)"
+    ),
+    "for a compiler, which is not there": (
+        "compiler:compile(disable) compiler:compile(dynamic) compiler:compile(fullgraph) "
+        "compiler:disable(reason) compiler:disable(recursive) jit:annotate(the_type) "
+        "jit:ignore(kwargs) jit:script(example_inputs) jit:trace(options)"
+    ),
+    "of devices that are not here, and of sparse tensors": (
+        "gradcheck:gradcheck(masked) mps:is_macos_or_newer(major) mps:is_macos_or_newer(minor) "
+        "mps:manual_seed(seed)"
+    ),
+    "text for NVIDIA's profilers, to which nothing is sent": (
+        "nvtx:mark(msg) nvtx:range_push(msg)"
+    ),
+    'of source="github", which raises NotImplementedError': (
+        "hub:help(force_reload) hub:help(skip_validation) hub:help(trust_repo) "
+        "hub:list(force_reload) hub:list(skip_validation) hub:list(trust_repo) hub:list(verbose) "
+        "hub:load(force_reload) hub:load(skip_validation) hub:load(trust_repo) hub:load(verbose)"
+    ),
+    "not used by torch either": (
+        "_profile:tensorboard_trace_handler(use_python_export) "
+        "linear:Identity.__init__(args) linear:Identity.__init__(kwargs) "
+        "sampler:Sampler.__init__(data_source)"
+    ),
+    "a draw is never singular, so that it is not tried again": (
+        "wishart:Wishart.rsample(max_try_correction)"
+    ),
+    "a forward pass draws any graph": "writer:SummaryWriter.add_graph(use_strict_trace)",
+    "there is no forward-mode gradient of a Function": (
+        "function:FunctionCtx.save_for_forward(tensors)"
+    ),
+    "a protocol, or a method that others of its class need it for": (
+        "_conv_base:LazyConv.initialize_parameters(args) "
+        "_conv_base:LazyConv.initialize_parameters(kwargs) _grad_mode:no_grad.__init__(function) "
+        "_pruning:BasePruningMethod.__call__(inputs) "
+        "_pruning:BasePruningMethod.compute_mask(default_mask) "
+        "_pruning:BasePruningMethod.compute_mask(t) _pruning:CustomFromMask.compute_mask(t) "
+        "_pruning:Identity.compute_mask(t) _tensor:reduce_parameter(protocol) "
+        "_tensor:reduce_tensor(protocol) "
+        "_transform_base:ComposeTransform.log_abs_det_jacobian(y) "
+        "_vector_transforms:ReshapeTransform.log_abs_det_jacobian(y) "
+        "collate:collate_float_fn(collate_fn_map) collate:collate_int_fn(collate_fn_map) "
+        "collate:collate_numpy_scalar_fn(collate_fn_map) collate:collate_str_fn(collate_fn_map) "
+        "collate:collate_tensor_fn(collate_fn_map) extension:load_ipython_extension(shell) "
+        "extension:unload_ipython_extension(shell) fetch:MapFetcher.__init__(drop_last) "
+        "spectral_norm:SpectralNorm.__call__(inputs) "
+        "transforms:AffineTransform.log_abs_det_jacobian(y) "
+        "transforms:ExpTransform.log_abs_det_jacobian(y) "
+        "transforms:SigmoidTransform.log_abs_det_jacobian(y) "
+        "transforms:SoftplusTransform.log_abs_det_jacobian(y) "
+        "transforms:TanhTransform.log_abs_det_jacobian(y) weight_norm:WeightNorm.__call__(inputs)"
+    ),
+}
+
+
+def public_functions(body, owner=""):
+    for node in body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from public_functions(node.body, f"{owner}{node.name}.")
+        elif isinstance(node, ast.FunctionDef):
+            if not node.name.startswith("_") or node.name in ("__init__", "__new__", "__call__"):
+                yield f"{owner}{node.name}", node
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            yield from public_functions(node.body + getattr(node, "orelse", []), owner)
+
+
+def unread(node):
+    """The parameters that the body never loads; none of a function that can only raise."""
+    if isinstance(node.body[-1], ast.Raise):
+        return []
+    parts = node.args
+    named = [*parts.posonlyargs, *parts.args, *parts.kwonlyargs, parts.vararg, parts.kwarg]
+    names = [p.arg for p in named if p and p.arg not in ("self", "cls")]
+    loads = [n for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Name)]
+    read = {n.id for n in loads if isinstance(n.ctx, ast.Load)}
+    return [name for name in names if name not in read and not name.startswith("_")]
+
+
+def test_every_parameter_of_python_is_read():
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        for name, node in public_functions(ast.parse(path.read_text()).body):
+            found |= {f"{path.stem}:{name}({parameter})" for parameter in unread(node)}
+    known = set(" ".join(UNREAD.values()).split())
+    assert found == known, f"read it, refuse it, or say why: {sorted(found ^ known)}"
+
+
+# The functions of rows in C++ that leave a parameter without a name, by the reason.
+UNNAMED = {
+    "the only layout there is": "arange_range empty_op empty_like_op full_like_op full_op "
+    "constant_like new_empty new_full new_constant linspace_op logspace_op eye_op zeros_op ones_op "
+    "scalar_tensor_op empty_strided_op rand_op randn_op randint_range randperm_op rand_like_op "
+    "randn_like_op randint_like_range normal_size indices_op",
+    "hints: assume_unique, sorted, cudnn_enabled, and implicit, which is TorchScript's": (
+        "isin_tensors isin_number isin_among_number unique_op batch layer group expand_method"
+    ),
+    "whether indices are returned, which the caller of the binding decides": (
+        "adaptive_max_of fractional_of max_indices_of"
+    ),
+}
+
+
+def test_every_parameter_of_rows_is_named():
+    types = r"bool|double|std::int64_t|py::handle|\w*Layout|\w*Format|std::optional<[\w:]+>"
+    found = set()
+    for path in (ROOT / "csrc/bindings/rows").glob("*.cpp"):
+        for name, inside in re.findall(r"^\w.*?(\w+)\(([^;{]*)\) \{", path.read_text(), re.M):
+            if any(re.fullmatch(types, part.strip()) for part in inside.split(",")):
+                found.add(name)
+    known = set(" ".join(UNNAMED.values()).split())
+    assert found == known, f"use it, refuse it, or say why: {sorted(found ^ known)}"
+
+
+def strides(call):
+    return lambda t: call(t).stride()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: t.empty((2, 3, 4, 5), memory_format=t.channels_last),
+        lambda t: t.empty((2, 3, 4, 5, 6), memory_format=t.channels_last_3d),
+        lambda t: t.empty((2, 3), memory_format=t.contiguous_format),
+        lambda t: t.empty_like(t.ones(2, 3).t(), memory_format=t.preserve_format),
+        lambda t: t.ones_like(t.ones(2, 3).t(), memory_format=t.contiguous_format),
+        lambda t: t.zeros_like(t.ones(2, 3, 4, 5), memory_format=t.channels_last),
+        lambda t: t.full_like(t.ones(2, 3, 0, 5), 1, memory_format=t.channels_last),
+        lambda t: t.rand_like(t.ones(2, 3, 4, 5), memory_format=t.channels_last),
+        lambda t: t.randn_like(t.ones(2, 3).t(), memory_format=t.contiguous_format),
+        lambda t: t.randint_like(t.ones(1, 2, 3, 4, 5), 3, memory_format=t.channels_last_3d),
+    ],
+)
+def test_memory_format(call):
+    assert strides(call)(torch) == ask(strides(call))
+
+
+WRONG = [
+    lambda t: t.zeros(2, layout=5),
+    lambda t: t.ones(2).new_ones(2, layout="strided"),
+    lambda t: t.zeros_like(t.ones(2), memory_format=t.strided),
+    lambda t: t.empty((2, 3), memory_format=t.channels_last),
+    lambda t: t.zeros_like(t.ones(2, 3), memory_format=t.channels_last_3d),
+    lambda t: t.empty((2, 3), memory_format=t.preserve_format),
+    lambda t: t.empty((2, 3), memory_format=t.contiguous_format, out=t.empty(2, 3)),
+    lambda t: t.set_num_interop_threads(0),
+    lambda t: t.set_num_interop_threads("many"),
+    lambda t: t.func.jacrev(t.sin, chunk_size=0),
+    lambda t: t.func.jacfwd(t.sin, randomness="none")(t.ones(2)),
+    lambda t: t.compile(t.sin, mode="default", options={"debug": True}),
+    lambda t: t.compile(t.sin, mode="fast"),
+]
+
+
+@pytest.mark.parametrize("call", WRONG)
+def test_refused_as_torch_does(call):
+    def refused(t):
+        with pytest.raises((RuntimeError, TypeError, ValueError)) as caught:
+            call(t)
+        return caught.type.__name__, str(caught.value).splitlines()[0]
+
+    kind, words = refused(torch)
+    assert (kind, words.replace("rushlight._C.", "torch.")) == ask(refused)
+
+
+def test_what_draws_is_refused_by_jacfwd():
+    noisy = lambda x: x * torch.rand(2)  # noqa: E731
+    with pytest.raises(RuntimeError, match="randomness error mode"):
+        torch.func.jacfwd(noisy)(torch.ones(2))
+    assert torch.func.jacfwd(noisy, randomness="same")(torch.ones(2)).shape == (2, 2)
+    with pytest.raises(NotImplementedError, match="different"):
+        torch.func.jacfwd(noisy, randomness="different")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("level", [0, 1, -1])
+def test_levels_of_dual_tensors(level):
+    def tangent(t):
+        fw = t.autograd.forward_ad
+        with fw.dual_level():
+            try:
+                return fw.unpack_dual(fw.make_dual(t.ones(2), t.ones(2), level=level)).tangent[0]
+            except RuntimeError as error:
+                return str(error)
+
+    assert str(tangent(torch)) == ask(lambda t: str(tangent(t)))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t, x: t.autograd.grad(x.sum(), x, only_inputs=False),
+        lambda t, x: t.autograd.Variable(x, volatile=True),
+        lambda t, x: t.nn.functional.gumbel_softmax(x, eps=1.0),
+    ],
+)
+def test_deprecated_arguments_warn(call):
+    def warning(t):
+        with pytest.warns(match="deprecated|volatile") as caught:
+            call(t, t.ones(2, requires_grad=True))
+        return caught[0].category.__name__, str(caught[0].message)
+
+    assert warning(torch) == ask(warning)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: torch.gather(torch.ones(2), 0, torch.tensor([0]), sparse_grad=True),
+        lambda: torch.cuda.Event(interprocess=True),
+        lambda: torch.compile(backend=lambda graph, inputs: graph),
+        lambda: torch.profiler.profile(execution_trace_observer=object()),
+        lambda: torch.autograd.profiler.profile(experimental_config=object()),
+    ],
+)
+def test_what_cannot_work_is_refused(call):
+    with pytest.raises(NotImplementedError):
+        call()
+
+
+def test_nccl_takes_no_streams():
+    with torch.cuda.virtual(2):
+        parts = [torch.ones(2, device=i) for i in range(2)]
+        with pytest.raises(NotImplementedError, match="streams"):
+            torch.cuda.nccl.all_reduce(parts, streams=[None])
+
+
+def test_interop_threads_are_remembered():
+    before = torch.get_num_interop_threads()
+    torch.set_num_interop_threads(3)
+    assert torch.get_num_interop_threads() == 3
+    torch.set_num_interop_threads(before)
+
+
+def test_profiles_accumulate_cycles():
+    plan = torch.profiler.schedule(wait=0, warmup=1, active=1, repeat=2)
+    counts = {}
+    for accumulate in (False, True):
+        with torch.profiler.profile(schedule=plan, acc_events=accumulate) as profile:
+            for _ in range(4):
+                torch.ones(2).exp()
+                profile.step()
+        counts[accumulate] = sum(e.name == "aten::exp" for e in profile.events())
+    assert counts == {False: 1, True: 2}
+
+
+def test_times_in_one_unit():
+    with torch.autograd.profiler.profile() as profile:
+        torch.ones(2).exp()
+    table = profile.function_events.table(time_unit="ms")
+    assert "us" not in re.findall(r"\d([mu]?s)\b", table)
+    assert "ms" in re.findall(r"\d([mu]?s)\b", table)
+
+
+def test_best_times_of_rows_and_columns():
+    bench = torch.utils.benchmark
+    measured = [
+        bench.Measurement(1, [time * 1e-6], label="ops", sub_label=size, description=name)
+        for size, name, time in [("4", "add", 1.0), ("4", "mul", 2.0), ("8", "add", 4.0),
+                                 ("8", "mul", 3.0)]
+    ]  # fmt: skip
+    marked = {}
+    for rowwise in (False, True):
+        table = bench.Compare(measured)
+        table.colorize(rowwise)
+        marked[rowwise] = re.findall(r"\[1m\s*([\d.]+)", str(table))
+    assert marked == {False: ["1.0", "2.0"], True: ["1.0", "3.0"]}
+
+
+def test_downloads_are_silent_when_asked(tmp_path, capsys):
+    (tmp_path / "weights").write_bytes(b"abc")
+    url = (tmp_path / "weights").as_uri()
+    torch.hub.download_url_to_file(url, str(tmp_path / "quiet"), progress=False)
+    assert not capsys.readouterr().err
+    torch.hub.download_url_to_file(url, str(tmp_path / "shown"))
+    assert "shown" in capsys.readouterr().err
