@@ -1,6 +1,7 @@
 // The kernels of every pointwise op, from its one formula. Two ways to the elements: where all
-// operands are dense and float32 or 16-bit floats, a thread takes four neighbours with one access
-// each; else one element with any strides and dtypes. A number is an argument of the kernel.
+// operands are float32, 16-bit floats or conditions, and along the last dimension contiguous or one
+// value, a thread takes four neighbours, with one access where they are aligned; else one element
+// with any strides and dtypes. A number is an argument of the kernel.
 #pragma once
 #include "kernels/cuda/elements.h"
 #include "kernels/cuda/runtime/launch.h"
@@ -19,6 +20,10 @@ struct PointwiseJob {
   bool is_number[kMostOperands];
   Scalar number[kMostOperands];
   Scalar parameters[kMaxParameters];
+  // Where threads take four neighbours, which are then the items:
+  Index length;  // of the last dimension, in elements
+  bool is_single[kMostOperands];  // one value along it
+  bool is_aligned[kMostOperands];  // four neighbours may be moved at once
 };
 
 template <class T>
@@ -46,61 +51,67 @@ struct Four<bool> {  // single bytes would lie in local memory
   }
 };
 
-// Four neighbours of dense memory, of which `count` are there: bool, or floats of any of the three
-// types that are computed in float.
-__device__ inline Four<bool> load_four(Type<bool>, const void* data, DType, Index at, int count) {
-  const bool* from = static_cast<const bool*>(data) + at;
-  if (count == kVector) return *reinterpret_cast<const Four<bool>*>(from);
+// Of four neighbours the first `count`, one by one: bool, or floats of any of the three types that
+// are computed in float. Calls, not inlined, for the ends of rows and for what is not aligned.
+__device__ __attribute__((noinline)) inline Four<bool> load_each(Type<bool>, const void* data,
+                                                                 DType, Index at, int count) {
   Four<bool> four = {};
   for (int e = 0; e < kVector; ++e)
-    if (e < count) four.set(e, load(from + e));
+    if (e < count) four.set(e, load(static_cast<const bool*>(data) + at + e));
   return four;
 }
-__device__ inline Four<float> load_four(Type<float>, const void* data, DType d, Index at,
-                                        int count) {
+__device__ __attribute__((noinline)) inline Four<float> load_each(Type<float>, const void* data,
+                                                                  DType d, Index at, int count) {
   Four<float> four = {};
-  if (count < kVector) {
-    for (int e = 0; e < kVector; ++e)
-      if (e < count) four.of[e] = Reader<float>(data, d)[at + e];
-  } else if (d == DType::float32) {
-    four = *reinterpret_cast<const Four<float>*>(static_cast<const float*>(data) + at);
-  } else {
-    const auto halves =
-        *reinterpret_cast<const Four<std::uint16_t>*>(static_cast<const std::uint16_t*>(data) + at);
-    for (int e = 0; e < kVector; ++e) {
-      const bfloat16 b = {halves.of[e]};
-      const float16 h = {halves.of[e]};
-      four.of[e] = d == DType::bfloat16 ? load(&b) : load(&h);
-    }
+  for (int e = 0; e < kVector; ++e)
+    if (e < count) four.of[e] = Reader<float>(data, d)[at + e];
+  return four;
+}
+__device__ __attribute__((noinline)) inline void store_each(void* data, DType, Index at, int count,
+                                                            Four<bool> four) {
+  for (int e = 0; e < kVector; ++e)
+    if (e < count) static_cast<bool*>(data)[at + e] = four.get(e);
+}
+__device__ __attribute__((noinline)) inline void store_each(void* data, DType d, Index at,
+                                                            int count, Four<float> four) {
+  for (int e = 0; e < kVector; ++e)
+    if (e < count) Writer<float>(data, d).set(at + e, four.of[e]);
+}
+
+// All four at once, where they are aligned.
+__device__ inline Four<bool> load_four(Type<bool>, const void* data, DType, Index at) {
+  return *reinterpret_cast<const Four<bool>*>(static_cast<const bool*>(data) + at);
+}
+__device__ inline Four<float> load_four(Type<float>, const void* data, DType d, Index at) {
+  if (d == DType::float32)
+    return *reinterpret_cast<const Four<float>*>(static_cast<const float*>(data) + at);
+  const auto halves =
+      *reinterpret_cast<const Four<std::uint16_t>*>(static_cast<const std::uint16_t*>(data) + at);
+  Four<float> four;
+  for (int e = 0; e < kVector; ++e) {
+    const bfloat16 b = {halves.of[e]};
+    const float16 h = {halves.of[e]};
+    four.of[e] = d == DType::bfloat16 ? load(&b) : load(&h);
   }
   return four;
 }
-__device__ inline void store_four(void* data, DType, Index at, int count, Four<bool> four) {
-  bool* to = static_cast<bool*>(data) + at;
-  if (count == kVector) {
-    *reinterpret_cast<Four<bool>*>(to) = four;
+__device__ inline void store_four(void* data, DType, Index at, Four<bool> four) {
+  *reinterpret_cast<Four<bool>*>(static_cast<bool*>(data) + at) = four;
+}
+__device__ inline void store_four(void* data, DType d, Index at, Four<float> four) {
+  if (d == DType::float32) {
+    *reinterpret_cast<Four<float>*>(static_cast<float*>(data) + at) = four;
     return;
   }
-  for (int e = 0; e < kVector; ++e)
-    if (e < count) to[e] = four.get(e);
-}
-__device__ inline void store_four(void* data, DType d, Index at, int count, Four<float> four) {
-  if (count < kVector) {
-    for (int e = 0; e < kVector; ++e)
-      if (e < count) Writer<float>(data, d).set(at + e, four.of[e]);
-  } else if (d == DType::float32) {
-    *reinterpret_cast<Four<float>*>(static_cast<float*>(data) + at) = four;
-  } else {
-    Four<std::uint16_t> halves;
-    for (int e = 0; e < kVector; ++e) {
-      bfloat16 b;
-      float16 h;
-      store(&b, four.of[e]);
-      store(&h, four.of[e]);
-      halves.of[e] = d == DType::bfloat16 ? b.bits : h.bits;
-    }
-    *reinterpret_cast<Four<std::uint16_t>*>(static_cast<std::uint16_t*>(data) + at) = halves;
+  Four<std::uint16_t> halves;
+  for (int e = 0; e < kVector; ++e) {
+    bfloat16 b;
+    float16 h;
+    store(&b, four.of[e]);
+    store(&h, four.of[e]);
+    halves.of[e] = d == DType::bfloat16 ? b.bits : h.bits;
   }
+  *reinterpret_cast<Four<std::uint16_t>*>(static_cast<std::uint16_t*>(data) + at) = halves;
 }
 
 // The formula's type of input i, and of memory that holds it.
@@ -168,7 +179,7 @@ __global__ void pointwise_strided(PointwiseJob job) {
 
 // Four neighbours of input i, in the formula's type.
 template <class Op, class K, std::size_t i>
-__device__ auto dense_input(const PointwiseJob& job, Index at, int count) {
+__device__ auto vector_input(const PointwiseJob& job, const Index* at, int count) {
   constexpr int k = K::kOut + int(i);
   using V = InputType<K, float, i>;
   struct {
@@ -178,21 +189,37 @@ __device__ auto dense_input(const PointwiseJob& job, Index at, int count) {
     for (int e = 0; e < kVector; ++e) result.of[e] = formula_value<V>(job.number[k]);
     return result;
   }
-  const Four<V> four = load_four(Type<V>{}, job.data[k], job.dtype[k], at, count);
+  const Type<V> type;
+  const bool single = job.is_single[k];
+  const Four<V> four = job.is_aligned[k] && count == kVector
+                           ? load_four(type, job.data[k], job.dtype[k], at[k])
+                           : load_each(type, job.data[k], job.dtype[k], at[k], single ? 1 : count);
   for (int e = 0; e < kVector; ++e) {
-    result.of[e] = four.get(e);
+    result.of[e] = single ? four.get(0) : four.get(e);
     if constexpr (i + 1 == K::kIn) result.of[e] = nearer<Op>(result.of[e]);
   }
   return result;
 }
 
-// Block items of four; the last may be shorter. Reads all inputs before it writes: in place, they
-// are the same memory.
+// 32 bits where both have no more: a 64-bit division is ten times slower.
+__device__ inline Index quotient(Index a, Index by) {
+  return (a | by) >> 31 == 0 ? Index(std::uint32_t(a) / std::uint32_t(by)) : divided(a, by);
+}
+
+// Four neighbours a thread; the last of a row may be fewer. Reads all inputs before it writes: in
+// place, they are the same memory.
 template <class Op, class K>
-__global__ void pointwise_dense(PointwiseJob job) {
-  const Index n = job.items.numel;
-  for (Index i = first_item() * kVector; i < n; i += stride() * kVector) {
-    const int count = n - i < kVector ? int(n - i) : kVector;
+__global__ void pointwise_vectors(PointwiseJob job) {
+  for (Index i = first_item(); i < job.items.numel; i += stride()) {
+    const Strided<kMostOperands>& items = job.items;
+    const Index row = items.rank > 1 ? quotient(i, items.sizes[0]) : 0,
+                plane = items.rank > 2 ? quotient(row, items.sizes[1]) : 0;
+    const Index x = i - row * items.sizes[0], y = row - plane * items.sizes[1];
+    const Index left = job.length - x * kVector;
+    Index at[K::kOut + K::kIn];
+    for (int k = 0; k < K::kOut + K::kIn; ++k)
+      at[k] = x * items.strides[k][0] + y * items.strides[k][1] + plane * items.strides[k][2];
+    const int count = left < kVector ? int(left) : kVector;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       [&](auto... four) {
         using R = std::conditional_t<K::bool_result, bool, float>;
@@ -201,24 +228,30 @@ __global__ void pointwise_dense(PointwiseJob job) {
           const auto one = apply_formula<Op, K, float>(job.parameters, four.of[e]...);
           for (int o = 0; o < K::kOut; ++o) results[o].set(e, static_cast<R>(one.of[o]));
         }
-        for (int o = 0; o < K::kOut; ++o)
-          if (job.data[o]) store_four(job.data[o], job.dtype[o], i, count, results[o]);
-      }(dense_input<Op, K, I>(job, i, count)...);
+        for (int o = 0; o < K::kOut; ++o) {
+          if (!job.data[o]) continue;
+          if (job.is_aligned[o] && count == kVector)
+            store_four(job.data[o], job.dtype[o], at[o], results[o]);
+          else
+            store_each(job.data[o], job.dtype[o], at[o], count, results[o]);
+        }
+      }(vector_input<Op, K, I>(job, at, count)...);
     }(std::make_index_sequence<K::kIn>{});
   }
 }
 
-// Whether every operand is a number or lies dense and aligned as pointwise_dense reads it.
-bool is_dense(const PointwiseJob& job, int outputs, int operands, unsigned bools, bool bool_result);
+// Makes items of four neighbours, if pointwise_vectors can read and write every operand so.
+bool cut_into_vectors(PointwiseJob& job, int outputs, int operands, unsigned bools,
+                      bool bool_result);
 PointwiseJob make_job(const PointwiseCall& c, int outputs, int inputs);
 
 template <class Op, class K, class T>
 void run_pointwise(const PointwiseCall& c) {
-  const PointwiseJob job = make_job(c, K::kOut, K::kIn);
+  PointwiseJob job = make_job(c, K::kOut, K::kIn);
   if constexpr (std::is_same_v<T, float>)
-    if (is_dense(job, K::kOut, K::kOut + K::kIn, K::bools, K::bool_result))
-      return launch_items(Traits<Op>::signature.data(), pointwise_dense<Op, K>,
-                          (job.items.numel + kVector - 1) / kVector, job);
+    if (cut_into_vectors(job, K::kOut, K::kOut + K::kIn, K::bools, K::bool_result))
+      return launch_items(Traits<Op>::signature.data(), pointwise_vectors<Op, K>, job.items.numel,
+                          job);
   launch_items(Traits<Op>::signature.data(), pointwise_strided<Op, K, T>, job.items.numel, job);
 }
 

@@ -32,18 +32,27 @@ PointwiseJob make_job(const PointwiseCall& c, int outputs, int inputs) {
   return job;
 }
 
-bool is_dense(const PointwiseJob& job, int outputs, int operands, unsigned bools,
-              bool bool_result) {
-  if (job.items.rank > 1) return false;
+bool cut_into_vectors(PointwiseJob& job, int outputs, int operands, unsigned bools,
+                      bool bool_result) {
+  Strided<kMostOperands>& items = job.items;
+  if (items.rank == 0 || items.rank > 3 || items.numel == 0) return false;
   for (int k = 0; k < operands; ++k) {
     if (!job.data[k]) continue;
     const bool is_bool = k < outputs ? bool_result : bools >> (k - outputs) & 1;
     const DType d = job.dtype[k];
-    const bool is_read = is_bool ? d == DType::boolean : d == DType::float32 || is_reduced(d);
-    if (!is_read || !job.items.is_dense(k) ||
-        reinterpret_cast<std::uintptr_t>(job.data[k]) % (item_size(d) * kVector) != 0)
-      return false;
+    const Index step = items.strides[k][0];
+    if (is_bool ? d != DType::boolean : d != DType::float32 && !is_reduced(d)) return false;
+    if (step != 1 && (step != 0 || k < outputs)) return false;
+    job.is_single[k] = step == 0;
+    job.is_aligned[k] =
+        step == 1 && reinterpret_cast<std::uintptr_t>(job.data[k]) % (item_size(d) * kVector) == 0;
+    for (int i = 1; i < items.rank; ++i) job.is_aligned[k] &= items.strides[k][i] % kVector == 0;
   }
+  job.length = items.sizes[0];
+  items.numel /= job.length;
+  items.sizes[0] = (job.length + kVector - 1) / kVector;
+  items.numel *= items.sizes[0];
+  for (int k = 0; k < operands; ++k) items.strides[k][0] *= kVector;
   return true;
 }
 
