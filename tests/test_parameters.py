@@ -26,6 +26,8 @@ UNREAD = {
     ),
     "for a compiler, which is not there": (
         "compiler:compile(disable) compiler:compile(dynamic) compiler:compile(fullgraph) "
+        "compiler:compile(isolate_recompiles) compiler:compile(name) "
+        "compiler:compile(recompile_limit) compiler:compile(shapes_spec) "
         "compiler:disable(reason) compiler:disable(recursive) jit:annotate(the_type) "
         "jit:ignore(kwargs) jit:script(example_inputs) jit:trace(options)"
     ),
@@ -55,7 +57,7 @@ UNREAD = {
     ),
     "a protocol, or a method that others of its class need it for": (
         "_conv_base:LazyConv.initialize_parameters(args) "
-        "_conv_base:LazyConv.initialize_parameters(kwargs) _grad_mode:no_grad.__init__(function) "
+        "_conv_base:LazyConv.initialize_parameters(kwargs) _grad_mode:no_grad.__init__(orig_func) "
         "_pruning:BasePruningMethod.__call__(inputs) "
         "_pruning:BasePruningMethod.compute_mask(default_mask) "
         "_pruning:BasePruningMethod.compute_mask(t) _pruning:CustomFromMask.compute_mask(t) "

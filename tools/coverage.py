@@ -31,6 +31,15 @@ TABLE = {
 # Arguments that do not count: of layouts, of named dimensions, and of a deprecated spelling of
 # `reduction`; what begins with an underscore does not either.
 NOT_COUNTED = set("self layout names size_average reduce args kwargs".split())
+# What torch's stubs and schemas name, and calls of its functions refuse.
+MISTAKEN = {
+    ("torch", "set_num_interop_threads"): {"num"},
+    ("torch.Tensor", "new_tensor"): {"pin_memory"},
+    ("torch.Tensor", "random_"): {"from_"},
+    ("torch.Tensor", "requires_grad_"): {"mode"},
+    ("torch.Tensor", "uniform_"): {"from_"},
+    ("torch.linalg", "matrix_exp"): {"out"},
+}
 # What torch.__all__ lists of torch._C: these are the API, the others are TorchScript's types.
 CLASSES_OF_C = set(
     "Generator Size Tensor device dtype layout memory_format finfo iinfo Stream Event "
@@ -119,7 +128,8 @@ def arguments(torch, stubs, place, name, value):
     if prefix := PREFIXES.get(place):
         found: dict[str, None] = {}
         for schema in torch._C._jit_get_schemas_for_operator(f"aten::{prefix}{name}"):
-            found.update(dict.fromkeys("out" if p.is_out else p.name for p in schema.arguments))
+            names = ["out" if p.is_out else p.name for p in schema.arguments]
+            found.update(dict.fromkeys("input" if n == "self" else n for n in names))
         return list(found)
     keys = {
         "torch": [("_VariableFunctions", "", name), ("__init__", "", name)],
@@ -139,7 +149,8 @@ def record():
         text += f"\n[{place}]\n"
         for name, value in public_names(torch, place):
             names = [n for n in arguments(torch, stubs, place, name, value) if n not in NOT_COUNTED]
-            names = [n for n in names if not n.startswith("_")]
+            mistaken = MISTAKEN.get((place, name), ())
+            names = [n for n in names if not n.startswith("_") and n not in mistaken]
             text += " ".join([name, *dict.fromkeys(names)]) + "\n"
     NAMES.write_text(text)
 
@@ -182,8 +193,7 @@ def missing(rows, place, name, value, theirs):
     if found is None and not ours:
         return []
     ours = ours.union(found or ())
-    # The first argument is given by position; torch's schemas call it self.
-    return [n for n in theirs if n not in ours and not (n == "input" and theirs[0] == n)]
+    return [n for n in theirs if n not in ours]
 
 
 def absence(place, name):

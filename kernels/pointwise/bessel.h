@@ -189,7 +189,7 @@ struct ModifiedBesselK1 {
 };
 
 struct ScaledModifiedBesselK0 {
-  static constexpr auto signature = "special_scaled_modified_bessel_k0(input)";
+  static constexpr auto signature = "special_scaled_modified_bessel_k0(x)";
   static constexpr auto doc =
       "exp(x) * modified_bessel_k0(x)\n"
       ">>> torch.special.scaled_modified_bessel_k0(torch.tensor([1., 2.]))\n"
@@ -204,7 +204,7 @@ struct ScaledModifiedBesselK0 {
 };
 
 struct ScaledModifiedBesselK1 {
-  static constexpr auto signature = "special_scaled_modified_bessel_k1(input)";
+  static constexpr auto signature = "special_scaled_modified_bessel_k1(x)";
   static constexpr auto doc =
       "exp(x) * modified_bessel_k1(x)\n"
       ">>> torch.special.scaled_modified_bessel_k1(torch.tensor([1., 2.]))\n"
@@ -219,7 +219,7 @@ struct ScaledModifiedBesselK1 {
 };
 
 struct SphericalBesselJ0 {
-  static constexpr auto signature = "special_spherical_bessel_j0(input)";
+  static constexpr auto signature = "special_spherical_bessel_j0(x)";
   static constexpr auto doc =
       "The spherical Bessel function of order 0: sin(x) / x, and 1 at 0.\n"
       ">>> torch.special.spherical_bessel_j0(torch.tensor([1., 2.]))\n"
@@ -233,7 +233,7 @@ struct SphericalBesselJ0 {
 };
 
 struct AiryAi {
-  static constexpr auto signature = "special_airy_ai(input)";
+  static constexpr auto signature = "special_airy_ai(x)";
   static constexpr auto doc =
       "Airy's function Ai.\n"
       ">>> torch.special.airy_ai(torch.tensor([1., 2.]))\n"

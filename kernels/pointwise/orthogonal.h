@@ -5,7 +5,7 @@
 namespace rushlight {
 
 struct ChebyshevPolynomialT {
-  static constexpr auto signature = "special_chebyshev_polynomial_t(input, n)";
+  static constexpr auto signature = "special_chebyshev_polynomial_t(x, n)";
   static constexpr auto doc =
       R"(The Chebyshev polynomial of the first kind of degree n at x; 0 where n is below 0.
 
@@ -26,7 +26,7 @@ tensor([-0.6875, -1.0000]))";
 };
 
 struct ChebyshevPolynomialU {
-  static constexpr auto signature = "special_chebyshev_polynomial_u(input, n)";
+  static constexpr auto signature = "special_chebyshev_polynomial_u(x, n)";
   static constexpr auto doc =
       R"(The Chebyshev polynomial of the second kind of degree n at x; 0 where n is below 0.
 
@@ -47,7 +47,7 @@ tensor([-0.8750, -1.0000]))";
 };
 
 struct ChebyshevPolynomialV {
-  static constexpr auto signature = "special_chebyshev_polynomial_v(input, n)";
+  static constexpr auto signature = "special_chebyshev_polynomial_v(x, n)";
   static constexpr auto doc =
       R"(The Chebyshev polynomial of the third kind of degree n at x; 0 where n is below 0.
 
@@ -68,7 +68,7 @@ tensor([-0.1250, -1.0000]))";
 };
 
 struct ChebyshevPolynomialW {
-  static constexpr auto signature = "special_chebyshev_polynomial_w(input, n)";
+  static constexpr auto signature = "special_chebyshev_polynomial_w(x, n)";
   static constexpr auto doc =
       R"(The Chebyshev polynomial of the fourth kind of degree n at x; 0 where n is below 0.
 
@@ -89,7 +89,7 @@ tensor([-1.6250, -1.0000]))";
 };
 
 struct ShiftedChebyshevPolynomialT {
-  static constexpr auto signature = "special_shifted_chebyshev_polynomial_t(input, n)";
+  static constexpr auto signature = "special_shifted_chebyshev_polynomial_t(x, n)";
   static constexpr auto doc =
       R"(chebyshev_polynomial_t(2 x - 1, n)
 
@@ -110,7 +110,7 @@ tensor([1., -0.]))";
 };
 
 struct ShiftedChebyshevPolynomialU {
-  static constexpr auto signature = "special_shifted_chebyshev_polynomial_u(input, n)";
+  static constexpr auto signature = "special_shifted_chebyshev_polynomial_u(x, n)";
   static constexpr auto doc =
       R"(chebyshev_polynomial_u(2 x - 1, n)
 
@@ -131,7 +131,7 @@ tensor([1., -0.]))";
 };
 
 struct ShiftedChebyshevPolynomialV {
-  static constexpr auto signature = "special_shifted_chebyshev_polynomial_v(input, n)";
+  static constexpr auto signature = "special_shifted_chebyshev_polynomial_v(x, n)";
   static constexpr auto doc =
       R"(chebyshev_polynomial_v(2 x - 1, n)
 
@@ -152,7 +152,7 @@ tensor([1., 1.]))";
 };
 
 struct ShiftedChebyshevPolynomialW {
-  static constexpr auto signature = "special_shifted_chebyshev_polynomial_w(input, n)";
+  static constexpr auto signature = "special_shifted_chebyshev_polynomial_w(x, n)";
   static constexpr auto doc =
       R"(chebyshev_polynomial_w(2 x - 1, n)
 
@@ -173,7 +173,7 @@ tensor([ 1., -1.]))";
 };
 
 struct HermitePolynomialH {
-  static constexpr auto signature = "special_hermite_polynomial_h(input, n)";
+  static constexpr auto signature = "special_hermite_polynomial_h(x, n)";
   static constexpr auto doc =
       R"(The Hermite polynomial of the physicists of degree n at x; NaN for n above 512.
 
@@ -192,7 +192,7 @@ tensor([-2.8750, -5.0000]))";
 };
 
 struct HermitePolynomialHe {
-  static constexpr auto signature = "special_hermite_polynomial_he(input, n)";
+  static constexpr auto signature = "special_hermite_polynomial_he(x, n)";
   static constexpr auto doc =
       R"(The Hermite polynomial of the probabilists of degree n at x; NaN for n above 512.
 
@@ -211,7 +211,7 @@ tensor([-0.7344, -1.3750]))";
 };
 
 struct LaguerrePolynomialL {
-  static constexpr auto signature = "special_laguerre_polynomial_l(input, n)";
+  static constexpr auto signature = "special_laguerre_polynomial_l(x, n)";
   static constexpr auto doc =
       R"(The Laguerre polynomial of degree n at x; NaN for n above 131072.
 
@@ -230,7 +230,7 @@ tensor([ 0.3411, -0.1458]))";
 };
 
 struct LegendrePolynomialP {
-  static constexpr auto signature = "special_legendre_polynomial_p(input, n)";
+  static constexpr auto signature = "special_legendre_polynomial_p(x, n)";
   static constexpr auto doc =
       R"(The Legendre polynomial of degree n at x; NaN for n above 131072.
 

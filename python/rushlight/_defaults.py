@@ -83,12 +83,12 @@ def get_num_interop_threads():
 
 
 @op("torch")
-def set_num_interop_threads(n):
+def set_num_interop_threads(num):
     """Sets what get_num_interop_threads() returns; operations run one after another here, whatever
     it is.
 
     Args:
-        n: the number of threads.
+        num: the number of threads.
 
     Raises:
         RuntimeError: for anything but a positive int.
@@ -96,8 +96,8 @@ def set_num_interop_threads(n):
     >>> torch.set_num_interop_threads(1)
     """
     global _interop_threads
-    if not isinstance(n, int) or isinstance(n, bool):
-        raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(n).__name__}")
-    if n <= 0:
+    if not isinstance(num, int) or isinstance(num, bool):
+        raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(num).__name__}")
+    if num <= 0:
         raise RuntimeError("set_num_interop_threads expects a positive integer")
-    _interop_threads = n
+    _interop_threads = num

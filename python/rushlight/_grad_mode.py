@@ -29,7 +29,7 @@ class no_grad(_GradMode):
     """Operations inside are not recorded, so their results need no gradient.
 
     Args:
-        function: what is decorated, in `@torch.no_grad` without parentheses.
+        orig_func: what is decorated, in `@torch.no_grad` without parentheses.
 
     >>> x = torch.ones(1, requires_grad=True)
     >>> with torch.no_grad():
@@ -40,11 +40,11 @@ class no_grad(_GradMode):
 
     wanted = False
 
-    def __new__(cls, function=None):
+    def __new__(cls, orig_func=None):
         self = object.__new__(cls)
-        return self if function is None else self(function)
+        return self if orig_func is None else self(orig_func)
 
-    def __init__(self, function=None):
+    def __init__(self, orig_func=None):
         pass
 
 
@@ -52,7 +52,7 @@ class enable_grad(no_grad):
     """Operations inside are recorded, even within no_grad().
 
     Args:
-        function: what is decorated, in `@torch.enable_grad` without parentheses.
+        orig_func: what is decorated, in `@torch.enable_grad` without parentheses.
 
     >>> x = torch.ones(1, requires_grad=True)
     >>> with torch.no_grad(), torch.enable_grad():

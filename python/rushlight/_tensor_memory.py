@@ -107,7 +107,7 @@ def resize_as(self: Tensor, tensor):
 
 
 @op("torch", "Tensor")
-def resize_as_(self: Tensor, the_template: Tensor, *, memory_format=None):
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format=None):
     """resize_() to the shape of another tensor; with torch.preserve_format also to its strides.
 
     >>> torch.tensor([1, 2, 3]).resize_as_(torch.zeros(2))
@@ -115,10 +115,10 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format=None):
     """
     if memory_format is not _C.preserve_format:
         format_of = {} if memory_format is None else {"memory_format": memory_format}
-        return self.resize_(the_template.shape, **format_of)
+        return input.resize_(the_template.shape, **format_of)
     if the_template.is_contiguous(memory_format=_C.channels_last):
-        return self.resize_(the_template.shape, memory_format=_C.channels_last)
-    return self.resize_(the_template.shape)
+        return input.resize_(the_template.shape, memory_format=_C.channels_last)
+    return input.resize_(the_template.shape)
 
 
 @op("Tensor")

@@ -54,14 +54,16 @@ def reset() -> None:
 
 def compile(
     model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None,
-    disable=False,
+    name=None, disable=False, recompile_limit=None, isolate_recompiles=False, shapes_spec=None,
 ):  # fmt: skip
     """Returns the model or function itself: there is no compiler here, and results are the same.
 
     Args:
         model: a module or function; None for a decorator.
         backend: a name; a function, which would be called with a graph, is refused.
-        fullgraph, dynamic, mode, options, disable: are for a compiler.
+        mode, options: what is optimised; one of them at most.
+        fullgraph, dynamic, name, disable, recompile_limit, isolate_recompiles, shapes_spec: are for
+            a compiler.
 
     Raises:
         NotImplementedError: for a backend that is a function.

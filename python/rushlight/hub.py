@@ -156,7 +156,7 @@ def list(github, force_reload=False, skip_validation=False, trust_repo=None, ver
 
     Args:
         github: the folder.
-        force_reload, skip_validation, trust_repo, verbose: have no effect.
+        force_reload, skip_validation, trust_repo, verbose: are for source="github".
         source: "local".
     """
     names = vars(_entries(github, source)).items()
@@ -170,7 +170,7 @@ def help(github, model, force_reload=False, skip_validation=False, trust_repo=No
     Args:
         github: the folder.
         model: the name of the function.
-        force_reload, skip_validation, trust_repo: have no effect.
+        force_reload, skip_validation, trust_repo: are for source="github".
         source: "local".
     """
     return _entry(_entries(github, source), model).__doc__
@@ -194,7 +194,7 @@ def load(
         model: the name of the function.
         *args, **kwargs: the arguments of the function.
         source: "local"; code is not fetched from the network here.
-        trust_repo, force_reload, verbose, skip_validation: have no effect.
+        trust_repo, force_reload, verbose, skip_validation: are for source="github".
 
     Raises:
         NotImplementedError: for another source.

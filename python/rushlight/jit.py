@@ -112,7 +112,7 @@ def ignore(drop=False, **kwargs):
     """Decorates a method, with or without arguments; returns the method itself.
 
     Args:
-        drop, **kwargs: have no effect.
+        drop, **kwargs: are for a compiler.
 
     >>> torch.jit.ignore(abs)(-1)
     1

@@ -63,11 +63,11 @@ bool is_contiguous(const Tensor& self, Format memory_format) {
       .is_contiguous();
 }
 
-Tensor copy_op(const Tensor& self, Input src, bool non_blocking) {
-  if (src.tensor)
-    copy_(self, *src.tensor, non_blocking);
+Tensor copy_op(const Tensor& self, Input other, bool non_blocking) {
+  if (other.tensor)
+    copy_(self, *other.tensor, non_blocking);
   else
-    fill_(self, src.number);
+    fill_(self, other.number);
   return self;
 }
 Tensor fill_op(const Tensor& self, Input value) {
@@ -252,11 +252,11 @@ Args:
 
 >>> torch.ones(2, 3).t().is_contiguous()
 False)");
-  op<&copy_op>(m, "copy_(self, src, non_blocking=False)", kMethod,
-               R"(Writes src's elements into self: broadcasts, casts, and crosses devices.
+  op<&copy_op>(m, "copy_(self, other, non_blocking=False)", kMethod,
+               R"(Writes other's elements into self: broadcasts, casts, and crosses devices.
 
 Args:
-    src: the tensor that is copied; it broadcasts to self's shape.
+    other: the tensor that is copied; it broadcasts to self's shape.
 
 >>> torch.zeros(2).copy_(torch.tensor([1, 2]))
 tensor([1., 2.]))");
@@ -271,7 +271,7 @@ Shape:
 
 >>> torch.fill(torch.zeros(2), 3)
 tensor([3., 3.]))");
-  op<&fill_op>(m, "fill_(self, value)", As::both,
+  op<&fill_op>(m, "fill_(input, value)", As::both,
                R"(Writes value into every element.
 
 Args:
@@ -279,7 +279,7 @@ Args:
 
 >>> torch.zeros(2).fill_(3)
 tensor([3., 3.]))");
-  op<&zero_op>(m, "zero_(self)", As::both,
+  op<&zero_op>(m, "zero_(input)", As::both,
                "Writes 0 into every element.\n\n>>> torch.ones(2).zero_()\ntensor([0., 0.])");
   op<&item_op>(m, "item(self)", kMethod,
                R"(The only element as a Python number.

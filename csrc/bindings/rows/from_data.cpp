@@ -45,6 +45,24 @@ Tensor as_tensor_op(py::handle data, Dt dtype, Dv device) {
   return to(out, dtype.value_or(out.dtype()), device ? resolve(*device) : default_device());
 }
 
+Tensor asarray(py::handle obj, Dt dtype, Dv device, std::optional<bool> copy,
+               std::optional<bool> requires_grad) {
+  const bool alias = copy == false;
+  const Tensor* const given = as_tensor(obj.ptr());
+  if (alias && !given && !is_array(obj.ptr()))
+    fail<ValueError>("can't alias arbitrary sequence into a tensor.");
+  Tensor t = given ? *given : data_of(obj.ptr(), alias ? std::nullopt : dtype, copy == true);
+  const Device d = device ? resolve(*device) : given ? t.device() : default_device();
+  if (alias && d != t.device())
+    fail<ValueError>("can't alias tensor from device '", t.device(), "' to '", d, "'.");
+  if (alias && dtype && *dtype != t.dtype())
+    fail<ValueError>("can't alias tensor with dtype '", scalar_name(t.dtype()), "' into dtype '",
+                     scalar_name(*dtype), "'.");
+  t = to(t, dtype.value_or(t.dtype()), d, given && copy == true);
+  if (!requires_grad || t.requires_grad() == *requires_grad) return t;
+  return *requires_grad ? finish(std::move(t), true) : detach(t);
+}
+
 Tensor new_tensor(const Tensor& self, py::handle data, Dt dtype, Dv device, bool requires_grad) {
   const Options o = Options{dtype, device, requires_grad, false};
   const GradMode off(false);
@@ -159,7 +177,25 @@ Shape:
 
 >>> torch.as_tensor([1.5, 2.0])
 tensor([1.5000, 2.0000]))");
-  publish_alias(m, kOnly, "as_tensor", "asarray");
+  op<&asarray>(m, "asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None)", kOnly,
+               R"(`obj` as a tensor, without a copy where none is needed or allowed.
+
+Args:
+    obj: what torch.tensor takes.
+    dtype: the dtype of the result; None for that of obj.
+    device: the device of the result; None for that of obj, else the default device.
+    copy: True always copies, False never; None copies where that is needed.
+    requires_grad: False detaches from a tensor's history; None keeps it.
+
+Shape:
+    that of obj.
+
+Raises:
+    ValueError: for copy=False if a copy is needed.
+
+>>> x = torch.ones(2)
+>>> torch.asarray(x) is x, torch.asarray(x, copy=True) is x
+(True, False))");
   op<&new_tensor>(m, "new_tensor(self, data, *, dtype=None, device=None, requires_grad=False)",
                   As::method,
                   R"(A copy of `data`, with self's dtype and device.

@@ -56,18 +56,18 @@ Shape:
 >>> torch.linalg.slogdet(torch.tensor([[2.0, 0.0], [0.0, -4.0]])).sign
 tensor(-1.))");
   op<&linalg_matrix_power>(
-      m, "linalg_matrix_power(A, n, *, out=None)", As::linalg,
-      R"(A multiplied by itself n times; its inverse |n| times where n is negative.
+      m, "linalg_matrix_power(input, n, *, out=None)", As::linalg,
+      R"(`input` multiplied by itself n times; its inverse |n| times where n is negative.
 
 Args:
-    A: square matrices.
+    input: square matrices.
     n: the exponent.
 
 Shape:
-    A (*, n, n) gives the same.
+    input (*, n, n) gives the same.
 
 Raises:
-    LinAlgError: if n is negative and A singular.
+    LinAlgError: if n is negative and input singular.
 
 >>> torch.linalg.matrix_power(torch.tensor([[1, 1], [0, 1]]), 3)
 tensor([[1, 3],
@@ -83,14 +83,14 @@ Shape:
 
 >>> torch.linalg.multi_dot([torch.ones(2, 3), torch.ones(3, 4), torch.ones(4)])
 tensor([12., 12.]))");
-  op<&linalg_matrix_exp>(m, "linalg_matrix_exp(A)", As::linalg,
-                         R"(The matrix exponential: the sum of A^k / k! over all k.
+  op<&linalg_matrix_exp>(m, "linalg_matrix_exp(input)", As::linalg,
+                         R"(The matrix exponential: the sum of input^k / k! over all k.
 
 Args:
-    A: square matrices.
+    input: square matrices.
 
 Shape:
-    A (*, n, n) gives the same.
+    input (*, n, n) gives the same.
 
 >>> torch.linalg.matrix_exp(torch.zeros(2, 2))
 tensor([[1., 0.],

@@ -267,8 +267,9 @@ static Tensor call_row(const std::string& name, const std::vector<Tensor>& input
   fail<ValueError>("no pointwise op is called ", name);
 }
 
-static DType result_type_op(Input tensor1, Input tensor2) {
-  const Input both[] = {tensor1, tensor2};
+template <int Names>  // one row of names each
+static DType result_type_op(Input first, Input second) {
+  const Input both[] = {first, second};
   return result_type(both);
 }
 
@@ -285,12 +286,16 @@ void bind_pointwise(py::module_& m) {
   for (const char* name : {"hardshrink", "sigmoid", "tanh"})
     m.attr("_nn").attr(name) = m.attr(name);
   special.attr("multigammaln") = m.attr("mvlgamma");
-  op<&result_type_op>(m, "result_type(tensor1, tensor2)", As::function,
-                      R"(The dtype of arithmetic on two tensors or numbers.
+  overloads<&result_type_op<0>, &result_type_op<1>, &result_type_op<2>>(
+      m,
+      {"result_type(tensor, other)", "result_type(scalar, tensor)",
+       "result_type(scalar1, scalar2)"},
+      As::function, R"(The dtype of arithmetic on two tensors or numbers.
 
 Args:
-    tensor1: a tensor or a number.
-    tensor2: a tensor or a number.
+    tensor, other: a tensor, and a tensor or a number.
+    scalar: a number before a tensor.
+    scalar1, scalar2: two numbers.
 
 >>> torch.result_type(torch.tensor([1, 2]), 1.5)
 torch.float32)");

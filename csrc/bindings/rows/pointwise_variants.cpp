@@ -313,7 +313,7 @@ Shape:
 
 >>> torch.prelu(torch.tensor([-2., 3.]), torch.tensor(0.25))
 tensor([-0.5000,  3.0000]))");
-  op<&threshold_function>(m, "threshold(input, threshold, value)", As::function,
+  op<&threshold_function>(m, "threshold(input, threshold, value, *, out=None)", As::function,
                           R"(x where x > threshold, else value.
 
 Args:

@@ -45,21 +45,21 @@ Tensor randperm_op(std::int64_t n, G g, Out out, Dt dtype, Layout, Dv device, bo
   return deliver_new("randperm", out, randperm(n, g, options(dtype, device, false, pin)), grad);
 }
 
-Tensor rand_like_op(const Tensor& input, Dt dtype, Layout, Dv device, bool grad, bool pin,
+Tensor rand_like_op(const Tensor& input, G g, Dt dtype, Layout, Dv device, bool grad, bool pin,
                     Format format) {
-  return rand_like(input, options(dtype, device, grad, pin), format);
+  return rand_like(input, g, options(dtype, device, grad, pin), format);
 }
-Tensor randn_like_op(const Tensor& input, Dt dtype, Layout, Dv device, bool grad, bool pin,
+Tensor randn_like_op(const Tensor& input, G g, Dt dtype, Layout, Dv device, bool grad, bool pin,
                      Format format) {
-  return randn_like(input, options(dtype, device, grad, pin), format);
+  return randn_like(input, g, options(dtype, device, grad, pin), format);
 }
-Tensor randint_like_range(const Tensor& input, std::int64_t low, std::int64_t high, Dt dtype,
+Tensor randint_like_range(const Tensor& input, std::int64_t low, std::int64_t high, G g, Dt dtype,
                           Layout, Dv device, bool grad, bool pin, Format format) {
-  return randint_like(input, low, high, options(dtype, device, grad, pin), format);
+  return randint_like(input, low, high, g, options(dtype, device, grad, pin), format);
 }
-Tensor randint_like_to(const Tensor& input, std::int64_t high, Dt dtype, Layout layout, Dv device,
-                       bool grad, bool pin, Format format) {
-  return randint_like_range(input, 0, high, dtype, layout, device, grad, pin, format);
+Tensor randint_like_to(const Tensor& input, std::int64_t high, G g, Dt dtype, Layout layout,
+                       Dv device, bool grad, bool pin, Format format) {
+  return randint_like_range(input, 0, high, g, dtype, layout, device, grad, pin, format);
 }
 
 Tensor normal_tensors(const Tensor& mean, const Tensor& std, G g) { return normal(mean, std, g); }
@@ -250,7 +250,7 @@ Shape:
 >>> torch.randperm(4).sort().values
 tensor([0, 1, 2, 3]))");
   op<&rand_like_op>(m,
-                    "rand_like(input, *, dtype=None, layout=None, device=None, "
+                    "rand_like(input, *, generator=None, dtype=None, layout=None, device=None, "
                     "requires_grad=False, pin_memory=False, memory_format=None)",
                     kFunction,
                     R"(rand() with the shape, dtype and device of input.
@@ -261,7 +261,7 @@ Shape:
 >>> torch.rand_like(torch.zeros(2, 3)).shape
 torch.Size([2, 3]))");
   op<&randn_like_op>(m,
-                     "randn_like(input, *, dtype=None, layout=None, device=None, "
+                     "randn_like(input, *, generator=None, dtype=None, layout=None, device=None, "
                      "requires_grad=False, pin_memory=False, memory_format=None)",
                      kFunction,
                      R"(randn() with the shape, dtype and device of input.
@@ -273,9 +273,10 @@ Shape:
 torch.Size([2, 3]))");
   overloads<&randint_like_to, &randint_like_range>(
       m,
-      {"randint_like(input, high, *, dtype=None, layout=None, device=None, requires_grad=False, "
+      {"randint_like(input, high, *, generator=None, dtype=None, layout=None, device=None, "
+       "requires_grad=False, "
        "pin_memory=False, memory_format=None)",
-       "randint_like(input, low, high, *, dtype=None, layout=None, device=None, "
+       "randint_like(input, low, high, *, generator=None, dtype=None, layout=None, device=None, "
        "requires_grad=False, pin_memory=False, memory_format=None)"},
       kFunction,
       R"(randint() with the shape, dtype and device of input.

@@ -33,7 +33,7 @@ void bind_search(py::module_& m) {
 Args:
     elements, element: the tensor, or a number, to look for.
     test_elements, test_element: the tensor, or a number, to look in.
-    assume_unique: without effect.
+    assume_unique: a hint, which changes nothing.
     invert: whether to say which do not occur.
 
 Shape:

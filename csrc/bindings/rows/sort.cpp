@@ -18,7 +18,10 @@ using Pair = TensorPair (*)(const Tensor&, std::int64_t, bool);
 TensorPair sort_op(const Tensor& x, std::int64_t dim, bool descending, Flag) {
   return sort(x, dim, descending);
 }
-Tensor argsort_op(const Tensor& x, std::int64_t dim, bool descending, Flag) {
+Tensor argsort_op(const Tensor& x, std::int64_t dim, bool descending) {
+  return argsort(x, dim, descending);
+}
+Tensor argsort_stable(const Tensor& x, Flag, std::int64_t dim, bool descending) {
   return argsort(x, dim, descending);
 }
 TensorPair topk_op(const Tensor& x, std::int64_t k, Dim dim, bool largest, bool sorted) {
@@ -85,7 +88,7 @@ void bind_orders(py::module_& m) {
 
 Args:
     descending: whether the largest element comes first.
-    stable: without effect: every sort here keeps the order of equal elements.
+    stable: changes nothing: every sort here keeps the order of equal elements.
 
 Shape:
     that of input.
@@ -94,12 +97,15 @@ Shape:
 torch.return_types.sort(
 values=tensor([1., 2., 3.]),
 indices=tensor([1, 2, 0])))");
-  op<&argsort_op>(m, "argsort(input, dim=-1, descending=False, stable=False)", As::both,
-                  R"(The indices that sort input along dim.
+  overloads<&argsort_op, &argsort_stable>(
+      m,
+      {"argsort(input, dim=-1, descending=False)",
+       "argsort(input, *, stable, dim=-1, descending=False, out=None)"},
+      As::both, R"(The indices that sort input along dim.
 
 Args:
     descending: whether the largest element comes first.
-    stable: without effect: every sort here keeps the order of equal elements.
+    stable: changes nothing: every sort here keeps the order of equal elements.
 
 Shape:
     that of input.
@@ -123,7 +129,7 @@ Args:
     k: how many.
     dim: the dimension; None for the last.
     largest: whether the largest elements are taken, else the smallest.
-    sorted: without effect: the elements are always in order.
+    sorted: changes nothing: the elements are always in order.
 
 Shape:
     that of input with k in dim.
@@ -179,7 +185,7 @@ void bind_unique(py::module_& m) {
                  R"(The distinct elements, or slices of dim, in ascending order.
 
 Args:
-    sorted: without effect: they are always in order.
+    sorted: changes nothing: they are always in order.
     return_inverse: whether to return also the index in the result of each element of input.
     return_counts: whether to return also how often each occurs.
     dim: the dimension whose slices are compared; None for the elements of the flattened input.

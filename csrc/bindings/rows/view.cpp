@@ -78,7 +78,7 @@ Shape:
 
 >>> torch.ones(2, requires_grad=True).detach().requires_grad
 False)");
-  op<&detach_in_place>(m, "detach_(self)", As::both,
+  op<&detach_in_place>(m, "detach_(input)", As::both,
                        "detach() in place: drops the tensor's own history.");
   overloads<&view_as_type, &view_shape>(
       m, {"view(self, dtype)", "view(self, *size)"}, {.as = As::method, .copy = true},
@@ -164,12 +164,12 @@ Shape:
 
 >>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
 tensor([1, 2, 3, 4]))");
-  op<&expand_method>(m, "expand(self, *size, implicit=False)", {.as = As::method, .copy = true},
+  op<&expand_method>(m, "expand(input, *size, implicit=False)", {.as = As::method, .copy = true},
                      R"(A view in which dimensions of size 1 are repeated, without a copy.
 
 Args:
     size: the new shape; -1 keeps a size, and new dimensions come first.
-    implicit: accepted, and without effect.
+    implicit: is for TorchScript, and changes nothing.
 
 Shape:
     the result has shape size.
@@ -223,7 +223,19 @@ Shape:
 
 >>> torch.ones(2, 3).transpose(0, 1).shape
 torch.Size([3, 2]))");
-  for (const char* name : {"swapaxes", "swapdims"}) publish_alias(m, As::both, "transpose", name);
+  publish_alias(m, As::both, "transpose", "swapdims");
+  op<&rushlight::transpose>(m, "swapaxes(input, axis0, axis1)", As::both,
+                            R"(transpose() by NumPy's name.
+
+Args:
+    axis0: the first of the dimensions.
+    axis1: the second of them.
+
+Shape:
+    that of input with sizes axis0 and axis1 swapped.
+
+>>> torch.ones(2, 3).swapaxes(axis0=0, axis1=1).shape
+torch.Size([3, 2]))");
   op<&rushlight::t>(m, "t(input)", {.copy = true},
                     R"(The transposed matrix, a view; a vector or scalar is returned as it is.
 
@@ -257,15 +269,17 @@ Shape:
 torch.Size([1, 2]))");
   op<&GeometryInPlace<&transpose>::call>(m, "transpose_(self, dim0, dim1)", kMethod,
                                          "transpose() in place: nothing moves.");
-  for (const char* name : {"swapaxes_", "swapdims_"}) publish_alias(m, kMethod, "transpose_", name);
+  publish_alias(m, kMethod, "transpose_", "swapdims_");
+  op<&GeometryInPlace<&transpose>::call>(m, "swapaxes_(self, axis0, axis1)", kMethod,
+                                         "swapaxes() in place: nothing moves.");
   op<&GeometryInPlace<&rushlight::t>::call>(m, "t_(self)", kMethod, "t() in place.");
   overloads<&GeometryInPlace<&squeeze_all>::call, &GeometryInPlace<&squeeze_dims>::call>(
       m, {"squeeze_(self)", "squeeze_(self, *dim)"}, kMethod, "squeeze() in place.");
   op<&GeometryInPlace<&unsqueeze>::call>(m, "unsqueeze_(self, dim)", kMethod,
                                          "unsqueeze() in place.");
-  op<&GeometryInPlace<&as_strided_op>::call>(m,
-                                             "as_strided_(self, size, stride, storage_offset=None)",
-                                             As::both, "as_strided() in place.");
+  op<&GeometryInPlace<&as_strided_op>::call>(
+      m, "as_strided_(input, size, stride, storage_offset=None)", As::both,
+      "as_strided() in place.");
   op<&rushlight::select>(m, "select(input, dim, index)", {.copy = true},
                          R"(A view of one index of a dimension, without that dimension.
 
@@ -303,7 +317,7 @@ Shape:
 
 >>> torch.arange(4).view(2, 2).diagonal()
 tensor([0, 3]))");
-  op<&unfold>(m, "unfold(self, dimension, size, step)", {.as = As::method, .copy = true},
+  op<&unfold>(m, "unfold(input, dimension, size, step)", {.as = As::method, .copy = true},
               R"(A view of all windows along a dimension; their elements are a new last dimension.
 
 Args:

@@ -16,8 +16,8 @@ constexpr std::pair<Text, Text> kDescriptions[] = {
     {"ceil_mode", "whether a last window that reaches over the edge counts."},
     {"correction", "what is subtracted from the number of elements; None for 1."},
     {"count_include_pad", "whether the zeros of the padding count."},
-    {"cudnn_enable", "without effect."},
-    {"cudnn_enabled", "without effect."},
+    {"cudnn_enable", "a hint, which changes nothing."},
+    {"cudnn_enabled", "a hint, which changes nothing."},
     {"device", "the device of the result; None for the default device."},
     {"dilation", "the step between the elements of a window."},
     {"dim", "the dimension; a negative one counts from the last."},
@@ -50,7 +50,8 @@ constexpr std::pair<Text, Text> kDescriptions[] = {
     {"tensors", "a sequence of tensors."},
     {"train", "whether elements are dropped; False returns the input."},
     {"training", "whether elements are dropped; False returns the input."},
-    {"unbiased", "True for correction=1, False for correction=0."}};
+    {"unbiased", "True for correction=1, False for correction=0."},
+    {"x", "the input tensor."}};
 static_assert(std::is_sorted(std::begin(kDescriptions), std::end(kDescriptions)));
 
 bool has_parameter(const Signature& s, Text name) {

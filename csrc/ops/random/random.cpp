@@ -54,18 +54,20 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& size, const Gen
   return filled(random_(fresh(size, o, DType::int64), low, high, g), o);
 }
 
-Tensor rand_like(const Tensor& input, const Options& o, const MaybeFormat& format) {
+Tensor rand_like(const Tensor& input, const GeneratorRef& g, const Options& o,
+                 const MaybeFormat& format) {
   const GradMode off(false);
-  return filled(uniform_(fresh_like(input, o, format), 0, 1, {}), o);
+  return filled(uniform_(fresh_like(input, o, format), 0, 1, g), o);
 }
-Tensor randn_like(const Tensor& input, const Options& o, const MaybeFormat& format) {
+Tensor randn_like(const Tensor& input, const GeneratorRef& g, const Options& o,
+                  const MaybeFormat& format) {
   const GradMode off(false);
-  return filled(normal_(fresh_like(input, o, format), 0, 1, {}), o);
+  return filled(normal_(fresh_like(input, o, format), 0, 1, g), o);
 }
-Tensor randint_like(const Tensor& input, std::int64_t low, std::int64_t high, const Options& o,
-                    const MaybeFormat& format) {
+Tensor randint_like(const Tensor& input, std::int64_t low, std::int64_t high, const GeneratorRef& g,
+                    const Options& o, const MaybeFormat& format) {
   const GradMode off(false);
-  return filled(random_(fresh_like(input, o, format), low, high, {}), o);
+  return filled(random_(fresh_like(input, o, format), low, high, g), o);
 }
 
 Tensor randperm(std::int64_t n, const GeneratorRef& given, const Options& o) {

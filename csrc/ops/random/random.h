@@ -29,10 +29,12 @@ Tensor randn(const Shape& size, const GeneratorRef& g, const Options& o);
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& size, const GeneratorRef& g,
                const Options& o);
 Tensor randperm(std::int64_t n, const GeneratorRef& g, const Options& o);
-Tensor rand_like(const Tensor& input, const Options& o, const MaybeFormat& format);
-Tensor randn_like(const Tensor& input, const Options& o, const MaybeFormat& format);
-Tensor randint_like(const Tensor& input, std::int64_t low, std::int64_t high, const Options& o,
-                    const MaybeFormat& format);
+Tensor rand_like(const Tensor& input, const GeneratorRef& g, const Options& o,
+                 const MaybeFormat& format);
+Tensor randn_like(const Tensor& input, const GeneratorRef& g, const Options& o,
+                  const MaybeFormat& format);
+Tensor randint_like(const Tensor& input, std::int64_t low, std::int64_t high, const GeneratorRef& g,
+                    const Options& o, const MaybeFormat& format);
 Tensor normal(double mean, double std, const Shape& size, const GeneratorRef& g, const Options& o);
 Tensor normal(const Tensor& mean, double std, const GeneratorRef& g);
 Tensor normal(double mean, const Tensor& std, const GeneratorRef& g);

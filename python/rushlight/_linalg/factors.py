@@ -13,18 +13,18 @@ check_info = _C._linalg_check_info
 
 
 @op("linalg", out=True, returns="L, info")
-def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False):
+def cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = False):
     """cholesky() that reports in `info` (0 where it succeeded) instead of raising.
 
     Args:
-        A: symmetric positive-definite matrices, (*, n, n).
+        input: symmetric positive-definite matrices, (*, n, n).
         upper: return L^T instead, and read A's upper triangle.
         check_errors: raise LinAlgError all the same.
 
     >>> torch.linalg.cholesky_ex(torch.eye(2)).info
     tensor(0, dtype=torch.int32)
     """
-    factor, info = _C._linalg_cholesky("linalg.cholesky", A, upper)
+    factor, info = _C._linalg_cholesky("linalg.cholesky", input, upper)
     if check_errors:
         check_info("linalg.cholesky_ex", info, NOT_POSITIVE)
     return (factor, info)
@@ -37,11 +37,11 @@ NOT_POSITIVE = (
 
 
 @op("linalg", out=True)
-def cholesky(A: Tensor, *, upper: bool = False):
+def cholesky(input: Tensor, *, upper: bool = False):
     """The lower triangular L with A = L L^T, of a symmetric positive-definite A.
 
     Args:
-        A: symmetric positive-definite matrices, (*, n, n).
+        input: symmetric positive-definite matrices, (*, n, n).
         upper: return L^T instead, and read A's upper triangle.
 
     Raises:
@@ -51,7 +51,7 @@ def cholesky(A: Tensor, *, upper: bool = False):
     tensor([[2., 0.],
             [1., 1.]])
     """
-    factor, info = _C._linalg_cholesky("linalg.cholesky", A, upper)
+    factor, info = _C._linalg_cholesky("linalg.cholesky", input, upper)
     check_info("linalg.cholesky", info, NOT_POSITIVE)
     return factor
 
@@ -95,32 +95,32 @@ def _is_upper(UPLO):
 
 
 @op("linalg", out=True, returns="eigenvalues, eigenvectors")
-def eigh(A: Tensor, UPLO="L"):
+def eigh(input: Tensor, UPLO="L"):
     """Eigenvalues, ascending, and eigenvectors (as columns) of a symmetric matrix.
 
     Args:
-        A: symmetric matrices, (*, n, n).
+        input: symmetric matrices, (*, n, n).
         UPLO: which triangle of A is read, "L" or "U".
 
     >>> torch.linalg.eigh(torch.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
     tensor([1., 2.])
     """
-    values, vectors, _ = _C._linalg_eigh("linalg.eigh", A, _is_upper(UPLO), True)
+    values, vectors, _ = _C._linalg_eigh("linalg.eigh", input, _is_upper(UPLO), True)
     return (values, vectors)
 
 
 @op("linalg", out=True)
-def eigvalsh(A: Tensor, UPLO="L"):
+def eigvalsh(input: Tensor, UPLO="L"):
     """The eigenvalues of a symmetric matrix, ascending.
 
     Args:
-        A: symmetric matrices, (*, n, n).
+        input: symmetric matrices, (*, n, n).
         UPLO: which triangle of A is read, "L" or "U".
 
     >>> torch.linalg.eigvalsh(torch.tensor([[2.0, 0.0], [0.0, 1.0]]))
     tensor([1., 2.])
     """
-    return _C._linalg_eigh("linalg.eigvalsh", A, _is_upper(UPLO), False)[0]
+    return _C._linalg_eigh("linalg.eigvalsh", input, _is_upper(UPLO), False)[0]
 
 
 @op("linalg", out=True, returns="U, S, Vh")

@@ -12,11 +12,11 @@ _INF = float("inf")
 
 
 @op("linalg", out=True)
-def vector_norm(x: Tensor, ord=2, dim=None, keepdim: bool = False, *, dtype=None):
+def vector_norm(input: Tensor, ord=2, dim=None, keepdim: bool = False, *, dtype=None):
     """(sum |x|^ord)^(1 / ord) over dim, or over all elements.
 
     Args:
-        x: any tensor.
+        input: any tensor.
         ord: the exponent; 0 counts nonzero elements, inf and -inf take the extreme absolute value.
         dim: one dimension or several; all if None.
         keepdim: leave the reduced dimensions with size 1.
@@ -25,15 +25,15 @@ def vector_norm(x: Tensor, ord=2, dim=None, keepdim: bool = False, *, dtype=None
     >>> torch.linalg.vector_norm(torch.tensor([3.0, 4.0]))
     tensor(5.)
     """
-    return _C._linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype)
+    return _C._linalg_vector_norm(input, ord, dim, keepdim, dtype=dtype)
 
 
 @op("linalg", out=True)
-def matrix_norm(A: Tensor, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None):
+def matrix_norm(input: Tensor, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None):
     """The norm of each matrix.
 
     Args:
-        A: matrices in the dimensions `dim`.
+        input: matrices in the dimensions `dim`.
         ord: "fro"; "nuc", the sum of singular values; 2 and -2, the largest and smallest of them;
             1, -1, inf, -inf, the largest and smallest sum of a column or row.
         dim: the two dimensions of the matrices.
@@ -46,32 +46,32 @@ def matrix_norm(A: Tensor, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dt
     name = "linalg.matrix_norm"
     if not isinstance(dim, (tuple, list)) or len(dim) != 2:
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {dim}")
-    if A.dim() < 2:
+    if input.dim() < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-    if not A.is_floating_point():
+    if not input.is_floating_point():
         raise RuntimeError(
-            f"{name}: Expected a floating point or complex tensor as input. Got {A.dtype}"
+            f"{name}: Expected a floating point or complex tensor as input. Got {input.dtype}"
         )
-    rows, columns = (wrapped(d, A.dim()) for d in dim)
+    rows, columns = (wrapped(d, input.dim()) for d in dim)
     if rows == columns:
         raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
     if isinstance(ord, str):
         if ord not in ("fro", "nuc"):
             raise RuntimeError(f"{name}: Order {ord} not supported.")
         if ord == "fro":
-            return vector_norm(A, 2, (rows, columns), keepdim, dtype=dtype)
+            return vector_norm(input, 2, (rows, columns), keepdim, dtype=dtype)
     elif abs(ord) not in (1, 2, _INF):
         raise RuntimeError(f"{name}: Order {ord} not supported.")
-    A = A if dtype is None else A.to(dtype)
+    input = input if dtype is None else input.to(dtype)
     if ord == "nuc" or abs(ord) == 2:
-        values = factors.svdvals(A.movedim((rows, columns), (-2, -1)))
+        values = factors.svdvals(input.movedim((rows, columns), (-2, -1)))
         result = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord > 0 else values.amin(-1)
         if keepdim:
             for d in sorted((rows, columns)):
                 result = result.unsqueeze(d)
         return result
     summed, chosen = (rows, columns) if abs(ord) == 1 else (columns, rows)
-    sums = vector_norm(A, 1, summed, True)
+    sums = vector_norm(input, 1, summed, True)
     result = (sums.amax if ord > 0 else sums.amin)(chosen, True)
     if not keepdim:
         result = result.squeeze((rows, columns))
@@ -79,7 +79,7 @@ def matrix_norm(A: Tensor, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dt
 
 
 @op("linalg", out=True)
-def norm(A: Tensor, ord=None, dim=None, keepdim: bool = False, *, dtype=None):
+def norm(input: Tensor, ord=None, dim=None, keepdim: bool = False, *, dtype=None):
     """vector_norm(), or matrix_norm() where ord is a string or dim has two dimensions.
 
     >>> torch.linalg.norm(torch.tensor([3.0, 4.0]))
@@ -90,42 +90,42 @@ def norm(A: Tensor, ord=None, dim=None, keepdim: bool = False, *, dtype=None):
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}"
         )
-    if ord is not None and count is None and A.dim() not in (1, 2):
+    if ord is not None and count is None and input.dim() not in (1, 2):
         raise RuntimeError(
             "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. "
-            f"Got {A.dim()}D."
+            f"Got {input.dim()}D."
         )
-    if isinstance(ord, str) and (count or A.dim()) != 2:
+    if isinstance(ord, str) and (count or input.dim()) != 2:
         raise RuntimeError(f"linalg.norm: order {ord} needs two dimensions")
-    if ord is not None and (count == 2 or (count is None and A.dim() == 2)):
-        return matrix_norm(A, ord, dim or (-2, -1), keepdim, dtype=dtype)
-    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    if ord is not None and (count == 2 or (count is None and input.dim() == 2)):
+        return matrix_norm(input, ord, dim or (-2, -1), keepdim, dtype=dtype)
+    return vector_norm(input, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
 @op("linalg", out=True)
-def cond(A: Tensor, p=None):
+def cond(input: Tensor, p=None):
     """The condition number |A| |inv(A)|: by how much an inverse magnifies errors.
 
     Args:
-        A: matrices, (*, m, n); square unless p is 2 or -2.
+        input: matrices, (*, m, n); square unless p is 2 or -2.
         p: the norm, an `ord` of matrix_norm(); 2 if None.
 
     >>> torch.linalg.cond(torch.tensor([[4.0, 0.0], [0.0, 2.0]]))
     tensor(2.)
     """
-    if A.dim() < 2:
+    if input.dim() < 2:
         raise RuntimeError("linalg.cond: The input tensor A must have at least 2 dimensions.")
     if isinstance(p, str) and p not in ("fro", "nuc"):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     if p is None or p in (2, -2):
-        values = factors.svdvals(A)
+        values = factors.svdvals(input)
         return values[..., 0] / values[..., -1] if p != -2 else values[..., -1] / values[..., 0]
     if not isinstance(p, str) and abs(p) not in (1, _INF):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
-    _C._linalg_check("linalg.cond", A, True)
-    if A.shape[-1] == 0:
-        return A.new_zeros(A.shape[:-2])
-    inverse, info = solving.inv_ex(A)
-    return matrix_norm(A, p) * matrix_norm(
+    _C._linalg_check("linalg.cond", input, True)
+    if input.shape[-1] == 0:
+        return input.new_zeros(input.shape[:-2])
+    inverse, info = solving.inv_ex(input)
+    return matrix_norm(input, p) * matrix_norm(
         inverse.masked_fill((info != 0)[..., None, None], _INF), p
     )

@@ -112,11 +112,11 @@ def vander(x: Tensor, *, N=None):
 
 
 @op("linalg", out=True)
-def tensorinv(A: Tensor, ind=2):
+def tensorinv(input: Tensor, ind=2):
     """The inverse of a tensor as a linear map: the inverse of A reshaped to a square matrix.
 
     Args:
-        A: the product of its first `ind` sizes is that of the others.
+        input: the product of its first `ind` sizes is that of the others.
         ind: the number of dimensions that are the matrix's rows.
 
     >>> torch.linalg.tensorinv(torch.eye(4).reshape(4, 2, 2), ind=1).shape
@@ -124,14 +124,14 @@ def tensorinv(A: Tensor, ind=2):
     """
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind' argument.")
-    rows, columns = list(A.shape[:ind]), list(A.shape[ind:])
+    rows, columns = list(input.shape[:ind]), list(input.shape[ind:])
     m, n = _C.Size(rows).numel(), _C.Size(columns).numel()
     if m != n:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
             f"prod(self.shape[:ind]), but got {n} != {m}"
         )
-    inverse, info = solving.inv_ex(A.reshape(m, n))
+    inverse, info = solving.inv_ex(input.reshape(m, n))
     _C._linalg_check_info(
         "linalg.tensorinv", info, "Failed to invert the input tensor, because it is singular."
     )
@@ -139,12 +139,12 @@ def tensorinv(A: Tensor, ind=2):
 
 
 @op("linalg", out=True)
-def tensorsolve(A: Tensor, B: Tensor, dims=None):
+def tensorsolve(input: Tensor, other: Tensor, dims=None):
     """The x with tensordot(A, x, x.dim()) = B.
 
     Args:
-        A: as many elements as B squared.
-        B: the right-hand side.
+        input: as many elements as B squared.
+        other: the right-hand side.
         dims: dimensions of A that are moved to its end first.
 
     >>> torch.linalg.tensorsolve(torch.eye(4).reshape(4, 2, 2), torch.ones(4)).shape
@@ -152,13 +152,13 @@ def tensorsolve(A: Tensor, B: Tensor, dims=None):
     """
     if dims is not None:
         count = len(dims)
-        A = A.movedim(tuple(dims), tuple(range(A.dim() - count, A.dim())))
-    shape = list(A.shape[B.dim() :])
+        input = input.movedim(tuple(dims), tuple(range(input.dim() - count, input.dim())))
+    shape = list(input.shape[other.dim() :])
     n = _C.Size(shape).numel()
-    if n != B.numel():
+    if n != other.numel():
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
-            f"prod(self.shape[:other.ndim]), but got {n} != {B.numel()}"
+            f"prod(self.shape[:other.ndim]), but got {n} != {other.numel()}"
         )
-    x = solving.solve(A.reshape(B.numel(), n), B.reshape(-1))
+    x = solving.solve(input.reshape(other.numel(), n), other.reshape(-1))
     return x.reshape(shape)

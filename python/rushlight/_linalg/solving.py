@@ -113,12 +113,12 @@ def inv_ex(A: Tensor, *, check_errors: bool = False):
 
 @op("linalg", out=True)
 def solve_triangular(
-    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+    input: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ):
     """The x with A x = B for a triangular A; the other triangle is not read.
 
     Args:
-        A: triangular matrices, (*, n, n).
+        input: triangular matrices, (*, n, n).
         B: matrices (*, n, k).
         upper: which triangle A is.
         left: False for the x with x A = B.
@@ -131,10 +131,10 @@ def solve_triangular(
     """
     name = "linalg.solve_triangular"
     if left:
-        x = _C._linalg_solve_triangular(name, A, B, upper, unitriangular)
+        x = _C._linalg_solve_triangular(name, input, B, upper, unitriangular)
     else:
-        _C._linalg_check(name, A, True)
-        x = _C._linalg_solve_triangular(name, A.mT, B.mT, not upper, unitriangular).mT
+        _C._linalg_check(name, input, True)
+        x = _C._linalg_solve_triangular(name, input.mT, B.mT, not upper, unitriangular).mT
     return x
 
 
@@ -186,12 +186,12 @@ def _tolerances(A, atol, rtol):
 
 
 @op("linalg", out=True)
-def pinv(A: Tensor, rcond=None, hermitian=False, *, atol=None, rtol=None):
+def pinv(input: Tensor, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """The pseudo-inverse (Moore-Penrose): of all x that minimise |A x - b|, pinv(A) b is the
     shortest.
 
     Args:
-        A: matrices, (*, m, n).
+        input: matrices, (*, m, n).
         rcond: older name of rtol.
         hermitian: A is symmetric: use eigenvalues.
         atol: singular values up to this count as 0.
@@ -201,19 +201,19 @@ def pinv(A: Tensor, rcond=None, hermitian=False, *, atol=None, rtol=None):
     tensor([[0.5000, 0.0000],
             [0.0000, 0.0000]])
     """
-    _C._linalg_check("linalg.pinv", A, bool(hermitian))
-    if A.numel() == 0:
-        return A.mT.clone()
-    atol, rtol = _tolerances(A, atol, rcond if rtol is None else rtol)
-    return _C._linalg_pinv(A, atol, rtol, bool(hermitian))
+    _C._linalg_check("linalg.pinv", input, bool(hermitian))
+    if input.numel() == 0:
+        return input.mT.clone()
+    atol, rtol = _tolerances(input, atol, rcond if rtol is None else rtol)
+    return _C._linalg_pinv(input, atol, rtol, bool(hermitian))
 
 
 @op("linalg", out=True)
-def matrix_rank(A: Tensor, tol=None, hermitian=False, *, atol=None, rtol=None):
+def matrix_rank(input: Tensor, tol=None, hermitian=False, *, atol=None, rtol=None):
     """The number of singular values that are not 0 within the tolerances.
 
     Args:
-        A: matrices, (*, m, n).
+        input: matrices, (*, m, n).
         tol: older name of atol.
         hermitian: A is symmetric: use eigenvalues.
         atol: singular values up to this count as 0.
@@ -222,13 +222,13 @@ def matrix_rank(A: Tensor, tol=None, hermitian=False, *, atol=None, rtol=None):
     >>> torch.linalg.matrix_rank(torch.ones(3, 3))
     tensor(1)
     """
-    _C._linalg_check("linalg.matrix_rank", A, bool(hermitian))
-    if A.numel() == 0:
-        return A.new_zeros(A.shape[:-2], dtype=_C.int64)
+    _C._linalg_check("linalg.matrix_rank", input, bool(hermitian))
+    if input.numel() == 0:
+        return input.new_zeros(input.shape[:-2], dtype=_C.int64)
     if tol is not None:
         atol, rtol = tol, 0.0
-    atol, rtol = _tolerances(A, atol, rtol)
-    with_history = A.detach()
+    atol, rtol = _tolerances(input, atol, rtol)
+    with_history = input.detach()
     if hermitian:
         values = _C._linalg_eigh("linalg.matrix_rank", with_history, False, False)[0].abs()
     else:
@@ -237,12 +237,12 @@ def matrix_rank(A: Tensor, tol=None, hermitian=False, *, atol=None, rtol=None):
 
 
 @op("linalg", out=True, returns="solution, residuals, rank, singular_values")
-def lstsq(A: Tensor, B: Tensor, rcond=None, *, driver=None):
+def lstsq(input: Tensor, b: Tensor, rcond=None, *, driver=None):
     """The x that minimises |A x - B|, with residuals, rank and singular values.
 
     Args:
-        A: matrices, (*, m, n).
-        B: right-hand sides, (*, m, k) or (*, m).
+        input: matrices, (*, m, n).
+        b: right-hand sides, (*, m, k) or (*, m).
         rcond: singular values up to this times the largest count as 0; eps * max(m, n) if None.
         driver: "gelsy" (the default), "gels", "gelsd" or "gelss": which results are filled in.
 
@@ -251,31 +251,35 @@ def lstsq(A: Tensor, B: Tensor, rcond=None, *, driver=None):
             [2.]])
     """
     name = "torch.linalg.lstsq"
-    _C._linalg_check(name, A, False)
+    _C._linalg_check(name, input, False)
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError(
             f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
         )
-    if B.dim() < 1:
+    if b.dim() < 1:
         raise RuntimeError(f"{name}: other must have at least 1 dimension.")
-    if A.dtype != B.dtype:
+    if input.dtype != b.dtype:
         raise RuntimeError(
             f"{name}: Expected input and other to have the same dtype, but got input's dtype "
-            f"{A.dtype} and other's dtype {B.dtype}"
+            f"{input.dtype} and other's dtype {b.dtype}"
         )
-    vector = _is_vector(A, B)
-    right = B.unsqueeze(-1) if vector else B
-    if right.dim() < 2 or right.shape[-2] != A.shape[-2]:
+    vector = _is_vector(input, b)
+    right = b.unsqueeze(-1) if vector else b
+    if right.dim() < 2 or right.shape[-2] != input.shape[-2]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-{1 if vector else 2})")
-    m, n = A.shape[-2:]
-    empty = A.new_empty((0,))
-    no_residuals = A.reshape(-1)[:0] + B.reshape(-1)[:0]  # with the history that residuals have
-    solution = pinv(A, rtol=rcond) @ right
-    rank = A.new_empty((0,), dtype=_C.int64) if driver == "gels" else matrix_rank(A, rtol=rcond)
+    m, n = input.shape[-2:]
+    empty = input.new_empty((0,))
+    no_residuals = input.reshape(-1)[:0] + b.reshape(-1)[:0]  # with the history that residuals have
+    solution = pinv(input, rtol=rcond) @ right
+    rank = (
+        input.new_empty((0,), dtype=_C.int64)
+        if driver == "gels"
+        else matrix_rank(input, rtol=rcond)
+    )
     has_residuals = m > n and driver not in (None, "gelsy")
     if has_residuals and driver != "gels":  # which takes the rank to be full
         has_residuals = bool((rank == n).all())
-    residuals = (A @ solution - right).square().sum(-2) if has_residuals else no_residuals
-    values = factors.svdvals(A.detach()) if driver in ("gelsd", "gelss") else empty
+    residuals = (input @ solution - right).square().sum(-2) if has_residuals else no_residuals
+    values = factors.svdvals(input.detach()) if driver in ("gelsd", "gelss") else empty
     solution = solution.squeeze(-1) if vector else solution
     return (solution, residuals, rank, values)

@@ -41,25 +41,25 @@ def cholesky(input: Tensor, upper: bool = False):
 
 
 @op("torch", "Tensor", out=True)
-def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False):
+def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False):
     """The x with A x = input, where A = L L^T, or L^T L with upper.
 
     Args:
-        L: the triangular factor, (*, n, n).
+        input2: the triangular factor, (*, n, n).
         upper: whether it is the upper one.
 
     >>> torch.cholesky_solve(torch.tensor([[4.0]]), torch.tensor([[2.0]]))
     tensor([[1.]])
     """
     name = "cholesky_solve"
-    for argument, tensor in (("b", input), ("u", L)):
+    for argument, tensor in (("b", input), ("u", input2)):
         if tensor.dim() < 2:
             raise RuntimeError(
                 f"{argument} should have at least 2 dimensions, but has {tensor.dim()} "
                 "dimensions instead"
             )
-    _C._linalg_check(name, L, True)
-    return _CholeskySolve.apply(input, L, bool(upper))
+    _C._linalg_check(name, input2, True)
+    return _CholeskySolve.apply(input, input2, bool(upper))
 
 
 class _CholeskySolve(Function):
@@ -85,19 +85,19 @@ class _CholeskySolve(Function):
 
 
 @op("torch", "Tensor", out=True)
-def cholesky_inverse(L: Tensor, upper: bool = False):
+def cholesky_inverse(input: Tensor, upper: bool = False):
     """The inverse of A = L L^T, or L^T L with upper.
 
     Args:
-        L: the triangular factor, (*, n, n).
+        input: the triangular factor, (*, n, n).
         upper: whether it is the upper one.
 
     >>> torch.cholesky_inverse(torch.tensor([[2.0]]))
     tensor([[0.2500]])
     """
-    _C._linalg_check("cholesky_inverse", L, True)
-    one = _C.eye(L.shape[-1], dtype=L.dtype, device=L.device).expand(L.shape)
-    return cholesky_solve(one, L, upper)
+    _C._linalg_check("cholesky_inverse", input, True)
+    one = _C.eye(input.shape[-1], dtype=input.dtype, device=input.device).expand(input.shape)
+    return cholesky_solve(one, input, upper)
 
 
 @op("torch", "Tensor", out=True, returns="Q, R")
@@ -250,7 +250,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False):
 
 
 @op("torch", "Tensor", out=True)
-def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor):
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor):
     """torch.linalg.lu_solve().
 
     >>> torch.lu_solve(torch.ones(2, 1), *torch.lu(torch.eye(2)))
@@ -259,7 +259,7 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor):
     """
     from rushlight import linalg
 
-    return linalg.lu_solve(LU_data, LU_pivots, b)
+    return linalg.lu_solve(LU_data, LU_pivots, input)
 
 
 @op("torch", out=True)
@@ -285,8 +285,8 @@ def lu_unpack(
     return factors.unpacked(LU_data, LU_pivots, unpack_data, unpack_pivots)
 
 
-@op("torch", "Tensor")
-def orgqr(input: Tensor, tau: Tensor):
+@op("torch", "Tensor", out=True)
+def orgqr(input: Tensor, input2: Tensor):
     """torch.linalg.householder_product().
 
     >>> torch.orgqr(torch.eye(2), torch.zeros(2)).abs()
@@ -295,4 +295,4 @@ def orgqr(input: Tensor, tau: Tensor):
     """
     from rushlight import linalg
 
-    return linalg.householder_product(input, tau)
+    return linalg.householder_product(input, input2)

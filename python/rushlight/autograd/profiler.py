@@ -205,7 +205,7 @@ class emit_nvtx:
     """Would mark operations for NVIDIA's profilers; has no effect here.
 
     Args:
-        enabled, record_shapes: have no effect.
+        enabled, record_shapes: are for those.
 
     >>> with torch.autograd.profiler.emit_nvtx():
     ...     _ = torch.ones(2)
@@ -226,7 +226,7 @@ class emit_itt(emit_nvtx):
     """Would mark operations for Intel's profilers; has no effect here.
 
     Args:
-        enabled, record_shapes: have no effect.
+        enabled, record_shapes: are for those.
 
     >>> with torch.autograd.profiler.emit_itt():
     ...     _ = torch.ones(2)

@@ -78,7 +78,7 @@ class Event:
     Args:
         enable_timing: whether `elapsed_time` can be called.
         blocking: a hint, which changes nothing.
-        interprocess: True raises NotImplementedError.
+        interprocess, external: True raises NotImplementedError.
 
     >>> with torch.cuda.virtual(1):
     ...     start = torch.cuda.Event(enable_timing=True)
@@ -89,9 +89,10 @@ class Event:
     True
     """
 
-    def __init__(self, enable_timing=False, blocking=False, interprocess=False):
-        if interprocess:
-            raise NotImplementedError("Event(interprocess=True) is not in rushlight")
+    def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
+        if interprocess or external:
+            name = "interprocess" if interprocess else "external"
+            raise NotImplementedError(f"Event({name}=True) is not in rushlight")
         self.enable_timing = enable_timing
         self._event = None
 

@@ -175,11 +175,12 @@ class SyncBatchNorm(_BatchNorm):
 
     def __init__(
         self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True,
-        process_group=None, device=None, dtype=None,
+        process_group=None, device=None, dtype=None, *, bias=True,
     ):  # fmt: skip
         super().__init__(
-            num_features, eps, momentum, affine, track_running_stats, device=device, dtype=dtype
-        )
+            num_features, eps, momentum, affine, track_running_stats, device=device, dtype=dtype,
+            bias=bias,
+        )  # fmt: skip
         self.process_group = process_group
 
     def _check_input_dim(self, input):

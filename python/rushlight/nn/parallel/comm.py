@@ -68,7 +68,7 @@ def broadcast_coalesced(tensors, devices, buffer_size=_BUFFER):
     Args:
         tensors: on the CPU, or all on the first of the devices.
         devices: indices, strings or devices.
-        buffer_size: has no effect.
+        buffer_size: a hint, which changes nothing.
 
     >>> with torch.cuda.virtual(2):
     ...     parts = torch.cuda.comm.broadcast_coalesced([torch.ones(2), torch.ones(3)], [0, 1])
@@ -128,7 +128,7 @@ def reduce_add_coalesced(inputs, destination=None, buffer_size=_BUFFER):
     Args:
         inputs: a list of tensors for each GPU.
         destination: where the sums go; the current GPU if None.
-        buffer_size: has no effect.
+        buffer_size: a hint, which changes nothing.
 
     >>> with torch.cuda.virtual(2):
     ...     parts = [[torch.ones(2, device=i), torch.ones(1, device=i)] for i in range(2)]

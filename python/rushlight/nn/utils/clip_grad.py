@@ -22,7 +22,7 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
         tensors: one or several.
         norm_type: the norm's exponent.
         error_if_nonfinite: raise a RuntimeError if the norm is nan or infinite.
-        foreach: has no effect.
+        foreach: a hint, which changes nothing.
 
     >>> torch.nn.utils.get_total_norm([torch.tensor([3.0]), torch.tensor([4.0])])
     tensor(5.)
@@ -51,7 +51,7 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
         parameters: one or several, whose `grad` is scaled.
         max_norm: the wanted norm.
         total_norm: the norm now, from get_total_norm().
-        foreach: has no effect.
+        foreach: a hint, which changes nothing.
 
     >>> w = torch.nn.Parameter(torch.zeros(2))
     >>> w.grad = torch.tensor([3.0, 4.0])
@@ -76,7 +76,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
         max_norm: the largest norm.
         norm_type: the norm's exponent.
         error_if_nonfinite: raise a RuntimeError if the norm is nan or infinite.
-        foreach: has no effect.
+        foreach: a hint, which changes nothing.
 
     Returns: the norm before.
 
@@ -111,7 +111,7 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
     Args:
         parameters: one or several, whose `grad` is clamped.
         clip_value: the bound.
-        foreach: has no effect.
+        foreach: a hint, which changes nothing.
 
     >>> w = torch.nn.Parameter(torch.zeros(2))
     >>> w.grad = torch.tensor([3.0, -0.5])

@@ -14,7 +14,7 @@ class Sampler:
     `__len__()`.
 
     Args:
-        data_source: has no effect.
+        data_source: what older programs hand over; it is not kept.
 
     Example:
         >>> class Backwards(torch.utils.data.Sampler):
