@@ -4,6 +4,7 @@
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
+#include "ops/memory_format.h"
 
 namespace rushlight {
 
@@ -61,7 +62,9 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
       lengths.push_back(is_skipped(t) ? kSkipped : t->shape[at]);
       dtypes.push_back(t.dtype());
     }
-  Tensor out = empty(shape, dtype, first->device());
+  const bool last = std::ranges::all_of(tensors, is_channels_last);
+  Tensor out = empty_in_format(shape.view(), dtype, first->device(),
+                               last ? format_of(*first) : MemoryFormat::contiguous);
   if (!out.device().is_meta() && out.numel()) {
     View to = view_of(out);
     const std::int64_t step = to.strides[at] * std::int64_t(item_size(dtype));

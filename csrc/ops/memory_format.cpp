@@ -63,6 +63,11 @@ bool is_channels_last(const Tensor& t) {
   return true;
 }
 
+MemoryFormat format_of(const Tensor& t) {
+  if (!is_channels_last(t)) return MemoryFormat::contiguous;
+  return t.dim() == 5 ? MemoryFormat::channels_last_3d : MemoryFormat::channels_last;
+}
+
 Tensor in_format_of(const Tensor& like, Tensor out) {
   if (out.dim() != like.dim() || !is_channels_last(like)) [[likely]]
     return out;

@@ -4,6 +4,20 @@
 namespace rushlight {
 namespace {
 
+bool repeats_elements(const Tensor& t) {
+  for (int d = 0; d < t.dim(); ++d)
+    if (t->shape[d] > 1 && t->strides[std::size_t(d)] == 0) return true;
+  return false;
+}
+
+// A copy with the strides of t, gaps included.
+Tensor strided_clone(const Tensor& t) {
+  if (t.is_contiguous() || t.device().is_meta() || repeats_elements(t)) return clone(t);
+  const Tensor out = empty_strided(t.sizes(), t.strides().data(), t.dtype(), t.device());
+  copy_bits(out, t);
+  return out;
+}
+
 // A copy of input whose part(copy) is src. The gradient of input is 0 there; src's is what it
 // holds.
 template <class Part>
@@ -13,7 +27,7 @@ Tensor replaced(const char* op, const char* node, const Tensor& input, const Ten
   Tensor out;
   {
     const GradMode off(false);
-    out = clone(input);
+    out = strided_clone(input);
     const Tensor target = part(out);
     if (!same(target.sizes(), src.sizes()))
       fail<RuntimeError>("expected src to have a size equal to the slice of self. src size = ",
@@ -50,12 +64,6 @@ Tensor laid_out(const Tensor& t, const Geometry& g) {
   const Tensor memory = zeros({room}, t.dtype(), t.device());
   copy_(seen(memory, g), t);
   return memory;
-}
-
-bool repeats_elements(const Tensor& t) {
-  for (int d = 0; d < t.dim(); ++d)
-    if (t->shape[d] > 1 && t->strides[std::size_t(d)] == 0) return true;
-  return false;
 }
 
 Tensor scattered(const Tensor& input, const Tensor& src, const Geometry& own, const Geometry& to) {

@@ -89,7 +89,8 @@ class Campaign:
         self.op, self.limit = op, limit
         self.report = Report(ops.title(op))
         self.drawn = op.name in ops.DRAWN and not is_on_cpu()
-        self.values = op.name not in {*ops.UNWRITTEN, *ops.ROUGH} and not self.drawn
+        values = op.name not in {*ops.UNWRITTEN, *ops.ROUGH} and not self.drawn
+        self.same = {"values": values, "strides": op.name not in ops.OTHER_STRIDES}
 
     def run(self, dtypes=DTYPES):
         self.call = ops.ours(self.op)
@@ -155,7 +156,7 @@ class Campaign:
                 return
             self.exact_args = (operands, kwargs)
             mine_in_order = settled(self.op, mine[0], yours[0], operands, kwargs)
-            worst = same_outcome(mine_in_order, yours[0], values=self.values, exact=self.exact)
+            worst = same_outcome(mine_in_order, yours[0], exact=self.exact, **self.same)
             self.report.worst = max(self.report.worst, worst)
             after = [x for x in leaves([operands, kwargs]) if isinstance(x, torch.Tensor)]
             mine_after = [x for x in leaves([args, names]) if isinstance(x, rushlight.Tensor)]
@@ -313,7 +314,7 @@ class Campaign:
             same_refusal(mine[1], yours[1])
             if yours[1] is None:
                 result = settled(self.op, mine[0], yours[0], operands, kwargs)
-                same_outcome(result, yours[0], values=self.values, exact=self.exact)
+                same_outcome(result, yours[0], exact=self.exact, **self.same)
 
         self.check(what, compare)
 
@@ -370,8 +371,8 @@ class Campaign:
             result = settled(self.op, mine[0], yours[0], detached, plain)
             if result is not mine[0]:
                 return
-            same_outcome(mine[0], theirs, values=self.values, history=False, exact=self.exact)
-            same_outcome(given, theirs, values=self.values, history=False, exact=self.exact)
+            same_outcome(mine[0], yours[0], history=False, exact=self.exact, **self.same)
+            same_outcome(given, its_out, history=False, exact=self.exact, **self.same)
 
         self.check(f"out= {dtype} {describe(operands, kwargs)}"[:160], compare)
 

@@ -14,32 +14,41 @@ namespace {
 
 using Format = const MaybeFormat&;
 
+// What to(self, ...) made, in a format. Where it is self, only another format makes a copy: strides
+// with gaps are none.
+Tensor converted(const Tensor& self, const Tensor& made, Format format) {
+  if (made.is_same(self) && format == format_of(self)) return made;
+  return in_format(made, format);
+}
+
 Tensor to_dtype(const Tensor& self, DType dtype, bool non_blocking, bool copy,
                 Format memory_format) {
-  return in_format(to(self, dtype, self.device(), copy, non_blocking), memory_format);
+  return converted(self, to(self, dtype, self.device(), copy, non_blocking), memory_format);
 }
 Tensor to_device(const Tensor& self, std::optional<Device> device, std::optional<DType> dtype,
                  bool non_blocking, bool copy, Format memory_format) {
-  return in_format(
+  return converted(
+      self,
       to(self, dtype.value_or(self.dtype()), device.value_or(self.device()), copy, non_blocking),
       memory_format);
 }
 Tensor to_other(const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
                 Format memory_format) {
-  return in_format(to(self, other.dtype(), other.device(), copy, non_blocking), memory_format);
+  return converted(self, to(self, other.dtype(), other.device(), copy, non_blocking),
+                   memory_format);
 }
 Tensor cuda(const Tensor& self, std::optional<Device> device, bool non_blocking,
             Format memory_format) {
   const Device d = device.value_or(Device{DeviceType::cuda, -1});
   if (!d.is_cuda()) fail<RuntimeError>("Invalid device, must be cuda device, but got ", d);
-  return in_format(to(self, self.dtype(), d, false, non_blocking), memory_format);
+  return converted(self, to(self, self.dtype(), d, false, non_blocking), memory_format);
 }
 Tensor cpu(const Tensor& self, Format memory_format) {
-  return in_format(to(self, kCpu), memory_format);
+  return converted(self, to(self, kCpu), memory_format);
 }
 template <DType D>
 Tensor as_dtype(const Tensor& self, Format memory_format) {
-  return in_format(to(self, D), memory_format);
+  return converted(self, to(self, D), memory_format);
 }
 Tensor type_as(const Tensor& self, const Tensor& other) {
   return to(self, other.dtype(), other.device());

@@ -267,7 +267,9 @@ Tensor nonzero(const Tensor& input) {
     const Unlocked unlocked(double(input.numel()), {&input});
     n = b.index->count_nonzero(in);
   }
-  Tensor out = empty({n, std::int64_t(input.dim())}, DType::int64, input.device());
+  // Column-major, as torch's: the indices of one dimension lie together.
+  const std::int64_t sizes[] = {n, input.dim()}, strides[] = {1, std::max<std::int64_t>(n, 1)};
+  Tensor out = empty_strided(sizes, strides, DType::int64, input.device());
   std::int64_t found;
   {
     const View to_view = view_of(out);
@@ -278,8 +280,7 @@ Tensor nonzero(const Tensor& input) {
 }
 
 std::vector<Tensor> nonzero_tuple(const Tensor& input) {
-  const Tensor found = nonzero(input.dim() ? input : unsqueeze(input, 0));
-  return unbind(contiguous(transpose(found, 0, 1)), 0);  // each contiguous, as torch's
+  return unbind(nonzero(input.dim() ? input : unsqueeze(input, 0)), 1);
 }
 
 Tensor masked_select(const Tensor& input, const Tensor& mask) {

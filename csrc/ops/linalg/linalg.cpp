@@ -97,6 +97,12 @@ Triple linalg_lu(Name name, const Tensor& a) {
   return {packed, pivots, info};
 }
 
+// The triangles of column-major matrices, column-major too.
+static Tensor triangle(const Tensor& a, bool upper) {
+  const Tensor rows = transposed(a);
+  return alias(transposed(upper ? tril(rows, 0) : triu(rows, 0)));
+}
+
 Pair linalg_cholesky(Name name, const Tensor& a, bool upper) {
   linalg_check(name, a, true);
   if (is_left_to_host(a)) return back(linalg_cholesky(name, on_host(a), upper), a.device());
@@ -109,7 +115,7 @@ Pair linalg_cholesky(Name name, const Tensor& a, bool upper) {
   }
   {
     const GradMode off(false);
-    factor = upper ? triu(factor, 0) : tril(factor, 0);
+    factor = triangle(factor, upper);
   }
   factor = record(
       "LinalgCholeskyExBackward0", std::move(factor),
@@ -179,7 +185,7 @@ Pair linalg_qr(Name name, const Tensor& a, bool complete) {
     } else if (!a.device().is_meta() && q.numel()) {  // no columns to factor: the identity
       copy_bits(q, eye(m, all, {a.dtype(), a.device()}));
     }
-    r = triu(all == m ? packed : slice(packed, -2, 0, all, 1), 0);
+    r = triangle(all == m ? packed : slice(packed, -2, 0, all, 1), true);
   }
   Tensor outs[] = {q, r};
   record_many(

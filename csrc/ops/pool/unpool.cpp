@@ -3,6 +3,7 @@
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
+#include "ops/memory_format.h"
 #include "ops/random/random.h"
 #include "pool.h"
 #include "shape.h"
@@ -163,6 +164,7 @@ Tensor max_unpool(const char* name, int rank, const Tensor& input, const Tensor&
                          " (output volumes are of size ", volume, ")");
     }
   }
+  if (rank == 2) out = in_format_of(input, std::move(out));
   const char* const nodes[] = {"SqueezeBackward1", "MaxUnpool2DBackward0", "MaxUnpool3DBackward0"};
   return record(
       nodes[rank - 1], std::move(out),

@@ -45,7 +45,7 @@ std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std
     shape = Shape{found};
   const Tensor at = expand(unsqueeze(narrow(first, 0, 0, found), 1), Shape{found, width});
   Tensor values = reshape(gather(rows, 0, at), shape);
-  if (by_slice) values = contiguous(movedim(values, Shape{0}, Shape{dim}));
+  if (by_slice) values = alias(movedim(values, Shape{0}, Shape{dim}));
   const Tensor indices = by_slice ? inverse : reshape(inverse, input.shape());
   return {values, indices, clone(narrow(counts, 0, 0, found))};
 }

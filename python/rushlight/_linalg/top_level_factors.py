@@ -228,7 +228,7 @@ def triangular_solve(
         "triangular_solve", left, input, upper != bool(transpose), unitriangular
     )
     batch = x.shape[:-2]
-    return (x, A.expand(*batch, *A.shape[-2:]).clone())
+    return (x, A.expand(*batch, *A.shape[-2:]).mT.clone(memory_format=_C.contiguous_format).mT)
 
 
 @op("torch", "Tensor", out=True)
