@@ -1,6 +1,7 @@
 // Losses of class indices. One block an example: its row of logits is read for the largest value,
 // for the sum of exponentials and, in backward, once more; the softmax is never stored. Totals are
-// added by one block in a fixed order.
+// added in a fixed order, in parts (block_scan.h).
+#include "block_scan.h"
 #include "elements.h"
 #include "families.h"
 #include "runtime/launch.h"
@@ -65,21 +66,55 @@ __global__ void forward_rows(Shape s, Reader<C> x, const Index* target, Reader<C
   }
 }
 
-template <class C>
-__global__ void add_totals(Shape s, const C* losses, const Index* target, Reader<C> weight,
-                           C* totals, Note* note) {
-  double loss = 0, weights = 0;
-  for (Index i = threadIdx.x; i < s.n * s.inner; i += blockDim.x) {
-    loss += double(losses[i]);
-    const Index t = target_of(s, target, i, note);
-    if (t >= 0) weights += double(weight.value_or(t, 1));
+// The losses' sum and the weights', of all examples.
+struct LossTotals {
+  double loss, weight;
+};
+struct AddTotals {
+  __device__ LossTotals operator()(LossTotals a, LossTotals b) const {
+    return {a.loss + b.loss, a.weight + b.weight};
   }
-  double* shared = shared_memory<double>();
-  loss = block_reduce(loss, Add(), shared);
-  weights = block_reduce(weights, Add(), shared);
+};
+template <class C>
+__device__ void write_totals(LossTotals all, C* totals) {
   if (threadIdx.x != 0) return;
-  totals[0] = C(loss);
-  totals[1] = C(weights);
+  totals[0] = C(all.loss);
+  totals[1] = C(all.weight);
+}
+template <class C>
+__global__ void add_parts(Shape s, Parts parts, const C* losses, const Index* target,
+                          Reader<C> weight, LossTotals* sums, C* totals, Note* note) {
+  const auto load = [&](Index i) {
+    const Index t = target_of(s, target, i, note);
+    return LossTotals{double(losses[i]), t >= 0 ? double(weight.value_or(t, 1)) : 0.0};
+  };
+  for (Index part = blockIdx.x; part < parts.count; part += gridDim.x) {
+    const LossTotals sum = join_part(parts.begin(part), parts.end(part), LossTotals{}, load,
+                                     AddTotals(), shared_memory<LossTotals>());
+    if (parts.count == 1)
+      write_totals(sum, totals);
+    else if (threadIdx.x == 0)
+      sums[part] = sum;
+  }
+}
+template <class C>
+__global__ void join_totals(Index count, const LossTotals* sums, C* totals) {
+  const auto load = [&](Index i) { return sums[i]; };
+  write_totals(
+      join_part(Index(0), count, LossTotals{}, load, AddTotals(), shared_memory<LossTotals>()),
+      totals);
+}
+template <class C>
+void add_totals(const char* op, const Shape& s, const View& losses, const Index* target,
+                const View* weight, const View& totals) {
+  const Parts parts(1, s.n * s.inner);
+  const Scratch<LossTotals> sums(parts.count, op);
+  launch(op, add_parts<C>, blocks_for(parts.count, 1), kThreads, reduce_bytes<LossTotals>(), s,
+         parts, losses.as<const C>(), target, Reader<C>(weight), sums.data(), totals.as<C>(),
+         current().note);
+  if (parts.count > 1)
+    launch(op, join_totals<C>, 1, threads_for(parts.count), reduce_bytes<LossTotals>(), parts.count,
+           static_cast<const LossTotals*>(sums.data()), totals.as<C>());
 }
 
 template <class C>
@@ -140,9 +175,7 @@ void forward(const Shape& s, const View& input, const View& target, const View* 
       launch("cross_entropy", forward_rows<C>, blocks_for(s.n * s.inner, 1), threads_for(s.classes),
              reduce_bytes<C>(), s, Reader<C>(input), t, Reader<C>(weight), losses.as<C>(),
              log_sums.as<C>(), current().note);
-    launch("cross_entropy", add_totals<C>, 1, kThreads, reduce_bytes<double>(), s,
-           static_cast<const C*>(losses.as<C>()), t, Reader<C>(weight), totals.as<C>(),
-           current().note);
+    add_totals<C>("cross_entropy", s, losses, t, weight, totals);
   });
 }
 
@@ -163,9 +196,7 @@ void nll(const Shape& s, const View& input, const View& target, const View* weig
     const Index* t = target.as<const Index>();
     launch_items("nll_loss", nll_items<C>, s.n * s.inner, s, Reader<C>(input), t, Reader<C>(weight),
                  losses.as<C>(), current().note);
-    launch("nll_loss", add_totals<C>, 1, kThreads, reduce_bytes<double>(), s,
-           static_cast<const C*>(losses.as<C>()), t, Reader<C>(weight), totals.as<C>(),
-           current().note);
+    add_totals<C>("nll_loss", s, losses, t, weight, totals);
   });
 }
 

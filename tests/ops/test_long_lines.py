@@ -99,3 +99,41 @@ def test_nonzero_and_unique(n, device):
     ours = T.unique(x.to(device), return_inverse=True, return_counts=True)
     cpu = T.unique(x, return_inverse=True, return_counts=True)
     assert all(T.equal(a.cpu(), b) for a, b in zip(ours, cpu, strict=True))
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_extremes(n, device):
+    for x in (seeded(n), seeded(n, dtype=T.int64), T.zeros(n), seeded(n).bfloat16()):
+        for name in ("max", "min"):
+            ours, cpu = getattr(x.to(device), name)(0), getattr(x, name)(0)
+            assert T.equal(ours.values.cpu(), cpu.values)
+            assert T.equal(ours.indices.cpu(), cpu.indices)  # the first of equals
+        assert x.to(device).argmax().item() == x.argmax().item()
+    x = T.stack([seeded(n), seeded(n).flip(0)], 1)
+    x[n // 2, 1] = x[n - 1, 1] = float("nan")
+    for ours, cpu in ((x.to(device), x), (x.to(device).t(), x.t())):
+        for dim in (0, 1):
+            found = ours.max(dim)
+            agree(found.values, cpu.max(dim).values)
+            assert T.equal(found.indices.cpu(), cpu.max(dim).indices)
+
+
+def test_more_parts_of_an_extreme_than_threads(device):
+    x = T.zeros(BEYOND, dtype=T.uint8, device=device)
+    x[BEYOND - 2 :] = 1
+    assert x.argmax().item() == BEYOND - 2 and x.argmin().item() == 0
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_totals_of_losses(n, device):
+    target = seeded(n, dtype=T.int64).remainder(3)
+    target[n // 2] = -100
+    logits, weight = seeded(n, 3), T.tensor([1.0, 0.5, 2.0])
+    for function, given in ((T.nn.functional.cross_entropy, logits),
+                            (T.nn.functional.nll_loss, logits.log_softmax(1))):  # fmt: skip
+        for reduction in ("sum", "mean"):
+            cpu = function(given, target, weight, reduction=reduction)
+            ours = function(
+                given.to(device), target.to(device), weight.to(device), reduction=reduction
+            )
+            agree(ours, cpu)

@@ -1,5 +1,7 @@
-// The first extreme of each row along one dimension, and its index: one block a row.
+// The first extreme of each row along one dimension, and its index: one block a row, or several
+// where rows are few and long, whose findings another one joins.
 #include "kernels.h"
+#include "kernels/cuda/block_scan.h"
 
 namespace rushlight::gpu {
 namespace {
@@ -21,17 +23,35 @@ struct First {
   }
 };
 
+// What a part of a row comes to goes to `found`, or is the result where a row has one part.
 template <class C>
-__global__ void extreme_rows(Lines<3> rows, Reader<C> in, Writer<C> values, Index* indices,
-                             bool largest) {
-  const First<C> join = {largest};
-  for (Index row = blockIdx.x; row < rows.starts.numel; row += gridDim.x) {
+__global__ void extreme_rows(Lines<3> rows, Parts parts, Reader<C> in, Found<C>* found,
+                             Writer<C> values, Index* indices, bool largest) {
+  for (Index job = blockIdx.x; job < parts.lines * parts.count; job += gridDim.x) {
+    const Index part = job % parts.count;
+    Index at[3];
+    rows.starts.at(job / parts.count, at);
+    const auto load = [&](Index i) { return Found<C>{in[at[0] + i * rows.step[0]], i}; };
+    const Found<C> best = join_part(parts.begin(part), parts.end(part), Found<C>{C(0), -1}, load,
+                                    First<C>{largest}, shared_memory<Found<C>>());
+    if (threadIdx.x != 0) continue;
+    if (parts.count > 1) {
+      found[job] = best;
+      continue;
+    }
+    values.set(at[1], best.value);
+    indices[at[2]] = best.at;
+  }
+}
+template <class C>
+__global__ void join_extremes(Lines<3> rows, Parts parts, const Found<C>* found, Writer<C> values,
+                              Index* indices, bool largest) {
+  for (Index row = blockIdx.x; row < parts.lines; row += gridDim.x) {
     Index at[3];
     rows.starts.at(row, at);
-    Found<C> best = {C(0), -1};
-    for (Index i = threadIdx.x; i < rows.length; i += blockDim.x)
-      best = join(best, Found<C>{in[at[0] + i * rows.step[0]], i});
-    best = block_reduce(best, join, shared_memory<Found<C>>());
+    const auto load = [&](Index i) { return found[row * parts.count + i]; };
+    const Found<C> best = join_part(Index(0), parts.count, Found<C>{C(0), -1}, load,
+                                    First<C>{largest}, shared_memory<Found<C>>());
     if (threadIdx.x != 0) continue;
     values.set(at[1], best.value);
     indices[at[2]] = best.at;
@@ -44,10 +64,16 @@ void reduce_extreme(bool largest, const View& values, const View& indices, const
                     int dim) {
   if (values.numel == 0) return;
   const Lines<3> rows(dim, in, values, indices);
+  const Parts parts(rows.starts.numel, rows.length);
   compute_any(in.dtype, [&]<class C>(Type<C>) {
-    launch("extreme", extreme_rows<C>, blocks_for(rows.starts.numel, 1), threads_for(rows.length),
-           reduce_bytes<Found<C>>(), rows, Reader<C>(in), Writer<C>(values), indices.as<Index>(),
-           largest);
+    const Scratch<Found<C>> found(parts.count > 1 ? parts.lines * parts.count : 1, "extreme");
+    launch("extreme", extreme_rows<C>, blocks_for(parts.lines * parts.count, 1),
+           threads_for(parts.each), reduce_bytes<Found<C>>(), rows, parts, Reader<C>(in),
+           found.data(), Writer<C>(values), indices.as<Index>(), largest);
+    if (parts.count > 1)
+      launch("extreme", join_extremes<C>, blocks_for(parts.lines, 1), threads_for(parts.count),
+             reduce_bytes<Found<C>>(), rows, parts, static_cast<const Found<C>*>(found.data()),
+             Writer<C>(values), indices.as<Index>(), largest);
   });
 }
 
