@@ -39,11 +39,14 @@ struct DeviceProperties {
 };
 
 using StreamId = std::uint64_t;
+inline constexpr int kStreams = 32;  // of a device and priority, as torch has
 
 struct DeviceRuntime {
   int (*device_count)();
   // Why there are not more of them than that, though the machine has more; or null.
   const char* (*why_not_more)();
+  // Where memory comes from, if it is not the driver's own pool; or null.
+  const char* (*memory_source)(int index);
   // Changes whenever devices are taken away: a storage remembers its value.
   std::uint32_t (*generation)(int index);
   void (*properties)(int index, DeviceProperties* out);
@@ -56,8 +59,11 @@ struct DeviceRuntime {
   void* (*allocate_pinned)(std::size_t bytes);  // host memory that copies may run beside
   void (*release_pinned)(void* block, std::size_t bytes) noexcept;
   bool (*can_access_peer)(int from, int to);
+  // A block of allocate() is given back only after what `stream`, of any device, has by then.
+  void (*record_stream)(int index, void* block, int stream_index, StreamId stream);
 
-  StreamId (*new_stream)(int index, int priority);  // never given back: a program has few
+  // The next of kStreams for each device and priority: never given back.
+  StreamId (*new_stream)(int index, int priority);
   bool (*stream_done)(int index, StreamId stream);
   void (*stream_synchronize)(int index, StreamId stream);
   void (*stream_wait)(int index, StreamId stream, void* event);

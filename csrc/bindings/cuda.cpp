@@ -114,6 +114,24 @@ struct Machine {
 Tensor pin_op(const Tensor& self, py::handle) { return pin_memory(self); }
 bool is_pinned_op(const Tensor& self, py::handle) { return is_pinned(self); }
 
+void record_stream(const Tensor& self, int stream_index, StreamId stream) {
+  const Device device = self.device();
+  if (device.is_cpu())
+    fail<NotImplementedError>(
+        "Could not run 'aten::record_stream' with arguments from the 'CPU' backend.\nmemory of the "
+        "CPU is used by no stream: call it for a tensor on a GPU alone (x.is_cuda)");
+  if (device.is_meta())
+    fail<NotImplementedError>(
+        "aten::record_stream: attempted to run this operator with Meta tensors\na meta tensor has "
+        "no memory");
+  check_alive(self);
+  check_cuda_index(stream_index);
+  const Storage& storage = self.storage();
+  const Backend& backend = cuda_backend();
+  if (storage.data && storage.owner == &backend)  // not what another library lends
+    backend.runtime->record_stream(device.index, storage.data, stream_index, stream);
+}
+
 void bind_virtual(py::module_& m) {
   py::class_<Machine>(m, "Machine").def_property_readonly("count", [](const Machine& h) {
     return h.machine ? h.machine->devices.size() : 0;
@@ -185,6 +203,11 @@ void bind_cuda(py::module_& module) {
     const char* words = cuda_backend().runtime->why_not_more();
     return std::string(words ? words : "");
   });
+  m.def("memory_source", [](int index) {
+    const char* words = runtime(index).memory_source(index);
+    return std::string(words ? words : "");
+  });
+  m.def("record_stream", record_stream);
   m.def("has_provider", [] { return find_cuda().table != nullptr; });
   m.def("current_device", [] { return (cuda_backend(), current_cuda_device()); });
   m.def("set_device", set_current_cuda_device);

@@ -13,6 +13,7 @@ namespace rushlight {
 namespace {
 
 std::atomic<const Backend*> ready{nullptr};  // the provider in use
+std::atomic<bool> asked{false};  // whether there is CUDA, so that the driver is in use
 std::atomic<bool> forked{false};
 std::atomic<std::uint32_t> epoch{0};  // counts changes of the provider
 std::mutex search;
@@ -28,11 +29,20 @@ Current& current() {
   return here;
 }
 
-// The provider, or null and why; only an answer that is yes is remembered.
+// The provider, or null and why; only an answer that is yes is remembered. A child that is forked
+// from now on may not use it: to ask the driver is enough.
 const Backend* search_cuda(std::string* why_not) {
   if (const Backend* table = ready) return table;
+  static const int registered = pthread_atfork([] { search.lock(); }, [] { search.unlock(); },
+                                               [] {
+                                                 if (asked || ready.load()) forked = true;
+                                                 ready = nullptr;
+                                                 search.unlock();
+                                               });
+  (void)registered;
   std::lock_guard lock(search);
   CudaProvider found = find_cuda();
+  if (found.table && found.table->enter) asked = true;  // virtual GPUs have no driver
   if (found.table && found.table->runtime->device_count() == 0)
     found = {nullptr, "No CUDA GPUs are available\nno device: CUDA_VISIBLE_DEVICES hides them all"};
   if (why_not) *why_not = std::move(found.why_not);
@@ -74,7 +84,7 @@ bool cuda_forked() { return forked; }
 
 void forget_cuda() {
   ready = nullptr;
-  forked = false;
+  asked = forked = false;
   ++epoch;
 }
 
@@ -92,11 +102,6 @@ const Backend& cuda_backend() {
     if (why_not.starts_with("Torch")) fail<AssertionError>(why_not);
     fail<RuntimeError>(why_not);
   }
-  static const int registered = pthread_atfork(nullptr, nullptr, [] {
-    if (ready.load()) forked = true;
-    ready = nullptr;
-  });
-  (void)registered;
   ready.store(table, std::memory_order_release);
   return *table;
 }

@@ -109,9 +109,10 @@ bool can_access_peer(int from, int to) {
 }
 
 // A stream is its number; all of its work is done. An event is a moment of the host's clock.
-StreamId new_stream(int, int priority) {
-  static std::atomic<StreamId> streams{0};
-  return (++streams << 4) | StreamId(priority < 0 ? 1 : 0);
+StreamId new_stream(int index, int priority) {
+  static std::atomic<unsigned> streams[kMostVirtualDevices][2];
+  const int high = priority < 0 ? 1 : 0;
+  return StreamId(streams[index][high]++ % kStreams + 1) << 4 | StreamId(high);
 }
 
 struct Moment {
@@ -138,6 +139,7 @@ double event_elapsed(void* start, void* end) {
 constexpr DeviceRuntime kRuntime = {
     .device_count = device_count,
     .why_not_more = []() -> const char* { return nullptr; },
+    .memory_source = [](int) -> const char* { return nullptr; },
     .generation = generation,
     .properties = properties,
     .memory_info = memory_info,
@@ -148,6 +150,7 @@ constexpr DeviceRuntime kRuntime = {
     .allocate_pinned = allocate_pinned,
     .release_pinned = release_pinned,
     .can_access_peer = can_access_peer,
+    .record_stream = [](int, void*, int, StreamId) {},
     .new_stream = new_stream,
     .stream_done = stream_done,
     .stream_synchronize = stream_synchronize,

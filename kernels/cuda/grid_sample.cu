@@ -110,7 +110,7 @@ void backward(const GridShape& s, const View& grad, const View& input, const Vie
   compute_floating(grad.dtype, [&]<class C>(Type<C>) {
     const bool narrow = grad_input && is_reduced(grad.dtype);
     const Index size = grad_input ? grad_input->numel : 0;
-    const Scratch<C> sums(narrow ? size : 1, op);
+    const Scratch<C> sums(narrow ? size : 0, op);
     C* const target = narrow ? sums.data() : grad_input ? grad_input->as<C>() : nullptr;
     if (size)
       check(cudaMemsetAsync(target, 0, std::size_t(size) * sizeof(C), current().stream), op);

@@ -145,7 +145,7 @@ void forward(const Shape& s, const RecurrentForward& v) {
   const bool gru = s.cell == Cell::gru, projects = v.w_hr.data;
   const View weight = matrix(v.w_hh, 0, gates, s.out, true);
   compute_floating(v.gates.dtype, [&]<class C>(Type<C>) {
-    const Scratch<C> part(gru ? s.batch * gates : 1, op);
+    const Scratch<C> part(gru ? s.batch * gates : 0, op);
     each_step(s, false, [&](const RecurrentStep& t) {
       if (t.rows == 0) return;
       const View state = matrix(v.h, 0, t.rows, s.out);
@@ -178,7 +178,7 @@ void backward(const Shape& s, const RecurrentBackward& v) {
   const Index gates = gates_of(s.cell) * s.hidden;
   const bool gru = s.cell == Cell::gru, projects = v.w_hr.data;
   compute_floating(v.gates.dtype, [&]<class C>(Type<C>) {
-    const Scratch<C> unprojected(projects ? s.batch * s.hidden : 1, op);
+    const Scratch<C> unprojected(projects ? s.batch * s.hidden : 0, op);
     each_step(s, true, [&](const RecurrentStep& t) {
       if (t.rows == 0) return;
       const View gh = matrix(v.grad_h, 0, t.rows, s.out);

@@ -202,3 +202,34 @@ def is_storage(obj):
     from rushlight.storage import TypedStorage, UntypedStorage
 
     return isinstance(obj, TypedStorage | UntypedStorage)
+
+
+@op("Tensor", differentiable=False)
+def record_stream(input: Tensor, s) -> None:
+    """Says that a stream uses the tensor's memory: it is used again only after the stream's work.
+
+    Memory is otherwise used again in the order of the stream where it was taken. Call this for a
+    tensor made on one stream and used on another before the last reference to it goes.
+
+    Args:
+        s: a `torch.cuda.Stream`, of any device.
+
+    Raises:
+        NotImplementedError: if the tensor is not on a GPU.
+
+    >>> with torch.cuda.virtual(1):
+    ...     side = torch.cuda.Stream()
+    ...     x = torch.ones(3, device="cuda")
+    ...     side.wait_stream(torch.cuda.current_stream())
+    ...     with torch.cuda.stream(side):
+    ...         y = x * 2
+    ...     x.record_stream(side)
+    """
+    from rushlight.cuda.streams import Stream
+
+    if not isinstance(s, Stream):
+        raise RuntimeError(
+            "unknown parameter type\n"
+            f"record_stream(): argument 's' must be a torch.cuda.Stream, not {type(s).__name__}"
+        )
+    _C._cuda.record_stream(input, s.device_index, s.stream_id)

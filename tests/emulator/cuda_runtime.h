@@ -2,6 +2,7 @@
 // C++ for tests: the words of the language, the built-in functions, and the runtime calls that the
 // provider makes, by host memory. Device memory that was never written is NaN.
 #pragma once
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -42,11 +43,13 @@ void block_barrier();
 void warp_barrier();
 int lane();
 void exchange(void* value, std::size_t bytes, int from);  // stays where there is no such lane
+void pause_after_atomic(const void* p);  // where RUSHLIGHT_EMULATED_SLOW_NOTES says so
 }  // namespace emulator
 
 inline void __syncthreads() { emulator::block_barrier(); }
 inline void __syncwarp(unsigned = 0xffffffffu) { emulator::warp_barrier(); }
 inline void __threadfence() {}
+inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 template <class T>
 T emulated_shuffle(T v, int from) {
@@ -92,7 +95,9 @@ T atomicMin(T* p, T v) {
 template <class T>
 T atomicCAS(T* p, T expected, T v) {
   const T old = *p;
-  if (old == expected) *p = v;
+  if (old != expected) return old;
+  *p = v;
+  emulator::pause_after_atomic(p);
   return old;
 }
 template <class T>
@@ -115,14 +120,17 @@ enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
+  cudaErrorInitializationError = 3,
   cudaErrorCudartUnloading = 4,
   cudaErrorInsufficientDriver = 35,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
   cudaErrorPeerAccessAlreadyEnabled = 704,
   cudaErrorIllegalAddress = 700,
-  cudaErrorLaunchFailure = 719
+  cudaErrorLaunchFailure = 719,
+  cudaErrorNotSupported = 801
 };
 using cudaMemPool_t = struct EmulatedPool*;
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
@@ -161,10 +169,13 @@ struct cudaDeviceProp {
 };
 cudaError_t cudaGetDeviceCount(int*);
 cudaError_t cudaSetDevice(int);
+cudaError_t cudaGetDevice(int*);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
 enum cudaDeviceAttr {
   cudaDevAttrComputeCapabilityMajor = 75,
-  cudaDevAttrComputeCapabilityMinor = 76
+  cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrPageableMemoryAccess = 88,
+  cudaDevAttrMemoryPoolsSupported = 115
 };
 cudaError_t cudaDeviceGetAttribute(int*, cudaDeviceAttr, int);
 cudaError_t cudaDeviceSynchronize();
@@ -223,6 +234,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
     void (*kernel)(P...);
     std::tuple<P...> arguments;
   };
+  if (emulator::device_of(config->stream) != emulator::current_device())
+    return cudaErrorInvalidResourceHandle;
   if (!emulator::can_run(*config)) return cudaErrorInvalidValue;
   emulator::give(
       config->stream,

@@ -1,10 +1,13 @@
 // The runtime calls of cuda_runtime.h by host memory, for RUSHLIGHT_EMULATED_GPUS devices (2) of
-// RUSHLIGHT_EMULATED_MEMORY bytes (4 GiB). When work is done: streams.h.
+// RUSHLIGHT_EMULATED_MEMORY bytes (4 GiB). When work is done: streams.h. Of machines that differ:
+// RUSHLIGHT_EMULATED_POOLS=0, RUSHLIGHT_EMULATED_PAGEABLE=1, RUSHLIGHT_EMULATED_CAPABILITY.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <new>
+#include <pthread.h>
+#include <unistd.h>
 #include <vector>
 
 #include "cuda_runtime.h"
@@ -28,6 +31,7 @@ std::map<void*, Block>& blocks() {
   return *all;
 }
 std::size_t used[kMostDevices];
+std::size_t pinnings = 0;
 bool peers[kMostDevices][kMostDevices];
 
 std::map<const void*, std::size_t>& pinned() {
@@ -72,10 +76,36 @@ int capability(int index) {
   return std::atoi(index > 0 && rest ? rest : text);
 }
 cudaError_t failed(cudaError_t e) { return last_error = e; }
+bool has_pools() {
+  static const bool yes = number("RUSHLIGHT_EMULATED_POOLS", 1) != 0;
+  return yes;
+}
+// Whether devices read the host's pageable memory themselves, so that copies from it may come late.
+bool reads_pageable() {
+  static const bool yes = number("RUSHLIGHT_EMULATED_PAGEABLE", 0) != 0;
+  return yes;
+}
+
+// A forked child may not call the runtime: there it is an error, or waits for ever.
+void refuse_in_child(const char* call) {
+  static bool in_child = false;
+  static const int watched = pthread_atfork(nullptr, nullptr, [] { in_child = true; });
+  (void)watched;
+  if (!in_child) return;
+  std::fprintf(stderr, "emulator: %s in a forked child\n", call);
+  std::abort();
+}
+
+// The next `refused` allocations of that many bytes and more find no memory.
+std::size_t refused_bytes = 0;
+int refused = 0;
 
 cudaError_t take(void** out, std::size_t bytes, int device) {
+  refuse_in_child("an allocation");
   const std::lock_guard lock(books);
-  if (bytes > capacity() - used[device]) return failed(cudaErrorMemoryAllocation);
+  const bool refuses = refused > 0 && bytes >= refused_bytes;
+  if (refuses) --refused;
+  if (refuses || bytes > capacity() - used[device]) return failed(cudaErrorMemoryAllocation);
   void* p = ::operator new(bytes ? bytes : 1, std::align_val_t(256), std::nothrow);
   if (!p) return failed(cudaErrorMemoryAllocation);
   std::memset(p, 0xff, bytes);
@@ -105,6 +135,28 @@ cudaError_t give_back(void* p) {
 
 int emulator::current_device() { return device_now; }
 
+// So long that the host reads a note that is being written.
+void emulator::pause_after_atomic(const void* p) {
+  static const bool slow = std::getenv("RUSHLIGHT_EMULATED_SLOW_NOTES") != nullptr;
+  if (slow && is_pinned(p)) usleep(300000);
+}
+
+// Another library in the process that changes the thread's device, and what it finds.
+extern "C" __attribute__((visibility("default"))) void emulated_set_device(int index) {
+  cudaSetDevice(index);
+}
+extern "C" __attribute__((visibility("default"))) int emulated_device() { return device_now; }
+// The next `times` allocations of `bytes` and more find no memory.
+extern "C" __attribute__((visibility("default"))) void emulated_refuse(std::size_t bytes,
+                                                                       int times) {
+  refused_bytes = bytes;
+  refused = times;
+}
+// How often pinned memory was taken from the driver.
+extern "C" __attribute__((visibility("default"))) std::size_t emulated_pinnings() {
+  return pinnings;
+}
+
 // For the libraries of libraries/, which ask for it by name: how many bytes there are from `p` to
 // the end of its allocation on a device, or on the current one (-1); 0 where there is none.
 extern "C" __attribute__((visibility("default"))) std::size_t emulated_bytes_from(const void* p,
@@ -124,7 +176,13 @@ cudaError_t cudaGetDeviceCount(int* n) {
 }
 cudaError_t cudaSetDevice(int index) {
   if (index < 0 || index >= device_count()) return failed(cudaErrorInvalidDevice);
+  refuse_in_child("cudaSetDevice");
   device_now = index;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* index) {
+  refuse_in_child("cudaGetDevice");
+  *index = device_now;
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int index) {
@@ -144,8 +202,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int index) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int index) {
-  const bool major = what == cudaDevAttrComputeCapabilityMajor;
-  *value = major ? capability(index) / 10 : capability(index) % 10;
+  switch (what) {
+    case cudaDevAttrComputeCapabilityMajor: *value = capability(index) / 10; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = capability(index) % 10; break;
+    case cudaDevAttrPageableMemoryAccess: *value = reads_pageable(); break;
+    case cudaDevAttrMemoryPoolsSupported: *value = has_pools(); break;
+  }
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
@@ -154,6 +216,7 @@ cudaError_t cudaDeviceSynchronize() {
 }
 cudaError_t cudaMalloc(void** p, std::size_t bytes) { return take(p, bytes, device_now); }
 cudaError_t cudaFree(void* p) {
+  refuse_in_child("cudaFree");
   emulator::wait_for_device(device_now);
   return give_back(p);
 }
@@ -172,11 +235,14 @@ cudaError_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, cudaMemPool_t p
   return error;
 }
 cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
+  refuse_in_child("cudaFreeAsync");
+  if (!has_pools()) return failed(cudaErrorNotSupported);
   if (!is_block(p)) return failed(cudaErrorInvalidValue);
   emulator::give(stream, [p] { give_back(p); });
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* props) {
+  if (!has_pools()) return failed(cudaErrorNotSupported);
   *pool = new EmulatedPool{props->location.id};
   return cudaSuccess;
 }
@@ -197,10 +263,12 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return cudaSuccess;
 }
 cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) {
+  refuse_in_child("cudaHostAlloc");
   *p = ::operator new(bytes ? bytes : 1, std::align_val_t(64), std::nothrow);
   if (!*p) return failed(cudaErrorMemoryAllocation);
   const std::lock_guard lock(books);
   pinned()[*p] = bytes;
+  ++pinnings;
   return cudaSuccess;
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* about, const void* p) {
@@ -212,6 +280,7 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
   return cudaSuccess;
 }
 cudaError_t cudaFreeHost(void* p) {
+  refuse_in_child("cudaFreeHost");
   {
     const std::lock_guard lock(books);
     pinned().erase(p);
@@ -219,11 +288,12 @@ cudaError_t cudaFreeHost(void* p) {
   ::operator delete(p, std::align_val_t(64));
   return cudaSuccess;
 }
-// Pageable memory of the host is read at once, as the driver takes a copy of it.
+// Pageable memory of the host is read at once, as the driver takes a copy of it, unless devices
+// read it themselves.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t n, cudaMemcpyKind,
                             cudaStream_t stream) {
   if (!n) return cudaSuccess;
-  if (emulator::is_lazy() && !is_on_device(from) && !is_pinned(from)) {
+  if (emulator::is_lazy() && !is_on_device(from) && !is_pinned(from) && !reads_pageable()) {
     const auto* bytes = static_cast<const char*>(from);
     emulator::put_off(stream, [to, taken = std::vector<char>(bytes, bytes + n)] {
       std::memcpy(to, taken.data(), taken.size());
@@ -267,6 +337,8 @@ const char* cudaGetErrorString(cudaError_t e) {
     case cudaErrorMemoryAllocation: return "out of memory";
     case cudaErrorInvalidValue: return "invalid argument";
     case cudaErrorInvalidDevice: return "invalid device ordinal";
+    case cudaErrorInvalidResourceHandle: return "invalid resource handle";
+    case cudaErrorNotSupported: return "operation not supported";
     case cudaErrorNoDevice: return "no CUDA-capable device is detected";
     default: return "an error of the emulator";
   }

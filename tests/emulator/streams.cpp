@@ -20,6 +20,7 @@ struct EmulatedStream {
 };
 struct EmulatedEvent {
   bool timed;
+  int device;
   EmulatedStream* stream = nullptr;  // null: never recorded, so nothing to wait for
   std::uint64_t place = 0;
   std::chrono::steady_clock::time_point at{};
@@ -30,6 +31,7 @@ namespace {
 
 std::recursive_mutex turn;  // a piece of work may wait for another stream
 std::atomic<std::uint64_t> waited{0};
+std::atomic<std::int64_t> events{0};
 
 std::vector<EmulatedStream*>& streams() {
   static auto* all = new std::vector<EmulatedStream*>;
@@ -82,12 +84,15 @@ void wait_for_device(int device) {
 
 std::uint64_t waits() { return waited; }
 
+int device_of(cudaStream_t stream) { return stream ? stream->device : current_device(); }
+
 }  // namespace emulator
 
 using namespace emulator;
 
 // For tests, and for the libraries of libraries/.
 extern "C" __attribute__((visibility("default"))) std::uint64_t emulated_waits() { return waits(); }
+extern "C" __attribute__((visibility("default"))) std::int64_t emulated_events() { return events; }
 extern "C" __attribute__((visibility("default"))) void emulated_give(cudaStream_t stream,
                                                                      void (*work)(void*),
                                                                      void* with) {
@@ -143,15 +148,18 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {
   return cudaSuccess;
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned flags) {
-  *e = new EmulatedEvent{!(flags & cudaEventDisableTiming)};
+  ++events;
+  *e = new EmulatedEvent{!(flags & cudaEventDisableTiming), current_device()};
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t e) {
+  --events;
   delete e;
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
   const std::lock_guard lock(turn);
+  if (e->device != device_of(stream)) return cudaErrorInvalidResourceHandle;
   e->stream = resolve(stream);
   e->place = e->stream->given;
   e->at = std::chrono::steady_clock::now();

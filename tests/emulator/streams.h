@@ -23,6 +23,7 @@ void give(cudaStream_t stream, F&& work) {
 void wait_for_device(int device);
 std::uint64_t waits();  // how often the host has waited for a stream, a device or an event
 
+int device_of(cudaStream_t stream);  // the current one for the null stream
 int current_device();  // runtime.cpp
 
 }  // namespace emulator

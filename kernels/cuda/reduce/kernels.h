@@ -129,7 +129,7 @@ void run_reduction(ReduceJob job, const View& in) {
   const int wide = kThreads / high;
   const auto blocks = unsigned((job.kept.numel + wide - 1) / wide);
   job.parts = parts_for(blocks, job.reduced.numel, high);
-  const Scratch<typename P::Total> totals(job.parts > 1 ? job.parts * job.kept.numel : 1, "reduce");
+  const Scratch<typename P::Total> totals(job.parts > 1 ? job.parts * job.kept.numel : 0, "reduce");
   job.totals = totals.data();
   launch("reduce", reduce_part<P, C>, dim3(blocks, unsigned(job.parts)),
          dim3(unsigned(wide), unsigned(high)), kThreads * sizeof(typename P::Total), job,
@@ -145,7 +145,7 @@ template <class L>
 bool reduce_one_of(L list, ReduceJob job, const View& in) {
   return visit(list, job.which, [&]<class R>(Type<R>) {
     constexpr bool kCentered = !std::is_void_v<typename R::Center>;
-    const Scratch<double> centers(kCentered ? job.kept.numel : 1, "reduce");
+    const Scratch<double> centers(kCentered ? job.kept.numel : 0, "reduce");
     if constexpr (kCentered) {
       ReduceJob before = job;
       before.which = kReduction<typename R::Center>;

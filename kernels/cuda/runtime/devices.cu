@@ -1,8 +1,10 @@
-// The thread's device and stream, checks of the runtime's answers, and notes of bad indices.
+// The thread's device and stream, checks of the runtime's answers, and notes of bad indices. The
+// runtime is asked which device is current in each call: another library may have changed it.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <pthread.h>
 #include <string>
 
 #include "devices.h"
@@ -16,14 +18,15 @@ constexpr const char* kArchitectures = RUSHLIGHT_CUDA_ARCHS;  // of CMakeLists.t
 struct Device {
   std::once_flag made;
   std::atomic<Note*> host_note = nullptr;  // the same memory, as the host
-  Note* note = nullptr;       // and as the device sees it
+  Note* note = nullptr;                    // and as the device sees it
+  std::mutex reading;                      // of the note, by threads of the host
 };
 Device* devices() {
   static auto* all = new Device[kMostDevices];  // never destroyed: a tensor may outlive main
   return all;
 }
 thread_local Current here;
-thread_local int set_device = -1;
+std::atomic<bool> forked_child{false};
 thread_local const char* last_op = "";
 
 [[noreturn]] void raise(cudaError_t error, const char* op) {
@@ -36,23 +39,24 @@ thread_local const char* last_op = "";
   throw DeviceError(memory ? DeviceError::Kind::memory : DeviceError::Kind::fault, words.c_str());
 }
 
+int device_now() {
+  int index = 0;
+  check(cudaGetDevice(&index), "cudaGetDevice");
+  return index;
+}
 void go_to(int index) {
-  if (set_device == index) return;
-  check(cudaSetDevice(index), "cudaSetDevice");
-  set_device = index;
+  if (device_now() != index) check(cudaSetDevice(index), "cudaSetDevice");
 }
 
 Device& device_at(int index) {
   Device& d = devices()[index];
   std::call_once(d.made, [&] {
-    const int before = set_device;
-    go_to(index);
+    const OnDevice there(index);
     void *host = nullptr, *device = nullptr;
     check(cudaHostAlloc(&host, sizeof(Note), cudaHostAllocMapped | cudaHostAllocPortable), "note");
     check(cudaHostGetDevicePointer(&device, host, 0), "note");
     d.note = static_cast<Note*>(device);
     d.host_note.store(new (host) Note{}, std::memory_order_release);
-    if (before >= 0) go_to(before);
   });
   return d;
 }
@@ -83,6 +87,7 @@ const Served& served() {
   static const Served* all = [] {
     auto* found = new Served;
     int n = 0;
+    pthread_atfork(nullptr, nullptr, [] { forked_child = true; });
     if (cudaGetDeviceCount(&n) != cudaSuccess) cudaGetLastError();
     for (; found->count < n && found->count < kMostDevices; ++found->count) {
       int major = 0, minor = 0;
@@ -105,10 +110,20 @@ const Served& served() {
   return *all;
 }
 
-void raise_note(int index, Note& note) {
-  if (static_cast<volatile unsigned&>(note.taken) == 0) return;
-  const Note seen = note;
-  note = {};
+// A note that is still being written stays for the next call, as no kernel of its own stream or
+// device, which were waited for, is writing any more. Only what is whole is cleared.
+bool take_note(Device& d, Note& note, Note& seen) {
+  const std::atomic_ref state(note.state);
+  if (state.load(std::memory_order_acquire) != kNoteWritten) [[likely]]
+    return false;
+  const std::lock_guard lock(d.reading);
+  if (state.load(std::memory_order_acquire) != kNoteWritten) return false;  // another thread's now
+  seen = note;
+  state.store(kNoteFree, std::memory_order_release);
+  return true;
+}
+
+[[noreturn]] void raise_note(int index, const Note& seen) {
   constexpr const char* formats[] = {
       "",
       "index %lld is out of bounds for dimension with size %lld",
@@ -160,6 +175,8 @@ void finish_launch(cudaError_t error, const char* op) {
   raise_notes();
 }
 
+bool is_forked_child() { return forked_child.load(std::memory_order_relaxed); }
+
 void enter(int index, StreamId stream) {
   go_to(index);
   here.stream = reinterpret_cast<cudaStream_t>(stream);
@@ -168,16 +185,38 @@ void enter(int index, StreamId stream) {
   here.note = device_at(index).note;
 }
 
-OnDevice::OnDevice(int index) : before_(set_device) { go_to(index); }
+OnDevice::OnDevice(int index) : index_(index), before_(device_now()) {
+  if (before_ != index_) check(cudaSetDevice(index_), "cudaSetDevice");
+}
+// A thread that has chosen no device is on device 0, and to choose that would start it: it must be
+// in use already.
 OnDevice::~OnDevice() {
-  if (before_ < 0 || before_ == set_device) return;
-  if (cudaSetDevice(before_) == cudaSuccess) set_device = before_;
+  if (before_ == index_ || (before_ == 0 && !devices()[0].host_note.load())) return;
+  if (cudaSetDevice(before_) != cudaSuccess) cudaGetLastError();
+}
+
+cudaEvent_t event_after(OnStream s) {
+  const OnDevice there(s.device);
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "event");
+  check(cudaEventRecord(event, s.stream), "event");
+  return event;
+}
+
+void order(OnStream earlier, OnStream later) {
+  const cudaEvent_t event = event_after(earlier);
+  const OnDevice there(later.device);
+  check(cudaStreamWaitEvent(later.stream, event, 0), "event");
+  check(cudaEventDestroy(event), "event");  // it goes when it has come to pass
 }
 
 void raise_notes() {
-  for (int index = 0; index < device_count(); ++index)
-    if (Note* note = devices()[index].host_note.load(std::memory_order_acquire))
-      raise_note(index, *note);
+  Note seen;
+  for (int index = 0; index < device_count(); ++index) {
+    Device& d = devices()[index];
+    Note* note = d.host_note.load(std::memory_order_acquire);
+    if (note && take_note(d, *note, seen)) raise_note(index, seen);
+  }
 }
 
 }  // namespace rushlight::gpu

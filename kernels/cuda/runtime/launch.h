@@ -2,6 +2,8 @@
 // every launch checked and named. Also scratch memory, and the note in which a kernel says that an
 // index was out of range.
 #pragma once
+#include <new>
+
 #include "kernels/cuda/device.h"
 
 namespace rushlight::gpu {
@@ -9,10 +11,13 @@ namespace rushlight::gpu {
 // What a kernel found wrong: it uses a valid index instead and goes on; the next call that
 // waits for the device raises IndexError from this. Lies in host memory that the device writes to.
 struct Note {
-  unsigned taken;  // by the first thread that has something to say
-  int op;          // index in a table of words
+  unsigned state;
+  int op;  // index in a table of words
   Index value, size;
 };
+// The first thread that has something to say claims a free note, and says when it has written all;
+// the host frees what is written. Nobody reads the fields of a claimed one.
+inline constexpr unsigned kNoteFree = 0, kNoteClaimed = 1, kNoteWritten = 2;
 enum class Noted : int { none, index, target, embedding, pool, pivot };
 
 struct Current {
@@ -25,13 +30,18 @@ Current& current();
 void check(cudaError_t error, const char* op);
 void finish_launch(cudaError_t error, const char* op);
 bool blocking();  // RUSHLIGHT_LAUNCH_BLOCKING=1
+// Raises what kernels of any device have noted since the last call. Whoever waits calls it.
+void raise_notes();
 
 // The device code's side of a note.
 __device__ inline void leave_note(Note* note, Noted op, Index value, Index size) {
-  if (atomicCAS(&note->taken, 0u, 1u) != 0u) return;
+  volatile unsigned& state = note->state;
+  if (state != kNoteFree || atomicCAS(&note->state, kNoteFree, kNoteClaimed) != kNoteFree) return;
   note->op = int(op);
   note->value = value;
   note->size = size;
+  __threadfence_system();
+  state = kNoteWritten;
 }
 // `value`, or 0 and a note where it does not lie in [0, size).
 __device__ inline Index checked_index(Note* note, Noted op, Index value, Index size) {
@@ -61,20 +71,27 @@ void launch_items(const char* op, void (*kernel)(P...), Index items, A... argume
   if (items > 0) launch(op, kernel, blocks_for(items), kThreads, 0, arguments...);
 }
 
+// Null where there is no memory, after what was only cached has been given up.
+void* try_scratch(std::size_t bytes);
 void* take_scratch(std::size_t bytes, const char* op);
-void give_scratch(void* block) noexcept;
+void give_scratch(void* block, std::size_t bytes) noexcept;
 
-// Device memory for the length of a call, in the order of the stream.
+// Device memory for the length of a call, in the order of the stream; in the books, and within the
+// limit, as tensors are. Of no elements: null.
 template <class T>
 class Scratch {
  public:
   Scratch(Index count, const char* op)
-      : data_(static_cast<T*>(take_scratch(std::size_t(count) * sizeof(T), op))) {}
-  ~Scratch() { give_scratch(data_); }
+      : bytes_(std::size_t(count) * sizeof(T)), data_(static_cast<T*>(take_scratch(bytes_, op))) {}
+  // Without data where there is no memory for it.
+  Scratch(Index count, std::nothrow_t)
+      : bytes_(std::size_t(count) * sizeof(T)), data_(static_cast<T*>(try_scratch(bytes_))) {}
+  ~Scratch() { give_scratch(data_, bytes_); }
   Scratch(const Scratch&) = delete;
   T* data() const { return data_; }
 
  private:
+  std::size_t bytes_;
   T* data_;
 };
 
@@ -84,6 +101,7 @@ T fetch(const T* from, const char* op) {
   T value;
   check(cudaMemcpyAsync(&value, from, sizeof(T), cudaMemcpyDefault, current().stream), op);
   check(cudaStreamSynchronize(current().stream), op);
+  raise_notes();
   return value;
 }
 

@@ -1,13 +1,17 @@
 // Memory: each device has a pool of the driver (cudaMallocAsync's) that keeps what is freed, up to
-// the end of the process or empty_cache(). Note: a block is freed in the order of
-// the stream it was taken on. RUSHLIGHT_NO_CACHE=1 gives each tensor an allocation of its own,
-// poisoned when it is freed, for compute-sanitizer.
+// the end of the process or empty_cache(); a cache of ours where the driver has none. Note: a block
+// is freed in the order of the stream it was taken on, and of those recorded for it.
+// RUSHLIGHT_NO_CACHE=1 gives each tensor an allocation of its own, poisoned when it is freed, for
+// compute-sanitizer.
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <unordered_map>
 
-#include "devices.h"
+#include "block_cache.h"
+#include "kernels/device_error.h"
 #include "memory.h"
+#include "pinned.h"
 
 namespace rushlight::gpu {
 namespace {
@@ -15,31 +19,35 @@ namespace {
 constexpr std::int64_t kBlock = 512;  // what a request is rounded up to, in the books
 constexpr std::int64_t kSmall = 1 << 20;
 
+// The streams of a block: where it was taken, and where else it is used.
+struct Streams {
+  cudaStream_t home = nullptr;
+  std::vector<OnStream> others;
+};
 struct Books {
   std::mutex mutex;
   std::once_flag made;
-  cudaMemPool_t pool = nullptr;
+  bool has_pools = true;  // the driver
+  cudaMemPool_t pool = nullptr;  // null also with RUSHLIGHT_NO_CACHE=1
+  BlockCache cache;  // where there are no pools
   MemoryStats stats{};
   std::int64_t limit = INT64_MAX;
-  std::unordered_map<void*, cudaStream_t> streams;  // of blocks taken on another than the default
+  std::unordered_map<void*, Streams> streams;  // of blocks with others than the default stream
+  // Where blocks are freed that several streams use: it waits for all of them, and no work for it.
+  cudaStream_t freeing = nullptr;
 };
 Books* all_books() {
   static auto* all = new Books[kMostDevices];
   return all;
 }
 
-bool has_pool() {
-  static const bool yes = [] {
-    const char* text = std::getenv("RUSHLIGHT_NO_CACHE");
-    return !text || !*text || *text == '0';
-  }();
-  return yes;
-}
-
 Books& books_of(int index) {
   Books& b = all_books()[index];
   std::call_once(b.made, [&] {
-    if (!has_pool()) return;
+    int pools = 0;
+    check(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, index), "memory pool");
+    b.has_pools = pools != 0;
+    if (!keeps_memory() || !pools) return;
     cudaMemPoolProps props = {};
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
@@ -84,12 +92,15 @@ void read_reserved(Books& b) {
   std::uint64_t bytes = std::uint64_t(allocated(b));
   if (b.pool)
     check(cudaMemPoolGetAttribute(b.pool, cudaMemPoolAttrReservedMemCurrent, &bytes), "memory");
+  else if (keeps_memory())
+    bytes = b.cache.reserved();
   MemoryFigure& f = b.stats.figures[MemoryStats::reserved_bytes][MemoryStats::all];
   f.current = std::max(std::int64_t(bytes), allocated(b));
   f.peak = std::max(f.peak, f.current);
 }
 
 void* take(Books& b, std::size_t bytes, cudaStream_t stream) {
+  if (!b.pool && keeps_memory()) return b.cache.take(bytes, stream);
   void* block = nullptr;
   const cudaError_t error =
       b.pool ? cudaMallocFromPoolAsync(&block, bytes, b.pool, stream) : cudaMalloc(&block, bytes);
@@ -99,13 +110,36 @@ void* take(Books& b, std::size_t bytes, cudaStream_t stream) {
   return nullptr;
 }
 
-void give(Books& b, void* block, std::size_t bytes, cudaStream_t stream) noexcept {
+void give(Books& b, void* block, std::size_t bytes, cudaStream_t stream) {
   if (b.pool) {
     if (cudaFreeAsync(block, stream) != cudaSuccess) cudaGetLastError();  // at exit: all is gone
-    return;
+  } else if (keeps_memory()) {
+    b.cache.give(block, stream);
+  } else {
+    cudaMemsetAsync(block, 0xff, bytes, stream);  // a late reader reads NaN
+    if (cudaFree(block) != cudaSuccess) cudaGetLastError();
   }
-  cudaMemsetAsync(block, 0xff, bytes, stream);  // a late reader reads NaN
-  if (cudaFree(block) != cudaSuccess) cudaGetLastError();
+}
+
+// The stream on which a block can be freed, after all that its streams have been given.
+cudaStream_t after_all(Books& b, int index, const Streams& streams) {
+  if (streams.others.empty()) return streams.home;
+  if (!b.pool) {  // memory is used again on its own stream, which has to wait for the others
+    for (const OnStream& other : streams.others) order(other, {index, streams.home});
+    return streams.home;
+  }
+  if (!b.freeing)
+    check(cudaStreamCreateWithPriority(&b.freeing, cudaStreamNonBlocking, 0), "release");
+  order({index, streams.home}, {index, b.freeing});
+  for (const OnStream& other : streams.others) order(other, {index, b.freeing});
+  return b.freeing;
+}
+
+// Gives up what is only kept.
+void trim(Books& b) {
+  check(cudaDeviceSynchronize(), "allocation");
+  if (b.pool) check(cudaMemPoolTrimTo(b.pool, 0), "allocation");
+  b.cache.release_kept();
 }
 
 cudaStream_t stream_on(int index) { return current().device == index ? current().stream : nullptr; }
@@ -121,10 +155,9 @@ void* allocate(int index, std::size_t bytes) {
   void* block = nullptr;
   if (bytes < std::size_t(INT64_MAX) - kBlock && std::int64_t(bytes) <= b.limit - allocated(b)) {
     block = take(b, bytes, stream);
-    if (!block) {  // give up what is only kept, and try once more
+    if (!block) {
       ++b.stats.retries;
-      check(cudaDeviceSynchronize(), "allocation");
-      if (b.pool) check(cudaMemPoolTrimTo(b.pool, 0), "allocation");
+      trim(b);
       block = take(b, bytes, stream);
     }
   }
@@ -132,35 +165,49 @@ void* allocate(int index, std::size_t bytes) {
     ++b.stats.out_of_memory;
     return nullptr;
   }
-  if (stream) b.streams[block] = stream;
+  if (stream) b.streams[block].home = stream;
   count_block(b, std::int64_t(bytes), 1);
   read_reserved(b);
   return block;
 }
 
 void release(int index, void* block, std::size_t bytes) noexcept {
+  if (is_forked_child()) return;
   try {
     const OnDevice there(index);
     Books& b = books_of(index);
     const std::lock_guard lock(b.mutex);
-    const auto found = b.streams.find(block);
-    give(b, block, bytes, found == b.streams.end() ? nullptr : found->second);
-    if (found != b.streams.end()) b.streams.erase(found);
     count_block(b, std::int64_t(bytes), -1);
+    const auto found = b.streams.find(block);
+    give(b, block, bytes, found == b.streams.end() ? nullptr : after_all(b, index, found->second));
+    if (found != b.streams.end()) b.streams.erase(found);
   } catch (...) {  // the device is lost, and its memory with it
   }
 }
 
-void* take_scratch(std::size_t bytes, const char* op) {
-  Books& b = books_of(current().device);
-  void* block = take(b, std::max<std::size_t>(bytes, 1), current().stream);
-  if (!block) check(cudaErrorMemoryAllocation, op);
-  return block;
+void record_stream(int index, void* block, int stream_index, StreamId id) {
+  const OnStream stream{stream_index, reinterpret_cast<cudaStream_t>(id)};
+  Books& b = books_of(index);
+  const std::lock_guard lock(b.mutex);
+  Streams& streams = b.streams[block];
+  if (stream == OnStream{index, streams.home}) return;
+  if (std::ranges::find(streams.others, stream) == streams.others.end())
+    streams.others.push_back(stream);
 }
-void give_scratch(void* block) noexcept {
-  Books& b = all_books()[current().device];
-  if (!b.pool) cudaStreamSynchronize(current().stream);
-  give(b, block, 0, current().stream);
+
+void* try_scratch(std::size_t bytes) { return allocate(current().device, bytes); }
+void* take_scratch(std::size_t bytes, const char* op) {
+  void* block = try_scratch(bytes);
+  if (block || bytes == 0) return block;
+  const std::string words = "CUDA out of memory. Tried to allocate " + std::to_string(bytes) +
+                            " bytes on GPU " + std::to_string(current().device) +
+                            ", to be used during " + op +
+                            "\nfree some of it: delete tensors that are no longer needed, or use a "
+                            "smaller batch";
+  throw DeviceError(DeviceError::Kind::memory, words.c_str());
+}
+void give_scratch(void* block, std::size_t bytes) noexcept {
+  if (block) release(current().device, block, bytes);
 }
 
 void memory_info(int index, std::int64_t* free, std::int64_t* total) {
@@ -200,11 +247,28 @@ void limit_memory(int index, std::int64_t bytes) {
 void empty_cache() {
   for (int i = 0; i < device_count(); ++i) {
     Books& b = all_books()[i];
-    if (!b.pool) continue;
+    const std::lock_guard lock(b.mutex);
+    if (!b.pool && b.cache.reserved() == 0) continue;
     const OnDevice there(i);
-    check(cudaDeviceSynchronize(), "empty_cache");
-    check(cudaMemPoolTrimTo(b.pool, 0), "empty_cache");
+    trim(b);
   }
+  release_idle_pinned();
+}
+
+bool keeps_memory() {
+  static const bool yes = [] {
+    const char* text = std::getenv("RUSHLIGHT_NO_CACHE");
+    return !text || !*text || *text == '0';
+  }();
+  return yes;
+}
+
+const char* memory_source(int index) {
+  if (!keeps_memory()) return "cudaMalloc for each tensor (RUSHLIGHT_NO_CACHE)";
+  const OnDevice there(index);
+  return books_of(index).has_pools
+             ? nullptr
+             : "cudaMalloc, kept in a cache of our own: the driver has no memory pools here";
 }
 
 bool can_access_peer(int from, int to) {

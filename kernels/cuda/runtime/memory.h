@@ -12,9 +12,10 @@ void memory_stats(int index, MemoryStats* out);
 void reset_memory_stats(int index, bool peaks);
 void limit_memory(int index, std::int64_t bytes);
 void empty_cache();
-void* allocate_pinned(std::size_t bytes);
-void release_pinned(void* block, std::size_t bytes) noexcept;
+bool keeps_memory();  // unless RUSHLIGHT_NO_CACHE=1
+const char* memory_source(int index);
 bool can_access_peer(int from, int to);
-void copy_bytes(const ByteCopy& copy);  // transfer.cu, as pinned memory is
+void record_stream(int index, void* block, int stream_index, StreamId stream);
+void copy_bytes(const ByteCopy& copy);  // transfer.cu
 
 }  // namespace rushlight::gpu

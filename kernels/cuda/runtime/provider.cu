@@ -1,5 +1,7 @@
 // The provider of real GPUs as one table, and the one symbol that the library exports.
+#include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "devices.h"
 #include "kernels/cuda/families.h"
@@ -7,6 +9,7 @@
 #include "kernels/device_error.h"
 #include "kernels/provider.h"
 #include "memory.h"
+#include "pinned.h"
 
 namespace rushlight::gpu {
 namespace {
@@ -44,13 +47,28 @@ void properties(int index, DeviceProperties* out) {
   out->l2_cache_size = p.l2CacheSize;
 }
 
+// Of a device and priority; a stream is made when its turn comes first.
+struct Streams {
+  cudaStream_t all[kStreams] = {};
+  unsigned next = 0;
+};
+struct DeviceStreams {
+  std::mutex mutex;
+  std::map<int, Streams> by_priority;
+};
+
 StreamId new_stream(int index, int priority) {
+  static auto* devices = new DeviceStreams[kMostDevices];  // never destroyed, as streams are not
   const OnDevice there(index);
   int least = 0, greatest = 0;
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream");
-  const int wanted = priority < greatest ? greatest : priority > least ? least : priority;
-  cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, wanted), "stream");
+  const int wanted = std::clamp(priority, greatest, least);
+  const std::lock_guard lock(devices[index].mutex);
+  Streams& streams = devices[index].by_priority[wanted];
+  cudaStream_t& stream = streams.all[streams.next % kStreams];
+  if (!stream)
+    check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, wanted), "stream");
+  ++streams.next;
   return reinterpret_cast<StreamId>(stream);
 }
 
@@ -83,6 +101,7 @@ void* new_event(int index, bool timing) {
   return event;
 }
 void release_event(void* event) noexcept {
+  if (is_forked_child()) return;
   if (cudaEventDestroy(event_of(event)) != cudaSuccess) cudaGetLastError();
 }
 void record_event(void* event, int index, StreamId stream) {
@@ -92,6 +111,7 @@ void record_event(void* event, int index, StreamId stream) {
 bool event_done(void* event) { return is_done(cudaEventQuery(event_of(event)), "Event.query"); }
 void event_synchronize(void* event) {
   check(cudaEventSynchronize(event_of(event)), "Event.synchronize");
+  raise_notes();
 }
 double event_elapsed(void* start, void* end) {
   float milliseconds = 0;
@@ -102,6 +122,7 @@ double event_elapsed(void* start, void* end) {
 constexpr DeviceRuntime kRuntime = {
     .device_count = device_count,
     .why_not_more = why_not_more,
+    .memory_source = memory_source,
     .generation = generation,
     .properties = properties,
     .memory_info = memory_info,
@@ -112,6 +133,7 @@ constexpr DeviceRuntime kRuntime = {
     .allocate_pinned = allocate_pinned,
     .release_pinned = release_pinned,
     .can_access_peer = can_access_peer,
+    .record_stream = record_stream,
     .new_stream = new_stream,
     .stream_done = stream_done,
     .stream_synchronize = stream_synchronize,

@@ -38,6 +38,8 @@ def rows():
             f"{p.name}, {memory:.1f} GiB, capability {p.major}.{p.minor}, "
             f"{p.multi_processor_count} multiprocessors",
         )
+        if source := _C._cuda.memory_source(index):
+            yield "", f"memory by {source}"
     if missing := _C._cuda.why_not_more():
         yield "", missing
     for name, version, details in _C._cuda_libraries():
