@@ -178,10 +178,15 @@ static void publish_aliases(py::module_& m, const PointwiseOp& op) {
   }
 }
 
-template <int I>
-[[gnu::cold, gnu::noinline]] static void publish_face(py::module_& m) {
-  PointwiseFace& f = pointwise_faces[I];
-  const PointwiseOp& op = *(f.op = &pointwise_ops()[I]);
+// The C entry points of one op: what differs between the ops here is these alone.
+struct FaceEntries {
+  _PyCFunctionFastWithKeywords function, method, in_place_function, in_place, functional;
+  bool has_inplace;
+};
+
+static void publish_face(py::module_& m, int index, const FaceEntries& entries) {
+  PointwiseFace& f = pointwise_faces[index];
+  const PointwiseOp& op = *(f.op = &pointwise_ops()[std::size_t(index)]);
   if (op.visible == Visible::nowhere) return;
   const std::string text = op.signature, name(op.name);
   f.policy = op.autocast == Casts::float32_on_gpu ? kFullOnCuda : Policy{};
@@ -192,17 +197,16 @@ template <int I>
   for (int p = 0; p < op.parameters; ++p)
     Argument<Scalar>::read(f.function.parameters[std::size_t(op.inputs + p)].fallback,
                            f.defaults[p]);
-  constexpr bool has_inplace = is_any_of(I, InplaceOps{});
-  const unsigned own = has_inplace ? unsigned(Visible::functional) : 0;
-  if (has_inplace) {
+  const unsigned own = entries.has_inplace ? unsigned(Visible::functional) : 0;
+  if (entries.has_inplace) {
     f.functional = Signature::parse(inside + ", inplace=False)");
     publish(m, As::functional, f.functional, stub_of_face(f, f.functional), with_shape(op),
-            PointwiseEntry<I>::functional, nullptr);
+            entries.functional, nullptr);
   }
   publish(m, As(op.visible & ~own), f.function, stub_of_face(f, f.function), with_shape(op),
-          PointwiseEntry<I>::function, PointwiseEntry<I>::method);
+          entries.function, entries.method);
   publish(m, As(op.in_place ? op.in_place | own : 0), f.in_place, stub_of_face(f, f.in_place),
-          name + "() in place.", PointwiseEntry<I>::in_place_function, PointwiseEntry<I>::in_place);
+          name + "() in place.", entries.in_place_function, entries.in_place);
   if (op.aliases) publish_aliases(m, op);
 }
 
@@ -218,7 +222,11 @@ static void check_width(const Scalar* p) {
 
 static void publish_faces(py::module_& m) {
   [&]<int... I>(std::integer_sequence<int, I...>) {
-    (publish_face<I>(m), ...);
+    static constexpr FaceEntries entries[] = {
+        {PointwiseEntry<I>::function, PointwiseEntry<I>::method,
+         PointwiseEntry<I>::in_place_function, PointwiseEntry<I>::in_place,
+         PointwiseEntry<I>::functional, is_any_of(I, InplaceOps{})}...};
+    (publish_face(m, I, entries[I]), ...);
   }(std::make_integer_sequence<int, op_count(PointwiseOps{})>{});
 }
 
@@ -227,14 +235,13 @@ static py::list describe_ops() {
   using namespace py::literals;
   static constexpr const char* kTakes[] = {"floating", "wide",     "converted", "numbers",
                                            "anything", "integers", "shifts"};
-  static constexpr std::pair<unsigned, const char*> kPlaces[] = {
-      {Visible::function, "function"},
-      {Visible::method, "method"},
-      {Visible::functional, "functional"},
-      {Visible::special, "special"}};
+  static constexpr std::pair<unsigned, const char*> kNames[] = {{Visible::function, "function"},
+                                                                {Visible::method, "method"},
+                                                                {Visible::functional, "functional"},
+                                                                {Visible::special, "special"}};
   const auto names_of = [](unsigned where) {
     py::set names;
-    for (const auto& [bit, name] : kPlaces)
+    for (const auto& [bit, name] : kNames)
       if (where & bit) names.add(name);
     return names;
   };

@@ -226,7 +226,7 @@ std::string size_words(int rank, int size) {
 
 // The functions of torch.nn.functional for one number of dimensions.
 template <int Rank>
-void bind_rank(py::module_& m) {
+[[gnu::cold]] void bind_rank(py::module_& m) {
   const std::string number = std::to_string(Rank), d = number + "d";
   const std::string shapes = "\n\nShape:\n    input " + shape_words<Rank>() + ".\n\n>>> ";
   const std::string windowed = "\n\nShape:\n    input " + shape_words<Rank>() +

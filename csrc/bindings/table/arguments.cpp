@@ -38,6 +38,38 @@ bool read_index(PyObject* o, std::int64_t& s) {
   return ok;
 }
 
+bool Argument<Shape>::read(PyObject* o, Shape& s) {
+  if (PyTuple_Check(o)) return read_many(PySequence_Fast_ITEMS(o), PyTuple_GET_SIZE(o), s);
+  if (!PyList_Check(o)) return read_many(&o, 1, s);
+  PyObject* copy = PyList_AsTuple(o);  // an item's __index__ could change the list under us
+  const bool ok = copy && read(copy, s);
+  Py_XDECREF(copy);
+  return ok;
+}
+bool Argument<Shape>::read_many(PyObject* const* items, Py_ssize_t n, Shape& s) {
+  s.rank = 0;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    std::int64_t value = items[i] == Py_True;
+    if (!(i && PyBool_Check(items[i])) && !Argument<std::int64_t>::read(items[i], value))
+      return false;
+    s.push_back(value);
+  }
+  return true;
+}
+
+bool Argument<std::vector<std::int64_t>>::read(PyObject* o, std::vector<std::int64_t>& s) {
+  if (!PyList_Check(o) && !PyTuple_Check(o)) return false;
+  const auto copy = pybind11::reinterpret_steal<pybind11::object>(PySequence_Tuple(o));
+  if (!copy) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(copy.ptr()); ++i) {
+    PyObject* const item = PyTuple_GET_ITEM(copy.ptr(), i);
+    std::int64_t value = item == Py_True;
+    if (!(i && PyBool_Check(item)) && !Argument<std::int64_t>::read(item, value)) return false;
+    s.push_back(value);
+  }
+  return true;
+}
+
 bool Argument<double>::read_slowly(PyObject* o, double& s) {
   if (PyLong_Check(o)) {  // without the float object PyFloat_AsDouble makes
     s = PyLong_AsDouble(o);

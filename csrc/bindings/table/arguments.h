@@ -114,24 +114,8 @@ struct Argument<std::string_view> : ByValue<std::string_view> {
 template <>
 struct Argument<Shape> : ByValue<Shape> {
   static constexpr const char *expected = "tuple of ints", *stub = "int | Sequence[int]";
-  static bool read(PyObject* o, Shape& s) {
-    if (PyTuple_Check(o)) return read_many(PySequence_Fast_ITEMS(o), PyTuple_GET_SIZE(o), s);
-    if (!PyList_Check(o)) return read_many(&o, 1, s);
-    PyObject* copy = PyList_AsTuple(o);  // an item's __index__ could change the list under us
-    const bool ok = copy && read(copy, s);
-    Py_XDECREF(copy);
-    return ok;
-  }
-  static bool read_many(PyObject* const* items, Py_ssize_t n, Shape& s) {
-    s.rank = 0;
-    for (Py_ssize_t i = 0; i < n; ++i) {
-      std::int64_t value = items[i] == Py_True;
-      if (!(i && PyBool_Check(items[i])) && !Argument<std::int64_t>::read(items[i], value))
-        return false;
-      s.push_back(value);
-    }
-    return true;
-  }
+  static bool read(PyObject* o, Shape& s);
+  static bool read_many(PyObject* const* items, Py_ssize_t n, Shape& s);
 };
 
 template <>
@@ -154,18 +138,7 @@ struct Argument<Sizes> : Argument<Shape> {
 template <>
 struct Argument<std::vector<std::int64_t>> : ByValue<std::vector<std::int64_t>> {
   static constexpr const char *expected = "list of ints", *stub = "Sequence[int]";
-  static bool read(PyObject* o, std::vector<std::int64_t>& s) {
-    if (!PyList_Check(o) && !PyTuple_Check(o)) return false;
-    const auto copy = pybind11::reinterpret_steal<pybind11::object>(PySequence_Tuple(o));
-    if (!copy) return false;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(copy.ptr()); ++i) {
-      PyObject* const item = PyTuple_GET_ITEM(copy.ptr(), i);
-      std::int64_t value = item == Py_True;
-      if (!(i && PyBool_Check(item)) && !Argument<std::int64_t>::read(item, value)) return false;
-      s.push_back(value);
-    }
-    return true;
-  }
+  static bool read(PyObject* o, std::vector<std::int64_t>& s);
 };
 
 // Exactly N ints; one int stands for all: stride=1, stride=(1, 2).

@@ -328,7 +328,7 @@ py::tuple define(const py::object& function, const py::object& visible, const py
   if (!returns.empty()) s.result = return_type(s.name, returns);
   if (has(s.row.as, As::method)) add_method(row, name, false);
   if (has(s.row.in_place, As::method)) add_method(row, name + "_", true);
-  published_rows().push_back({name, {&s}, {}, {}, s.row, row->module});
+  published_rows().push_back({name, {&s}, {}, s.row, row->module});
   std::string module = row->module;
   for (const Visibility& v : kVisibilities)
     if (v.as != As::method && has(s.row.as, v.as)) {

@@ -206,4 +206,23 @@ CastArguments::~CastArguments() {
   for (PyObject* o : values_) Py_XDECREF(o);
 }
 
+PyObject* call_with_casts(const Signature& s, Call call, PyObject* (*again)(const Call&)) {
+  try {
+    CastArguments cast(call.values, s.parameters.size() - (s.out < 0 ? 0 : 1), s.row.autocast);
+    call.values = cast.values();
+    call.is_cast = true;
+    return again(call);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* complete(const Signature& s, PyObject* result, const Call& call) {
+  if (s.result) result = named_result(s.result, result);
+  if (call.out != Py_None) return deliver(s, result, call.out);
+  if (!has_subclasses || s.name == "tensor") return result;  // which copies data
+  return in_class_of(result, nullptr, call.values,
+                     Py_ssize_t(s.parameters.size()) - (s.out < 0 ? 0 : 1));
+}
+
 }  // namespace rushlight::python

@@ -60,10 +60,9 @@ static void publish_in_place(py::module_& m, const Signature& plain, const Row& 
   add_function(m, row.in_place, s, has_text, doc, entries.in_place_function);
 }
 
-void publish(py::module_& m, const std::vector<const Signature*>& signatures,
-             const std::vector<std::string (*)()>& stubs, const EntryPoints& entries,
-             std::string_view doc) {
-  const Signature& s = *signatures[0];
+void publish(py::module_& m, std::initializer_list<const Signature*> signatures,
+             const EntryPoints& entries, std::string_view doc) {
+  const Signature& s = **signatures.begin();
   const bool alone = signatures.size() == 1;
   std::string text;
   if (!alone)
@@ -72,7 +71,7 @@ void publish(py::module_& m, const std::vector<const Signature*>& signatures,
       each->is_alternative = true;
     }
   text += alone ? "" : "\n";
-  text += doc.empty() && alone ? stubs[0]() : help_of(doc, signatures);
+  text += doc.empty() && alone ? stub_of_signature(s) : help_of(doc, signatures);
   add_function(m, s.row.as, s, alone, text, entries.function);
   if (has(s.row.as, As::method)) add_method(s, alone, text, entries.method);
   publish_in_place(m, s, s.row, alone, entries);
@@ -83,7 +82,7 @@ void publish(py::module_& m, const std::vector<const Signature*>& signatures,
                          (inside.find('*') == inside.npos ? ", *, out=None)" : ", out=None)"));
     add_function(m, As::function, copy, alone, s.name + "(), as a copy.", entries.copy);
   }
-  published_rows().push_back({s.name, signatures, stubs, {}, s.row});
+  published_rows().push_back({s.name, signatures, {}, s.row});
 }
 
 void publish(py::module_& m, As as, const Signature& signature, const std::string& stub,
@@ -93,7 +92,7 @@ void publish(py::module_& m, As as, const Signature& signature, const std::strin
   const std::string text = help_of(doc, {&signature});
   add_function(m, as, signature, true, text, function);
   if (has(as, As::method)) add_method(signature, true, text, method);
-  published_rows().push_back({signature.name, {&signature}, {}, stub, {.as = as}});
+  published_rows().push_back({signature.name, {&signature}, stub, {.as = as}});
 }
 
 // Calls what is aliased; its TypeErrors name the alias. `self` is (function, its name, the alias).

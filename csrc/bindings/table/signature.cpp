@@ -76,6 +76,37 @@ void Signature::derive_out() {
   out = int(parameters.size()) - 1;
 }
 
+void declare(Signature& s, std::string_view text, const Row& row, std::size_t count,
+             PyObject** fallbacks) {
+  const auto [types, result_type] = std::pair(s.types, s.result_type);
+  s = Signature::parse(text, row);
+  s.types = types;
+  s.result_type = result_type;
+  if (s.parameters.size() == count + 1) s.derive_out();
+  if (s.parameters.size() != count + (s.out < 0 ? 0 : 1))
+    throw std::logic_error(s.name + ": signature text and C++ function disagree");
+  fallbacks[count] = Py_None;
+  for (std::size_t i = 0; i < count; ++i) fallbacks[i] = s.parameters[i].fallback;
+}
+
+std::string stub_of_signature(const Signature& s) {
+  const int count = int(s.parameters.size()) - (s.out < 0 ? 0 : 1);
+  std::string text = "def " + s.name + "(";
+  for (int i = 0; i < count; ++i) {
+    const Signature::Parameter& p = s.parameters[std::size_t(i)];
+    if (i) text += ", ";
+    if (i == s.positional && !s.variadic) text += "*, ";
+    if (s.variadic && i + 1 == s.positional) text += "*";
+    text += p.name + ": " + s.types[i];
+    if (p.fallback) text += p.fallback == Py_None ? " | None = ..." : " = ...";
+  }
+  if (s.out >= 0) {
+    if (s.out >= s.positional && s.positional == count && !s.variadic) text += ", *";
+    text += std::string(", out: ") + s.result_type + " | None = ...";
+  }
+  return text + ") -> " + s.result_type + ": ...";
+}
+
 // Where a call does not fit one of several overloads, making an error only to drop it would cost a
 // microsecond.
 static bool missed = false;
@@ -242,6 +273,13 @@ bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got, b
                   parameters[i].name.c_str(), i + extra + (is_method ? 0 : 1), expected, type);
 }
 
+bool wrong_rest(const Signature& s, const char* expected, const Call& call) {
+  const auto [first, count] = call.rest;
+  PyObject* const* culprit =
+      std::find_if_not(first, first + count - 1, [](PyObject* o) { return PyLong_Check(o); });
+  return s.wrong_type(std::size_t(s.positional - 1), expected, *culprit, call.is_method);
+}
+
 PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyObject* self,
                       PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
   std::string given;
@@ -273,7 +311,7 @@ PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyO
 // for plain methods it looks at the first argument before it checks that there is one. So methods
 // that can be called without arguments are of the two kinds for which it does not: those that take
 // none, and those that are told their class.
-constexpr std::size_t kMaxMethods = 1024;
+constexpr std::size_t kMaxMethods = 640;  // each costs two functions to compile
 static _PyCFunctionFastWithKeywords methods[kMaxMethods];
 template <std::size_t I>
 static PyObject* bare(PyObject* self, PyObject*) {
@@ -307,7 +345,7 @@ struct Watched {
   PyMethodDef* definition;
   std::size_t method;
 };
-constexpr std::size_t kMaxWatched = 2048;
+constexpr std::size_t kMaxWatched = 1280;
 static std::vector<Watched>& watched_entries() {
   static auto& list = *new std::vector<Watched>;
   return list;

@@ -34,6 +34,8 @@ struct Signature {
   mutable bool is_alternative = false;  // one of several overloads
   int out = -1;  // the parameter out=, where it is derived: the last one
   PyTypeObject* result = nullptr;  // of a result whose parts have names
+  const char* const* types = nullptr;  // of the C++ function's parameters, as a .pyi spells them
+  const char* result_type = nullptr;
   Row row;
 
   static Signature parse(std::string_view text, const Row& row = {});
@@ -46,6 +48,13 @@ struct Signature {
   bool wrong_type(std::size_t i, const char* expected, PyObject* got, bool is_method,
                   std::size_t extra = 0) const;
 };
+
+// Of one C++ function: reads the text, checks it against the function's `count` parameters, and
+// puts the defaults side by side in `fallbacks`, which has room for out= after them.
+void declare(Signature& s, std::string_view text, const Row& row, std::size_t count,
+             PyObject** fallbacks);
+// "def sum(input: Tensor, ...) -> Tensor: ...", as a .pyi has it.
+std::string stub_of_signature(const Signature& s);
 
 // What is common to all entries after the function has returned its fresh result.
 PyObject* named_result(PyTypeObject* type, PyObject* tuple);  // takes over the tuple
@@ -70,6 +79,24 @@ struct AutocastOff {
 PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords function,
                      PyObject* const* args, Py_ssize_t n, PyObject* keywords);
 
+// The extra positionals of a *name: the first, and how many.
+using Rest = std::pair<PyObject* const*, Py_ssize_t>;
+
+// One call of an entry, its arguments sorted into one value per parameter.
+struct Call {
+  PyObject* const* values;
+  Rest rest;
+  PyObject* out = Py_None;
+  bool is_method = false, is_cast = false;
+};
+// Calls again with the arguments as autocast casts them.
+PyObject* call_with_casts(const Signature& s, Call call, PyObject* (*again)(const Call&));
+// Names the parts of the result, writes it to out=, keeps a subclass of Tensor; takes over the
+// result, null included.
+PyObject* complete(const Signature& s, PyObject* result, const Call& call);
+// TypeError for one of the positionals of a *name of ints.
+bool wrong_rest(const Signature& s, const char* expected, const Call& call);
+
 // The arguments of a call as autocast casts them, for the length of the call.
 class CastArguments {
  public:
@@ -93,19 +120,18 @@ struct Entry<F, Tag> {
   // The defaults side by side: most calls give few arguments of many.
   static inline std::array<PyObject*, kCount + 1> fallbacks;
 
-  static void declare(std::string_view text, const Row& row) {
-    signature = Signature::parse(text, row);
-    if (signature.parameters.size() == kCount + 1) signature.derive_out();
-    if (signature.parameters.size() != kCount + (signature.out < 0 ? 0 : 1))
-      throw std::logic_error(signature.name + ": signature text and C++ function disagree");
-    fallbacks[kCount] = Py_None;
-    for (std::size_t i = 0; i < kCount; ++i) fallbacks[i] = signature.parameters[i].fallback;
+  static constexpr const char* types[] = {Argument<A>::stub..., ""};
+
+  [[gnu::cold]] static void declare(std::string_view text, const Row& row) {
+    signature.types = types;
+    signature.result_type = stub_of<R>;
+    python::declare(signature, text, row, kCount, fallbacks.data());
   }
 
   static PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     if (n == Py_ssize_t(kCount) && !keywords && !signature.variadic && n == signature.positional)
         [[likely]]
-      return call(args, {}, Py_None, false, Indices{});
+      return call({.values = args, .rest = {}});
     if (!keywords && fits(n)) return fill_and_call(0, args, n);
     return bind_and_call(nullptr, args, n, keywords);
   }
@@ -130,7 +156,7 @@ struct Entry<F, Tag> {
     PyObject* values[kCount + 1];
     Rest rest{};
     if (!signature.bind(self, args, n, keywords, values, rest)) return nullptr;
-    return call(values, rest, signature.out < 0 ? Py_None : values[kCount], self, Indices{});
+    return call({values, rest, signature.out < 0 ? Py_None : values[kCount], bool(self)});
   }
   // As one of several overloads.
   static PyObject* attempt(PyObject* self, PyObject* const* args, Py_ssize_t n,
@@ -139,30 +165,8 @@ struct Entry<F, Tag> {
     if (!keywords && fits(bound + n)) return fill_and_call(bound, args, n, self);
     return bind_and_call(self, args, n, keywords);
   }
-  [[gnu::cold, gnu::noinline]] static std::string stub() {
-    const char* types[] = {Argument<A>::stub..., ""};
-    std::string s = "def " + signature.name + "(";
-    for (std::size_t i = 0; i < kCount; ++i) {
-      const Signature::Parameter& p = signature.parameters[i];
-      const bool last = int(i) + 1 == signature.positional;
-      s += (i ? ", " : "") +
-           std::string(int(i) == signature.positional && !signature.variadic ? "*, " : "") +
-           (last && signature.variadic ? "*" : "") + p.name + ": " + types[i];
-      if (p.fallback) s += p.fallback == Py_None ? " | None = ..." : " = ...";
-    }
-    if (signature.out >= 0)
-      s += std::string(signature.out >= signature.positional &&
-                               signature.positional == int(kCount) && !signature.variadic
-                           ? ", *"
-                           : "") +
-           ", out: " + stub_of<R> + " | None = ...";
-    return s + ") -> " + stub_of<R> + ": ...";
-  }
 
  private:
-  using Indices = std::index_sequence_for<A...>;
-  using Rest = std::pair<PyObject* const*, Py_ssize_t>;
-
   // Positional arguments only: no names to look up, only defaults to add.
   static bool fits(Py_ssize_t given) {
     return given >= signature.required && !signature.needs_keyword &&
@@ -178,44 +182,42 @@ struct Entry<F, Tag> {
     Rest rest{};
     if (signature.variadic && given > last && (given > last + 1 || !PySequence_Check(args[n - 1])))
       rest = {args + (last - bound), given - last};
-    return call(values.data(), rest, values[kCount], bound, Indices{});
+    return call({values.data(), rest, values[kCount], bool(bound)});
   }
 
   template <std::size_t I, class T, class Slot>
-  static bool read(PyObject* const* values, Rest rest, bool is_method, Slot& slot) {
-    if constexpr (requires { Argument<T>::read_many(rest.first, rest.second, slot); })
-      if (signature.variadic && int(I) + 1 == signature.positional && rest.first) {
-        if (Argument<T>::read_many(rest.first, rest.second, slot)) return true;
-        PyObject* const* culprit = std::find_if_not(rest.first, rest.first + rest.second - 1,
-                                                    [](PyObject* o) { return PyLong_Check(o); });
-        return signature.wrong_type(I, Argument<T>::expected, *culprit, is_method);
+  static bool read(const Call& c, Slot& slot) {
+    if constexpr (requires { Argument<T>::read_many(c.rest.first, c.rest.second, slot); })
+      if (signature.variadic && int(I) + 1 == signature.positional && c.rest.first) {
+        if (Argument<T>::read_many(c.rest.first, c.rest.second, slot)) return true;
+        return wrong_rest(signature, Argument<T>::expected, c);
       }
-    if (Argument<T>::read(values[I], slot)) [[likely]]
+    if (Argument<T>::read(c.values[I], slot)) [[likely]]
       return true;
-    return PyErr_Occurred() ? false
-                            : signature.wrong_type(I, Argument<T>::expected, values[I], is_method);
+    return PyErr_Occurred()
+               ? false
+               : signature.wrong_type(I, Argument<T>::expected, c.values[I], c.is_method);
   }
   template <std::size_t... I>
-  static PyObject* call([[maybe_unused]] PyObject* const* values, [[maybe_unused]] Rest rest,
-                        PyObject* out, [[maybe_unused]] bool is_method, std::index_sequence<I...>) {
-    std::optional<CastArguments> cast;
-    if (autocast.on && signature.row.autocast.casts() && out == Py_None) [[unlikely]]
-      values = cast.emplace(values, kCount, signature.row.autocast).values();
+  static PyObject* convert_and_call(const Call& c, std::index_sequence<I...>) {
+    std::tuple<typename Argument<A>::Slot...> slots;
+    if (!(read<I, A>(c, std::get<I>(slots)) && ...)) return nullptr;
+    if constexpr (std::is_void_v<R>) {
+      F(Argument<A>::pass(std::get<I>(slots))...);
+      Py_RETURN_NONE;
+    } else {
+      return to_python(F(Argument<A>::pass(std::get<I>(slots))...));
+    }
+  }
+  [[gnu::noinline]] static PyObject* call(const Call& c) {
+    if (autocast.on && !c.is_cast && signature.row.autocast.casts() && c.out == Py_None)
+        [[unlikely]]
+      return call_with_casts(signature, c, call);
     try {
-      std::tuple<typename Argument<A>::Slot...> slots;
-      if (!(read<I, A>(values, rest, is_method, std::get<I>(slots)) && ...)) return nullptr;
-      if constexpr (std::is_void_v<R>) {
-        F(Argument<A>::pass(std::get<I>(slots))...);
-        Py_RETURN_NONE;
-      } else {
-        PyObject* result = to_python(F(Argument<A>::pass(std::get<I>(slots))...));
-        if (signature.result) result = named_result(signature.result, result);
-        if (out != Py_None) [[unlikely]]
-          return deliver(signature, result, out);
-        if (has_subclasses && signature.name != "tensor") [[unlikely]]  // which copies data
-          return in_class_of(result, nullptr, values, Py_ssize_t(kCount));
-        return result;
-      }
+      PyObject* result = convert_and_call(c, std::index_sequence_for<A...>{});
+      if (signature.result || c.out != Py_None || has_subclasses) [[unlikely]]
+        return complete(signature, result, c);
+      return result;
     } catch (...) {
       return raise_current();
     }
@@ -232,8 +234,7 @@ struct EntryPoints {
 struct PublishedRow {
   std::string name;
   std::vector<const Signature*> signatures;  // one for each overload
-  std::vector<std::string (*)()> stubs;
-  std::string stub;  // instead of those, where the text was made already
+  std::string stub;  // where the signatures do not say it
   Row row;
   std::string module = {};  // that defines it in Python
 };
@@ -251,9 +252,8 @@ PyMethodDef* definition(const Signature& s, bool is_method, bool has_text, std::
                         _PyCFunctionFastWithKeywords f);
 
 // Puts the entries of a row wherever its words say.
-void publish(pybind11::module_& m, const std::vector<const Signature*>& signatures,
-             const std::vector<std::string (*)()>& stubs, const EntryPoints& entries,
-             std::string_view doc);
+void publish(pybind11::module_& m, std::initializer_list<const Signature*> signatures,
+             const EntryPoints& entries, std::string_view doc);
 // A signature with entry points of its own: the pointwise ops.
 void publish(pybind11::module_& m, As as, const Signature& signature, const std::string& stub,
              std::string_view doc, _PyCFunctionFastWithKeywords function,
@@ -263,14 +263,16 @@ void publish_alias(pybind11::module_& m, As as, const char* existing, const char
 
 // Declares an op.
 template <auto F, int Tag = 0>
-void op(pybind11::module_& m, std::string_view text, const Row& row, std::string_view doc = "") {
+[[gnu::cold]] void op(pybind11::module_& m, std::string_view text, const Row& row,
+                      std::string_view doc = "") {
   using E = Entry<F, Tag>;
   E::declare(text, row);
-  publish(m, {&E::signature}, {E::stub},
-          {E::function, E::method, E::in_place, E::in_place_function, E::copy}, doc);
+  publish(m, {&E::signature}, {E::function, E::method, E::in_place, E::in_place_function, E::copy},
+          doc);
 }
 template <auto F, int Tag = 0>
-void op(pybind11::module_& m, std::string_view text, As as = As::both, std::string_view doc = "") {
+[[gnu::cold]] void op(pybind11::module_& m, std::string_view text, As as = As::both,
+                      std::string_view doc = "") {
   op<F, Tag>(m, text, Row{.as = as}, doc);
 }
 
@@ -317,17 +319,19 @@ struct Overloads {
 };
 
 template <auto... F>
-void overloads(pybind11::module_& m, const std::array<std::string_view, sizeof...(F)>& texts,
-               const Row& row, std::string_view doc = "") {
+[[gnu::cold]] void overloads(pybind11::module_& m,
+                             const std::array<std::string_view, sizeof...(F)>& texts,
+                             const Row& row, std::string_view doc = "") {
   std::size_t i = 0;
   (Entry<F, 1>::declare(texts[i++], row), ...);
   using O = Overloads<F...>;
-  publish(m, {&Entry<F, 1>::signature...}, {&Entry<F, 1>::stub...},
+  publish(m, {&Entry<F, 1>::signature...},
           {O::function, O::method, O::in_place, O::in_place_function, O::copy}, doc);
 }
 template <auto... F>
-void overloads(pybind11::module_& m, const std::array<std::string_view, sizeof...(F)>& texts,
-               As as = As::both, std::string_view doc = "") {
+[[gnu::cold]] void overloads(pybind11::module_& m,
+                             const std::array<std::string_view, sizeof...(F)>& texts,
+                             As as = As::both, std::string_view doc = "") {
   overloads<F...>(m, texts, Row{.as = as}, doc);
 }
 

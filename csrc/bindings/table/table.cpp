@@ -27,8 +27,10 @@ py::list rows() {
   py::list all;
   for (const PublishedRow& row : published_rows()) {
     std::vector<std::string> texts, stubs;
-    for (const Signature* s : row.signatures) texts.push_back(s->text);
-    for (const auto stub : row.stubs) stubs.push_back(stub());
+    for (const Signature* s : row.signatures) {
+      texts.push_back(s->text);
+      if (s->types) stubs.push_back(stub_of_signature(*s));
+    }
     if (!row.stub.empty()) stubs.push_back(row.stub);
     std::vector<std::string> aliases;
     for (const auto& [existing, name] : published_aliases())
