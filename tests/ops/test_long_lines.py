@@ -137,3 +137,20 @@ def test_totals_of_losses(n, device):
                 given.to(device), target.to(device), weight.to(device), reduction=reduction
             )
             agree(ours, cpu)
+
+
+def test_means_of_planes(device):
+    for rank, pool in ((2, T.nn.functional.adaptive_avg_pool2d),
+                       (3, T.nn.functional.adaptive_avg_pool3d)):  # fmt: skip
+        x = seeded(2, 3, *(9,) * (rank - 1), 130)
+        for format in (T.contiguous_format, T.channels_last if rank == 2 else T.channels_last_3d):
+            found = []
+            for to in ("cpu", device):
+                leaf = x.to(to).contiguous(memory_format=format).detach().requires_grad_()
+                y = pool(leaf, 1)
+                assert y.grad_fn.name() == "MeanBackward1"
+                (y * y).sum().backward()
+                found += [y, leaf.grad]
+            agree(found[2].detach(), found[0].detach())
+            agree(found[3], found[1])
+        agree(pool(x[0].to(device), 1), pool(x[0], 1))

@@ -7,6 +7,7 @@
 #include "kernels/pointwise_ops.h"
 #include "ops/memory_format.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/reduce/reduce.h"
 #include "pool.h"
 #include "shape.h"
 
@@ -76,6 +77,9 @@ Tensor adaptive_avg_pool(const char* name, int rank, const Tensor& input, const 
   refuse_integers(input, rank == 3 ? "adaptive_avg_pool3d" : "adaptive_avg_pool2d");
   const auto [s, sizes] = adaptive_shape(name, rank, input, size);
   const bool whole = rank > 1 && s.outputs() == 1;  // torch takes the mean
+  // On a GPU a thread would add up a plane.
+  if (whole && input.device().is_cuda() && !is_channels_last(input))
+    return mean(input, rank == 2 ? Shape{-2, -1} : Shape{-3, -2, -1}, true);
   return average(s, whole ? "MeanBackward1" : average_node(rank, true), input, sizes,
                  rank == 2 || whole);
 }
