@@ -83,6 +83,13 @@ def device(request):
 
 
 @pytest.fixture
+def on_device(device):
+    """The device, which new tensors are made on, too."""
+    with rushlight.device(device):
+        yield device
+
+
+@pytest.fixture
 def virtual_gpus():
     """Four virtual GPUs for the length of a test."""
     with rushlight.cuda.virtual(4):

@@ -5,7 +5,7 @@ import pytest
 import rushlight as torch
 
 
-def test_quantiles():
+def test_quantiles(on_device):
     x = torch.tensor([[3.0, 1.0, 2.0], [6.0, 4.0, float("nan")]])
     assert torch.quantile(x[0], 0.25).item() == 1.5
     assert torch.quantile(x, 0.5, dim=1)[0] == 2 and torch.quantile(x, 0.5, dim=1)[1].isnan()
@@ -18,7 +18,7 @@ def test_quantiles():
         torch.quantile(x, 1.5)
 
 
-def test_resize_keeps_what_fits():
+def test_resize_keeps_what_fits(on_device):
     x = torch.arange(6)
     pointer = x.data_ptr()
     assert x.resize_(2, 2).tolist() == [[0, 1], [2, 3]] and x.data_ptr() == pointer
@@ -29,7 +29,7 @@ def test_resize_keeps_what_fits():
         x.resize_(-1)
 
 
-def test_names_of_numpy():
+def test_names_of_numpy(on_device):
     x = torch.arange(6.0).reshape(2, 3)
     assert torch.equal(x.sum(axis=0, keepdims=True), x.sum(dim=0, keepdim=True))
     assert torch.equal(torch.cat([x, x], axis=1), torch.cat([x, x], dim=1))
@@ -38,7 +38,7 @@ def test_names_of_numpy():
         x.sum(0, axis=0)
 
 
-def test_creation_follows_out():
+def test_creation_follows_out(on_device):
     out = torch.empty(0, dtype=torch.float64)
     assert torch.arange(3, out=out) is out and out.tolist() == [0, 1, 2]
     assert torch.linspace(0, 1, 3, out=out).tolist() == [0, 0.5, 1] and out.dtype == torch.float64
@@ -50,7 +50,7 @@ def test_creation_follows_out():
         torch.linspace(torch.zeros(2), 1, 3)
 
 
-def test_numpy_scalars_keep_their_dtype():
+def test_numpy_scalars_keep_their_dtype(on_device):
     numpy = pytest.importorskip("numpy")
     assert torch.tensor([numpy.float64(1), 2]).dtype == torch.float64
     assert torch.tensor([numpy.float32(1)]).dtype == torch.float32

@@ -1,4 +1,4 @@
-"""Copies between layouts against NumPy: sizes around the blocks in which matrices are turned."""
+"""Copies between layouts against NumPy: sizes around the blocks that are transposed at once."""
 
 import itertools
 
@@ -15,46 +15,53 @@ def numbers(dtype, *shape):
     return (np.arange(np.prod(shape)) % 251).reshape(shape).astype(dtype)
 
 
+def is_same(result, expected):
+    return np.array_equal(result.cpu().numpy(), expected)
+
+
 def check(result, expected):
     assert result.is_contiguous()
-    assert np.array_equal(result.numpy(), expected)
+    assert is_same(result, expected)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_matrices_are_turned(dtype):
+def test_matrices_are_transposed(dtype, device):
     for rows, columns in itertools.product(SIZES, SIZES):
         a = numbers(dtype, rows, columns)
-        check(rl.from_numpy(a).t().contiguous(), a.T)
+        check(rl.from_numpy(a).to(device).t().contiguous(), a.T)
         wide = numbers(dtype, rows + 1, columns + 3)
-        check(rl.from_numpy(wide)[1:, 1:-2].t().contiguous(), wide[1:, 1:-2].T)
+        check(rl.from_numpy(wide).to(device)[1:, 1:-2].t().contiguous(), wide[1:, 1:-2].T)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(3, 5, 7, 3), (2, 17, 3, 66), (4, 1, 20, 9), (2, 33, 2, 40)])
-def test_dimensions_change_places(dtype, shape):
+def test_dimensions_are_permuted(dtype, shape, device):
     a = numbers(dtype, *shape)
+    x = rl.from_numpy(a).to(device)
     for order in itertools.permutations(range(4)):
-        check(rl.from_numpy(a).permute(*order).contiguous(), a.transpose(order))
-        check(rl.from_numpy(a)[:, 1:].permute(*order).contiguous(), a[:, 1:].transpose(order))
-        target = rl.from_numpy(np.zeros_like(a)).permute(*order)
+        check(x.permute(*order).contiguous(), a.transpose(order))
+        check(x[:, 1:].permute(*order).contiguous(), a[:, 1:].transpose(order))
+        target = rl.zeros_like(x).permute(*order)
         target.copy_(rl.from_numpy(np.ascontiguousarray(a.transpose(order))))
-        assert np.array_equal(target.numpy(), a.transpose(order))
+        assert is_same(target, a.transpose(order))
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "float64"])
 @pytest.mark.parametrize("shape", [(16, 128), (65, 1025), (130, 2100), (3, 70, 200)])
-def test_operands_of_different_layouts(dtype, shape):
-    """Turned operands of pointwise ops are turned back a tile at a time."""
+def test_operands_of_different_layouts(dtype, shape, device):
+    """Transposed operands of pointwise ops are read a tile at a time."""
     a, b = numbers(dtype, *shape), numbers(dtype, *shape[::-1]).T
-    x, y = rl.from_numpy(a), rl.from_numpy(b.T).permute(*reversed(range(len(shape))))
-    assert np.array_equal((x * y).numpy(), a * b)
-    assert np.array_equal((y != x).numpy(), b != a)
-    assert np.array_equal(rl.where(y > 100, x, y).numpy(), np.where(b > 100, a, b))
-    assert np.array_equal(
-        (y[1:, ..., 1:] * x[:-1, ..., :-1]).numpy(), b[1:, ..., 1:] * a[:-1, ..., :-1]
-    )
-    target = rl.zeros_like(x).permute(*reversed(range(len(shape)))).contiguous()
-    rl.mul(x, y, out=target.permute(*reversed(range(len(shape)))))
-    assert np.array_equal(target.numpy().T, a * b)
+    backwards = tuple(reversed(range(len(shape))))
+    x, y = rl.from_numpy(a).to(device), rl.from_numpy(b.T).to(device).permute(backwards)
+    assert is_same(x * y, a * b)
+    assert is_same(y != x, b != a)
+    assert is_same(rl.where(y > 100, x, y), np.where(b > 100, a, b))
+    assert is_same(y[1:, ..., 1:] * x[:-1, ..., :-1], b[1:, ..., 1:] * a[:-1, ..., :-1])
+    target = rl.zeros_like(x).permute(backwards).contiguous()
+    rl.mul(x, y, out=target.permute(backwards))
+    assert is_same(target.permute(backwards), a * b)
+    expected = a * b
     x.mul_(y)
-    assert np.array_equal(x.numpy(), a)  # of the same memory as the array
+    assert is_same(x, expected)
+    if device == "cpu":
+        assert np.array_equal(a, expected)  # which lies in the same memory

@@ -48,12 +48,12 @@ def value(library, call):
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_old_order(reference, call):
+def test_old_order(reference, call, on_device):
     assert value(rushlight, call).tolist() == value(reference, call).tolist()
 
 
 @pytest.mark.parametrize("call", REFUSED)
-def test_what_is_no_old_order(call):
+def test_what_is_no_old_order(call, on_device):
     with pytest.raises(TypeError):
         value(rushlight, call)
 

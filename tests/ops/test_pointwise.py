@@ -105,12 +105,13 @@ def outcome(f, *args, **kwargs):
 
 def twin(theirs):
     """torch's result as a tensor of ours."""
-    values = rl.tensor(values_of(theirs).tolist(), dtype=getattr(rl, name_of(theirs.dtype)))
+    dtype = getattr(rl, name_of(theirs.dtype))
+    values = rl.tensor(values_of(theirs).tolist(), dtype=dtype, device="cpu")
     return values.reshape(tuple(theirs.shape))
 
 
 def check_same(ours, expected):
-    rl.testing.assert_close(ours, expected, equal_nan=True)
+    rl.testing.assert_close(ours.cpu(), expected, equal_nan=True)
 
 
 def layouts(x):
@@ -135,11 +136,11 @@ def test_values(op, dtype, device, reference):
         result, our_refusal = outcome(g, *operands)
         assert our_refusal == refusal
         if not refusal:
-            check_same(result.cpu(), want)
+            check_same(result, want)
 
 
 @of_dtypes([op for op in PUBLIC if op["takes"] not in ("integers", "shifts")], FLOATING)
-def test_special_values(op, dtype, reference):
+def test_special_values(op, dtype, device, reference):
     if op["takes"] == "wide" and "16" in dtype:
         return  # refused, as test_values sees
     inf, nan = float("inf"), float("nan")
@@ -147,7 +148,7 @@ def test_special_values(op, dtype, reference):
     points = points if op["inputs"] < 3 else [0.0, -0.0, inf, -inf, nan, 1, -2, 88.8]
     data = [list(v) for v in zip(*itertools.product(points, repeat=op["inputs"]), strict=True)]
     expected = expected_of(reference, op, dtype)(*make(reference, op, data, dtype))
-    result = ours(op)(*make(rl, op, data, dtype))
+    result = ours(op)(*make(rl, op, data, dtype, device=device))
     points = zip(*data, strict=True)
     exempt = [is_exempt(op["name"], dtype, *point) for point in
               zip(points, result.tolist(), expected.tolist(), strict=True)]  # fmt: skip
@@ -158,7 +159,7 @@ def test_special_values(op, dtype, reference):
 
 @pytest.mark.parametrize("number", [2, -3, 2.5, True])
 @by_name([op for op in PUBLIC if op["inputs"] == 2 and not op["tensors_only"]])
-def test_numbers(op, number, reference):
+def test_numbers(op, number, on_device, reference):
     for dtype in DTYPES:
         if dtype == "bool" and op["name"] in ("clamp_min", "clamp_max"):
             continue  # torch has two kernels, of which one takes bool
@@ -252,7 +253,7 @@ def test_gradients(op, device):
 
 
 @by_name([op for op in OPS if op["differentiable"] and op["inputs"] > 1])
-def test_gradient_of_broadcast_and_strided(op):
+def test_gradient_of_broadcast_and_strided(op, on_device):
     parameters = next(parameters_of(op))
     data = values(op, "float64", seed=2)
     row = make(rl, op, data, "float64")
@@ -277,7 +278,7 @@ def test_gradient_of_broadcast_and_strided(op):
             assert close(flat(results[0][k]), flat(expected), 1e-12)
 
 
-def test_gradients_stay_finite_far_out():
+def test_gradients_stay_finite_far_out(on_device):
     for name in "sigmoid softplus silu elu tanh gelu mish logsigmoid celu".split():
         x = rl.tensor([0.0, -200.0, 200.0], requires_grad=True)
         one = rl.ones(3)
@@ -343,7 +344,7 @@ def test_out(op, device):
 
 
 @pytest.mark.parametrize("name", ["add", "div", "pow", "maximum", "eq", "where", "xlogy"])
-def test_promotion_of_every_pair(name, reference):
+def test_promotion_of_every_pair(name, on_device, reference):
     def pair(library, a, b, shapes):
         x = library.ones(shapes[0], dtype=getattr(library, a))
         y = library.ones(shapes[1], dtype=getattr(library, b))
@@ -365,7 +366,7 @@ def test_promotion_of_every_pair(name, reference):
     "x < 2", "2 <= x", "x == 1.0", "x != True", "x & 3", "6 | x", "x ^ 5", "x << 1", "x >> 1", "-x",
     "+x", "~x", "abs(x)", "x > -1", "x + 300", "x * -1",
 ])  # fmt: skip
-def test_operators(expression, reference):
+def test_operators(expression, on_device, reference):
     for dtype in DTYPES:
         data = [True, False, True] if dtype == "bool" else [1, 2, 3]
         expected, refusal = outcome(
@@ -377,7 +378,7 @@ def test_operators(expression, reference):
             check_same(result, twin(expected))
 
 
-def test_default_dtype_decides_for_integers():
+def test_default_dtype_decides_for_integers(on_device):
     rl.set_default_dtype(rl.float64)
     try:
         assert (rl.tensor([1, 2]) / 2).dtype is rl.float64
@@ -387,7 +388,7 @@ def test_default_dtype_decides_for_integers():
         rl.set_default_dtype(rl.float32)
 
 
-def test_integers_wrap_and_zero_divisors_raise():
+def test_integers_wrap_and_zero_divisors_raise(on_device):
     x = rl.tensor([127, -128], dtype=rl.int8)
     assert (x + 1).tolist() == [-128, -127] and (-x).tolist() == [-127, -128]
     low = rl.tensor([-(2**63)])
@@ -408,7 +409,7 @@ def test_integers_wrap_and_zero_divisors_raise():
 # ---- refusals
 
 
-def test_words():
+def test_words(on_device):
     x, square = rl.ones(3, 5), rl.ones(3, 3)
     leaf = rl.ones(3, requires_grad=True)
     R, T = RuntimeError, TypeError
@@ -445,7 +446,7 @@ def test_words():
     assert (x == None) is False and (x != "a") is True  # noqa: E711
 
 
-def test_what_backward_saved_may_not_change():
+def test_what_backward_saved_may_not_change(on_device):
     leaf = rl.ones(3, requires_grad=True)
     y = leaf.sigmoid()
     y.mul_(2)
@@ -464,7 +465,7 @@ def test_what_backward_saved_may_not_change():
         result.backward(constant)
 
 
-def test_layout_of_results():
+def test_layout_of_results(on_device):
     """As torch: a result lies in memory as its inputs do."""
     x = rl.ones(2, 3, 4).permute(2, 0, 1)
     assert (x + x).stride() == x.stride() == rl.exp(x).stride()
