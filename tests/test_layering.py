@@ -249,8 +249,7 @@ def test_no_circles_of_python_imports():
 STEPS = {
     "over operands, whose number, shapes and names are known without the device": (
         "_broadcasting:broadcast_shapes _broadcasting:broadcast_tensors _broadcasting:listed "
-        "_statistics:cov functional:block_diag functional:cartesian_prod functional:meshgrid "
-        "multi_head:_padding_per_head top_level_factors:cholesky_solve "
+        "_statistics:cov multi_head:_padding_per_head top_level_factors:cholesky_solve "
         "top_level_factors:triangular_solve"
     ),
     "over dimensions, eight at most": (
@@ -260,12 +259,10 @@ STEPS = {
     "over two numbers that are checked alike": (
         "_determinism:use_deterministic_algorithms functional:isclose"
     ),
-    "as often as the caller says, one op or a few products each": (
-        "_lowrank:_columns_near_range functional:diff"
-    ),
-    "torch looks at the values too: a negative variance, an order outside [0, 1] on the CPU, the "
-    "edges of a histogram without a range, whether least squares are of full rank": (
-        "likelihood_losses:gaussian_nll_loss _statistics:_quantile _statistics:_edges solving:lstsq"
+    "as often as the caller says, a few products each": "_lowrank:_columns_near_range",
+    "torch looks at the values too: a negative variance, the edges of a histogram without a range, "
+    "whether least squares are of full rank": (
+        "likelihood_losses:gaussian_nll_loss _statistics:_edges solving:lstsq"
     ),
     "calls of the program's function, or a Python bool, which is what it returns": (
         "_tensor_elements:apply_ _tensor_elements:map_ _tensor_elements:values functional:allclose "

@@ -1,4 +1,4 @@
-"""Quantiles, covariances, histograms, integrals and differences of samples."""
+"""Covariances, histograms, integrals and differences of samples."""
 
 from __future__ import annotations
 
@@ -9,111 +9,6 @@ from rushlight._arguments import wrapped
 from rushlight._C import Tensor
 from rushlight._dtype_names import NAMES as DTYPE_NAMES
 from rushlight._table import Number, Sequence, op
-
-_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
-
-
-def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
-    if interpolation not in _INTERPOLATIONS:
-        raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, "
-            f"but got {interpolation}"
-        )
-    if input.dtype not in (_C.float32, _C.float64):
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
-    if input.numel() == 0:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
-    if not isinstance(q, _C.Tensor):
-        if not 0 <= q <= 1:
-            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q}")
-        q = _C.tensor(q, dtype=input.dtype, device=input.device)
-    if q.dim() > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
-    if q.dtype != input.dtype:
-        raise RuntimeError(
-            f"{name}() q tensor must be same dtype as the input tensor\n"
-            f"q is {q.dtype}, input {input.dtype}"
-        )
-    if q.device != input.device:
-        raise RuntimeError(f"{name}() q tensor must be on the same device as the input tensor")
-    if q.device.type == "cpu" and not ((q >= 0) & (q <= 1)).all():  # as torch: no wait of a GPU
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
-    rank = input.dim()
-    if dim is None:
-        x = input.reshape(-1)
-        kept = (1,) * rank
-    else:
-        dim = wrapped(dim, rank)
-        x = (input.reshape(1) if rank == 0 else input).movedim(dim, -1)
-        kept = [1 if d == dim else n for d, n in enumerate(input.shape)]
-    values = x.sort(-1).values
-    if ignore_nan:
-        last = (~x.isnan()).sum(-1, True).sub(1).clamp_min(0).to(x.dtype)
-        ranks = q * last
-    else:
-        ranks = (q * (x.shape[-1] - 1)).expand(*x.shape[:-1], q.numel())
-        ranks = ranks.masked_fill(x.isnan().any(-1, True), x.shape[-1] - 1)
-    result = _between(values, ranks, interpolation)
-    result = result.movedim(-1, 0)
-    parts = list(kept) if keepdim else list(x.shape[:-1])
-    return result.reshape(([q.numel()] if q.dim() else []) + parts)
-
-
-def _between(values, ranks, interpolation):
-    """Elements of sorted values at ranks that may be fractions."""
-    if interpolation == "lower":
-        ranks = ranks.floor()
-    elif interpolation == "higher":
-        ranks = ranks.ceil()
-    elif interpolation == "nearest":
-        ranks = ranks.round()
-    below = ranks.detach().long()
-    low = values.gather(-1, below)
-    if interpolation not in ("linear", "midpoint"):
-        return low
-    weight = 0.5 * (ranks != ranks.floor()) if interpolation == "midpoint" else ranks - below
-    high = values.gather(-1, ranks.detach().ceil().long())
-    return _C.lerp(low, high, weight.to(values.dtype))
-
-
-@op("torch", "Tensor", out=True)
-def quantile(
-    input: Tensor,
-    q: Tensor | float,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-) -> Tensor:
-    """The value below which a fraction q of the elements is; NaN if an element is NaN.
-
-    Args:
-        q: a float in [0, 1], or a vector of them, which becomes the first dimension.
-        dim: None for all elements.
-        keepdim: leave the reduced dimension with size 1.
-        interpolation: "linear", "lower", "higher", "midpoint" or "nearest", between two elements.
-
-    >>> torch.quantile(torch.tensor([1.0, 2.0, 4.0]), 0.75)
-    tensor(3.)
-    """
-    return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
-
-
-@op("torch", "Tensor", out=True)
-def nanquantile(
-    input: Tensor,
-    q: Tensor | float,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-) -> Tensor:
-    """quantile() of the elements that are not NaN.
-
-    >>> torch.nanquantile(torch.tensor([1.0, float("nan"), 3.0]), 0.5)
-    tensor(2.)
-    """
-    return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
 
 
 @op("torch", "Tensor")

@@ -44,8 +44,6 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None):
             [2, 2]])
     """
     vectors = listed(tensors)
-    if not vectors:
-        raise RuntimeError("meshgrid expects a non-empty TensorList")
     if indexing is None:
         warnings.warn(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
@@ -56,29 +54,7 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None):
         raise RuntimeError(
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
         )
-    for tensor in vectors:
-        if tensor.dim() > 1:
-            raise RuntimeError(
-                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
-                f"{list(tensor.shape)}"
-            )
-        if tensor.dtype != vectors[0].dtype:
-            raise RuntimeError(
-                "meshgrid expects all tensors to have the same dtype\n"
-                f"got {vectors[0].dtype} and {tensor.dtype}"
-            )
-    swapped = indexing == "xy" and len(vectors) >= 2
-    if swapped:
-        vectors[0], vectors[1] = vectors[1], vectors[0]
-    shape = [tensor.numel() for tensor in vectors]
-    grid = []
-    for d, tensor in enumerate(vectors):
-        own = [1] * len(shape)
-        own[d] = shape[d]
-        grid.append(tensor.reshape(own).expand(shape))
-    if swapped:
-        grid[0], grid[1] = grid[1], grid[0]
-    return tuple(grid)
+    return tuple(_C._meshgrid(vectors, indexing == "xy"))
 
 
 @op("torch")
@@ -94,13 +70,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
             [2, 3],
             [2, 4]])
     """
-    tensors = listed(tensors)
-    for tensor in tensors:
-        if tensor.dim() != 1:
-            raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
-    if len(tensors) == 1:
-        return tensors[0]
-    return _C.stack([grid.reshape(-1) for grid in meshgrid(*tensors, indexing="ij")], 1)
+    return _C._cartesian_prod(listed(tensors))
 
 
 @op("torch")
@@ -114,43 +84,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
     tensor([[1, 2, 0],
             [0, 0, 3]])
     """
-    matrices = listed(tensors)
-    if not matrices:
-        return _C.empty(1, 0)
-    for i, t in enumerate(matrices):
-        if t.dim() > 2:
-            raise RuntimeError(
-                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has "
-                f"{t.dim()} dimensions"
-            )
-    matrices = [t.reshape(1, -1) if t.dim() < 2 else t for t in matrices]
-    width = sum(t.shape[1] for t in matrices)
-    rows, start = [], 0
-    for t in matrices:
-        rows.append(_C.constant_pad_nd(t, [start, width - start - t.shape[1]]))
-        start += t.shape[1]
-    return _C.cat(rows, 0)
-
-
-@op("torch", "Tensor", out=True)
-def kron(input: Tensor, other: Tensor) -> Tensor:
-    """The Kronecker product: the blocks input[i, j] * other.
-
-    Args:
-        other: the second factor.
-
-    >>> torch.kron(torch.eye(2), torch.ones(1, 2))
-    tensor([[1., 1., 0., 0.],
-            [0., 0., 1., 1.]])
-    """
-    rank = max(input.dim(), other.dim())
-    a = input.reshape((1,) * (rank - input.dim()) + tuple(input.shape))
-    b = other.reshape((1,) * (rank - other.dim()) + tuple(other.shape))
-    left = [n for size in a.shape for n in (size, 1)]
-    right = [n for size in b.shape for n in (1, size)]
-    product = a.reshape(left) * b.reshape(right)
-    sizes = [x * y for x, y in zip(a.shape, b.shape, strict=True)]
-    return product.reshape(sizes)
+    return _C._block_diag(listed(tensors))
 
 
 @op("torch")
@@ -283,41 +217,6 @@ def allclose(
     True
     """
     return isclose(input, other, rtol, atol, equal_nan).all().item()
-
-
-@op("torch", "Tensor", out=True)
-def diff(
-    input: Tensor,
-    n: int = 1,
-    dim: int = -1,
-    prepend: Tensor | None = None,
-    append: Tensor | None = None,
-) -> Tensor:
-    """Differences of neighbours along a dimension.
-
-    Args:
-        n: how many times differences are taken.
-        dim: the dimension.
-        prepend, append: elements before and after those of input.
-
-    >>> torch.diff(torch.tensor([1, 3, 6]))
-    tensor([2, 3])
-    """
-    if input.dim() == 0:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
-    parts = [part for part in (prepend, input, append) if part is not None]
-    left = _C.cat(parts, dim) if len(parts) > 1 and n else input
-    if n == 0:
-        left = left.clone()
-    for _ in range(n):
-        size = left.shape[dim]
-        if size == 0:
-            break
-        later, earlier = left.narrow(dim, 1, size - 1), left.narrow(dim, 0, size - 1)
-        left = later ^ earlier if left.dtype == _C.bool else later - earlier
-    return left
 
 
 @op("torch")

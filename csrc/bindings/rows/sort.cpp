@@ -3,6 +3,7 @@
 
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
+#include "ops/quantile.h"
 
 namespace py = pybind11;
 
@@ -26,6 +27,12 @@ Tensor argsort_stable(const Tensor& x, Flag, std::int64_t dim, bool descending) 
 }
 TensorPair topk_op(const Tensor& x, std::int64_t k, Dim dim, bool largest, bool sorted) {
   return topk(x, k, dim.value_or(-1), largest, sorted);
+}
+Tensor quantile_op(const Tensor& input, Input q, Dim dim, bool keepdim, std::string_view how) {
+  return quantile("quantile", input, q, dim, keepdim, how);
+}
+Tensor nanquantile_op(const Tensor& input, Input q, Dim dim, bool keepdim, std::string_view how) {
+  return quantile("nanquantile", input, q, dim, keepdim, how);
 }
 TensorPair kthvalue_op(const Tensor& x, std::int64_t k, Dim dim, bool keepdim) {
   return kthvalue(x, k, dim.value_or(-1), keepdim);
@@ -120,6 +127,35 @@ Shape:
 
 >>> torch.msort(torch.tensor([3., 1., 2.]))
 tensor([1., 2., 3.]))");
+  op<&quantile_op>(
+      m, "quantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None)",
+      As::both,
+      R"(The value below which a fraction q of the elements is; NaN if an element is NaN.
+
+Args:
+    q: a number in [0, 1], or a vector of them, which becomes the first dimension.
+    dim: the dimension; None for all elements.
+    interpolation: 'linear', 'lower', 'higher', 'midpoint' or 'nearest', between two elements.
+
+Shape:
+    that of input without dim, after that of q.
+
+>>> torch.quantile(torch.tensor([1.0, 2.0, 4.0]), 0.75)
+tensor(3.))");
+  op<&nanquantile_op>(
+      m, "nanquantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None)",
+      As::both, R"(quantile() of the elements that are not NaN.
+
+Args:
+    q: as of quantile().
+    dim: the dimension; None for all elements.
+    interpolation: as of quantile().
+
+Shape:
+    that of input without dim, after that of q.
+
+>>> torch.nanquantile(torch.tensor([1.0, float("nan"), 3.0]), 0.5)
+tensor(2.))");
   op<&topk_op>(
       m, "topk(input, k, dim=None, largest=True, sorted=True, *, out=None) -> (values, indices)",
       As::both,
