@@ -107,6 +107,8 @@ BUGS = [
     ("a piece is another one's", "sort/runs.h",
      "pieces[(p / runs.piece - 1) * columns + column]", "pieces[p / runs.piece - 1]",
      "ops/test_long_runs.py"),
+    ("of two columns the first alone counts", "unique",
+     "+ ranks[(left + 1) * n + row]", "+ 0", "ops/test_long_runs.py"),
     ("ignored targets weigh", "cross_entropy",
      "if (t >= 0) weights +=", "weights +=", "ops/test_loss.py"),
     ("a run is one too short", "sort/runs.h",

@@ -127,3 +127,22 @@ def test_multinomial(columns, dtype, device):
             T.multinomial(p.to(device), 1)
     with pytest.raises(RuntimeError, match="sum of probabilities <= 0"):
         T.multinomial(T.zeros(2, columns, device=device), 1)
+
+
+@pytest.mark.parametrize("rows, width", [(1, 40), (2, 15), (2, 16), (7, 31), (7, 33), (20, 257),
+                                         (300, 17), (3, 4099)])  # fmt: skip
+def test_unique_rows(rows, width, device):
+    T.manual_seed(rows + width)
+    x = T.randint(0, 2, (rows, width))
+    x[:, : width - 2] = x[: (rows + 2) // 3].repeat(3, 1)[:rows, : width - 2]  # most rows twice
+    for values in (x, x.float(), (x.double() - 0.5) * T.arange(1, width + 1)):
+        for dim in (0, 1):
+            cpu = T.unique(values, dim=dim, return_inverse=True, return_counts=True)
+            ours = T.unique(values.to(device), dim=dim, return_inverse=True, return_counts=True)
+            for a, b in zip(ours, cpu, strict=True):
+                assert T.equal(a.cpu(), b)
+    strided = T.stack([x, -x], 2).to(device)[..., 1]
+    assert T.equal(strided.unique(dim=0).cpu(), (-x).unique(dim=0))
+    missing = x.float()
+    missing[0, width - 1] = float("nan")  # differs from itself
+    assert missing.to(device).unique(dim=0).shape == missing.unique(dim=0).shape
