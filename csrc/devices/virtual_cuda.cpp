@@ -2,6 +2,7 @@
 // its own with a capacity; streams keep no queue, as each call is done when it returns.
 #include <chrono>
 #include <cstring>
+#include <pthread.h>
 
 #include "core/backend.h"
 #include "core/error.h"
@@ -11,11 +12,16 @@
 namespace rushlight {
 namespace {
 
+// In a forked child, memory that it inherited stays where it is: a thread that is not there may
+// hold the lock of its books.
+std::atomic<int> forks{0};
+
 // Before each block of device memory. It holds its machine, which may be gone when it is freed.
 struct alignas(64) Header {
   Ref<VirtualMachine> machine;
   VirtualDevice* device;
   VirtualAllocator::Block* block;
+  int fork;  // in which process it was taken
 };
 static_assert(sizeof(Header) == 64);
 
@@ -52,13 +58,14 @@ void* allocate(int index, std::size_t bytes) {
     fail<RuntimeError>("the host has no memory left for ", bytes, " bytes of virtual GPU ", index,
                        "; virtual GPUs live in the memory of this machine");
   }
-  new (place) Header{std::move(machine), &device, block};
+  new (place) Header{std::move(machine), &device, block, forks.load(std::memory_order_relaxed)};
   write_figures(device);
   return static_cast<char*>(place) + sizeof(Header);
 }
 
 void release(int, void* block, std::size_t bytes) noexcept {
   auto* header = reinterpret_cast<Header*>(static_cast<char*>(block) - sizeof(Header));
+  if (header->fork != forks.load(std::memory_order_relaxed)) return;
   header->device->allocator.give(header->block);
   write_figures(*header->device);
   header->~Header();
@@ -164,6 +171,7 @@ constexpr DeviceRuntime kRuntime = {
 };
 
 Backend make_backend() {
+  pthread_atfork(nullptr, nullptr, [] { ++forks; });
   Backend backend = cpu_backend;  // the kernels
   backend.name = "cuda (virtual)";
   backend.enter = nullptr;

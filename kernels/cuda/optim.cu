@@ -1,5 +1,6 @@
 // Optimizer steps over all parameters: one launch for up to kItems of them, their addresses in the
-// kernel's arguments. A block works on kChunk elements of one parameter.
+// kernel's arguments. A block works on kChunk elements of one parameter. Compiled with -fmad=false
+// (CMakeLists.txt), so that each operation is rounded as on the CPU.
 #include "../optim_formulas.h"
 #include "elements.h"
 #include "families.h"

@@ -2,6 +2,9 @@
 emulated provider tests/emulator/libraries/cudnn.cpp stands in and checks every call.
 """
 
+import ctypes
+import os
+
 import pytest
 
 import rushlight as torch
@@ -11,7 +14,7 @@ from tests.devices.stand_ins import stand_in
 pytestmark = pytest.mark.emulated
 cudnn = torch.backends.cudnn
 EXACT, FAST, TENSOR_CORES = 3, 0, 1  # cuDNN's numbers
-UNSTEADY, STEADY = 0, 3  # of the algorithms that the stand-in offers
+UNSTEADY, STEADY, FRUGAL = 0, 3, 4  # of the algorithms that the stand-in offers
 
 
 @pytest.fixture
@@ -104,6 +107,29 @@ def test_which_algorithm(library):
             assert offer() == STEADY
     finally:
         torch.use_deterministic_algorithms(False)
+
+
+def test_where_memory_is_short(library):
+    """2000 bytes of workspace, 600, or none."""
+    provider = ctypes.CDLL(os.environ["RUSHLIGHT_CUDA_LIBRARY"])
+    x, w = torch.randn(1, 2, 6, 11, device="cuda:1"), torch.randn(3, 2, 2, 2, device="cuda:1")
+    expected = F.conv2d(x.cpu(), w.cpu())
+
+    def offer(refused, **flags):
+        before = library.emulated_convolutions()
+        out = torch.empty(3 * 5 * 10, device="cuda:1")  # the result has room, then there is none
+        try:
+            provider.emulated_refuse(ctypes.c_size_t(refused), 100)
+            with cudnn.flags(enabled=True, **flags):
+                result = F.conv2d(x, w)
+        finally:
+            provider.emulated_refuse(ctypes.c_size_t(0), 0)
+        assert torch.allclose(result.cpu(), expected, atol=1e-5) and out.numel() == 150
+        return library.emulated_offer() if library.emulated_convolutions() > before else None
+
+    assert offer(5000) == STEADY and offer(2000) == FRUGAL and offer(5000) == STEADY
+    assert offer(2000, benchmark=True) == FRUGAL
+    assert offer(601) == FRUGAL
 
 
 @pytest.mark.parametrize(

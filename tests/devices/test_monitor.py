@@ -19,6 +19,23 @@ WAITS = [
     lambda x: torch.ones(3).to(x.device),
     lambda x: x.copy_(torch.ones(2, 3)),
     lambda x: str(x),
+    lambda x: x.int() // x.int(),
+    lambda x: x.int().remainder_(x.int()),
+    lambda x: x.unique(),
+    lambda x: torch.searchsorted(x[0], x, sorter=torch.zeros_like(x[0], dtype=torch.int64)),
+    lambda x: x.multinomial(2),
+    lambda x: x.multinomial(9, replacement=True),
+    lambda x: torch.poisson(x),
+    lambda x: nn.functional.one_hot(x.long()),
+]
+WAITS_NOT = [
+    lambda x: x.int() // 2,
+    lambda x: x / x,
+    lambda x: torch.searchsorted(x[0], x),
+    lambda x: nn.functional.one_hot(x.long(), 3),
+    lambda x: nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True),
+    lambda x: nn.functional.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True),
+    lambda x: x.tril() + x.triu(),
 ]
 
 
@@ -53,6 +70,13 @@ def test_what_waits_is_said(wait, mode):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wait(x)
+
+
+@pytest.mark.parametrize("call", WAITS_NOT)
+def test_what_does_not_wait_is_not_said(call, mode):
+    x = torch.ones(2, 3, device="cuda")
+    mode("error")
+    call(x)
 
 
 def test_a_training_step_does_not_wait(mode):

@@ -3,6 +3,11 @@ other streams and pinned memory, machines without memory pools, forked children.
 provider, which answers for those machines and for that library.
 """
 
+import pathlib
+import re
+import shutil
+import subprocess
+
 import pytest
 
 import rushlight as torch
@@ -341,6 +346,49 @@ def test_a_machine_without_memory_pools():
         RUSHLIGHT_EMULATED_MEMORY=str(64 << 20),
     )
     assert "cudaMalloc" in text
+
+
+def test_a_forked_child_frees_memory_of_virtual_gpus():
+    """Also where another thread of the parent was in the middle of an allocation."""
+    run("""
+        import os, threading
+        import rushlight as torch
+        with torch.cuda.virtual(1):
+            done = threading.Event()
+            def work():
+                while not done.is_set():
+                    torch.empty(1 << 16, device="cuda")
+            threads = [threading.Thread(target=work) for _ in range(2)]
+            for t in threads:
+                t.start()
+            for _ in range(50):
+                x = [torch.ones(1 << 16, device="cuda") for _ in range(3)]
+                child = os.fork()
+                if child == 0:
+                    del x
+                    os._exit(0)
+                assert os.waitpid(child, 0)[1] == 0
+            done.set()
+            for t in threads:
+                t.join()
+    """)
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+def test_steps_of_optimizers_are_rounded_as_on_the_cpu(tmp_path):
+    root = pathlib.Path(__file__).resolve().parents[2]
+    options = re.search(
+        r"kernels/cuda/optim.cu PROPERTIES COMPILE_OPTIONS ([^)]*)\)",
+        (root / "CMakeLists.txt").read_text(),
+    )
+    subprocess.run(
+        ["nvcc", "-std=c++20", "-arch=sm_90", "--expt-relaxed-constexpr", "--extended-lambda", "-I",
+         root, *(options[1].split() if options else []), "-ptx", root / "kernels/cuda/optim.cu",
+         "-o", tmp_path / "optim.ptx"],
+        check=True,
+    )  # fmt: skip
+    text = (tmp_path / "optim.ptx").read_text()
+    assert "mul.rn.f32" in text and "fma.rn" not in text  # one rounding where the CPU has two
 
 
 @emulated

@@ -79,7 +79,7 @@ Raises:
 
 >>> torch.index_select(torch.arange(4) * 10, 0, torch.tensor([2, 0]))
 tensor([20,  0]))");
-  op<&masked_select>(m, "masked_select(input, mask, *, out=None)", As::both,
+  op<&masked_select>(m, "masked_select(input, mask, *, out=None)", {.as = As::both, .waits = true},
                      R"(The elements where mask is True, in row-major order.
 
 Args:
@@ -90,7 +90,7 @@ Shape:
 
 >>> torch.arange(3).masked_select(torch.tensor([True, False, True]))
 tensor([0, 2]))");
-  op<&nonzero_op>(m, "nonzero(input, *, as_tuple=False, out=None)", As::both,
+  op<&nonzero_op>(m, "nonzero(input, *, as_tuple=False, out=None)", {.as = As::both, .waits = true},
                   R"(The indices of all elements that are not 0, in row-major order.
 
 Args:

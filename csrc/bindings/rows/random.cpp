@@ -329,7 +329,7 @@ tensor([0., 1., 1.]))");
       m,
       "multinomial(input, num_samples, replacement=False, *, generator=None, "
       "out=None)",
-      {.exact = true},
+      {.exact = true, .waits = true},
       R"(Random indices, each with a probability proportional to its weight in a row of input.
 
 Args:
@@ -358,7 +358,7 @@ void bind_laws(py::module_& m) {
     >>> torch._sample_dirichlet(torch.tensor([2., 3.])).sum()
     tensor(1.)
 )");
-  op<&poisson_op>(m, "poisson(input, generator=None)", kFunction,
+  op<&poisson_op>(m, "poisson(input, generator=None)", {.as = kFunction, .waits = true},
                   R"(Random counts of Poisson distributions with the rates that input holds.
 
 Args:

@@ -217,7 +217,7 @@ tensor(2))");
 void bind_unique(py::module_& m) {
   op<&unique_op>(m,
                  "unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None)",
-                 As::both,
+                 {.as = As::both, .waits = true},
                  R"(The distinct elements, or slices of dim, in ascending order.
 
 Args:
@@ -232,7 +232,8 @@ Shape:
 >>> torch.tensor([3, 1, 3]).unique(return_counts=True)
 (tensor([1, 3]), tensor([1, 2])))");
   op<&unique_consecutive_op>(
-      m, "unique_consecutive(input, return_inverse=False, return_counts=False, dim=None)", As::both,
+      m, "unique_consecutive(input, return_inverse=False, return_counts=False, dim=None)",
+      {.as = As::both, .waits = true},
       R"(The first of each run of equal elements, or slices of dim.
 
 Args:

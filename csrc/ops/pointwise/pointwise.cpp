@@ -58,6 +58,8 @@ const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* par
 
 void run_forward(const PointwiseOp& op, const PointwiseCall& call, Device device,
                  std::initializer_list<const Tensor*> held) {
+  if (op.divides && call.computes == Computes::integer && !call.in[1].is_number())
+    report_wait(device, "division of integers");
   const Backend& b = backend(device);
   std::int64_t zero;
   {

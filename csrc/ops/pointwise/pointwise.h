@@ -21,7 +21,7 @@ struct PointwiseOp {
   Saves save;
   unsigned bool_inputs;
   bool bool_result, differentiable, promotes_bool, tensors_only, number_first, numbers_alone;
-  bool in_double, constant;
+  bool in_double, constant, divides;
   Takes takes;
   Casts autocast;
   unsigned visible, in_place;  // bits of Visible

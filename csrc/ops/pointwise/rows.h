@@ -42,6 +42,7 @@ PointwiseOp row_of() {
   row.in_place = T::in_place;
   row.in_double = T::in_double;
   row.constant = requires { Op::constant; };
+  row.divides = T::divides;
   row.numbers_alone = requires { Op::numbers_alone; };
   row.number_first = row.numbers_alone || requires { Op::number_first; };
   if constexpr (requires { Op::autocast; }) row.autocast = Op::autocast;

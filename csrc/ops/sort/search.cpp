@@ -57,6 +57,7 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& given, bool out
   if (t.dtype != d || t.sizes[0] != (one_row ? 1 : v.sizes[0])) fail_changed(table);
   if (v.dtype != d || v.numel != out.numel()) fail_changed(values);
   if (sorter && (s.dtype != DType::int64 || s.numel != t.numel)) fail_changed(order);
+  if (sorter && order.numel()) report_wait(order.device(), "searchsorted(sorter=...)");
   std::int64_t bad;
   {
     const Backend& b = backend(given.device());

@@ -32,6 +32,7 @@ std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std
   const Tensor counts = empty({n}, DType::int64, input.device());
   std::int64_t found = 0;
   if (n && !input.device().is_meta()) {
+    report_wait(input.device(), "unique()");
     const View view = view_of(rows);
     const Backend& b = backend(input.device());
     const Unlocked unlocked(double(input.numel()) * 20, {&rows, &first, &inverse, &counts});

@@ -1,8 +1,10 @@
 // Convolutions by cuDNN. An algorithm is chosen for each shape, by its own guess or, where
 // `backends.cudnn.benchmark` is on, by trying; one that gives other results in each run only
 // where benchmark is on and deterministic is off. What was chosen is kept, for kPlans shapes of
-// each device.
+// each device. Where there is no memory for its workspace, an algorithm with less serves, or none.
+#include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "convolutions.h"
 #include "cudnn.h"
@@ -50,8 +52,9 @@ struct Facts {
 struct Plan {
   Shape input = nullptr, weight = nullptr, result = nullptr;
   cudnnConvolutionDescriptor_t convolution = nullptr;
-  Answer answer = {};
-  bool exists = false;  // else cuDNN has nothing for it
+  bool exact = false;
+  Answer answers[kAnswers] = {};  // the quickest first
+  int count = 0;                  // none: cuDNN has nothing for it
 };
 
 struct PerDevice {
@@ -149,14 +152,33 @@ Operands operands_of(Product product, const Plan& p, const View& a, const View& 
   }
 }
 
-// The first algorithm within the requested limits.
-const Answer* choose(const Answer* answers, int found, const Facts& facts) {
-  for (int i = 0; i < found; ++i)
-    if (answers[i].status == CUDNN_STATUS_SUCCESS && answers[i].workspace <= kMostWorkspace &&
-        (!facts.repeatable || answers[i].is_deterministic))
-      return answers + i;
-  return nullptr;
+bool is_usable(const Answer& a) {
+  return a.status == CUDNN_STATUS_SUCCESS && a.workspace <= kMostWorkspace;
 }
+
+// The algorithms within the requested limits.
+void choose(const Answer* answers, int found, const Facts& facts, Plan& p) {
+  for (int i = 0; i < found; ++i)
+    if (is_usable(answers[i]) && (!facts.repeatable || answers[i].is_deterministic))
+      p.answers[p.count++] = answers[i];
+}
+
+// As much as any of the algorithms wants, or as one of them that there is memory for.
+struct Workspace {
+  std::optional<Scratch<char>> memory;
+  std::size_t bytes = 0;
+  Workspace(const Answer* answers, int found) {
+    std::size_t wanted[kAnswers], *end = wanted;
+    for (int i = 0; i < found; ++i)
+      if (is_usable(answers[i])) *end++ = answers[i].workspace;
+    std::sort(wanted, end, std::greater());
+    for (const std::size_t* size = wanted; size != end && !bytes; ++size) {
+      memory.emplace(Index(*size), std::nothrow);
+      if (memory->data()) bytes = *size;
+    }
+  }
+  void* data() const { return memory ? memory->data() : nullptr; }
+};
 
 Plan make_plan(const Functions& f, cudnnHandle_t handle, const Facts& facts, const View& a,
                const View& b, const View& out) {
@@ -166,6 +188,7 @@ Plan make_plan(const Functions& f, cudnnHandle_t handle, const Facts& facts, con
   describe_operands(f, facts, g, p);
   const bool reduced = is_reduced(DType(facts.dtype)),
              exact = !reduced && !(DType(facts.dtype) == DType::float32 && facts.tf32);
+  p.exact = exact;
   const cudnnMathType_t math = reduced ? CUDNN_TENSOR_OP_MATH
                                : exact ? CUDNN_FMA_MATH
                                        : CUDNN_DEFAULT_MATH;
@@ -179,22 +202,14 @@ Plan make_plan(const Functions& f, cudnnHandle_t handle, const Facts& facts, con
   if (is_refusal(status)) return p;
   check(f, status, "cudnnGetConvolutionAlgorithm_v7");
   if (facts.tries) {
-    std::size_t most = 0;
-    for (int i = 0; i < found; ++i)
-      if (answers[i].status == CUDNN_STATUS_SUCCESS && answers[i].workspace <= kMostWorkspace)
-        most = answers[i].workspace > most ? answers[i].workspace : most;
-    const Scratch<char> workspace(Index(most), "convolution");
-    status =
-        f.try_out[product](handle, o.shapes[0], o.data[0], o.shapes[1], o.data[1], p.convolution,
-                           o.shapes[2], o.out, kAnswers, &found, answers, workspace.data(), most);
+    const Workspace workspace(answers, found);
+    status = f.try_out[product](handle, o.shapes[0], o.data[0], o.shapes[1], o.data[1],
+                                p.convolution, o.shapes[2], o.out, kAnswers, &found, answers,
+                                workspace.data(), workspace.bytes);
     if (is_refusal(status)) return p;
     check(f, status, "cudnnFindConvolutionAlgorithmEx");
   }
-  const Answer* chosen = choose(answers, found, facts);
-  if (!chosen) return p;
-  p.answer = *chosen;
-  p.exists = true;
-  if (!exact) check(f, f.set_math(p.convolution, p.answer.math), "cudnnSetConvolutionMathType");
+  choose(answers, found, facts, p);
   return p;
 }
 
@@ -233,9 +248,18 @@ bool convolve(Product product, const ConvShape& s, const View& a, const View& b,
     found = here.plans.emplace(key, make_plan(*f, here.handle, facts, a, b, out)).first;
   }
   const Plan& p = found->second;
-  if (!p.exists) return false;
+  if (p.count == 0) return false;
+  const Answer* answer = p.answers;
+  std::optional<Scratch<char>> workspace;
+  for (std::size_t refused = SIZE_MAX;; ++answer) {
+    if (answer == p.answers + p.count) return false;  // our own kernel needs no memory
+    if (answer->workspace >= refused) continue;
+    workspace.emplace(Index(answer->workspace), std::nothrow);
+    if (workspace->data() || answer->workspace == 0) break;
+    refused = answer->workspace;
+  }
+  if (!p.exact) check(*f, f->set_math(p.convolution, answer->math), "cudnnSetConvolutionMathType");
   const Operands o = operands_of(product, p, a, b, out);
-  const Scratch<char> workspace(Index(p.answer.workspace), "convolution");
   const bool wide = out.dtype == DType::float64;
   const float narrow_scale[] = {1, 0};
   const double wide_scale[] = {1, 0};
@@ -244,7 +268,7 @@ bool convolve(Product product, const ConvShape& s, const View& a, const View& b,
   };
   check(*f,
         f->run[product](here.handle, scale(0), o.shapes[0], o.data[0], o.shapes[1], o.data[1],
-                        p.convolution, p.answer.algorithm, workspace.data(), p.answer.workspace,
+                        p.convolution, answer->algorithm, workspace->data(), answer->workspace,
                         scale(1), o.shapes[2], o.out),
         "cudnnConvolution");
   finish_launch(cudaSuccess, "convolution");
