@@ -55,6 +55,11 @@ std::size_t rounded(std::size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+// Keeps blocks that were given back, for the next of their size. What one model left must not stay
+// beside what the next one needs: before fresh memory is mapped, the sizes longest unused are given
+// up, until all blocks together are near the most that were ever in use at once. A block that is
+// soon missed again was of use, and the cache may hold as much more: the sizes of a training step
+// come again and again, and soon none is mapped.
 class LargeCache {
  public:
   LargeCache() {
@@ -66,28 +71,38 @@ class LargeCache {
     const std::size_t size = rounded(bytes);
     {
       std::lock_guard lock(mutex_);
-      auto found = free_.find(size);
-      if (found != free_.end() && !found->second.empty()) {
-        void* block = found->second.back();
-        found->second.pop_back();
-        kept_ -= size;
-        return block;
+      Blocks& own = sizes_[size];
+      own.last_take = ++takes_;
+      used_ += size;
+      most_used_ = std::max(most_used_, used_);
+      if (void* block = pop(own, size)) return block;
+      if (own.given_up) {
+        --own.given_up;
+        if (own.given_up_at + kSoon > takes_) extra_ += size;
       }
+      make_room();
     }
     try {
       return map(size);
     } catch (const std::bad_alloc&) {
       clear();
+    }
+    try {
       return map(size);
+    } catch (const std::bad_alloc&) {
+      std::lock_guard lock(mutex_);
+      used_ -= size;
+      throw;
     }
   }
   void give(void* block, std::size_t bytes) noexcept {
     const std::size_t size = rounded(bytes);
     {
       std::lock_guard lock(mutex_);
+      used_ -= size;
       if (kept_ + size <= limit_) {
         try {
-          free_[size].push_back(block);
+          sizes_[size].free.push_back(block);
           kept_ += size;
           return;
         } catch (const std::bad_alloc&) {  // then it is freed below
@@ -98,15 +113,41 @@ class LargeCache {
   }
   void clear() noexcept {
     std::lock_guard lock(mutex_);
-    for (auto& [size, blocks] : free_) {
-      for (void* block : blocks) std::free(block);
-      blocks.clear();
-    }
-    kept_ = 0;
+    for (auto& [size, own] : sizes_)
+      while (void* block = pop(own, size)) std::free(block);
   }
   std::mutex mutex_;
 
  private:
+  struct Blocks {  // of one size
+    std::vector<void*> free;
+    std::uint64_t last_take = 0;
+    std::uint64_t given_up = 0, given_up_at = 0;  // how many blocks, and when the last
+  };
+
+  static constexpr std::uint64_t kSoon = 1024;  // calls of take(): a training step or more
+
+  void* pop(Blocks& own, std::size_t size) noexcept {
+    if (own.free.empty()) return nullptr;
+    void* const block = own.free.back();
+    own.free.pop_back();
+    kept_ -= size;
+    return block;
+  }
+  // For a block that is counted as used already.
+  void make_room() noexcept {
+    while (kept_ && used_ + kept_ > most_used_ + most_used_ / 4 + extra_) {
+      std::pair<const std::size_t, Blocks>* oldest = nullptr;
+      for (auto& entry : sizes_)
+        if (!entry.second.free.empty() &&
+            (!oldest || entry.second.last_take < oldest->second.last_take))
+          oldest = &entry;
+      if (!oldest) return;
+      ++oldest->second.given_up;
+      oldest->second.given_up_at = takes_;
+      std::free(pop(oldest->second, oldest->first));
+    }
+  }
   static void* map(std::size_t size) {
     if (size < kHugePage) return allocate(size);
     const std::size_t machine =
@@ -117,8 +158,10 @@ class LargeCache {
     madvise(block, size, MADV_HUGEPAGE);
     return block;
   }
-  std::unordered_map<std::size_t, std::vector<void*>> free_;
-  std::size_t kept_ = 0, limit_ = 0;
+  std::unordered_map<std::size_t, Blocks> sizes_;
+  std::uint64_t takes_ = 0;
+  std::size_t kept_ = 0, used_ = 0, most_used_ = 0, limit_ = 0;
+  std::size_t extra_ = 0;  // bytes that were given up and missed
 };
 
 LargeCache& large() {

@@ -168,3 +168,22 @@ for round in range(200):
 print("ok")
 """
     assert python(program).strip() == "ok"
+
+
+def test_memory_that_one_model_left_serves_the_next():
+    held = python(
+        """
+        import rushlight as torch
+        def resident():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * 4096 >> 20
+        torch.set_num_threads(1)
+        before = resident()
+        for model in range(8):  # each with sizes of its own
+            for step in range(4):
+                kept = [torch.ones(1024 + 128 * model, 1024) for _ in range(4)]
+        del kept
+        print(resident() - before)
+    """.replace("\n        ", "\n")
+    )
+    assert int(held) < 100  # 8 blocks of 7.5 MiB, and a quarter of them; all of them are 360
