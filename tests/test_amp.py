@@ -394,3 +394,19 @@ def test_custom_functions():
     out.sum().backward()
     assert seen == [(rushlight.float32, False)] and out.dtype == rushlight.float32
     assert x.grad.tolist() == [[4, 4], [4, 4]]
+
+
+def test_a_cast_that_finds_no_memory_is_an_error(virtual_gpus):
+    """The cast of an argument allocates: where that fails, the call raises as any other."""
+    x = rushlight.ones(4096, 4096, device="cuda:1")
+    total = rushlight.cuda.get_device_properties(1).total_memory
+    reserved = rushlight.cuda.memory_reserved(1)
+    rushlight.cuda.set_per_process_memory_fraction(reserved / total, 1)
+    try:
+        with rushlight.autocast("cuda"):
+            with pytest.raises(rushlight.OutOfMemoryError):
+                rushlight.addmm(x, x, x)
+            with pytest.raises(rushlight.OutOfMemoryError):
+                rushlight.nn.functional.linear(x, x)
+    finally:
+        rushlight.cuda.set_per_process_memory_fraction(1.0, 1)
