@@ -45,8 +45,9 @@ def run(command):
     sys.stdout.write("".join(line + "\n" for line in rest))
     to = pathlib.Path(command[command.index("-o") + 1])
     source = next((a for a in reversed(command) if a.endswith(".cu")), to.name)
+    _, _, file = source.rpartition("kernels/cuda/")
     note = {
-        "file": source.rpartition("kernels/cuda/")[2],
+        "file": file.rpartition("/Unity/")[2],  # several files, compiled together
         "seconds": round(used.ru_utime + used.ru_stime, 1),
         "said": done.stdout,
     }
@@ -89,7 +90,7 @@ def readable(names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=15, help="of processor time, one file")
+    parser.add_argument("--seconds", type=float, default=25, help="of processor time, one file")
     given = parser.parse_args()
     notes = [json.loads(p.read_text()) for p in sorted(given.build.rglob("*.cu.o.ptxas"))]
     if not notes:
