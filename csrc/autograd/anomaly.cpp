@@ -7,20 +7,20 @@
 namespace rushlight {
 namespace {
 
-struct Table {
+struct Origins {
   std::mutex mutex;
   std::unordered_map<const Node*, Ref<Origin>> origins;
 };
 // Never destroyed: nodes may outlive the statics of this library.
-Table& table() {
-  static auto* t = new Table;
+Origins& all_origins() {
+  static auto* t = new Origins;
   return *t;
 }
 
 thread_local const Node* running [[gnu::tls_model("initial-exec")]] = nullptr;
 
 Ref<Origin> origin_of(const Node& node) {
-  Table& t = table();
+  Origins& t = all_origins();
   const std::lock_guard lock(t.mutex);
   const auto found = t.origins.find(&node);
   return found == t.origins.end() ? Ref<Origin>() : found->second;
@@ -35,7 +35,7 @@ void remember_origin(const Node& node) {
     origin->parent = running->title();
     origin->of_parent = origin_of(*running);
   }
-  Table& t = table();
+  Origins& t = all_origins();
   const std::lock_guard lock(t.mutex);
   anomaly.remembers = true;
   t.origins.insert_or_assign(&node, std::move(origin));
@@ -43,7 +43,7 @@ void remember_origin(const Node& node) {
 
 void forget_origin(const Node& node) noexcept {
   Ref<Origin> last;  // let go outside the lock: it may run Python
-  Table& t = table();
+  Origins& t = all_origins();
   const std::lock_guard lock(t.mutex);
   if (const auto found = t.origins.find(&node); found != t.origins.end()) {
     last = std::move(found->second);

@@ -39,7 +39,7 @@ class Running {
 }  // namespace
 
 struct Run {
-  struct Slot {  // stands in for a node that another pass is using
+  struct Slot {  // in place of the state of a node that another pass is using
     bool queued = false;
     std::vector<Tensor> incoming;
   };

@@ -139,7 +139,7 @@ void bind_virtual(py::module_& m) {
   m.def("virtual_replace", [](int count, const std::string& profiles, const std::string& memories) {
     Ref<VirtualMachine> next;
     if (count) next = Ref<VirtualMachine>::adopt(new VirtualMachine(count, profiles, memories));
-    find_cuda();  // the environment's machine, if it was asked for and not used yet, is replaced
+    find_cuda();  // the environment's machine, if it is set and not used yet, is replaced
                   // too
     Machine before{exchange_machine(std::move(next))};
     forget_cuda();

@@ -30,7 +30,7 @@ Current& current() {
 }
 
 // The provider, or null and why; only an answer that is yes is remembered. A child that is forked
-// from now on may not use it: to ask the driver is enough.
+// from now on may not use it: a query of the driver suffices for that.
 const Backend* search_cuda(std::string* why_not) {
   if (const Backend* table = ready) return table;
   static const int registered = pthread_atfork([] { search.lock(); }, [] { search.unlock(); },

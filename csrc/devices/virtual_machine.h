@@ -52,7 +52,7 @@ struct VirtualMachine : Shared {
   std::uint32_t number;  // never used twice: what a storage remembers as its generation
   std::vector<std::unique_ptr<VirtualDevice>> devices;
   // `profiles` and `memories` ("2GiB") are one for all, or one for each, separated by commas; empty
-  // ones stand for "t4" and the profile's own memory.
+  // ones are "t4" and the profile's own memory.
   VirtualMachine(int count, std::string_view profiles, std::string_view memories);
 
   // Logical to physical devices by CUDA_VISIBLE_DEVICES, read at the first call and not again.

@@ -246,7 +246,7 @@ Tensor attend(AttentionShape s, const Tensor& q, const Tensor& k, const Tensor& 
         kernels.attention(s, operands, s.keep > 0 ? &g.state : &copy);
       }
     }
-    if (dtype != q.dtype()) {  // the gradients of 16-bit inputs want it as it was
+    if (dtype != q.dtype()) {  // the gradients of 16-bit inputs need the unrounded output
       unrounded = out;
       out = to(out, q.dtype());
     }

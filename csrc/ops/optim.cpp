@@ -1,5 +1,5 @@
 // Optimizer steps: checks, layouts, then one kernel call per run of parameters on one device. Note:
-// kernels want all tensors of a parameter in one dense layout; where a tensor
+// kernels need all tensors of a parameter in one dense layout; where a tensor
 // differs a copy is used instead, and is copied back if it was to be written.
 #include "ops/optim.h"
 
@@ -45,7 +45,7 @@ bool same_layout(const Tensor& a, const Tensor& b) {
   return true;
 }
 
-// The tensors of one call in the layout that the kernel wants, and what must go back afterwards.
+// The tensors of one call in the layout that the kernel needs, and what is copied back afterwards.
 // Where a copy is needed, making it may let another thread give a tensor other data: then the
 // storages that were seen are held, and what is seen later is checked again.
 class Layouts {

@@ -90,7 +90,7 @@ std::vector<Tensor> broadcast_from(const std::vector<Tensor>& sources,
   record_many(
       "BroadcastBackward", std::span(out),
       [source_devices](std::span<Tensor> grads, Node& self) {
-        // On real GPUs all in one piece of work, where all of them want them in one place.
+        // On real GPUs with one launch, where all gradients are summed on one device.
         const bool in_one =
             std::ranges::all_of(source_devices, [&](Device d) { return d == source_devices[0]; });
         if (in_one)

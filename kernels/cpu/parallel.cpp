@@ -112,7 +112,7 @@ std::atomic<Pool*> pool{nullptr};
 
 class Pool {
  public:
-  // The right to run a job; whoever does not get it runs its work alone.
+  // The right to run a job; a thread that does not get it runs its work alone.
   bool acquire() { return !busy_.exchange(true, std::memory_order_acquire); }
   void release() { busy_.store(false, std::memory_order_release); }
 

@@ -19,7 +19,7 @@ using Index = std::int64_t;
 // For each output of an axis, `taps` inputs and weights: those of tap k lie together. A weight of 0
 // beyond an output's own taps; `exact`: there are none of these, so that no test is needed.
 template <class T>
-struct Table {
+struct AxisTaps {
   Index in, out, taps;
   bool keeps, exact;
   std::vector<int> index;
@@ -46,9 +46,9 @@ struct Table {
 };
 
 template <class T>
-Table<T> forward_table(const ResampleShape& s, int axis) {
+AxisTaps<T> forward_table(const ResampleShape& s, int axis) {
   const Index n = s.out[axis], taps = s.taps(axis);
-  Table<T> t{s.in[axis], n, taps, s.keeps(axis), true, {}, {}, {}, {}};
+  AxisTaps<T> t{s.in[axis], n, taps, s.keeps(axis), true, {}, {}, {}, {}};
   t.index.resize(std::size_t(taps * n));
   t.weight.resize(std::size_t(taps * n));
   for (Index q = 0; q < n; ++q) {
@@ -63,12 +63,12 @@ Table<T> forward_table(const ResampleShape& s, int axis) {
 }
 
 template <class T>
-Table<T> transposed(const Table<T>& t) {
+AxisTaps<T> transposed(const AxisTaps<T>& t) {
   std::vector<int> count(std::size_t(t.in), 0);
   for (std::size_t i = 0; i < t.index.size(); ++i)
     if (t.weight[i] != 0) ++count[std::size_t(t.index[i])];
   const Index taps = std::max(*std::max_element(count.begin(), count.end()), 1);
-  Table<T> r{t.out, t.in, taps, t.keeps, false, {}, {}, {}, {}};
+  AxisTaps<T> r{t.out, t.in, taps, t.keeps, false, {}, {}, {}, {}};
   r.index.assign(std::size_t(taps * t.in), 0);
   r.weight.assign(std::size_t(taps * t.in), T(0));
   std::fill(count.begin(), count.end(), 0);
@@ -108,7 +108,7 @@ CLONES void convert_row(const S* x, Index n, T* out) {
   for (Index i = 0; i < n; ++i) out[i] = T(load(x + i));
 }
 template <class S, class T>
-void gather_row(const Table<T>& t, const S* x, T* out) {
+void gather_row(const AxisTaps<T>& t, const S* x, T* out) {
   const int* index = t.index.data();
   const T* weight = t.weight.data();
   if (t.keeps)
@@ -133,7 +133,7 @@ CLONES void add_weighted(const S* x, T w, Index n, T* out) {
 }
 // The weighted sum of whole rows for output q; row(i) is where input i of this axis lies.
 template <class T, class Row>
-void blend_rows(const Table<T>& t, Index q, Index n, Row row, T* out) {
+void blend_rows(const AxisTaps<T>& t, Index q, Index n, Row row, T* out) {
   const auto index = [&](Index k) { return Index(t.index[std::size_t(k * t.out + q)]); };
   const auto weight = [&](Index k) { return t.weight[std::size_t(k * t.out + q)]; };
   if (t.taps == 1 && t.exact) return convert_row(row(index(0)), n, out);
@@ -164,7 +164,7 @@ CLONES void store_row(const T* x, Index n, S* out) {
 template <class T>
 class Kept {
  public:
-  Kept(const Table<T>& t, Index begin, Index end, Index row_size)
+  Kept(const AxisTaps<T>& t, Index begin, Index end, Index row_size)
       : table_(t),
         row_size_(row_size),
         rows_(most(t, begin, end)),
@@ -180,13 +180,13 @@ class Kept {
   T* row(Index i) { return data_.data() + i % rows_ * row_size_; }
 
  private:
-  static Index most(const Table<T>& t, Index begin, Index end) {
+  static Index most(const AxisTaps<T>& t, Index begin, Index end) {
     Index rows = 1;
     for (auto q = std::size_t(begin); q < std::size_t(end); ++q)
       rows = std::max(rows, t.high[q] - t.low[q] + 1);
     return rows;
   }
-  const Table<T>& table_;
+  const AxisTaps<T>& table_;
   Index row_size_, rows_;
   Scratch<T> data_;
   Index next_;
@@ -195,7 +195,7 @@ class Kept {
 template <class S>
 struct Resampler {
   using T = std::conditional_t<std::is_same_v<S, double>, double, float>;
-  const Table<T>&d, &h, &w;
+  const AxisTaps<T>&d, &h, &w;
 
   // Makes rows [begin, end) of the plane made of `image` where target(q) says, then calls f(q).
   template <class Target, class F>
@@ -263,7 +263,8 @@ struct Resampler {
 };
 
 template <class S, class T>
-void run(const Table<T>& d, const Table<T>& h, const Table<T>& w, Index planes, const S* x, S* y) {
+void run(const AxisTaps<T>& d, const AxisTaps<T>& h, const AxisTaps<T>& w, Index planes, const S* x,
+         S* y) {
   const Resampler<S> r{d, h, w};
   const Index in = d.in * h.in * w.in, out = d.out * h.out * w.out;
   if (d.out > 1 || d.in > 1) {

@@ -43,7 +43,7 @@ struct Batch {
 };
 
 template <class C>
-struct Memory {
+struct Elements {
   void* data;
   DType dtype;
   __device__ C get(Index i) const { return Reader<C>(data, dtype)[i]; }
@@ -55,15 +55,15 @@ __global__ void optimizer_step(Batch<F> batch, F settings) {
   int k = 0;
   while (k + 1 < batch.count && blockIdx.x >= batch.first_block[k + 1]) ++k;
   const Item<F>& item = batch.items[k];
-  const Memory<C> param{item.param, item.dtype};
+  const Elements<C> param{item.param, item.dtype};
   const Reader<C> grad(item.grad, item.dtype);
   const Index begin = Index(blockIdx.x - batch.first_block[k]) * kChunk;
   const Index end = begin + kChunk < item.numel ? begin + kChunk : item.numel;
   for (Index i = begin + threadIdx.x; i < end; i += blockDim.x) {
     C w = param.get(i), s[N + 1];
-    for (int n = 0; n < N; ++n) s[n] = Memory<C>{item.state[n], item.dtype}.get(i);
+    for (int n = 0; n < N; ++n) s[n] = Elements<C>{item.state[n], item.dtype}.get(i);
     settings.template step<N>(w, grad[i], s, item.now);
-    for (int n = 0; n < N; ++n) Memory<C>{item.state[n], item.dtype}.set(i, s[n]);
+    for (int n = 0; n < N; ++n) Elements<C>{item.state[n], item.dtype}.set(i, s[n]);
     param.set(i, w);
   }
 }

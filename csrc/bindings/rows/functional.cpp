@@ -1,6 +1,6 @@
 // torch.nn.functional's own signatures, where they differ from those of torch's functions of the
-// same name: entries of their own, so that no Python function stands
-// before the op.
+// same name: entries of their own, so that the op is called
+// without a Python function around it.
 #include "functional.h"
 
 #include "bindings/module.h"

@@ -160,7 +160,7 @@ Applied apply(const Tensor& self, PyObject* key) {
     else
       apply_one(a, item, dim);
   }
-  // A mask of several dimensions stands for all of them: the entries it covers go.
+  // A mask of several dimensions indexes all of them: the entries it covers are dropped.
   std::vector<Tensor> compact;
   for (std::size_t d = 0; d < a.indices.size(); ++d) {
     compact.push_back(a.indices[d]);

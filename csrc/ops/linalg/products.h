@@ -6,7 +6,7 @@
 
 namespace rushlight {
 
-// out = alpha * left right + beta * out. `column`: vectors stand for matrices of one column.
+// out = alpha * left right + beta * out. `column`: vectors are matrices of one column.
 void run_product(const Tensor& left, const Tensor& right, const Tensor& out, Scalar alpha,
                  Scalar beta, bool column = false);
 // out = left right + bias in one kernel, of matrices. False, and nothing of use done, where the

@@ -15,7 +15,7 @@ namespace {
 
 DType computed_in(const Tensor& t) { return is_reduced(t.dtype()) ? DType::float32 : t.dtype(); }
 
-// A view of a parameter as the kernel wants it, or none.
+// A contiguous view of a parameter for the kernel, or none.
 class Parameter {
  public:
   Parameter(const Tensor& t, DType dtype) {

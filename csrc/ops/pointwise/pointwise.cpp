@@ -18,7 +18,7 @@ constexpr std::int64_t kSmall = 4096;  // below, the interpreter's lock is never
 
 // The common small call: floating CPU tensors of one dtype and shape, row-major, or numbers; a
 // target has no gradient and shares nothing with an input, or all of it. Binds the inputs, marks
-// those that want a gradient and returns the first tensor's body; null: the call goes the long way.
+// those that need a gradient and returns the first tensor's body; null: the call goes the long way.
 const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* parameters,
                        const Into& into, PointwiseCall& call, unsigned& wanted) {
   if (op.takes >= Takes::integers || op.bool_inputs) return nullptr;
@@ -71,7 +71,7 @@ void run_forward(const PointwiseOp& op, const PointwiseCall& call, Device device
     fail_zero_division(op, zero);
 }
 
-// The node of a call whose inputs `wanted` want a gradient; `out` is what it will write over.
+// The node of a call whose inputs `wanted` need a gradient; `out` is the tensor it will write to.
 Ref<Node> node_of(const PointwiseOp& op, const Input* in, const Scalar* parameters,
                   const Shape& shape, DType common, unsigned wanted, const Tensor& out) {
   auto* n = new PointwiseNode(op, parameters, shape, common);

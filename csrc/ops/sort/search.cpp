@@ -94,7 +94,8 @@ Tensor isin(const Input& elements, const Input& test_elements, bool invert) {
   if (tests.numel() == 0) return full(x.shape(), Scalar(invert), DType::boolean, device);
   const Tensor values = to(x, dtype);
   const Tensor sequence = std::get<0>(sort(reshape(to(tests, dtype), {-1}), 0, false));
-  // NaN is last in order, but a search wants numbers that compare: it finds them as infinities.
+  // NaN is last in order, but a binary search needs values that compare: it gets infinities
+  // instead.
   Tensor numbers = sequence;
   if (is_floating(dtype))
     numbers = where(apply<Ne>(sequence, sequence), as_input(Scalar(kInfinity<double>)),

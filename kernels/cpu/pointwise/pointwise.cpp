@@ -20,9 +20,9 @@ constexpr std::int64_t kFewNumbers = 64;  // up to here a number is spread on th
 constexpr std::int64_t kLongRow = 128;   // from here on a row is a segment of its own
 constexpr int kOps = op_count(PointwiseOps{});
 
-struct Table {
+struct AllLoops {
   PointwiseLoops rows[kOps];
-  Table() {
+  AllLoops() {
     PointwiseLoops* to = write_arithmetic_loops(rows);
     to = write_selection_loops(to);
     to = write_comparison_loops(to);
@@ -35,7 +35,7 @@ struct Table {
   }
 };
 const PointwiseLoops& row_of(int op) {
-  static const Table table;
+  static const AllLoops table;
   return table.rows[op];
 }
 

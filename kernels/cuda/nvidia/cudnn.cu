@@ -163,7 +163,7 @@ void choose(const Answer* answers, int found, const Facts& facts, Plan& p) {
       p.answers[p.count++] = answers[i];
 }
 
-// As much as any of the algorithms wants, or as one of them that there is memory for.
+// The largest workspace of the algorithms, or the largest that there is memory for.
 struct Workspace {
   std::optional<Scratch<char>> memory;
   std::size_t bytes = 0;

@@ -21,7 +21,7 @@ using gesvdjInfo_t = struct gesvdjInfo*;  // how long and how exactly Jacobi's m
 using Long = std::int64_t;
 using Bytes = std::size_t;
 
-// Each factorisation is two functions: how large a workspace it wants, and the work itself. The
+// Each factorisation is two functions: the size of its workspace, and the factorisation itself. The
 // newer ones take any element and count bytes, on the device and on the host; the older ones are
 // one for each element (float32, float64) and count elements, on the device.
 struct Functions {

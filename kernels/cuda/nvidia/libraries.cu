@@ -1,6 +1,6 @@
 // The search for NVIDIA's libraries: what the process has already (so that one copy is shared with
 // others in it), cuda-pathfinder (wheels, conda, system), beside this library, the loader's own
-// places. The first that is found decides; one that is too old is not used.
+// paths. The first that is found decides; one that is too old is not used.
 #include <atomic>
 #include <cstdlib>
 #include <dlfcn.h>

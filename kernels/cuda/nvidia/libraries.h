@@ -1,5 +1,5 @@
 // NVIDIA's libraries: opened when they are first needed, never linked. Each has a header of its own
-// with what is used of it; a caller takes functions<Table>() and has another way where that is
+// with what is used of it; a caller takes functions<Functions>() and has another way where that is
 // null.
 #pragma once
 #include <cstring>
@@ -43,13 +43,14 @@ const Library& library(const LibraryKind& kind);
 
 // The table, or null where the library is absent. A table is a struct of function pointers with
 // `names` in their order, `kind()`, and the function that gives the version first.
-template <class Table>
-const Table* functions() {
-  static_assert(sizeof(Table) == sizeof(void*) * (sizeof Table::names / sizeof Table::names[0]));
-  const Library& found = library(Table::kind());
+template <class Functions>
+const Functions* functions() {
+  static_assert(sizeof(Functions) ==
+                sizeof(void*) * (sizeof Functions::names / sizeof Functions::names[0]));
+  const Library& found = library(Functions::kind());
   if (found.version == 0) return nullptr;
-  static const Table table = [&] {
-    Table t;
+  static const Functions table = [&] {
+    Functions t;
     std::memcpy(static_cast<void*>(&t), found.functions.data(), sizeof t);
     return t;
   }();

@@ -15,7 +15,7 @@ inline constexpr int kVector = 4;
 // A call as its kernel gets it: results first, then inputs.
 struct PointwiseJob {
   Strided<kMostOperands> items;
-  void* data[kMostOperands];  // null: a result that nobody wants, or a number
+  void* data[kMostOperands];  // null: a result that is not needed, or a number
   DType dtype[kMostOperands];
   bool is_number[kMostOperands];
   Scalar number[kMostOperands];

@@ -58,9 +58,9 @@ bool cut_into_vectors(PointwiseJob& job, int outputs, int operands, unsigned boo
 
 namespace {
 
-struct Table {
+struct AllRows {
   PointwiseRow rows[op_count(PointwiseOps{})] = {};
-  Table() {
+  AllRows() {
     PointwiseRow* to = write_arithmetic_rows(rows);
     PointwiseRow* wide = write_wide_arithmetic_rows(rows);
     to = write_selection_rows(to);
@@ -80,7 +80,7 @@ struct Table {
   }
 };
 const PointwiseRow& row_at(int op) {
-  static const Table table;
+  static const AllRows table;
   return table.rows[op];
 }
 

@@ -1,5 +1,5 @@
 // The thread's device and stream, checks of the runtime's answers, and notes of bad indices. The
-// runtime is asked which device is current in each call: another library may have changed it.
+// current device is read from the runtime in each call: another library may have changed it.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

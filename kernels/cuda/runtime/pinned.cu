@@ -1,6 +1,6 @@
 // cudaHostAlloc and cudaFreeHost may make the whole device wait, so a block goes back to the driver
-// only when memory is short or empty_cache() is called. Note: a block knows the streams whose
-// copies have read it, however many copies they were; events are recorded when it is released.
+// only when memory is short or empty_cache() is called. Note: a block lists the streams whose
+// copies have read it, once each; events are recorded when it is released.
 #include <algorithm>
 #include <bit>
 #include <map>

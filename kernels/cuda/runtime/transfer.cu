@@ -17,7 +17,7 @@ constexpr std::size_t kStaged = 1 << 20;
 // kernel maps it for them): a copy from it may then go on when the call has returned. Elsewhere the
 // driver takes a copy first.
 bool reads_pageable(int index) {
-  static std::atomic<signed char> answers[kMostDevices];  // 0: not asked yet
+  static std::atomic<signed char> answers[kMostDevices];  // 0: not queried yet
   signed char answer = answers[index].load(std::memory_order_relaxed);
   if (!answer) {
     int yes = 0;

@@ -77,7 +77,7 @@ void top(const View& values, const View& indices, const View& in, int dim, bool 
   sort_first(values, indices, in, dim, largest, in.rank ? values.sizes[dim] : 1);
 }
 
-// Which index of its sorted line an op wants: one thread a line.
+// The index in its sorted line that an op selects: one thread per line.
 enum class Choice : int { kth, median, nanmedian };
 
 __device__ Index first_nan(const std::uint64_t* keys, Index n) {
