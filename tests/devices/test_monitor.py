@@ -22,6 +22,7 @@ WAITS = [
     lambda x: x.int() // x.int(),
     lambda x: x.int().remainder_(x.int()),
     lambda x: x.unique(),
+    lambda x: x.equal(x.clone()),
     lambda x: torch.searchsorted(x[0], x, sorter=torch.zeros_like(x[0], dtype=torch.int64)),
     lambda x: x.multinomial(2),
     lambda x: x.multinomial(9, replacement=True),

@@ -96,8 +96,8 @@ def test_memory_that_another_stream_of_another_device_uses():
 @emulated
 def test_recorded_streams_without_the_drivers_pool(mode):
     environment = {
-        "lazy": {},
-        "no pools": {"RUSHLIGHT_EMULATED_POOLS": "0"},
+        "lazy": {"RUSHLIGHT_NO_CACHE": ""},
+        "no pools": {"RUSHLIGHT_EMULATED_POOLS": "0", "RUSHLIGHT_NO_CACHE": ""},
         "no cache": {"RUSHLIGHT_NO_CACHE": "1"},
     }[mode]
     program = (
@@ -343,6 +343,7 @@ def test_a_machine_without_memory_pools():
         from rushlight.__main__ import main; import sys; sys.argv[1:] = ["info"]; main()
     """,
         RUSHLIGHT_EMULATED_POOLS="0",
+        RUSHLIGHT_NO_CACHE="",
         RUSHLIGHT_EMULATED_MEMORY=str(64 << 20),
     )
     assert "cudaMalloc" in text
