@@ -1,5 +1,6 @@
 """use_deterministic_algorithms and its relatives. Every algorithm repeats its results, whatever is
-set, but one: on real GPUs cuDNN's quickest convolution, where cudnn.benchmark is on.
+set, but these on real GPUs: cuDNN's quickest convolution, where cudnn.benchmark is on; the gradient
+of grid_sample's input, whose sums are atomic; index_put_ and max_unpool where an index repeats.
 """
 
 from __future__ import annotations
