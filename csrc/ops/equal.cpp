@@ -1,8 +1,9 @@
-// Whether two tensors are the same.
+// Whether two tensors are the same, or nearly so.
 #include "core/backend.h"
 #include "kernels/index.h"
 #include "ops/index/index.h"
-#include "ops/pointwise/pointwise.h"
+#include "ops/reduce/reduce.h"
+#include "ops/value.h"
 
 namespace rushlight {
 
@@ -14,6 +15,31 @@ bool equal(const Tensor& input, const Tensor& other) {
   report_wait(input.device(), "equal()");
   const Tensor differs = apply<Ne>(input, other);
   return backend(input.device()).index->count_nonzero(view_of(differs)) == 0;
+}
+
+Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  if (!(rtol >= 0))
+    fail<RuntimeError>("rtol must be greater than or equal to zero, but got ", rtol);
+  if (!(atol >= 0))
+    fail<RuntimeError>("atol must be greater than or equal to zero, but got ", atol);
+  if (input.dtype() != other.dtype())
+    fail<RuntimeError>(scalar_name(input.dtype()), " did not match ", scalar_name(other.dtype()));
+  const bool floating = is_floating(input.dtype());
+  Value close = Value(input) == Value(other);
+  if (equal_nan && floating)
+    close = close | (Value(apply<Isnan>(input)) & Value(apply<Isnan>(other)));
+  if (rtol == 0 && atol == 0) return close.tensor();
+  const Value a = floating ? input : to(input, DType::float64);
+  const Value b = floating ? other : to(other, DType::float64);
+  const Value difference = abs(a - b);
+  return (close | ((difference <= Value(atol) + abs(Value(rtol) * b)) &
+                   (difference < Value(kInfinity<double>))))
+      .tensor();
+}
+
+bool allclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  const GradMode off(false);
+  return item(all(isclose(input, other, rtol, atol, equal_nan), {}, false)).as_double() != 0;
 }
 
 }  // namespace rushlight

@@ -11,14 +11,14 @@ TORCH = {
     "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve lu_unpack orgqr pinverse qr slogdet svd triangular_solve",
     "rushlight._linalg.top_level_products": "chain_matmul cross dist inner matrix_exp matrix_power renorm vander vdot",
     "rushlight._lowrank": "pca_lowrank svd_lowrank",
-    "rushlight._statistics": "corrcoef cov cumulative_trapezoid gradient histogram histogramdd trapezoid trapz",
+    "rushlight._statistics": "cumulative_trapezoid gradient histogram histogramdd trapezoid trapz",
     "rushlight._tensor_elements": "nonzero_static",
     "rushlight._tensor_memory": "is_storage resize_as_",
     "rushlight._tensor_str": "get_printoptions set_printoptions",
     "rushlight._tensor_types": "is_tensor set_default_tensor_type typename",
     "rushlight._views": "adjoint alias_copy narrow_copy",
     "rushlight._windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
-    "rushlight.functional": "allclose block_diag cartesian_prod einsum isclose meshgrid tensordot unravel_index",
+    "rushlight.functional": "block_diag cartesian_prod einsum meshgrid tensordot unravel_index",
     "rushlight.nn._functional.distance": "cosine_similarity pairwise_distance",
     "rushlight.nn.utils._weight_norms": "norm_except_dim",
 }
@@ -26,12 +26,11 @@ TORCH = {
 TENSOR = {
     "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve orgqr pinverse qr slogdet svd triangular_solve",
     "rushlight._linalg.top_level_products": "cross dist inner matrix_exp matrix_power renorm renorm_ vdot",
-    "rushlight._statistics": "corrcoef cov histogram",
+    "rushlight._statistics": "histogram",
     "rushlight._tensor": "__array_wrap__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ __format__ __reduce_ex__ __repr__ __reversed__ as_subclass is_inference register_hook register_post_accumulate_grad_hook type",
     "rushlight._tensor_elements": "apply_ fill_diagonal_ map_ nonzero_static sum_to_size",
     "rushlight._tensor_memory": "_typed_storage is_shared new new_empty_strided record_stream resize resize_as resize_as_ set_ share_memory_ storage untyped_storage",
     "rushlight._views": "adjoint narrow_copy",
-    "rushlight.functional": "allclose isclose",
 }
 
 FUNCTIONAL = {

@@ -1,4 +1,4 @@
-"""Covariances, histograms, integrals and differences of samples."""
+"""Histograms, integrals and differences of samples."""
 
 from __future__ import annotations
 
@@ -9,104 +9,6 @@ from rushlight._arguments import wrapped
 from rushlight._C import Tensor
 from rushlight._dtype_names import NAMES as DTYPE_NAMES
 from rushlight._table import Number, Sequence, op
-
-
-@op("torch", "Tensor")
-def cov(
-    input: Tensor,
-    *,
-    correction: int = 1,
-    fweights: Tensor | None = None,
-    aweights: Tensor | None = None,
-) -> Tensor:
-    """The covariance matrix of variables in rows.
-
-    Args:
-        correction: the divisor is the number of observations less this; 1 is unbiased.
-        fweights: how often each observation occurs; integers.
-        aweights: how important each is.
-
-    >>> torch.cov(torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
-    tensor([[ 1., -1.],
-            [-1.,  1.]])
-    """
-    if input.dim() > 2:
-        raise RuntimeError(
-            f"cov(): expected input to have two or fewer dimensions but got an input with "
-            f"{input.dim()} dimensions"
-        )
-    if input.dtype == _C.bool:
-        raise RuntimeError("cov(): bool dtype is not supported for input")
-    x = input.reshape(1, -1) if input.dim() < 2 else input
-    count = x.shape[1]
-    weights = None
-    for name, w, integers in (("fweights", fweights, True), ("aweights", aweights, False)):
-        if w is None:
-            continue
-        if not isinstance(w, _C.Tensor):
-            raise TypeError(f"cov(): argument '{name}' must be Tensor, not {type(w).__name__}")
-        if w.dim() > 1:
-            raise RuntimeError(
-                f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
-                f"{w.dim()} dimensions"
-            )
-        if integers == w.is_floating_point() or w.dtype == _C.bool:
-            raise RuntimeError(
-                f"cov(): expected {name} to have {'integral' if integers else 'floating point'} "
-                f"dtype but got {name} with {DTYPE_NAMES[w.dtype]} dtype"
-            )
-        if w.numel() != count:
-            raise RuntimeError(
-                f"cov(): expected {name} to have the same numel as there are observations in the "
-                f"input but got {w.numel()} != {count}"
-            )
-        if count and w.min() < 0:
-            raise RuntimeError(f"cov(): {name} cannot be negative")
-        weights = w if weights is None else weights * w
-    total = x.new_tensor(count) if weights is None else weights.sum()
-    if weights is not None and (count == 0 or total == 0):
-        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
-    weighted = x if weights is None else x * weights
-    mean = weighted.sum(1, True) / total
-    if weights is not None and aweights is not None and correction:
-        norm = total - correction * (weights * aweights).sum() / total
-    else:
-        norm = total - correction
-    if norm <= 0:
-        from warnings import warn
-
-        warn(
-            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
-            "number of observations.",
-            UserWarning,
-            stacklevel=2,
-        )
-        norm = norm.clamp_min(0)
-    centered = x - mean
-    other = centered if weights is None else centered * weights
-    return ((centered @ other.mT.to(centered.dtype)) / norm).squeeze()
-
-
-@op("torch", "Tensor")
-def corrcoef(input: Tensor) -> Tensor:
-    """The correlation coefficients of variables in rows.
-
-    >>> torch.corrcoef(torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
-    tensor([[ 1., -1.],
-            [-1.,  1.]])
-    """
-    if input.dim() > 2:
-        raise RuntimeError(
-            f"corrcoef(): expected input to have two or fewer dimensions but got an input with "
-            f"{input.dim()} dimensions"
-        )
-    if input.dtype in (_C.float16, _C.bfloat16):  # rounded once
-        return corrcoef(input.float()).to(input.dtype)
-    c = cov(input)
-    if c.dim() == 0:
-        return c / c
-    deviation = c.diagonal().sqrt()
-    return (c / deviation.unsqueeze(1) / deviation.unsqueeze(0)).clamp(-1, 1)
 
 
 def _steps(name, y, x, dx, dim):

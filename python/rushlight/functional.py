@@ -161,64 +161,6 @@ def einsum(equation, *operands) -> Tensor:
     return _einsum.einsum(*_einsum.spelled(equation, operands))
 
 
-@op("torch", "Tensor")
-def isclose(
-    input: Tensor,
-    other: Tensor,
-    rtol: float = 1e-05,
-    atol: float = 1e-08,
-    equal_nan: bool = False,
-) -> Tensor:
-    """Where |input - other| <= atol + rtol * |other|.
-
-    Args:
-        other: broadcast with input.
-        rtol, atol: relative and absolute tolerance.
-        equal_nan: whether NaN is close to NaN.
-
-    >>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))
-    tensor([ True, False])
-    """
-    for name, value in (("rtol", rtol), ("atol", atol)):
-        if value < 0:
-            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
-    if input.dtype != other.dtype:
-        names = _dtype_name(input), _dtype_name(other)
-        raise RuntimeError(f"{names[0]} did not match {names[1]}")
-    close = input == other
-    if equal_nan and input.is_floating_point():
-        close = close | ((input != input) & (other != other))
-    if rtol == 0 and atol == 0:
-        return close
-    if not input.is_floating_point():
-        input, other = input.to(_C.float64), other.to(_C.float64)
-    allowed = atol + (rtol * other).abs()
-    difference = (input - other).abs()
-    return close | ((difference <= allowed) & (difference < float("inf")))
-
-
-def _dtype_name(tensor):
-    return tensor.type().split(".")[-1].removesuffix("Tensor")
-
-
-@op("torch", "Tensor")
-def allclose(
-    input: Tensor,
-    other: Tensor,
-    rtol: float = 1e-05,
-    atol: float = 1e-08,
-    equal_nan: bool = False,
-) -> bool:
-    """Whether isclose() holds for all elements, a bool.
-
-    Args: as of isclose.
-
-    >>> torch.allclose(torch.ones(2), torch.ones(2) + 1e-9)
-    True
-    """
-    return isclose(input, other, rtol, atol, equal_nan).all().item()
-
-
 @op("torch")
 def unravel_index(indices: Tensor, shape):
     """Flat indices as one index per dimension.

@@ -3,6 +3,7 @@
 
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
+#include "ops/covariance.h"
 #include "ops/linalg/linalg.h"
 #include "ops/ops.h"
 #include "ops/pointwise/pointwise.h"
@@ -289,6 +290,29 @@ void bind_reduce(py::module_& m) {
   bind_sums(m);
   bind_extremes(m);
   bind_moments_and_norms(m);
+  op<&cov>(m, "cov(input, *, correction=1, fweights=None, aweights=None)", As::both,
+           R"(The covariance matrix of variables in rows.
+
+Args:
+    correction: the divisor is the number of observations less this; 1 is unbiased.
+    fweights: how often each observation occurs, integers; None for once.
+    aweights: how important each is; None for all alike.
+
+Shape:
+    input (n, m) gives (n, n); (m) gives ().
+
+>>> torch.cov(torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+tensor([[ 1., -1.],
+        [-1.,  1.]]))");
+  op<&corrcoef>(m, "corrcoef(input)", As::both,
+                R"(The correlation coefficients of variables in rows.
+
+Shape:
+    input (n, m) gives (n, n); (m) gives ().
+
+>>> torch.corrcoef(torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+tensor([[ 1., -1.],
+        [-1.,  1.]]))");
 }
 
 }  // namespace rushlight::python

@@ -9,6 +9,9 @@ namespace rushlight {
 Tensor take(const Tensor& input, const Tensor& index);  // of the flat tensor; index's shape
 Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<std::int64_t> dim);
 bool equal(const Tensor& input, const Tensor& other);  // equal.cpp: same shape, same elements
+// |input - other| <= atol + rtol * |other|, for each element and for all of them.
+Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan);
+bool allclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan);
 
 // ---- index_write.cpp: copies of input with source at the indices
 Tensor index_fill(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& value);

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from rushlight import _C
-from rushlight.functional import isclose
 
 # (rtol, atol): exact for all other dtypes.
 _TOLERANCES = {
@@ -223,7 +222,7 @@ def _compare_tensors(actual, expected, options):
     if not dtype.is_floating_point:
         dtype = _C.int64
     actual, expected = actual.to(dtype), expected.to(dtype)
-    close = isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=options["equal_nan"])
+    close = _C.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=options["equal_nan"])
     if close.all():
         return
     if actual.dim() == 0:
