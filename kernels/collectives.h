@@ -18,8 +18,8 @@ struct DeviceGroup {
 struct CollectiveKernels {
   // totals[j], on the root, = the sum over i of parts[j * count + i], on device i.
   bool (*reduce)(const DeviceGroup& group, int jobs, const View* parts, const View* totals);
-  // places[j * count + i], on device i, = sources[j], on the root, whose own part is not written.
-  bool (*broadcast)(const DeviceGroup& group, int jobs, const View* sources, const View* places);
+  // targets[j * count + i], on device i, = sources[j], on the root, whose own part is not written.
+  bool (*broadcast)(const DeviceGroup& group, int jobs, const View* sources, const View* targets);
 };
 
 }  // namespace rushlight

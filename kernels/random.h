@@ -35,7 +35,7 @@ enum class Law : unsigned char { gamma, poisson, binomial, gamma_slope };
 struct RandomKernels {
   void (*uniform)(const View& out, double from, double to, RandomState&);
   void (*normal)(const View& out, double mean, double std, RandomState&);
-  // base + x % range; a range of 0 stands for 2^64.
+  // base + x % range; a range of 0 means 2^64.
   void (*integers)(const View& out, std::int64_t base, std::uint64_t range, RandomState&);
   // The non-negative integers that the dtype holds exactly.
   void (*natural)(const View& out, RandomState&);

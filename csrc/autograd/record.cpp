@@ -28,7 +28,7 @@ void Saved::fail_modified(const Tensor& t, std::uint32_t version, const Node* ma
       "write to a clone(), or use the operation without the trailing underscore");
 }
 
-void Saved::hook(SavedHooks& hooks, const Tensor* result) {
+void Saved::hook(SavedHooks& hooks) {
   if (!tensor_)
     fail<RuntimeError>("Calling register_hooks on a saved tensor with value None is forbidden");
   if (tensor_->version() != version_ && is_stand_in(tensor_))
@@ -36,7 +36,7 @@ void Saved::hook(SavedHooks& hooks, const Tensor* result) {
         "Calling register_hooks on a saved tensor whose hooks have already been set.");
   get();  // written to since?
   SavedHooks* const outer = std::exchange(saved_hooks, &hooks);
-  note_saved(tensor_, version_, result);
+  note_saved(tensor_, version_, nullptr);
   saved_hooks = outer;
   pack_saved();
 }

@@ -25,9 +25,8 @@ class Saved {
     return tensor_;
   }
   explicit operator bool() const { return bool(tensor_); }
-  // Gives it hooks of its own, and calls the pack hook; RuntimeError where it has some. `result`:
-  // where the tensor is a result without history, the result itself.
-  void hook(SavedHooks& hooks, const Tensor* result = nullptr);
+  // Gives it hooks of its own, and calls the pack hook; RuntimeError where it has some.
+  void hook(SavedHooks& hooks);
 
   // `maker`: the node whose output t is, where t itself has no history.
   [[noreturn]] static void fail_modified(const Tensor& t, std::uint32_t version,

@@ -1,4 +1,4 @@
-// What the user's hooks make of saved tensors (torch.autograd.graph.saved_tensors_hooks). Note:
+// Pack and unpack hooks of saved tensors (torch.autograd.graph.saved_tensors_hooks). Note:
 // where hooks are on, a Saved keeps a stand-in of another version, so that without hooks
 // nothing is tested beyond the check of versions that is made anyway.
 #pragma once
@@ -20,7 +20,7 @@ struct SavedHooks : Shared {
 };
 inline void destroy(SavedHooks* h) { delete h; }
 
-// Of this thread: the hooks in force, the innermost; borrowed from who turned them on.
+// Of this thread: the hooks in force, the innermost; borrowed from the context manager.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local SavedHooks* saved_hooks = nullptr;
 // Of this thread: a Saved got an inference tensor, or one that waits for its pack hook. Lambdas are
 // made before record() knows whether anything is recorded, so only check_saved() there acts on it.

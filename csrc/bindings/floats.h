@@ -1,4 +1,4 @@
-// A list of floats as an argument; one number stands for a list of one.
+// A list of floats as an argument; one number is taken as a list of one.
 #pragma once
 #include "bindings/table/arguments.h"
 

@@ -41,7 +41,7 @@ Tensor to(const Tensor& input, DType dtype, Device device, bool copy = false,
 Tensor to(const Tensor& input, Device device);
 Tensor clone(const Tensor& input);  // preserves the order of dimensions
 Tensor contiguous(const Tensor& input);  // input itself if it is row-major
-// What waits for a GPU says so where set_sync_debug_mode() is on.
+// Warns or raises, as set_sync_debug_mode() is set: called by each op that waits for a GPU.
 void report_wait(Device d, const char* op);
 // No history, no version: same shapes.
 void copy_bits(const Tensor& out, const Tensor& in, bool non_blocking = false);
@@ -63,7 +63,7 @@ Tensor expand(const Tensor& input, const Shape& size);  // -1 keeps a size
 Tensor permute(const Tensor& input, const Shape& dims);
 Tensor transpose(const Tensor& input, std::int64_t dim0, std::int64_t dim1);
 Tensor t(const Tensor& input);
-// resize.cpp. channels_last: 0, or the rank that the format wants.
+// resize.cpp. channels_last: 0, or the rank of the format.
 void resize_storage(const Tensor& of, std::int64_t bytes);
 Tensor resize_(const Tensor& self, const Shape& size, int channels_last);
 void take_geometry(const Tensor& self, const Tensor& view);  // inplace.cpp; view: a view of self

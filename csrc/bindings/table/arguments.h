@@ -43,7 +43,7 @@ struct Argument<Tensor> : ByValue<Tensor> {
   }
 };
 
-// A 0-d tensor stands for its number where torch lets it: no history, and for ints no fraction.
+// The number in a 0-d tensor, where torch takes one: without history, and for ints no fraction.
 bool read_number_of_tensor(const Tensor& t, Scalar& s);
 bool read_index(PyObject* o, std::int64_t& s);  // NumPy integers and other __index__ types
 
@@ -141,7 +141,7 @@ struct Argument<std::vector<std::int64_t>> : ByValue<std::vector<std::int64_t>> 
   static bool read(PyObject* o, std::vector<std::int64_t>& s);
 };
 
-// Exactly N ints; one int stands for all: stride=1, stride=(1, 2).
+// Exactly N ints; one int is taken N times: stride=1, stride=(1, 2).
 template <std::size_t N>
 struct Argument<std::array<std::int64_t, N>> : ByValue<std::array<std::int64_t, N>> {
   static constexpr const char *expected = Argument<Shape>::expected, *stub = Argument<Shape>::stub;

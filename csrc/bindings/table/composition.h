@@ -18,7 +18,7 @@ enum class Kind : unsigned char {
   real,
   boolean,
   string,
-  integers,  // a tuple of ints; one int stands for a tuple of it
+  integers,  // a tuple of ints; one int is taken as a tuple of it
   int_tuple,  // a tuple of ints, from nothing but a list or tuple
   dtype,
   device,

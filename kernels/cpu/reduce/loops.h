@@ -70,7 +70,7 @@ struct Job {
   void* out;
   DType out_dtype;
   Context context;
-  const double* center = nullptr;  // one for each output, where the fold wants it
+  const double* center = nullptr;  // one for each output, where the fold has a center
   double* to_center = nullptr;     // a first pass writes there
 
   Job(const View& to, const View& input, double parameter)
