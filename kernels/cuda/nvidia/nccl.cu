@@ -101,12 +101,12 @@ bool reduce(const DeviceGroup& group, int jobs, const View* parts, const View* t
   });
 }
 
-bool broadcast(const DeviceGroup& group, int jobs, const View* sources, const View* places) {
+bool broadcast(const DeviceGroup& group, int jobs, const View* sources, const View* targets) {
   return together(group, [&](const Functions& f, ncclComm_t member, cudaStream_t stream, int i) {
     ncclResult_t status = ncclSuccess;
     for (int j = 0; j < jobs && status == ncclSuccess; ++j) {
-      void* place = i == group.root ? sources[j].data : places[j * group.count + i].data;
-      status = f.broadcast(place, place, std::size_t(sources[j].numel),
+      void* target = i == group.root ? sources[j].data : targets[j * group.count + i].data;
+      status = f.broadcast(target, target, std::size_t(sources[j].numel),
                            element_of(sources[j].dtype), group.root, member, stream);
     }
     return status;
