@@ -60,7 +60,8 @@ template <class S>
 HOST_DEVICE inline Compute<S> load(const S* p) {
   return *p;
 }
-HOST_DEVICE inline bool load(const bool* p) {  // any non-zero byte is true: NumPy or a file may have written it
+HOST_DEVICE inline bool load(
+    const bool* p) {  // any non-zero byte is true: NumPy or a file may have written it
   std::uint8_t byte;
   memcpy(&byte, p, 1);
   return byte != 0;
