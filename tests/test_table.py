@@ -124,6 +124,10 @@ def test_a_name_is_one_row():
     made += [(place, row["name"] + "_") for row in _C._rows() for place in row["in_place"]]
     made += [("torch", row["name"] + "_copy") for row in _C._rows() if row["copy"]]
     assert not {each for each in made if made.count(each) > 1}
+    # A function that serves two rows has a signature for each.
+    for row in _C._rows():
+        for text in row["signatures"] if not row["module"] else []:
+            assert text.partition("(")[0] == row["name"], text
 
 
 def test_nothing_else_publishes():

@@ -224,8 +224,8 @@ Shape:
 >>> torch.ones(2, 3).transpose(0, 1).shape
 torch.Size([3, 2]))");
   publish_alias(m, As::both, "transpose", "swapdims");
-  op<&rushlight::transpose>(m, "swapaxes(input, axis0, axis1)", As::both,
-                            R"(transpose() by NumPy's name.
+  op<&rushlight::transpose, 2>(m, "swapaxes(input, axis0, axis1)", As::both,
+                               R"(transpose() by NumPy's name.
 
 Args:
     axis0: the first of the dimensions.
@@ -270,8 +270,8 @@ torch.Size([1, 2]))");
   op<&GeometryInPlace<&transpose>::call>(m, "transpose_(self, dim0, dim1)", kMethod,
                                          "transpose() in place: nothing moves.");
   publish_alias(m, kMethod, "transpose_", "swapdims_");
-  op<&GeometryInPlace<&transpose>::call>(m, "swapaxes_(self, axis0, axis1)", kMethod,
-                                         "swapaxes() in place: nothing moves.");
+  op<&GeometryInPlace<&transpose>::call, 2>(m, "swapaxes_(self, axis0, axis1)", kMethod,
+                                            "swapaxes() in place: nothing moves.");
   op<&GeometryInPlace<&rushlight::t>::call>(m, "t_(self)", kMethod, "t() in place.");
   overloads<&GeometryInPlace<&squeeze_all>::call, &GeometryInPlace<&squeeze_dims>::call>(
       m, {"squeeze_(self)", "squeeze_(self, *dim)"}, kMethod, "squeeze() in place.");

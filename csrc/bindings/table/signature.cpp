@@ -78,6 +78,8 @@ void Signature::derive_out() {
 
 void declare(Signature& s, std::string_view text, const Row& row, std::size_t count,
              PyObject** fallbacks) {
+  if (!s.name.empty())
+    throw std::logic_error(s.name + " and " + std::string(text) + " need a Tag: one function");
   const auto [types, result_type] = std::pair(s.types, s.result_type);
   s = Signature::parse(text, row);
   s.types = types;

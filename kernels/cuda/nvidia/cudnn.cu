@@ -165,19 +165,20 @@ void choose(const Answer* answers, int found, const Facts& facts, Plan& p) {
 
 // The largest workspace of the algorithms, or the largest that there is memory for.
 struct Workspace {
-  std::optional<Scratch<char>> memory;
   std::size_t bytes = 0;
+  void* data = nullptr;
   Workspace(const Answer* answers, int found) {
-    std::size_t wanted[kAnswers], *end = wanted;
-    for (int i = 0; i < found; ++i)
-      if (is_usable(answers[i])) *end++ = answers[i].workspace;
-    std::sort(wanted, end, std::greater());
-    for (const std::size_t* size = wanted; size != end && !bytes; ++size) {
-      memory.emplace(Index(*size), std::nothrow);
-      if (memory->data()) bytes = *size;
+    for (std::size_t most = ~std::size_t(0); !data && most;) {
+      bytes = 0;  // of the largest that is less than the one refused
+      for (int i = 0; i < found; ++i)
+        if (is_usable(answers[i]) && answers[i].workspace < most)
+          bytes = std::max(bytes, answers[i].workspace);
+      data = bytes ? try_scratch(bytes) : nullptr;
+      most = bytes;
     }
   }
-  void* data() const { return memory ? memory->data() : nullptr; }
+  ~Workspace() { give_scratch(data, bytes); }
+  Workspace(const Workspace&) = delete;
 };
 
 Plan make_plan(const Functions& f, cudnnHandle_t handle, const Facts& facts, const View& a,
@@ -205,7 +206,7 @@ Plan make_plan(const Functions& f, cudnnHandle_t handle, const Facts& facts, con
     const Workspace workspace(answers, found);
     status = f.try_out[product](handle, o.shapes[0], o.data[0], o.shapes[1], o.data[1],
                                 p.convolution, o.shapes[2], o.out, kAnswers, &found, answers,
-                                workspace.data(), workspace.bytes);
+                                workspace.data, workspace.bytes);
     if (is_refusal(status)) return p;
     check(f, status, "cudnnFindConvolutionAlgorithmEx");
   }
