@@ -260,20 +260,21 @@ Tensor index_put(const Tensor& input, const std::vector<Tensor>& indices, const 
 
 Tensor nonzero(const Tensor& input) {
   report_wait(input.device(), "nonzero(), or a mask as an index,");
-  const View in = view_of(input);
-  const Backend& b = backend(input.device());
+  const Tensor kept = alias(input);  // no other thread gives it other data or another shape
+  const View in = view_of(kept);
+  const Backend& b = backend(kept.device());
   std::int64_t n;
   {
-    const Unlocked unlocked(double(input.numel()), {&input});
+    const Unlocked unlocked(double(kept.numel()), {&kept});
     n = b.index->count_nonzero(in);
   }
   // Column-major, as torch's: the indices of one dimension lie together.
-  const std::int64_t sizes[] = {n, input.dim()}, strides[] = {1, std::max<std::int64_t>(n, 1)};
-  Tensor out = empty_strided(sizes, strides, DType::int64, input.device());
+  const std::int64_t sizes[] = {n, kept.dim()}, strides[] = {1, std::max<std::int64_t>(n, 1)};
+  Tensor out = empty_strided(sizes, strides, DType::int64, kept.device());
   std::int64_t found;
   {
     const View to_view = view_of(out);
-    const Unlocked unlocked(double(input.numel()), {&input, &out});
+    const Unlocked unlocked(double(kept.numel()), {&kept, &out});
     found = b.index->nonzero(to_view, in);
   }
   return found >= n ? out : narrow(out, 0, 0, found);  // another thread wrote meanwhile
