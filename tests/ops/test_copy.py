@@ -65,3 +65,13 @@ def test_operands_of_different_layouts(dtype, shape, device):
     assert is_same(x, expected)
     if device == "cpu":
         assert np.array_equal(a, expected)  # which lies in the same memory
+
+
+def test_copies_of_several_views_written_to_out(device):
+    x = rl.arange(6.0, device=device).view(3, 2)
+    out = [rl.empty(2, device=device) for _ in range(3)]
+    assert rl.unbind_copy(x, 0, out=out) is None
+    assert rl.stack(out).equal(x)
+    whole = rl.empty(2, 3, device=device)
+    assert rl.t_copy(x, out=whole) is whole
+    assert whole.equal(x.t())

@@ -79,6 +79,7 @@ OPEN_GRADIENT = {
 }
 # The strides of a result are torch's, but of these. Where torch's is contiguous, so is ours.
 OTHER_STRIDES = {
+    "histogramdd": "torch's edges are columns of one tensor, ours one tensor each",
     "linalg.lstsq": "ours are row-major: LAPACK's columns would be one more copy",
     "linalg.lu_solve": "with adjoint=True and gradients, ours is the contiguous product",
     "linalg.solve": "torch lays vectors in a batch out as the columns of one matrix",

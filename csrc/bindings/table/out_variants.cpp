@@ -178,7 +178,11 @@ PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords function,
       copies = py::tuple(list);
     }
     PyObject* made = copies.release().ptr();
-    return out == Py_None ? made : deliver(s, made, out);
+    if (out == Py_None) return made;
+    const bool many = PyTuple_Check(made);
+    const auto written = py::reinterpret_steal<py::object>(deliver(s, made, out));
+    if (!written) return nullptr;
+    return Py_NewRef(many ? Py_None : written.ptr());  // of several there is no result, as in torch
   } catch (...) {
     return raise_current();
   }
