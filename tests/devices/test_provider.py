@@ -256,12 +256,12 @@ def test_replicas_train_as_one():
     assert losses_of(replicas, "cuda:0") == pytest.approx(expected, rel=1e-4)
 
 
-@real
-def test_a_forked_child_may_not_use_it():
-    run("""
+def fork_after(first):
+    """A child forked after `first` is refused the GPU, with torch's words."""
+    run(f"""
         import os
         import rushlight as torch
-        torch.zeros(2, device="cuda")
+        {first}
         child = os.fork()
         if child == 0:
             try:
@@ -271,3 +271,8 @@ def test_a_forked_child_may_not_use_it():
             os._exit(2)
         assert os.waitpid(child, 0)[1] == 0
     """)
+
+
+@real
+def test_a_forked_child_may_not_use_it():
+    fork_after("torch.zeros(2, device='cuda')")

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 import rushlight as torch
-from tests.devices.test_provider import run
+from tests.devices.test_provider import fork_after, run
 from tests.devices.test_waiting import PRELUDE, lazily
 
 emulated = pytest.mark.emulated
@@ -270,19 +270,7 @@ def test_every_wait_raises_what_was_noted():
 
 @emulated
 def test_a_child_forked_after_is_available():
-    run("""
-        import os
-        import rushlight as torch
-        assert torch.cuda.is_available()
-        child = os.fork()
-        if child == 0:
-            try:
-                torch.zeros(2, device="cuda")
-            except RuntimeError as error:
-                os._exit(0 if "Cannot re-initialize CUDA in forked" in str(error) else 1)
-            os._exit(2)
-        assert os.waitpid(child, 0)[1] == 0
-    """)
+    fork_after("assert torch.cuda.is_available()")
 
 
 @emulated
