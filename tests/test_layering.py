@@ -248,9 +248,8 @@ def test_no_circles_of_python_imports():
 # What a file of operations in Python may do in spite of the rule below: "file:function".
 STEPS = {
     "over operands, whose number, shapes and names are known without the device": (
-        "_broadcasting:broadcast_shapes _broadcasting:broadcast_tensors _broadcasting:listed "
-        "multi_head:_padding_per_head top_level_factors:cholesky_solve "
-        "top_level_factors:triangular_solve"
+        "_broadcasting:broadcast_shapes multi_head:_padding_per_head "
+        "top_level_factors:cholesky_solve top_level_factors:triangular_solve"
     ),
     "over dimensions, eight at most": (
         "_statistics:_counted _statistics:_steps _statistics:gradient functional:tensordot "

@@ -35,6 +35,7 @@ PYBIND11_MODULE(_C, m) {
   bind_join(m);
   bind_split(m);
   bind_flip(m);
+  bind_broadcast(m);
   bind_grid(m);
   bind_slice_scatter(m);
   bind_distance(m);

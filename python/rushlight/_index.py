@@ -4,7 +4,7 @@ For each place where operations are visible: module -> the names that it defines
 """
 
 TORCH = {
-    "rushlight._broadcasting": "atleast_1d atleast_2d atleast_3d broadcast_shapes broadcast_tensors",
+    "rushlight._broadcasting": "broadcast_shapes",
     "rushlight._creation": "empty_permuted range",
     "rushlight._defaults": "get_float32_matmul_precision get_num_interop_threads set_default_device set_default_dtype set_float32_matmul_precision set_num_interop_threads",
     "rushlight._determinism": "are_deterministic_algorithms_enabled get_deterministic_debug_mode is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode use_deterministic_algorithms",
@@ -18,7 +18,7 @@ TORCH = {
     "rushlight._tensor_types": "is_tensor set_default_tensor_type typename",
     "rushlight._views": "adjoint alias_copy narrow_copy",
     "rushlight._windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
-    "rushlight.functional": "block_diag cartesian_prod einsum meshgrid tensordot unravel_index",
+    "rushlight.functional": "einsum tensordot unravel_index",
     "rushlight.nn._functional.distance": "cosine_similarity pairwise_distance",
     "rushlight.nn.utils._weight_norms": "norm_except_dim",
 }

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-
 from rushlight import _C
 from rushlight._arguments import wrapped
-from rushlight._broadcasting import (
+from rushlight._broadcasting import broadcast_shapes
+from rushlight._C import (
+    Tensor,
     atleast_1d,
     atleast_2d,
     atleast_3d,
-    broadcast_shapes,
+    block_diag,
     broadcast_tensors,
-    listed,
+    cartesian_prod,
+    meshgrid,
 )
-from rushlight._C import Tensor
 from rushlight._table import op
 
 __all__ = [
@@ -29,62 +29,6 @@ __all__ = [
     "meshgrid",
     "tensordot",
 ]
-
-
-@op("torch")
-def meshgrid(*tensors: Tensor, indexing: str | None = None):
-    """Coordinates of a grid: one tensor per vector, all of the grid's shape.
-
-    Args:
-        tensors: vectors, or a list of them.
-        indexing: "ij" (the default) or "xy", which swaps the first two dimensions.
-
-    >>> torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4]), indexing="ij")[0]
-    tensor([[1, 1],
-            [2, 2]])
-    """
-    vectors = listed(tensors)
-    if indexing is None:
-        warnings.warn(
-            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
-            "argument.",
-            stacklevel=2,
-        )
-    if indexing not in (None, "ij", "xy"):
-        raise RuntimeError(
-            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
-        )
-    return tuple(_C._meshgrid(vectors, indexing == "xy"))
-
-
-@op("torch")
-def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """All combinations of the elements of vectors, one per row.
-
-    Args:
-        *tensors: the vectors.
-
-    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4]))
-    tensor([[1, 3],
-            [1, 4],
-            [2, 3],
-            [2, 4]])
-    """
-    return _C._cartesian_prod(listed(tensors))
-
-
-@op("torch")
-def block_diag(*tensors: Tensor) -> Tensor:
-    """A block diagonal matrix.
-
-    Args:
-        *tensors: the blocks: matrices, vectors (rows) or scalars.
-
-    >>> torch.block_diag(torch.tensor([[1, 2]]), torch.tensor([[3]]))
-    tensor([[1, 2, 0],
-            [0, 0, 3]])
-    """
-    return _C._block_diag(listed(tensors))
 
 
 @op("torch")

@@ -3,6 +3,7 @@
 import pytest
 
 import rushlight as torch
+from tests.compare import same_as_torch
 
 
 def test_quantiles(on_device):
@@ -56,3 +57,39 @@ def test_numpy_scalars_keep_their_dtype(on_device):
     assert torch.tensor([numpy.float32(1)]).dtype == torch.float32
     assert torch.tensor([numpy.uint8(1), 2.5]).dtype == torch.float32
     assert torch.tensor([torch.tensor(1.0, dtype=torch.float64)]).dtype == torch.float64
+
+
+def outcome(package, call):
+    """What a call returns, or the type and the first line of its error."""
+    x, y = package.arange(3.0), package.arange(2.0)
+    try:
+        return eval(call, {"x": x, "y": y, "t": package})
+    except (TypeError, RuntimeError) as error:
+        return type(error).__name__ + ": " + str(error).splitlines()[0]
+
+
+NUMBERS_OF_TENSORS = [
+    f"t.{name}({arguments})"
+    for name in (
+        "meshgrid", "cartesian_prod", "block_diag", "broadcast_tensors", "atleast_1d",
+        "atleast_2d", "atleast_3d",
+    )
+    for arguments in ("", "x", "x, y", "*[x] * 3", "1", "x, 1", "[x], y")
+] + [
+    "t.meshgrid([x, y])", "t.meshgrid((x,))", "t.meshgrid([x, 1])", "t.meshgrid(x, indexing=3)",
+    "t.meshgrid(x, y, indexing='xy')", "t.meshgrid(x, y, indexing='yx')", "t.atleast_2d([x, y])",
+    "t.atleast_1d((x,))", "t.atleast_3d([])", "t.cat([x, None])", "t.stack((1, x))",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:torch.meshgrid")
+@pytest.mark.parametrize("call", NUMBERS_OF_TENSORS)
+def test_any_number_of_tensors(reference, call):
+    ours, theirs = outcome(torch, call), outcome(reference, call)
+    if not isinstance(theirs, str):
+        assert isinstance(ours, tuple) == isinstance(theirs, tuple | list)
+        same_as_torch(ours, theirs)
+    elif "atleast" in call:  # two signatures: the error lists both
+        assert ours.partition(":")[0] == theirs.partition(":")[0]
+    else:
+        assert ours == theirs

@@ -1,25 +1,58 @@
-// Grids, block matrices and differences: see csrc/ops/grid.h. Those that take any number of tensors
-// have their public rows in python/rushlight/functional.py.
+// Grids, block matrices and differences: see csrc/ops/grid.h.
 #include "ops/grid.h"
 
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
+#include "functional.h"
 
 namespace py = pybind11;
 
 namespace rushlight::python {
 
-static std::vector<Tensor> meshgrid_op(const std::vector<Tensor>& vectors, bool xy) {
-  return meshgrid(vectors, xy);
+static std::vector<Tensor> meshgrid_op(const std::vector<Tensor>& tensors,
+                                       const std::optional<std::string_view>& indexing) {
+  if (!indexing)
+    warn_at(
+        "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
+        "argument.",
+        1);
+  else if (indexing != "ij" && indexing != "xy")
+    fail<RuntimeError>("torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: ",
+                       *indexing);
+  return meshgrid(tensors, indexing == "xy");
 }
 
 void bind_grid(py::module_& m) {
-  op<&meshgrid_op>(m, "_meshgrid(vectors, xy)", As::function,
-                   "Each vector expanded to the shape of the grid that all of them span.");
-  op<&cartesian_prod>(m, "_cartesian_prod(vectors)", As::function,
-                      "All combinations of the elements of vectors, one in each row.");
-  op<&block_diag>(m, "_block_diag(blocks)", As::function,
-                  "A matrix with these blocks on its diagonal.");
+  op<&meshgrid_op>(m, "meshgrid(*tensors, indexing=None)", As::function,
+                   R"(Coordinates of a grid: one tensor per vector, all of the grid's shape.
+
+Args:
+    tensors: vectors, or one sequence of them.
+    indexing: "ij" (the default) or "xy", which swaps the first two dimensions.
+
+>>> torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4]), indexing="ij")[0]
+tensor([[1, 1],
+        [2, 2]]))");
+  op<&cartesian_prod>(m, "cartesian_prod(*tensors)", As::function,
+                      R"(All combinations of the elements of vectors, one per row.
+
+Args:
+    tensors: the vectors, or one sequence of them.
+
+>>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4]))
+tensor([[1, 3],
+        [1, 4],
+        [2, 3],
+        [2, 4]]))");
+  op<&block_diag>(m, "block_diag(*tensors)", As::function,
+                  R"(A block diagonal matrix.
+
+Args:
+    tensors: the blocks, or one sequence of them: matrices, vectors (rows) or scalars.
+
+>>> torch.block_diag(torch.tensor([[1, 2]]), torch.tensor([[3]]))
+tensor([[1, 2, 0],
+        [0, 0, 3]]))");
   op<&kron>(m, "kron(input, other, *, out=None)", As::both,
             R"(The Kronecker product: the blocks input[i, j] * other.
 

@@ -58,7 +58,7 @@ bool Argument<Shape>::read_many(PyObject* const* items, Py_ssize_t n, Shape& s) 
 }
 
 bool Argument<std::vector<std::int64_t>>::read(PyObject* o, std::vector<std::int64_t>& s) {
-  if (!PyList_Check(o) && !PyTuple_Check(o)) return false;
+  if (!is_list(o)) return false;
   const auto copy = pybind11::reinterpret_steal<pybind11::object>(PySequence_Tuple(o));
   if (!copy) return false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(copy.ptr()); ++i) {
@@ -166,11 +166,13 @@ bool Argument<Device>::read(PyObject* o, Device& s) {
 }
 
 bool Argument<const std::vector<Tensor>&>::read(PyObject* o, Slot& s) {
-  if (!PyTuple_Check(o) && !PyList_Check(o)) return false;
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+  return is_list(o) && read_many(PySequence_Fast_ITEMS(o), PySequence_Fast_GET_SIZE(o), s);
+}
+bool Argument<const std::vector<Tensor>&>::read_many(PyObject* const* items, Py_ssize_t n,
+                                                     Slot& s) {
   s.reserve(std::size_t(n));
   for (Py_ssize_t i = 0; i < n; ++i) {
-    const Tensor* t = as_tensor(PySequence_Fast_GET_ITEM(o, i));
+    const Tensor* t = as_tensor(items[i]);
     if (!t) return false;
     s.push_back(*t);
   }

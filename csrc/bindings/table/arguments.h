@@ -19,6 +19,8 @@ namespace rushlight::python {
 template <class T>
 struct Argument;
 
+inline bool is_list(PyObject* o) { return PyTuple_Check(o) || PyList_Check(o); }
+
 template <class T>
 struct ByValue {
   using Slot = T;
@@ -192,12 +194,14 @@ struct Argument<const std::optional<T>&> : Argument<std::optional<T>> {
   static const std::optional<T>& pass(std::optional<T>& s) { return s; }
 };
 
-// A list or tuple of tensors; held by value, as the list may change during the call.
+// A list or tuple of tensors, or the positional arguments of a *name; held by value, as the list
+// may change during the call.
 template <>
 struct Argument<const std::vector<Tensor>&> {
   using Slot = std::vector<Tensor>;
   static constexpr const char *expected = "tuple of Tensors", *stub = "Sequence[Tensor]";
   static bool read(PyObject* o, Slot& s);
+  static bool read_many(PyObject* const* items, Py_ssize_t n, Slot& s);
   static const Slot& pass(Slot& s) { return s; }
 };
 

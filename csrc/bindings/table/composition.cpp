@@ -34,7 +34,7 @@ PyObject* converted(PyObject* o) {
 }
 
 PyObject* tuple_of_ints(PyObject* o) {
-  const bool many = PyTuple_Check(o) || PyList_Check(o);
+  const bool many = is_list(o);
   const auto list =
       py::reinterpret_steal<py::object>(many ? PySequence_Tuple(o) : PyTuple_Pack(1, o));
   if (!list) return nullptr;
@@ -67,7 +67,7 @@ PyObject* taken_as(Kind kind, PyObject* o) {
     case Kind::boolean: return converted<bool>(o);
     case Kind::string: return PyUnicode_Check(o) ? Py_NewRef(o) : nullptr;
     case Kind::integers: return tuple_of_ints(o);
-    case Kind::int_tuple: return PyTuple_Check(o) || PyList_Check(o) ? tuple_of_ints(o) : nullptr;
+    case Kind::int_tuple: return is_list(o) ? tuple_of_ints(o) : nullptr;
     case Kind::dtype: return converted<DType>(o);
     case Kind::device: return as_tensor(o) ? nullptr : converted<Device>(o);
     case Kind::tensors: {
@@ -146,8 +146,7 @@ PyObject* Composition::compute(PyObject* const* values,
   const std::vector<Kind>& kind = kinds[std::size_t(positional)];
   if (!rest.first) {  // f([a, b]) is f(a, b), if the parts have a type
     PyObject* const& one = values[positional];
-    const bool many =
-        one == empty_tuple() || (!kind.empty() && (PyTuple_Check(one) || PyList_Check(one)));
+    const bool many = one == empty_tuple() || (!kind.empty() && is_list(one));
     rest = {many ? PySequence_Fast_ITEMS(one) : &one, many ? PySequence_Fast_GET_SIZE(one) : 1};
   }
   std::vector<PyObject*> stack(1);

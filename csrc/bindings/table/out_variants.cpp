@@ -89,7 +89,7 @@ PyObject* deliver(const Signature& s, PyObject* result, PyObject* out) {
   }
   constexpr const char* kMany = "tuple of Tensors";
   const Py_ssize_t n = PyTuple_Check(result) ? PyTuple_GET_SIZE(result) : 0;
-  if ((!PyTuple_Check(out) && !PyList_Check(out)) || PySequence_Fast_GET_SIZE(out) != n)
+  if (!is_list(out) || PySequence_Fast_GET_SIZE(out) != n)
     fail<TypeError>(s.name, "(): argument 'out' must be ", kMany, ", not ", Py_TYPE(out)->tp_name);
   for (Py_ssize_t i = 0; i < n; ++i)
     if (!as_tensor(PyTuple_GET_ITEM(result, i)))
@@ -196,7 +196,7 @@ CastArguments::CastArguments(PyObject* const* values, std::size_t count, Policy 
   values_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     PyObject* o = values[i];
-    if (!PyTuple_Check(o) && !PyList_Check(o)) {
+    if (!is_list(o)) {
       values_.push_back(cast(o));
       continue;
     }
@@ -212,7 +212,7 @@ CastArguments::~CastArguments() {
 
 PyObject* call_with_casts(const Signature& s, Call call, PyObject* (*again)(const Call&)) {
   try {
-    CastArguments cast(call.values, s.parameters.size() - (s.out < 0 ? 0 : 1), s.row.autocast);
+    CastArguments cast(call.values, s.count(), s.row.autocast);
     call.values = cast.values();
     call.is_cast = true;
     return again(call);
@@ -225,8 +225,7 @@ PyObject* complete(const Signature& s, PyObject* result, const Call& call) {
   if (s.result) result = named_result(s.result, result);
   if (call.out != Py_None) return deliver(s, result, call.out);
   if (!has_subclasses || s.name == "tensor") return result;  // which copies data
-  return in_class_of(result, nullptr, call.values,
-                     Py_ssize_t(s.parameters.size()) - (s.out < 0 ? 0 : 1));
+  return in_class_of(result, nullptr, call.values, Py_ssize_t(s.count()));
 }
 
 }  // namespace rushlight::python

@@ -11,6 +11,8 @@ namespace py = pybind11;
 
 namespace rushlight::python {
 
+using Tensors = Argument<const std::vector<Tensor>&>;
+
 static std::string_view strip(std::string_view s) {
   while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
   while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
@@ -85,21 +87,23 @@ void declare(Signature& s, std::string_view text, const Row& row, std::size_t co
   s.types = types;
   s.result_type = result_type;
   if (s.parameters.size() == count + 1) s.derive_out();
-  if (s.parameters.size() != count + (s.out < 0 ? 0 : 1))
+  if (s.count() != count)
     throw std::logic_error(s.name + ": signature text and C++ function disagree");
   fallbacks[count] = Py_None;
   for (std::size_t i = 0; i < count; ++i) fallbacks[i] = s.parameters[i].fallback;
 }
 
 std::string stub_of_signature(const Signature& s) {
-  const int count = int(s.parameters.size()) - (s.out < 0 ? 0 : 1);
+  const int count = int(s.count());
   std::string text = "def " + s.name + "(";
   for (int i = 0; i < count; ++i) {
     const Signature::Parameter& p = s.parameters[std::size_t(i)];
     if (i) text += ", ";
     if (i == s.positional && !s.variadic) text += "*, ";
-    if (s.variadic && i + 1 == s.positional) text += "*";
-    text += p.name + ": " + s.types[i];
+    const bool any_number = s.variadic && i + 1 == s.positional;
+    text += (any_number ? "*" : "") + p.name + ": ";
+    if (any_number && s.types[i] == std::string_view(Tensors::stub)) text += "Tensor | ";
+    text += s.types[i];
     if (p.fallback) text += p.fallback == Py_None ? " | None = ..." : " = ...";
   }
   if (s.out >= 0) {
@@ -212,8 +216,7 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
   std::pair<int, PyObject*> factors[2];
   int moved = 0;
   if (self) values[filled++] = self;
-  if (filled + n > positional ||
-      (variadic && filled + n == positional && !PySequence_Check(args[n - 1]))) {
+  if (filled + n > positional || (variadic && filled + n == positional && !is_list(args[n - 1]))) {
     if (const OldOrder old(*this, self, args, variadic ? 0 : n, values); old.count) {
       if (!warn_of_old_order(*this)) return false;
       std::copy(old.factors, old.factors + old.count, factors);
@@ -257,9 +260,19 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
   return true;
 }
 
+// A list of tensors with something else in it, in torch's words.
+static bool wrong_item(const Signature& s, std::size_t i, PyObject* const* items, Py_ssize_t n) {
+  PyObject* const* culprit = std::find_if_not(items, items + n - 1, as_tensor);
+  return mismatch(&s, "expected Tensor as element %zd in argument %zu, but got %s\n%s(): '%s'",
+                  Py_ssize_t(culprit - items), i, Py_TYPE(*culprit)->tp_name, s.name.c_str(),
+                  s.parameters[i].name.c_str());
+}
+
 bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got, bool is_method,
                            std::size_t extra) const {
   const char* type = Py_TYPE(got)->tp_name;
+  if (expected == Tensors::expected && is_list(got))
+    return wrong_item(*this, i, PySequence_Fast_ITEMS(got), PySequence_Fast_GET_SIZE(got));
   const bool one_int = expected == Argument<std::int64_t>::expected ||
                        (expected == Argument<Shape>::expected && !variadic);
   if (!is_alternative && one_int && PyLong_CheckExact(got)) {
@@ -277,6 +290,8 @@ bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got, b
 
 bool wrong_rest(const Signature& s, const char* expected, const Call& call) {
   const auto [first, count] = call.rest;
+  if (expected == Tensors::expected)
+    return wrong_item(s, std::size_t(s.positional - 1), first, count);
   PyObject* const* culprit =
       std::find_if_not(first, first + count - 1, [](PyObject* o) { return PyLong_Check(o); });
   return s.wrong_type(std::size_t(s.positional - 1), expected, *culprit, call.is_method);

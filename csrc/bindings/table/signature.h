@@ -40,7 +40,10 @@ struct Signature {
 
   static Signature parse(std::string_view text, const Row& row = {});
   void derive_out();  // makes out= the last parameter
-  // Sorts a call into one value per parameter; the extra positionals of a *name go to `rest`.
+  // Of the function's own parameters: without an out= that is derived.
+  std::size_t count() const { return parameters.size() - (out < 0 ? 0 : 1); }
+  // Sorts a call into one value per parameter; the positionals of a *name go to `rest`, but for one
+  // list or tuple.
   bool bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
             PyObject** values, std::pair<PyObject* const*, Py_ssize_t>& rest) const;
   // TypeError for a parameter. A method's own tensor is not among its arguments: positions count
@@ -94,7 +97,7 @@ PyObject* call_with_casts(const Signature& s, Call call, PyObject* (*again)(cons
 // Names the parts of the result, writes it to out=, keeps a subclass of Tensor; takes over the
 // result, null included.
 PyObject* complete(const Signature& s, PyObject* result, const Call& call);
-// TypeError for one of the positionals of a *name of ints.
+// TypeError for one of the positionals of a *name.
 bool wrong_rest(const Signature& s, const char* expected, const Call& call);
 
 // The arguments of a call as autocast casts them, for the length of the call.
@@ -180,7 +183,7 @@ struct Entry<F, Tag> {
     const auto filled = std::min<std::size_t>(std::size_t(std::min(given, last + 1)), kCount + 1);
     for (auto i = std::size_t(bound); i < filled; ++i) values[i] = args[i - std::size_t(bound)];
     Rest rest{};
-    if (signature.variadic && given > last && (given > last + 1 || !PySequence_Check(args[n - 1])))
+    if (signature.variadic && given > last && (given > last + 1 || !is_list(args[n - 1])))
       rest = {args + (last - bound), given - last};
     return call({values.data(), rest, values[kCount], bool(bound)});
   }

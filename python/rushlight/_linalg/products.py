@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rushlight import _C
 from rushlight._arguments import wrapped
-from rushlight._broadcasting import broadcast_tensors
 from rushlight._C import Tensor
 from rushlight._linalg import solving
 from rushlight._table import op
@@ -55,7 +54,7 @@ def cross(input: Tensor, other: Tensor, *, dim=-1):
         )
     if input.dtype == _C.bool or other.dtype == _C.bool:
         raise NotImplementedError("\"cross\" not implemented for 'Bool'")
-    a, b = broadcast_tensors(input, other)
+    a, b = _C.broadcast_tensors(input, other)
     (a0, a1, a2), (b0, b1, b2) = a.unbind(dim), b.unbind(dim)
     parts = [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]
     return _C.stack(parts, dim)
@@ -84,7 +83,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim=-1):
     dim = wrapped(dim, product.dim())
     if product.dim() == 0:
         return product
-    a, b = (t.movedim(dim, -1) for t in broadcast_tensors(x, y))
+    a, b = (t.movedim(dim, -1) for t in _C.broadcast_tensors(x, y))
     return (a.unsqueeze(-2) @ b.unsqueeze(-1)).squeeze((-2, -1))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from rushlight import _C
-from rushlight._broadcasting import broadcast_tensors
 from rushlight._C import Tensor
 from rushlight._table import Sequence, op
 
@@ -24,7 +23,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     >>> torch.nn.functional.cosine_similarity(torch.ones(1, 2), torch.ones(1, 2))
     tensor([1.0000])
     """
-    x1, x2 = broadcast_tensors(x1, x2)
+    x1, x2 = _C.broadcast_tensors(x1, x2)
     dtype: Any = _C.promote_types(x1.dtype, x2.dtype)
     if dtype in (_C.float16, _C.bfloat16):  # computed in float32, rounded once
         return cosine_similarity(x1.float(), x2.float(), dim, eps).to(dtype)
