@@ -6,7 +6,6 @@ Without torch, its recorded answers judge (recorded.py); CI's parity stage check
 import importlib.util
 import json
 import os
-import pathlib
 import signal
 import sys
 import warnings
@@ -16,6 +15,7 @@ import pytest
 
 import rushlight
 from tests import recorded
+from tests.emulator import EMULATED, name_libraries
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started as a background job: the children that tests interrupt would ignore Ctrl-C too.
@@ -36,13 +36,8 @@ def pytest_report_header(config):
 
 # The provider of real GPUs serves "cuda": the emulated one where RUSHLIGHT_CUDA_LIBRARY names it,
 # a GPU where RUSHLIGHT_TEST_GPU=1. The tests of `device` then run there alone.
-EMULATED = "emulated" in os.environ.get("RUSHLIGHT_CUDA_LIBRARY", "")
 REAL = EMULATED or bool(os.environ.get("RUSHLIGHT_TEST_GPU"))
-
-if EMULATED:  # what stands in for NVIDIA's libraries lies beside it; "none" goes without
-    for _file in pathlib.Path(os.environ["RUSHLIGHT_CUDA_LIBRARY"]).parent.glob("libemulated_*.so"):
-        _name = _file.stem.removeprefix("libemulated_").upper()
-        os.environ.setdefault(f"RUSHLIGHT_{_name}_LIBRARY", str(_file))
+name_libraries()
 
 
 def pytest_configure(config):

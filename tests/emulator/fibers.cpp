@@ -3,6 +3,7 @@
 // single one. Warps run to the next barrier in order, or in reverse order where
 // RUSHLIGHT_EMULATED_REVERSE=1, so that a missing barrier shows in one of the two: shared memory is
 // NaN before each block.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -226,7 +227,10 @@ bool can_run(const cudaLaunchConfig_t& c) {
          c.dynamicSmemBytes <= (48 << 10);
 }
 
+std::atomic<std::uint64_t> launches{0};
+
 void run(const cudaLaunchConfig_t& c, void (*call)(void*), void* made) {
+  ++launches;
   static std::mutex one_at_a_time;
   static const bool reverse = std::getenv("RUSHLIGHT_EMULATED_REVERSE") != nullptr;
   const std::lock_guard lock(one_at_a_time);
@@ -250,3 +254,8 @@ void run(const cudaLaunchConfig_t& c, void (*call)(void*), void* made) {
 }
 
 }  // namespace emulator
+
+// How many kernels have run.
+extern "C" __attribute__((visibility("default"))) std::uint64_t emulated_launches() {
+  return emulator::launches;
+}

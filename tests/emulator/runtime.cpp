@@ -1,6 +1,7 @@
 // The runtime calls of cuda_runtime.h by host memory, for RUSHLIGHT_EMULATED_GPUS devices (2) of
 // RUSHLIGHT_EMULATED_MEMORY bytes (4 GiB). When work is done: streams.h. Of machines that differ:
 // RUSHLIGHT_EMULATED_POOLS=0, RUSHLIGHT_EMULATED_PAGEABLE=1, RUSHLIGHT_EMULATED_CAPABILITY.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -32,6 +33,7 @@ std::map<void*, Block>& blocks() {
 }
 std::size_t used[kMostDevices];
 std::size_t pinnings = 0;
+std::atomic<std::uint64_t> copies{0};  // and fills
 bool peers[kMostDevices][kMostDevices];
 
 std::map<const void*, std::size_t>& pinned() {
@@ -156,6 +158,9 @@ extern "C" __attribute__((visibility("default"))) void emulated_refuse(std::size
 extern "C" __attribute__((visibility("default"))) std::size_t emulated_pinnings() {
   return pinnings;
 }
+
+// How many copies and fills the driver was asked for.
+extern "C" __attribute__((visibility("default"))) std::uint64_t emulated_copies() { return copies; }
 
 // For the libraries of libraries/, which ask for it by name: how many bytes there are from `p` to
 // the end of its allocation on a device, or on the current one (-1); 0 where there is none.
@@ -293,6 +298,7 @@ cudaError_t cudaFreeHost(void* p) {
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t n, cudaMemcpyKind,
                             cudaStream_t stream) {
   if (!n) return cudaSuccess;
+  ++copies;
   if (emulator::is_lazy() && !is_on_device(from) && !is_pinned(from) && !reads_pageable()) {
     const auto* bytes = static_cast<const char*>(from);
     emulator::put_off(stream, [to, taken = std::vector<char>(bytes, bytes + n)] {
@@ -305,11 +311,15 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t n, cudaMemcp
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t n,
                                 cudaStream_t stream) {
-  if (n) emulator::give(stream, [=] { std::memmove(to, from, n); });
+  if (!n) return cudaSuccess;
+  ++copies;
+  emulator::give(stream, [=] { std::memmove(to, from, n); });
   return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void* p, int value, std::size_t n, cudaStream_t stream) {
-  if (n) emulator::give(stream, [=] { std::memset(p, value, n); });
+  if (!n) return cudaSuccess;
+  ++copies;
+  emulator::give(stream, [=] { std::memset(p, value, n); });
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {

@@ -32,6 +32,7 @@ namespace {
 std::recursive_mutex turn;  // a piece of work may wait for another stream
 std::atomic<std::uint64_t> waited{0};
 std::atomic<std::int64_t> events{0};
+std::atomic<std::uint64_t> library_calls{0};
 
 std::vector<EmulatedStream*>& streams() {
   static auto* all = new std::vector<EmulatedStream*>;
@@ -96,7 +97,12 @@ extern "C" __attribute__((visibility("default"))) std::int64_t emulated_events()
 extern "C" __attribute__((visibility("default"))) void emulated_give(cudaStream_t stream,
                                                                      void (*work)(void*),
                                                                      void* with) {
+  ++library_calls;
   give(stream, [=] { work(with); });
+}
+// How many pieces of work the libraries of libraries/ have given to streams.
+extern "C" __attribute__((visibility("default"))) std::uint64_t emulated_library_calls() {
+  return library_calls;
 }
 // Work that several streams meet for: it is done once, when the first of them comes to it, after
 // what each of them was given before.

@@ -10,6 +10,7 @@ import time
 import torch
 
 import rushlight
+from tests.gpu import models
 
 
 def best(library, call, repeat=20, rounds=7):
@@ -80,39 +81,14 @@ def calls(library):
         p.grad = p.detach().clone()
     adam = library.optim.Adam(parameters)
     yield "Adam over 100 parameters", 0.3, adam.step
-    yield "MLP step 10-5-1, batch 16", 0.35, training_step(library, mlp(library), (16, 10), 1)
-    yield "CIFAR step, batch 64", 0.35, training_step(library, cifar(library), (64, 3, 32, 32), 10)
-
-
-def mlp(library):
-    nn = library.nn
-    return nn.Sequential(nn.Linear(10, 5), nn.ReLU(), nn.Linear(5, 1)).to("cuda")
-
-
-def cifar(library):
-    """The network of the fifth document."""
-    nn, blocks = library.nn, []
-    for before, after in ((3, 32), (32, 32), (32, 64)):
-        blocks += [nn.Conv2d(before, after, 5, padding=2), nn.MaxPool2d(2)]
-    return nn.Sequential(*blocks, nn.Flatten(), nn.Linear(1024, 64), nn.Linear(64, 10)).to("cuda")
-
-
-def training_step(library, model, shape, classes):
-    inputs = library.randn(*shape, device="cuda")
-    targets = library.randn(shape[0], classes, device="cuda")
-    optimizer = library.optim.SGD(model.parameters(), lr=1e-3)
-
-    def step():
-        optimizer.zero_grad()
-        library.nn.functional.mse_loss(model(inputs), targets).backward()
-        optimizer.step()
-
-    return step
+    yield "MLP step 10-5-1, batch 16", 0.35, models.training_step(library, models.mlp, (16, 10), 1)
+    cifar = models.training_step(library, models.cnn, (64, 3, 32, 32), 10)
+    yield "CIFAR step, batch 64", 0.35, cifar
 
 
 def replicas():
     """DataParallel on one device against the bare module, both ours."""
-    bare = cifar(rushlight)
+    bare = models.cnn(rushlight).to("cuda")
     wrapped = rushlight.nn.DataParallel(bare, device_ids=[0])
     batch = rushlight.randn(64, 3, 32, 32, device="cuda")
     ours = best(rushlight, lambda: wrapped(batch).sum().backward())

@@ -1,0 +1,104 @@
+"""The first look at a GPU (python -m tests.gpu --quick): all its rows are good on the emulator, and
+one that fails, crashes or hangs is named. What the steps of tests/gpu/run.sh name is there.
+"""
+
+import os
+import pathlib
+import re
+import sys
+
+import pytest
+
+from tests.gpu import ROOT, SHIPPED, quick, steps
+from tests.gpu.process import run_process
+
+emulated = pytest.mark.emulated
+SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")  # where each process starts slowly
+
+
+def python(program):
+    return [sys.executable, "-c", program]
+
+
+def test_a_row_that_fails_crashes_or_hangs_is_named(capsys):
+    rows = [
+        ("ground", python("print('as it should be')"), "a.cu"),
+        ("wrong", python("raise AssertionError('3 is not 4\\nat index 5')"), "b.cu"),
+        ("crash", python("import os; os.abort()"), "c.cu"),
+        ("hang", python("import time; time.sleep(60)"), "d.cu"),
+        ("after", python("print('still run')"), "e.cu"),
+    ]
+    found = {row["row"]: row for row in quick.look(rows, row_seconds=2)}
+    assert [row["verdict"] for row in found.values()] == [
+        "ok", "FAILED", "CRASHED: SIGABRT", "HANGS", "ok",
+    ]  # fmt: skip
+    assert found["wrong"]["words"] == "AssertionError: 3 is not 4"
+    text = capsys.readouterr().out
+    assert "2 of 5 rows are good" in text and "look at b.cu" in text and "at index 5" in text
+    assert re.search(r"^after +ok .* still run$", text, re.M)
+
+
+def test_what_passes_with_blocking_launches_only(capsys):
+    program = "import os; assert os.environ['RUSHLIGHT_LAUNCH_BLOCKING'] == '1'"
+    quick.look([("async", python(program), "a.cu")])
+    assert "something does not wait that must" in capsys.readouterr().out
+
+
+def test_without_the_ground_nothing_else_is_run():
+    rows = [("memory", python("1 / 0"), "a.cu"), ("x + 1", python("pass"), "b.cu")]
+    first, second = quick.look(rows)
+    assert first["words"].startswith("ZeroDivisionError") and second["verdict"] == "not run"
+
+
+@emulated
+def test_all_rows_are_good_and_name_files(capsys):
+    rows = list(quick.table())
+    for _, _, where in rows:
+        paths = [p if "/" in p else f"kernels/cuda/{p}" for p in where.split(", ")]
+        assert [p for p in paths if not (ROOT / p).exists()] == []
+    assert len(rows) > 35
+    slow = ("training steps of a CNN", "PyTorch in the same process")
+    rows = rows[:12] if SANITIZED else [row for row in rows if row[0] not in slow]
+    bad = [row for row in quick.look(rows) if row["verdict"] != "ok"]
+    assert not bad, capsys.readouterr().out
+
+
+@emulated
+def test_streams_fail_without_record_stream():
+    stress = [sys.executable, "-m", "tests.gpu.stress", "--seed", "7", "--rounds", "20"]
+    verdict, _, text = run_process([*stress, "--threads", "3"], 60, SHIPPED)
+    assert verdict == "ok" and "seed 7, 3 x 20 rounds right" in text
+    verdict, _, text = run_process([*stress, "--without-record-stream"], 60, SHIPPED)
+    assert verdict == "ok" and "caught: without record_stream values are wrong" in text
+
+
+@emulated
+def test_the_books_notice_what_a_step_leaves():
+    program = """
+import sys
+from tests.gpu import books
+kept, step = [], books.Training.step
+if "leaks" in sys.argv:
+    def leak(self, number):
+        step(self, number)
+        kept.append(books.torch.ones(5, device="cuda"))
+    books.Training.step = leak
+sys.argv[1:] = ["50"]
+sys.exit(books.main())
+"""
+    assert run_process(python(program), 60, SHIPPED)[0] == "ok"
+    verdict, _, text = run_process([*python(program), "leaks"], 60, SHIPPED)
+    assert verdict == "FAILED" and "blocks: " in text and "allocated: " in text
+
+
+def test_what_the_steps_name_is_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUSHLIGHT_CUDA_LIBRARY", "a.so")
+    every = list(steps.steps(tmp_path, sys.executable))
+    assert len({step.name for step in every}) == len(every) > 15
+    for step in every:
+        for word in step.command:
+            assert not word.startswith("tests/") or (ROOT / word).exists(), f"{step.name}: {word}"
+        module = step.command[step.command.index("-m") + 1]
+        path = ROOT / module.replace(".", "/")
+        found = path.with_suffix(".py").exists() or pathlib.Path(path, "__main__.py").exists()
+        assert found or module in ("pytest", "rushlight"), f"{step.name}: {module}"
