@@ -252,8 +252,7 @@ STEPS = {
         "top_level_factors:cholesky_solve top_level_factors:triangular_solve"
     ),
     "over dimensions, eight at most": (
-        "_statistics:_counted _statistics:_steps _statistics:gradient functional:tensordot "
-        "functional:unravel_index norms:matrix_norm padding:_mirrored padding:_wrapped"
+        "_statistics:_counted norms:matrix_norm padding:_mirrored padding:_wrapped"
     ),
     "over two numbers that are checked alike": "_determinism:use_deterministic_algorithms",
     "as often as the caller says, a few products each": "_lowrank:_columns_near_range",

@@ -37,6 +37,7 @@ PYBIND11_MODULE(_C, m) {
   bind_flip(m);
   bind_broadcast(m);
   bind_grid(m);
+  bind_samples(m);
   bind_slice_scatter(m);
   bind_distance(m);
   bind_pointwise(m);

@@ -17,6 +17,7 @@ void bind_split(pybind11::module_& m);
 void bind_flip(pybind11::module_& m);        // flip, roll, rot90
 void bind_broadcast(pybind11::module_& m);  // broadcast_tensors, atleast_1d
 void bind_grid(pybind11::module_& m);        // meshgrid, block_diag, kron, diff
+void bind_samples(pybind11::module_& m);     // trapezoid, gradient
 void bind_slice_scatter(pybind11::module_& m);
 void bind_distance(pybind11::module_& m);    // cdist, pdist
 void bind_matmul(pybind11::module_& m);

@@ -59,6 +59,20 @@ Tensor block_diag(const std::vector<Tensor>& blocks) {
   return cat(rows, 0);
 }
 
+std::vector<Tensor> unravel_index(const Tensor& indices, const std::vector<std::int64_t>& shape) {
+  if (!is_integral(indices.dtype()) || indices.dtype() == DType::boolean)
+    fail<TypeError>("expected 'indices' to be integer dtype, but got ", indices.dtype());
+  const auto rank = std::int64_t(shape.size());
+  const Tensor sizes = empty({rank}, DType::int64), steps = empty({rank}, DType::int64);
+  auto* const size = view_of(sizes).as<std::int64_t>();
+  auto* const step = view_of(steps).as<std::int64_t>();
+  std::copy(shape.begin(), shape.end(), size);
+  for (std::int64_t d = rank - 1; d >= 0; --d)
+    step[d] = d + 1 == rank ? 1 : checked_mul(step[d + 1], size[d + 1]);
+  const Tensor each = apply<FloorDivide>(unsqueeze(indices, -1), to(steps, indices.device()));
+  return unbind(apply<Remainder>(each, to(sizes, indices.device())), -1);
+}
+
 Tensor kron(const Tensor& input, const Tensor& other) {
   const int rank = std::max(input.dim(), other.dim());
   const auto size = [&](const Tensor& t, int d) {

@@ -13,4 +13,7 @@ Tensor kron(const Tensor& input, const Tensor& other);
 Tensor diff(const Tensor& input, std::int64_t n, std::int64_t dim,
             const std::optional<Tensor>& prepend, const std::optional<Tensor>& append);
 
+// Indices into a flattened tensor of this shape as one index per dimension.
+std::vector<Tensor> unravel_index(const Tensor& indices, const std::vector<std::int64_t>& shape);
+
 }  // namespace rushlight

@@ -85,7 +85,6 @@ OTHER_STRIDES = {
     "linalg.solve": "torch lays vectors in a batch out as the columns of one matrix",
     "linalg.solve_ex": "as linalg.solve",
     "linalg.solve_triangular": "with left=False ours is the transpose of what was solved",
-    "unravel_index": "torch's are columns of one tensor with all indices, ours one tensor each",
 }
 # A position out of range is IndexError here, as everywhere; torch raises RuntimeError.
 POSITIONS = {"gather", "scatter", "scatter_add", "scatter_reduce"}

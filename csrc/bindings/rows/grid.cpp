@@ -1,6 +1,8 @@
 // Grids, block matrices and differences: see csrc/ops/grid.h.
 #include "ops/grid.h"
 
+#include <pybind11/pybind11.h>
+
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "functional.h"
@@ -20,6 +22,28 @@ static std::vector<Tensor> meshgrid_op(const std::vector<Tensor>& tensors,
     fail<RuntimeError>("torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: ",
                        *indexing);
   return meshgrid(tensors, indexing == "xy");
+}
+
+static std::vector<Tensor> unravel_index_op(const Tensor& indices, py::handle shape) {
+  const bool is_one = PyLong_Check(shape.ptr());
+  if (!is_one && !is_list(shape.ptr()))
+    fail<TypeError>("expected 'shape' to be int or sequence of ints, but got ",
+                    std::string(py::str(py::type::of(shape))));
+  const py::tuple given =
+      is_one ? py::make_tuple(shape) : py::tuple(py::reinterpret_borrow<py::object>(shape));
+  std::vector<std::int64_t> sizes;
+  for (const py::handle item : given) {
+    std::int64_t n = item.ptr() == Py_True;
+    if (!PyBool_Check(item.ptr()) &&
+        (!PyLong_Check(item.ptr()) || !Argument<std::int64_t>::read(item.ptr(), n)))
+      fail<TypeError>("expected 'shape' sequence to only contain ints, but got ",
+                      std::string(py::str(py::type::of(item))));
+    if (n < 0)
+      fail<ValueError>("'shape' cannot have negative values, but got ",
+                       std::string(py::str(given)));
+    sizes.push_back(n);
+  }
+  return unravel_index(indices, sizes);
 }
 
 void bind_grid(py::module_& m) {
@@ -53,6 +77,15 @@ Args:
 >>> torch.block_diag(torch.tensor([[1, 2]]), torch.tensor([[3]]))
 tensor([[1, 2, 0],
         [0, 0, 3]]))");
+  op<&unravel_index_op>(m, "unravel_index(indices, shape)", As::function,
+                        R"(Flat indices as one index per dimension.
+
+Args:
+    indices: indices into the flattened tensor.
+    shape: of that tensor.
+
+>>> torch.unravel_index(torch.tensor([1, 5]), (2, 3))
+(tensor([0, 1]), tensor([1, 2])))");
   op<&kron>(m, "kron(input, other, *, out=None)", As::both,
             R"(The Kronecker product: the blocks input[i, j] * other.
 

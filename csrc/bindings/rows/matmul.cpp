@@ -1,6 +1,8 @@
 // Matrix products as torch's functions and methods.
 #include "ops/linalg/matmul.h"
 
+#include <pybind11/pybind11.h>
+
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "linalg.h"
@@ -15,6 +17,31 @@ namespace {
 Tensor bilinear_op(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                    std::optional<Tensor> bias) {
   return bilinear(input1, input2, weight, bias);
+}
+
+// dims: their number, or those of both factors as two lists; a tensor is one of these.
+Tensor tensordot_op(const Tensor& a, const Tensor& b, py::handle dims) {
+  auto given = py::reinterpret_borrow<py::object>(dims);
+  if (const Tensor* t = as_tensor(dims.ptr()))
+    given = dims.attr(t->numel() == 1 ? "item" : "tolist")();
+  if (PyLong_Check(given.ptr())) {
+    int overflow;
+    const std::int64_t n = PyLong_AsLongLongAndOverflow(given.ptr(), &overflow);
+    return tensordot(a, b, overflow ? overflow * std::numeric_limits<std::int64_t>::max() : n);
+  }
+  if (!is_list(given.ptr()) || PySequence_Fast_GET_SIZE(given.ptr()) != 2)
+    fail<RuntimeError>(
+        "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "
+        "containing two lists, but got dims=",
+        std::string(py::str(given)));
+  const py::tuple pair(given);
+  rushlight::Dims lists[2];
+  for (std::size_t i = 0; i < 2; ++i)
+    if (!Argument<rushlight::Dims>::read(pair[i].ptr(), lists[i]))
+      fail<TypeError>(
+          "tensordot(): argument 'dims' must be int or two lists of ints, not a list of ",
+          Py_TYPE(pair[i].ptr())->tp_name);
+  return tensordot(a, b, lists[0], lists[1]);
 }
 
 }  // namespace
@@ -32,6 +59,19 @@ Shape:
 >>> torch.mm(torch.ones(2, 3), torch.ones(3, 1))
 tensor([[3.],
         [3.]]))");
+  op<&tensordot_op>(m, "tensordot(a, b, dims=2, out=None)", {.as = As::function, .exact = true},
+                    R"(The sum of products over several dimensions of both.
+
+Args:
+    a: the first factor.
+    b: the second factor.
+    dims: how many of a's last and b's first dimensions are summed over, or two lists of dimensions.
+
+Shape:
+    the other dimensions of a, then those of b.
+
+>>> torch.tensordot(torch.ones(2, 3), torch.ones(3, 4), dims=1).shape
+torch.Size([2, 4]))");
   op<&rushlight::bmm>(m, "bmm(input, mat2, *, out=None)", {.autocast = kLower, .exact = true},
                       R"(The products of two batches of matrices.
 

@@ -22,6 +22,10 @@ Tensor baddbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, 
 Tensor addbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, Scalar beta,
               Scalar alpha);  // summed over the batch
 Tensor addr(const Tensor& input, const Tensor& vec1, const Tensor& vec2, Scalar beta, Scalar alpha);
+// tensordot.cpp: summed over these dimensions of both, or over a's last and b's first ones.
+using Dims = std::vector<std::int64_t>;
+Tensor tensordot(const Tensor& a, const Tensor& b, const Dims& left, const Dims& right);
+Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims);
 // (..., in) x (out, in) -> (..., out), plus bias (out)
 Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias);
 // out[n][o] = sum of input1[n][i] * weight[o][i][j] * input2[n][j], plus bias[o]

@@ -1,0 +1,63 @@
+// Sums of products over several dimensions, as one product of matrices.
+#include "ops/linalg/matmul.h"
+
+namespace rushlight {
+
+Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims) {
+  if (dims < 0) fail<RuntimeError>("tensordot expects dims >= 0, but got dims=", dims);
+  if (dims > std::min(a.dim(), b.dim()))
+    fail<RuntimeError>("tensordot expects dims < ndim_a or ndim_b, but got dims=", dims,
+                       "\na has shape ", a.sizes(), ", b has shape ", b.sizes());
+  Dims left, right;
+  for (std::int64_t d = 0; d < dims; ++d) {
+    left.push_back(a.dim() - dims + d);
+    right.push_back(d);
+  }
+  return tensordot(a, b, left, right);
+}
+
+Tensor tensordot(const Tensor& a, const Tensor& b, const Dims& left_dims, const Dims& right_dims) {
+  if (left_dims.size() != right_dims.size())
+    fail<RuntimeError>("both dimension lists should have same length\ngot ", left_dims.size(),
+                       " and ", right_dims.size());
+  if (a.dtype() != b.dtype())
+    fail<RuntimeError>("both inputs should have same dtype\ngot ", a.dtype(), " and ", b.dtype());
+  Tensor left = a, right = b;
+  for (std::size_t i = 0; i < left_dims.size(); ++i) {
+    const std::int64_t l = wrap_dim(left_dims[i], a.dim()), r = wrap_dim(right_dims[i], b.dim());
+    if (right.size(r) == 1)
+      left = sum(left, {&l, 1}, true, a.dtype());
+    else if (left.size(l) == 1)
+      right = sum(right, {&r, 1}, true, a.dtype());
+    else if (left.size(l) != right.size(r))
+      fail<RuntimeError>("contracted dimensions need to match, but first has size ", left.size(l),
+                         " in dim ", l, " and second has size ", right.size(r), " in dim ", r);
+  }
+  const unsigned summed_left = dim_mask(left_dims, a.dim(), false);
+  const unsigned summed_right = dim_mask(right_dims, b.dim(), false);
+  // Those that stay: first in the order of the left factor, last in that of the right.
+  Shape order_left, order_right, sizes;
+  std::int64_t rows = 1, columns = 1, inner = 1;
+  for (int d = 0; d < a.dim(); ++d) {
+    if (summed_left >> d & 1) continue;
+    order_left.push_back(d);
+    sizes.push_back(left.size(d));
+    rows *= left.size(d);
+  }
+  for (const std::int64_t d : left_dims) {
+    order_left.push_back(wrap_dim(d, a.dim()));
+    inner *= left.size(d);
+  }
+  for (const std::int64_t d : right_dims) order_right.push_back(wrap_dim(d, b.dim()));
+  for (int d = 0; d < b.dim(); ++d) {
+    if (summed_right >> d & 1) continue;
+    order_right.push_back(d);
+    sizes.push_back(right.size(d));
+    columns *= right.size(d);
+  }
+  const Tensor product = mm(reshape(permute(left, order_left), {rows, inner}),
+                            reshape(permute(right, order_right), {inner, columns}));
+  return reshape(product, sizes);
+}
+
+}  // namespace rushlight

@@ -1,0 +1,124 @@
+// Integrals and derivatives of samples, as compositions: their gradients are those of the parts.
+#include "ops/samples.h"
+
+#include "ops/scan.h"
+
+namespace rushlight {
+namespace {
+
+using Index = std::optional<std::int64_t>;
+
+Value part(const Value& x, int dim, Index start, Index end) {
+  return slice(x.tensor(), dim, start, end, 1);
+}
+Value differences(const Tensor& x, int dim) { return part(x, dim, 1, {}) - part(x, dim, 0, -1); }
+
+// With a vector along dim, and other tensors with sizes of 1 in front.
+Tensor with_rank(const Tensor& x, int dim, int rank) {
+  if (x.dim() >= rank) return x;
+  Shape shape;
+  for (int d = 0; d < rank; ++d) {
+    const int own = x.dim() == 1 ? d - dim : d - (rank - x.dim());
+    shape.push_back(own < 0 || own >= x.dim() ? 1 : x.size(own));
+  }
+  return reshape(x, shape);
+}
+
+int dim_of_samples(const Tensor& y, std::int64_t dim) {
+  if (y.dim() == 0)
+    fail<IndexError>("Dimension specified as ", dim, " but tensor has no dimensions");
+  return wrap_dim(dim, y.dim());
+}
+
+// The areas between neighbours, twice, for a distance of 1 or for the coordinates x.
+Tensor doubled_areas(const char* op, const Tensor& y, const Tensor* x, int dim) {
+  if (y.dtype() == DType::boolean || (x && x->dtype() == DType::boolean))
+    fail<RuntimeError>(op, ": received a bool input for ", x ? "`x` or `y`" : "`y`",
+                       ", but bool is not supported");
+  const Value sums = part(y, dim, 1, {}) + part(y, dim, 0, -1);
+  if (!x) return sums.tensor();
+  if (x->dim() == 1 && x->size(0) != y.size(dim))
+    fail<RuntimeError>(op, ": There must be one `x` value for each sample point\ngot ", x->size(0),
+                       " for ", y.size(dim));
+  return (sums * differences(with_rank(*x, dim, y.dim()), dim)).tensor();
+}
+
+Tensor integral(const Tensor& y, const Tensor* x, double dx, std::int64_t along) {
+  const std::int64_t dim = dim_of_samples(y, along);
+  if (y.size(dim) == 0) return zeros(Span(y, {&dim, 1}).squeezed, y.dtype(), y.device());
+  const Tensor areas = doubled_areas("trapezoid", y, x, int(dim));
+  return (Value(sum(areas, {&dim, 1}, false)) * Value(dx / 2)).tensor();
+}
+Tensor running_integral(const Tensor& y, const Tensor* x, double dx, std::int64_t along) {
+  const int dim = dim_of_samples(y, along);
+  const Tensor areas = doubled_areas("cumulative_trapezoid", y, x, dim);
+  return (Value(cumsum(areas, dim)) * Value(dx / 2)).tensor();
+}
+
+Tensor derivative(const Tensor& x, int dim, const Value& spacing, bool second_order) {
+  const bool has_coordinates = !spacing.is_number() && spacing.tensor().dim() > 0;
+  const Tensor steps = has_coordinates
+                           ? with_rank(differences(spacing.tensor(), 0).tensor(), dim, x.dim())
+                           : Tensor();
+  const auto h = [&](Index start, Index end) {
+    return has_coordinates ? part(steps, dim, start, end) : spacing;
+  };
+  const Value slope = differences(x, dim) / h({}, {});
+  const auto at = [&](Index start, Index end) { return part(slope, dim, start, end); };
+  const Value before = h(0, -1), after = h(1, {});
+  const Value inner = (at(0, -1) * after + at(1, {}) * before) / (before + after);
+  Value first = at(0, 1), last = at(-1, {});
+  if (second_order) {
+    first = first + (first - at(1, 2)) * h(0, 1) / (h(0, 1) + h(1, 2));
+    last = last + (last - at(-2, -1)) * h(-1, {}) / (h(-1, {}) + h(-2, -1));
+  }
+  return cat({first.tensor(), inner.tensor(), last.tensor()}, dim);
+}
+
+}  // namespace
+
+Tensor trapezoid(const Tensor& y, const Tensor& x, std::int64_t dim) {
+  return integral(y, &x, 1, dim);
+}
+Tensor trapezoid(const Tensor& y, double dx, std::int64_t dim) {
+  return integral(y, nullptr, dx, dim);
+}
+Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, std::int64_t dim) {
+  return running_integral(y, &x, 1, dim);
+}
+Tensor cumulative_trapezoid(const Tensor& y, double dx, std::int64_t dim) {
+  return running_integral(y, nullptr, dx, dim);
+}
+
+std::vector<Tensor> gradient(const Tensor& input, const std::vector<Value>& spacing,
+                             const std::optional<Shape>& dim, std::int64_t edge_order) {
+  if (edge_order != 1 && edge_order != 2)
+    fail<RuntimeError>("torch.gradient only supports edge_order=1 and edge_order=2.");
+  Shape dims = dim.value_or(Shape());
+  for (int d = 0; !dim && d < input.dim(); ++d) dims.push_back(d);
+  dim_mask(dims.view(), input.dim(), false);  // refuses one that is named twice
+  if (spacing.size() != std::size_t(dims.rank))
+    fail<RuntimeError>(
+        "torch.gradient expected spacing to be unspecified, a scalar, or a list of length ",
+        dim ? "equal to that of dim: " : "equal to 'self.dim() = ", int(dims.rank),
+        dim ? "" : "', since dim argument was not given", ", but got a list of length ",
+        spacing.size());
+  for (int i = 0; i < dims.rank; ++i) {
+    dims[i] = wrap_dim(dims[i], input.dim());
+    if (input.dim() == 0 || input.size(dims[i]) < edge_order + 1)
+      fail<RuntimeError>("torch.gradient expected each dimension size to be at least edge_order+1");
+  }
+  if (input.dtype() == DType::uint8)
+    fail<RuntimeError>("torch.gradient does not support uint8 input.");
+  std::vector<Tensor> derivatives;
+  for (int i = 0; i < dims.rank; ++i) {
+    const Value& step = spacing[std::size_t(i)];
+    if (!step.is_number() && step.tensor().numel() != input.size(dims[i]))
+      fail<RuntimeError>(
+          "torch.gradient expected each input of spacing to have the size of its dimension");
+    derivatives.push_back(derivative(input, int(dims[i]), step, edge_order == 2));
+  }
+  return derivatives;
+}
+
+}  // namespace rushlight
