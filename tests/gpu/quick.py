@@ -13,16 +13,22 @@ from tests.gpu import ROOT, SHIPPED
 from tests.gpu.process import run_process, seconds_of_step
 
 ROW_SECONDS, ALL_SECONDS = 20, 110
+AFTER_A_HANG = 8  # seconds of a row: what hangs once often hangs again
 GROUND = ("import", "library and driver", "device", "memory", "copies")  # all others need them
 BUILT = "cmake/librushlight_cuda.so"
 LIST = [sys.executable, "-m", "tests.gpu.rows", "--list"]
 
 
-def last_line(text):
-    """What a row says at its end; of an error, the line that names it."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    errors = [line for line in lines if line.split(":")[0].endswith(("Error", "Exception"))]
-    return (errors or lines or [""])[-1].strip()
+def last_line(verdict, text):
+    """What a row says at its end: of an error, the line that names it; of a hang, its own line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if verdict == "FAILED":
+        found = [x for x in lines if x.split(":")[0].endswith(("Error", "Exception"))][-1:]
+    elif verdict == "ok":
+        found = lines[-1:]
+    else:
+        found = [x for x in lines if "/rows/" in x and "__.py" not in x][:1]
+    return (found or lines[-1:] or [""])[0]
 
 
 def table():
@@ -46,7 +52,8 @@ def look(rows, row_seconds=ROW_SECONDS, all_seconds=ALL_SECONDS):
             row["words"] = f"the {all_seconds} seconds for all rows are over"
         else:
             verdict, seconds, text = run_process(command, min(row_seconds, left), SHIPPED)
-            words = "" if command == LIST and verdict == "ok" else last_line(text)
+            words = "" if command == LIST and verdict == "ok" else last_line(verdict, text)
+            row_seconds = min(row_seconds, AFTER_A_HANG) if verdict == "HANGS" else row_seconds
             row |= {"verdict": verdict, "seconds": seconds, "words": words}
         found.append(row)
         print(f"{name:<31} {row['verdict']:<17} {row['seconds']:>5} s  {row['words'][:100]}")

@@ -15,7 +15,8 @@ def main():
         print(json.dumps([(name, where) for name, (_, where) in load_all().items()]))
         return
     name, limit = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 20.0
-    faulthandler.dump_traceback_later(0.8 * limit)  # where it hangs
+    faulthandler.enable()  # says where it crashes
+    faulthandler.dump_traceback_later(0.35 * limit)  # and where it hangs
     torch.manual_seed(0)
     name_libraries()
     function, _ = load_all()[name]

@@ -1,4 +1,6 @@
-"""A row for each family of kernels, from those that use the fewest means of the device on."""
+"""A row for each family of kernels. Each uses only families whose rows come before it, so that the
+first row that fails names the family; the CPU compares.
+"""
 
 import rushlight as torch
 import rushlight.nn.functional as F
@@ -9,6 +11,7 @@ CUDA = "kernels/cuda/"
 
 @row("x + 1", f"{CUDA}pointwise/arithmetic.cu, {CUDA}runtime/launch.h")
 def _():
+    same(lambda x: torch.arange(3, 1000, 7, device=x.device), torch.ones(1))
     for size in (1, 31, 256, 1000, many(1 << 24) + 1):
         same(lambda x: x + 1, torch.arange(float(size)))
 
@@ -34,7 +37,6 @@ def _():
         bias, column = torch.randn(shape[-1]), torch.randn(*shape[:-1], 1)
         same(lambda x, b, c: [x + b, x * c, b - c, x.to(torch.bfloat16) + b], x, bias, column)
     same(lambda x: x[:, 1:] + x[:, :-1].t().contiguous().t(), torch.randn(65, 130))
-    same_gradients(lambda x, b: x * b, torch.randn(7, 33), torch.randn(33))
 
 
 @row("reductions", f"{CUDA}reduce/")
@@ -44,6 +46,7 @@ def _():
         same(lambda x, f=f: [f(x, 0), f(x, 1)], x)
     same(lambda x: [x.sum(), x.norm(), x.std(), x.logsumexp(1), x.max(), (x > 0).any(1)], x)
     same(lambda x: list(x.max(1)) + list(torch.var_mean(x, 0)), x)
+    same_gradients(lambda x, b: x * b, x, torch.randn(301))  # that of b is a sum
     numbers = torch.arange(many(1 << 24)) % 7
     same(lambda x: [x.sum(), x.float().mean(), x.max(), x.argmax()], numbers)
 
@@ -76,6 +79,14 @@ def _():
     same_gradients(lambda x, g: F.grid_sample(x, g, align_corners=False), x, grid)
 
 
+@row("scan", f"{CUDA}scan.cu, {CUDA}block_scan.h")
+def _():
+    for shape in ((3, 5), (4, 4099), (many(1 << 22),)):
+        x = torch.randint(-3, 4, shape)
+        same(lambda x: [x.cumsum(-1), *x.cummax(-1)], x)
+    same(lambda x: [x.cumsum(0), x.cumprod(1), x.logcumsumexp(1)], torch.rand(33, 65))
+
+
 @row("sort", f"{CUDA}sort/sort.cu, {CUDA}sort/radix_sort.cu")
 def _():
     for x in (torch.randn(5, 301), torch.randint(-9, 9, (7, 1025)), torch.randn(many(1 << 21))):
@@ -83,14 +94,6 @@ def _():
     x = torch.randint(0, 50, (many(1 << 18),))
     same(lambda x: list(torch.unique(x, return_inverse=True, return_counts=True)), x)
     same(lambda x: [torch.bincount(x), torch.searchsorted(torch.unique(x), x)], x)
-
-
-@row("scan", f"{CUDA}scan.cu, {CUDA}block_scan.h")
-def _():
-    for shape in ((3, 5), (4, 4099), (many(1 << 22),)):
-        x = torch.randint(-3, 4, shape)
-        same(lambda x: [x.cumsum(-1), *x.cummax(-1)], x)
-    same(lambda x: [x.cumsum(0), x.cumprod(1), x.logcumsumexp(1)], torch.rand(33, 65))
 
 
 @row("index", f"{CUDA}index/, {CUDA}sort/runs.h")
