@@ -19,7 +19,7 @@ NAMES = ROOT / "tools/torch_names.txt"
 PAGE = ROOT / "docs/coverage.md"
 PLACES = (
     "torch torch.Tensor torch.nn torch.nn.functional torch.linalg torch.special torch.optim "
-    "torch.utils.data torch.autograd torch.cuda torch.distributions"
+    "torch.utils.data torch.autograd torch.cuda torch.distributed torch.distributions"
 ).split()
 PREFIXES = {"torch.linalg": "linalg_", "torch.special": "special_"}  # of torch's own schemas
 TABLE = {

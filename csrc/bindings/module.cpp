@@ -69,6 +69,7 @@ PYBIND11_MODULE(_C, m) {
   bind_recurrent(m);
   bind_cuda(m);
   bind_parallel(m);
+  bind_distributed(m);
   bind_info(m);
   bind_module_call(m);
   bind_profile(m);

@@ -53,6 +53,7 @@ void bind_recurrent(pybind11::module_& m);  // RNN, LSTM, GRU and their cells
 void bind_pad(pybind11::module_& m);
 void bind_cuda(pybind11::module_& m);     // devices, memory, streams, virtual GPUs
 void bind_parallel(pybind11::module_& m);
+void bind_distributed(pybind11::module_& core);  // stores of torch.distributed
 void bind_info(pybind11::module_& m);
 void bind_module_call(pybind11::module_& m);  // the base type of nn.Module
 
