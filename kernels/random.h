@@ -45,6 +45,9 @@ struct RandomKernels {
   void (*bernoulli_each)(const View& out, const View& p, RandomState&);
   // noise = bernoulli(keep) / keep, out = input * noise; one dtype, equal strides, dense.
   void (*dropout)(const View& out, const View& noise, const View& input, double keep, RandomState&);
+  // noise = a draw of U(lower, upper) where input <= 0, else 1; one dtype, both dense and
+  // row-major.
+  void (*slopes)(const View& noise, const View& input, double lower, double upper, RandomState&);
   void (*exponential)(const View& out, double lambda, RandomState&);
   void (*geometric)(const View& out, double p, RandomState&);
   void (*log_normal)(const View& out, double mean, double std, RandomState&);

@@ -62,15 +62,15 @@ Tensor block_diag(const std::vector<Tensor>& blocks) {
 std::vector<Tensor> unravel_index(const Tensor& indices, const std::vector<std::int64_t>& shape) {
   if (!is_integral(indices.dtype()) || indices.dtype() == DType::boolean)
     fail<TypeError>("expected 'indices' to be integer dtype, but got ", indices.dtype());
-  const auto rank = std::int64_t(shape.size());
-  const Tensor sizes = empty({rank}, DType::int64), steps = empty({rank}, DType::int64);
-  auto* const size = view_of(sizes).as<std::int64_t>();
-  auto* const step = view_of(steps).as<std::int64_t>();
-  std::copy(shape.begin(), shape.end(), size);
-  for (std::int64_t d = rank - 1; d >= 0; --d)
-    step[d] = d + 1 == rank ? 1 : checked_mul(step[d + 1], size[d + 1]);
-  const Tensor each = apply<FloorDivide>(unsqueeze(indices, -1), to(steps, indices.device()));
-  return unbind(apply<Remainder>(each, to(sizes, indices.device())), -1);
+  if (shape.empty()) return {};
+  const Tensor flat = to(indices, DType::int64);
+  std::vector<Tensor> columns(shape.size());
+  std::int64_t step = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    columns[d] = apply<Remainder>(apply<FloorDivide>(flat, Scalar(step)), Scalar(shape[d]));
+    if (d) step = checked_mul(step, shape[d]);
+  }
+  return unbind(stack(columns, -1), -1);
 }
 
 Tensor kron(const Tensor& input, const Tensor& other) {

@@ -37,6 +37,8 @@ WAITS_NOT = [
     lambda x: nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True),
     lambda x: nn.functional.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True),
     lambda x: x.tril() + x.triu(),
+    lambda x: nn.functional.rrelu(x, training=True),
+    lambda x: torch.unravel_index(x.long(), (3, 4)),
 ]
 
 

@@ -7,6 +7,7 @@ import pytest
 import rushlight
 from rushlight import _index, _table
 from rushlight.nn import functional as F
+from tests.compare import same_as_torch
 from tests.conftest import ask
 
 OURS = sorted(name for name in dir(F) if not name.startswith("_"))
@@ -88,3 +89,43 @@ def test_rrelu_in_place(device):
     x = rushlight.tensor([-1.0, 2.0], device=device)
     assert F.rrelu_(x, 0.5, 0.5) is x
     assert x.tolist() == [-0.5, 2.0]
+
+
+def rrelu_in_training(torch, dtype, transposed, inplace):
+    """A draw, its gradient and the gradient of that."""
+    torch.manual_seed(3)
+    values = [(i - 10) / 5 for i in range(15)]
+    leaf = torch.tensor(values, dtype=getattr(torch, dtype), requires_grad=True)
+    x = leaf.reshape(3, 5).t() if transposed else leaf.reshape(3, 5)
+    x = x * 1
+    y = torch.nn.functional.rrelu(x, 0.1, 0.6, True, inplace)
+    w = torch.ones_like(y.detach()).requires_grad_()
+    (g,) = torch.autograd.grad((y * w).sum(), leaf, create_graph=True)
+    (h,) = torch.autograd.grad((g * g).sum(), w)
+    return y, g, h
+
+
+@pytest.mark.parametrize("inplace", [False, True])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_rrelu_draws_torchs_slopes(reference, dtype, transposed, inplace):
+    given = dtype, transposed, inplace
+    ours, theirs = (rrelu_in_training(torch, *given) for torch in (rushlight, reference))
+    same_as_torch(ours, theirs, rtol=None if dtype == "bfloat16" else 0)
+
+
+def test_rrelu_in_training(device):
+    x = rushlight.linspace(-3, 1, 4000, device=device, requires_grad=True)
+    y = F.rrelu(x, 0.25, 0.75, training=True)
+    slope = (y / x).detach().cpu()
+    positive = x.detach().cpu() > 0
+    assert (slope[positive] == 1).all()
+    bent = slope[~positive]
+    assert bent.min() >= 0.25 and bent.max() <= 0.75 and abs(bent.mean() - 0.5) < 0.02
+    y.sum().backward()
+    assert rushlight.allclose(x.grad.cpu(), slope)
+    assert F.rrelu(x[:0], training=True).shape == (0,)
+    with pytest.raises(NotImplementedError, match="not implemented for 'Long'"):
+        F.rrelu(rushlight.ones(2, dtype=rushlight.int64, device=device), training=True)
+    with pytest.raises(RuntimeError, match="Lower bound should be less than"):
+        F.rrelu(x, 0.5, 0.1)

@@ -215,6 +215,21 @@ Shape:
 
 >>> torch.nn.functional.feature_alpha_dropout(torch.ones(1, 2), 0.5)
 tensor([[1., 1.]]))");
+  op<&rrelu>(
+      m, "rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False)",
+      {.as = As::functional, .in_place = As::functional},
+      R"(leaky_relu with a slope of U(lower, upper) for each element; without training, their mean.
+
+Args:
+    lower: the lower bound of the slopes.
+    upper: the upper bound of the slopes.
+    training: whether slopes are drawn.
+
+Shape:
+    that of input.
+
+>>> torch.nn.functional.rrelu(torch.tensor([-1.0]), 0.5, 0.5)
+tensor([-0.5000]))");
 }
 
 }  // namespace

@@ -112,6 +112,7 @@ void normal(const View& out, double mean, double std, RandomState&);
 void log_normal(const View& out, double mean, double std, RandomState&);
 void permutation(const View& out, RandomState&);
 void dropout(const View& out, const View& noise, const View& input, double keep, RandomState&);
+void slopes(const View& noise, const View& input, double lower, double upper, RandomState&);
 std::int64_t multinomial(const View& out, const View& p, RandomState&);
 void drawn(Law, const View& out, const View& a, const View& b, RandomState&);
 

@@ -190,8 +190,8 @@ void cauchy(const View& out, double median, double sigma, RandomState& s) {
 }  // namespace rushlight::random
 
 const rushlight::RandomKernels rushlight::cpu_random = {
-    random::uniform,     random::normal,    random::integers,       random::natural,
-    random::permutation, random::bernoulli, random::bernoulli_each, random::dropout,
-    random::exponential, random::geometric, random::log_normal,     random::cauchy,
-    random::multinomial, random::drawn,
+    random::uniform,     random::normal,      random::integers,       random::natural,
+    random::permutation, random::bernoulli,   random::bernoulli_each, random::dropout,
+    random::slopes,      random::exponential, random::geometric,      random::log_normal,
+    random::cauchy,      random::multinomial, random::drawn,
 };

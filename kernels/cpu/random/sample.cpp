@@ -1,4 +1,4 @@
-// Permutations, dropout and sampling from given probabilities.
+// Permutations, dropout, rrelu's slopes and sampling from given probabilities.
 #include <cmath>
 #include <vector>
 
@@ -72,6 +72,20 @@ void dropout(const View& out, const View& noise, const View& input, double keep,
       take_longs(s, longs, m);
       interruptible.done(m * 4);
       drop(out.as<T>() + i, noise.as<T>() + i, input.as<const T>() + i, longs, m, limit, scale);
+    }
+  });
+}
+
+void slopes(const View& noise, const View& input, double lower, double upper, RandomState& s) {
+  dispatch_floating(noise.dtype, [&]<class T>(Type<T>) {
+    T* const to = noise.as<T>();
+    const T* const from = input.as<const T>();
+    const double low = static_cast<Compute<T>>(lower), high = static_cast<Compute<T>>(upper);
+    Interruptible interruptible;
+    for (std::int64_t i = 0; i < noise.numel; ++i) {
+      if (i % kChunk == 0) interruptible.done(kChunk * 4);
+      const bool bends = load(from + i) <= 0;  // the others draw nothing, as in torch
+      store(to + i, static_cast<Compute<T>>(bends ? take_unit(s) * (high - low) + low : 1.0));
     }
   });
 }

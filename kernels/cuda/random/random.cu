@@ -162,6 +162,19 @@ void dropout(const View& out, const View& noise, const View& input, double keep,
   });
 }
 
+template <class C>
+__global__ void slope_items(Index n, Fill fill, Writer<C> noise, Reader<C> input, Uniform draw) {
+  for (Index i = first_item(); i < n; i += stride())
+    noise.set(i, input[i] <= C(0) ? C(draw(words_of(fill, i))) : C(1));
+}
+void slopes(const View& noise, const View& input, double lower, double upper, RandomState& s) {
+  if (noise.numel == 0) return;
+  compute_floating(noise.dtype, [&]<class C>(Type<C>) {
+    launch_items("rrelu", slope_items<C>, noise.numel, noise.numel, next_fill(s), Writer<C>(noise),
+                 Reader<C>(input), Uniform{lower, upper});
+  });
+}
+
 __global__ void random_keys(Index n, Fill fill, std::uint64_t* keys, Index* indices) {
   for (Index i = first_item(); i < n; i += stride()) {
     keys[i] = words_of(fill, i).bits(0);
@@ -279,8 +292,8 @@ void drawn(Law which, const View& out, const View& a, const View& b, RandomState
 
 }  // namespace
 
-const RandomKernels random_kernels = {
-    uniform, normal,      integers,  natural,    permutation, bernoulli,   bernoulli_each,
-    dropout, exponential, geometric, log_normal, cauchy,      multinomial, drawn};
+const RandomKernels random_kernels = {uniform,   normal,         integers, natural,     permutation,
+                                      bernoulli, bernoulli_each, dropout,  slopes,      exponential,
+                                      geometric, log_normal,     cauchy,   multinomial, drawn};
 
 }  // namespace rushlight::gpu

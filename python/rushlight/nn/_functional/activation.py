@@ -1,4 +1,4 @@
-"""Activations that are compositions: random ones, and the gated one."""
+"""Activations that are compositions: the gated one, and draws of Gumbel-softmax distributions."""
 
 from __future__ import annotations
 
@@ -7,43 +7,6 @@ import warnings
 from rushlight import _C
 from rushlight._C import Tensor
 from rushlight._table import op
-
-
-@op("nn.functional", in_place=["nn.functional"])
-def rrelu(
-    input: Tensor,
-    lower: float = 1.0 / 8,
-    upper: float = 1.0 / 3,
-    training: bool = False,
-    inplace: bool = False,
-) -> Tensor:
-    """leaky_relu with a slope drawn from U(lower, upper) for each element; without `training`,
-    their mean.
-
-    Args:
-        lower, upper: bounds of the slope.
-        training: whether slopes are drawn.
-        inplace: write the result over the input.
-
-    Shape: any; the output has the input's.
-
-    >>> torch.nn.functional.rrelu(torch.tensor([-1.0]), 0.5, 0.5)
-    tensor([-0.5000])
-    """
-    if lower > upper:
-        raise RuntimeError(
-            "Lower bound should be less than or equal to the upper bound, but got lower "
-            f"{lower} and upper {upper}"
-        )
-    if not training:
-        return _C._nn.leaky_relu(input, (lower + upper) / 2, inplace)
-    # A slope is drawn for each element that needs one, in their order.
-    bent = input <= 0
-    drawn = _C.empty(int(bent.sum()), dtype=_C.float64, device=input.device)
-    drawn.uniform_(lower, upper)
-    slope = _C.ones_like(input, requires_grad=False)
-    slope = slope.masked_scatter(bent, drawn.to(input.dtype))
-    return input.mul_(slope) if inplace else input * slope
 
 
 @op("nn.functional")
