@@ -13,7 +13,8 @@ from tests.gpu import ROOT, SHIPPED, quick, steps
 from tests.gpu.process import run_process
 
 emulated = pytest.mark.emulated
-SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")  # where each process starts slowly
+# Then each process starts slowly.
+SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 
 
 def python(program):
@@ -68,11 +69,14 @@ def test_streams_fail_without_record_stream():
     stress = [sys.executable, "-m", "tests.gpu.stress", "--seed", "7", "--rounds", "20"]
     verdict, _, text = run_process([*stress, "--threads", "3"], 60, SHIPPED)
     assert verdict == "ok" and "seed 7, 3 x 20 rounds right" in text
+    if SANITIZED:  # a process ends where it reads memory that was given back
+        return
     verdict, _, text = run_process([*stress, "--without-record-stream"], 60, SHIPPED)
     assert verdict == "ok" and "caught: without record_stream values are wrong" in text
 
 
 @emulated
+@pytest.mark.skipif(SANITIZED, reason="the host's memory grows")
 def test_the_books_notice_what_a_step_leaves():
     program = """
 import sys
