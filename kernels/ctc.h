@@ -3,7 +3,7 @@
 // in state s at step t, beta[t][s] that of all ways from there to the end, step t counted in both.
 // The gradient is torch's: that of the logits before the log_softmax.
 #pragma once
-#include "math.h"
+#include "math/exponential.h"
 #include "view.h"
 
 namespace rushlight {

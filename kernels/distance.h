@@ -4,7 +4,8 @@
 #pragma once
 #include <cmath>
 
-#include "math.h"
+#include "math/exponential.h"
+#include "math/integer.h"
 #include "view.h"
 
 namespace rushlight {

@@ -16,7 +16,7 @@
 
 namespace rushlight {
 #ifdef __CUDA_ARCH__
-inline constexpr bool kDeviceCode = true;  // kernels/math.h then takes CUDA's functions
+inline constexpr bool kDeviceCode = true;  // kernels/math/ then takes CUDA's functions
 #else
 inline constexpr bool kDeviceCode = false;
 #endif

@@ -4,7 +4,8 @@
 // host. Note: the order of roundings is torch's, operation by operation. With T =
 // Value (csrc/ops/value.h) the same text is the step that autograd records.
 #pragma once
-#include "math.h"
+#include "math/exponential.h"
+#include "math/integer.h"
 #include "optim.h"
 
 namespace rushlight::optim {

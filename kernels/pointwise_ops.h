@@ -26,9 +26,14 @@ template <class... A, class... B, class... Rest>
 struct Concatenated<OpList<A...>, OpList<B...>, Rest...>
     : Concatenated<OpList<A..., B...>, Rest...> {};
 
-// In the order of the files of kernels/cpu/pointwise_*.cpp, which hold one list each.
+// In the order of every table: csrc/ops/pointwise/table.cpp and the devices' kernels.
 using PointwiseOps =
     Concatenated<ArithmeticOps, SelectionOps, ComparisonOps, ExponentialOps, TrigonometricOps,
                  ActivationOps, LossOps, SpecialOps, BesselOps, OrthogonalOps>::type;
+
+template <class... Ops>
+constexpr int op_count(OpList<Ops...>) {
+  return int(sizeof...(Ops));
+}
 
 }  // namespace rushlight

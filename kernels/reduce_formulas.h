@@ -4,7 +4,8 @@
 // to the total, `finish`. Sums of floating types run in many lanes of the element's type which are
 // joined in double, so their error does not grow with the count.
 #pragma once
-#include "math.h"
+#include "math/exponential.h"
+#include "math/integer.h"
 #include "reduce.h"
 
 namespace rushlight::reduction {

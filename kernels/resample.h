@@ -1,7 +1,7 @@
 // Resampling up to three dimensions. An output is a weighted sum of a few neighbours along each
 // axis: which, and with what weights, is written here once for all devices.
 #pragma once
-#include "math.h"
+#include "math/trigonometric.h"
 #include "view.h"
 
 namespace rushlight {

@@ -1,9 +1,10 @@
 // Value: a tensor or a number, the T with which a formula becomes differentiable itself. T(1) stays
 // a number, so constants and parameters make no tensors, and arithmetic between numbers is done at
 // once. Value > Value holds a bool tensor, which is why formulas write Bool<T> and where(). The
-// list below mirrors kernels/math.h: the one other place that a new op may touch, and only if its
+// list below mirrors kernels/math/: the one other place that a new op may touch, and only if its
 // *gradient* calls a function that no gradient has called before.
 #pragma once
+#include "kernels/math/real.h"
 #include "ops/pointwise/pointwise.h"
 
 namespace rushlight {
@@ -28,10 +29,8 @@ class Value {
 template <class Op, class... V>
 Value apply_to_values(const V&... v) {
   if ((v.is_number() && ...)) {
-    if constexpr (Traits<Op>::parameters)
-      return double(Op::forward(v.number()..., 1.0));
-    else
-      return double(Op::forward(v.number()...));
+    const double numbers[] = {v.number()...};
+    return pointwise_op<Op>().of_numbers(numbers);
   }
   const Input inputs[] = {v.input()...};
   const Scalar one(1);  // the parameter of add and sub: alpha

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "../host_device.h"
-#include "../math.h"
 #include "../view.h"
+#include "kernels/math/exponential.h"
 
 namespace rushlight::rows {
 

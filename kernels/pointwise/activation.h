@@ -1,5 +1,6 @@
 // Activations of torch.nn.functional, and those that are in torch itself.
 #pragma once
+#include "../math/special.h"
 #include "exponential.h"
 
 namespace rushlight {

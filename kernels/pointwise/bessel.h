@@ -1,5 +1,6 @@
 // Bessel functions and Airy's function.
 #pragma once
+#include "../math/bessel.h"
 #include "declare.h"
 
 namespace rushlight {

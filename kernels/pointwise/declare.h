@@ -27,37 +27,14 @@
 //
 // T is float or double in a kernel, Integer where the op takes integers, and Value (a tensor or a
 // number, csrc/ops/value.h) when the gradient itself must be differentiable. So a formula makes
-// constants as T(2); has no `if`, `?:`, `&&`; calls only functions of math.h; and where another
-// op's formula occurs in a gradient, calls that op by name, so that the second derivative uses that
-// op's own, stable gradient. where() evaluates both sides: neither may be inf * 0.
+// constants as T(2); has no `if`, `?:`, `&&`; calls only functions of kernels/math/; and where
+// another op's formula occurs in a gradient, calls that op by name, so that the second derivative
+// uses that op's own, stable gradient. where() evaluates both sides: neither may be inf * 0.
 #pragma once
-#include "../math.h"
+#include "../math/integer.h"
+#include "words.h"
 
 namespace rushlight {
-
-namespace Save {
-inline constexpr unsigned input = 1, other = 2, third = 4, output = 8;
-}
-struct Saves {
-  unsigned of[3] = {0, 0, 0};
-  constexpr unsigned all() const { return of[0] | of[1] | of[2]; }
-};
-
-// Which dtypes an op computes in. A result keeps its inputs' common dtype, except that `converted`
-// makes integers floating (exp of int64 is float32) and that a forward returning bool gives bool.
-// `wide` is `converted` without the 16-bit floats, `shifts` is `integers` without bool.
-enum class Takes : unsigned char { floating, wide, converted, numbers, anything, integers, shifts };
-
-// Where Python has a function, as bits.
-namespace Visible {
-inline constexpr unsigned nowhere = 0, function = 1, method = 2, functional = 4, special = 8;
-}
-
-enum class Casts : unsigned char { none, float32_on_gpu };
-
-struct Domain {  // where tests draw samples from; (-3, 3) unless declared
-  double low, high;
-};
 
 // Gradients with respect to the inputs of type T, in their order.
 template <class T, int N>
@@ -77,8 +54,5 @@ template <class Op, Real T, class... More>
 HOST_DEVICE T call(T x, More... more) {
   return Op::forward(x, more...);
 }
-
-template <class... Ops>
-struct OpList {};
 
 }  // namespace rushlight

@@ -1,5 +1,6 @@
 // Exponentials, logarithms and the hyperbolic functions.
 #pragma once
+#include "../math/exponential.h"
 #include "declare.h"
 
 namespace rushlight {

@@ -1,5 +1,6 @@
 // The orthogonal polynomials of torch.special.
 #pragma once
+#include "../math/orthogonal.h"
 #include "declare.h"
 
 namespace rushlight {

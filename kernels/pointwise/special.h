@@ -1,6 +1,8 @@
 // The error function's kin, gamma functions and other functions of torch.special that are computed
 // in double.
 #pragma once
+#include "../math/gamma.h"
+#include "../math/normal.h"
 #include "declare.h"
 
 namespace rushlight {

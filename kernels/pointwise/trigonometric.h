@@ -1,5 +1,6 @@
 // Circular functions and their inverses, erf and the gamma functions.
 #pragma once
+#include "../math/special.h"
 #include "declare.h"
 
 namespace rushlight {

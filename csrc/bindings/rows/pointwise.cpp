@@ -13,14 +13,6 @@ namespace rushlight::python {
 
 // ---- calls
 
-// The ops that have an argument `inplace` in torch.nn.functional.
-using InplaceOps =
-    OpList<Relu, Hardtanh, Elu, Selu, Celu, LeakyRelu, Silu, Mish, Hardswish, Hardsigmoid>;
-template <class... Ops>
-static constexpr bool is_any_of(int index, OpList<Ops...>) {
-  return ((index == index_of<Ops>(PointwiseOps{})) || ...);
-}
-
 // A method's own tensor is not among its arguments: positions count from the one after it.
 static bool wrong_type(const Signature& s, int i, bool is_method, const char* expected,
                        PyObject* got) {
@@ -178,37 +170,13 @@ static void publish_aliases(py::module_& m, const PointwiseOp& op) {
   }
 }
 
-// The C entry points of one op: what differs between the ops here is these alone.
-struct FaceEntries {
-  _PyCFunctionFastWithKeywords function, method, in_place_function, in_place, functional;
-  bool has_inplace;
-};
-
-static void publish_face(py::module_& m, int index, const FaceEntries& entries) {
-  PointwiseFace& f = pointwise_faces[index];
-  const PointwiseOp& op = *(f.op = &pointwise_ops()[std::size_t(index)]);
-  if (op.visible == Visible::nowhere) return;
-  const std::string text = op.signature, name(op.name);
-  f.policy = op.autocast == Casts::float32_on_gpu ? kFullOnCuda : Policy{};
-  const std::string inside = text.substr(0, text.size() - 1);
-  const char* out = text.find('*') == text.npos ? ", *, out=None)" : ", out=None)";
-  f.function = Signature::parse(inside + out);
-  f.in_place = Signature::parse(name + "_" + text.substr(text.find('(')));
-  for (int p = 0; p < op.parameters; ++p)
-    Argument<Scalar>::read(f.function.parameters[std::size_t(op.inputs + p)].fallback,
-                           f.defaults[p]);
-  const unsigned own = entries.has_inplace ? unsigned(Visible::functional) : 0;
-  if (entries.has_inplace) {
-    f.functional = Signature::parse(inside + ", inplace=False)");
-    publish(m, As::functional, f.functional, stub_of_face(f, f.functional), with_shape(op),
-            entries.functional, nullptr);
-  }
-  publish(m, As(op.visible & ~own), f.function, stub_of_face(f, f.function), with_shape(op),
-          entries.function, entries.method);
-  publish(m, As(op.in_place ? op.in_place | own : 0), f.in_place, stub_of_face(f, f.in_place),
-          name + "() in place.", entries.in_place_function, entries.in_place);
-  if (op.aliases) publish_aliases(m, op);
+template <class... Ops>
+static bool is_any_of(const PointwiseOp& op, OpList<Ops...>) {
+  return ((&op == &pointwise_op<Ops>()) || ...);
 }
+// The ops that have an argument `inplace` in torch.nn.functional.
+using InplaceOps =
+    OpList<Relu, Hardtanh, Elu, Selu, Celu, LeakyRelu, Silu, Mish, Hardswish, Hardsigmoid>;
 
 static void check_bounds(const Scalar* p) {
   if (p[0].as_double() > p[1].as_double())
@@ -220,14 +188,33 @@ static void check_width(const Scalar* p) {
                        ".");
 }
 
-static void publish_faces(py::module_& m) {
-  [&]<int... I>(std::integer_sequence<int, I...>) {
-    static constexpr FaceEntries entries[] = {
-        {PointwiseEntry<I>::function, PointwiseEntry<I>::method,
-         PointwiseEntry<I>::in_place_function, PointwiseEntry<I>::in_place,
-         PointwiseEntry<I>::functional, is_any_of(I, InplaceOps{})}...};
-    (publish_face(m, I, entries[I]), ...);
-  }(std::make_integer_sequence<int, op_count(PointwiseOps{})>{});
+static void publish_face(py::module_& m, const PointwiseOp& op, const PointwiseEntries& entries) {
+  PointwiseFace& f = *entries.face;
+  f.op = &op;
+  if (&op == &pointwise_op<Hardtanh>()) f.check = check_bounds;
+  if (&op == &pointwise_op<Softshrink>()) f.check = check_width;
+  if (op.visible == Visible::nowhere) return;
+  const std::string text = op.signature, name(op.name);
+  f.policy = op.autocast == Casts::float32_on_gpu ? kFullOnCuda : Policy{};
+  const std::string inside = text.substr(0, text.size() - 1);
+  const char* out = text.find('*') == text.npos ? ", *, out=None)" : ", out=None)";
+  f.function = Signature::parse(inside + out);
+  f.in_place = Signature::parse(name + "_" + text.substr(text.find('(')));
+  for (int p = 0; p < op.parameters; ++p)
+    Argument<Scalar>::read(f.function.parameters[std::size_t(op.inputs + p)].fallback,
+                           f.defaults[p]);
+  const bool has_inplace = is_any_of(op, InplaceOps{});
+  const unsigned own = has_inplace ? unsigned(Visible::functional) : 0;
+  if (has_inplace) {
+    f.functional = Signature::parse(inside + ", inplace=False)");
+    publish(m, As::functional, f.functional, stub_of_face(f, f.functional), with_shape(op),
+            entries.functional, nullptr);
+  }
+  publish(m, As(op.visible & ~own), f.function, stub_of_face(f, f.function), with_shape(op),
+          entries.function, entries.method);
+  publish(m, As(op.in_place ? op.in_place | own : 0), f.in_place, stub_of_face(f, f.in_place),
+          name + "() in place.", entries.in_place_function, entries.in_place);
+  if (op.aliases) publish_aliases(m, op);
 }
 
 // What the one parametrised test reads of an op.
@@ -246,30 +233,31 @@ static py::list describe_ops() {
     return names;
   };
   py::list all;
-  for (const PointwiseOp& op : pointwise_ops())
-    all.append(py::dict("name"_a = std::string(op.name), "signature"_a = op.signature,
-                        "inputs"_a = op.inputs, "parameters"_a = op.parameters, "node"_a = op.node,
-                        "bool_inputs"_a = op.bool_inputs, "bool_result"_a = op.bool_result,
-                        "differentiable"_a = op.differentiable, "tensors_only"_a = op.tensors_only,
-                        "takes"_a = kTakes[int(op.takes)], "constant"_a = op.constant,
-                        "no_gradient"_a = op.no_gradient, "number_first"_a = op.number_first,
-                        "visible"_a = names_of(op.visible), "in_place"_a = names_of(op.in_place),
-                        "domain"_a = std::pair(op.domain.low, op.domain.high)));
+  for (const PointwiseOp* op : pointwise_ops())
+    all.append(py::dict("name"_a = std::string(op->name), "signature"_a = op->signature,
+                        "inputs"_a = op->inputs, "parameters"_a = op->parameters,
+                        "node"_a = op->node, "bool_inputs"_a = op->bool_inputs,
+                        "bool_result"_a = op->bool_result, "differentiable"_a = op->differentiable,
+                        "tensors_only"_a = op->tensors_only, "takes"_a = kTakes[int(op->takes)],
+                        "constant"_a = op->constant, "no_gradient"_a = op->no_gradient,
+                        "number_first"_a = op->number_first, "visible"_a = names_of(op->visible),
+                        "in_place"_a = names_of(op->in_place),
+                        "domain"_a = std::pair(op->domain.low, op->domain.high)));
   return all;
 }
 
 // Any row by its name, the inner ones too, for the gradient tests.
 static Tensor call_row(const std::string& name, const std::vector<Tensor>& inputs,
                        const std::vector<double>& parameters) {
-  for (const PointwiseOp& op : pointwise_ops()) {
-    if (op.name != name) continue;
-    if (int(inputs.size()) != op.inputs || int(parameters.size()) != op.parameters)
-      fail<TypeError>(name, " takes ", op.inputs, " inputs and ", op.parameters, " parameters");
+  for (const PointwiseOp* op : pointwise_ops()) {
+    if (op->name != name) continue;
+    if (int(inputs.size()) != op->inputs || int(parameters.size()) != op->parameters)
+      fail<TypeError>(name, " takes ", op->inputs, " inputs and ", op->parameters, " parameters");
     Input in[kMaxInputs] = {};
     Scalar numbers[kMaxParameters] = {};
     for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = as_input(inputs[i]);
     for (std::size_t i = 0; i < parameters.size(); ++i) numbers[i] = Scalar(parameters[i]);
-    return pointwise(op, in, numbers);
+    return pointwise(*op, in, numbers);
   }
   fail<ValueError>("no pointwise op is called ", name);
 }
@@ -285,9 +273,8 @@ void bind_pointwise(py::module_& m) {
     if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw py::error_already_set();
   };
   py::object special = m.attr("_special");
-  publish_faces(m);
-  pointwise_faces[index_of<Hardtanh>(PointwiseOps{})].check = check_bounds;
-  pointwise_faces[index_of<Softshrink>(PointwiseOps{})].check = check_width;
+  for (std::size_t i = 0; i < pointwise_ops().size(); ++i)
+    publish_face(m, *pointwise_ops()[i], pointwise_entries()[i]);
   bind_pointwise_variants(m);
   for (const char* name : {"logit", "polygamma", "round"}) special.attr(name) = m.attr(name);
   for (const char* name : {"hardshrink", "sigmoid", "tanh"})

@@ -4,19 +4,21 @@
 // op.
 #pragma once
 #include "kernels/pointwise.h"
+#include "kernels/pointwise/names.h"
+#include "kernels/pointwise/words.h"
 #include "ops/ops.h"
 
 namespace rushlight {
 
 class Value;
 
-// What a struct of kernels/pointwise_ops.h says, at run time.
+// What the struct of an op (kernels/pointwise/) says, at run time.
 struct PointwiseOp {
   std::string_view name;
   const char *node, *signature, *doc;
   const char* kernel;      // named in "not implemented for" errors; null: name + "_cpu"
   const char* refusal;     // what it says to dtypes it does not take; or null
-  int index;               // row in every device's kernel table
+  int index = -1;          // row in every device's kernel table; set when the library is loaded
   int inputs, parameters, gradients;
   Saves save;
   unsigned bool_inputs;
@@ -29,13 +31,16 @@ struct PointwiseOp {
   Domain domain;
   // The struct's backward with T = Value: used when the gradient must itself be differentiable.
   void (*backward_of_values)(const Value* arguments, const Scalar* parameters, Value* gradients);
+  double (*of_numbers)(const double* inputs);  // the formula, its parameters 1; or null
 };
 
-std::span<const PointwiseOp> pointwise_ops();  // in the order of PointwiseOps
+std::span<const PointwiseOp* const> pointwise_ops();  // in the order of the kernels' tables
+// The row of one op, of which this needs no more than the name. table.cpp fills it at load.
+template <class Op>
+inline constinit const PointwiseOp* pointwise_row = nullptr;
 template <class Op>
 const PointwiseOp& pointwise_op() {
-  static const PointwiseOp& row = pointwise_ops()[std::size_t(index_of<Op>(PointwiseOps{}))];
-  return row;
+  return *pointwise_row<Op>;
 }
 
 // Where a result goes: y = f(x), x.f_(), f(x, out=y).

@@ -1,6 +1,7 @@
-// Makes the constant rows of one list of structs. The files pointwise_rows_*.cpp, which include
+// Makes the constant rows of one list of structs. The files rows_*.cpp, which include
 // this, are the only ones that compile formulas with T = Value.
 #pragma once
+#include "kernels/pointwise/traits.h"
 #include "ops/value.h"
 
 namespace rushlight {
@@ -18,7 +19,16 @@ void backward_of_values(const Value* a, const Scalar* parameters, Value* gradien
 }
 
 template <class Op>
-PointwiseOp row_of() {
+double of_numbers(const double* x) {
+  return [&]<std::size_t... I, std::size_t... P>(std::index_sequence<I...>,
+                                                 std::index_sequence<P...>) {
+    return double(Op::forward(x[I]..., (void(P), 1.0)...));
+  }(std::make_index_sequence<Traits<Op>::inputs>{},
+         std::make_index_sequence<Traits<Op>::parameters>{});
+}
+
+template <class Op>
+constexpr PointwiseOp row_of() {
   using T = Traits<Op>;
   PointwiseOp row{};
   row.name = T::name;
@@ -29,7 +39,6 @@ PointwiseOp row_of() {
   if constexpr (requires { Op::refusal; }) row.refusal = Op::refusal;
   row.promotes_bool = requires { Op::promotes_bool; };
   row.tensors_only = requires { Op::tensors_only; };
-  row.index = index_of<Op>(PointwiseOps{});
   row.inputs = T::inputs;
   row.parameters = T::parameters;
   row.gradients = T::gradients;
@@ -49,22 +58,30 @@ PointwiseOp row_of() {
   if constexpr (requires { Op::aliases; }) row.aliases = Op::aliases;
   if constexpr (requires { Op::no_gradient; }) row.no_gradient = Op::no_gradient;
   row.domain = T::domain;
+  if constexpr (T::on_floats && !T::bool_inputs) row.of_numbers = &of_numbers<Op>;
   if constexpr (T::differentiable) row.backward_of_values = &backward_of_values<Op>;
   return row;
 }
+using PointwiseRows = std::vector<PointwiseOp*>;
+template <class Op>
+void append_row(PointwiseRows& rows) {
+  static constinit PointwiseOp row = row_of<Op>();
+  pointwise_row<Op> = &row;
+  rows.push_back(&row);
+}
 template <class... Ops>
-void append_rows(std::vector<PointwiseOp>& rows, OpList<Ops...>) {
-  (rows.push_back(row_of<Ops>()), ...);
+void append_rows(PointwiseRows& rows, OpList<Ops...>) {
+  (append_row<Ops>(rows), ...);
 }
 
-void append_arithmetic_rows(std::vector<PointwiseOp>& rows);
-void append_selection_rows(std::vector<PointwiseOp>& rows);
-void append_comparison_rows(std::vector<PointwiseOp>& rows);
-void append_exponential_rows(std::vector<PointwiseOp>& rows);
-void append_trigonometric_rows(std::vector<PointwiseOp>& rows);
-void append_activation_rows(std::vector<PointwiseOp>& rows);
-void append_loss_rows(std::vector<PointwiseOp>& rows);
-void append_special_rows(std::vector<PointwiseOp>& rows);
-void append_bessel_rows(std::vector<PointwiseOp>& rows);
+void append_arithmetic_rows(PointwiseRows& rows);
+void append_selection_rows(PointwiseRows& rows);
+void append_comparison_rows(PointwiseRows& rows);
+void append_exponential_rows(PointwiseRows& rows);
+void append_trigonometric_rows(PointwiseRows& rows);
+void append_activation_rows(PointwiseRows& rows);
+void append_loss_rows(PointwiseRows& rows);
+void append_special_rows(PointwiseRows& rows);
+void append_bessel_rows(PointwiseRows& rows);
 
 }  // namespace rushlight

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "checks.h"
+#include "kernels/math/gamma.h"
 
 namespace rushlight {
 

@@ -2,6 +2,7 @@
 // the gradient evenly; with a dim it all goes to the one whose index is returned.
 #include "core/backend.h"
 #include "core/unlocked.h"
+#include "kernels/reduce_formulas.h"
 #include "ops/value.h"
 #include "reduce.h"
 

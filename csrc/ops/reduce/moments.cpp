@@ -1,6 +1,7 @@
 // Variances and logsumexp. Gradients are formulas on tensors, so they differentiate again.
 #include <cmath>
 
+#include "kernels/reduce_formulas.h"
 #include "ops/value.h"
 #include "reduce.h"
 

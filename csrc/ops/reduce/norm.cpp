@@ -2,6 +2,7 @@
 // again.
 #include <cmath>
 
+#include "kernels/reduce_formulas.h"
 #include "ops/linalg/linalg.h"
 #include "ops/value.h"
 #include "reduce.h"

@@ -1,7 +1,7 @@
 // Reductions. Shapes: input (any); out without the reduced dimensions, or with size 1 there if
 // `keepdim`. No dims named: all of them. Integers are summed in int64.
 #pragma once
-#include "kernels/reduce_formulas.h"
+#include "kernels/reduce.h"
 #include "ops/ops.h"
 
 namespace rushlight {

@@ -2,6 +2,7 @@
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
+#include "kernels/math/real.h"
 #include "kernels/sort.h"
 #include "ops/pointwise/pointwise.h"
 #include "sort.h"

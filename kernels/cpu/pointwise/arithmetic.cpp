@@ -1,10 +1,10 @@
 // The loops of kernels/pointwise/arithmetic.h. A file of its own so that each compiles in seconds.
+#include "kernels/pointwise/arithmetic.h"
+
 #include "loops.h"
 
 namespace rushlight {
 
-PointwiseLoops* write_arithmetic_loops(PointwiseLoops* to) {
-  return write_loops(to, ArithmeticOps{});
-}
+void append_arithmetic_loops(PointwiseTable& table) { append_loops(table, ArithmeticOps{}); }
 
 }  // namespace rushlight

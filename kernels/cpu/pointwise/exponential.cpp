@@ -1,10 +1,10 @@
 // The loops of kernels/pointwise/exponential.h. A file of its own so that each compiles in seconds.
+#include "kernels/pointwise/exponential.h"
+
 #include "loops.h"
 
 namespace rushlight {
 
-PointwiseLoops* write_exponential_loops(PointwiseLoops* to) {
-  return write_loops(to, ExponentialOps{});
-}
+void append_exponential_loops(PointwiseTable& table) { append_loops(table, ExponentialOps{}); }
 
 }  // namespace rushlight

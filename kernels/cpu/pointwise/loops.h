@@ -4,6 +4,8 @@
 // int64 and no more; some have one of bytes too (pointwise_small.h), and light ones one that reads
 // and writes bfloat16, whose conversions cost more than they do.
 #pragma once
+#include <vector>
+
 #include "quotient.h"
 #include "small.h"
 
@@ -189,20 +191,20 @@ PointwiseLoops loops_of() {
   return l;
 }
 
-// Writes the rows of one list; each file pointwise_<topic>.cpp defines its own.
+// Appends the rows of one list; each file of a family defines its own.
+using PointwiseTable = std::vector<PointwiseLoops>;
 template <class... Ops>
-PointwiseLoops* write_loops(PointwiseLoops* to, OpList<Ops...>) {
-  ((*to++ = loops_of<Ops>()), ...);
-  return to;
+void append_loops(PointwiseTable& table, OpList<Ops...>) {
+  (table.push_back(loops_of<Ops>()), ...);
 }
-PointwiseLoops* write_arithmetic_loops(PointwiseLoops* to);
-PointwiseLoops* write_selection_loops(PointwiseLoops* to);
-PointwiseLoops* write_comparison_loops(PointwiseLoops* to);
-PointwiseLoops* write_exponential_loops(PointwiseLoops* to);
-PointwiseLoops* write_trigonometric_loops(PointwiseLoops* to);
-PointwiseLoops* write_activation_loops(PointwiseLoops* to);
-PointwiseLoops* write_loss_loops(PointwiseLoops* to);
-PointwiseLoops* write_special_loops(PointwiseLoops* to);
-PointwiseLoops* write_bessel_loops(PointwiseLoops* to);
+void append_arithmetic_loops(PointwiseTable& table);
+void append_selection_loops(PointwiseTable& table);
+void append_comparison_loops(PointwiseTable& table);
+void append_exponential_loops(PointwiseTable& table);
+void append_trigonometric_loops(PointwiseTable& table);
+void append_activation_loops(PointwiseTable& table);
+void append_loss_loops(PointwiseTable& table);
+void append_special_loops(PointwiseTable& table);
+void append_bessel_loops(PointwiseTable& table);
 
 }  // namespace rushlight

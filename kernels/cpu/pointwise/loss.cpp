@@ -1,8 +1,10 @@
 // The loops of kernels/pointwise/loss.h. A file of its own so that each compiles in seconds.
+#include "kernels/pointwise/loss.h"
+
 #include "loops.h"
 
 namespace rushlight {
 
-PointwiseLoops* write_loss_loops(PointwiseLoops* to) { return write_loops(to, LossOps{}); }
+void append_loss_loops(PointwiseTable& table) { append_loops(table, LossOps{}); }
 
 }  // namespace rushlight

@@ -18,25 +18,22 @@ constexpr std::int64_t kGrain = 32768;   // elements worth a second thread
 constexpr std::int64_t kSlowGrain = 512;  // the same for ops computed in double
 constexpr std::int64_t kFewNumbers = 64;  // up to here a number is spread on the stack
 constexpr std::int64_t kLongRow = 128;   // from here on a row is a segment of its own
-constexpr int kOps = op_count(PointwiseOps{});
 
-struct AllLoops {
-  PointwiseLoops rows[kOps];
-  AllLoops() {
-    PointwiseLoops* to = write_arithmetic_loops(rows);
-    to = write_selection_loops(to);
-    to = write_comparison_loops(to);
-    to = write_exponential_loops(to);
-    to = write_trigonometric_loops(to);
-    to = write_activation_loops(to);
-    to = write_loss_loops(to);
-    to = write_special_loops(to);
-    write_bessel_loops(to);
-  }
-};
 const PointwiseLoops& row_of(int op) {
-  static const AllLoops table;
-  return table.rows[op];
+  static const PointwiseTable table = [] {
+    PointwiseTable rows;
+    append_arithmetic_loops(rows);
+    append_selection_loops(rows);
+    append_comparison_loops(rows);
+    append_exponential_loops(rows);
+    append_trigonometric_loops(rows);
+    append_activation_loops(rows);
+    append_loss_loops(rows);
+    append_special_loops(rows);
+    append_bessel_loops(rows);
+    return rows;
+  }();
+  return table[std::size_t(op)];
 }
 
 // One function of elements to be run over a call: operands are the outputs, then the inputs.

@@ -2,7 +2,7 @@
 // division and one multiplication: what fmod, remainder and floor_divide get as T for blocks where
 // that holds. libm's exact fmod, for the others, is a loop of its own for each element.
 #pragma once
-#include "kernels/math.h"
+#include "kernels/math/integer.h"
 
 namespace rushlight {
 

@@ -1,10 +1,10 @@
 // The loops of kernels/pointwise/selection.h. A file of its own so that each compiles in seconds.
+#include "kernels/pointwise/selection.h"
+
 #include "loops.h"
 
 namespace rushlight {
 
-PointwiseLoops* write_selection_loops(PointwiseLoops* to) {
-  return write_loops(to, SelectionOps{});
-}
+void append_selection_loops(PointwiseTable& table) { append_loops(table, SelectionOps{}); }
 
 }  // namespace rushlight

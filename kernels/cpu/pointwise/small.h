@@ -1,7 +1,8 @@
 // Whole numbers of one byte, for the loops of bool and uint8: what a formula gets as T in place of
 // an Integer where every operand is of that type, so that masks and images need no blocks.
 #pragma once
-#include "kernels/pointwise.h"
+#include "kernels/pointwise/names.h"
+#include "kernels/pointwise/traits.h"
 
 namespace rushlight {
 
@@ -36,10 +37,6 @@ using SmallOps = OpList<Neg, Add, Sub, Rsub, Mul, Eq, Ne, Lt, Le, Gt, Ge, Logica
                         LogicalOr, LogicalXor, BitwiseNot, BitwiseAnd, BitwiseOr, BitwiseXor,
                         Maximum, Minimum, Clamp, ClampMin, ClampMax, ClampNumbers, ClampMinOnly,
                         ClampMinNumber, ClampMaxOnly, ClampMaxNumber, Where, MaskedFill>;
-template <class Op, class... Ops>
-constexpr bool is_among(OpList<Ops...>) {
-  return (std::is_same_v<Op, Ops> || ...);
-}
 
 inline bool fits_small(const Scalar& s, bool truth) {
   return !s.is_floating() && s.i >= 0 && s.i <= (truth ? 1 : 255);

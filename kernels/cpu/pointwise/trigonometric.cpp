@@ -1,11 +1,11 @@
 // The loops of kernels/pointwise/trigonometric.h. A file of its own so that each compiles in
 // seconds.
+#include "kernels/pointwise/trigonometric.h"
+
 #include "loops.h"
 
 namespace rushlight {
 
-PointwiseLoops* write_trigonometric_loops(PointwiseLoops* to) {
-  return write_loops(to, TrigonometricOps{});
-}
+void append_trigonometric_loops(PointwiseTable& table) { append_loops(table, TrigonometricOps{}); }
 
 }  // namespace rushlight

@@ -1,8 +1,9 @@
 // The kernels of kernels/pointwise/activation.h that compute in float.
 #include "kernels.h"
+#include "kernels/pointwise/activation.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_activation_rows(PointwiseRow* to) { return write_rows(to, ActivationOps{}); }
+void append_activation_rows(PointwiseTable& table) { append_rows(table, ActivationOps{}); }
 
 }  // namespace rushlight::gpu

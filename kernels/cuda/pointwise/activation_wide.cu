@@ -1,10 +1,11 @@
 // The kernels of kernels/pointwise/activation.h that compute in double and in whole numbers.
 #include "kernels.h"
+#include "kernels/pointwise/activation.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_wide_activation_rows(PointwiseRow* to) {
-  return write_wide_rows(to, ActivationOps{});
+PointwiseRow* fill_wide_activation_rows(PointwiseRow* row) {
+  return fill_wide_rows(row, ActivationOps{});
 }
 
 }  // namespace rushlight::gpu

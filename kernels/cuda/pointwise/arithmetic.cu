@@ -1,8 +1,9 @@
 // The kernels of kernels/pointwise/arithmetic.h that compute in float.
 #include "kernels.h"
+#include "kernels/pointwise/arithmetic.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_arithmetic_rows(PointwiseRow* to) { return write_rows(to, ArithmeticOps{}); }
+void append_arithmetic_rows(PointwiseTable& table) { append_rows(table, ArithmeticOps{}); }
 
 }  // namespace rushlight::gpu

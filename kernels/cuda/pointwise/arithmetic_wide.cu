@@ -1,10 +1,11 @@
 // The kernels of kernels/pointwise/arithmetic.h that compute in double and in whole numbers.
 #include "kernels.h"
+#include "kernels/pointwise/arithmetic.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_wide_arithmetic_rows(PointwiseRow* to) {
-  return write_wide_rows(to, ArithmeticOps{});
+PointwiseRow* fill_wide_arithmetic_rows(PointwiseRow* row) {
+  return fill_wide_rows(row, ArithmeticOps{});
 }
 
 }  // namespace rushlight::gpu

@@ -1,10 +1,13 @@
 // The kernels of kernels/pointwise/bessel.h and orthogonal.h, which compute in double only.
 #include "kernels.h"
+#include "kernels/pointwise/bessel.h"
+#include "kernels/pointwise/orthogonal.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_bessel_rows(PointwiseRow* to) {
-  return write_wide_rows(write_wide_rows(to, BesselOps{}), OrthogonalOps{});
+void append_bessel_rows(PointwiseTable& table) {
+  append_wide_rows(table, BesselOps{});
+  append_wide_rows(table, OrthogonalOps{});
 }
 
 }  // namespace rushlight::gpu

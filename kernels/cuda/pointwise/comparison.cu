@@ -1,8 +1,9 @@
 // The kernels of kernels/pointwise/comparison.h that compute in float.
 #include "kernels.h"
+#include "kernels/pointwise/comparison.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_comparison_rows(PointwiseRow* to) { return write_rows(to, ComparisonOps{}); }
+void append_comparison_rows(PointwiseTable& table) { append_rows(table, ComparisonOps{}); }
 
 }  // namespace rushlight::gpu

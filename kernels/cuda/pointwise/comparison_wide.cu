@@ -1,10 +1,11 @@
 // The kernels of kernels/pointwise/comparison.h that compute in double and in whole numbers.
 #include "kernels.h"
+#include "kernels/pointwise/comparison.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_wide_comparison_rows(PointwiseRow* to) {
-  return write_wide_rows(to, ComparisonOps{});
+PointwiseRow* fill_wide_comparison_rows(PointwiseRow* row) {
+  return fill_wide_rows(row, ComparisonOps{});
 }
 
 }  // namespace rushlight::gpu

@@ -1,8 +1,9 @@
 // The kernels of kernels/pointwise/exponential.h that compute in float.
 #include "kernels.h"
+#include "kernels/pointwise/exponential.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_exponential_rows(PointwiseRow* to) { return write_rows(to, ExponentialOps{}); }
+void append_exponential_rows(PointwiseTable& table) { append_rows(table, ExponentialOps{}); }
 
 }  // namespace rushlight::gpu

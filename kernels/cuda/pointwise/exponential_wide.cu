@@ -1,10 +1,11 @@
 // The kernels of kernels/pointwise/exponential.h that compute in double and in whole numbers.
 #include "kernels.h"
+#include "kernels/pointwise/exponential.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_wide_exponential_rows(PointwiseRow* to) {
-  return write_wide_rows(to, ExponentialOps{});
+PointwiseRow* fill_wide_exponential_rows(PointwiseRow* row) {
+  return fill_wide_rows(row, ExponentialOps{});
 }
 
 }  // namespace rushlight::gpu

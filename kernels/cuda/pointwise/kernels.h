@@ -3,9 +3,11 @@
 // value, a thread takes four neighbours, with one access where they are aligned; else one element
 // with any strides and dtypes. A number is an argument of the kernel.
 #pragma once
+#include <vector>
+
 #include "kernels/cuda/elements.h"
 #include "kernels/cuda/runtime/launch.h"
-#include "kernels/pointwise.h"
+#include "kernels/pointwise/traits.h"
 
 namespace rushlight::gpu {
 
@@ -257,9 +259,9 @@ void run_pointwise(const PointwiseCall& c) {
 
 // By Computes; null where the op does not take that type.
 struct PointwiseRow {
-  void (*forward[3])(const PointwiseCall&);
-  void (*backward[2])(const PointwiseCall&);
-  bool divides;
+  void (*forward[3])(const PointwiseCall&) = {};
+  void (*backward[2])(const PointwiseCall&) = {};
+  bool divides = false;
 };
 
 // What is computed in float, and the rest: in files of their own, so that each compiles in seconds.
@@ -280,33 +282,37 @@ void fill_wide_row(PointwiseRow& row) {
   if constexpr (T::differentiable) row.backward[1] = run_pointwise<Op, Backward<Op>, double>;
 }
 
-// Writes the rows of one list; each file pointwise_<topic>.cu defines its own, and each
-// pointwise_<topic>_wide.cu for the wide types.
+// Appends the rows of one list; each file <family>.cu defines its own. Then each <family>_wide.cu
+// fills what is missing in the rows of its list, which begin at `row`, and returns where they end.
+using PointwiseTable = std::vector<PointwiseRow>;
 template <class... Ops>
-PointwiseRow* write_rows(PointwiseRow* to, OpList<Ops...>) {
-  (fill_row<Ops>(*to++), ...);
-  return to;
+void append_rows(PointwiseTable& table, OpList<Ops...>) {
+  (fill_row<Ops>(table.emplace_back()), ...);
 }
 template <class... Ops>
-PointwiseRow* write_wide_rows(PointwiseRow* to, OpList<Ops...>) {
-  (fill_wide_row<Ops>(*to++), ...);
-  return to;
+void append_wide_rows(PointwiseTable& table, OpList<Ops...>) {  // of ops computed in double only
+  (fill_wide_row<Ops>(table.emplace_back()), ...);
 }
-PointwiseRow* write_arithmetic_rows(PointwiseRow* to);
-PointwiseRow* write_selection_rows(PointwiseRow* to);
-PointwiseRow* write_comparison_rows(PointwiseRow* to);
-PointwiseRow* write_exponential_rows(PointwiseRow* to);
-PointwiseRow* write_trigonometric_rows(PointwiseRow* to);
-PointwiseRow* write_activation_rows(PointwiseRow* to);
-PointwiseRow* write_loss_rows(PointwiseRow* to);
-PointwiseRow* write_special_rows(PointwiseRow* to);
-PointwiseRow* write_bessel_rows(PointwiseRow* to);
-PointwiseRow* write_wide_arithmetic_rows(PointwiseRow* to);
-PointwiseRow* write_wide_selection_rows(PointwiseRow* to);
-PointwiseRow* write_wide_comparison_rows(PointwiseRow* to);
-PointwiseRow* write_wide_exponential_rows(PointwiseRow* to);
-PointwiseRow* write_wide_trigonometric_rows(PointwiseRow* to);
-PointwiseRow* write_wide_activation_rows(PointwiseRow* to);
-PointwiseRow* write_wide_loss_rows(PointwiseRow* to);
+template <class... Ops>
+PointwiseRow* fill_wide_rows(PointwiseRow* row, OpList<Ops...>) {
+  (fill_wide_row<Ops>(*row++), ...);
+  return row;
+}
+void append_arithmetic_rows(PointwiseTable& table);
+void append_selection_rows(PointwiseTable& table);
+void append_comparison_rows(PointwiseTable& table);
+void append_exponential_rows(PointwiseTable& table);
+void append_trigonometric_rows(PointwiseTable& table);
+void append_activation_rows(PointwiseTable& table);
+void append_loss_rows(PointwiseTable& table);
+void append_special_rows(PointwiseTable& table);
+void append_bessel_rows(PointwiseTable& table);
+PointwiseRow* fill_wide_arithmetic_rows(PointwiseRow* row);
+PointwiseRow* fill_wide_selection_rows(PointwiseRow* row);
+PointwiseRow* fill_wide_comparison_rows(PointwiseRow* row);
+PointwiseRow* fill_wide_exponential_rows(PointwiseRow* row);
+PointwiseRow* fill_wide_trigonometric_rows(PointwiseRow* row);
+PointwiseRow* fill_wide_activation_rows(PointwiseRow* row);
+PointwiseRow* fill_wide_loss_rows(PointwiseRow* row);
 
 }  // namespace rushlight::gpu

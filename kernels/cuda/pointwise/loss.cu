@@ -1,8 +1,9 @@
 // The kernels of kernels/pointwise/loss.h that compute in float.
 #include "kernels.h"
+#include "kernels/pointwise/loss.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_loss_rows(PointwiseRow* to) { return write_rows(to, LossOps{}); }
+void append_loss_rows(PointwiseTable& table) { append_rows(table, LossOps{}); }
 
 }  // namespace rushlight::gpu

@@ -1,8 +1,9 @@
 // The kernels of kernels/pointwise/loss.h that compute in double and in whole numbers.
 #include "kernels.h"
+#include "kernels/pointwise/loss.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_wide_loss_rows(PointwiseRow* to) { return write_wide_rows(to, LossOps{}); }
+PointwiseRow* fill_wide_loss_rows(PointwiseRow* row) { return fill_wide_rows(row, LossOps{}); }
 
 }  // namespace rushlight::gpu

@@ -58,30 +58,29 @@ bool cut_into_vectors(PointwiseJob& job, int outputs, int operands, unsigned boo
 
 namespace {
 
-struct AllRows {
-  PointwiseRow rows[op_count(PointwiseOps{})] = {};
-  AllRows() {
-    PointwiseRow* to = write_arithmetic_rows(rows);
-    PointwiseRow* wide = write_wide_arithmetic_rows(rows);
-    to = write_selection_rows(to);
-    wide = write_wide_selection_rows(wide);
-    to = write_comparison_rows(to);
-    wide = write_wide_comparison_rows(wide);
-    to = write_exponential_rows(to);
-    wide = write_wide_exponential_rows(wide);
-    to = write_trigonometric_rows(to);
-    wide = write_wide_trigonometric_rows(wide);
-    to = write_activation_rows(to);
-    wide = write_wide_activation_rows(wide);
-    to = write_loss_rows(to);
-    write_wide_loss_rows(wide);
-    to = write_special_rows(to);
-    write_bessel_rows(to);
-  }
-};
 const PointwiseRow& row_at(int op) {
-  static const AllRows table;
-  return table.rows[op];
+  static const PointwiseTable table = [] {
+    PointwiseTable rows;
+    append_arithmetic_rows(rows);
+    append_selection_rows(rows);
+    append_comparison_rows(rows);
+    append_exponential_rows(rows);
+    append_trigonometric_rows(rows);
+    append_activation_rows(rows);
+    append_loss_rows(rows);
+    append_special_rows(rows);
+    append_bessel_rows(rows);
+    PointwiseRow* wide = rows.data();
+    wide = fill_wide_arithmetic_rows(wide);
+    wide = fill_wide_selection_rows(wide);
+    wide = fill_wide_comparison_rows(wide);
+    wide = fill_wide_exponential_rows(wide);
+    wide = fill_wide_trigonometric_rows(wide);
+    wide = fill_wide_activation_rows(wide);
+    fill_wide_loss_rows(wide);
+    return rows;
+  }();
+  return table[std::size_t(op)];
 }
 
 __global__ void find_zero(Strided<1> items, const void* divisor, DType dtype,

@@ -1,8 +1,9 @@
 // The kernels of kernels/pointwise/selection.h that compute in float.
 #include "kernels.h"
+#include "kernels/pointwise/selection.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_selection_rows(PointwiseRow* to) { return write_rows(to, SelectionOps{}); }
+void append_selection_rows(PointwiseTable& table) { append_rows(table, SelectionOps{}); }
 
 }  // namespace rushlight::gpu

@@ -1,10 +1,11 @@
 // The kernels of kernels/pointwise/selection.h that compute in double and in whole numbers.
 #include "kernels.h"
+#include "kernels/pointwise/selection.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_wide_selection_rows(PointwiseRow* to) {
-  return write_wide_rows(to, SelectionOps{});
+PointwiseRow* fill_wide_selection_rows(PointwiseRow* row) {
+  return fill_wide_rows(row, SelectionOps{});
 }
 
 }  // namespace rushlight::gpu

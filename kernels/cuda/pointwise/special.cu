@@ -1,8 +1,9 @@
 // The kernels of kernels/pointwise/special.h, which compute in double only.
 #include "kernels.h"
+#include "kernels/pointwise/special.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_special_rows(PointwiseRow* to) { return write_wide_rows(to, SpecialOps{}); }
+void append_special_rows(PointwiseTable& table) { append_wide_rows(table, SpecialOps{}); }
 
 }  // namespace rushlight::gpu

@@ -1,10 +1,9 @@
 // The kernels of kernels/pointwise/trigonometric.h that compute in float.
 #include "kernels.h"
+#include "kernels/pointwise/trigonometric.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_trigonometric_rows(PointwiseRow* to) {
-  return write_rows(to, TrigonometricOps{});
-}
+void append_trigonometric_rows(PointwiseTable& table) { append_rows(table, TrigonometricOps{}); }
 
 }  // namespace rushlight::gpu

@@ -1,10 +1,11 @@
 // The kernels of kernels/pointwise/trigonometric.h that compute in double and in whole numbers.
 #include "kernels.h"
+#include "kernels/pointwise/trigonometric.h"
 
 namespace rushlight::gpu {
 
-PointwiseRow* write_wide_trigonometric_rows(PointwiseRow* to) {
-  return write_wide_rows(to, TrigonometricOps{});
+PointwiseRow* fill_wide_trigonometric_rows(PointwiseRow* row) {
+  return fill_wide_rows(row, TrigonometricOps{});
 }
 
 }  // namespace rushlight::gpu
