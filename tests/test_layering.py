@@ -168,8 +168,8 @@ def test_what_a_layer_declares_it_defines():
         )
 
 
-# What bindings may know of kernels: numbers of threads and of pointwise ops, bits of an error, words
-# of a build.
+# What bindings may know of kernels: numbers of threads, the count of pointwise ops, bits of an
+# error, words of a build.
 KERNELS_OF_BINDINGS = {
     "kernels/parallel.h", "kernels/device_error.h", "kernels/host_device.h", "kernels/libraries.h",
     "kernels/pointwise.h", "kernels/pointwise_ops.h",
