@@ -72,8 +72,8 @@ struct IndexKernels {
   BadIndex (*scatter)(const View& self, int dim, const View& index, const View& src,
                       ScatterMode mode, bool include_self);
   std::int64_t (*count_nonzero)(const View& in);
-  // out: [n, rank], the indices of elements in row-major order; writes at most n rows and returns
-  // how many there were.
+  // out: [n, rank], dense: the indices of elements in row-major order. Writes at most n rows and
+  // returns how many there were; or n, without a wait, and rows that there were not are 0.
   std::int64_t (*nonzero)(const View& out, const View& in);
 };
 extern const IndexKernels cpu_index;

@@ -21,6 +21,9 @@ constexpr const char* kGone =
     "\nthere were virtual GPUs, which cuda.virtual(0) or the end of a `with` block has taken away: "
     "a tensor made on them is gone";
 
+constexpr int kOldestDriver = 13000;  // as cuDriverGetVersion counts: CUDA 13.0
+constexpr int kNoDevice = 100;        // CUDA_ERROR_NO_DEVICE
+
 // RUSHLIGHT_CUDA_LIBRARY, or the library beside this one; empty if there is none.
 std::string library_path() {
   if (const char* named = std::getenv("RUSHLIGHT_CUDA_LIBRARY"); named && *named) return named;
@@ -61,16 +64,24 @@ std::string why_no_gpu(const std::string& path) {
         "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and "
         "installed a driver from http://www.nvidia.com/Download/index.aspx",
         "\nno driver: libcuda.so.1 cannot be loaded", kCure);
-  auto start = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
-  auto count_devices = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
-  int count = 0;
-  const bool works =
-      start && count_devices && start(0) == 0 && count_devices(&count) == 0 && count > 0;
-  if (!works)
-    return text(
-        "No CUDA GPUs are available\nno device: there is an NVIDIA driver, and it shows no "
-        "GPU",
-        std::getenv("CUDA_VISIBLE_DEVICES") ? " (CUDA_VISIBLE_DEVICES is set)" : "", kCure);
+  const auto version_of = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
+  const auto start = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
+  const auto count_devices = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
+  int count = 0, version = 0, error = -1;
+  if (version_of && version_of(&version) == 0 && version < kOldestDriver)
+    return text("The NVIDIA driver on your system is too old (found version ", version,
+                "). Please update your GPU driver by downloading and installing a new version from "
+                "the URL: http://www.nvidia.com/Download/index.aspx\nold driver: it is for CUDA ",
+                version / 1000, ".", version % 1000 / 10,
+                ", and the CUDA library of rushlight needs one for CUDA 13 (580 or newer)", kCure);
+  if (start && count_devices) error = start(0);
+  if (error == 0) error = count_devices(&count);
+  if (count <= 0)
+    return text("No CUDA GPUs are available\nno device: there is an NVIDIA driver, and it ",
+                error == 0 || error == kNoDevice
+                    ? "shows no GPU"
+                    : text("answers error ", error, " (`nvidia-smi` may say more)"),
+                std::getenv("CUDA_VISIBLE_DEVICES") ? " (CUDA_VISIBLE_DEVICES is set)" : "", kCure);
   if (!path.empty()) return "";
   return text(
       "Torch not compiled with CUDA enabled\nCUDA library not installed: this version of "

@@ -19,6 +19,9 @@ void report_wait(Device d, const char* op) {
   if (mode == SyncDebug::raises) fail<RuntimeError>(words);
   warn(words);
 }
+double time_of_wait(Device d, double nanoseconds) {
+  return d.is_cuda() && backend_table(d).enter ? 1e18 : nanoseconds;  // not for a virtual one
+}
 
 Scalar element(const Tensor& t, std::int64_t offset) {
   check_alive(t);
@@ -31,12 +34,13 @@ Scalar element(const Tensor& t, std::int64_t offset) {
     std::copy_n(from, size, bytes);
   } else {
     report_wait(t.device(), "item()");
-    backend(t.device())
-        .copy_bytes({.to = bytes,
-                     .to_index = -1,
-                     .from = from,
-                     .from_index = t.device().index,
-                     .bytes = std::size_t(size)});
+    const Backend& b = backend(t.device());
+    const Unlocked unlocked(time_of_wait(t.device()), {&t});
+    b.copy_bytes({.to = bytes,
+                  .to_index = -1,
+                  .from = from,
+                  .from_index = t.device().index,
+                  .bytes = std::size_t(size)});
   }
   return dispatch_all(t.dtype(), [&]<class S>(Type<S>) {
     const auto value = load(reinterpret_cast<const S*>(bytes));
@@ -71,8 +75,11 @@ static void copy_dense(const Tensor& out, const Tensor& in, bool non_blocking) {
   };
   if (!non_blocking && (out.device().is_cpu() || in.device().is_cpu()))
     report_wait(gpu, "a copy between the host and a GPU");
-  const Unlocked unlocked(double(copy.bytes) / 10, {&out, &in});
-  backend(gpu).copy_bytes(copy);
+  const bool waits = out.device().is_cpu() || (in.device().is_cpu() && !non_blocking);
+  const double nanoseconds = double(copy.bytes) / 10;
+  const Backend& b = backend(gpu);
+  const Unlocked unlocked(waits ? time_of_wait(gpu, nanoseconds) : nanoseconds, {&out, &in});
+  b.copy_bytes(copy);
 }
 
 // Across devices both sides must be dense and alike: a copy of bytes. What is not, is brought into

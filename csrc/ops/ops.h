@@ -43,6 +43,8 @@ Tensor clone(const Tensor& input);  // preserves the order of dimensions
 Tensor contiguous(const Tensor& input);  // input itself if it is row-major
 // Warns or raises, as set_sync_debug_mode() is set: called by each op that waits for a GPU.
 void report_wait(Device d, const char* op);
+// For Unlocked: endless where the call waits for a GPU, whose other work comes first.
+double time_of_wait(Device d, double nanoseconds = 0);
 // No history, no version: same shapes.
 void copy_bits(const Tensor& out, const Tensor& in, bool non_blocking = false);
 // Broadcasts, casts, crosses devices.

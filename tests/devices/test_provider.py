@@ -46,6 +46,54 @@ def test_a_library_that_cannot_be_loaded_is_named(tmp_path):
         assert "another version" in run(program, RUSHLIGHT_CUDA_LIBRARY=str(wrong))
 
 
+@pytest.mark.parametrize(
+    ("answers", "begins", "names"),
+    [
+        ((12080, 0, 1), "The NVIDIA driver on your system is too old (found version 12080). Please "
+         "update your GPU driver", "it is for CUDA 12.8, and the CUDA library of rushlight needs "
+         "one for CUDA 13 (580 or newer)"),
+        ((13000, 100, 0), "No CUDA GPUs are available", "and it shows no GPU"),
+        ((13000, 803, 0), "No CUDA GPUs are available", "and it answers error 803"),
+        ((13000, 0, 0), "No CUDA GPUs are available", "and it shows no GPU"),
+    ],
+)  # fmt: skip
+def test_a_driver_that_does_not_serve(tmp_path, answers, begins, names):
+    version, error, count = answers
+    source = tmp_path / "driver.c"
+    source.write_text(f"""
+        int cuDriverGetVersion(int* v) {{ *v = {version}; return 0; }}
+        int cuInit(unsigned flags) {{ return {error}; }}
+        int cuDeviceGetCount(int* n) {{ *n = {count}; return {error}; }}
+    """)
+    subprocess.run(["gcc", "-shared", "-o", tmp_path / "libcuda.so.1", source], check=True)
+    program = """
+        import rushlight as torch
+        assert not torch.cuda.is_available() and torch.cuda.device_count() == 0
+        try:
+            torch.zeros(2, device="cuda")
+        except RuntimeError as error:
+            print(error)
+    """
+    text = run(program, RUSHLIGHT_CUDA_LIBRARY="", LD_LIBRARY_PATH=str(tmp_path))
+    assert text.startswith(begins) and names in text and "RUSHLIGHT_VIRTUAL_GPUS" in text
+
+
+@pytest.mark.emulated
+def test_a_runtime_that_answers_with_an_error():
+    program = """
+        import rushlight as torch
+        assert not torch.cuda.is_available()
+        try:
+            torch.zeros(2, device="cuda")
+        except RuntimeError as error:
+            print(error)
+    """
+    text = run(program, RUSHLIGHT_EMULATED_ERROR="35")
+    assert text.startswith("No CUDA GPUs are available")
+    assert "CUDA error: CUDA driver version is insufficient" in text
+    assert "finds none" in run(program, RUSHLIGHT_EMULATED_ERROR="100")
+
+
 def test_virtual_gpus_are_served_first(tmp_path):
     program = """
         import rushlight as torch

@@ -58,6 +58,73 @@ def test_operations_do_not_wait():
     """)
 
 
+def test_what_waits_waits_once():
+    lazily("""
+        x, mask = torch.arange(12.0, device="cuda"), torch.arange(12, device="cuda") % 5 == 2
+        square = torch.eye(4, device="cuda") * 2
+        steps = torch.arange(12, dtype=torch.int32, device="cuda")
+        two = torch.tensor(2, device="cuda")
+        torch.cuda.synchronize()
+        for f in (
+            lambda: torch.nonzero(mask), lambda: x[mask], lambda: torch.masked_select(x, mask),
+            lambda: torch.unique(steps), lambda: torch.equal(x, x), lambda: steps // (steps + 1),
+            lambda: torch.linalg.inv(square), lambda: torch.linalg.eigh(square),
+        ):
+            with waits(1):
+                f()
+        with waits(0):  # a 0-d integer of a GPU among integers of another dtype stays there
+            for f in (lambda: steps + two, lambda: two * steps, lambda: steps == two):
+                f()
+            nn.init.orthogonal_(torch.empty(5, 3, device="cuda"))
+        assert (steps + two).dtype == torch.int32
+        assert (two - steps).tolist() == list(range(2, -10, -1))
+        small = torch.tensor([3, 200], dtype=torch.uint8, device="cuda")
+        assert (small + torch.tensor(300, device="cuda")).tolist() == [47, 244]
+        assert (small > torch.tensor(300, device="cuda")).tolist() == [False, True]  # of 44
+        assert torch.nonzero(mask).tolist() == [[2], [7]] and x[mask].tolist() == [2, 7]
+        assert torch.nonzero(mask.reshape(3, 4)).tolist() == [[0, 2], [1, 3]]
+    """)
+
+
+def test_other_threads_run_while_one_waits():
+    """Also where little is copied: what was given to the GPU before may take long."""
+    lazily("""
+        import threading, time
+        ticks, stop = [], False
+        def tick():
+            while not stop:
+                ticks.append(time.perf_counter())
+                time.sleep(0.001)
+        big, few = torch.rand(1_000_000, device="cuda"), torch.arange(1, 4, device="cuda")
+        host, pinned = torch.empty(3), torch.arange(3.0).pin_memory()
+        torch.cuda.synchronize()
+        thread = threading.Thread(target=tick)
+        thread.start()
+        calls = {
+            "item": lambda: few[0].item(), "cpu": lambda: few.cpu(), "tolist": lambda: few.tolist(),
+            "copy_": lambda: host.copy_(few), "to": lambda: pinned.to("cuda"),
+            "nonzero": lambda: torch.nonzero(few), "equal": lambda: torch.equal(few, few + 1),
+            "unique": lambda: torch.unique(few), "division": lambda: few // few,
+            "searchsorted": lambda: torch.searchsorted(few, few, sorter=few - 1),
+            "multinomial": lambda: torch.multinomial(few.float(), 2, replacement=True),
+            "synchronize": lambda: torch.cuda.synchronize(),
+        }
+        held = []
+        for name, call in calls.items():
+            slow = big
+            for _ in range(4):
+                slow = slow.exp().log()
+            start = time.perf_counter()
+            call()
+            end = time.perf_counter()
+            if sum(start < t < end for t in ticks) < (end - start) / 0.02:
+                held.append((name, end - start))
+        stop = True
+        thread.join()
+        assert not held, held
+    """)
+
+
 def test_a_result_is_the_only_allocation():
     lazily("""
         def allocations(f):

@@ -1,6 +1,7 @@
 // The runtime calls of cuda_runtime.h by host memory, for RUSHLIGHT_EMULATED_GPUS devices (2) of
 // RUSHLIGHT_EMULATED_MEMORY bytes (4 GiB). When work is done: streams.h. Of machines that differ:
-// RUSHLIGHT_EMULATED_POOLS=0, RUSHLIGHT_EMULATED_PAGEABLE=1, RUSHLIGHT_EMULATED_CAPABILITY.
+// RUSHLIGHT_EMULATED_POOLS=0, RUSHLIGHT_EMULATED_PAGEABLE=1, RUSHLIGHT_EMULATED_CAPABILITY, and
+// RUSHLIGHT_EMULATED_ERROR: what the first call answers.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +17,8 @@
 struct EmulatedPool {
   int device;
 };
+
+using emulator::refuse_in_child;
 
 namespace {
 
@@ -88,16 +91,6 @@ bool reads_pageable() {
   return yes;
 }
 
-// A forked child may not call the runtime: there it is an error, or waits for ever.
-void refuse_in_child(const char* call) {
-  static bool in_child = false;
-  static const int watched = pthread_atfork(nullptr, nullptr, [] { in_child = true; });
-  (void)watched;
-  if (!in_child) return;
-  std::fprintf(stderr, "emulator: %s in a forked child\n", call);
-  std::abort();
-}
-
 // The next `refused` allocations of that many bytes and more find no memory.
 std::size_t refused_bytes = 0;
 int refused = 0;
@@ -136,6 +129,15 @@ cudaError_t give_back(void* p) {
 }  // namespace
 
 int emulator::current_device() { return device_now; }
+
+void emulator::refuse_in_child(const char* call) {
+  static bool in_child = false;
+  static const int watched = pthread_atfork(nullptr, nullptr, [] { in_child = true; });
+  (void)watched;
+  if (!in_child) return;
+  std::fprintf(stderr, "emulator: %s in a forked child\n", call);
+  std::abort();
+}
 
 // So long that the host reads a note that is being written.
 void emulator::pause_after_atomic(const void* p) {
@@ -176,6 +178,7 @@ extern "C" __attribute__((visibility("default"))) std::size_t emulated_bytes_fro
 }
 
 cudaError_t cudaGetDeviceCount(int* n) {
+  if (const auto error = number("RUSHLIGHT_EMULATED_ERROR", 0)) return failed(cudaError_t(error));
   *n = device_count();
   return *n ? cudaSuccess : failed(cudaErrorNoDevice);
 }
@@ -349,6 +352,7 @@ const char* cudaGetErrorString(cudaError_t e) {
     case cudaErrorInvalidDevice: return "invalid device ordinal";
     case cudaErrorInvalidResourceHandle: return "invalid resource handle";
     case cudaErrorNotSupported: return "operation not supported";
+    case cudaErrorInsufficientDriver: return "CUDA driver version is insufficient";
     case cudaErrorNoDevice: return "no CUDA-capable device is detected";
     default: return "an error of the emulator";
   }

@@ -154,11 +154,13 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {
   return cudaSuccess;
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned flags) {
+  refuse_in_child("cudaEventCreate");
   ++events;
   *e = new EmulatedEvent{!(flags & cudaEventDisableTiming), current_device()};
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t e) {
+  refuse_in_child("cudaEventDestroy");
   --events;
   delete e;
   return cudaSuccess;

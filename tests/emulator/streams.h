@@ -24,6 +24,9 @@ void wait_for_device(int device);
 std::uint64_t waits();  // how often the host has waited for a stream, a device or an event
 
 int device_of(cudaStream_t stream);  // the current one for the null stream
-int current_device();  // runtime.cpp
+// runtime.cpp
+int current_device();
+// A forked child may not call the runtime: there it is an error, or waits for ever.
+void refuse_in_child(const char* call);
 
 }  // namespace emulator

@@ -265,7 +265,7 @@ Tensor nonzero(const Tensor& input) {
   const Backend& b = backend(kept.device());
   std::int64_t n;
   {
-    const Unlocked unlocked(double(kept.numel()), {&kept});
+    const Unlocked unlocked(time_of_wait(kept.device(), double(kept.numel())), {&kept});
     n = b.index->count_nonzero(in);
   }
   // Column-major, as torch's: the indices of one dimension lie together.

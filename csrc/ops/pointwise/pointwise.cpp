@@ -58,13 +58,14 @@ const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* par
 
 void run_forward(const PointwiseOp& op, const PointwiseCall& call, Device device,
                  std::initializer_list<const Tensor*> held) {
-  if (op.divides && call.computes == Computes::integer && !call.in[1].is_number())
-    report_wait(device, "division of integers");
+  const bool waits = op.divides && call.computes == Computes::integer && !call.in[1].is_number();
+  if (waits) report_wait(device, "division of integers");
   const Backend& b = backend(device);
   std::int64_t zero;
   {
     const double each = op.in_double ? kNanosecondsInDouble : kNanosecondsPerElement;
-    Unlocked free(double(call.numel) * each, held);
+    const double nanoseconds = double(call.numel) * each;
+    Unlocked free(waits ? time_of_wait(device, nanoseconds) : nanoseconds, held);
     zero = b.pointwise->forward(op.index, call);
   }
   if (zero >= 0) [[unlikely]]
@@ -161,13 +162,16 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
       shape = broadcast(shape, x.sizes());
     }
     if (wants_grad(x)) wanted |= 1u << i;
-    // among others, a 0-d tensor of another device or a wider integer is a number
-    const bool narrows = is_integral(common) && x.dim() == 0 && x.dtype() != common;
-    if (x.device() != device || (narrows && !(op.bool_inputs >> i & 1))) {
+    // among others, a 0-d tensor of another device or a wider integer is a number; on a GPU, whose
+    // number the host would wait for, it is converted there
+    const bool narrows =
+        is_integral(common) && x.dim() == 0 && x.dtype() != common && !(op.bool_inputs >> i & 1);
+    if (x.device() != device || (narrows && device.is_cpu())) {
       numbers[i] = wrapped_to(common, item(x));
       continue;
     }
-    t[i] = &x;
+    if (narrows) copies[i] = to(x, common);
+    t[i] = narrows ? &copies[i] : &x;
     dense &= x.is_contiguous();
   }
   const bool records = wanted && grad_enabled() && is_floating(result) && !op.constant;

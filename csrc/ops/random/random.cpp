@@ -205,7 +205,8 @@ Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replaceme
   const Backend& b = backend(input.device());
   std::int64_t bad;
   {
-    const Unlocked unlocked(double(out.numel()) * 20 + double(input.numel()), {&out, &input});
+    const double nanoseconds = double(out.numel()) * 20 + double(input.numel());
+    const Unlocked unlocked(time_of_wait(input.device(), nanoseconds), {&out, &input});
     const GeneratorLock lock(g);
     bad = b.random->multinomial(into, from, g.state);
   }

@@ -35,7 +35,8 @@ std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std
     report_wait(input.device(), "unique()");
     const View view = view_of(rows);
     const Backend& b = backend(input.device());
-    const Unlocked unlocked(double(input.numel()) * 20, {&rows, &first, &inverse, &counts});
+    const Unlocked unlocked(time_of_wait(input.device(), double(input.numel()) * 20),
+                            {&rows, &first, &inverse, &counts});
     found = b.sort->unique(view, consecutive, integers_of(first), integers_of(inverse),
                            integers_of(counts));
   }

@@ -62,28 +62,41 @@ Strided<1> items_of(const View& in) {
   return items;
 }
 
-Index count_or_write(const View* out, const View& in) {
-  if (in.numel == 0) return 0;
-  const Strided<1> items = items_of(in);
-  const Index tiles = (in.numel + kTile - 1) / kTile;
-  const Scratch<Index> counts(tiles, "nonzero");
+Index tiles_of(const View& in) { return (in.numel + kTile - 1) / kTile; }
+// Running totals of the tiles.
+void count_in_tiles(const View& in, const Strided<1>& items, Index* counts) {
   compute_any(in.dtype, [&]<class C>(Type<C>) {
-    launch("nonzero", count_tiles<C>, unsigned(tiles), kThreads, reduce_bytes<Index>(), items,
-           Reader<C>(in), counts.data());
-    running_sums(counts.data(), tiles);
-    if (!out) return;
-    Strided<1> shape;
-    for (int d = 0; d < in.rank; ++d) shape.sizes[d] = in.sizes[in.rank - 1 - d];
-    launch("nonzero", write_positions<C>, unsigned(tiles), kWarp, kWarp * sizeof(unsigned), items,
-           Reader<C>(in), static_cast<const Index*>(counts.data()), out->as<Index>(), out->sizes[0],
-           out->strides[0], out->strides[1], in.rank, shape);
+    launch("nonzero", count_tiles<C>, unsigned(tiles_of(in)), kThreads, reduce_bytes<Index>(),
+           items, Reader<C>(in), counts);
   });
-  return fetch(counts.data() + tiles - 1, "nonzero");
+  running_sums(counts, tiles_of(in));
 }
 
 }  // namespace
 
-Index index_count_nonzero(const View& in) { return count_or_write(nullptr, in); }
-Index index_nonzero(const View& out, const View& in) { return count_or_write(&out, in); }
+Index index_count_nonzero(const View& in) {
+  if (in.numel == 0) return 0;
+  const Scratch<Index> counts(tiles_of(in), "nonzero");
+  count_in_tiles(in, items_of(in), counts.data());
+  return fetch(counts.data() + tiles_of(in) - 1, "nonzero");
+}
+
+Index index_nonzero(const View& out, const View& in) {
+  if (out.numel == 0) return out.sizes[0];
+  const Strided<1> items = items_of(in);
+  const Scratch<Index> counts(tiles_of(in), "nonzero");
+  count_in_tiles(in, items, counts.data());
+  Strided<1> shape;
+  for (int d = 0; d < in.rank; ++d) shape.sizes[d] = in.sizes[in.rank - 1 - d];
+  // Another thread may have changed the input since it was counted.
+  check(cudaMemsetAsync(out.data, 0, std::size_t(out.numel) * sizeof(Index), current().stream),
+        "nonzero");
+  compute_any(in.dtype, [&]<class C>(Type<C>) {
+    launch("nonzero", write_positions<C>, unsigned(tiles_of(in)), kWarp, kWarp * sizeof(unsigned),
+           items, Reader<C>(in), static_cast<const Index*>(counts.data()), out.as<Index>(),
+           out.sizes[0], out.strides[0], out.strides[1], in.rank, shape);
+  });
+  return out.sizes[0];
+}
 
 }  // namespace rushlight::gpu

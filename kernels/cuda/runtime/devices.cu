@@ -88,7 +88,11 @@ const Served& served() {
     auto* found = new Served;
     int n = 0;
     pthread_atfork(nullptr, nullptr, [] { forked_child = true; });
-    if (cudaGetDeviceCount(&n) != cudaSuccess) cudaGetLastError();
+    if (const cudaError_t error = cudaGetDeviceCount(&n); error != cudaSuccess) {
+      cudaGetLastError();
+      if (error != cudaErrorNoDevice)
+        found->why_not_more = std::string("CUDA error: ") + cudaGetErrorString(error);
+    }
     for (; found->count < n && found->count < kMostDevices; ++found->count) {
       int major = 0, minor = 0;
       check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, found->count),

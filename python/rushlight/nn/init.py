@@ -318,35 +318,12 @@ def orthogonal_(tensor, gain=1, generator=None):
         flat.normal_(0, 1, generator=generator)
         if rows < cols:
             flat = flat.t()
-        q, r = _qr(flat)
+        q, r = _C._linalg_qr("linalg.qr", flat, False)
         q = q * r.diagonal().sign()
         if rows < cols:
             q = q.t()
         tensor.view_as(q).copy_(q)
         return tensor.mul_(gain)
-
-
-def _qr(matrix):
-    """Householder QR of a tall matrix: Q (rows, cols), R (cols, cols)."""
-    rows, cols = matrix.shape
-    r = matrix.to(_C.float64).clone()
-    reflectors = []
-    for j in range(min(rows - 1, cols)):
-        v = r[j:, j].clone()
-        norm = float((v * v).sum()) ** 0.5
-        v[0] += norm if float(v[0]) >= 0 else -norm
-        square = float((v * v).sum())
-        if square == 0.0:
-            continue
-        v = v.unsqueeze(1)
-        r[j:] -= v * _C.matmul(v.t(), r[j:]) * (2.0 / square)
-        reflectors.append((j, v * (2.0 / square), v))
-    q = _C.zeros((rows, cols), dtype=_C.float64, device=matrix.device)
-    for j in range(cols):
-        q[j, j] = 1
-    for j, scaled, v in reversed(reflectors):
-        q[j:] -= scaled * _C.matmul(v.t(), q[j:])
-    return q.to(matrix.dtype), r[:cols].to(matrix.dtype)
 
 
 def sparse_(tensor, sparsity, std=0.01, generator=None):
