@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/elements.h"
 #include "kernels/cuda/runtime/launch.h"
+#include "kernels/math/trigonometric.h"
 #include "kernels/pointwise/traits.h"
 
 namespace rushlight::gpu {
