@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from tests.gpu import ROOT, SHIPPED, quick, steps
+from tests.gpu import ROOT, SHIPPED, quick, report, steps
+from tests.gpu import __main__ as command
 from tests.gpu.process import run_process
 
 emulated = pytest.mark.emulated
@@ -106,3 +107,27 @@ def test_what_the_steps_name_is_there(tmp_path, monkeypatch):
         path = ROOT / module.replace(".", "/")
         found = path.with_suffix(".py").exists() or pathlib.Path(path, "__main__.py").exists()
         assert found or module in ("pytest", "rushlight"), f"{step.name}: {module}"
+
+
+def test_the_rest_is_what_is_not_yet_good(tmp_path, monkeypatch, capsys):
+    every = [
+        steps.Step("good", python("print('a table of it')"), {}, 9, True),
+        steps.Step("bad", python("raise SystemExit(3)"), {}, 9),
+        steps.Step("slow", python("import time; time.sleep(60)"), {}, 1),
+    ]
+    monkeypatch.setattr(command, "steps", lambda *_: every)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["tests.gpu", str(tmp_path), *words])
+        failed = command.main()
+        return failed, [line.split()[:2] for line in capsys.readouterr().out.splitlines()]
+
+    assert run() == (True, [["good", "ok"], ["bad", "FAILED"], ["slow", "FAILED"]])
+    assert run("--rest", "bad", "good") == (True, [["bad", "FAILED"]])
+    assert run("--seconds", "4", "good", "bad") == (True, [["good", "not"], ["bad", "not"]])
+    assert [row["code"] for row in report.read(tmp_path / "report.json", {})["steps"]] == [
+        None, None, 124,
+    ]  # fmt: skip
+    run("good")
+    text = (tmp_path / "report.md").read_text()
+    assert "| good | ok |" in text and "## good\n\n```\na table of it\n```" in text

@@ -67,7 +67,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=530.0, help="for all steps together")
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=ROOT / "build/gpu")
     parser.add_argument("words", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     options.folder = work = options.folder.resolve()
     name_libraries()
     if options.quick:
