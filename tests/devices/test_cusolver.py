@@ -130,6 +130,22 @@ def test_more_systems_than_one_call_takes(blas):
     assert blas.emulated_batches() == before + 2
 
 
+def test_more_factors_than_one_call_takes(blas):
+    pair = torch.tensor([[[1.0, 2.0], [3.0, 4.0]], [[3.0, 4.0], [1.0, 2.0]]])
+    given = pair.repeat(16500, 1, 1)
+    given[-1] = torch.tensor([[1.0, 2.0], [2.0, 4.0]])  # singular
+    before = blas.emulated_batches()
+    packed, pivots, info = (t.cpu() for t in linalg.lu_factor_ex(given.to("cuda:1")))
+    q, r = (t.cpu() for t in linalg.qr(given.to("cuda:1")))
+    assert blas.emulated_batches() == before + 4
+    expected = torch.tensor([[2, 2], [1, 2]], dtype=torch.int32).repeat(16500, 1)
+    expected[-1, 0] = 2
+    assert pivots.equal(expected)
+    assert info.nonzero().tolist() == [[32999]] and info[-1].item() == 2
+    assert packed[:-1, 0].equal(torch.tensor([3.0, 4.0]).expand(32999, 2))
+    assert torch.allclose(q @ r, given, atol=1e-5)
+
+
 def test_matrices_that_cannot_be_factored():
     for special in (0.0, float("nan")):
         a = torch.eye(3)
