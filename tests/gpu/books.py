@@ -104,7 +104,7 @@ def judge(rows):
 
 def main():
     name_libraries()
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    steps = max(20, int(sys.argv[1])) if len(sys.argv) > 1 else 1000
     torch.manual_seed(0)
     training, rows = Training(), []
     for number in range(steps):

@@ -35,23 +35,24 @@ def to_gpu(value):
     return value
 
 
-def same(call, *inputs, rtol=1e-4, atol=1e-4):
-    """call(inputs) on the GPU gives what it gives on the CPU."""
+def same(call, *inputs, rtol=1e-4, atol=1e-4, line=None):
+    """call(inputs) on the GPU gives what it gives on the CPU; `line`: where it is written."""
+    line = line or line_of(call)
     there = call(*map(to_gpu, inputs))
     torch.cuda.synchronize()
     here = call(*inputs)
     if isinstance(here, torch.Tensor):
         there, here = [there], [here]
     for number, (a, b) in enumerate(zip(there, here, strict=True)):
-        assert a.device.type == "cuda", f"result {number} is on {a.device}"
+        assert a.device.type == "cuda", f"result {number} of {line} is on {a.device}"
         torch.testing.assert_close(
             a.detach().cpu(), b.detach(), rtol=rtol, atol=atol, equal_nan=True,
-            msg=lambda words, number=number: f"result {number} of {call_name(call)}: {words}",
+            msg=lambda words, number=number: f"result {number} of {line}: {words}",
         )  # fmt: skip
 
 
 def same_gradients(call, *inputs, rtol=1e-3, atol=1e-3):
-    """As same(), and so are the gradients of all inputs of floating dtype."""
+    """As same(), and so are the gradients of all inputs of floating dtype, the results after it."""
 
     def both(*values):
         leaves = [v for v in values if isinstance(v, torch.Tensor) and v.requires_grad]
@@ -60,20 +61,17 @@ def same_gradients(call, *inputs, rtol=1e-3, atol=1e-3):
         return [out, *torch.autograd.grad(out, leaves, weights)]
 
     inputs = [v.requires_grad_() if is_floating(v) else v for v in inputs]
-    same(both, *inputs, rtol=rtol, atol=atol)
+    same(both, *inputs, rtol=rtol, atol=atol, line=line_of(call))
 
 
 def is_floating(value):
     return isinstance(value, torch.Tensor) and value.is_floating_point()
 
 
-def call_name(call):
+def line_of(call):
+    """Where a call is written, to be found again."""
     code = getattr(call, "__code__", None)
-    return (
-        f"{call.__name__}, {os.path.basename(code.co_filename)}:{code.co_firstlineno}"
-        if (code)
-        else str(call)
-    )
+    return f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}" if code else str(call)
 
 
 def load_all():
