@@ -1,5 +1,7 @@
 // torch.distributed's stores as Python classes, in _C._distributed. Every method gives up the
 // interpreter's lock; waits take it for a moment to look at signals.
+#include "bindings/distributed.h"
+
 #include <cmath>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -11,14 +13,8 @@
 namespace py = pybind11;
 
 namespace rushlight::python {
-namespace {
 
-using namespace rushlight::distributed;
-using StorePtr = std::shared_ptr<Store>;
-using Free = py::call_guard<py::gil_scoped_release>;
-
-// A timedelta, or a float of seconds.
-Milliseconds milliseconds(py::handle o) {
+distributed::Milliseconds milliseconds(py::handle o) {
   double seconds = 0;
   if (PyFloat_Check(o.ptr()))
     seconds = PyFloat_AS_DOUBLE(o.ptr());
@@ -28,8 +24,14 @@ Milliseconds milliseconds(py::handle o) {
     fail<TypeError>("a timeout must be datetime.timedelta, not ", Py_TYPE(o.ptr())->tp_name,
                     "\ntimeout=datetime.timedelta(seconds=30)");
   if (std::isnan(seconds)) fail<ValueError>("a timeout must be a number of seconds, not nan");
-  return Milliseconds(std::int64_t(std::clamp(seconds * 1000, -1e15, 1e15)));
+  return distributed::Milliseconds(std::int64_t(std::clamp(seconds * 1000, -1e15, 1e15)));
 }
+
+namespace {
+
+using namespace rushlight::distributed;
+using StorePtr = std::shared_ptr<Store>;
+using Free = py::call_guard<py::gil_scoped_release>;
 
 py::object timedelta(Milliseconds time) {
   const auto type = py::module_::import("datetime").attr("timedelta");
@@ -295,6 +297,7 @@ void bind_distributed(py::module_& core) {
   bind_dist_errors(m);
   bind_store(m);
   bind_stores(m);
+  bind_engine(m);
   for (const char* name : {"Store", "HashStore", "PrefixStore", "FileStore", "TCPStore"})
     m.attr(name).attr("__module__") = "rushlight.distributed";
 }

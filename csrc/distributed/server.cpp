@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <set>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -21,11 +22,22 @@ namespace rushlight::distributed {
 // A client that does not read its replies is not read from, either.
 constexpr std::size_t kUnreadReplies = std::size_t(1) << 20;
 
+static std::mutex ports_mutex;
+static std::multiset<int>& ports() {
+  static auto& found = *new std::multiset<int>;
+  return found;
+}
+
+bool Server::serves(int port) {
+  const std::lock_guard lock(ports_mutex);
+  return ports().contains(port);
+}
+
 Server::Server(Socket listening)
     : listening_(std::move(listening)),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      port_(port_of(listening_)),
+      port_(port_of(listening_.fd())),
       process_(getpid()) {
   int listens = 0;
   socklen_t size = sizeof listens;
@@ -47,6 +59,8 @@ Server::Server(Socket listening)
     fail<NetworkError>("no thread for the store's server: ", e.what());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const std::lock_guard lock(ports_mutex);
+  ports().insert(port_);
 }
 
 Server::~Server() {
@@ -57,6 +71,8 @@ Server::~Server() {
   const std::uint64_t one = 1;
   (void)!write(stop_.fd(), &one, sizeof one);
   thread_.join();
+  const std::lock_guard lock(ports_mutex);
+  ports().erase(ports().find(port_));
 }
 
 std::shared_ptr<Server> Server::shared(const std::string& host, int port) {

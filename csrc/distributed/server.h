@@ -23,6 +23,8 @@ class Server {
 
   // The server of this port in this process, made if there is none.
   static std::shared_ptr<Server> shared(const std::string& host, int port);
+  // Whether a server of this process listens at the port.
+  static bool serves(int port);
 
  private:
   struct Connection {

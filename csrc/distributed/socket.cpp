@@ -194,10 +194,10 @@ Socket listen_at(const std::string& host, int port) {
   fail_listen(port, error);
 }
 
-int port_of(const Socket& socket) {
+int port_of(int fd) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
-  if (getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return -1;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return -1;
   if (address.ss_family == AF_INET6)
     return ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
   return address.ss_family == AF_INET

@@ -38,7 +38,7 @@ class Socket {
 Socket connect_to(const std::string& host, int port, Milliseconds timeout);
 // Port 0 is any free one. Loopback addresses are listened at alone, other names at all interfaces.
 Socket listen_at(const std::string& host, int port);
-int port_of(const Socket& socket);
+int port_of(int fd);
 // The near end of a connection: where peers that reach the other end reach this host.
 std::string near_address(const Socket& socket);
 

@@ -1,71 +1,22 @@
-"""torch.distributed: what several processes find each other by, so far; no process groups yet.
+"""torch.distributed: several processes that compute together.
 
->>> store = torch.distributed.HashStore()
->>> store.set("color", "green")
->>> store.get("color")
-b'green'
+    >>> import torch.distributed as dist  # doctest: +SKIP
+    >>> dist.init_process_group("gloo")  # doctest: +SKIP
+    >>> dist.all_reduce(x)  # doctest: +SKIP
+
+RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say who meets where. _world.py has the groups,
+_collectives.py what they do, _gloo.py the engine, csrc/distributed the stores. One process needs no
+engine.
 """
 
-from rushlight import _C
+from rushlight.distributed import distributed_c10d
+from rushlight.distributed.distributed_c10d import *  # noqa: F403
+from rushlight.distributed.rendezvous import register_rendezvous_handler, rendezvous
 
-DistBackendError = _C._distributed.DistBackendError
-DistError = _C._distributed.DistError
-DistNetworkError = _C._distributed.DistNetworkError
-DistStoreError = _C._distributed.DistStoreError
-FileStore = _C._distributed.FileStore
-HashStore = _C._distributed.HashStore
-PrefixStore = _C._distributed.PrefixStore
-QueueEmptyError = _C._distributed.QueueEmptyError
-Store = _C._distributed.Store
-TCPStore = _C._distributed.TCPStore
-
-__all__ = [
-    "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "FileStore",
-    "HashStore", "PrefixStore", "QueueEmptyError", "Store", "TCPStore", "is_available",
-    "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available",
-    "is_torchelastic_launched",
-]  # fmt: skip
-
-
-def is_available() -> bool:
-    """False: there are no process groups in rushlight yet.
-
-    >>> torch.distributed.is_available()
-    False
-    """
-    return False
-
-
-def is_initialized() -> bool:
-    """False: there is no process group."""
-    return False
-
-
-def is_nccl_available() -> bool:
-    """False: there are no process groups in rushlight yet."""
-    return False
-
-
-def is_gloo_available() -> bool:
-    """False: there are no process groups in rushlight yet."""
-    return False
-
-
-def is_mpi_available() -> bool:
-    """False: there are no process groups in rushlight yet."""
-    return False
-
-
-def is_torchelastic_launched() -> bool:
-    """False: rushlight has no launcher of process groups yet."""
-    return False
+__all__ = [*distributed_c10d.__all__, "register_rendezvous_handler", "rendezvous"]
 
 
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    raise AttributeError(
-        f"torch.distributed.{name} is not in rushlight 0.1: it has no process groups\n"
-        "nn.DataParallel uses several GPUs from one process",
-        name=name,
-    )
+    raise AttributeError(f"torch.distributed.{name} is not in rushlight 0.1", name=name)

@@ -1,4 +1,4 @@
-"""DistributedSampler: one process's share of a data set. Pure arithmetic, no process group."""
+"""DistributedSampler: one process's share of a data set. Pure arithmetic."""
 
 import math
 
@@ -12,14 +12,14 @@ class DistributedSampler(Sampler):
 
     Args:
         dataset: a data set with a length.
-        num_replicas: number of processes; must be given, as there is no process group here.
-        rank: this process's index, from 0.
+        num_replicas: number of processes; that of the default group where it is None.
+        rank: this process's index, from 0; that in the default group where it is None.
         shuffle: permute with the seed `seed + epoch`, the same permutation in each process.
         seed: see `shuffle`.
         drop_last: leave out what does not divide, instead of repeating samples.
 
     Raises:
-        RuntimeError: `num_replicas` or `rank` is not given.
+        ValueError: one of them is not given, and there is no default group.
         ValueError: `rank` is not in [0, num_replicas - 1].
 
     Example:
@@ -33,10 +33,10 @@ class DistributedSampler(Sampler):
         self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False
     ):
         if num_replicas is None or rank is None:
-            raise RuntimeError(
-                "Requires distributed package to be available\n"
-                "rushlight has no process group: give num_replicas= and rank= yourself."
-            )
+            from rushlight import distributed
+
+            num_replicas = distributed.get_world_size() if num_replicas is None else num_replicas
+            rank = distributed.get_rank() if rank is None else rank
         if rank >= num_replicas or rank < 0:
             raise ValueError(
                 f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"

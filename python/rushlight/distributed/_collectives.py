@@ -1,0 +1,341 @@
+"""The collectives on tensors.
+
+Arguments are checked first, as Gloo does not; then each is one call of the engine on contiguous
+memory of the CPU, and what else has to be done is done when it is waited for.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import rushlight
+from rushlight import _C
+from rushlight.distributed._checks import (
+    check_length,
+    check_same,
+    check_tensor,
+    check_tensors,
+    copy_back,
+    done,
+    empty,
+    end,
+    flat,
+    peer,
+)
+from rushlight.distributed._gloo import KINDS
+from rushlight.distributed._reduce_op import ReduceOp, plan
+from rushlight.distributed._work import Call, Work, of
+from rushlight.distributed._world import _member, get_rank
+
+
+def _reduction(group, call, tensor, op, name, **how):
+    """(Work, the reduced elements) of an engine's reduction of one tensor."""
+    dtype, number = plan(op, tensor.dtype)
+    if isinstance(number, str):  # of bits: all ranks' elements, joined here
+        given = flat(tensor)
+        every = empty(given, group.size(), *given.shape)
+        n = given.numel() * given.element_size()
+        parts = [group._engine.submit("all_gather", given, every, n, call.tag())]
+        join = getattr(rushlight, number)
+        return parts, lambda: functools.reduce(join, every.unbind(0)), (given, every)
+    given = flat(tensor)
+    computed = given if dtype == given.dtype else given.to(dtype)
+    result = computed if name == "all_reduce" else rushlight.empty_like(computed)
+    parts = [
+        group._engine.submit(
+            name, computed, result, computed.numel(), call.tag(), KINDS[dtype], number, **how
+        )
+    ]
+
+    def reduced():
+        found = result if dtype == tensor.dtype else result.to(tensor.dtype)
+        return found.div_(group.size()) if op == ReduceOp.AVG else found
+
+    return parts, reduced, (computed, result)
+
+
+def _reduce_words(tensor, op):
+    return f"{of(tensor)}, {ReduceOp(op).name}"
+
+
+def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
+    """Replaces a tensor on every rank by the sum, or another reduction, of all ranks' tensors.
+
+    Args:
+        tensor: input and result, of the same shape and dtype on all ranks.
+        op: a ReduceOp.
+        group: the default group where it is None.
+        async_op: return a Work at once.
+
+    Returns:
+        A Work, or None where async_op is False or this process is not in the group.
+
+    >>> torch.distributed.all_reduce(x)  # doctest: +SKIP
+    """
+    check_tensor(tensor, "tensor")
+    if (g := _member(group, "all_reduce")) is None:
+        return None
+    plan(op, tensor.dtype)
+    if g.size() == 1:
+        return done(g, async_op, [tensor])
+    call = Call(g, "all_reduce", _reduce_words(tensor, op))
+    parts, reduced, kept = _reduction(g, call, tensor, op, "all_reduce")
+
+    def finish():
+        found = reduced()
+        if copying := copy_back(tensor, found):
+            copying()
+
+    return end(g._hold(Work(g, call, parts, finish, [tensor]), (tensor, *kept)), async_op)
+
+
+def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_dst=None):
+    """all_reduce whose result only one rank gets; the others' tensors stay as they are.
+
+    Args:
+        tensor: input, and on `dst` the result.
+        dst: the rank in the default group that gets it.
+        op: a ReduceOp.
+        group: the default group where it is None.
+        async_op: return a Work at once.
+        group_dst: the rank in `group`, instead of dst.
+    """
+    check_tensor(tensor, "tensor")
+    if (g := _member(group, "reduce")) is None:
+        return None
+    root = peer(g, dst, group_dst, "dst")
+    plan(op, tensor.dtype)
+    if g.size() == 1:
+        return done(g, async_op, [tensor])
+    call = Call(g, "reduce", f"{_reduce_words(tensor, op)}, to {root}")
+    parts, reduced, kept = _reduction(g, call, tensor, op, "reduce", peer=root)
+
+    def finish():
+        if g.rank() == root:
+            tensor.detach().copy_(reduced().view(tensor.shape))
+
+    return end(g._hold(Work(g, call, parts, finish, [tensor]), (tensor, *kept)), async_op)
+
+
+def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
+    """Replaces a tensor on every rank by that of one rank.
+
+    Args:
+        tensor: input on `src`, result elsewhere.
+        src: the rank in the default group that gives it.
+        group: the default group where it is None.
+        async_op: return a Work at once.
+        group_src: the rank in `group`, instead of src.
+
+    >>> torch.distributed.broadcast(x, 0)  # doctest: +SKIP
+    """
+    check_tensor(tensor, "tensor")
+    if (g := _member(group, "broadcast")) is None:
+        return None
+    root = peer(g, src, group_src, "src")
+    if g.size() == 1:
+        return done(g, async_op, [tensor])
+    data = flat(tensor)
+    call = Call(g, "broadcast", f"{of(tensor)}, from {root}")
+    n = data.numel() * data.element_size()
+    finish = None if g.rank() == root else copy_back(tensor, data)
+    work = g._start(call, "broadcast", data, data, n, finish, [tensor], peer=root)
+    work._result = [tensor]
+    return end(work, async_op)
+
+
+def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
+    """Fills a tensor with the tensors of all ranks, one behind the other.
+
+    Args:
+        output_tensor: of as many elements as all inputs together.
+        input_tensor: this rank's.
+        group: the default group where it is None.
+        async_op: return a Work at once.
+    """
+    check_tensor(input_tensor, "input_tensor")
+    check_tensor(output_tensor, "output_tensor")
+    if (g := _member(group, "all_gather_into_tensor")) is None:
+        return None
+    check_same("output_tensor", [output_tensor], input_tensor, shapes=False)
+    if output_tensor.numel() != input_tensor.numel() * g.size():
+        raise ValueError(
+            "output tensor size must be equal to world_size times input tensor size\n"
+            f"output_tensor is {of(output_tensor)}, input_tensor {of(input_tensor)}, "
+            f"world_size {g.size()}"
+        )
+    given = flat(input_tensor)
+    contiguous = output_tensor.device.type == "cpu" and output_tensor.is_contiguous()
+    every = output_tensor.detach() if contiguous else empty(given, *output_tensor.shape)
+    copying = copy_back(output_tensor, every)
+    if g.size() == 1:
+        output_tensor.detach().copy_(given.view(output_tensor.shape))
+        return done(g, async_op, [output_tensor])
+    call = Call(g, "all_gather", of(input_tensor))
+    n = given.numel() * given.element_size()
+    work = g._start(call, "all_gather", given, every, n, copying, [output_tensor])
+    return end(work, async_op)
+
+
+def all_gather(tensor_list, tensor, group=None, async_op=False):
+    """Fills a list with the tensors of all ranks.
+
+    Args:
+        tensor_list: a tensor for each rank, of the shape of its tensor.
+        tensor: this rank's.
+        group: the default group where it is None.
+        async_op: return a Work at once.
+
+    >>> torch.distributed.all_gather([a, b], x)  # doctest: +SKIP
+    """
+    check_tensors(tensor_list, "tensor_list")
+    check_tensor(tensor, "tensor")
+    if (g := _member(group, "all_gather")) is None:
+        return None
+    check_length("tensor_list", tensor_list, g)
+    check_same("tensor_list", tensor_list, tensor)
+    given = flat(tensor)
+    every = empty(given, g.size(), *given.shape)
+
+    def finish():
+        for target, part in zip(tensor_list, every, strict=True):
+            target.detach().copy_(part.view(target.shape))
+
+    if g.size() == 1:
+        every[0] = given
+        return done(g, async_op, tensor_list, finish)
+    call = Call(g, "all_gather", of(tensor))
+    n = given.numel() * given.element_size()
+    work = g._start(call, "all_gather", given, every, n, finish, tensor_list)
+    work._result = list(tensor_list)
+    return end(work, async_op)
+
+
+def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group_dst=None):
+    """Fills a list on one rank with the tensors of all ranks.
+
+    Args:
+        tensor: this rank's.
+        gather_list: on `dst`, a tensor for each rank; elsewhere None.
+        dst: the rank in the default group that gets them; 0 by default.
+        group: the default group where it is None.
+        async_op: return a Work at once.
+        group_dst: the rank in `group`, instead of dst.
+    """
+    check_tensor(tensor, "tensor")
+    if gather_list:
+        check_tensors(gather_list, "gather_list")
+    if (g := _member(group, "gather")) is None:
+        return None
+    root = peer(g, 0 if dst is None and group_dst is None else dst, group_dst, "dst")
+    if g.rank() == root:
+        if not gather_list:
+            raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
+        check_length("gather_list", gather_list, g)
+        check_same("gather_list", gather_list, tensor)
+    elif gather_list:
+        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
+    given = flat(tensor)
+    every = empty(given, g.size(), *given.shape) if g.rank() == root else None
+
+    def finish():
+        for target, part in zip(gather_list, every, strict=True):
+            target.detach().copy_(part.view(target.shape))
+
+    if g.size() == 1:
+        every[0] = given
+        return done(g, async_op, gather_list, finish)
+    call = Call(g, "gather", f"{of(tensor)}, to {root}")
+    n = given.numel() * given.element_size()
+    last = finish if g.rank() == root else None
+    work = g._start(call, "gather", given, every, n, last, gather_list or (), peer=root)
+    work._result = list(gather_list or ())
+    return end(work, async_op)
+
+
+def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):
+    """Gives each rank one tensor of a list of one rank.
+
+    Args:
+        tensor: the result.
+        scatter_list: on `src`, a tensor for each rank; elsewhere None.
+        src: the rank in the default group that gives them; 0 by default.
+        group: the default group where it is None.
+        async_op: return a Work at once.
+        group_src: the rank in `group`, instead of src.
+    """
+    check_tensor(tensor, "tensor")
+    if scatter_list:
+        check_tensors(scatter_list, "scatter_list")
+    if (g := _member(group, "scatter")) is None:
+        return None
+    root = peer(g, 0 if src is None and group_src is None else src, group_src, "src")
+    if g.rank() == root:
+        if not scatter_list:
+            raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
+        check_length("scatter_list", scatter_list, g)
+        check_same("scatter_list", scatter_list, tensor)
+    elif scatter_list:
+        raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
+    if g.size() == 1:
+        tensor.detach().copy_(scatter_list[0].view(tensor.shape))
+        return done(g, async_op, [tensor])
+    given = None
+    if g.rank() == root:
+        given = rushlight.stack([flat(each).view(-1) for each in scatter_list])
+    target = flat(tensor)
+    call = Call(g, "scatter", f"{of(tensor)}, from {root}")
+    n = target.numel() * target.element_size()
+    work = g._start(
+        call, "scatter", given, target, n, copy_back(tensor, target), [tensor], peer=root
+    )
+    work._result = [tensor]
+    return end(work, async_op)
+
+
+def barrier(group=None, async_op=False, device_ids=None, timeout=None):
+    """Waits until all ranks have called it.
+
+    Args:
+        group: the default group where it is None.
+        async_op: return a Work at once.
+        device_ids: accepted, not used.
+        timeout: a timedelta; that of the group by default.
+    """
+    if (g := _member(group, "barrier")) is None:
+        return None
+    if g.size() == 1:
+        return done(g, async_op)
+    work = g._start(Call(g, "barrier", f"{g.size()} ranks"), "barrier", None, None, 0)
+    if async_op:
+        return work
+    work.wait(timeout)
+    return None
+
+
+def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
+    """A barrier through the store, whose error names the ranks that did not come.
+
+    Args:
+        group: the default group where it is None.
+        timeout: a timedelta; that of the group by default.
+        wait_all_ranks: accepted; all missing ranks are always named.
+
+    Raises:
+        RuntimeError: ranks are missing after the time-out.
+    """
+    if (g := _member(group, "monitored_barrier")) is None or g.size() == 1:
+        return
+    call = Call(g, "monitored_barrier", f"{g.size()} ranks")
+    seconds = g._timeout if timeout is None else timeout.total_seconds()
+    keys = [f"barrier/{call.number}/{r}" for r in range(g.size())]
+    g._store.set(keys[g.rank()], "1")
+    try:
+        g._store.wait(keys, float(seconds))
+    except _C._distributed.DistStoreError:
+        away = [g._ranks[r] for r in range(g.size()) if not g._store.check([keys[r]])]
+        names = ", ".join(map(str, away))
+        raise RuntimeError(
+            f"Rank {get_rank()} timed out in monitored_barrier after {seconds * 1000:.0f} ms.\n"
+            f"ranks that did not call it: {names}"
+        ) from None

@@ -1,0 +1,161 @@
+"""The collectives by which each rank gets a part of every rank's tensor."""
+
+from __future__ import annotations
+
+import rushlight
+from rushlight.distributed._checks import (
+    check_length,
+    check_same,
+    check_tensor,
+    check_tensors,
+    copy_back,
+    done,
+    end,
+    flat,
+)
+from rushlight.distributed._collectives import _reduce_words, _reduction
+from rushlight.distributed._reduce_op import ReduceOp, plan
+from rushlight.distributed._work import Call, Work, of
+from rushlight.distributed._world import _member
+
+
+def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=False):
+    """all_reduce of which each rank keeps its part.
+
+    Args:
+        output: this rank's part.
+        input: of as many elements as all parts together.
+        op: a ReduceOp.
+        group: the default group where it is None.
+        async_op: return a Work at once.
+    """
+    check_tensor(output, "output")
+    check_tensor(input, "input")
+    if (g := _member(group, "reduce_scatter_tensor")) is None:
+        return None
+    check_same("output", [output], input, shapes=False)
+    plan(op, input.dtype)
+    if input.numel() != output.numel() * g.size():
+        raise ValueError(
+            "input tensor must be the same size as output size times world size\n"
+            f"input is {of(input)}, output {of(output)}, world size {g.size()}"
+        )
+    if g.size() == 1:
+        output.detach().copy_(input.detach().view(output.shape))
+        return done(g, async_op, [output])
+    call = Call(g, "reduce_scatter", _reduce_words(input, op))
+    copied = input.detach().clone(memory_format=rushlight.contiguous_format)
+    parts, reduced, kept = _reduction(g, call, copied, op, "all_reduce")
+
+    def finish():
+        own = reduced().view(-1).chunk(g.size())[g.rank()] if output.numel() else output
+        output.detach().copy_(own.view(output.shape))
+
+    return end(g._hold(Work(g, call, parts, finish, [output]), (output, *kept)), async_op)
+
+
+def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=False):
+    """all_reduce of lists, of which each rank keeps its tensor.
+
+    Args:
+        output: this rank's tensor.
+        input_list: a tensor for each rank.
+        op: a ReduceOp.
+        group: the default group where it is None.
+        async_op: return a Work at once.
+    """
+    check_tensor(output, "output")
+    check_tensors(input_list, "input_list")
+    if (g := _member(group, "reduce_scatter")) is None:
+        return None
+    check_length("input_list", input_list, g)
+    check_same("input_list", input_list, output)
+    joined = rushlight.stack([each.detach().reshape(-1) for each in input_list])
+    return reduce_scatter_tensor(output, joined, op, g, async_op)
+
+
+def all_to_all_single(
+    output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False
+):
+    """Each rank sends a part of its tensor to each, and gets a part from each.
+
+    Args:
+        output: the parts that the ranks sent to this one.
+        input: a part for each rank, along the first dimension.
+        output_split_sizes: the lengths of the parts; None where all are the same.
+        input_split_sizes: see output_split_sizes.
+        group: the default group where it is None.
+        async_op: return a Work at once.
+    """
+    check_tensor(output, "output")
+    check_tensor(input, "input")
+    if (g := _member(group, "all_to_all_single")) is None:
+        return None
+    check_same("output", [output], input, shapes=False)
+    for name, tensor, sizes in (
+        ("output", output, output_split_sizes), ("input", input, input_split_sizes),
+    ):  # fmt: skip
+        length = tensor.size(0) if tensor.dim() else 0
+        if not sizes and length % g.size():
+            raise ValueError(
+                "Tensor's dim 0 does not divide equally across group size\n"
+                f"{name} is {of(tensor)}, the group has {g.size()} ranks"
+            )
+        if sizes and len(sizes) != g.size():
+            raise ValueError("Number of tensor splits not equal to group size")
+        if sizes and (sum(sizes) != length or min(sizes) < 0):
+            raise ValueError(
+                f"Split sizes doesn't match total dim 0 size\n{name} is {of(tensor)}, "
+                f"its split sizes are {list(sizes)}"
+            )
+    if output_split_sizes or input_split_sizes:
+        raise NotImplementedError(
+            "all_to_all_single with split sizes is not in rushlight 0.1: send and recv them"
+        )
+    if output.shape != input.shape:
+        raise ValueError(f"output is {of(output)}, input {of(input)}: parts would differ")
+    given, target = flat(input), flat(output)
+    if g.size() == 1:
+        output.detach().copy_(given.view(output.shape))
+        return done(g, async_op, [output])
+    call = Call(g, "all_to_all", of(input))
+    n = given.numel() * given.element_size() // g.size()
+    work = g._start(call, "all_to_all", given, target, n, copy_back(output, target), [output])
+    work._result = [output]
+    return end(work, async_op)
+
+
+def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
+    """Each rank sends one tensor to each rank, and gets one from each.
+
+    Args:
+        output_tensor_list: the results, of the shapes of the inputs.
+        input_tensor_list: a tensor for each rank.
+        group: the default group where it is None.
+        async_op: return a Work at once.
+    """
+    check_tensors(output_tensor_list, "output_tensor_list")
+    check_tensors(input_tensor_list, "input_tensor_list")
+    if (g := _member(group, "all_to_all")) is None:
+        return None
+    for name, tensors in (("output_", output_tensor_list), ("input_", input_tensor_list)):
+        check_length(name + "tensor_list", tensors, g)
+        check_same(name + "tensor_list", tensors, input_tensor_list[0])
+    given = rushlight.stack([flat(each).view(-1) for each in input_tensor_list])
+    target = rushlight.empty_like(given)
+
+    def finish():
+        for result, part in zip(output_tensor_list, target, strict=True):
+            result.detach().copy_(part.view(result.shape))
+
+    if g.size() == 1:
+        target = given
+        return done(g, async_op, output_tensor_list, finish)
+    call = Call(g, "all_to_all", of(given))
+    n = given[0].numel() * given.element_size()
+    work = g._start(call, "all_to_all", given, target, n, finish, output_tensor_list)
+    work._result = list(output_tensor_list)
+    return end(work, async_op)
+
+
+reduce_scatter_single = reduce_scatter_tensor

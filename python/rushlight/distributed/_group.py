@@ -1,0 +1,100 @@
+"""ProcessGroup: some ranks, a store of theirs, and an engine if they are more than one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from rushlight import _C
+from rushlight.distributed import _gloo
+from rushlight.distributed._work import Call, Work
+
+DistStoreError = _C._distributed.DistStoreError
+
+
+class ProcessGroup:
+    """Processes that call collectives together; init_process_group and new_group make them.
+
+    >>> torch.distributed.new_group([0, 1]).size()  # doctest: +SKIP
+    2
+    """
+
+    def __init__(self, store, ranks, rank, backend, timeout, name, description):
+        self._ranks, self._rank, self._backend = list(ranks), rank, backend
+        self._timeout, self.group_name, self.group_desc = timeout, name, description
+        self._number, self._messages = 0, {}
+        self._pending = []
+        self._engine, self._store = None, None
+        if len(self._ranks) == 1:
+            return
+        self._store = _C._distributed.PrefixStore(name, store.clone())
+        self._store.set_timeout(timedelta(seconds=timeout))
+        address = _gloo.address(self._store)
+        addresses = self._meet(address)
+        near = [self._ranks[r] for r, a in enumerate(addresses) if a.startswith("127.")]
+        if near and len(near) < len(addresses):
+            raise RuntimeError(
+                f"ranks {near} are at a loopback address, which ranks on other hosts cannot reach: "
+                "set MASTER_ADDR to an address that all hosts reach"
+            )
+        exchange = _C._distributed.PrefixStore("mesh", self._store)
+        self._engine = _gloo.Engine(exchange, rank, len(addresses), address, timeout)
+        self._store.set_timeout(timedelta(seconds=10))  # from now on nothing in it is waited for
+        self._store._leave_will(f"gone/{rank}", "1")
+        call = Call(self, "the start of the group", f"{len(addresses)} ranks")
+        self._start(call, "barrier", None, None, 0).wait()
+
+    def _meet(self, address):
+        """The addresses of all ranks, once they have come."""
+        self._store.set(f"here/{self._rank}", address)
+        keys = [f"here/{r}" for r in range(len(self._ranks))]
+        try:
+            self._store.wait(keys)
+        except DistStoreError:
+            away = [r for r, key in zip(self._ranks, keys, strict=True)
+                    if not self._store.check([key])]  # fmt: skip
+            raise DistStoreError(
+                f"wait timeout after {self._timeout * 1000:.0f}ms\nrank {self._ranks[self._rank]} "
+                f"still waits for ranks {away} of {len(keys)} after {self._timeout:.0f} s: were "
+                "they started, with the same MASTER_ADDR, MASTER_PORT and WORLD_SIZE?"
+            ) from None
+        return [value.decode() for value in self._store.multi_get(keys)]
+
+    def rank(self) -> int:
+        """The index of this process in the group."""
+        return self._rank
+
+    def size(self) -> int:
+        """How many processes are in the group."""
+        return len(self._ranks)
+
+    def name(self) -> str:
+        """The backend."""
+        return self._backend
+
+    def _check(self):
+        if self._ranks is None or (self.size() > 1 and self._engine is None):
+            raise ValueError("Invalid process group specified: it has been destroyed")
+        if self._engine and (reason := self._engine.broken()):
+            raise _C._distributed.DistBackendError(
+                f"{reason}\nthe group is broken since then: destroy_process_group(), and init again"
+            )
+
+    def _start(self, call, name, given, result, count, finish=None, keep=(), **how):
+        """Hands a call to the engine; the Work holds what it needs until it has ended."""
+        part = self._engine.submit(name, given, result, count, call.tag(), **how)
+        work = Work(self, call, [part], finish, [result] if result is not None else [])
+        return self._hold(work, (given, result, *keep))
+
+    def _hold(self, work, kept):
+        work._kept = kept
+        self._pending = [w for w in self._pending if not all(p.is_done() for p in w._parts)]
+        self._pending.append(work)
+        return work
+
+    def _close(self):
+        if self._engine is not None:
+            self._engine.close()
+        self._engine, self._store, self._pending = None, None, []
+
+    def __repr__(self):
+        return f"<ProcessGroup {self.group_name}: rank {self._rank} of {self._ranks}>"

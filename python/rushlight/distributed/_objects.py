@@ -1,0 +1,182 @@
+"""Collectives of any objects that pickle takes: lengths first, then bytes.
+
+What peers of one job send is loaded with pickle, as in torch: it may run code.
+"""
+
+from __future__ import annotations
+
+import pickle
+
+import rushlight
+from rushlight.distributed import _collectives, _point_to_point
+from rushlight.distributed._checks import check_length, peer
+from rushlight.distributed._world import _member
+
+
+def _bytes_of(value):
+    return rushlight.frombuffer(bytearray(pickle.dumps(value)), dtype=rushlight.uint8)
+
+
+def _value_of(data, length):
+    return pickle.loads(bytes(data[: int(length)].numpy()))
+
+
+def _gathered(g, obj):
+    """(rows of bytes, lengths) of all ranks."""
+    data = _bytes_of(obj)
+    lengths = rushlight.empty(g.size(), dtype=rushlight.int64)
+    _collectives.all_gather_into_tensor(lengths, rushlight.tensor([data.numel()]), g)
+    longest = int(lengths.max())
+    padded = rushlight.zeros(longest, dtype=rushlight.uint8)
+    padded[: data.numel()] = data
+    return padded, lengths
+
+
+def all_gather_object(object_list, obj, group=None):
+    """Fills a list with the objects of all ranks.
+
+    Args:
+        object_list: a list with a place for each rank.
+        obj: this rank's, anything that pickle takes.
+        group: the default group where it is None.
+
+    >>> torch.distributed.all_gather_object(found, {"loss": 0.5})  # doctest: +SKIP
+    """
+    if (g := _member(group, "all_gather_object")) is None:
+        return
+    check_length("object_list", object_list, g)
+    padded, lengths = _gathered(g, obj)
+    every = rushlight.empty(g.size(), padded.numel(), dtype=rushlight.uint8)
+    _collectives.all_gather_into_tensor(every, padded, g)
+    for i in range(g.size()):
+        object_list[i] = _value_of(every[i], lengths[i])
+
+
+def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=None):
+    """Fills a list on one rank with the objects of all ranks.
+
+    Args:
+        obj: this rank's, anything that pickle takes.
+        object_gather_list: on `dst`, a list with a place for each rank; elsewhere None.
+        dst: the rank in the default group that gets them; 0 by default.
+        group: the default group where it is None.
+        group_dst: the rank in `group`, instead of dst.
+    """
+    if (g := _member(group, "gather_object")) is None:
+        return
+    root = peer(g, 0 if dst is None and group_dst is None else dst, group_dst, "dst")
+    mine = g.rank() == root
+    if mine != bool(object_gather_list):
+        where = "be specified on" if mine else "NOT be specified on non-"
+        raise ValueError(f"Argument ``gather_list`` must {where} destination rank.")
+    if mine:
+        check_length("object_gather_list", object_gather_list, g)
+    padded, lengths = _gathered(g, obj)
+    rows = [rushlight.empty_like(padded) for _ in range(g.size())] if mine else None
+    _collectives.gather(padded, rows, group=g, group_dst=root)
+    for i, row in enumerate(rows or ()):
+        object_gather_list[i] = _value_of(row, lengths[i])
+
+
+def broadcast_object_list(object_list, src=None, group=None, device=None, group_src=None):
+    """Replaces the objects of a list on every rank by those of one rank.
+
+    Args:
+        object_list: of the same length on all ranks.
+        src: the rank in the default group that gives them; 0 by default.
+        group: the default group where it is None.
+        device: accepted, not used.
+        group_src: the rank in `group`, instead of src.
+    """
+    if (g := _member(group, "broadcast_object_list")) is None:
+        return
+    root = peer(g, 0 if src is None and group_src is None else src, group_src, "src")
+    mine = g.rank() == root
+    parts = [_bytes_of(each) for each in object_list] if mine else []
+    lengths = rushlight.tensor([p.numel() for p in parts] or [0] * len(object_list))
+    _collectives.broadcast(lengths, group=g, group_src=root)
+    data = rushlight.cat(parts) if parts else rushlight.empty(
+        int(lengths.sum()), dtype=rushlight.uint8
+    )  # fmt: skip
+    _collectives.broadcast(data, group=g, group_src=root)
+    for i, part in enumerate(data.split(lengths.tolist()) if object_list else ()):
+        if not mine:
+            object_list[i] = _value_of(part, lengths[i])
+
+
+def scatter_object_list(
+    scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None
+):
+    """Gives each rank one object of a list of one rank.
+
+    Args:
+        scatter_object_output_list: a list, whose first place is filled.
+        scatter_object_input_list: on `src`, an object for each rank.
+        src: the rank in the default group that gives them; 0 by default.
+        group: the default group where it is None.
+        group_src: the rank in `group`, instead of src.
+    """
+    if (g := _member(group, "scatter_object_list")) is None:
+        return
+    if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
+        raise ValueError(
+            "Expected argument scatter_object_output_list to be a list of size at least 1."
+        )
+    root = peer(g, 0 if src is None and group_src is None else src, group_src, "src")
+    every = [None] * g.size()
+    if g.rank() == root:
+        if scatter_object_input_list is None:
+            raise ValueError("source rank must provide non-None scatter_object_input_list")
+        check_length("scatter_object_input_list", scatter_object_input_list, g)
+        every = [_bytes_of(each) for each in scatter_object_input_list]
+    lengths = rushlight.tensor([e.numel() if e is not None else 0 for e in every])
+    _collectives.broadcast(lengths, group=g, group_src=root)
+    own = rushlight.zeros(int(lengths.max()), dtype=rushlight.uint8)
+    rows = None
+    if g.rank() == root:
+        rows = [rushlight.zeros_like(own) for _ in every]
+        for row, data in zip(rows, every, strict=True):
+            row[: data.numel()] = data
+    _collectives.scatter(own, rows, group=g, group_src=root)
+    scatter_object_output_list[0] = _value_of(own, lengths[g.rank()])
+
+
+def send_object_list(
+    object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False
+):
+    """Sends the objects of a list to one rank.
+
+    Args:
+        object_list: what is sent.
+        dst: the rank in the default group that gets it.
+        group: the default group where it is None.
+        device: accepted, not used.
+        group_dst: the rank in `group`, instead of dst.
+        use_batch: accepted, not used.
+    """
+    parts = [_bytes_of(each) for each in object_list]
+    lengths = rushlight.tensor([part.numel() for part in parts])
+    _point_to_point.send(lengths, dst, group, 0, group_dst)
+    _point_to_point.send(rushlight.cat(parts), dst, group, 0, group_dst)
+
+
+def recv_object_list(
+    object_list, src=None, group=None, device=None, group_src=None, use_batch=False
+):
+    """Replaces the objects of a list by those that one rank sends; returns the rank.
+
+    Args:
+        object_list: of the length of what is sent.
+        src: the rank in the default group that sends it.
+        group: the default group where it is None.
+        device: accepted, not used.
+        group_src: the rank in `group`, instead of src.
+        use_batch: accepted, not used.
+    """
+    lengths = rushlight.zeros(len(object_list), dtype=rushlight.int64)
+    _point_to_point.recv(lengths, src, group, 0, group_src)
+    data = rushlight.empty(int(lengths.sum()), dtype=rushlight.uint8)
+    source = _point_to_point.recv(data, src, group, 0, group_src)
+    for i, part in enumerate(data.split(lengths.tolist())):
+        object_list[i] = _value_of(part, lengths[i])
+    return source

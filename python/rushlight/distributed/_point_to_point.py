@@ -1,0 +1,143 @@
+"""send and recv. The n-th send with a tag from one rank to another is for the n-th recv with it."""
+
+from __future__ import annotations
+
+import zlib
+
+from rushlight.distributed._checks import check_tensor, copy_back, flat, peer
+from rushlight.distributed._work import Message, Work, of
+from rushlight.distributed._world import _member
+
+
+def _message(g, tensor, source, destination, tag):
+    """A send, if we are the source, or a receive."""
+    sends = source == g.rank()
+    other = "destination" if sends else "source"
+    if source == destination:
+        raise ValueError(
+            f"Invalid {other} rank: {other} rank should not be the same as the rank of the "
+            "current process."
+        )
+    data = flat(tensor)
+    call = Message(g, "send" if sends else "recv", of(tensor), source, destination, int(tag))
+    n = data.numel() * data.element_size()
+    number = zlib.crc32(str(call).encode())
+    if sends:
+        part, finish = g._engine.submit("send", data, None, n, number, peer=destination), None
+    else:
+        part = g._engine.submit("receive", None, data, n, number, peer=source)
+        finish = copy_back(tensor, data)
+    return g._hold(Work(g, call, [part], finish, [tensor], g._ranks[source]), (data, tensor))
+
+
+def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
+    """Begins to send a tensor; it may be written to when the Work has ended.
+
+    Args:
+        tensor: what is sent.
+        dst: the rank in the default group that gets it.
+        group: the default group where it is None.
+        tag: recv gets messages of its tag alone.
+        group_dst: the rank in `group`, instead of dst.
+
+    Returns:
+        A Work.
+    """
+    check_tensor(tensor, "tensor")
+    if (g := _member(group, "isend")) is None:
+        return None
+    return _message(g, tensor, g.rank(), peer(g, dst, group_dst, "dst"), tag)
+
+
+def irecv(tensor, src=None, group=None, tag=0, group_src=None):
+    """Begins to receive a tensor; it is there when the Work has ended.
+
+    Args:
+        tensor: the result, of the shape and dtype of what is sent.
+        src: the rank in the default group that sends it.
+        group: the default group where it is None.
+        tag: as of isend.
+        group_src: the rank in `group`, instead of src.
+
+    Returns:
+        A Work.
+    """
+    check_tensor(tensor, "tensor")
+    if (g := _member(group, "irecv")) is None:
+        return None
+    if src is None and group_src is None:
+        raise NotImplementedError(
+            "recv from any rank is not in rushlight 0.1: name the source, src="
+        )
+    return _message(g, tensor, peer(g, src, group_src, "src"), g.rank(), tag)
+
+
+def send(tensor, dst=None, group=None, tag=0, group_dst=None):
+    """Sends a tensor, and waits until it is taken.
+
+    Args: as of isend.
+    """
+    if (work := isend(tensor, dst, group, tag, group_dst)) is not None:
+        work.wait()
+
+
+def recv(tensor, src=None, group=None, tag=0, group_src=None) -> int:
+    """Receives a tensor; returns the rank that sent it.
+
+    Args: as of irecv.
+
+    Returns:
+        The sender's rank in the default group; -1 where this process is not in the group.
+    """
+    if (work := irecv(tensor, src, group, tag, group_src)) is None:
+        return -1
+    work.wait()
+    return work.source_rank()
+
+
+class P2POp:
+    """One isend or irecv, for batch_isend_irecv.
+
+    Args:
+        op: torch.distributed.isend or irecv.
+        tensor: what is sent or received.
+        peer: the other rank in the default group.
+        group: the default group where it is None.
+        tag: as of isend.
+        group_peer: the other rank in `group`, instead of peer.
+
+    >>> torch.distributed.P2POp(torch.distributed.isend, torch.zeros(2), 1).tag
+    0
+    """
+
+    def __init__(self, op, tensor, peer=None, group=None, tag=0, group_peer=None):
+        if op not in (isend, irecv):
+            raise ValueError(
+                "Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or "
+                "``torch.distributed.irecv``."
+            )
+        check_tensor(tensor, "tensor")
+        self.op, self.tensor, self.peer, self.group = op, tensor, peer, group
+        self.tag, self.group_peer = tag, group_peer
+
+
+def batch_isend_irecv(p2p_op_list):
+    """Begins several sends and receives; returns their Works.
+
+    Args:
+        p2p_op_list: a list of P2POp.
+    """
+    if isinstance(p2p_op_list, list) and not p2p_op_list:
+        raise IndexError("list index out of range\nbatch_isend_irecv(): the list is empty")
+    if not all(isinstance(each, P2POp) for each in p2p_op_list):
+        raise ValueError(
+            "Invalid ``p2p_op_list``. Each op is expected to to be of type "
+            "``torch.distributed.P2POp``."
+        )
+    return [
+        each.op(each.tensor, each.peer, each.group, each.tag, each.group_peer)
+        for each in p2p_op_list
+    ]
+
+
+__all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]

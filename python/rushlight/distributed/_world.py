@@ -1,0 +1,466 @@
+"""The groups of this process: init_process_group, new_group, and the questions about them."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import warnings
+from datetime import timedelta
+
+from rushlight import _C
+from rushlight.distributed import _gloo
+from rushlight.distributed._group import ProcessGroup
+from rushlight.distributed.rendezvous import default_pg_timeout, rendezvous
+
+_BACKENDS = ("gloo",)
+
+
+class GroupMember:
+    """Who is in the default group.
+
+    >>> torch.distributed.GroupMember.NON_GROUP_MEMBER  # doctest: +SKIP
+    """
+
+    WORLD: ProcessGroup | None = None
+    NON_GROUP_MEMBER = -100
+
+
+class _Groups(type):
+    @property
+    def WORLD(cls):
+        """The default group, or None."""
+        return GroupMember.WORLD
+
+
+class group(metaclass=_Groups):
+    """group.WORLD is the default group.
+
+    >>> torch.distributed.group.WORLD
+    """
+
+
+class _State:
+    store = None
+    inits = 0  # of this process: keys of another time are not ours
+    groups: list[ProcessGroup] = []
+    named = 0
+
+
+def is_available() -> bool:
+    """True: process groups are here; is_gloo_available() tells of their engine.
+
+    >>> torch.distributed.is_available()
+    True
+    """
+    return True
+
+
+def is_initialized() -> bool:
+    """Whether there is a default group.
+
+    >>> torch.distributed.is_initialized()
+    False
+    """
+    return GroupMember.WORLD is not None
+
+
+def is_gloo_available() -> bool:
+    """Whether the package xoscar, which has Gloo, is installed."""
+    return _gloo.is_available()
+
+
+def is_nccl_available() -> bool:
+    """False: there is no backend NCCL yet."""
+    return False
+
+
+def is_mpi_available() -> bool:
+    """False: there is no backend MPI yet."""
+    return False
+
+
+def is_ucc_available() -> bool:
+    """False: there is no backend UCC."""
+    return False
+
+
+def is_xccl_available() -> bool:
+    """False: there is no backend XCCL."""
+    return False
+
+
+def is_backend_available(backend: str) -> bool:
+    """Whether there is a backend of this name.
+
+    >>> torch.distributed.is_backend_available("smoke_signals")
+    False
+    """
+    return backend.lower() == "gloo" and is_gloo_available()
+
+
+def get_default_backend_for_device(device) -> str:
+    """The backend that serves a kind of device where none is named: "gloo".
+
+    Args:
+        device: a device or its name.
+    """
+    return "gloo"
+
+
+def is_torchelastic_launched() -> bool:
+    """Whether a launcher such as torchrun started this process."""
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
+def _backend_of(backend):
+    """The one backend that is meant: "gloo", "cpu:gloo" or nothing."""
+    name = "gloo" if backend in (None, "", "undefined") else str(backend).lower()
+    if ":" in name:
+        pairs = dict(pair.partition(":")[::2] for pair in name.split(","))
+        name = pairs.get("cpu", next(iter(pairs.values())))
+    if name in _BACKENDS:
+        return name
+    words = {"nccl": "NCCL", "mpi": "MPI", "ucc": "UCC", "xccl": "XCCL"}
+    if name in words:
+        raise RuntimeError(
+            f"Distributed package doesn't have {words[name]} built in\n"
+            "rushlight has the backend 'gloo'"
+        )
+    raise ValueError(f"Invalid backend: {backend!r}\nrushlight has the backend 'gloo'")
+
+
+def _seconds(timeout):
+    if timeout is None:
+        timeout = default_pg_timeout
+    if not isinstance(timeout, timedelta):
+        raise TypeError(
+            f"Expected timeout argument to be of type datetime.timedelta, got {type(timeout)}"
+        )
+    return min(max(timeout.total_seconds(), 0.001), 86400.0 * 365)
+
+
+def init_process_group(
+    backend=None,
+    init_method=None,
+    timeout=None,
+    world_size=-1,
+    rank=-1,
+    store=None,
+    group_name="",
+    pg_options=None,
+    device_id=None,
+):
+    """Makes the default group, which every process calls; it returns when all have come.
+
+    Args:
+        backend: "gloo", which is the default.
+        init_method: env:// (the default), tcp://HOST:PORT or file:///PATH.
+        timeout: a timedelta; how long a call waits for the other ranks, 30 minutes by default.
+        world_size: how many processes there are.
+        rank: which of them this is.
+        store: instead of init_method.
+        group_name: accepted, not used.
+        pg_options: accepted, not used.
+        device_id: accepted, not used.
+
+    Raises:
+        ValueError: it was called before, or arguments or variables are missing.
+        DistStoreError: ranks are missing after the time-out; they are named.
+        RuntimeError: the package xoscar, which has Gloo, is not installed.
+
+    >>> torch.distributed.init_process_group("gloo", rank=0, world_size=1,
+    ...     store=torch.distributed.HashStore())
+    >>> torch.distributed.get_world_size()
+    1
+    >>> torch.distributed.destroy_process_group()
+    """
+    if GroupMember.WORLD is not None:
+        raise ValueError("trying to initialize the default process group twice!")
+    backend, seconds = _backend_of(backend), _seconds(timeout)
+    if store is not None and init_method is not None:
+        raise AssertionError("Cannot specify both init_method and store.")
+    if store is not None:
+        if not world_size > 0:
+            raise AssertionError("world_size must be positive if using store")
+        if not rank >= 0:
+            raise AssertionError("rank must be non-negative if using store")
+        if not isinstance(store, _C._distributed.Store):
+            raise TypeError(f"init_process_group(): store must be a Store, not {type(store)}")
+    else:
+        wait = timedelta(seconds=seconds)
+        found = rendezvous(init_method or "env://", rank, world_size, timeout=wait)
+        store, rank, world_size = next(iter(found))
+    if not 0 <= rank < world_size:
+        raise ValueError(
+            f"Invalid rank {rank}: ranks of a world of {world_size} are 0 to {world_size - 1}"
+        )
+    if world_size > 1:
+        _gloo._load()  # says at once what is not installed
+    _State.inits += 1
+    _State.store, _State.named = store, 0
+    name = f"rushlight/{_State.inits}/world"
+    made = ProcessGroup(
+        store, range(world_size), rank, backend, seconds, name, group_name or "default_pg"
+    )
+    GroupMember.WORLD = made
+    _State.groups = [made]
+
+
+def destroy_process_group(group=None):
+    """Ends a group, or with none given all of them; init_process_group may follow.
+
+    Args:
+        group: which one; None for all.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if group == GroupMember.NON_GROUP_MEMBER:
+        return
+    one = group if group is not None else GroupMember.WORLD
+    if one is None or one not in _State.groups:
+        raise ValueError("Invalid process group specified or has been destroyed.")
+    ended = list(_State.groups) if one is GroupMember.WORLD else [one]
+    for each in reversed(ended):
+        each._close()
+        _State.groups.remove(each)
+    if one is GroupMember.WORLD:
+        GroupMember.WORLD = _State.store = None
+
+
+@atexit.register
+def _at_exit():
+    if GroupMember.WORLD is not None:
+        destroy_process_group()
+
+
+def _default():
+    if GroupMember.WORLD is None:
+        raise ValueError(
+            "Default process group has not been initialized, please make sure to call "
+            "init_process_group."
+        )
+    return GroupMember.WORLD
+
+
+def _group_of(group):
+    """The group that an argument means; None where this process is not in it."""
+    found = _default() if group is None else group
+    if found == GroupMember.NON_GROUP_MEMBER:
+        return None
+    if not isinstance(found, ProcessGroup):
+        raise ValueError(
+            "Invalid process group specified\n"
+            f"group must be a ProcessGroup, not {type(found).__name__}"
+        )
+    found._check()
+    return found
+
+
+def _member(group, name):
+    """The group; None, with a warning, where this process is not in it."""
+    found = _group_of(group)
+    if found is None:
+        warnings.warn(
+            f"Running {name} on global rank {get_rank()} which does not belong to the given group.",
+            stacklevel=3,
+        )
+    return found
+
+
+def get_rank(group=None) -> int:
+    """The index of this process in a group; -1 where it is not in it.
+
+    Args:
+        group: the default group where it is None.
+    """
+    found = _group_of(group)
+    return -1 if found is None else found.rank()
+
+
+def get_world_size(group=None) -> int:
+    """How many processes are in a group; -1 where this one is not.
+
+    Args:
+        group: the default group where it is None.
+    """
+    found = _group_of(group)
+    return -1 if found is None else found.size()
+
+
+def get_backend(group=None) -> str:
+    """The backend of a group, "gloo".
+
+    Args:
+        group: the default group where it is None.
+    """
+    found = _group_of(group)
+    if found is None:
+        raise ValueError("Invalid process group specified")
+    return found._backend
+
+
+def get_process_group_ranks(group) -> list[int]:
+    """The ranks in the default group of a group's members, in the order of the group.
+
+    Args:
+        group: the default group where it is None.
+    """
+    return list((_group_of(group) or _default())._ranks)
+
+
+def get_global_rank(group, group_rank: int) -> int:
+    """The rank in the default group of a group's member.
+
+    Args:
+        group: the group.
+        group_rank: the member's rank in it.
+    """
+    ranks = get_process_group_ranks(group)
+    if not 0 <= group_rank < len(ranks):
+        raise ValueError(f"Group rank {group_rank} is not part of group {group}")
+    return ranks[group_rank]
+
+
+def get_group_rank(group, global_rank: int) -> int:
+    """The rank in a group of a member of the default group.
+
+    Args:
+        group: the group.
+        global_rank: the rank in the default group.
+    """
+    ranks = get_process_group_ranks(group)
+    if global_rank not in ranks:
+        raise ValueError(f"Global rank {global_rank} is not part of group {group}")
+    return ranks.index(global_rank)
+
+
+def get_node_local_rank(fallback_rank=None) -> int:
+    """The rank of this process on its host, which launchers write to LOCAL_RANK.
+
+    Args:
+        fallback_rank: where the variable is not set.
+    """
+    if "LOCAL_RANK" in os.environ:
+        return int(os.environ["LOCAL_RANK"])
+    if fallback_rank is not None:
+        return int(fallback_rank)
+    raise RuntimeError(
+        "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow "
+        "`get_node_local_rank` to work when running locally."
+    )
+
+
+def get_pg_count() -> int:
+    """How many groups this process is in."""
+    return len(_State.groups)
+
+
+def new_group(
+    ranks=None,
+    timeout=None,
+    backend=None,
+    pg_options=None,
+    use_local_synchronization=False,
+    group_desc=None,
+    device_id=None,
+    sort_ranks=True,
+):
+    """A group of some ranks. All processes of the default group call it, in the same order.
+
+    Args:
+        ranks: the members' ranks; None for all.
+        timeout: as of init_process_group.
+        backend: as of init_process_group.
+        pg_options: accepted, not used.
+        use_local_synchronization: only the members call it.
+        group_desc: a name for people.
+        device_id: accepted, not used.
+        sort_ranks: False keeps the given order.
+
+    Returns:
+        The group; GroupMember.NON_GROUP_MEMBER where this process is not in it.
+    """
+    world = _default()
+    members = list(range(world.size())) if ranks is None else [int(r) for r in ranks]
+    if sort_ranks or ranks is None:
+        members.sort()
+    for each in members:
+        if not 0 <= each < world.size():
+            raise ValueError(
+                f"The new group's rank should be within the world_size set by "
+                f"init_process_group: there is no rank {each} of {world.size()}"
+            )
+    if len(set(members)) < len(members):
+        raise ValueError(f"the new group's ranks are not all different: {members}")
+    seconds = world._timeout if timeout is None else _seconds(timeout)
+    chosen = world._backend if backend is None else _backend_of(backend)
+    if use_local_synchronization:
+        if world.rank() not in members:
+            return None
+        number = "-".join(map(str, members))
+        number += f"/{sum(each._ranks == members for each in _State.groups)}"
+    else:
+        _State.named += 1
+        number = str(_State.named)
+    if world.rank() not in members:
+        return GroupMember.NON_GROUP_MEMBER
+    name = f"rushlight/{_State.inits}/{number}"
+    made = ProcessGroup(
+        _State.store, members, members.index(world.rank()), chosen, seconds, name,
+        group_desc or "undefined",
+    )  # fmt: skip
+    _State.groups.append(made)
+    return made
+
+
+def new_subgroups_by_enumeration(
+    ranks_per_subgroup_list, timeout=None, backend=None, pg_options=None, group_desc=None
+):
+    """Several groups without a common rank; (the group of this process or None, all groups).
+
+    Args:
+        ranks_per_subgroup_list: the ranks of each group.
+        timeout: as of init_process_group.
+        backend: as of init_process_group.
+        pg_options: accepted, not used.
+        group_desc: a name for people.
+    """
+    if not ranks_per_subgroup_list:
+        raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
+    every = [rank for ranks in ranks_per_subgroup_list for rank in ranks]
+    if len(set(every)) < len(every):
+        raise ValueError(f"a rank is in two subgroups: {ranks_per_subgroup_list}")
+    made = [
+        new_group(ranks, timeout, backend, pg_options, group_desc=group_desc)
+        for ranks in ranks_per_subgroup_list
+    ]
+    own = [each for each in made if isinstance(each, ProcessGroup)]
+    return (own[0] if own else None), made
+
+
+def new_subgroups(
+    group_size=None, group=None, timeout=None, backend=None, pg_options=None, group_desc=None
+):
+    """Groups of as many neighbouring ranks each; (the group of this process, all groups).
+
+    Args:
+        group_size: how many ranks; None for all.
+        group: accepted; the default group is divided.
+        timeout: as of init_process_group.
+        backend: as of init_process_group.
+        pg_options: accepted, not used.
+        group_desc: a name for people.
+    """
+    size = get_world_size()
+    group_size = size if group_size is None else group_size
+    if group_size <= 0:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
+    if size < group_size:
+        raise ValueError(
+            f"The arg 'group_size' ({group_size}) must not exceed the world size ({size})"
+        )
+    if size % group_size:
+        raise ValueError(f"The world size ({size}) must be divisible by '{group_size=}'")
+    ranks = [list(range(i, i + group_size)) for i in range(0, size, group_size)]
+    return new_subgroups_by_enumeration(ranks, timeout, backend, pg_options, group_desc)

@@ -1,0 +1,94 @@
+"""Worlds of real processes on loopback, for the tests.
+
+run(function, size) calls function(rank, size) in each, with its process group, and returns what
+they return.
+"""
+
+import multiprocessing
+import os
+import queue
+import signal
+import time
+import traceback
+from datetime import timedelta
+
+
+def _child(function, rank, size, port, answers, options, torch):
+    signal.alarm(60)  # nothing of a test lasts longer
+    if torch:
+        import warnings
+
+        warnings.simplefilter("ignore")
+        import torch.distributed as dist
+    else:
+        import rushlight.distributed as dist
+    try:
+        store = dist.TCPStore("127.0.0.1", port)
+        if not options.pop("bare", False):
+            seconds = options.pop("seconds", 20)
+            dist.init_process_group(
+                "gloo", store=store, rank=rank, world_size=size,
+                timeout=timedelta(seconds=seconds), **options,
+            )  # fmt: skip
+            arguments = (rank, size)
+        else:
+            arguments = (rank, size, port)
+        answers.put((rank, function(*arguments)))
+        if dist.is_initialized():
+            dist.destroy_process_group()
+    except BaseException:
+        answers.put((rank, "RAISED " + traceback.format_exc()))
+
+
+def run(function, size=2, expect=None, torch=False, **options):
+    """The results by rank; of `expect` ranks, where others are to die."""
+    if torch:
+        import torch.distributed as dist
+    else:
+        import rushlight.distributed as dist
+
+    server = dist.TCPStore("127.0.0.1", 0, is_master=True)
+    context = multiprocessing.get_context("spawn")
+    answers = context.Queue()
+    processes = [
+        context.Process(
+            target=_child, args=(function, r, size, server.port, answers, dict(options), torch)
+        )
+        for r in range(size)
+    ]
+    found = {}
+    try:
+        for each in processes:
+            each.start()
+        end = time.monotonic() + 60
+        while len(found) < (size if expect is None else expect):
+            rank, value = answers.get(timeout=max(0.1, end - time.monotonic()))
+            found[rank] = value
+            if isinstance(value, str) and value.startswith("RAISED"):
+                break
+        for each in processes:
+            each.join(10 if len(found) == size else 0)
+    except queue.Empty:
+        found["missing"] = [p.exitcode for p in processes]
+    finally:
+        for each in processes:
+            if each.is_alive():
+                os.kill(each.pid, signal.SIGKILL)
+                each.join()
+        answers.close()
+        answers.join_thread()
+    for value in found.values():
+        if isinstance(value, str) and value.startswith("RAISED"):
+            raise AssertionError(value)
+    return [found.get(r) for r in range(size)] if "missing" not in found else found
+
+
+def library():
+    """torch in torch's worlds, rushlight in ours."""
+    import sys
+
+    if "torch" in sys.modules:
+        return sys.modules["torch"]
+    import rushlight
+
+    return rushlight
