@@ -3,6 +3,8 @@
 #include <array>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <signal.h>
+#include <sys/prctl.h>
 
 #include "bindings/distributed.h"
 #include "bindings/tensor/python_tensor.h"
@@ -117,6 +119,9 @@ void bind_engine(py::module_& m) {
             return g.close(Milliseconds(std::int64_t(seconds * 1000)));
           },
           py::arg("seconds"), Free(), "Whether all its threads have ended within so many seconds.");
+  m.def(
+      "_end_with_parent", [] { prctl(PR_SET_PDEATHSIG, SIGKILL); },
+      "Has the system end this process when the thread that started it ends.");
   m.def("_keep_for_ever", [](const py::object& o) { o.inc_ref(); }, "Never frees an object.");
   m.def("_open_connections", &open_connections, "The TCP connections of this process.");
 }

@@ -3,6 +3,9 @@
 import gc
 import os
 import pickle
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -109,3 +112,42 @@ def test_strategies():
     mp.set_sharing_strategy("file_system")
     with pytest.raises(AssertionError):
         mp.set_sharing_strategy("telepathy")
+
+
+ORPHANS = """
+import sys, time
+import rushlight.multiprocessing as mp
+
+def sleep(index):
+    time.sleep(60)
+
+if __name__ == "__main__":
+    context = mp.start_processes(sleep, nprocs=2, join=False, start_method=sys.argv[1])
+    print(*context.pids(), flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_a_killed_parent_leaves_nobody_behind(method, tmp_path):
+    path = tmp_path / "orphans.py"
+    path.write_text(ORPHANS)
+    env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(torch.__file__))}
+    with subprocess.Popen(
+        [sys.executable, str(path), method], stdout=subprocess.PIPE, text=True, env=env
+    ) as parent:
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        time.sleep(0.5)  # until they have begun
+        parent.kill()
+
+    def runs(pid):  # what nobody has waited for yet is no process any more
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                return file.read().rpartition(")")[2].split()[0] != "Z"
+        except FileNotFoundError:
+            return False
+
+    end = time.monotonic() + 20
+    while any(map(runs, pids)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert len(pids) == 2 and not any(map(runs, pids))

@@ -6,9 +6,12 @@ import pickle
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from multiprocessing import connection
+
+from rushlight import _C
 
 
 class ProcessException(Exception):
@@ -38,7 +41,11 @@ class ProcessExitedException(ProcessException):
         return type(self), values
 
 
-def _run(function, index, args, error_path):
+def _run(function, index, args, error_path, parent):
+    if parent is not None:  # a killed parent leaves nobody behind
+        _C._distributed._end_with_parent()
+        if os.getppid() != parent:
+            os._exit(1)
     try:
         function(index, *args)
     except KeyboardInterrupt:
@@ -142,10 +149,14 @@ def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method
     """
     mp = multiprocessing.get_context(start_method)
     processes, errors = [], []
+    # The system watches the thread that starts a process: one that ends early must not end it.
+    is_parent = start_method != "forkserver"
+    main = threading.current_thread() is threading.main_thread()
+    parent = os.getpid() if is_parent and main else None
     for index in range(nprocs):
         handle, path = tempfile.mkstemp(prefix="rushlight-", suffix=".error")
         os.close(handle)
-        process = mp.Process(target=_run, args=(fn, index, args, path), daemon=daemon)
+        process = mp.Process(target=_run, args=(fn, index, args, path, parent), daemon=daemon)
         errors.append(path)
         process.start()
         processes.append(process)

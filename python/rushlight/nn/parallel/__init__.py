@@ -1,13 +1,15 @@
-"""Running a module on several GPUs: the names of torch.nn.parallel."""
+"""Running a module on several GPUs or in several processes: the names of torch.nn.parallel."""
 
 from rushlight.nn.parallel import comm
 from rushlight.nn.parallel.data_parallel import DataParallel, data_parallel
+from rushlight.nn.parallel.distributed import DistributedDataParallel
 from rushlight.nn.parallel.parallel_apply import parallel_apply
 from rushlight.nn.parallel.replicate import replicate
 from rushlight.nn.parallel.scatter_gather import gather, scatter, scatter_kwargs
 
 __all__ = [
     "DataParallel",
+    "DistributedDataParallel",
     "comm",
     "data_parallel",
     "gather",
