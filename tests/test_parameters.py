@@ -19,7 +19,18 @@ UNREAD = {
         "clip_grad:clip_grad_norm_(foreach) clip_grad:clip_grad_value_(foreach) "
         "clip_grad:clip_grads_with_norm_(foreach) clip_grad:get_total_norm(foreach) "
         "comm:broadcast_coalesced(buffer_size) comm:reduce_add_coalesced(buffer_size) "
-        "streams:Event.__init__(blocking) profiler:profile.__init__(use_kineto)"
+        "streams:Event.__init__(blocking) profiler:profile.__init__(use_kineto) "
+        "_objects:broadcast_object_list(device) _objects:recv_object_list(device) "
+        "_objects:recv_object_list(use_batch) _objects:send_object_list(device) "
+        "_objects:send_object_list(use_batch)"
+    ),
+    "of backends of GPUs, which are not there": (
+        "_collectives:barrier(device_ids) _world:init_process_group(device_id) "
+        "_world:init_process_group(pg_options) _world:new_group(device_id) "
+        "_world:new_group(pg_options)"
+    ),
+    "all ranks that are missing are named in either case": (
+        "_collectives:monitored_barrier(wait_all_ranks)"
     ),
     "one profile has one cycle, whose events are all there": (
         "profiler:profile.__init__(acc_events)"
@@ -44,6 +55,7 @@ UNREAD = {
         "hub:load(force_reload) hub:load(skip_validation) hub:load(trust_repo) hub:load(verbose)"
     ),
     "not used by torch either": (
+        "distributed:DistributedDataParallel.__init__(check_reduction) "
         "_profile:tensorboard_trace_handler(use_python_export) "
         "linear:Identity.__init__(args) linear:Identity.__init__(kwargs) "
         "sampler:Sampler.__init__(data_source)"

@@ -29,7 +29,7 @@ def _state(group, key):
 def compare(group, call):
     """(a disagreement that no waiting can mend, or "", what is known of each other rank)."""
     wrong, known = "", {}
-    for rank, key in call.other_keys(group):
+    for rank, key in call.other_keys:
         name = f"rank {group._ranks[rank]}"
         state = _state(group, key)
         if state and state[0] == call.number:
@@ -63,7 +63,7 @@ def explain(group, call):
         publish(group, call)
         while True:
             known = compare(group, call)[1]
-            others = [rank for rank, _ in call.other_keys(group)]
+            others = [rank for rank, _ in call.other_keys]
             if all(rank in known for rank in others) or time.monotonic() > until:
                 break
             time.sleep(0.05)

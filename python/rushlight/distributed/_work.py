@@ -23,18 +23,19 @@ class Call:
     def __init__(self, group, name, words):
         group._number += 1
         self.number, self.name, self.words = group._number, name, words
-        self.own_key = f"state/{group.rank()}"
+        self.group, self.own_key = group, f"state/{group.rank()}"
 
     def __str__(self):
         return f"{self.name} #{self.number} ({self.words})"
 
+    @property
+    def other_keys(self):
+        """(rank, key) of those who should be in the same call."""
+        return [(r, f"state/{r}") for r in range(self.group.size()) if r != self.group.rank()]
+
     def tag(self):
         """What differs never meets: eight bits of the number, then a checksum of the words."""
         return (self.number & 0xFF) << 24 | zlib.crc32(str(self).encode()) & 0xFFFFFF
-
-    def other_keys(self, group):
-        """(rank, key) of those who should be in the same call."""
-        return [(r, f"state/{r}") for r in range(group.size()) if r != group.rank()]
 
 
 class Message(Call):
@@ -50,12 +51,13 @@ class Message(Call):
         self.other = destination if mine == "sent" else source
         self.other_key = key + ("received" if mine == "sent" else "sent")
 
+    @property
+    def other_keys(self):
+        return [(self.other, self.other_key)]
+
     def __str__(self):
         source, destination, tag = self.way
         return f"message #{self.number} from {source} to {destination}, tag {tag} ({self.words})"
-
-    def other_keys(self, group):
-        return [(self.other, self.other_key)]
 
 
 def _seconds(timeout):

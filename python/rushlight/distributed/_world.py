@@ -99,11 +99,16 @@ def is_backend_available(backend: str) -> bool:
 
 
 def get_default_backend_for_device(device) -> str:
-    """The backend that serves a kind of device where none is named: "gloo".
+    """The backend that serves a kind of device where none is named: "gloo" for the CPU.
 
     Args:
         device: a device or its name.
+
+    Raises:
+        ValueError: no backend serves it.
     """
+    if _C.device(device).type != "cpu":
+        raise ValueError(f"Default backend not registered for device : {device}")
     return "gloo"
 
 
@@ -446,13 +451,14 @@ def new_subgroups(
 
     Args:
         group_size: how many ranks; None for all.
-        group: accepted; the default group is divided.
+        group: what is divided; the default group where it is None.
         timeout: as of init_process_group.
         backend: as of init_process_group.
         pg_options: accepted, not used.
         group_desc: a name for people.
     """
-    size = get_world_size()
+    members = get_process_group_ranks(group)
+    size = len(members)
     group_size = size if group_size is None else group_size
     if group_size <= 0:
         raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
@@ -462,5 +468,5 @@ def new_subgroups(
         )
     if size % group_size:
         raise ValueError(f"The world size ({size}) must be divisible by '{group_size=}'")
-    ranks = [list(range(i, i + group_size)) for i in range(0, size, group_size)]
+    ranks = [members[i : i + group_size] for i in range(0, size, group_size)]
     return new_subgroups_by_enumeration(ranks, timeout, backend, pg_options, group_desc)
