@@ -186,6 +186,5 @@ void give_large(void* block, std::size_t bytes) noexcept {
   else
     large().give(block, bytes);
 }
-void release_cached_memory() noexcept { large().clear(); }
 
 }  // namespace rushlight

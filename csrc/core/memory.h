@@ -23,7 +23,6 @@ inline constexpr bool kSanitized = false;
 // size above the machine's memory is refused at once.
 void* take_large(std::size_t bytes);
 void give_large(void* block, std::size_t bytes) noexcept;
-void release_cached_memory() noexcept;
 // RUSHLIGHT_NO_CACHE=1, or a build with AddressSanitizer: every block has its own true bounds.
 bool cache_is_off() noexcept;
 

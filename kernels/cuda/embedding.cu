@@ -34,26 +34,22 @@ __global__ void take_rows(const S* weight, Index rows, Index size, const I* indi
 }
 
 template <class I>
-__global__ void number_indices(const I* indices, Index n, Index rows, std::uint64_t* keys,
-                               Index* order, Note* note) {
-  for (Index i = first_item(); i < n; i += stride()) {
-    keys[i] = std::uint64_t(checked_index(note, Noted::embedding, Index(indices[i]), rows));
-    order[i] = i;
+struct RowOf {
+  const I* indices;
+  Index rows;
+  Note* note;
+  __device__ Index operator()(Index i) const {
+    return checked_index(note, Noted::embedding, Index(indices[i]), rows);
   }
-}
+};
 
-// The gradients of a row, of which padding has none.
+// The gradient of a row; padding has none.
 template <class C>
-struct RowGradients {
-  using Value = C;
-  Reader<C> grad;
+struct PutInRow {
   Writer<C> out;
   Index size, padding;
   bool by_frequency;
-  __device__ C start(Index, Index) const { return C(0); }
-  __device__ C at(Index position, Index column) const { return grad[position * size + column]; }
-  __device__ C join(C a, C b) const { return a + b; }
-  __device__ void put(const Runs& runs, Index first, Index column, C sum) const {
+  __device__ void operator()(const Runs& runs, Index first, Index column, C sum) const {
     const auto row = Index(runs.keys[first]);
     if (row == padding) return;
     out.set(row * size + column, by_frequency ? sum / C(runs.end(first) - first) : sum);
@@ -89,14 +85,11 @@ Index backward(const View& grad, const View& indices, Index padding_idx, bool by
           "embedding_backward");
     const Index n = indices.numel;
     if (n == 0) return Index(-1);
-    const Scratch<std::uint64_t> keys(n, "embedding_backward");
-    const Scratch<Index> order(n, "embedding_backward");
-    launch_items("embedding_backward", number_indices<I>, n, at, n, rows, keys.data(), order.data(),
-                 current().note);
-    sort_pairs(keys.data(), order.data(), 1, n, bits_below(rows));
+    const SortedKeys sorted("embedding_backward", n, RowOf<I>{at, rows, current().note}, rows);
     compute_floating(grad.dtype, [&]<class C>(Type<C>) {
-      const RowGradients<C> rows_of = {grad, grad_weight, size, padding_idx, by_frequency};
-      fold_all_runs("embedding_backward", Runs(keys.data(), order.data(), n), rows_of, size, C(0));
+      const Sums<C, PutInRow<C>> sums = {
+          grad, size, {grad_weight, size, padding_idx, by_frequency}};
+      fold_all_runs("embedding_backward", sorted.runs(), sums, size, C(0));
     });
     return Index(-1);
   });

@@ -8,33 +8,23 @@ namespace rushlight::gpu {
 namespace {
 
 // The bin of element i. It was checked; changed since then, it counts in none, which `bins` says.
-__device__ inline Index bin_of(const Index* in, Index i, Index step, Index bins) {
-  const Index bin = in[i * step];
-  return bin >= 0 && bin < bins ? bin : bins;
-}
-__global__ void count_ones(Index n, const Index* in, Index step, Index bins,
-                           unsigned long long* out) {
-  for (Index i = first_item(); i < n; i += stride())
-    if (const Index bin = bin_of(in, i, step, bins); bin < bins) atomicAdd(out + bin, 1ull);
-}
-__global__ void number_bins(Index n, const Index* in, Index step, Index bins, std::uint64_t* keys,
-                            Index* order) {
-  for (Index i = first_item(); i < n; i += stride()) {
-    keys[i] = std::uint64_t(bin_of(in, i, step, bins));
-    order[i] = i;
-  }
-}
-// The amounts of a bin.
-template <class C>
-struct Amounts {
-  using Value = C;
-  Reader<C> weights;
-  Writer<C> out;
+struct BinOf {
+  const Index* in;
   Index step, bins;
-  __device__ C start(Index, Index) const { return C(0); }
-  __device__ C at(Index position, Index) const { return weights[position * step]; }
-  __device__ C join(C a, C b) const { return a + b; }
-  __device__ void put(const Runs& runs, Index first, Index, C sum) const {
+  __device__ Index operator()(Index i) const {
+    const Index bin = in[i * step];
+    return bin >= 0 && bin < bins ? bin : bins;
+  }
+};
+__global__ void count_ones(Index n, BinOf bin_of, unsigned long long* out) {
+  for (Index i = first_item(); i < n; i += stride())
+    if (const Index bin = bin_of(i); bin < bin_of.bins) atomicAdd(out + bin, 1ull);
+}
+template <class C>
+struct PutInBin {
+  Writer<C> out;
+  Index bins;
+  __device__ void operator()(const Runs& runs, Index first, Index, C sum) const {
     if (const auto bin = Index(runs.keys[first]); bin < bins) out.set(bin, sum);
   }
 };
@@ -62,17 +52,14 @@ void count(const View& out, const View& in, const View* weights) {
   const Index n = in.numel, step = in.rank ? in.strides[0] : 1, bins = out.numel;
   check(cudaMemsetAsync(out.data, 0, std::size_t(bins) * item_size(out.dtype), current().stream),
         "bincount");
+  const BinOf bin_of = {in.as<const Index>(), step, bins};
   if (!weights)
-    return launch_items("bincount", count_ones, n, n, in.as<const Index>(), step, bins,
-                        out.as<unsigned long long>());
-  const Scratch<std::uint64_t> keys(n, "bincount");
-  const Scratch<Index> order(n, "bincount");
-  launch_items("bincount", number_bins, n, n, in.as<const Index>(), step, bins, keys.data(),
-               order.data());
-  sort_pairs(keys.data(), order.data(), 1, n, bits_below(bins + 1));
+    return launch_items("bincount", count_ones, n, n, bin_of, out.as<unsigned long long>());
+  const SortedKeys sorted("bincount", n, bin_of, bins + 1);
   compute_floating(out.dtype, [&]<class C>(Type<C>) {
-    const Amounts<C> amounts = {*weights, out, weights->rank ? weights->strides[0] : 1, bins};
-    fold_all_runs("bincount", Runs(keys.data(), order.data(), n), amounts, 1, C(0));
+    const Sums<C, PutInBin<C>> amounts = {
+        *weights, weights->rank ? weights->strides[0] : 1, {out, bins}};
+    fold_all_runs("bincount", sorted.runs(), amounts, 1, C(0));
   });
 }
 

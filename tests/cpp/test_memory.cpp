@@ -34,7 +34,6 @@ static void test_neighbours() {
   void* other = take_large(999'000);
   check::that(block == other, "a block serves sizes a little below its own");
   give_large(other, 999'000);
-  release_cached_memory();
 }
 
 static void test_refusals() {
@@ -68,7 +67,6 @@ static void test_fork() {
     if (child == 0) {
       alarm(10);
       give_large(take_large(200'000), 200'000);
-      release_cached_memory();
       _exit(0);
     }
     int status = 1;

@@ -36,25 +36,28 @@ Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool
   return by_shape(size, or_default(dtype), or_default(device), requires_grad, pin, value);
 }
 
+// What is asked for; where there is an `out`, its own, which the dtype may not differ from.
+struct Chosen {
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  Chosen(const Out& out, Dt d, Dv v) : dtype(d), device(v) { take_options_of(out, dtype, device); }
+};
+
 // make(dtype, device), written to `out` if there is one: then its dtype and device are what they
 // would be by default.
 template <class Make>
 Tensor made(const char* op, const Out& out, Dt dtype, Dv device, bool requires_grad, Make make) {
   if (!out) [[likely]]
     return finish(make(dtype, device), requires_grad);
-  std::optional<DType> d = dtype;
-  std::optional<Device> v = device;
-  take_options_of(out, d, v);
-  return deliver_new(op, out, make(d, v), requires_grad);
+  const Chosen of_out(out, dtype, device);
+  return deliver_new(op, out, make(of_out.dtype, of_out.device), requires_grad);
 }
 Tensor empty_op(const Shape& size, const Out& out, Dt dtype, Layout, Dv device, bool requires_grad,
                 bool pin, Format format) {
   if (out) {
     if (format)
       fail<RuntimeError>("'memory_format' argument is incompatible with 'out' tensor argument");
-    std::optional<DType> d = dtype;
-    std::optional<Device> v = device;
-    take_options_of(out, d, v);
+    const Chosen is_of_out(out, dtype, device);
     if (out->requires_grad()) fail<RuntimeError>("cannot resize variables that require grad");
     resize_output(*out, size);
     return finish(*out, requires_grad);

@@ -3,6 +3,7 @@
 // kernel folds the pieces in a run's inside, each by a thread of its own, a second folds each run's
 // beginning and what the first has made of the rest. A thread takes 4 sqrt(n) steps or so at most.
 #pragma once
+#include "kernels/cuda/elements.h"
 #include "kernels/cuda/runtime/launch.h"
 #include "pairs.h"
 
@@ -81,5 +82,44 @@ void fold_all_runs(const char* op, const Runs& runs, const Values& values, Index
   launch_items(op, fold_runs<Values>, runs.n * columns, runs, values, columns,
                static_cast<const typename Values::Value*>(folded.data()));
 }
+
+// The keys of n positions, sorted: key(i), below `count`, of the i-th.
+template <class Key>
+__global__ void number_keys(Index n, Key key, std::uint64_t* keys, Index* order) {
+  for (Index i = first_item(); i < n; i += stride()) {
+    keys[i] = std::uint64_t(key(i));
+    order[i] = i;
+  }
+}
+class SortedKeys {
+ public:
+  template <class Key>
+  SortedKeys(const char* op, Index n, const Key& key, Index count)
+      : n_(n), keys_(n, op), order_(n, op) {
+    launch_items(op, number_keys<Key>, n, n, key, keys_.data(), order_.data());
+    sort_pairs(keys_.data(), order_.data(), 1, n, bits_below(count));
+  }
+  Runs runs() const { return Runs(keys_.data(), order_.data(), n_); }
+
+ private:
+  Index n_;
+  Scratch<std::uint64_t> keys_;
+  Scratch<Index> order_;
+};
+
+// Values of fold_all_runs() that are added up: in[position * step + column]. `Put` takes the sums.
+template <class C, class Put>
+struct Sums {
+  using Value = C;
+  Reader<C> in;
+  Index step;
+  Put to;
+  __device__ C start(Index, Index) const { return C(0); }
+  __device__ C at(Index position, Index column) const { return in[position * step + column]; }
+  __device__ C join(C a, C b) const { return a + b; }
+  __device__ void put(const Runs& runs, Index first, Index column, C sum) const {
+    to(runs, first, column, sum);
+  }
+};
 
 }  // namespace rushlight::gpu
