@@ -72,8 +72,9 @@ class Saved;
 
 // One thing that a node keeps for its gradient: what Python has as grad_fn._saved_NAME.
 struct SavedValue {
-  Tensor tensor;  // undefined: None, or the number
+  Tensor tensor;  // undefined: None, or what follows
   std::optional<Scalar> number;
+  std::optional<Shape> sizes;
 };
 
 struct Node : Shared {

@@ -1,7 +1,6 @@
-// The words of errors about saved tensors.
-#include "autograd/record.h"
-
+// The words of errors about saved tensors, and the names of those that are shown.
 #include "autograd/anomaly.h"
+#include "autograd/showing.h"
 
 namespace rushlight {
 
@@ -48,6 +47,16 @@ void fail_second_backward() {
       "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
       "through the graph a second time or if you need to access saved tensors after calling "
       "backward.");
+}
+
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    names.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return names;
 }
 
 }  // namespace rushlight

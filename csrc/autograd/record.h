@@ -64,7 +64,7 @@ class SavedOutput {
 [[noreturn]] void fail_second_backward();
 
 template <class F>
-struct Closure final : Node {
+struct Closure : Node {
   std::optional<F> f;
   Closure(const char* n, F&& fn) : Node(n), f(std::move(fn)) {}
   Closure(const char* n, const F& fn) : Node(n), f(fn) {}
@@ -84,6 +84,12 @@ struct Closure final : Node {
       released = true;
     }
   }
+};
+
+// The node of a lambda; one that shows what it keeps has its own (showing.h).
+template <class F>
+struct NodeOf {
+  using type = Closure<F>;
 };
 
 inline bool wants_grad(const Tensor& t) {
@@ -124,7 +130,8 @@ Tensor record(const char* name, Tensor out, F&& f, const T&... inputs) {
     return out;
   }
   check_saved();
-  auto node = Ref<Node>::adopt(new Closure<std::decay_t<F>>(name, std::forward<F>(f)));
+  auto node =
+      Ref<Node>::adopt(new typename NodeOf<std::decay_t<F>>::type(name, std::forward<F>(f)));
   (connect(*node, inputs), ...);
   attach(out, node.get());
   pack_saved();
@@ -140,7 +147,8 @@ void record_many(const char* name, std::span<Tensor> outs, F&& f, const T&... in
     return;
   }
   check_saved();
-  auto node = Ref<Node>::adopt(new Closure<std::decay_t<F>>(name, std::forward<F>(f)));
+  auto node =
+      Ref<Node>::adopt(new typename NodeOf<std::decay_t<F>>::type(name, std::forward<F>(f)));
   (connect(*node, inputs), ...);
   if (outs.size() > 65535) fail<RuntimeError>("an operation can record at most 65535 outputs");
   node->outputs = std::uint16_t(outs.size());

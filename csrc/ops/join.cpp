@@ -4,6 +4,7 @@
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
+#include "ops/broadcast.h"
 #include "ops/memory_format.h"
 
 namespace rushlight {
@@ -144,18 +145,9 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
       tensors);
 }
 
-static Tensor at_least(const Tensor& t, int rank) {
-  if (t.dim() == 0 && rank == 2) return reshape(t, {1, 1});
-  if (t.dim() == 0) return reshape(t, rank == 3 ? Shape{1, 1, 1} : Shape{1});
-  if (t.dim() == 1 && rank == 2) return unsqueeze(t, 0);
-  if (t.dim() == 1 && rank == 3) return unsqueeze(unsqueeze(t, 0), -1);
-  if (t.dim() == 2 && rank == 3) return unsqueeze(t, -1);
-  return t;
-}
-
 static std::vector<Tensor> all_at_least(const std::vector<Tensor>& tensors, int rank) {
   std::vector<Tensor> out;
-  for (const Tensor& t : tensors) out.push_back(at_least(t, rank));
+  for (const Tensor& t : tensors) out.push_back(at_least(rank, t));
   return out;
 }
 

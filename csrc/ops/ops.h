@@ -152,11 +152,17 @@ void check_no_internal_overlap(const Tensor& self, const char* op);
 // becomes that node's, and so does its base's where self is a view.
 void finish_inplace(const Tensor& self);
 void finish_inplace(const Tensor& self, Ref<Node> node);
+// A result that was made by writes: nobody has seen them, so its version is 0 as any result's.
+inline Tensor as_new(Tensor made) {
+  made->version() = 0;
+  return made;
+}
 
 template <class F, class... T>
 void record_inplace(const char* name, const Tensor& self, F&& f, const T&... inputs) {
   if (!needs_grad(self, inputs...) || !is_floating(self.dtype())) return finish_inplace(self);
-  auto node = Ref<Node>::adopt(new Closure<std::decay_t<F>>(name, std::forward<F>(f)));
+  auto node =
+      Ref<Node>::adopt(new typename NodeOf<std::decay_t<F>>::type(name, std::forward<F>(f)));
   connect(*node, self);
   (connect(*node, inputs), ...);
   finish_inplace(self, std::move(node));

@@ -1,6 +1,7 @@
 // Running sums, products and extremes with their gradients.
 #include "ops/scan.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/unlocked.h"
 #include "kernels/scan.h"
@@ -37,12 +38,15 @@ TensorPair extreme(const char* node, const Tensor& input, std::int64_t d, bool l
     const Unlocked unlocked(double(input.numel()), {&outs[0], &outs[1], &input});
     b.scan->extreme(largest, v, i, from, dim);
   }
-  record_many(
-      node, outs,
-      [where = Saved(outs[1]), whole = input.shape(), dim](std::span<Tensor> g, Node&) {
-        return Gradients(picked_backward(g[0], where.get(), whole, dim, true));
-      },
-      input);
+  record_many(node, outs,
+              showing(
+                  "indices dim",
+                  [whole = input.shape()](std::span<Tensor> g, Node&, const Saved& where,
+                                          std::int64_t dim) {
+                    return Gradients(picked_backward(g[0], where.get(), whole, int(dim), true));
+                  },
+                  Saved(outs[1]), std::int64_t(dim)),
+              input);
   return {outs[0], outs[1]};
 }
 
@@ -85,12 +89,14 @@ Tensor cumsum(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
     const GradMode off(false);
     out = run(Scan::sum, to(given, running_dtype(given, dtype)), dim);
   }
-  return record(
-      "CumsumBackward0", out,
-      [dim, from = given.dtype()](Tensor g) {
-        return Gradients(to(reversed_cumsum(g, dim), from));
-      },
-      given);
+  return record("CumsumBackward0", out,
+                showing(
+                    "dim",
+                    [from = given.dtype()](Tensor g, Node&, std::int64_t dim) {
+                      return Gradients(to(reversed_cumsum(g, int(dim)), from));
+                    },
+                    std::int64_t(dim)),
+                given);
 }
 
 Tensor cumprod(const Tensor& given, std::int64_t d, OptionalDtype dtype) {

@@ -69,7 +69,7 @@ Tensor laid_out(const Tensor& t, const Geometry& g) {
 Tensor scattered(const Tensor& input, const Tensor& src, const Geometry& own, const Geometry& to) {
   const Tensor memory = laid_out(input, own);
   copy_(seen(memory, to), src);
-  return seen(memory, own);
+  return seen(as_new(memory), own);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // ops, on the result with its history.
 #include "ops/softmax.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
@@ -52,13 +53,16 @@ Tensor run(const Tensor& given, std::int64_t dim, std::optional<DType> dtype, bo
   if (!needs_grad(input)) return out;
   return record(
       logarithm ? "LogSoftmaxBackward0" : "SoftmaxBackward0", out,
-      [s, at, logarithm, saved = SavedOutput(out)](Tensor g, Node& self) {
-        const Tensor y = saved.get(self);
-        if (!grad_enabled()) return Gradients(backward(s, g, y, logarithm));
-        const Shape dims{at};
-        if (logarithm) return Gradients(sub(g, mul(apply<Exp>(y), sum(g, dims, true))));
-        return Gradients(mul(y, sub(g, sum(mul(g, y), dims, true))));
-      },
+      showing(
+          "dim result",
+          [s, logarithm](Tensor g, Node& self, std::int64_t dim, const SavedOutput& saved) {
+            const Tensor y = saved.get(self);
+            if (!grad_enabled()) return Gradients(backward(s, g, y, logarithm));
+            const Shape dims{dim};
+            if (logarithm) return Gradients(sub(g, mul(apply<Exp>(y), sum(g, dims, true))));
+            return Gradients(mul(y, sub(g, sum(mul(g, y), dims, true))));
+          },
+          std::int64_t(at), SavedOutput(out)),
       input);
 }
 

@@ -13,6 +13,14 @@ Tensor seen_as(const Tensor& input, const Shape& size, const Strides& strides,
 
 Tensor detach(const Tensor& input) { return alias(input); }
 
+// Of a result that is input with another shape.
+static auto reshaped_from(const Tensor& input) {
+  return showing(
+      "self_sym_sizes",
+      [](Tensor g, Node&, const Shape& from) { return Gradients(reshape(g, from)); },
+      input.shape());
+}
+
 Tensor view(const Tensor& input, const Shape& size) {
   const Shape shape = infer_shape(size, input.numel());
   Strides strides{};
@@ -22,7 +30,7 @@ Tensor view(const Tensor& input, const Shape& size) {
         "spans across two contiguous subspaces). Use .reshape(...) instead.\ninput has shape ",
         input.sizes(), " and strides ", input.strides(), "; asked for ", shape);
   return make_view("ViewBackward0", input, seen_as(input, shape, strides, input.offset()),
-                   [from = input.shape()](Tensor g) { return Gradients(reshape(g, from)); });
+                   reshaped_from(input));
 }
 
 Tensor reshape(const Tensor& input, const Shape& size) {
@@ -30,13 +38,12 @@ Tensor reshape(const Tensor& input, const Shape& size) {
   Strides strides{};
   if (view_strides(input.sizes(), input->strides.data(), shape, strides))
     return make_view("ViewBackward0", input, seen_as(input, shape, strides, input.offset()),
-                     [from = input.shape()](Tensor g) { return Gradients(reshape(g, from)); });
+                     reshaped_from(input));
   Tensor dense = empty(input.sizes(), input.dtype(), input.device());
   if (!input.device().is_meta()) copy_bits(dense, input);
   contiguous_strides(shape, strides);
-  return record(
-      "UnsafeViewBackward0", seen_as(dense, shape, strides, 0),
-      [from = input.shape()](Tensor g) { return Gradients(reshape(g, from)); }, input);
+  return record("UnsafeViewBackward0", seen_as(dense, shape, strides, 0), reshaped_from(input),
+                input);
 }
 
 Tensor view_dtype(const Tensor& input, DType dtype) {
@@ -139,8 +146,12 @@ Tensor expand(const Tensor& input, const Shape& size) {
     strides[std::size_t(d)] =
         d < extra || (own == 1 && shape[d] != 1) ? 0 : input->strides[std::size_t(d - extra)];
   }
-  return make_view("ExpandBackward0", input, seen_as(input, shape, strides, input.offset()),
-                   [from = input.shape()](Tensor g) { return Gradients(sum_to(g, from)); });
+  return make_view(
+      "ExpandBackward0", input, seen_as(input, shape, strides, input.offset()),
+      showing(
+          "self_sym_sizes",
+          [](Tensor g, Node&, const Shape& from) { return Gradients(sum_to(g, from)); },
+          input.shape()));
 }
 
 Tensor permute(const Tensor& input, const Shape& dims) {
@@ -165,7 +176,7 @@ Tensor permute(const Tensor& input, const Shape& dims) {
                    [back](Tensor g) { return Gradients(permute(g, back)); });
 }
 
-static Tensor swapped(const char* name, const Tensor& input, int a, int b) {
+static Tensor swapped(const char* name, const char* names, const Tensor& input, int a, int b) {
   Shape shape = input.shape();
   Strides strides = input->strides;
   if (input.dim()) {
@@ -173,16 +184,21 @@ static Tensor swapped(const char* name, const Tensor& input, int a, int b) {
     std::swap(strides[std::size_t(a)], strides[std::size_t(b)]);
   }
   return make_view(name, input, seen_as(input, shape, strides, input.offset()),
-                   [a, b](Tensor g) { return Gradients(transpose(g, a, b)); });
+                   showing(
+                       names,
+                       [](Tensor g, Node&, std::int64_t a, std::int64_t b) {
+                         return Gradients(transpose(g, a, b));
+                       },
+                       std::int64_t(a), std::int64_t(b)));
 }
 Tensor transpose(const Tensor& input, std::int64_t dim0, std::int64_t dim1) {
   const int a = wrap_dim(dim0, input.dim()), b = wrap_dim(dim1, input.dim());
-  return swapped("TransposeBackward0", input, a, b);
+  return swapped("TransposeBackward0", "dim0 dim1", input, a, b);
 }
 Tensor t(const Tensor& input) {
   if (input.dim() > 2)
     fail<RuntimeError>("t() expects a tensor with <= 2 dimensions, but self is ", input.dim(), "D");
-  return swapped("TBackward0", input, 0, input.dim() == 2 ? 1 : 0);
+  return swapped("TBackward0", "", input, 0, input.dim() == 2 ? 1 : 0);
 }
 
 Tensor squeeze(const Tensor& input, Sizes dims) {
@@ -198,7 +214,7 @@ Tensor squeeze(const Tensor& input, Sizes dims) {
                      : dims.size() == 1 ? "SqueezeBackward1"
                                         : "SqueezeBackward2";
   return make_view(name, input, seen_as(input, shape, strides, input.offset()),
-                   [from = input.shape()](Tensor g) { return Gradients(reshape(g, from)); });
+                   reshaped_from(input));
 }
 
 Tensor unsqueeze(const Tensor& input, std::int64_t dim) {
@@ -216,11 +232,11 @@ Tensor unsqueeze(const Tensor& input, std::int64_t dim) {
     strides[std::size_t(d + 1)] = input->strides[std::size_t(d)];
     shape.push_back(input->shape[d]);
   }
-  return make_view("UnsqueezeBackward0", input, seen_as(input, shape, strides, input.offset()),
-                   [at](Tensor g) {
-                     const std::int64_t d = at;
-                     return Gradients(squeeze(g, {&d, 1}));
-                   });
+  return make_view(
+      "UnsqueezeBackward0", input, seen_as(input, shape, strides, input.offset()),
+      showing(
+          "dim", [](Tensor g, Node&, std::int64_t d) { return Gradients(squeeze(g, {&d, 1})); },
+          std::int64_t(at)));
 }
 
 Tensor select(const Tensor& input, std::int64_t dim, std::int64_t index) {
@@ -240,9 +256,12 @@ Tensor select(const Tensor& input, std::int64_t dim, std::int64_t index) {
   }
   const std::int64_t offset = input.offset() + index * input->strides[std::size_t(at)];
   return make_view("SelectBackward0", input, seen_as(input, shape, strides, offset),
-                   [from = input.shape(), at, index](Tensor g) {
-                     return Gradients(select_backward(g, from, at, index));
-                   });
+                   showing(
+                       "self_sym_sizes dim index",
+                       [](Tensor g, Node&, const Shape& from, std::int64_t at, std::int64_t index) {
+                         return Gradients(select_backward(g, from, int(at), index));
+                       },
+                       input.shape(), std::int64_t(at), index));
 }
 
 // Clamped to the dimension, as Python slices are.
@@ -263,10 +282,14 @@ Tensor slice(const Tensor& input, std::int64_t dim, std::optional<std::int64_t> 
   shape[at] = (last - first) / step + ((last - first) % step != 0);
   const std::int64_t offset = input.offset() + first * strides[std::size_t(at)];
   if (shape[at] > 1) strides[std::size_t(at)] = checked_mul(strides[std::size_t(at)], step);
-  return make_view("SliceBackward0", input, seen_as(input, shape, strides, offset),
-                   [from = input.shape(), at, first, last, step](Tensor g) {
-                     return Gradients(slice_backward(g, from, at, first, last, step));
-                   });
+  return make_view(
+      "SliceBackward0", input, seen_as(input, shape, strides, offset),
+      showing(
+          "self_sym_sizes dim start",
+          [last, step](Tensor g, Node&, const Shape& from, std::int64_t at, std::int64_t first) {
+            return Gradients(slice_backward(g, from, int(at), first, last, step));
+          },
+          input.shape(), std::int64_t(at), first));
 }
 
 Tensor narrow(const Tensor& input, std::int64_t dim, std::int64_t start, std::int64_t length) {

@@ -1,6 +1,7 @@
 // make_view(): how every view is linked to its base. The base is the tensor that owns the elements,
 // so that a write through any view reaches the history of all.
 #pragma once
+#include "autograd/showing.h"
 #include "ops/ops.h"
 
 namespace rushlight {

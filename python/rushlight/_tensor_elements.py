@@ -127,6 +127,6 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     if size < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
     found = input.nonzero()[:size]
-    made = _C.full((size, input.dim()), fill_value, dtype=_C.int64, device=input.device)
-    made[: found.shape[0]] = found
-    return made
+    shape = size - found.shape[0], input.dim()
+    rest = _C.full(shape, fill_value, dtype=_C.int64, device=input.device)
+    return _C.cat([found, rest])

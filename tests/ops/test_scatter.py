@@ -154,3 +154,22 @@ def test_a_0d_tensor_counts_as_a_line_of_one(device):
     source = torch.tensor(3.0, requires_grad=True, **here)
     torch.zeros(1, **here).scatter(0, twice[:1], source).sum().backward()
     assert source.grad.item() == 1
+
+
+def test_what_is_made_by_writes_is_new(device):
+    """A result's _version is 0, though a copy was written to."""
+    x, at = torch.ones(3, 3, device=device), torch.tensor([0, 2], device=device)
+    rows = torch.zeros(2, 3, device=device)
+    leaf = x.clone().requires_grad_()
+    for made in (
+        x.scatter(0, at[None], rows), leaf.scatter_add(0, at[None], rows), x.index_add(0, at, rows),
+        leaf.index_copy(0, at, rows), x.index_fill(0, at, 2), x.index_put((at,), rows),
+        x.put(at, rows[0, :2]), torch.fill(x, 2), torch.nonzero_static(x, size=12),
+        x.as_strided_scatter(rows, (2, 3), (3, 1)), torch.ones((), device=device).index_fill(
+            0, at[:1], 2.0),
+    ):  # fmt: skip
+        assert made._version == 0
+    made = leaf.index_add(0, at, rows)
+    y = made * made
+    y.sum().backward()
+    assert torch.equal(leaf.grad, torch.full((3, 3), 2.0, device=device))

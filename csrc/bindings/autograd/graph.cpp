@@ -134,6 +134,7 @@ py::object saved_attribute(Node& node, std::string_view attribute) {
     if (!is_raw) {
       const ShownScope scope;
       const SavedValue value = node.saved_value(i);
+      if (value.sizes) return py::tuple(py::reinterpret_steal<py::object>(to_python(*value.sizes)));
       return py::reinterpret_steal<py::object>(value.number ? to_python(*value.number)
                                                             : to_python(value.tensor));
     }

@@ -91,7 +91,9 @@ Tensor fill_op(const Tensor& self, Input value) {
   copy_(self, *value.tensor);
   return self;
 }
-Tensor filled_copy(const Tensor& input, Input value) { return fill_op(clone(input), value); }
+Tensor filled_copy(const Tensor& input, Input value) {
+  return as_new(fill_op(clone(input), value));
+}
 Tensor zero_op(const Tensor& self) {
   zero_(self);
   return self;

@@ -2,6 +2,7 @@
 // alone.
 #include "products.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
@@ -70,30 +71,38 @@ Tensor compute(Product product, const ConvShape& s, const Tensor& a, const Tenso
 
 Tensor forward(const ConvShape& s, const Tensor& input, const Tensor& weight, const Tensor& bias,
                const Shape& sizes) {
-  return record(
-      "ConvolutionBackward0", compute(Product::forward, s, input, weight, bias, sizes),
-      [s, x = Saved(input), w = Saved(weight)](Tensor g, Node& self) {
-        Tensor of_input, of_weight, of_bias;
-        if (self.needs_input(0)) of_input = grad_input(s, g, w.get(), {}, x.get().shape());
-        if (self.needs_input(1)) of_weight = grad_weight(s, x.get(), g, w.get().shape());
-        if (self.needs_input(2)) of_bias = bias_gradient(g);
-        return Gradients(of_input, of_weight, of_bias);
-      },
-      input, weight, bias);
+  return record("ConvolutionBackward0", compute(Product::forward, s, input, weight, bias, sizes),
+                showing(
+                    "input weight",
+                    [s](Tensor g, Node& self, const Saved& x, const Saved& w) {
+                      Tensor of_input, of_weight, of_bias;
+                      if (self.needs_input(0))
+                        of_input = grad_input(s, g, w.get(), {}, x.get().shape());
+                      if (self.needs_input(1))
+                        of_weight = grad_weight(s, x.get(), g, w.get().shape());
+                      if (self.needs_input(2)) of_bias = bias_gradient(g);
+                      return Gradients(of_input, of_weight, of_bias);
+                    },
+                    Saved(input), Saved(weight)),
+                input, weight, bias);
 }
 
 Tensor grad_input(const ConvShape& s, const Tensor& grad, const Tensor& weight, const Tensor& bias,
                   const Shape& sizes) {
-  return record(
-      "ConvolutionBackward0", compute(Product::grad_input, s, grad, weight, bias, sizes),
-      [s, y = Saved(grad), w = Saved(weight)](Tensor g, Node& self) {
-        Tensor of_grad, of_weight, of_bias;
-        if (self.needs_input(0)) of_grad = forward(s, g, w.get(), {}, y.get().shape());
-        if (self.needs_input(1)) of_weight = grad_weight(s, g, y.get(), w.get().shape());
-        if (self.needs_input(2)) of_bias = bias_gradient(g);
-        return Gradients(of_grad, of_weight, of_bias);
-      },
-      grad, weight, bias);
+  return record("ConvolutionBackward0", compute(Product::grad_input, s, grad, weight, bias, sizes),
+                showing(
+                    "input weight",
+                    [s](Tensor g, Node& self, const Saved& y, const Saved& w) {
+                      Tensor of_grad, of_weight, of_bias;
+                      if (self.needs_input(0))
+                        of_grad = forward(s, g, w.get(), {}, y.get().shape());
+                      if (self.needs_input(1))
+                        of_weight = grad_weight(s, g, y.get(), w.get().shape());
+                      if (self.needs_input(2)) of_bias = bias_gradient(g);
+                      return Gradients(of_grad, of_weight, of_bias);
+                    },
+                    Saved(grad), Saved(weight)),
+                grad, weight, bias);
 }
 
 Tensor grad_weight(const ConvShape& s, const Tensor& input, const Tensor& grad,

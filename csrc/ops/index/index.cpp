@@ -255,7 +255,7 @@ Tensor index_put(const Tensor& input, const std::vector<Tensor>& indices, const 
                  bool accumulate) {
   Tensor out = clone(input);
   index_put_(out, indices, values, accumulate);
-  return out;
+  return as_new(out);
 }
 
 Tensor nonzero(const Tensor& input) {

@@ -1,6 +1,7 @@
 // gather and scatter along a dimension; each is the other's gradient.
 #include "scatter.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/unlocked.h"
 #include "index.h"
@@ -102,13 +103,16 @@ Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index) {
   }
   return record(
       "GatherBackward0", std::move(out),
-      [whole = input.shape(), at, kept = Saved(indices)](Tensor g) {
-        const Tensor none = zeros(whole, g.dtype(), g.device());
-        if (g.numel()) return Gradients(scatter_add(none, at, kept.get(), g));
-        Shape empty;  // an index without elements may have any rank
-        for (int d = 0; d < std::max(int(whole.rank), 1); ++d) empty.push_back(0);
-        return Gradients(scatter_add(none, at, reshape(kept.get(), empty), reshape(g, empty)));
-      },
+      showing(
+          "dim index",
+          [whole = input.shape()](Tensor g, Node&, std::int64_t dim, const Saved& kept) {
+            const Tensor none = zeros(whole, g.dtype(), g.device());
+            if (g.numel()) return Gradients(scatter_add(none, dim, kept.get(), g));
+            Shape empty;  // an index without elements may have any rank
+            for (int d = 0; d < std::max(int(whole.rank), 1); ++d) empty.push_back(0);
+            return Gradients(scatter_add(none, dim, reshape(kept.get(), empty), reshape(g, empty)));
+          },
+          std::int64_t(at), Saved(indices)),
       input);
 }
 
@@ -147,7 +151,7 @@ void scatter_add_(const Tensor& self, std::int64_t dim, const Tensor& index, con
 Tensor scatter(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src) {
   Tensor out = clone(input);
   scatter_(out, dim, index, src);
-  return out;
+  return as_new(out);
 }
 
 static Tensor spread(Scalar value, const Tensor& input, const Tensor& index) {
@@ -172,7 +176,7 @@ Tensor scatter_value_reduced(const Tensor& input, std::int64_t dim, const Tensor
 Tensor scatter_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src) {
   Tensor out = clone(input);
   scatter_add_(out, dim, index, src);
-  return out;
+  return as_new(out);
 }
 
 }  // namespace rushlight

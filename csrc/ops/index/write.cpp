@@ -141,6 +141,7 @@ Tensor put(const Tensor& input, const Tensor& given, const Tensor& source, bool 
       index_put_(flat, {reshape(given, {-1})}, reshape(source, {-1}), accumulate);
       if (!out.is_contiguous()) copy_bits(out, view(flat, out.shape()));
     }
+    out = as_new(out);
   }
   return record(
       "PutBackward0", out,

@@ -1,6 +1,7 @@
 // Matrix products: checks in torch's words, and one call of the kernel. Gradients: products.cpp.
 #include "ops/linalg/matmul.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/operands.h"
 #include "ops/linalg/products.h"
@@ -111,13 +112,15 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
   check_vector(vec, self, vec, self.dim() == 2 ? self->shape[0] : 1);
   Tensor out = empty({self->shape[0]}, self.dtype(), self.device());
   run_product(self, vec, out, 1, 0, true);
-  return record(
-      "MvBackward0", std::move(out),
-      [m = Saved(self), v = Saved(vec)](Tensor g, Node& self) {
-        return Gradients(self.needs_input(0) ? outer(g, v.get()) : Tensor(),
-                         self.needs_input(1) ? mv(t(m.get()), g) : Tensor());
-      },
-      self, vec);
+  return record("MvBackward0", std::move(out),
+                showing(
+                    "self vec",
+                    [](Tensor g, Node& self, const Saved& m, const Saved& v) {
+                      return Gradients(self.needs_input(0) ? outer(g, v.get()) : Tensor(),
+                                       self.needs_input(1) ? mv(t(m.get()), g) : Tensor());
+                    },
+                    Saved(self), Saved(vec)),
+                self, vec);
 }
 
 Tensor dot(const Tensor& self, const Tensor& tensor) {
@@ -140,13 +143,15 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
     out = view(out, Shape());
     out->base = {};
   }
-  return record(
-      "DotBackward0", std::move(out),
-      [a = Saved(self), b = Saved(tensor)](Tensor g, Node& self) {
-        return Gradients(self.needs_input(0) ? mul(g, b.get()) : Tensor(),
-                         self.needs_input(1) ? mul(g, a.get()) : Tensor());
-      },
-      self, tensor);
+  return record("DotBackward0", std::move(out),
+                showing(
+                    "self tensor",
+                    [](Tensor g, Node& self, const Saved& a, const Saved& b) {
+                      return Gradients(self.needs_input(0) ? mul(g, b.get()) : Tensor(),
+                                       self.needs_input(1) ? mul(g, a.get()) : Tensor());
+                    },
+                    Saved(self), Saved(tensor)),
+                self, tensor);
 }
 
 Tensor outer(const Tensor& self, const Tensor& vec2) {

@@ -1,6 +1,7 @@
 // The kernels' calls for products, and the gradients, written with products again.
 #include "ops/linalg/products.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
@@ -92,29 +93,36 @@ bool run_with_bias(const Tensor& left, const Tensor& right, const Tensor& bias, 
 
 Tensor record_product(const char* name, Tensor out, const Tensor& left, const Tensor& right) {
   if (!needs_grad(left, right)) return out;
-  return record(
-      name, std::move(out),
-      [l = Saved(left), r = Saved(right)](Tensor g, Node& self) {
-        return Gradients(self.needs_input(0) ? left_gradient(g, l.get(), r.get()) : Tensor(),
-                         self.needs_input(1) ? right_gradient(g, l.get(), r.get()) : Tensor());
-      },
-      left, right);
+  return record(name, std::move(out),
+                showing(
+                    "self mat2",
+                    [](Tensor g, Node& self, const Saved& l, const Saved& r) {
+                      return Gradients(
+                          self.needs_input(0) ? left_gradient(g, l.get(), r.get()) : Tensor(),
+                          self.needs_input(1) ? right_gradient(g, l.get(), r.get()) : Tensor());
+                    },
+                    Saved(left), Saved(right)),
+                left, right);
 }
 
 Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tensor& left,
                   const Tensor& right, Scalar beta, Scalar alpha) {
   if (!needs_grad(input, left, right)) return out;
-  return record(
-      name, std::move(out),
-      [shape = input.shape(), l = Saved(left), r = Saved(right), beta, alpha](Tensor g,
-                                                                              Node& self) {
-        Tensor of_input, of_left, of_right;
-        if (self.needs_input(0)) of_input = sum_to(scaled(g, beta), shape);
-        if (self.needs_input(1)) of_left = scaled(left_gradient(g, l.get(), r.get()), alpha);
-        if (self.needs_input(2)) of_right = scaled(right_gradient(g, l.get(), r.get()), alpha);
-        return Gradients(of_input, of_left, of_right);
-      },
-      input, left, right);
+  return record(name, std::move(out),
+                showing(
+                    left.dim() == 3 ? "batch1 batch2 beta alpha" : "mat1 mat2 beta alpha",
+                    [shape = input.shape()](Tensor g, Node& self, const Saved& l, const Saved& r,
+                                            Scalar beta, Scalar alpha) {
+                      Tensor of_input, of_left, of_right;
+                      if (self.needs_input(0)) of_input = sum_to(scaled(g, beta), shape);
+                      if (self.needs_input(1))
+                        of_left = scaled(left_gradient(g, l.get(), r.get()), alpha);
+                      if (self.needs_input(2))
+                        of_right = scaled(right_gradient(g, l.get(), r.get()), alpha);
+                      return Gradients(of_input, of_left, of_right);
+                    },
+                    Saved(left), Saved(right), beta, alpha),
+                input, left, right);
 }
 
 }  // namespace rushlight

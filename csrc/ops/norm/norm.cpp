@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
@@ -120,48 +121,51 @@ Tensor record_norm(const char* node, const Plan& plan, Tensor out, const Tensor&
                    const Tensor& invstd) {
   const Shape bias_shape = bias ? bias.shape() : Shape();
   const DType bias_dtype = bias ? bias.dtype() : DType::float32;
-  return record(
-      node, std::move(out),
-      [plan, x = Saved(input), w = Saved(weight), mean, invstd, bias_shape, bias_dtype](
-          Tensor g, Node& self) {
-        const Tensor &input = x.get(), &weight = w.get();
-        if (grad_enabled()) {
-          Gradients all = formula_gradients(plan, g, input, weight, mean, invstd, self);
-          all[2] = back_to(all[2], bias_shape, bias_dtype);
-          return all;
-        }
-        Wanted out = wanted(self, input, plan.shape.c);
-        if (input.numel() == 0 || input.device().is_meta()) {
-          for (Tensor* t : {&out.input, &out.weight, &out.bias})
-            if (*t && !t->device().is_meta()) zero_(*t);
-        } else {
-          const Tensor grad = contiguous(g), dense = contiguous(input);
-          Parameter scale(weight, computed_in(input));
-          const std::int64_t count = plan.shape.n * plan.shape.c * plan.shape.plane;
-          const View gv = dense_view(grad, input.dtype(), count),
-                     xv = dense_view(dense, input.dtype(), count), m = view_of(mean),
-                     i = view_of(invstd);
-          const View* factor = scale.get(computed_in(input), plan.shape.c);
-          const NormKernels& kernels = *backend(input.device()).norm;
-          const View *to_input = out.input_view(), *to_weight = out.weight_view(),
-                     *to_bias = out.bias_view();
-          const Unlocked unlocked(
-              nanoseconds(input),
-              {&grad, &dense, &scale.tensor(), &mean, &invstd, &out.input, &out.weight, &out.bias});
-          if (plan.batch)
-            kernels.batch_norm_backward(plan.shape, gv, xv, factor, m, i, plan.training, to_input,
-                                        to_weight, to_bias);
-          else
-            kernels.group_norm_backward(plan.shape, gv, xv, factor, m, i, to_input, to_weight,
-                                        to_bias);
-        }
-        Gradients all;
-        all[0] = out.input;
-        if (out.weight) all[1] = back_to(out.weight, weight.shape(), weight.dtype());
-        if (out.bias) all[2] = back_to(out.bias, bias_shape, bias_dtype);
-        return all;
-      },
-      input, weight, bias);
+  return record(node, std::move(out),
+                showing(
+                    "input weight",
+                    [plan, mean, invstd, bias_shape, bias_dtype](Tensor g, Node& self,
+                                                                 const Saved& x, const Saved& w) {
+                      const Tensor &input = x.get(), &weight = w.get();
+                      if (grad_enabled()) {
+                        Gradients all =
+                            formula_gradients(plan, g, input, weight, mean, invstd, self);
+                        all[2] = back_to(all[2], bias_shape, bias_dtype);
+                        return all;
+                      }
+                      Wanted out = wanted(self, input, plan.shape.c);
+                      if (input.numel() == 0 || input.device().is_meta()) {
+                        for (Tensor* t : {&out.input, &out.weight, &out.bias})
+                          if (*t && !t->device().is_meta()) zero_(*t);
+                      } else {
+                        const Tensor grad = contiguous(g), dense = contiguous(input);
+                        Parameter scale(weight, computed_in(input));
+                        const std::int64_t count = plan.shape.n * plan.shape.c * plan.shape.plane;
+                        const View gv = dense_view(grad, input.dtype(), count),
+                                   xv = dense_view(dense, input.dtype(), count), m = view_of(mean),
+                                   i = view_of(invstd);
+                        const View* factor = scale.get(computed_in(input), plan.shape.c);
+                        const NormKernels& kernels = *backend(input.device()).norm;
+                        const View *to_input = out.input_view(), *to_weight = out.weight_view(),
+                                   *to_bias = out.bias_view();
+                        const Unlocked unlocked(nanoseconds(input),
+                                                {&grad, &dense, &scale.tensor(), &mean, &invstd,
+                                                 &out.input, &out.weight, &out.bias});
+                        if (plan.batch)
+                          kernels.batch_norm_backward(plan.shape, gv, xv, factor, m, i,
+                                                      plan.training, to_input, to_weight, to_bias);
+                        else
+                          kernels.group_norm_backward(plan.shape, gv, xv, factor, m, i, to_input,
+                                                      to_weight, to_bias);
+                      }
+                      Gradients all;
+                      all[0] = out.input;
+                      if (out.weight) all[1] = back_to(out.weight, weight.shape(), weight.dtype());
+                      if (out.bias) all[2] = back_to(out.bias, bias_shape, bias_dtype);
+                      return all;
+                    },
+                    Saved(input), Saved(weight)),
+                input, weight, bias);
 }
 
 std::int64_t plane_of(const Tensor& t) {

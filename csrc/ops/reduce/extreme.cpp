@@ -1,5 +1,6 @@
 // Largest and smallest elements. Note: without a dim several equal extremes share
 // the gradient evenly; with a dim it all goes to the one whose index is returned.
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/unlocked.h"
 #include "kernels/reduce_formulas.h"
@@ -39,9 +40,12 @@ Tensor extreme(const char* op, const char* node, Reduction kind, const Tensor& i
   if (!needs_grad(input)) return out;
   return record(
       node, out,
-      [x = Saved(input), y = SavedOutput(out), span](Tensor g, Node& self) {
-        return Gradients(mul(spread(g, span), share_of_extremes(x.get(), y.get(self), span)));
-      },
+      showing(
+          dims_given ? "self result dim keepdim" : "self result",
+          [span](Tensor g, Node& self, const Saved& x, const SavedOutput& y, ReducedDims, bool) {
+            return Gradients(mul(spread(g, span), share_of_extremes(x.get(), y.get(self), span)));
+          },
+          Saved(input), SavedOutput(out), ReducedDims{span.mask}, keepdim),
       input);
 }
 
@@ -74,12 +78,15 @@ TensorPair picked(const char* op, const char* node, const Tensor& input, std::in
   const int dim = wrap_dim(d, input.dim());
   auto [values, indices] = values_and_indices(op, input, dim, keepdim, largest);
   Tensor outs[] = {values, indices};
-  record_many(
-      node, outs,
-      [where = Saved(indices), whole = input.shape(), dim, keepdim](std::span<Tensor> g, Node&) {
-        return Gradients(picked_backward(g[0], where.get(), whole, dim, keepdim));
-      },
-      input);
+  record_many(node, outs,
+              showing(
+                  "indices self_sym_sizes dim keepdim",
+                  [](std::span<Tensor> g, Node&, const Saved& where, const Shape& whole,
+                     std::int64_t dim, bool keepdim) {
+                    return Gradients(picked_backward(g[0], where.get(), whole, int(dim), keepdim));
+                  },
+                  Saved(indices), input.shape(), std::int64_t(dim), keepdim),
+              input);
   return {outs[0], outs[1]};
 }
 

@@ -1,6 +1,7 @@
 // Variances and logsumexp. Gradients are formulas on tensors, so they differentiate again.
 #include <cmath>
 
+#include "autograd/showing.h"
 #include "kernels/reduce_formulas.h"
 #include "ops/value.h"
 #include "reduce.h"
@@ -80,12 +81,14 @@ Pair moment_and_mean(const char* name, const char* node, Reduction kind, const T
 Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim) {
   const Span span(input, dims);
   Tensor out = moment("var", kReduction<reduction::Variance>, input, span, correction, keepdim);
-  return record(
-      "VarBackward0", out,
-      [x = Saved(input), span, correction](Tensor g) {
-        return Gradients(var_backward(g, x.get(), span, correction));
-      },
-      input);
+  return record("VarBackward0", out,
+                showing(
+                    "self correction",
+                    [span](Tensor g, Node&, const Saved& x, double correction) {
+                      return Gradients(var_backward(g, x.get(), span, correction));
+                    },
+                    Saved(input), correction),
+                input);
 }
 
 Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim) {
@@ -95,9 +98,12 @@ Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim) 
   if (!needs_grad(input)) return out;
   return record(
       "StdBackward0", out,
-      [x = Saved(input), y = SavedOutput(out), span, correction](Tensor g, Node& self) {
-        return Gradients(std_backward(g, x.get(), y.get(self), span, correction));
-      },
+      showing(
+          "self result correction",
+          [span](Tensor g, Node& self, const Saved& x, const SavedOutput& y, double correction) {
+            return Gradients(std_backward(g, x.get(), y.get(self), span, correction));
+          },
+          Saved(input), SavedOutput(out), correction),
       input);
 }
 

@@ -2,6 +2,7 @@
 // the result in its final shape, seen by it with size 1 where the input is reduced.
 #include "reduce.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/unlocked.h"
 #include "kernels/reduce_formulas.h"
@@ -150,13 +151,25 @@ Tensor truth(Reduction kind, const Tensor& input, Sizes dims, bool keepdim) {
 
 }  // namespace
 
+SavedValue value_of(ReducedDims dims, Node&) {
+  Shape shown;
+  for (int d = 0; d < kMaxRank; ++d)
+    if (dims.mask >> d & 1) shown.push_back(d);
+  return {{}, {}, shown};
+}
+
 Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   const Span span(input, dims);
   Tensor out = total(kReduction<reduction::Sum>, input, span, keepdim, sum_dtype(input, dtype));
   if (!needs_grad(input)) return out;
-  return record(
-      dims.empty() ? "SumBackward0" : "SumBackward1", std::move(out),
-      [span, d = input.dtype()](Tensor g) { return Gradients(to(spread(g, span), d)); }, input);
+  return record(dims.empty() ? "SumBackward0" : "SumBackward1", std::move(out),
+                showing(
+                    dims.empty() ? "self_sym_sizes" : "self_sym_sizes dim keepdim",
+                    [d = input.dtype()](Tensor g, Node&, const Span& span, ReducedDims, bool) {
+                      return Gradients(to(spread(g, span), d));
+                    },
+                    span, ReducedDims{span.mask}, keepdim),
+                input);
 }
 
 Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
@@ -164,13 +177,16 @@ Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) 
   const Span span(input, dims);
   Tensor out = total(kReduction<reduction::Mean>, input, span, keepdim, d);
   if (!needs_grad(input)) return out;
-  return record(
-      dims.empty() ? "MeanBackward0" : "MeanBackward1", std::move(out),
-      [span, from = input.dtype()](Tensor g) {
-        const double scale = 1 / static_cast<double>(std::max<std::int64_t>(1, span.count));
-        return Gradients(to(spread(mul(g, Scalar(scale)), span), from));
-      },
-      input);
+  return record(dims.empty() ? "MeanBackward0" : "MeanBackward1", std::move(out),
+                showing(
+                    dims.empty() ? "self_sym_sizes" : "self_sym_sizes dim keepdim",
+                    [from = input.dtype()](Tensor g, Node&, const Span& span, ReducedDims, bool) {
+                      const double scale =
+                          1 / static_cast<double>(std::max<std::int64_t>(1, span.count));
+                      return Gradients(to(spread(mul(g, Scalar(scale)), span), from));
+                    },
+                    span, ReducedDims{span.mask}, keepdim),
+                input);
 }
 
 Tensor nansum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {

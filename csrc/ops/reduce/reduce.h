@@ -17,6 +17,12 @@ struct Span {  // which dimensions a reduction takes
   Span(const Tensor& input, Sizes dims);
   Shape shape(bool keepdim) const { return keepdim ? kept : squeezed; }
 };
+// What nodes show of it: the sizes of the input, the dimensions, whether they were kept.
+inline SavedValue value_of(const Span& span, Node&) { return {{}, {}, span.whole}; }
+struct ReducedDims {
+  unsigned mask;
+};
+SavedValue value_of(ReducedDims dims, Node&);
 // One kernel call into a new tensor; without history.
 Tensor reduce_into_new(Reduction kind, const Tensor& input, const Span& span, bool keepdim,
                        DType dtype, double parameter = 0);
