@@ -200,7 +200,7 @@ OUTSIDE = [
      "2 * kDepth * (kTile + 1) * sizeof(C), strip", "2 * kDepth * kTile * sizeof(C), strip",
      "ops/test_matmul.py"),
     ("an element is read before it is known to be inside", "block_scan.h",
-     "i < end ? load(i) : nothing", "load(i)", "ops/test_scan.py"),
+     "i < end ? load(i) : nothing", "i <= end ? load(i) : nothing", "ops/test_scan.py"),
 ]  # fmt: skip
 
 
