@@ -80,6 +80,15 @@ def shapes(rank, size):
     found.append(z.tolist())
     dist.all_to_all_single(z := torch.empty(size), torch.arange(float(size)) + 10 * rank)
     found.append(z.tolist())
+    # Rank r sends r + i rows to rank i.
+    sizes = [[r + i for i in range(size)] for r in range(size)]
+    given = torch.arange(2.0 * sum(sizes[rank])).view(-1, 2) + 100 * rank
+    own = [sizes[r][rank] for r in range(size)]
+    dist.all_to_all_single(z := torch.empty(sum(own), 2), given, own, sizes[rank])
+    found.append(z.tolist())
+    parts = [torch.empty(2) for _ in own]
+    dist.all_to_all(parts, [torch.full((2,), float(rank + n)) for n in own])
+    found.append([p.tolist() for p in parts])
     dist.all_reduce(e := torch.empty(0))
     found.append(e.tolist())
     dist.all_reduce(s := torch.tensor(2.0 + rank))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import rushlight
 from rushlight.distributed._checks import (
     check_length,
@@ -109,9 +111,11 @@ def all_to_all_single(
                 f"its split sizes are {list(sizes)}"
             )
     if output_split_sizes or input_split_sizes:
-        raise NotImplementedError(
-            "all_to_all_single with split sizes is not in rushlight 0.1: send and recv them"
-        )
+        given, target = flat(input), flat(output)
+        sent = given.split(list(input_split_sizes or [len(given) // g.size()] * g.size()))
+        got = target.split(list(output_split_sizes or [len(target) // g.size()] * g.size()))
+        rows = f"{of(input[:0])}, with split sizes"
+        return end(_messages(g, rows, got, sent, copy_back(output, target), [output]), async_op)
     if output.shape != input.shape:
         raise ValueError(f"output is {of(output)}, input {of(input)}: parts would differ")
     given, target = flat(input), flat(output)
@@ -140,22 +144,38 @@ def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False
         return None
     for name, tensors in (("output_", output_tensor_list), ("input_", input_tensor_list)):
         check_length(name + "tensor_list", tensors, g)
-        check_same(name + "tensor_list", tensors, input_tensor_list[0])
-    given = rushlight.stack([flat(each).view(-1) for each in input_tensor_list])
-    target = rushlight.empty_like(given)
+        check_same(name + "tensor_list", tensors, input_tensor_list[0], shapes=False)
+    sent = [flat(each) for each in input_tensor_list]
+    got = [flat(each) for each in output_tensor_list]
 
     def finish():
-        for result, part in zip(output_tensor_list, target, strict=True):
-            result.detach().copy_(part.view(result.shape))
+        for result, part in zip(output_tensor_list, got, strict=True):
+            if copying := copy_back(result, part):
+                copying()
 
-    if g.size() == 1:
-        target = given
-        return done(g, async_op, output_tensor_list, finish)
-    call = Call(g, "all_to_all", of(given))
-    n = given[0].numel() * given.element_size()
-    work = g._start(call, "all_to_all", given, target, n, finish, output_tensor_list)
-    work._result = list(output_tensor_list)
-    return end(work, async_op)
+    words = f"lists of {of(input_tensor_list[0]).partition('[')[0]}"
+    return end(_messages(g, words, got, sent, finish, output_tensor_list), async_op)
+
+
+def _messages(g, words, got, sent, finish, result):
+    """A Work that sends a tensor to each rank and gets one from each, of any lengths."""
+    own = g.rank()
+    if got[own].numel() != sent[own].numel():
+        raise ValueError(
+            f"rank {own} would send itself {sent[own].numel()} elements, and get {got[own].numel()}"
+        )
+    call, parts = Call(g, "all_to_all", words), []
+    got[own].view(-1).copy_(sent[own].view(-1))
+    for way, tensors in (("send", sent), ("receive", got)):
+        for rank, each in enumerate(tensors):
+            n = each.numel() * each.element_size()
+            ends = (own, rank) if way == "send" else (rank, own)
+            if rank == own or n == 0:
+                continue
+            tag = zlib.crc32(f"{call} {ends} {n}".encode())  # lengths that differ never meet
+            given, target = (each, None) if way == "send" else (None, each)
+            parts.append(g._engine.submit(way, given, target, n, tag, peer=rank))
+    return g._hold(Work(g, call, parts, finish, result), (got, sent, result))
 
 
 reduce_scatter_single = reduce_scatter_tensor
