@@ -132,7 +132,8 @@ if __name__ == "__main__":
 def test_a_killed_parent_leaves_nobody_behind(method, tmp_path):
     path = tmp_path / "orphans.py"
     path.write_text(ORPHANS)
-    env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(torch.__file__))}
+    folder = os.path.dirname(os.path.dirname(torch.__file__))
+    env = {**os.environ, "PYTHONPATH": folder, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
         [sys.executable, str(path), method], stdout=subprocess.PIPE, text=True, env=env
     ) as parent:
