@@ -93,7 +93,8 @@ std::string why_no_gpu(const std::string& path) {
 // none.
 CudaProvider real_gpus() {
   const std::string path = library_path();
-  const bool named = std::getenv("RUSHLIGHT_CUDA_LIBRARY") && !path.empty();
+  const char* given = std::getenv("RUSHLIGHT_CUDA_LIBRARY");
+  const bool named = given && *given;
   if (!named)
     if (std::string absence = why_no_gpu(path); !absence.empty())
       return {nullptr, std::move(absence)};

@@ -1,6 +1,7 @@
 // Embedding: the indices are checked by the kernel, before it writes.
 #include "ops/embedding.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/operands.h"
@@ -83,10 +84,14 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t paddi
   }
   return record(
       "EmbeddingBackward0", std::move(out),
-      [flat, padding_idx, scale_grad_by_freq, table = weight.shape()](Tensor g) {
-        const Tensor rows = reshape(g, {flat.numel(), table[1]});
-        return Gradients(backward(rows, flat, table, padding_idx, scale_grad_by_freq));
-      },
+      showing(
+          "indices padding_idx scale_grad_by_freq",
+          [flat, table = weight.shape()](Tensor g, Node&, const Saved&, std::int64_t padding_idx,
+                                         bool scale_grad_by_freq) {
+            const Tensor rows = reshape(g, {flat.numel(), table[1]});
+            return Gradients(backward(rows, flat, table, padding_idx, scale_grad_by_freq));
+          },
+          Saved(indices), std::int64_t(padding_idx), bool(scale_grad_by_freq)),
       weight);
 }
 

@@ -1,4 +1,5 @@
 // Reversed, rotated and rolled dimensions.
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/unlocked.h"
 #include "ops/join.h"
@@ -20,9 +21,12 @@ Tensor flip(const Tensor& input, Sizes dims) {
     const Unlocked unlocked(double(out.numel()), {&out, &input});
     b.copy->copy(view_of(out), from);
   }
-  std::vector<std::int64_t> kept(dims.begin(), dims.end());
   return record(
-      "FlipBackward0", std::move(out), [kept](Tensor g) { return Gradients(flip(g, kept)); },
+      "FlipBackward0", std::move(out),
+      showing(
+          "dims",
+          [](Tensor g, Node&, const Shape& dims) { return Gradients(flip(g, dims.view())); },
+          Shape(dims)),
       input);
 }
 

@@ -1,6 +1,7 @@
 // Tensors joined along a dimension, or along a new one.
 #include "ops/join.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
@@ -81,21 +82,24 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
     if (left) fail_changed(tensors.back());
   }
   if (!records) return out;
-  return record(
-      "CatBackward0", std::move(out),
-      [lengths, dtypes, at](Tensor g, Node& self) {
-        std::vector<Tensor> grads(lengths.size());
-        std::int64_t start = 0;
-        for (std::size_t i = 0; i < lengths.size(); ++i) {
-          const bool skipped = lengths[i] == kSkipped;
-          if (self.needs_input(i))
-            grads[i] = skipped ? zeros({0}, dtypes[i], g.device())
-                               : to(narrow(g, at, start, lengths[i]), dtypes[i]);
-          if (!skipped) start += lengths[i];
-        }
-        return Gradients(std::move(grads));
-      },
-      tensors);
+  return record("CatBackward0", std::move(out),
+                showing(
+                    "dim",
+                    [lengths, dtypes](Tensor g, Node& self, std::int64_t dim) {
+                      const int at = int(dim);
+                      std::vector<Tensor> grads(lengths.size());
+                      std::int64_t start = 0;
+                      for (std::size_t i = 0; i < lengths.size(); ++i) {
+                        const bool skipped = lengths[i] == kSkipped;
+                        if (self.needs_input(i))
+                          grads[i] = skipped ? zeros({0}, dtypes[i], g.device())
+                                             : to(narrow(g, at, start, lengths[i]), dtypes[i]);
+                        if (!skipped) start += lengths[i];
+                      }
+                      return Gradients(std::move(grads));
+                    },
+                    std::int64_t(at)),
+                tensors);
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
@@ -134,15 +138,18 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
   if (!needs_grad(tensors)) return out;
   std::vector<DType> dtypes;
   for (const Tensor& t : tensors) dtypes.push_back(t.dtype());
-  return record(
-      "StackBackward0", std::move(out),
-      [dtypes, at](Tensor g, Node& self) {
-        std::vector<Tensor> grads(dtypes.size());
-        for (std::size_t i = 0; i < dtypes.size(); ++i)
-          if (self.needs_input(i)) grads[i] = to(select(g, at, std::int64_t(i)), dtypes[i]);
-        return Gradients(std::move(grads));
-      },
-      tensors);
+  return record("StackBackward0", std::move(out),
+                showing(
+                    "dim",
+                    [dtypes](Tensor g, Node& self, std::int64_t at) {
+                      std::vector<Tensor> grads(dtypes.size());
+                      for (std::size_t i = 0; i < dtypes.size(); ++i)
+                        if (self.needs_input(i))
+                          grads[i] = to(select(g, at, std::int64_t(i)), dtypes[i]);
+                      return Gradients(std::move(grads));
+                    },
+                    std::int64_t(at)),
+                tensors);
 }
 
 static std::vector<Tensor> all_at_least(const std::vector<Tensor>& tensors, int rank) {

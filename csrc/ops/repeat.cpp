@@ -1,4 +1,5 @@
 // Repeated tensors: the whole side by side, or each index in turn.
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/unlocked.h"
 #include "ops/join.h"
@@ -34,19 +35,22 @@ Tensor repeat(const Tensor& input, const Shape& repeats) {
     };
     place(place, out, 0);
   }
-  return record(
-      "RepeatBackward0", std::move(out),
-      [repeats, padded, from = input.shape()](Tensor g) {
-        Tensor sum_of = g;
-        for (int d = 0; d < repeats.rank; ++d) {
-          if (repeats[d] == 1) continue;
-          if (repeats[d] == 0) return Gradients(zeros(from, g.dtype(), g.device()));
-          const std::int64_t at = d;
-          sum_of = sum(unflatten(sum_of, d, {repeats[d], padded[d]}), {&at, 1}, false);
-        }
-        return Gradients(view(contiguous(sum_of), from));
-      },
-      input);
+  return record("RepeatBackward0", std::move(out),
+                showing(
+                    "repeats self_sym_sizes",
+                    [padded](Tensor g, Node&, const Shape& repeats, const Shape& from) {
+                      Tensor sum_of = g;
+                      for (int d = 0; d < repeats.rank; ++d) {
+                        if (repeats[d] == 1) continue;
+                        if (repeats[d] == 0) return Gradients(zeros(from, g.dtype(), g.device()));
+                        const std::int64_t at = d;
+                        sum_of =
+                            sum(unflatten(sum_of, d, {repeats[d], padded[d]}), {&at, 1}, false);
+                      }
+                      return Gradients(view(contiguous(sum_of), from));
+                    },
+                    Shape(repeats), input.shape()),
+                input);
 }
 
 Tensor tile(const Tensor& input, const Shape& dims) {

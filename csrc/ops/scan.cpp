@@ -110,12 +110,16 @@ Tensor cumprod(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
   if (!needs_grad(given)) return out;
   return record(
       "CumprodBackward0", out,
-      [x = Saved(given), y = SavedOutput(out), dim, type](Tensor g, Node& self) {
-        if (g.numel() == 0) return Gradients(zeros_like(x.get()));
-        if (g.dim() == 0 || g->shape[dim] == 1) return Gradients(to(g, x.get().dtype()));
-        return Gradients(
-            to(cumprod_backward(g, to(x.get(), type), y.get(self), dim), x.get().dtype()));
-      },
+      showing(
+          "self result dim",
+          [type](Tensor g, Node& self, const Saved& x, const SavedOutput& y, std::int64_t at) {
+            const int dim = int(at);
+            if (g.numel() == 0) return Gradients(zeros_like(x.get()));
+            if (g.dim() == 0 || g->shape[dim] == 1) return Gradients(to(g, x.get().dtype()));
+            return Gradients(
+                to(cumprod_backward(g, to(x.get(), type), y.get(self), dim), x.get().dtype()));
+          },
+          Saved(given), SavedOutput(out), std::int64_t(dim)),
       given);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/unlocked.h"
 #include "kernels/triangular.h"
@@ -27,9 +28,14 @@ Tensor triangle(const Tensor& input, std::int64_t diagonal, bool lower) {
     const Unlocked unlocked(double(out.numel()) * 0.3, {&out, &input});
     b.triangular->keep(to, from, t);
   }
-  return record(
-      lower ? "TrilBackward0" : "TriuBackward0", std::move(out),
-      [diagonal, lower](Tensor g) { return Gradients(triangle(g, diagonal, lower)); }, input);
+  return record(lower ? "TrilBackward0" : "TriuBackward0", std::move(out),
+                showing(
+                    "diagonal",
+                    [lower](Tensor g, Node&, std::int64_t diagonal) {
+                      return Gradients(triangle(g, diagonal, lower));
+                    },
+                    std::int64_t(diagonal)),
+                input);
 }
 
 Tensor triangle_indices(std::int64_t rows, std::int64_t columns, std::int64_t diagonal, bool lower,

@@ -1,6 +1,8 @@
 // Views: new geometry on the same storage. Their gradients are views too, or a scatter into zeros.
 #include "ops/view.h"
 
+#include "autograd/showing.h"
+
 namespace rushlight {
 namespace {
 
@@ -172,8 +174,11 @@ Tensor permute(const Tensor& input, const Shape& dims) {
     strides[std::size_t(d)] = input->strides[std::size_t(from)];
     back[from] = d;
   }
-  return make_view("PermuteBackward0", input, seen_as(input, shape, strides, input.offset()),
-                   [back](Tensor g) { return Gradients(permute(g, back)); });
+  return make_view(
+      "PermuteBackward0", input, seen_as(input, shape, strides, input.offset()),
+      showing(
+          "dims", [back](Tensor g, Node&, const Shape&) { return Gradients(permute(g, back)); },
+          Shape(dims)));
 }
 
 static Tensor swapped(const char* name, const char* names, const Tensor& input, int a, int b) {
@@ -329,9 +334,13 @@ Tensor diagonal(const Tensor& input, std::int64_t offset, std::int64_t dim1, std
                   : input.offset() + (skip >= 0 ? skip * input->strides[std::size_t(b)]
                                                 : -skip * input->strides[std::size_t(a)]);
   return make_view("DiagonalBackward0", input, seen_as(input, shape, strides, start),
-                   [from = input.shape(), offset, a, b](Tensor g) {
-                     return Gradients(diagonal_backward(g, from, offset, a, b));
-                   });
+                   showing(
+                       "self_sym_sizes offset dim1 dim2",
+                       [](Tensor g, Node&, const Shape& from, std::int64_t offset, std::int64_t a,
+                          std::int64_t b) {
+                         return Gradients(diagonal_backward(g, from, offset, int(a), int(b)));
+                       },
+                       input.shape(), std::int64_t(offset), std::int64_t(a), std::int64_t(b)));
 }
 
 Tensor unfold(const Tensor& input, std::int64_t dim, std::int64_t size, std::int64_t step) {
@@ -352,9 +361,13 @@ Tensor unfold(const Tensor& input, std::int64_t dim, std::int64_t size, std::int
   strides[std::size_t(shape.rank)] = old;
   shape.push_back(size);
   return make_view("UnfoldBackward0", input, seen_as(input, shape, strides, input.offset()),
-                   [from = input.shape(), at, size, step](Tensor g) {
-                     return Gradients(unfold_backward(g, from, at, size, step));
-                   });
+                   showing(
+                       "self_sym_sizes dimension size step",
+                       [](Tensor g, Node&, const Shape& from, std::int64_t at, std::int64_t size,
+                          std::int64_t step) {
+                         return Gradients(unfold_backward(g, from, int(at), size, step));
+                       },
+                       input.shape(), std::int64_t(at), std::int64_t(size), std::int64_t(step)));
 }
 
 Tensor movedim(const Tensor& input, Sizes source, Sizes destination) {

@@ -62,6 +62,26 @@ KEPT = {
     "T.nn.functional.batch_norm(x, None, None, b, training=True)":
         "eps result1 result2 running_mean running_var training",
     "T.nn.functional.group_norm(x, 3, b)": "C HxW N eps group result1 result2",
+    "x.prod()": "result", "x.prod(1)": "dim keepdim result", "x.cumprod(1)": "",
+    "x.norm()": "dim keepdim", "T.linalg.vector_norm(x, 3, 1)": "dim keepdim",
+    "x.logsumexp(1)": "dim keepdim", "x.median()": "", "x.permute(1, 0)": "", "x.diagonal(1)": "",
+    "x.unfold(1, 2, 1)": "", "T.cat([x, w])": "", "T.stack([x, w], 1)": "", "x.repeat(2, 1)": "",
+    "x.sort(1)[0]": "", "x.topk(2, 1)[0]": "", "x.kthvalue(1, 1)[0]": "keepdim", "x.tril(-1)": "",
+    "x.triu(1)": "", "x.flip(0)": "", "x.scatter(1, T.tensor([[0], [1]]), w)": "",
+    "x.scatter_add(1, T.tensor([[0], [1]]), w)": "", "T.linalg.det(x @ w.t())": "LU pivots",
+    "T.linalg.cholesky(x @ x.t())": "",
+    "T.nn.functional.embedding(T.tensor([0, 1]), x)": "sparse weight_sym_argsize_0",
+    "x.index_select(1, T.tensor([0, 2]))": "dim index self_sym_sizes",
+    "x[:, T.tensor([0, 2])]": "indices self_sym_sizes", "x.split(1)[0]":
+        "dim self_sym_sizes split_size", "x.unbind(0)[0]": "dim",
+    "T.nn.functional.nll_loss(x, T.tensor([0, 1]))":
+        "ignore_index reduction self target total_weight weight",
+    "T.nn.functional.mse_loss(x, w)": "reduction self target",
+    "T.nn.functional.max_pool2d(x[None, None], 2)":
+        "ceil_mode dilation kernel_size padding result1 self stride",
+    "T.nn.functional.avg_pool2d(x[None, None], 2)":
+        "ceil_mode count_include_pad divisor_override kernel_size padding self stride",
+    "T.nn.functional.pad(x, (1, 1))": "pad",
 }  # fmt: skip
 
 
@@ -80,6 +100,8 @@ def kept(torch, call):
             value = getattr(node, name)
             if hasattr(value, "tolist"):
                 value = [*value.shape, *value.flatten().tolist()]
+            elif isinstance(value, int) and value >= 2**63:  # torch shows the bits of -1
+                value -= 2**64
             found[name.removeprefix("_saved_")] = value
     return found
 

@@ -123,13 +123,17 @@ void scatter_(const Tensor& self, std::int64_t dim, const Tensor& index, const T
   scatter_into("scatter", self, at, index, src, ScatterMode::assign);
   record_inplace(
       "ScatterBackward0", self,
-      [at, kept = Saved(to(index, DType::int64)), shape = src.shape()](Tensor g, Node& node) {
-        Tensor of_self, of_src;
-        if (node.needs_input(0))
-          of_self = scatter(g, at, kept.get(), zeros(kept.get().shape(), g.dtype(), g.device()));
-        if (node.needs_input(1)) of_src = gradient_of_src(g, at, kept.get(), shape);
-        return Gradients(of_self, of_src);
-      },
+      showing(
+          "dim index",
+          [shape = src.shape()](Tensor g, Node& node, std::int64_t at, const Saved& kept) {
+            Tensor of_self, of_src;
+            if (node.needs_input(0))
+              of_self =
+                  scatter(g, at, kept.get(), zeros(kept.get().shape(), g.dtype(), g.device()));
+            if (node.needs_input(1)) of_src = gradient_of_src(g, at, kept.get(), shape);
+            return Gradients(of_self, of_src);
+          },
+          std::int64_t(at), Saved(to(index, DType::int64))),
       src);
 }
 
@@ -140,11 +144,14 @@ void scatter_add_(const Tensor& self, std::int64_t dim, const Tensor& index, con
   scatter_into("scatter_add", self, at, index, src, ScatterMode::add);
   record_inplace(
       "ScatterAddBackward0", self,
-      [at, kept = Saved(to(index, DType::int64)), shape = src.shape()](Tensor g, Node& node) {
-        Tensor of_src;
-        if (node.needs_input(1)) of_src = gradient_of_src(g, at, kept.get(), shape);
-        return Gradients(g, of_src);
-      },
+      showing(
+          "dim index",
+          [shape = src.shape()](Tensor g, Node& node, std::int64_t at, const Saved& kept) {
+            Tensor of_src;
+            if (node.needs_input(1)) of_src = gradient_of_src(g, int(at), kept.get(), shape);
+            return Gradients(g, of_src);
+          },
+          std::int64_t(at), Saved(to(index, DType::int64))),
       src);
 }
 

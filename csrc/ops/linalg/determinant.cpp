@@ -1,6 +1,7 @@
 // Determinants and the pseudo-inverse: by the factors of linalg.cpp, with gradients of their own.
 #include <limits>
 
+#include "autograd/showing.h"
 #include "ops/linalg/linalg.h"
 #include "ops/linalg/matmul.h"
 #include "ops/reduce/reduce.h"
@@ -66,19 +67,22 @@ Tensor linalg_det(const Tensor& a) {
     std::tie(lu, pivots, std::ignore) = linalg_lu("linalg.det", a);
     out = determinant(diagonal_of(lu), pivots);
   }
+  // Its gradient waits, as torch's does: the ops that serve a regular matrix do not a singular one.
   return record(
       "LinalgDetBackward0", out,
-      [a = Saved(a), lu = Saved(lu), pivots = Saved(pivots), det = SavedOutput(out)](
-          Tensor g, Node& self) -> Gradients {
-        const Tensor &matrix = a.get(), value = det.get(self);
-        if (!needs_grad(g, matrix)) return cofactors(g, lu.get(), pivots.get());
-        // As torch, which waits here too: the ops that serve a regular matrix do not a singular.
-        if (!value.device().is_meta() && value.numel() &&
-            item(any((Value(detach(value)) == Value(0)).tensor(), {}, false)).as_double() != 0)
-          return cofactors_of_singular(g, matrix);
-        return std::get<0>(linalg_solve("linalg.det", transpose(matrix, -2, -1),
-                                        times_identity(mul(g, value), matrix)));
-      },
+      showing(
+          "A result",
+          [lu = Saved(lu), pivots = Saved(pivots)](Tensor g, Node& self, const Saved& a,
+                                                   const SavedOutput& det) -> Gradients {
+            const Tensor &matrix = a.get(), value = det.get(self);
+            if (!needs_grad(g, matrix)) return cofactors(g, lu.get(), pivots.get());
+            if (!value.device().is_meta() && value.numel() &&
+                item(any((Value(detach(value)) == Value(0)).tensor(), {}, false)).as_double() != 0)
+              return cofactors_of_singular(g, matrix);
+            return std::get<0>(linalg_solve("linalg.det", transpose(matrix, -2, -1),
+                                            times_identity(mul(g, value), matrix)));
+          },
+          Saved(a), SavedOutput(out)),
       a);
 }
 

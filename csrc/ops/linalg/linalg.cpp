@@ -2,6 +2,7 @@
 // written in products (Giles 2008; Seeger and others 2017).
 #include "ops/linalg/linalg.h"
 
+#include "autograd/showing.h"
 #include "ops/linalg/columns.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/triangular.h"
@@ -119,16 +120,19 @@ Pair linalg_cholesky(Name name, const Tensor& a, bool upper) {
   }
   factor = record(
       "LinalgCholeskyExBackward0", std::move(factor),
-      [out = SavedOutput(factor), upper, title = std::string(name)](Tensor g, Node& self) {
-        const Tensor y = out.get(self);
-        const Tensor l = upper ? transposed(y) : y, gl = upper ? transposed(g) : g;
-        const Tensor phi = half_diagonal(tril(matmul(transposed(l), gl), 0));
-        const Tensor symmetric = mul(add(phi, transposed(phi)), Scalar(0.5));
-        const Tensor lt = transposed(l);
-        const Tensor left = linalg_solve_triangular(title, lt, symmetric, true, false);
-        return Gradients(
-            transposed(linalg_solve_triangular(title, lt, transposed(left), true, false)));
-      },
+      showing(
+          "L upper",
+          [title = std::string(name)](Tensor g, Node& self, const SavedOutput& out, bool upper) {
+            const Tensor y = out.get(self);
+            const Tensor l = upper ? transposed(y) : y, gl = upper ? transposed(g) : g;
+            const Tensor phi = half_diagonal(tril(matmul(transposed(l), gl), 0));
+            const Tensor symmetric = mul(add(phi, transposed(phi)), Scalar(0.5));
+            const Tensor lt = transposed(l);
+            const Tensor left = linalg_solve_triangular(title, lt, symmetric, true, false);
+            return Gradients(
+                transposed(linalg_solve_triangular(title, lt, transposed(left), true, false)));
+          },
+          SavedOutput(factor), bool(upper)),
       a);
   return {factor, info};
 }

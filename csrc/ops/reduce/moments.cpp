@@ -125,15 +125,17 @@ Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {
     out = reduce_into_new(kReduction<reduction::LogSumExp>, input, span, keepdim, input.dtype());
   }
   if (!needs_grad(input)) return out;
-  return record(
-      "LogsumexpBackward0", out,
-      [x = Saved(input), y = SavedOutput(out), span](Tensor g, Node& self) {
-    // an infinite result takes no part: exp(inf - inf) would be NaN
-        const Value top(reshape(y.get(self), span.kept)), zero(0), inf(HUGE_VAL);
-        const Value safe = where(abs(top) == inf, zero, top);
-        return Gradients(mul(spread(g, span), exp(Value(x.get()) - safe).tensor()));
-      },
-      input);
+  // In the gradient an infinite result takes no part: exp(inf - inf) would be NaN.
+  return record("LogsumexpBackward0", out,
+                showing(
+                    "self result",
+                    [span](Tensor g, Node& self, const Saved& x, const SavedOutput& y) {
+                      const Value top(reshape(y.get(self), span.kept)), zero(0), inf(HUGE_VAL);
+                      const Value safe = where(abs(top) == inf, zero, top);
+                      return Gradients(mul(spread(g, span), exp(Value(x.get()) - safe).tensor()));
+                    },
+                    Saved(input), SavedOutput(out)),
+                input);
 }
 
 }  // namespace rushlight

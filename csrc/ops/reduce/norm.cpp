@@ -2,6 +2,7 @@
 // again.
 #include <cmath>
 
+#include "autograd/showing.h"
 #include "kernels/reduce_formulas.h"
 #include "ops/linalg/linalg.h"
 #include "ops/value.h"
@@ -62,12 +63,14 @@ Tensor vector_norm(const Tensor& given, double ord, Sizes dims, bool keepdim, Op
     out = reduce_into_new(norm_kind(ord), input, span, keepdim, input.dtype(), ord);
   }
   if (!needs_grad(input)) return out;
-  return record(
-      "LinalgVectorNormBackward0", out,
-      [x = Saved(input), y = SavedOutput(out), span, ord](Tensor g, Node& self) {
-        return Gradients(norm_backward(g, x.get(), y.get(self), span, ord));
-      },
-      input);
+  return record("LinalgVectorNormBackward0", out,
+                showing(
+                    "self result ord",
+                    [span](Tensor g, Node& self, const Saved& x, const SavedOutput& y, double ord) {
+                      return Gradients(norm_backward(g, x.get(), y.get(self), span, ord));
+                    },
+                    Saved(input), SavedOutput(out), double(ord)),
+                input);
 }
 
 Tensor nuclear_norm(const Tensor& x, Sizes dims, bool keepdim) {

@@ -127,20 +127,23 @@ Tensor product(const char* node, const Tensor& input, const Span& span, bool kee
   const DType d = sum_dtype(input, dtype);
   Tensor out = total(kReduction<reduction::Product>, input, span, keepdim, d);
   out = to(out, d);
-  return record(
-      node, out,
-      [x = Saved(input), span, from = input.dtype(), d](Tensor g) {
-        const Tensor input = to(x.get(), d);
-        if (input.numel() == 0 || input.dim() == 0) return Gradients(to(spread(g, span), from));
-        const bool one = (span.mask & (span.mask - 1)) == 0;
-        int dim = 0;
-        while (one && !(span.mask >> dim & 1)) ++dim;
-        const Tensor others =
-            one ? product_of_others(input, dim)
-                : view(product_of_others(reshape(input, Shape{-1}), 0), span.whole);
-        return Gradients(to(mul(spread(g, span), others), from));
-      },
-      input);
+  return record(node, out,
+                showing(
+                    "self",
+                    [span, from = input.dtype(), d](Tensor g, Node&, const Saved& x) {
+                      const Tensor input = to(x.get(), d);
+                      if (input.numel() == 0 || input.dim() == 0)
+                        return Gradients(to(spread(g, span), from));
+                      const bool one = (span.mask & (span.mask - 1)) == 0;
+                      int dim = 0;
+                      while (one && !(span.mask >> dim & 1)) ++dim;
+                      const Tensor others =
+                          one ? product_of_others(input, dim)
+                              : view(product_of_others(reshape(input, Shape{-1}), 0), span.whole);
+                      return Gradients(to(mul(spread(g, span), others), from));
+                    },
+                    Saved(input)),
+                input);
 }
 
 Tensor truth(Reduction kind, const Tensor& input, Sizes dims, bool keepdim) {

@@ -2,6 +2,7 @@
 // so they share one gradient, picked_backward; the median of all is shared among its equals.
 #include "sort.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/unlocked.h"
 #include "kernels/sort.h"
@@ -36,9 +37,13 @@ TensorPair select(const char* node, const Tensor& input, int dim, std::int64_t s
   }
   record_many(
       node, outs,
-      [where = Saved(outs[1]), whole = input.shape(), dim, squeezes](std::span<Tensor> g, Node&) {
-        return Gradients(picked_backward(g[0], where.get(), whole, dim, !squeezes));
-      },
+      showing(
+          "indices self_sym_sizes dim",
+          [squeezes](std::span<Tensor> g, Node&, const Saved& where, const Shape& whole,
+                     std::int64_t dim) {
+            return Gradients(picked_backward(g[0], where.get(), whole, int(dim), !squeezes));
+          },
+          Saved(outs[1]), input.shape(), std::int64_t(dim)),
       input);
   return {outs[0], outs[1]};
 }
@@ -78,9 +83,13 @@ Tensor median_of_all(const char* op, const char* node, const Tensor& input, bool
   }
   return record(
       node, value,
-      [x = Saved(input), y = SavedOutput(value)](Tensor g, Node& self) {  // equal ones share it
-        return Gradients(mul(g, share_of_extremes(x.get(), y.get(self), Span(x.get(), Shape()))));
-      },
+      showing(
+          "self result",
+          [](Tensor g, Node& self, const Saved& x, const SavedOutput& y) {  // equal ones share it
+            return Gradients(
+                mul(g, share_of_extremes(x.get(), y.get(self), Span(x.get(), Shape()))));
+          },
+          Saved(input), SavedOutput(value)),
       input);
 }
 
