@@ -1,10 +1,11 @@
-# The command line: rushlight run, info, demo. Arguments are read by hand, since those after the
-# program's name are the program's own and must reach it untouched.
+# The command line: rushlight run, launch, info, demo. Arguments are read by hand, since those after
+# the program's name are the program's own and must reach it untouched.
 import os
 import sys
 
 USAGE = """\
 usage: rushlight run FILE.py|FILE.ipynb [--gpus N] [--profile P] [--memory M] [--] [ARGUMENTS...]
+       rushlight launch [--gpus N] [--nproc-per-node N] [...] FILE.py [ARGUMENTS...]
        rushlight info
        rushlight demo
 
@@ -13,6 +14,7 @@ run     runs a program or a notebook in which `import torch` and `import torchvi
           --profile P   what they look like: t4 (default), v100, a100, h100, rtx3060, rtx4090, ...
           --memory M    memory of each, such as 2GiB (default: the profile's)
         options come before or right after FILE; what follows goes to the program
+launch  runs a program in several processes, as torchrun does (rushlight launch --help)
 info    versions, devices, libraries, threads, and why there is no CUDA, if there is none
 demo    the five documents' lessons on virtual GPUs, cell by cell
 """
@@ -79,6 +81,15 @@ def run(arguments: list[str]) -> None:
         run_script(file, arguments)
 
 
+def launch(arguments: list[str]) -> None:
+    take_options(arguments)
+    check_options()
+    from .distributed._launch.options import get_args_parser
+    from .distributed.run import run as run_job
+
+    run_job(get_args_parser("rushlight launch").parse_args(arguments), aliased=True)
+
+
 def main() -> None:
     arguments = sys.argv[1:]
     command = arguments.pop(0) if arguments else "--help"
@@ -90,6 +101,8 @@ def main() -> None:
         print(f"rushlight {__version__}")
     elif command == "run":
         run(arguments)
+    elif command == "launch":
+        launch(arguments)
     elif command == "info":
         from ._runner.info import print_info
 

@@ -35,7 +35,7 @@ struct PointwiseOp {
 };
 
 std::span<const PointwiseOp* const> pointwise_ops();  // in the order of the kernels' tables
-// The row of one op, of which this needs no more than the name. table.cpp fills it at load.
+// The row of one op, of which this needs no more than the name. pointwise_ops() fills it, at load.
 template <class Op>
 inline constinit const PointwiseOp* pointwise_row = nullptr;
 template <class Op>

@@ -1,11 +1,9 @@
-// The table of all pointwise ops. Note: a row has its number, by which kernels know the op, when
-// the library is loaded, before anything can call one.
+// The table of all pointwise ops, in the order of the kernels' tables.
 #include "rows.h"
 
 namespace rushlight {
-namespace {
 
-const PointwiseRows& numbered_rows() {
+std::span<const PointwiseOp* const> pointwise_ops() {
   static const PointwiseRows all = [] {
     PointwiseRows rows;
     append_arithmetic_rows(rows);
@@ -17,15 +15,11 @@ const PointwiseRows& numbered_rows() {
     append_loss_rows(rows);
     append_special_rows(rows);
     append_bessel_rows(rows);
-    for (int i = 0; PointwiseOp * row : rows) row->index = i++;
+    int index = 0;
+    for (PointwiseOp* row : rows) row->index = index++;
     return rows;
   }();
-  return all;
+  return {all.data(), all.size()};
 }
-const PointwiseRows& at_load = numbered_rows();
-
-}  // namespace
-
-std::span<const PointwiseOp* const> pointwise_ops() { return {at_load.data(), at_load.size()}; }
 
 }  // namespace rushlight

@@ -107,6 +107,9 @@ def _store(host, port, rank, world_size, timeout):
     )
     if serves:
         _served[host, port] = made
+    if agent:  # the keys of an attempt that failed are still there
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        return _C._distributed.PrefixStore(f"/worker/attempt_{attempt}", made)
     return made
 
 
