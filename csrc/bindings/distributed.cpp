@@ -217,7 +217,7 @@ void bind_stores(py::module_& m) {
       m, "PrefixStore", R"(Another store's keys that begin with "prefix/".
 
 Args:
-    prefix: what stands before each key.
+    prefix: the text that is put before each key.
     store: the store.
 
     >>> store = torch.distributed.HashStore()

@@ -17,7 +17,7 @@ def register_rendezvous_handler(scheme, handler):
     """Adds a scheme to init_process_group's init_method.
 
     Args:
-        scheme: what stands before "://".
+        scheme: the part before "://".
         handler: called with the URL, rank, world_size and timeout; yields (store, rank, size).
 
     >>> torch.distributed.register_rendezvous_handler("mine", handler)  # doctest: +SKIP

@@ -52,9 +52,8 @@ class Agent:
         self.job, self.serves = job, False
         self.store, self.port = self._meet()
         self.prefix = f"rushlight/launch/{job.run_id}/"
-        self.node = job.node
-        if self.node is None:
-            self.node = self.store.add(self.prefix + "hosts", 1) - 1
+        node = self.store.add(self.prefix + "hosts", 1) - 1 if job.node is None else job.node
+        self.node: int = node
         if self.node >= job.nodes:
             raise ValueError(
                 f"{job.nodes} hosts have come before this one: --nnodes is {job.nodes}"
