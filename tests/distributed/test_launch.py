@@ -111,7 +111,7 @@ def test_a_failure_names_the_rank_and_shows_its_traceback(program):
 
 def test_all_start_again_after_a_failure(program):
     done = launch("--nproc-per-node", 2, "--max-restarts", 1, program(FAILS), 1)
-    assert done.stdout.split() == ["well", "well"]
+    assert done.stdout.count("well") == 2
 
 
 def test_a_signal_is_named(program):
