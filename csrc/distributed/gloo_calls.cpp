@@ -22,7 +22,7 @@ struct SharedContext {
 };
 using Context = const SharedContext&;
 
-struct Table {
+struct Functions {
   void (*all_reduce)(Context, long, long, std::size_t, int, int, int, unsigned);
   void (*reduce)(Context, long, long, std::size_t, int, int, int, unsigned);
   void (*all_gather)(Context, long, long, std::size_t, int, unsigned);
@@ -34,7 +34,7 @@ struct Table {
   void (*receive)(Context, long, std::size_t, int, int, unsigned);
   void (*barrier)(Context, unsigned);
 };
-Table table;
+Functions functions;
 
 template <class F>
 void find(void* library, F*& function, const std::string& name) {
@@ -57,19 +57,19 @@ void load_gloo(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (!library) fail<RuntimeError>("not loaded: ", path);
   const std::string shared = "RKSt10shared_ptrIN4gloo7ContextEE", dtype = "NS_14glooDataType_tE";
-  find(library, table.all_reduce,
+  find(library, functions.all_reduce,
        "17allreduce_wrapperE" + shared + "llm" + dtype +
            "NS_8ReduceOpENS1_6detail20AllreduceOptionsImpl9AlgorithmEj");
-  find(library, table.reduce, "14reduce_wrapperE" + shared + "llm" + dtype + "NS_8ReduceOpEij");
-  find(library, table.all_gather, "17allgather_wrapperE" + shared + "llm" + dtype + "j");
-  find(library, table.all_to_all, "18all_to_all_wrapperE" + shared + "llm" + dtype + "j");
-  find(library, table.broadcast, "17broadcast_wrapperE" + shared + "llm" + dtype + "ij");
-  find(library, table.gather, "14gather_wrapperE" + shared + "llm" + dtype + "ij");
-  find(library, table.scatter,
+  find(library, functions.reduce, "14reduce_wrapperE" + shared + "llm" + dtype + "NS_8ReduceOpEij");
+  find(library, functions.all_gather, "17allgather_wrapperE" + shared + "llm" + dtype + "j");
+  find(library, functions.all_to_all, "18all_to_all_wrapperE" + shared + "llm" + dtype + "j");
+  find(library, functions.broadcast, "17broadcast_wrapperE" + shared + "llm" + dtype + "ij");
+  find(library, functions.gather, "14gather_wrapperE" + shared + "llm" + dtype + "ij");
+  find(library, functions.scatter,
        "15scatter_wrapperE" + shared + "St6vectorIlSaIlEElm" + dtype + "ij");
-  find(library, table.send, "12send_wrapperE" + shared + "lm" + dtype + "ij");
-  find(library, table.receive, "12recv_wrapperE" + shared + "lm" + dtype + "ij");
-  find(library, table.barrier, "7barrierE" + shared + "j");
+  find(library, functions.send, "12send_wrapperE" + shared + "lm" + dtype + "ij");
+  find(library, functions.receive, "12recv_wrapperE" + shared + "lm" + dtype + "ij");
+  find(library, functions.barrier, "7barrierE" + shared + "j");
 }
 
 void call_gloo(void* pointer, const Operation& o) {
@@ -79,24 +79,25 @@ void call_gloo(void* pointer, const Operation& o) {
   switch (o.call) {
     case Call::all_reduce: {
       const int how = o.count * o.item_size > kFasterByBcube ? kRing : kBcube;
-      return table.all_reduce(context, in, out, o.count, o.kind, o.reduction, how, o.tag);
+      return functions.all_reduce(context, in, out, o.count, o.kind, o.reduction, how, o.tag);
     }
     case Call::reduce:
-      return table.reduce(context, in, out, o.count, o.kind, o.reduction, o.peer, o.tag);
-    case Call::all_gather: return table.all_gather(context, in, out, o.count, o.kind, o.tag);
+      return functions.reduce(context, in, out, o.count, o.kind, o.reduction, o.peer, o.tag);
+    case Call::all_gather: return functions.all_gather(context, in, out, o.count, o.kind, o.tag);
     case Call::all_to_all:
-      return table.all_to_all(context, in, out, o.count * std::size_t(o.size), o.kind, o.tag);
-    case Call::broadcast: return table.broadcast(context, in, out, o.count, o.kind, o.peer, o.tag);
-    case Call::gather: return table.gather(context, in, out, o.count, o.kind, o.peer, o.tag);
+      return functions.all_to_all(context, in, out, o.count * std::size_t(o.size), o.kind, o.tag);
+    case Call::broadcast:
+      return functions.broadcast(context, in, out, o.count, o.kind, o.peer, o.tag);
+    case Call::gather: return functions.gather(context, in, out, o.count, o.kind, o.peer, o.tag);
     case Call::scatter: {
       std::vector<long> parts;
       for (int r = 0; o.in && r < o.size; ++r)
         parts.push_back(in + long(o.count * o.item_size) * r);
-      return table.scatter(context, std::move(parts), out, o.count, o.kind, o.peer, o.tag);
+      return functions.scatter(context, std::move(parts), out, o.count, o.kind, o.peer, o.tag);
     }
-    case Call::send: return table.send(context, in, o.count, o.kind, o.peer, o.tag);
-    case Call::receive: return table.receive(context, out, o.count, o.kind, o.peer, o.tag);
-    case Call::barrier: return table.barrier(context, o.tag);
+    case Call::send: return functions.send(context, in, o.count, o.kind, o.peer, o.tag);
+    case Call::receive: return functions.receive(context, out, o.count, o.kind, o.peer, o.tag);
+    case Call::barrier: return functions.barrier(context, o.tag);
   }
 }
 

@@ -153,8 +153,6 @@ double nanoseconds(const AttentionShape& s) {
   return double(s.batch * s.heads) * double(s.l) * double(s.s) * double(s.e + s.v) * 0.05;
 }
 
-DType computed_in(const Tensor& t) { return is_reduced(t.dtype()) ? DType::float32 : t.dtype(); }
-
 // The noise of a whole matrix of weights, from the state in which forward found the generator.
 Tensor whole_noise(const AttentionShape& s, RandomState random, DType dtype, Device device) {
   const GradMode off(false);

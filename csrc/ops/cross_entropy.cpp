@@ -13,8 +13,6 @@
 namespace rushlight {
 namespace {
 
-DType computed_in(const Tensor& t) { return is_reduced(t.dtype()) ? DType::float32 : t.dtype(); }
-
 // Input seen as (n, classes, inner), targets as (n, inner), both dense.
 struct Operands {
   Tensor input, target, weight;

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kWhile = " (while checking arguments for ctc_loss_allocate_outputs)";
 using Lengths = std::vector<std::int64_t>;
 
-struct Operands {
+struct CtcOperands {
   Tensor log_probs, targets, examples, alpha;
   CtcShape shape;
 
@@ -64,8 +64,8 @@ Lengths target_starts(const Tensor& targets, const Lengths& lengths, std::int64_
   return starts;
 }
 
-Operands operands(const Tensor& log_probs, const Tensor& targets, const Lengths& input_lengths,
-                  const Lengths& target_lengths, std::int64_t blank) {
+CtcOperands operands(const Tensor& log_probs, const Tensor& targets, const Lengths& input_lengths,
+                     const Lengths& target_lengths, std::int64_t blank) {
   if (log_probs.numel() == 0) fail<RuntimeError>("log_probs tensor must not be empty");
   if (log_probs.dim() != 3)
     fail<RuntimeError>("Expected 3-dimensional tensor, but got ", log_probs.dim(),
@@ -73,7 +73,7 @@ Operands operands(const Tensor& log_probs, const Tensor& targets, const Lengths&
   if (log_probs.dtype() != DType::float32 && log_probs.dtype() != DType::float64)
     fail<NotImplementedError>("\"ctc_loss_", log_probs.device().is_cuda() ? "cuda" : "cpu",
                               "\" not implemented for '", scalar_name(log_probs.dtype()), "'");
-  Operands o;
+  CtcOperands o;
   CtcShape& s = o.shape;
   s = {log_probs->shape[0], log_probs->shape[1], log_probs->shape[2], blank, 1, 1};
   if (blank < 0 || blank >= s.classes)
@@ -101,14 +101,14 @@ Operands operands(const Tensor& log_probs, const Tensor& targets, const Lengths&
   return o;
 }
 
-void check_label(const Operands& o, std::int64_t bad) {
+void check_label(const CtcOperands& o, std::int64_t bad) {
   if (bad < 0) return;
   fail<IndexError>("Target ", element(o.targets, o.targets.offset() + bad).as_int(),
                    " is out of bounds.\nctc_loss(): the label at flat position ", bad,
                    " must lie in [0, ", o.shape.classes, "); ", describe("log_probs", o.log_probs));
 }
 
-Tensor gradient(const Operands& o, const Tensor& log_probs, const Tensor& losses,
+Tensor gradient(const CtcOperands& o, const Tensor& log_probs, const Tensor& losses,
                 const Tensor& grad, bool zero_infinity) {
   Tensor out = empty(log_probs.sizes(), log_probs.dtype(), log_probs.device());
   if (!out.device().is_meta()) {
@@ -134,7 +134,7 @@ Tensor gradient(const Operands& o, const Tensor& log_probs, const Tensor& losses
 }
 
 // The loss of each example.
-Tensor losses_of(const Tensor& log_probs, const Operands& o, bool zero_infinity) {
+Tensor losses_of(const Tensor& log_probs, const CtcOperands& o, bool zero_infinity) {
   const Tensor losses = empty({o.shape.batch}, log_probs.dtype(), log_probs.device());
   if (!log_probs.device().is_meta()) {
     const CtcKernels& kernels = *backend(log_probs.device()).ctc;
@@ -164,7 +164,7 @@ Tensor ctc_loss(const Tensor& given, const Tensor& given_targets, const Lengths&
   const Tensor log_probs = batched ? given : unsqueeze(given, 1);
   const Tensor targets =
       batched || given_targets.dim() != 1 ? given_targets : unsqueeze(given_targets, 0);
-  Operands o;
+  CtcOperands o;
   {
     const GradMode off(false);
     o = operands(log_probs, targets, input_lengths, target_lengths, blank);

@@ -30,6 +30,10 @@ Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const Options& o);
 Tensor logspace(Scalar start, Scalar end, std::int64_t steps, double base, const Options& o);
 Tensor eye(std::int64_t n, std::int64_t m, const Options& o);
 Tensor scalar_tensor(Scalar value, DType dtype, Device device);
+// Sums and factors of 16-bit floats are float32.
+inline DType computed_in(const Tensor& t) {
+  return is_reduced(t.dtype()) ? DType::float32 : t.dtype();
+}
 DType dtype_of(Scalar number);  // of a tensor that is made of it: bool, int64 or the default dtype
 
 // ---- copy (copy.cpp): casts, devices, layout

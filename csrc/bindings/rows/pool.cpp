@@ -42,8 +42,8 @@ PoolOptions max_options(Shape kernel, const MaybeShape& stride, Shape padding, S
 }
 
 template <int Rank>
-Tensor max(const Tensor& input, Shape kernel, MaybeShape stride, Shape padding, Shape dilation,
-           bool ceil_mode) {
+Tensor max_pool(const Tensor& input, Shape kernel, MaybeShape stride, Shape padding, Shape dilation,
+                bool ceil_mode) {
   return max_pool(kMax[Rank - 1], Rank, input,
                   max_options(kernel, stride, padding, dilation, ceil_mode));
 }
@@ -63,7 +63,7 @@ MaybePair max_either(const Tensor& input, Shape kernel, MaybeShape stride, Shape
                      Shape dilation, bool ceil_mode, bool return_indices) {
   if (return_indices)
     return {max_indices<Rank>(input, kernel, stride, padding, dilation, ceil_mode), true};
-  return {{max<Rank>(input, kernel, stride, padding, dilation, ceil_mode), {}}, false};
+  return {{max_pool<Rank>(input, kernel, stride, padding, dilation, ceil_mode), {}}, false};
 }
 
 Tensor avg1(const Tensor& input, Shape kernel, MaybeShape stride, Shape padding, bool ceil_mode,
@@ -324,16 +324,17 @@ void bind_pool(py::module_& m) {
   constexpr std::string_view arguments =
       "(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False)";
   const auto with = [&](const char* name) { return name + std::string(arguments); };
-  op<&max<1>>(m, with("max_pool1d"), As::function,
-              "The maximum of each window of the last dimension; NaN if the window has one.\n\n"
-              "Shape:\n    input (n, c, l) or (c, l).\n\n>>> "
-              "torch.max_pool1d(torch.tensor([[1., 3., 2., 4.]]), 2)\ntensor([[3., 4.]])");
-  op<&max<2>>(
+  op<&max_pool<1>>(
+      m, with("max_pool1d"), As::function,
+      "The maximum of each window of the last dimension; NaN if the window has one.\n\n"
+      "Shape:\n    input (n, c, l) or (c, l).\n\n>>> "
+      "torch.max_pool1d(torch.tensor([[1., 3., 2., 4.]]), 2)\ntensor([[3., 4.]])");
+  op<&max_pool<2>>(
       m, with("max_pool2d"), As::function,
       "The maximum of each window of the last two dimensions; NaN if the window has one.\n\n"
       "Shape:\n    input (n, c, h, w) or (c, h, w).\n\n>>> "
       "torch.max_pool2d(torch.tensor([[[1., 3.], [2., 4.]]]), 2)\ntensor([[[4.]]])");
-  op<&max<3>>(
+  op<&max_pool<3>>(
       m, with("max_pool3d"), As::function,
       "The maximum of each window of the last three dimensions; NaN if the window has one.\n\n"
       "Shape:\n    input (n, c, d, h, w) or (c, d, h, w).\n\n>>> "

@@ -29,7 +29,7 @@ Tensor any_or_all(const Tensor& x, Dims dim, bool keepdim) {
   return alone ? F(unsqueeze(x, -1), Shape{-1}.view(), false) : F(x, of(dim), keepdim);
 }
 using Whole = Tensor (*)(const Tensor&);
-using Pair = TensorPair (*)(const Tensor&, std::int64_t, bool);
+using ExtremesAlong = TensorPair (*)(const Tensor&, std::int64_t, bool);
 using Reduce = Tensor (*)(const Tensor&, Sizes, bool, OptionalDtype);
 template <class Op>
 Tensor elementwise(const Tensor& x, const Tensor& other) {
@@ -168,7 +168,7 @@ tensor([1, 2]))");
 }
 
 void bind_extremes(py::module_& m) {
-  overloads<Whole(&max), &elementwise<Maximum>, Pair(&max)>(
+  overloads<Whole(&max), &elementwise<Maximum>, ExtremesAlong(&max)>(
       m,
       {"max(input, *, out=None)", "max(input, other, *, out=None)",
        "max(input, dim, keepdim=False, *, out=None) -> (values, indices)"},
@@ -182,7 +182,7 @@ Args:
 torch.return_types.max(
 values=tensor([5., 7.]),
 indices=tensor([1, 0])))");
-  overloads<Whole(&min), &elementwise<Minimum>, Pair(&min)>(
+  overloads<Whole(&min), &elementwise<Minimum>, ExtremesAlong(&min)>(
       m,
       {"min(input, *, out=None)", "min(input, other, *, out=None)",
        "min(input, dim, keepdim=False, *, out=None) -> (values, indices)"},

@@ -9,28 +9,27 @@ namespace rushlight::python {
 namespace {
 
 using Parts = std::vector<Tensor>;
-using Dim = std::int64_t;
 
-Parts split_list(const Tensor& tensor, Indices sizes, Dim dim) {
+Parts split_list(const Tensor& tensor, Indices sizes, std::int64_t dim) {
   return split_sizes(tensor, sizes, dim);
 }
 // split() has other names for its arguments as a method: a function needs an entry of its own.
-Parts split_method(const Tensor& self, std::int64_t size, Dim dim) {
+Parts split_method(const Tensor& self, std::int64_t size, std::int64_t dim) {
   return split(self, size, dim);
 }
-Parts split_list_method(const Tensor& self, Indices sizes, Dim dim) {
+Parts split_list_method(const Tensor& self, Indices sizes, std::int64_t dim) {
   return split_sizes(self, sizes, dim);
 }
-Parts unsafe_split_list(const Tensor& input, Indices sizes, Dim dim) {
+Parts unsafe_split_list(const Tensor& input, Indices sizes, std::int64_t dim) {
   return unsafe_split_sizes(input, sizes, dim);
 }
-Parts split_by_tensor(const Tensor& input, const Tensor& indices_or_sections, Dim dim) {
+Parts split_by_tensor(const Tensor& input, const Tensor& indices_or_sections, std::int64_t dim) {
   return tensor_split(input, indices_or_sections, dim);
 }
-Parts split_sections(const Tensor& input, std::int64_t sections, Dim dim) {
+Parts split_sections(const Tensor& input, std::int64_t sections, std::int64_t dim) {
   return tensor_split(input, sections, dim);
 }
-Parts split_at(const Tensor& input, Indices indices, Dim dim) {
+Parts split_at(const Tensor& input, Indices indices, std::int64_t dim) {
   return tensor_split(input, indices, dim);
 }
 template <SplitAxis axis>

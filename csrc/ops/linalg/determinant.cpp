@@ -11,7 +11,6 @@
 namespace rushlight {
 namespace {
 
-Tensor diagonal_of(const Tensor& t) { return diagonal(t, 0, -2, -1); }
 Tensor identity_like(const Tensor& a, DType dtype) {
   return eye(a.size(-1), a.size(-1), {dtype, a.device()});
 }

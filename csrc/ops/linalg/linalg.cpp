@@ -8,12 +8,14 @@
 #include "ops/triangular.h"
 
 namespace rushlight {
+
+Tensor diagonal_of(const Tensor& t) { return diagonal(t, 0, -2, -1); }
+
 namespace {
 
 Tensor info_of(const Tensor& a) { return zeros(with_last(a, {}), DType::int32, a.device()); }
 bool runs(const Tensor& a) { return a.numel() && !a.device().is_meta(); }
 
-Tensor diagonal_of(const Tensor& t) { return diagonal(t, 0, -2, -1); }
 Tensor on_diagonal(const Tensor& t) { return diag_embed(t, 0, -2, -1); }
 // t with its diagonal halved.
 Tensor half_diagonal(const Tensor& t) {

@@ -15,6 +15,8 @@ struct LinAlgError : RuntimeError {
 
 void linalg_check(Name name, const Tensor& a, bool square);  // dimensions, dtype, device
 
+Tensor diagonal_of(const Tensor& t);  // of each matrix: a view
+
 // ---- linalg.cpp: factors. The last result is `info`, int32, one for each matrix.
 Triple linalg_lu(Name name, const Tensor& a);  // L and U packed, pivots (int32, from 1), info
 Pair linalg_cholesky(Name name, const Tensor& a, bool upper);

@@ -14,8 +14,6 @@
 namespace rushlight {
 namespace {
 
-DType computed_in(const Tensor& t) { return is_reduced(t.dtype()) ? DType::float32 : t.dtype(); }
-
 // A contiguous view of a parameter for the kernel, or none.
 class Parameter {
  public:

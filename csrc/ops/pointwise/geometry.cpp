@@ -5,8 +5,6 @@
 
 namespace rushlight {
 
-static constexpr std::int64_t kOne = 1;
-
 void CallGeometry::bind(Operand& o, const Tensor& t) {
   const Body& b = *t.body();
   if (dense_) {

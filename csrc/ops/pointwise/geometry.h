@@ -6,6 +6,8 @@
 
 namespace rushlight {
 
+inline constexpr std::int64_t kOne = 1;  // the stride of dense memory
+
 class CallGeometry {
  public:
   // `dense`: every tensor is row-major of exactly this shape; then nothing has to be computed.

@@ -16,7 +16,6 @@ namespace {
 constexpr double kNanosecondsPerElement = 0.3, kNanosecondsInDouble = 30;
 const Scalar kNoParameters[kMaxParameters] = {};
 
-constexpr std::int64_t kOne = 1;
 constexpr std::int64_t kSmall = 4096;  // below, the interpreter's lock is never given up
 
 // The common small call: floating CPU tensors of one dtype and shape, row-major, or numbers; a
