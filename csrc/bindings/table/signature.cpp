@@ -268,13 +268,18 @@ static bool wrong_item(const Signature& s, std::size_t i, PyObject* const* items
                   s.parameters[i].name.c_str());
 }
 
+// By their text: equal literals of two files need not be one.
+static bool is_the_text(const char* expected, const char* other) {
+  return std::string_view(expected) == other;
+}
+
 bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got, bool is_method,
                            std::size_t extra) const {
   const char* type = Py_TYPE(got)->tp_name;
-  if (expected == Tensors::expected && is_list(got))
+  if (is_the_text(expected, Tensors::expected) && is_list(got))
     return wrong_item(*this, i, PySequence_Fast_ITEMS(got), PySequence_Fast_GET_SIZE(got));
-  const bool one_int = expected == Argument<std::int64_t>::expected ||
-                       (expected == Argument<Shape>::expected && !variadic);
+  const bool one_int = is_the_text(expected, Argument<std::int64_t>::expected) ||
+                       (is_the_text(expected, Argument<Shape>::expected) && !variadic);
   if (!is_alternative && one_int && PyLong_CheckExact(got)) {
     PyErr_Format(PyExc_ValueError,
                  "Overflow when unpacking long long\n%s(): argument '%s' has more than 64 bits: %R",
@@ -290,7 +295,7 @@ bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got, b
 
 bool wrong_rest(const Signature& s, const char* expected, const Call& call) {
   const auto [first, count] = call.rest;
-  if (expected == Tensors::expected)
+  if (is_the_text(expected, Tensors::expected))
     return wrong_item(s, std::size_t(s.positional - 1), first, count);
   PyObject* const* culprit =
       std::find_if_not(first, first + count - 1, [](PyObject* o) { return PyLong_Check(o); });
