@@ -72,8 +72,10 @@ def empty(like, *shape):
     return rushlight.empty(shape, dtype=like.dtype, device="cpu")
 
 
-def peer(group, rank, group_rank, name):
-    """The rank in the group of a source or destination."""
+def peer(group, rank, group_rank, name, default=None):
+    """The rank in the group of a source or destination; `default` is one of the default group."""
+    if rank is None and group_rank is None:
+        rank = default
     if group_rank is not None:
         if rank is not None:
             raise ValueError(f"Can't specify both group_{name} and {name}")
@@ -88,6 +90,12 @@ def peer(group, rank, group_rank, name):
             f"invalid root rank: {rank}\n{name} must be one of the {group.size()} ranks"
         )
     return get_group_rank(group, rank)
+
+
+def fill(targets, rows):
+    """Writes each rank's elements to its tensor of a list."""
+    for target, row in zip(targets, rows, strict=True):
+        target.detach().copy_(row.view(target.shape))
 
 
 def done(group, async_op, result=(), finish=None):

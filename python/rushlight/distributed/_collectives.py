@@ -19,6 +19,7 @@ from rushlight.distributed._checks import (
     done,
     empty,
     end,
+    fill,
     flat,
     peer,
 )
@@ -34,7 +35,7 @@ def _reduction(group, call, tensor, op, name, **how):
     if isinstance(number, str):  # of bits: all ranks' elements, joined here
         given = flat(tensor)
         every = empty(given, group.size(), *given.shape)
-        n = given.numel() * given.element_size()
+        n = given.nbytes
         parts = [group._engine.submit("all_gather", given, every, n, call.tag())]
         join = getattr(rushlight, number)
         return parts, lambda: functools.reduce(join, every.unbind(0)), (given, every)
@@ -137,7 +138,7 @@ def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
         return done(g, async_op, [tensor])
     data = flat(tensor)
     call = Call(g, "broadcast", f"{of(tensor)}, from {root}")
-    n = data.numel() * data.element_size()
+    n = data.nbytes
     finish = None if g.rank() == root else copy_back(tensor, data)
     work = g._start(call, "broadcast", data, data, n, finish, [tensor], peer=root)
     work._result = [tensor]
@@ -172,7 +173,7 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
         output_tensor.detach().copy_(given.view(output_tensor.shape))
         return done(g, async_op, [output_tensor])
     call = Call(g, "all_gather", of(input_tensor))
-    n = given.numel() * given.element_size()
+    n = given.nbytes
     work = g._start(call, "all_gather", given, every, n, copying, [output_tensor])
     return end(work, async_op)
 
@@ -197,15 +198,13 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
     given = flat(tensor)
     every = empty(given, g.size(), *given.shape)
 
-    def finish():
-        for target, part in zip(tensor_list, every, strict=True):
-            target.detach().copy_(part.view(target.shape))
+    finish = functools.partial(fill, tensor_list, every)
 
     if g.size() == 1:
         every[0] = given
         return done(g, async_op, tensor_list, finish)
     call = Call(g, "all_gather", of(tensor))
-    n = given.numel() * given.element_size()
+    n = given.nbytes
     work = g._start(call, "all_gather", given, every, n, finish, tensor_list)
     work._result = list(tensor_list)
     return end(work, async_op)
@@ -227,7 +226,7 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
         check_tensors(gather_list, "gather_list")
     if (g := _member(group, "gather")) is None:
         return None
-    root = peer(g, 0 if dst is None and group_dst is None else dst, group_dst, "dst")
+    root = peer(g, dst, group_dst, "dst", default=0)
     if g.rank() == root:
         if not gather_list:
             raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
@@ -238,15 +237,13 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
     given = flat(tensor)
     every = empty(given, g.size(), *given.shape) if g.rank() == root else None
 
-    def finish():
-        for target, part in zip(gather_list, every, strict=True):
-            target.detach().copy_(part.view(target.shape))
+    finish = functools.partial(fill, gather_list, every)
 
     if g.size() == 1:
         every[0] = given
         return done(g, async_op, gather_list, finish)
     call = Call(g, "gather", f"{of(tensor)}, to {root}")
-    n = given.numel() * given.element_size()
+    n = given.nbytes
     last = finish if g.rank() == root else None
     work = g._start(call, "gather", given, every, n, last, gather_list or (), peer=root)
     work._result = list(gather_list or ())
@@ -269,7 +266,7 @@ def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, gro
         check_tensors(scatter_list, "scatter_list")
     if (g := _member(group, "scatter")) is None:
         return None
-    root = peer(g, 0 if src is None and group_src is None else src, group_src, "src")
+    root = peer(g, src, group_src, "src", default=0)
     if g.rank() == root:
         if not scatter_list:
             raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
@@ -285,7 +282,7 @@ def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, gro
         given = rushlight.stack([flat(each).view(-1) for each in scatter_list])
     target = flat(tensor)
     call = Call(g, "scatter", f"{of(tensor)}, from {root}")
-    n = target.numel() * target.element_size()
+    n = target.nbytes
     work = g._start(
         call, "scatter", given, target, n, copy_back(tensor, target), [tensor], peer=root
     )

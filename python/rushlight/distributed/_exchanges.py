@@ -123,7 +123,7 @@ def all_to_all_single(
         output.detach().copy_(given.view(output.shape))
         return done(g, async_op, [output])
     call = Call(g, "all_to_all", of(input))
-    n = given.numel() * given.element_size() // g.size()
+    n = given.nbytes // g.size()
     work = g._start(call, "all_to_all", given, target, n, copy_back(output, target), [output])
     work._result = [output]
     return end(work, async_op)
@@ -168,7 +168,7 @@ def _messages(g, words, got, sent, finish, result):
     got[own].view(-1).copy_(sent[own].view(-1))
     for way, tensors in (("send", sent), ("receive", got)):
         for rank, each in enumerate(tensors):
-            n = each.numel() * each.element_size()
+            n = each.nbytes
             ends = (own, rank) if way == "send" else (rank, own)
             if rank == own or n == 0:
                 continue

@@ -22,7 +22,7 @@ def _value_of(data, length):
 
 
 def _gathered(g, obj):
-    """(rows of bytes, lengths) of all ranks."""
+    """(the bytes of this rank's object, padded to the longest; the lengths of all ranks)."""
     data = _bytes_of(obj)
     lengths = rushlight.empty(g.size(), dtype=rushlight.int64)
     _collectives.all_gather_into_tensor(lengths, rushlight.tensor([data.numel()]), g)
@@ -64,7 +64,7 @@ def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=
     """
     if (g := _member(group, "gather_object")) is None:
         return
-    root = peer(g, 0 if dst is None and group_dst is None else dst, group_dst, "dst")
+    root = peer(g, dst, group_dst, "dst", default=0)
     mine = g.rank() == root
     if mine != bool(object_gather_list):
         where = "be specified on" if mine else "NOT be specified on non-"
@@ -90,7 +90,7 @@ def broadcast_object_list(object_list, src=None, group=None, device=None, group_
     """
     if (g := _member(group, "broadcast_object_list")) is None:
         return
-    root = peer(g, 0 if src is None and group_src is None else src, group_src, "src")
+    root = peer(g, src, group_src, "src", default=0)
     mine = g.rank() == root
     parts = [_bytes_of(each) for each in object_list] if mine else []
     lengths = rushlight.tensor([p.numel() for p in parts] or [0] * len(object_list))
@@ -122,7 +122,7 @@ def scatter_object_list(
         raise ValueError(
             "Expected argument scatter_object_output_list to be a list of size at least 1."
         )
-    root = peer(g, 0 if src is None and group_src is None else src, group_src, "src")
+    root = peer(g, src, group_src, "src", default=0)
     every = [None] * g.size()
     if g.rank() == root:
         if scatter_object_input_list is None:

@@ -20,7 +20,7 @@ def _message(g, tensor, source, destination, tag):
         )
     data = flat(tensor)
     call = Message(g, "send" if sends else "recv", of(tensor), source, destination, int(tag))
-    n = data.numel() * data.element_size()
+    n = data.nbytes
     number = zlib.crc32(str(call).encode())
     if sends:
         part, finish = g._engine.submit("send", data, None, n, number, peer=destination), None

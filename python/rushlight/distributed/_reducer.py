@@ -40,7 +40,7 @@ def _in_buckets(parameters, limit):
     for each in reversed(parameters):
         key = each.dtype, each.device
         open_.setdefault(key, []).append(each)
-        bytes_[key] = bytes_.get(key, 0) + each.numel() * each.element_size()
+        bytes_[key] = bytes_.get(key, 0) + each.nbytes
         if bytes_[key] >= (limit if found else min(_FIRST, limit)):
             found.append(open_.pop(key))
             bytes_[key] = 0
