@@ -276,7 +276,7 @@ static bool is_the_text(const char* expected, const char* other) {
 bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got, bool is_method,
                            std::size_t extra) const {
   const char* type = Py_TYPE(got)->tp_name;
-  if (is_the_text(expected, Tensors::expected) && is_list(got))
+  if (is_the_text(expected, Tensors::expected) && is_list(got) && PySequence_Fast_GET_SIZE(got))
     return wrong_item(*this, i, PySequence_Fast_ITEMS(got), PySequence_Fast_GET_SIZE(got));
   const bool one_int = is_the_text(expected, Argument<std::int64_t>::expected) ||
                        (is_the_text(expected, Argument<Shape>::expected) && !variadic);
