@@ -273,14 +273,26 @@ static bool is_the_text(const char* expected, const char* other) {
   return std::string_view(expected) == other;
 }
 
+static bool takes_an_int(const char* expected, bool variadic) {
+  return is_the_text(expected, Argument<std::int64_t>::expected) ||
+         (is_the_text(expected, Argument<Shape>::expected) && !variadic);
+}
+
+// Two kinds have the words "tuple of ints", and one of them takes no int at all: only an int that
+// is too long is told that it is.
+static bool has_more_than_64_bits(PyObject* integer) {
+  int overflow;
+  PyLong_AsLongLongAndOverflow(integer, &overflow);
+  return overflow != 0;
+}
+
 bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got, bool is_method,
                            std::size_t extra) const {
   const char* type = Py_TYPE(got)->tp_name;
   if (is_the_text(expected, Tensors::expected) && is_list(got) && PySequence_Fast_GET_SIZE(got))
     return wrong_item(*this, i, PySequence_Fast_ITEMS(got), PySequence_Fast_GET_SIZE(got));
-  const bool one_int = is_the_text(expected, Argument<std::int64_t>::expected) ||
-                       (is_the_text(expected, Argument<Shape>::expected) && !variadic);
-  if (!is_alternative && one_int && PyLong_CheckExact(got)) {
+  if (!is_alternative && takes_an_int(expected, variadic) && PyLong_CheckExact(got) &&
+      has_more_than_64_bits(got)) {
     PyErr_Format(PyExc_ValueError,
                  "Overflow when unpacking long long\n%s(): argument '%s' has more than 64 bits: %R",
                  name.c_str(), parameters[i].name.c_str(), got);
