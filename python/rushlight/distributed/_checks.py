@@ -2,10 +2,52 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+
 import rushlight
 from rushlight import _C
+from rushlight.distributed._questions import get_global_rank, get_group_rank
 from rushlight.distributed._work import Work, of
-from rushlight.distributed._world import GroupMember, get_global_rank, get_group_rank
+from rushlight.distributed._world import GroupMember, _member
+
+
+def collective(*tensors):
+    """A function that all members of a group call: it gets its ProcessGroup as `group`, after its
+    tensors, and lists of tensors that may be left out, were checked. Where this process is not in
+    the group, the function is not called, and None is returned.
+
+    Args:
+        tensors: the names of its tensors, and of its lists, which end in "_list".
+    """
+
+    def decorate(function):
+        parameters = inspect.signature(function).parameters
+        names = list(parameters)
+        checks = [
+            (names.index(name), name, check_tensors if name.endswith("_list") else check_tensor)
+            for name in tensors
+        ]
+        optional = {name for name in tensors if parameters[name].default is None}
+        at = names.index("group")
+
+        @functools.wraps(function)
+        def checked(*args, **kwargs):
+            for i, name, check in checks:
+                if i < len(args) or name in kwargs:
+                    value = args[i] if i < len(args) else kwargs[name]
+                    if name not in optional or value:
+                        check(value, name)
+            given = args[at] if at < len(args) else kwargs.pop("group", None)
+            if (group := _member(given, function.__name__)) is None:
+                return None
+            if at < len(args):
+                return function(*args[:at], group, *args[at + 1 :], **kwargs)
+            return function(*args, group=group, **kwargs)
+
+        return checked
+
+    return decorate
 
 
 def check_tensor(value, name):

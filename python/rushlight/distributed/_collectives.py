@@ -13,8 +13,7 @@ from rushlight import _C
 from rushlight.distributed._checks import (
     check_length,
     check_same,
-    check_tensor,
-    check_tensors,
+    collective,
     copy_back,
     done,
     empty,
@@ -26,7 +25,7 @@ from rushlight.distributed._checks import (
 from rushlight.distributed._gloo import KINDS
 from rushlight.distributed._reduce_op import ReduceOp, plan
 from rushlight.distributed._work import Call, Work, of
-from rushlight.distributed._world import _member, get_rank
+from rushlight.distributed._world import _default
 
 
 def _reduction(group, call, tensor, op, name, **how):
@@ -59,6 +58,7 @@ def _reduce_words(tensor, op):
     return f"{of(tensor)}, {ReduceOp(op).name}"
 
 
+@collective("tensor")
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
     """Replaces a tensor on every rank by the sum, or another reduction, of all ranks' tensors.
 
@@ -73,23 +73,21 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
 
     >>> torch.distributed.all_reduce(x)  # doctest: +SKIP
     """
-    check_tensor(tensor, "tensor")
-    if (g := _member(group, "all_reduce")) is None:
-        return None
     plan(op, tensor.dtype)
-    if g.size() == 1:
-        return done(g, async_op, [tensor])
-    call = Call(g, "all_reduce", _reduce_words(tensor, op))
-    parts, reduced, kept = _reduction(g, call, tensor, op, "all_reduce")
+    if group.size() == 1:
+        return done(group, async_op, [tensor])
+    call = Call(group, "all_reduce", _reduce_words(tensor, op))
+    parts, reduced, kept = _reduction(group, call, tensor, op, "all_reduce")
 
     def finish():
         found = reduced()
         if copying := copy_back(tensor, found):
             copying()
 
-    return end(g._hold(Work(g, call, parts, finish, [tensor]), (tensor, *kept)), async_op)
+    return end(group._hold(Work(group, call, parts, finish, [tensor]), (tensor, *kept)), async_op)
 
 
+@collective("tensor")
 def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_dst=None):
     """all_reduce whose result only one rank gets; the others' tensors stay as they are.
 
@@ -101,23 +99,21 @@ def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_
         async_op: return a Work at once.
         group_dst: the rank in `group`, instead of dst.
     """
-    check_tensor(tensor, "tensor")
-    if (g := _member(group, "reduce")) is None:
-        return None
-    root = peer(g, dst, group_dst, "dst")
+    root = peer(group, dst, group_dst, "dst")
     plan(op, tensor.dtype)
-    if g.size() == 1:
-        return done(g, async_op, [tensor])
-    call = Call(g, "reduce", f"{_reduce_words(tensor, op)}, to {root}")
-    parts, reduced, kept = _reduction(g, call, tensor, op, "reduce", peer=root)
+    if group.size() == 1:
+        return done(group, async_op, [tensor])
+    call = Call(group, "reduce", f"{_reduce_words(tensor, op)}, to {root}")
+    parts, reduced, kept = _reduction(group, call, tensor, op, "reduce", peer=root)
 
     def finish():
-        if g.rank() == root:
+        if group.rank() == root:
             tensor.detach().copy_(reduced().view(tensor.shape))
 
-    return end(g._hold(Work(g, call, parts, finish, [tensor]), (tensor, *kept)), async_op)
+    return end(group._hold(Work(group, call, parts, finish, [tensor]), (tensor, *kept)), async_op)
 
 
+@collective("tensor")
 def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
     """Replaces a tensor on every rank by that of one rank.
 
@@ -130,21 +126,19 @@ def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
 
     >>> torch.distributed.broadcast(x, 0)  # doctest: +SKIP
     """
-    check_tensor(tensor, "tensor")
-    if (g := _member(group, "broadcast")) is None:
-        return None
-    root = peer(g, src, group_src, "src")
-    if g.size() == 1:
-        return done(g, async_op, [tensor])
+    root = peer(group, src, group_src, "src")
+    if group.size() == 1:
+        return done(group, async_op, [tensor])
     data = flat(tensor)
-    call = Call(g, "broadcast", f"{of(tensor)}, from {root}")
+    call = Call(group, "broadcast", f"{of(tensor)}, from {root}")
     n = data.nbytes
-    finish = None if g.rank() == root else copy_back(tensor, data)
-    work = g._start(call, "broadcast", data, data, n, finish, [tensor], peer=root)
+    finish = None if group.rank() == root else copy_back(tensor, data)
+    work = group._start(call, "broadcast", data, data, n, finish, [tensor], peer=root)
     work._result = [tensor]
     return end(work, async_op)
 
 
+@collective("input_tensor", "output_tensor")
 def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
     """Fills a tensor with the tensors of all ranks, one behind the other.
 
@@ -154,30 +148,27 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
         group: the default group where it is None.
         async_op: return a Work at once.
     """
-    check_tensor(input_tensor, "input_tensor")
-    check_tensor(output_tensor, "output_tensor")
-    if (g := _member(group, "all_gather_into_tensor")) is None:
-        return None
     check_same("output_tensor", [output_tensor], input_tensor, shapes=False)
-    if output_tensor.numel() != input_tensor.numel() * g.size():
+    if output_tensor.numel() != input_tensor.numel() * group.size():
         raise ValueError(
             "output tensor size must be equal to world_size times input tensor size\n"
             f"output_tensor is {of(output_tensor)}, input_tensor {of(input_tensor)}, "
-            f"world_size {g.size()}"
+            f"world_size {group.size()}"
         )
     given = flat(input_tensor)
     contiguous = output_tensor.device.type == "cpu" and output_tensor.is_contiguous()
     every = output_tensor.detach() if contiguous else empty(given, *output_tensor.shape)
     copying = copy_back(output_tensor, every)
-    if g.size() == 1:
+    if group.size() == 1:
         output_tensor.detach().copy_(given.view(output_tensor.shape))
-        return done(g, async_op, [output_tensor])
-    call = Call(g, "all_gather", of(input_tensor))
+        return done(group, async_op, [output_tensor])
+    call = Call(group, "all_gather", of(input_tensor))
     n = given.nbytes
-    work = g._start(call, "all_gather", given, every, n, copying, [output_tensor])
+    work = group._start(call, "all_gather", given, every, n, copying, [output_tensor])
     return end(work, async_op)
 
 
+@collective("tensor_list", "tensor")
 def all_gather(tensor_list, tensor, group=None, async_op=False):
     """Fills a list with the tensors of all ranks.
 
@@ -189,27 +180,24 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
 
     >>> torch.distributed.all_gather([a, b], x)  # doctest: +SKIP
     """
-    check_tensors(tensor_list, "tensor_list")
-    check_tensor(tensor, "tensor")
-    if (g := _member(group, "all_gather")) is None:
-        return None
-    check_length("tensor_list", tensor_list, g)
+    check_length("tensor_list", tensor_list, group)
     check_same("tensor_list", tensor_list, tensor)
     given = flat(tensor)
-    every = empty(given, g.size(), *given.shape)
+    every = empty(given, group.size(), *given.shape)
 
     finish = functools.partial(fill, tensor_list, every)
 
-    if g.size() == 1:
+    if group.size() == 1:
         every[0] = given
-        return done(g, async_op, tensor_list, finish)
-    call = Call(g, "all_gather", of(tensor))
+        return done(group, async_op, tensor_list, finish)
+    call = Call(group, "all_gather", of(tensor))
     n = given.nbytes
-    work = g._start(call, "all_gather", given, every, n, finish, tensor_list)
+    work = group._start(call, "all_gather", given, every, n, finish, tensor_list)
     work._result = list(tensor_list)
     return end(work, async_op)
 
 
+@collective("tensor", "gather_list")
 def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group_dst=None):
     """Fills a list on one rank with the tensors of all ranks.
 
@@ -221,35 +209,31 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
         async_op: return a Work at once.
         group_dst: the rank in `group`, instead of dst.
     """
-    check_tensor(tensor, "tensor")
-    if gather_list:
-        check_tensors(gather_list, "gather_list")
-    if (g := _member(group, "gather")) is None:
-        return None
-    root = peer(g, dst, group_dst, "dst", default=0)
-    if g.rank() == root:
+    root = peer(group, dst, group_dst, "dst", default=0)
+    if group.rank() == root:
         if not gather_list:
             raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-        check_length("gather_list", gather_list, g)
+        check_length("gather_list", gather_list, group)
         check_same("gather_list", gather_list, tensor)
     elif gather_list:
         raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
     given = flat(tensor)
-    every = empty(given, g.size(), *given.shape) if g.rank() == root else None
+    every = empty(given, group.size(), *given.shape) if group.rank() == root else None
 
     finish = functools.partial(fill, gather_list, every)
 
-    if g.size() == 1:
+    if group.size() == 1:
         every[0] = given
-        return done(g, async_op, gather_list, finish)
-    call = Call(g, "gather", f"{of(tensor)}, to {root}")
+        return done(group, async_op, gather_list, finish)
+    call = Call(group, "gather", f"{of(tensor)}, to {root}")
     n = given.nbytes
-    last = finish if g.rank() == root else None
-    work = g._start(call, "gather", given, every, n, last, gather_list or (), peer=root)
+    last = finish if group.rank() == root else None
+    work = group._start(call, "gather", given, every, n, last, gather_list or (), peer=root)
     work._result = list(gather_list or ())
     return end(work, async_op)
 
 
+@collective("tensor", "scatter_list")
 def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):
     """Gives each rank one tensor of a list of one rank.
 
@@ -261,35 +245,31 @@ def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, gro
         async_op: return a Work at once.
         group_src: the rank in `group`, instead of src.
     """
-    check_tensor(tensor, "tensor")
-    if scatter_list:
-        check_tensors(scatter_list, "scatter_list")
-    if (g := _member(group, "scatter")) is None:
-        return None
-    root = peer(g, src, group_src, "src", default=0)
-    if g.rank() == root:
+    root = peer(group, src, group_src, "src", default=0)
+    if group.rank() == root:
         if not scatter_list:
             raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
-        check_length("scatter_list", scatter_list, g)
+        check_length("scatter_list", scatter_list, group)
         check_same("scatter_list", scatter_list, tensor)
     elif scatter_list:
         raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
-    if g.size() == 1:
+    if group.size() == 1:
         tensor.detach().copy_(scatter_list[0].view(tensor.shape))
-        return done(g, async_op, [tensor])
+        return done(group, async_op, [tensor])
     given = None
-    if g.rank() == root:
+    if group.rank() == root:
         given = rushlight.stack([flat(each).view(-1) for each in scatter_list])
     target = flat(tensor)
-    call = Call(g, "scatter", f"{of(tensor)}, from {root}")
+    call = Call(group, "scatter", f"{of(tensor)}, from {root}")
     n = target.nbytes
-    work = g._start(
+    work = group._start(
         call, "scatter", given, target, n, copy_back(tensor, target), [tensor], peer=root
     )
     work._result = [tensor]
     return end(work, async_op)
 
 
+@collective()
 def barrier(group=None, async_op=False, device_ids=None, timeout=None):
     """Waits until all ranks have called it.
 
@@ -299,17 +279,16 @@ def barrier(group=None, async_op=False, device_ids=None, timeout=None):
         device_ids: accepted, not used.
         timeout: a timedelta; that of the group by default.
     """
-    if (g := _member(group, "barrier")) is None:
-        return None
-    if g.size() == 1:
-        return done(g, async_op)
-    work = g._start(Call(g, "barrier", f"{g.size()} ranks"), "barrier", None, None, 0)
+    if group.size() == 1:
+        return done(group, async_op)
+    work = group._start(Call(group, "barrier", f"{group.size()} ranks"), "barrier", None, None, 0)
     if async_op:
         return work
     work.wait(timeout)
     return None
 
 
+@collective()
 def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
     """A barrier through the store, whose error names the ranks that did not come.
 
@@ -321,18 +300,19 @@ def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
     Raises:
         RuntimeError: ranks are missing after the time-out.
     """
-    if (g := _member(group, "monitored_barrier")) is None or g.size() == 1:
+    if group.size() == 1:
         return
-    call = Call(g, "monitored_barrier", f"{g.size()} ranks")
-    seconds = g._timeout if timeout is None else timeout.total_seconds()
-    keys = [f"barrier/{call.number}/{r}" for r in range(g.size())]
-    g._store.set(keys[g.rank()], "1")
+    call = Call(group, "monitored_barrier", f"{group.size()} ranks")
+    seconds = group._timeout if timeout is None else timeout.total_seconds()
+    keys = [f"barrier/{call.number}/{r}" for r in range(group.size())]
+    group._store.set(keys[group.rank()], "1")
     try:
-        g._store.wait(keys, float(seconds))
+        group._store.wait(keys, float(seconds))
     except _C._distributed.DistStoreError:
-        away = [g._ranks[r] for r in range(g.size()) if not g._store.check([keys[r]])]
+        away = [group._ranks[r] for r in range(group.size()) if not group._store.check([keys[r]])]
         names = ", ".join(map(str, away))
         raise RuntimeError(
-            f"Rank {get_rank()} timed out in monitored_barrier after {seconds * 1000:.0f} ms.\n"
+            f"Rank {_default().rank()} timed out in monitored_barrier after "
+            f"{seconds * 1000:.0f} ms.\n"
             f"ranks that did not call it: {names}"
         ) from None

@@ -8,8 +8,7 @@ import rushlight
 from rushlight.distributed._checks import (
     check_length,
     check_same,
-    check_tensor,
-    check_tensors,
+    collective,
     copy_back,
     done,
     end,
@@ -18,9 +17,9 @@ from rushlight.distributed._checks import (
 from rushlight.distributed._collectives import _reduce_words, _reduction
 from rushlight.distributed._reduce_op import ReduceOp, plan
 from rushlight.distributed._work import Call, Work, of
-from rushlight.distributed._world import _member
 
 
+@collective("output", "input")
 def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=False):
     """all_reduce of which each rank keeps its part.
 
@@ -31,31 +30,28 @@ def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=F
         group: the default group where it is None.
         async_op: return a Work at once.
     """
-    check_tensor(output, "output")
-    check_tensor(input, "input")
-    if (g := _member(group, "reduce_scatter_tensor")) is None:
-        return None
     check_same("output", [output], input, shapes=False)
     plan(op, input.dtype)
-    if input.numel() != output.numel() * g.size():
+    if input.numel() != output.numel() * group.size():
         raise ValueError(
             "input tensor must be the same size as output size times world size\n"
-            f"input is {of(input)}, output {of(output)}, world size {g.size()}"
+            f"input is {of(input)}, output {of(output)}, world size {group.size()}"
         )
-    if g.size() == 1:
+    if group.size() == 1:
         output.detach().copy_(input.detach().view(output.shape))
-        return done(g, async_op, [output])
-    call = Call(g, "reduce_scatter", _reduce_words(input, op))
+        return done(group, async_op, [output])
+    call = Call(group, "reduce_scatter", _reduce_words(input, op))
     copied = input.detach().clone(memory_format=rushlight.contiguous_format)
-    parts, reduced, kept = _reduction(g, call, copied, op, "all_reduce")
+    parts, reduced, kept = _reduction(group, call, copied, op, "all_reduce")
 
     def finish():
-        own = reduced().view(-1).chunk(g.size())[g.rank()] if output.numel() else output
+        own = reduced().view(-1).chunk(group.size())[group.rank()] if output.numel() else output
         output.detach().copy_(own.view(output.shape))
 
-    return end(g._hold(Work(g, call, parts, finish, [output]), (output, *kept)), async_op)
+    return end(group._hold(Work(group, call, parts, finish, [output]), (output, *kept)), async_op)
 
 
+@collective("output", "input_list")
 def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=False):
     """all_reduce of lists, of which each rank keeps its tensor.
 
@@ -66,16 +62,13 @@ def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=Fal
         group: the default group where it is None.
         async_op: return a Work at once.
     """
-    check_tensor(output, "output")
-    check_tensors(input_list, "input_list")
-    if (g := _member(group, "reduce_scatter")) is None:
-        return None
-    check_length("input_list", input_list, g)
+    check_length("input_list", input_list, group)
     check_same("input_list", input_list, output)
     joined = rushlight.stack([each.detach().reshape(-1) for each in input_list])
-    return reduce_scatter_tensor(output, joined, op, g, async_op)
+    return reduce_scatter_tensor(output, joined, op, group, async_op)
 
 
+@collective("output", "input")
 def all_to_all_single(
     output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False
 ):
@@ -89,21 +82,17 @@ def all_to_all_single(
         group: the default group where it is None.
         async_op: return a Work at once.
     """
-    check_tensor(output, "output")
-    check_tensor(input, "input")
-    if (g := _member(group, "all_to_all_single")) is None:
-        return None
     check_same("output", [output], input, shapes=False)
     for name, tensor, sizes in (
         ("output", output, output_split_sizes), ("input", input, input_split_sizes),
     ):  # fmt: skip
         length = tensor.size(0) if tensor.dim() else 0
-        if not sizes and length % g.size():
+        if not sizes and length % group.size():
             raise ValueError(
                 "Tensor's dim 0 does not divide equally across group size\n"
-                f"{name} is {of(tensor)}, the group has {g.size()} ranks"
+                f"{name} is {of(tensor)}, the group has {group.size()} ranks"
             )
-        if sizes and len(sizes) != g.size():
+        if sizes and len(sizes) != group.size():
             raise ValueError("Number of tensor splits not equal to group size")
         if sizes and (sum(sizes) != length or min(sizes) < 0):
             raise ValueError(
@@ -112,23 +101,24 @@ def all_to_all_single(
             )
     if output_split_sizes or input_split_sizes:
         given, target = flat(input), flat(output)
-        sent = given.split(list(input_split_sizes or [len(given) // g.size()] * g.size()))
-        got = target.split(list(output_split_sizes or [len(target) // g.size()] * g.size()))
+        sent = given.split(list(input_split_sizes or [len(given) // group.size()] * group.size()))
+        got = target.split(list(output_split_sizes or [len(target) // group.size()] * group.size()))
         rows = f"{of(input[:0])}, with split sizes"
-        return end(_messages(g, rows, got, sent, copy_back(output, target), [output]), async_op)
+        return end(_messages(group, rows, got, sent, copy_back(output, target), [output]), async_op)
     if output.shape != input.shape:
         raise ValueError(f"output is {of(output)}, input {of(input)}: parts would differ")
     given, target = flat(input), flat(output)
-    if g.size() == 1:
+    if group.size() == 1:
         output.detach().copy_(given.view(output.shape))
-        return done(g, async_op, [output])
-    call = Call(g, "all_to_all", of(input))
-    n = given.nbytes // g.size()
-    work = g._start(call, "all_to_all", given, target, n, copy_back(output, target), [output])
+        return done(group, async_op, [output])
+    call = Call(group, "all_to_all", of(input))
+    n = given.nbytes // group.size()
+    work = group._start(call, "all_to_all", given, target, n, copy_back(output, target), [output])
     work._result = [output]
     return end(work, async_op)
 
 
+@collective("output_tensor_list", "input_tensor_list")
 def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
     """Each rank sends one tensor to each rank, and gets one from each.
 
@@ -138,12 +128,8 @@ def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False
         group: the default group where it is None.
         async_op: return a Work at once.
     """
-    check_tensors(output_tensor_list, "output_tensor_list")
-    check_tensors(input_tensor_list, "input_tensor_list")
-    if (g := _member(group, "all_to_all")) is None:
-        return None
     for name, tensors in (("output_", output_tensor_list), ("input_", input_tensor_list)):
-        check_length(name + "tensor_list", tensors, g)
+        check_length(name + "tensor_list", tensors, group)
         check_same(name + "tensor_list", tensors, input_tensor_list[0], shapes=False)
     sent = [flat(each) for each in input_tensor_list]
     got = [flat(each) for each in output_tensor_list]
@@ -154,7 +140,7 @@ def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False
                 copying()
 
     words = f"lists of {of(input_tensor_list[0]).partition('[')[0]}"
-    return end(_messages(g, words, got, sent, finish, output_tensor_list), async_op)
+    return end(_messages(group, words, got, sent, finish, output_tensor_list), async_op)
 
 
 def _messages(g, words, got, sent, finish, result):

@@ -9,8 +9,7 @@ import pickle
 
 import rushlight
 from rushlight.distributed import _collectives, _point_to_point
-from rushlight.distributed._checks import check_length, peer
-from rushlight.distributed._world import _member
+from rushlight.distributed._checks import check_length, collective, peer
 
 
 def _bytes_of(value):
@@ -32,52 +31,51 @@ def _gathered(g, obj):
     return padded, lengths
 
 
+@collective()
 def all_gather_object(object_list, obj, group=None):
     """Fills a list with the objects of all ranks.
 
     Args:
-        object_list: a list with a place for each rank.
+        object_list: a list with an entry for each rank.
         obj: this rank's, anything that pickle takes.
         group: the default group where it is None.
 
     >>> torch.distributed.all_gather_object(found, {"loss": 0.5})  # doctest: +SKIP
     """
-    if (g := _member(group, "all_gather_object")) is None:
-        return
-    check_length("object_list", object_list, g)
-    padded, lengths = _gathered(g, obj)
-    every = rushlight.empty(g.size(), padded.numel(), dtype=rushlight.uint8)
-    _collectives.all_gather_into_tensor(every, padded, g)
-    for i in range(g.size()):
+    check_length("object_list", object_list, group)
+    padded, lengths = _gathered(group, obj)
+    every = rushlight.empty(group.size(), padded.numel(), dtype=rushlight.uint8)
+    _collectives.all_gather_into_tensor(every, padded, group)
+    for i in range(group.size()):
         object_list[i] = _value_of(every[i], lengths[i])
 
 
+@collective()
 def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=None):
     """Fills a list on one rank with the objects of all ranks.
 
     Args:
         obj: this rank's, anything that pickle takes.
-        object_gather_list: on `dst`, a list with a place for each rank; elsewhere None.
+        object_gather_list: on `dst`, a list with an entry for each rank; elsewhere None.
         dst: the rank in the default group that gets them; 0 by default.
         group: the default group where it is None.
         group_dst: the rank in `group`, instead of dst.
     """
-    if (g := _member(group, "gather_object")) is None:
-        return
-    root = peer(g, dst, group_dst, "dst", default=0)
-    mine = g.rank() == root
+    root = peer(group, dst, group_dst, "dst", default=0)
+    mine = group.rank() == root
     if mine != bool(object_gather_list):
         where = "be specified on" if mine else "NOT be specified on non-"
         raise ValueError(f"Argument ``gather_list`` must {where} destination rank.")
     if mine:
-        check_length("object_gather_list", object_gather_list, g)
-    padded, lengths = _gathered(g, obj)
-    rows = [rushlight.empty_like(padded) for _ in range(g.size())] if mine else None
-    _collectives.gather(padded, rows, group=g, group_dst=root)
+        check_length("object_gather_list", object_gather_list, group)
+    padded, lengths = _gathered(group, obj)
+    rows = [rushlight.empty_like(padded) for _ in range(group.size())] if mine else None
+    _collectives.gather(padded, rows, group=group, group_dst=root)
     for i, row in enumerate(rows or ()):
         object_gather_list[i] = _value_of(row, lengths[i])
 
 
+@collective()
 def broadcast_object_list(object_list, src=None, group=None, device=None, group_src=None):
     """Replaces the objects of a list on every rank by those of one rank.
 
@@ -88,57 +86,54 @@ def broadcast_object_list(object_list, src=None, group=None, device=None, group_
         device: accepted, not used.
         group_src: the rank in `group`, instead of src.
     """
-    if (g := _member(group, "broadcast_object_list")) is None:
-        return
-    root = peer(g, src, group_src, "src", default=0)
-    mine = g.rank() == root
+    root = peer(group, src, group_src, "src", default=0)
+    mine = group.rank() == root
     parts = [_bytes_of(each) for each in object_list] if mine else []
     lengths = rushlight.tensor([p.numel() for p in parts] or [0] * len(object_list))
-    _collectives.broadcast(lengths, group=g, group_src=root)
+    _collectives.broadcast(lengths, group=group, group_src=root)
     data = rushlight.cat(parts) if parts else rushlight.empty(
         int(lengths.sum()), dtype=rushlight.uint8
     )  # fmt: skip
-    _collectives.broadcast(data, group=g, group_src=root)
+    _collectives.broadcast(data, group=group, group_src=root)
     for i, part in enumerate(data.split(lengths.tolist()) if object_list else ()):
         if not mine:
             object_list[i] = _value_of(part, lengths[i])
 
 
+@collective()
 def scatter_object_list(
     scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None
 ):
     """Gives each rank one object of a list of one rank.
 
     Args:
-        scatter_object_output_list: a list, whose first place is filled.
+        scatter_object_output_list: a list; its first entry is replaced.
         scatter_object_input_list: on `src`, an object for each rank.
         src: the rank in the default group that gives them; 0 by default.
         group: the default group where it is None.
         group_src: the rank in `group`, instead of src.
     """
-    if (g := _member(group, "scatter_object_list")) is None:
-        return
     if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
         raise ValueError(
             "Expected argument scatter_object_output_list to be a list of size at least 1."
         )
-    root = peer(g, src, group_src, "src", default=0)
-    every = [None] * g.size()
-    if g.rank() == root:
+    root = peer(group, src, group_src, "src", default=0)
+    every = [None] * group.size()
+    if group.rank() == root:
         if scatter_object_input_list is None:
             raise ValueError("source rank must provide non-None scatter_object_input_list")
-        check_length("scatter_object_input_list", scatter_object_input_list, g)
+        check_length("scatter_object_input_list", scatter_object_input_list, group)
         every = [_bytes_of(each) for each in scatter_object_input_list]
     lengths = rushlight.tensor([e.numel() if e is not None else 0 for e in every])
-    _collectives.broadcast(lengths, group=g, group_src=root)
+    _collectives.broadcast(lengths, group=group, group_src=root)
     own = rushlight.zeros(int(lengths.max()), dtype=rushlight.uint8)
     rows = None
-    if g.rank() == root:
+    if group.rank() == root:
         rows = [rushlight.zeros_like(own) for _ in every]
         for row, data in zip(rows, every, strict=True):
             row[: data.numel()] = data
-    _collectives.scatter(own, rows, group=g, group_src=root)
-    scatter_object_output_list[0] = _value_of(own, lengths[g.rank()])
+    _collectives.scatter(own, rows, group=group, group_src=root)
+    scatter_object_output_list[0] = _value_of(own, lengths[group.rank()])
 
 
 def send_object_list(

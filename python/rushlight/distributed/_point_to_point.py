@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import zlib
 
-from rushlight.distributed._checks import check_tensor, copy_back, flat, peer
+from rushlight.distributed._checks import check_tensor, collective, copy_back, flat, peer
 from rushlight.distributed._work import Message, Work, of
-from rushlight.distributed._world import _member
 
 
 def _message(g, tensor, source, destination, tag):
@@ -30,6 +29,7 @@ def _message(g, tensor, source, destination, tag):
     return g._hold(Work(g, call, [part], finish, [tensor], g._ranks[source]), (data, tensor))
 
 
+@collective("tensor")
 def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
     """Begins to send a tensor; it may be written to when the Work has ended.
 
@@ -43,12 +43,10 @@ def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
     Returns:
         A Work.
     """
-    check_tensor(tensor, "tensor")
-    if (g := _member(group, "isend")) is None:
-        return None
-    return _message(g, tensor, g.rank(), peer(g, dst, group_dst, "dst"), tag)
+    return _message(group, tensor, group.rank(), peer(group, dst, group_dst, "dst"), tag)
 
 
+@collective("tensor")
 def irecv(tensor, src=None, group=None, tag=0, group_src=None):
     """Begins to receive a tensor; it is there when the Work has ended.
 
@@ -62,14 +60,11 @@ def irecv(tensor, src=None, group=None, tag=0, group_src=None):
     Returns:
         A Work.
     """
-    check_tensor(tensor, "tensor")
-    if (g := _member(group, "irecv")) is None:
-        return None
     if src is None and group_src is None:
         raise NotImplementedError(
             "recv from any rank is not in rushlight 0.1: name the source, src="
         )
-    return _message(g, tensor, peer(g, src, group_src, "src"), g.rank(), tag)
+    return _message(group, tensor, peer(group, src, group_src, "src"), group.rank(), tag)
 
 
 def send(tensor, dst=None, group=None, tag=0, group_dst=None):

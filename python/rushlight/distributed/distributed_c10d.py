@@ -35,11 +35,7 @@ from rushlight.distributed._point_to_point import (
     recv,
     send,
 )
-from rushlight.distributed._reduce_op import ReduceOp
-from rushlight.distributed._work import Work
-from rushlight.distributed._world import (
-    GroupMember,
-    destroy_process_group,
+from rushlight.distributed._questions import (
     get_backend,
     get_default_backend_for_device,
     get_global_rank,
@@ -49,8 +45,6 @@ from rushlight.distributed._world import (
     get_process_group_ranks,
     get_rank,
     get_world_size,
-    group,
-    init_process_group,
     is_available,
     is_backend_available,
     is_gloo_available,
@@ -60,6 +54,14 @@ from rushlight.distributed._world import (
     is_torchelastic_launched,
     is_ucc_available,
     is_xccl_available,
+)
+from rushlight.distributed._reduce_op import ReduceOp
+from rushlight.distributed._work import Work
+from rushlight.distributed._world import (
+    GroupMember,
+    destroy_process_group,
+    group,
+    init_process_group,
     new_group,
     new_subgroups,
     new_subgroups_by_enumeration,
