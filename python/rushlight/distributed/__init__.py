@@ -9,11 +9,19 @@ _collectives.py what they do, _gloo.py the engine, csrc/distributed the stores. 
 engine.
 """
 
-from rushlight.distributed import distributed_c10d
+from rushlight.distributed import device_mesh, distributed_c10d
+from rushlight.distributed.device_mesh import DeviceMesh, init_device_mesh
 from rushlight.distributed.distributed_c10d import *  # noqa: F403
 from rushlight.distributed.rendezvous import register_rendezvous_handler, rendezvous
 
-__all__ = [*distributed_c10d.__all__, "register_rendezvous_handler", "rendezvous"]
+__all__ = [
+    *distributed_c10d.__all__,
+    "DeviceMesh",
+    "device_mesh",
+    "init_device_mesh",
+    "register_rendezvous_handler",
+    "rendezvous",
+]
 
 
 def __getattr__(name):
