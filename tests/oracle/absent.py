@@ -48,6 +48,14 @@ REASONS = {
         "cuda.ExternalStream cuda.get_stream_from_external cuda.is_current_stream_capturing "
         "cuda.CUDAPluggableAllocator cuda.caching_allocator_* cuda.*host_memory_stats*"
     ),
+    "classes and names of torch's own process groups, which no program needs": (
+        "distributed.*Options distributed.BackendConfig distributed.ProcessGroupGloo "
+        "distributed.GroupName distributed.RankType distributed.Logger distributed.Reducer "
+        "distributed.record_comm"
+    ),
+    "calls of NCCL or of a debugger that only a run by hand can use": (
+        "distributed.shrink_group distributed.breakpoint"
+    ),
     "operators that Python itself has": "__rdiv__ slice",
     "factorisations that are rarely called by name": ("geqrf linalg.ldl_* ormqr"),
     "torch 2.13's own novelties": (

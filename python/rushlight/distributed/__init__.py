@@ -9,6 +9,8 @@ _collectives.py what they do, _gloo.py the engine, csrc/distributed the stores. 
 engine.
 """
 
+import importlib
+
 from rushlight.distributed import device_mesh, distributed_c10d
 from rushlight.distributed.device_mesh import DeviceMesh, init_device_mesh
 from rushlight.distributed.distributed_c10d import *  # noqa: F403
@@ -25,6 +27,8 @@ __all__ = [
 
 
 def __getattr__(name):
+    if name == "nn":
+        return importlib.import_module("rushlight.distributed.nn")
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
     raise AttributeError(f"torch.distributed.{name} is not in rushlight 0.1", name=name)

@@ -11,6 +11,8 @@ from rushlight.distributed._questions import get_global_rank, get_group_rank
 from rushlight.distributed._work import Work, of
 from rushlight.distributed._world import GroupMember, _member
 
+_LISTS = ("_list", "tensors")
+
 
 def collective(*tensors):
     """A function that all members of a group call: it gets its ProcessGroup as `group`, after its
@@ -18,14 +20,14 @@ def collective(*tensors):
     the group, the function is not called, and None is returned.
 
     Args:
-        tensors: the names of its tensors, and of its lists, which end in "_list".
+        tensors: the names of its tensors, and of its lists, which end in _LISTS.
     """
 
     def decorate(function):
         parameters = inspect.signature(function).parameters
         names = list(parameters)
         checks = [
-            (names.index(name), name, check_tensors if name.endswith("_list") else check_tensor)
+            (names.index(name), name, check_tensors if name.endswith(_LISTS) else check_tensor)
             for name in tensors
         ]
         optional = {name for name in tensors if parameters[name].default is None}
@@ -148,6 +150,10 @@ def done(group, async_op, result=(), finish=None):
 
 
 def end(work, async_op):
+    """The Work, or None once it has ended; inside of a _coalescing_manager, that waits for it."""
+    if work._group is not None and work._group._coalescing is not None:
+        work._group._coalescing.append(work)
+        return None
     if async_op:
         return work
     work.wait()

@@ -309,10 +309,9 @@ def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
     try:
         group._store.wait(keys, float(seconds))
     except _C._distributed.DistStoreError:
-        away = [group._ranks[r] for r in range(group.size()) if not group._store.check([keys[r]])]
-        names = ", ".join(map(str, away))
+        away = [group._ranks[r] for r, key in enumerate(keys) if not group._store.check([key])]
+        names = f"Rank {away[0]}" if len(away) == 1 else f"Ranks {', '.join(map(str, away))}"
         raise RuntimeError(
-            f"Rank {_default().rank()} timed out in monitored_barrier after "
-            f"{seconds * 1000:.0f} ms.\n"
-            f"ranks that did not call it: {names}"
+            f"[Rank {_default().rank()}]: {names} failed to pass monitoredBarrier in "
+            f"{seconds * 1000:.0f} ms"
         ) from None

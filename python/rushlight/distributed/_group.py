@@ -6,12 +6,13 @@ from datetime import timedelta
 
 from rushlight import _C
 from rushlight.distributed import _gloo
+from rushlight.distributed._group_calls import GroupCalls
 from rushlight.distributed._work import Call, Work
 
 DistStoreError = _C._distributed.DistStoreError
 
 
-class ProcessGroup:
+class ProcessGroup(GroupCalls):
     """Processes that call collectives together; init_process_group and new_group make them.
 
     >>> torch.distributed.new_group([0, 1]).size()  # doctest: +SKIP
@@ -24,6 +25,7 @@ class ProcessGroup:
         self._number, self._messages = 0, {}
         self._pending = []
         self._engine, self._store = None, None
+        self._announcer, self._notes = None, None  # of sends to who receives from any rank
         if len(self._ranks) == 1:
             return
         self._store = _C._distributed.PrefixStore(name, store.clone())
@@ -94,6 +96,8 @@ class ProcessGroup:
     def _close(self):
         if self._engine is not None:
             self._engine.close()
+        if self._announcer is not None:
+            self._announcer.close()
         self._engine, self._store, self._pending = None, None, []
 
     def __repr__(self):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
 
+from rushlight.distributed._any_source import LATE, Announcer, WorkOfAny
 from rushlight.distributed._checks import check_tensor, collective, copy_back, flat, peer
 from rushlight.distributed._work import Message, Work, of
 
@@ -29,6 +31,13 @@ def _message(g, tensor, source, destination, tag):
     return g._hold(Work(g, call, [part], finish, [tensor], g._ranks[source]), (data, tensor))
 
 
+def _announce(work):
+    """Has a send announced if nobody takes it soon."""
+    group, call = work._group, work._call
+    group._announcer = group._announcer or Announcer(group)
+    group._announcer.watch(work._parts[0], call.way, call.number)
+
+
 @collective("tensor")
 def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
     """Begins to send a tensor; it may be written to when the Work has ended.
@@ -43,7 +52,9 @@ def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
     Returns:
         A Work.
     """
-    return _message(group, tensor, group.rank(), peer(group, dst, group_dst, "dst"), tag)
+    work = _message(group, tensor, group.rank(), peer(group, dst, group_dst, "dst"), tag)
+    _announce(work)
+    return work
 
 
 @collective("tensor")
@@ -52,7 +63,7 @@ def irecv(tensor, src=None, group=None, tag=0, group_src=None):
 
     Args:
         tensor: the result, of the shape and dtype of what is sent.
-        src: the rank in the default group that sends it.
+        src: the rank in the default group that sends it; None for any.
         group: the default group where it is None.
         tag: as of isend.
         group_src: the rank in `group`, instead of src.
@@ -61,19 +72,23 @@ def irecv(tensor, src=None, group=None, tag=0, group_src=None):
         A Work.
     """
     if src is None and group_src is None:
-        raise NotImplementedError(
-            "recv from any rank is not in rushlight 0.1: name the source, src="
-        )
+        if group.size() == 1:
+            raise ValueError("recv from any rank: there is no other rank in the group")
+        begin = functools.partial(_message, group, tensor, destination=group.rank(), tag=tag)
+        return WorkOfAny(group, int(tag), lambda source: begin(source=source))
     return _message(group, tensor, peer(group, src, group_src, "src"), group.rank(), tag)
 
 
+@collective("tensor")
 def send(tensor, dst=None, group=None, tag=0, group_dst=None):
     """Sends a tensor, and waits until it is taken.
 
     Args: as of isend.
     """
-    if (work := isend(tensor, dst, group, tag, group_dst)) is not None:
-        work.wait()
+    work = _message(group, tensor, group.rank(), peer(group, dst, group_dst, "dst"), tag)
+    if not work._parts[0].wait(LATE):
+        _announce(work)
+    work.wait()
 
 
 def recv(tensor, src=None, group=None, tag=0, group_src=None) -> int:

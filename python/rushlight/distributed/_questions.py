@@ -112,6 +112,16 @@ def get_backend(group=None) -> str:
     return found._backend
 
 
+def get_backend_config(group=None) -> str:
+    """The backends of a group by kind of device, "cpu:gloo,cuda:gloo".
+
+    Args:
+        group: the default group where it is None.
+    """
+    backend = get_backend(group)
+    return f"cpu:{backend},cuda:{backend}"
+
+
 def get_process_group_ranks(group) -> list[int]:
     """The ranks in the default group of a group's members, in the order of the group.
 

@@ -65,3 +65,15 @@ def plan(op, dtype):
     if dtype == _C.bool and op in _BOOL:
         return computed, _BOOL[op]
     return (dtype, _BITS[op]) if op in _BITS else (computed, _OPS[op])
+
+
+def supports_complex(reduceOp) -> bool:
+    """Whether torch reduces complex numbers by it: all but PRODUCT, MIN, MAX and those of bits.
+
+    Args:
+        reduceOp: a ReduceOp.
+
+    >>> torch.distributed.supports_complex(torch.distributed.ReduceOp.MAX)
+    False
+    """
+    return reduceOp in (ReduceOp.SUM, ReduceOp.AVG)

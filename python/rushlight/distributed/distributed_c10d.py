@@ -1,6 +1,21 @@
 """torch.distributed's functions, under the name of the module that libraries import them from."""
 
+import sys
+
 from rushlight import _C
+from rushlight.distributed import _group_calls
+from rushlight.distributed._backend import (
+    Backend,
+    DebugLevel,
+    get_debug_level,
+    set_debug_level,
+    set_debug_level_from_env,
+)
+from rushlight.distributed._coalesced import (  # noqa: F401  libraries use the private one
+    _coalescing_manager,
+    all_gather_coalesced,
+    all_reduce_coalesced,
+)
 from rushlight.distributed._collectives import (
     all_gather,
     all_gather_into_tensor,
@@ -37,6 +52,7 @@ from rushlight.distributed._point_to_point import (
 )
 from rushlight.distributed._questions import (
     get_backend,
+    get_backend_config,
     get_default_backend_for_device,
     get_global_rank,
     get_group_rank,
@@ -55,16 +71,20 @@ from rushlight.distributed._questions import (
     is_ucc_available,
     is_xccl_available,
 )
-from rushlight.distributed._reduce_op import ReduceOp
+from rushlight.distributed._reduce_op import ReduceOp, supports_complex
+from rushlight.distributed._subgroups import (
+    new_subgroups,
+    new_subgroups_by_enumeration,
+    split_group,
+)
 from rushlight.distributed._work import Work
 from rushlight.distributed._world import (
     GroupMember,
+    _default,
     destroy_process_group,
     group,
     init_process_group,
     new_group,
-    new_subgroups,
-    new_subgroups_by_enumeration,
 )
 from rushlight.distributed.rendezvous import default_pg_timeout
 
@@ -81,7 +101,19 @@ TCPStore = _C._distributed.TCPStore
 all_gather_single = all_gather_into_tensor
 reduce_scatter_single = reduce_scatter_tensor
 
+_group_calls._module[:] = [sys.modules[__name__]]
+
+# What libraries import from here by torch's private names.
+_get_default_group = _default
+
+
+def _rank_not_in_group(group) -> bool:
+    return group == GroupMember.NON_GROUP_MEMBER
+
+
 __all__ = [
+    "Backend",
+    "DebugLevel",
     "DistBackendError",
     "DistError",
     "DistNetworkError",
@@ -99,10 +131,12 @@ __all__ = [
     "Work",
     "__all__",
     "all_gather",
+    "all_gather_coalesced",
     "all_gather_into_tensor",
     "all_gather_object",
     "all_gather_single",
     "all_reduce",
+    "all_reduce_coalesced",
     "all_to_all",
     "all_to_all_single",
     "barrier",
@@ -114,6 +148,8 @@ __all__ = [
     "gather",
     "gather_object",
     "get_backend",
+    "get_backend_config",
+    "get_debug_level",
     "get_default_backend_for_device",
     "get_global_rank",
     "get_group_rank",
@@ -149,4 +185,8 @@ __all__ = [
     "scatter_object_list",
     "send",
     "send_object_list",
+    "set_debug_level",
+    "set_debug_level_from_env",
+    "split_group",
+    "supports_complex",
 ]
