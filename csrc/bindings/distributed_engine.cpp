@@ -8,6 +8,7 @@
 
 #include "bindings/distributed.h"
 #include "bindings/tensor/python_tensor.h"
+#include "devices/virtual_machine.h"
 #include "distributed/gloo.h"
 
 namespace py = pybind11;
@@ -39,10 +40,11 @@ void* context_pointer(const py::object& context) {
   fail<RuntimeError>("xoscar's module of Gloo does not give its context away");
 }
 
-// The memory of a tensor, which must hold so many bytes.
+// The memory of a tensor, which must hold so many bytes. That of virtual GPUs is the host's.
 void* memory(py::handle o, std::size_t bytes) {
   const Tensor* t = as_tensor(o.ptr());
-  if (!t || !t->device().is_cpu() || !t->is_contiguous())
+  const bool on_host = t && (t->device().is_cpu() || (t->device().is_cuda() && active_number()));
+  if (!on_host || !t->is_contiguous())
     fail<ValueError>("submit(): a contiguous tensor on the CPU is needed");
   const View v = view_of(*t);
   if (std::size_t(v.numel) * item_size(v.dtype) < bytes)

@@ -13,7 +13,7 @@ import traceback
 from datetime import timedelta
 
 
-def _child(function, rank, size, port, answers, options, torch):
+def _child(function, rank, size, port, answers, options, torch, backend):
     signal.alarm(60)  # nothing of a test lasts longer
     if torch:
         import warnings
@@ -22,12 +22,17 @@ def _child(function, rank, size, port, answers, options, torch):
         import torch.distributed as dist
     else:
         import rushlight.distributed as dist
+    if backend == "nccl":
+        cuda = library().cuda
+        cuda.virtual(size)
+        cuda.set_device(rank)
+        library().set_default_device("cuda")
     try:
         store = dist.TCPStore("127.0.0.1", port)
         if not options.pop("bare", False):
             seconds = options.pop("seconds", 20)
             dist.init_process_group(
-                "gloo", store=store, rank=rank, world_size=size,
+                backend, store=store, rank=rank, world_size=size,
                 timeout=timedelta(seconds=seconds), **options,
             )  # fmt: skip
             arguments = (rank, size)
@@ -40,8 +45,9 @@ def _child(function, rank, size, port, answers, options, torch):
         answers.put((rank, "RAISED " + traceback.format_exc()))
 
 
-def run(function, size=2, expect=None, torch=False, **options):
-    """The results by rank; of `expect` ranks, where others are to die."""
+def run(function, size=2, expect=None, torch=False, backend="gloo", **options):
+    """The results by rank; of `expect` ranks, where others are to die. With "nccl", each rank's
+    current and default device is a virtual GPU of its own."""
     if torch:
         import torch.distributed as dist
     else:
@@ -52,7 +58,8 @@ def run(function, size=2, expect=None, torch=False, **options):
     answers = context.Queue()
     processes = [
         context.Process(
-            target=_child, args=(function, r, size, server.port, answers, dict(options), torch)
+            target=_child,
+            args=(function, r, size, server.port, answers, dict(options), torch, backend),
         )
         for r in range(size)
     ]

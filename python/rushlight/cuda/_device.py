@@ -211,6 +211,9 @@ def get_device_capability(device=None) -> tuple[int, int]:
     return properties.major, properties.minor
 
 
+more_to_wait_for: set = set()  # functions of an index: work that is not in the device's streams
+
+
 def synchronize(device=None) -> None:
     """Waits until all work on a device is done.
 
@@ -220,7 +223,10 @@ def synchronize(device=None) -> None:
     >>> with torch.cuda.virtual(1):
     ...     torch.cuda.synchronize()
     """
-    _cuda.synchronize(device_index(device))
+    index = device_index(device)
+    _cuda.synchronize(index)
+    for wait in more_to_wait_for:
+        wait(index)
 
 
 def can_device_access_peer(device, peer_device) -> bool:

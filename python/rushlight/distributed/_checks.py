@@ -12,6 +12,7 @@ from rushlight.distributed._work import Work, of
 from rushlight.distributed._world import GroupMember, _member
 
 _LISTS = ("_list", "tensors")
+_MESSAGES = ("isend", "irecv")
 
 
 def collective(*tensors):
@@ -35,14 +36,17 @@ def collective(*tensors):
 
         @functools.wraps(function)
         def checked(*args, **kwargs):
+            found = []
             for i, name, check in checks:
                 if i < len(args) or name in kwargs:
                     value = args[i] if i < len(args) else kwargs[name]
                     if name not in optional or value:
                         check(value, name)
+                        found += [value] if check is check_tensor else value
             given = args[at] if at < len(args) else kwargs.pop("group", None)
             if (group := _member(given, function.__name__)) is None:
                 return None
+            group._admit(found, function.__name__ in _MESSAGES)
             if at < len(args):
                 return function(*args[:at], group, *args[at + 1 :], **kwargs)
             return function(*args, group=group, **kwargs)
@@ -98,22 +102,19 @@ def check_length(name, values, group):
 
 
 def flat(tensor):
-    """Its elements on the CPU, in order: itself, or a copy."""
-    own = tensor.detach()
-    if own.device.type != "cpu":
-        own = own.cpu()
-    return own.contiguous()
+    """Its elements in order: itself, or a copy."""
+    return tensor.detach().contiguous()
 
 
 def copy_back(target, source):
     """What remains to be done so that `target` holds `source`; None if it is its memory."""
-    if target.device.type == "cpu" and target.data_ptr() == source.data_ptr():
+    if target.device == source.device and target.data_ptr() == source.data_ptr():
         return None
     return lambda: target.detach().copy_(source.view(target.shape))
 
 
 def empty(like, *shape):
-    return rushlight.empty(shape, dtype=like.dtype, device="cpu")
+    return rushlight.empty(shape, dtype=like.dtype, device=like.device)
 
 
 def peer(group, rank, group_rank, name, default=None):

@@ -36,12 +36,12 @@ def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
     >>> torch.distributed.all_reduce_coalesced([weight.grad, bias.grad])  # doctest: +SKIP
     """
     _check_one_dtype(tensors, "tensors")
-    plan(op, tensors[0].dtype)
+    plan(op, tensors[0], group)
     if group.size() == 1:
         return done(group, async_op, tensors)
     joined = rushlight.cat([flat(each).view(-1) for each in tensors])
     words = f"{', '.join(map(of, tensors))}, {ReduceOp(op).name}"
-    call = Call(group, "all_reduce_coalesced", words)
+    call = Call(group, "all_reduce_coalesced", words, joined.device)
     parts, reduced, kept = _reduction(group, call, joined, op, "all_reduce")
 
     def finish():

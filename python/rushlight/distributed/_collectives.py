@@ -30,26 +30,29 @@ from rushlight.distributed._world import _default
 
 def _reduction(group, call, tensor, op, name, **how):
     """(Work, the reduced elements) of an engine's reduction of one tensor."""
-    dtype, number = plan(op, tensor.dtype)
+    dtype, number = plan(op, tensor, group)
     if isinstance(number, str):  # of bits: all ranks' elements, joined here
         given = flat(tensor)
         every = empty(given, group.size(), *given.shape)
         n = given.nbytes
-        parts = [group._engine.submit("all_gather", given, every, n, call.tag())]
+        parts = [call.engine.submit("all_gather", given, every, n, call.tag())]
         join = getattr(rushlight, number)
         return parts, lambda: functools.reduce(join, every.unbind(0)), (given, every)
     given = flat(tensor)
     computed = given if dtype == given.dtype else given.to(dtype)
     result = computed if name == "all_reduce" else rushlight.empty_like(computed)
     parts = [
-        group._engine.submit(
+        call.engine.submit(
             name, computed, result, computed.numel(), call.tag(), KINDS[dtype], number, **how
         )
     ]
 
     def reduced():
         found = result if dtype == tensor.dtype else result.to(tensor.dtype)
-        return found.div_(group.size()) if op == ReduceOp.AVG else found
+        if op != ReduceOp.AVG:
+            return found
+        whole = None if dtype.is_floating_point else "trunc"
+        return found.div_(group.size(), rounding_mode=whole)
 
     return parts, reduced, (computed, result)
 
@@ -73,10 +76,10 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
 
     >>> torch.distributed.all_reduce(x)  # doctest: +SKIP
     """
-    plan(op, tensor.dtype)
+    plan(op, tensor, group)
     if group.size() == 1:
         return done(group, async_op, [tensor])
-    call = Call(group, "all_reduce", _reduce_words(tensor, op))
+    call = Call(group, "all_reduce", _reduce_words(tensor, op), tensor.device)
     parts, reduced, kept = _reduction(group, call, tensor, op, "all_reduce")
 
     def finish():
@@ -100,10 +103,10 @@ def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_
         group_dst: the rank in `group`, instead of dst.
     """
     root = peer(group, dst, group_dst, "dst")
-    plan(op, tensor.dtype)
+    plan(op, tensor, group)
     if group.size() == 1:
         return done(group, async_op, [tensor])
-    call = Call(group, "reduce", f"{_reduce_words(tensor, op)}, to {root}")
+    call = Call(group, "reduce", f"{_reduce_words(tensor, op)}, to {root}", tensor.device)
     parts, reduced, kept = _reduction(group, call, tensor, op, "reduce", peer=root)
 
     def finish():
@@ -130,7 +133,7 @@ def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
     if group.size() == 1:
         return done(group, async_op, [tensor])
     data = flat(tensor)
-    call = Call(group, "broadcast", f"{of(tensor)}, from {root}")
+    call = Call(group, "broadcast", f"{of(tensor)}, from {root}", tensor.device)
     n = data.nbytes
     finish = None if group.rank() == root else copy_back(tensor, data)
     work = group._start(call, "broadcast", data, data, n, finish, [tensor], peer=root)
@@ -156,13 +159,13 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
             f"world_size {group.size()}"
         )
     given = flat(input_tensor)
-    contiguous = output_tensor.device.type == "cpu" and output_tensor.is_contiguous()
-    every = output_tensor.detach() if contiguous else empty(given, *output_tensor.shape)
+    whole = output_tensor.is_contiguous()
+    every = output_tensor.detach() if whole else empty(given, *output_tensor.shape)
     copying = copy_back(output_tensor, every)
     if group.size() == 1:
         output_tensor.detach().copy_(given.view(output_tensor.shape))
         return done(group, async_op, [output_tensor])
-    call = Call(group, "all_gather", of(input_tensor))
+    call = Call(group, "all_gather", of(input_tensor), input_tensor.device)
     n = given.nbytes
     work = group._start(call, "all_gather", given, every, n, copying, [output_tensor])
     return end(work, async_op)
@@ -190,7 +193,7 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
     if group.size() == 1:
         every[0] = given
         return done(group, async_op, tensor_list, finish)
-    call = Call(group, "all_gather", of(tensor))
+    call = Call(group, "all_gather", of(tensor), tensor.device)
     n = given.nbytes
     work = group._start(call, "all_gather", given, every, n, finish, tensor_list)
     work._result = list(tensor_list)
@@ -225,7 +228,7 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
     if group.size() == 1:
         every[0] = given
         return done(group, async_op, gather_list, finish)
-    call = Call(group, "gather", f"{of(tensor)}, to {root}")
+    call = Call(group, "gather", f"{of(tensor)}, to {root}", tensor.device)
     n = given.nbytes
     last = finish if group.rank() == root else None
     work = group._start(call, "gather", given, every, n, last, gather_list or (), peer=root)
@@ -260,7 +263,7 @@ def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, gro
     if group.rank() == root:
         given = rushlight.stack([flat(each).view(-1) for each in scatter_list])
     target = flat(tensor)
-    call = Call(group, "scatter", f"{of(tensor)}, from {root}")
+    call = Call(group, "scatter", f"{of(tensor)}, from {root}", tensor.device)
     n = target.nbytes
     work = group._start(
         call, "scatter", given, target, n, copy_back(tensor, target), [tensor], peer=root
@@ -276,12 +279,14 @@ def barrier(group=None, async_op=False, device_ids=None, timeout=None):
     Args:
         group: the default group where it is None.
         async_op: return a Work at once.
-        device_ids: accepted, not used.
+        device_ids: with NCCL, a list with the index of this rank's GPU.
         timeout: a timedelta; that of the group by default.
     """
+    device = group._barrier_device(device_ids)
     if group.size() == 1:
         return done(group, async_op)
-    work = group._start(Call(group, "barrier", f"{group.size()} ranks"), "barrier", None, None, 0)
+    call = Call(group, "barrier", f"{group.size()} ranks", device)
+    work = group._start(call, "barrier", None, None, 0)
     if async_op:
         return work
     work.wait(timeout)
@@ -300,6 +305,8 @@ def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
     Raises:
         RuntimeError: ranks are missing after the time-out.
     """
+    if "gloo" not in group._served.values():
+        raise ValueError("monitored_barrier is only implemented for GLOO backend.")
     if group.size() == 1:
         return
     call = Call(group, "monitored_barrier", f"{group.size()} ranks")

@@ -31,7 +31,7 @@ def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=F
         async_op: return a Work at once.
     """
     check_same("output", [output], input, shapes=False)
-    plan(op, input.dtype)
+    plan(op, input, group)
     if input.numel() != output.numel() * group.size():
         raise ValueError(
             "input tensor must be the same size as output size times world size\n"
@@ -40,7 +40,7 @@ def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=F
     if group.size() == 1:
         output.detach().copy_(input.detach().view(output.shape))
         return done(group, async_op, [output])
-    call = Call(group, "reduce_scatter", _reduce_words(input, op))
+    call = Call(group, "reduce_scatter", _reduce_words(input, op), input.device)
     copied = input.detach().clone(memory_format=rushlight.contiguous_format)
     parts, reduced, kept = _reduction(group, call, copied, op, "all_reduce")
 
@@ -111,7 +111,7 @@ def all_to_all_single(
     if group.size() == 1:
         output.detach().copy_(given.view(output.shape))
         return done(group, async_op, [output])
-    call = Call(group, "all_to_all", of(input))
+    call = Call(group, "all_to_all", of(input), input.device)
     n = given.nbytes // group.size()
     work = group._start(call, "all_to_all", given, target, n, copy_back(output, target), [output])
     work._result = [output]
@@ -150,7 +150,7 @@ def _messages(g, words, got, sent, finish, result):
         raise ValueError(
             f"rank {own} would send itself {sent[own].numel()} elements, and get {got[own].numel()}"
         )
-    call, parts = Call(g, "all_to_all", words), []
+    call, parts = Call(g, "all_to_all", words, got[own].device), []
     got[own].view(-1).copy_(sent[own].view(-1))
     for way, tensors in (("send", sent), ("receive", got)):
         for rank, each in enumerate(tensors):
@@ -160,7 +160,7 @@ def _messages(g, words, got, sent, finish, result):
                 continue
             tag = zlib.crc32(f"{call} {ends} {n}".encode())  # lengths that differ never meet
             given, target = (each, None) if way == "send" else (None, each)
-            parts.append(g._engine.submit(way, given, target, n, tag, peer=rank))
+            parts.append(call.engine.submit(way, given, target, n, tag, peer=rank))
     return g._hold(Work(g, call, parts, finish, result), (got, sent, result))
 
 

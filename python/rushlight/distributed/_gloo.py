@@ -107,6 +107,34 @@ class _Exchange:
         self.store.wait(list(keys))
 
 
+def is_virtual():
+    """Whether the GPUs of this process are virtual ones, whose memory is the host's."""
+    return "virtual" in _C._cuda.provider()
+
+
+def _is_on_host(tensor):
+    return tensor is None or tensor.device.type == "cpu" or is_virtual()
+
+
+class _Staged:
+    """A _Work whose result comes by a copy on the CPU."""
+
+    def __init__(self, part, result, copy):
+        self.part, self.result, self.copy, self.error = part, result, copy, part.error
+
+    def _take(self, done):
+        if done and self.copy is not None and not self.error():
+            self.result.copy_(self.copy)
+            self.copy = None
+        return done
+
+    def wait(self, seconds):
+        return self._take(self.part.wait(seconds))
+
+    def is_done(self):
+        return self._take(self.part.is_done())
+
+
 _engines: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
 
@@ -135,8 +163,11 @@ class Engine:
         _engines.add(self)
 
     def submit(self, call, given, result, count, tag, kind=1, reduction=0, peer=0):
-        """Starts a call; returns a _Work."""
-        return self._gloo.submit(call, given, result, count, kind, reduction, peer, self.size, tag)
+        """Starts a call; returns a _Work. Memory of real GPUs goes through copies on the CPU."""
+        here = given if _is_on_host(given) else given.cpu()
+        there = here if result is given else result if _is_on_host(result) else result.cpu()
+        part = self._gloo.submit(call, here, there, count, kind, reduction, peer, self.size, tag)
+        return part if there is result else _Staged(part, result, there)
 
     def close(self):
         """Ends the threads, then the connections. What does not end is kept for ever."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from rushlight import _C
-from rushlight.distributed import _gloo
+from rushlight.distributed import _gloo, _nccl
+from rushlight.distributed._backend_config import read_backend
 from rushlight.distributed._group_calls import GroupCalls
 from rushlight.distributed._work import Call, Work
 
@@ -19,8 +20,11 @@ class ProcessGroup(GroupCalls):
     2
     """
 
-    def __init__(self, store, ranks, rank, backend, timeout, name, description):
-        self._ranks, self._rank, self._backend = list(ranks), rank, backend
+    def __init__(self, store, ranks, rank, backend, timeout, name, description, device=None):
+        self._ranks, self._rank = list(ranks), rank
+        self._backend, self._served = read_backend(backend)
+        uses_nccl = "nccl" in self._served.values()
+        self._nccl = _nccl.Communicators(self, device) if uses_nccl else None
         self._timeout, self.group_name, self.group_desc = timeout, name, description
         self._number, self._messages = 0, {}
         self._pending = []
@@ -31,7 +35,7 @@ class ProcessGroup(GroupCalls):
         self._store = _C._distributed.PrefixStore(name, store.clone())
         self._store.set_timeout(timedelta(seconds=timeout))
         address = _gloo.address(self._store)
-        addresses = self._meet(address)
+        addresses = self._meet("here", address, range(len(self._ranks)))
         near = [self._ranks[r] for r, a in enumerate(addresses) if a.startswith("127.")]
         if near and len(near) < len(addresses):
             raise RuntimeError(
@@ -44,19 +48,21 @@ class ProcessGroup(GroupCalls):
         self._store._leave_will(f"gone/{rank}", "1")
         call = Call(self, "the start of the group", f"{len(addresses)} ranks")
         self._start(call, "barrier", None, None, 0).wait()
+        if self._nccl and device is not None:
+            self._nccl.connect(device)
 
-    def _meet(self, address):
-        """The addresses of all ranks, once they have come."""
-        self._store.set(f"here/{self._rank}", address)
-        keys = [f"here/{r}" for r in range(len(self._ranks))]
+    def _meet(self, name, value, ranks):
+        """What each of some ranks of the group has said under a name, once all have."""
+        self._store.set(f"{name}/{self._rank}", value)
+        keys = [f"{name}/{r}" for r in ranks]
         try:
-            self._store.wait(keys)
+            self._store.wait(keys, float(self._timeout))
         except DistStoreError:
-            away = [r for r, key in zip(self._ranks, keys, strict=True)
+            away = [self._ranks[r] for r, key in zip(ranks, keys, strict=True)
                     if not self._store.check([key])]  # fmt: skip
             raise DistStoreError(
                 f"wait timeout after {self._timeout * 1000:.0f}ms\nrank {self._ranks[self._rank]} "
-                f"still waits for ranks {away} of {len(keys)} after {self._timeout:.0f} s: were "
+                f"still waits for ranks {away} of {self.size()} after {self._timeout:.0f} s: were "
                 "they started, with the same MASTER_ADDR, MASTER_PORT and WORLD_SIZE?"
             ) from None
         return [value.decode() for value in self._store.multi_get(keys)]
@@ -73,6 +79,35 @@ class ProcessGroup(GroupCalls):
         """The backend."""
         return self._backend
 
+    def _admit(self, tensors, message=False):
+        """Raises torch's errors for tensors that no backend of the group takes."""
+        for each in tensors:
+            if each.device.type not in self._served:
+                raise RuntimeError(
+                    f"No backend type associated with device type {each.device.type}\nthe group's "
+                    f"backend is {self._backend!r}; 'cpu:gloo,cuda:nccl' serves both"
+                )
+        if tensors and self._served[tensors[0].device.type] == "nccl":
+            self._nccl.admit(tensors, message)
+
+    def _engine_for(self, device, other=None):
+        """The engine of a call on a device, of all ranks or of this and another."""
+        if device is not None and self._served[device.type] == "nccl":
+            self._nccl.connect(device, other)
+        return self._engine
+
+    def _barrier_device(self, device_ids):
+        """Where a barrier is: None for the CPU."""
+        if "cpu" in self._served or self._served["cuda"] != "nccl":
+            return None
+        return self._nccl.barrier_device(device_ids)
+
+    def _object_device(self):
+        """Where the bytes of objects are sent from: as in torch, the CPU where it is served."""
+        if "cpu" in self._served:
+            return _C.device("cpu")
+        return _C.device("cuda", _C._cuda.current_device())
+
     def _check(self):
         if self._ranks is None or (self.size() > 1 and self._engine is None):
             raise ValueError("Invalid process group specified: it has been destroyed")
@@ -83,7 +118,7 @@ class ProcessGroup(GroupCalls):
 
     def _start(self, call, name, given, result, count, finish=None, keep=(), **how):
         """Hands a call to the engine; the Work holds what it needs until it has ended."""
-        part = self._engine.submit(name, given, result, count, call.tag(), **how)
+        part = call.engine.submit(name, given, result, count, call.tag(), **how)
         work = Work(self, call, [part], finish, [result] if result is not None else [])
         return self._hold(work, (given, result, *keep))
 

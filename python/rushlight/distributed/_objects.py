@@ -10,23 +10,31 @@ import pickle
 import rushlight
 from rushlight.distributed import _collectives, _point_to_point
 from rushlight.distributed._checks import check_length, collective, peer
+from rushlight.distributed._world import _group_of
 
 
-def _bytes_of(value):
-    return rushlight.frombuffer(bytearray(pickle.dumps(value)), dtype=rushlight.uint8)
+def _bytes_of(value, device):
+    return rushlight.frombuffer(bytearray(pickle.dumps(value)), dtype=rushlight.uint8).to(device)
 
 
 def _value_of(data, length):
-    return pickle.loads(bytes(data[: int(length)].numpy()))
+    return pickle.loads(bytes(data[: int(length)].cpu().numpy()))
+
+
+def _device_of(group):
+    found = _group_of(group)
+    return "cpu" if found is None else found._object_device()
 
 
 def _gathered(g, obj):
     """(the bytes of this rank's object, padded to the longest; the lengths of all ranks)."""
-    data = _bytes_of(obj)
-    lengths = rushlight.empty(g.size(), dtype=rushlight.int64)
-    _collectives.all_gather_into_tensor(lengths, rushlight.tensor([data.numel()]), g)
+    device = g._object_device()
+    data = _bytes_of(obj, device)
+    lengths = rushlight.empty(g.size(), dtype=rushlight.int64, device=device)
+    own = rushlight.tensor([data.numel()], device=device)
+    _collectives.all_gather_into_tensor(lengths, own, g)
     longest = int(lengths.max())
-    padded = rushlight.zeros(longest, dtype=rushlight.uint8)
+    padded = rushlight.zeros(longest, dtype=rushlight.uint8, device=device)
     padded[: data.numel()] = data
     return padded, lengths
 
@@ -44,7 +52,9 @@ def all_gather_object(object_list, obj, group=None):
     """
     check_length("object_list", object_list, group)
     padded, lengths = _gathered(group, obj)
-    every = rushlight.empty(group.size(), padded.numel(), dtype=rushlight.uint8)
+    every = rushlight.empty(
+        group.size(), padded.numel(), dtype=rushlight.uint8, device=padded.device
+    )
     _collectives.all_gather_into_tensor(every, padded, group)
     for i in range(group.size()):
         object_list[i] = _value_of(every[i], lengths[i])
@@ -83,16 +93,19 @@ def broadcast_object_list(object_list, src=None, group=None, device=None, group_
         object_list: of the same length on all ranks.
         src: the rank in the default group that gives them; 0 by default.
         group: the default group where it is None.
-        device: accepted, not used.
+        device: where the bytes are sent from; the CPU, or with NCCL the current GPU, where it is
+            None.
         group_src: the rank in `group`, instead of src.
     """
     root = peer(group, src, group_src, "src", default=0)
     mine = group.rank() == root
-    parts = [_bytes_of(each) for each in object_list] if mine else []
-    lengths = rushlight.tensor([p.numel() for p in parts] or [0] * len(object_list))
+    device = group._object_device() if device is None else device
+    parts = [_bytes_of(each, device) for each in object_list] if mine else []
+    numbers = [p.numel() for p in parts] or [0] * len(object_list)
+    lengths = rushlight.tensor(numbers, device=device)
     _collectives.broadcast(lengths, group=group, group_src=root)
     data = rushlight.cat(parts) if parts else rushlight.empty(
-        int(lengths.sum()), dtype=rushlight.uint8
+        int(lengths.sum()), dtype=rushlight.uint8, device=device
     )  # fmt: skip
     _collectives.broadcast(data, group=group, group_src=root)
     for i, part in enumerate(data.split(lengths.tolist()) if object_list else ()):
@@ -118,15 +131,16 @@ def scatter_object_list(
             "Expected argument scatter_object_output_list to be a list of size at least 1."
         )
     root = peer(group, src, group_src, "src", default=0)
-    every = [None] * group.size()
+    device, every = group._object_device(), [None] * group.size()
     if group.rank() == root:
         if scatter_object_input_list is None:
             raise ValueError("source rank must provide non-None scatter_object_input_list")
         check_length("scatter_object_input_list", scatter_object_input_list, group)
-        every = [_bytes_of(each) for each in scatter_object_input_list]
-    lengths = rushlight.tensor([e.numel() if e is not None else 0 for e in every])
+        every = [_bytes_of(each, device) for each in scatter_object_input_list]
+    numbers = [e.numel() if e is not None else 0 for e in every]
+    lengths = rushlight.tensor(numbers, device=device)
     _collectives.broadcast(lengths, group=group, group_src=root)
-    own = rushlight.zeros(int(lengths.max()), dtype=rushlight.uint8)
+    own = rushlight.zeros(int(lengths.max()), dtype=rushlight.uint8, device=device)
     rows = None
     if group.rank() == root:
         rows = [rushlight.zeros_like(own) for _ in every]
@@ -145,12 +159,14 @@ def send_object_list(
         object_list: what is sent.
         dst: the rank in the default group that gets it.
         group: the default group where it is None.
-        device: accepted, not used.
+        device: where the bytes are sent from; the CPU, or with NCCL the current GPU, where it is
+            None.
         group_dst: the rank in `group`, instead of dst.
         use_batch: accepted, not used.
     """
-    parts = [_bytes_of(each) for each in object_list]
-    lengths = rushlight.tensor([part.numel() for part in parts])
+    device = _device_of(group) if device is None else device
+    parts = [_bytes_of(each, device) for each in object_list]
+    lengths = rushlight.tensor([part.numel() for part in parts], device=device)
     _point_to_point.send(lengths, dst, group, 0, group_dst)
     _point_to_point.send(rushlight.cat(parts), dst, group, 0, group_dst)
 
@@ -164,13 +180,15 @@ def recv_object_list(
         object_list: of the length of what is sent.
         src: the rank in the default group that sends it.
         group: the default group where it is None.
-        device: accepted, not used.
+        device: where the bytes are sent from; the CPU, or with NCCL the current GPU, where it is
+            None.
         group_src: the rank in `group`, instead of src.
         use_batch: accepted, not used.
     """
-    lengths = rushlight.zeros(len(object_list), dtype=rushlight.int64)
+    device = _device_of(group) if device is None else device
+    lengths = rushlight.zeros(len(object_list), dtype=rushlight.int64, device=device)
     _point_to_point.recv(lengths, src, group, 0, group_src)
-    data = rushlight.empty(int(lengths.sum()), dtype=rushlight.uint8)
+    data = rushlight.empty(int(lengths.sum()), dtype=rushlight.uint8, device=device)
     source = _point_to_point.recv(data, src, group, 0, group_src)
     for i, part in enumerate(data.split(lengths.tolist())):
         object_list[i] = _value_of(part, lengths[i])

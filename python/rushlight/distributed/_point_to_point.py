@@ -10,6 +10,11 @@ from rushlight.distributed._checks import check_tensor, collective, copy_back, f
 from rushlight.distributed._work import Message, Work, of
 
 
+def _is_nccl(group, tensor):
+    """Whether NCCL serves it, which has no tags and no receive from any rank."""
+    return group._served[tensor.device.type] == "nccl"
+
+
 def _message(g, tensor, source, destination, tag):
     """A send, if we are the source, or a receive."""
     sends = source == g.rank()
@@ -20,13 +25,15 @@ def _message(g, tensor, source, destination, tag):
             "current process."
         )
     data = flat(tensor)
-    call = Message(g, "send" if sends else "recv", of(tensor), source, destination, int(tag))
+    tag = 0 if _is_nccl(g, tensor) else int(tag)
+    name = "send" if sends else "recv"
+    call = Message(g, name, of(tensor), source, destination, tag, tensor.device)
     n = data.nbytes
     number = zlib.crc32(str(call).encode())
     if sends:
-        part, finish = g._engine.submit("send", data, None, n, number, peer=destination), None
+        part, finish = call.engine.submit("send", data, None, n, number, peer=destination), None
     else:
-        part = g._engine.submit("receive", None, data, n, number, peer=source)
+        part = call.engine.submit("receive", None, data, n, number, peer=source)
         finish = copy_back(tensor, data)
     return g._hold(Work(g, call, [part], finish, [tensor], g._ranks[source]), (data, tensor))
 
@@ -34,6 +41,8 @@ def _message(g, tensor, source, destination, tag):
 def _announce(work):
     """Has a send announced if nobody takes it soon."""
     group, call = work._group, work._call
+    if _is_nccl(group, work._result[0]):
+        return
     group._announcer = group._announcer or Announcer(group)
     group._announcer.watch(work._parts[0], call.way, call.number)
 
@@ -72,6 +81,8 @@ def irecv(tensor, src=None, group=None, tag=0, group_src=None):
         A Work.
     """
     if src is None and group_src is None:
+        if _is_nccl(group, tensor):
+            raise RuntimeError("Backend nccl does not support recvAnysource\nname the rank, src=")
         if group.size() == 1:
             raise ValueError("recv from any rank: there is no other rank in the group")
         begin = functools.partial(_message, group, tensor, destination=group.rank(), tag=tag)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-from rushlight import _C
-from rushlight.distributed import _gloo
 from rushlight.distributed._world import GroupMember, _default, _group_of, _State
 
 
@@ -25,54 +23,6 @@ def is_initialized() -> bool:
     False
     """
     return GroupMember.WORLD is not None
-
-
-def is_gloo_available() -> bool:
-    """Whether the package xoscar, which has Gloo, is installed."""
-    return _gloo.is_available()
-
-
-def is_nccl_available() -> bool:
-    """False: there is no backend NCCL yet."""
-    return False
-
-
-def is_mpi_available() -> bool:
-    """False: there is no backend MPI yet."""
-    return False
-
-
-def is_ucc_available() -> bool:
-    """False: there is no backend UCC."""
-    return False
-
-
-def is_xccl_available() -> bool:
-    """False: there is no backend XCCL."""
-    return False
-
-
-def is_backend_available(backend: str) -> bool:
-    """Whether there is a backend of this name.
-
-    >>> torch.distributed.is_backend_available("smoke_signals")
-    False
-    """
-    return backend.lower() == "gloo" and is_gloo_available()
-
-
-def get_default_backend_for_device(device) -> str:
-    """The backend that serves a kind of device where none is named: "gloo" for the CPU.
-
-    Args:
-        device: a device or its name.
-
-    Raises:
-        ValueError: no backend serves it.
-    """
-    if _C.device(device).type != "cpu":
-        raise ValueError(f"Default backend not registered for device : {device}")
-    return "gloo"
 
 
 def is_torchelastic_launched() -> bool:
@@ -101,7 +51,8 @@ def get_world_size(group=None) -> int:
 
 
 def get_backend(group=None) -> str:
-    """The backend of a group, "gloo".
+    """The backend of a group: "gloo", "nccl", several such as "cpu:gloo,cuda:nccl", or "undefined"
+    where none was named.
 
     Args:
         group: the default group where it is None.
@@ -113,13 +64,14 @@ def get_backend(group=None) -> str:
 
 
 def get_backend_config(group=None) -> str:
-    """The backends of a group by kind of device, "cpu:gloo,cuda:gloo".
+    """The backends of a group by kind of device, such as "cpu:gloo,cuda:nccl".
 
     Args:
         group: the default group where it is None.
     """
-    backend = get_backend(group)
-    return f"cpu:{backend},cuda:{backend}"
+    if (found := _group_of(group)) is None:
+        raise ValueError("Invalid process group specified")
+    return ",".join(f"{kind}:{backend}" for kind, backend in found._served.items())
 
 
 def get_process_group_ranks(group) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 
 from rushlight import _C
-from rushlight.distributed import _gloo
+from rushlight.distributed import _gloo, _nccl
 
 
 class ReduceOp(enum.IntEnum):
@@ -43,18 +43,21 @@ _BOOL = {
 _WIDER = {_C.bfloat16: _C.float32, _C.int16: _C.int32, _C.bool: _C.uint8}
 
 
-def plan(op, dtype):
+def plan(op, tensor, group):
     """(dtype to compute in, number of the engine's operation or the name of ours)."""
+    dtype, nccl = tensor.dtype, group._served[tensor.device.type] == "nccl"
     try:
         op = ReduceOp(op)
     except ValueError:
         raise RuntimeError(f"there is no ReduceOp {op!r}") from None
+    if nccl:
+        _nccl.check_op(op.name, dtype)
     if op in _BITS and (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(
             f"Cannot use ReduceOp.{op.name} with non-integral dtype\n"
             f"the tensor is {str(dtype).rpartition('.')[2]}"
         )
-    if op == ReduceOp.AVG and not dtype.is_floating_point:
+    if op == ReduceOp.AVG and not dtype.is_floating_point and not nccl:
         raise RuntimeError(
             f"ReduceOp.AVG is for floating-point tensors, not {str(dtype).rpartition('.')[2]}\n"
             "use ReduceOp.SUM, and divide"

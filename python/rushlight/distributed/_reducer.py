@@ -156,7 +156,10 @@ class Reducer:
         if not self.finds_unused:
             return None
         ids = list(self.places)
-        flags = rushlight.tensor([i not in self.unused for i in ids], dtype=rushlight.int32)
+        flags = rushlight.tensor(
+            [i not in self.unused for i in ids], dtype=rushlight.int32,
+            device=self.buckets[0].buffer.device,
+        )  # fmt: skip
         all_reduce(flags, group=self.group)
         return {i for i, used in zip(ids, flags.tolist(), strict=True) if used}
 

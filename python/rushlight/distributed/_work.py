@@ -20,7 +20,8 @@ def of(tensor):
 class Call:
     """One collective: the same words on all ranks, or something is wrong."""
 
-    def __init__(self, group, name, words):
+    def __init__(self, group, name, words, device=None):
+        self.engine = group._engine_for(device)
         group._number += 1
         self.number, self.name, self.words = group._number, name, words
         self.group, self.own_key = group, f"state/{group.rank()}"
@@ -41,14 +42,15 @@ class Call:
 class Message(Call):
     """One send or receive: the n-th with its tag between two ranks."""
 
-    def __init__(self, group, name, words, source, destination, tag):
+    def __init__(self, group, name, words, source, destination, tag, device):
+        self.other = destination if source == group.rank() else source
+        self.engine = group._engine_for(device, self.other)
         way = source, destination, tag
         self.number = group._messages[way] = group._messages.get(way, 0) + 1
         self.name, self.words, self.way = name, words, way
         key = f"message/{source}/{destination}/{tag}/"
         mine = "sent" if source == group.rank() else "received"
         self.own_key = key + mine
-        self.other = destination if mine == "sent" else source
         self.other_key = key + ("received" if mine == "sent" else "sent")
 
     @property
@@ -97,7 +99,7 @@ class Work:
             while not part.wait(self._slice(min(pause, limit), end)):
                 if end is not None and time.monotonic() >= end:
                     self._fail(f"Timed out waiting {seconds * 1000:.0f}ms")
-                if self._group._engine.overdue(limit):
+                if self._call.engine.overdue(limit):
                     self._fail(f"Timed out waiting {limit * 1000:.0f}ms")
                 if wrong := _diagnosis.look(self._group, self._call):
                     self._fail("the ranks do not call the same", wrong)
@@ -125,7 +127,7 @@ class Work:
         elif others:
             _diagnosis.publish(group, self._call)
         first = f"{self._call} failed on rank {group._ranks[group.rank()]}: {words}"
-        group._engine.abort(f"{first}\n{others}")
+        self._call.engine.abort(f"{first}\n{others}")
         self._error = DistBackendError(f"{first}\n{others}" if others else first)
         raise self._error
 

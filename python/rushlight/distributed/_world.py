@@ -7,11 +7,10 @@ import warnings
 from datetime import timedelta
 
 from rushlight import _C
-from rushlight.distributed import _gloo
+from rushlight.distributed import _gloo, _nccl
+from rushlight.distributed._backend_config import read_backend
 from rushlight.distributed._group import ProcessGroup
 from rushlight.distributed.rendezvous import default_pg_timeout, rendezvous
-
-_BACKENDS = ("gloo",)
 
 
 class GroupMember:
@@ -45,23 +44,6 @@ class _State:
     named = 0
 
 
-def _backend_of(backend):
-    """The one backend that is meant: "gloo", "cpu:gloo" or nothing."""
-    name = "gloo" if backend in (None, "", "undefined") else str(backend).lower()
-    if ":" in name:
-        pairs = dict(pair.partition(":")[::2] for pair in name.split(","))
-        name = pairs.get("cpu", next(iter(pairs.values())))
-    if name in _BACKENDS:
-        return name
-    words = {"nccl": "NCCL", "mpi": "MPI", "ucc": "UCC", "xccl": "XCCL"}
-    if name in words:
-        raise RuntimeError(
-            f"Distributed package doesn't have {words[name]} built in\n"
-            "rushlight has the backend 'gloo'"
-        )
-    raise ValueError(f"Invalid backend: {backend!r}\nrushlight has the backend 'gloo'")
-
-
 def _seconds(timeout):
     if timeout is None:
         timeout = default_pg_timeout
@@ -86,7 +68,8 @@ def init_process_group(
     """Makes the default group, which every process calls; it returns when all have come.
 
     Args:
-        backend: "gloo", which is the default.
+        backend: "gloo" for CPUs, "nccl" for GPUs, "cpu:gloo,cuda:nccl" for both; what this process
+            has devices for where it is None.
         init_method: env:// (the default), tcp://HOST:PORT or file:///PATH.
         timeout: a timedelta; how long a call waits for the other ranks, 30 minutes by default.
         world_size: how many processes there are.
@@ -94,7 +77,8 @@ def init_process_group(
         store: instead of init_method.
         group_name: accepted, not used.
         pg_options: accepted, not used.
-        device_id: accepted, not used.
+        device_id: the GPU of this process, an index or a torch.device; with NCCL, tensors on others
+            are refused, and two ranks on one GPU are an error at once.
 
     Raises:
         ValueError: it was called before, or arguments or variables are missing.
@@ -109,7 +93,10 @@ def init_process_group(
     """
     if GroupMember.WORLD is not None:
         raise ValueError("trying to initialize the default process group twice!")
-    backend, seconds = _backend_of(backend), _seconds(timeout)
+    device, seconds = _nccl.check_device(device_id), _seconds(timeout)
+    if backend is None and device is not None:
+        backend = "nccl"
+    read_backend(backend)  # says at once what is not here
     if store is not None and init_method is not None:
         raise AssertionError("Cannot specify both init_method and store.")
     if store is not None:
@@ -133,7 +120,7 @@ def init_process_group(
     _State.store, _State.named = store, 0
     name = f"rushlight/{_State.inits}/world"
     made = ProcessGroup(
-        store, range(world_size), rank, backend, seconds, name, group_name or "default_pg"
+        store, range(world_size), rank, backend, seconds, name, group_name or "default_pg", device
     )
     GroupMember.WORLD = made
     _State.groups = [made]
@@ -221,7 +208,7 @@ def new_group(
         pg_options: accepted, not used.
         use_local_synchronization: only the members call it.
         group_desc: a name for people.
-        device_id: accepted, not used.
+        device_id: as of init_process_group, whose device counts where it is None.
         sort_ranks: False keeps the given order.
 
     Returns:
@@ -240,7 +227,11 @@ def new_group(
     if len(set(members)) < len(members):
         raise ValueError(f"the new group's ranks are not all different: {members}")
     seconds = world._timeout if timeout is None else _seconds(timeout)
-    chosen = world._backend if backend is None else _backend_of(backend)
+    chosen = world._backend if backend is None else backend
+    read_backend(chosen)
+    device = _nccl.check_device(device_id)
+    if device is None and world._nccl:
+        device = world._nccl.bound
     if use_local_synchronization:
         if world.rank() not in members:
             return None
@@ -254,7 +245,7 @@ def new_group(
     name = f"rushlight/{_State.inits}/{number}"
     made = ProcessGroup(
         _State.store, members, members.index(world.rank()), chosen, seconds, name,
-        group_desc or "undefined",
+        group_desc or "undefined", device,
     )  # fmt: skip
     _State.groups.append(made)
     return made

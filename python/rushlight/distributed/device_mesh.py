@@ -11,7 +11,7 @@ import os
 
 import rushlight
 from rushlight import _C
-from rushlight.distributed import _world
+from rushlight.distributed import _questions, _world
 
 __all__ = ["DeviceMesh", "init_device_mesh"]
 
@@ -114,7 +114,7 @@ class DeviceMesh:
                 "DeviceMesh.from_group() takes one group in rushlight 0.1: make a mesh of several "
                 "dimensions by init_device_mesh()"
             )
-        members = _world.get_process_group_ranks(group)
+        members = _questions.get_process_group_ranks(group)
         if mesh is not None and rushlight.as_tensor(mesh).flatten().tolist() != members:
             raise ValueError(f"Invalid mesh {mesh} for ProcessGroup with ranks {members}")
         self = cls.__new__(cls)
@@ -203,7 +203,7 @@ class DeviceMesh:
 
     def get_rank(self) -> int:
         """The rank of this process in the default group."""
-        return _world.get_rank()
+        return _questions.get_rank()
 
     def get_coordinate(self):
         """Where this process is in the grid, a list; None where it is not in it."""
@@ -247,7 +247,7 @@ class DeviceMesh:
 
 def _start_world(device_type, size):
     """The default group, which is begun here where it is not there yet."""
-    if not _world.is_initialized():
+    if not _questions.is_initialized():
         _world.init_process_group()
     world = _world._default()
     if size > world.size():

@@ -11,6 +11,15 @@ from rushlight.distributed._backend import (
     set_debug_level,
     set_debug_level_from_env,
 )
+from rushlight.distributed._backend_config import (
+    get_default_backend_for_device,
+    is_backend_available,
+    is_gloo_available,
+    is_mpi_available,
+    is_nccl_available,
+    is_ucc_available,
+    is_xccl_available,
+)
 from rushlight.distributed._coalesced import (  # noqa: F401  libraries use the private one
     _coalescing_manager,
     all_gather_coalesced,
@@ -53,7 +62,6 @@ from rushlight.distributed._point_to_point import (
 from rushlight.distributed._questions import (
     get_backend,
     get_backend_config,
-    get_default_backend_for_device,
     get_global_rank,
     get_group_rank,
     get_node_local_rank,
@@ -62,14 +70,8 @@ from rushlight.distributed._questions import (
     get_rank,
     get_world_size,
     is_available,
-    is_backend_available,
-    is_gloo_available,
     is_initialized,
-    is_mpi_available,
-    is_nccl_available,
     is_torchelastic_launched,
-    is_ucc_available,
-    is_xccl_available,
 )
 from rushlight.distributed._reduce_op import ReduceOp, supports_complex
 from rushlight.distributed._subgroups import (

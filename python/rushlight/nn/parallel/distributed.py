@@ -128,8 +128,9 @@ def _check_alike(module, group):
     from rushlight.distributed._work import of
 
     own = [f"{name}: {of(p)}" for name, p in module.named_parameters()]
-    number = rushlight.tensor([zlib.crc32("\n".join(own).encode())])
-    numbers = rushlight.empty(group.size(), dtype=rushlight.int64)
+    device = group._object_device()
+    number = rushlight.tensor([zlib.crc32("\n".join(own).encode())], device=device)
+    numbers = rushlight.empty(group.size(), dtype=rushlight.int64, device=device)
     all_gather_into_tensor(numbers, number, group)
     if len(set(numbers.tolist())) == 1:
         return
