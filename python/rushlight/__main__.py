@@ -5,7 +5,7 @@ import sys
 
 USAGE = """\
 usage: rushlight run FILE.py|FILE.ipynb [--gpus N] [--profile P] [--memory M] [--] [ARGUMENTS...]
-       rushlight launch [--gpus N] [--nproc-per-node N] [...] FILE.py [ARGUMENTS...]
+       rushlight launch [--nproc-per-node N] [--gpus N] [...] FILE.py [ARGUMENTS...]
        rushlight info
        rushlight demo
 
@@ -15,6 +15,8 @@ run     runs a program or a notebook in which `import torch` and `import torchvi
           --memory M    memory of each, such as 2GiB (default: the profile's)
         options come before or right after FILE; what follows goes to the program
 launch  runs a program in several processes, as torchrun does (rushlight launch --help)
+          --gpus N      virtual GPUs for each process; all of a host's processes see all of them, as
+                        under torchrun, and the first ones are for LOCAL_RANK 0
 info    versions, devices, libraries, threads, and why there is no CUDA, if there is none
 demo    the five documents' lessons on virtual GPUs, cell by cell
 """
@@ -82,12 +84,19 @@ def run(arguments: list[str]) -> None:
 
 
 def launch(arguments: list[str]) -> None:
-    take_options(arguments)
-    check_options()
-    from .distributed._launch.options import get_args_parser
+    from .distributed._launch.options import get_args_parser, virtual_gpus
     from .distributed.run import run as run_job
 
-    run_job(get_args_parser("rushlight launch").parse_args(arguments), aliased=True)
+    parser = get_args_parser("rushlight launch")
+    for option in VARIABLES:
+        parser.add_argument(option, help="of virtual GPUs, as of rushlight run")
+    args = parser.parse_args(arguments)
+    for option, variable in VARIABLES.items():
+        value = getattr(args, option[2:])
+        if value is not None:
+            os.environ[variable] = virtual_gpus(args) if option == "--gpus" else value
+    check_options()
+    run_job(args, aliased=True)
 
 
 def main() -> None:

@@ -108,6 +108,21 @@ def get_args_parser(prog="torchrun") -> argparse.ArgumentParser:
     return parser
 
 
+def virtual_gpus(args: argparse.Namespace) -> str:
+    """How many GPUs the host has where `--gpus` says how many each process does. "gpu" or "auto"
+    processes are one for each GPU.
+
+    Args:
+        args: with `gpus`, and nproc_per_node, which may change.
+    """
+    if str(args.nproc_per_node) in ("gpu", "auto") and args.gpus != "0":
+        args.nproc_per_node = args.gpus
+        return args.gpus
+    if not args.gpus.isdigit() or not str(args.nproc_per_node).isdigit():
+        return args.gpus  # what is wrong, check_options() says
+    return str(int(args.gpus) * int(args.nproc_per_node))
+
+
 def count_processes(text) -> int:
     """A number, "cpu", "gpu" or "auto" (GPUs if there are any).
 

@@ -18,7 +18,7 @@ class DistributedDataParallel(Module):
 
     Args:
         module: what each process trains.
-        device_ids: None on the CPU; the one GPU of the module elsewhere.
+        device_ids: None, or a list with the GPU of the module, to which inputs are then moved.
         output_device: accepted, not used.
         dim: accepted, not used.
         broadcast_buffers: take rank 0's buffers before each forward.
@@ -57,15 +57,17 @@ class DistributedDataParallel(Module):
                 "DistributedDataParallel is not needed when a module doesn't have any parameters "
                 "that require a gradient."
             )
-        devices = {p.device.type for _, p in named}
-        if device_ids and devices == {"cpu"}:
+        devices = {p.device for p in module.parameters()}
+        if device_ids and len(device_ids) > 1:
+            raise ValueError("device_ids can only be None or contain a single element.")
+        if device_ids and (len(devices) > 1 or {d.type for d in devices} == {"cpu"}):
             raise ValueError(
                 "DistributedDataParallel device_ids and output_device arguments only work with "
                 "single-device/multiple-device GPU modules or CPU modules, but got device_ids "
-                f"{device_ids}, output_device {output_device}, and module parameters "
-                f"{ {p.device for _, p in named} }."
+                f"{device_ids}, output_device {output_device}, and module parameters {devices}."
             )
-        self.module, self.process_group, self.device_ids = module, group, device_ids
+        self.module, self.process_group = module, group
+        self.device_ids = [_C.device(each).index for each in device_ids] if device_ids else None
         self.broadcast_buffers, self.dim = broadcast_buffers, dim
         self.find_unused_parameters = find_unused_parameters or static_graph
         self.static_graph, self.gradient_as_bucket_view = static_graph, gradient_as_bucket_view
@@ -82,6 +84,8 @@ class DistributedDataParallel(Module):
             self._reducer.prepare()
             if self.broadcast_buffers:
                 _take_from_rank_0(list(self.module.buffers()), self.process_group)
+        if self.device_ids:
+            inputs, kwargs = _moved((inputs, kwargs), _C.device("cuda", self.device_ids[0]))
         output = self.module(*inputs, **kwargs)
         if syncs and self.find_unused_parameters:
             from rushlight.distributed._reducer import tensors_in
@@ -102,6 +106,19 @@ class DistributedDataParallel(Module):
             yield
         finally:
             self.require_backward_grad_sync = before
+
+
+def _moved(value, device):
+    """The tensors in nested tuples, lists and dicts on a device."""
+    if isinstance(value, _C.Tensor):
+        return value.to(device)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_moved(each, device) for each in value))
+    if isinstance(value, list | tuple):
+        return type(value)(_moved(each, device) for each in value)
+    if isinstance(value, dict):
+        return type(value)((key, _moved(each, device)) for key, each in value.items())
+    return value
 
 
 def _take_from_rank_0(tensors, group):
@@ -128,7 +145,7 @@ def _check_alike(module, group):
     from rushlight.distributed._work import of
 
     own = [f"{name}: {of(p)}" for name, p in module.named_parameters()]
-    device = group._object_device()
+    device = next(module.parameters()).device
     number = rushlight.tensor([zlib.crc32("\n".join(own).encode())], device=device)
     numbers = rushlight.empty(group.size(), dtype=rushlight.int64, device=device)
     all_gather_into_tensor(numbers, number, group)
