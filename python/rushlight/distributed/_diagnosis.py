@@ -16,7 +16,7 @@ _LAST_LOOKS = 1.0  # seconds that the others have to write what they are in, aft
 
 def publish(group, call):
     """Tells the others what we are in."""
-    group._store.set(call.own_key, f"{call.number}|{call}")
+    group._store.set(call.own_key, f"{call.number}|{call.published()}")
 
 
 def _state(group, key):
@@ -33,7 +33,7 @@ def compare(group, call):
         name = f"rank {group._ranks[rank]}"
         state = _state(group, key)
         if state and state[0] == call.number:
-            if state[1] != str(call):
+            if not call.fits(rank, state[1]):
                 known[rank] = f"{name} is in {state[1]}"
                 wrong = wrong or known[rank]
             else:
@@ -57,21 +57,21 @@ def look(group, call):
 
 
 def explain(group, call):
-    """After a failure: what the other ranks are in."""
+    """After a failure: (a disagreement or "", what the other ranks are in)."""
     until = time.monotonic() + _LAST_LOOKS
     try:
         publish(group, call)
         while True:
-            known = compare(group, call)[1]
+            wrong, known = compare(group, call)
             others = [rank for rank, _ in call.other_keys]
             if all(rank in known for rank in others) or time.monotonic() > until:
                 break
             time.sleep(0.05)
     except _C._distributed.DistError as error:
-        return f"the store is gone: {str(error).splitlines()[0]}"
+        return "", f"the store is gone: {str(error).splitlines()[0]}"
     missing = [group._ranks[rank] for rank in others if rank not in known]
     words = [text for text in known.values() if text]
     if missing:
         names = f"rank {missing[0]} has" if len(missing) == 1 else f"ranks {missing} have"
         words.append(f"{names} not come to it")
-    return "; ".join(words)
+    return wrong, "; ".join(words)

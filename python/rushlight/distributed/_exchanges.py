@@ -16,7 +16,7 @@ from rushlight.distributed._checks import (
 )
 from rushlight.distributed._collectives import _reduce_words, _reduction
 from rushlight.distributed._reduce_op import ReduceOp, plan
-from rushlight.distributed._work import Call, Work, of
+from rushlight.distributed._work import Call, Exchange, Work, of
 
 
 @collective("output", "input")
@@ -150,7 +150,8 @@ def _messages(g, words, got, sent, finish, result):
         raise ValueError(
             f"rank {own} would send itself {sent[own].numel()} elements, and get {got[own].numel()}"
         )
-    call, parts = Call(g, "all_to_all", words, got[own].device), []
+    lengths = [[each.numel() for each in tensors] for tensors in (sent, got)]
+    call, parts = Exchange(g, "all_to_all", words, got[own].device, *lengths), []
     got[own].view(-1).copy_(sent[own].view(-1))
     for way, tensors in (("send", sent), ("receive", got)):
         for rank, each in enumerate(tensors):

@@ -11,6 +11,7 @@ import socket
 import struct
 import sys
 import weakref
+import zlib
 from datetime import timedelta
 
 from rushlight import _C
@@ -98,10 +99,14 @@ class _Exchange:
         self.store = store
 
     def set_tcp(self, key, value):
-        self.store.set(key, value)
+        value = bytes(value, "latin-1") if isinstance(value, str) else bytes(value)
+        self.store.set(key, zlib.crc32(value).to_bytes(4, "big") + value)
 
     def get_tcp(self, key):
-        return self.store.get(key)
+        found = self.store.get(key)
+        if zlib.crc32(found[4:]).to_bytes(4, "big") != found[:4]:  # Gloo would end the process
+            raise RuntimeError(f"what the store has under {key!r} was not written by Gloo")
+        return found[4:]
 
     def wait(self, keys):
         self.store.wait(list(keys))

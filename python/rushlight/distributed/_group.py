@@ -26,7 +26,7 @@ class ProcessGroup(GroupCalls):
         uses_nccl = "nccl" in self._served.values()
         self._nccl = _nccl.Communicators(self, device) if uses_nccl else None
         self._timeout, self.group_name, self.group_desc = timeout, name, description
-        self._number, self._messages = 0, {}
+        self._number, self._messages = -1, {}  # the start of the group is call 0
         self._pending = []
         self._engine, self._store = None, None
         self._announcer, self._notes = None, None  # of sends to who receives from any rank

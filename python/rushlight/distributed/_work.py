@@ -9,6 +9,7 @@ from datetime import timedelta
 from rushlight import _C
 from rushlight.distributed import _diagnosis
 
+_DIFFERENT = "the ranks do not call the same"
 DistBackendError = _C._distributed.DistBackendError
 
 
@@ -34,9 +35,42 @@ class Call:
         """(rank, key) of those who should be in the same call."""
         return [(r, f"state/{r}") for r in range(self.group.size()) if r != self.group.rank()]
 
+    def published(self):
+        """What the other ranks read when they wait for long."""
+        return str(self)
+
+    def fits(self, rank, published):
+        """Whether what another rank has published can meet this call."""
+        return published == str(self)
+
     def tag(self):
         """What differs never meets: eight bits of the number, then a checksum of the words."""
         return (self.number & 0xFF) << 24 | zlib.crc32(str(self).encode()) & 0xFFFFFF
+
+
+class Exchange(Call):
+    """An all_to_all of any lengths: what a rank sends to another must be what that one gets."""
+
+    def __init__(self, group, name, words, device, sent, got):
+        super().__init__(group, name, words, device)
+        self.sent, self.got = sent, got
+
+    def published(self):
+        return f"{self}, sends {self.sent} elements to the ranks and gets {self.got}"
+
+    def fits(self, rank, published):
+        same, _, lengths = published.partition(", sends ")
+        sent, _, got = lengths.partition(" elements to the ranks and gets ")
+        own = self.group.rank()
+        return same == str(self) and (
+            _length(sent, own) == self.got[rank] and _length(got, own) == self.sent[rank]
+        )
+
+
+def _length(listed, i):
+    """The i-th number of "[3, 4]"; -1 where there is none."""
+    parts = listed.strip("[]").split(", ")
+    return int(parts[i]) if i < len(parts) and parts[i].isdigit() else -1
 
 
 class Message(Call):
@@ -102,7 +136,7 @@ class Work:
                 if self._call.engine.overdue(limit):
                     self._fail(f"Timed out waiting {limit * 1000:.0f}ms")
                 if wrong := _diagnosis.look(self._group, self._call):
-                    self._fail("the ranks do not call the same", wrong)
+                    self._fail(_DIFFERENT, wrong)
                 pause = min(2 * pause, 60.0)
             if words := part.error():
                 self._fail(words)
@@ -123,10 +157,11 @@ class Work:
     def _fail(self, words, others=None):
         group = self._group
         if others is None:
-            others = _diagnosis.explain(group, self._call)
+            wrong, others = _diagnosis.explain(group, self._call)
+            words = _DIFFERENT if wrong else words.partition(". This is typically")[0]
         elif others:
             _diagnosis.publish(group, self._call)
-        first = f"{self._call} failed on rank {group._ranks[group.rank()]}: {words}"
+        first = f"{self._call.published()} failed on rank {group._ranks[group.rank()]}: {words}"
         self._call.engine.abort(f"{first}\n{others}")
         self._error = DistBackendError(f"{first}\n{others}" if others else first)
         raise self._error
