@@ -5,7 +5,9 @@ the store, forks, killed and stopped peers, ...) is tried between real processes
 """
 
 import atexit
+import contextlib
 import gc
+import io
 import os
 import signal
 import threading
@@ -391,6 +393,32 @@ def raising(rank, size, port):
 
     gloo._Exchange.wait = wait
     return start(rank, size, port)
+
+
+def missing(rank, size, port):
+    """Ranks 2 and 3 never come; nobody serves the other port."""
+    from rushlight.distributed import _waiting
+
+    _waiting.NOTICE = 0.3
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        found = start(rank, 4, port, timeout=timedelta(seconds=1))
+        free = dist.TCPStore("127.0.0.1", 0, is_master=True).port  # closed at once
+        nobody = failure(
+            lambda: dist.init_process_group(
+                "gloo", init_method=f"tcp://127.0.0.1:{free}", rank=1, world_size=2,
+                timeout=timedelta(seconds=1),
+            )
+        )  # fmt: skip
+    return found[0], nobody[0], said.getvalue(), free
+
+
+def test_who_is_missing_is_said_while_others_wait():
+    for rank, (text, nobody, said, free) in enumerate(run(missing, bare=True)):
+        assert f"rank {rank} still waits for ranks [2, 3] of 4 after 1 s" in text
+        assert f"to connect to (127.0.0.1, {free})" in nobody and "is rank 0 running" in nobody
+        waiting = "torch.distributed: waiting for ranks [2, 3] of 4 since 0 s"
+        assert (waiting in said) == (rank == 0)  # one of them says it
+        assert f"waiting for rank 0 at 127.0.0.1:{free} since" in said
 
 
 def test_starts_that_fail():

@@ -7,6 +7,7 @@ the process, so that nothing but _collectives.py and the engine's own checks (su
 import glob
 import importlib.util
 import os
+import re
 import socket
 import struct
 import sys
@@ -158,8 +159,9 @@ class Engine:
             self.context.connectFullMesh(custom, self.device)
             self.context.setTimeout(timedelta(milliseconds=max(1, int(timeout * 1000))))
         except RuntimeError as error:
+            words = re.sub(r"^\[.*?\] ", "", str(error))  # without the path of its source
             raise _C._distributed.DistBackendError(
-                f"rank {rank} at {address} cannot connect with the other {size - 1} ranks: {error}"
+                f"rank {rank} at {address} cannot connect with the other {size - 1} ranks: {words}"
             ) from None
         self.size = size
         self._gloo = _C._distributed._Gloo(module.__file__, self.context, before)

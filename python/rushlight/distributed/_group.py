@@ -8,6 +8,7 @@ from rushlight import _C
 from rushlight.distributed import _gloo, _nccl
 from rushlight.distributed._backend_config import read_backend
 from rushlight.distributed._group_calls import GroupCalls
+from rushlight.distributed._waiting import say, slices
 from rushlight.distributed._work import Call, Work
 
 DistStoreError = _C._distributed.DistStoreError
@@ -55,16 +56,22 @@ class ProcessGroup(GroupCalls):
         """What each of some ranks of the group has said under a name, once all have."""
         self._store.set(f"{name}/{self._rank}", value)
         keys = [f"{name}/{r}" for r in ranks]
-        try:
-            self._store.wait(keys, float(self._timeout))
-        except DistStoreError:
-            away = [self._ranks[r] for r, key in zip(ranks, keys, strict=True)
-                    if not self._store.check([key])]  # fmt: skip
-            raise DistStoreError(
-                f"wait timeout after {self._timeout * 1000:.0f}ms\nrank {self._ranks[self._rank]} "
-                f"still waits for ranks {away} of {self.size()} after {self._timeout:.0f} s: were "
-                "they started, with the same MASTER_ADDR, MASTER_PORT and WORLD_SIZE?"
-            ) from None
+        for waited, more in slices(self._timeout):
+            try:
+                self._store.wait(keys, more)
+                break
+            except DistStoreError:
+                here = [r for r, key in zip(ranks, keys, strict=True) if self._store.check([key])]
+            away = [self._ranks[r] for r in ranks if r not in here]
+            if self._timeout - waited - more < 1e-3:
+                raise DistStoreError(
+                    f"wait timeout after {self._timeout * 1000:.0f}ms\n"
+                    f"rank {self._ranks[self._rank]} still waits for ranks {away} of {self.size()} "
+                    f"after {self._timeout:.0f} s: were they started, with the same MASTER_ADDR, "
+                    "MASTER_PORT and WORLD_SIZE?"
+                )
+            if self._rank == min(here):  # one of those who wait says so
+                say(f"waiting for ranks {away} of {self.size()} since {waited + more:.0f} s")
         return [value.decode() for value in self._store.multi_get(keys)]
 
     def rank(self) -> int:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from urllib.parse import parse_qs, urlparse
 
 from rushlight import _C
+from rushlight.distributed._waiting import say, slices
 
 default_pg_timeout = timedelta(minutes=30)
 _handlers = {}
@@ -102,9 +103,19 @@ def _env(url, rank, world_size, timeout):
 def _store(host, port, rank, world_size, timeout):
     agent = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
     serves = rank == 0 and not agent
-    made = _C._distributed.TCPStore(
-        host, port, world_size, serves, timeout, False, multi_tenant=True
-    )
+    made = None
+    for waited, more in slices(timeout.total_seconds()):
+        try:
+            made = _C._distributed.TCPStore(
+                host, port, world_size, serves, timedelta(seconds=more), False, multi_tenant=True
+            )
+            break
+        except _C._distributed.DistNetworkError:
+            if serves or timeout.total_seconds() - waited - more < 1e-3:
+                raise
+        if rank == 1:
+            say(f"waiting for rank 0 at {host}:{port} since {waited + more:.0f} s")
+    made.set_timeout(timeout)
     if serves:
         _served[host, port] = made
     if agent:  # the keys of an attempt that failed are still there
