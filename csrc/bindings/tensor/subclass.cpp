@@ -46,14 +46,51 @@ void change(PyObject* o, PyTypeObject* type, int depth) {
   }
 }
 
+// A class whose objects are meta tensors that stand for data elsewhere (DTensor) has a `_refuse`,
+// which raises: an operation that it does not override made no data, fresh or in place.
+PyObject* refusal_of(PyObject* o, int depth) {
+  static PyObject* name = PyUnicode_InternFromString("_refuse");
+  if (as_tensor(o)) {
+    PyTypeObject* type = Py_TYPE(o);
+    if (type == tensor_type || type == parameter_type) return nullptr;
+    PyObject* found = PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name);
+    if (!found) PyErr_Clear();
+    return found;
+  }
+  if (depth && (PyTuple_Check(o) || PyList_Check(o)))
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i)
+      if (PyObject* found = refusal_of(PySequence_Fast_GET_ITEM(o, i), depth - 1)) return found;
+  return nullptr;
+}
+
+// Whether a result is a tensor, fresh or the one that was given.
+bool is_computed(PyObject* o, int depth) {
+  if (as_tensor(o)) return true;
+  if (depth && (PyTuple_Check(o) || PyList_Check(o)))
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i)
+      if (is_computed(PySequence_Fast_GET_ITEM(o, i), depth - 1)) return true;
+  return false;
+}
+
 }  // namespace
 
 PyObject* in_class_of(PyObject* result, PyObject* self, PyObject* const* args, Py_ssize_t n) {
   if (!result) return nullptr;
   PyTypeObject* type = nullptr;
   if (self) look_at(self, type, 0);
-  for (Py_ssize_t i = 0; i < n; ++i)
-    if (args[i]) look_at(args[i], type, 2);
+  PyObject* refusal = self ? refusal_of(self, 0) : nullptr;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (!args[i]) continue;
+    look_at(args[i], type, 2);
+    if (!refusal) refusal = refusal_of(args[i], 2);
+  }
+  if (refusal) {
+    const py::object refuse = py::reinterpret_steal<py::object>(refusal);
+    if (!is_computed(result, 2)) return result;
+    Py_DECREF(result);
+    Py_XDECREF(PyObject_CallNoArgs(refusal));
+    return nullptr;
+  }
   if (type) change(result, type, 2);
   return result;
 }

@@ -11,7 +11,7 @@ import os
 
 import rushlight
 from rushlight import _C
-from rushlight.distributed import _questions, _world
+from rushlight.distributed import distributed_c10d as c10d
 
 __all__ = ["DeviceMesh", "init_device_mesh"]
 
@@ -85,7 +85,7 @@ class DeviceMesh:
                 group = world
             else:
                 name = self.mesh_dim_names[dim] if self.mesh_dim_names else f"dim {dim}"
-                group = _world.new_group(line, group_desc=f"mesh_{name}", sort_ranks=False)
+                group = c10d.new_group(line, group_desc=f"mesh_{name}", sort_ranks=False)
             if world.rank() in line:
                 own = group
         return own
@@ -114,7 +114,7 @@ class DeviceMesh:
                 "DeviceMesh.from_group() takes one group in rushlight 0.1: make a mesh of several "
                 "dimensions by init_device_mesh()"
             )
-        members = _questions.get_process_group_ranks(group)
+        members = c10d.get_process_group_ranks(group)
         if mesh is not None and rushlight.as_tensor(mesh).flatten().tolist() != members:
             raise ValueError(f"Invalid mesh {mesh} for ProcessGroup with ranks {members}")
         self = cls.__new__(cls)
@@ -203,7 +203,7 @@ class DeviceMesh:
 
     def get_rank(self) -> int:
         """The rank of this process in the default group."""
-        return _questions.get_rank()
+        return c10d.get_rank()
 
     def get_coordinate(self):
         """Where this process is in the grid, a list; None where it is not in it."""
@@ -247,9 +247,9 @@ class DeviceMesh:
 
 def _start_world(device_type, size):
     """The default group, which is begun here where it is not there yet."""
-    if not _questions.is_initialized():
-        _world.init_process_group()
-    world = _world._default()
+    if not c10d.is_initialized():
+        c10d.init_process_group()
+    world = c10d.group.WORLD
     if size > world.size():
         raise RuntimeError(
             f"Mesh should not be bigger than default world size {world.size()}, but found {size} "

@@ -28,6 +28,8 @@ class Parameter(Tensor):
             raise RuntimeError(
                 "Only Tensors of floating point and complex dtype can require gradients"
             )
+        if type(data) is not Tensor and hasattr(data, "_parameter"):  # a DTensor stays one
+            return data._parameter(requires_grad)
         self = Tensor.__new__(cls, data)
         if requires_grad:
             self.requires_grad_(True)

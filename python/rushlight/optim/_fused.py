@@ -5,6 +5,7 @@ have torch's names, by which the call finds them.
 """
 
 from rushlight import _C
+from rushlight.optim import _shards
 from rushlight.optim.optimizer import Optimizer, check_betas, check_modes, checked, evaluate
 
 
@@ -34,6 +35,9 @@ class FusedOptimizer(Optimizer):
                 continue
             if group["differentiable"] or group.get("capturable"):
                 check_group(group, params)
+            if self._has_shards:
+                _shards.step(self, group, params, grads)
+                continue
             _C._optimizer_step(self.name, params, grads, self._states(group, params), group)
         return loss
 
@@ -41,8 +45,14 @@ class FusedOptimizer(Optimizer):
         states = [self.state[p] for p in params]
         for p, state in zip(params, states, strict=True):
             if not state:
-                self._begin(group, p, state)
+                self._begin_state(group, p, state)
         return states
+
+    def _begin_state(self, group, p, state):
+        if _shards.is_sharded(p):
+            _shards.begin(self, group, p, state)
+        else:
+            self._begin(group, p, state)
 
     def _begin(self, group, p, state):
         """Fills the state of a parameter that has had no step."""

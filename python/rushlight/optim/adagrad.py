@@ -47,7 +47,7 @@ class Adagrad(FusedOptimizer):
         super().__init__(params, defaults)
         for group in self.param_groups:
             for p in group["params"]:
-                self._begin(group, p, self.state[p])
+                self._begin_state(group, p, self.state[p])
 
     def _begin(self, group, p, state):
         super()._begin(group, p, state)

@@ -84,6 +84,8 @@ class Optimizer:
     (0.5, 0.9)
     """
 
+    _has_shards = False  # whether a parameter is a DTensor
+
     def __init__(self, params, defaults):
         self.defaults = defaults
         self._start_hooks()
@@ -141,7 +143,11 @@ class Optimizer:
     def zero_grad(self, set_to_none=True):
         """Clears the gradients; with `set_to_none=False` fills them with 0."""
         for group in self.param_groups:
-            _C._zero_grad(group["params"], set_to_none)
+            if self._has_shards and not set_to_none:
+                for grad in self._with_grad(group)[1]:
+                    grad.detach().zero_()
+            else:
+                _C._zero_grad(group["params"], set_to_none)
 
     def _with_grad(self, group):
         """The group's parameters that have a gradient, and those gradients."""
@@ -198,6 +204,8 @@ class Optimizer:
                 )
             if not (self.defaults.get("differentiable") or p.is_leaf or p.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
+        if any(hasattr(p, "_local_tensor") for p in params):
+            self._has_shards = True
         if len({id(p) for p in params}) != len(params):
             warnings.warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this "

@@ -140,7 +140,14 @@ class Conversion:
         """Moves to a `device` without copying: the values are undefined afterwards. With
         recurse=False, of this module alone.
         """
-        return self._apply(lambda t: _C.empty_like(t, device=device), recurse=recurse)
+
+        def empty(t):
+            return _C.empty_like(t, device=device)
+
+        def convert(t):
+            return t._of_part(empty) if hasattr(t, "_of_part") else empty(t)
+
+        return self._apply(convert, recurse=recurse)
 
     def share_memory(self):
         """Moves parameters and buffers to memory that other processes can map."""

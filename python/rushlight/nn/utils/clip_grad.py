@@ -1,5 +1,6 @@
 """Gradient clipping, by norm and by value."""
 
+import math
 import warnings
 
 from rushlight import _C
@@ -33,9 +34,16 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
         return _C.tensor(0.0)
     first = tensors[0].device
     with no_grad():
-        norms = [_C.norm(t.detach().reshape(-1), norm_type).to(first) for t in tensors]
-        total = _C.norm(_C.stack(norms), norm_type)
-    if error_if_nonfinite and not bool(_C.isfinite(total)):
+        whole = [t for t in tensors if not hasattr(t, "_local_tensor")]
+        norms = [_C.norm(t.detach().reshape(-1), norm_type).to(first) for t in whole]
+        if len(whole) < len(tensors):
+            from rushlight.distributed.tensor._norm import total_norm
+
+            shards = [t for t in tensors if hasattr(t, "_local_tensor")]
+            total = total_norm(shards, norms, norm_type)
+        else:
+            total = _C.norm(_C.stack(norms), norm_type)
+    if error_if_nonfinite and not math.isfinite(float(total)):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, "
             "so it cannot be clipped. To disable this error and scale the gradients by the "
