@@ -9,13 +9,7 @@ import pytest
 import rushlight
 import rushlight.distributed as dist
 from rushlight.distributed.fsdp import fully_shard
-from rushlight.distributed.tensor import (
-    DTensor,
-    Partial,
-    Replicate,
-    Shard,
-    distribute_tensor,
-)
+from rushlight.distributed.tensor import DTensor, Shard, distribute_tensor
 from tests.conftest import ask
 from tests.distributed.worlds import library, run
 
@@ -360,58 +354,3 @@ def test_further_ways():
         assert found["initialized"] and found["forwards"] and found["hook"]
         assert found["ignored"] == [True, False]
         assert found["decode"] == [[1.0, 1.0]] * 3 and found["assigned"] == [[0.0, 0.0]]
-
-
-def tensors(rank, size):
-    torch = library()
-    tensor = import_module(f"{torch.__name__}.distributed.tensor")
-    init = import_module(f"{torch.__name__}.distributed.device_mesh").init_device_mesh
-    S, R, P = tensor.Shard, tensor.Replicate, tensor.Partial
-    mesh, grid = init("cpu", (size,)), init("cpu", (2, 2))
-    x = torch.arange(35.0).view(5, 7) + 100 * rank  # rank 0's is taken
-    one = tensor.distribute_tensor(x, mesh, [S(0)])
-    two = tensor.distribute_tensor(x, grid, [S(1), S(0)])
-    summed = tensor.DTensor.from_local(torch.tensor([1.0, rank]), mesh, [P()])
-    found = [
-        repr(one.placements), one.to_local().tolist(), one.full_tensor().tolist(),
-        two.to_local().tolist(), two.full_tensor().tolist(),
-        one.redistribute(mesh, [S(1)]).to_local().tolist(),
-        two.redistribute(grid, [R(), S(1)]).to_local().tolist(),
-        summed.full_tensor().tolist(), summed.redistribute(mesh, [R()]).to_local().tolist(),
-        summed.redistribute(mesh, [S(0)]).to_local().tolist(),
-        (one * 2 + one).to_local().tolist(), one.to(torch.float64).full_tensor().sum().item(),
-        list(one.shape), one.numel(), list(one.stride()), str(S(1)), str(R()), repr(P("avg")),
-        S(0) == S(0), S(0) == S(1), S(0) == R(), S(0).is_shard(), R().is_replicate(),
-        tensor.DTensor.from_local(torch.ones(2, 3), mesh, [S(1)]).shape[1],
-    ]  # fmt: skip
-    return [str(each).replace("rushlight.", "torch.") for each in found]
-
-
-def test_placements_are_those_of_torch(reference):
-    expected = ask(lambda torch: run(tensors, 4, torch=True))
-    assert run(tensors, 4) == expected
-
-
-def test_refusals_of_placements():
-    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-    try:
-        mesh = dist.init_device_mesh("cpu", (1,))
-        x = distribute_tensor(rushlight.ones(2, 3), mesh, [Shard(-1)])
-        assert x.placements == (Shard(1),)
-        assert "DTensor(local_tensor=" in repr(x)
-        with pytest.raises(RuntimeError, match="Can not redistribute to Partial"):
-            x.redistribute(mesh, [Partial()])
-        with pytest.raises(ValueError, match="same length"):
-            x.redistribute(mesh, [Shard(0), Replicate()])
-        with pytest.raises(IndexError, match="2 dimensions"):
-            distribute_tensor(rushlight.ones(2, 3), mesh, [Shard(2)])
-        with pytest.raises(TypeError, match="from_local"):
-            DTensor(rushlight.ones(2))
-        with pytest.raises(ValueError, match="this rank's part"):
-            DTensor.from_local(rushlight.ones(2), mesh, [Shard(0)], shape=(3,))
-        with pytest.raises(NotImplementedError, match="alike by redistribute"):
-            x + x.redistribute(mesh, [Replicate()])
-        with pytest.raises(AttributeError, match="tensor parallelism"):
-            _ = dist.tensor.parallelize_module
-    finally:
-        dist.destroy_process_group()

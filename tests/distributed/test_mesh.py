@@ -1,9 +1,12 @@
-"""DeviceMesh between real processes: coordinates, groups and words are torch's."""
+"""DeviceMesh and DTensor between real processes: coordinates, parts and words are torch's."""
+
+from importlib import import_module
 
 import pytest
 
 import rushlight
 import rushlight.distributed as dist
+from rushlight.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 from tests.conftest import ask
 from tests.distributed.worlds import library, run
 
@@ -14,8 +17,6 @@ pytestmark = pytest.mark.skipif(
 
 def meshes(rank, size):
     torch = library()
-    from importlib import import_module
-
     module = import_module(f"{torch.__name__}.distributed.device_mesh")
     init_device_mesh, DeviceMesh = module.init_device_mesh, module.DeviceMesh
     mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
@@ -60,13 +61,42 @@ def meshes(rank, size):
     return found
 
 
-def test_meshes_are_those_of_torch(reference):
-    expected = ask(lambda torch: run(meshes, 4, torch=True))
-    ours = run(meshes, 4)
-    for mine, theirs in zip(ours, expected, strict=True):
+def tensors(rank, size):
+    torch = library()
+    tensor = import_module(f"{torch.__name__}.distributed.tensor")
+    init = import_module(f"{torch.__name__}.distributed.device_mesh").init_device_mesh
+    S, R, P = tensor.Shard, tensor.Replicate, tensor.Partial
+    mesh, grid = init("cpu", (size,)), init("cpu", (2, 2))
+    x = torch.arange(35.0).view(5, 7) + 100 * rank  # rank 0's is taken
+    one = tensor.distribute_tensor(x, mesh, [S(0)])
+    two = tensor.distribute_tensor(x, grid, [S(1), S(0)])
+    summed = tensor.DTensor.from_local(torch.tensor([1.0, rank]), mesh, [P()])
+    found = [
+        repr(one.placements), one.to_local().tolist(), one.full_tensor().tolist(),
+        two.to_local().tolist(), two.full_tensor().tolist(),
+        one.redistribute(mesh, [S(1)]).to_local().tolist(),
+        two.redistribute(grid, [R(), S(1)]).to_local().tolist(),
+        summed.full_tensor().tolist(), summed.redistribute(mesh, [R()]).to_local().tolist(),
+        summed.redistribute(mesh, [S(0)]).to_local().tolist(),
+        (one * 2 + one).to_local().tolist(), one.to(torch.float64).full_tensor().sum().item(),
+        list(one.shape), one.numel(), list(one.stride()), str(S(1)), str(R()), repr(P("avg")),
+        S(0) == S(0), S(0) == S(1), S(0) == R(), S(0).is_shard(), R().is_replicate(),
+        tensor.DTensor.from_local(torch.ones(2, 3), mesh, [S(1)]).shape[1],
+    ]  # fmt: skip
+    return [str(each).replace("rushlight.", "torch.") for each in found]
+
+
+def both(rank, size):
+    return [meshes(rank, size), tensors(rank, size)]
+
+
+def test_meshes_and_placements_are_those_of_torch(reference):
+    expected = ask(lambda torch: run(both, 4, torch=True))
+    for mine, theirs in zip(run(both, 4), expected, strict=True):
         text = [each.replace("rushlight.", "torch.") if isinstance(each, str) else each
-                for each in mine]  # fmt: skip
-        assert text == [list(t) if isinstance(t, tuple) else t for t in theirs]
+                for each in mine[0]]  # fmt: skip
+        assert text == [list(t) if isinstance(t, tuple) else t for t in theirs[0]]
+        assert mine[1] == list(theirs[1])
 
 
 def test_one_process_and_no_world():
@@ -81,5 +111,30 @@ def test_one_process_and_no_world():
         with pytest.raises(ValueError, match="positive"):
             dist.init_device_mesh("cpu", (1.0,))
         assert rushlight.distributed.DeviceMesh is dist.device_mesh.DeviceMesh
+    finally:
+        dist.destroy_process_group()
+
+
+def test_refusals_of_placements():
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        mesh = dist.init_device_mesh("cpu", (1,))
+        x = distribute_tensor(rushlight.ones(2, 3), mesh, [Shard(-1)])
+        assert x.placements == (Shard(1),)
+        assert "DTensor(local_tensor=" in repr(x)
+        with pytest.raises(RuntimeError, match="Can not redistribute to Partial"):
+            x.redistribute(mesh, [Partial()])
+        with pytest.raises(ValueError, match="same length"):
+            x.redistribute(mesh, [Shard(0), Replicate()])
+        with pytest.raises(IndexError, match="2 dimensions"):
+            distribute_tensor(rushlight.ones(2, 3), mesh, [Shard(2)])
+        with pytest.raises(TypeError, match="from_local"):
+            DTensor(rushlight.ones(2))
+        with pytest.raises(ValueError, match="this rank's part"):
+            DTensor.from_local(rushlight.ones(2), mesh, [Shard(0)], shape=(3,))
+        with pytest.raises(NotImplementedError, match="alike by redistribute"):
+            x + x.redistribute(mesh, [Replicate()])
+        with pytest.raises(AttributeError, match="tensor parallelism"):
+            _ = dist.tensor.parallelize_module
     finally:
         dist.destroy_process_group()

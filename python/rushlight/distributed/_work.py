@@ -152,7 +152,9 @@ class Work:
             self._finished = True
             if self._finish is not None:
                 self._finish()
-        self._parts, self._finish = (), None
+        self._parts, self._finish, self._kept = (), None, ()
+        if self._group is not None and self in (self._group._pending or ()):
+            self._group._pending.remove(self)
 
     def _fail(self, words, others=None):
         group = self._group

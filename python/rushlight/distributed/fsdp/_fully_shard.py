@@ -181,6 +181,8 @@ class FSDPModule:
     True
     """
 
+    _fsdp_state: State
+
     def __deepcopy__(self, memo):
         raise AssertionError(
             "FSDP does not support deepcopy. Please use state dict for serialization."

@@ -35,8 +35,6 @@ class DTensor(Tensor):
     >>> x.to_local().shape  # doctest: +SKIP
     """
 
-    _base: type
-
     def __new__(cls, *args, **kwargs):
         raise TypeError("DTensor(): use DTensor.from_local() or distribute_tensor()")
 
@@ -245,7 +243,6 @@ class DTensor(Tensor):
     item = tolist = numpy = __float__ = __int__ = __bool__ = _refused
 
 
-DTensor._base = DTensor
 add_methods(DTensor)
 
 

@@ -33,7 +33,7 @@ _LINEAR = {"__neg__", "neg", "clone", "contiguous", "detach", "zero_", "copy_", 
 
 def _shard(self, value, name):
     """What stands for an argument in the call on this rank's part."""
-    if isinstance(value, type(self)._base):
+    if hasattr(value, "_local_tensor"):
         if value.device_mesh != self.device_mesh or value.placements != self.placements:
             raise NotImplementedError(
                 f"DTensor.{name}: one is {self.placements} on {self.device_mesh}, another "
