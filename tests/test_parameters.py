@@ -20,15 +20,12 @@ UNREAD = {
         "clip_grad:clip_grads_with_norm_(foreach) clip_grad:get_total_norm(foreach) "
         "comm:broadcast_coalesced(buffer_size) comm:reduce_add_coalesced(buffer_size) "
         "streams:Event.__init__(blocking) profiler:profile.__init__(use_kineto) "
-        "_objects:broadcast_object_list(device) _objects:recv_object_list(device) "
-        "_objects:recv_object_list(use_batch) _objects:send_object_list(device) "
-        "_objects:send_object_list(use_batch)"
+        "_objects:recv_object_list(use_batch) _objects:send_object_list(use_batch)"
     ),
-    "of backends of GPUs, which are not there": (
-        "_collectives:barrier(device_ids) _world:init_process_group(device_id) "
-        "_world:init_process_group(pg_options) _world:new_group(device_id) "
-        "_world:new_group(pg_options)"
+    "options of torch's own backends": (
+        "_world:init_process_group(pg_options) _world:new_group(pg_options)"
     ),
+    "of a base class, whose all_to_all reads it": "_work:Call.fits(rank)",
     "all ranks that are missing are named in either case": (
         "_collectives:monitored_barrier(wait_all_ranks)"
     ),

@@ -5,7 +5,6 @@ import os
 import pickle
 import signal
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -39,6 +38,11 @@ class ProcessExitedException(ProcessException):
     def __reduce__(self):
         values = self.msg, self.error_index, self.pid, self.exit_code, self.signal_name
         return type(self), values
+
+
+def _file_without_name():
+    """The path by which our children reach a file that is gone when we are."""
+    return f"/proc/{os.getpid()}/fd/{os.memfd_create('error')}"
 
 
 def _run(function, index, args, error_path, parent):
@@ -125,8 +129,9 @@ class ProcessContext:
 
     def __del__(self):
         for path in self.error_files:
-            if os.path.exists(path):
-                os.remove(path)
+            pid, descriptor = path.split("/")[2::2]
+            if int(pid) == os.getpid():
+                os.close(int(descriptor))
 
 
 SpawnContext = ProcessContext
@@ -154,8 +159,7 @@ def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method
     main = threading.current_thread() is threading.main_thread()
     parent = os.getpid() if is_parent and main else None
     for index in range(nprocs):
-        handle, path = tempfile.mkstemp(prefix="rushlight-", suffix=".error")
-        os.close(handle)
+        path = _file_without_name()
         process = mp.Process(target=_run, args=(fn, index, args, path, parent), daemon=daemon)
         errors.append(path)
         process.start()

@@ -10,12 +10,12 @@ import contextlib
 import os
 import signal
 import socket
-import tempfile
 import time
 from datetime import timedelta
 
 from rushlight import _C
 
+from .folder import folder_of_this_process
 from .options import Job
 from .processes import Processes
 from .report import Failure, report
@@ -110,9 +110,7 @@ class Agent:
                 folder = os.path.join(folder, self.job.run_id)
                 os.makedirs(folder, exist_ok=True)
             else:
-                folder = stack.enter_context(
-                    tempfile.TemporaryDirectory(prefix="rushlight-launch-")
-                )
+                folder = stack.enter_context(folder_of_this_process())
             for attempt in range(self.job.max_restarts + 1):
                 failures = self._attempt(attempt, folder)
                 if failures is None:

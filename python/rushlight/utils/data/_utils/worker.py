@@ -12,6 +12,7 @@ import sys
 import threading
 
 import rushlight
+from rushlight import _C
 
 from .exception import ExceptionWrapper
 from .fetch import IterableFetcher, MapFetcher
@@ -85,6 +86,8 @@ class WorkerTask:
         self.base_seed = base_seed
         self.worker_id = worker_id
         self.parent = os.getpid()
+        # The system watches the thread that starts a process: one that ends early must not end it.
+        self.is_of_main_thread = threading.current_thread() is threading.main_thread()
 
     def fetcher(self):
         """A new fetcher; for a stream, one that begins again."""
@@ -140,6 +143,8 @@ def worker_main(sock, task):
     # does nothing, unlike SIG_IGN, is not handed on to programs that a data set may start.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if task.is_of_main_thread and os.getppid() == task.parent:  # not of a fork server
+        _C._distributed._end_with_parent()
     threading.Thread(target=_leave_with, args=(task.parent,), daemon=True).start()
     rushlight.set_num_threads(1)
     seed = _seed_everything(task)

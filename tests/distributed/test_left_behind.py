@@ -1,0 +1,15 @@
+"""Nothing is left of a run that ends at any moment; left_behind.py tries more of them by hand."""
+
+import pytest
+
+import rushlight.distributed as dist
+from tests.distributed import left_behind
+
+pytestmark = pytest.mark.skipif(
+    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
+)
+
+
+@pytest.mark.parametrize("how, ending, delay", left_behind.moments(10, 3)[:6])
+def test_nothing_is_left(how, ending, delay, tmp_path):
+    assert left_behind.one(how, ending, delay, str(tmp_path)) == []
