@@ -57,6 +57,12 @@ struct Run {
   std::vector<Ref<Node>> roots;
   std::unique_ptr<std::unordered_set<const Node*>> reached;  // from the roots, if wanted
   std::uint64_t number = 0;  // once it was read
+  std::vector<std::function<void()>> at_end;
+  // Of leaves that hooks watch, and of views of them: how many gradients are to come. With the last
+  // one such a node runs at once, and not at the end, so that DistributedDataParallel sends the
+  // gradient while the pass goes on.
+  std::unordered_map<Node*, std::uint32_t> awaited;
+  std::vector<Ref<Node>> complete;
   Run* const outer = std::exchange(current_run, this);
 
   static bool lower(const Ref<Node>& a, const Ref<Node>& b) { return a->height < b->height; }
@@ -73,6 +79,10 @@ struct Run {
       sum = add_gradients(sum, g);
     else
       sum = std::move(g);
+    if (!awaited.empty() && node->inputs <= 1) [[unlikely]] {
+      const auto at = awaited.find(node.get());
+      if (at != awaited.end() && --at->second == 0) complete.push_back(node);
+    }
     if (std::exchange(queued, true)) return;
     frontier.push_back(node);
     std::push_heap(frontier.begin(), frontier.end(), lower);
@@ -87,6 +97,39 @@ struct Run {
     if (n.outputs == 1) return n.incoming;
     if (!n.incoming_many) n.incoming_many = std::make_unique<Tensor[]>(n.outputs);
     return n.incoming_many[output];
+  }
+
+  // It, or what it has as its one input, and so on, a few steps far.
+  static bool leads_to_watched_leaf(Node& node) {
+    Node* n = &node;
+    for (int steps = 0; n && n->inputs == 1 && steps < 4; ++steps) n = n->next(0).node.get();
+    if (!n || n->inputs != 0) return false;
+    const auto* leaf = dynamic_cast<const AccumulateGrad*>(n);
+    return leaf && !leaf->after_accumulation.empty();
+  }
+  void await_watched_leaves() {
+    std::unordered_set<const Node*> seen;
+    std::vector<const Node*> open;
+    const auto visit = [&](const Node* n) {
+      if (n && n->inputs != 0 && seen.insert(n).second) open.push_back(n);
+    };
+    for (const Ref<Node>& root : roots) visit(root.get());
+    while (!open.empty()) {
+      const Node* n = open.back();
+      open.pop_back();
+      for (std::size_t i = 0; i < n->inputs; ++i) {
+        Node* next = n->next(i).node.get();
+        visit(next);
+        if (next && leads_to_watched_leaf(*next)) ++awaited[next];
+      }
+    }
+    for (const Ref<Node>& root : roots) awaited.erase(root.get());
+  }
+  // Whether it has run before its turn.
+  bool has_run(Node& n) {
+    if (awaited.empty() || n.inputs > 1) return false;
+    const auto at = awaited.find(&n);
+    return at != awaited.end() && at->second == 0;
   }
 
   // Takes what arrived and frees the node for other passes.
@@ -390,6 +433,8 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
   if (!inputs.empty()) mark_needed(run, run.roots, targets);
   const GradMode mode(options.create_graph);
   const bool keep_graph = options.retain_graph || options.create_graph;
+  if (watched_leaves != 0 && inputs.empty()) [[unlikely]]
+    run.await_watched_leaves();
   for (std::size_t i = 0; i < roots.size(); ++i) {
     if (!inputs.empty() && !run.needed.contains(run.roots[i].get())) continue;
     run.arrive(run.roots[i], roots[i]->node == run.roots[i].get() ? roots[i]->output : 0, grads[i]);
@@ -400,15 +445,34 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
     std::pop_heap(run.frontier.begin(), run.frontier.end(), Run::lower);
     const Ref<Node> node = std::move(run.frontier.back());
     run.frontier.pop_back();
-    if (steps_watched) [[unlikely]]
-      run.watched_step(*node, options.accumulate, keep_graph);
-    else
-      run.step(*node, options.accumulate, keep_graph);
-    shown.end_step();
-    if (!run.shown.empty()) run.forget_unused();
+    if (run.has_run(*node)) [[unlikely]]
+      continue;
+    const auto step = [&](Node& n) {
+      if (steps_watched) [[unlikely]]
+        run.watched_step(n, options.accumulate, keep_graph);
+      else
+        run.step(n, options.accumulate, keep_graph);
+      shown.end_step();
+      if (!run.shown.empty()) run.forget_unused();
+    };
+    step(*node);
+    while (!run.complete.empty()) {
+      const Ref<Node> leaf = std::move(run.complete.back());
+      run.complete.pop_back();
+      step(*leaf);
+    }
     if ((++steps & 1023) == 0 && poll_interrupt) poll_interrupt();
   }
+  for (std::size_t i = 0; i < run.at_end.size(); ++i)  // one may add another
+    std::exchange(run.at_end[i], nullptr)();
   return std::move(run.results);
+}
+
+void after_backward(std::function<void()> function) {
+  Run* outermost = current_run;
+  if (!outermost) fail<RuntimeError>("Final callbacks can only be installed during backward pass.");
+  while (outermost->outer) outermost = outermost->outer;
+  outermost->at_end.push_back(std::move(function));
 }
 
 std::uint64_t current_backward() {

@@ -128,10 +128,11 @@ Gradients AccumulateGrad::backward(std::span<Tensor> grads) {
   } else {
     add_gradients_into(grad, g);
   }
-  if (after_accumulation) {
+  if (!after_accumulation.empty()) {
     std::vector<Tensor> none;
-    Ref<Hook> hook = after_accumulation;
-    hook->call(none, nullptr);
+    const auto hooks = after_accumulation;  // a hook may add or remove hooks
+    for (const Ref<Hook>& hook : hooks)
+      if (leaf) hook->call(none, nullptr);  // the leaf, which they are called with, may be gone
   }
   return {};
 }

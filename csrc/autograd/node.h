@@ -3,6 +3,8 @@
 // built by several threads still sort correctly; neither backward nor the release of a graph
 // recurses.
 #pragma once
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -126,7 +128,7 @@ struct Node : Shared {
 // The leaf's node. It owns .grad and never the leaf, so leaf -> node is no cycle.
 struct AccumulateGrad final : Node {
   Tensor grad;
-  Ref<Hook> after_accumulation;
+  std::vector<Ref<Hook>> after_accumulation;
   Body* leaf = nullptr;  // borrowed; cleared when the leaf dies
   AccumulateGrad() : Node("AccumulateGrad") {}
   Gradients backward(std::span<Tensor> grads) override;
@@ -174,6 +176,13 @@ std::uint64_t current_backward();
 bool backward_reaches(const Node& node);
 // Whether it computes the gradients of all leaves, so that a pass within it may add to theirs.
 bool backward_is_whole();
+
+// Calls a function at the end of the outermost backward pass of this thread that is under way,
+// after all gradients have been added up; not at all if that pass fails.
+void after_backward(std::function<void()> function);
+
+// How many hooks wait for a leaf's gradient to have been added: without any, nobody looks for them.
+inline std::atomic<std::int64_t> watched_leaves = 0;
 
 // What the engine needs of the ops, defined in csrc/ops/gradients.cpp.
 Tensor add_gradients(const Tensor& a, const Tensor& b);

@@ -58,6 +58,7 @@ _SUBMODULES = {
     "distributions",
     "func",
     "functional",
+    "futures",
     "hub",
     "jit",
     "linalg",

@@ -124,9 +124,14 @@ std::vector<Tensor> gradients(py::handle outputs, py::handle inputs, py::handle 
 struct PythonHook final : Hook {
   enum class Place { tensor, before, after, accumulated } place;
   py::object function;
-  Body* leaf = nullptr;  // of `accumulated`: cleared with the node it hangs on
-  PythonHook(Place p, py::object f) : place(p), function(std::move(f)) {}
-  ~PythonHook() override { release_locked(function); }
+  Body* leaf = nullptr;  // of `accumulated`: its node calls it only while the leaf lives
+  PythonHook(Place p, py::object f) : place(p), function(std::move(f)) {
+    if (place == Place::accumulated) ++watched_leaves;
+  }
+  ~PythonHook() override {
+    if (place == Place::accumulated) --watched_leaves;
+    release_locked(function);
+  }
 
   static py::object list(const std::vector<Tensor>& grads) {
     return py::reinterpret_steal<py::object>(to_python(grads));
@@ -146,7 +151,7 @@ struct PythonHook final : Hook {
 
   void call(std::vector<Tensor>& grads, std::vector<Tensor>* outputs) override {
     if (place == Place::accumulated) {
-      if (leaf) function(py::reinterpret_steal<py::object>(wrap(Tensor(Ref<Body>::share(leaf)))));
+      function(py::reinterpret_steal<py::object>(wrap(Tensor(Ref<Body>::share(leaf)))));
       return;
     }
     if (place == Place::tensor) {
@@ -212,7 +217,7 @@ struct AccumulatedHandle {
   void remove() {
     if (!node) return;
     auto& leaf = static_cast<AccumulateGrad&>(*node);
-    if (leaf.after_accumulation.get() == hook.get()) leaf.after_accumulation = nullptr;
+    std::erase_if(leaf.after_accumulation, [&](const auto& h) { return h.get() == hook.get(); });
     node = nullptr;
   }
 };
@@ -225,8 +230,19 @@ AccumulatedHandle hook_after_accumulation(const Tensor& t, py::object f) {
   AccumulateGrad* node = accumulator(*t.body());
   auto* hook = new PythonHook(PythonHook::Place::accumulated, std::move(f));
   hook->leaf = t.body();
-  node->after_accumulation = Ref<Hook>::adopt(hook);
-  return {Ref<Node>::share(node), node->after_accumulation};
+  node->after_accumulation.push_back(Ref<Hook>::adopt(hook));
+  return {Ref<Node>::share(node), node->after_accumulation.back()};
+}
+
+// A Python function at the end of a backward pass; released under the lock, from any thread.
+void queue_callback(py::object f) {
+  if (!PyCallable_Check(f.ptr()))
+    fail<TypeError>("queue_callback(): a function is needed, not ", Py_TYPE(f.ptr())->tp_name);
+  const std::shared_ptr<py::object> held(new py::object(std::move(f)), [](py::object* o) {
+    release_locked(*o);
+    delete o;
+  });
+  after_backward([held] { (*held)(); });
 }
 
 // ---- small operations on tensors
@@ -375,6 +391,7 @@ tensor([1.]))");
   });
   m.def("_register_tensor_hook", &hook_on_tensor);
   m.def("_register_post_accumulate_grad_hook", &hook_after_accumulation);
+  m.def("_queue_callback", &queue_callback);
   m.def("is_grad_enabled", &grad_enabled, R"(True where operations are being recorded.
 
     >>> with torch.no_grad():

@@ -10,6 +10,12 @@ class _VariableMeta(type):
         return isinstance(instance, _C.Tensor)
 
 
+class _Engine:
+    """queue_callback(f) calls f at the end of the backward pass that is under way."""
+
+    queue_callback = staticmethod(_C._queue_callback)
+
+
 class Variable(metaclass=_VariableMeta):
     """`Variable(tensor)` is the tensor itself.
 
@@ -21,6 +27,8 @@ class Variable(metaclass=_VariableMeta):
     >>> torch.autograd.Variable(torch.ones(1))
     tensor([1.])
     """
+
+    _execution_engine = _Engine
 
     def __new__(cls, data, requires_grad=False, volatile=False):
         if volatile:

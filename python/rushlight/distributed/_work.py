@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import zlib
 from datetime import timedelta
@@ -9,6 +10,7 @@ from datetime import timedelta
 from rushlight import _C
 from rushlight.distributed import _diagnosis
 
+_completing = threading.RLock()  # two threads may wait for one Work
 _DIFFERENT = "the ranks do not call the same"
 DistBackendError = _C._distributed.DistBackendError
 
@@ -148,13 +150,12 @@ class Work:
         return pause if end is None else max(0.0, min(pause, end - time.monotonic()))
 
     def _complete(self):
-        if not self._finished:
-            self._finished = True
-            if self._finish is not None:
+        with _completing:
+            if not self._finished and self._finish is not None:
                 self._finish()
-        self._parts, self._finish, self._kept = (), None, ()
-        if self._group is not None and self in (self._group._pending or ()):
-            self._group._pending.remove(self)
+            self._finished, self._parts, self._finish, self._kept = True, (), None, ()
+            if self._group is not None and self in (self._group._pending or ()):
+                self._group._pending.remove(self)
 
     def _fail(self, words, others=None):
         group = self._group
@@ -195,6 +196,17 @@ class Work:
         """The tensors that the call has written."""
         self.wait()
         return self._result
+
+    def get_future(self):
+        """A torch.futures.Future of the list of tensors that the call has written.
+
+        >>> torch.distributed.all_reduce(x, async_op=True).get_future()  # doctest: +SKIP
+        """
+        if isinstance(self._call, Message):
+            raise RuntimeError("Work::getFuture not implemented.\nfor messages: use wait()")
+        from rushlight.futures import _of_work
+
+        return _of_work(self)
 
     def synchronize(self) -> None:
         """wait()."""

@@ -20,6 +20,7 @@ from rushlight.distributed._backend_config import (
     is_ucc_available,
     is_xccl_available,
 )
+from rushlight.distributed._buckets import GradBucket
 from rushlight.distributed._coalesced import (  # noqa: F401  libraries use the private one
     _coalescing_manager,
     all_gather_coalesced,
@@ -121,6 +122,7 @@ __all__ = [
     "DistNetworkError",
     "DistStoreError",
     "FileStore",
+    "GradBucket",
     "GroupMember",
     "HashStore",
     "P2POp",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import zlib
 
-import rushlight
 from rushlight import _C
+from rushlight.distributed._model_checks import Watch, check_alike, take_from
+from rushlight.distributed._reducer import Reducer, tensors_in
+from rushlight.distributed.algorithms.join import Join, Joinable
 from rushlight.nn.modules.module import Module
+from rushlight.nn.parallel import _distributed_checks as checks
+from rushlight.nn.parallel._distributed_join import DDPJoinHook, shares_sync, take_buffers
 
 
-class DistributedDataParallel(Module):
+class DistributedDataParallel(Module, Joinable):
     """Averages the gradients of `module` over the processes of a group while backward runs.
 
     Every process makes its own, with the same module and a share of each batch of its own. All
@@ -18,79 +21,97 @@ class DistributedDataParallel(Module):
 
     Args:
         module: what each process trains.
-        device_ids: None, or a list with the GPU of the module, to which inputs are then moved.
+        device_ids: None on the CPU; the one GPU of the module elsewhere, to which inputs are moved.
         output_device: accepted, not used.
         dim: accepted, not used.
         broadcast_buffers: take rank 0's buffers before each forward.
         init_sync: take rank 0's parameters and buffers at the start.
         process_group: the default group where it is None.
-        bucket_cap_mb: size of the pieces that gradients are reduced in; 25 by default.
+        bucket_cap_mb: size of the pieces that gradients are reduced in; None for 25, and 1 for the
+            first.
         find_unused_parameters: a forward need not use all parameters.
         check_reduction: accepted, not used.
         gradient_as_bucket_view: `.grad` is the memory that is reduced, which saves a copy.
-        static_graph: as find_unused_parameters, for a graph that stays the same.
+        static_graph: each forward uses the same parameters, as often; which, the first step tells.
+        device_mesh: a DeviceMesh of one dimension, instead of process_group.
+        skip_all_reduce_unused_params: accepted, not used.
+        batched_grad_copy: accepted, not used.
+        forward_sync_buffers: broadcast_buffers, by its new name.
 
     Shape: whatever `module` takes and returns.
 
     Raises:
         RuntimeError: the module has no parameter that requires a gradient; the ranks have other
-            parameters; a parameter got no gradient, at the next forward, which names it.
+            parameters; a parameter got no gradient, or was added, frozen or replaced, at the next
+            forward, which names it.
 
     >>> model = torch.nn.parallel.DistributedDataParallel(net)  # doctest: +SKIP
     """
 
     def __init__(
-        self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True,
+        self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=None,
         init_sync=True, process_group=None, bucket_cap_mb=None, find_unused_parameters=False,
-        check_reduction=False, gradient_as_bucket_view=False, static_graph=False,
+        check_reduction=False, gradient_as_bucket_view=False, static_graph=False, *,
+        device_mesh=None, skip_all_reduce_unused_params=False, batched_grad_copy=False,
+        forward_sync_buffers=None,
     ):  # fmt: skip
-        super().__init__()
-        from rushlight.distributed import _world
-        from rushlight.distributed._reducer import Reducer
-
-        group = _world._group_of(process_group)
-        if group is None:
-            raise ValueError("Invalid process group specified: this process is not in it")
-        named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
-        if not named:
-            raise RuntimeError(
-                "DistributedDataParallel is not needed when a module doesn't have any parameters "
-                "that require a gradient."
-            )
-        devices = {p.device for p in module.parameters()}
-        if device_ids and len(device_ids) > 1:
-            raise ValueError("device_ids can only be None or contain a single element.")
-        if device_ids and (len(devices) > 1 or {d.type for d in devices} == {"cpu"}):
-            raise ValueError(
-                "DistributedDataParallel device_ids and output_device arguments only work with "
-                "single-device/multiple-device GPU modules or CPU modules, but got device_ids "
-                f"{device_ids}, output_device {output_device}, and module parameters {devices}."
-            )
+        Module.__init__(self)
+        Joinable.__init__(self)
+        group = checks.group_of(process_group, device_mesh)
+        ignored = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        every = [(name, p) for name, p in module.named_parameters() if name not in ignored]
+        named = [(name, p) for name, p in every if p.requires_grad]
+        checks.check_module(named, every, device_ids, output_device)
         self.module, self.process_group = module, group
-        self.device_ids = [_C.device(each).index for each in device_ids] if device_ids else None
-        self.broadcast_buffers, self.dim = broadcast_buffers, dim
-        self.find_unused_parameters = find_unused_parameters or static_graph
+        self.device, self.dim = named[0][1].device, dim
+        self.device_type = self.device.type
+        self.device_ids = [checks.index_of(i) for i in device_ids] if device_ids else None
+        self.output_device = output_device
+        self.forward_sync_buffers = checks.syncs_buffers(broadcast_buffers, forward_sync_buffers)
+        self.find_unused_parameters = find_unused_parameters
         self.static_graph, self.gradient_as_bucket_view = static_graph, gradient_as_bucket_view
         self.require_backward_grad_sync = True
-        if init_sync and group.size() > 1:
-            _check_alike(module, group)
-            _take_from_rank_0([*module.parameters(), *module.buffers()], group)
-        limit = int((25 if bucket_cap_mb is None else bucket_cap_mb) * (1 << 20))
-        self._reducer = Reducer(named, group, max(1, limit), gradient_as_bucket_view)
+        self.parameters_to_ignore = ignored
+        if init_sync:
+            check_alike(every, group)
+            take_from(0, [*(p for _, p in every), *self._buffers_to_sync()], group)
+        limit = None if bucket_cap_mb is None else int(bucket_cap_mb * (1 << 20))
+        self.reducer = Reducer(
+            named, group, limit, gradient_as_bucket_view, find_unused_parameters, static_graph
+        )
+        self._watch = Watch(module, ignored)
+
+    @property
+    def broadcast_buffers(self):
+        """Whether rank 0's buffers are taken before each forward."""
+        return self.forward_sync_buffers
+
+    def _buffers_to_sync(self):
+        return [b for n, b in self.module.named_buffers() if n not in self.parameters_to_ignore]
 
     def forward(self, *inputs, **kwargs):
+        joins = self._join_config.enable
+        work = Join.notify_join_context(self) if joins else None
+        if work is not None:
+            work.wait()
+            if not self._divides_by_initial_world_size:
+                self.reducer.divisor = int(work.result()[0])
         syncs = _C.is_grad_enabled() and self.require_backward_grad_sync
+        if joins:
+            shares_sync(self, syncs)
         if syncs:
-            self._reducer.prepare()
-            if self.broadcast_buffers:
-                _take_from_rank_0(list(self.module.buffers()), self.process_group)
+            self._watch.check()
+            self.reducer.check_finished()
+            self.reducer.rebuild_once()
+            if self.forward_sync_buffers:
+                take_buffers(self, True)
         if self.device_ids:
-            inputs, kwargs = _moved((inputs, kwargs), _C.device("cuda", self.device_ids[0]))
+            inputs, kwargs = checks.moved((inputs, kwargs), self.device)
         output = self.module(*inputs, **kwargs)
-        if syncs and self.find_unused_parameters:
-            from rushlight.distributed._reducer import tensors_in
-
-            self._reducer.find_unused(tensors_in(output))
+        if syncs:
+            self.reducer.prepare(tensors_in(output))
+        elif _C.is_grad_enabled():
+            self.reducer.stop()
         return output
 
     @contextlib.contextmanager
@@ -107,61 +128,79 @@ class DistributedDataParallel(Module):
         finally:
             self.require_backward_grad_sync = before
 
+    def register_comm_hook(self, state, hook) -> None:
+        """Has `hook(state, bucket)` reduce the gradients, instead of an average over the ranks.
 
-def _moved(value, device):
-    """The tensors in nested tuples, lists and dicts on a device."""
-    if isinstance(value, _C.Tensor):
-        return value.to(device)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_moved(each, device) for each in value))
-    if isinstance(value, list | tuple):
-        return type(value)(_moved(each, device) for each in value)
-    if isinstance(value, dict):
-        return type(value)((key, _moved(each, device)) for key, each in value.items())
-    return value
+        Args:
+            state: what the hook is given each time.
+            hook: a function of state and a GradBucket, whose gradients are not divided yet. It
+                returns a torch.futures.Future of the tensor that takes the place of
+                bucket.buffer().
 
+        >>> from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+        >>> model.register_comm_hook(None, default_hooks.fp16_compress_hook)  # doctest: +SKIP
+        """
+        checks.check_comm_hook(hook)
+        if self.reducer.hook is not None:
+            raise RuntimeError(
+                "register_comm_hook or register_builtin_comm_hook can only be called once."
+            )
+        self.reducer.hook, self.reducer.state = hook, state
 
-def _take_from_rank_0(tensors, group):
-    """One broadcast for each dtype and device."""
-    if group.size() == 1:
-        return
-    from rushlight.distributed import broadcast
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        """Module.load_state_dict, whose error says when only the prefix "module." is missing.
 
-    kinds = {}
-    for each in tensors:
-        kinds.setdefault((each.dtype, each.device), []).append(each.detach())
-    for same in kinds.values():
-        joined = rushlight.cat([each.reshape(-1) for each in same])
-        broadcast(joined, group=group, group_src=0)
-        if group.rank():
-            parts = joined.split([each.numel() for each in same])
-            for each, part in zip(same, parts, strict=True):
-                each.copy_(part.view(each.shape))
+        Args:
+            state_dict: names, which begin with "module.", to tensors.
+            strict: raise for names that do not fit.
+            assign: take the tensors, instead of copying from them.
+        """
+        try:
+            return super().load_state_dict(state_dict, strict, assign)
+        except RuntimeError as error:
+            if any(key.startswith("module.") for key in state_dict):
+                raise
+            raise RuntimeError(
+                f"{error}\nthe keys lack 'module.': load them with "
+                "model.module.load_state_dict(state_dict)"
+            ) from None
 
+    def join(
+        self, divide_by_initial_world_size=True, enable=True, throw_on_early_termination=False
+    ):
+        """A context in which ranks may have different numbers of batches.
 
-def _check_alike(module, group):
-    """All ranks have the same parameters, or the first that differs is named."""
-    from rushlight.distributed import all_gather_into_tensor, all_gather_object
-    from rushlight.distributed._work import of
+        A rank that has left its loop takes part in the calls of the others, until all have left
+        theirs; then all take the parameters and buffers of the last.
 
-    own = [f"{name}: {of(p)}" for name, p in module.named_parameters()]
-    device = next(module.parameters()).device
-    number = rushlight.tensor([zlib.crc32("\n".join(own).encode())], device=device)
-    numbers = rushlight.empty(group.size(), dtype=rushlight.int64, device=device)
-    all_gather_into_tensor(numbers, number, group)
-    if len(set(numbers.tolist())) == 1:
-        return
-    every = [None] * group.size()
-    all_gather_object(every, own, group)
-    for rank, theirs in enumerate(every):
-        if theirs == every[0]:
-            continue
-        pairs = [(a, b) for a, b in zip(every[0], theirs, strict=False) if a != b]
-        if pairs:
-            words = f"rank 0 has {pairs[0][0]}, rank {rank} has {pairs[0][1]}"
-        else:
-            words = f"rank 0 has {len(every[0])} parameters, rank {rank} has {len(theirs)}"
-        raise RuntimeError(
-            "DistributedDataParallel expects the same model in all processes, and their parameters "
-            f"differ\n{words}"
-        )
+        Args:
+            divide_by_initial_world_size: False divides by the number of ranks that have batches.
+            enable: False does nothing.
+            throw_on_early_termination: raise on all ranks when one has left its loop.
+
+        >>> with model.join():  # doctest: +SKIP
+        ...     for x, y in batches:
+        ...         loss(model(x), y).backward()
+        """
+        return Join(
+            [self], enable, throw_on_early_termination,
+            divide_by_initial_world_size=divide_by_initial_world_size,
+        )  # fmt: skip
+
+    def join_hook(self, **kwargs):
+        """What a rank does that has no more batches; for Join.
+
+        Args:
+            kwargs: divide_by_initial_world_size, as of join().
+        """
+        return DDPJoinHook(self, kwargs.get("divide_by_initial_world_size", True))
+
+    @property
+    def join_device(self):
+        """The device of the parameters."""
+        return self.device
+
+    @property
+    def join_process_group(self):
+        """The group."""
+        return self.process_group
