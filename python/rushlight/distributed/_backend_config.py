@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from rushlight import _C
-from rushlight.distributed import _gloo, _nccl
+from rushlight.distributed import _gloo, _job, _mpi, _nccl
 from rushlight.distributed._backend import Backend
 
-_ABSENT = {"mpi": "MPI", "ucc": "UCC", "xccl": "XCCL"}
-_HERE = "rushlight has the backends 'gloo' and 'nccl', and 'cpu:gloo,cuda:nccl' for both"
+_ABSENT = {"ucc": "UCC", "xccl": "XCCL"}
+_HERE = "rushlight has the backends 'gloo', 'nccl', 'mpi', and 'cpu:gloo,cuda:nccl' for both"
 
 
 def _checked(name):
-    if name in ("gloo", "nccl"):
+    if name == "mpi":
+        _mpi.check()
+    if name in ("gloo", "nccl", "mpi"):
         return name
     if name in _ABSENT:
         raise RuntimeError(f"Distributed package doesn't have {_ABSENT[name]} built in\n{_HERE}")
@@ -36,7 +38,8 @@ def read_backend(backend):
                 raise ValueError(f"Duplicate device type {kind} in backend string: {backend}")
             found[kind] = _checked(one)
     else:
-        found = {"cuda": "nccl"} if _checked(name) == "nccl" else {"cpu": "gloo", "cuda": "gloo"}
+        kinds = {"nccl": ("cuda",), "mpi": ("cpu",)}.get(_checked(name), ("cpu", "cuda"))
+        found = dict.fromkeys(kinds, name)
     if found.get("cpu") == "nccl":
         raise ValueError(f"Invalid device:backend pairing: cpu:nccl\nNCCL is for GPUs; {_HERE}")
     if "nccl" in found.values():
@@ -60,8 +63,8 @@ def is_nccl_available() -> bool:
 
 
 def is_mpi_available() -> bool:
-    """False: there is no backend MPI yet."""
-    return False
+    """Whether the package mpi4py is installed, and mpiexec or srun started this process."""
+    return _mpi.is_available() and _job.program() is not None
 
 
 def is_ucc_available() -> bool:
@@ -83,8 +86,9 @@ def is_backend_available(backend: str) -> bool:
     >>> torch.distributed.is_backend_available("smoke_signals")
     False
     """
-    known = {"gloo": is_gloo_available, "nccl": is_nccl_available}.get(backend.lower())
-    return known is not None and known()
+    known = {"gloo": is_gloo_available, "nccl": is_nccl_available, "mpi": is_mpi_available}
+    found = known.get(backend.lower())
+    return found is not None and found()
 
 
 def get_default_backend_for_device(device) -> str:

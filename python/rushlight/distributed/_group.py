@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
 from datetime import timedelta
 
 from rushlight import _C
-from rushlight.distributed import _gloo, _nccl
+from rushlight.distributed import _gloo, _mpi, _nccl
 from rushlight.distributed._backend_config import read_backend
 from rushlight.distributed._group_calls import GroupCalls
 from rushlight.distributed._waiting import say, slices
@@ -35,8 +36,22 @@ class ProcessGroup(GroupCalls):
             return
         self._store = _C._distributed.PrefixStore(name, store.clone())
         self._store.set_timeout(timedelta(seconds=timeout))
+        self._engine = self._connect()
+        self._store.set_timeout(timedelta(seconds=10))  # from now on nothing in it is waited for
+        self._store._leave_will(f"gone/{rank}", "1")
+        call = Call(self, "the start of the group", f"{self.size()} ranks")
+        self._start(call, "barrier", None, None, 0).wait()
+        if self._nccl and device is not None:
+            self._nccl.connect(device)
+
+    def _connect(self):
+        """The engine, once all ranks are there."""
+        everybody = range(self.size())
+        if "mpi" in self._served.values():
+            self._meet("here", "mpi", everybody)
+            return _mpi.Engine(self._ranks, zlib.crc32(self.group_name.encode()))
         address = _gloo.address(self._store)
-        addresses = self._meet("here", address, range(len(self._ranks)))
+        addresses = self._meet("here", address, everybody)
         near = [self._ranks[r] for r, a in enumerate(addresses) if a.startswith("127.")]
         if near and len(near) < len(addresses):
             raise RuntimeError(
@@ -44,13 +59,7 @@ class ProcessGroup(GroupCalls):
                 "set MASTER_ADDR to an address that all hosts reach"
             )
         exchange = _C._distributed.PrefixStore("mesh", self._store)
-        self._engine = _gloo.Engine(exchange, rank, len(addresses), address, timeout)
-        self._store.set_timeout(timedelta(seconds=10))  # from now on nothing in it is waited for
-        self._store._leave_will(f"gone/{rank}", "1")
-        call = Call(self, "the start of the group", f"{len(addresses)} ranks")
-        self._start(call, "barrier", None, None, 0).wait()
-        if self._nccl and device is not None:
-            self._nccl.connect(device)
+        return _gloo.Engine(exchange, self._rank, len(addresses), address, self._timeout)
 
     def _meet(self, name, value, ranks):
         """What each of some ranks of the group has said under a name, once all have."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from rushlight.distributed import _job
 from rushlight.distributed._world import GroupMember, _default, _group_of, _State
 
 
@@ -110,13 +111,13 @@ def get_group_rank(group, global_rank: int) -> int:
 
 
 def get_node_local_rank(fallback_rank=None) -> int:
-    """The rank of this process on its host, which launchers write to LOCAL_RANK.
+    """The rank of this process on its host: LOCAL_RANK, or what srun or mpiexec say.
 
     Args:
         fallback_rank: where the variable is not set.
     """
-    if "LOCAL_RANK" in os.environ:
-        return int(os.environ["LOCAL_RANK"])
+    if (found := os.environ.get("LOCAL_RANK") or _job.variable("LOCAL_RANK")) is not None:
+        return int(found)
     if fallback_rank is not None:
         return int(fallback_rank)
     raise RuntimeError(

@@ -7,7 +7,7 @@ import warnings
 from datetime import timedelta
 
 from rushlight import _C
-from rushlight.distributed import _gloo, _nccl
+from rushlight.distributed import _gloo, _mpi, _nccl
 from rushlight.distributed._backend_config import read_backend
 from rushlight.distributed._group import ProcessGroup
 from rushlight.distributed.rendezvous import default_pg_timeout, rendezvous
@@ -69,7 +69,7 @@ def init_process_group(
 
     Args:
         backend: "gloo" for CPUs, "nccl" for GPUs, "cpu:gloo,cuda:nccl" for both; what this process
-            has devices for where it is None.
+            has devices for where it is None. "mpi" in programs that mpiexec or srun started.
         init_method: env:// (the default), tcp://HOST:PORT or file:///PATH.
         timeout: a timedelta; how long a call waits for the other ranks, 30 minutes by default.
         world_size: how many processes there are.
@@ -96,7 +96,8 @@ def init_process_group(
     device, seconds = _nccl.check_device(device_id), _seconds(timeout)
     if backend is None and device is not None:
         backend = "nccl"
-    read_backend(backend)  # says at once what is not here
+    _, served = read_backend(backend)  # says at once what is not here
+    uses_mpi = "mpi" in served.values()
     if store is not None and init_method is not None:
         raise AssertionError("Cannot specify both init_method and store.")
     if store is not None:
@@ -106,6 +107,8 @@ def init_process_group(
             raise AssertionError("rank must be non-negative if using store")
         if not isinstance(store, _C._distributed.Store):
             raise TypeError(f"init_process_group(): store must be a Store, not {type(store)}")
+    elif uses_mpi:  # which knows who is who
+        store, rank, world_size = _mpi.world(seconds)
     else:
         wait = timedelta(seconds=seconds)
         found = rendezvous(init_method or "env://", rank, world_size, timeout=wait)
@@ -114,7 +117,7 @@ def init_process_group(
         raise ValueError(
             f"Invalid rank {rank}: ranks of a world of {world_size} are 0 to {world_size - 1}"
         )
-    if world_size > 1:
+    if world_size > 1 and not uses_mpi:
         _gloo._load()  # says at once what is not installed
     _State.inits += 1
     _State.store, _State.named = store, 0

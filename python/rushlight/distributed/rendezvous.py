@@ -7,6 +7,7 @@ from datetime import timedelta
 from urllib.parse import parse_qs, urlparse
 
 from rushlight import _C
+from rushlight.distributed import _job
 from rushlight.distributed._waiting import say, slices
 
 default_pg_timeout = timedelta(minutes=30)
@@ -87,12 +88,13 @@ def _tcp(url, rank, world_size, timeout):
 
 def _env(url, rank, world_size, timeout):
     def variable(name):
-        if name not in os.environ:
-            raise ValueError(
-                "Error initializing torch.distributed using env:// rendezvous: environment "
-                f"variable {name} expected, but not set"
-            )
-        return os.environ[name]
+        if (value := os.environ.get(name) or _job.variable(name)) is not None:
+            return value
+        more = f"\n{starter} started it: set {name} there" if (starter := _job.program()) else ""
+        raise ValueError(
+            "Error initializing torch.distributed using env:// rendezvous: environment "
+            f"variable {name} expected, but not set{more}"
+        )
 
     rank = int(variable("RANK")) if rank == -1 else rank
     world_size = int(variable("WORLD_SIZE")) if world_size == -1 else world_size
