@@ -10,6 +10,7 @@
 #include "bindings/tensor/python_tensor.h"
 #include "devices/virtual_machine.h"
 #include "distributed/gloo.h"
+#include "distributed/nccl.h"
 
 namespace py = pybind11;
 
@@ -85,10 +86,88 @@ std::shared_ptr<Work> submit(Gloo& engine, const std::string& name, py::handle i
   return engine.submit(o);
 }
 
+// A call of NCCL; counts are of elements of the tensors' dtype.
+std::shared_ptr<Nccl::Part> submit_nccl(Nccl& engine, const std::string& name, py::handle in,
+                                        py::handle out, std::size_t count, int reduction, int peer,
+                                        int size, bool blocks) {
+  using What = MemberCall::What;
+  const auto at = std::find(kCalls.begin(), kCalls.end() - 1, name);
+  if (at == kCalls.end() - 1) fail<ValueError>("submit(): no call ", name);
+  if (reduction < 0 || reduction > 3 || size < 1 || peer < 0 || peer >= size)
+    fail<ValueError>("submit(): reduction, peer or size are out of range");
+  MemberCall c{.what = What(at - kCalls.begin()),
+               .in = nullptr,
+               .out = nullptr,
+               .count = count,
+               .dtype = DType::uint8,
+               .reduction = MemberCall::Reduction(reduction),
+               .peer = peer};
+  const auto take = [&](py::handle o, bool parts) -> void* {
+    if (o.is_none()) return nullptr;
+    const Tensor* t = as_tensor(o.ptr());
+    std::size_t needed = 0;
+    if (!t || !t->device().is_cuda() || !t->is_contiguous())
+      fail<ValueError>("submit(): a contiguous tensor on a GPU is needed");
+    const View v = view_of(*t);
+    if (__builtin_mul_overflow(count, parts ? std::size_t(size) : 1, &needed) ||
+        std::size_t(v.numel) < needed)
+      fail<ValueError>("submit(): a tensor of ", needed, " elements is needed");
+    c.dtype = v.dtype;
+    return v.data;
+  };
+  c.in = take(in, c.what == What::scatter || c.what == What::all_to_all);
+  c.out =
+      take(out, c.what == What::gather || c.what == What::all_to_all || c.what == What::all_gather);
+  const bool lacks_in = c.what == What::scatter || c.what == What::receive;
+  const bool lacks_out = c.what == What::gather || c.what == What::send;
+  if ((!c.in && !lacks_in) || (!c.out && !lacks_out) || count == 0)
+    fail<ValueError>("submit(): a tensor is missing, or empty");
+  const py::gil_scoped_release free;
+  return engine.submit(c, blocks);
+}
+
+void bind_nccl(py::module_& m) {
+  using Free = py::call_guard<py::gil_scoped_release>;
+  py::class_<Nccl::Part, std::shared_ptr<Nccl::Part>>(m, "_NcclWork", "Calls of NCCL.")
+      .def(
+          "wait", [](Nccl::Part& p, double) { return (p.wait(), true); }, py::arg("seconds"),
+          Free(), "Has the current stream wait for them.")
+      .def("is_done", &Nccl::Part::is_done, Free(), "Whether they have ended.")
+      .def("error", &Nccl::Part::error, Free(), "What went wrong, or nothing.");
+  py::class_<Nccl, std::shared_ptr<Nccl>>(m, "_Nccl", "NCCL for one process group and GPU.")
+      .def(py::init([](int device, const py::bytes& id, int rank, int size, double seconds) {
+             const std::string given = id;
+             const py::gil_scoped_release free;
+             return std::make_shared<Nccl>(device, given, rank, size,
+                                           Milliseconds(std::int64_t(seconds * 1000)));
+           }),
+           py::arg("device"), py::arg("id"), py::arg("rank"), py::arg("size"), py::arg("seconds"))
+      .def("submit", &submit_nccl, py::arg("call"), py::arg("input"), py::arg("output"),
+           py::arg("count"), py::arg("reduction"), py::arg("peer"), py::arg("size"),
+           py::arg("blocks"), "Starts a call.")
+      .def("begin", &Nccl::begin, "The calls from here to end() are one piece of work.")
+      .def("end", &Nccl::end, Free(), "Starts them.")
+      .def("abort", &Nccl::abort, py::arg("reason"), Free(), "Ends all that is under way.")
+      .def("broken", &Nccl::broken, Free(), "Why it failed, or nothing.")
+      .def("close", &Nccl::close, Free(), "Leaves the group.");
+  m.def(
+      "_new_nccl_id",
+      [] {
+        std::string id;
+        {
+          const py::gil_scoped_release free;
+          id = Nccl::new_id();
+        }
+        return py::bytes(id);
+      },
+      "What one rank makes, and all make their _Nccl with.");
+}
+
 }  // namespace
 
 void bind_engine(py::module_& m) {
   using Free = py::call_guard<py::gil_scoped_release>;
+  bind_nccl(m);
   py::class_<Work, std::shared_ptr<Work>>(m, "_Work", "One call of the engine.")
       .def(
           "wait",

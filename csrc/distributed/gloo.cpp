@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <dirent.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "distributed/server.h"
+#include "distributed/thread.h"
 
 namespace rushlight::distributed {
 
@@ -43,21 +42,6 @@ Sockets open_connections() {
       found.emplace_back(fd, (unsigned long)status.st_ino);
   }
   return found;
-}
-
-// A thread that takes no signals: those are Python's.
-template <class F>
-static void start_thread(F body) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread(std::move(body)).detach();
-  } catch (const std::system_error& e) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    fail<BackendError>("no thread for a process group: ", e.what());
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Gloo::Gloo(void* context, const Sockets& before)

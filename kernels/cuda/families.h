@@ -53,5 +53,6 @@ extern const RandomKernels random_kernels;
 extern const OptimKernels optim_kernels;
 extern const RecurrentKernels recurrent_kernels;
 extern const CollectiveKernels collective_kernels;
+extern const GroupKernels group_kernels;  // collective_kernels names them
 
 }  // namespace rushlight::gpu

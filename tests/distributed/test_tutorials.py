@@ -164,7 +164,7 @@ class Trainer:
             found = torch.load(path, map_location=f"cuda:{self.gpu}")
             self.model.load_state_dict(found["MODEL_STATE"])
             self.epoch = found["EPOCHS_RUN"]
-            print(f"goes on at epoch {self.epoch}")
+            print(f"goes on at epoch {self.epoch}\\n", end="")
         self.model = DDP(self.model, device_ids=[self.gpu])
 
     def batch(self, source, targets):

@@ -24,7 +24,8 @@ def _child(function, rank, size, port, answers, options, torch, backend):
         import rushlight.distributed as dist
     if backend == "nccl":
         cuda = library().cuda
-        cuda.virtual(size)
+        if cuda.device_count() < size:
+            cuda.virtual(size)
         cuda.set_device(rank)
         library().set_default_device("cuda")
     try:
@@ -47,7 +48,7 @@ def _child(function, rank, size, port, answers, options, torch, backend):
 
 def run(function, size=2, expect=None, torch=False, backend="gloo", **options):
     """The results by rank; of `expect` ranks, where others are to die. With "nccl", each rank's
-    current and default device is a virtual GPU of its own."""
+    current and default device is a GPU of its own, a virtual one where there are no others."""
     if torch:
         import torch.distributed as dist
     else:

@@ -174,7 +174,8 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t e) {
-  const std::lock_guard lock(turn);
+  const std::unique_lock lock(turn, std::try_to_lock);
+  if (!lock) return cudaErrorNotReady;  // another thread waits for what a stream does
   return !e->stream || e->stream->done >= e->place ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {

@@ -12,7 +12,7 @@ OPS = ["pointwise", "broadcast", "reduce", "scan", "sort", "loss", "norm", "pool
        "index", "scatter", "long_lines", "long_runs", "linalg"]  # fmt: skip
 KERNEL_TESTS = [f"tests/ops/test_{name}.py" for name in OPS]
 LIBRARY_TESTS = [f"tests/ops/test_{name}.py" for name in ("matmul", "conv", "linalg")]
-DEVICES = ("provider", "libraries", "cudnn", "cusolver", "nccl", "comm", "runtime")
+DEVICES = ("provider", "libraries", "cudnn", "cusolver", "nccl", "nccl_group", "comm", "runtime")
 DEVICE_TESTS = [f"tests/devices/test_{name}.py" for name in DEVICES]
 PROGRAMS = sorted((ROOT / "tests/documents/programs").glob("???.py"))
 LIBRARIES = ("CUBLASLT", "CUDNN", "CUSOLVER")

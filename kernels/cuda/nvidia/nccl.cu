@@ -115,6 +115,6 @@ bool broadcast(const DeviceGroup& group, int jobs, const View* sources, const Vi
 
 }  // namespace
 
-const CollectiveKernels collective_kernels = {reduce, broadcast};
+const CollectiveKernels collective_kernels = {reduce, broadcast, &group_kernels};
 
 }  // namespace rushlight::gpu

@@ -22,7 +22,6 @@ from rushlight.distributed._checks import (
     flat,
     peer,
 )
-from rushlight.distributed._gloo import KINDS
 from rushlight.distributed._reduce_op import ReduceOp, plan
 from rushlight.distributed._work import Call, Work, of
 from rushlight.distributed._world import _default
@@ -41,11 +40,8 @@ def _reduction(group, call, tensor, op, name, **how):
     given = flat(tensor)
     computed = given if dtype == given.dtype else given.to(dtype)
     result = computed if name == "all_reduce" else rushlight.empty_like(computed)
-    parts = [
-        call.engine.submit(
-            name, computed, result, computed.numel(), call.tag(), KINDS[dtype], number, **how
-        )
-    ]
+    kind, n = call.engine.kinds[dtype], computed.numel()
+    parts = [call.engine.submit(name, computed, result, n, call.tag(), kind, number, **how)]
 
     def reduced():
         found = result if dtype == tensor.dtype else result.to(tensor.dtype)

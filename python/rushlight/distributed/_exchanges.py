@@ -153,15 +153,16 @@ def _messages(g, words, got, sent, finish, result):
     lengths = [[each.numel() for each in tensors] for tensors in (sent, got)]
     call, parts = Exchange(g, "all_to_all", words, got[own].device, *lengths), []
     got[own].view(-1).copy_(sent[own].view(-1))
-    for way, tensors in (("send", sent), ("receive", got)):
-        for rank, each in enumerate(tensors):
-            n = each.nbytes
-            ends = (own, rank) if way == "send" else (rank, own)
-            if rank == own or n == 0:
-                continue
-            tag = zlib.crc32(f"{call} {ends} {n}".encode())  # lengths that differ never meet
-            given, target = (each, None) if way == "send" else (None, each)
-            parts.append(call.engine.submit(way, given, target, n, tag, peer=rank))
+    with call.engine.together():
+        for way, tensors in (("send", sent), ("receive", got)):
+            for rank, each in enumerate(tensors):
+                n = each.nbytes
+                ends = (own, rank) if way == "send" else (rank, own)
+                if rank == own or n == 0:
+                    continue
+                tag = zlib.crc32(f"{call} {ends} {n}".encode())  # lengths that differ never meet
+                given, target = (each, None) if way == "send" else (None, each)
+                parts.append(call.engine.submit(way, given, target, n, tag, peer=rank))
     return g._hold(Work(g, call, parts, finish, result), (got, sent, result))
 
 

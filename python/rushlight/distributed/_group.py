@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import zlib
 from datetime import timedelta
 
@@ -39,13 +40,14 @@ class ProcessGroup(GroupCalls):
         self._engine = self._connect()
         self._store.set_timeout(timedelta(seconds=10))  # from now on nothing in it is waited for
         self._store._leave_will(f"gone/{rank}", "1")
-        call = Call(self, "the start of the group", f"{self.size()} ranks")
-        self._start(call, "barrier", None, None, 0).wait()
+        if self._engine is not None:
+            call = Call(self, "the start of the group", f"{self.size()} ranks")
+            self._start(call, "barrier", None, None, 0).wait()
         if self._nccl and device is not None:
             self._nccl.connect(device)
 
     def _connect(self):
-        """The engine, once all ranks are there."""
+        """The engine, once all ranks are there; None where NCCL's own will serve."""
         everybody = range(self.size())
         if "mpi" in self._served.values():
             self._meet("here", "mpi", everybody)
@@ -58,6 +60,8 @@ class ProcessGroup(GroupCalls):
                 f"ranks {near} are at a loopback address, which ranks on other hosts cannot reach: "
                 "set MASTER_ADDR to an address that all hosts reach"
             )
+        if "gloo" not in self._served.values() and self._nccl.real:
+            return None
         exchange = _C._distributed.PrefixStore("mesh", self._store)
         return _gloo.Engine(exchange, self._rank, len(addresses), address, self._timeout)
 
@@ -109,8 +113,18 @@ class ProcessGroup(GroupCalls):
     def _engine_for(self, device, other=None):
         """The engine of a call on a device, of all ranks or of this and another."""
         if device is not None and self._served[device.type] == "nccl":
-            self._nccl.connect(device, other)
+            return self._nccl.connect(device, other)
         return self._engine
+
+    def _engines(self):
+        own = [] if self._engine is None else [self._engine]
+        return own + (self._nccl.engines() if self._nccl else [])
+
+    def _together(self, device):
+        """For NCCL, the sends and receives in this context are one piece of work."""
+        if self._served[device.type] == "nccl":
+            return self._nccl.together(device)
+        return contextlib.nullcontext()
 
     def _barrier_device(self, device_ids):
         """Where a barrier is: None for the CPU."""
@@ -125,9 +139,9 @@ class ProcessGroup(GroupCalls):
         return _C.device("cuda", _C._cuda.current_device())
 
     def _check(self):
-        if self._ranks is None or (self.size() > 1 and self._engine is None):
+        if self._ranks is None or (self.size() > 1 and self._store is None):
             raise ValueError("Invalid process group specified: it has been destroyed")
-        if self._engine and (reason := self._engine.broken()):
+        if reason := next(filter(None, (each.broken() for each in self._engines())), None):
             raise _C._distributed.DistBackendError(
                 f"{reason}\nthe group is broken since then: destroy_process_group(), and init again"
             )
@@ -145,8 +159,8 @@ class ProcessGroup(GroupCalls):
         return work
 
     def _close(self):
-        if self._engine is not None:
-            self._engine.close()
+        for each in self._engines():
+            each.close()
         if self._announcer is not None:
             self._announcer.close()
         self._engine, self._store, self._pending = None, None, []

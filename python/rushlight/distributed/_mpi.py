@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import array
 import atexit
+import contextlib
 import importlib.util
 import queue
 import socket
@@ -19,7 +20,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from rushlight import _C
-from rushlight.distributed import _job
+from rushlight.distributed import _gloo, _job
 
 _HALF, _LARGEST_TAG = 6, 32767  # of _gloo.KINDS; of MPI's standard
 _stores: list = []  # servers stay until the process ends
@@ -131,6 +132,9 @@ _COLLECTIVES: dict[str, Callable] = {
 
 class Engine:
     """A communicator of some ranks of MPI_COMM_WORLD."""
+
+    kinds = _gloo.KINDS
+    together = contextlib.nullcontext
 
     def __init__(self, ranks, number):
         module = self._module = _module()

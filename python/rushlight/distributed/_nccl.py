@@ -11,12 +11,14 @@ import socket
 import warnings
 import weakref
 
+import rushlight
 from rushlight import _C
 from rushlight.cuda import _device
 from rushlight.distributed import _gloo
 
 DistBackendError = _C._distributed.DistBackendError
 _groups: weakref.WeakSet = weakref.WeakSet()  # whose calls torch.cuda.synchronize() waits for
+_engines: list = []  # what NCCL has made, which a forked child may not free
 _TYPES = {
     _C.int8, _C.uint8, _C.int32, _C.int64, _C.float16, _C.float32, _C.float64, _C.bfloat16, _C.bool,
 }  # fmt: skip
@@ -25,7 +27,11 @@ _NAMES = {_C.int16: "Short"}
 
 def is_available() -> bool:
     """Whether there are GPUs, and an engine for them."""
-    return _C._cuda.device_count() > 0 and _gloo.is_virtual() and _gloo.is_available()
+    if not _C._cuda.device_count():
+        return False
+    if _gloo.is_virtual():
+        return _gloo.is_available()
+    return any(name == "NCCL" and version for name, version, _ in _C._cuda_libraries())
 
 
 def check_gpus():
@@ -34,11 +40,6 @@ def check_gpus():
         raise ValueError(
             "ProcessGroupNCCL is only supported with GPUs, no GPUs found!\n"
             f"{_C._cuda.why_not()}\nbackend='gloo' is for CPUs"
-        )
-    if not _gloo.is_virtual():
-        raise RuntimeError(
-            "Distributed package doesn't have NCCL built in for real GPUs yet\n"
-            "backend='gloo' serves them, through the CPU's memory"
         )
 
 
@@ -97,6 +98,73 @@ def _identity(device):
     return f"{host}/{node}|{uuid}|{device}"
 
 
+class Engine:
+    """NCCL's own communicator of some ranks of a group, on one GPU each."""
+
+    kinds = dict.fromkeys(_TYPES, 0)  # the tensors say it themselves
+
+    def __init__(self, group, device, ranks, name):
+        self.ranks, self.device = ranks, device
+        own, key = ranks.index(group.rank()), f"nccl/id/{name}"
+        if own == 0:
+            group._store.set(key, _C._distributed._new_nccl_id())
+        group._store.wait([key], float(group._timeout))
+        self._nccl = _C._distributed._Nccl(
+            device.index, group._store.get(key), own, len(ranks), group._timeout
+        )
+        self.abort, self.broken, self.close = self._nccl.abort, self._nccl.broken, self._nccl.close
+        _engines.append(self._nccl)
+
+    def submit(self, call, given, result, count, tag, kind=1, reduction=0, peer=0):
+        """Starts a call; returns a _NcclWork. NCCL has no tags, and no barrier: a sum serves."""
+        blocks = call == "barrier" or os.environ.get("TORCH_NCCL_BLOCKING_WAIT") == "1"
+        if call == "barrier":
+            call, count, given = "all_reduce", 1, rushlight.zeros(1, device=self.device)
+            result = given
+        elif call not in ("all_reduce", "reduce"):
+            count //= (result if given is None else given).element_size()
+        if count == 0:
+            return _Nothing()
+        place = self.ranks.index(peer) if len(self.ranks) == 2 else peer
+        return self._nccl.submit(
+            call, given, result, count, reduction, place, len(self.ranks), blocks
+        )
+
+    def overdue(self, seconds):
+        """Never: NCCL's engine looks at its time-outs itself."""
+        return False
+
+    @contextlib.contextmanager
+    def together(self):
+        """The calls within are one piece of work: sends and receives that wait for each other."""
+        self._nccl.begin()
+        try:
+            yield
+        finally:
+            self._nccl.end()
+
+
+class _Nothing:
+    """A call of no elements."""
+
+    def wait(self, seconds):
+        return True
+
+    def is_done(self):
+        return True
+
+    def error(self):
+        return ""
+
+
+def _after_fork():
+    for engine in _engines:
+        _C._distributed._keep_for_ever(engine)
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
 class Communicators:
     """What NCCL knows of one group: which GPU each rank works on.
 
@@ -106,8 +174,10 @@ class Communicators:
 
     def __init__(self, group, bound):
         self.group, self.bound = group, bound
-        self.used: list[int] = []
-        self.pairs: set[int] = set()
+        self.real = not _gloo.is_virtual()
+        self.used: dict[int, Engine] = {}  # by the index of the device
+        self.pairs: dict[int, Engine] = {}  # by the other rank
+        self.held = False  # the calls of several ranks begin together
         self.tried: dict[str, int] = {}
         _groups.add(group)
         _device.more_to_wait_for.add(_wait_for_calls)
@@ -141,21 +211,43 @@ class Communicators:
                 )
 
     def connect(self, device, other=None):
-        """The ranks of a first call on a device (all, or this and another) tell their GPUs."""
+        """The engine of a call. The ranks of the first one on a device (all, or this and another)
+        tell their GPUs."""
         group = self.group
-        if group.size() == 1 or device.index in self.used or (other is not None and
-                                                              other in self.pairs):  # fmt: skip
-            return
+        if group.size() == 1:
+            return None
+        if device.index in self.used:
+            return self.used[device.index]
+        other = None if self.held else other
+        if other in self.pairs:
+            return self.pairs[other]
         own = group.rank()
         ranks = list(range(group.size())) if other is None else sorted((own, other))
         name = "all" if other is None else f"{ranks[0]}:{ranks[1]}"
         self.tried[name] = number = self.tried.get(name, 0) + 1
         known = group._meet(f"nccl/{name}/{number}", _identity(device), ranks)
         self._refuse_duplicates(dict(zip(ranks, known, strict=True)))
+        engine = Engine(group, device, ranks, f"{name}/{number}") if self.real else group._engine
         if other is None:
-            self.used.append(device.index)
+            self.used[device.index] = engine
         else:
-            self.pairs.add(other)
+            self.pairs[other] = engine
+        return engine
+
+    def engines(self):
+        """All of them that are NCCL's own."""
+        return [*self.used.values(), *self.pairs.values()] if self.real else []
+
+    @contextlib.contextmanager
+    def together(self, device):
+        """The sends and receives within are one piece of work."""
+        self.held = True
+        try:
+            engine = self.connect(device)
+            with engine.together() if engine is not None else contextlib.nullcontext():
+                yield
+        finally:
+            self.held = False
 
     def _refuse_duplicates(self, known):
         own, seen = self.group.rank(), {}

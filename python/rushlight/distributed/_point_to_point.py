@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import zlib
 
 from rushlight.distributed._any_source import LATE, Announcer, WorkOfAny
 from rushlight.distributed._checks import check_tensor, collective, copy_back, flat, peer
 from rushlight.distributed._work import Message, Work, of
+from rushlight.distributed._world import _group_of
 
 
 def _is_nccl(group, tensor):
@@ -155,10 +157,14 @@ def batch_isend_irecv(p2p_op_list):
             "Invalid ``p2p_op_list``. Each op is expected to to be of type "
             "``torch.distributed.P2POp``."
         )
-    return [
-        each.op(each.tensor, each.peer, each.group, each.tag, each.group_peer)
-        for each in p2p_op_list
-    ]
+    first = p2p_op_list[0]
+    group, device = _group_of(first.group), first.tensor.device
+    served = group is not None and device.type in group._served  # else the calls say what is wrong
+    with group._together(device) if served else contextlib.nullcontext():
+        return [
+            each.op(each.tensor, each.peer, each.group, each.tag, each.group_peer)
+            for each in p2p_op_list
+        ]
 
 
 __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]

@@ -62,8 +62,9 @@ def plan(op, tensor, group):
             f"ReduceOp.AVG is for floating-point tensors, not {str(dtype).rpartition('.')[2]}\n"
             "use ReduceOp.SUM, and divide"
         )
-    computed = _WIDER.get(dtype, dtype)
-    if computed not in _gloo.KINDS:
+    own = dtype == _C.bfloat16 and nccl and group._nccl.real  # Gloo's has no bfloat16
+    computed = dtype if own else _WIDER.get(dtype, dtype)
+    if computed not in _gloo.KINDS and not own:
         raise RuntimeError(f"Invalid scalar type\ncollectives have no {dtype}")
     if dtype == _C.bool and op in _BOOL:
         return computed, _BOOL[op]

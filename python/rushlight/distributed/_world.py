@@ -117,7 +117,8 @@ def init_process_group(
         raise ValueError(
             f"Invalid rank {rank}: ranks of a world of {world_size} are 0 to {world_size - 1}"
         )
-    if world_size > 1 and not uses_mpi:
+    uses_gloo = "gloo" in served.values() or (not uses_mpi and _gloo.is_virtual())
+    if world_size > 1 and uses_gloo:
         _gloo._load()  # says at once what is not installed
     _State.inits += 1
     _State.store, _State.named = store, 0

@@ -3,10 +3,12 @@
 #include "kernels/cuda/nvidia/nccl.h"
 
 #include <atomic>
+#include <unistd.h>
 #include <vector>
 
 #include "kernels/dtype.h"
 #include "memory.h"
+#include "nccl_group.h"
 
 using emulated::wrong;
 using namespace rushlight::gpu::nccl;
@@ -35,12 +37,14 @@ namespace rushlight::gpu::nccl {
 struct ncclComm {
   int device;
   std::vector<Call> calls;
+  emulated::Across* across = nullptr;  // of several processes
 };
 }  // namespace rushlight::gpu::nccl
 
 namespace {
 
-std::size_t bytes_of(ncclDataType_t e) { return e == ncclFloat64 ? 8 : e == ncclFloat32 ? 4 : 2; }
+using emulated::bytes_of;
+using emulated::GroupCall;
 double value_at(const void* p, ncclDataType_t e, std::size_t i) {
   switch (e) {
     case ncclFloat64: return static_cast<const double*>(p)[i];
@@ -117,6 +121,14 @@ ncclResult_t ask(ncclComm_t m, const Call& call) {
   return ncclSuccess;
 }
 
+ncclResult_t ask_across(ncclComm_t m, const GroupCall& call) {
+  if (!inside || !m || !m->across || call.count == 0) {
+    wrong("a call outside of a group, of nothing, or of no group of processes");
+    return ncclInvalidArgument;
+  }
+  return emulated::ask_across(*m->across, call);
+}
+
 }  // namespace
 
 extern "C" {
@@ -130,13 +142,60 @@ ncclResult_t ncclGetVersion(int* version) {
   *version = 22703;
   return ncclSuccess;
 }
-const char* ncclGetErrorString(ncclResult_t) { return "invalid argument"; }
+const char* ncclGetErrorString(ncclResult_t status) {
+  return status == ncclInvalidUsage  ? "invalid usage (run with NCCL_DEBUG=WARN for details)"
+         : status == ncclRemoteError ? "remote process exited or there was a network error"
+                                     : "invalid argument";
+}
+const char* ncclGetLastError(ncclComm_t) { return emulated::last_words(); }
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  static int made = 0;
+  *id = {};
+  std::snprintf(id->internal, sizeof id->internal, "rushlight-nccl-%d-%d", int(getpid()), ++made);
+  return ncclSuccess;
+}
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* m, int size, ncclUniqueId id, int rank,
+                                    ncclConfig_t* config) {
+  if (config->magic != 0xcafebeef || config->size != sizeof *config || config->blocking != 0)
+    return ncclInvalidArgument;
+  const int device = emulated::function_named<int()>("emulated_device")();
+  *m = new ncclComm{device, {}, emulated::join_across(size, id, rank, device)};
+  return ncclInProgress;
+}
+ncclResult_t ncclCommGetAsyncError(ncclComm_t m, ncclResult_t* state) {
+  if (!m || !m->across) return ncclInvalidArgument;
+  *state = emulated::state_of(*m->across);
+  return ncclSuccess;
+}
+ncclResult_t ncclCommFinalize(ncclComm_t m) { return m ? ncclSuccess : ncclInvalidArgument; }
+ncclResult_t ncclCommAbort(ncclComm_t m) {
+  emulated::leave_across(m->across);
+  delete m;
+  return ncclSuccess;
+}
+ncclResult_t ncclCommDestroy(ncclComm_t m) { return ncclCommAbort(m); }
+ncclResult_t ncclAllReduce(const void* part, void* total, std::size_t count, ncclDataType_t e,
+                           int operation, ncclComm_t m, cudaStream_t stream) {
+  return ask_across(m, {GroupCall::all_reduce, part, total, count, e, operation, 0, stream});
+}
+ncclResult_t ncclAllGather(const void* part, void* all, std::size_t count, ncclDataType_t e,
+                           ncclComm_t m, cudaStream_t stream) {
+  return ask_across(m, {GroupCall::all_gather, part, all, count, e, 0, 0, stream});
+}
+ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t e, int peer, ncclComm_t m,
+                      cudaStream_t stream) {
+  return ask_across(m, {GroupCall::send, from, nullptr, count, e, 0, peer, stream});
+}
+ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t e, int peer, ncclComm_t m,
+                      cudaStream_t stream) {
+  return ask_across(m, {GroupCall::receive, nullptr, to, count, e, 0, peer, stream});
+}
 ncclResult_t ncclCommInitAll(ncclComm_t* members, int count, const int* devices) {
   auto* clique = new Clique;
   for (int i = 0; i < count; ++i) {
     for (int k = 0; k < i; ++k)
       if (devices[k] == devices[i]) return ncclInvalidArgument;
-    members[i] = new ncclComm{devices[i], {}};
+    members[i] = new ncclComm{devices[i], {}, nullptr};
     clique->members.push_back(members[i]);
   }
   cliques.push_back(clique);
@@ -149,6 +208,7 @@ ncclResult_t ncclGroupStart() {
 }
 ncclResult_t ncclGroupEnd() {
   inside = false;
+  emulated::end_across();
   bool good = true;
   for (const Clique* c : cliques) {
     good = run(*c) && good;
@@ -158,11 +218,15 @@ ncclResult_t ncclGroupEnd() {
 }
 ncclResult_t ncclReduce(const void* part, void* total, std::size_t count, ncclDataType_t e,
                         int operation, int root, ncclComm_t m, cudaStream_t stream) {
+  if (m && m->across)
+    return ask_across(m, {GroupCall::reduce, part, total, count, e, operation, root, stream});
   return operation == ncclSum ? ask(m, {true, part, total, count, e, root, stream})
                               : ncclInvalidArgument;
 }
 ncclResult_t ncclBroadcast(const void* source, void* place, std::size_t count, ncclDataType_t e,
                            int root, ncclComm_t m, cudaStream_t stream) {
+  if (m && m->across)
+    return ask_across(m, {GroupCall::broadcast, source, place, count, e, 0, root, stream});
   return ask(m, {false, source, place, count, e, root, stream});
 }
 

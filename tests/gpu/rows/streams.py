@@ -54,6 +54,52 @@ def _():
     return f"peers: {torch.cuda.can_device_access_peer(0, 1)}"
 
 
+GROUPS = "kernels/cuda/nvidia/nccl_group.cu, csrc/distributed/nccl.cpp"
+
+
+@row("NCCL: a group of one process", GROUPS)
+def _():
+    words, n = torch._C._distributed, many(1 << 20)
+    group = words._Nccl(0, words._new_nccl_id(), 0, 1, 15.0)
+    x = torch.arange(float(n), device="cuda")
+
+    def call(name, given, result):
+        return group.submit(name, given, result, n, 0, 0, 1, False)
+
+    for name in "all_reduce reduce all_gather all_to_all broadcast gather scatter".split():
+        result = torch.zeros_like(x)
+        part = call(name, x, result)
+        part.wait(0)
+        assert torch.equal(result, x) and part.is_done() and not part.error(), name
+    group.begin()
+    call("send", x, None)
+    part = call("receive", None, result.zero_())
+    group.end()
+    part.wait(0)
+    assert torch.equal(result, x)
+    group.close()
+    return version("NCCL")
+
+
+def of_rank(rank, size):
+    dist = torch.distributed
+    dist.all_reduce(x := torch.arange(1000.0) * (rank + 1))
+    net = nn.parallel.DistributedDataParallel(nn.Linear(6, 3), device_ids=[rank])
+    net(torch.ones(2, 6) * (rank + 1)).sum().backward()
+    dist.barrier()
+    return x.sum().item(), net.module.weight.grad.sum().item()
+
+
+@row("two GPUs: two processes, NCCL and DistributedDataParallel", GROUPS)
+def _():
+    from tests.distributed.worlds import run
+
+    if not two_gpus():
+        return "one GPU"
+    assert run(of_rank, 2, backend="nccl") == [(1498500.0, 54.0)] * 2
+    return version("NCCL")
+
+
 @row("two GPUs: DataParallel, NCCL", "kernels/cuda/nvidia/nccl.cu, csrc/parallel/")
 def _():
     if not two_gpus():
