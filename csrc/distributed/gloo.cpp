@@ -19,6 +19,9 @@ struct Gloo::State {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<Job> jobs;
+  std::deque<Job> messages;  // that no thread has taken yet
+  std::condition_variable message_came;
+  int idle = 0;  // threads that wait for a message
   std::string broken;
   bool closing = false;
   bool runs = false;  // a collective, since when
@@ -123,32 +126,50 @@ std::shared_ptr<Work> Gloo::submit(const Operation& operation) {
                        ": a forked process cannot use it");
   Job job(operation, std::make_shared<Work>());
   using Call = Operation::Call;
-  const bool alone = operation.call == Call::send || operation.call == Call::receive;
-  {
-    const std::lock_guard lock(state_->mutex);
-    if (state_->closing) fail<BackendError>("this process group has been destroyed");
-    if (alone)
-      ++state_->threads;
-    else
-      state_->jobs.push_back(job);
+  const std::unique_lock lock(state_->mutex);
+  if (state_->closing) fail<BackendError>("this process group has been destroyed");
+  if (operation.call != Call::send && operation.call != Call::receive) {
+    state_->jobs.push_back(job);
+    state_->changed.notify_all();
+    return job.second;
   }
-  state_->changed.notify_all();
-  if (!alone) return job.second;
-  const auto ended = [state = state_] {
-    const std::lock_guard lock(state->mutex);
-    --state->threads;
-    state->changed.notify_all();
-  };
+  state_->messages.push_back(job);
+  if (state_->idle >= int(state_->messages.size())) {
+    state_->message_came.notify_one();
+    return job.second;
+  }
+  ++state_->threads;
   try {
-    start_thread([state = state_, job, ended] {
-      execute(*state, job);
-      ended();
-    });
+    start_thread([state = state_] { run_messages(state); });
   } catch (...) {
-    ended();
+    --state_->threads;
+    state_->messages.pop_back();
     throw;
   }
   return job.second;
+}
+
+// Executes messages one after another, and stays for a while: a new thread takes ten times as long
+// as a small message.
+void Gloo::run_messages(const std::shared_ptr<State>& state) {
+  constexpr std::chrono::seconds kStays(5);
+  std::unique_lock lock(state->mutex);
+  for (;;) {
+    if (state->messages.empty()) {
+      ++state->idle;
+      state->message_came.wait_for(lock, kStays,
+                                   [&] { return !state->messages.empty() || state->closing; });
+      --state->idle;
+      if (state->messages.empty()) break;
+    }
+    const Job job = state->messages.front();
+    state->messages.pop_front();
+    lock.unlock();
+    execute(*state, job);
+    lock.lock();
+  }
+  --state->threads;
+  state->changed.notify_all();
 }
 
 void Gloo::abort(const std::string& reason) {
@@ -172,6 +193,7 @@ bool Gloo::close(Milliseconds timeout) {
   std::unique_lock lock(state_->mutex);
   state_->closing = true;
   state_->changed.notify_all();
+  state_->message_came.notify_all();
   return state_->changed.wait_until(lock, after(timeout), [&] { return state_->threads == 0; });
 }
 

@@ -1,6 +1,7 @@
 // Gloo: the engine of one process group. Collectives run one after another on a thread of their
-// own, in the order of submit(), which is the same on all ranks; each send and receive on its own
-// thread, as Gloo's send waits for the receiver. Arguments have been checked: Gloo does not.
+// own, in the order of submit(), which is the same on all ranks; sends and receives on others, as
+// many as are under way, as Gloo's send waits for the receiver. Arguments have been checked: Gloo
+// does not.
 #pragma once
 #include <atomic>
 #include <deque>
@@ -40,6 +41,7 @@ class Gloo {
   using Job = std::pair<Operation, std::shared_ptr<Work>>;
   struct State;  // shared with the threads, which may outlive us where the engine does not return
   static void run(const std::shared_ptr<State>& state);
+  static void run_messages(const std::shared_ptr<State>& state);
   static void execute(State& state, const Job& job);
   std::shared_ptr<State> state_;
   pid_t process_;
