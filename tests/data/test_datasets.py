@@ -151,6 +151,7 @@ SAMPLERS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:DistributedSampler gives the order")
 @pytest.mark.parametrize("make", SAMPLERS)
 def test_sampler_draws(make):
     def run(library, data):

@@ -31,6 +31,6 @@ def __getattr__(name):
         return importlib.import_module("rushlight.distributed.nn")
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    if name in ("checkpoint", "fsdp", "tensor"):
+    if name in ("algorithms", "checkpoint", "fsdp", "optim", "tensor"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"torch.distributed.{name} is not in rushlight 0.1", name=name)

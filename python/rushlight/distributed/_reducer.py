@@ -131,6 +131,8 @@ class Reducer:
         self.used.add(key)
         if not self.active:
             if self.finished:
+                if self.static and key in self.unused:
+                    raise RuntimeError(words.grown(self.names[key]))
                 self.finished = False
                 warnings.warn(words.second_backward(self.names[key]), stacklevel=2)
             return

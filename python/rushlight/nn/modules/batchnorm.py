@@ -1,5 +1,7 @@
 """Batch normalisation (Ioffe and Szegedy, 2015)."""
 
+import sys
+
 from rushlight import _C
 from rushlight.nn import functional as F
 from rushlight.nn import init
@@ -85,13 +87,18 @@ class _NormBase(Module):
 
 
 class _BatchNorm(_NormBase):
-    def forward(self, input):
-        self._check_input_dim(input)
+    def _count_batch(self):
+        """Counts it in training; the weight of this batch in the running statistics."""
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:
                 momentum = 1.0 / float(self.num_batches_tracked)
+        return momentum
+
+    def forward(self, input):
+        self._check_input_dim(input)
+        momentum = self._count_batch()
         use_batch = self.training or (self.running_mean is None and self.running_var is None)
         tracked = not self.training or self.track_running_stats
         return F.batch_norm(
@@ -162,10 +169,13 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """BatchNorm over all processes of a group; here there is one process, and its batch.
+    """BatchNorm with the statistics of the batches of all processes of a group, in training.
+
+    Batches may differ in size, or be empty. In evaluation, with one process, or without a process
+    group, it is BatchNorm.
 
     Args: as of BatchNorm2d.
-        process_group: ignored, as there are no groups.
+        process_group: the default group where it is None.
 
     Shape: (n, c, *) to the same.
 
@@ -186,6 +196,34 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input):
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+        if input.size(1) == 0:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+
+    def forward(self, input):
+        group = self._group() if self.training else None
+        if group is None:
+            return super().forward(input)
+        self._check_input_dim(input)
+        if input.size(1) != self.num_features:
+            raise RuntimeError(
+                f"running_mean should contain {input.size(1)} elements not {self.num_features}"
+            )
+        from rushlight.nn.modules._functions import SyncBatchNorm as function
+
+        momentum = self._count_batch()
+        tracked = self.track_running_stats
+        return function.apply(
+            input, self.weight, self.bias, self.running_mean if tracked else None,
+            self.running_var if tracked else None, self.eps, momentum, group,
+        )  # fmt: skip
+
+    def _group(self):
+        """The group whose statistics count; None where this process is alone."""
+        distributed = sys.modules.get("rushlight.distributed")
+        if distributed is None or not distributed.is_initialized():
+            return None
+        group = self.process_group or distributed.group.WORLD
+        return group if group.size() > 1 else None
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
@@ -193,7 +231,7 @@ class SyncBatchNorm(_BatchNorm):
 
         Args:
             module: the model; returned, or its replacement if it is a batch norm itself.
-            process_group: ignored.
+            process_group: of the new modules.
         """
         out = module
         if isinstance(module, _BatchNorm):

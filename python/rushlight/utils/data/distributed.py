@@ -1,6 +1,7 @@
 """DistributedSampler: one process's share of a data set. Pure arithmetic."""
 
 import math
+import warnings
 
 import rushlight
 
@@ -45,6 +46,7 @@ class DistributedSampler(Sampler):
         self.num_replicas = num_replicas
         self.rank = rank
         self.epoch = 0
+        self._passes = 0  # since the last set_epoch
         self.drop_last = drop_last
         if drop_last:
             self.num_samples = len(dataset) // num_replicas
@@ -56,7 +58,14 @@ class DistributedSampler(Sampler):
 
     def __iter__(self):
         size = len(self.dataset)
+        self._passes += 1
         if self.shuffle:
+            if self._passes == 2:
+                warnings.warn(
+                    "DistributedSampler gives the order of the pass before again: call "
+                    "sampler.set_epoch(epoch) before each epoch",
+                    stacklevel=2,
+                )
             generator = rushlight.Generator()
             generator.manual_seed(self.seed + self.epoch)
             indices = rushlight.randperm(size, generator=generator).tolist()
@@ -71,4 +80,4 @@ class DistributedSampler(Sampler):
 
     def set_epoch(self, epoch):
         """Make the next iteration use another permutation; call it at the start of an epoch."""
-        self.epoch = epoch
+        self.epoch, self._passes = epoch, 0
