@@ -6,6 +6,7 @@ names too, so that it fits another number of ranks and another order.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 import rushlight
@@ -75,6 +76,17 @@ def _inner(model):
     return model
 
 
+def _name_of(path):
+    return path.replace("_fsdp_wrapped_module.", "")
+
+
+def _as_parts(model):
+    """Within it, state_dict() of a FullyShardedDataParallel gives DTensors."""
+    kinds = (type(m) for m in model.modules())
+    wrapper = next((kind for kind in kinds if hasattr(kind, "summon_full_params")), None)
+    return contextlib.nullcontext() if wrapper is None else wrapper._as_parts(model)
+
+
 def _given(value, options):
     """A tensor as the options want it; None where this rank gets nothing."""
     if isinstance(value, dict):
@@ -101,10 +113,12 @@ def get_model_state_dict(model, *, submodules=None, options=None):
     """
     _no_submodules(submodules)
     options, model = _options(options), _inner(model)
-    frozen = {name for name, p in model.named_parameters(remove_duplicate=False)
+    frozen = {_name_of(name) for name, p in model.named_parameters(remove_duplicate=False)
               if not p.requires_grad}  # fmt: skip
     found = {}
-    for name, value in model.state_dict().items():
+    with _as_parts(model):
+        own = model.state_dict()
+    for name, value in own.items():
         if options.ignore_frozen_params and name in frozen:
             continue
         found[name] = _given(value, options)
@@ -124,18 +138,19 @@ def set_model_state_dict(model, model_state_dict, *, options=None):
     Returns: a named tuple (missing_keys, unexpected_keys).
     """
     options, model = _options(options), _inner(model)
-    own = model.state_dict()
+    with _as_parts(model):
+        own = model.state_dict()
     given = _from_rank_0(model_state_dict, own, options) if options.broadcast_from_rank0 \
         else dict(model_state_dict)  # fmt: skip
     for name, value in given.items():
         target = own.get(name)
         if isinstance(target, DTensor) and isinstance(value, _C.Tensor):
-            given[name] = _like(value, target, options)
+            given[name] = part_of(value, target, options)
     assign = any(isinstance(v, _C.Tensor) and v.is_meta for v in own.values())
     return model.load_state_dict(given, strict=options.strict, assign=assign)
 
 
-def _like(value, target, options):
+def part_of(value, target, options):
     """This rank's part of a whole tensor."""
     if isinstance(value, DTensor):
         return value
@@ -166,13 +181,22 @@ def _from_rank_0(given, own, options):
         if shape is None:
             found[name] = kind
             continue
-        mine = given.get(name) if c10d.get_rank() == 0 else None
-        value = rushlight.empty(shape, dtype=getattr(rushlight, kind)) if mine is None \
-            else mine.detach().cpu().contiguous().clone()  # fmt: skip
-        c10d.broadcast(value, 0)
+        value = _sent(given.get(name), shape, kind)
         target = own.get(name)
-        found[name] = _like(value, target, options) if isinstance(target, DTensor) else value
+        found[name] = part_of(value, target, options) if isinstance(target, DTensor) else value
     return found
+
+
+def _sent(value, shape, dtype):
+    """Rank 0's tensor on all ranks, where their backend sends it; on the CPU in the end."""
+    nccl = c10d.get_backend() == "nccl"
+    device = rushlight.device("cuda", rushlight.cuda.current_device()) if nccl else "cpu"
+    if c10d.get_rank() == 0:
+        sent = value.detach().to(device).contiguous().clone()
+    else:
+        sent = rushlight.empty(shape, dtype=getattr(rushlight, dtype), device=device)
+    c10d.broadcast(sent, 0)
+    return sent.cpu()
 
 
 def _as_list(optimizers):
@@ -180,10 +204,10 @@ def _as_list(optimizers):
 
 
 def _names(model):
-    return {id(p): name for name, p in _inner(model).named_parameters()}
+    return {id(p): _name_of(name) for name, p in _inner(model).named_parameters()}
 
 
-def _begin(optimizer):
+def _init_optim_state(optimizer):
     """The state of an optimizer that has had no step, so that there is something to load into."""
     for group in optimizer.param_groups:
         for p in group["params"]:
@@ -211,7 +235,7 @@ def get_optimizer_state_dict(model, optimizers, *, submodules=None, options=None
     options, names = _options(options), _names(model)
     state, groups = {}, []
     for optimizer in _as_list(optimizers):
-        _begin(optimizer)
+        _init_optim_state(optimizer)
         for group in optimizer.param_groups:
             trained = [p for p in group["params"] if p.requires_grad]
             for p in trained:
@@ -259,7 +283,7 @@ def set_optimizer_state_dict(model, optimizers, optim_state_dict, *, options=Non
         c10d.broadcast_object_list(heads, 0)
     with no_grad():
         for optimizer in _as_list(optimizers):
-            _begin(optimizer)
+            _init_optim_state(optimizer)
             own = {_name(names, p): p for g in optimizer.param_groups for p in g["params"]}
             if options.broadcast_from_rank0:
                 _check_names(heads[0], own, options)
@@ -309,10 +333,7 @@ def _take_from_rank_0(optimizer, own, given, heads, options):
         for key, (shape, kind) in entries.items():
             value = kind
             if shape is not None:
-                value = rushlight.empty(shape, dtype=getattr(rushlight, kind))
-                if c10d.get_rank() == 0:
-                    value.copy_(given["state"][name][key])
-                c10d.broadcast(value, 0)
+                value = _sent(given["state"][name][key] if given else None, shape, kind)
             if name in own:
                 optimizer.state[own[name]][key] = _state(value, own[name], options)
 
@@ -326,7 +347,7 @@ def _state(value, p, options):
                 "the state of a DTensor is a whole tensor: use StateDictOptions("
                 "full_state_dict=True)"
             )
-        return _like(value, p, options)
+        return part_of(value, p, options)
     return value.detach().clone().to(p.device if value.dim() else value.device)
 
 

@@ -18,8 +18,9 @@ from rushlight.distributed.tensor import DTensor, Shard
 from rushlight.nn.modules.module import Module
 
 
-def _default_mesh(module):
-    device = next((p.device.type for p in module.parameters()), "cpu")
+def default_mesh(module, device=None):
+    """All ranks, on the device of the module's parameters."""
+    device = device or next((p.device.type for p in module.parameters()), "cpu")
     if not c10d.is_initialized():
         c10d.init_process_group()
     if device != "cuda" and c10d.get_backend() == "nccl":
@@ -62,7 +63,7 @@ def fully_shard(
     modules = list(module) if isinstance(module, list | tuple) else [module]
     policy, offload = mp_policy or MixedPrecisionPolicy(), offload_policy or OffloadPolicy()
     _check(modules, reshard_after_forward, dp_mesh_dims)
-    mesh = mesh or _default_mesh(modules[0])
+    mesh = mesh or default_mesh(modules[0])
     if not isinstance(mesh, DeviceMesh) or mesh.ndim not in (1, 2):
         raise ValueError(f"fully_shard expects a 1D or 2D DeviceMesh but got {mesh}")
     device = rushlight.device(mesh.device_type)

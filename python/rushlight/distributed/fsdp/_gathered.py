@@ -204,7 +204,7 @@ class Gathered:
             each.whole.requires_grad_(each.parameter.requires_grad)
             each.show(each.whole)
 
-    def release(self):
+    def release(self, write_back=False):
         """Gives back the memory of the whole parameters and registers the shards."""
         if self._work is not None:  # prefetched, not used
             self._work.wait()
@@ -212,6 +212,9 @@ class Gathered:
         if not self.is_whole:
             return
         self.is_whole = False
-        _C._resize_storage(self.memory, 0)
         for each in self.params:
+            if write_back:
+                with no_grad():
+                    each.local.copy_(each.own_part(each.whole))
             each.show(each.parameter)
+        _C._resize_storage(self.memory, 0)
