@@ -1,4 +1,5 @@
 // Optimizer steps: every element is read and written once. The formulas are in optim_formulas.h.
+#include <algorithm>
 #include <array>
 
 #include "../optim_formulas.h"
@@ -10,16 +11,38 @@ namespace {
 using Index = std::int64_t;
 constexpr Index kGrain = 16384;
 
-template <int N, class F, class S>
-CLONES void run(S* p, const S* g, const std::array<S*, N> states, Index n, const F settings,
+template <int N, class F, class T>
+CLONES void run(T* p, const T* g, const std::array<T*, N> states, Index n, const F settings,
                 const typename F::Numbers now) {
-  using T = Compute<S>;
   for (Index i = 0; i < n; ++i) {
-    T w = load(p + i), s[N + 1] = {};
-    for (int k = 0; k < N; ++k) s[k] = load(states[std::size_t(k)] + i);
-    settings.template step<N>(w, load(g + i), s, now);
-    for (int k = 0; k < N; ++k) store(states[std::size_t(k)] + i, s[k]);
-    store(p + i, w);
+    T s[N + 1] = {};
+    for (int k = 0; k < N; ++k) s[k] = states[std::size_t(k)][i];
+    settings.template step<N>(p[i], g[i], s, now);
+    for (int k = 0; k < N; ++k) states[std::size_t(k)][i] = s[k];
+  }
+}
+
+template <class To, class From>
+CLONES void convert(const From* from, Index n, To* to) {
+  for (Index i = 0; i < n; ++i) store(to + i, load(from + i));
+}
+
+// Elements of 16 bits, a block of them in float32 at a time.
+template <int N, class F, class S>
+void run_by_blocks(S* p, const S* g, const std::array<S*, N> states, Index n, const F& settings,
+                   const typename F::Numbers& now) {
+  constexpr Index kBlock = 512;
+  float parameter[kBlock], gradient[kBlock], state[N + 1][kBlock];
+  std::array<float*, N> block_states;
+  for (int k = 0; k < N; ++k) block_states[std::size_t(k)] = state[k];
+  for (Index i = 0; i < n; i += kBlock) {
+    const Index count = std::min(kBlock, n - i);
+    convert(p + i, count, parameter);
+    convert(g + i, count, gradient);
+    for (int k = 0; k < N; ++k) convert(states[std::size_t(k)] + i, count, state[k]);
+    run<N>(parameter, gradient, block_states, count, settings, now);
+    for (int k = 0; k < N; ++k) convert(state[k], count, states[std::size_t(k)] + i);
+    convert(parameter, count, p + i);
   }
 }
 
@@ -33,8 +56,12 @@ void step(const OptimItem<F>* items, Index count, const F& settings) {
           std::array<S*, N> states;
           for (int k = 0; k < N; ++k)
             states[std::size_t(k)] = item.state[k].template as<S>() + begin;
-          run<N>(item.param.template as<S>() + begin, item.grad.template as<const S>() + begin,
-                 states, end - begin, settings, item.now);
+          const auto* g = item.grad.template as<const S>() + begin;
+          auto* p = item.param.template as<S>() + begin;
+          if constexpr (sizeof(S) == 2)
+            run_by_blocks<N>(p, g, states, end - begin, settings, item.now);
+          else
+            run<N>(p, g, states, end - begin, settings, item.now);
         });
       });
     }

@@ -1,4 +1,4 @@
-// The kernels of each family, as provider.cu puts them into the provider's table: one .cu a family,
+// The kernels of each family, as provider.cpp puts them into the provider's table: one .cu a family,
 // of the same stem as its header in kernels/.
 #pragma once
 #include "../attention.h"

@@ -3,6 +3,7 @@
 #include "kernels/cuda/elements.h"
 #include "kernels/cuda/families.h"
 #include "kernels/cuda/nvidia/factors.h"
+#include "kernels/cuda/nvidia/pointers.h"
 #include "kernels/cuda/runtime/launch.h"
 
 namespace rushlight::gpu {
@@ -32,6 +33,10 @@ __global__ void follow_exchanges(Index batch, Index k, Index n, const int* pivot
       out[m * n + (inverse ? Index(order[i]) : i)] = inverse ? i : Index(order[i]);
     __syncthreads();
   }
+}
+
+__global__ void write_addresses(char* first, Index step, Index count, void** out) {
+  for (Index i = first_item(); i < count; i += stride()) out[i] = first + i * step;
 }
 
 std::int64_t permutation(const View& pivots, const View& order, bool inverse) {
@@ -122,5 +127,10 @@ const LinalgKernels linalg_kernels = {
     find_eigenvectors,
     find_singular_vectors,
 };
+
+void point_to_matrices(const View& v, void** out, const char* op) {
+  launch_items(op, write_addresses, v.sizes[0], v.as<char>(),
+               v.strides[0] * Index(item_size(v.dtype)), v.sizes[0], out);
+}
 
 }  // namespace rushlight::gpu

@@ -1,4 +1,4 @@
-// Convolutions as conv.cu uses them: cuDNN's, where it is there (cudnn.cu).
+// Convolutions as conv.cu uses them: cuDNN's, where it is there (cudnn.cpp).
 #pragma once
 #include "kernels/conv.h"
 

@@ -1,7 +1,7 @@
 // How cuBLASLt computes a product: its descriptors, and what its search chose.
 #pragma once
 #include "cublaslt.h"
-#include "kernels/cuda/device.h"
+#include "kernels/cuda/runtime/current.h"
 
 namespace rushlight::gpu::cublaslt {
 

@@ -1,8 +1,8 @@
 // Factorisations by NVIDIA's libraries, as linalg.cu puts them into the table: cuSOLVER's
-// (cusolver.cu), and cuBLAS's of batches (cublas.cu). Views are batches of matrices, stored by
+// (cusolver.cpp), and cuBLAS's of batches (cublas.cpp). Views are batches of matrices, stored by
 // columns.
 #pragma once
-#include "kernels/cuda/device.h"
+#include "kernels/cuda/runtime/current.h"
 #include "kernels/linalg.h"
 
 namespace rushlight::gpu {
@@ -14,7 +14,7 @@ inline constexpr Index kMostSide = 512;
 const char* why_no_cusolver();
 const char* why_no_cublas();
 
-// cusolver.cu
+// cusolver.cpp
 void factor_lu(const View& a, const View& pivots, const View& info);
 void factor_cholesky(const View& a, bool upper, const View& info);
 void factor_qr(const View& a, const View& tau);
@@ -24,7 +24,7 @@ void find_eigenvectors(const View& a, const View& values, bool vectors, bool upp
 void find_singular_vectors(const View& a, const View& u, const View& s, const View& vt,
                            const View& info);
 
-// cublas.cu
+// cublas.cpp
 void factor_lu_batch(const View& a, const View& pivots, const View& info);  // square matrices
 void factor_qr_batch(const View& a, const View& tau);
 void solve_triangular(const View& a, const View& b, bool upper, bool unit, bool transposed);

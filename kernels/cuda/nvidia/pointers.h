@@ -1,20 +1,18 @@
 // A batch as the older functions of cuBLAS and cuSOLVER take it: an array of pointers in device
 // memory, and parts of a size that they all take.
 #pragma once
-#include "kernels/cuda/runtime/launch.h"
+#include "kernels/cuda/runtime/current.h"
 
 namespace rushlight::gpu {
 
-static __global__ void point_to_matrices(char* first, Index step, Index count, void** out) {
-  for (Index i = first_item(); i < count; i += stride()) out[i] = first + i * step;
-}
+// The address of each matrix of `v` into `out`, on the device (linalg.cu).
+void point_to_matrices(const View& v, void** out, const char* op);
 
 // Where each matrix of a batch lies.
 class Pointers {
  public:
   Pointers(const View& v, const char* op) : all_(v.sizes[0], op) {
-    launch_items(op, point_to_matrices, v.sizes[0], v.as<char>(),
-                 v.strides[0] * Index(item_size(v.dtype)), v.sizes[0], all_.data());
+    point_to_matrices(v, all_.data(), op);
   }
   void** operator[](Index i) const { return all_.data() + i; }
 

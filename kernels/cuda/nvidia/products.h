@@ -1,4 +1,4 @@
-// Matrix products as matmul.cu uses them: cuBLASLt's, where it is there (cublaslt.cu).
+// Matrix products as matmul.cu uses them: cuBLASLt's, where it is there (cublaslt.cpp).
 #pragma once
 #include "kernels/view.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "launch.h"
+#include "current.h"
 
 namespace rushlight::gpu {
 

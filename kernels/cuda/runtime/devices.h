@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "kernels/runtime.h"
-#include "launch.h"
+#include "current.h"
 
 namespace rushlight::gpu {
 

@@ -1,7 +1,7 @@
 // Memory of the devices: a pool for each, in the order of its streams, and exact books.
 #pragma once
 #include "kernels/backend.h"
-#include "launch.h"
+#include "current.h"
 
 namespace rushlight::gpu {
 
@@ -16,6 +16,6 @@ bool keeps_memory();  // unless RUSHLIGHT_NO_CACHE=1
 const char* memory_source(int index);
 bool can_access_peer(int from, int to);
 void record_stream(int index, void* block, int stream_index, StreamId stream);
-void copy_bytes(const ByteCopy& copy);  // transfer.cu
+void copy_bytes(const ByteCopy& copy);  // transfer.cpp
 
 }  // namespace rushlight::gpu

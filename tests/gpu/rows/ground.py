@@ -26,7 +26,7 @@ def _():
     return f"{torch.cuda.device_count()} devices, {missing or driver_version()}"
 
 
-@row("device", f"{RUNTIME}devices.cu")
+@row("device", f"{RUNTIME}devices.cpp")
 def _():
     p = torch.cuda.get_device_properties(0)
     assert p.name and p.total_memory > 0 and p.warp_size == 32 and p.multi_processor_count > 0, p
@@ -34,7 +34,7 @@ def _():
     return f"{p.name}, {p.total_memory >> 30} GiB, capability {p.major}.{p.minor}"
 
 
-@row("memory", f"{RUNTIME}memory.cu")
+@row("memory", f"{RUNTIME}memory.cpp")
 def _():
     before = torch.cuda.memory_allocated()
     for bytes_ in (1, 1000, 5 << 20, many(1 << 30)):
@@ -48,7 +48,7 @@ def _():
     return torch._C._cuda.memory_source(0) or f"{free >> 20} of {total >> 20} MiB free"
 
 
-@row("copies", f"{RUNTIME}transfer.cu")
+@row("copies", f"{RUNTIME}transfer.cpp")
 def _():
     for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.bool):
         x = torch.arange(many(1 << 20) + 3).to(dtype)
@@ -58,7 +58,7 @@ def _():
     assert x.to("cuda")[2, 3, 4].item() == 59
 
 
-@row("pinned memory", f"{RUNTIME}pinned.cu")
+@row("pinned memory", f"{RUNTIME}pinned.cpp")
 def _():
     expected = torch.arange(many(1 << 20))
     for k in range(20):
@@ -88,7 +88,7 @@ def _():
     assert torch.equal(there.cpu(), expected)
 
 
-@row("out of memory, and on", f"{RUNTIME}memory.cu")
+@row("out of memory, and on", f"{RUNTIME}memory.cpp")
 def _():
     total = torch.cuda.get_device_properties(0).total_memory
     try:

@@ -107,7 +107,7 @@ def _():
     same_gradients(lambda w, at: F.embedding_bag(at.reshape(8, 50), w, mode="mean"), x, at % 50)
 
 
-@row("an index out of range", f"{CUDA}runtime/devices.cu, {CUDA}runtime/launch.h")
+@row("an index out of range", f"{CUDA}runtime/devices.cpp, {CUDA}runtime/launch.h")
 def _():
     x = torch.arange(12.0, device="cuda").reshape(3, 4)
     for _ in range(3):

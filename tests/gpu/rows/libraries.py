@@ -54,7 +54,7 @@ def _():
     products()
 
 
-@row("matmul, cuBLASLt", f"{NVIDIA}cublaslt.cu, {NVIDIA}cublaslt_plan.cu")
+@row("matmul, cuBLASLt", f"{NVIDIA}cublaslt.cpp, {NVIDIA}cublaslt_plan.cpp")
 def _():
     products()
     return version("cuBLASLt")
@@ -66,7 +66,7 @@ def _():
     convolutions()
 
 
-@row("convolution, cuDNN", f"{NVIDIA}cudnn.cu")
+@row("convolution, cuDNN", f"{NVIDIA}cudnn.cpp")
 def _():
     torch.backends.cudnn.allow_tf32 = False
     convolutions()
@@ -79,7 +79,7 @@ def _():
     factors()
 
 
-@row("linalg, cuSOLVER and cuBLAS", f"{NVIDIA}cusolver.cu, {NVIDIA}cublas.cu")
+@row("linalg, cuSOLVER and cuBLAS", f"{NVIDIA}cusolver.cpp, {NVIDIA}cublas.cpp")
 def _():
     factors()
     return f"{version('cuSOLVER')}; {version('cuBLAS')}"

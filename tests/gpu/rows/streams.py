@@ -9,7 +9,7 @@ from tests.gpu.rows.libraries import version
 RUNTIME = "kernels/cuda/runtime/"
 
 
-@row("two streams and events", f"{RUNTIME}provider.cu")
+@row("two streams and events", f"{RUNTIME}provider.cpp")
 def _():
     n = many(1 << 24)
     home, side = torch.cuda.current_stream(), torch.cuda.Stream()
@@ -30,12 +30,12 @@ def _():
     return f"40 kernels in {milliseconds:.2f} ms"
 
 
-@row("record_stream, two streams", f"{RUNTIME}memory.cu")
+@row("record_stream, two streams", f"{RUNTIME}memory.cpp")
 def _():
     return stress.run(seed=1, rounds=20, threads=1)
 
 
-@row("record_stream, four threads", f"{RUNTIME}memory.cu")
+@row("record_stream, four threads", f"{RUNTIME}memory.cpp")
 def _():
     return stress.run(seed=2, rounds=5, threads=4)
 
@@ -44,7 +44,7 @@ def two_gpus():
     return torch.cuda.device_count() > 1
 
 
-@row("two GPUs: copies", f"{RUNTIME}transfer.cu")
+@row("two GPUs: copies", f"{RUNTIME}transfer.cpp")
 def _():
     if not two_gpus():
         return "one GPU"
@@ -54,7 +54,7 @@ def _():
     return f"peers: {torch.cuda.can_device_access_peer(0, 1)}"
 
 
-GROUPS = "kernels/cuda/nvidia/nccl_group.cu, csrc/distributed/nccl.cpp"
+GROUPS = "kernels/cuda/nvidia/nccl_group.cpp, csrc/distributed/nccl.cpp"
 
 
 @row("NCCL: a group of one process", GROUPS)

@@ -62,7 +62,7 @@ def _():
     return same_losses(models.mlp, (16, 10), 1)
 
 
-@row("training steps of a CNN", "kernels/cuda/nvidia/cudnn.cu, kernels/cuda/pool.cu")
+@row("training steps of a CNN", "kernels/cuda/nvidia/cudnn.cpp, kernels/cuda/pool.cu")
 def _():
     torch.backends.cudnn.allow_tf32 = False
     return same_losses(models.cnn, (1 if EMULATED else 8, 3, 32, 32), 10, steps=2)
@@ -81,7 +81,7 @@ def _():
     return f"{len(kinds)} kinds"
 
 
-@row("autocast and GradScaler", "csrc/bindings/table/, kernels/cuda/nvidia/cublaslt.cu")
+@row("autocast and GradScaler", "csrc/bindings/table/, kernels/cuda/nvidia/cublaslt.cpp")
 def _():
     x, w, b = torch.randn(24, 40), torch.randn(16, 40) / 6, torch.randn(16)
     for dtype in (torch.float16, torch.bfloat16):
@@ -111,7 +111,7 @@ def _():
     same(lambda x: x[0], loaded["x"].cpu())
 
 
-@row("PyTorch in the same process", "kernels/cuda/runtime/devices.cu")
+@row("PyTorch in the same process", "kernels/cuda/runtime/devices.cpp")
 def _():
     if not importlib.util.find_spec("torch"):
         return "PyTorch is not installed"

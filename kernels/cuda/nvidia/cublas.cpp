@@ -5,7 +5,6 @@
 
 #include "cublas.h"
 #include "factors.h"
-#include "kernels/cuda/elements.h"
 #include "kernels/cuda/runtime/devices.h"
 #include "plans.h"
 #include "pointers.h"
@@ -117,7 +116,7 @@ void solve_triangular(const View& a, const View& b, bool upper, bool unit, bool 
   const auto diagonal = unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
   const Index batch = a.sizes[0];
   const int n = int(b.sizes[1]), columns = int(b.sizes[2]);
-  compute_floating(a.dtype, [&]<class T>(Type<T>) {
+  const auto solve = [&]<class T>(Type<T>) {
     constexpr int wide = std::is_same_v<T, double>;
     const T one = 1;
     if (batch > 1 && n <= kMostSide) {
@@ -135,7 +134,8 @@ void solve_triangular(const View& a, const View& b, bool upper, bool unit, bool 
                                  b.as<T>() + i * b.strides[0], rows_of(b)),
                  wide ? "cublasDtrsm_v2" : "cublasStrsm_v2");
     }
-  });
+  };
+  a.dtype == DType::float64 ? solve(Type<double>{}) : solve(Type<float>{});
   finish_launch(cudaSuccess, "solve_triangular");
 }
 
