@@ -1,5 +1,5 @@
-// The kernels of each family, as provider.cpp puts them into the provider's table: one .cu a family,
-// of the same stem as its header in kernels/.
+// The kernels of each family, as provider.cpp puts them into the table of the provider: one .cu a
+// family, of the same stem as its header in kernels/.
 #pragma once
 #include "../attention.h"
 #include "../collectives.h"

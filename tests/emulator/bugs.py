@@ -87,7 +87,7 @@ BUGS = [
      "upper ? CUBLAS_FILL_MODE_UPPER", "!upper ? CUBLAS_FILL_MODE_UPPER", "ops/test_linalg.py"),
     ("pivots of the first matrices of a batch for all", "cublas",
      "pivots.as<int>() + first * n", "pivots.as<int>() + 0 * n", "devices/test_cusolver.py"),
-    ("all pointers of a batch are the first", "pointers.h",
+    ("all pointers of a batch are the first", "linalg/linalg",
      "first + i * step", "first + 0 * i * step", "devices/test_cusolver.py"),
     ("devices are asked for different sums", "nccl",
      "f.reduce(parts[j * group.count + i].data", "f.reduce(parts[j + i].data",
@@ -268,6 +268,12 @@ def configure(kind):
     )  # fmt: skip
 
 
+def file_of(stem):
+    names = [stem] if "." in stem else [f"cuda/**/{stem}.cu", f"cuda/**/{stem}.cpp"]
+    (file,) = (file for name in names for file in (COPY / "kernels").rglob(name))
+    return file
+
+
 def try_all(bugs, kind):
     """How many of them go unnoticed."""
     if not bugs:
@@ -281,7 +287,7 @@ def try_all(bugs, kind):
         sys.exit("without a bug put in, the build or its tests fail: nothing can be learnt")
     missed = 0
     for what, stem, right, wrong, tests in bugs:
-        (file,) = (COPY / "kernels").rglob(stem if "." in stem else stem + ".cu")
+        file = file_of(stem)
         text = file.read_text()
         assert text.count(right) >= 1, f"{stem}: the text of '{what}' has changed"
         file.write_text(text.replace(right, wrong))

@@ -1,9 +1,10 @@
 // Triangular systems, and factors of batches of small matrices, by cuBLAS. Nothing waits for the
 // device: info stays there.
+#include "cublas.h"
+
 #include <mutex>
 #include <type_traits>
 
-#include "cublas.h"
 #include "factors.h"
 #include "kernels/cuda/runtime/devices.h"
 #include "plans.h"

@@ -2,12 +2,13 @@
 // `backends.cudnn.benchmark` is on, by trying; one that gives other results in each run only
 // where benchmark is on and deterministic is off. What was chosen is kept, for kPlans shapes of
 // each device. Where there is no memory for its workspace, an algorithm with less serves, or none.
+#include "cudnn.h"
+
 #include <algorithm>
 #include <mutex>
 #include <optional>
 
 #include "convolutions.h"
-#include "cudnn.h"
 #include "kernels/cuda/runtime/devices.h"
 #include "plans.h"
 

@@ -1,9 +1,10 @@
 // Factorisations by cuSOLVER, one matrix of the batch after the other, or all at once where it has
 // a function for that. Nothing waits for the device: info stays there.
+#include "cusolver.h"
+
 #include <mutex>
 #include <vector>
 
-#include "cusolver.h"
 #include "factors.h"
 #include "kernels/cuda/families.h"
 #include "kernels/cuda/runtime/devices.h"

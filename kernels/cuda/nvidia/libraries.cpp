@@ -1,6 +1,8 @@
 // The search for NVIDIA's libraries: what the process has already (so that one copy is shared with
 // others in it), cuda-pathfinder (wheels, conda, system), beside this library, the loader's own
 // paths. The first that is found decides; one that is too old is not used.
+#include "libraries.h"
+
 #include <atomic>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -10,7 +12,6 @@
 #include "cudnn.h"
 #include "cusolver.h"
 #include "kernels/device_error.h"
-#include "libraries.h"
 #include "nccl.h"
 
 namespace rushlight::gpu {

@@ -1,12 +1,13 @@
 // Sums and copies over several GPUs by NCCL: all jobs of a call are one piece of work, each GPU on
 // its own stream. The members of a group are made at its first use, which takes seconds, and kept.
+#include "nccl.h"
+
 #include <map>
 #include <mutex>
 #include <vector>
 
 #include "kernels/cuda/families.h"
 #include "kernels/cuda/runtime/devices.h"
-#include "nccl.h"
 
 namespace rushlight::gpu {
 namespace nccl {

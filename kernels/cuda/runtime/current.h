@@ -1,6 +1,6 @@
-// The device and stream that `enter` made current on this thread, as all host code sees them: checks
-// of calls, the note in which a kernel says that an index was out of range, scratch memory. No
-// kernel is here: g++ compiles what includes no more than this.
+// The device and stream that `enter` made current on this thread, as all host code sees them:
+// checks of calls, the note in which a kernel says that an index was out of range, scratch memory.
+// No kernel is here: g++ compiles what includes no more than this.
 #pragma once
 #include <cuda_runtime.h>
 #include <new>

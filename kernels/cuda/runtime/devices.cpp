@@ -1,5 +1,7 @@
 // The thread's device and stream, checks of the runtime's answers, and notes of bad indices. The
 // current device is read from the runtime in each call: another library may have changed it.
+#include "devices.h"
+
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -7,7 +9,6 @@
 #include <pthread.h>
 #include <string>
 
-#include "devices.h"
 #include "kernels/device_error.h"
 
 namespace rushlight::gpu {

@@ -3,8 +3,8 @@
 #pragma once
 #include <mutex>
 
-#include "kernels/runtime.h"
 #include "current.h"
+#include "kernels/runtime.h"
 
 namespace rushlight::gpu {
 

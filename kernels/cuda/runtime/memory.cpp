@@ -3,6 +3,8 @@
 // is freed in the order of the stream it was taken on, and of those recorded for it.
 // RUSHLIGHT_NO_CACHE=1 gives each tensor an allocation of its own, poisoned when it is freed, for
 // compute-sanitizer.
+#include "memory.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -10,7 +12,6 @@
 
 #include "block_cache.h"
 #include "kernels/device_error.h"
-#include "memory.h"
 #include "pinned.h"
 
 namespace rushlight::gpu {

@@ -1,7 +1,7 @@
 // Memory of the devices: a pool for each, in the order of its streams, and exact books.
 #pragma once
-#include "kernels/backend.h"
 #include "current.h"
+#include "kernels/backend.h"
 
 namespace rushlight::gpu {
 

@@ -1,13 +1,14 @@
 // cudaHostAlloc and cudaFreeHost may make the whole device wait, so a block goes back to the driver
 // only when memory is short or empty_cache() is called. Note: a block lists the streams whose
 // copies have read it, once each; events are recorded when it is released.
+#include "pinned.h"
+
 #include <algorithm>
 #include <bit>
 #include <map>
 #include <vector>
 
 #include "memory.h"
-#include "pinned.h"
 
 namespace rushlight::gpu {
 namespace {

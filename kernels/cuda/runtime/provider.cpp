@@ -1,4 +1,6 @@
 // The provider of real GPUs as one table, and the one symbol that the library exports.
+#include "kernels/provider.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -7,7 +9,6 @@
 #include "kernels/cuda/families.h"
 #include "kernels/cuda/nvidia/libraries.h"
 #include "kernels/device_error.h"
-#include "kernels/provider.h"
 #include "memory.h"
 #include "pinned.h"
 
