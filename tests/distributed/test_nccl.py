@@ -1,9 +1,13 @@
 """backend="nccl" on virtual GPUs: NCCL's rules in torch's words. (Values: test_collectives.py.)"""
 
+import os
+
 import pytest
 
 import rushlight as torch
 import rushlight.distributed as dist
+import rushlight.distributed.checkpoint as checkpoint
+from tests.distributed import test_ddp_hooks, test_fsdp, test_surface
 from tests.distributed.worlds import run
 
 pytestmark = pytest.mark.skipif(
@@ -109,6 +113,29 @@ def test_device_id():
     for made, wrong, value, again in run(bound, 2, bare=True):
         assert made is None and value == 2.0 and "Duplicate GPU detected" in again
         assert "DistBackendError: Attempt to perform collective on tensor not on device" in wrong
+
+
+def surface(rank, size):
+    return [test_surface.together(rank, size), test_surface.gradients(rank, size)]
+
+
+def test_coalesced_calls_and_gradients_are_those_of_gloo():
+    found = repr(run(surface, 3, backend="nccl")).replace("'nccl', True", "'gloo', True")
+    assert found == repr(run(surface, 3))
+
+
+def family(rank, size):
+    shards = test_fsdp.trainings(rank, size, test_fsdp.WAYS[:2])
+    folder = os.environ["NCCL_TEST_FOLDER"]
+    saved = words(lambda: checkpoint.async_save({"x": torch.ones(2)}, checkpoint_id=folder))
+    checkpoint.save({"x": torch.ones(2) * rank}, checkpoint_id=folder)
+    return test_ddp_hooks.torchs_hooks(rank, size), [each[0] for each in shards], saved
+
+
+def test_hooks_shards_and_checkpoints(tmp_path, monkeypatch):
+    monkeypatch.setenv("NCCL_TEST_FOLDER", str(tmp_path / "saved"))
+    one, two = run(family, 2, backend="nccl")
+    assert repr(one) == repr(two) and "A CPU backend must be enabled for async save" in one[2]
 
 
 def alone(**options):

@@ -138,6 +138,16 @@ class ProcessGroup(GroupCalls):
             return _C.device("cpu")
         return _C.device("cuda", _C._cuda.current_device())
 
+    @property
+    def _device_types(self):
+        """The kinds of devices that the group serves, as libraries ask for them."""
+        return [_C.device(kind) for kind in self._served]
+
+    @property
+    def bound_device_id(self):
+        """The device of init_process_group's `device_id`, or None."""
+        return self._nccl.bound if self._nccl else None
+
     def _check(self):
         if self._ranks is None or (self.size() > 1 and self._store is None):
             raise ValueError("Invalid process group specified: it has been destroyed")

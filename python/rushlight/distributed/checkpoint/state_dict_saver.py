@@ -8,6 +8,7 @@ from enum import Enum
 
 from rushlight import _C
 from rushlight.distributed import distributed_c10d as c10d
+from rushlight.distributed._world import _group_of
 from rushlight.distributed.checkpoint import _plan
 from rushlight.distributed.checkpoint.api import CheckpointException, Ranks
 from rushlight.distributed.checkpoint.filesystem import FileSystemWriter
@@ -160,6 +161,12 @@ def async_save(
         raise NotImplementedError(
             "async_save(): AsyncCheckpointerType.THREAD, without async_stager, is all that is in "
             "rushlight 0.1"
+        )
+    group = _group_of(process_group) if c10d.is_initialized() else None
+    if group is not None and _C.device("cpu") not in group._device_types:
+        raise AssertionError(
+            "A CPU backend must be enabled for async save; try initializing process group with "
+            "'cpu:gloo,cuda:nccl'"
         )
     writer = _writer(checkpoint_id, storage_writer, planner)
     if not c10d.is_initialized() and not no_dist:
