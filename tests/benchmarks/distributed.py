@@ -64,7 +64,7 @@ def rank_main():
 
 
 class World:
-    def __init__(self, library, size):
+    def __init__(self, library, size, module="tests.benchmarks.distributed"):
         with socket.create_server(("127.0.0.1", 0)) as s:
             port = s.getsockname()[1]
         start = time.perf_counter()
@@ -74,7 +74,7 @@ class World:
                 **os.environ, "LIBRARY": library, "RANK": str(rank), "WORLD_SIZE": str(size),
                 "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1",
             }  # fmt: skip
-            command = [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.distributed", "rank"]
+            command = [sys.executable, "-W", "ignore", "-m", module, "rank"]
             self.ranks.append(subprocess.Popen(command, env=env, **PIPES))
         for each in self.ranks:
             assert each.stdout.readline() == "ready\n"
