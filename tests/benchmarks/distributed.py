@@ -1,6 +1,6 @@
 """Collectives between processes, ours and torch's gloo side by side.
 
-    python -m tests.benchmarks.distributed [--ranks 2 4] [--alone] [WORDS ...]
+    python -m tests.benchmarks.distributed [--ranks 2 4] [--alone] [--bytes] [WORDS ...]
 
 Both worlds run at the same time, each process in a session of its own as under torchrun (the
 kernel shares the CPU by session); one measures while the other waits for its input. Rounds take
@@ -33,13 +33,30 @@ ROWS = {
 
 PIPES = {
     "text": True, "stdin": subprocess.PIPE, "stdout": subprocess.PIPE,
-    "stderr": subprocess.DEVNULL, "start_new_session": True,
+    "stderr": subprocess.DEVNULL,
+    "start_new_session": True,
     "cwd": pathlib.Path(__file__).parent.parent.parent,
 }  # fmt: skip
 
 
+def bytes_sent():
+    """What the TCP connections of this process have sent, as far as it has arrived."""
+    total = 0
+    for fd in map(int, os.listdir("/proc/self/fd")):
+        try:
+            if not os.readlink(f"/proc/self/fd/{fd}").startswith("socket:"):
+                continue
+            with socket.socket(fileno=os.dup(fd)) as s:
+                info = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128)
+        except OSError:  # of another kind
+            continue
+        total += int.from_bytes(info[120:128], sys.byteorder)  # tcpi_bytes_acked
+    return total
+
+
 def rank_main():
-    """One rank: a line of input is a measurement, a line of output its seconds for one call."""
+    """One rank: a line of input is a measurement, a line of output its seconds and bytes sent for
+    one call."""
     library = __import__(os.environ["LIBRARY"])
     d = __import__(os.environ["LIBRARY"] + ".distributed").distributed
     library.set_num_threads(1)
@@ -56,10 +73,11 @@ def rank_main():
         if nbytes < 1 << 24:
             f()
         d.barrier()
-        start = time.perf_counter()
+        start, before = time.perf_counter(), bytes_sent()
         f()
         d.barrier()
-        print((time.perf_counter() - start) / calls, flush=True)
+        found = time.perf_counter() - start, bytes_sent() - before
+        print(*(value / calls for value in found), flush=True)
     d.destroy_process_group()
 
 
@@ -84,7 +102,8 @@ class World:
         for each in self.ranks:
             each.stdin.write(name + "\n")
             each.stdin.flush()
-        return max(float(each.stdout.readline()) for each in self.ranks)
+        found = [tuple(map(float, each.stdout.readline().split())) for each in self.ranks]
+        return max(seconds for seconds, _ in found), max(sent for _, sent in found)
 
     def look(self):
         """(sockets, megabytes of memory of its own) of rank 0."""
@@ -109,6 +128,7 @@ def main():
     parser.add_argument("words", nargs="*")
     parser.add_argument("--ranks", nargs="+", type=int, default=[2, 4])
     parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--bytes", action="store_true")
     options = parser.parse_args()
     libraries = ["rushlight"] + ([] if options.alone else ["torch"])
     verdicts = []
@@ -121,10 +141,15 @@ def main():
             for _ in range(rounds):
                 for world, times in zip(worlds, best, strict=True):
                     times.append(world.measure(name))
-            ours, theirs = min(best[0]), min(best[1]) if len(best) > 1 else None
+            seconds = [min(seconds for seconds, _ in times) for times in best]
+            ours, theirs = seconds[0], seconds[1] if len(best) > 1 else None
             target = targets.get(size, "-")
             limit = target if targets else float("inf")
             verdicts.append(line(f"{name}, {size} ranks", ours, theirs, limit, time_text))
+            if options.bytes:
+                sent = [f"{library} {max(s for _, s in times):.0f}"
+                        for library, times in zip(libraries, best, strict=True)]  # fmt: skip
+                print(f"    bytes that a rank sends: {', '.join(sent)}", flush=True)
         for library, world in zip(libraries, worlds, strict=True):
             sockets, memory = world.look()
             words = f"rank 0 has {sockets} sockets and {memory:.0f} MB of its own"

@@ -395,6 +395,31 @@ def raising(rank, size, port):
     return start(rank, size, port)
 
 
+def few_files(rank, size, port):
+    import resource
+
+    own = len(os.listdir("/proc/self/fd"))
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if rank == 0:  # a soft limit is raised
+        resource.setrlimit(resource.RLIMIT_NOFILE, (own + 10, hard))
+        store = dist.TCPStore("127.0.0.1", port)
+        from rushlight.distributed._gloo import _allow_descriptors
+
+        _allow_descriptors(500)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 2000
+        return "raised", 0.0
+    resource.setrlimit(resource.RLIMIT_NOFILE, (own + 20, own + 20))
+    store = dist.TCPStore("127.0.0.1", port)
+    store.set("rushlight/1/world/here/0", "127.0.0.1")
+    return start(rank, size, port, store)
+
+
+def test_a_limit_of_open_files():
+    raised, refused = run(few_files, bare=True)
+    assert raised[0] == "raised"
+    assert "a group of 2 ranks needs" in refused[0] and "ulimit -Hn" in refused[0]
+
+
 def missing(rank, size, port):
     """Ranks 2 and 3 never come; nobody serves the other port."""
     from rushlight.distributed import _waiting

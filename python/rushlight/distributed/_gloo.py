@@ -9,6 +9,7 @@ import glob
 import importlib.util
 import os
 import re
+import resource
 import socket
 import struct
 import sys
@@ -142,6 +143,20 @@ class _Staged:
         return self._take(self.part.is_done())
 
 
+def _allow_descriptors(size):
+    """Raises this process's limit of open files, usually 1024, to what a group may need."""
+    needed = len(os.listdir("/proc/self/fd")) + 4 * size + 64
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft >= needed or soft == resource.RLIM_INFINITY:
+        return
+    if hard < needed and hard != resource.RLIM_INFINITY:
+        raise RuntimeError(
+            f"a group of {size} ranks needs {needed} open files in each process, which are its "
+            f"connections, and this machine allows {hard}: raise it with ulimit -Hn {needed}"
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
 _engines: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
 
@@ -150,6 +165,7 @@ class Engine:
 
     def __init__(self, store, rank, size, address, timeout):
         module = _load()
+        _allow_descriptors(size)
         before = _C._distributed._open_connections()
         store.set_timeout(timedelta(seconds=_CONNECTING))
         try:
