@@ -242,7 +242,7 @@ def everyday(rank, size):
         "mesh": lambda: fully_shard(nn.Linear(2, 2), mesh=3),
         "number": lambda: fully_shard(nn.Linear(2, 2), reshard_after_forward=2),
         "copy": lambda: __import__("copy").deepcopy(model),
-        "sum": lambda: weight.sum(),
+        "sum": lambda: weight.sum(0),
         "cat": lambda: torch.cat([weight, weight]),
         "zeros_like": lambda: torch.zeros_like(weight),
         "masked": lambda: weight.detach().masked_fill_(True, 0.0),

@@ -91,7 +91,7 @@ class Gathered:
         self.group = mesh.get_group(mesh.ndim - 1)
         self.ranks = mesh.size(mesh.ndim - 1)
         self.dtype = params[0].dtype
-        self.param_dtype = param_dtype or self.dtype
+        self.wanted_dtype, self.param_dtype = param_dtype, param_dtype or self.dtype
         self.total = sum(p.count for p in params)
         self.is_whole = False
         self._work = self._every = None
@@ -139,8 +139,9 @@ class Gathered:
             self.shard = None
             return
         for each in self.params:
-            if each.parameter.dtype != self.dtype:
-                self.dtype = each.parameter.dtype  # the module was cast as a whole
+            if each.parameter.dtype != self.dtype:  # the module was cast as a whole
+                self.dtype = each.parameter.dtype
+                self.param_dtype, self.memory = self.wanted_dtype or self.dtype, None
         self.shard = rushlight.zeros(self.total, dtype=self.dtype, device=locals_[0].device)
         at = 0
         for each in self.params:
@@ -170,7 +171,7 @@ class Gathered:
             at += size
         _C._resize_storage(self.memory, 0)
 
-    def start(self, wait=False):
+    def start(self):
         """Begins the all-gather, if the parameters are not whole and it has not begun."""
         if self.is_whole or self._work is not None:
             return
@@ -178,8 +179,6 @@ class Gathered:
             self.refresh()
             if self.memory is None:
                 self._make_memory()
-            if self.param_dtype != self.memory.dtype:
-                raise RuntimeError("the module's dtype changed after its first forward")
             given = self.shard.to(self.param_dtype)
             self._every = rushlight.empty(
                 self.ranks, self.total, dtype=self.param_dtype, device=given.device

@@ -159,7 +159,8 @@ class FullyShardedDataParallel(Module):
 
         Returns: the norm before.
         """
-        return clip_grad_norm_(list(self.parameters()), max_norm, norm_type)
+        norm = clip_grad_norm_(list(self.parameters()), max_norm, norm_type)
+        return norm.full_tensor() if isinstance(norm, DTensor) else norm
 
     @staticmethod
     @contextlib.contextmanager

@@ -226,7 +226,28 @@ class DTensor(Tensor):
         )
 
     def __format__(self, spec):
-        return repr(self)
+        return format(self.item(), spec) if spec else repr(self)
+
+    def item(self):
+        """The number of a tensor of one element that all ranks have."""
+        if not all(p.is_replicate() for p in self._placements):
+            self._refuse()
+        return self._local_tensor.item()
+
+    def tolist(self):
+        """The numbers of a tensor that all ranks have."""
+        if not all(p.is_replicate() for p in self._placements):
+            self._refuse()
+        return self._local_tensor.tolist()
+
+    def __float__(self):
+        return float(self.item())
+
+    def __int__(self):
+        return int(self.item())
+
+    def __bool__(self):
+        return bool(self.item())
 
     def requires_grad_(self, requires_grad=True):
         """Sets requires_grad.
@@ -240,7 +261,7 @@ class DTensor(Tensor):
     def _refused(self, *args, **kwargs):
         self._refuse()
 
-    item = tolist = numpy = __float__ = __int__ = __bool__ = _refused
+    numpy = _refused
 
 
 add_methods(DTensor)

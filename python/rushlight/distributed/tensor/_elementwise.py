@@ -14,7 +14,7 @@ _NEW = (
     "pow", "reciprocal", "relu", "round", "rsqrt", "rsub", "sigmoid", "sign", "sin", "sqrt",
     "square", "sub", "tanh", "to", "true_divide", "type", "__add__", "__radd__", "__sub__",
     "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__", "__pow__", "__neg__",
-    "__abs__",
+    "__abs__", "__lt__", "__le__", "__gt__", "__ge__", "lt", "le", "gt", "ge",
 )  # fmt: skip
 _IN_PLACE = (
     "abs_", "add_", "addcdiv_", "addcmul_", "clamp_", "clamp_min_", "clamp_max_", "clip_", "div_",

@@ -1,4 +1,6 @@
-"""The norm of several DTensors together: their parts' norms, and one reduction for each mesh."""
+"""Numbers over all elements of DTensors: of each rank's parts, and one reduction for each mesh.
+All ranks of the mesh call them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ import math
 from rushlight import _C
 from rushlight.distributed._collectives import all_reduce
 from rushlight.distributed._reduce_op import ReduceOp
+from rushlight.distributed.tensor._api import DTensor
 from rushlight.distributed.tensor._redistribute import whole
+from rushlight.distributed.tensor.placement_types import Replicate
 
 
 def total_norm(tensors, norms, exponent):
@@ -26,7 +30,45 @@ def total_norm(tensors, norms, exponent):
     for (mesh, cut), parts in kinds.items():
         found.append(_over_ranks(parts, mesh, cut, exponent))
     first = found[0].device
-    return _C.norm(_C.stack([each.to(first) for each in found]), exponent)
+    total = _C.norm(_C.stack([each.to(first) for each in found]), exponent)
+    return replicated(total, tensors[0].device_mesh)
+
+
+def replicated(number, mesh):
+    """A tensor that all ranks have alike, as a DTensor."""
+    return DTensor._make(number, mesh, (Replicate(),) * mesh.ndim, number.shape)
+
+
+def norm(self, p=2.0, *args, **kwargs):
+    """The norm of all elements; all ranks call it.
+
+    Args:
+        p: the exponent.
+    """
+    if args or kwargs:
+        self._refuse()
+    return total_norm([self], [], float(p))
+
+
+def sum_(self, *args, **kwargs):
+    """The sum of all elements; all ranks call it."""
+    if args or kwargs:
+        self._refuse()
+    local = self._local_tensor.detach().sum()
+    for i, placement in enumerate(self.placements):
+        if placement.is_shard():
+            all_reduce(local, ReduceOp.SUM, self.device_mesh.get_group(i))
+        elif placement.is_partial():
+            self._refuse()
+    return replicated(local, self.device_mesh)
+
+
+def mean(self, *args, **kwargs):
+    """The mean of all elements; all ranks call it."""
+    return sum_(self, *args, **kwargs) / self.numel()
+
+
+DTensor.norm, DTensor.sum, DTensor.mean = norm, sum_, mean
 
 
 def _over_ranks(parts, mesh, cut, exponent):

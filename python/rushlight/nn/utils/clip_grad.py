@@ -70,6 +70,8 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
     grads = [p.grad for p in _as_list(parameters) if p.grad is not None]
     if not grads:
         return
+    if hasattr(total_norm, "_local_tensor"):  # a DTensor
+        total_norm = total_norm.full_tensor()
     with no_grad():
         scale = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
         for grad in grads:
