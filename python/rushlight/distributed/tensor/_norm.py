@@ -68,7 +68,8 @@ def mean(self, *args, **kwargs):
     return sum_(self, *args, **kwargs) / self.numel()
 
 
-DTensor.norm, DTensor.sum, DTensor.mean = norm, sum_, mean
+for _name, _method in (("norm", norm), ("sum", sum_), ("mean", mean)):
+    setattr(DTensor, _name, _method)
 
 
 def _over_ranks(parts, mesh, cut, exponent):
