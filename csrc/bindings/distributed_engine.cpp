@@ -8,6 +8,7 @@
 
 #include "bindings/distributed.h"
 #include "bindings/tensor/python_tensor.h"
+#include "core/cuda.h"
 #include "devices/virtual_machine.h"
 #include "distributed/gloo.h"
 #include "distributed/nccl.h"
@@ -204,6 +205,10 @@ void bind_engine(py::module_& m) {
       "_end_with_parent", [] { prctl(PR_SET_PDEATHSIG, SIGKILL); },
       "Has the system end this process when the thread that started it ends.");
   m.def("_keep_for_ever", [](const py::object& o) { o.inc_ref(); }, "Never frees an object.");
+  m.def(
+      "_gpus_are_virtual", [] { return cuda_device_count() > 0 && active_number() != 0; },
+      "Whether the GPUs of this process are virtual ones; CUDA is not initialized by the "
+      "question.");
   m.def("_open_connections", &open_connections, "The TCP connections of this process.");
 }
 

@@ -43,6 +43,11 @@ def details(rank, size):
         x = torch.ones(5, dtype=dtype)
         dist.all_reduce(x)
         found.append(x.tolist())
+    for op in (dist.ReduceOp.MIN, dist.ReduceOp.MAX, dist.ReduceOp.PRODUCT, dist.ReduceOp.AVG):
+        dist.all_reduce(x := torch.tensor([2.0 + rank, -rank]), op)
+        found.append(x.tolist())
+    dist.all_to_all_single(x := torch.zeros(2), torch.tensor([1.0, 2.0]) + 10 * rank)
+    found.append([each - rank for each in x.tolist()])
     dist.all_reduce(x := torch.arange(200_000.0) * (rank + 1))
     found.append(x[-1].item() == 199_999.0 * 3)
     # Ring: all send and receive at once.
@@ -77,7 +82,8 @@ def details(rank, size):
 
 def test_dtypes_messages_and_streams():
     two = [2.0] * 5
-    same = [two, two, two, [2] * 5, [True] * 5, True]
+    joined = [[2.0, -1.0], [3.0, 0.0], [6.0, 0.0], [2.5, -0.5], [1.0, 11.0]]
+    same = [two, two, two, [2] * 5, [True] * 5, *joined, True]
     zero, one = run(details, 2, backend="nccl")
     assert zero == [*same, 1.0, True, 4000.0]
     assert one == [*same, 0.0, 7.0, True, 4000.0]

@@ -236,6 +236,27 @@ def test_all_on_one_gpu_says_what_to_do(tmp_path):
     assert "torch.cuda.set_device(LOCAL_RANK)" in done.stderr
 
 
+MESH = """
+import torch
+import torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+
+mesh = init_device_mesh("cuda", (2,))  # begins the group, and chooses the device by LOCAL_RANK
+x = torch.ones(2, device="cuda")
+dist.all_reduce(x, group=mesh.get_group())
+group = dist.new_group(backend="gloo")
+dist.all_reduce(y := torch.ones(2), group=group)
+dist.monitored_barrier(group)
+print(f"{x.device} {x.tolist()} {y.tolist()} {dist.get_backend(group)}\\n", end="")
+"""
+
+
+def test_a_mesh_of_gpus_and_a_group_of_cpus(tmp_path):
+    done = rushlight(tmp_path, MESH, "launch", "--nproc-per-node", "2", "--gpus", "1")
+    expected = [f"cuda:{rank} [2.0, 2.0] [2.0, 2.0] gloo" for rank in range(2)]
+    assert sorted(done.stdout.splitlines()) == expected
+
+
 def test_wrong_numbers_of_gpus(tmp_path):
     for gpus in ("65", "many", "-1"):
         done = rushlight(tmp_path, VISIBLE, "launch", f"--gpus={gpus}", code=2)

@@ -117,7 +117,7 @@ class _Exchange:
 
 def is_virtual():
     """Whether the GPUs of this process are virtual ones, whose memory is the host's."""
-    return "virtual" in _C._cuda.provider()
+    return _C._distributed._gpus_are_virtual()
 
 
 def _is_on_host(tensor):
