@@ -3,7 +3,9 @@
 Numbers are those of the list in the brief of torch.distributed's design: 1 to 14.
 """
 
+import copy
 import gc
+import io
 import warnings
 
 import pytest
@@ -27,6 +29,7 @@ class Branches(nn.Module):
         super().__init__()
         rushlight.manual_seed(0)
         self.a, self.b = nn.Linear(2, 2), nn.Linear(2, 2)
+        self.e = nn.Linear(1, 1).requires_grad_(False)
         self.use_b, self.reentrant = True, None
 
     def forward(self, x):
@@ -35,6 +38,10 @@ class Branches(nn.Module):
             return self.a(x)
         x = checkpoint(self.a, x, use_reentrant=self.reentrant)
         return checkpoint(self.a, x, use_reentrant=self.reentrant)
+
+
+def trained(model):
+    return [p for p in model.parameters() if p.requires_grad]
 
 
 def step(model, x):
@@ -109,7 +116,7 @@ def graphs(rank, size):
     loss = model(x).sum()
     loss.backward(retain_graph=True)
     found["second backward"] = outcome(loss.backward)
-    rushlight.autograd.grad(model(x).sum(), list(model.parameters()))
+    rushlight.autograd.grad(model(x).sum(), trained(model))
     found["autograd.grad"] = outcome(lambda: step(model, x))
     penalty = rushlight.autograd.grad(model(x).square().sum(), x, create_graph=True)[0]
     penalty.square().sum().backward()  # of a gradient: goes through all, and is reduced
@@ -146,6 +153,7 @@ def changes(rank, size):
         return outcome(lambda: model(x))
 
     found["frozen"] = changed(lambda m: m.b.requires_grad_(False))
+    found["thawed"] = changed(lambda m: m.e.requires_grad_())
     found["added"] = changed(lambda m: setattr(m, "c", nn.Linear(1, 1)))
     found["replaced"] = changed(lambda m: setattr(m, "b", nn.Linear(2, 2)))
     found["removed"] = changed(lambda m: m.b.register_parameter("bias", None))
@@ -190,6 +198,7 @@ def test_changes():
         later = "have changed since DistributedDataParallel(model)"
         for name, words in {
             "frozen": "b.weight was frozen, b.bias was frozen",
+            "thawed": "e.weight was made to require a gradient",
             "added": "c.weight was added, c.bias was added",
             "replaced": "b.weight is another parameter",
             "removed": "b.bias was removed",
@@ -208,6 +217,54 @@ def test_changes():
         assert found["two ids"].startswith("ValueError")
         assert "to_empty" in found["meta"]
         assert "Run a dummy forward pass" in found["lazy"]
+
+
+def toggles(rank, size):
+    """13: all parameters frozen for a while, as of a GAN's other half; some, where they may be."""
+    x, model = own(rank), ddp(Branches())
+
+    def halves():
+        for _ in range(2):
+            for needed in (True, False):
+                model.module.a.requires_grad_(needed)
+                model.module.b.requires_grad_(needed)
+                model.zero_grad()
+                step(model, x)
+
+    said = outcome(halves)
+    free = ddp(Branches(), find_unused_parameters=True)
+    step(free, x)
+    free.module.b.requires_grad_(False)
+    free.zero_grad()
+    step(free, x)
+    right = rushlight.allclose(free.module.a.weight.grad, gradient(rank, size))
+    return said, right, free.module.b.weight.grad is None
+
+
+def test_freezing_where_it_is_right():
+    assert run(toggles) == [([], True, True)] * 2
+
+
+def copies(rank, size):
+    """A copy and a file of a wrapped module average on their own."""
+    x, model = own(rank), ddp(Branches())
+    rushlight.save(model, file := io.BytesIO())
+    file.seek(0)
+    found = []
+    for other in (copy.deepcopy(model), rushlight.load(file, weights_only=False)):
+        model.zero_grad()
+        step(model, x)
+        step(other, x)
+        found.append(other.module.a.weight.grad.equal(model.module.a.weight.grad))
+        found.append(other.module.a.weight is not model.module.a.weight)
+    inner = dist.new_group(list(range(size)))
+    other = ddp(Branches(), process_group=inner)
+    found.append("only supported" in outcome(lambda: copy.deepcopy(other)))
+    return found
+
+
+def test_copies():
+    assert run(copies) == [[True] * 5] * 2
 
 
 def early(rank, size):
@@ -233,7 +290,7 @@ def views(rank, size):
             step(model, own(rank))
         step(model, own(rank))
         assert rushlight.allclose(model.module.a.weight.grad, 2 * gradient(rank, size))
-        bases = {p.grad.untyped_storage().data_ptr() for p in model.parameters()}
+        bases = {p.grad.untyped_storage().data_ptr() for p in trained(model)}
         assert len(bases) == 1
         model.zero_grad(set_to_none=i % 2 == 0)
     reducer = model.reducer

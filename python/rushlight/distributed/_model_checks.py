@@ -69,7 +69,11 @@ class Watch:
                 if child is not None:
                     self.children.append((m._modules, name, child))
 
-    def check(self):
+    def check(self, may_freeze):
+        """Whether some parameter requires a gradient; none does while a GAN's other half trains.
+
+        Some may be frozen where a forward need not use all.
+        """
         same = all(
             len(ps) == n and len(ms) == k
             for (ps, ms), (n, k) in zip(self.modules, self.sizes, strict=True)
@@ -79,15 +83,20 @@ class Watch:
             ps.get(name) is p and p.requires_grad == needed
             for ps, name, p, needed, _ in self.parameters
         )
-        if not same:
-            self._complain()
+        if same:
+            return True
+        trains = any(p.requires_grad for _, _, p, needed, _ in self.parameters if needed)
+        self._complain(may_freeze or not trains)
+        return trains
 
-    def _complain(self):
+    def _complain(self, may_freeze):
         known = {full: (p, needed) for _, _, p, needed, full in self.parameters}
         words = []
         for name, p in self.module.named_parameters(remove_duplicate=False):
             before, needed = known.pop(name, (None, None))
             if name in self.ignored or (before is p and p.requires_grad == needed):
+                continue
+            if before is p and needed and may_freeze:
                 continue
             if before is None:
                 words.append(f"{name} was added")
@@ -96,8 +105,7 @@ class Watch:
             else:
                 words.append(f"{name} was {'frozen' if needed else 'made to require a gradient'}")
         words += [f"{name} was removed" for name in known]
-        if not words:  # a module without parameters was added or removed
-            self.__init__(self.module, self.ignored)
+        if not words:  # frozen, or a module without parameters was added or removed
             return
         raise RuntimeError(
             "the parameters of the module have changed since DistributedDataParallel(model): "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from rushlight import _C
+from rushlight.distributed import _world
 from rushlight.distributed._model_checks import Watch, check_alike, take_from
 from rushlight.distributed._reducer import Reducer, tensors_in
 from rushlight.distributed.algorithms.join import Join, Joinable
@@ -75,11 +76,34 @@ class DistributedDataParallel(Module, Joinable):
         if init_sync:
             check_alike(every, group)
             take_from(0, [*(p for _, p in every), *self._buffers_to_sync()], group)
-        limit = None if bucket_cap_mb is None else int(bucket_cap_mb * (1 << 20))
+        self._limit = None if bucket_cap_mb is None else int(bucket_cap_mb * (1 << 20))
+        self._make_reducer()
+
+    def _make_reducer(self):
+        named = [(n, p) for n, p in self.module.named_parameters() if p.requires_grad]
         self.reducer = Reducer(
-            named, group, limit, gradient_as_bucket_view, find_unused_parameters, static_graph
-        )
-        self._watch = Watch(module, ignored)
+            [(n, p) for n, p in named if n not in self.parameters_to_ignore], self.process_group,
+            self._limit, self.gradient_as_bucket_view, self.find_unused_parameters,
+            self.static_graph,
+        )  # fmt: skip
+        self._watch = Watch(self.module, self.parameters_to_ignore)
+
+    def __getstate__(self):
+        """For copies and files: without the group, which must be the default one."""
+        if self.process_group is not _world.GroupMember.WORLD:
+            raise RuntimeError(
+                "DDP Pickling/Unpickling are only supported when using DDP with the default "
+                "process group\ncopy or save model.module instead"
+            )
+        state = dict(self.__dict__)
+        for name in ("process_group", "reducer", "_watch"):
+            del state[name]
+        return state
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        self.process_group = checks.group_of(None, None)
+        self._make_reducer()
 
     @property
     def broadcast_buffers(self):
@@ -97,10 +121,10 @@ class DistributedDataParallel(Module, Joinable):
             if not self._divides_by_initial_world_size:
                 self.reducer.divisor = int(work.result()[0])
         syncs = _C.is_grad_enabled() and self.require_backward_grad_sync
+        syncs = syncs and self._watch.check(self.find_unused_parameters)
         if joins:
             shares_sync(self, syncs)
         if syncs:
-            self._watch.check()
             self.reducer.check_finished()
             self.reducer.rebuild_once()
             if self.forward_sync_buffers:
@@ -110,7 +134,7 @@ class DistributedDataParallel(Module, Joinable):
         output = self.module(*inputs, **kwargs)
         if syncs:
             self.reducer.prepare(tensors_in(output))
-        elif _C.is_grad_enabled():
+        elif _C.is_grad_enabled() and not self.require_backward_grad_sync:
             self.reducer.stop()
         return output
 
