@@ -283,6 +283,30 @@ def test_everyday_use_and_words():
         assert found["prefetch"].startswith("ValueError")
 
 
+class Branches(rushlight.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = rushlight.nn.Linear(3, 3), rushlight.nn.Linear(3, 3)
+
+    def forward(self, x, both):
+        return self.a(x) + (self.b(x) if both else 0)
+
+
+def differing(rank, size):
+    model = fully_shard(Branches())
+    try:
+        model(rushlight.ones(2, 3), rank == 0).sum().backward()
+    except dist.DistBackendError as error:
+        return str(error)
+    return "no error"
+
+
+def test_ranks_that_use_other_parameters_are_told():
+    one, other = run(differing)
+    assert "a.weight, a.bias, b.weight, b.bias: all ranks must use the same" in one
+    assert "reduces the gradients of a.weight, a.bias: all ranks" in other
+
+
 def more(rank, size):
     """Meta device, ignored parameters, groups of modules, other methods, hooks, two forwards."""
     torch, nn = rushlight, rushlight.nn

@@ -11,6 +11,7 @@ from rushlight._grad_mode import no_grad
 from rushlight.distributed._collectives import all_reduce
 from rushlight.distributed._exchanges import reduce_scatter_tensor
 from rushlight.distributed._reduce_op import ReduceOp
+from rushlight.distributed._work import DistBackendError
 
 
 class Reduction:
@@ -40,7 +41,14 @@ class Reduction:
     def finish(self):
         """Waits, and adds this rank's part to the `grad` of each parameter."""
         with no_grad():
-            self.work.wait()
+            try:
+                self.work.wait()
+            except DistBackendError as error:
+                names = ", ".join(each.name for each in self.params)
+                raise DistBackendError(
+                    f"{error}\nthis rank reduces the gradients of {names}: all ranks must use the "
+                    "same parameters in each step"
+                ) from None
             if self.over is not None:
                 all_reduce(self.own, self.op, self.over)
             if self.divisor is not None:

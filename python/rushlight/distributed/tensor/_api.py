@@ -166,6 +166,10 @@ class DTensor(Tensor):
         """The same parts, without requires_grad."""
         return self._like(self._local_tensor)
 
+    def detach_(self):
+        """Itself: no operation on it is recorded."""
+        return self
+
     def new_zeros(self, size, *, dtype=None, device=None, requires_grad=False):
         """Zeros that lie as this tensor.
 
