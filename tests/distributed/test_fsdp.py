@@ -245,6 +245,7 @@ def everyday(rank, size):
         "sum": lambda: weight.sum(0),
         "cat": lambda: torch.cat([weight, weight]),
         "zeros_like": lambda: torch.zeros_like(weight),
+        "in place": lambda: torch.relu_(weight.detach()),
         "masked": lambda: weight.detach().masked_fill_(True, 0.0),
         "mixed": lambda: weight.detach().copy_(torch.zeros(weight.shape)),
         "whole file": lambda: model.load_state_dict(net(torch).state_dict()),
@@ -273,7 +274,7 @@ def test_everyday_use_and_words():
         assert "1D or 2D DeviceMesh but got 3" in found["mesh"]
         assert found["number"].startswith("NotImplementedError")
         assert "does not support deepcopy" in found["copy"]
-        for name in ("sum", "cat", "zeros_like", "masked", "item"):
+        for name in ("sum", "cat", "zeros_like", "in place", "masked", "item"):
             assert found[name].startswith("NotImplementedError: DTensor"), (name, found[name])
             assert ".full_tensor()" in found[name]
         assert "got mixed torch.Tensor and DTensor" in found["mixed"]

@@ -122,7 +122,7 @@ PyObject* call_pointwise_functional(const PointwiseFace& f, PyObject* const* arg
 }
 PyObject* call_pointwise_in_place(const PointwiseFace& f, PyObject* self, PyObject* const* args,
                                   Py_ssize_t n, PyObject* keywords) {
-  return call(f, f.in_place, Into::self, self, args, n, keywords);
+  return kept_class(call(f, f.in_place, Into::self, self, args, n, keywords), self, args, n);
 }
 
 // ---- docstrings and stubs
