@@ -122,7 +122,7 @@ def test_calls_that_differ_name_both_sides():
     }
     for rank, (errors, again, sums) in enumerate(found):
         for name, (text, seconds) in errors.items():
-            assert text.startswith("DistBackendError: ") and seconds < 20, (name, text)
+            assert text.startswith("DistBackendError: ") and seconds < 40, (name, text)
             first, _, others = text.partition("\n")
             assert f"failed on rank {rank}: " in first and f"rank {1 - rank} " in others, text
             if name in words:
@@ -303,9 +303,10 @@ def large(rank, size):
 
 def stopped(rank, size):
     dist.barrier()
+    group = dist.new_group(timeout=timedelta(seconds=2))
     if rank == 1:
         os.kill(os.getpid(), signal.SIGSTOP)
-    return failure(lambda: dist.all_reduce(ones(2)))
+    return failure(lambda: dist.all_reduce(ones(2), group=group))
 
 
 def gone(rank, size):
@@ -322,12 +323,12 @@ def daemon(rank, size):
 
 def test_a_rank_killed_in_a_large_call():
     text, seconds = run(large, expect=1)[0]
-    assert "all_reduce #" in text and "rank 1 has exited" in text and seconds < 20
+    assert "all_reduce #" in text and "rank 1 has exited" in text and seconds < 40
 
 
 def test_a_rank_that_is_stopped():
-    text, seconds = run(stopped, expect=1, seconds=2)[0]
-    assert "Timed out waiting 2000ms" in text and "rank 1 " in text and seconds < 15
+    text, seconds = run(stopped, expect=1)[0]
+    assert "Timed out waiting 2000ms" in text and "rank 1 " in text and seconds < 30
 
 
 def test_a_rank_that_has_left():
@@ -342,7 +343,7 @@ def test_a_thread_that_waits_does_not_hinder_the_end():
 
 def start(rank, size, port, store=None, **options):
     store = store or dist.TCPStore("127.0.0.1", port)
-    options = {"timeout": timedelta(seconds=3), **options}
+    options = {"timeout": timedelta(seconds=15), **options}
     return failure(
         lambda: dist.init_process_group("gloo", store=store, rank=rank, world_size=size, **options)
     )
@@ -425,8 +426,10 @@ def missing(rank, size, port):
     from rushlight.distributed import _waiting
 
     _waiting.NOTICE = 0.3
+    together = dist.TCPStore("127.0.0.1", port)
+    together.barrier("both are here", size, timedelta(seconds=30))
     with contextlib.redirect_stderr(io.StringIO()) as said:
-        found = start(rank, 4, port, timeout=timedelta(seconds=1))
+        found = start(rank, 4, port, timeout=timedelta(seconds=2))
         free = dist.TCPStore("127.0.0.1", 0, is_master=True).port  # closed at once
         nobody = failure(
             lambda: dist.init_process_group(
@@ -439,7 +442,7 @@ def missing(rank, size, port):
 
 def test_who_is_missing_is_said_while_others_wait():
     for rank, (text, nobody, said, free) in enumerate(run(missing, bare=True)):
-        assert f"rank {rank} still waits for ranks [2, 3] of 4 after 1 s" in text
+        assert f"rank {rank} still waits for ranks [2, 3] of 4 after 2 s" in text
         assert f"to connect to (127.0.0.1, {free})" in nobody and "is rank 0 running" in nobody
         waiting = "torch.distributed: waiting for ranks [2, 3] of 4 since 0 s"
         assert (waiting in said) == (rank == 0)  # one of them says it
@@ -455,11 +458,11 @@ def test_starts_that_fail():
     for found in run(foreign_address, bare=True):
         assert "192.0.2.1" in found[0] and "rank" in found[0]
     text, seconds = run(dies, bare=True, expect=1)[0]
-    assert "rank" in text and seconds < 20
+    assert "rank" in text and seconds < 40
 
 
 def test_rubbish_in_the_store():
     for text, seconds in run(rubbish, bare=True):
-        assert text != "nothing" and seconds < 20, text
+        assert text != "nothing" and seconds < 40, text
     for text, seconds in run(raising, bare=True):
-        assert "words of my own" in text and seconds < 20, text
+        assert "words of my own" in text and seconds < 40, text

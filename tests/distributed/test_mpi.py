@@ -56,7 +56,7 @@ def test_a_rank_that_fails_ends_all(what):
     ended = mpiexec(2, what)
     assert ended.returncode != 0
     if what == "alone":
-        assert "Timed out waiting 1000ms" in ended.stdout and "rank 1 has not come" in ended.stdout
+        assert "Timed out waiting 3000ms" in ended.stdout and "rank 1 has not come" in ended.stdout
     else:
         assert "ValueError: as was asked for" in ended.stderr
 

@@ -34,14 +34,14 @@ def _reduction(group, call, tensor, op, name, **how):
         given = flat(tensor)
         every = empty(given, group.size(), *given.shape)
         n = given.nbytes
-        parts = [call.engine.submit("all_gather", given, every, n, call.tag())]
+        parts = [call.submit("all_gather", given, every, n)]
         join = getattr(rushlight, number)
         return parts, lambda: functools.reduce(join, every.unbind(0)), (given, every)
     given = flat(tensor)
     computed = given if dtype == given.dtype else given.to(dtype)
     result = computed if name == "all_reduce" else rushlight.empty_like(computed)
     kind, n = call.engine.kinds[dtype], computed.numel()
-    parts = [call.engine.submit(name, computed, result, n, call.tag(), kind, number, **how)]
+    parts = [call.submit(name, computed, result, n, kind, number, **how)]
 
     def reduced():
         found = result if dtype == tensor.dtype else result.to(tensor.dtype)
@@ -306,6 +306,7 @@ def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
     if group.size() == 1:
         return
     call = Call(group, "monitored_barrier", f"{group.size()} ranks")
+    call.take_number()
     seconds = group._timeout if timeout is None else timeout.total_seconds()
     keys = [f"barrier/{call.number}/{r}" for r in range(group.size())]
     group._store.set(keys[group.rank()], "1")

@@ -31,6 +31,9 @@ def compare(group, call):
     wrong, known = "", {}
     for rank, key in call.other_keys:
         name = f"rank {group._ranks[rank]}"
+        gone = group._store.check(
+            [f"gone/{rank}"]
+        )  # first: it may publish, fail and leave meanwhile
         state = _state(group, key)
         if state and state[0] == call.number:
             if not call.fits(rank, state[1]):
@@ -38,7 +41,7 @@ def compare(group, call):
                 wrong = wrong or known[rank]
             else:
                 known[rank] = ""
-        elif group._store.check([f"gone/{rank}"]):
+        elif gone:
             known[rank] = f"{name} has exited or left the group"
         elif state and state[0] < call.number:
             known[rank] = f"{name} is behind, in {state[1]}"

@@ -152,6 +152,7 @@ def _messages(g, words, got, sent, finish, result):
         )
     lengths = [[each.numel() for each in tensors] for tensors in (sent, got)]
     call, parts = Exchange(g, "all_to_all", words, got[own].device, *lengths), []
+    call.take_number()
     got[own].view(-1).copy_(sent[own].view(-1))
     with call.engine.together():
         for way, tensors in (("send", sent), ("receive", got)):

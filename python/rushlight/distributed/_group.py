@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import zlib
 from datetime import timedelta
 
@@ -30,6 +31,7 @@ class ProcessGroup(GroupCalls):
         self._nccl = _nccl.Communicators(self, device) if uses_nccl else None
         self._timeout, self.group_name, self.group_desc = timeout, name, description
         self._number, self._messages = -1, {}  # the start of the group is call 0
+        self._turn = threading.RLock()  # of a call's number and its entry into the engine's queue
         self._pending = []
         self._engine, self._store = None, None
         self._announcer, self._notes = None, None  # of sends to who receives from any rank
@@ -158,7 +160,7 @@ class ProcessGroup(GroupCalls):
 
     def _start(self, call, name, given, result, count, finish=None, keep=(), **how):
         """Hands a call to the engine; the Work holds what it needs until it has ended."""
-        part = call.engine.submit(name, given, result, count, call.tag(), **how)
+        part = call.submit(name, given, result, count, **how)
         work = Work(self, call, [part], finish, [result] if result is not None else [])
         return self._hold(work, (given, result, *keep))
 

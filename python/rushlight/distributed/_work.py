@@ -25,12 +25,23 @@ class Call:
 
     def __init__(self, group, name, words, device=None):
         self.engine = group._engine_for(device)
-        group._number += 1
-        self.number, self.name, self.words = group._number, name, words
+        self.number, self.name, self.words = 0, name, words
         self.group, self.own_key = group, f"state/{group.rank()}"
 
     def __str__(self):
         return f"{self.name} #{self.number} ({self.words})"
+
+    def take_number(self):
+        """Its position in the order of the group's calls, which is the same on all ranks."""
+        with self.group._turn:
+            self.group._number += 1
+            self.number = self.group._number
+
+    def submit(self, name, given, result, count, *how, **more):
+        """Starts it; where several threads call, numbers have the order of the engine's queue."""
+        with self.group._turn:
+            self.take_number()
+            return self.engine.submit(name, given, result, count, self.tag(), *how, **more)
 
     @property
     def other_keys(self):
