@@ -9,14 +9,15 @@ import os
 import sys
 import time
 
-from tests.benchmarks.distributed import World
+from tests.benchmarks.distributed import World, bytes_sent
 from tests.benchmarks.training import STEP, cifar_net, step_of
 
 ROUNDS, STEPS = 9, 5
 
 
 def rank_main():
-    """One rank: a line of input is a measurement, a line of output its seconds for one step."""
+    """One rank: a line of input is a measurement, a line of output its seconds and bytes sent
+    for one step."""
     library = __import__(os.environ["LIBRARY"])
     d = __import__(os.environ["LIBRARY"] + ".distributed").distributed
     library.set_num_threads(1)
@@ -32,10 +33,11 @@ def rank_main():
     print("ready", flush=True)
     for line in sys.stdin:
         step = steps[line.strip()]
-        start = time.perf_counter()
+        start, before = time.perf_counter(), bytes_sent()
         for _ in range(STEPS):
             step()
-        print((time.perf_counter() - start) / STEPS, flush=True)
+        found = time.perf_counter() - start, bytes_sent() - before
+        print(*(value / STEPS for value in found), flush=True)
     d.destroy_process_group()
 
 
@@ -53,10 +55,10 @@ def main():
 
     libraries = ["rushlight"] if "--alone" in sys.argv else ["rushlight", "torch"]
     two = worlds(2, *libraries)
-    ours, *theirs = best([lambda w=w: w.measure("ddp") for w in two])
+    ours, *theirs = best([lambda w=w: w.measure("ddp")[0] for w in two])
     verdicts = [line(f"DDP, 2 ranks: {STEP}", ours, *theirs or [None], 0.8, time_text)]
     (one,) = worlds(1, "rushlight")
-    wrapped, plain = best([lambda: one.measure("ddp"), lambda: one.measure("plain")])
+    wrapped, plain = best([lambda: one.measure("ddp")[0], lambda: one.measure("plain")[0]])
     verdicts.append(line("DDP on one rank, beside no DDP", wrapped, plain, 1.03, time_text))
     for each in [*two, one]:
         each.close()
