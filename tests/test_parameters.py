@@ -25,6 +25,42 @@ UNREAD = {
     "options of torch's own backends": (
         "_world:init_process_group(pg_options) _world:new_group(pg_options)"
     ),
+    "hints of torch.distributed, whose docstrings say what is always done": (
+        "_api:DTensor.from_local(run_check) _api:DTensor.from_local(stride) "
+        "_api:DTensor.redistribute(async_op) "
+        "_fully_shard:FSDPModule.set_is_last_backward(is_last_backward) "
+        "distributed:DistributedDataParallel.__init__(batched_grad_copy) "
+        "distributed:DistributedDataParallel.__init__(skip_all_reduce_unused_params) "
+        "filesystem:FileSystemWriter.__init__(cache_staged_state_dict) "
+        "filesystem:FileSystemWriter.__init__(per_thread_copy_ahead) "
+        "filesystem:FileSystemWriter.__init__(sync_files) "
+        "filesystem:FileSystemWriter.__init__(thread_count) "
+        "fully_sharded_data_parallel:FullyShardedDataParallel.__init__(backward_prefetch) "
+        "fully_sharded_data_parallel:FullyShardedDataParallel.__init__(forward_prefetch) "
+        "fully_sharded_data_parallel:FullyShardedDataParallel.__init__(limit_all_gathers) "
+        "fully_sharded_data_parallel:FullyShardedDataParallel.__init__(use_orig_params) "
+        "fully_sharded_data_parallel:FullyShardedDataParallel.summon_full_params(rank0_only) "
+        "powerSGD_hook:PowerSGDState.__init__(compression_stats_logging_frequency) "
+        "state_dict_saver:async_save(use_collectives) state_dict_saver:save(use_collectives)"
+    ),
+    "placements of gradients, dtypes and groups that are always the tensor's or model's own": (
+        "_api:DTensor.full_tensor(grad_placements) _api:DTensor.to_local(grad_placements) "
+        "_api:DTensor.redistribute(backward_dtype) _api:DTensor.redistribute(forward_dtype) "
+        "fully_sharded_data_parallel:FullyShardedDataParallel.optim_state_dict(group) "
+        "fully_sharded_data_parallel:FullyShardedDataParallel.optim_state_dict_to_load(group) "
+        "fully_sharded_data_parallel:FullyShardedDataParallel.optim_state_dict_to_load("
+        "is_named_optimizer)"
+    ),
+    "of one contract: an engine, a policy or a hook reads what it needs": (
+        "_nccl:Engine.overdue(seconds) _nccl:Engine.submit(kind) _nccl:Engine.submit(tag) "
+        "join:JoinHook.post_hook(is_last_joiner) join:Joinable.join_hook(kwargs) "
+        "stateful:Stateful.load_state_dict(state_dict) wrap:CustomPolicy.__call__(args) "
+        "wrap:CustomPolicy.__call__(kwargs) wrap:ModuleWrapPolicy.__call__(args) "
+        "wrap:ModuleWrapPolicy.__call__(kwargs) wrap:always_wrap_policy(args) "
+        "wrap:always_wrap_policy(kwargs) wrap:lambda_auto_wrap_policy(nonwrapped_numel) "
+        "wrap:transformer_auto_wrap_policy(nonwrapped_numel) "
+        "zero_redundancy_optimizer:ZeroRedundancyOptimizer.join_hook(kwargs)"
+    ),
     "of a base class, whose all_to_all reads it": "_work:Call.fits(rank)",
     "all ranks that are missing are named in either case": (
         "_collectives:monitored_barrier(wait_all_ranks)"
