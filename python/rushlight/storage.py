@@ -387,7 +387,7 @@ def _rebuild_storage(dtype, data, location):
     """What a plain pickle of a storage calls."""
     from rushlight._serialization.location import default_restore_location
 
-    content = _C.empty((len(data),), dtype=_C.uint8)
+    content = _C.empty((len(data),), dtype=_C.uint8, device="cpu")
     _C._storage_memory(content)[:] = data
     storage = default_restore_location(UntypedStorage._around(content), location)
     return storage if dtype is None else TypedStorage(wrap_storage=storage, dtype=dtype)

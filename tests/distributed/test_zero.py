@@ -63,7 +63,7 @@ def trains(rank, size):
             for i, values in theirs["state"].items():
                 for key, value in values.items():
                     other = state["state"][i][key]
-                    same_ = value.equal(other) if isinstance(value, rushlight.Tensor) else (
+                    same_ = value.cpu().equal(other) if isinstance(value, rushlight.Tensor) else (
                         value == other
                     )  # fmt: skip
                     assert same_, (i, key)
