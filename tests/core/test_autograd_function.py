@@ -221,3 +221,21 @@ def test_gradcheck_finds_a_wrong_gradient():
     assert rushlight.autograd.gradgradcheck(lambda x: x * x * x, x)
     assert not rushlight.autograd.gradcheck(Wrong.apply, x, raise_exception=False)
     np.testing.assert_allclose(x.detach().numpy(), [1.0, 2.0])
+
+
+def test_an_error_outlives_the_graph_that_dies_with_it():
+    import sys
+
+    class Fails(rushlight.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            sys._clear_type_cache()  # attributes are looked for again, with an error pending
+            raise KeyError("mine")
+
+    for _ in range(3):
+        with pytest.raises(KeyError, match="mine"):
+            Fails.apply(rushlight.ones(2, requires_grad=True)).sum().backward()

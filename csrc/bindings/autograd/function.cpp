@@ -37,6 +37,7 @@ struct FunctionNode final : Node {
   ~FunctionNode() override {
     if (ctx && Py_IsInitialized()) {
       const py::gil_scoped_acquire gil;
+      const py::error_scope pending;  // the graph may die while an error is raised
       py::setattr(ctx, "_node", py::none());
     }
     release_locked(ctx, function);
