@@ -31,6 +31,7 @@ struct MemberCall {
     scatter,
     send,
     receive,
+    reduce_scatter,
   };
   enum class Reduction : std::uint8_t { sum, product, min, max };
   What what;

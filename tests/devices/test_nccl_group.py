@@ -48,6 +48,10 @@ def details(rank, size):
         found.append(x.tolist())
     dist.all_to_all_single(x := torch.zeros(2), torch.tensor([1.0, 2.0]) + 10 * rank)
     found.append([each - rank for each in x.tolist()])
+    for dtype in (torch.bfloat16, torch.int32):
+        parts = torch.tensor([1, 2, 3, 4], dtype=dtype) * (rank + 1)
+        dist.reduce_scatter_tensor(x := torch.empty(2, dtype=dtype), parts)
+        found.append([each - 6 * rank for each in x.tolist()])
     dist.all_reduce(x := torch.arange(200_000.0) * (rank + 1))
     found.append(x[-1].item() == 199_999.0 * 3)
     # Ring: all send and receive at once.
@@ -82,7 +86,7 @@ def details(rank, size):
 
 def test_dtypes_messages_and_streams():
     two = [2.0] * 5
-    joined = [[2.0, -1.0], [3.0, 0.0], [6.0, 0.0], [2.5, -0.5], [1.0, 11.0]]
+    joined = [[2.0, -1.0], [3.0, 0.0], [6.0, 0.0], [2.5, -0.5], [1.0, 11.0], [3, 6], [3, 6]]
     same = [two, two, two, [2] * 5, [True] * 5, *joined, True]
     zero, one = run(details, 2, backend="nccl")
     assert zero == [*same, 1.0, True, 4000.0]

@@ -63,18 +63,19 @@ struct Functions {
                              int operation, ncclComm_t, cudaStream_t);
   ncclResult_t (*all_gather)(const void* part, void* all, std::size_t count, ncclDataType_t,
                              ncclComm_t, cudaStream_t);
+  ncclResult_t (*reduce_scatter)(const void* parts, void* total, std::size_t count, ncclDataType_t,
+                                 int operation, ncclComm_t, cudaStream_t);
   ncclResult_t (*send)(const void*, std::size_t count, ncclDataType_t, int peer, ncclComm_t,
                        cudaStream_t);
   ncclResult_t (*receive)(void*, std::size_t count, ncclDataType_t, int peer, ncclComm_t,
                           cudaStream_t);
 
   static constexpr const char* names[] = {
-      "ncclGetVersion",        "ncclGetErrorString", "ncclCommInitAll",
-      "ncclGroupStart",        "ncclGroupEnd",       "ncclReduce",
-      "ncclBroadcast",         "ncclGetUniqueId",    "ncclCommInitRankConfig",
-      "ncclCommFinalize",      "ncclCommDestroy",    "ncclCommAbort",
-      "ncclCommGetAsyncError", "ncclGetLastError",   "ncclAllReduce",
-      "ncclAllGather",         "ncclSend",           "ncclRecv"};
+      "ncclGetVersion",         "ncclGetErrorString", "ncclCommInitAll", "ncclGroupStart",
+      "ncclGroupEnd",           "ncclReduce",         "ncclBroadcast",   "ncclGetUniqueId",
+      "ncclCommInitRankConfig", "ncclCommFinalize",   "ncclCommDestroy", "ncclCommAbort",
+      "ncclCommGetAsyncError",  "ncclGetLastError",   "ncclAllReduce",   "ncclAllGather",
+      "ncclReduceScatter",      "ncclSend",           "ncclRecv"};
   static const LibraryKind& kind();
 };
 

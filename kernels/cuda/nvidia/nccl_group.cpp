@@ -144,6 +144,8 @@ ncclResult_t call(const Functions& f, const GroupMember& m, const MemberCall& c,
     case What::all_reduce: return f.all_reduce(c.in, c.out, c.count, e, operation, m.comm, stream);
     case What::reduce: return f.reduce(c.in, c.out, c.count, e, operation, c.peer, m.comm, stream);
     case What::all_gather: return f.all_gather(c.in, c.out, c.count, e, m.comm, stream);
+    case What::reduce_scatter:
+      return f.reduce_scatter(c.in, c.out, c.count, e, operation, m.comm, stream);
     case What::broadcast: return f.broadcast(c.in, c.out, c.count, e, c.peer, m.comm, stream);
     case What::all_to_all: return parts(f, m, c, true, true, stream);
     case What::gather:

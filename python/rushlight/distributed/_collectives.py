@@ -39,8 +39,9 @@ def _reduction(group, call, tensor, op, name, **how):
         return parts, lambda: functools.reduce(join, every.unbind(0)), (given, every)
     given = flat(tensor)
     computed = given if dtype == given.dtype else given.to(dtype)
-    result = computed if name == "all_reduce" else rushlight.empty_like(computed)
     kind, n = call.engine.kinds[dtype], computed.numel()
+    n = n // group.size() if name == "reduce_scatter" else n
+    result = computed if name == "all_reduce" else empty(computed, n)
     parts = [call.submit(name, computed, result, n, kind, number, **how)]
 
     def reduced():

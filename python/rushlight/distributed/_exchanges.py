@@ -41,11 +41,16 @@ def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=F
         output.detach().copy_(input.detach().view(output.shape))
         return done(group, async_op, [output])
     call = Call(group, "reduce_scatter", _reduce_words(input, op), input.device)
-    copied = input.detach().clone(memory_format=rushlight.contiguous_format)
-    parts, reduced, kept = _reduction(group, call, copied, op, "all_reduce")
+    if scatters := call.engine.scatters:
+        parts, reduced, kept = _reduction(group, call, input, op, "reduce_scatter")
+    else:
+        copied = input.detach().clone(memory_format=rushlight.contiguous_format)
+        parts, reduced, kept = _reduction(group, call, copied, op, "all_reduce")
 
     def finish():
-        own = reduced().view(-1).chunk(group.size())[group.rank()] if output.numel() else output
+        own = reduced().view(-1)
+        if not scatters and output.numel():
+            own = own.chunk(group.size())[group.rank()]
         output.detach().copy_(own.view(output.shape))
 
     return end(group._hold(Work(group, call, parts, finish, [output]), (output, *kept)), async_op)

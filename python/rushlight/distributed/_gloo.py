@@ -187,6 +187,7 @@ class Engine:
         _engines.add(self)
 
     kinds = KINDS
+    scatters = False  # whether it has a reduce_scatter
     together = contextlib.nullcontext
 
     def submit(self, call, given, result, count, tag, kind=1, reduction=0, peer=0):

@@ -134,6 +134,7 @@ class Engine:
     """A communicator of some ranks of MPI_COMM_WORLD."""
 
     kinds = _gloo.KINDS
+    scatters = False
     together = contextlib.nullcontext
 
     def __init__(self, ranks, number):

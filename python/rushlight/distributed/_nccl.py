@@ -102,6 +102,7 @@ class Engine:
     """NCCL's own communicator of some ranks of a group, on one GPU each."""
 
     kinds = dict.fromkeys(_TYPES, 0)  # the tensors say it themselves
+    scatters = True
 
     def __init__(self, group, device, ranks, name):
         self.ranks, self.device = ranks, device
@@ -121,7 +122,7 @@ class Engine:
         if call == "barrier":
             call, count, given = "all_reduce", 1, rushlight.zeros(1, device=self.device)
             result = given
-        elif call not in ("all_reduce", "reduce"):
+        elif "reduce" not in call:
             count //= (result if given is None else given).element_size()
         if count == 0:
             return _Nothing()

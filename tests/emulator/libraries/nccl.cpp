@@ -182,6 +182,10 @@ ncclResult_t ncclAllGather(const void* part, void* all, std::size_t count, ncclD
                            ncclComm_t m, cudaStream_t stream) {
   return ask_across(m, {GroupCall::all_gather, part, all, count, e, 0, 0, stream});
 }
+ncclResult_t ncclReduceScatter(const void* parts, void* total, std::size_t count, ncclDataType_t e,
+                               int operation, ncclComm_t m, cudaStream_t stream) {
+  return ask_across(m, {GroupCall::reduce_scatter, parts, total, count, e, operation, 0, stream});
+}
 ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t e, int peer, ncclComm_t m,
                       cudaStream_t stream) {
   return ask_across(m, {GroupCall::send, from, nullptr, count, e, 0, peer, stream});

@@ -112,14 +112,14 @@ class Across {
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool fits(const GroupCall& c) const {
-    const std::uint64_t bytes = c.count * bytes_of(c.element);
-    const std::uint64_t all =
-        c.what == GroupCall::all_gather ? bytes * std::uint64_t(size_) : bytes;
+    const std::uint64_t bytes = c.count * bytes_of(c.element), all = bytes * std::uint64_t(size_);
     const bool reads = c.what != GroupCall::receive;
     const bool writes =
         c.what != GroupCall::send && (c.what != GroupCall::reduce || c.peer == rank_);
-    return (!reads || holds("what is read", c.from, bytes, device_)) &&
-           (!writes || holds("what is written", c.to, all, device_)) && c.peer >= 0 &&
+    const std::uint64_t read = c.what == GroupCall::reduce_scatter ? all : bytes;
+    const std::uint64_t written = c.what == GroupCall::all_gather ? all : bytes;
+    return (!reads || holds("what is read", c.from, read, device_)) &&
+           (!writes || holds("what is written", c.to, written, device_)) && c.peer >= 0 &&
            c.peer < size_;
   }
 
@@ -223,12 +223,13 @@ class Across {
     }
   }
 
-  static void append(Bytes& to, const GroupCall& c, bool data) {
+  static void append(Bytes& to, const GroupCall& c, std::size_t part = 0) {
     const Header h = header_of(c);
     const auto* first = reinterpret_cast<const char*>(&h);
     to.insert(to.end(), first, first + sizeof h);
-    const auto* from = static_cast<const char*>(c.from);
-    if (data) to.insert(to.end(), from, from + c.count * bytes_of(c.element));
+    const std::size_t bytes = c.count * bytes_of(c.element);
+    const auto* from = static_cast<const char*>(c.from) + part * bytes;
+    to.insert(to.end(), from, from + bytes);
   }
   bool agrees(const GroupCall& c, const char* theirs, int rank) {
     const Header own = header_of(c);
@@ -241,16 +242,12 @@ class Across {
   void collective(const GroupCall& c) {
     const std::size_t bytes = c.count * bytes_of(c.element);
     std::map<int, Bytes> out, in;
+    const bool scatters = c.what == GroupCall::reduce_scatter;
+    Bytes own;
     for (int r = 0; r < size_; ++r) {
-      if (r == rank_) continue;
-      append(out[r], c, true);
-      in[r].resize(sizeof(Header) + bytes);
+      append(r == rank_ ? own : out[r], c, scatters ? std::size_t(r) : 0);
+      if (r != rank_) in[r].resize(sizeof(Header) + bytes);
     }
-    const auto* mine = static_cast<const char*>(c.from);
-    in[rank_].resize(sizeof(Header));
-    in[rank_].insert(in[rank_].end(), mine, mine + bytes);
-    Bytes own = std::move(in[rank_]);
-    in.erase(rank_);
     if (!swap(out, in)) return;
     in[rank_] = std::move(own);
     for (const auto& [r, data] : in)
@@ -261,7 +258,7 @@ class Across {
       std::memcpy(to, part(c.peer), bytes);
     } else if (c.what == GroupCall::all_gather) {
       for (int r = 0; r < size_; ++r) std::memcpy(to + std::size_t(r) * bytes, part(r), bytes);
-    } else if (c.what == GroupCall::all_reduce || c.peer == rank_) {
+    } else if (c.what == GroupCall::all_reduce || scatters || c.peer == rank_) {
       Bytes total(part(0), part(0) + bytes);
       for (int r = 1; r < size_; ++r)
         join_elements(c.element, c.operation, total.data(), part(r), c.count);
@@ -273,7 +270,7 @@ class Across {
     std::map<int, Bytes> out, in;
     for (const GroupCall& c : calls) {
       if (c.what == GroupCall::send)
-        append(out[c.peer], c, true);
+        append(out[c.peer], c);
       else
         in[c.peer].resize(in[c.peer].size() + sizeof(Header) + c.count * bytes_of(c.element));
     }

@@ -10,7 +10,7 @@ using namespace rushlight::gpu::nccl;
 
 // One call on a communicator. Counts are of elements.
 struct GroupCall {
-  enum What : int { all_reduce, reduce, all_gather, broadcast, send, receive } what;
+  enum What : int { all_reduce, reduce, all_gather, reduce_scatter, broadcast, send, receive } what;
   const void* from;
   void* to;
   std::size_t count;

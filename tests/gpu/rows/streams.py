@@ -100,7 +100,7 @@ def _():
     return version("NCCL")
 
 
-@row("two GPUs: DataParallel, NCCL", "kernels/cuda/nvidia/nccl.cu, csrc/parallel/")
+@row("two GPUs: DataParallel, NCCL", "kernels/cuda/nvidia/nccl.cpp, csrc/parallel/")
 def _():
     if not two_gpus():
         return "one GPU"
