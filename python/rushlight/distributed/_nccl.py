@@ -283,6 +283,6 @@ class Communicators:
             warnings.warn(
                 "barrier(): using the device under current context. You can specify `device_id` in "
                 "`init_process_group` to mute this warning.",
-                stacklevel=4,
+                stacklevel=5,
             )
         return _C.device("cuda", _C._cuda.current_device())
