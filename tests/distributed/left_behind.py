@@ -122,7 +122,7 @@ def one(how, ending, delay, folder):
         left.append(f"process {pid}: {line[:200]}")
         os.kill(pid, signal.SIGKILL)
     left += [f"file {name}" for name in os.listdir(files)]
-    own = ("rushlight", "gloo", "torch", "psm_")  # those of other programs come and go
+    own = ("rushlight", "gloo")  # those of other programs come and go
     left += [f"/dev/shm/{n}" for n in set(os.listdir("/dev/shm")) - shared if n.startswith(own)]
     return left
 
