@@ -93,6 +93,7 @@ UNREAD = {
         "linear:Identity.__init__(args) linear:Identity.__init__(kwargs) "
         "sampler:Sampler.__init__(data_source)"
     ),
+    "cuDNN serves where it is found": "_losses:instance_norm(cudnn_enabled)",
     "a draw is never singular, so that it is not tried again": (
         "wishart:Wishart.rsample(max_try_correction)"
     ),

@@ -29,7 +29,9 @@ newaxis = None
 
 # What is no operation: types, context managers, files, and our own names.
 _OTHERS = {
+    "Event": "rushlight.cuda.streams",
     "Generator": "rushlight._C",
+    "Stream": "rushlight.cuda.streams",
     "TypedStorage": "rushlight.storage",
     "UntypedStorage": "rushlight.storage",
     "finfo": "rushlight._type_info",

@@ -125,7 +125,7 @@ Shape:
 
 >>> torch.index_put(torch.zeros(3), (torch.tensor([0, 2]),), torch.tensor([1., 2.]))
 tensor([1., 0., 2.]))");
-  op<&index_put_in_place>(m, "index_put_(self, indices, values, accumulate=False)", As::method,
+  op<&index_put_in_place>(m, "index_put_(input, indices, values, accumulate=False)", As::both,
                           R"(index_put() in place.)");
   op<&index_add>(m, "index_add(input, dim, index, source, *, alpha=1, out=None)",
                  {.in_place = As::method},
