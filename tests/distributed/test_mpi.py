@@ -111,7 +111,8 @@ def test_variables_of_srun_and_mpiexec(variables, expected, monkeypatch):
 def test_gloo_under_mpiexec_needs_no_variables():
     program = (
         "import rushlight as t, rushlight.distributed as d; d.init_process_group('gloo');"
-        "d.all_reduce(x := t.ones(1)); print(x.item(), d.get_node_local_rank() == d.get_rank())"
+        "d.all_reduce(x := t.ones(1)); same = d.get_node_local_rank() == d.get_rank();"
+        "print(f'{x.item()} {same}')"
     )
     env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(rushlight.__file__))}
     command = [MPIEXEC_PATH, "-n", "2", sys.executable, "-c", program]
