@@ -96,7 +96,7 @@ static void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) 
 }
 
 void copy_bits(const Tensor& out, const Tensor& in, bool non_blocking) {
-  if (out.numel() == 0) return;
+  if (out.numel() == 0 || out.device().is_meta()) return;
   if (out.device() != in.device()) return copy_across(out, in, non_blocking);
   const View to = view_of(out), from = view_of(in, out.sizes());
   const Backend& b = backend(out.device());
@@ -112,7 +112,7 @@ static Tensor clone_bits(const Tensor& input) {
 
 // The cast is made where less memory moves: before a copy to a narrower type, after one to a wider.
 static Tensor transfer(const Tensor& input, DType dtype, Device device, bool non_blocking) {
-  if (input.device().is_meta() || device.is_meta()) return empty(input.sizes(), dtype, device);
+  if (device.is_meta()) return empty(input.sizes(), dtype, device);
   check_alive(input);
   if (device == input.device()) {
     Tensor out = empty_like(input, dtype);

@@ -176,11 +176,10 @@ Tensor from_buffer(py::handle buffer, DType dtype, std::int64_t count, std::int6
 py::object to_numpy(const Tensor& self, bool force) {
   Tensor t = self;
   if (force) t = detach(to(t, kCpu));
-  if (t.device().is_cuda())
+  if (!t.device().is_cpu())
     fail<TypeError>("can't convert ", t.device(),
                     " device type tensor to numpy. Use Tensor.cpu() to copy "
                     "the tensor to host memory first.");
-  if (t.device().is_meta()) check_alive(t);
   if (grad_enabled() && wants_grad(t))
     fail<RuntimeError>(
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");

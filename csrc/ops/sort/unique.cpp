@@ -13,6 +13,7 @@ std::int64_t* integers_of(const Tensor& t) { return view_of(t).as<std::int64_t>(
 
 std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std::int64_t> d,
                                           bool consecutive) {
+  check_alive(input);
   const GradMode off(false);
   const int dim = d ? wrap_dim(*d, input.dim()) : 0;
   const bool by_slice = d && input.dim() > 0;
