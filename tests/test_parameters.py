@@ -45,7 +45,6 @@ UNREAD = {
     ),
     "placements of gradients, dtypes and groups that are always the tensor's or model's own": (
         "_api:DTensor.full_tensor(grad_placements) _api:DTensor.to_local(grad_placements) "
-        "_api:DTensor.redistribute(backward_dtype) _api:DTensor.redistribute(forward_dtype) "
         "fully_sharded_data_parallel:FullyShardedDataParallel.optim_state_dict(group) "
         "fully_sharded_data_parallel:FullyShardedDataParallel.optim_state_dict_to_load(group) "
         "fully_sharded_data_parallel:FullyShardedDataParallel.optim_state_dict_to_load("

@@ -126,6 +126,8 @@ def test_refusals_of_placements():
         assert "DTensor(local_tensor=" in repr(x)
         with pytest.raises(RuntimeError, match="Can not redistribute to Partial"):
             x.redistribute(mesh, [Partial()])
+        with pytest.raises(NotImplementedError, match=r"forward_dtype .* cast the tensor"):
+            x.redistribute(mesh, [Shard(0)], forward_dtype=rushlight.float64)
         with pytest.raises(ValueError, match="same length"):
             x.redistribute(mesh, [Shard(0), Replicate()])
         with pytest.raises(IndexError, match="2 dimensions"):

@@ -129,7 +129,7 @@ class DTensor(Tensor):
         """This rank's part, which shares memory with it; no gradient flows back.
 
         Args:
-            grad_placements: accepted, not used.
+            grad_placements: of a gradient, which does not flow.
         """
         return self._local_tensor
 
@@ -137,7 +137,7 @@ class DTensor(Tensor):
         """The whole tensor, gathered: all ranks of the mesh call it.
 
         Args:
-            grad_placements: accepted, not used.
+            grad_placements: of a gradient, which does not flow.
         """
         return whole(self._local_tensor, self.shape, self._mesh, self._placements)
 
@@ -151,9 +151,13 @@ class DTensor(Tensor):
             device_mesh: None or the same mesh.
             placements: one for each dimension of the mesh.
             async_op: accepted; it returns when all is done.
-            forward_dtype: None.
-            backward_dtype: None.
+            forward_dtype, backward_dtype: None; casts on the way are not there.
         """
+        if forward_dtype is not None or backward_dtype is not None:
+            raise NotImplementedError(
+                "DTensor.redistribute(): forward_dtype and backward_dtype are not in rushlight; "
+                "cast the tensor with .to(dtype) before"
+            )
         if device_mesh not in (None, self._mesh):
             raise NotImplementedError("Cross device mesh comm not supported yet!")
         if placements is None:
