@@ -15,6 +15,7 @@ import pytest
 
 import rushlight
 from tests import recorded
+from tests.distributed import engines
 from tests.emulator import EMULATED, name_libraries
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -45,6 +46,8 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "emulated: collected where that provider is the emulated one"
     )
+    config.addinivalue_line("markers", "gloo: collected where the package xoscar has Gloo")
+    config.addinivalue_line("markers", "mpi: collected where mpi4py, an MPI and Gloo are")
 
 
 def devices():
@@ -58,10 +61,11 @@ def pytest_collection_modifyitems(config, items):
     answers are checked, what does not ask it has nothing to check."""
     if JUDGE == "check":
         _keep(config, items, asks_torch)
-    if not REAL:
-        _keep(config, items, lambda i: not i.get_closest_marker("provider"))
+    here = {"provider": REAL, "emulated": EMULATED, "gloo": engines.GLOO, "mpi": engines.MPI}
+    for marker, is_here in here.items():
+        if not is_here:
+            _keep(config, items, lambda i, marker=marker: not i.get_closest_marker(marker))
     if not EMULATED:
-        _keep(config, items, lambda i: not i.get_closest_marker("emulated"))
         return
     _keep(config, items, lambda i: "device" in i.fixturenames or "devices" in i.path.parts)
 
@@ -231,6 +235,11 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(
             "what needs the emulated provider of GPUs was not collected: .ci/run emulated"
         )
+    if not engines.MPI:
+        missing = "an MPI (pip install mpich mpi4py)"
+        if not engines.GLOO:
+            missing = f"Gloo (pip install --no-deps xoscar) or {missing}"
+        terminalreporter.write_line(f"what needs {missing} was not collected")
     if JUDGE == "replay":
         terminalreporter.write_line(
             "torch is not installed: its recorded answers were the judge; tests/oracle, its own "

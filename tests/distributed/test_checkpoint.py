@@ -25,9 +25,7 @@ from rushlight.distributed.fsdp import fully_shard
 from rushlight.distributed.tensor import DTensor
 from tests.distributed.worlds import run
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 
 
 def trained(shards=True, steps=2, seed=0, kind="Adam"):

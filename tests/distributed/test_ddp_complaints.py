@@ -16,9 +16,7 @@ from rushlight import nn
 from rushlight.utils.checkpoint import checkpoint
 from tests.distributed.worlds import run
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 ddp = nn.parallel.DistributedDataParallel
 
 

@@ -5,13 +5,10 @@ import zlib
 
 import pytest
 
-import rushlight.distributed as dist
 from tests.conftest import ask
 from tests.distributed.worlds import library, run
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 BATCH, STEPS = 24, 100
 
 

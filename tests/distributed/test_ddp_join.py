@@ -5,13 +5,10 @@ from importlib import import_module
 import pytest
 
 import rushlight
-import rushlight.distributed as dist
 from tests.conftest import ask
 from tests.distributed.worlds import library, run
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 
 
 def net(torch):

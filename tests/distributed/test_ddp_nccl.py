@@ -5,13 +5,10 @@ import pickle
 import pytest
 
 import rushlight
-import rushlight.distributed as dist
 from tests.distributed import test_ddp_complaints, test_ddp_join, test_sync_batchnorm, test_zero
 from tests.distributed.worlds import run
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 
 
 def family(rank, size):

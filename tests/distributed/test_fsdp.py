@@ -13,9 +13,7 @@ from rushlight.distributed.tensor import DTensor, Shard, distribute_tensor
 from tests.conftest import ask
 from tests.distributed.worlds import library, run
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 
 
 def net(torch):

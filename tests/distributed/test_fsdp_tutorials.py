@@ -4,12 +4,9 @@ that say `import torch`, run by rushlight run and rushlight launch.
 
 import pytest
 
-import rushlight.distributed as dist
 from tests.distributed.test_tutorials import rushlight
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 
 FULLY_SHARD = """
 import os, sys

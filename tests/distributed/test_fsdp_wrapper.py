@@ -18,9 +18,7 @@ from rushlight.distributed.fsdp import wrap as wrapping
 from rushlight.distributed.tensor import DTensor
 from tests.distributed.worlds import run
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 nn = rushlight.nn
 
 

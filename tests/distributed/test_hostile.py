@@ -20,9 +20,7 @@ import rushlight
 import rushlight.distributed as dist
 from tests.distributed.worlds import run
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 ones, zeros = rushlight.ones, rushlight.zeros
 
 

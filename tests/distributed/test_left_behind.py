@@ -2,12 +2,9 @@
 
 import pytest
 
-import rushlight.distributed as dist
 from tests.distributed import left_behind
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 
 
 @pytest.mark.parametrize("how, ending, delay", left_behind.moments(10, 3)[:6])

@@ -10,9 +10,7 @@ from rushlight.distributed.tensor import DTensor, Partial, Replicate, Shard, dis
 from tests.conftest import ask
 from tests.distributed.worlds import library, run
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 
 
 def meshes(rank, size):

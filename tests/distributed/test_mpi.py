@@ -1,9 +1,7 @@
 """backend="mpi", in programs that mpiexec started; the variables of srun and mpiexec."""
 
-import importlib.util
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 
@@ -12,16 +10,7 @@ import pytest
 import rushlight
 import rushlight.distributed as dist
 from rushlight.distributed import _job
-
-MPIEXEC_PATH = shutil.which(
-    "mpiexec", path=os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", "")
-)
-needs_mpi = pytest.mark.skipif(
-    not dist.is_gloo_available()
-    or MPIEXEC_PATH is None
-    or importlib.util.find_spec("mpi4py") is None,
-    reason="needs an MPI and Gloo: pip install mpich mpi4py; pip install --no-deps xoscar",
-)
+from tests.distributed.engines import MPIEXEC_PATH
 
 
 def mpiexec(size, what):
@@ -36,21 +25,21 @@ def mpiexec(size, what):
     )
 
 
-@needs_mpi
+@pytest.mark.mpi
 @pytest.mark.parametrize("size", [2, 3])
 def test_as_gloo(size):
     ended = mpiexec(size, "same")
     assert ended.stdout.count("the same") == size, ended.stdout + ended.stderr
 
 
-@needs_mpi
+@pytest.mark.mpi
 def test_calls_that_differ_name_both_sides():
     words = mpiexec(2, "differing").stdout
     for each in ("(float32[2], SUM)", "(float32[3], SUM)", "the ranks do not call the same"):
         assert words.count(each) == 2, words
 
 
-@needs_mpi
+@pytest.mark.mpi
 @pytest.mark.parametrize("what", ["alone", "raising"])
 def test_a_rank_that_fails_ends_all(what):
     ended = mpiexec(2, what)
@@ -107,7 +96,7 @@ def test_variables_of_srun_and_mpiexec(variables, expected, monkeypatch):
             dist.init_process_group("gloo")
 
 
-@needs_mpi
+@pytest.mark.mpi
 def test_gloo_under_mpiexec_needs_no_variables():
     program = (
         "import rushlight as t, rushlight.distributed as d; d.init_process_group('gloo');"

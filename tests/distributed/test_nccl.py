@@ -10,9 +10,7 @@ import rushlight.distributed.checkpoint as checkpoint
 from tests.distributed import test_ddp_hooks, test_fsdp, test_surface
 from tests.distributed.worlds import run
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 
 
 def words(call):

@@ -7,9 +7,7 @@ import rushlight.distributed as dist
 from rushlight import nn
 from tests.distributed.worlds import run
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 SHARES = {2: ((3, 5), (8, 0), (1, 1)), 3: ((2, 0, 4),)}
 
 

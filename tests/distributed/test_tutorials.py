@@ -8,11 +8,7 @@ import sys
 
 import pytest
 
-import rushlight.distributed as dist
-
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 
 
 def rushlight(tmp_path, program, *words, code=0, arguments=()):

@@ -9,9 +9,7 @@ import rushlight.distributed as dist
 from rushlight.distributed.optim import ZeroRedundancyOptimizer
 from tests.distributed.worlds import run
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_gloo_available(), reason="needs Gloo: pip install --no-deps xoscar"
-)
+pytestmark = pytest.mark.gloo
 nn, optim = rushlight.nn, rushlight.optim
 
 

@@ -5,7 +5,7 @@ operations are those that optimizers and state dictionaries need (_elementwise.p
 """
 
 from rushlight.distributed.device_mesh import DeviceMesh, init_device_mesh
-from rushlight.distributed.tensor import _norm, placement_types
+from rushlight.distributed.tensor import placement_types
 from rushlight.distributed.tensor._api import DTensor, distribute_tensor
 from rushlight.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from rushlight import _C
 from rushlight.distributed._collectives import broadcast
 from rushlight.distributed.tensor._elementwise import add_methods
+from rushlight.distributed.tensor._norm import total_norm, total_sum
 from rushlight.distributed.tensor._redistribute import cut, normalized, redistributed, where, whole
+from rushlight.distributed.tensor.placement_types import Replicate
 from rushlight.nn.parameter import Parameter
 
 Tensor = _C.Tensor
@@ -256,6 +258,30 @@ class DTensor(Tensor):
 
     def __bool__(self):
         return bool(self.item())
+
+    def _replicated(self, number):
+        """What all ranks of the mesh have alike, as a DTensor."""
+        placements = (Replicate(),) * self._mesh.ndim
+        return DTensor._make(number, self._mesh, placements, number.shape)
+
+    def norm(self, p=2.0, *args, **kwargs):
+        """The norm of all elements; all ranks call it.
+
+        Args:
+            p: the exponent.
+        """
+        if args or kwargs:
+            self._refuse()
+        return self._replicated(total_norm([self], [], float(p)))
+
+    def sum(self, *args, **kwargs):
+        """The sum of all elements; all ranks call it."""
+        found = None if args or kwargs else total_sum(self)
+        return self._refuse() if found is None else self._replicated(found)
+
+    def mean(self, *args, **kwargs):
+        """The mean of all elements; all ranks call it."""
+        return self.sum(*args, **kwargs) / self.numel()
 
     def requires_grad_(self, requires_grad=True):
         """Sets requires_grad.

@@ -9,9 +9,7 @@ import math
 from rushlight import _C
 from rushlight.distributed._collectives import all_reduce
 from rushlight.distributed._reduce_op import ReduceOp
-from rushlight.distributed.tensor._api import DTensor
 from rushlight.distributed.tensor._redistribute import whole
-from rushlight.distributed.tensor.placement_types import Replicate
 
 
 def total_norm(tensors, norms, exponent):
@@ -30,46 +28,18 @@ def total_norm(tensors, norms, exponent):
     for (mesh, cut), parts in kinds.items():
         found.append(_over_ranks(parts, mesh, cut, exponent))
     first = found[0].device
-    total = _C.norm(_C.stack([each.to(first) for each in found]), exponent)
-    return replicated(total, tensors[0].device_mesh)
+    return _C.norm(_C.stack([each.to(first) for each in found]), exponent)
 
 
-def replicated(number, mesh):
-    """A tensor that all ranks have alike, as a DTensor."""
-    return DTensor._make(number, mesh, (Replicate(),) * mesh.ndim, number.shape)
-
-
-def norm(self, p=2.0, *args, **kwargs):
-    """The norm of all elements; all ranks call it.
-
-    Args:
-        p: the exponent.
-    """
-    if args or kwargs:
-        self._refuse()
-    return total_norm([self], [], float(p))
-
-
-def sum_(self, *args, **kwargs):
-    """The sum of all elements; all ranks call it."""
-    if args or kwargs:
-        self._refuse()
-    local = self._local_tensor.detach().sum()
-    for i, placement in enumerate(self.placements):
+def total_sum(tensor):
+    """The sum of all elements, the same on all ranks; None of one that a rank has a summand of."""
+    if any(p.is_partial() for p in tensor.placements):
+        return None
+    local = tensor._local_tensor.detach().sum()
+    for i, placement in enumerate(tensor.placements):
         if placement.is_shard():
-            all_reduce(local, ReduceOp.SUM, self.device_mesh.get_group(i))
-        elif placement.is_partial():
-            self._refuse()
-    return replicated(local, self.device_mesh)
-
-
-def mean(self, *args, **kwargs):
-    """The mean of all elements; all ranks call it."""
-    return sum_(self, *args, **kwargs) / self.numel()
-
-
-for _name, _method in (("norm", norm), ("sum", sum_), ("mean", mean)):
-    setattr(DTensor, _name, _method)
+            all_reduce(local, ReduceOp.SUM, tensor.device_mesh.get_group(i))
+    return local
 
 
 def _over_ranks(parts, mesh, cut, exponent):

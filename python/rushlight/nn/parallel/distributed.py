@@ -161,7 +161,7 @@ class DistributedDataParallel(Module, Joinable):
                 returns a torch.futures.Future of the tensor that takes the place of
                 bucket.buffer().
 
-        >>> from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+        >>> from rushlight.distributed.algorithms.ddp_comm_hooks import default_hooks
         >>> model.register_comm_hook(None, default_hooks.fp16_compress_hook)  # doctest: +SKIP
         """
         checks.check_comm_hook(hook)

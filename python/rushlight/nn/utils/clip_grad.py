@@ -40,7 +40,7 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
             from rushlight.distributed.tensor._norm import total_norm
 
             shards = [t for t in tensors if hasattr(t, "_local_tensor")]
-            total = total_norm(shards, norms, norm_type)
+            total = shards[0]._replicated(total_norm(shards, norms, norm_type))
         else:
             total = _C.norm(_C.stack(norms), norm_type)
     if error_if_nonfinite and not math.isfinite(float(total)):
