@@ -92,6 +92,12 @@ UNREAD = {
         "linear:Identity.__init__(args) linear:Identity.__init__(kwargs) "
         "sampler:Sampler.__init__(data_source)"
     ),
+    "of specs as text, which are not there": (
+        "_pytree:register_dataclass(serialized_type_name) "
+        "_pytree:register_pytree_node(from_dumpable_context) "
+        "_pytree:register_pytree_node(serialized_type_name) "
+        "_pytree:register_pytree_node(to_dumpable_context)"
+    ),
     "cuDNN serves where it is found": "_losses:instance_norm(cudnn_enabled)",
     "a draw is never singular, so that it is not tried again": (
         "wishart:Wishart.rsample(max_try_correction)"

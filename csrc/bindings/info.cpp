@@ -68,6 +68,8 @@ void bind_info(py::module_& m) {
   m.def("_cuda_libraries", libraries);
   m.def("_get_switch", [](const std::string& name) { return switch_named(name).load(); });
   m.def("_set_switch", [](const std::string& name, bool on) { switch_named(name) = on; });
+  // Libraries call it as they are made; nothing is counted or sent, as in torch's own releases.
+  m.def("_log_api_usage_once", [](const std::string&) {});
 }
 
 }  // namespace rushlight::python

@@ -56,6 +56,25 @@ def test_versions(tmp_path):
     )
 
 
+def test_metadata_of_packages(tmp_path):
+    source = """
+        import importlib.metadata as metadata, importlib.util as util
+        assert util.find_spec("torch") is not None
+        print(metadata.version("torch"), metadata.distribution("torchvision").metadata["Name"])
+        assert metadata.packages_distributions()["torch"][0] == "torch"
+        assert metadata.version("pytest")
+        try:
+            metadata.version("torchaudio")
+        except metadata.PackageNotFoundError:
+            print("no torchaudio")
+    """
+    from rushlight import __version__
+
+    short = ".".join(__version__.split(".")[:2])
+    wanted = f"2.13.0+rushlight{short} torchvision\nno torchaudio\n"
+    assert output(tmp_path, source) == wanted
+
+
 @pytest.mark.parametrize(
     ("line", "error", "name"),
     [

@@ -58,6 +58,15 @@ class AliasFinder:
             raise ModuleNotFoundError(absent(alias), name=other)
         return spec
 
+    def find_distributions(self, context=None):
+        """The metadata of packages that importlib.metadata asks every finder for: libraries look up
+        torch's version there before they import it."""
+        from .metadata import AliasDistribution
+
+        name = getattr(context, "name", None)
+        asked = [root for root in ROOTS if name is None or name.lower() == root]
+        return [AliasDistribution(root, VERSIONS[root]) for root in asked]
+
     def _find_alias(self, name):
         real = real_name(name)
         if name.startswith(PRIVATE):

@@ -63,6 +63,14 @@ def _memory_format(number):
     return m._MEM_FORMAT_ENCODING(number)
 
 
+def _member(kind, name):
+    """Python before 3.11.4 writes a member of an enum as getattr(kind, name)."""
+    members = m._MEM_FORMAT_ENCODING.__members__
+    if kind is not _memory_format or type(name) is not str or name not in members:
+        raise Refused("getattr was to be called of something else than the memory formats")
+    return members[name]
+
+
 def _path(*parts):
     if not all(type(part) is str for part in parts):
         raise Refused("a path was to be made of something else than text")
@@ -79,6 +87,8 @@ class _Allowed(allowlist.Allowed):
         calls = {
             "torch.serialization._get_layout": _layout,
             f"{_MODULE}.metadata._MEM_FORMAT_ENCODING": _memory_format,
+            "builtins.getattr": _member,
+            "__builtin__.getattr": _member,
             **{f"pathlib.{name}": _path for name in ("PosixPath", "WindowsPath", "Path")},
             **{f"pathlib._local.{name}": _path for name in ("PosixPath", "WindowsPath")},
         }
