@@ -98,6 +98,11 @@ UNREAD = {
         "_pytree:register_pytree_node(serialized_type_name) "
         "_pytree:register_pytree_node(to_dumpable_context)"
     ),
+    "a CPU is one device, whose work is done when a call returns": (
+        "cpu:Event.record(stream) cpu:Event.wait(stream) cpu:Stream.__init__(priority) "
+        "cpu:Stream.wait_event(event) cpu:Stream.wait_stream(stream) "
+        "cpu:current_stream(device) cpu:set_device(device) cpu:synchronize(device)"
+    ),
     "cuDNN serves where it is found": "_losses:instance_norm(cudnn_enabled)",
     "a draw is never singular, so that it is not tried again": (
         "wishart:Wishart.rsample(max_try_correction)"

@@ -55,6 +55,7 @@ _SUBMODULES = {
     "autograd",
     "backends",
     "compiler",
+    "cpu",
     "cuda",
     "distributed",
     "distributions",
@@ -81,6 +82,7 @@ _SUBMODULES = {
     "utils",
     "version",
     "vision",
+    "xpu",
 }
 
 if _os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):

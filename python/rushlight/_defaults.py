@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 from rushlight import _C
 from rushlight._table import op
 
@@ -101,3 +103,26 @@ def set_num_interop_threads(num):
     if num <= 0:
         raise RuntimeError("set_num_interop_threads expects a positive integer")
     _interop_threads = num
+
+
+@op("torch")
+def get_device_module(device=None):
+    """The module of a kind of device: torch.cpu or torch.cuda.
+
+    Args:
+        device: a device or its name; None for the default device's kind.
+
+    >>> torch.get_device_module("cuda") is torch.cuda
+    True
+    """
+    if device is None:
+        accelerator = importlib.import_module("rushlight.accelerator")
+        device = accelerator.current_accelerator(check_available=True) or "cpu"
+    if not isinstance(device, str | _C.device):
+        raise RuntimeError(f"Invalid value of device '{device}', expect torch.device, str, or None")
+    kind = _C.device(device).type
+    if kind == "meta":
+        raise RuntimeError(
+            "Device 'meta' does not have a corresponding module registered as 'torch.meta'."
+        )
+    return importlib.import_module(f"rushlight.{kind}")
