@@ -144,7 +144,7 @@ Tensor to(const Tensor& input, Device device) { return to(input, input.dtype(), 
 Tensor clone(const Tensor& input) {
   Tensor out = input.device().is_meta() ? empty(input.sizes(), input.dtype(), input.device())
                                         : empty_like(input);
-  if (!input.device().is_meta()) copy_bits(out, input);
+  copy_bits(out, input);
   return record(
       "CloneBackward0", std::move(out), [](Tensor g) { return Gradients(std::move(g)); }, input);
 }

@@ -38,9 +38,11 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: boo
     >>> torch.kl_div(torch.tensor([0.0]), torch.tensor([1.0]))
     tensor(0.)
     """
+    from rushlight.nn._functional._reduction import reduced
+
     word = _reduction("kl_div", reduction)
     loss = _functional().kl_div(input, target, reduction="none", log_target=log_target)
-    return loss if word == "none" else loss.sum() if word == "sum" else loss.mean()
+    return reduced(loss, word)
 
 
 @op("torch", autocast=("full", "full"))

@@ -13,16 +13,9 @@ import pytest
 import rushlight
 import rushlight.distributed as dist
 from tests.conftest import ask
-from tests.distributed.worlds import library, run
+from tests.distributed.worlds import library, outcome, run
 
 pytestmark = pytest.mark.gloo
-
-
-def outcome(call):
-    try:
-        return call()
-    except Exception as error:
-        return type(error).__name__
 
 
 def reductions(rank, size):

@@ -100,3 +100,11 @@ def library():
     import rushlight
 
     return rushlight
+
+
+def outcome(call):
+    """What a call returns, or the name of its error's type."""
+    try:
+        return call()
+    except Exception as error:
+        return type(error).__name__

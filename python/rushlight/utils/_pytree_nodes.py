@@ -128,7 +128,7 @@ class TreeSpec:
 
     def entries(self):
         """The keys of a dict's parts, the indices of others'."""
-        return list(range(self.num_children)) if not self._keys() else self._keys()
+        return self._keys() or list(range(self.num_children))
 
     def _keys(self):
         if self.type is defaultdict:

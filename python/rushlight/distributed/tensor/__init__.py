@@ -1,7 +1,7 @@
 """torch.distributed.tensor: a tensor of which each rank of a DeviceMesh holds a part.
 
 placement_types.py says which part, _redistribute.py moves parts, _api.py has DTensor. Its
-operations are those that optimizers and state dictionaries need (_elementwise.py, _norm.py).
+operations are those that optimizers and state dictionaries need (_pointwise.py, _norm.py).
 """
 
 from rushlight.distributed.device_mesh import DeviceMesh, init_device_mesh

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from rushlight import _C
 from rushlight.distributed._collectives import broadcast
-from rushlight.distributed.tensor._elementwise import add_methods
 from rushlight.distributed.tensor._norm import total_norm, total_sum
+from rushlight.distributed.tensor._pointwise import add_methods
 from rushlight.distributed.tensor._redistribute import cut, normalized, redistributed, where, whole
 from rushlight.distributed.tensor.placement_types import Replicate
 from rushlight.nn.parameter import Parameter
