@@ -42,7 +42,7 @@ bool is_dense(const Tensor& t, const Tensor& like) {
 
 Tensor fused(const Tensor& input, double p) {
   Tensor out = empty_like(input), noise = empty_like(input);
-  if (!is_dense(input, out)) return mul(input, scaled_noise(noise, p));
+  if (!is_dense(input, out) || out.device().is_meta()) return mul(input, scaled_noise(noise, p));
   const View to = view_of(out), mask = view_of(noise), from = view_of(input);
   Generator& g = default_generator(input.device());
   const Backend& b = backend(input.device());

@@ -96,13 +96,14 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& given, const Tensor& of
     if (padding_idx >= 0) kept = apply<Ne>(indices, Scalar(padding_idx));
   }
   const std::int64_t total = indices.numel();
-  const bool reads = mode == "max" || !offsets.device().is_cuda();
+  const bool on_meta = offsets.device().is_meta();
+  const bool reads = !on_meta && (mode == "max" || !offsets.device().is_cuda());
   const auto ends = reads ? ends_of(offsets, total) : std::vector<std::int64_t>();
   const std::int64_t bags = offsets.numel();
   Tensor rows = embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse);
   if (per_sample_weights) rows = mul(rows, unsqueeze(*per_sample_weights, 1));
   Tensor out;
-  if (mode == "max") {
+  if (mode == "max" && !on_meta) {
     out = largest(rows, kept, ends);
   } else {
     {

@@ -49,6 +49,7 @@ Tensor histc(const Tensor& input, std::int64_t bins, double min, double max) {
     fail<NotImplementedError>("\"histogram_cpu\" not implemented for '", scalar_name(input.dtype()),
                               "'\n", describe("input", input));
   if (bins <= 0) fail<RuntimeError>("torch.histc(): bins must be > 0, but got ", bins);
+  if (input.device().is_meta()) return empty({bins}, input.dtype(), input.device());
   if (min == max && input.numel()) {
     min = item(amin(input, {}, false)).as_double();
     max = item(amax(input, {}, false)).as_double();

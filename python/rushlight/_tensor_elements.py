@@ -126,6 +126,8 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """
     if size < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    if input.is_meta:  # the one form of nonzero() whose shape needs no values
+        return _C.empty((size, input.dim()), dtype=_C.int64, device=input.device)
     found = input.nonzero()[:size]
     shape = size - found.shape[0], input.dim()
     rest = _C.full(shape, fill_value, dtype=_C.int64, device=input.device)

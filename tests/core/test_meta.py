@@ -45,3 +45,14 @@ def test_gradients_are_meta():
     m.sum().backward()
     assert m.grad.is_meta
     assert m.grad.shape == (2, 3)
+
+
+def test_values_for_a_module_on_meta():
+    """Copied into a meta parameter they are lost, which is said; assigned they are there."""
+    given = torch.nn.Linear(2, 3).state_dict()
+    module = torch.nn.Linear(2, 3, device="meta")
+    with pytest.warns(UserWarning, match="for weight: copying from a non-meta .* assign=True"):
+        module.load_state_dict(given)
+    assert module.weight.is_meta
+    module.load_state_dict(given, assign=True)
+    assert module.weight.equal(given["weight"])

@@ -1,4 +1,4 @@
-"""`python -m tests.oracle [--modules | --optimizers] [--limit N] [--part K/N] [--absent] [names]`.
+"""`python -m tests.oracle [--modules | --optimizers | --meta] [--limit N] [--part K/N] [names]`.
 
 A table with a line for each row of torch's operations, modules or optimizers, then one total line.
 """
@@ -9,7 +9,7 @@ import sys
 import torch
 
 import rushlight
-from tests.oracle import modules, ops, optimizers
+from tests.oracle import meta, modules, ops, optimizers
 from tests.oracle.absent import reason
 from tests.oracle.campaign import run
 from tests.oracle.transfer import DEVICE
@@ -20,6 +20,7 @@ def main():
     parser.add_argument("names", nargs="*", help="names or patterns (nn.functional.*); all if none")
     parser.add_argument("--modules", action="store_true", help="modules instead of operations")
     parser.add_argument("--optimizers", action="store_true", help="optimizers instead")
+    parser.add_argument("--meta", action="store_true", help="shapes and dtypes alone, on meta")
     parser.add_argument("--limit", type=int, help="at most so many samples for each dtype")
     parser.add_argument(
         "--absent", action="store_true", help="name what rushlight does not have, and why"
@@ -32,6 +33,7 @@ def main():
     DEVICE[0] = rushlight.device(options.device)
     torch.set_num_threads(1)
     table = modules if options.modules else optimizers if options.optimizers else ops
+    table = meta if options.meta else table
     judge = run if table is ops else table.run
     total = [0, 0, 0, 0]
     absent = []

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("expecttest")
 
-from tests.oracle import ops
+from tests.oracle import meta, ops
 from tests.oracle.absent import reason
 from tests.oracle.campaign import run
 
@@ -44,3 +44,15 @@ def test_samples(name):
         assert report is not None, f"{name} is absent"
         assert not report.failures, report.failures[:3]
         assert report.passed == report.samples
+
+
+@pytest.mark.parametrize("name", ("add", "gather", "index_put", "linalg.svd", "nonzero_static"))
+def test_shapes_on_meta(name):
+    (op,) = ops.entries([name])
+    before = meta.DEVICE[0]
+    try:
+        report = meta.run(op, limit=2)
+    finally:
+        meta.DEVICE[0] = before
+    assert report.samples
+    assert not report.failures, report.failures[:3]

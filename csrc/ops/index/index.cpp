@@ -132,7 +132,7 @@ void write(const Tensor& self, const Prepared& p, const Tensor& values, bool acc
   if (!can_broadcast_to(values.sizes(), shape))
     fail<RuntimeError>("shape mismatch: value tensor of shape ", values.sizes(),
                        " cannot be broadcast to indexing result of shape ", shape);
-  if (numel_of(shape) == 0) return;
+  if (numel_of(shape) == 0 || self.device().is_meta()) return;
   const Tensor source = permute(expand(values, shape), kernel_order);
   const Tensor target = permute(self, p.order);
   const IndexList list = list_of(p);
@@ -176,7 +176,7 @@ Tensor index(const Tensor& input, const std::vector<Tensor>& indices) {
   Shape kernel_order;
   const Shape shape = result_shape(input, p, kernel_order);
   Tensor out = empty(shape, input.dtype(), input.device());
-  if (out.numel()) {
+  if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
     const Tensor source = permute(input, p.order), target = permute(out, kernel_order);
     const IndexList list = list_of(p);
@@ -229,6 +229,7 @@ void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Te
     masked_fill(self, mask, as_input(shared ? clone(values) : values), {Into::self, &self});
     return;
   }
+  if (self.device().is_meta() && !needs_grad(self, values)) return;  // a mask has no positions here
   const Prepared p = prepare(self, indices);
   if (p.count == 0) fail<RuntimeError>("index_put_(): at least one index must be a tensor");
   {

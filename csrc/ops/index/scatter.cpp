@@ -73,6 +73,7 @@ void scatter_into(const char* op, const Tensor& self, int dim, const Tensor& giv
       fail<RuntimeError>("Expected index ", index.sizes(), " to be no larger than self ",
                          self.sizes(), " apart from dimension ", at,
                          " and to be no larger size than src ", src.sizes());
+  if (self.device().is_meta()) return;
   const View a = line_view(self), i = line_view(index), s = line_view(src);
   const Backend& b = backend(self.device());
   BadIndex bad;
@@ -91,7 +92,7 @@ Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index) {
   else
     check_same_device("gather", input, "input", indices, "index");
   Tensor out = empty(indices.sizes(), input.dtype(), input.device());
-  if (out.numel()) {
+  if (out.numel() && !out.device().is_meta()) {
     const View o = line_view(out), s = line_view(input), i = line_view(indices);
     const Backend& b = backend(input.device());
     BadIndex bad;

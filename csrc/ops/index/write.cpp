@@ -80,11 +80,12 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
     holds = contiguous(expand(mask, shape));
     const Tensor flat = reshape(holds, {-1});
     const Tensor count = cumsum(flat, 0, {});
-    if (count.numel() && (count.device().is_cpu() || !values.numel()))
+    const Device device = count.device();
+    if (count.numel() && !device.is_meta() && (device.is_cpu() || !values.numel()))
       if (const std::int64_t n = item(select(count, 0, -1)).as_int(); n > values.numel())
         fail<RuntimeError>(
             "Number of elements of source < number of ones in mask: ", values.numel(), " < ", n);
-    from = where(flat, as_input(sub(count, scalar_tensor(1, DType::int64, count.device()))),
+    from = where(flat, as_input(sub(count, scalar_tensor(1, DType::int64, device))),
                  as_input(Scalar(0)));
     out = contiguous(whole);
     if (values.numel() && from.numel()) {

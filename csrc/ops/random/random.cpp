@@ -177,7 +177,8 @@ Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replaceme
   Shape shape;
   if (input.dim() == 2) shape.push_back(input->shape[0]);
   shape.push_back(num_samples);
-  if (input.numel() == 0) return empty(shape, DType::int64, input.device());
+  if (input.numel() == 0 || input.device().is_meta())
+    return empty(shape, DType::int64, input.device());
   const auto refuse = [&](bool signs) {
     if (signs)
       fail<RuntimeError>("probability tensor contains either `inf`, `nan` or element < 0\n",

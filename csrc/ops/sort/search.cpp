@@ -39,7 +39,7 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& given, bool out
         "torch.searchsorted(): the size of boundaries' last dimension should be less "
         "than INT_MAX, but we got ",
         n);
-  if (out.numel() == 0) return out;
+  if (out.numel() == 0 || out.device().is_meta()) return out;
   if (n == 0) {
     zero_(out);
     return out;

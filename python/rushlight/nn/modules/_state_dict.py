@@ -4,6 +4,7 @@ Loading checks every entry of every module before it copies the first one: a wro
 model as it was. (A subclass with its own _load_from_state_dict, or a post hook, copies at once.)
 """
 
+import warnings
 from collections import OrderedDict, namedtuple
 
 from rushlight import _C
@@ -154,6 +155,14 @@ class StateDict:
         elif not is_lazy(new):
             tensor.materialize(new.shape)
         assign = metadata.get("assign_to_params_buffers", False)
+        if tensor.is_meta and not assign and not new.is_meta:
+            warnings.warn(
+                f"for {key}: copying from a non-meta parameter in the checkpoint to a meta "
+                "parameter in the current model, which is a no-op. (Did you mean to pass "
+                "`assign=True` to assign items in the state dictionary to their corresponding key "
+                "in the module instead of copying them in place?)",
+                stacklevel=2,
+            )
 
         def copy():
             if not assign:
