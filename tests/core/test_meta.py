@@ -51,7 +51,7 @@ def test_values_for_a_module_on_meta():
     """Copied into a meta parameter they are lost, which is said; assigned they are there."""
     given = torch.nn.Linear(2, 3).state_dict()
     module = torch.nn.Linear(2, 3, device="meta")
-    with pytest.warns(UserWarning, match="for weight: copying from a non-meta .* assign=True"):
+    with pytest.warns(UserWarning, match=r"for (weight|bias): copying .*`assign=True`"):
         module.load_state_dict(given)
     assert module.weight.is_meta
     module.load_state_dict(given, assign=True)
