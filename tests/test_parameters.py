@@ -92,6 +92,30 @@ UNREAD = {
         "linear:Identity.__init__(args) linear:Identity.__init__(kwargs) "
         "sampler:Sampler.__init__(data_source)"
     ),
+    "of torch.fx: how text is coloured or annotated, types that decide between overloads, hints": (
+        "_codegen:CodeGen.generate_output(descs) "
+        "_compatibility:compatibility(is_backward_compatible) "
+        "_pytree:register_pytree_flatten_spec(flatten_fn_exact_match_spec) "
+        "graph:Graph.find_nodes(sort) graph:Graph.python_code(kwargs) "
+        "graph_module:GraphModule.print_readable(additional_meta) "
+        "graph_module:GraphModule.print_readable(colored) "
+        "graph_module:GraphModule.print_readable(expanded_def) "
+        "graph_module:GraphModule.print_readable(fast_sympy_print) "
+        "graph_module:GraphModule.print_readable(include_device) "
+        "graph_module:GraphModule.print_readable(include_stride) "
+        "node:Node.format_node(include_tensor_metadata) node:Node.format_node(placeholder_names) "
+        "operator_schemas:normalize_function(arg_types) "
+        "operator_schemas:normalize_function(kwarg_types) "
+        "shape_prop:ShapeProp.__init__(fake_mode) traceback:set_current_meta(pass_name)"
+    ),
+    "of one contract of torch.fx, whose methods subclasses replace": (
+        "_symbolic_trace:Tracer.getattr(attr) "
+        "_symbolic_trace:Tracer.is_leaf_module(module_qualified_name) "
+        "graph_module:GraphModule.__new__(args) graph_module:GraphModule.__new__(kwargs) "
+        "interpreter:Interpreter.get_attr(args) interpreter:Interpreter.get_attr(kwargs) "
+        "interpreter:Interpreter.output(kwargs) interpreter:Interpreter.output(target) "
+        "interpreter:Interpreter.placeholder(kwargs) interpreter:Transformer.placeholder(kwargs)"
+    ),
     "of specs as text, which are not there": (
         "_pytree:register_dataclass(serialized_type_name) "
         "_pytree:register_pytree_node(from_dumpable_context) "

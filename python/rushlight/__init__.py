@@ -62,6 +62,7 @@ _SUBMODULES = {
     "func",
     "functional",
     "futures",
+    "fx",
     "hub",
     "jit",
     "linalg",

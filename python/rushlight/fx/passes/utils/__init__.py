@@ -1,0 +1,9 @@
+"""What passes share."""
+
+
+def __getattr__(name):
+    if name in ("matcher_utils",):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
