@@ -53,6 +53,20 @@ table of operations, the signatures of our classes and
 torch's has; *partial* if some of them are missing: they are named, and giving one raises TypeError;
 *absent* with the reason, from [tests/oracle/absent.py](../tests/oracle/absent.py), or "not yet".
 """
+IMPORTABLE = """
+Libraries import these names, and call few of them. They are counted as absent above. A class is for
+`isinstance()` and annotations; a call raises NotImplementedError that says why, and what to do
+instead: the text of each row. Modules have the names that are listed, and no others."""
+KINDS = {
+    "class": "classes",
+    "dtype": "dtypes, to compare with",
+    "exception": "exceptions that nothing raises",
+    "false": "functions that return False, which is true",
+    "identity": "decorators that return the function itself",
+    "nothing": "functions that have nothing to do",
+    "raises": "functions that raise",
+    "same": "dtypes, other names",
+}
 
 
 def find(base, path):
@@ -206,11 +220,42 @@ def absence(place, name):
     return "not yet"
 
 
+def importable():
+    """path -> (kind, reason) of the names that are importable without their function."""
+    from rushlight._importable import entries, rows
+
+    return {
+        f"torch.{module}.{full.partition('(')[0]}".replace("..", "."): row
+        for module in rows.NAMES
+        for full, row in entries(module).items()
+    }
+
+
+def importable_section():
+    from rushlight._importable import rows
+
+    found: dict[tuple[str, str], list[str]] = {}
+    for path, (kind, reason) in sorted(importable().items()):
+        found.setdefault((reason, kind), []).append(path.removeprefix("torch."))
+    alone = [m for m in rows.MODULES if m not in rows.NAMES]
+    text = f"\n## Importable, not there\n{IMPORTABLE}\n"
+    for reason, (why, instead) in rows.REASONS.items():
+        text += f"\n**{why[0].upper()}{why[1:]}**; {instead}.\n\n| | |\n|---|---|\n"
+        for (each, kind), names in found.items():
+            if each == reason:
+                text += f"| {KINDS[kind]} | {code(names)} |\n"
+        if empty := [m for m in alone if rows.MODULES[m] == reason]:
+            text += f"| modules | {code(empty)} |\n"
+    return text
+
+
 def section(rows, place, names):
     home = find("rushlight", place)
-    present, partial, absent = [], [], {}
+    present, partial, absent, alone = [], [], {}, importable()
     for name, theirs in names.items():
         try:
+            if f"{place}.{name}" in alone:
+                raise AttributeError
             value = getattr(home, name)
         except (AttributeError, RuntimeError):
             absent.setdefault(absence(place, name), []).append(name)
@@ -250,7 +295,7 @@ def page():
         text += part
     summary = "\n| | present | partial | absent |\n|---|---|---|---|\n" + lines
     summary += f"| together | {' | '.join(map(str, total))} |\n"
-    return HEAD.format(version=version) + summary + text
+    return HEAD.format(version=version) + summary + text + importable_section()
 
 
 def main():

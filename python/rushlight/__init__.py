@@ -9,6 +9,7 @@ NumPy is never imported here, and no thread is started.
 """
 
 import os as _os
+import sys as _sys
 from math import e, inf, nan, pi
 
 from rushlight import _C, _index
@@ -29,6 +30,15 @@ newaxis = None
 
 # What is no operation: types, context managers, files, and our own names.
 _OTHERS = {
+    "_assert": "rushlight._checks",
+    "_check": "rushlight._checks",
+    "_check_index": "rushlight._checks",
+    "_check_is_size": "rushlight._checks",
+    "_check_not_implemented": "rushlight._checks",
+    "_check_tensor_all": "rushlight._checks",
+    "_check_type": "rushlight._checks",
+    "_check_value": "rushlight._checks",
+    "_check_with": "rushlight._checks",
     "Event": "rushlight.cuda.streams",
     "Generator": "rushlight._C",
     "Stream": "rushlight.cuda.streams",
@@ -50,6 +60,7 @@ _OTHERS = {
     "unload_ipython_extension": "rushlight._runner.extension",
 }
 _SUBMODULES = {
+    "__config__",
     "accelerator",
     "amp",
     "autograd",
@@ -86,6 +97,29 @@ _SUBMODULES = {
     "xpu",
 }
 
+
+class _Importable:
+    """Finds the modules that hold names without their function, if no file is there."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if not name.startswith("rushlight."):
+            return None
+        from rushlight._importable import find_spec
+
+        return find_spec(name)
+
+
+def _find(name, module="rushlight"):
+    from rushlight._importable import find
+
+    return find(module, name)
+
+
+_sys.meta_path.append(_Importable)
+# _C is a package, too: modules of torch._C are among them.
+vars(_C).update(__getattr__=lambda name: _find(name, "rushlight._C"), __path__=[])
+
 if _os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):
     from rushlight.cuda import _nvidia_smi
 
@@ -93,11 +127,9 @@ if _os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):
 
 
 def __getattr__(name):
-    if name.startswith("_"):  # a module of ours on its way in, or nothing
-        raise AttributeError(f"module 'rushlight' has no attribute '{name}'", name=name)
     import importlib
 
-    from rushlight import _table
+    import rushlight._table as _table
 
     if name in _SUBMODULES:
         try:
@@ -108,6 +140,8 @@ def __getattr__(name):
     elif name in _OTHERS:
         value = globals()[name] = getattr(importlib.import_module(_OTHERS[name]), name)
         return value
+    elif name.startswith("__"):
+        raise AttributeError(f"module 'rushlight' has no attribute '{name}'", name=name)
     elif name.endswith("Tensor"):
         from rushlight._dtype_names import TENSOR_TYPES
 
@@ -119,7 +153,7 @@ def __getattr__(name):
     elif (value := _table.find(_index.TORCH, name)) is not None:
         globals()[name] = value
         return value
-    raise AttributeError(_table.absent(f"torch.{name}"), name=name)
+    return _find(name)
 
 
 def __dir__():

@@ -85,3 +85,9 @@ def compile(
     if mode is not None and mode not in _MODES:
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
     return (lambda function: function) if model is None else model
+
+
+def __getattr__(name):
+    from rushlight._importable import find
+
+    return find(__name__, name)

@@ -5,6 +5,7 @@ are read by the reader that runs no code.
 """
 
 import os
+import re
 import sys
 from urllib.parse import urlparse
 
@@ -13,6 +14,7 @@ __all__ = [
     "set_dir",
 ]  # fmt: skip
 
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # the digits of a hash in the name of a file
 _folder = None
 
 
@@ -101,8 +103,6 @@ def load_state_dict_from_url(
     Raises:
         RuntimeError: if it cannot be fetched; the message says where to put it by hand.
     """
-    import re
-
     from rushlight.serialization import load as read
 
     folder = os.path.join(get_dir(), "checkpoints") if model_dir is None else model_dir
@@ -110,7 +110,7 @@ def load_state_dict_from_url(
     path = os.path.join(folder, name)
     if not os.path.exists(path):
         os.makedirs(folder, exist_ok=True)
-        digits = re.search(r"-([a-f0-9]+)\.", name) if check_hash else None
+        digits = HASH_REGEX.search(name) if check_hash else None
         try:
             download_url_to_file(url, path, digits and digits.group(1), progress)
         except OSError as error:

@@ -7,6 +7,7 @@ same in Python. What needs a compiled program, such as save() and load(), is abs
 import warnings
 from typing import Final
 
+__path__ = []  # of modules in rushlight._importable
 __all__ = [
     "Final", "annotate", "export", "ignore", "is_scripting", "is_tracing", "script", "trace",
     "unused",
@@ -133,10 +134,6 @@ def unused(fn):
 
 
 def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    raise AttributeError(
-        f"torch.jit.{name} is not in rushlight 0.1: there is no TorchScript, models run in Python\n"
-        "torch.save(model.state_dict(), path) keeps a model's weights",
-        name=name,
-    )
+    from rushlight._importable import find
+
+    return find(__name__, name)

@@ -5,7 +5,10 @@ Note: under `weights_only` (the default) a file's pickle is run by our own machi
 """
 
 import os
+from collections.abc import Callable
+from typing import TypeAlias
 
+from rushlight import _C
 from rushlight._serialization.location import (
     default_restore_location,
     location_tag,
@@ -27,6 +30,7 @@ __all__ = [
 ]
 
 DEFAULT_PROTOCOL = 2
+MAP_LOCATION: TypeAlias = Callable | _C.device | str | dict[str, str] | None
 _UNSAFE = (
     "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` "
     "from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will "

@@ -286,9 +286,19 @@ static bool has_more_than_64_bits(PyObject* integer) {
   return overflow != 0;
 }
 
+// A dtype that is a name alone (python/rushlight/_importable) says why there is no tensor of it.
+static bool refused(PyObject* got) {
+  PyTypeObject* type = Py_TYPE(got);
+  if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE) || std::string_view(type->tp_name) != "NamedDtype")
+    return false;
+  Py_XDECREF(PyObject_CallMethod(got, "refuse", nullptr));
+  return PyErr_Occurred();
+}
+
 bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got, bool is_method,
                            std::size_t extra) const {
   const char* type = Py_TYPE(got)->tp_name;
+  if (!is_alternative && refused(got)) return false;
   if (is_the_text(expected, Tensors::expected) && is_list(got) && PySequence_Fast_GET_SIZE(got))
     return wrong_item(*this, i, PySequence_Fast_ITEMS(got), PySequence_Fast_GET_SIZE(got));
   if (!is_alternative && takes_an_int(expected, variadic) && PyLong_CheckExact(got) &&
@@ -317,6 +327,8 @@ bool wrong_rest(const Signature& s, const char* expected, const Call& call) {
 PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyObject* self,
                       PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
   std::string given;
+  for (Py_ssize_t i = 0; i < n + (keywords ? PyTuple_GET_SIZE(keywords) : 0); ++i)
+    if (refused(args[i])) return nullptr;
   for (Py_ssize_t i = 0; i < n; ++i)
     given += (i ? ", " : "") + std::string(Py_TYPE(args[i])->tp_name);
   for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k)

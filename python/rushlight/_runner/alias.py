@@ -18,7 +18,10 @@ VERSIONS = {
     "torchvision.version": f"0.28.0+rushlight{SHORT_VERSION}",
 }
 # Parts of rushlight that torch does not have under the same name.
-PRIVATE = ("torch.vision", "torch._runner", "torch._demo", "torch._version", "torch.__main__")
+PRIVATE = (
+    "torch.vision", "torch._runner", "torch._importable", "torch._demo", "torch._version",
+    "torch.__main__",
+)  # fmt: skip
 
 
 def real_name(alias: str) -> str:

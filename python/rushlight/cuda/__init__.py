@@ -140,4 +140,6 @@ def __getattr__(name):
 
         value = globals()[name] = make_type(name, "cuda")
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .._importable import find
+
+    return find(__name__, name)

@@ -27,6 +27,9 @@ class ReduceOp(enum.IntEnum):
     BXOR = 7
 
 
+setattr(ReduceOp, "RedOpType", ReduceOp)  # noqa: B010 - torch wraps the one in the other
+
+
 _OPS = {
     ReduceOp.SUM: _gloo.SUM,
     ReduceOp.AVG: _gloo.SUM,

@@ -29,4 +29,6 @@ def __getattr__(name):
         from rushlight.nn.parallel import DataParallel
 
         return DataParallel
-    raise AttributeError(_table.absent(f"torch.nn.{name}"), name=name)
+    from rushlight._importable import find
+
+    return find(__name__, name)

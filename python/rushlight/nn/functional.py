@@ -10,6 +10,10 @@ globals().update({name: f for name, f in vars(_C._nn).items() if not name.starts
 
 
 def __getattr__(name):
+    if name == "_Reduction":
+        from rushlight.nn import _reduction
+
+        return _reduction
     function = _table.find(_index.FUNCTIONAL, name)
     if function is None:
         raise AttributeError(_table.absent(f"torch.nn.functional.{name}"), name=name)

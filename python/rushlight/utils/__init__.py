@@ -5,6 +5,21 @@ from rushlight import _table
 _PARTS = ("benchmark", "checkpoint", "data", "dlpack", "hooks", "model_zoo", "tensorboard")
 
 
+def set_module(obj, mod):
+    """Sets which module a class or function says that it is of.
+
+    Args:
+        obj: the class or function.
+        mod: the name of the module.
+
+    Raises:
+        TypeError: if the name is no str.
+    """
+    if not isinstance(mod, str):
+        raise TypeError("The mod argument should be a string")
+    obj.__module__ = mod
+
+
 def swap_tensors(t1, t2):
     """Exchanges two tensors: each object has the other's values, history, class and attributes.
 
@@ -48,6 +63,6 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    raise AttributeError(_table.absent(f"torch.utils.{name}"), name=name)
+    from rushlight._importable import find
+
+    return find(__name__, name)

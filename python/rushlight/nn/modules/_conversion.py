@@ -55,6 +55,9 @@ def parse_to(*args, **kwargs):
     return device, dtype, given.get("non_blocking", False), given.get("memory_format")
 
 
+vars(_C._nn)["_parse_to"] = parse_to  # where libraries take it from
+
+
 def _floating(t):
     return t.is_floating_point()
 

@@ -15,7 +15,7 @@ from rushlight.nn.modules._global_hooks import *  # noqa: F403
 from rushlight.nn.modules._hooks import NAMES as HOOKS
 from rushlight.nn.modules._hooks import Hooks, call_with_hooks, everywhere
 from rushlight.nn.modules._registry import KINDS, Registry
-from rushlight.nn.modules._state_dict import StateDict
+from rushlight.nn.modules._state_dict import StateDict, _IncompatibleKeys  # noqa: F401 - torch has both here
 from rushlight.nn.modules._traversal import Traversal
 from rushlight.nn.parameter import Buffer, Parameter
 
