@@ -106,7 +106,8 @@ UNREAD = {
         "node:Node.format_node(include_tensor_metadata) node:Node.format_node(placeholder_names) "
         "operator_schemas:normalize_function(arg_types) "
         "operator_schemas:normalize_function(kwarg_types) "
-        "shape_prop:ShapeProp.__init__(fake_mode) traceback:set_current_meta(pass_name)"
+        "shape_prop:ShapeProp.__init__(fake_mode) split_module:split_module(root_m) "
+        "traceback:set_current_meta(pass_name)"
     ),
     "of one contract of torch.fx, whose methods subclasses replace": (
         "_symbolic_trace:Tracer.getattr(attr) "

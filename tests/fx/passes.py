@@ -165,4 +165,35 @@ def fused(torch):
     return [*answer, net[2].training, sorted(found.state_dict())]
 
 
-ALL = [interpreters, shapes, patterns, filtered_patterns, module_patterns, fused]
+def split(torch):
+    from importlib import import_module
+
+    split_module = import_module(f"{torch.__name__}.fx.passes.split_module").split_module
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.p = torch.nn.Parameter(torch.ones(2))
+            self.more = torch.nn.Sequential(torch.nn.Linear(2, 2))
+            self.q = torch.nn.Parameter(torch.full((2,), 0.3))
+
+        def forward(self, x, y=2):
+            z = self.more(x + self.p).clamp(min=0.0)
+            w = z.sin() + y
+            v = w + z * self.q
+            return v.exp(), w + self.p
+
+    net = filled(torch, Net())
+    traced, x = torch.fx.symbolic_trace(net), torch.ones(1, 2)
+    cuts = {"sin": 1, "add_1": 1, "mul": 1, "add_2": 2, "add_3": 2, "exp": 3}
+    names, answer = {}, []
+    for options in ({}, {"partition_affix": "x"}, {"keep_original_node_name": True}):
+        parts = split_module(traced, net, lambda node: cuts.get(node.name, 0), names, **options)
+        answer += [parts.code, [[n, c.code] for n, c in parts.named_children()], plain(parts(x))]
+    cuts = {"clamp": 1, "sin": 1}
+    answer.append(error(lambda: split_module(traced, net, lambda node: cuts.get(node.name, 0))))
+    whole = split_module(traced, net, lambda node: "all")
+    return [*answer, names, whole.code, whole.submod_all.code]
+
+
+ALL = [split, interpreters, shapes, patterns, filtered_patterns, module_patterns, fused]

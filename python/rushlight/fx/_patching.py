@@ -7,7 +7,7 @@ _wrapped_fns_to_patch: dict = {}  # (id of the globals, name) -> the globals
 _wrapped_methods_to_patch: list = []  # (class, name)
 
 
-class Patcher:
+class _Patcher:
     """Changes attributes and dict entries for the length of a `with` block, each once."""
 
     def __init__(self):
@@ -22,30 +22,33 @@ class Patcher:
             self._undo.pop()()
         self._seen.clear()
 
-    def item(self, frame, name, new):
-        """Puts `new` into a dict."""
-        if (id(frame), name) in self._seen:
+    def patch(self, frame_dict, name, new_fn, deduplicate=True):
+        """Puts a function into a dict."""
+        old = frame_dict.get(name, _absent)
+        if deduplicate and self._second((id(frame_dict), name)):
             return
-        self._seen.add((id(frame), name))
-        old = frame.get(name, _absent)
         self._undo.append(
-            lambda: frame.pop(name, None) if old is _absent else frame.__setitem__(name, old)
+            lambda: (
+                frame_dict.pop(name, None) if old is _absent else frame_dict.__setitem__(name, old)
+            )
         )
-        frame[name] = new
+        frame_dict[name] = new_fn
 
-    def method(self, cls, name, new):
-        """Puts `new` into a class."""
-        if (id(cls), name) in self._seen:
-            return
-        self._seen.add((id(cls), name))
+    def patch_method(self, cls, name, new_fn, deduplicate=True):
+        """Puts a method into a class."""
         old = cls.__dict__.get(name, _absent)
+        if deduplicate and self._second((id(cls), name)):
+            return
         self._undo.append(lambda: delattr(cls, name) if old is _absent else setattr(cls, name, old))
-        setattr(cls, name, new)
+        setattr(cls, name, new_fn)
 
-    def seen(self, thing):
-        """Whether this is the second question about it."""
-        known = id(thing) in self._seen
-        self._seen.add(id(thing))
+    def visit_once(self, thing):
+        """Whether this is the first question about it."""
+        return not self._second(id(thing))
+
+    def _second(self, key):
+        known = key in self._seen
+        self._seen.add(key)
         return known
 
 
@@ -95,20 +98,20 @@ def recorded_method(cls, name):
     return recorded
 
 
-def patch_wrapped(patcher):
+def _patch_wrapped_functions(patcher):
     """Has all that wrap() named be recorded."""
     for (_, name), frame in _wrapped_fns_to_patch.copy().items():
         original = frame.get(name) or getattr(builtins, name, None)
         if original is not None:
-            patcher.item(frame, name, recorded_function(original))
+            patcher.patch(frame, name, recorded_function(original))
     for cls, name in _wrapped_methods_to_patch:
-        patcher.method(cls, name, recorded_method(cls, name))
+        patcher.patch_method(cls, name, recorded_method(cls, name))
 
 
-def patch_autowrapped(patcher, frame, function_ids):
+def _autowrap_check(patcher, frame_dict, function_ids):
     """Has functions be recorded that the tracer was given, where a dict of globals has them."""
-    if patcher.seen(frame):
+    if not patcher.visit_once(frame_dict):
         return
-    for name, value in list(frame.items()):
+    for name, value in list(frame_dict.items()):
         if not name.startswith("_") and callable(value) and id(value) in function_ids:
-            patcher.item(frame, name, recorded_function(value))
+            patcher.patch(frame_dict, name, recorded_function(value))

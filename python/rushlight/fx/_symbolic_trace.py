@@ -4,6 +4,7 @@ Note: while it runs, nn.Module has a __call__ and a __getattribute__ of ours, so
 submodules and the reading of parameters are seen; both are gone afterwards.
 """
 
+import functools
 import inspect
 import math
 import types
@@ -11,12 +12,14 @@ import types
 import rushlight
 from rushlight import _C
 from rushlight.fx import graph_module
+from rushlight.fx._compatibility import compatibility
 from rushlight.fx._module_view import ModuleView
 from rushlight.fx._patching import (
-    Patcher,
+    _autowrap_check,
+    _patch_wrapped_functions,
+    _Patcher,
     _wrapped_fns_to_patch,
-    patch_autowrapped,
-    patch_wrapped,
+    find_proxy,
 )
 from rushlight.fx._placeholders import PH, PHBase, PHWithMeta, root_arguments
 from rushlight.fx._scope import Scope, ScopeContextManager
@@ -25,12 +28,25 @@ from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.proxy import ParameterProxy, Proxy, TracerBase
 from rushlight.nn import Module, Parameter, Sequential
 
-__all__ = ["PH", "PHBase", "PHWithMeta", "ProxyableClassMeta", "Tracer", "symbolic_trace", "wrap"]
+__all__ = [
+    "PH", "PHBase", "PHWithMeta", "ProxyableClassMeta", "Tracer", "compatibility",
+    "symbolic_trace", "wrap",
+]  # fmt: skip
 
-_Patcher = Patcher
 _proxyable_classes: dict = {}
 _tracing = False
+FunctionType = types.FunctionType
+_orig_module_call = Module.__call__
 _HOMES = ("rushlight.nn.", "torch.nn.", "rushlight.ao.nn", "torch.ao.nn")
+
+
+class ScriptObject:
+    """An object of TorchScript: there are none here, but tracers of libraries ask for them."""
+
+
+def _orig_module_getattr(module, name):
+    """What a module does about an attribute that it has not: nothing else is found."""
+    raise AttributeError(f"'{type(module).__name__}' object has no attribute '{name}'")
 
 
 def is_fx_tracing():
@@ -55,8 +71,6 @@ class ProxyableClassMeta(type):
         super().__init__(name, bases, attributes)
 
     def __call__(cls, *args, **kwargs):
-        from rushlight.fx._patching import find_proxy
-
         instance = cls.__new__(cls)
         if not is_fx_tracing():
             cls.__init__(instance, *args, **kwargs)
@@ -112,6 +126,13 @@ class Tracer(TracerBase):
         self.scope, self.module_stack = Scope("", None), {}
         self.node_name_to_scope = {}
         self._qualname_counter: dict = {}
+
+    @property
+    def _view(self):
+        view = self.__dict__.get("_module_view")
+        if view is None or view.root is not self.root:
+            view = self._module_view = ModuleView(self.root)
+        return view
 
     def get_fresh_qualname(self, prefix):
         """The first of prefix0, prefix1, ... that the root module has not.
@@ -291,7 +312,6 @@ class Tracer(TracerBase):
                 function = getattr(root, "__func__", root)
             self.root, function = Module(), root
         self.graph = Graph(tracer_cls=type(self))
-        self._view = ModuleView(self.root)
         if not isinstance(function, types.FunctionType):
             raise AssertionError(f"Expected FunctionType, got {type(function)}")
         before, _tracing = _tracing, True
@@ -299,7 +319,7 @@ class Tracer(TracerBase):
             function, args = self.create_args_for_root(
                 function, isinstance(root, Module), concrete_args
             )
-            with Patcher() as patcher:
+            with _Patcher() as patcher:
                 self._patch(patcher, inspect.unwrap(function))
                 result = self.create_arg(function(*args))
             annotation = getattr(function, "__annotations__", {}).get("return", None)
@@ -313,13 +333,14 @@ class Tracer(TracerBase):
         cache: dict = {}
         plain_call, plain_get = Module.__call__, Module.__getattribute__
 
+        @functools.wraps(plain_call)
         def call(module, *args, **kwargs):
             def forward(*args, **kwargs):
                 return plain_call(module, *args, **kwargs)
 
             home = getattr(type(module).forward, "__globals__", None)
             if home is not None:
-                patch_autowrapped(patcher, home, self._autowrap_function_ids)
+                _autowrap_check(patcher, home, self._autowrap_function_ids)
             return self.call_module(module, forward, args, kwargs)
 
         def get(module, name):
@@ -328,12 +349,12 @@ class Tracer(TracerBase):
                 return self.getattr(name, value, cache)
             return value
 
-        patcher.method(Module, "__getattribute__", get)
-        patcher.method(Module, "__call__", call)
-        patch_wrapped(patcher)
-        patch_autowrapped(patcher, function.__globals__, self._autowrap_function_ids)
+        patcher.patch_method(Module, "__getattribute__", get)
+        patcher.patch_method(Module, "__call__", call)
+        _patch_wrapped_functions(patcher)
+        _autowrap_check(patcher, function.__globals__, self._autowrap_function_ids)
         for module in self._autowrap_search:
-            patch_autowrapped(patcher, vars(module), self._autowrap_function_ids)
+            _autowrap_check(patcher, vars(module), self._autowrap_function_ids)
 
     def __deepcopy__(self, memo):
         new = Tracer.__new__(type(self))

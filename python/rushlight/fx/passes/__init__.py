@@ -2,7 +2,7 @@
 
 
 def __getattr__(name):
-    if name in ("shape_prop", "utils"):
+    if name in ("shape_prop", "split_module", "tools_common", "utils"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
