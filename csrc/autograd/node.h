@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/tensor.h"
@@ -72,12 +73,10 @@ struct Hooks {
 struct Run;
 class Saved;
 
-// One thing that a node keeps for its gradient: what Python has as grad_fn._saved_NAME.
-struct SavedValue {
-  Tensor tensor;  // undefined: None, or what follows
-  std::optional<Scalar> number;
-  std::optional<Shape> sizes;
-};
+// One thing that a node keeps for its gradient: what Python has as grad_fn._saved_NAME. An
+// undefined tensor is None.
+using SavedValue =
+    std::variant<Tensor, Scalar, std::string, std::vector<std::int64_t>, std::vector<Tensor>>;
 
 struct Node : Shared {
   const char* name;

@@ -2,6 +2,7 @@
 // that must be differentiable, and class probabilities, go through log_softmax and ops.
 #include "ops/cross_entropy.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/operands.h"
@@ -300,12 +301,15 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const std::optional<T
     const View w = weight_view(o);
     backend(input.device()).cross_entropy->nll(o.shape, x, t, o.weight ? &w : nullptr, l, r);
   }
-  return record(
-      o.planes ? "NllLoss2DBackward0" : "NllLossBackward0", result_of(o, s, reduction),
-      [o, s, reduction, from = input.shape()](Tensor g) {
-        return Gradients(nll_gradient(o, s, g, reduction, from));
-      },
-      input);
+  return record(o.planes ? "NllLoss2DBackward0" : "NllLossBackward0", result_of(o, s, reduction),
+                showing(
+                    "reduction ignore_index self target weight total_weight",
+                    [o, s, reduction, from = input.shape()](Tensor g, Node&) {
+                      return Gradients(nll_gradient(o, s, g, reduction, from));
+                    },
+                    std::int64_t(reduction), ignore_index, input, target, weight.value_or(Tensor()),
+                    s.totals ? select(s.totals, 0, 1) : Tensor()),
+                input);
 }
 
 }  // namespace rushlight

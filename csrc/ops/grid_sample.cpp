@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
@@ -120,15 +121,19 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, std::string_view mod
     const Unlocked unlocked(nanoseconds(s), {&x, &at, &out});
     kernels.forward(s, v, g, o);
   }
-  return record(
-      s.rank == 2 ? "GridSampler2DBackward0" : "GridSampler3DBackward0", std::move(out),
-      [s, x = Saved(input), at = Saved(grid)](Tensor g, Node& self) {
-        const Tensor &input = x.get(), &grid = at.get();
-        if (needs_grad(g, input, grid) && g.numel())
-          return grid_sample_formula(s, g, input, grid, self.needs_input(0), self.needs_input(1));
-        return backward(s, g, input, grid, self.needs_input(0), self.needs_input(1));
-      },
-      input, grid);
+  return record(s.rank == 2 ? "GridSampler2DBackward0" : "GridSampler3DBackward0", std::move(out),
+                showing(
+                    "input grid interpolation_mode padding_mode align_corners",
+                    [s](Tensor g, Node& self, const Saved& x, const Saved& at) {
+                      const Tensor &input = x.get(), &grid = at.get();
+                      if (needs_grad(g, input, grid) && g.numel())
+                        return grid_sample_formula(s, g, input, grid, self.needs_input(0),
+                                                   self.needs_input(1));
+                      return backward(s, g, input, grid, self.needs_input(0), self.needs_input(1));
+                    },
+                    Saved(input), Saved(grid), std::int64_t(s.mode), std::int64_t(s.padding),
+                    s.align_corners),
+                input, grid);
 }
 
 }  // namespace rushlight

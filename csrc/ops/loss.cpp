@@ -1,6 +1,7 @@
 // Elementwise losses: the formulas are pointwise ops, the reductions ops on top of them.
 #include "ops/loss.h"
 
+#include "autograd/showing.h"
 #include "ops/pointwise/pointwise.h"
 
 namespace rushlight {
@@ -21,8 +22,15 @@ Tensor reduced(const Tensor& loss, Reduction reduction) {
 namespace {
 
 // `losses` reduced under one node of the loss's own name, as torch has it: mean and sum add no node
-// of theirs. The loss's node is an edge further, and what it saved is unchanged.
-Tensor reduced_as(const char* node, const Tensor& losses, Reduction reduction) {
+// of theirs. The loss's node is an edge further, and what it saved is unchanged; this one shows it.
+struct ShownLoss {
+  const char* names = "";  // of the reduction, the operands, then of a parameter or of weights
+  Tensor input, target;
+  std::optional<Scalar> parameter{};
+  Tensor weight{}, pos_weight{};
+};
+Tensor reduced_as(const char* node, const Tensor& losses, Reduction reduction,
+                  const ShownLoss& shown = {}) {
   if (reduction == Reduction::none) return losses;
   Tensor total;
   {
@@ -30,12 +38,15 @@ Tensor reduced_as(const char* node, const Tensor& losses, Reduction reduction) {
     total = reduced(losses, reduction);
   }
   const double scale = reduction == Reduction::mean ? 1 / double(losses.numel()) : 1;
-  return record(
-      node, std::move(total),
-      [scale, shape = losses.shape()](Tensor g) {
-        return Gradients(expand(scale == 1 ? g : mul(g, Scalar(scale)), shape));
-      },
-      losses);
+  return record(node, std::move(total),
+                showing(
+                    shown.names,
+                    [scale, shape = losses.shape()](Tensor g, Node&) {
+                      return Gradients(expand(scale == 1 ? g : mul(g, Scalar(scale)), shape));
+                    },
+                    std::int64_t(reduction), shown.input, shown.target, shown.parameter,
+                    shown.weight, shown.pos_weight),
+                losses);
 }
 
 // A tensor without dimensions that meets one with some: expanded, so that its dtype counts.
@@ -57,7 +68,7 @@ Tensor losses_of(const char* op, const Tensor& input, const Tensor& target,
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
   return reduced_as("MseLossBackward0", losses_of<MseLoss>("mse_loss", input, target),
-                    reduction_of(reduction));
+                    reduction_of(reduction), {"reduction self target", input, target});
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
@@ -81,9 +92,9 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, std::string_vie
                       double beta) {
   if (beta < 0) fail<RuntimeError>("smooth_l1_loss does not support negative values for beta.");
   if (beta == 0) return l1_loss(input, target, reduction);
-  return reduced_as("SmoothL1LossBackward0",
-                    losses_of<SmoothL1Loss>("smooth_l1_loss", input, target, beta),
-                    reduction_of(reduction));
+  return reduced_as(
+      "SmoothL1LossBackward0", losses_of<SmoothL1Loss>("smooth_l1_loss", input, target, beta),
+      reduction_of(reduction), {"reduction self target beta", input, target, Scalar(beta)});
 }
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, std::string_view reduction,
@@ -94,7 +105,8 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, std::string_view re
   const DType dtype = input.dtype(), other = target.dtype();
   if (dtype == other)
     return reduced_as("HuberLossBackward0",
-                      losses_of<HuberLoss>("huber_loss", input, target, delta), r);
+                      losses_of<HuberLoss>("huber_loss", input, target, delta), r,
+                      {"reduction self target delta", input, target, Scalar(delta)});
   // As torch: the result is of the input's dtype, and there are no gradients of mixed dtypes.
   if (!is_floating(dtype) && is_floating(other))
     fail<RuntimeError>("result type ", scalar_name(other),
@@ -135,7 +147,9 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
   }
   Tensor loss = apply<BinaryCrossEntropy>(input, target);
   if (weight) loss = to(mul(loss, *weight), input.dtype());
-  return reduced_as("BinaryCrossEntropyBackward0", loss, reduction_of(reduction));
+  return reduced_as(
+      "BinaryCrossEntropyBackward0", loss, reduction_of(reduction),
+      {"reduction self target - weight", input, target, {}, weight.value_or(Tensor())});
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
@@ -160,7 +174,13 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
                            : apply<BceWithLogits>(input, target);
   if (weight) loss = mul(loss, *weight);
   return reduced_as("BinaryCrossEntropyWithLogitsBackward0", to(loss, target.dtype()),
-                    reduction_of(reduction));
+                    reduction_of(reduction),
+                    {"reduction self target - weight pos_weight",
+                     input,
+                     target,
+                     {},
+                     weight.value_or(Tensor()),
+                     pos_weight.value_or(Tensor())});
 }
 
 }  // namespace rushlight

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "autograd/showing.h"
+
 namespace rushlight {
 namespace {
 
@@ -57,14 +59,15 @@ Tensor constant_pad_nd(const Tensor& input, const std::vector<std::int64_t>& pad
     out = full(shape, value, input.dtype(), input.device());
     copy_bits(inner(out, pad, 1), inner(input, pad, -1));
   }
-  return record(
-      "ConstantPadNdBackward0", out,
-      [pad](Tensor g) -> Gradients {
-        std::vector<std::int64_t> back(pad);
-        for (std::int64_t& n : back) n = -n;
-        return {constant_pad_nd(g, back, 0)};
-      },
-      input);
+  return record("ConstantPadNdBackward0", out,
+                showing(
+                    "pad",
+                    [](Tensor g, Node&, std::vector<std::int64_t> back) -> Gradients {
+                      for (std::int64_t& n : back) n = -n;
+                      return {constant_pad_nd(g, back, 0)};
+                    },
+                    pad),
+                input);
 }
 
 }  // namespace rushlight

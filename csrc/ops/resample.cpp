@@ -1,6 +1,7 @@
 // See resample.h. The gradient is an op of its own, whose gradient is the forward again.
 #include "ops/resample.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
@@ -36,6 +37,14 @@ Resampling mode_of(std::string_view mode, bool antialias) {
   return antialias ? Resampling::triangle : Resampling::linear;
 }
 
+// What nodes show: first of nearest neighbours, then of what can align corners.
+constexpr const char* kNames[2][3] = {
+    {"self_sym_sizes output_size scales", "self_sym_sizes output_size scales_w scales_h",
+     "self_sym_sizes output_size scales_w scales_h scales_d"},
+    {"self_sym_sizes output_size align_corners scales",
+     "self_sym_sizes output_size align_corners scales_w scales_h",
+     "self_sym_sizes output_size align_corners scales_w scales_h scales_d"}};
+
 struct Resampled {
   ResampleShape shape;
   const char* node;
@@ -55,9 +64,20 @@ Tensor forward(const Resampled& r, const Tensor& input, const Shape& sizes, bool
     kernels.forward(s, v, o);
   }
   if (formatted) out = in_format_of(input, std::move(out));
+  const bool aligns = s.mode != Resampling::nearest && s.mode != Resampling::nearest_exact;
+  std::optional<Scalar> shown[4];
+  int count = 0;
+  if (aligns) shown[count++] = Scalar(s.align_corners);
+  for (int axis = 2; axis >= 0; --axis, ++count)
+    if (s.factor[axis]) shown[count] = Scalar(s.factor[axis]);
   return record(
       r.node, std::move(out),
-      [r, from = input.shape()](Tensor g) { return Gradients(resample_backward(r, g, from)); },
+      showing(
+          kNames[aligns][s.rank - 1],
+          [r](Tensor g, Node&, const Shape& from) {
+            return Gradients(resample_backward(r, g, from));
+          },
+          input.shape(), of_dimensions(s.out, s.rank), shown[0], shown[1], shown[2], shown[3]),
       input);
 }
 

@@ -1,29 +1,34 @@
 // A dimension split into views: parts of one size, of given sizes, or between given indices.
 #include <algorithm>
 
+#include "autograd/showing.h"
 #include "ops/join.h"
 #include "ops/view.h"
 
 namespace rushlight {
 
 // The parts are outputs of one node, so that backward joins once.
-static void record_parts(const char* name, const Tensor& input, std::vector<Tensor>& parts, int at,
-                         bool unbound) {
+// `names`: of the dimension, the input's sizes and `how` it was cut, as far as torch shows them.
+template <class How>
+static void record_parts(const char* name, const char* names, const Tensor& input,
+                         std::vector<Tensor>& parts, int at, const How& how) {
+  constexpr bool unbound = std::is_same_v<How, std::nullopt_t>;
   std::vector<Shape> shapes;
   if (needs_grad(input))
     for (const Tensor& p : parts) shapes.push_back(p.shape());
-  record_many(
-      name, parts,
-      [shapes, at, unbound](std::span<Tensor> grads, Node&) {
-        std::vector<Tensor> all(grads.begin(), grads.end());
-        const auto known = std::ranges::find_if(all, [](const Tensor& g) { return bool(g); });
-        const DType dtype = known->dtype();
-        const Device device = known->device();
-        for (std::size_t i = 0; i < all.size(); ++i)
-          if (!all[i]) all[i] = zeros(shapes[i], dtype, device);
-        return Gradients(unbound ? stack(all, at) : cat(all, at));
-      },
-      input);
+  const auto joined = [shapes](std::span<Tensor> grads, Node&, std::int64_t at) {
+    std::vector<Tensor> all(grads.begin(), grads.end());
+    const auto known = std::ranges::find_if(all, [](const Tensor& g) { return bool(g); });
+    const DType dtype = known->dtype();
+    const Device device = known->device();
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (!all[i]) all[i] = zeros(shapes[i], dtype, device);
+    return Gradients(unbound ? stack(all, int(at)) : cat(all, int(at)));
+  };
+  if constexpr (unbound)
+    record_many(name, parts, showing(names, joined, std::int64_t(at)), input);
+  else
+    record_many(name, parts, showing(names, joined, std::int64_t(at), input.shape(), how), input);
 }
 
 // An expanded dimension costs no memory, its parts do.
@@ -46,7 +51,7 @@ std::vector<Tensor> unbind(const Tensor& input, std::int64_t dim) {
     for (std::int64_t i = 0; i < input->shape[at]; ++i) parts.push_back(select(input, at, i));
   }
   for (const Tensor& p : parts) link_to_base(p, input);
-  if (!parts.empty()) record_parts("UnbindBackward0", input, parts, at, true);
+  if (!parts.empty()) record_parts("UnbindBackward0", "dim", input, parts, at, std::nullopt);
   return parts;
 }
 
@@ -55,7 +60,16 @@ struct Parts {
   const char* node;
   int at;
   std::vector<std::int64_t> sizes;
+  std::optional<std::int64_t> size;  // of all but the last one, where it was given
 };
+
+static void record_parts(const char* name, const Tensor& input, std::vector<Tensor>& parts,
+                         const Parts& p) {
+  if (p.size)
+    record_parts(name, "dim self_sym_sizes split_size", input, parts, p.at, *p.size);
+  else
+    record_parts(name, "dim self_sym_sizes split_sizes", input, parts, p.at, p.sizes);
+}
 
 static std::vector<Tensor> narrowed(const Tensor& input, const Parts& p) {
   const GradMode off(false);
@@ -70,7 +84,7 @@ static std::vector<Tensor> narrowed(const Tensor& input, const Parts& p) {
 static std::vector<Tensor> views(const Tensor& input, const Parts& p) {
   std::vector<Tensor> out = narrowed(input, p);
   for (const Tensor& part : out) link_to_base(part, input);
-  record_parts(p.node, input, out, p.at, false);
+  record_parts(p.node, input, out, p);
   return out;
 }
 static std::vector<Tensor> unsafe(const Tensor& input, Parts p) {
@@ -78,7 +92,7 @@ static std::vector<Tensor> unsafe(const Tensor& input, Parts p) {
   record_parts(p.sizes.empty() || std::string_view(p.node) == "SplitBackward0"
                    ? "UnsafeSplitBackward0"
                    : "UnsafeSplitWithSizesBackward0",
-               input, out, p.at, false);
+               input, out, p);
   return out;
 }
 
@@ -95,7 +109,7 @@ static Parts equal_parts(const Tensor& input, std::int64_t size, std::int64_t di
   if (size) room_for(n / size);
   for (std::int64_t rest = n; rest > 0; rest -= size) sizes.push_back(std::min(size, rest));
   if (sizes.empty()) sizes.push_back(0);
-  return {"SplitBackward0", at, std::move(sizes)};
+  return {"SplitBackward0", at, std::move(sizes), size};
 }
 
 static Parts parts_of(const Tensor& input, Sizes sizes, std::int64_t dim) {
@@ -113,7 +127,7 @@ static Parts parts_of(const Tensor& input, Sizes sizes, std::int64_t dim) {
   if (total != input->shape[at])
     fail<RuntimeError>("split_with_sizes expects split_sizes to sum exactly to ", input->shape[at],
                        " (input tensor's size at dimension ", at, "), but got split_sizes=", sizes);
-  return {"SplitWithSizesBackward0", at, {sizes.begin(), sizes.end()}};
+  return {"SplitWithSizesBackward0", at, {sizes.begin(), sizes.end()}, {}};
 }
 
 static Parts chunks_of(const Tensor& input, std::int64_t chunks, std::int64_t dim) {
@@ -122,8 +136,10 @@ static Parts chunks_of(const Tensor& input, std::int64_t chunks, std::int64_t di
   const int at = wrap_dim(dim, input.dim());
   const std::int64_t n = input->shape[at];
   if (n == 0)
-    return {"SplitWithSizesBackward0", at,
-            std::vector<std::int64_t>(std::size_t(std::min<std::int64_t>(chunks, 65535)), 0)};
+    return {"SplitWithSizesBackward0",
+            at,
+            std::vector<std::int64_t>(std::size_t(std::min<std::int64_t>(chunks, 65535)), 0),
+            {}};
   return equal_parts(input, n / chunks + (n % chunks != 0), at);
 }
 

@@ -121,6 +121,16 @@ struct SavedTensor {
   }
 };
 
+template <class T>
+PyObject* shown(const T& value) {
+  return to_python(value);
+}
+PyObject* shown(const std::vector<std::int64_t>& values) {
+  py::tuple all(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) all[i] = values[i];
+  return all.release().ptr();
+}
+
 py::object saved_attribute(Node& node, std::string_view attribute) {
   constexpr std::string_view prefix = "_saved_", raw = "_raw_saved_";
   const bool is_raw = attribute.starts_with(raw), asked = is_raw || attribute.starts_with(prefix);
@@ -129,14 +139,14 @@ py::object saved_attribute(Node& node, std::string_view attribute) {
   const std::vector<std::string> names = asked ? node.saved_names() : std::vector<std::string>();
   std::string known;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    known += text(i ? ", " : "", "_saved_", names[i]);
+    if (names[i] == "-") continue;
+    known += text(known.empty() ? "" : ", ", "_saved_", names[i]);
     if (names[i] != name) continue;
     if (!is_raw) {
       const ShownScope scope;
-      const SavedValue value = node.saved_value(i);
-      if (value.sizes) return py::tuple(py::reinterpret_steal<py::object>(to_python(*value.sizes)));
-      return py::reinterpret_steal<py::object>(value.number ? to_python(*value.number)
-                                                            : to_python(value.tensor));
+      return std::visit(
+          [](const auto& value) { return py::reinterpret_steal<py::object>(shown(value)); },
+          node.saved_value(i));
     }
     if (node.saved_slot(i)) return py::cast(SavedTensor{Ref<Node>::share(&node), i});
   }
@@ -148,7 +158,8 @@ py::object saved_attribute(Node& node, std::string_view attribute) {
 
 py::list saved_attributes(const Node& node) {
   py::list names;
-  for (const std::string& name : node.saved_names()) names.append("_saved_" + name);
+  for (const std::string& name : node.saved_names())
+    if (name != "-") names.append("_saved_" + name);
   return names;
 }
 

@@ -67,13 +67,15 @@ Tensor compute(Product product, const ConvShape& s, const Tensor& a, const Tenso
   return out;
 }
 
+constexpr const char* kShown = "input weight stride padding dilation groups transposed";
+
 }  // namespace
 
 Tensor forward(const ConvShape& s, const Tensor& input, const Tensor& weight, const Tensor& bias,
                const Shape& sizes) {
   return record("ConvolutionBackward0", compute(Product::forward, s, input, weight, bias, sizes),
                 showing(
-                    "input weight",
+                    kShown,
                     [s](Tensor g, Node& self, const Saved& x, const Saved& w) {
                       Tensor of_input, of_weight, of_bias;
                       if (self.needs_input(0))
@@ -83,7 +85,9 @@ Tensor forward(const ConvShape& s, const Tensor& input, const Tensor& weight, co
                       if (self.needs_input(2)) of_bias = bias_gradient(g);
                       return Gradients(of_input, of_weight, of_bias);
                     },
-                    Saved(input), Saved(weight)),
+                    Saved(input), Saved(weight), of_dimensions(s.stride, sizes.rank - 2),
+                    of_dimensions(s.padding, sizes.rank - 2),
+                    of_dimensions(s.dilation, sizes.rank - 2), s.groups, false),
                 input, weight, bias);
 }
 
@@ -91,7 +95,7 @@ Tensor grad_input(const ConvShape& s, const Tensor& grad, const Tensor& weight, 
                   const Shape& sizes) {
   return record("ConvolutionBackward0", compute(Product::grad_input, s, grad, weight, bias, sizes),
                 showing(
-                    "input weight",
+                    kShown,
                     [s](Tensor g, Node& self, const Saved& y, const Saved& w) {
                       Tensor of_grad, of_weight, of_bias;
                       if (self.needs_input(0))
@@ -101,7 +105,9 @@ Tensor grad_input(const ConvShape& s, const Tensor& grad, const Tensor& weight, 
                       if (self.needs_input(2)) of_bias = bias_gradient(g);
                       return Gradients(of_grad, of_weight, of_bias);
                     },
-                    Saved(grad), Saved(weight)),
+                    Saved(grad), Saved(weight), of_dimensions(s.stride, sizes.rank - 2),
+                    of_dimensions(s.padding, sizes.rank - 2),
+                    of_dimensions(s.dilation, sizes.rank - 2), s.groups, true),
                 grad, weight, bias);
 }
 

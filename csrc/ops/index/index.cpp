@@ -2,6 +2,7 @@
 // first, and the kernel checks every position before it writes.
 #include "kernels/index.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/unlocked.h"
 #include "ops/ops.h"
@@ -150,6 +151,7 @@ void write(const Tensor& self, const Prepared& p, const Tensor& values, bool acc
 std::vector<Saved> saved(const Prepared& p) {
   std::vector<Saved> out;
   for (const Tensor& t : p.indices) out.emplace_back(t);
+  while (!out.empty() && !out.back()) out.pop_back();
   return out;
 }
 std::vector<Tensor> unpacked(const std::vector<Saved>& list) {
@@ -169,9 +171,8 @@ static Tensor index_backward(const Tensor& g, const Shape& whole,
       [indices](Tensor gg) { return Gradients(index(gg, indices)); }, g);
 }
 
-Tensor index(const Tensor& input, const std::vector<Tensor>& indices) {
-  const Prepared p = prepare(input, indices);
-  if (p.count == 0) return alias(input);
+// Without history.
+static Tensor taken(const Tensor& input, const Prepared& p) {
   check_empty(input, p);
   Shape kernel_order;
   const Shape shape = result_shape(input, p, kernel_order);
@@ -189,12 +190,22 @@ Tensor index(const Tensor& input, const std::vector<Tensor>& indices) {
     }
     check(bad, input, p);
   }
-  return record(
-      "IndexBackward0", std::move(out),
-      [whole = input.shape(), kept = saved(p)](Tensor g) {
-        return Gradients(index_backward(g, whole, unpacked(kept)));
-      },
-      input);
+  return out;
+}
+
+Tensor index(const Tensor& input, const std::vector<Tensor>& indices) {
+  const Prepared p = prepare(input, indices);
+  if (p.count == 0) return alias(input);
+  Tensor out = taken(input, p);
+  if (!needs_grad(input)) return out;
+  return record("IndexBackward0", std::move(out),
+                showing(
+                    "self_sym_sizes indices",
+                    [](Tensor g, Node&, const Shape& whole, const std::vector<Saved>& kept) {
+                      return Gradients(index_backward(g, whole, unpacked(kept)));
+                    },
+                    input.shape(), saved(p)),
+                input);
 }
 
 static Tensor prepared_values(const Tensor& self, const Tensor& values) {
@@ -316,9 +327,16 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& given) 
   std::vector<Tensor> indices(std::size_t(at) + 1);
   indices[std::size_t(at)] = vector;
   if (input.dim() == 0) return view(index(unsqueeze(input, 0), indices), {});
-  Tensor out = index(input, indices);
-  if (Node* node = out.requires_grad() ? out->node : nullptr) node->name = "IndexSelectBackward0";
-  return out;
+  return record("IndexSelectBackward0", taken(input, prepare(input, indices)),
+                showing(
+                    "self_sym_sizes dim index",
+                    [](Tensor g, Node&, const Shape& whole, std::int64_t dim, const Saved& index) {
+                      std::vector<Tensor> indices(std::size_t(dim) + 1);
+                      indices[std::size_t(dim)] = index.get();
+                      return Gradients(index_backward(g, whole, indices));
+                    },
+                    input.shape(), std::int64_t(at), Saved(vector)),
+                input);
 }
 
 }  // namespace rushlight

@@ -194,16 +194,19 @@ Pair linalg_qr(Name name, const Tensor& a, bool complete) {
     r = triangle(all == m ? packed : slice(packed, -2, 0, all, 1), true);
   }
   Tensor outs[] = {q, r};
-  record_many(
-      "LinalgQrBackward0", outs,
-      [q = SavedOutput(q, 0), r = SavedOutput(r, 1), complete, m, n, title = std::string(name)](
-          std::span<Tensor> g, Node& self) {
-        if (complete && m > n)
-          fail<RuntimeError>(
-              "The QR decomposition is not differentiable when mode='complete' and nrows > ncols");
-        return Gradients(qr_gradient(title, q.get(self), r.get(self), g[0], g[1]));
-      },
-      a);
+  record_many("LinalgQrBackward0", outs,
+              showing(
+                  "Q R mode",
+                  [complete, m, n, title = std::string(name)](
+                      std::span<Tensor> g, Node& self, const SavedOutput& q, const SavedOutput& r) {
+                    if (complete && m > n)
+                      fail<RuntimeError>(
+                          "The QR decomposition is not differentiable when mode='complete' and "
+                          "nrows > ncols");
+                    return Gradients(qr_gradient(title, q.get(self), r.get(self), g[0], g[1]));
+                  },
+                  SavedOutput(q, 0), SavedOutput(r, 1), complete ? "complete" : "reduced"),
+              a);
   return {outs[0], outs[1]};
 }
 
@@ -222,20 +225,22 @@ Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors) {
   if (!a.device().is_meta())
     if (const int code = failure_in(info)) fail_convergence(name, code);
   Tensor outs[] = {w, v};
-  record_many(
-      "LinalgEighBackward0", outs,
-      [w = SavedOutput(w, 0), v = SavedOutput(v, 1)](std::span<Tensor> g, Node& self) {
-        const Tensor vectors = v.get(self);
-        Tensor inner;
-        if (g[0]) inner = on_diagonal(g[0]);
-        if (g[1]) {  // the skew part is what moves orthogonal vectors
-          const Tensor turn = matmul(transposed(vectors), g[1]);
-          const Tensor skew = mul(sub(turn, transposed(turn)), Scalar(0.5));
-          inner = plus(inner, mul(skew, inverse_gaps(w.get(self))));
-        }
-        return Gradients(matmul(matmul(vectors, inner), transposed(vectors)));
-      },
-      a);
+  record_many("LinalgEighBackward0", outs,
+              showing(
+                  "eigenvalues eigenvectors",
+                  [](std::span<Tensor> g, Node& self, const SavedOutput& w, const SavedOutput& v) {
+                    const Tensor vectors = v.get(self);
+                    Tensor inner;
+                    if (g[0]) inner = on_diagonal(g[0]);
+                    if (g[1]) {  // the skew part is what moves orthogonal vectors
+                      const Tensor turn = matmul(transposed(vectors), g[1]);
+                      const Tensor skew = mul(sub(turn, transposed(turn)), Scalar(0.5));
+                      inner = plus(inner, mul(skew, inverse_gaps(w.get(self))));
+                    }
+                    return Gradients(matmul(matmul(vectors, inner), transposed(vectors)));
+                  },
+                  SavedOutput(w, 0), SavedOutput(v, 1)),
+              a);
   return {outs[0], vectors ? outs[1] : Tensor(), info};
 }
 
@@ -299,17 +304,20 @@ Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors) {
   }
   if (!vectors) return {Tensor(), s, Tensor()};
   Tensor outs[] = {u, s, vh};
-  record_many(
-      "LinalgSvdBackward0", outs,
-      [u = SavedOutput(u, 0), s = SavedOutput(s, 1), vh = SavedOutput(vh, 2), k](
-          std::span<Tensor> g, Node& self) {
-        const auto first = [k](const Tensor& t, int dim) {
-          return t ? slice(t, dim, 0, k, 1) : Tensor();
-        };
-        return Gradients(svd_gradient(first(u.get(self), -1), s.get(self), first(vh.get(self), -2),
-                                      first(g[0], -1), g[1], first(g[2], -2)));
-      },
-      a);
+  record_many("LinalgSvdBackward0", outs,
+              showing(
+                  "U S Vh",
+                  [k](std::span<Tensor> g, Node& self, const SavedOutput& u, const SavedOutput& s,
+                      const SavedOutput& vh) {
+                    const auto first = [k](const Tensor& t, int dim) {
+                      return t ? slice(t, dim, 0, k, 1) : Tensor();
+                    };
+                    return Gradients(svd_gradient(first(u.get(self), -1), s.get(self),
+                                                  first(vh.get(self), -2), first(g[0], -1), g[1],
+                                                  first(g[2], -2)));
+                  },
+                  SavedOutput(u, 0), SavedOutput(s, 1), SavedOutput(vh, 2)),
+              a);
   return {outs[0], outs[1], outs[2]};
 }
 

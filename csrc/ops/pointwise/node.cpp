@@ -174,11 +174,11 @@ std::vector<std::string> PointwiseNode::saved_names() const {
 SavedValue PointwiseNode::saved_value(std::size_t i) {
   if (released) fail_second_backward();
   const int k = saved_number(i);
-  if (k > kMaxInputs) return {{}, parameters_[k - kMaxInputs - 1], {}};
-  if (k == kMaxInputs) return {saves_output() ? output_.get(*this) : Tensor(), {}, {}};
+  if (k > kMaxInputs) return parameters_[k - kMaxInputs - 1];
+  if (k == kMaxInputs) return saves_output() ? output_.get(*this) : Tensor();
   const Slot& slot = slots_[k];
-  if (slot.tensor || !saves(k) || next(std::size_t(k)).node) return {slot.tensor.get(this), {}, {}};
-  return {{}, slot.number, {}};
+  if (slot.tensor || !saves(k) || next(std::size_t(k)).node) return slot.tensor.get(this);
+  return slot.number;
 }
 
 Saved* PointwiseNode::saved_slot(std::size_t i) {

@@ -1,6 +1,7 @@
 // Average pooling, and the p-norm pooling that is made of it.
 #include <cmath>
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
@@ -24,7 +25,7 @@ Tensor average_backward(const PoolShape& s, const char* node, const Tensor& g, c
 
 // `formatted`: channels_last where input is.
 Tensor average(const PoolShape& s, const char* node, const Tensor& input, const Shape& sizes,
-               bool formatted) {
+               bool formatted, const ShownOptions* shown = nullptr) {
   Tensor out = empty(sizes, input.dtype(), input.device());
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
@@ -35,11 +36,16 @@ Tensor average(const PoolShape& s, const char* node, const Tensor& input, const 
     kernels.average(s, v, o);
   }
   if (formatted) out = in_format_of(input, std::move(out));
+  const ShownOptions o = shown ? *shown : ShownOptions();
   return record(
       node, std::move(out),
-      [s, node, from = input.shape()](Tensor g) {
-        return Gradients(average_backward(s, node, g, from));
-      },
+      showing(
+          shown ? "kernel_size stride padding ceil_mode count_include_pad divisor_override" : "",
+          [s, node, from = input.shape()](Tensor g, Node&) {
+            return Gradients(average_backward(s, node, g, from));
+          },
+          o.kernel, o.stride, o.padding, o.ceil_mode, s.count_include_pad,
+          s.divisor ? std::optional(s.divisor) : std::nullopt),
       input);
 }
 
@@ -70,7 +76,9 @@ Tensor avg_pool(const char* name, int rank, const Tensor& input, const PoolOptio
   auto [s, sizes] = pool_shape(name, rank, input, options, false);
   s.count_include_pad = options.count_include_pad;
   s.divisor = options.divisor.value_or(0);
-  return average(s, average_node(rank, false), input, sizes, rank == 2);
+  const ShownOptions windows = shown(s, rank, options);
+  return average(s, average_node(rank, false), input, sizes, rank == 2,
+                 rank > 1 ? &windows : nullptr);
 }
 
 Tensor adaptive_avg_pool(const char* name, int rank, const Tensor& input, const Shape& size) {

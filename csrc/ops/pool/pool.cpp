@@ -2,6 +2,7 @@
 // bytes where the windows are 2x2, and makes int64 indices only for a second derivative.
 #include "pool.h"
 
+#include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
@@ -84,34 +85,37 @@ Tensor max_indices(const PoolShape& s, const Tensor& input, const Shape& sizes) 
   return indices;
 }
 
-Tensor max_with_codes(const char* node, const PoolShape& s, const Tensor& input,
-                      const Shape& sizes) {
+Tensor max_with_codes(const char* node, const PoolShape& s, const Tensor& input, const Shape& sizes,
+                      const ShownOptions& shown) {
   Tensor out = empty(sizes, input.dtype(), input.device());
   const Tensor codes = needs_grad(input) ? empty(sizes, DType::uint8, input.device()) : Tensor();
   run_max(s, input, out, {}, codes);
   return record(
       node, in_format_of(input, std::move(out)),
-      [s, x = Saved(input), codes](Tensor g) {
-        const Tensor& input = x.get();
-        if (grad_enabled() && wants_grad(g))
-          return Gradients(scatter_max(s, g, max_indices(s, input, g.shape()), input.shape()));
-        Tensor grad_input = empty(input.shape(), input.dtype(), input.device());
-        const Tensor grad = contiguous(g);
-        if (grad_input.numel() && !grad_input.device().is_meta()) {
-          const View v = dense_view(grad, DType::float32, results_of(s)), c = view_of(codes),
-                     o = view_of(grad_input);
-          const PoolKernels& kernels = *backend(g.device()).pool;
-          const Unlocked unlocked(nanoseconds(s), {&grad, &codes, &grad_input});
-          kernels.max_2x2_backward(s, v, c, o);
-        }
-        return Gradients(grad_input);
-      },
+      showing(
+          node == max_node(1, false) ? "" : "self kernel_size stride padding dilation ceil_mode",
+          [s, codes](Tensor g, Node&, const Saved& x) {
+            const Tensor& input = x.get();
+            if (grad_enabled() && wants_grad(g))
+              return Gradients(scatter_max(s, g, max_indices(s, input, g.shape()), input.shape()));
+            Tensor grad_input = empty(input.shape(), input.dtype(), input.device());
+            const Tensor grad = contiguous(g);
+            if (grad_input.numel() && !grad_input.device().is_meta()) {
+              const View v = dense_view(grad, DType::float32, results_of(s)), c = view_of(codes),
+                         o = view_of(grad_input);
+              const PoolKernels& kernels = *backend(g.device()).pool;
+              const Unlocked unlocked(nanoseconds(s), {&grad, &codes, &grad_input});
+              kernels.max_2x2_backward(s, v, c, o);
+            }
+            return Gradients(grad_input);
+          },
+          Saved(input), shown.kernel, shown.stride, shown.padding, shown.dilation, shown.ceil_mode),
       input);
 }
 
 std::tuple<Tensor, Tensor> max_with_indices(const char* node, const PoolShape& s,
-                                            const Tensor& input, const Shape& sizes,
-                                            bool formatted) {
+                                            const Tensor& input, const Shape& sizes, bool formatted,
+                                            const ShownOptions& shown = {}) {
   Tensor out = empty(sizes, input.dtype(), input.device());
   Tensor indices = empty(sizes, DType::int64, input.device());
   run_max(s, input, out, indices, {});
@@ -119,12 +123,17 @@ std::tuple<Tensor, Tensor> max_with_indices(const char* node, const PoolShape& s
     out = in_format_of(input, std::move(out));
     indices = in_format_of(input, std::move(indices));
   }
-  out = record(
-      node, std::move(out),
-      [s, at = Saved(indices), from = input.shape()](Tensor g) {
-        return Gradients(scatter_max(s, g, at.get(), from));
-      },
-      input);
+  out = record(node, std::move(out),
+               showing(
+                   node == max_node(1, false) ? ""
+                   : s.adaptive               ? "result1"
+                                : "result1 kernel_size stride padding dilation ceil_mode",
+                   [s, from = input.shape()](Tensor g, Node&, const Saved& at) {
+                     return Gradients(scatter_max(s, g, at.get(), from));
+                   },
+                   Saved(indices), shown.kernel, shown.stride, shown.padding, shown.dilation,
+                   shown.ceil_mode),
+               input);
   return {std::move(out), std::move(indices)};
 }
 
@@ -135,9 +144,10 @@ Tensor max_pool(const char* name, int rank, const Tensor& input, const PoolOptio
     refuse_integers(input, rank == 3 ? "max_pool3d" : "max_pool2d");
   const auto [s, sizes] = pool_shape(name, rank, input, options, true);
   if (input.dtype() == DType::float32 && has_2x2_windows(s))
-    return max_with_codes(max_node(rank, false), s, input, sizes);
+    return max_with_codes(max_node(rank, false), s, input, sizes, shown(s, rank, options));
   if (needs_grad(input))
-    return std::get<0>(max_with_indices(max_node(rank, false), s, input, sizes, true));
+    return std::get<0>(
+        max_with_indices(max_node(rank, false), s, input, sizes, true, shown(s, rank, options)));
   Tensor out = empty(sizes, input.dtype(), input.device());
   run_max(s, input, out, {}, {});
   return in_format_of(input, std::move(out));
@@ -148,7 +158,7 @@ std::tuple<Tensor, Tensor> max_pool_with_indices(const char* name, int rank, con
   if (input.dtype() == DType::boolean || input.device().is_cuda())
     refuse_integers(input, rank == 3 ? "max_pool3d" : "max_pool2d");
   const auto [s, sizes] = pool_shape(name, rank, input, options, true);
-  return max_with_indices(max_node(rank, false), s, input, sizes, true);
+  return max_with_indices(max_node(rank, false), s, input, sizes, true, shown(s, rank, options));
 }
 
 std::tuple<Tensor, Tensor> adaptive_max_pool(const char* name, int rank, const Tensor& input,

@@ -1,5 +1,6 @@
 // What pooling accepts, in torch's words.
 #pragma once
+#include "autograd/showing.h"
 #include "kernels/pool.h"
 #include "pool.h"
 
@@ -15,6 +16,16 @@ PooledShape adaptive_shape(const char* name, int rank, const Tensor& input, cons
 
 // Of one dtype's kernel: NotImplementedError for integers.
 void refuse_integers(const Tensor& input, const char* kernel);
+
+// The windows as nodes show them; a stride that was not given is empty.
+struct ShownOptions {
+  OfDimensions kernel{}, stride{}, padding{}, dilation{};
+  bool ceil_mode = false;
+};
+inline ShownOptions shown(const PoolShape& s, int rank, const PoolOptions& options) {
+  return {of_dimensions(s.kernel, rank), of_dimensions(s.stride, options.stride.rank ? rank : 0),
+          of_dimensions(s.padding, rank), of_dimensions(s.dilation, rank), options.ceil_mode};
+}
 
 inline double nanoseconds(const PoolShape& s) {
   return double(s.planes) * (double(s.plane()) + double(s.outputs())) * 0.3;

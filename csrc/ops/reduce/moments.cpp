@@ -51,6 +51,7 @@ using Pair = TensorPair;
 Pair moment_and_mean(const char* name, const char* node, Reduction kind, const Tensor& input,
                      Sizes dims, double correction, bool keepdim) {
   const Span span(input, dims);
+  const bool root = kind == kReduction<reduction::StandardDeviation>;
   Tensor outs[] = {moment(name, kind, input, span, correction, keepdim), {}};
   {
     const GradMode off(false);
@@ -59,19 +60,23 @@ Pair moment_and_mean(const char* name, const char* node, Reduction kind, const T
   if (needs_grad(input))
     record_many(
         node, outs,
-        [x = Saved(input), y = SavedOutput(outs[0]), span, correction,
-         root = kind == kReduction<reduction::StandardDeviation>](std::span<Tensor> g, Node& self) {
-          Tensor total;
-          if (g[0])
-            total = root ? std_backward(g[0], x.get(), y.get(self), span, correction)
-                         : var_backward(g[0], x.get(), span, correction);
-          if (g[1]) {
-            const Tensor of_mean =
-                spread(mul(g[1], Scalar(1 / static_cast<double>(span.count))), span);
-            total = total ? add(total, of_mean) : of_mean;
-          }
-          return Gradients(total);
-        },
+        showing(
+            root ? "self correction result0 dim keepdim" : "self correction",
+            [span, root](std::span<Tensor> g, Node& self, const Saved& x, double correction,
+                         const SavedOutput& y) {
+              Tensor total;
+              if (g[0])
+                total = root ? std_backward(g[0], x.get(), y.get(self), span, correction)
+                             : var_backward(g[0], x.get(), span, correction);
+              if (g[1]) {
+                const Tensor of_mean =
+                    spread(mul(g[1], Scalar(1 / static_cast<double>(span.count))), span);
+                total = total ? add(total, of_mean) : of_mean;
+              }
+              return Gradients(total);
+            },
+            Saved(input), correction, SavedOutput(outs[0]),
+            ReducedDims{span.mask, !dims.empty()}, keepdim),
         input);
   return {outs[0], outs[1]};
 }
@@ -83,11 +88,11 @@ Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim) {
   Tensor out = moment("var", kReduction<reduction::Variance>, input, span, correction, keepdim);
   return record("VarBackward0", out,
                 showing(
-                    "self correction",
+                    "self correction dim keepdim",
                     [span](Tensor g, Node&, const Saved& x, double correction) {
                       return Gradients(var_backward(g, x.get(), span, correction));
                     },
-                    Saved(input), correction),
+                    Saved(input), correction, ReducedDims{span.mask, !dims.empty()}, keepdim),
                 input);
 }
 
@@ -99,11 +104,12 @@ Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim) 
   return record(
       "StdBackward0", out,
       showing(
-          "self result correction",
+          "self result correction dim keepdim",
           [span](Tensor g, Node& self, const Saved& x, const SavedOutput& y, double correction) {
             return Gradients(std_backward(g, x.get(), y.get(self), span, correction));
           },
-          Saved(input), SavedOutput(out), correction),
+          Saved(input), SavedOutput(out), correction, ReducedDims{span.mask, !dims.empty()},
+          keepdim),
       input);
 }
 
@@ -128,13 +134,13 @@ Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {
   // In the gradient an infinite result takes no part: exp(inf - inf) would be NaN.
   return record("LogsumexpBackward0", out,
                 showing(
-                    "self result",
+                    "self result dim keepdim",
                     [span](Tensor g, Node& self, const Saved& x, const SavedOutput& y) {
                       const Value top(reshape(y.get(self), span.kept)), zero(0), inf(HUGE_VAL);
                       const Value safe = where(abs(top) == inf, zero, top);
                       return Gradients(mul(spread(g, span), exp(Value(x.get()) - safe).tensor()));
                     },
-                    Saved(input), SavedOutput(out)),
+                    Saved(input), SavedOutput(out), ReducedDims{span.mask, !dims.empty()}, keepdim),
                 input);
 }
 

@@ -65,11 +65,12 @@ Tensor vector_norm(const Tensor& given, double ord, Sizes dims, bool keepdim, Op
   if (!needs_grad(input)) return out;
   return record("LinalgVectorNormBackward0", out,
                 showing(
-                    "self result ord",
+                    "self result ord dim keepdim",
                     [span](Tensor g, Node& self, const Saved& x, const SavedOutput& y, double ord) {
                       return Gradients(norm_backward(g, x.get(), y.get(self), span, ord));
                     },
-                    Saved(input), SavedOutput(out), double(ord)),
+                    Saved(input), SavedOutput(out), double(ord),
+                    ReducedDims{span.mask, !dims.empty()}, keepdim),
                 input);
 }
 

@@ -2,6 +2,8 @@
 // the result in its final shape, seen by it with size 1 where the input is reduced.
 #include "reduce.h"
 
+#include <bit>
+
 #include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/unlocked.h"
@@ -122,14 +124,14 @@ Tensor product_of_others(const Tensor& input, int dim) {
   return mul(before(input), flip(before(flip(input, along)), along));
 }
 
-Tensor product(const char* node, const Tensor& input, const Span& span, bool keepdim,
-               OptionalDtype dtype) {
+Tensor product(const char* node, const char* names, const Tensor& input, const Span& span,
+               bool keepdim, OptionalDtype dtype) {
   const DType d = sum_dtype(input, dtype);
   Tensor out = total(kReduction<reduction::Product>, input, span, keepdim, d);
   out = to(out, d);
   return record(node, out,
                 showing(
-                    "self",
+                    names,
                     [span, from = input.dtype(), d](Tensor g, Node&, const Saved& x) {
                       const Tensor input = to(x.get(), d);
                       if (input.numel() == 0 || input.dim() == 0)
@@ -142,7 +144,7 @@ Tensor product(const char* node, const Tensor& input, const Span& span, bool kee
                               : view(product_of_others(reshape(input, Shape{-1}), 0), span.whole);
                       return Gradients(to(mul(spread(g, span), others), from));
                     },
-                    Saved(input)),
+                    Saved(input), std::int64_t(std::countr_zero(span.mask)), keepdim),
                 input);
 }
 
@@ -155,10 +157,11 @@ Tensor truth(Reduction kind, const Tensor& input, Sizes dims, bool keepdim) {
 }  // namespace
 
 SavedValue value_of(ReducedDims dims, Node&) {
-  Shape shown;
+  if (!dims.given) return {};
+  std::vector<std::int64_t> shown;
   for (int d = 0; d < kMaxRank; ++d)
     if (dims.mask >> d & 1) shown.push_back(d);
-  return {{}, {}, shown};
+  return shown;
 }
 
 Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
@@ -168,7 +171,7 @@ Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   return record(dims.empty() ? "SumBackward0" : "SumBackward1", std::move(out),
                 showing(
                     dims.empty() ? "self_sym_sizes" : "self_sym_sizes dim keepdim",
-                    [d = input.dtype()](Tensor g, Node&, const Span& span, ReducedDims, bool) {
+                    [d = input.dtype()](Tensor g, Node&, const Span& span) {
                       return Gradients(to(spread(g, span), d));
                     },
                     span, ReducedDims{span.mask}, keepdim),
@@ -182,13 +185,14 @@ Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) 
   if (!needs_grad(input)) return out;
   return record(dims.empty() ? "MeanBackward0" : "MeanBackward1", std::move(out),
                 showing(
-                    dims.empty() ? "self_sym_sizes" : "self_sym_sizes dim keepdim",
-                    [from = input.dtype()](Tensor g, Node&, const Span& span, ReducedDims, bool) {
+                    dims.empty() ? "self_sym_sizes self_sym_numel"
+                                 : "self_sym_sizes self_sym_numel dim keepdim",
+                    [from = input.dtype()](Tensor g, Node&, const Span& span) {
                       const double scale =
                           1 / static_cast<double>(std::max<std::int64_t>(1, span.count));
                       return Gradients(to(spread(mul(g, Scalar(scale)), span), from));
                     },
-                    span, ReducedDims{span.mask}, keepdim),
+                    span, input.numel(), ReducedDims{span.mask}, keepdim),
                 input);
 }
 
@@ -199,10 +203,13 @@ Tensor nansum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype
       total(kReduction<reduction::NanSum>, input, span, keepdim, dtype.value_or(input.dtype()));
   return record(
       "NansumBackward0", out,
-      [x = Saved(input), span](Tensor g) {
-        const DType d = x.get().dtype();
-        return Gradients(mul(to(spread(g, span), d), is_number_mask(x.get())));
-      },
+      showing(
+          "self dim keepdim",
+          [span](Tensor g, Node&, const Saved& x) {
+            const DType d = x.get().dtype();
+            return Gradients(mul(to(spread(g, span), d), is_number_mask(x.get())));
+          },
+          Saved(input), ReducedDims{span.mask, !dims.empty()}, keepdim),
       input);
 }
 
@@ -213,10 +220,10 @@ Tensor nanmean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtyp
 }
 
 Tensor prod(const Tensor& input, OptionalDtype dtype) {
-  return product("ProdBackward0", input, Span(input, {}), false, dtype);
+  return product("ProdBackward0", "self", input, Span(input, {}), false, dtype);
 }
 Tensor prod(const Tensor& input, std::int64_t dim, bool keepdim, OptionalDtype dtype) {
-  return product("ProdBackward1", input, Span(input, {&dim, 1}), keepdim, dtype);
+  return product("ProdBackward1", "self dim keepdim", input, Span(input, {&dim, 1}), keepdim, dtype);
 }
 
 Tensor any(const Tensor& input, Sizes dims, bool keepdim) {

@@ -18,9 +18,12 @@ struct Span {  // which dimensions a reduction takes
   Shape shape(bool keepdim) const { return keepdim ? kept : squeezed; }
 };
 // What nodes show of it: the sizes of the input, the dimensions, whether they were kept.
-inline SavedValue value_of(const Span& span, Node&) { return {{}, {}, span.whole}; }
+inline SavedValue value_of(const Span& span, Node&) {
+  return std::vector<std::int64_t>(span.whole.begin(), span.whole.end());
+}
 struct ReducedDims {
   unsigned mask;
+  bool given = true;  // else None
 };
 SavedValue value_of(ReducedDims dims, Node&);
 // One kernel call into a new tensor; without history.

@@ -11,10 +11,12 @@
 namespace rushlight {
 namespace {
 
-// kernel(table, values, indices, input) for results of size `size` along dim; squeezed later.
+// kernel(table, values, indices, input) for results of size `size` along dim, squeezed later unless
+// `keepdim`; where the op has no such argument, the dimension stays.
 template <class Kernel>
-TensorPair select(const char* node, const Tensor& input, int dim, std::int64_t size, bool squeezes,
-                  Kernel&& kernel) {
+TensorPair select(const char* node, const Tensor& input, int dim, std::int64_t size,
+                  std::optional<bool> keepdim, Kernel&& kernel) {
+  const bool squeezes = !keepdim.value_or(true);
   Shape kept = input.shape(), shape;
   if (kept.rank) kept[dim] = size;
   for (int d = 0; d < kept.rank; ++d)
@@ -38,12 +40,12 @@ TensorPair select(const char* node, const Tensor& input, int dim, std::int64_t s
   record_many(
       node, outs,
       showing(
-          "indices self_sym_sizes dim",
+          keepdim ? "indices self_sym_sizes dim keepdim" : "indices self_sym_sizes dim",
           [squeezes](std::span<Tensor> g, Node&, const Saved& where, const Shape& whole,
                      std::int64_t dim) {
             return Gradients(picked_backward(g[0], where.get(), whole, int(dim), !squeezes));
           },
-          Saved(outs[1]), input.shape(), std::int64_t(dim)),
+          Saved(outs[1]), input.shape(), std::int64_t(dim), keepdim),
       input);
   return {outs[0], outs[1]};
 }
@@ -65,7 +67,7 @@ TensorPair median_along(const char* op, const char* node, const Tensor& input, s
   if (input.dtype() == DType::boolean)
     fail<NotImplementedError>("\"median_cpu\" not implemented for 'Bool'");
   const int dim = checked_dim(op, input, d);
-  return select(node, input, dim, 1, !keepdim,
+  return select(node, input, dim, 1, keepdim,
                 [=](const SortKernels& k, const View& v, const View& i, const View& x) {
                   k.median(v, i, x, dim, ignore_nan);
                 });
@@ -97,7 +99,7 @@ Tensor median_of_all(const char* op, const char* node, const Tensor& input, bool
 
 TensorPair sort(const Tensor& input, std::int64_t d, bool descending) {
   const int dim = wrap_dim(d, input.dim());
-  return select("SortBackward0", input, dim, size_along(input, dim), false,
+  return select("SortBackward0", input, dim, size_along(input, dim), {},
                 [=](const SortKernels& k, const View& v, const View& i, const View& x) {
                   k.sort(v, i, x, dim, descending);
                 });
@@ -116,7 +118,7 @@ TensorPair topk(const Tensor& input, std::int64_t k, std::int64_t d, bool larges
                        describe("input", input), ")");
   if (input.dtype() == DType::boolean)
     fail<RuntimeError>("topk does not support bool dtypes on CPU");
-  return select("TopkBackward0", input, dim, k, false,
+  return select("TopkBackward0", input, dim, k, {},
                 [=](const SortKernels& table, const View& v, const View& i, const View& x) {
                   table.top(v, i, x, dim, largest, sorted);
                 });
@@ -129,7 +131,7 @@ TensorPair kthvalue(const Tensor& input, std::int64_t k, std::int64_t d, bool ke
                        k, ", ", describe("input", input));
   if (input.dtype() == DType::boolean)
     fail<NotImplementedError>("\"kthvalue_cpu\" not implemented for 'Bool'");
-  return select("KthvalueBackward0", input, dim, 1, !keepdim,
+  return select("KthvalueBackward0", input, dim, 1, keepdim,
                 [=](const SortKernels& table, const View& v, const View& i, const View& x) {
                   table.kth(v, i, x, dim, k - 1);
                 });
@@ -150,7 +152,7 @@ TensorPair nanmedian(const Tensor& input, std::int64_t dim, bool keepdim) {
 
 TensorPair mode(const Tensor& input, std::int64_t d, bool keepdim) {
   const int dim = checked_dim("mode", input, d);
-  return select("ModeBackward0", input, dim, 1, !keepdim,
+  return select("ModeBackward0", input, dim, 1, keepdim,
                 [=](const SortKernels& k, const View& v, const View& i, const View& x) {
                   k.mode(v, i, x, dim);
                 });
