@@ -157,21 +157,21 @@ TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool ke
     outs[1] = reduce_into_new(kReduction<reduction::Maximum>, input, span, keepdim, input.dtype());
   }
   if (needs_grad(input))
-    record_many(
-        "AminmaxBackward0", outs,
-        showing(
-            "self min max dim keepdim",
-            [span](std::span<Tensor> g, Node& self, const Saved& x, const SavedOutput& low,
-                   const SavedOutput& high) {
-              const auto part = [&](const Tensor& of, const SavedOutput& y) {
-                return of ? mul(spread(of, span), share_of_extremes(x.get(), y.get(self), span))
-                          : of;
-              };
-              const Tensor a = part(g[0], low), b = part(g[1], high);
-              return Gradients(a && b ? add(a, b) : a ? a : b);
-            },
-            Saved(input), SavedOutput(outs[0], 0), SavedOutput(outs[1], 1), dim, keepdim),
-        input);
+    record_many("AminmaxBackward0", outs,
+                showing(
+                    "self min max dim keepdim",
+                    [span](std::span<Tensor> g, Node& self, const Saved& x, const SavedOutput& low,
+                           const SavedOutput& high) {
+                      const auto part = [&](const Tensor& of, const SavedOutput& y) {
+                        return of ? mul(spread(of, span),
+                                        share_of_extremes(x.get(), y.get(self), span))
+                                  : of;
+                      };
+                      const Tensor a = part(g[0], low), b = part(g[1], high);
+                      return Gradients(a && b ? add(a, b) : a ? a : b);
+                    },
+                    Saved(input), SavedOutput(outs[0], 0), SavedOutput(outs[1], 1), dim, keepdim),
+                input);
   return {outs[0], outs[1]};
 }
 

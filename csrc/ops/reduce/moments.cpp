@@ -58,26 +58,25 @@ Pair moment_and_mean(const char* name, const char* node, Reduction kind, const T
     outs[1] = reduce_into_new(kReduction<reduction::Mean>, input, span, keepdim, input.dtype());
   }
   if (needs_grad(input))
-    record_many(
-        node, outs,
-        showing(
-            root ? "self correction result0 dim keepdim" : "self correction",
-            [span, root](std::span<Tensor> g, Node& self, const Saved& x, double correction,
-                         const SavedOutput& y) {
-              Tensor total;
-              if (g[0])
-                total = root ? std_backward(g[0], x.get(), y.get(self), span, correction)
-                             : var_backward(g[0], x.get(), span, correction);
-              if (g[1]) {
-                const Tensor of_mean =
-                    spread(mul(g[1], Scalar(1 / static_cast<double>(span.count))), span);
-                total = total ? add(total, of_mean) : of_mean;
-              }
-              return Gradients(total);
-            },
-            Saved(input), correction, SavedOutput(outs[0]),
-            ReducedDims{span.mask, !dims.empty()}, keepdim),
-        input);
+    record_many(node, outs,
+                showing(
+                    root ? "self correction result0 dim keepdim" : "self correction",
+                    [span, root](std::span<Tensor> g, Node& self, const Saved& x, double correction,
+                                 const SavedOutput& y) {
+                      Tensor total;
+                      if (g[0])
+                        total = root ? std_backward(g[0], x.get(), y.get(self), span, correction)
+                                     : var_backward(g[0], x.get(), span, correction);
+                      if (g[1]) {
+                        const Tensor of_mean =
+                            spread(mul(g[1], Scalar(1 / static_cast<double>(span.count))), span);
+                        total = total ? add(total, of_mean) : of_mean;
+                      }
+                      return Gradients(total);
+                    },
+                    Saved(input), correction, SavedOutput(outs[0]),
+                    ReducedDims{span.mask, !dims.empty()}, keepdim),
+                input);
   return {outs[0], outs[1]};
 }
 

@@ -201,16 +201,15 @@ Tensor nansum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype
   const Span span(input, dims);
   Tensor out =
       total(kReduction<reduction::NanSum>, input, span, keepdim, dtype.value_or(input.dtype()));
-  return record(
-      "NansumBackward0", out,
-      showing(
-          "self dim keepdim",
-          [span](Tensor g, Node&, const Saved& x) {
-            const DType d = x.get().dtype();
-            return Gradients(mul(to(spread(g, span), d), is_number_mask(x.get())));
-          },
-          Saved(input), ReducedDims{span.mask, !dims.empty()}, keepdim),
-      input);
+  return record("NansumBackward0", out,
+                showing(
+                    "self dim keepdim",
+                    [span](Tensor g, Node&, const Saved& x) {
+                      const DType d = x.get().dtype();
+                      return Gradients(mul(to(spread(g, span), d), is_number_mask(x.get())));
+                    },
+                    Saved(input), ReducedDims{span.mask, !dims.empty()}, keepdim),
+                input);
 }
 
 Tensor nanmean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
@@ -223,7 +222,8 @@ Tensor prod(const Tensor& input, OptionalDtype dtype) {
   return product("ProdBackward0", "self", input, Span(input, {}), false, dtype);
 }
 Tensor prod(const Tensor& input, std::int64_t dim, bool keepdim, OptionalDtype dtype) {
-  return product("ProdBackward1", "self dim keepdim", input, Span(input, {&dim, 1}), keepdim, dtype);
+  return product("ProdBackward1", "self dim keepdim", input, Span(input, {&dim, 1}), keepdim,
+                 dtype);
 }
 
 Tensor any(const Tensor& input, Sizes dims, bool keepdim) {
