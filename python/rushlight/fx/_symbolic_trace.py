@@ -87,11 +87,6 @@ def _assert_is_none(value, msg):
         raise AssertionError(msg)
 
 
-def _assert(condition, message):
-    if not condition:
-        raise AssertionError(message)
-
-
 class Tracer(TracerBase):
     """Records what a module or function does, as a Graph. Subclasses decide which modules are
     taken apart, and what becomes of parameters.
@@ -273,7 +268,7 @@ class Tracer(TracerBase):
 
         Returns: a pair of the function to call and its arguments.
         """
-        checks = getattr(rushlight, "_assert", _assert), _assert_is_none
+        checks = rushlight._assert, _assert_is_none
         root_fn, args, names, concrete = root_arguments(
             self, root_fn, is_module, concrete_args, checks
         )

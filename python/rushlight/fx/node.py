@@ -5,6 +5,7 @@ import types
 from typing import Any
 
 from rushlight import _C
+from rushlight._checks import _assert
 from rushlight.fx._names import is_ours, pretty_target, qualified_name, type_repr
 from rushlight.fx.immutable_collections import immutable_dict, immutable_list
 
@@ -21,7 +22,7 @@ Target = Any
 _legal_ops = dict.fromkeys(
     "placeholder call_method call_module call_function get_attr output root".split()
 )
-_side_effectful_functions: set = {operator.setitem}
+_side_effectful_functions: set = {_assert, operator.setitem}
 _RANDOM = frozenset(
     "rand randn randint randperm rand_like randn_like randint_like normal poisson bernoulli "
     "multinomial".split()
@@ -44,14 +45,6 @@ def has_side_effect(fn):
     """
     _side_effectful_functions.add(fn)
     return fn
-
-
-def _effects():
-    """The marked functions, torch._assert among them where it is there."""
-    import rushlight
-
-    check = getattr(rushlight, "_assert", None)
-    return _side_effectful_functions | {check} if check else _side_effectful_functions
 
 
 def _is_random(function):
@@ -303,7 +296,9 @@ class Node:
         if self.op in ("placeholder", "output"):
             return True
         if self.op == "call_function":
-            return self.target in _effects() or (impure_random and _is_random(self.target))
+            return self.target in _side_effectful_functions or (
+                impure_random and _is_random(self.target)
+            )
         if self.op == "call_module":
             module = self.graph.owning_module
             if module is None:

@@ -13,6 +13,9 @@ from copy import deepcopy
 from rushlight import nn
 from rushlight.fx import GraphModule, Tracer
 from rushlight.fx.graph_module import _copy_attr
+from rushlight.vision.models._blocks import ConvNormActivation
+from rushlight.vision.models.efficientnet import SqueezeExcitation, StochasticDepth
+from rushlight.vision.models.vision_transformer import MLPBlock
 
 __all__ = ["create_feature_extractor", "get_graph_node_names"]
 
@@ -100,15 +103,14 @@ def _warn_graph_differences(train_tracer, eval_tracer):
 
 
 def _default_tracer_kwargs():
+    """Modules that torchvision has in torchvision.ops are not looked into."""
+    leaves = [ConvNormActivation, SqueezeExcitation, StochasticDepth, MLPBlock]
     try:
         from rushlight.vision import ops
     except ImportError:
-        return {"autowrap_modules": (math,), "leaf_modules": []}
-    leaves = [
-        each
-        for each in (getattr(ops, name) for name in dir(ops))
-        if isinstance(each, type) and issubclass(each, nn.Module)
-    ]
+        return {"autowrap_modules": (math,), "leaf_modules": leaves}
+    values = [getattr(ops, name) for name in dir(ops)]
+    leaves += [each for each in values if isinstance(each, type) and issubclass(each, nn.Module)]
     return {"autowrap_modules": (math, ops), "leaf_modules": leaves}
 
 
@@ -184,7 +186,7 @@ class DualGraphModule(GraphModule):
         for name in ("_graph", "train_graph", "eval_graph"):
             state.pop(name, None)
         nn.Module.__setstate__(root, deepcopy(state, memo))
-        new = type(self)(root, *graphs, class_name=self._get_name())
+        new = DualGraphModule(root, *graphs, class_name=self._get_name())
         memo[id(self)] = new
         return new
 

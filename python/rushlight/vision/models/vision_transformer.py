@@ -5,6 +5,7 @@ from collections import OrderedDict
 from functools import partial
 
 from ... import _C, nn
+from ..._checks import _assert
 from ...nn import init
 from ._weights import published, with_weights
 
@@ -19,6 +20,10 @@ __all__ = [
     *(name.lower() for name in _FILES),
     *(name + "_Weights" for name in _FILES),
 ]
+
+
+def _check_tokens(x):
+    _assert(x.dim() == 3, f"Expected (batch_size, seq_length, hidden_dim) got {x.shape}")
 
 
 class MLPBlock(nn.Sequential):
@@ -53,6 +58,7 @@ class EncoderBlock(nn.Module):
 
     def forward(self, input):
         """Shape: (n, tokens, width) gives the same."""
+        _check_tokens(input)
         x = self.ln_1(input)
         x, _ = self.self_attention(x, x, x, need_weights=False)
         x = self.dropout(x) + input
@@ -79,6 +85,7 @@ class Encoder(nn.Module):
 
     def forward(self, input):
         """Shape: (n, tokens, width) gives the same."""
+        _check_tokens(input)
         return self.ln(self.layers(self.dropout(input + self.pos_embedding)))
 
 
@@ -125,14 +132,16 @@ class VisionTransformer(nn.Module):
 
     def forward(self, x):
         """The logits of the classes."""
-        size = tuple(x.shape[-2:])
-        if size != (self.image_size, self.image_size):
-            raise AssertionError(
-                f"Wrong image height! Expected {self.image_size} but got {size[0]}x{size[1]}!"
-            )
-        patches = self.conv_proj(x).flatten(2).permute(0, 2, 1)
-        token = self.class_token.expand(x.shape[0], -1, -1)
-        return self.heads(self.encoder(_C.cat([token, patches], 1))[:, 0])
+        n, _, h, w = x.shape
+        _assert(
+            h == self.image_size, f"Wrong image height! Expected {self.image_size} but got {h}!"
+        )
+        _assert(w == self.image_size, f"Wrong image width! Expected {self.image_size} but got {w}!")
+        rows, columns = h // self.patch_size, w // self.patch_size
+        patches = self.conv_proj(x).reshape(n, self.hidden_dim, rows * columns).permute(0, 2, 1)
+        n = patches.shape[0]
+        x = self.encoder(_C.cat([self.class_token.expand(n, -1, -1), patches], dim=1))
+        return self.heads(x[:, 0])
 
 
 def _make(name, **shape):
