@@ -25,9 +25,9 @@ namespace {
 // of theirs. The loss's node is an edge further, and what it saved is unchanged; this one shows it.
 struct ShownLoss {
   const char* names = "";  // of the reduction, the operands, then of a parameter or of weights
-  Tensor input, target;
+  const Tensor *input = nullptr, *target = nullptr;
   std::optional<Scalar> parameter{};
-  Tensor weight{}, pos_weight{};
+  const std::optional<Tensor>*weight = nullptr, *pos_weight = nullptr;
 };
 Tensor reduced_as(const char* node, const Tensor& losses, Reduction reduction,
                   const ShownLoss& shown = {}) {
@@ -37,15 +37,20 @@ Tensor reduced_as(const char* node, const Tensor& losses, Reduction reduction,
     const GradMode off(false);
     total = reduced(losses, reduction);
   }
+  if (!needs_grad(losses)) return total;
   const double scale = reduction == Reduction::mean ? 1 / double(losses.numel()) : 1;
+  const auto kept = [](const std::optional<Tensor>* t) {
+    return t ? t->value_or(Tensor()) : Tensor();
+  };
   return record(node, std::move(total),
                 showing(
                     shown.names,
                     [scale, shape = losses.shape()](Tensor g, Node&) {
                       return Gradients(expand(scale == 1 ? g : mul(g, Scalar(scale)), shape));
                     },
-                    std::int64_t(reduction), shown.input, shown.target, shown.parameter,
-                    shown.weight, shown.pos_weight),
+                    std::int64_t(reduction), shown.input ? *shown.input : Tensor(),
+                    shown.target ? *shown.target : Tensor(), shown.parameter, kept(shown.weight),
+                    kept(shown.pos_weight)),
                 losses);
 }
 
@@ -68,7 +73,7 @@ Tensor losses_of(const char* op, const Tensor& input, const Tensor& target,
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
   return reduced_as("MseLossBackward0", losses_of<MseLoss>("mse_loss", input, target),
-                    reduction_of(reduction), {"reduction self target", input, target});
+                    reduction_of(reduction), {"reduction self target", &input, &target});
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
@@ -94,7 +99,7 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, std::string_vie
   if (beta == 0) return l1_loss(input, target, reduction);
   return reduced_as(
       "SmoothL1LossBackward0", losses_of<SmoothL1Loss>("smooth_l1_loss", input, target, beta),
-      reduction_of(reduction), {"reduction self target beta", input, target, Scalar(beta)});
+      reduction_of(reduction), {"reduction self target beta", &input, &target, Scalar(beta)});
 }
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, std::string_view reduction,
@@ -106,7 +111,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, std::string_view re
   if (dtype == other)
     return reduced_as("HuberLossBackward0",
                       losses_of<HuberLoss>("huber_loss", input, target, delta), r,
-                      {"reduction self target delta", input, target, Scalar(delta)});
+                      {"reduction self target delta", &input, &target, Scalar(delta)});
   // As torch: the result is of the input's dtype, and there are no gradients of mixed dtypes.
   if (!is_floating(dtype) && is_floating(other))
     fail<RuntimeError>("result type ", scalar_name(other),
@@ -147,9 +152,8 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
   }
   Tensor loss = apply<BinaryCrossEntropy>(input, target);
   if (weight) loss = to(mul(loss, *weight), input.dtype());
-  return reduced_as(
-      "BinaryCrossEntropyBackward0", loss, reduction_of(reduction),
-      {"reduction self target - weight", input, target, {}, weight.value_or(Tensor())});
+  return reduced_as("BinaryCrossEntropyBackward0", loss, reduction_of(reduction),
+                    {"reduction self target - weight", &input, &target, {}, &weight});
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
@@ -173,14 +177,9 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   Tensor loss = pos_weight ? apply<BceWithLogitsWeighted>(input, target, *pos_weight)
                            : apply<BceWithLogits>(input, target);
   if (weight) loss = mul(loss, *weight);
-  return reduced_as("BinaryCrossEntropyWithLogitsBackward0", to(loss, target.dtype()),
-                    reduction_of(reduction),
-                    {"reduction self target - weight pos_weight",
-                     input,
-                     target,
-                     {},
-                     weight.value_or(Tensor()),
-                     pos_weight.value_or(Tensor())});
+  return reduced_as(
+      "BinaryCrossEntropyWithLogitsBackward0", to(loss, target.dtype()), reduction_of(reduction),
+      {"reduction self target - weight pos_weight", &input, &target, {}, &weight, &pos_weight});
 }
 
 }  // namespace rushlight

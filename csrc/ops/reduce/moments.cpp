@@ -85,6 +85,7 @@ Pair moment_and_mean(const char* name, const char* node, Reduction kind, const T
 Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim) {
   const Span span(input, dims);
   Tensor out = moment("var", kReduction<reduction::Variance>, input, span, correction, keepdim);
+  if (!needs_grad(input)) return out;
   return record("VarBackward0", out,
                 showing(
                     "self correction dim keepdim",
