@@ -16,6 +16,7 @@ from rushlight.nn import Module, Parameter
 
 __all__ = ["GraphModule", "reduce_graph_module"]
 
+_HOOKS = ("_replace_hooks", "_create_node_hooks", "_erase_node_hooks")
 _count = itertools.count()
 default_tracer: Any = None  # what traces an unpickled program: Tracer, which needs this module
 _REMINDER = "# To see more debug info, please use `graph_module.print_readable()`"
@@ -134,13 +135,13 @@ class GraphModule(Module):
         self.graph = graph
         tracer = graph._tracer_cls
         self._tracer_cls = tracer if tracer and "<locals>" not in tracer.__qualname__ else None
-        self._tracer_extras = graph._tracer_extras
+        if graph._tracer_extras:
+            self._tracer_extras = graph._tracer_extras
         self.meta: dict = {}
 
     def _start_hooks(self):
-        self._replace_hooks: list = []
-        self._create_node_hooks: list = []
-        self._erase_node_hooks: list = []
+        for name in _HOOKS:
+            setattr(self, name, [])
 
     @property
     def graph(self):
@@ -288,7 +289,7 @@ class GraphModule(Module):
     def __reduce__(self):
         written = self.recompile()
         state = self.__getstate__()
-        for name in ("_graph", "_lineno_map", "_prologue_start"):
+        for name in ("_graph", "_lineno_map", "_prologue_start", *_HOOKS):
             state.pop(name, None)
         state["_graphmodule_cls_name"] = self._get_name()
         return reduce_graph_module, (state, _import_block.write(written))
@@ -362,7 +363,7 @@ def reduce_graph_module(body, import_block):
 
     program = Program()
     Module.__setstate__(program, state)
-    graph = KeepModules(**(state.get("_tracer_extras") or {})).trace(program)
+    graph = KeepModules().trace(program, **state.get("_tracer_extras", {}))
     graph._tracer_cls = kind
     new = GraphModule(program, graph, class_name=name)
     for key, value in state.items():
