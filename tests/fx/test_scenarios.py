@@ -4,11 +4,13 @@ import pytest
 
 import rushlight
 from tests.conftest import ask
-from tests.fx import passes, scenarios
+from tests.fx import passes, scenarios, texts
 from tests.fx.test_trace import plain_lists
 
 
-@pytest.mark.parametrize("scenario", scenarios.ALL + passes.ALL, ids=lambda s: s.__name__)
+@pytest.mark.parametrize(
+    "scenario", scenarios.ALL + passes.ALL + texts.ALL, ids=lambda s: s.__name__
+)
 def test_scenario(scenario):
     theirs = ask(lambda torch: scenario(torch))
     for mine, judge in zip(scenario(rushlight), theirs, strict=True):

@@ -1,6 +1,7 @@
 """CodeGen: the source of a Graph's `forward`, in the text that torch writes, and its globals."""
 
 import builtins
+import collections.abc
 import enum
 import keyword
 import math
@@ -310,20 +311,16 @@ class _Writer:
         text = type_repr(kind)
         arguments = getattr(kind, "__args__", None)
         origin = getattr(kind, "__origin__", None)
-        if arguments and origin is not None:
+        if arguments and origin not in (None, collections.abc.Callable):
             inner = [self.type_name(a) for a in arguments]
-            if origin in (typing.Union, types.UnionType):
+            if origin is typing.Union:
                 return f"{self.global_name('typing.Union', typing.Union)}[{','.join(inner)}]"
             base = text.split("[")[0]
             if "." in base:
                 base = self.global_name(base, _typing(kind, base))
             return f"{base}[{','.join(inner)}]"
-        if isinstance(kind, type):
-            return self.global_name(text, kind)
-        if text.startswith("typing."):
-            return self.global_name(text, kind)
-        if isinstance(kind, str) or not hasattr(kind, "__module__"):
-            return text
+        if isinstance(kind, types.UnionType):
+            return "|".join(self.type_name(a) for a in arguments)
         return self.global_name(text, kind)
 
     def global_name(self, hint, obj):

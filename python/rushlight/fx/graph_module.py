@@ -43,6 +43,20 @@ def _compiled(source, meanings):
 _forward_from_src = _compiled
 
 
+def _readable(module, name):
+    """The text of print_readable."""
+    source = module.graph.python_code("self", verbose=True).src.strip("\n").rstrip() + "\n"
+    texts = [f"class {name}(torch.nn.Module):\n{_indented(source)}"]
+    for label, child in module.named_children():
+        if isinstance(child, GraphModule):
+            texts.append(_indented(_readable(child, label)))
+    return "\n".join(texts)
+
+
+def _indented(text):
+    return "\n".join(f"    {line}" if line.strip() else "" for line in text.split("\n"))
+
+
 def _parent(module, target, make):
     """The module that has an attribute, and the attribute's name; modules are made on the way."""
     *path, name = target.split(".")
@@ -270,15 +284,7 @@ class GraphModule(Module):
 
         Returns: the text.
         """
-        written = self._graph.python_code("self", verbose=True)
-        body = written.src.strip("\n").rstrip() + "\n"
-        body = "\n".join(f"    {line}" if line.strip() else "" for line in body.split("\n"))
-        texts = [f"class {self._get_name()}(torch.nn.Module):\n{body}"]
-        for child in self.children():
-            if isinstance(child, GraphModule):
-                inner = child.print_readable(print_output=False)
-                texts.append("\n".join(f"    {e}" if e.strip() else "" for e in inner.split("\n")))
-        text = "\n".join(texts)
+        text = _readable(self, self._get_name())
         if print_output:
             print(text)
         return text

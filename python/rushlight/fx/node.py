@@ -133,9 +133,6 @@ class Node:
         if self.graph is not x.graph:
             raise AssertionError("Attempting to move a Node into a different Graph")
         if self is x:
-            from warnings import warn
-
-            warn("Trying to prepend a node to itself. This behavior has no effect.", stacklevel=2)
             return
         x._remove_from_list()
         before = self._prev
