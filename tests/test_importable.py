@@ -12,7 +12,7 @@ import pytest
 
 import rushlight as torch
 from rushlight._importable import KINDS, entries, rows
-from rushlight._importable.dtypes import NamedDtype
+from rushlight._importable.dtypes import NamedDtype, NamedLayout
 from tests.conftest import ask
 
 PAIRS = [
@@ -32,6 +32,12 @@ def test_a_row_is_of_its_kind(module, name, kind, reason):
     why, instead = rows.REASONS[reason]
     if kind in ("dtype", "same"):
         assert isinstance(value, torch.dtype) and type(value) is NamedDtype
+        return
+    if kind == "layout":
+        assert isinstance(value, torch.layout) and type(value) is NamedLayout
+        assert pickle.loads(pickle.dumps(value)) is value and value != torch.strided
+        with pytest.raises(NotImplementedError, match="all tensors are dense"):
+            torch.zeros(2, layout=value)
         return
     assert why in value.__doc__ and instead in value.__doc__, "hides something that is there"
     if kind == "false":

@@ -117,6 +117,15 @@ UNREAD = {
         "interpreter:Interpreter.output(kwargs) interpreter:Interpreter.output(target) "
         "interpreter:Interpreter.placeholder(kwargs) interpreter:Transformer.placeholder(kwargs)"
     ),
+    "of torch.library: hints for a compiler, and how long an operation lives, which is always the "
+    "process's time": (
+        "library:Library.define(alias_analysis) library:Library.define(tags) "
+        "library:Library.impl(allow_override) library:Library.impl(with_keyset) "
+        "library:custom_op(tags) library:define(lib) library:define(tags) library:impl(lib) "
+        "library:impl_abstract(lib) library:register_autograd(lib) "
+        "library:register_fake(allow_override) library:register_fake(lib) "
+        "library:register_kernel(lib) library:register_vmap(lib)"
+    ),
     "of specs as text, which are not there": (
         "_pytree:register_dataclass(serialized_type_name) "
         "_pytree:register_pytree_node(from_dumpable_context) "
@@ -145,6 +154,7 @@ UNREAD = {
         "_pruning:Identity.compute_mask(t) _tensor:reduce_parameter(protocol) "
         "_tensor:reduce_tensor(protocol) "
         "_transform_base:ComposeTransform.log_abs_det_jacobian(y) "
+        "_matrix_transforms:CumulativeDistributionTransform.log_abs_det_jacobian(y) "
         "_vector_transforms:ReshapeTransform.log_abs_det_jacobian(y) "
         "collate:collate_float_fn(collate_fn_map) collate:collate_int_fn(collate_fn_map) "
         "collate:collate_numpy_scalar_fn(collate_fn_map) collate:collate_str_fn(collate_fn_map) "

@@ -63,6 +63,7 @@ KINDS = {
     "exception": "exceptions that nothing raises",
     "false": "functions that return False, which is true",
     "identity": "decorators that return the function itself",
+    "layout": "layouts, to compare with",
     "nothing": "functions that have nothing to do",
     "raises": "functions that raise",
     "same": "dtypes, other names",

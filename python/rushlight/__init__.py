@@ -46,6 +46,7 @@ _OTHERS = {
     "UntypedStorage": "rushlight.storage",
     "finfo": "rushlight._type_info",
     "iinfo": "rushlight._type_info",
+    "ops": "rushlight._ops",
     "printoptions": "rushlight._tensor_str",
     "compile": "rushlight.compiler",
     "load": "rushlight.serialization",
@@ -76,6 +77,7 @@ _SUBMODULES = {
     "fx",
     "hub",
     "jit",
+    "library",
     "linalg",
     "mps",
     "multiprocessing",
@@ -140,6 +142,8 @@ def __getattr__(name):
     elif name in _OTHERS:
         value = globals()[name] = getattr(importlib.import_module(_OTHERS[name]), name)
         return value
+    elif name == "torch":  # annotations of libraries say torch.torch.Tensor
+        return _sys.modules[__name__]
     elif name.startswith("__"):
         raise AttributeError(f"module 'rushlight' has no attribute '{name}'", name=name)
     elif name.endswith("Tensor"):

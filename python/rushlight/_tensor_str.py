@@ -204,6 +204,9 @@ def _contents(tensor, indent):
     return parts[0]
 
 
+_tensor_str = _contents  # the name that libraries take it by
+
+
 def _suffixes(tensor, type_is_implied):
     """What follows the elements: device, size, dtype and grad_fn."""
     device = tensor.device

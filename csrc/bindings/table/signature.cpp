@@ -286,10 +286,12 @@ static bool has_more_than_64_bits(PyObject* integer) {
   return overflow != 0;
 }
 
-// A dtype that is a name alone (python/rushlight/_importable) says why there is no tensor of it.
+// A dtype or layout that is a name alone (python/rushlight/_importable) says why there is no tensor
+// of it.
 static bool refused(PyObject* got) {
   PyTypeObject* type = Py_TYPE(got);
-  if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE) || std::string_view(type->tp_name) != "NamedDtype")
+  if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE) ||
+      !std::string_view(type->tp_name).starts_with("Named"))
     return false;
   Py_XDECREF(PyObject_CallMethod(got, "refuse", nullptr));
   return PyErr_Occurred();

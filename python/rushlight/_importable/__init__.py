@@ -9,6 +9,7 @@ Libraries import many names and call few. What a row gives, by its kind:
     raises     a function
     dtype      a name to compare with; in parentheses its bytes, after c for complex,
                f for floating-point, e without a sign, u for an unsigned integer
+    layout     a name to compare with
     same       another name of what is named in parentheses
 Instances of a class and calls of a function raise NotImplementedError with what, why, and what to
 do instead. Modules of such names are made by their first import, each name by its first use.
@@ -24,7 +25,7 @@ from rushlight._table import SHORT_VERSION, absent
 from . import rows
 
 PREFIX = "rushlight."
-KINDS = ("class", "exception", "identity", "false", "nothing", "raises", "dtype", "same")
+KINDS = ("class", "exception", "identity", "false", "nothing", "raises", "dtype", "layout", "same")
 made: dict[tuple[str, str], object] = {}
 
 
@@ -64,6 +65,10 @@ def make(module: str, name: str, kind: str, reason: str):
         from .dtypes import NamedDtype
 
         return NamedDtype(name, base[0], int(base[1:]), refusal(path, reason))
+    if kind == "layout":
+        from .dtypes import NamedLayout
+
+        return NamedLayout(name, refusal(path, reason))
     home = {"__module__": (PREFIX + module).rstrip("."), "__doc__": text(path, reason)}
     if kind == "exception":
         return type(name, (getattr(builtins, base),), home)

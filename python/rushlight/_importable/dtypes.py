@@ -1,4 +1,4 @@
-"""Dtypes that are names alone: to compare with, as keys of dicts, for isinstance(x, torch.dtype).
+"""Dtypes and layouts that are names alone: to compare with, as keys of dicts, for isinstance().
 
 Note: a call that would make a tensor of one fails in the parser of the table, which calls `refuse`
 (csrc/bindings/table/signature.cpp). A dtype that C++ has replaces its row in rows.py.
@@ -28,3 +28,19 @@ class NamedDtype:
         """The dtype of the real part."""
         reals = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
         return getattr(_C, reals[self.name]) if self.is_complex else self
+
+
+class NamedLayout:
+    """A layout without tensors."""
+
+    def __init__(self, name, refuse):
+        self.name, self.refuse = name, refuse
+        self.__module__ = "rushlight"
+
+    __class__ = property(lambda self: _C.layout)
+
+    def __repr__(self):
+        return f"torch.{self.name}"
+
+    def __reduce__(self):
+        return self.name

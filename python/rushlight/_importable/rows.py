@@ -45,6 +45,10 @@ REASONS = {
         "there is no compiler that could fuse a score function",
         "call scaled_dot_product_attention with a mask",
     ),
+    "rpc": (
+        "processes do not call functions of each other",
+        "use torch.distributed's collectives, or send and recv",
+    ),
     "package": ("there is no torch.package", "use torch.save and ordinary Python packages"),
     "vmap": (
         "torch.func works on tensors, not on levels of an interpreter",
@@ -84,7 +88,6 @@ MODULES = {
     "_inductor.utils": "compiler",
     "_inductor.virtualized": "compiler",
     "_logging": "logs",
-    "_ops": "dispatch",
     "_prims": "kernels",
     "_prims_common": "kernels",
     "_refs": "kernels",
@@ -96,6 +99,8 @@ MODULES = {
     "ao.nn.quantized": "quantized",
     "ao.quantization": "quantized",
     "cuda.graphs": "graphs",
+    "distributed.rpc": "rpc",
+    "distributed.rpc.api": "rpc",
     "export": "export",
     "export.dynamic_shapes": "export",
     "fft": "complex",
@@ -133,6 +138,8 @@ NAMES = {
         ("same", "dtypes", "chalf(complex32) cfloat(complex64) cdouble(complex128)"),
         ("dtype", "dtypes", "float8_e4m3fn(f1) float8_e4m3fnuz(f1) float8_e5m2(f1)"),
         ("dtype", "dtypes", "float8_e5m2fnuz(f1) float8_e8m0fnu(e1) float4_e2m1fn_x2(f1)"),
+        ("layout", "sparse", "sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc jagged"),
+        ("layout", "sparse", "_mkldnn"),
         ("dtype", "dtypes", "uint16(u2) uint32(u4) uint64(u8)"),
     ),
     "_C": (
@@ -167,9 +174,7 @@ NAMES = {
     "_guards": (("class", "compiler", "TracingContext"),),
     "_inductor.utils": (("raises", "compiler", "do_bench_using_profiling"),),
     "_logging": (("nothing", "logs", "set_logs"), ("raises", "logs", "getArtifactLogger")),
-    "_ops": (
-        ("class", "dispatch", "OperatorBase HigherOrderOperator OpOverloadPacket OpOverload"),
-    ),
+    "_ops": (("class", "dispatch", "OperatorBase HigherOrderOperator"),),
     "_subclasses": (
         ("class", "fake", "FakeTensor FakeTensorMode CrossRefFakeMode"),
         ("exception", "fake", "UnsupportedFakeTensorException(RuntimeError)"),
@@ -203,6 +208,15 @@ NAMES = {
         ("raises", "graphs", "make_graphed_callables graph_pool_handle"),
         ("false", "graphs", "is_current_stream_capturing"),
     ),
+    "distributed.rpc": (
+        ("class", "rpc", "RRef WorkerInfo BackendType RpcAgent TensorPipeRpcBackendOptions"),
+        ("raises", "rpc", "init_rpc rpc_sync rpc_async remote shutdown get_worker_info"),
+        ("false", "rpc", "is_available"),
+    ),
+    "distributed.rpc.api": (
+        ("identity", "rpc", "_require_initialized"),
+        ("raises", "rpc", "_all_gather _wait_all"),
+    ),
     "export": (
         ("class", "export", "ExportedProgram Dim ShapesCollection UnflattenedModule"),
         ("raises", "export", "export draft_export load save unflatten register_dataclass dims"),
@@ -214,6 +228,10 @@ NAMES = {
             "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 hfft2 ihfft2",
         ),
         ("raises", "complex", "fftn ifftn rfftn irfftn hfftn ihfftn"),
+    ),
+    "fx.experimental.proxy_tensor": (
+        ("nothing", "dispatch", "get_proxy_mode"),
+        ("class", "dispatch", "ProxyTorchDispatchMode"),
     ),
     "jit": (
         ("class", "script", "ScriptModule RecursiveScriptModule ScriptFunction TracedModule"),
@@ -231,6 +249,7 @@ NAMES = {
         ("class", "script", "TopLevelTracedModule TracedModule"),
         ("nothing", "script", "_trace_module_map"),
     ),
+    "library": (("raises", "dispatch", "get_ctx opcheck triton_op wrap_triton"),),
     "masked": (("class", "sparse", "MaskedTensor"), ("raises", "sparse", "masked_tensor")),
     "nested": (
         ("raises", "sparse", "nested_tensor nested_tensor_from_jagged as_nested_tensor"),

@@ -73,11 +73,31 @@ _register(
     ),
     constraints.less_than,
 )
+
+
+def _joined(registry):
+    def cat(constraint):
+        parts = [registry(c) for c in constraint.cseq]
+        return transforms.CatTransform(parts, constraint.dim, constraint.lengths)
+
+    def stack(constraint):
+        return transforms.StackTransform([registry(c) for c in constraint.cseq], constraint.dim)
+
+    registry.register(constraints.cat, cat)
+    registry.register(constraints.stack, stack)
+
+
 _register(_between, constraints.interval, constraints.half_open_interval)
 transform_to.register(
     constraints.lower_cholesky, lambda constraint: transforms.LowerCholeskyTransform()
 )
+_register(lambda constraint: transforms.CorrCholeskyTransform(), constraints.corr_cholesky)
+_register(
+    lambda constraint: transforms.PositiveDefiniteTransform(),
+    constraints.positive_definite, constraints.positive_semidefinite,
+)  # fmt: skip
 for _registry in (biject_to, transform_to):
+    _joined(_registry)
     _registry.register(constraints.real_vector, _inside(_registry))
 biject_to.register(constraints.simplex, lambda constraint: transforms.StickBreakingTransform())
 transform_to.register(constraints.simplex, lambda constraint: transforms.SoftmaxTransform())

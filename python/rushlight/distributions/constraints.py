@@ -1,25 +1,24 @@
 """What parameters and values of distributions may be."""
 
 from rushlight import _C
+from rushlight.distributions._composed_constraints import (
+    MixtureSameFamilyConstraint,
+    _Cat,
+    _Dependent,
+    _DependentProperty,
+    _Stack,
+    is_dependent,
+)
+from rushlight.distributions._constraint_base import Constraint
 
-
-class Constraint:
-    """A set of values; `event_dim` trailing dimensions are checked together.
-
-    >>> torch.distributions.constraints.positive.check(torch.tensor([1.0, -1.0]))
-    tensor([ True, False])
-    """
-
-    event_dim = 0
-    is_discrete = False
-
-    def __repr__(self):
-        given = ", ".join(f"{k}={v}" for k, v in vars(self).items())
-        return f"{type(self).__name__.lstrip('_')}({given})"
-
-    def check(self, value):
-        """Where `value` is in the set, as bools."""
-        raise NotImplementedError
+__all__ = [
+    "Constraint", "MixtureSameFamilyConstraint", "boolean", "cat", "corr_cholesky", "dependent",
+    "dependent_property", "greater_than", "greater_than_eq", "half_open_interval", "independent",
+    "integer_interval", "interval", "is_dependent", "less_than", "lower_cholesky",
+    "lower_triangular", "multinomial", "nonnegative", "nonnegative_integer", "one_hot", "positive",
+    "positive_definite", "positive_integer", "positive_semidefinite", "real", "real_vector",
+    "simplex", "square", "stack", "symmetric", "unit_interval",
+]  # fmt: skip
 
 
 class _Real(Constraint):
@@ -197,6 +196,25 @@ class _PositiveDefinite(_Symmetric):
         return cholesky_ex(value).info.eq(0) if symmetric.all() else symmetric
 
 
+class _PositiveSemidefinite(_Symmetric):
+    """Symmetric matrices whose eigenvalues are not negative."""
+
+    def check(self, value):
+        from rushlight.linalg import eigvalsh
+
+        symmetric = super().check(value)
+        return eigvalsh(value).ge(0).all(-1) if symmetric.all() else symmetric
+
+
+class _LowerTriangular(Constraint):
+    """Lower triangles."""
+
+    event_dim = 2
+
+    def check(self, value):
+        return (value.tril() == value).all(-1).all(-1)
+
+
 class _LowerCholesky(Constraint):
     """Lower triangles whose diagonals are positive."""
 
@@ -270,7 +288,7 @@ def independent(base_constraint, reinterpreted_batch_ndims):
     return _IndependentConstraint(base_constraint, reinterpreted_batch_ndims)
 
 
-class _Counts(Constraint):
+class _Multinomial(Constraint):
     """Nonnegative integers that sum to a total.
 
     Args:
@@ -298,8 +316,9 @@ half_open_interval = _HalfOpenInterval
 integer_interval, boolean = _IntegerInterval, _Boolean()
 nonnegative_integer, positive_integer = _IntegerGreaterThan(0), _IntegerGreaterThan(1)
 square, symmetric, positive_definite = _Square(), _Symmetric(), _PositiveDefinite()
+positive_semidefinite, lower_triangular = _PositiveSemidefinite(), _LowerTriangular()
 lower_cholesky, corr_cholesky = _LowerCholesky(), _CorrCholesky()
-simplex, one_hot, multinomial = _Simplex(), _OneHot(), _Counts
+simplex, one_hot, multinomial = _Simplex(), _OneHot(), _Multinomial
 greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessThan
 
 
@@ -313,3 +332,7 @@ def all_true(condition: "_C.Tensor") -> bool:
     False
     """
     return bool(condition.all())
+
+
+dependent, dependent_property = _Dependent(), _DependentProperty
+cat, stack = _Cat, _Stack

@@ -68,7 +68,7 @@ class Distribution:
             self._validate_args = validate_args
         if self._validate_args:
             for name, constraint in self.arg_constraints.items():
-                if name in self.__dict__:
+                if name in self.__dict__ and not constraints.is_dependent(constraint):
                     self._check_parameter(name, constraint)
 
     def _check_parameter(self, name, constraint):

@@ -5,6 +5,12 @@ import numbers
 
 from rushlight import _C
 from rushlight.distributions import constraints
+from rushlight.distributions._joined_transforms import CatTransform, StackTransform
+from rushlight.distributions._matrix_transforms import (
+    CorrCholeskyTransform,
+    CumulativeDistributionTransform,
+    PositiveDefiniteTransform,
+)
 from rushlight.distributions._transform_base import (
     ComposeTransform,
     Simple,
@@ -24,15 +30,20 @@ from rushlight.nn.functional import logsigmoid, softplus
 __all__ = [
     "AbsTransform",
     "AffineTransform",
+    "CatTransform",
     "ComposeTransform",
+    "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
     "ExpTransform",
     "IndependentTransform",
     "LowerCholeskyTransform",
+    "PositiveDefiniteTransform",
     "PowerTransform",
     "ReshapeTransform",
     "SigmoidTransform",
     "SoftmaxTransform",
     "SoftplusTransform",
+    "StackTransform",
     "StickBreakingTransform",
     "TanhTransform",
     "Transform",

@@ -21,3 +21,9 @@ def make_fx(f, *args, **kwargs):
         "make_fx() is not in rushlight: it records torch's own ATen operations\n"
         "torch.fx.symbolic_trace(f) records the functions, methods and modules that f calls"
     )
+
+
+def __getattr__(name):
+    from rushlight._importable import find
+
+    return find(__name__, name)

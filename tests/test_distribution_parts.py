@@ -1,0 +1,120 @@
+"""What libraries subclass of torch.distributions: constraints that depend on parameters, joined
+constraints and transforms, transforms to matrices, ExponentialFamily, helpers."""
+
+import pytest
+
+import rushlight
+from tests.conftest import ask
+
+
+def joined(torch):
+    """Values, inverses and Jacobians of transforms that are made of others, or make matrices."""
+    D = torch.distributions
+    C = D.constraints
+    x = torch.tensor([[0.3, -0.5, 0.8], [1.0, 0.2, -0.4]], dtype=torch.float64)
+    parts = [D.ExpTransform(), D.AffineTransform(1.0, 2.0)]
+    answers = []
+    for transform, value in (
+        (D.CatTransform(parts, dim=-1, lengths=[1, 2]), x),
+        (D.StackTransform(parts, dim=0), x),
+        (D.CorrCholeskyTransform(), x),
+        (D.PositiveDefiniteTransform(), x.new_tensor([[0.3, 0.0], [0.4, -0.2]])),
+        (D.CumulativeDistributionTransform(D.Normal(torch.zeros(()).double(), 1.0)), x),
+        (D.transform_to(C.cat([C.positive, C.interval(0, 2)], -1, [1, 2])), x),
+        (D.biject_to(C.stack([C.positive, C.real], 0)), x),
+    ):
+        y = transform(value)
+        answers += [y.tolist(), transform.inv(y).tolist(), transform.bijective]
+        answers.append(transform.codomain.check(y).tolist())
+        if not isinstance(transform, D.PositiveDefiniteTransform):
+            answers.append(transform.log_abs_det_jacobian(value, y).tolist())
+    return answers
+
+
+def test_joined_and_matrix_transforms():
+    def flat(values):
+        for value in values:
+            yield from flat(value) if isinstance(value, list) else [value]
+
+    ours, theirs = list(flat(joined(rushlight))), list(flat(ask(joined)))
+    assert ours == pytest.approx(theirs, abs=1e-9)
+
+
+def dependent(torch):
+    C = torch.distributions.constraints
+
+    class Below(torch.distributions.Distribution):
+        arg_constraints = {"high": C.dependent(is_discrete=False, event_dim=0)}
+
+        def __init__(self, high):
+            self.high = high
+            super().__init__(high.shape)
+
+        @C.dependent_property(is_discrete=False, event_dim=0)
+        def support(self):
+            return C.less_than(self.high)
+
+    d = Below(torch.ones(2))
+    answers = [C.is_dependent(Below.support), C.is_dependent(C.real), Below.support.event_dim]
+    answers += [
+        d.support.check(torch.tensor([0.0, 2.0])).tolist(),
+        C.dependent(event_dim=2).event_dim,
+    ]
+    for call in (lambda: C.dependent.event_dim, lambda: C.dependent.check(1)):
+        with pytest.raises((NotImplementedError, ValueError)) as error:
+            call()
+        answers.append(str(error.value))
+    matrix = torch.tensor([[2.0, 1.0], [1.0, 0.5]])
+    answers += [C.positive_semidefinite.check(matrix - torch.eye(2)).item(), sorted(C.__all__)]
+    answers += [C.lower_triangular.check(matrix).item(), C.cat([C.positive, C.real], 1).event_dim]
+    return answers
+
+
+def test_dependent_constraints():
+    assert dependent(rushlight) == ask(dependent)
+
+
+def family(torch):
+    class Coin(torch.distributions.ExponentialFamily):
+        arg_constraints = {}
+        _mean_carrier_measure = 0
+
+        def __init__(self, logits):
+            self.logits = logits
+            super().__init__(logits.shape, validate_args=False)
+
+        @property
+        def _natural_params(self):
+            return (self.logits,)
+
+        def _log_normalizer(self, x):
+            return torch.log1p(torch.exp(x))
+
+    logits = torch.tensor([[0.5, -1.0]], dtype=torch.float64)
+    plain = torch.distributions.Bernoulli(logits=logits)
+    return torch.stack([Coin(logits).entropy(), plain.entropy()]).flatten().tolist()
+
+
+def test_exponential_family():
+    assert family(rushlight) == pytest.approx(ask(family), abs=1e-12)
+
+
+def helpers(torch):
+    U = torch.distributions.utils
+    x = torch.arange(12.0).reshape(3, 4)
+    vector = U.tril_matrix_to_vec(x[:, :3], diag=-1)
+    answers = [vector.tolist(), U.vec_to_tril_matrix(x[:, :3], diag=-1).tolist()]
+    answers += [U.clamp_probs(torch.tensor([0.0, 0.5, 1.0])).tolist()]
+    answers += [U._sum_rightmost(x, 0).tolist(), U._sum_rightmost(x, 1).tolist()]
+    for call in (
+        lambda: U.tril_matrix_to_vec(x, diag=9),
+        lambda: U.vec_to_tril_matrix(torch.ones(5), -1),
+    ):
+        with pytest.raises(ValueError) as error:
+            call()
+        answers.append(str(error.value))
+    return answers
+
+
+def test_helpers():
+    assert helpers(rushlight) == ask(helpers)
