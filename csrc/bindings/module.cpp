@@ -73,5 +73,6 @@ PYBIND11_MODULE(_C, m) {
   bind_info(m);
   bind_module_call(m);
   bind_profile(m);
+  bind_overrides(m);
   m.attr("__all__") = names_of_top(m);
 }

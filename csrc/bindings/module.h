@@ -42,6 +42,7 @@ void bind_autograd(pybind11::module_& m);    // backward, grad, hooks
 void bind_function(pybind11::module_& m);    // autograd.Function
 void bind_graph(pybind11::module_& m);       // autograd.graph
 void bind_profile(pybind11::module_& m);
+void bind_overrides(pybind11::module_& m);
 void bind_anomaly(pybind11::module_& m);     // detect_anomaly
 void bind_autocast(pybind11::module_& m);
 void bind_numpy(pybind11::module_& m);

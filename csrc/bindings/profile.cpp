@@ -111,8 +111,7 @@ void end_node(void* span) noexcept {
 void begin(bool shapes, bool memory, bool device, py::object stack) {
   if (recording) fail<RuntimeError>("profiler: another profiler is on in this process");
   recording = new Recording{++recordings, shapes, memory, device, std::move(stack), {}};
-  for (auto put : watched()) put(true);
-  watch_entries(true);
+  watch(Watcher::profiler, true);
   step_watch = {begin_node, end_node};
   steps_watched = true;
 }
@@ -122,8 +121,7 @@ py::list finish() {
   const std::unique_ptr<Recording> done(std::exchange(recording, nullptr));
   step_watch = {};
   steps_watched = anomaly.enabled.load();
-  watch_entries(false);
-  for (auto put : watched()) put(false);
+  watch(Watcher::profiler, false);
   py::list out;
   const std::int64_t last = now();
   for (Event& e : done->events)
@@ -150,6 +148,27 @@ void end_mark(std::uint64_t number, std::size_t event) {
 }  // namespace
 
 void add_watched(void (*put)(bool)) { watched().push_back(put); }
+
+void watch(Watcher who, bool on) {
+  static unsigned watchers = 0;
+  const unsigned before = watchers;
+  watchers = on ? watchers | unsigned(who) : watchers & ~unsigned(who);
+  if (!watchers == !before) return;
+  for (auto put : watched()) put(watchers != 0);
+  watch_entries(watchers != 0);
+}
+
+void put_wrapped(void* from, void* to) {
+  static const auto& wrappers = *[] {  // those of Tensor, kept for the process
+    auto* all = new std::vector<PyWrapperDescrObject*>;
+    for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(tensor_type->tp_dict))
+      if (Py_IS_TYPE(value.ptr(), &PyWrapperDescr_Type))
+        all->push_back(reinterpret_cast<PyWrapperDescrObject*>(Py_NewRef(value.ptr())));
+    return all;
+  }();
+  for (PyWrapperDescrObject* wrapper : wrappers)
+    if (wrapper->d_wrapped == from) wrapper->d_wrapped = to;
+}
 
 void for_each_tensor_type(void* context, void (*visit)(void*, PyHeapTypeObject&)) {
   std::vector<py::object> open{

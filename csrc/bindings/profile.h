@@ -2,6 +2,7 @@
 // while it is off nothing is tested; turning it on puts other entry points in
 // the slots of those that are watched, turning it off puts the old ones back.
 #pragma once
+#include "bindings/table/overrides.h"
 #include "bindings/tensor/python_tensor.h"
 
 namespace rushlight::python {
@@ -23,17 +24,23 @@ class Span {
   Py_ssize_t n_;
 };
 
-// A slot of a watched entry point: put(true) is called when the profiler is turned on.
+// A slot of a watched entry point: put(true) is called when the first of those who look is turned
+// on, a profiler or __torch_function__ (table/overrides.h).
 void add_watched(void (*put)(bool watched));
+enum class Watcher : unsigned char { profiler = 1, overrides = 2 };
+void watch(Watcher who, bool on);
 
-// Of operator slots: the same function with a Span around it.
+// Of operator slots: the same function, handed over to a class or with a Span around it.
 template <auto F>
 struct WatchedSlot;
 template <class... A, PyObject* (*F)(A...)>
 struct WatchedSlot<F> {
-  static inline const char* name;
+  static inline const char *name, *method, *reflected;  // in a profile, and of Tensor
   static PyObject* call(A... a) {
     PyObject* const args[] = {a...};
+    constexpr Py_ssize_t operands = sizeof...(A) < 2 ? sizeof...(A) : 2;  // no modulus of pow
+    if (overriding && is_taken_over(nullptr, args, operands))
+      return hand_over_operator(method, reflected, args, operands);
     Span span(name, nullptr, args, sizeof...(A));
     return span.end(F(a...));
   }
@@ -44,6 +51,9 @@ template <class Methods, class Slot>
 void put_slot(Slot Methods::* field, Slot from, Slot to);
 // Tensor and all its subclasses; each call of `visit` gets one.
 void for_each_tensor_type(void* context, void (*visit)(void* context, PyHeapTypeObject& type));
+
+// The same for what Tensor.__add__ and its like call.
+void put_wrapped(void* from, void* to);
 
 template <class Methods>
 Methods& methods_of(PyHeapTypeObject& type) {
@@ -63,10 +73,13 @@ void put_slot(Slot Methods::* field, Slot from, Slot to) {
     Slot& place = methods_of<Methods>(type).*c.field;
     if (place == c.from) place = c.to;
   });
+  put_wrapped(reinterpret_cast<void*>(from), reinterpret_cast<void*>(to));
 }
 template <auto Field, auto F>
-void watch_slot(const char* name) {
+void watch_slot(const char* name, const char* method, const char* reflected) {
   WatchedSlot<F>::name = name;
+  WatchedSlot<F>::method = method;
+  WatchedSlot<F>::reflected = reflected;
   add_watched([](bool watched) {
     if (watched)
       put_slot(Field, F, &WatchedSlot<F>::call);

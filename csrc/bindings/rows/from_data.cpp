@@ -228,13 +228,6 @@ tensor([1., 2.]))");
       type, "_make_subclass",
       py::reinterpret_steal<py::object>(PyStaticMethod_New(m.attr("_make_subclass").ptr())));
   py::setattr(type, "__array_priority__", py::int_(1000));  // of NumPy's operators
-  m.def(
-      "_disabled_torch_function_impl",
-      [](const py::args&, const py::kwargs&) {
-        PyErr_SetString(PyExc_NotImplementedError, "only the name of this function counts");
-        throw py::error_already_set();
-      },
-      "What a subclass names as its __torch_function__ so that results are plain tensors.");
   m.def("_register_parameter_type", [](py::type type) {
     parameter_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
   });

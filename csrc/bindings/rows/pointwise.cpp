@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "bindings/module.h"
+#include "bindings/table/overrides.h"
 
 namespace py = pybind11;
 
@@ -88,6 +89,17 @@ static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObjec
   return wrap(pointwise(op, in, parameters, into));
 }
 
+// A call with an error in flight: the result of the class that takes it over, or null.
+[[gnu::cold]] static PyObject* refused_call(const PointwiseFace& f, const Signature& s,
+                                            Into::Kind kind, PyObject* self, PyObject* const* args,
+                                            Py_ssize_t n, PyObject* keywords) {
+  const PointwiseEntries& e = *f.entries;
+  const auto entry = &s == &f.functional  ? e.functional
+                     : kind == Into::self ? (self ? e.in_place : e.in_place_function)
+                                          : (self ? e.method : e.function);
+  return refused(entry, self, args, n, keywords);
+}
+
 static PyObject* call(const PointwiseFace& f, const Signature& s, Into::Kind kind, PyObject* self,
                       PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
   try {
@@ -97,7 +109,7 @@ static PyObject* call(const PointwiseFace& f, const Signature& s, Into::Kind kin
       Input in[kMaxInputs];
       for (int i = 0; i < inputs; ++i)
         if (!read_input(f, s, i, self, self ? (i ? args[i - 1] : self) : args[i], in[i]))
-          return nullptr;
+          return refused_call(f, s, kind, self, args, n, keywords);
       if (!in[0].tensor) [[unlikely]]
         return call_of_number(f, s, args[0], in);
       return wrap(pointwise(*f.op, in, f.defaults, {kind, in[0].tensor}));
@@ -105,7 +117,8 @@ static PyObject* call(const PointwiseFace& f, const Signature& s, Into::Kind kin
     PyObject* values[kMaxInputs + kMaxParameters + 1];
     std::pair<PyObject* const*, Py_ssize_t> rest{};
     if (!s.bind(self, args, n, keywords, values, rest)) return nullptr;
-    return sorted_call(f, s, values, self, kind);
+    PyObject* result = sorted_call(f, s, values, self, kind);
+    return result ? result : refused_call(f, s, kind, self, args, n, keywords);
   } catch (...) {
     return raise_current();
   }
@@ -191,6 +204,7 @@ static void check_width(const Scalar* p) {
 static void publish_face(py::module_& m, const PointwiseOp& op, const PointwiseEntries& entries) {
   PointwiseFace& f = *entries.face;
   f.op = &op;
+  f.entries = &entries;
   if (&op == &pointwise_op<Hardtanh>()) f.check = check_bounds;
   if (&op == &pointwise_op<Softshrink>()) f.check = check_width;
   if (op.visible == Visible::nowhere) return;

@@ -8,8 +8,10 @@
 
 namespace rushlight::python {
 
+struct PointwiseEntries;
 struct PointwiseFace {
   const PointwiseOp* op;
+  const PointwiseEntries* entries;
   Signature function, in_place;
   Signature functional;  // torch.nn.functional's own, where that has `inplace`
   Scalar defaults[kMaxParameters];

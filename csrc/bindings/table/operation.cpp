@@ -10,6 +10,7 @@
 #include "composition.h"
 #include "help.h"
 #include "out_variants.h"
+#include "overrides.h"
 #include "return_types.h"
 
 namespace py = pybind11;
@@ -47,12 +48,16 @@ bool load(Operation* o) {
 
 PyObject* call(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* keywords) {
   Operation* o = operation(self);
+  const Py_ssize_t given = PyVectorcall_NARGS(flags);
+  if (is_taken_over(nullptr, args, given + (keywords ? PyTuple_GET_SIZE(keywords) : 0))) {
+    start_overriding();  // what functions are given in Python is looked at from now on
+    return hand_over(self, nullptr, args, given, keywords);
+  }
   if (!load(o)) return nullptr;
   const Composition& row = *o->row;
   PyObject* values[kMaxArguments + 1];
   std::pair<PyObject* const*, Py_ssize_t> rest{};
-  const Py_ssize_t n = PyVectorcall_NARGS(flags);
-  const bool bound = row.signature.bind(nullptr, args, n, keywords, values, rest);
+  const bool bound = row.signature.bind(nullptr, args, given, keywords, values, rest);
   if (!o->in_place) return bound ? row.call(values, rest, o->is_method) : nullptr;
   PyObject* const target = bound ? values[0] : nullptr;
   const AutocastOff inside;

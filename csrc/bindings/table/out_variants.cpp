@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/autocast.h"
+#include "overrides.h"
 #include "signature.h"
 
 namespace py = pybind11;
@@ -138,18 +139,36 @@ PyObject* write_to_first(const Signature& s, PyObject* result, PyObject* target)
   }
 }
 
-PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry, PyObject* self,
-                         PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+PyObject* refused(const Signature& s, _PyCFunctionFastWithKeywords entry, const Call& call) {
+  if (s.is_alternative) return nullptr;  // the next overload may fit
+  return refused(entry, call.is_method ? call.values[0] : nullptr, call.args, call.n,
+                 call.keywords);
+}
+PyObject* raise_current(const Signature& s, _PyCFunctionFastWithKeywords entry, const Call& call) {
+  raise_current();
+  return refused(s, entry, call);
+}
+
+PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry,
+                         _PyCFunctionFastWithKeywords plain, PyObject* self, PyObject* const* args,
+                         Py_ssize_t n, PyObject* keywords) {
+  if (!overriding)
+    if (PyObject* result = refused(entry, self, args, n, keywords); result || PyErr_Occurred())
+      return result;
   PyObject* target = self ? self : n ? args[0] : nullptr;
   for (Py_ssize_t k = 0; !target && keywords && k < PyTuple_GET_SIZE(keywords); ++k)
     if (PyUnicode_Compare(PyTuple_GET_ITEM(keywords, k), s.parameters[0].key) == 0)
       target = args[n + k];  // name_(input=x)
   const AutocastOff inside;
-  return write_to_first(s, entry(self, args, n, keywords), target);
+  return write_to_first(s, plain(self, args, n, keywords), target);
 }
 
-PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords function,
-                     PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords entry,
+                     _PyCFunctionFastWithKeywords function, PyObject* const* args, Py_ssize_t n,
+                     PyObject* keywords) {
+  if (!overriding)
+    if (PyObject* result = refused(entry, nullptr, args, n, keywords); result || PyErr_Occurred())
+      return result;
   try {
     PyObject* out = Py_None;
     std::vector<PyObject*> given(args, args + n);

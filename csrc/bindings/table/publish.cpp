@@ -27,6 +27,7 @@ static void add_function(py::module_& m, As as, const Signature& s, bool has_tex
       const py::str module_name(m.attr("__public__").cast<std::string>() + v.path);
       made = py::reinterpret_steal<py::object>(
           PyCFunction_NewEx(definition(s, false, has_text, doc, f), nullptr, module_name.ptr()));
+      set_public_object(made.ptr());
     }
     const std::size_t skipped = s.name.starts_with(v.prefix) ? std::strlen(v.prefix) : 0;
     py::setattr(*v.submodule ? m.attr(v.submodule) : py::object(m), s.name.c_str() + skipped, made);
@@ -34,9 +35,10 @@ static void add_function(py::module_& m, As as, const Signature& s, bool has_tex
 }
 static void add_method(const Signature& s, bool has_text, std::string_view doc,
                        _PyCFunctionFastWithKeywords f) {
-  py::setattr(reinterpret_cast<PyObject*>(tensor_type), s.name.c_str(),
-              py::reinterpret_steal<py::object>(
-                  PyDescr_NewMethod(tensor_type, definition(s, true, has_text, doc, f))));
+  const auto made = py::reinterpret_steal<py::object>(
+      PyDescr_NewMethod(tensor_type, definition(s, true, has_text, doc, f)));
+  set_public_object(made.ptr());
+  py::setattr(reinterpret_cast<PyObject*>(tensor_type), s.name.c_str(), made);
 }
 
 // That of the in-place form: no out=, and the result is the first argument.

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "bindings/profile.h"
+#include "overrides.h"
 #include "return_types.h"
 
 namespace py = pybind11;
@@ -327,7 +328,10 @@ bool wrong_rest(const Signature& s, const char* expected, const Call& call) {
 }
 
 PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyObject* self,
-                      PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+                      PyObject* const* args, Py_ssize_t n, PyObject* keywords,
+                      _PyCFunctionFastWithKeywords entry) {
+  if (PyObject* result = refused(entry, self, args, n, keywords); result || PyErr_Occurred())
+    return result;
   std::string given;
   for (Py_ssize_t i = 0; i < n + (keywords ? PyTuple_GET_SIZE(keywords) : 0); ++i)
     if (refused(args[i])) return nullptr;
@@ -392,6 +396,8 @@ struct Watched {
   _PyCFunctionFastWithKeywords plain;
   PyMethodDef* definition;
   std::size_t method;
+  PyObject* object = nullptr;  // the public function or method
+  bool reads_data = false;  // takes any object as data: no argument takes its calls over
 };
 constexpr std::size_t kMaxWatched = 1280;
 static std::vector<Watched>& watched_entries() {
@@ -402,6 +408,8 @@ static PyObject* call_watched(std::size_t i, PyObject* self, PyObject* const* ar
                               PyObject* keywords) {
   const Watched entry = watched_entries()[i];
   const Py_ssize_t all = n + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
+  if (overriding && is_taken_over(self, args, all, entry.reads_data))
+    return hand_over(entry.object, self, args, n, keywords, entry.reads_data);
   Span span(entry.name, self && as_tensor(self) ? self : nullptr, args, all);
   return span.end(entry.plain(self, args, n, keywords));
 }
@@ -425,6 +433,18 @@ void watch_entries(bool watched) {
     else
       methods[w.method] = f;
   }
+}
+
+void set_public_object(PyObject* object) {
+  Watched& last = watched_entries().back();
+  last.object = Py_NewRef(object);
+  const std::string_view name = last.name;
+  last.reads_data = (name == "tensor" || name == "as_tensor" || name == "asarray");
+}
+PyObject* public_object(_PyCFunctionFastWithKeywords entry) {
+  const auto& all = watched_entries();
+  const auto found = std::ranges::find(all, entry, &Watched::plain);
+  return found == all.end() || found->reads_data ? nullptr : found->object;
 }
 
 // "name(a, b=1)\n--\n\n": what inspect.signature reads.

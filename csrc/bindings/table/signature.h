@@ -63,8 +63,10 @@ std::string stub_of_signature(const Signature& s);
 PyObject* named_result(PyTypeObject* type, PyObject* tuple);  // takes over the tuple
 // Writes the result to what the caller gave as out=; takes over the result.
 PyObject* deliver(const Signature& s, PyObject* result, PyObject* out);
-PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords method, PyObject* self,
-                         PyObject* const* args, Py_ssize_t n, PyObject* keywords);
+// `entry` is that of the in-place form itself, `plain` that of the row.
+PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry,
+                         _PyCFunctionFastWithKeywords plain, PyObject* self, PyObject* const* args,
+                         Py_ssize_t n, PyObject* keywords);
 // The same for a result that was made: written to `target`, which is returned. Takes over the
 // result; where that is null, the error in flight gets the name of the in-place form.
 PyObject* write_to_first(const Signature& s, PyObject* result, PyObject* target);
@@ -79,8 +81,9 @@ struct AutocastOff {
   AutocastOff(const AutocastOff&) = delete;
 };
 
-PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords function,
-                     PyObject* const* args, Py_ssize_t n, PyObject* keywords);
+PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords entry,
+                     _PyCFunctionFastWithKeywords function, PyObject* const* args, Py_ssize_t n,
+                     PyObject* keywords);
 
 // The extra positionals of a *name: the first, and how many.
 using Rest = std::pair<PyObject* const*, Py_ssize_t>;
@@ -91,7 +94,15 @@ struct Call {
   Rest rest;
   PyObject* out = Py_None;
   bool is_method = false, is_cast = false;
+  // As it was written, but for a method's own tensor.
+  PyObject* const* args = nullptr;
+  Py_ssize_t n = 0;
+  PyObject* keywords = nullptr;
 };
+// A call of this entry that the parser or the function refuses, with an error in flight: the result
+// of the class that takes it over, or null (overrides.h).
+PyObject* refused(const Signature& s, _PyCFunctionFastWithKeywords entry, const Call& call);
+PyObject* raise_current(const Signature& s, _PyCFunctionFastWithKeywords entry, const Call& call);
 // Calls again with the arguments as autocast casts them.
 PyObject* call_with_casts(const Signature& s, Call call, PyObject* (*again)(const Call&));
 // Names the parts of the result, writes it to out=, keeps a subclass of Tensor; takes over the
@@ -134,7 +145,7 @@ struct Entry<F, Tag> {
   static PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     if (n == Py_ssize_t(kCount) && !keywords && !signature.variadic && n == signature.positional)
         [[likely]]
-      return call({.values = args, .rest = {}});
+      return call({.values = args, .rest = {}, .args = args, .n = n});
     if (!keywords && fits(n)) return fill_and_call(0, args, n);
     return bind_and_call(nullptr, args, n, keywords);
   }
@@ -145,21 +156,22 @@ struct Entry<F, Tag> {
   }
   static PyObject* in_place(PyObject* self, PyObject* const* args, Py_ssize_t n,
                             PyObject* keywords) {
-    return write_in_place(signature, method, self, args, n, keywords);
+    return write_in_place(signature, in_place, method, self, args, n, keywords);
   }
   static PyObject* in_place_function(PyObject*, PyObject* const* args, Py_ssize_t n,
                                      PyObject* keywords) {
-    return write_in_place(signature, function, nullptr, args, n, keywords);
+    return write_in_place(signature, in_place_function, function, nullptr, args, n, keywords);
   }
   static PyObject* copy(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
-    return copy_views(signature, function, args, n, keywords);
+    return copy_views(signature, copy, function, args, n, keywords);
   }
   static PyObject* bind_and_call(PyObject* self, PyObject* const* args, Py_ssize_t n,
                                  PyObject* keywords) {
     PyObject* values[kCount + 1];
     Rest rest{};
     if (!signature.bind(self, args, n, keywords, values, rest)) return nullptr;
-    return call({values, rest, signature.out < 0 ? Py_None : values[kCount], bool(self)});
+    return call({values, rest, signature.out < 0 ? Py_None : values[kCount], bool(self), false,
+                 args, n, keywords});
   }
   // As one of several overloads.
   static PyObject* attempt(PyObject* self, PyObject* const* args, Py_ssize_t n,
@@ -185,7 +197,7 @@ struct Entry<F, Tag> {
     Rest rest{};
     if (signature.variadic && given > last && (given > last + 1 || !is_list(args[n - 1])))
       rest = {args + (last - bound), given - last};
-    return call({values.data(), rest, values[kCount], bool(bound)});
+    return call({values.data(), rest, values[kCount], bool(bound), false, args, n});
   }
 
   template <std::size_t I, class T, class Slot>
@@ -204,7 +216,8 @@ struct Entry<F, Tag> {
   template <std::size_t... I>
   static PyObject* convert_and_call(const Call& c, std::index_sequence<I...>) {
     std::tuple<typename Argument<A>::Slot...> slots;
-    if (!(read<I, A>(c, std::get<I>(slots)) && ...)) return nullptr;
+    if (!(read<I, A>(c, std::get<I>(slots)) && ...))
+      return refused(signature, c.is_method ? method : function, c);
     if constexpr (std::is_void_v<R>) {
       F(Argument<A>::pass(std::get<I>(slots))...);
       Py_RETURN_NONE;
@@ -222,7 +235,7 @@ struct Entry<F, Tag> {
         return complete(signature, result, c);
       return result;
     } catch (...) {
-      return raise_current();
+      return raise_current(signature, c.is_method ? method : function, c);
     }
   }
 };
@@ -254,6 +267,8 @@ inline PyCFunction as_c_function(_PyCFunctionFastWithKeywords f) {
 PyMethodDef* definition(const Signature& s, bool is_method, bool has_text, std::string_view doc,
                         _PyCFunctionFastWithKeywords f);
 
+void set_public_object(PyObject* object);  // of the last definition
+
 // Puts the entries of a row wherever its words say.
 void publish(pybind11::module_& m, std::initializer_list<const Signature*> signatures,
              const EntryPoints& entries, std::string_view doc);
@@ -282,7 +297,8 @@ template <auto F, int Tag = 0>
 // Tries signatures in order; the first whose names and types fit is called. If none fits, the error
 // lists them all, with what was given.
 PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyObject* self,
-                      PyObject* const* args, Py_ssize_t n, PyObject* keywords);
+                      PyObject* const* args, Py_ssize_t n, PyObject* keywords,
+                      _PyCFunctionFastWithKeywords entry);
 bool is_mismatch();  // whether bind() or wrong_type() of an overload just failed, without an error
 
 template <auto... F>
@@ -295,14 +311,14 @@ struct Overloads {
   }
   static PyObject* in_place(PyObject* self, PyObject* const* args, Py_ssize_t n,
                             PyObject* keywords) {
-    return write_in_place(first(), method, self, args, n, keywords);
+    return write_in_place(first(), in_place, method, self, args, n, keywords);
   }
   static PyObject* in_place_function(PyObject*, PyObject* const* args, Py_ssize_t n,
                                      PyObject* keywords) {
-    return write_in_place(first(), function, nullptr, args, n, keywords);
+    return write_in_place(first(), in_place_function, function, nullptr, args, n, keywords);
   }
   static PyObject* copy(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
-    return copy_views(first(), function, args, n, keywords);
+    return copy_views(first(), copy, function, args, n, keywords);
   }
 
  private:
@@ -317,7 +333,7 @@ struct Overloads {
         ((result = Entry<F, 1>::attempt(self, args, n, keywords), result || !is_mismatch()) || ...);
     if (done) return result;
     const Signature* const signatures[] = {&Entry<F, 1>::signature...};
-    return no_overload(signatures, sizeof...(F), self, args, n, keywords);
+    return no_overload(signatures, sizeof...(F), self, args, n, keywords, self ? method : function);
   }
 };
 

@@ -172,6 +172,16 @@ Applied apply(const Tensor& self, PyObject* key) {
   return a;
 }
 
+// Whether a key or value that was refused has __torch_function__: then the error is dropped, and
+// the slots look first from now on.
+bool taken_over_after_error(PyObject* self, PyObject* key, PyObject* value) {
+  PyObject* const args[] = {key, value};
+  if (overriding || !is_taken_over(self, args, value ? 2 : 1)) return false;
+  PyErr_Clear();
+  start_overriding();
+  return true;
+}
+
 PyObject* subscript(PyObject* self, PyObject* key) {
   try {
     const Tensor& t = self_of(self);
@@ -192,9 +202,13 @@ PyObject* subscript(PyObject* self, PyObject* key) {
     // t[...] and t[:] are new tensors on the same elements.
     return kept_class(wrap(a.view.is_same(t) ? slice_nothing(t) : a.view), self);
   } catch (...) {
-    return raise_current();
+    raise_current();
+    return taken_over_after_error(self, key, nullptr) ? WatchedSlot<subscript>::call(self, key)
+                                                      : nullptr;
   }
 }
+
+int watched_assign(PyObject* self, PyObject* at, PyObject* value);
 
 int assign(PyObject* self, PyObject* key, PyObject* value) {
   try {
@@ -234,7 +248,8 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
     return 0;
   } catch (...) {
     raise_current();
-    return -1;
+    return value && taken_over_after_error(self, key, value) ? watched_assign(self, key, value)
+                                                             : -1;
   }
 }
 
@@ -307,18 +322,24 @@ PyObject* as_index(PyObject* self) {
   }
 }
 
-}  // namespace
-
-static int watched_assign(PyObject* self, PyObject* at, PyObject* value) {
+int watched_assign(PyObject* self, PyObject* at, PyObject* value) {
   PyObject* const args[] = {at, value ? value : Py_None};
+  if (overriding && is_taken_over(self, args, 2)) {
+    PyObject* const all[] = {self, at, value};
+    PyObject* result = hand_over_method(value ? "__setitem__" : "__delitem__", all, value ? 3 : 2);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+  }
   Span span("index_put_", self, args, 2);
   const int done = assign(self, at, value);
   span.end(nullptr);
   return done;
 }
 
+}  // namespace
+
 void watch_indexing() {
-  watch_slot<&PyMappingMethods::mp_subscript, subscript>("index");
+  watch_slot<&PyMappingMethods::mp_subscript, subscript>("index", "__getitem__", nullptr);
   add_watched([](bool watched) {
     if (watched)
       put_slot(&PyMappingMethods::mp_ass_subscript, &assign, &watched_assign);

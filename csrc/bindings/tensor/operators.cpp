@@ -21,17 +21,32 @@ PyObject* of_operands(PyObject* result, PyObject* a, PyObject* b) {
   return kept_class(result, nullptr, both, 2);
 }
 
-// What reading an operand left behind: an error of its own, or only "not such a thing".
-PyObject* not_implemented() {
+// What reading an operand left behind: an error of its own, or only "not such a thing". Where that
+// is of a class with __torch_function__, the slot is called again, which looks from now on.
+template <class... A>
+PyObject* not_implemented(PyObject* (*again)(A...), std::type_identity_t<A>... a) {
+  PyObject* const args[] = {a...};
+  if (!PyErr_Occurred() && !overriding && is_taken_over(nullptr, args, 2)) {
+    start_overriding();
+    return again(a...);
+  }
   if (PyErr_Occurred()) return nullptr;
   Py_RETURN_NOTIMPLEMENTED;
 }
+
+constexpr const char* kComparisons[] = {"lt", "le", "eq", "ne", "gt", "ge"};
+PyObject* watched_compare(PyObject* a, PyObject* b, int how);
+PyObject* subtract(PyObject* a, PyObject* b);
+PyObject* divide(PyObject* a, PyObject* b);
+// The watched slot of an operator.
+template <class Op>
+PyObject* again(PyObject* a, PyObject* b);
 
 template <class Op>
 PyObject* binary(PyObject* a, PyObject* b) {
   try {
     Input in[2];
-    if (!read_operands(a, b, in)) return not_implemented();
+    if (!read_operands(a, b, in)) return not_implemented(again<Op>, a, b);
     return of_operands(wrap(pointwise(pointwise_op<Op>(), in, &kOne)), a, b);
   } catch (...) {
     return raise_current();
@@ -41,8 +56,8 @@ template <class Op>
 PyObject* in_place(PyObject* self, PyObject* other) {
   try {
     Input in[2];
-    if (!read_operands(self, other, in)) return not_implemented();
-    if (!in[0].tensor) return not_implemented();
+    if (!read_operands(self, other, in) || !in[0].tensor)
+      return not_implemented(WatchedSlot<in_place<Op>>::call, self, other);
     pointwise(pointwise_op<Op>(), in, &kOne, {Into::self, in[0].tensor});
     return Py_NewRef(self);
   } catch (...) {
@@ -58,16 +73,17 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   try {
     Input in[2];
-    if (!read_operands(a, b, in)) return not_implemented();
+    if (!read_operands(a, b, in)) return not_implemented(WatchedSlot<power>::call, a, b, modulus);
     return of_operands(wrap(power_of(in[0], in[1])), a, b);
   } catch (...) {
     return raise_current();
   }
 }
-PyObject* power_in_place(PyObject* self, PyObject* b, PyObject*) {
+PyObject* power_in_place(PyObject* self, PyObject* b, PyObject* modulus) {
   try {
     Input in[2];
-    if (!read_operands(self, b, in) || !in[0].tensor) return not_implemented();
+    if (!read_operands(self, b, in) || !in[0].tensor)
+      return not_implemented(WatchedSlot<power_in_place>::call, self, b, modulus);
     pow(in[0], in[1], {Into::self, in[0].tensor});
     return Py_NewRef(self);
   } catch (...) {
@@ -100,7 +116,7 @@ PyObject* plus(PyObject* self) {
 }
 PyObject* product(PyObject* a, PyObject* b) {
   const Tensor *left = as_tensor(a), *right = as_tensor(b);
-  if (!left || !right) return not_implemented();
+  if (!left || !right) return not_implemented(WatchedSlot<product>::call, a, b);
   try {
     if (!autocast.on) [[likely]]
       return of_operands(wrap(matmul(*left, *right)), a, b);
@@ -140,7 +156,6 @@ PyObject* divide(PyObject* a, PyObject* b) {
 PyObject* equal(PyObject* a, PyObject* b) {
   return or_with_array(binary<Eq>(a, b), b, [&](PyObject* t) { return binary<Eq>(a, t); });
 }
-constexpr const char* kComparisons[] = {"lt", "le", "eq", "ne", "gt", "ge"};
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   switch (how) {
     case Py_LT: return binary<Lt>(a, b);
@@ -152,8 +167,25 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
   }
 }
 
+template <class Op>
+PyObject* again(PyObject* a, PyObject* b) {
+  constexpr bool is_comparison[] = {std::is_same_v<Op, Lt>, std::is_same_v<Op, Le>,
+                                    std::is_same_v<Op, Eq>, std::is_same_v<Op, Ne>,
+                                    std::is_same_v<Op, Gt>, std::is_same_v<Op, Ge>};
+  for (int how = Py_LT; how <= Py_GE; ++how)
+    if (is_comparison[how]) return watched_compare(a, b, how);
+  if constexpr (std::is_same_v<Op, Rsub>) return WatchedSlot<subtract>::call(b, a);
+  if constexpr (std::is_same_v<Op, Sub>) return WatchedSlot<subtract>::call(a, b);
+  if constexpr (std::is_same_v<Op, Div>) return WatchedSlot<divide>::call(a, b);
+  return WatchedSlot<binary<Op>>::call(a, b);
+}
+
 PyObject* watched_compare(PyObject* a, PyObject* b, int how) {
   PyObject* const args[] = {a, b};
+  if (overriding && is_taken_over(nullptr, args, 2))
+    return hand_over_operator(
+        how == Py_EQ && is_taken_over(a, nullptr, 0) ? "__eq__" : kComparisons[how], nullptr, args,
+        2);
   Span span(kComparisons[how >= Py_LT && how <= Py_GE ? how : 2], nullptr, args, 2);
   return span.end(compare(a, b, how));
 }
@@ -162,34 +194,39 @@ PyObject* watched_compare(PyObject* a, PyObject* b, int how) {
 
 void watch_operators() {
   using N = PyNumberMethods;
-  watch_slot<&N::nb_add, binary<Add>>("add");
-  watch_slot<&N::nb_subtract, subtract>("sub");
-  watch_slot<&N::nb_multiply, binary<Mul>>("mul");
-  watch_slot<&N::nb_matrix_multiply, product>("matmul");
-  watch_slot<&N::nb_true_divide, divide>("div");
-  watch_slot<&N::nb_floor_divide, binary<FloorDivide>>("floor_divide");
-  watch_slot<&N::nb_remainder, binary<Remainder>>("remainder");
-  watch_slot<&N::nb_power, power>("pow");
-  watch_slot<&N::nb_and, binary<BitwiseAnd>>("bitwise_and");
-  watch_slot<&N::nb_or, binary<BitwiseOr>>("bitwise_or");
-  watch_slot<&N::nb_xor, binary<BitwiseXor>>("bitwise_xor");
-  watch_slot<&N::nb_lshift, binary<LeftShift>>("bitwise_left_shift");
-  watch_slot<&N::nb_rshift, binary<RightShift>>("bitwise_right_shift");
-  watch_slot<&N::nb_inplace_add, in_place<Add>>("add_");
-  watch_slot<&N::nb_inplace_subtract, in_place<Sub>>("sub_");
-  watch_slot<&N::nb_inplace_multiply, in_place<Mul>>("mul_");
-  watch_slot<&N::nb_inplace_true_divide, in_place<Div>>("div_");
-  watch_slot<&N::nb_inplace_floor_divide, in_place<FloorDivide>>("floor_divide_");
-  watch_slot<&N::nb_inplace_remainder, in_place<Remainder>>("remainder_");
-  watch_slot<&N::nb_inplace_power, power_in_place>("pow_");
-  watch_slot<&N::nb_inplace_and, in_place<BitwiseAnd>>("bitwise_and_");
-  watch_slot<&N::nb_inplace_or, in_place<BitwiseOr>>("bitwise_or_");
-  watch_slot<&N::nb_inplace_xor, in_place<BitwiseXor>>("bitwise_xor_");
-  watch_slot<&N::nb_inplace_lshift, in_place<LeftShift>>("bitwise_left_shift_");
-  watch_slot<&N::nb_inplace_rshift, in_place<RightShift>>("bitwise_right_shift_");
-  watch_slot<&N::nb_negative, unary<Neg>>("neg");
-  watch_slot<&N::nb_absolute, unary<Abs>>("abs");
-  watch_slot<&N::nb_invert, invert>("bitwise_not");
+  watch_slot<&N::nb_add, binary<Add>>("add", "add", "add");
+  watch_slot<&N::nb_subtract, subtract>("sub", "sub", "__rsub__");
+  watch_slot<&N::nb_multiply, binary<Mul>>("mul", "mul", "mul");
+  watch_slot<&N::nb_matrix_multiply, product>("matmul", "matmul", "__rmatmul__");
+  watch_slot<&N::nb_true_divide, divide>("div", "div", "__rtruediv__");
+  watch_slot<&N::nb_floor_divide, binary<FloorDivide>>("floor_divide", "__floordiv__",
+                                                       "__rfloordiv__");
+  watch_slot<&N::nb_remainder, binary<Remainder>>("remainder", "remainder", "__rmod__");
+  watch_slot<&N::nb_power, power>("pow", "pow", "__rpow__");
+  watch_slot<&N::nb_and, binary<BitwiseAnd>>("bitwise_and", "__and__", "bitwise_and");
+  watch_slot<&N::nb_or, binary<BitwiseOr>>("bitwise_or", "__or__", "bitwise_or");
+  watch_slot<&N::nb_xor, binary<BitwiseXor>>("bitwise_xor", "__xor__", "bitwise_xor");
+  watch_slot<&N::nb_lshift, binary<LeftShift>>("bitwise_left_shift", "__lshift__", "__rlshift__");
+  watch_slot<&N::nb_rshift, binary<RightShift>>("bitwise_right_shift", "__rshift__", "__rrshift__");
+  watch_slot<&N::nb_inplace_add, in_place<Add>>("add_", "add_", nullptr);
+  watch_slot<&N::nb_inplace_subtract, in_place<Sub>>("sub_", "sub_", nullptr);
+  watch_slot<&N::nb_inplace_multiply, in_place<Mul>>("mul_", "mul_", nullptr);
+  watch_slot<&N::nb_inplace_true_divide, in_place<Div>>("div_", "div_", nullptr);
+  watch_slot<&N::nb_inplace_floor_divide, in_place<FloorDivide>>("floor_divide_", "floor_divide_",
+                                                                 nullptr);
+  watch_slot<&N::nb_inplace_remainder, in_place<Remainder>>("remainder_", "remainder_", nullptr);
+  watch_slot<&N::nb_inplace_power, power_in_place>("pow_", "pow_", nullptr);
+  watch_slot<&N::nb_inplace_and, in_place<BitwiseAnd>>("bitwise_and_", "__iand__", nullptr);
+  watch_slot<&N::nb_inplace_or, in_place<BitwiseOr>>("bitwise_or_", "__ior__", nullptr);
+  watch_slot<&N::nb_inplace_xor, in_place<BitwiseXor>>("bitwise_xor_", "__ixor__", nullptr);
+  watch_slot<&N::nb_inplace_lshift, in_place<LeftShift>>("bitwise_left_shift_", "__ilshift__",
+                                                         nullptr);
+  watch_slot<&N::nb_inplace_rshift, in_place<RightShift>>("bitwise_right_shift_", "__irshift__",
+                                                          nullptr);
+  watch_slot<&N::nb_negative, unary<Neg>>("neg", "neg", nullptr);
+  watch_slot<&N::nb_positive, plus>("positive", "positive", nullptr);
+  watch_slot<&N::nb_absolute, unary<Abs>>("abs", "abs", nullptr);
+  watch_slot<&N::nb_invert, invert>("bitwise_not", "__invert__", nullptr);
   add_watched([](bool watched) {
     struct Change {
       richcmpfunc from, to;
@@ -199,6 +236,7 @@ void watch_operators() {
       const auto& c = *static_cast<Change*>(context);
       if (type.ht_type.tp_richcompare == c.from) type.ht_type.tp_richcompare = c.to;
     });
+    put_wrapped(reinterpret_cast<void*>(change.from), reinterpret_cast<void*>(change.to));
   });
 }
 

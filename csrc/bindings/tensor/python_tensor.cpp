@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <structmember.h>
 
+#include "bindings/table/overrides.h"
 #include "bindings/table/signature.h"
 
 namespace py = pybind11;
@@ -12,6 +13,12 @@ namespace py = pybind11;
 namespace rushlight::python {
 
 static Object* object(PyObject* o) { return reinterpret_cast<Object*>(o); }
+
+// An instance of another class than Tensor and Parameter came into being.
+static void note_class(PyTypeObject* type) {
+  has_subclasses = true;
+  if (override_of(type) == Override::own) start_overriding();
+}
 
 // An object of `type` that takes over `t`. Instances of Python subclasses are tracked from the
 // start.
@@ -22,7 +29,7 @@ static PyObject* make(PyTypeObject* type, Tensor t, PyObject* attributes) {
     return nullptr;
   }
   if (type == tensor_type && !attributes) PyObject_GC_UnTrack(self);
-  if (type != tensor_type && type != parameter_type) has_subclasses = true;
+  if (type != tensor_type && type != parameter_type) note_class(type);
   t->python = self;
   new (&object(self)->value) Tensor(std::move(t));
   object(self)->attributes = attributes;
@@ -94,6 +101,8 @@ static int tensor_clear(PyObject* self) {
 
 static int tensor_setattr(PyObject* self, PyObject* name, PyObject* value) {
   const int failed = PyObject_GenericSetAttr(self, name, value);
+  if (!Py_IS_TYPE(self, tensor_type) && !Py_IS_TYPE(self, parameter_type))
+    note_class(Py_TYPE(self));  // it may be __class__ that was set
   if (object(self)->attributes && !PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
   return failed;
 }

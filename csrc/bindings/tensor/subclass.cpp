@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <pybind11/pybind11.h>
 
+#include "bindings/table/overrides.h"
 #include "python_tensor.h"
 
 namespace py = pybind11;
@@ -14,12 +15,7 @@ namespace {
 // Parameters are no such class, nor is one that says so in torch's way.
 bool is_kept(PyTypeObject* type) {
   if (type == tensor_type || PyType_IsSubtype(type, parameter_type)) return false;
-  static PyObject* disabled =
-      PyObject_GetAttrString(PyImport_AddModule("rushlight._C"), "_disabled_torch_function_impl");
-  PyObject* own = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__torch_function__");
-  PyErr_Clear();
-  Py_XDECREF(own);
-  return !own || own != disabled;
+  return override_of(type) != Override::none;
 }
 
 // The class among the arguments' that derives from the others.
@@ -91,7 +87,7 @@ PyObject* in_class_of(PyObject* result, PyObject* self, PyObject* const* args, P
     Py_XDECREF(PyObject_CallNoArgs(refusal));
     return nullptr;
   }
-  if (type) change(result, type, 2);
+  if (type && !overrides_disabled()) change(result, type, 2);
   return result;
 }
 
