@@ -1,11 +1,12 @@
-# The command line: rushlight run, launch, info, demo. Arguments are read by hand, since those after
-# the program's name are the program's own and must reach it untouched.
+# The command line: rushlight run, launch, install, info, demo. Arguments are read by hand, since
+# those after the program's name are the program's own and must reach it untouched.
 import os
 import sys
 
 USAGE = """\
 usage: rushlight run FILE.py|FILE.ipynb [--gpus N] [--profile P] [--memory M] [--] [ARGUMENTS...]
        rushlight launch [--nproc-per-node N] [--gpus N] [...] FILE.py [ARGUMENTS...]
+       rushlight install PACKAGES... [OPTIONS OF pip install]
        rushlight info
        rushlight demo
 
@@ -17,6 +18,8 @@ run     runs a program or a notebook in which `import torch` and `import torchvi
 launch  runs a program in several processes, as torchrun does (rushlight launch --help)
           --gpus N      virtual GPUs for each process; all of a host's processes see all of them, as
                         under torchrun, and the first ones are for LOCAL_RANK 0
+install packages that need torch, and what else they need; torch, torchvision, torchaudio, triton
+        and NVIDIA's packages are left out, as rushlight takes their place
 info    versions, devices, libraries, threads, and why there is no CUDA, if there is none
 demo    the five documents' lessons on virtual GPUs, cell by cell
 """
@@ -112,6 +115,12 @@ def main() -> None:
         run(arguments)
     elif command == "launch":
         launch(arguments)
+    elif command == "install":
+        from ._runner.install import install
+
+        if not arguments:
+            wrong_usage("install needs the name of a package")
+        sys.exit(install(arguments))
     elif command == "info":
         from ._runner.info import print_info
 

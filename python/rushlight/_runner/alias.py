@@ -20,7 +20,7 @@ VERSIONS = {
 # Parts of rushlight that torch does not have under the same name.
 PRIVATE = (
     "torch.vision", "torch._runner", "torch._importable", "torch._demo", "torch._version",
-    "torch.__main__",
+    "torch.__main__", "torch.pytest",
 )  # fmt: skip
 
 
