@@ -250,6 +250,26 @@ def concrete(torch):
     return answer
 
 
+def traces_inside(torch):
+    inner = torch.nn.Sequential(torch.nn.Tanh())
+    found = []
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.act = torch.nn.ReLU()
+
+        def forward(self, x):
+            found.append(str(torch.fx.symbolic_trace(inner).graph))
+            return self.act(x) + inner(torch.zeros(1)).item()
+
+    net = Net()
+    try:
+        return [str(torch.fx.symbolic_trace(net).graph), found]
+    except NameError as error:
+        return [str(error).split("\n")[0], found]
+
+
 def shapes_of_parameters(torch):
     class Net(torch.nn.Module):
         def __init__(self):
@@ -353,6 +373,6 @@ def helpers(torch):
 
 ALL = [
     by_hand, names, editing, copies, errors_of_graphs, errors_of_modules, errors_of_tracing,
-    proxies, submodules, deep_copies, concrete, shapes_of_parameters, own_tracer,
+    proxies, submodules, deep_copies, concrete, shapes_of_parameters, own_tracer, traces_inside,
     buffers_as_proxies, annotated, hooks, helpers,
 ]  # fmt: skip

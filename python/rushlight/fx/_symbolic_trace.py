@@ -326,12 +326,11 @@ class Tracer(TracerBase):
 
     def _patch(self, patcher, function):
         cache: dict = {}
-        plain_call, plain_get = Module.__call__, Module.__getattribute__
 
-        @functools.wraps(plain_call)
+        @functools.wraps(_orig_module_call)
         def call(module, *args, **kwargs):
             def forward(*args, **kwargs):
-                return plain_call(module, *args, **kwargs)
+                return _orig_module_call(module, *args, **kwargs)
 
             home = getattr(type(module).forward, "__globals__", None)
             if home is not None:
@@ -339,7 +338,7 @@ class Tracer(TracerBase):
             return self.call_module(module, forward, args, kwargs)
 
         def get(module, name):
-            value = plain_get(module, name)
+            value = object.__getattribute__(module, name)
             if isinstance(value, _C.Tensor | Module) and self._view.registers(module, name):
                 return self.getattr(name, value, cache)
             return value
