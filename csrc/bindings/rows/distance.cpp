@@ -1,13 +1,17 @@
-// Distances between rows: see csrc/ops/distance.h.
+// Distances between rows, and which of many boxes stay: see csrc/ops/distance.h and boxes.h.
 #include "ops/distance.h"
 
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
+#include "ops/boxes.h"
 
 namespace py = pybind11;
 
 namespace rushlight::python {
 void bind_distance(py::module_& m) {
+  op<&nms>(m, "_nms(boxes, scores, iou_threshold)",
+           {.as = As::function, .differentiable = false, .waits = true},
+           "The indices of the boxes that stay, highest score first: torchvision.ops.nms.");
   op<&cdist>(
       m, "cdist(x1, x2, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary')",
       {.as = As::function, .autocast = kFull},

@@ -1,11 +1,11 @@
-"""What programs import as torchvision: datasets, transforms, utils and io.
+"""What programs import as torchvision: datasets, transforms, models, ops, utils and io.
 
 Submodules load on first use, and Pillow only when an image is made or read.
 """
 
 from rushlight._version import __version__ as _ours
 
-_submodules = ("datasets", "io", "models", "transforms", "utils")
+_submodules = ("datasets", "io", "models", "ops", "transforms", "utils")
 __version__ = f"0.28.0+rushlight{_ours}"
 
 

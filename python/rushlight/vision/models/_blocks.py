@@ -1,25 +1,7 @@
-"""What several networks are built from, and how they begin."""
+"""How networks begin."""
 
 from ... import nn
 from ...nn import init
-
-
-class ConvNormActivation(nn.Sequential):
-    """A convolution that keeps the size (over the stride), a normalisation, an activation."""
-
-    def __init__(
-        self, inputs, outputs, kernel=3, stride=1, groups=1, norm=nn.BatchNorm2d, activation=nn.ReLU
-    ):
-        layers = [
-            nn.Conv2d(
-                inputs, outputs, kernel, stride, (kernel - 1) // 2, groups=groups, bias=False
-            ),
-            norm(outputs),
-        ]
-        if activation is not None:
-            layers.append(activation(inplace=True))
-        super().__init__(*layers)
-        self.out_channels = outputs
 
 
 def start_convolutions(model, mode="fan_out", linear_std=None):

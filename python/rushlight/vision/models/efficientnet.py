@@ -3,9 +3,10 @@
 import math
 from functools import partial
 
-from ... import _C, flatten, nn
+from ... import flatten, nn
 from ...nn import init
-from ._blocks import ConvNormActivation
+from ..ops.misc import Conv2dNormActivation, SqueezeExcitation
+from ..ops.stochastic_depth import StochasticDepth
 from ._weights import published, with_weights
 
 # file, crop, resize, width, depth, dropout, eps and momentum of the normalisations
@@ -42,45 +43,6 @@ def _divisible(channels, by=8):
     return near + by if near < 0.9 * channels else near
 
 
-class SqueezeExcitation(nn.Module):
-    """Each channel multiplied with a number between 0 and 1 that all channels' means give."""
-
-    def __init__(self, input_channels, squeeze_channels):
-        super().__init__()
-        self.avgpool = nn.AdaptiveAvgPool2d(1)
-        self.fc1 = nn.Conv2d(input_channels, squeeze_channels, 1)
-        self.fc2 = nn.Conv2d(squeeze_channels, input_channels, 1)
-        self.activation = nn.SiLU(inplace=True)
-        self.scale_activation = nn.Sigmoid()
-
-    def forward(self, x):
-        """x with its channels weighed."""
-        scale = self.fc2(self.activation(self.fc1(self.avgpool(x))))
-        return self.scale_activation(scale) * x
-
-
-class StochasticDepth(nn.Module):
-    """In training, whole rows become 0 with probability p, and the others are scaled up."""
-
-    def __init__(self, p):
-        super().__init__()
-        self.p = p
-
-    def forward(self, x):
-        """x with rows left out, or x itself."""
-        if not self.training or self.p == 0.0:
-            return x
-        keep = 1.0 - self.p
-        noise = _C.empty(
-            (x.shape[0],) + (1,) * (x.dim() - 1), dtype=x.dtype, device=x.device
-        ).bernoulli_(keep)
-        return x * (noise.div_(keep) if keep > 0.0 else noise)
-
-    def extra_repr(self):
-        """The probability."""
-        return f"p={self.p}, mode=row"
-
-
 class MBConv(nn.Module):
     """Widened, convolved channel by channel, weighed, narrowed; with a shortcut where possible."""
 
@@ -90,14 +52,16 @@ class MBConv(nn.Module):
         width = _divisible(inputs * expansion)
         layers = []
         if width != inputs:
-            layers.append(ConvNormActivation(inputs, width, 1, norm=norm, activation=nn.SiLU))
+            layers.append(
+                Conv2dNormActivation(inputs, width, 1, norm_layer=norm, activation_layer=nn.SiLU)
+            )
         layers += [
-            ConvNormActivation(width, width, kernel, stride, width, norm, nn.SiLU),
-            SqueezeExcitation(width, max(1, inputs // 4)),
-            ConvNormActivation(width, outputs, 1, norm=norm, activation=None),
+            Conv2dNormActivation(width, width, kernel, stride, None, width, norm, nn.SiLU),
+            SqueezeExcitation(width, max(1, inputs // 4), partial(nn.SiLU, inplace=True)),
+            Conv2dNormActivation(width, outputs, 1, norm_layer=norm, activation_layer=None),
         ]
         self.block = nn.Sequential(*layers)
-        self.stochastic_depth = StochasticDepth(depth_prob)
+        self.stochastic_depth = StochasticDepth(depth_prob, "row")
         self.out_channels = outputs
 
     def forward(self, x):
@@ -128,7 +92,7 @@ class EfficientNet(nn.Module):
         norm = norm_layer or nn.BatchNorm2d
         counts = [math.ceil(stage[-1] * depth_mult) for stage in _STAGES]
         first = _divisible(_STAGES[0][3] * width_mult)
-        layers = [ConvNormActivation(3, first, 3, 2, norm=norm, activation=nn.SiLU)]
+        layers = [Conv2dNormActivation(3, first, 3, 2, norm_layer=norm, activation_layer=nn.SiLU)]
         done = 0
         for (expansion, kernel, stride, inputs, outputs, _), count in zip(
             _STAGES, counts, strict=True
@@ -142,7 +106,9 @@ class EfficientNet(nn.Module):
                 done += 1
             layers.append(nn.Sequential(*blocks))
         last = 4 * outputs
-        layers.append(ConvNormActivation(outputs, last, 1, norm=norm, activation=nn.SiLU))
+        layers.append(
+            Conv2dNormActivation(outputs, last, 1, norm_layer=norm, activation_layer=nn.SiLU)
+        )
         self.features = nn.Sequential(*layers)
         self.avgpool = nn.AdaptiveAvgPool2d(1)
         self.classifier = nn.Sequential(

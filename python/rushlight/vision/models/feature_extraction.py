@@ -13,8 +13,7 @@ from copy import deepcopy
 from rushlight import nn
 from rushlight.fx import GraphModule, Tracer
 from rushlight.fx.graph_module import _copy_attr
-from rushlight.vision.models._blocks import ConvNormActivation
-from rushlight.vision.models.efficientnet import SqueezeExcitation, StochasticDepth
+from rushlight.vision import ops
 from rushlight.vision.models.vision_transformer import MLPBlock
 
 __all__ = ["create_feature_extractor", "get_graph_node_names"]
@@ -104,13 +103,8 @@ def _warn_graph_differences(train_tracer, eval_tracer):
 
 def _default_tracer_kwargs():
     """Modules that torchvision has in torchvision.ops are not looked into."""
-    leaves = [ConvNormActivation, SqueezeExcitation, StochasticDepth, MLPBlock]
-    try:
-        from rushlight.vision import ops
-    except ImportError:
-        return {"autowrap_modules": (math,), "leaf_modules": leaves}
-    values = [getattr(ops, name) for name in dir(ops)]
-    leaves += [each for each in values if isinstance(each, type) and issubclass(each, nn.Module)]
+    values = [MLPBlock, *(getattr(ops, name) for name in ops.__all__)]
+    leaves = [each for each in values if isinstance(each, type) and issubclass(each, nn.Module)]
     return {"autowrap_modules": (math, ops), "leaf_modules": leaves}
 
 

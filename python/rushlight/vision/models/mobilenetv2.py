@@ -2,7 +2,8 @@
 
 from ... import flatten, nn
 from ...nn import functional as F
-from ._blocks import ConvNormActivation, start_convolutions
+from ..ops.misc import Conv2dNormActivation
+from ._blocks import start_convolutions
 from ._weights import published, with_weights
 
 __all__ = ["MobileNetV2", "MobileNet_V2_Weights", "mobilenet_v2"]
@@ -43,8 +44,10 @@ class InvertedResidual(nn.Module):
         width = round(inp * expand_ratio)
         layers = []
         if expand_ratio != 1:
-            layers.append(ConvNormActivation(inp, width, 1, norm=norm, activation=nn.ReLU6))
-        layers.append(ConvNormActivation(width, width, 3, stride, width, norm, nn.ReLU6))
+            layers.append(
+                Conv2dNormActivation(inp, width, 1, norm_layer=norm, activation_layer=nn.ReLU6)
+            )
+        layers.append(Conv2dNormActivation(width, width, 3, stride, None, width, norm, nn.ReLU6))
         self.conv = nn.Sequential(*layers, nn.Conv2d(width, oup, 1, bias=False), norm(oup))
         self.out_channels = oup
 
@@ -75,14 +78,16 @@ class MobileNetV2(nn.Module):
         norm = norm_layer or nn.BatchNorm2d
         inputs = _divisible(32 * width_mult, round_nearest)
         self.last_channel = _divisible(1280 * max(1.0, width_mult), round_nearest)
-        layers = [ConvNormActivation(3, inputs, 3, 2, norm=norm, activation=nn.ReLU6)]
+        layers = [Conv2dNormActivation(3, inputs, 3, 2, norm_layer=norm, activation_layer=nn.ReLU6)]
         for expansion, channels, blocks, stride in inverted_residual_setting or _STAGES:
             outputs = _divisible(channels * width_mult, round_nearest)
             for i in range(blocks):
                 step = stride if i == 0 else 1
                 layers.append(InvertedResidual(inputs, outputs, step, expansion, norm))
                 inputs = outputs
-        last = ConvNormActivation(inputs, self.last_channel, 1, norm=norm, activation=nn.ReLU6)
+        last = Conv2dNormActivation(
+            inputs, self.last_channel, 1, norm_layer=norm, activation_layer=nn.ReLU6
+        )
         self.features = nn.Sequential(*layers, last)
         self.classifier = nn.Sequential(
             nn.Dropout(dropout), nn.Linear(self.last_channel, num_classes)
