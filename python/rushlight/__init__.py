@@ -49,6 +49,7 @@ _OTHERS = {
     "ops": "rushlight._ops",
     "printoptions": "rushlight._tensor_str",
     "compile": "rushlight.compiler",
+    "is_tensor": "rushlight._tensor_types",
     "load": "rushlight.serialization",
     "save": "rushlight.serialization",
     "from_dlpack": "rushlight.utils.dlpack",

@@ -11,8 +11,12 @@ __all__ = [
 
 
 def _assert(condition, message):
-    """`assert condition, message`, as a function."""
+    """`assert condition, message`, as a function; what has `__torch_function__` takes the call."""
+    kind = type(condition)
+    if not isinstance(condition, _C.Tensor) and hasattr(kind, "__torch_function__"):
+        return kind.__torch_function__(_assert, (kind,), (condition, message), {})
     assert condition, message
+    return None
 
 
 def _check_with(error_type, cond, message):

@@ -16,7 +16,7 @@ TORCH = {
     "rushlight._tensor_elements": "nonzero_static",
     "rushlight._tensor_memory": "is_storage resize_as_",
     "rushlight._tensor_str": "get_printoptions set_printoptions",
-    "rushlight._tensor_types": "is_tensor set_default_tensor_type typename",
+    "rushlight._tensor_types": "set_default_tensor_type typename",
     "rushlight._views": "adjoint alias_copy narrow_copy",
     "rushlight._windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "rushlight.functional": "einsum",

@@ -89,7 +89,6 @@ def tensor_type(tensor, dtype, non_blocking):
     return tensor.to(device, DTYPES[kind], non_blocking)
 
 
-@op("torch")
 def is_tensor(obj):
     """Whether `obj` is a tensor.
 

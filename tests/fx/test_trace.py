@@ -4,7 +4,7 @@ import pytest
 
 import rushlight
 from tests.conftest import ask
-from tests.fx import programs
+from tests.fx import function_programs, programs
 
 
 def compare(program):
@@ -25,6 +25,8 @@ def plain_lists(value):
     return value
 
 
-@pytest.mark.parametrize("program", programs.WITHOUT_FUNCTIONS, ids=lambda p: p.__name__)
+@pytest.mark.parametrize(
+    "program", programs.WITHOUT_FUNCTIONS + function_programs.ALL, ids=lambda p: p.__name__
+)
 def test_program(program):
     compare(program)

@@ -56,13 +56,17 @@ def _signature(function):
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return None
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return None if any(p.kind in variadic for p in parameters) else tuple(parameters)
+    return None if any(p.kind == p.VAR_KEYWORD for p in parameters) else tuple(parameters)
 
 
 def _completed(function, args, kwargs):
     parameters = _signature(function)
-    if parameters is None or len(args) > len(parameters):
+    if parameters is None:
+        return args, kwargs
+    if any(p.kind == p.VAR_POSITIONAL for p in parameters):
+        given = [p for p in parameters if p.kind == p.KEYWORD_ONLY]
+        return args, {p.name: kwargs.get(p.name, p.default) for p in given}
+    if len(args) > len(parameters):
         return args, kwargs
     given = {p.name: value for p, value in zip(parameters, args, strict=False)} | kwargs
     needed = [p.name for p in parameters if p.default is p.empty]
