@@ -22,7 +22,7 @@ _ABSENT = (
     "DeformConv2d MultiScaleRoIAlign PSRoIAlign PSRoIPool RoIAlign RoIPool deform_conv2d "
     "ps_roi_align ps_roi_pool roi_align roi_pool"
 ).split()
-__all__ = sorted(["StochasticDepth", "stochastic_depth", *_HOME, *_ABSENT])
+__all__ = sorted(["StochasticDepth", "stochastic_depth", *_HOME])
 
 
 def _refusal(name):
