@@ -49,6 +49,7 @@ OURS = {
         "get_printoptions": "torch has it in torch._tensor_str",
         "load_ipython_extension": "the protocol of %load_ext",
         "printoptions": "torch has it in torch._tensor_str",
+        "pytest": "the plugin: python -m pytest -p rushlight.pytest",
         "unload_ipython_extension": "the protocol of %load_ext",
         "vision": "torchvision",
 }  # fmt: skip
