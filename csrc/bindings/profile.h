@@ -2,6 +2,8 @@
 // while it is off nothing is tested; turning it on puts other entry points in
 // the slots of those that are watched, turning it off puts the old ones back.
 #pragma once
+#include <span>
+
 #include "bindings/table/overrides.h"
 #include "bindings/tensor/python_tensor.h"
 
@@ -35,12 +37,13 @@ template <auto F>
 struct WatchedSlot;
 template <class... A, PyObject* (*F)(A...)>
 struct WatchedSlot<F> {
-  static inline const char *name, *method, *reflected;  // in a profile, and of Tensor
+  static inline const char *name, *method, *reflected;  // in a profile; of Tensor's methods
   static PyObject* call(A... a) {
     PyObject* const args[] = {a...};
     constexpr Py_ssize_t operands = sizeof...(A) < 2 ? sizeof...(A) : 2;  // no modulus of pow
     if (overriding && is_taken_over(nullptr, args, operands))
       return hand_over_operator(method, reflected, args, operands);
+    if (!name) return F(a...);  // not in a profile
     Span span(name, nullptr, args, sizeof...(A));
     return span.end(F(a...));
   }
@@ -59,6 +62,10 @@ template <class Methods>
 Methods& methods_of(PyHeapTypeObject& type) {
   if constexpr (std::is_same_v<Methods, PyNumberMethods>)
     return type.as_number;
+  else if constexpr (std::is_same_v<Methods, PySequenceMethods>)
+    return type.as_sequence;
+  else if constexpr (std::is_same_v<Methods, PyTypeObject>)
+    return type.ht_type;
   else
     return type.as_mapping;
 }
@@ -92,5 +99,6 @@ void watch_slot(const char* name, const char* method, const char* reflected) {
 void watch_entries(bool watched);
 void watch_operators();  // operators.cpp
 void watch_indexing();  // indexing.cpp
+void watch_getters(std::span<PyGetSetDef> definitions);  // tensor_getters.cpp
 
 }  // namespace rushlight::python

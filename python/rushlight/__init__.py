@@ -84,6 +84,7 @@ _SUBMODULES = {
     "multiprocessing",
     "nn",
     "optim",
+    "overrides",
     "profiler",
     "random",
     "return_types",

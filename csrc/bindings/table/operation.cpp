@@ -24,6 +24,7 @@ struct Operation {
   PyObject *name, *module;  // where programs find it, but for a method: what defines it
   PyObject* weak_refs;
   bool in_place, is_method;
+  bool is_taken_over;  // by __torch_function__; torch leaves as_subclass() out
 };
 PyTypeObject *function_type, *method_type;
 
@@ -49,7 +50,8 @@ bool load(Operation* o) {
 PyObject* call(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* keywords) {
   Operation* o = operation(self);
   const Py_ssize_t given = PyVectorcall_NARGS(flags);
-  if (is_taken_over(nullptr, args, given + (keywords ? PyTuple_GET_SIZE(keywords) : 0))) {
+  if (operation(self)->is_taken_over &&
+      is_taken_over(nullptr, args, given + (keywords ? PyTuple_GET_SIZE(keywords) : 0))) {
     start_overriding();  // what functions are given in Python is looked at from now on
     return hand_over(self, nullptr, args, given, keywords);
   }
@@ -78,17 +80,25 @@ std::vector<Operation*>& operations() {
   return all;
 }
 
-PyObject* make(PyTypeObject* type, const Composition* row, py::str name, py::str module,
-               bool in_place) {
+// What torch leaves out of the protocol: settings, and questions about any object.
+bool takes_part(const std::string& name, const std::string& module) {
+  for (const char* settings : {"_defaults", "_determinism", "_tensor_str", "_tensor_types"})
+    if (module == std::string("rushlight.") + settings) return false;
+  return name != "as_subclass" && name != "is_storage" && name != "broadcast_shapes";
+}
+
+PyObject* make(PyTypeObject* type, const Composition* row, const std::string& name,
+               const std::string& module, const std::string& defined_in, bool in_place) {
   Operation* o = PyObject_New(Operation, type);
   if (!o) throw py::error_already_set();
   o->call = entry;
   o->row = row;
-  o->name = name.release().ptr();
-  o->module = module.release().ptr();
+  o->name = py::str(name).release().ptr();
+  o->module = py::str(module).release().ptr();
   o->weak_refs = nullptr;
   o->in_place = in_place;
   o->is_method = type == method_type;
+  o->is_taken_over = takes_part(name, defined_in);
   operations().push_back(o);  // they live as long as the process
   return Py_NewRef(reinterpret_cast<PyObject*>(o));
 }
@@ -305,7 +315,7 @@ void add_method(const Composition* row, const std::string& name, bool in_place) 
     known->second->in_place = in_place;
     return;
   }
-  PyObject* made = make(method_type, row, py::str(name), py::str(row->module), in_place);
+  PyObject* made = make(method_type, row, name, row->module, row->module, in_place);
   methods()[name] = operation(made);
   py::setattr(reinterpret_cast<PyObject*>(tensor_type), name.c_str(),
               py::reinterpret_steal<py::object>(made));
@@ -342,7 +352,7 @@ py::tuple define(const py::object& function, const py::object& visible, const py
     }
   const auto public_function = [&](const std::string& as, bool writes) {
     return py::reinterpret_steal<py::object>(
-        make(function_type, row, py::str(as), py::str(module), writes));
+        make(function_type, row, as, module, row->module, writes));
   };
   return py::make_tuple(public_function(name, false),
                         unsigned(s.row.in_place) & ~unsigned(As::method)
@@ -354,7 +364,8 @@ py::tuple define(const py::object& function, const py::object& visible, const py
 void declare_methods(const py::dict& index) {
   for (const auto& [module, names] : index)
     for (const py::handle name : names.attr("split")()) {
-      PyObject* made = make(method_type, nullptr, py::str(name), py::str(module), false);
+      const auto home = module.cast<std::string>();
+      PyObject* made = make(method_type, nullptr, name.cast<std::string>(), home, home, false);
       methods()[name.cast<std::string>()] = operation(made);
       py::setattr(reinterpret_cast<PyObject*>(tensor_type), py::str(name),
                   py::reinterpret_steal<py::object>(made));

@@ -139,14 +139,14 @@ PyObject* write_to_first(const Signature& s, PyObject* result, PyObject* target)
   }
 }
 
-PyObject* refused(const Signature& s, _PyCFunctionFastWithKeywords entry, const Call& call) {
+PyObject* refused(const Signature& s, const Call& call) {
   if (s.is_alternative) return nullptr;  // the next overload may fit
-  return refused(entry, call.is_method ? call.values[0] : nullptr, call.args, call.n,
-                 call.keywords);
+  return refused(call.is_method ? s.method : s.function, call.is_method ? call.values[0] : nullptr,
+                 call.args, call.n, call.keywords);
 }
-PyObject* raise_current(const Signature& s, _PyCFunctionFastWithKeywords entry, const Call& call) {
+PyObject* raise_current(const Signature& s, const Call& call) {
   raise_current();
-  return refused(s, entry, call);
+  return refused(s, call);
 }
 
 PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry,

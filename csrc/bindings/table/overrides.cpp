@@ -1,12 +1,11 @@
 // __torch_function__: which arguments take a call over, in which order, and the modes.
-#include "overrides.h"
-
 #include <algorithm>
 #include <pybind11/pybind11.h>
 
 #include "bindings/module.h"
 #include "bindings/profile.h"
 #include "bindings/tensor/python_tensor.h"
+#include "overrides_state.h"
 #include "signature.h"
 
 namespace py = pybind11;
@@ -14,36 +13,15 @@ namespace py = pybind11;
 namespace rushlight::python {
 namespace {
 
-enum class Disabled : unsigned char { no, subclasses, all };
-
-// Of one thread. The vector is never destroyed: a thread may end after the interpreter.
-struct State {
-  Disabled disabled = Disabled::no;
-  std::vector<PyObject*>* modes = nullptr;  // owned
-};
-thread_local State state;
+thread_local OverrideState state;
 std::size_t pushed = 0;  // modes of all threads
 bool started = false;
-
-std::vector<PyObject*>& modes() {
-  if (!state.modes) state.modes = new std::vector<PyObject*>;
-  return *state.modes;
-}
-bool has_mode() {
-  return pushed && state.disabled != Disabled::all && state.modes && !state.modes->empty();
-}
 
 PyObject* interned(const char* text) {
   PyObject* made = PyUnicode_InternFromString(text);
   if (!made) throw py::error_already_set();
   return made;
 }
-PyObject* protocol() {
-  static PyObject* name = interned("__torch_function__");
-  return name;
-}
-PyObject *tensors_own = nullptr, *disabled_own = nullptr;  // the two functions that Tensor has
-
 // Types of which no instance has the protocol, by address alone.
 bool is_plain(PyTypeObject* type) {
   return type == tensor_type || type == parameter_type || type == &PyLong_Type ||
@@ -77,13 +55,6 @@ class Takers {
         add(PySequence_Fast_GET_ITEM(o, i));
   }
   const std::vector<py::object>& list() const { return list_; }
-  py::tuple types() const {
-    py::tuple types(list_.size());
-    for (std::size_t i = 0; i < list_.size(); ++i) types[i] = py::type::of(list_[i]);
-    return types;
-  }
-
- private:
   void add(PyObject* o) {
     PyTypeObject* type = Py_TYPE(o);
     if (is_plain(type) || override_of(type) == Override::none) return;
@@ -94,14 +65,23 @@ class Takers {
     });
     list_.insert(before, py::reinterpret_borrow<py::object>(o));
   }
+  py::tuple types() const {
+    py::tuple types(list_.size());
+    for (std::size_t i = 0; i < list_.size(); ++i) types[i] = py::type::of(list_[i]);
+    return types;
+  }
+
+ private:
   std::vector<py::object> list_;
 };
 
 // The newest mode, which does not see the calls that it makes itself.
 class CurrentMode {
  public:
-  CurrentMode() : mode_(py::reinterpret_steal<py::object>(modes().back())) { modes().pop_back(); }
-  ~CurrentMode() { modes().push_back(mode_.release().ptr()); }
+  CurrentMode() : mode_(py::reinterpret_steal<py::object>(state.list().back())) {
+    state.list().pop_back();
+  }
+  ~CurrentMode() { state.list().push_back(mode_.release().ptr()); }
   CurrentMode(const CurrentMode&) = delete;
   const py::object& operator*() const { return mode_; }
 
@@ -161,13 +141,13 @@ py::object dispatch(PyObject* function, const Takers& takers, const py::tuple& a
   if (has_mode()) {
     const CurrentMode current;
     mode = *current;
-    const py::object handler = mode.attr(py::handle(protocol()));
+    const py::object handler = mode.attr(py::handle(override_name()));
     py::object result = called(handler, function, types, args, keywords);
     if (!is_not_implemented(result)) return result;
   }
   if (state.disabled == Disabled::no)
     for (const py::object& taker : takers.list()) {
-      const py::object handler = taker.attr(py::handle(protocol()));
+      const py::object handler = taker.attr(py::handle(override_name()));
       check_handler(handler, taker);
       py::object result = called(handler, function, types, args, keywords);
       if (!is_not_implemented(result)) return result;
@@ -183,12 +163,25 @@ struct Known {  // by address and version of a class: a changed one has another 
 Known known[256];
 
 Override found(PyTypeObject* type) {
-  PyObject* own = _PyType_Lookup(type, protocol());  // borrowed; runs no code of the class
-  if (!own || own == disabled_own) return Override::none;
-  return own == tensors_own ? Override::inherited : Override::own;
+  PyObject* own = _PyType_Lookup(type, override_name());  // borrowed; runs no code of the class
+  if (!own || own == disabled_override) return Override::none;
+  return own == tensors_override ? Override::inherited : Override::own;
 }
 
 }  // namespace
+
+OverrideState& override_state() { return state; }
+bool has_mode() {
+  return pushed && state.disabled != Disabled::all && state.modes && !state.modes->empty();
+}
+PyObject* override_name() {
+  static PyObject* name = interned("__torch_function__");
+  return name;
+}
+bool has_protocol(PyObject* o) {
+  return state.disabled == Disabled::no && !is_plain(Py_TYPE(o)) &&
+         override_of(Py_TYPE(o)) != Override::none;
+}
 
 static void update() {
   overriding = started || pushed;
@@ -197,6 +190,11 @@ static void update() {
 void start_overriding() {
   if (started) return;
   started = true;
+  update();
+}
+
+void count_modes(int more) {
+  pushed = std::size_t(std::ptrdiff_t(pushed) + more);
   update();
 }
 
@@ -215,12 +213,12 @@ Override override_of(PyTypeObject* type) {
 bool overrides_disabled() { return state.disabled != Disabled::no; }
 
 bool is_taken_over(PyObject* self, PyObject* const* args, Py_ssize_t n, bool only_modes) {
-  if (pushed && has_mode()) return true;
+  if (pushed && has_mode()) return !std::exchange(state.skip_next, false);
   if (only_modes) return false;
   bool any = self && takes_over(self);
   for (Py_ssize_t i = 0; i < n && !any; ++i)
     any = !is_plain(Py_TYPE(args[i])) && has_taker(args[i]);
-  return any && state.disabled == Disabled::no;
+  return any && state.disabled == Disabled::no && !std::exchange(state.skip_next, false);
 }
 
 PyObject* hand_over(PyObject* function, PyObject* self, PyObject* const* args, Py_ssize_t n,
@@ -282,153 +280,6 @@ PyObject* refused(_PyCFunctionFastWithKeywords entry, PyObject* self, PyObject* 
   PyErr_Clear();
   start_overriding();
   return hand_over(function, self, args, n, keywords);
-}
-
-namespace {
-
-// ---- what Python has of it
-
-// Tensor's own: the operation without the protocol, its results of the class.
-py::object as_class(py::object o, PyTypeObject* cls) {
-  if (as_tensor(o.ptr())) {
-    if (PyType_IsSubtype(Py_TYPE(o.ptr()), cls)) return o;
-    return py::reinterpret_steal<py::object>(wrap_as(cls, alias(*as_tensor(o.ptr()))));
-  }
-  if (!PyTuple_Check(o.ptr()) && !PyList_Check(o.ptr())) return o;
-  const py::tuple items(o);
-  py::list made;
-  for (const py::handle item : items)
-    made.append(as_class(py::reinterpret_borrow<py::object>(item), cls));
-  const py::object kind = py::type::of(o);
-  return kind.is(py::handle(reinterpret_cast<PyObject*>(&PyList_Type))) ? py::object(made)
-                                                                        : kind(made);
-}
-
-// While it lives, calls are not handed over in this thread.
-class Off {
- public:
-  explicit Off(Disabled how) : before_(state.disabled) { state.disabled = std::max(before_, how); }
-  ~Off() { state.disabled = before_; }
-  Off(const Off&) = delete;
-
- private:
-  Disabled before_;
-};
-
-struct Handled {  // the arguments of a __torch_function__
-  py::object function, types, args, keywords;
-};
-Handled read_handled(PyObject* args, PyObject* kwargs) {
-  static const char* names[] = {"func", "types", "args", "kwargs", nullptr};
-  PyObject *function, *types, *positional = nullptr, *named = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO:__torch_function__",
-                                   const_cast<char**>(names), &function, &types, &positional,
-                                   &named))
-    throw py::error_already_set();
-  Handled h;
-  h.function = py::reinterpret_borrow<py::object>(function);
-  h.types = py::reinterpret_borrow<py::object>(types);
-  h.args = positional ? py::object(py::tuple(py::reinterpret_borrow<py::object>(positional)))
-                      : py::object(py::tuple());
-  if (named && named != Py_None) {
-    if (!PyDict_Check(named)) fail<TypeError>("__torch_function__: kwargs must be a dict");
-    h.keywords = py::reinterpret_borrow<py::object>(named);
-  }
-  return h;
-}
-py::object compute(const Handled& h) {
-  PyObject* result = PyObject_Call(h.function.ptr(), h.args.ptr(), h.keywords.ptr());
-  if (!result) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(result);
-}
-
-// Getters whose result is another tensor of the program's, which keeps its class.
-bool is_kept_as_it_is(PyObject* function) {
-  if (Py_TYPE(function) != &_PyMethodWrapper_Type) return false;
-  const py::object owner = py::getattr(function, "__self__", py::none());
-  const py::object name = py::getattr(owner, "__name__", py::none());
-  if (!py::isinstance<py::str>(name)) return false;
-  const auto text = name.cast<std::string>();
-  return text == "_base" || text == "grad" || text == "_grad";
-}
-
-PyObject* of_tensor(PyObject* cls, PyObject* args, PyObject* kwargs) {
-  try {
-    const Handled h = read_handled(args, kwargs);
-    auto* type = reinterpret_cast<PyTypeObject*>(cls);
-    for (const py::handle each : h.types) {
-      const int is = PyObject_IsSubclass(cls, each.ptr());
-      if (is < 0) throw py::error_already_set();
-      if (!is) Py_RETURN_NOTIMPLEMENTED;
-    }
-    const Off off(Disabled::subclasses);
-    py::object result = compute(h);
-    if (type == tensor_type || is_kept_as_it_is(h.function.ptr())) return result.release().ptr();
-    return as_class(std::move(result), type).release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
-}
-PyObject* of_disabled(PyObject*, PyObject* args, PyObject* kwargs) {
-  try {
-    const Handled h = read_handled(args, kwargs);
-    const Off off(Disabled::subclasses);
-    return compute(h).release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
-}
-
-PyCFunction with_keywords(PyCFunctionWithKeywords f) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
-}
-
-}  // namespace
-
-void bind_overrides(py::module_& m) {
-  static PyMethodDef own = {"__torch_function__", with_keywords(of_tensor),
-                            METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-                            "Calls func without the protocol; its results are of this class."};
-  static PyMethodDef disabled = {"_disabled_torch_function_impl", with_keywords(of_disabled),
-                                 METH_VARARGS | METH_KEYWORDS,
-                                 "The __torch_function__ of classes whose results are tensors."};
-  tensors_own = PyDescr_NewClassMethod(tensor_type, &own);
-  disabled_own = PyCFunction_New(&disabled, nullptr);
-  if (!tensors_own || !disabled_own) throw py::error_already_set();
-  py::setattr(reinterpret_cast<PyObject*>(tensor_type), protocol(), tensors_own);
-  m.attr("_disabled_torch_function_impl") = py::handle(disabled_own);
-
-  m.def("_get_torch_function_state", [] { return int(state.disabled); });
-  m.def("_set_torch_function_state", [](int how) {
-    if (how < 0 || how > 2) fail<ValueError>("0: enabled, 1: subclasses disabled, 2: disabled");
-    return int(std::exchange(state.disabled, Disabled(how)));
-  });
-  m.def("_push_on_torch_function_stack", [](py::object mode) {
-    modes().push_back(mode.release().ptr());
-    ++pushed;
-    update();
-  });
-  m.def("_pop_torch_function_stack", [] {
-    if (modes().empty()) fail<RuntimeError>("there is no torch function mode to pop");
-    auto mode = py::reinterpret_steal<py::object>(modes().back());
-    modes().pop_back();
-    --pushed;
-    update();
-    return mode;
-  });
-  m.def("_len_torch_function_stack", [] { return modes().size(); });
-  m.def("_get_function_stack_at", [](std::size_t i) {
-    if (i >= modes().size()) fail<IndexError>("there is no such torch function mode");
-    return py::reinterpret_borrow<py::object>(modes()[i]);
-  });
-  m.def("_takes_over", [](py::handle o) {
-    return !is_plain(Py_TYPE(o.ptr())) && override_of(Py_TYPE(o.ptr())) != Override::none;
-  });
-  m.def("_hand_over", [](py::object function, py::tuple takers, py::tuple args, py::dict kwargs) {
-    Takers list;
-    for (const py::handle each : takers) list.look_at(each.ptr());
-    return dispatch(function.ptr(), list, args, kwargs);
-  });
 }
 
 }  // namespace rushlight::python

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include "help.h"
+#include "overrides.h"
 
 namespace py = pybind11;
 
@@ -100,8 +101,14 @@ void publish(py::module_& m, As as, const Signature& signature, const std::strin
 // Calls what is aliased; its TypeErrors name the alias. `self` is (function, its name, the alias).
 static PyObject* call_alias(PyObject* self, PyObject* const* args, Py_ssize_t n,
                             PyObject* keywords) {
-  PyObject* result = PyObject_Vectorcall(PyTuple_GET_ITEM(self, 0), args, std::size_t(n), keywords);
   const auto own = py::reinterpret_borrow<py::tuple>(self);
+  if (is_taken_over(nullptr, args, n + (keywords ? PyTuple_GET_SIZE(keywords) : 0))) {
+    start_overriding();
+    const auto itself = py::reinterpret_steal<py::object>(
+        PyObject_GetAttr(PyImport_AddModule("rushlight._C"), PyTuple_GET_ITEM(self, 2)));
+    return itself ? hand_over(itself.ptr(), nullptr, args, n, keywords) : nullptr;
+  }
+  PyObject* result = PyObject_Vectorcall(PyTuple_GET_ITEM(self, 0), args, std::size_t(n), keywords);
   if (!result) rename_in_error(own[1].cast<std::string>(), own[2].cast<std::string>());
   return result;
 }

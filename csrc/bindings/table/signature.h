@@ -36,6 +36,7 @@ struct Signature {
   PyTypeObject* result = nullptr;  // of a result whose parts have names
   const char* const* types = nullptr;  // of the C++ function's parameters, as a .pyi spells them
   const char* result_type = nullptr;
+  _PyCFunctionFastWithKeywords function = nullptr, method = nullptr;  // the entry points
   Row row;
 
   static Signature parse(std::string_view text, const Row& row = {});
@@ -101,8 +102,8 @@ struct Call {
 };
 // A call of this entry that the parser or the function refuses, with an error in flight: the result
 // of the class that takes it over, or null (overrides.h).
-PyObject* refused(const Signature& s, _PyCFunctionFastWithKeywords entry, const Call& call);
-PyObject* raise_current(const Signature& s, _PyCFunctionFastWithKeywords entry, const Call& call);
+PyObject* refused(const Signature& s, const Call& call);
+PyObject* raise_current(const Signature& s, const Call& call);
 // Calls again with the arguments as autocast casts them.
 PyObject* call_with_casts(const Signature& s, Call call, PyObject* (*again)(const Call&));
 // Names the parts of the result, writes it to out=, keeps a subclass of Tensor; takes over the
@@ -140,6 +141,8 @@ struct Entry<F, Tag> {
     signature.types = types;
     signature.result_type = stub_of<R>;
     python::declare(signature, text, row, kCount, fallbacks.data());
+    signature.function = function;
+    signature.method = method;
   }
 
   static PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
@@ -216,8 +219,7 @@ struct Entry<F, Tag> {
   template <std::size_t... I>
   static PyObject* convert_and_call(const Call& c, std::index_sequence<I...>) {
     std::tuple<typename Argument<A>::Slot...> slots;
-    if (!(read<I, A>(c, std::get<I>(slots)) && ...))
-      return refused(signature, c.is_method ? method : function, c);
+    if (!(read<I, A>(c, std::get<I>(slots)) && ...)) return refused(signature, c);
     if constexpr (std::is_void_v<R>) {
       F(Argument<A>::pass(std::get<I>(slots))...);
       Py_RETURN_NONE;
@@ -235,7 +237,7 @@ struct Entry<F, Tag> {
         return complete(signature, result, c);
       return result;
     } catch (...) {
-      return raise_current(signature, c.is_method ? method : function, c);
+      return raise_current(signature, c);
     }
   }
 };

@@ -338,13 +338,46 @@ int watched_assign(PyObject* self, PyObject* at, PyObject* value) {
 
 }  // namespace
 
+// What is asked of a tensor alone: the class's answer, or what the slot itself says.
+static PyObject* answer_of_class(const char* method, PyObject* self) {
+  return hand_over_method(method, &self, 1);
+}
+static int watched_truth(PyObject* self) {
+  if (!overriding || !is_taken_over(self, nullptr, 0)) return truth(self);
+  const auto answer = py::reinterpret_steal<py::object>(answer_of_class("__bool__", self));
+  return answer ? PyObject_IsTrue(answer.ptr()) : -1;
+}
+static Py_ssize_t watched_length(PyObject* self) {
+  if (!overriding || !is_taken_over(self, nullptr, 0)) return length(self);
+  const auto answer = py::reinterpret_steal<py::object>(answer_of_class("__len__", self));
+  const Py_ssize_t n = answer ? PyNumber_AsSsize_t(answer.ptr(), PyExc_OverflowError) : -1;
+  if (answer && n < 0 && !PyErr_Occurred())
+    PyErr_SetString(PyExc_ValueError, "__len__() should return >= 0");
+  return n < 0 ? -1 : n;
+}
+// Iteration is unbind(), which the class takes over.
+static PyObject* watched_iterate(PyObject* self) {
+  if (!overriding || !is_taken_over(self, nullptr, 0)) return iterate(self);
+  const auto parts = py::reinterpret_steal<py::object>(PyObject_CallMethod(self, "unbind", "i", 0));
+  return parts ? PyObject_GetIter(parts.ptr()) : nullptr;
+}
+
+template <class Methods, class Slot>
+static void exchange(bool watched, Slot Methods::* field, Slot plain, Slot other) {
+  put_slot(field, watched ? plain : other, watched ? other : plain);
+}
+
 void watch_indexing() {
+  watch_slot<&PyNumberMethods::nb_int, as_int>(nullptr, "__int__", nullptr);
+  watch_slot<&PyNumberMethods::nb_float, as_float>(nullptr, "__float__", nullptr);
+  watch_slot<&PyNumberMethods::nb_index, as_index>(nullptr, "__index__", nullptr);
   watch_slot<&PyMappingMethods::mp_subscript, subscript>("index", "__getitem__", nullptr);
   add_watched([](bool watched) {
-    if (watched)
-      put_slot(&PyMappingMethods::mp_ass_subscript, &assign, &watched_assign);
-    else
-      put_slot(&PyMappingMethods::mp_ass_subscript, &watched_assign, &assign);
+    exchange(watched, &PyMappingMethods::mp_ass_subscript, &assign, &watched_assign);
+    exchange(watched, &PyMappingMethods::mp_length, &length, &watched_length);
+    exchange(watched, &PySequenceMethods::sq_length, &length, &watched_length);
+    exchange(watched, &PyNumberMethods::nb_bool, &truth, &watched_truth);
+    exchange(watched, &PyTypeObject::tp_iter, &iterate, &watched_iterate);
   });
 }
 

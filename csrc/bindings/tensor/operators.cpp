@@ -224,19 +224,12 @@ void watch_operators() {
   watch_slot<&N::nb_inplace_rshift, in_place<RightShift>>("bitwise_right_shift_", "__irshift__",
                                                           nullptr);
   watch_slot<&N::nb_negative, unary<Neg>>("neg", "neg", nullptr);
-  watch_slot<&N::nb_positive, plus>("positive", "positive", nullptr);
+  watch_slot<&N::nb_positive, plus>(nullptr, "positive", nullptr);
   watch_slot<&N::nb_absolute, unary<Abs>>("abs", "abs", nullptr);
   watch_slot<&N::nb_invert, invert>("bitwise_not", "__invert__", nullptr);
   add_watched([](bool watched) {
-    struct Change {
-      richcmpfunc from, to;
-    } change = {compare, watched_compare};
-    if (!watched) std::swap(change.from, change.to);
-    for_each_tensor_type(&change, [](void* context, PyHeapTypeObject& type) {
-      const auto& c = *static_cast<Change*>(context);
-      if (type.ht_type.tp_richcompare == c.from) type.ht_type.tp_richcompare = c.to;
-    });
-    put_wrapped(reinterpret_cast<void*>(change.from), reinterpret_cast<void*>(change.to));
+    put_slot(&PyTypeObject::tp_richcompare, watched ? compare : watched_compare,
+             watched ? watched_compare : compare);
   });
 }
 

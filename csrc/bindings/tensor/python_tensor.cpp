@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <structmember.h>
 
+#include "bindings/profile.h"
 #include "bindings/table/overrides.h"
 #include "bindings/table/signature.h"
 
@@ -134,6 +135,7 @@ torch.tensor() makes one from data, torch.zeros() and its like from a shape.
 void make_tensor_type(py::module_& m) {
   using Slot = void*;
   static std::vector<PyGetSetDef> getters = tensor_getters();
+  const std::size_t properties = getters.size();
   getters.push_back({"__dict__", get_dict, PyObject_GenericSetDict, nullptr, nullptr});
   getters.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
   std::vector<PyType_Slot> slots = {
@@ -149,6 +151,7 @@ void make_tensor_type(py::module_& m) {
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type) throw py::error_already_set();
+  watch_getters({getters.data(), properties});
   tensor_type->tp_name = "Tensor";  // as messages say it; __module__ stays "rushlight"
   m.add_object("Tensor", reinterpret_cast<PyObject*>(tensor_type));
   release_python = [](_object* o) {  // called by the last release of a body, from any thread

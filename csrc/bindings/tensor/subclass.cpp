@@ -15,7 +15,7 @@ namespace {
 // Parameters are no such class, nor is one that says so in torch's way.
 bool is_kept(PyTypeObject* type) {
   if (type == tensor_type || PyType_IsSubtype(type, parameter_type)) return false;
-  return override_of(type) != Override::none;
+  return override_of(type) == Override::inherited;
 }
 
 // The class among the arguments' that derives from the others.

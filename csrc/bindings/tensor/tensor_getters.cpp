@@ -1,6 +1,7 @@
 // The attributes of Tensor.
 #include <pybind11/pybind11.h>
 
+#include "bindings/profile.h"
 #include "bindings/table/signature.h"
 #include "ops/ops.h"
 #include "python_tensor.h"
@@ -296,6 +297,60 @@ std::vector<PyGetSetDef> tensor_getters() {
       {"grad", get_grad, assign_grad, "The gradient that backward() has left, or None.", nullptr},
       {"data", get_data, set_data, "The same elements without history; can be replaced.", nullptr},
   };
+}
+
+// ---- properties of classes with __torch_function__
+
+namespace {
+
+struct Property {
+  PyGetSetDef* definition;
+  getter get;
+  setter set;
+  void* closure;
+};
+
+// `method` of the property's descriptor: what torch gives for it is Tensor.shape.__get__.
+PyObject* hand_over_property(const Property& p, const char* method, PyObject* const* args,
+                             Py_ssize_t n) {
+  const auto descriptor = py::reinterpret_steal<py::object>(
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(tensor_type), p.definition->name));
+  if (!descriptor) return nullptr;
+  const auto function =
+      py::reinterpret_steal<py::object>(PyObject_GetAttrString(descriptor.ptr(), method));
+  return function ? hand_over(function.ptr(), nullptr, args, n, nullptr) : nullptr;
+}
+PyObject* watched_get(PyObject* self, void* closure) {
+  const Property& p = *static_cast<const Property*>(closure);
+  if (overriding && is_taken_over(self, nullptr, 0))
+    return hand_over_property(p, "__get__", &self, 1);
+  return p.get(self, p.closure);
+}
+int watched_set(PyObject* self, PyObject* value, void* closure) {
+  const Property& p = *static_cast<const Property*>(closure);
+  PyObject* const args[] = {self, value};
+  if (!overriding || !is_taken_over(self, &value, value ? 1 : 0))
+    return p.set(self, value, p.closure);
+  PyObject* result = hand_over_property(p, value ? "__set__" : "__delete__", args, value ? 2 : 1);
+  Py_XDECREF(result);
+  return result ? 0 : -1;
+}
+std::vector<Property>& properties() {
+  static auto& all = *new std::vector<Property>;
+  return all;
+}
+
+}  // namespace
+
+void watch_getters(std::span<PyGetSetDef> definitions) {
+  for (PyGetSetDef& d : definitions) properties().push_back({&d, d.get, d.set, d.closure});
+  add_watched([](bool watched) {
+    for (Property& p : properties()) {
+      p.definition->get = watched ? watched_get : p.get;
+      if (p.set) p.definition->set = watched ? watched_set : p.set;
+      p.definition->closure = watched ? &p : p.closure;
+    }
+  });
 }
 
 }  // namespace rushlight::python

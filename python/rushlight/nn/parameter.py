@@ -35,6 +35,8 @@ class Parameter(Tensor):
             self.requires_grad_(True)
         return self
 
+    __torch_function__ = _C._disabled_torch_function_impl
+
     def __deepcopy__(self, memo):
         if id(self) in memo:
             return memo[id(self)]
