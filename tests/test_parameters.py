@@ -55,6 +55,7 @@ UNREAD = {
         "join:JoinHook.post_hook(is_last_joiner) join:Joinable.join_hook(kwargs) "
         "feature_pyramid_network:LastLevelMaxPool.forward(y) "
         "stateful:Stateful.load_state_dict(state_dict) wrap:CustomPolicy.__call__(args) "
+        "overrides:redispatch_function(types) "
         "wrap:CustomPolicy.__call__(kwargs) wrap:ModuleWrapPolicy.__call__(args) "
         "wrap:ModuleWrapPolicy.__call__(kwargs) wrap:always_wrap_policy(args) "
         "wrap:always_wrap_policy(kwargs) wrap:lambda_auto_wrap_policy(nonwrapped_numel) "

@@ -12,20 +12,21 @@ from rushlight import _C, Tensor
 
 # The names of torch that the protocol leaves out, with those of tensors.
 _IGNORED = """
-    arange are_deterministic_algorithms_enabled as_tensor asarray bartlett_window blackman_window
-    broadcast_shapes can_cast compile device dtype empty empty_permuted empty_strided enable_grad eye
-    finfo from_numpy frombuffer full get_default_device get_default_dtype
-    get_deterministic_debug_mode get_device_module get_float32_matmul_precision
-    get_num_interop_threads get_num_threads get_printoptions get_rng_state hamming_window hann_window iinfo
-    inference_mode initial_seed is_anomaly_check_nan_enabled is_anomaly_enabled is_autocast_enabled
+    arange are_deterministic_algorithms_enabled as_tensor asarray bartlett_window
+    blackman_window broadcast_shapes can_cast compile device dtype empty empty_permuted
+    empty_strided enable_grad eye finfo from_numpy frombuffer full get_default_device
+    get_default_dtype get_deterministic_debug_mode get_device_module
+    get_float32_matmul_precision get_num_interop_threads get_num_threads get_printoptions
+    get_rng_state hamming_window hann_window iinfo inference_mode initial_seed
+    is_anomaly_check_nan_enabled is_anomaly_enabled is_autocast_enabled
     is_deterministic_algorithms_warn_only_enabled is_grad_enabled is_inference_mode_enabled
     is_storage is_tensor is_warn_always_enabled kaiser_window layout linspace load logspace
-    manual_seed memory_format no_grad normal ones promote_types rand rand_like randint randint_like
-    randn randn_like randperm range result_type save scalar_tensor seed set_default_device
-    set_default_dtype set_default_tensor_type set_deterministic_debug_mode set_flush_denormal
-    set_float32_matmul_precision set_grad_enabled set_num_interop_threads set_num_threads
-    set_printoptions set_rng_state set_warn_always tensor tril_indices triu_indices typename
-    use_deterministic_algorithms vander vmap zeros
+    manual_seed memory_format no_grad normal ones promote_types rand rand_like randint
+    randint_like randn randn_like randperm range result_type save scalar_tensor seed
+    set_default_device set_default_dtype set_default_tensor_type set_deterministic_debug_mode
+    set_flush_denormal set_float32_matmul_precision set_grad_enabled set_num_interop_threads
+    set_num_threads set_printoptions set_rng_state set_warn_always tensor tril_indices
+    triu_indices typename use_deterministic_algorithms vander vmap zeros
 """.split()
 _IGNORED_OF_TENSOR = """
     __class__ __delattr__ __delitem__ __dir__ __getattribute__ __hash__ __init__ __iter__ __new__
@@ -42,7 +43,7 @@ def get_ignored_functions():
 
 
 def get_default_nowrap_functions():
-    """The functions whose results Tensor's own `__torch_function__` leaves in their class: a set."""
+    """The functions whose results keep their class in Tensor's own `__torch_function__`: a set."""
     return {Tensor._base.__get__, Tensor.grad.__get__}
 
 

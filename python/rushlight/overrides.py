@@ -1,5 +1,5 @@
-"""torch.overrides: the protocol `__torch_function__`, by which a class takes over the calls that its
-instances are arguments of, and modes, which take over all calls inside a `with`.
+"""torch.overrides: the protocol `__torch_function__`, by which a class takes over the calls that
+its instances are arguments of, and modes, which take over all calls inside a `with`.
 
 The protocol itself is in csrc/bindings/table/overrides.cpp; here is what functions written in
 Python need to take part in it.
@@ -14,18 +14,24 @@ import warnings
 from rushlight import _C, Tensor
 from rushlight._C import (
     _get_function_stack_at,
-    _has_torch_function_unary,
-    _has_torch_function_variadic,
     _is_torch_function_mode_enabled,
     _len_torch_function_stack,
     _pop_torch_function_stack,
     _push_on_torch_function_stack,
 )
-from rushlight._C import _EnableTorchFunction as _enable_torch_function
 from rushlight._C import _has_torch_function as has_torch_function
+from rushlight._overridable import (
+    get_default_nowrap_functions,
+    get_ignored_functions,
+    get_overridable_functions,
+    get_testing_overrides,
+    is_tensor_method_or_property,
+    resolve_name,
+)
 
 __all__ = [
     "enable_reentrant_dispatch",
+    "get_default_nowrap_functions",
     "get_ignored_functions",
     "get_overridable_functions",
     "get_testing_overrides",
@@ -38,23 +44,7 @@ __all__ = [
     "wrap_torch_function",
 ]
 
-has_torch_function_unary = _has_torch_function_unary
-has_torch_function_variadic = _has_torch_function_variadic
-
-
-def __getattr__(name):
-    if name not in (
-        "get_default_nowrap_functions",
-        "get_ignored_functions",
-        "get_overridable_functions",
-        "get_testing_overrides",
-        "is_tensor_method_or_property",
-        "resolve_name",
-    ):
-        raise AttributeError(f"module 'rushlight.overrides' has no attribute {name!r}", name=name)
-    from rushlight import _overridable
-
-    return getattr(_overridable, name)
+_enable_torch_function = _C._EnableTorchFunction
 
 
 def _get_overloaded_args(relevant_args, get_type_fn=type):

@@ -176,9 +176,17 @@ void bind_overrides(py::module_& m) {
   m.attr("_disabled_torch_function_impl") = py::handle(disabled_override);
 
   bind_switch<Disabled::subclasses>(m, "DisableTorchFunctionSubclass",
-                                    "Inside, no class takes a call over; modes do.");
+                                    R"(Inside, no class takes a call over; modes do.
+
+>>> with torch._C.DisableTorchFunctionSubclass():
+...     torch.overrides.has_torch_function([torch.zeros(2)])
+False)");
   bind_switch<Disabled::all>(m, "DisableTorchFunction",
-                             "Inside, neither a class nor a mode takes a call over.");
+                             R"(Inside, neither a class nor a mode takes a call over.
+
+>>> with torch._C.DisableTorchFunction():
+...     torch.overrides.has_torch_function([torch.zeros(2)])
+False)");
   bind_switch<Disabled::no>(m, "_EnableTorchFunction",
                             "Inside, classes and modes take calls over.");
   m.def("_is_torch_function_enabled", [] { return override_state().disabled == Disabled::no; });
