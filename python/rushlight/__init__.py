@@ -146,6 +146,11 @@ def __getattr__(name):
         return value
     elif name == "torch":  # annotations of libraries say torch.torch.Tensor
         return _sys.modules[__name__]
+    elif name.startswith("_foreach_"):
+        from rushlight import _foreach
+
+        if (value := _foreach.find(name)) is not None:
+            return value
     elif name.startswith("__"):
         raise AttributeError(f"module 'rushlight' has no attribute '{name}'", name=name)
     elif name.endswith("Tensor"):
