@@ -5,7 +5,7 @@ Submodules load on first use, and Pillow only when an image is made or read.
 
 from rushlight._version import __version__ as _ours
 
-_submodules = ("datasets", "io", "models", "ops", "transforms", "utils")
+_submodules = ("datasets", "io", "models", "ops", "transforms", "tv_tensors", "utils")
 __version__ = f"0.28.0+rushlight{_ours}"
 
 

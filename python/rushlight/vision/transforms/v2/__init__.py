@@ -4,13 +4,13 @@ There are no image, box or mask classes here; an image is a PIL image or a tenso
 beside it (a label) passes through Compose unchanged.
 """
 
-import rushlight
 from rushlight import nn
 
-from . import functional, transforms
-from ._image import InterpolationMode
-from .transforms import *  # noqa: F403
-from .transforms import __all__ as _names
+from .. import transforms
+from .._image import InterpolationMode
+from ..transforms import *  # noqa: F403
+from ..transforms import __all__ as _names
+from . import functional
 
 __all__ = [
     *_names, "GaussianNoise", "Identity", "InterpolationMode", "ToDtype", "ToImage", "ToPureTensor",
@@ -37,12 +37,7 @@ class ToImage(nn.Module):
     """PIL image or array to tensor (channels, height, width) of the same type, unscaled."""
 
     def forward(self, image):
-        if isinstance(image, rushlight.Tensor):
-            return image
-        if functional.is_array(image):
-            pixels = rushlight.from_numpy(image)
-            return (pixels.unsqueeze(2) if pixels.dim() == 2 else pixels).permute(2, 0, 1)
-        return functional.pil_to_tensor(image)
+        return functional.to_image(image)
 
     def __repr__(self):
         return "ToImage()"
@@ -57,9 +52,7 @@ class ToDtype(nn.Module):
         self.scale = scale
 
     def forward(self, image):
-        if self.scale:
-            return functional.convert_image_dtype(image, self.dtype)
-        return image.to(self.dtype)
+        return functional.to_dtype(image, self.dtype, self.scale)
 
     def __repr__(self):
         return f"ToDtype(scale={self.scale})"
@@ -86,5 +79,4 @@ class GaussianNoise(nn.Module):
         self.clip = clip
 
     def forward(self, image):
-        noisy = image + self.mean + rushlight.randn_like(image) * self.sigma
-        return noisy.clamp(0, 1) if self.clip else noisy
+        return functional.gaussian_noise(image, self.mean, self.sigma, self.clip)
