@@ -23,7 +23,8 @@ class TVTensor(rushlight.Tensor):
         if requires_grad is None:
             requires_grad = isinstance(data, rushlight.Tensor) and data.requires_grad
         plain = rushlight.as_tensor(data, dtype=dtype, device=device)
-        return plain.detach().as_subclass(cls).requires_grad_(requires_grad)
+        with _C.DisableTorchFunctionSubclass():  # boxes do not know their format yet
+            return plain.detach().as_subclass(cls).requires_grad_(requires_grad)
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
