@@ -314,3 +314,54 @@ def test_a_result_that_holds_itself():
         Sub.__torch_function__(len, 3, ())
     with pytest.raises(TypeError):
         Sub.__torch_function__(len, (), (), 5)
+
+
+def test_threads_have_modes_of_their_own():
+    import threading
+
+    torch = rushlight
+    failed = []
+
+    class Mode(torch.overrides.BaseTorchFunctionMode):
+        pass
+
+    def work():
+        try:
+            for _ in range(100):
+                kind = type("K", (torch.Tensor,), {"__torch_function__": classmethod(lambda *a: 3)})
+                x = torch.ones(2).as_subclass(kind)
+                assert torch.add(x, 1) == 3 and x.sum() == 3 and x + 1 == 3
+                with Mode() as mode:
+                    assert (torch.ones(2) + 1).tolist() == [2, 2]
+                    assert torch.overrides._get_current_function_mode_stack() == [mode]
+        except BaseException as e:
+            failed.append(e)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
+def test_a_class_that_is_assigned():
+    torch = rushlight
+    kind = type("K", (torch.Tensor,), {"__torch_function__": classmethod(lambda *a: "taken")})
+    x = torch.ones(2)
+    x.__class__ = kind
+    assert x + 1 == "taken" and x.sum() == "taken" and x.shape == "taken"
+
+
+def test_copies_are_of_the_class():
+    def scenario(torch):
+        class Sub(torch.Tensor):
+            @classmethod
+            def __torch_function__(cls, func, types, args=(), kwargs=None):
+                return super().__torch_function__(func, types, args, kwargs)
+
+        x = torch.ones(2).as_subclass(Sub)
+        results = [x.detach(), x.to(torch.float64), x.clone(), x.numpy(), x[:1]]
+        return [kinds(r) for r in results] + [x.tolist(), kinds(x.as_subclass(torch.Tensor))]
+
+    assert scenario(rushlight) == ask(scenario)
