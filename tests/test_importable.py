@@ -134,3 +134,12 @@ def test_a_dtype_that_is_a_name(name):
 def test_there_are_no_tensors_of_it(call):
     with pytest.raises(NotImplementedError, match=r"torch.uint16 is not in .*\n.*are here"):
         call(torch.uint16)
+
+
+@pytest.mark.parametrize("name", ["e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz"])
+def test_finfo_of_eight_bits(name):
+    def described(package):
+        info = package.finfo(getattr(package, f"float8_{name}"))
+        return info.bits, info.eps, info.max, info.min, info.tiny, info.resolution, info.dtype
+
+    assert described(torch) == ask(described)

@@ -33,7 +33,12 @@ DType& dtype(std::string_view device) {
   return device == "cpu" ? autocast.cpu_dtype : autocast.cuda_dtype;
 }
 
-bool is_enabled(std::string_view device) { return enabled(device); }
+// Of devices that torch knows and that are not here: off.
+bool is_enabled(std::string_view device) {
+  for (std::string_view other : {"mps", "xpu", "hpu", "mtia", "maia", "xla", "ipu"})
+    if (device == other) return false;
+  return enabled(device);
+}
 void set_enabled(std::string_view device, bool to) {
   enabled(device) = to;
   autocast.on = autocast.cpu || autocast.cuda;

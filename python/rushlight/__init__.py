@@ -31,6 +31,7 @@ newaxis = None
 # What is no operation: types, context managers, files, and our own names.
 _OTHERS = {
     "_assert": "rushlight._checks",
+    "_assert_async": "rushlight._checks",
     "_check": "rushlight._checks",
     "_check_index": "rushlight._checks",
     "_check_is_size": "rushlight._checks",

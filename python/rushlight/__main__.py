@@ -14,6 +14,7 @@ run     runs a program or a notebook in which `import torch` and `import torchvi
           --gpus N      virtual GPUs, 0 to 64 (0: none)
           --profile P   what they look like: t4 (default), v100, a100, h100, rtx3060, rtx4090, ...
           --memory M    memory of each, such as 2GiB (default: the profile's)
+          --children    Python programs that it starts have these names, too (accelerate launch)
         options come before or right after FILE; what follows goes to the program
 launch  runs a program in several processes, as torchrun does (rushlight launch --help)
           --gpus N      virtual GPUs for each process; all of a host's processes see all of them, as
@@ -38,6 +39,12 @@ def wrong_usage(text: str) -> None:
 def take_options(arguments: list[str]) -> None:
     """Moves our options from the front of `arguments` into the environment."""
     while arguments and arguments[0].startswith("-"):
+        if arguments[0] == "--children":
+            from ._runner.children import carry_to_programs
+
+            carry_to_programs()
+            del arguments[0]
+            continue
         key, equals, value = arguments[0].partition("=")
         if key == "--":
             del arguments[0]

@@ -5,8 +5,8 @@ import warnings
 from rushlight import _C
 
 __all__ = [
-    "_assert", "_check", "_check_index", "_check_is_size", "_check_not_implemented",
-    "_check_tensor_all", "_check_type", "_check_value", "_check_with",
+    "_assert", "_assert_async", "_check", "_check_index", "_check_is_size",
+    "_check_not_implemented", "_check_tensor_all", "_check_type", "_check_value", "_check_with",
 ]  # fmt: skip
 
 
@@ -17,6 +17,12 @@ def _assert(condition, message):
         return kind.__torch_function__(_assert, (kind,), (condition, message), {})
     assert condition, message
     return None
+
+
+def _assert_async(input, assert_msg="Expected Tensor with single nonzero value, but got zero"):
+    """Raises RuntimeError if the one element of a tensor is zero."""
+    if not input.item():
+        raise RuntimeError(assert_msg)
 
 
 def _check_with(error_type, cond, message):

@@ -78,6 +78,54 @@ class UntypedStorage:
         """Returns 1: a byte's size."""
         return 1
 
+    @classmethod
+    def from_file(cls, filename, shared=False, nbytes=0):
+        """Maps a file into memory: pages are read when they are used.
+
+        A file that becomes shorter while it is mapped ends the process that reads what is gone, in
+        any program.
+
+        Args:
+            filename: its path.
+            shared: write changes to the file, which is made, or made longer, where needed.
+            nbytes: how many bytes, from the file's first.
+
+        Raises:
+            RuntimeError: if the file is not there or too short.
+        """
+        import mmap
+        import os
+
+        mode = os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY
+        try:
+            file = os.open(os.fspath(filename), mode | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise RuntimeError(
+                f"unable to open file <{filename}> in {'read-write' if shared else 'read-only'} "
+                f"mode: {error.strerror} ({error.errno})"
+            ) from None
+        try:
+            size = os.fstat(file).st_size
+            if isinstance(nbytes, bool) or not isinstance(nbytes, int) or nbytes < 0:
+                raise RuntimeError(f"from_file expects a number of bytes, but got {nbytes!r}")
+            if size < nbytes and shared:
+                os.ftruncate(file, nbytes)
+            elif size < nbytes:
+                raise RuntimeError(f"unable to mmap {nbytes} bytes: <{filename}> has {size}")
+            if nbytes == 0:
+                return cls(0)
+            access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+            return cls._around(
+                _C.frombuffer(mmap.mmap(file, nbytes, access=access), dtype=_C.uint8)
+            )
+        except OSError as error:
+            raise RuntimeError(f"unable to mmap {nbytes} bytes of <{filename}>: {error}") from None
+        finally:
+            os.close(file)
+
+    def __sizeof__(self):
+        return object.__sizeof__(self) + self.nbytes()
+
     def data_ptr(self):
         """Returns the address of the first byte."""
         return self._bytes.data_ptr()

@@ -6,6 +6,8 @@ names), "" being torch; __init__.py says the kinds; an exception names its base 
 VALUES: module -> settings that programs read or set, without effect.
 """
 
+from typing import Optional
+
 REASONS = {
     "compiler": (
         "nothing is compiled, Python code runs as it is written",
@@ -44,6 +46,10 @@ REASONS = {
     "flex": (
         "there is no compiler that could fuse a score function",
         "call scaled_dot_product_attention with a mask",
+    ),
+    "parallel": (
+        "there is no tensor parallelism",
+        "use fully_shard, or DistributedDataParallel",
     ),
     "rpc": (
         "processes do not call functions of each other",
@@ -99,12 +105,16 @@ MODULES = {
     "ao.nn.quantized": "quantized",
     "ao.quantization": "quantized",
     "cuda.graphs": "graphs",
+    "distributed._functional_collectives": "parallel",
     "distributed.rpc": "rpc",
+    "distributed.tensor._utils": "parallel",
+    "distributed.tensor.parallel": "parallel",
     "distributed.rpc.api": "rpc",
     "export": "export",
     "export.dynamic_shapes": "export",
     "fft": "complex",
     "jit._script": "script",
+    "jit.annotations": "script",
     "jit._trace": "script",
     "masked": "sparse",
     "nested": "sparse",
@@ -143,7 +153,10 @@ NAMES = {
         ("dtype", "dtypes", "uint16(u2) uint32(u4) uint64(u8)"),
     ),
     "_C": (
-        ("class", "script", "ScriptModule ScriptFunction ScriptMethod Graph"),
+        ("false", "vmap", "_are_functorch_transforms_active"),
+        ("nothing", "script", "_jit_set_texpr_fuser_enabled _jit_override_can_fuse_on_gpu"),
+        ("nothing", "script", "_jit_override_can_fuse_on_cpu"),
+        ("class", "script", "Value ScriptModule ScriptFunction ScriptMethod Graph"),
         ("false", "compiler", "_get_tracing_state _is_tracing _jit_set_profiling_executor"),
         ("nothing", "logs", "_log_api_usage_metadata"),
     ),
@@ -217,6 +230,18 @@ NAMES = {
         ("identity", "rpc", "_require_initialized"),
         ("raises", "rpc", "_all_gather _wait_all"),
     ),
+    "distributed._functional_collectives": (
+        ("class", "parallel", "AsyncCollectiveTensor"),
+        ("raises", "parallel", "wait_tensor all_to_all_single_autograd all_gather_tensor"),
+        ("raises", "parallel", "all_to_all_single reduce_scatter_tensor"),
+    ),
+    "distributed.tensor._utils": (("raises", "parallel", "compute_local_shape_and_global_offset"),),
+    "distributed.tensor.parallel": (
+        ("class", "parallel", "ParallelStyle ColwiseParallel RowwiseParallel SequenceParallel"),
+        ("class", "parallel", "PrepareModuleInput PrepareModuleOutput"),
+        ("raises", "parallel", "parallelize_module loss_parallel"),
+    ),
+    "distributed.tensor.placement_types": (("class", "parallel", "_StridedShard"),),
     "export": (
         ("class", "export", "ExportedProgram Dim ShapesCollection UnflattenedModule"),
         ("raises", "export", "export draft_export load save unflatten register_dataclass dims"),
@@ -293,6 +318,7 @@ NAMES = {
 NAMES["quantization"] = NAMES["ao.quantization"]
 
 VALUES: dict[str, dict] = {
+    "jit.annotations": {"List": list, "Tuple": tuple, "Dict": dict, "Optional": Optional},
     "_dynamo.config": {
         "allow_unspec_int_on_nn_module": False, "cache_size_limit": 8, "recompile_limit": 8,
         "suppress_errors": False, "verbose": False,

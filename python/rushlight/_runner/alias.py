@@ -215,7 +215,8 @@ def as_torch() -> ModuleType:
     """Makes `import torch` and `import torchvision` mean rushlight in this process.
 
     Worker processes (fork, forkserver, spawn) inherit it; other programs that this one starts do
-    not. Calling it twice is harmless. Nothing is installed, and an installed torch is not touched.
+    under `rushlight run --children`. Calling it twice is harmless. Nothing is installed, and an
+    installed torch is not touched.
 
     Returns: the module that `import torch` gives.
 

@@ -92,3 +92,9 @@ class Partial(Placement):
 
     def __str__(self):
         return f"P({self.reduce_op})"
+
+
+def __getattr__(name):
+    from rushlight._importable import find
+
+    return find(__name__, name)

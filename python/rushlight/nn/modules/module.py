@@ -15,11 +15,12 @@ from rushlight.nn.modules._global_hooks import *  # noqa: F403
 from rushlight.nn.modules._hooks import NAMES as HOOKS
 from rushlight.nn.modules._hooks import Hooks, call_with_hooks, everywhere
 from rushlight.nn.modules._registry import KINDS, Registry
-from rushlight.nn.modules._state_dict import StateDict, _IncompatibleKeys  # noqa: F401 - torch has both here
+from rushlight.nn.modules._state_dict import EXTRA_STATE, StateDict, _IncompatibleKeys  # noqa: F401 - torch has both here
 from rushlight.nn.modules._traversal import Traversal
 from rushlight.nn.parameter import Buffer, Parameter
 
 Tensor = _C.Tensor
+_EXTRA_STATE_KEY_SUFFIX = EXTRA_STATE  # torch has it here
 _C._module_calls(everywhere.active, call_with_hooks, add_path)
 
 

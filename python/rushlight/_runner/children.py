@@ -1,0 +1,18 @@
+# The alias in Python programs that this one starts, such as those of `accelerate launch`: a folder
+# with a sitecustomize.py goes first on their PYTHONPATH. pip never sees it, so that it does not
+# take torch for installed.
+import os
+import pathlib
+
+FOLDER = str(pathlib.Path(__file__).parent / "site")
+HOME = str(pathlib.Path(__file__).parent.parent.parent)
+
+
+def carry_to_programs() -> None:
+    """Has the Python programs that this process starts from now on begin with the alias."""
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    if FOLDER not in paths:
+        paths.insert(0, FOLDER)
+    if HOME not in paths:
+        paths.append(HOME)  # where rushlight itself is, if not in site-packages
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)

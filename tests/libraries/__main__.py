@@ -1,0 +1,142 @@
+"""python -m tests.libraries [NAMES] [--torch] [--python PYTHON] [--page]: programs of libraries
+that people use with torch, as they are on PyPI, run on rushlight.
+
+programs/with_NAME.py prints numbers; expected/NAME.txt is what it prints under torch (`--torch`
+writes it, where torch is installed). Each library has an environment of its own in
+$RUSHLIGHT_LIBRARIES (~/.cache/rushlight/libraries), which `rushlight install` fills; --python names
+one that has them all. --page writes docs/libraries.md of the answers.
+"""
+
+import argparse
+import datetime
+import os
+import pathlib
+import subprocess
+import sys
+import sysconfig
+import tempfile
+
+from tests.libraries.comparison import equal_items
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parent.parent
+PAGE = ROOT / "docs/libraries.md"
+DEFAULT = pathlib.Path.home() / ".cache/rushlight/libraries"
+# What pip calls a library, where that is another name; and what its program needs besides.
+PACKAGES = {
+    "ignite": "pytorch-ignite",
+    "open_clip": "open_clip_torch",
+    "pyro": "pyro-ppl",
+    "segmentation_models": "segmentation-models-pytorch",
+    "torch_geometric": "torch-geometric",
+    "vit_pytorch": "vit-pytorch",
+    "x_transformers": "x-transformers",
+    "pytorch_metric_learning": "pytorch-metric-learning",
+    "sentence_transformers": "sentence-transformers",
+}
+# What is linked for torch itself; $RUSHLIGHT_REFERENCE is a folder with torchvision, if needed.
+TORCHS = tuple(
+    "torch functorch sympy mpmath networkx jinja2 markupsafe filelock fsspec typing_ext".split()
+)
+HEAD = """# Libraries
+
+Programs of 10 to 40 lines for libraries that people use with torch, as they are on PyPI, by
+`rushlight run` and with no line edited: [tests/libraries](../tests/libraries/programs).
+`python -m tests.libraries` runs them and compares each printed line with torch's; numbers are equal
+within 2e-3. An item is a line. Made by `python -m tests.libraries --page` on {date}.
+
+| library | version | items equal | the first line that stops it |
+|---|---|---|---|
+"""
+
+
+def names():
+    return sorted(p.stem.removeprefix("with_") for p in (HERE / "programs").glob("with_*.py"))
+
+
+def environment(name):
+    """The Python of the library's own environment, made if it is not there."""
+    home = pathlib.Path(os.environ.get("RUSHLIGHT_LIBRARIES", DEFAULT)) / name
+    python = home / "bin/python"
+    if not (home / "complete").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
+        install = [python, "-m", "rushlight", "install", "-q", "numpy", PACKAGES.get(name, name)]
+        subprocess.run(install, check=True, env=ours())
+        (home / "complete").touch()
+    return str(python)
+
+
+def ours():
+    return {**os.environ, "PYTHONPATH": str(ROOT / "python"), "OMP_NUM_THREADS": "1"}
+
+
+def torchs(python, folder):
+    """An environment's variables with torch, and what it needs, linked from this one's."""
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    there = pathlib.Path(subprocess.check_output([python, "-c", code], text=True).strip())
+    for home in (sysconfig.get_path("purelib"), os.environ.get("RUSHLIGHT_REFERENCE")):
+        for entry in pathlib.Path(home).iterdir() if home else ():
+            wanted = entry.name.startswith(TORCHS) or home != sysconfig.get_path("purelib")
+            if wanted and not (there / entry.name).exists():
+                (pathlib.Path(folder) / entry.name).symlink_to(entry)
+    return {**os.environ, "PYTHONPATH": folder, "OMP_NUM_THREADS": "1"}
+
+
+def run(name, python, with_torch):
+    """(what the program printed, the line that stopped it or "")"""
+    program = str(HERE / "programs" / f"with_{name}.py")
+    with tempfile.TemporaryDirectory() as folder:
+        command = [python, *([] if with_torch else ["-m", "rushlight", "run"]), program]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=280, cwd=folder,
+            env=torchs(python, folder) if with_torch else ours(),
+        )  # fmt: skip
+    if not done.returncode:
+        return done.stdout, ""
+    lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+    errors = [line for line in lines if line and not line.startswith(" ")]
+    said = next((line for line in errors if "Error" in line), lines[-1])  # of the first cause
+    return done.stdout, said
+
+
+def version(name, python):
+    package = PACKAGES.get(name, name)
+    code = f"import importlib.metadata as m; print(m.version({package!r}))"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m tests.libraries", description=__doc__)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--torch", action="store_true")
+    parser.add_argument("--python")
+    parser.add_argument("--page", action="store_true")
+    parser.add_argument("--verbose", action="store_true", help="show the lines that differ")
+    args = parser.parse_args()
+    answers = {}
+    for name in args.names or names():
+        python = args.python or environment(name)
+        output, stopped = run(name, python, args.torch)
+        expected = HERE / "expected" / f"{name}.txt"
+        if args.torch:
+            if not stopped:
+                expected.write_text(output)
+            print(f"{name}: {stopped or 'written'}", flush=True)
+            continue
+        good, different = equal_items(output, expected.read_text())
+        answers[name] = version(name, python), good, good + len(different), stopped
+        print(f"{name}: {good} of {good + len(different)} {stopped}", flush=True)
+        for line in different if args.verbose else ():
+            print(f"    {line}"[:300], flush=True)
+    if args.page and answers:
+        text = HEAD.format(date=datetime.date.today())
+        for name, (number, good, count, stopped) in answers.items():
+            text += f"| {name} | {number} | {good} of {count} | {stopped.replace('|', '/')} |\n"
+        PAGE.write_text(text)
+    if any(good < count or stopped for _, good, count, stopped in answers.values()):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
