@@ -206,3 +206,19 @@ def test_lengths():
     assert len(ours.BatchSampler(range(7), 3, False)) == 3
     assert len(ours.BatchSampler(range(7), 3, True)) == 2
     assert len(ours.DistributedSampler(range(11), 3, 0)) == 4
+
+
+def test_a_batch_sampler_of_another_class_may_lack_its_attributes():
+    class Own(ours.BatchSampler):
+        def __init__(self):
+            pass
+
+        def __iter__(self):
+            yield [1, 0]
+
+        def __len__(self):
+            return 1
+
+    data = ours.TensorDataset(rushlight.arange(3))
+    ((batch,),) = ours.DataLoader(data, batch_sampler=Own())
+    assert batch.tolist() == [1, 0]

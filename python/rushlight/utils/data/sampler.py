@@ -233,9 +233,9 @@ class BatchSampler(Sampler):
 
     def index_tensors(self):
         """The same lists as int64 tensors, for samplers of this module; None for any other."""
-        sampler, size = self.sampler, self.batch_size
-        if type(self) is not BatchSampler:
+        if type(self) is not BatchSampler:  # one that may not even have these attributes
             return None
+        sampler, size = self.sampler, self.batch_size
         if type(sampler) is SequentialSampler:
             return _split(iter([rushlight.arange(len(sampler))]), size, self.drop_last)
         if type(sampler) is RandomSampler and not sampler.replacement:
