@@ -123,7 +123,9 @@ def _find(name, module="rushlight"):
 
 _sys.meta_path.append(_Importable)
 # _C is a package, too: modules of torch._C are among them.
-vars(_C).update(__getattr__=lambda name: _find(name, "rushlight._C"), __path__=[])
+vars(_C).update(
+    __getattr__=lambda name: _find(name, "rushlight._C"), __path__=[], _TensorMeta=type(_C.Tensor)
+)
 
 if _os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):
     from rushlight.cuda import _nvidia_smi

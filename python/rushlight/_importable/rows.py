@@ -55,6 +55,7 @@ REASONS = {
         "processes do not call functions of each other",
         "use torch.distributed's collectives, or send and recv",
     ),
+    "archives": ("files are read and written by Python code", "use torch.load and torch.save"),
     "package": ("there is no torch.package", "use torch.save and ordinary Python packages"),
     "vmap": (
         "torch.func works on tensors, not on levels of an interpreter",
@@ -74,6 +75,7 @@ MODULES = {
     "_C._dynamo.eval_frame": "compiler",
     "_C._jit": "script",
     "_dynamo": "compiler",
+    "_dynamo._trace_wrapped_higher_order_op": "compiler",
     "_dynamo.config": "compiler",
     "_dynamo.eval_frame": "compiler",
     "_dynamo.exc": "compiler",
@@ -106,6 +108,7 @@ MODULES = {
     "ao.quantization": "quantized",
     "cuda.graphs": "graphs",
     "distributed._functional_collectives": "parallel",
+    "distributed.checkpoint.hf_storage": "archives",
     "distributed.rpc": "rpc",
     "distributed.tensor._utils": "parallel",
     "distributed.tensor.parallel": "parallel",
@@ -144,6 +147,8 @@ NAMES = {
     "": (
         ("class", "compiler", "SymInt SymFloat SymBool"),
         ("class", "export", "ScriptObject"),
+        ("class", "script", "ScriptModule ScriptFunction"),
+        ("class", "archives", "PyTorchFileReader PyTorchFileWriter"),
         ("dtype", "dtypes", "complex32(c4) complex64(c8) complex128(c16)"),
         ("same", "dtypes", "chalf(complex32) cfloat(complex64) cdouble(complex128)"),
         ("dtype", "dtypes", "float8_e4m3fn(f1) float8_e4m3fnuz(f1) float8_e5m2(f1)"),
@@ -177,6 +182,7 @@ NAMES = {
         ("nothing", "compiler", "graph_break mark_dynamic mark_static mark_static_address"),
         ("nothing", "compiler", "maybe_mark_dynamic reset reset_code_caches"),
     ),
+    "_dynamo._trace_wrapped_higher_order_op": (("class", "compiler", "TransformGetItemToIndex"),),
     "_dynamo.eval_frame": (("class", "compiler", "OptimizedModule"),),
     "_dynamo.exc": (
         ("exception", "compiler", "TorchDynamoException(RuntimeError) Unsupported(RuntimeError)"),
@@ -220,6 +226,9 @@ NAMES = {
         ("class", "graphs", "CUDAGraph graph"),
         ("raises", "graphs", "make_graphed_callables graph_pool_handle"),
         ("false", "graphs", "is_current_stream_capturing"),
+    ),
+    "distributed.checkpoint.hf_storage": (
+        ("class", "archives", "HuggingFaceStorageReader HuggingFaceStorageWriter"),
     ),
     "distributed.rpc": (
         ("class", "rpc", "RRef WorkerInfo BackendType RpcAgent TensorPipeRpcBackendOptions"),
@@ -318,6 +327,7 @@ NAMES = {
 NAMES["quantization"] = NAMES["ao.quantization"]
 
 VALUES: dict[str, dict] = {
+    "nn.attention.flex_attention": {"_DEFAULT_SPARSE_BLOCK_SIZE": 128},
     "jit.annotations": {"List": list, "Tuple": tuple, "Dict": dict, "Optional": Optional},
     "_dynamo.config": {
         "allow_unspec_int_on_nn_module": False, "cache_size_limit": 8, "recompile_limit": 8,

@@ -382,6 +382,11 @@ def treespec_pprint(treespec):
     return repr(treespec.unflatten([_Star()] * treespec.num_leaves))
 
 
+# Names that libraries import.
+_, _dict_flatten, _dict_unflatten, _dict_flatten_with_keys = SUPPORTED_NODES[dict]
+_get_node_type = node_type
+
+
 class _Star:
     def __repr__(self):
         return "*"
