@@ -80,48 +80,44 @@ class UntypedStorage:
 
     @classmethod
     def from_file(cls, filename, shared=False, nbytes=0):
-        """Maps a file into memory: pages are read when they are used.
-
-        A file that becomes shorter while it is mapped ends the process that reads what is gone, in
-        any program.
+        """The bytes of a file. They are read, not mapped: a mapped file that becomes shorter would
+        end the process that looks at what is gone.
 
         Args:
             filename: its path.
-            shared: write changes to the file, which is made, or made longer, where needed.
+            shared: must be False: changes are not written to the file.
             nbytes: how many bytes, from the file's first.
 
         Raises:
             RuntimeError: if the file is not there or too short.
         """
-        import mmap
         import os
 
-        mode = os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY
+        if shared:
+            raise NotImplementedError(
+                f"UntypedStorage.from_file(shared=True) is not in rushlight: <{filename}> would be "
+                "mapped, and a mapped file that becomes shorter ends the process\n"
+                "read it with shared=False, and save what changed with torch.save"
+            )
+        if isinstance(nbytes, bool) or not isinstance(nbytes, int) or nbytes < 0:
+            raise RuntimeError(f"from_file expects a number of bytes, but got {nbytes!r}")
         try:
-            file = os.open(os.fspath(filename), mode | os.O_CLOEXEC, 0o666)
+            with open(os.fspath(filename), "rb", buffering=0) as file:
+                size = os.fstat(file.fileno()).st_size
+                if size < nbytes:
+                    raise RuntimeError(f"unable to read {nbytes} bytes: <{filename}> has {size}")
+                made = cls(nbytes)
+                view, done = memoryview(_C.tensor([], dtype=_C.uint8).set_(made).numpy()), 0
+                while done < nbytes and (count := file.readinto(view[done:])):
+                    done += count
         except OSError as error:
             raise RuntimeError(
-                f"unable to open file <{filename}> in {'read-write' if shared else 'read-only'} "
-                f"mode: {error.strerror} ({error.errno})"
+                f"unable to open file <{filename}> in read-only mode: {error.strerror} "
+                f"({error.errno})"
             ) from None
-        try:
-            size = os.fstat(file).st_size
-            if isinstance(nbytes, bool) or not isinstance(nbytes, int) or nbytes < 0:
-                raise RuntimeError(f"from_file expects a number of bytes, but got {nbytes!r}")
-            if size < nbytes and shared:
-                os.ftruncate(file, nbytes)
-            elif size < nbytes:
-                raise RuntimeError(f"unable to mmap {nbytes} bytes: <{filename}> has {size}")
-            if nbytes == 0:
-                return cls(0)
-            access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
-            return cls._around(
-                _C.frombuffer(mmap.mmap(file, nbytes, access=access), dtype=_C.uint8)
-            )
-        except OSError as error:
-            raise RuntimeError(f"unable to mmap {nbytes} bytes of <{filename}>: {error}") from None
-        finally:
-            os.close(file)
+        if done < nbytes:
+            raise RuntimeError(f"unable to read {nbytes} bytes: <{filename}> ended after {done}")
+        return made
 
     def __sizeof__(self):
         return object.__sizeof__(self) + self.nbytes()

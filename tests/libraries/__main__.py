@@ -1,10 +1,11 @@
-"""python -m tests.libraries [NAMES] [--torch] [--python PYTHON] [--page]: programs of libraries
-that people use with torch, as they are on PyPI, run on rushlight.
+"""python -m tests.libraries [NAMES] [--torch] [--together | --python PYTHON] [--page]: programs of
+libraries that people use with torch, as they are on PyPI, run on rushlight.
 
 programs/with_NAME.py prints numbers; expected/NAME.txt is what it prints under torch (`--torch`
 writes it, where torch is installed). Each library has an environment of its own in
-$RUSHLIGHT_LIBRARIES (~/.cache/rushlight/libraries), which `rushlight install` fills; --python names
-one that has them all. --page writes docs/libraries.md of the answers.
+$RUSHLIGHT_LIBRARIES (~/.cache/rushlight/libraries), which `rushlight install` fills; --together
+makes one for all that are named, --python names one that has them all. --page writes
+docs/libraries.md of the answers.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import sys
 import sysconfig
 import tempfile
 
+import rushlight
 from tests.libraries.comparison import equal_items
 
 HERE = pathlib.Path(__file__).parent
@@ -54,20 +56,24 @@ def names():
     return sorted(p.stem.removeprefix("with_") for p in (HERE / "programs").glob("with_*.py"))
 
 
-def environment(name):
-    """The Python of the library's own environment, made if it is not there."""
-    home = pathlib.Path(os.environ.get("RUSHLIGHT_LIBRARIES", DEFAULT)) / name
+def environment(home, libraries):
+    """The Python of an environment with the libraries, made if it is not there."""
+    home = pathlib.Path(os.environ.get("RUSHLIGHT_LIBRARIES", DEFAULT)) / home
     python = home / "bin/python"
     if not (home / "complete").exists():
         subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
-        install = [python, "-m", "rushlight", "install", "-q", "numpy", PACKAGES.get(name, name)]
-        subprocess.run(install, check=True, env=ours())
+        packages = [PACKAGES.get(name, name) for name in libraries]
+        install = [python, "-m", "rushlight", "install", "-q", "numpy", *packages]
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(install, check=True, env=ours(folder))
         (home / "complete").touch()
     return str(python)
 
 
-def ours():
-    return {**os.environ, "PYTHONPATH": str(ROOT / "python"), "OMP_NUM_THREADS": "1"}
+def ours(folder):
+    """An environment's variables with the rushlight of this process, linked into the folder."""
+    (pathlib.Path(folder) / "rushlight").symlink_to(pathlib.Path(rushlight.__file__).parent)
+    return {**os.environ, "PYTHONPATH": folder, "OMP_NUM_THREADS": "1"}
 
 
 def torchs(python, folder):
@@ -89,7 +95,7 @@ def run(name, python, with_torch):
         command = [python, *([] if with_torch else ["-m", "rushlight", "run"]), program]
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=280, cwd=folder,
-            env=torchs(python, folder) if with_torch else ours(),
+            env=torchs(python, folder) if with_torch else ours(folder),
         )  # fmt: skip
     if not done.returncode:
         return done.stdout, ""
@@ -110,13 +116,16 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m tests.libraries", description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--torch", action="store_true")
+    parser.add_argument("--together", action="store_true")
     parser.add_argument("--python")
     parser.add_argument("--page", action="store_true")
     parser.add_argument("--verbose", action="store_true", help="show the lines that differ")
     args = parser.parse_args()
     answers = {}
-    for name in args.names or names():
-        python = args.python or environment(name)
+    wanted = args.names or names()
+    for name in wanted:
+        home, libraries = ("together", wanted) if args.together else (name, [name])
+        python = args.python or environment(home, libraries)
         output, stopped = run(name, python, args.torch)
         expected = HERE / "expected" / f"{name}.txt"
         if args.torch:
