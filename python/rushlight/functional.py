@@ -14,20 +14,29 @@ from rushlight._C import (
     meshgrid,
     tensordot,
 )
-from rushlight._table import op
+from rushlight._table import absent, op
 
+# Of the top level, which imports their modules when they are asked for.
+_OF_TORCH = (
+    "cdist chain_matmul lu norm pca_lowrank split svd_lowrank unique unique_consecutive "
+    "unravel_index"
+).split()
 __all__ = [
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "block_diag",
-    "broadcast_shapes",
-    "broadcast_tensors",
-    "cartesian_prod",
-    "einsum",
-    "meshgrid",
-    "tensordot",
-]
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
+    "broadcast_tensors", "cartesian_prod", "einsum", "meshgrid", "tensordot",
+]  # fmt: skip
+
+
+def __getattr__(name):
+    if name in _OF_TORCH:
+        import rushlight
+
+        return getattr(rushlight, name)
+    raise AttributeError(absent(f"torch.functional.{name}"), name=name)
+
+
+def __dir__():
+    return sorted([*globals(), *_OF_TORCH])
 
 
 @op("torch")

@@ -383,7 +383,7 @@ Raises:
     >>> torch.is_nonzero(torch.tensor([0.]))
     False
 )");
-  op<&get_device>(m, "get_device(self)", kMethod,
+  op<&get_device>(m, "get_device(input)", {.as = As::both, .differentiable = false},
                   R"(The index of the tensor's GPU, or -1 for the CPU.
 
 >>> torch.ones(1).get_device()
