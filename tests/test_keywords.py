@@ -148,3 +148,30 @@ def test_random_numbers_of_a_generator(name, arguments):
         return getattr(t, f"{name}_like")(t.ones(3), *arguments, generator=g).tolist()
 
     assert drawn(torch) == pytest.approx(ask(drawn))
+
+
+# By place or by name alone, with None or without.
+PLACES = [
+    lambda t, x: x.half(t.preserve_format),
+    lambda t, x: x.cpu(t.preserve_format),
+    lambda t, x: t.histogramdd(x, [2, 2], None),
+    lambda t, x: x.sort(0, False, True),
+    lambda t, x: t.sort(x, stable=True, dim=0, descending=True),
+    lambda t, x: x.topk(1, None),
+    lambda t, x: x.kthvalue(1, None),
+    lambda t, x: x.topk(1, 0, False, False),
+    lambda t, x: x.new_empty_strided((2,), (1,), t.float64),
+    lambda t, x: x.new_empty_strided((2,), (1,), dtype=t.float64),
+]
+
+
+@pytest.mark.parametrize("call", PLACES)
+def test_what_may_come_by_its_place(call):
+    def kind(t):
+        try:
+            call(t, matrix(t))
+        except TypeError:
+            return "TypeError"
+        return "taken"
+
+    assert kind(torch) == ask(kind)

@@ -94,7 +94,6 @@ def histogram(
 def histogramdd(
     input: Tensor,
     bins: Any,
-    *,
     range: Any = None,
     weight: Tensor | None = None,
     density: bool = False,

@@ -140,7 +140,7 @@ def new(self: Tensor, *args, device=None):
 
 @op("Tensor")
 def new_empty_strided(
-    self: Tensor, size, stride, dtype=None, layout=None, device=None, requires_grad=False,
+    self: Tensor, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False,
     pin_memory=False,
 ):  # fmt: skip
     """An uninitialised tensor of self's dtype and device with given strides.

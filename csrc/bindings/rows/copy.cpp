@@ -198,12 +198,12 @@ Raises:
 
 >>> torch.ones(2).cuda().device  # doctest: +SKIP
 device(type='cuda', index=0))");
-  op<&cpu>(m, "cpu(self, memory_format=None)", kMethod,
+  op<&cpu>(m, "cpu(self, *, memory_format=None)", kMethod,
            "The tensor in host memory; itself if it is there.\n\n>>> "
            "torch.ones(2).cpu()\ntensor([1., 1.])");
   const auto cast = [&]<DType D>(const std::string& method, const char* name) {
     op<&as_dtype<D>>(
-        m, method + "(self, memory_format=None)", kMethod,
+        m, method + "(self, *, memory_format=None)", kMethod,
         text("The tensor as ", name, "; itself if it has that dtype.\n\n>>> torch.ones(1).", method,
              "().dtype\ntorch.", name));
   };

@@ -25,17 +25,11 @@ Tensor argsort_op(const Tensor& x, std::int64_t dim, bool descending) {
 Tensor argsort_stable(const Tensor& x, Flag, std::int64_t dim, bool descending) {
   return argsort(x, dim, descending);
 }
-TensorPair topk_op(const Tensor& x, std::int64_t k, Dim dim, bool largest, bool sorted) {
-  return topk(x, k, dim.value_or(-1), largest, sorted);
-}
 Tensor quantile_op(const Tensor& input, Input q, Dim dim, bool keepdim, std::string_view how) {
   return quantile("quantile", input, q, dim, keepdim, how);
 }
 Tensor nanquantile_op(const Tensor& input, Input q, Dim dim, bool keepdim, std::string_view how) {
   return quantile("nanquantile", input, q, dim, keepdim, how);
-}
-TensorPair kthvalue_op(const Tensor& x, std::int64_t k, Dim dim, bool keepdim) {
-  return kthvalue(x, k, dim.value_or(-1), keepdim);
 }
 
 py::object chosen(std::tuple<Tensor, Tensor, Tensor> all, bool inverse, bool counts) {
@@ -89,7 +83,7 @@ Tensor bucketize_number(Scalar self, const Tensor& boundaries, bool out_int32, b
 
 void bind_orders(py::module_& m) {
   op<&sort_op>(
-      m, "sort(input, dim=-1, descending=False, stable=False, *, out=None) -> (values, indices)",
+      m, "sort(input, dim=-1, descending=False, *, stable=False, out=None) -> (values, indices)",
       As::both,
       R"(The elements sorted along dim, and the index of each in input.
 
@@ -156,10 +150,10 @@ Shape:
 
 >>> torch.nanquantile(torch.tensor([1.0, float("nan"), 3.0]), 0.5)
 tensor(2.))");
-  op<&topk_op>(
-      m, "topk(input, k, dim=None, largest=True, sorted=True, *, out=None) -> (values, indices)",
-      As::both,
-      R"(The k largest (or smallest) elements along dim, and their indices.
+  op<&topk>(m,
+            "topk(input, k, dim=-1, largest=True, sorted=True, *, out=None) -> (values, indices)",
+            As::both,
+            R"(The k largest (or smallest) elements along dim, and their indices.
 
 Args:
     k: how many.
@@ -172,9 +166,9 @@ Shape:
 
 >>> torch.tensor([3., 1., 2.]).topk(2).indices
 tensor([0, 2]))");
-  op<&kthvalue_op>(
-      m, "kthvalue(input, k, dim=None, keepdim=False, *, out=None) -> (values, indices)", As::both,
-      R"(The k-th smallest element along dim, and its index.
+  op<&kthvalue>(m, "kthvalue(input, k, dim=-1, keepdim=False, *, out=None) -> (values, indices)",
+                As::both,
+                R"(The k-th smallest element along dim, and its index.
 
 Args:
     k: which one, counted from 1.
