@@ -142,3 +142,44 @@ def test_info_into_a_closed_pipe():
         env=environment, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.stdout.startswith("rushlight") and done.stderr == "", done.stderr
+
+
+CHILD = """
+import subprocess, sys
+code = "import importlib.util, sys; print(getattr(sys.modules.get('torch'), '__version__', None))"
+print(subprocess.check_output([sys.executable, "-c", code], text=True), end="")
+import os
+os.environ["RUSHLIGHT_CHILDREN_OF"] = "/another/environment"
+print(subprocess.check_output([sys.executable, "-c", code], text=True), end="")
+del os.environ["RUSHLIGHT_CHILDREN_OF"]
+print(subprocess.check_output([sys.executable, "-c", code], text=True), end="")
+"""
+
+
+@pytest.mark.parametrize("option", [[], ["--children"]])
+def test_programs_that_it_starts(option, tmp_path):
+    """They have torch's names where this was asked for, in the same environment."""
+    (tmp_path / "program.py").write_text(CHILD)
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p))
+    command = [sys.executable, "-m", "rushlight", "run", *option, "program.py"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, cwd=tmp_path, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    first, *rest = done.stdout.splitlines()
+    assert ("+rushlight" in first) == bool(option)
+    assert rest == ["None", "None"]
+
+
+def test_a_sitecustomize_that_is_hidden_runs(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("print('own')")
+    (tmp_path / "program.py").write_text(
+        "import subprocess, sys; subprocess.run([sys.executable, '-c', 'pass'])"
+    )
+    paths = [str(tmp_path), *(p for p in sys.path if p)]
+    done = subprocess.run(
+        [sys.executable, "-m", "rushlight", "run", "--children", "program.py"],
+        capture_output=True, text=True, timeout=60, cwd=tmp_path,
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join(paths)),
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ["own", "own"], done.stderr

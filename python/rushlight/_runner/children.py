@@ -1,8 +1,9 @@
 # The alias in Python programs that this one starts, such as those of `accelerate launch`: a folder
-# with a sitecustomize.py goes first on their PYTHONPATH. pip never sees it, so that it does not
-# take torch for installed.
+# with a sitecustomize.py goes first on their PYTHONPATH. Programs of another environment keep their
+# own torch, and pip never sees the alias, so that it does not take torch for installed.
 import os
 import pathlib
+import sys
 
 FOLDER = str(pathlib.Path(__file__).parent / "site")
 HOME = str(pathlib.Path(__file__).parent.parent.parent)
@@ -16,3 +17,4 @@ def carry_to_programs() -> None:
     if HOME not in paths:
         paths.append(HOME)  # where rushlight itself is, if not in site-packages
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+    os.environ["RUSHLIGHT_CHILDREN_OF"] = sys.prefix

@@ -1,12 +1,13 @@
-# Found first on PYTHONPATH by programs that `rushlight run --children` or the pytest plugin starts:
-# takes torch's names, then runs the sitecustomize that it hides, if there is one.
+# Found first on PYTHONPATH by programs that `rushlight run --children` starts: takes torch's names in
+# those of the same environment, then runs the sitecustomize that it hides, if there is one.
 import importlib.machinery
 import importlib.util
 import os
 import sys
 
 _here = os.path.dirname(os.path.abspath(__file__))
-if "pip" not in sys.orig_argv[1:3] and not sys.orig_argv[0].endswith("/pip"):
+_is_pip = "pip" in sys.orig_argv[1:3] or sys.orig_argv[0].endswith("/pip")
+if os.environ.get("RUSHLIGHT_CHILDREN_OF") == sys.prefix and not _is_pip:
     from rushlight._runner.alias import as_torch
 
     as_torch()
