@@ -1,5 +1,5 @@
-# Found first on PYTHONPATH by programs that `rushlight run --children` starts: takes torch's names in
-# those of the same environment, then runs the sitecustomize that it hides, if there is one.
+# Found first on PYTHONPATH by programs that `rushlight run --children` starts: takes torch's names
+# in those of the same environment, then runs the sitecustomize that it hides, if there is one.
 import importlib.machinery
 import importlib.util
 import os
