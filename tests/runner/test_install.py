@@ -3,11 +3,13 @@
 import subprocess
 import sys
 import zipfile
-from importlib.util import find_spec
+from importlib.metadata import distributions
 
 import pytest
 
-needs_pip = pytest.mark.skipif(not find_spec("pip"), reason="needs pip")
+# not find_spec("pip"), which has setuptools replace distutils
+HAS_PIP = any(d.metadata["Name"] == "pip" for d in distributions())
+needs_pip = pytest.mark.skipif(not HAS_PIP, reason="needs pip")
 
 
 def write_wheel(folder, name, version, needs=()):

@@ -1,5 +1,6 @@
-"""Optimizers whose state is divided among the ranks."""
+"""Optimizers for several ranks: state that is divided, parameters that are averaged."""
 
+from rushlight.distributed.optim.post_localSGD_optimizer import PostLocalSGDOptimizer
 from rushlight.distributed.optim.zero_redundancy_optimizer import ZeroRedundancyOptimizer
 
-__all__ = ["ZeroRedundancyOptimizer"]
+__all__ = ["PostLocalSGDOptimizer", "ZeroRedundancyOptimizer"]

@@ -171,6 +171,23 @@ class DistributedDataParallel(Module, Joinable):
             )
         self.reducer.hook, self.reducer.state = hook, state
 
+    def _get_ddp_logging_data(self):
+        """What Lightning and others read of it, under torch's names."""
+        parameters = [p for p in self.module.parameters() if p.requires_grad]
+        data = {
+            "backend_name": self.process_group.name(),
+            "module_name": type(self.module).__name__,
+            "dtypes": " ".join(sorted({str(p.dtype).removeprefix("torch.") for p in parameters})),
+            "world_size": self.process_group.size(),
+            "rank": self.process_group.rank(),
+            "num_parameter_tensors": len(parameters),
+            "total_parameter_size_bytes": sum(p.numel() * p.element_size() for p in parameters),
+            "bucket_cap_bytes": 25 << 20 if self._limit is None else self._limit,
+        }
+        for name in ("broadcast_buffers", "find_unused_parameters", "gradient_as_bucket_view"):
+            data[name] = int(bool(getattr(self, name)))
+        return data
+
     def load_state_dict(self, state_dict, strict=True, assign=False):
         """Module.load_state_dict, whose error says when only the prefix "module." is missing.
 

@@ -2,9 +2,19 @@
 
 import enum
 
-from rushlight.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
+from rushlight.distributed.algorithms.ddp_comm_hooks import (
+    default_hooks,
+    post_localSGD_hook,
+    powerSGD_hook,
+)
 
-__all__ = ["DDPCommHookType", "default_hooks", "powerSGD_hook", "register_ddp_comm_hook"]
+__all__ = [
+    "DDPCommHookType",
+    "default_hooks",
+    "post_localSGD_hook",
+    "powerSGD_hook",
+    "register_ddp_comm_hook",
+]
 
 
 class DDPCommHookType(enum.Enum):

@@ -1,0 +1,1 @@
+"""Parameters of several ranks brought to their average: averagers and utils."""
