@@ -53,6 +53,7 @@ UNREAD = {
     "of one contract: an engine, a policy or a hook reads what it needs": (
         "_nccl:Engine.overdue(seconds) _nccl:Engine.submit(kind) _nccl:Engine.submit(tag) "
         "join:JoinHook.post_hook(is_last_joiner) join:Joinable.join_hook(kwargs) "
+        "averagers:ModelAverager.average_parameters(params) "
         "feature_pyramid_network:LastLevelMaxPool.forward(y) "
         "stateful:Stateful.load_state_dict(state_dict) wrap:CustomPolicy.__call__(args) "
         "overrides:redispatch_function(types) "
