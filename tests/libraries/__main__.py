@@ -5,7 +5,7 @@ programs/with_NAME.py prints numbers; expected/NAME.txt is what it prints under 
 writes it, where torch is installed). Each library has an environment of its own in
 $RUSHLIGHT_LIBRARIES (~/.cache/rushlight/libraries), which `rushlight install` fills; --together
 makes one for all that are named, --python names one that has them all. --page writes
-docs/libraries.md of the answers.
+the answers into docs/libraries.md.
 """
 
 import argparse
@@ -139,10 +139,13 @@ def main():
         for line in different if args.verbose else ():
             print(f"    {line}"[:300], flush=True)
     if args.page and answers:
-        text = HEAD.format(date=datetime.date.today())
+        rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")][1:]
+        lines = {row.split()[1]: row for row in rows}  # those of other names remain
         for name, (number, good, count, stopped) in answers.items():
-            text += f"| {name} | {number} | {good} of {count} | {stopped.replace('|', '/')} |\n"
-        PAGE.write_text(text)
+            said = stopped.replace("|", "/")
+            lines[name] = f"| {name} | {number} | {good} of {count} | {said} |"
+        text = HEAD.format(date=datetime.date.today())
+        PAGE.write_text(text + "".join(f"{lines[name]}\n" for name in sorted(lines)))
     if any(good < count or stopped for _, good, count, stopped in answers.values()):
         sys.exit(1)
 
