@@ -45,6 +45,8 @@ def test_gradients_are_meta():
     m.sum().backward()
     assert m.grad.is_meta
     assert m.grad.shape == (2, 3)
+    (g,) = torch.autograd.grad((m * m.exp()).softmax(1).sum(), m)  # whose nodes compute with values
+    assert g.is_meta
 
 
 def test_values_for_a_module_on_meta():

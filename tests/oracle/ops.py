@@ -129,7 +129,8 @@ def _path(root, name):
 def ours(op):
     """The function here that op.op is in torch; ABSENT if there is none of its name."""
     home, _, name = op.name.rpartition(".")
-    if name in {key.partition("(")[0] for key in importable(home)}:  # a name alone
+    names_alone = {key.partition("(")[0] for key in importable(home)}
+    if name in names_alone or home.startswith("torch.ops"):  # kernels of torch's own
         return ABSENT
     there = _path(rushlight, op.name)
     if there is ABSENT:

@@ -110,6 +110,14 @@ Gradients PointwiseNode::backward(std::span<Tensor> grads) {
                                          : values[k].tensor();
     return finish(results);
   }
+  if (g.device().is_meta()) {  // shapes alone
+    for (int i = 0, k = 0; i < op_.inputs; ++i) {
+      if (op_.bool_inputs >> i & 1) continue;
+      if (needs_input(std::size_t(i))) results[k] = empty(shape_, origins_[i].dtype, g.device());
+      ++k;
+    }
+    return finish(results);
+  }
   bool dense = g.is_contiguous();
   for (int i = 0; i < n; ++i)
     dense &= !saved[i] || (saved[i].is_contiguous() && saved[i].shape() == shape_);
