@@ -26,6 +26,7 @@ PAGE = ROOT / "docs/libraries.md"
 DEFAULT = pathlib.Path.home() / ".cache/rushlight/libraries"
 # What pip calls a library, where that is another name; and what its program needs besides.
 PACKAGES = {
+    "accelerate_two": "accelerate xoscar",  # two processes
     "ignite": "pytorch-ignite",
     "open_clip": "open_clip_torch",
     "pyro": "pyro-ppl",
@@ -62,7 +63,7 @@ def environment(home, libraries):
     python = home / "bin/python"
     if not (home / "complete").exists():
         subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
-        packages = [PACKAGES.get(name, name) for name in libraries]
+        packages = [each for name in libraries for each in PACKAGES.get(name, name).split()]
         install = [python, "-m", "rushlight", "install", "-q", "numpy", *packages]
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(install, check=True, env=ours(folder))
@@ -106,7 +107,7 @@ def run(name, python, with_torch):
 
 
 def version(name, python):
-    package = PACKAGES.get(name, name)
+    package = PACKAGES.get(name, name).split()[0]
     code = f"import importlib.metadata as m; print(m.version({package!r}))"
     done = subprocess.run([python, "-c", code], capture_output=True, text=True)
     return done.stdout.strip()
