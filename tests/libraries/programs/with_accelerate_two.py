@@ -1,3 +1,5 @@
+"""accelerate: a training loop on two processes."""
+
 import torch
 from accelerate import Accelerator, debug_launcher
 from torch.utils.data import DataLoader, TensorDataset
