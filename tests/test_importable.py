@@ -2,6 +2,7 @@
 nothing that is there, and is a name of torch's."""
 
 import importlib
+import inspect
 import pickle
 import re
 import subprocess
@@ -143,3 +144,13 @@ def test_finfo_of_eight_bits(name):
         return info.bits, info.eps, info.max, info.min, info.tiny, info.resolution, info.dtype
 
     assert described(torch) == ask(described)
+
+
+def test_the_signature_of_a_module():
+    class Calls(torch.nn.Module):
+        def __call__(self, a):
+            return a
+
+    assert str(inspect.signature(torch.nn.Linear(2, 2))) == "(*args, **kwargs)"
+    assert str(inspect.signature(Calls())) == "(a)"
+    assert list(inspect.signature(torch.nn.ReLU).parameters) == ["inplace"]

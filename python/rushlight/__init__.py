@@ -53,6 +53,7 @@ _OTHERS = {
     "is_tensor": "rushlight._tensor_types",
     "load": "rushlight.serialization",
     "save": "rushlight.serialization",
+    "Future": "rushlight.futures",
     "from_dlpack": "rushlight.utils.dlpack",
     "to_dlpack": "rushlight.utils.dlpack",
     "vmap": "rushlight.func",

@@ -148,6 +148,7 @@ NAMES = {
         ("class", "compiler", "SymInt SymFloat SymBool"),
         ("class", "export", "ScriptObject"),
         ("class", "script", "ScriptModule ScriptFunction"),
+        ("class", "script", "TensorType"),
         ("class", "archives", "PyTorchFileReader PyTorchFileWriter"),
         ("dtype", "dtypes", "complex32(c4) complex64(c8) complex128(c16)"),
         ("same", "dtypes", "chalf(complex32) cfloat(complex64) cdouble(complex128)"),
@@ -261,6 +262,7 @@ NAMES = {
             "complex",
             "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 hfft2 ihfft2",
         ),
+        ("raises", "complex", "fftshift ifftshift fftfreq rfftfreq"),
         ("raises", "complex", "fftn ifftn rfftn irfftn hfftn ihfftn"),
     ),
     "fx.experimental.proxy_tensor": (

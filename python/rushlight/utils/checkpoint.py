@@ -11,12 +11,13 @@ from rushlight import _C
 from rushlight._grad_mode import enable_grad
 from rushlight.autograd import backward as run_backward
 from rushlight.autograd.function import Function
+from rushlight.utils._pytree import tree_leaves
 from rushlight.utils._recompute import CheckpointError, Frame, State
 
 __all__ = [
     "CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint",
-    "checkpoint_sequential", "detach_variable", "noop_context_fn", "set_checkpoint_debug_enabled",
-    "set_checkpoint_early_stop",
+    "checkpoint_sequential", "detach_variable", "get_device_states", "noop_context_fn",
+    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip
 
 _early_stop = None  # set by set_checkpoint_early_stop()
@@ -100,6 +101,37 @@ def check_backward_validity(inputs):
         warnings.warn(
             "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3
         )
+
+
+def get_device_states(*args):
+    """The states of the generators of the GPUs on which tensors of the arguments are.
+
+    Args:
+        *args: tensors, nested in lists, tuples and dicts, and other values.
+
+    Returns: (indices of the devices, their states).
+
+    >>> torch.utils.checkpoint.get_device_states(torch.ones(1))
+    ([], [])
+    """
+    devices = [a.device for a in tree_leaves(args) if isinstance(a, _C.Tensor) and a.is_cuda]
+    return [d.index for d in devices], [_C._default_generator_of(d).get_state() for d in devices]
+
+
+def set_device_states(devices, states, *, device_type=None):
+    """Gives generators of GPUs the states that get_device_states() returned.
+
+    Args:
+        devices: indices of devices.
+        states: one for each.
+        device_type: "cuda", which None means, or "meta", which has no generators.
+
+    >>> torch.utils.checkpoint.set_device_states([], [])
+    """
+    if device_type == "meta":
+        return
+    for index, state in zip(devices, states, strict=False):
+        _C._default_generator_of(_C.device(device_type or "cuda", index)).set_state(state)
 
 
 class CheckpointFunction(Function):

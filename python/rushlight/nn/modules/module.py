@@ -60,6 +60,19 @@ class _MissingAttribute:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
+class _Signature:
+    """inspect.signature() of a module: the call is C++, which says nothing of its arguments."""
+
+    def __get__(self, module, kind):
+        if module is None or kind.__call__ is not Module.__call__:
+            raise AttributeError("__signature__")  # of the class, or of its own __call__
+        import inspect
+
+        kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+        names = zip(("args", "kwargs"), kinds, strict=True)
+        return inspect.Signature([inspect.Parameter(n, k) for n, k in names])
+
+
 class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
     """Base class of all layers and models.
 
@@ -92,6 +105,7 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
     training = True
     _version = 1
     _compiled_call_impl = None
+    __signature__ = _Signature()
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)

@@ -58,17 +58,30 @@ class VGG(nn.Module):
         return self.classifier(flatten(self.avgpool(self.features(x)), 1))
 
 
-def _stages(counts, normalised):
+def make_layers(cfg, batch_norm=False):
+    """The features of a VGG: widths of convolutions, "M" for a pooling.
+
+    Args:
+        cfg: widths and "M".
+        batch_norm: normalise after each convolution.
+    """
     layers, inputs = [], 3
-    for count, width in zip(counts, (64, 128, 256, 512, 512), strict=True):
-        for _ in range(count):
-            layers.append(nn.Conv2d(inputs, width, 3, padding=1))
-            if normalised:
-                layers.append(nn.BatchNorm2d(width))
-            layers.append(nn.ReLU(inplace=True))
-            inputs = width
-        layers.append(nn.MaxPool2d(2, 2))
+    for width in cfg:
+        if width == "M":
+            layers.append(nn.MaxPool2d(2, 2))
+            continue
+        layers.append(nn.Conv2d(inputs, width, 3, padding=1))
+        if batch_norm:
+            layers.append(nn.BatchNorm2d(width))
+        layers.append(nn.ReLU(inplace=True))
+        inputs = width
     return nn.Sequential(*layers)
+
+
+def _stages(counts):
+    for count, width in zip(counts, (64, 128, 256, 512, 512), strict=True):
+        yield from (width,) * count
+        yield "M"
 
 
 def _make(name):
@@ -76,7 +89,7 @@ def _make(name):
     plain, _, normalised = name.lower().partition("_")
 
     def vgg(**config):
-        return VGG(_stages(_STAGES[plain], bool(normalised)), **config)
+        return VGG(make_layers(_stages(_STAGES[plain]), bool(normalised)), **config)
 
     vgg.__name__ = vgg.__qualname__ = name.lower()
     vgg.__doc__ = f"VGG with {plain[3:]} layers{' and batch normalisation' * bool(normalised)}."

@@ -3,6 +3,7 @@
 NumPy's types enter the table only once the program itself has imported NumPy.
 """
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -10,6 +11,7 @@ import rushlight
 
 from .containers import is_container, map_like
 
+np_str_obj_array_pattern = re.compile(r"[SaUO]")  # dtypes of arrays that are not collated
 default_collate_err_msg_format = (
     "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 )
