@@ -35,7 +35,9 @@ PACKAGES = {
     "vit_pytorch": "vit-pytorch",
     "x_transformers": "x-transformers",
     "pytorch_metric_learning": "pytorch-metric-learning",
+    "pytorch_lightning": "pytorch-lightning",
     "sentence_transformers": "sentence-transformers",
+    "transformers_models": "transformers",
 }
 # What is linked for torch itself; $RUSHLIGHT_REFERENCE is a folder with torchvision, if needed.
 TORCHS = tuple(
