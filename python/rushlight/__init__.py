@@ -88,6 +88,7 @@ _SUBMODULES = {
     "optim",
     "overrides",
     "profiler",
+    "quasirandom",
     "random",
     "return_types",
     "serialization",

@@ -109,3 +109,17 @@ def set_state(tensor, state):
                 raise RuntimeError(f"Invalid serialized state: {type(tensor)} has no such slot")
             setattr(tensor, name, value)
     return tensor
+
+
+def _get_available_device_type():
+    """The kind of accelerator that is there, or None."""
+    from rushlight import cuda
+
+    return "cuda" if cuda.is_available() else None
+
+
+def _get_device_module(device_type):
+    """The module of a kind of device, such as torch.cuda."""
+    from rushlight import get_device_module
+
+    return get_device_module(device_type)

@@ -87,6 +87,7 @@ MODULES = {
     "_functorch": "vmap",
     "_functorch.aot_autograd": "compiler",
     "_functorch.config": "compiler",
+    "_functorch.vmap": "vmap",
     "_guards": "compiler",
     "_higher_order_ops": "compiler",
     "_inductor": "compiler",
@@ -191,6 +192,10 @@ NAMES = {
     ),
     "_dynamo.external_utils": (("false", "compiler", "is_compiling"),),
     "_functorch.aot_autograd": (("raises", "compiler", "aot_function aot_module"),),
+    "_functorch.vmap": (
+        ("raises", "vmap", "_add_batch_dim _maybe_remove_batch_dim _broadcast_to_and_flatten"),
+        ("raises", "vmap", "_get_name _remove_batch_dim"),
+    ),
     "_guards": (("class", "compiler", "TracingContext"),),
     "_inductor.utils": (("raises", "compiler", "do_bench_using_profiling"),),
     "_logging": (("nothing", "logs", "set_logs"), ("raises", "logs", "getArtifactLogger")),

@@ -30,12 +30,12 @@ def factor_of(name, matrix):
 
 
 class OtherForms:
-    """The forms that were not given, from `_factor`, at first use."""
+    """The forms that were not given, from `_unbroadcasted_scale_tril`, at first use."""
 
     def __getattr__(self, name):
         if name not in FORMS:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        factor = self.__dict__["_factor"]
+        factor = self.__dict__["_unbroadcasted_scale_tril"]
         full = (*self._batch_shape, *factor.shape[-2:])
         if name == "scale_tril":
             return factor.expand(full)

@@ -215,8 +215,12 @@ def _multivariate_normal(p, q):
             "computed"
         )
     volume = q._log_root_of_determinant() - p._log_root_of_determinant()
-    spread = solve_triangular(q._factor, p._factor, upper=False).pow(2).sum((-2, -1))
-    off = solve_triangular(q._factor, (q.loc - p.loc).unsqueeze(-1), upper=False)
+    spread = (
+        solve_triangular(q._unbroadcasted_scale_tril, p._unbroadcasted_scale_tril, upper=False)
+        .pow(2)
+        .sum((-2, -1))
+    )
+    off = solve_triangular(q._unbroadcasted_scale_tril, (q.loc - p.loc).unsqueeze(-1), upper=False)
     distance = off.pow(2).sum((-2, -1))
     return volume + 0.5 * (spread + distance - p.event_shape[0])
 

@@ -53,12 +53,12 @@ class MultivariateNormal(OtherForms, Distribution):
         self.loc = loc.expand((*batch, -1))
         setattr(self, name, matrix.expand((*batch, -1, -1)))
         super().__init__(batch, self.loc.shape[-1:], validate_args)
-        self._factor = factor_of(name, matrix)
+        self._unbroadcasted_scale_tril = factor_of(name, matrix)
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch; its matrix need not be copied."""
         made = super().expand(batch_shape)
-        made._factor = self._factor
+        made._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
         return made
 
     @property
@@ -71,7 +71,7 @@ class MultivariateNormal(OtherForms, Distribution):
     @property
     def variance(self):
         """The diagonal of the covariance."""
-        variance = self._factor.pow(2).sum(-1)
+        variance = self._unbroadcasted_scale_tril.pow(2).sum(-1)
         return variance.expand(tuple(self._batch_shape) + tuple(self._event_shape))
 
     def rsample(self, sample_shape=()):
@@ -79,10 +79,10 @@ class MultivariateNormal(OtherForms, Distribution):
         shape = self._extended_shape(sample_shape)
         like = {"dtype": self.loc.dtype, "device": self.loc.device}
         noise = _C.normal(_C.zeros(shape, **like), _C.ones(shape, **like))
-        return self.loc + _C.matmul(self._factor, noise.unsqueeze(-1)).squeeze(-1)
+        return self.loc + _C.matmul(self._unbroadcasted_scale_tril, noise.unsqueeze(-1)).squeeze(-1)
 
     def _log_root_of_determinant(self):
-        return self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     def log_prob(self, value):
         """The logarithm of the density at `value`."""
@@ -90,7 +90,8 @@ class MultivariateNormal(OtherForms, Distribution):
 
         self._check_value(value)
         off = (value - self.loc).unsqueeze(-1)
-        squares = solve_triangular(self._factor, off, upper=False).squeeze(-1).pow(2).sum(-1)
+        scaled = solve_triangular(self._unbroadcasted_scale_tril, off, upper=False).squeeze(-1)
+        squares = scaled.pow(2).sum(-1)
         constant = self._event_shape[0] * math.log(2 * math.pi)
         return -0.5 * (constant + squares) - self._log_root_of_determinant()
 

@@ -59,14 +59,14 @@ class Wishart(OtherForms, Distribution):
         if (self.df <= size - 1).any():
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {size - 1}.")
         super().__init__(batch, matrix.shape[-2:], validate_args)
-        self._factor = factor_of(name, matrix)
+        self._unbroadcasted_scale_tril = factor_of(name, matrix)
         offset = _C.arange(size, dtype=self.df.dtype, device=self.df.device)
         self._chi2 = Chi2(self.df.unsqueeze(-1) - offset)
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
         made = super().expand(batch_shape)
-        made._factor = self._factor
+        made._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
         made._chi2 = self._chi2.expand((*batch_shape, self._event_shape[0]))
         return made
 
@@ -104,11 +104,11 @@ class Wishart(OtherForms, Distribution):
         )
         below = _C.zeros_like(roots.detach())
         below[..., mask] = lower
-        factor = self._factor @ (roots + below)
+        factor = self._unbroadcasted_scale_tril @ (roots + below)
         return factor @ factor.mT
 
     def _log_root_of_determinant(self):
-        return self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     def log_prob(self, value):
         """The logarithm of the density at `value`."""
@@ -117,8 +117,10 @@ class Wishart(OtherForms, Distribution):
 
         self._check_value(value)
         size = self._event_shape[0]
-        root = solve_triangular(self._factor, value, upper=False)
-        trace = solve_triangular(self._factor, root.mT, upper=False).diagonal(dim1=-2, dim2=-1)
+        root = solve_triangular(self._unbroadcasted_scale_tril, value, upper=False)
+        trace = solve_triangular(self._unbroadcasted_scale_tril, root.mT, upper=False).diagonal(
+            dim1=-2, dim2=-1
+        )
         return (
             -self.df * (size * math.log(2) / 2 + self._log_root_of_determinant())
             - multigammaln(self.df / 2, size)

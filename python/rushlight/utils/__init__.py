@@ -2,7 +2,7 @@
 
 from rushlight import _table
 
-_PARTS = ("benchmark", "checkpoint", "data", "dlpack", "hooks", "model_zoo", "tensorboard")
+_PARTS = ("benchmark", "checkpoint", "data", "dlpack", "hooks", "model_zoo", "tensorboard", "weak")
 
 
 def set_module(obj, mod):

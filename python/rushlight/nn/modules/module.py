@@ -54,9 +54,12 @@ def _indent(text, spaces):
 
 
 class _MissingAttribute:
-    """The end of the search, for subclasses whose own __getattr__ calls `super().__getattr__`."""
+    """__getattr__ for the subclasses that call it; every attribute of theirs takes longer."""
 
     def __getattr__(self, name):
+        for kind in ("_parameters", "_buffers", "_modules"):
+            if name in self.__dict__.get(kind, ()):
+                return self.__dict__[kind][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
@@ -71,6 +74,11 @@ class _Signature:
         kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
         names = zip(("args", "kwargs"), kinds, strict=True)
         return inspect.Signature([inspect.Parameter(n, k) for n, k in names])
+
+
+def _calls_getattr(cls):
+    codes = (getattr(value, "__code__", None) for value in vars(cls).values())
+    return any(code is not None and "__getattr__" in code.co_names for code in codes)
 
 
 class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
@@ -109,7 +117,9 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        if hasattr(cls, "__getattr__") and not issubclass(cls, _MissingAttribute):
+        if issubclass(cls, _MissingAttribute):
+            return
+        if hasattr(cls, "__getattr__") or _calls_getattr(cls):
             cls.__bases__ = (*cls.__bases__, _MissingAttribute)
 
     def __init__(self, *args, **kwargs):

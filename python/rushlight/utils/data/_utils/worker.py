@@ -95,15 +95,21 @@ class WorkerTask:
         return kind(self.dataset, self.auto_collation, self.collate_fn, self.drop_last)
 
 
+def _generate_state(base_seed, worker_id):
+    """Four integers for a worker's numpy.random.seed: NumPy's own SeedSequence of four others."""
+    import numpy
+
+    entropy = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    return numpy.random.SeedSequence(entropy).generate_state(4).tolist()
+
+
 def _seed_everything(task):
     seed = task.base_seed + task.worker_id
     random.seed(seed)
     rushlight.manual_seed(seed)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        # The integers that torch computes by hand are NumPy's own SeedSequence of these four.
-        entropy = [task.worker_id, task.base_seed & 0xFFFFFFFF, task.base_seed >> 32, 0]
-        numpy.random.seed(numpy.random.SeedSequence(entropy).generate_state(4))
+        numpy.random.seed(_generate_state(task.base_seed, task.worker_id))
     return seed
 
 
