@@ -28,6 +28,7 @@ DEFAULT = pathlib.Path.home() / ".cache/rushlight/libraries"
 PACKAGES = {
     "accelerate_two": "accelerate xoscar",  # two processes
     "ignite": "pytorch-ignite",
+    "lightning_ddp": "lightning xoscar",  # two processes
     "open_clip": "open_clip_torch",
     "pyro": "pyro-ppl",
     "segmentation_models": "segmentation-models-pytorch",
@@ -95,7 +96,8 @@ def run(name, python, with_torch):
     """(what the program printed, the line that stopped it or "")"""
     program = str(HERE / "programs" / f"with_{name}.py")
     with tempfile.TemporaryDirectory() as folder:
-        command = [python, *([] if with_torch else ["-m", "rushlight", "run"]), program]
+        ours_runs = ["-m", "rushlight", "run", "--children"]
+        command = [python, *([] if with_torch else ours_runs), program]
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=280, cwd=folder,
             env=torchs(python, folder) if with_torch else ours(folder),
