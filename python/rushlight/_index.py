@@ -30,7 +30,7 @@ TENSOR = {
     "rushlight._statistics": "histogram",
     "rushlight._tensor": "__array_wrap__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ __format__ __reduce_ex__ __repr__ __reversed__ as_subclass is_inference register_hook register_post_accumulate_grad_hook type",
     "rushlight._tensor_elements": "apply_ fill_diagonal_ map_ nonzero_static sum_to_size",
-    "rushlight._tensor_memory": "_typed_storage is_shared new new_empty_strided record_stream resize resize_as resize_as_ set_ share_memory_ storage untyped_storage",
+    "rushlight._tensor_memory": "_typed_storage is_shared new new_empty_strided record_stream resize resize_as resize_as_ set_ share_memory_ storage to_dense untyped_storage",
     "rushlight._views": "adjoint narrow_copy",
 }
 

@@ -47,6 +47,20 @@ def storage(self: Tensor):
 
 
 @op("Tensor")
+def to_dense(self: Tensor, dtype=None, *, masked_grad=None):
+    """The tensor itself, cast if `dtype` is given: all tensors are dense.
+
+    Args:
+        dtype: of the result.
+        masked_grad: without effect.
+
+    >>> torch.ones(2).to_dense()
+    tensor([1., 1.])
+    """
+    return self if dtype is None else self.to(dtype)
+
+
+@op("Tensor")
 def set_(self: Tensor, source=None, storage_offset=0, size=None, stride=None):
     """Makes the tensor a view of another tensor's memory, or of a storage.
 
