@@ -78,7 +78,8 @@ UNREAD = {
         "jit:ignore(kwargs) jit:script(example_inputs) jit:trace(options)"
     ),
     "of devices that are not here, and of sparse tensors": (
-        "gradcheck:gradcheck(masked) mps:is_macos_or_newer(major) mps:is_macos_or_newer(minor) "
+        "_tensor_memory:to_dense(masked_grad) gradcheck:gradcheck(masked) "
+        "mps:is_macos_or_newer(major) mps:is_macos_or_newer(minor) "
         "mps:manual_seed(seed)"
     ),
     "text for NVIDIA's profilers, to which nothing is sent": (
