@@ -121,6 +121,9 @@ def test_one_process():
         model(x).sum().backward()
         plain(x).sum().backward()
         assert model.module.weight.grad.equal(plain.weight.grad)
+        for option in ("mixed_precision", "bucket_cap_mb_list", "param_to_hook_all_reduce"):
+            with pytest.raises(NotImplementedError, match=option):
+                rushlight.nn.parallel.DistributedDataParallel(plain, **{option: [1]})
         dist.all_gather_object(found := [None], "alone")
         assert found == ["alone"] and dist.get_rank() == 0 and dist.group.WORLD.size() == 1
         dist.barrier()

@@ -104,3 +104,20 @@ def check_comm_hook(hook):
         raise ValueError(
             "Communication hook: return annotation should be torch.futures.Future[torch.Tensor]."
         )
+
+
+_INSTEAD = {
+    "mixed_precision": "run the forward under torch.autocast, or register fp16_compress_hook",
+    "bucket_cap_mb_list": "give one size as bucket_cap_mb",
+}
+
+
+def refuse(**options):
+    """NotImplementedError for the first option that is not None."""
+    for name, value in options.items():
+        if value is not None:
+            raise NotImplementedError(
+                f"DistributedDataParallel({name}={value!r}) is not in rushlight: the gradients of "
+                "all parameters are reduced in their own dtype, in buckets of one size\n"
+                + _INSTEAD.get(name, "leave it out")
+            )

@@ -34,8 +34,12 @@ class DistributedDataParallel(Module, Joinable):
         check_reduction: accepted, not used.
         gradient_as_bucket_view: `.grad` is the memory that is reduced, which saves a copy.
         static_graph: each forward uses the same parameters, as often; which, the first step tells.
+        delay_all_reduce_named_params, param_to_hook_all_reduce: must be None.
+        mixed_precision: must be None: torch.autocast around the forward, or a communication hook
+            in half precision, does what people want of it.
         device_mesh: a DeviceMesh of one dimension, instead of process_group.
         skip_all_reduce_unused_params: accepted, not used.
+        bucket_cap_mb_list: must be None.
         batched_grad_copy: accepted, not used.
         forward_sync_buffers: broadcast_buffers, by its new name.
 
@@ -45,6 +49,7 @@ class DistributedDataParallel(Module, Joinable):
         RuntimeError: the module has no parameter that requires a gradient; the ranks have other
             parameters; a parameter got no gradient, or was added, frozen or replaced, at the next
             forward, which names it.
+        NotImplementedError: an argument that must be None.
 
     >>> model = torch.nn.parallel.DistributedDataParallel(net)  # doctest: +SKIP
     """
@@ -52,12 +57,19 @@ class DistributedDataParallel(Module, Joinable):
     def __init__(
         self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=None,
         init_sync=True, process_group=None, bucket_cap_mb=None, find_unused_parameters=False,
-        check_reduction=False, gradient_as_bucket_view=False, static_graph=False, *,
-        device_mesh=None, skip_all_reduce_unused_params=False, batched_grad_copy=False,
-        forward_sync_buffers=None,
+        check_reduction=False, gradient_as_bucket_view=False, static_graph=False,
+        delay_all_reduce_named_params=None, param_to_hook_all_reduce=None, mixed_precision=None,
+        device_mesh=None, skip_all_reduce_unused_params=False, bucket_cap_mb_list=None,
+        batched_grad_copy=False, forward_sync_buffers=None,
     ):  # fmt: skip
         Module.__init__(self)
         Joinable.__init__(self)
+        checks.refuse(
+            delay_all_reduce_named_params=delay_all_reduce_named_params,
+            param_to_hook_all_reduce=param_to_hook_all_reduce,
+            mixed_precision=mixed_precision,
+            bucket_cap_mb_list=bucket_cap_mb_list,
+        )
         group = checks.group_of(process_group, device_mesh)
         ignored = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         every = [(name, p) for name, p in module.named_parameters() if name not in ignored]
