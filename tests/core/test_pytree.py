@@ -100,3 +100,15 @@ def test_registration():
         assert pytree.keystr(path) == ".x"
     finally:
         pytree._deregister_pytree_node(Point)
+
+
+def test_named_results_are_known():
+    def known(torch):
+        from importlib import import_module
+
+        tree = import_module(f"{torch.__name__}.utils._pytree")
+        found = torch.ones(2, 2).max(1)
+        asked = (tree.is_structseq, tree.is_structseq_class, tree.is_structseq_instance)
+        return [f(x) for f in asked for x in (found, type(found), (1, 2), tuple, 3)]
+
+    assert known(rushlight) == ask(known)

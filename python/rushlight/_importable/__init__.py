@@ -8,7 +8,7 @@ Libraries import many names and call few. What a row gives, by its kind:
     nothing    a call that has nothing to act on here, such as forgetting compiled code
     raises     a function
     dtype      a name to compare with; in parentheses its bytes, after c for complex,
-               f for floating-point, e without a sign, u for an unsigned integer
+               f for floating-point, e without a sign, u for an unsigned integer, q quantized
     layout     a name to compare with
     same       another name of what is named in parentheses
 Instances of a class and calls of a function raise NotImplementedError with what, why, and what to

@@ -13,10 +13,17 @@ class NamedDtype:
     def __init__(self, name, kind, itemsize, refuse):
         self.name, self.itemsize, self.refuse = name, itemsize, refuse
         self.is_complex, self.is_floating_point = kind == "c", kind in ("f", "e")
-        self.is_signed = kind in ("c", "f")
+        self.kind = kind
         self.__module__ = "rushlight"
 
     __class__ = property(lambda self: _C.dtype)
+
+    @property
+    def is_signed(self):
+        """Whether it has negative numbers."""
+        if self.kind == "q":
+            raise RuntimeError("isSignedType not supported for quantized types")
+        return self.kind in ("c", "f")
 
     def __repr__(self):
         return f"torch.{self.name}"

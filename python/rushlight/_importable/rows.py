@@ -158,6 +158,7 @@ NAMES = {
         ("layout", "sparse", "sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc jagged"),
         ("layout", "sparse", "_mkldnn"),
         ("dtype", "dtypes", "uint16(u2) uint32(u4) uint64(u8)"),
+        ("dtype", "dtypes", "qint8(q1) quint8(q1) qint32(q4) quint4x2(q1) quint2x4(q1)"),
     ),
     "_C": (
         ("false", "vmap", "_are_functorch_transforms_active"),

@@ -2,7 +2,10 @@
 
 from rushlight import _table
 
-_PARTS = ("benchmark", "checkpoint", "data", "dlpack", "hooks", "model_zoo", "tensorboard", "weak")
+_PARTS = (
+    "_contextlib", "_pytree", "benchmark", "checkpoint", "data", "dlpack", "hooks", "model_zoo",
+    "tensorboard", "weak",
+)  # fmt: skip
 
 
 def set_module(obj, mod):

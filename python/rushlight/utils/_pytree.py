@@ -23,6 +23,9 @@ from rushlight.utils._pytree_nodes import (
     TreeSpec,
     add_node,
     is_namedtuple,
+    is_structseq,
+    is_structseq_class,
+    is_structseq_instance,
     node_type,
 )
 
@@ -38,6 +41,9 @@ __all__ = [
     "TreeSpec",
     "arg_tree_leaves",
     "is_namedtuple",
+    "is_structseq",
+    "is_structseq_class",
+    "is_structseq_instance",
     "key_get",
     "keystr",
     "map_only",
@@ -384,6 +390,8 @@ def treespec_pprint(treespec):
 
 # Names that libraries import.
 _, _dict_flatten, _dict_unflatten, _dict_flatten_with_keys = SUPPORTED_NODES[dict]
+_, _list_flatten, _list_unflatten, _list_flatten_with_keys = SUPPORTED_NODES[list]
+_, _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys = SUPPORTED_NODES[tuple]
 _get_node_type = node_type
 
 

@@ -209,6 +209,26 @@ def add_node(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn=None):
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
 
 
+def is_structseq_class(cls: type) -> bool:
+    """Whether it is a type of C's struct sequences, as the named results of torch's functions."""
+    counts = ("n_sequence_fields", "n_fields", "n_unnamed_fields")
+    return (
+        isinstance(cls, type)
+        and cls.__bases__ == (tuple,)
+        and all(isinstance(getattr(cls, name, None), int) for name in counts)
+    )
+
+
+def is_structseq_instance(obj: Any) -> bool:
+    """Whether it is a named result."""
+    return is_structseq_class(type(obj))
+
+
+def is_structseq(obj: Any) -> bool:
+    """Whether it is a named result, or the type of one."""
+    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
+
+
 def is_namedtuple(obj: Any) -> bool:
     """Whether an object or class is a named tuple."""
     cls = obj if isinstance(obj, type) else type(obj)
