@@ -93,7 +93,7 @@ Tensor max_with_codes(const char* node, const PoolShape& s, const Tensor& input,
   return record(
       node, in_format_of(input, std::move(out)),
       showing(
-          node == max_node(1, false) ? "" : "self kernel_size stride padding dilation ceil_mode",
+          shown.rank == 1 ? "" : "self kernel_size stride padding dilation ceil_mode",
           [s, codes](Tensor g, Node&, const Saved& x) {
             const Tensor& input = x.get();
             if (grad_enabled() && wants_grad(g))
@@ -125,9 +125,9 @@ std::tuple<Tensor, Tensor> max_with_indices(const char* node, const PoolShape& s
   }
   out = record(node, std::move(out),
                showing(
-                   node == max_node(1, false) ? ""
-                   : s.adaptive               ? "result1"
-                                : "result1 kernel_size stride padding dilation ceil_mode",
+                   shown.rank == 1 ? ""
+                   : s.adaptive    ? "result1"
+                                   : "result1 kernel_size stride padding dilation ceil_mode",
                    [s, from = input.shape()](Tensor g, Node&, const Saved& at) {
                      return Gradients(scatter_max(s, g, at.get(), from));
                    },
@@ -165,7 +165,7 @@ std::tuple<Tensor, Tensor> adaptive_max_pool(const char* name, int rank, const T
                                              const Shape& size) {
   refuse_integers(input, rank == 3 ? "adaptive_max_pool3d" : "adaptive_max_pool2d");
   const auto [s, sizes] = adaptive_shape(name, rank, input, size);
-  return max_with_indices(max_node(rank, true), s, input, sizes, rank == 2);
+  return max_with_indices(max_node(rank, true), s, input, sizes, rank == 2, {.rank = rank});
 }
 
 }  // namespace rushlight

@@ -19,12 +19,17 @@ void refuse_integers(const Tensor& input, const char* kernel);
 
 // The windows as nodes show them; a stride that was not given is empty.
 struct ShownOptions {
+  int rank = 0;
   OfDimensions kernel{}, stride{}, padding{}, dilation{};
   bool ceil_mode = false;
 };
 inline ShownOptions shown(const PoolShape& s, int rank, const PoolOptions& options) {
-  return {of_dimensions(s.kernel, rank), of_dimensions(s.stride, options.stride.rank ? rank : 0),
-          of_dimensions(s.padding, rank), of_dimensions(s.dilation, rank), options.ceil_mode};
+  return {rank,
+          of_dimensions(s.kernel, rank),
+          of_dimensions(s.stride, options.stride.rank ? rank : 0),
+          of_dimensions(s.padding, rank),
+          of_dimensions(s.dilation, rank),
+          options.ceil_mode};
 }
 
 inline double nanoseconds(const PoolShape& s) {
