@@ -26,9 +26,11 @@ PAGE = ROOT / "docs/libraries.md"
 DEFAULT = pathlib.Path.home() / ".cache/rushlight/libraries"
 # What pip calls a library, where that is another name; and what its program needs besides.
 PACKAGES = {
-    "accelerate_two": "accelerate xoscar",  # two processes
+    "accelerate_gpus": "accelerate xoscar",  # two processes
+    "accelerate_two": "accelerate xoscar",
     "ignite": "pytorch-ignite",
-    "lightning_ddp": "lightning xoscar",  # two processes
+    "lightning_ddp": "lightning xoscar",
+    "lightning_gpus": "lightning xoscar",
     "open_clip": "open_clip_torch",
     "pyro": "pyro-ppl",
     "segmentation_models": "segmentation-models-pytorch",
@@ -38,6 +40,8 @@ PACKAGES = {
     "pytorch_metric_learning": "pytorch-metric-learning",
     "pytorch_lightning": "pytorch-lightning",
     "sentence_transformers": "sentence-transformers",
+    "timm_gpus": "timm",
+    "transformers_gpus": "transformers accelerate",
     "transformers_models": "transformers",
 }
 # What is linked for torch itself; $RUSHLIGHT_REFERENCE is a folder with torchvision, if needed.
@@ -49,7 +53,8 @@ HEAD = """# Libraries
 Programs of 10 to 40 lines for libraries that people use with torch, as they are on PyPI, by
 `rushlight run` and with no line edited: [tests/libraries](../tests/libraries/programs).
 `python -m tests.libraries` runs them and compares each printed line with torch's; numbers are equal
-within 2e-3. An item is a line. Made by `python -m tests.libraries --page` on {date}.
+within 2e-3. An item is a line. Programs called ..._gpus run on two virtual GPUs, under torch on the
+CPU. Made by `python -m tests.libraries --page` on {date}.
 
 | library | version | items equal | the first line that stops it |
 |---|---|---|---|
@@ -74,10 +79,12 @@ def environment(home, libraries):
     return str(python)
 
 
-def ours(folder):
-    """An environment's variables with the rushlight of this process, linked into the folder."""
+def ours(folder, name=""):
+    """An environment's variables with the rushlight of this process, linked into the folder, and
+    two virtual GPUs for a program that is called ..._gpus."""
     (pathlib.Path(folder) / "rushlight").symlink_to(pathlib.Path(rushlight.__file__).parent)
-    return {**os.environ, "PYTHONPATH": folder, "OMP_NUM_THREADS": "1"}
+    gpus = {"RUSHLIGHT_VIRTUAL_GPUS": "2"} if name.endswith("_gpus") else {}
+    return {**os.environ, "PYTHONPATH": folder, "OMP_NUM_THREADS": "1", **gpus}
 
 
 def torchs(python, folder):
@@ -100,7 +107,7 @@ def run(name, python, with_torch):
         command = [python, *([] if with_torch else ours_runs), program]
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=280, cwd=folder,
-            env=torchs(python, folder) if with_torch else ours(folder),
+            env=torchs(python, folder) if with_torch else ours(folder, name),
         )  # fmt: skip
     if not done.returncode:
         return done.stdout, ""
