@@ -1,6 +1,7 @@
 """Prints ours, torch's, the ratio and the target for every row whose name contains the words given.
 
 python -m tests.benchmarks [WORDS ...] [--alone]
+python -m tests.benchmarks --sweep --help
 """
 
 import sys
@@ -9,6 +10,7 @@ import warnings
 import rushlight
 from tests.benchmarks import large, package, small, training
 from tests.benchmarks.rows import measure
+from tests.benchmarks.sweep.command import sweep
 
 
 def time_text(seconds):
@@ -76,4 +78,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--sweep"]:
+        sweep(sys.argv[2:])
+    else:
+        main()
