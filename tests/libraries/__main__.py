@@ -151,13 +151,14 @@ def main():
         for line in different if args.verbose else ():
             print(f"    {line}"[:300], flush=True)
     if args.page and answers:
-        rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")][1:]
+        table, more, rest = PAGE.read_text().partition("\n## ")
+        rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
         lines = {row.split()[1]: row for row in rows}  # those of other names remain
         for name, (number, good, count, stopped) in answers.items():
             said = stopped.replace("|", "/")
             lines[name] = f"| {name} | {number} | {good} of {count} | {said} |"
         text = HEAD.format(date=datetime.date.today())
-        PAGE.write_text(text + "".join(f"{lines[name]}\n" for name in sorted(lines)))
+        PAGE.write_text(text + "".join(f"{lines[name]}\n" for name in sorted(lines)) + more + rest)
     if any(good < count or stopped for _, good, count, stopped in answers.values()):
         sys.exit(1)
 
