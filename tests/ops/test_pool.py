@@ -72,6 +72,14 @@ def test_adaptive(reference, device, size):
     )
 
 
+@pytest.mark.parametrize("rank", [2, 3])
+def test_a_plane_has_its_mean_to_the_last_bit(device, rank):
+    x = rushlight.tensor(array((2, 64, *(30,) * rank), 1), dtype=rushlight.float32, device=device)
+    dims = tuple(range(-rank, 0))
+    pooled = getattr(rushlight.nn.functional, f"adaptive_avg_pool{rank}d")(x, 1)
+    assert rushlight.equal(pooled, x.mean(dims, keepdim=True))
+
+
 def test_one_dimension(reference, device):
     x = [array((2, 3, 9), 1)]
     for name in ("max_pool1d", "avg_pool1d"):

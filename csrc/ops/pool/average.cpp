@@ -85,8 +85,8 @@ Tensor adaptive_avg_pool(const char* name, int rank, const Tensor& input, const 
   refuse_integers(input, rank == 3 ? "adaptive_avg_pool3d" : "adaptive_avg_pool2d");
   const auto [s, sizes] = adaptive_shape(name, rank, input, size);
   const bool whole = rank > 1 && s.outputs() == 1;  // torch takes the mean
-  // On a GPU a thread would add up a plane.
-  if (whole && input.device().is_cuda() && !is_channels_last(input))
+  // To the last bit; and on a GPU a thread of average() would add up a plane.
+  if (whole && !is_channels_last(input))
     return mean(input, rank == 2 ? Shape{-2, -1} : Shape{-3, -2, -1}, true);
   return average(s, whole ? "MeanBackward1" : average_node(rank, true), input, sizes,
                  rank == 2 || whole);

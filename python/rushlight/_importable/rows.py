@@ -166,6 +166,7 @@ NAMES = {
         ("nothing", "script", "_jit_override_can_fuse_on_cpu"),
         ("class", "script", "Value ScriptModule ScriptFunction ScriptMethod Graph"),
         ("false", "compiler", "_get_tracing_state _is_tracing _jit_set_profiling_executor"),
+        ("false", "compiler", "_jit_set_profiling_mode"),
         ("nothing", "logs", "_log_api_usage_metadata"),
     ),
     "_C._functorch": (
