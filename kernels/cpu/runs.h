@@ -29,6 +29,17 @@ inline void copy_run(S* to, std::int64_t to_step, const S* from, std::int64_t fr
   for (std::int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
 }
 
+// Copies n elements and fetches those of `next` meanwhile: rows that lie anywhere in memory.
+template <class S>
+inline void copy_row(S* to, const S* from, const S* next, std::int64_t n) {
+  constexpr std::int64_t kPiece = 4096 / sizeof(S), kLine = 64 / sizeof(S);
+  for (std::int64_t first = 0; first < n; first += kPiece) {
+    const std::int64_t count = n - first < kPiece ? n - first : kPiece;
+    for (std::int64_t i = 0; i < count; i += kLine) __builtin_prefetch(next + first + i);
+    std::memcpy(to + first, from + first, std::size_t(count) * sizeof(S));
+  }
+}
+
 template <class S, ScatterMode mode>
 CLONES void combine_dense(S* __restrict to, const S* __restrict from, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) store(to + i, combined(load(to + i), load(from + i), mode));

@@ -1,4 +1,9 @@
-"""einsum by matrix products: two operands at a time, from left to right."""
+"""einsum by matrix products: two operands at a time, from left to right.
+
+What is done depends on the equation and the shapes alone: it is planned once and remembered.
+"""
+
+import functools
 
 from rushlight import _C
 
@@ -45,15 +50,13 @@ def _letters(numbers):
     return "".join(letters)
 
 
-def _parse(equation, operands):
+def _parse(equation, shapes):
     """The letters of each operand and of the result; an ellipsis becomes private letters."""
-    if not isinstance(equation, str):
-        raise ValueError("einsum(): the equation must be a string, then come the operands")
     text = equation.replace(" ", "")
     left, arrow, right = text.partition("->")
     terms = left.split(",")
-    if len(terms) != len(operands):
-        relation = "more" if len(operands) > len(terms) else "fewer"
+    if len(terms) != len(shapes):
+        relation = "more" if len(shapes) > len(terms) else "fewer"
         raise RuntimeError(
             f"einsum(): {relation} operands were provided than specified in the equation"
         )
@@ -65,13 +68,13 @@ def _parse(equation, operands):
             )
     hidden = 0
     letters = []
-    for i, (term, operand) in enumerate(zip(terms, operands, strict=True)):
+    for i, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
         named = term.replace("...", "")
-        extra = operand.dim() - len(named)
+        extra = len(shape) - len(named)
         if extra < 0 or (extra and "..." not in term):
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(named)}) does not match "
-                f"the number of dimensions ({operand.dim()}) for operand {i} and no ellipsis was "
+                f"the number of dimensions ({len(shape)}) for operand {i} and no ellipsis was "
                 "given"
             )
         hidden = max(hidden, extra)
@@ -102,65 +105,73 @@ def _parse(equation, operands):
     return letters, result
 
 
-def _diagonals(operand, letters, number):
-    """A letter that an operand has twice means its diagonal."""
-    letters = list(letters)
+def _diagonals(shape, letters, number):
+    """A letter that an operand has twice means its diagonal: pairs of dimensions, what stays."""
+    letters, shape, pairs = list(letters), list(shape), []
     for letter in sorted(set(letters)):
         while letters.count(letter) > 1:
             first = letters.index(letter)
             second = letters.index(letter, first + 1)
-            a, b = operand.shape[first], operand.shape[second]
+            a, b = shape[first], shape[second]
             if a != b:
                 raise RuntimeError(
                     f"einsum(): subscript {letter} is repeated for operand {number} but the sizes "
                     f"don't match, {b} != {a}"
                 )
-            operand = operand.diagonal(0, first, second)
+            pairs.append((first, second))
+            shape = [n for d, n in enumerate(shape) if d not in (first, second)] + [a]
             letters = [c for d, c in enumerate(letters) if d not in (first, second)] + [letter]
-    return operand, letters
+    return pairs, shape, letters
 
 
-def _summed(operand, letters, keep):
+def _summed(shape, letters, keep):
+    """The dimensions to sum over, and what stays."""
     gone = [d for d, letter in enumerate(letters) if letter not in keep]
-    if gone:
-        operand = operand.sum(gone)
-        letters = [letter for letter in letters if letter in keep]
-    return operand, letters
+    shape = [n for n, letter in zip(shape, letters, strict=True) if letter in keep]
+    return gone, shape, [letter for letter in letters if letter in keep]
 
 
 def _product(a, a_letters, b, b_letters, keep, number):
     """One batched matrix product: letters of both that stay, of both that go, of one alone."""
     sizes = {}
-    for operand, letters in ((a, a_letters), (b, b_letters)):
-        for letter, size in zip(letters, operand.shape, strict=True):
+    for shape, letters in ((a, a_letters), (b, b_letters)):
+        for letter, size in zip(letters, shape, strict=True):
             if sizes.get(letter, 1) != 1 and size not in (1, sizes[letter]):
                 raise RuntimeError(
                     f"einsum(): subscript {letter} has size {size} for operand {number} which does "
                     f"not broadcast with previously seen size {sizes[letter]}"
                 )
             sizes[letter] = max(size, sizes.get(letter, 1)) if size else 0
-    a, a_letters = _summed(a, a_letters, keep | set(b_letters))
-    b, b_letters = _summed(b, b_letters, keep | set(a_letters))
+    a_gone, a, a_letters = _summed(a, a_letters, keep | set(b_letters))
+    b_gone, b, b_letters = _summed(b, b_letters, keep | set(a_letters))
     shared = [c for c in a_letters if c in b_letters]
     batch, inner = [c for c in shared if c in keep], [c for c in shared if c not in keep]
-    rows, columns = (
-        [c for c in a_letters if c not in b_letters],
-        [c for c in b_letters if c not in a_letters],
-    )
+    rows = [c for c in a_letters if c not in b_letters]
+    columns = [c for c in b_letters if c not in a_letters]
 
-    def arranged(operand, letters, groups):
-        operand = operand.expand(
-            [sizes[c] if c in shared else n for c, n in zip(letters, operand.shape, strict=True)]
-        )
+    def arranged(gone, shape, letters, groups):
+        wide = [sizes[c] if c in shared else n for c, n in zip(letters, shape, strict=True)]
         order = [letters.index(c) for group in groups for c in group]
-        return operand.permute(order).reshape([_count(sizes, group) for group in groups])
+        matrix = [_count(sizes, group) for group in groups]
+        moved = [wide[d] for d in order]
+        return (
+            gone,
+            wide if wide != shape else None,
+            order if order != sorted(order) else None,
+            matrix if matrix != moved else None,
+        )
 
-    product = _C.bmm(
-        arranged(a, a_letters, (batch, rows, inner)),
-        arranged(b, b_letters, (batch, inner, columns)),
-    )
+    several = [batch] if batch else []
     result = batch + rows + columns
-    return product.reshape([sizes[c] for c in result]), result
+    shape = [sizes[c] for c in result]
+    product = [_count(sizes, group) for group in (*several, rows, columns)]
+    steps = (
+        arranged(a_gone, a, a_letters, (*several, rows, inner)),
+        arranged(b_gone, b, b_letters, (*several, inner, columns)),
+        shape if shape != product else None,
+        bool(batch),
+    )
+    return steps, shape, result
 
 
 def _count(sizes, letters):
@@ -170,15 +181,56 @@ def _count(sizes, letters):
     return n
 
 
+@functools.lru_cache(maxsize=512)
+def _planned(equation, shapes):
+    """The steps for operands of these shapes: diagonals, products, the last sum and order."""
+    letters, result = _parse(equation, shapes)
+    diagonals, terms = [], []
+    for number, (shape, term) in enumerate(zip(shapes, letters, strict=True)):
+        pairs, *rest = _diagonals(shape, term, number)
+        diagonals.append(pairs)
+        terms.append(rest)
+    (shape, names), *others = terms
+    products = []
+    for i, (other, other_names) in enumerate(others, 1):
+        keep = set(result) | {c for _, later in others[i:] for c in later}
+        steps, shape, names = _product(shape, names, other, other_names, keep, i)
+        products.append(steps)
+    gone, _, names = _summed(shape, names, set(result))
+    order = [names.index(letter) for letter in result]
+    if order == sorted(order) and (products or gone):
+        order = None  # it is a new tensor in its order already
+    return diagonals, products, gone, order
+
+
+def _arranged(operand, steps):
+    gone, wide, order, matrix = steps
+    if gone:
+        operand = operand.sum(gone)
+    if wide is not None:
+        operand = operand.expand(wide)
+    if order is not None:
+        operand = operand.permute(order)
+    return operand if matrix is None else operand.reshape(matrix)
+
+
 def einsum(equation, operands):
-    letters, result = _parse(equation, operands)
-    terms = [
-        _diagonals(operand, term, number)
-        for number, (operand, term) in enumerate(zip(operands, letters, strict=True))
-    ]
-    current, names = terms[0]
-    for i, (other, other_names) in enumerate(terms[1:], 1):
-        keep = set(result) | {c for _, later in terms[i + 1 :] for c in later}
-        current, names = _product(current, names, other, other_names, keep, i)
-    current, names = _summed(current, names, set(result))
-    return current.permute([names.index(letter) for letter in result])
+    if not isinstance(equation, str):
+        raise ValueError("einsum(): the equation must be a string, then come the operands")
+    diagonals, products, gone, order = _planned(
+        equation, tuple([operand.shape for operand in operands])
+    )
+    terms = []
+    for operand, pairs in zip(operands, diagonals, strict=True):
+        for first, second in pairs:
+            operand = operand.diagonal(0, first, second)
+        terms.append(operand)
+    current = terms[0]
+    for other, (left, right, shape, batched) in zip(terms[1:], products, strict=True):
+        multiply = _C.bmm if batched else _C.mm
+        current = multiply(_arranged(current, left), _arranged(other, right))
+        if shape is not None:
+            current = current.reshape(shape)
+    if gone:
+        current = current.sum(gone)
+    return current if order is None else current.permute(order)

@@ -2,6 +2,7 @@
 
 python -m tests.benchmarks [WORDS ...] [--alone]
 python -m tests.benchmarks --sweep --help
+python -m tests.benchmarks --models [WORDS ...]
 """
 
 import sys
@@ -9,6 +10,7 @@ import warnings
 
 import rushlight
 from tests.benchmarks import large, package, small, training
+from tests.benchmarks.models import models
 from tests.benchmarks.rows import measure
 from tests.benchmarks.sweep.command import sweep
 
@@ -80,5 +82,7 @@ def main():
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--sweep"]:
         sweep(sys.argv[2:])
+    elif sys.argv[1:2] == ["--models"]:
+        models(sys.argv[2:])
     else:
         main()

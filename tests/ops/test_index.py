@@ -96,3 +96,11 @@ def test_what_is_contiguous_in_torch_is_here(device):
     x = rl.ones(6, 4, device=device)[::2, ::2]
     assert all(index.is_contiguous() for index in x.nonzero(as_tuple=True))
     assert x[0].ravel().is_contiguous()
+
+
+def test_long_rows_gathered():
+    """Rows of more than a piece that is fetched ahead: index_select and x[i]."""
+    x = rl.arange(7 * 5000).reshape(7, 5000)
+    i = rl.tensor([6, 0, 0, 3])
+    expected = rl.stack([x[6], x[0], x[0], x[3]])
+    assert rl.equal(x.index_select(0, i), expected) and rl.equal(x[i], expected)

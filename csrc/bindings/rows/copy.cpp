@@ -101,21 +101,41 @@ Tensor zero_op(const Tensor& self) {
 
 Scalar item_op(const Tensor& self) { return item(self); }
 
-py::object nested(const Tensor& t, int d, std::int64_t offset) {
-  if (d == t.dim()) return py::reinterpret_steal<py::object>(to_python(element(t, offset)));
-  PyObject* list = PyList_New(t->shape[d]);
-  if (!list) throw py::error_already_set();
-  auto held = py::reinterpret_steal<py::object>(list);
-  for (std::int64_t i = 0; i < t->shape[d]; ++i) {
-    if (i % 1024 == 1023) check_interrupt();
-    PyList_SET_ITEM(list, i,
-                    nested(t, d + 1, offset + i * t->strides[std::size_t(d)]).release().ptr());
-  }
-  return held;
+template <class S>
+PyObject* element_to_python(const S* at) {
+  const auto value = load(at);
+  if constexpr (std::is_same_v<S, bool>)
+    return to_python(bool(value));
+  else if constexpr (std::is_integral_v<S>)
+    return to_python(std::int64_t(value));
+  else
+    return to_python(double(value));
 }
+// The elements from `at` on, a list per dimension; `at` moves behind them.
+template <class S>
+py::object nested(const Shape& shape, int d, const S*& at) {
+  auto list = py::reinterpret_steal<py::object>(PyList_New(shape[d]));
+  if (!list) throw py::error_already_set();
+  for (std::int64_t i = 0; i < shape[d]; ++i) {
+    if (i % 1024 == 1023) check_interrupt();
+    PyObject* item =
+        d == shape.rank - 1 ? element_to_python(at++) : nested(shape, d + 1, at).release().ptr();
+    if (!item) throw py::error_already_set();
+    PyList_SET_ITEM(list.ptr(), i, item);
+  }
+  return list;
+}
+// It reads a copy: making a list may run Python that changes the tensor.
 py::object tolist(const Tensor& self) {
   const Tensor host = to(detach(self), kCpu);
-  return nested(host, 0, host.offset());
+  if (host.dim() == 0)
+    return py::reinterpret_steal<py::object>(to_python(element(host, host.offset())));
+  const bool is_own = !self.device().is_cpu() || !host.is_contiguous();
+  const Tensor copy = is_own ? contiguous(host) : clone(host);
+  return dispatch_all(copy.dtype(), [&]<class S>(Type<S>) {
+    const S* at = view_of(copy).as<const S>();
+    return nested(copy.shape(), 0, at);
+  });
 }
 
 std::int64_t data_ptr(const Tensor& self) {

@@ -77,6 +77,7 @@ bool is_across(const Rest& r, const View& other, const IndexList& list) {
 }
 
 constexpr std::int64_t kPiece = 1024;  // positions that become offsets at a time
+constexpr std::int64_t kRow = 1024;    // bytes of a run from which the next is fetched meanwhile
 
 BadIndex get(const View& out, const View& self, const IndexList& list) {
   const Rest r = rest_of(self, out, list);
@@ -108,6 +109,11 @@ BadIndex get(const View& out, const View& self, const IndexList& list) {
           });
         } else if (r.numel == 1) {
           for (std::int64_t i = 0; i < count; ++i) to[targets[i]] = from[sources[i]];
+        } else if (r.rank == 0 && r.self_step == 1 && r.other_step == 1 &&
+                   r.length >= kRow / std::int64_t(sizeof(S))) {
+          for (std::int64_t i = 0; i < count; ++i)
+            copy_row(to + targets[i], from + sources[i], from + sources[std::min(i + 1, count - 1)],
+                     r.length);
         } else {
           for (std::int64_t i = 0; i < count; ++i)
             each_run(r, sources[i], targets[i], [&](std::int64_t s, std::int64_t t) {
