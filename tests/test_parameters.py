@@ -201,7 +201,9 @@ def test_every_parameter_of_python_is_read():
     found = set()
     for path in PACKAGE.rglob("*.py"):
         for name, node in public_functions(ast.parse(path.read_text()).body):
-            found |= {f"{path.stem}:{name}({parameter})" for parameter in unread(node)}
+            # A rule of vmap() is called with its level and the function of the call.
+            given = {"level", "func"} if path.parent.name == "rules" else set()
+            found |= {f"{path.stem}:{name}({p})" for p in unread(node) if p not in given}
     known = set(" ".join(UNREAD.values()).split())
     assert found == known, f"read it, refuse it, or say why: {sorted(found ^ known)}"
 

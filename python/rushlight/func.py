@@ -1,8 +1,8 @@
 """torch.func: functions made from functions - gradients, Jacobians, batches - and modules called
 with other parameters.
 
-Gradients come from the recorded graph. vmap() calls the function once for each element of the
-batch: right for any function, and as slow as the loop that it replaces.
+Gradients come from the recorded graph. vmap() calls the function once, with tensors that carry the
+batch through each operation (_func/batched.py).
 """
 
 from rushlight import _table

@@ -109,7 +109,7 @@ class CustomOpDef:
         register_torch_dispatch(self, torch_dispatch_class, fn)
 
     def register_vmap(self, func=None):
-        """Has no effect: vmap is a loop over calls."""
+        """Has no effect: torch.vmap calls the kernel with its batch."""
         return register_vmap(self, func)
 
 
@@ -270,7 +270,8 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
 
 
 def register_vmap(op, func=None, /, *, lib=None):
-    """Checks the name and returns the function: vmap is a loop over calls and needs no rule.
+    """Checks the name and returns the function: torch.vmap calls the kernel itself, whose own
+    operations compute with the batch.
 
     Args:
         op: the operation or its name.

@@ -8,8 +8,10 @@ import functools
 import threading
 
 from rushlight import _C
+from rushlight._func.batched import spread_over_levels
+from rushlight._func.dispatch import Dispatch
 from rushlight._func.trees import is_tensor, leaves, mapped
-from rushlight._func.vmap import Draws, check_randomness
+from rushlight._func.vmap import check_randomness
 from rushlight._grad_mode import enable_grad
 
 _state = threading.local()
@@ -37,6 +39,7 @@ def _watched(tree, name):
                 f"Thing passed to transform API must be Tensor, got {type(x)}\n"
                 f"{name}(): the arguments that are differentiated hold tensors only"
             )
+        x = spread_over_levels(x)  # each element of a vmap() around it has its own gradient
         return x.view_as(x) if x.requires_grad and recorded else x.detach().requires_grad_()
 
     with enable_grad():
@@ -325,7 +328,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 
     @functools.wraps(func)
     def guarded(*args, **kwargs):
-        with Draws(randomness):
+        with Dispatch(1, randomness):
             return func(*args, **kwargs)
 
     return jacrev(guarded, argnums, has_aux=has_aux)

@@ -1,10 +1,12 @@
-"""vmap: a function of one element as a function of a batch, by calling it for each."""
+"""vmap: a function of one element as a function of a batch."""
 
 import functools
 
 from rushlight import _C
+from rushlight._func import rules  # noqa: F401
+from rushlight._func.batched import wrapped
+from rushlight._func.dispatch import Dispatch
 from rushlight._func.trees import is_tensor, leaves, mapped
-from rushlight.random import _gpu_generators
 
 
 def _spread(dims, tree, name):
@@ -59,19 +61,24 @@ def _batch_size(values, dims, name, in_dims):
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """The function that calls func for each element of a batch and stacks the results.
+    """The function that computes func for all elements of a batch at once.
+
+    func is called once, with tensors that have the shape of one element; each operation computes
+    with the whole batch, or, where it cannot, with one element after another and a warning.
 
     Args:
         func: takes and gives tensors, also within tuples, lists and dicts.
-        in_dims: the batch's dimension in each argument, None for one that all share.
+        in_dims: the batch's dimension in each argument, None for one that all share, as keyword
+            arguments are.
         out_dims: the batch's dimension in each result.
-        randomness: "error" refuses functions that draw random numbers from a default generator;
-            with "different" each call draws its own, with "same" all draw the first one's.
-        chunk_size: changes nothing, as the calls come one after another.
+        randomness: "error" refuses functions that draw random numbers; with "different" each
+            element has its own, with "same" all have the same.
+        chunk_size: how many elements are computed at once; None for all.
 
     Raises:
         ValueError: if in_dims does not fit the arguments, or their batches differ in size.
-        RuntimeError: if func draws random numbers and randomness is "error".
+        RuntimeError: if func draws random numbers and randomness is "error", reads a value with
+            .item() or `if`, or writes an element's values to a tensor that all share.
 
     >>> dot = torch.vmap(torch.dot)
     >>> dot(torch.ones(2, 3), torch.ones(2, 3))
@@ -89,30 +96,58 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
                 f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with "
                 f"the structure of inputs. in_dims has {len(in_dims)} entries for {len(args)}"
             )
-        dims = _spread(in_dims, args, name) + [0] * len(leaves(kwargs))
-        values = leaves((args, kwargs))
+        dims = _spread(in_dims, args, name)
+        values = leaves(args)
         size = _batch_size(values, dims, name, in_dims)
-        slices = [
-            value if dim is None else value.unbind(dim)
-            for value, dim in zip(values, dims, strict=True)
+        values = [x if d is None else x.movedim(d, 0) for x, d in zip(values, dims, strict=True)]
+        step = chunk_size or max(size, 1)
+        parts = [
+            _of_part(func, args, kwargs, values, dims, i, min(step, size - i), randomness)
+            for i in range(0, max(size, 1), step)
         ]
-        if not size:
-            raise ValueError(
-                f"vmap({name})(<inputs>): the batch is empty, so that no call can tell what the "
-                "results are like"
-            )
-        results = []
-        draws = Draws(randomness)
-        for i in range(size):
-            chosen = iter([
-                part if dim is None else part[i] for part, dim in zip(slices, dims, strict=True)
-            ])  # fmt: skip
-            one_args, one_kwargs = mapped(lambda _, row=chosen: next(row), (args, kwargs))
-            with draws:
-                results.append(func(*one_args, **one_kwargs))
-        return _stacked(results, out_dims, name)
+        return _results(parts, out_dims, name)
 
     return wrapper
+
+
+def _of_part(func, args, kwargs, values, dims, first, count, randomness):
+    """(the level, what func returned) for `count` elements of the batch."""
+    level = Dispatch(count, randomness)
+    whole = all(d is None or x.shape[0] == count for x, d in zip(values, dims, strict=True))
+    chosen = iter([
+        x if d is None else level.batched(x if whole else x.narrow(0, first, count))
+        for x, d in zip(values, dims, strict=True)
+    ])  # fmt: skip
+    args = mapped(lambda _: next(chosen), args)
+    with level:
+        return level, func(*args, **kwargs)
+
+
+def _results(parts, out_dims, name):
+    """What func returned, with the batch in front of it or where out_dims says."""
+    for _, result in parts:
+        for leaf in leaves(result):
+            if not is_tensor(leaf):
+                raise ValueError(
+                    f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)}. "
+                    "Did you mean to set out_dims= to None for output?"
+                )
+    dims = iter(_spread(out_dims, parts[0][1], name))
+
+    def together(*rows):
+        dim = next(dims)
+        if dim is None:
+            if any(level.holds(x) for (level, _), x in zip(parts, rows, strict=True)):
+                raise ValueError(
+                    f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is "
+                    "None"
+                )
+            return rows[0]
+        batches = [level.spread(x) for (level, _), x in zip(parts, rows, strict=True)]
+        whole = batches[0] if len(batches) == 1 else _C.cat(batches)
+        return whole.movedim(0, wrapped(dim, whole.dim()))
+
+    return mapped(together, *[result for _, result in parts])
 
 
 def check_randomness(randomness):
@@ -122,53 +157,6 @@ def check_randomness(randomness):
             f"Only allowed values for randomness are 'error', 'different', or 'same'. Got "
             f"{randomness}"
         )
-
-
-class Draws:
-    """Around each call: what `randomness` says of the default generators."""
-
-    def __init__(self, randomness):
-        self.randomness = randomness
-        self.before = [] if randomness == "different" else _states()
-
-    def __enter__(self):
-        if self.randomness == "same":
-            for generator, state in self.before:
-                generator.set_state(state)
-
-    def __exit__(self, kind, error, trace):
-        if self.randomness != "error" or kind is not None:
-            return
-        before = {id(generator): state for generator, state in self.before}
-        for generator, state in _states():
-            known = before.get(id(generator))
-            if known is not None and not known.equal(state):
-                raise RuntimeError(
-                    "vmap: called random operation while in randomness error mode. Please use the "
-                    "'same' or 'different' randomness flags on vmap or perform the randomness "
-                    "operation out of vmap"
-                )
-
-
-def _states():
-    generators = [_C.default_generator, *_gpu_generators(None)]
-    return [(generator, generator.get_state()) for generator in generators]
-
-
-def _stacked(results, out_dims, name):
-    for leaf in leaves(results[0]):
-        if not is_tensor(leaf):
-            raise ValueError(
-                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)} as a "
-                "return."
-            )
-    dims = iter(_spread(out_dims, results[0], name))
-
-    def stack(*rows):
-        dim = next(dims)
-        return rows[0] if dim is None else _C.stack(rows, dim)
-
-    return mapped(stack, *results)
 
 
 def stack_module_state(models):

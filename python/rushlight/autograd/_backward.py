@@ -33,6 +33,12 @@ def backward(
     """
     if grad_tensors is None:
         grad_tensors = grad_variables
+    if _C._is_torch_function_mode_enabled():
+        from rushlight.overrides import handle_torch_function
+
+        given = (tensors, grad_tensors, retain_graph, create_graph, None, inputs)
+        handle_torch_function(backward, (), *given)
+        return
     keep = create_graph if retain_graph is None else retain_graph
     _C._backward(tensors, grad_tensors, keep, create_graph, inputs)
 
@@ -82,6 +88,11 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
             "allow_unused=False."
         )
+    if _C._is_torch_function_mode_enabled():
+        from rushlight.overrides import handle_torch_function
+
+        given = (outputs, inputs, grad_outputs, retain_graph, create_graph, only_inputs)
+        return handle_torch_function(grad, (), *given, allow_unused, False, materialize_grads)
     keep = create_graph if retain_graph is None else retain_graph
     return _C._grad(
         outputs, inputs, grad_outputs, keep, create_graph, bool(allow_unused), materialize_grads

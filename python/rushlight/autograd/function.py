@@ -77,6 +77,21 @@ class Function(FunctionCtx):
         )
 
     vjp = backward
+    generate_vmap_rule = False
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        """Computes the whole batch: returns (outputs, out_dims).
+
+        Args:
+            info: has batch_size and randomness.
+            in_dims: the batch's dimension in each of args, None for one that all share.
+            *args: of forward(), with that dimension.
+        """
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or "
+            "set generate_vmap_rule=True."
+        )
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -93,6 +108,12 @@ class Function(FunctionCtx):
     @classmethod
     def apply(cls, *args):
         """Runs forward() and records the operation."""
+        if _C._is_torch_function_mode_enabled():
+            from rushlight._func.custom import applied
+
+            result = applied(Function, cls, args)
+            if result is not NotImplemented:
+                return result
         ctx = FunctionCtx()
         ctx.needs_input_grad, records = _C._needs_grad(args)
         recording = _C.is_grad_enabled()

@@ -1,0 +1,15 @@
+"""The rules by which operations compute with a batch, by family; see _func/dispatch.py."""
+
+from rushlight._func.rules import (
+    convolutions,
+    elements,
+    factories,
+    gradients,
+    indexing,
+    losses,
+    matrices,
+    normalization,
+    reductions,
+    refusals,
+    views,
+)
