@@ -1,6 +1,9 @@
 // Edges, leaves, and the release of graphs without recursion.
 #include "autograd/node.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "autograd/anomaly.h"
 
 namespace rushlight {
@@ -116,13 +119,49 @@ void set_grad(const Tensor& t, Tensor grad) {
   if (grad) retained.emplace_back(b.output, std::move(grad));
 }
 
+// The gradient of a leaf that is dense in another order of dimensions than row-major has the leaf's
+// strides, as in torch. `order` receives its dimensions, those with the greatest strides first.
+static bool has_other_order(const Body& leaf, const Tensor& g, int* order) {
+  const int rank = leaf.shape.rank;
+  if (leaf.contiguous || !same(leaf.shape, g.sizes())) return false;
+  const auto stride = [&](int d) { return leaf.strides[std::size_t(d)]; };
+  std::iota(order, order + rank, 0);
+  std::stable_sort(order, order + rank, [&](int a, int b) { return stride(a) > stride(b); });
+  std::int64_t step = 1;
+  for (int k = rank - 1; k >= 0; --k) {
+    const std::int64_t size = leaf.shape[order[k]];
+    if (size != 1 && stride(order[k]) != step) return false;
+    step *= size;
+  }
+  return true;
+}
+static bool has_strides_of(const Tensor& g, const Body& leaf) {
+  for (int d = 0; d < g.dim(); ++d)
+    if (g->shape[d] > 1 && g->strides[std::size_t(d)] != leaf.strides[std::size_t(d)]) return false;
+  return true;
+}
+static Tensor own_gradient_of(const Body& leaf, const Tensor& g, const int* order) {
+  Shape sizes;
+  Strides strides{};
+  for (int k = 0; k < g.dim(); ++k) {
+    sizes.push_back(g->shape[order[k]]);
+    strides[std::size_t(k)] = g->strides[std::size_t(order[k])];
+  }
+  const Tensor own = own_gradient(geometry(g, sizes.view(), strides.data(), g.offset()));
+  return geometry(own, g.sizes(), leaf.strides.data(), own.offset());
+}
+
 Gradients AccumulateGrad::backward(std::span<Tensor> grads) {
   Tensor& g = grads[0];
   if (!grad) {
     // Keep what only we hold; whatever somebody else may still write to or see is copied.
-    const bool ours = g->is_unique() && g->storage->is_unique() && g.is_contiguous() && !g->base &&
-                      !(g.requires_grad() && !grad_enabled());
-    grad = ours ? std::move(g) : own_gradient(g);
+    const bool records = g.requires_grad() && grad_enabled();
+    int order[kMaxRank];
+    const bool other = leaf && !records && has_other_order(*leaf, g, order);
+    const bool ours = g->is_unique() && g->storage->is_unique() && !g->base &&
+                      (other ? has_strides_of(g, *leaf) : g.is_contiguous()) &&
+                      (!g.requires_grad() || records);
+    grad = ours ? std::move(g) : other ? own_gradient_of(*leaf, g, order) : own_gradient(g);
   } else if (grad_enabled() || !same(grad.sizes(), g.sizes())) {
     grad = add_gradients(grad, g);
   } else {

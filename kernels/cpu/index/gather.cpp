@@ -2,6 +2,8 @@
 #include "gather.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
 
 #include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/positions.h"
@@ -74,14 +76,26 @@ BadIndex check_all(const View& index, std::int64_t size) {
 CLONES bool read_indices(const std::int64_t* from, std::int64_t step, std::int64_t n,
                          std::int64_t size, std::int64_t* to) {
   std::uint64_t outside = 0;
-  for (std::int64_t i = 0; i < n; ++i) to[i] = read_once(from + i * step);
+  if (step == 1) {
+    std::memcpy(to, from, std::size_t(n) * sizeof *to);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // what follows reads the copy
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = read_once(from + i * step);
+  }
   for (std::int64_t i = 0; i < n; ++i) outside |= std::uint64_t(to[i]) >= std::uint64_t(size);
   return !outside;
 }
+// Without CLONES: loads one by one are faster than the processors' gathers.
 template <class S>
-CLONES void gather_run(S* __restrict to, const S* __restrict from, const std::int64_t* at,
-                       std::int64_t n) {
+void gather_run(S* __restrict to, const S* __restrict from, const std::int64_t* at,
+                std::int64_t n) {
+#pragma GCC unroll 4
   for (std::int64_t i = 0; i < n; ++i) to[i] = from[at[i]];
+}
+template <class S, class F>
+void scatter_run(S* to, const S* from, const std::int64_t* at, std::int64_t n, const F& combine) {
+#pragma GCC unroll 4
+  for (std::int64_t i = 0; i < n; ++i) combine(to + at[i], from + i);
 }
 
 }  // namespace
@@ -160,8 +174,14 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
         for (std::int64_t first = 0; first < lines.length; first += kPiece) {
           const std::int64_t n = std::min(kPiece, lines.length - first);
           const bool good = read_indices(value + first * lines.step, lines.step, n, size, found);
-          for (std::int64_t i = 0; i < n; ++i, from += src_step, to += base_step)
-            if (good || (found[i] >= 0 && found[i] < size)) combine(to + found[i] * step, from);
+          if (good && step == 1 && base_step == 0 && src_step == 1) {
+            scatter_run(to, from, found, n, combine);
+          } else {
+            for (std::int64_t i = 0; i < n; ++i)
+              if (good || (found[i] >= 0 && found[i] < size))
+                combine(to + (found[i] * step + i * base_step), from + i * src_step);
+          }
+          from += n * src_step, to += n * base_step;
           interruptible.done(n);
         }
       }
@@ -186,9 +206,15 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
       const auto combine = [mode](S* to, const S* from) {
         store(to, combined(load(to), load(from), mode));
       };
+      const auto add = [](S* to, const S* from) {
+        store(to, combined(load(to), load(from), ScatterMode::add));
+      };
       const auto combine_all = [mode](S* to, std::int64_t a, const S* from, std::int64_t b,
                                       std::int64_t n) { combine_run(to, a, from, b, n, mode); };
-      run(t, combine_all, combine);
+      if (mode == ScatterMode::add)
+        run(t, combine_all, add);
+      else
+        run(t, combine_all, combine);
     });
   return {};
 }
