@@ -4,7 +4,7 @@
 #pragma once
 #include <cmath>
 
-#include "math/exponential.h"
+#include "math/power.h"
 #include "math/integer.h"
 #include "view.h"
 

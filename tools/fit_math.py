@@ -13,7 +13,10 @@ from mpmath import (
     erf,
     erfc,
     exp,
+    expm1,
+    findroot,
     log,
+    loggamma,
     lu_solve,
     matrix,
     mp,
@@ -43,8 +46,32 @@ FITS = [
      lambda z: (asin(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3, (0, 0.25), (5, 13)),
     ("atan", "(atan(x) - x) / x^3, z = x^2",
      lambda z: (atan(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3, (0, 0.1717), (5, 12)),
-    ("erf", "erf(x) / x, z = x^2", lambda z: erf(sqrt(z)) / sqrt(z), (0, 0.87), (7, 0)),
-    ("log_erfc", "log(erfc(z))", lambda z: log(erfc(z)), (0.92, 4.0), (10, 0)),
+    ("erf", "erf(x) / x - 1, z = x^2", lambda z: erf(sqrt(z)) / sqrt(z) - 1, (0, 1), (7, 12)),
+    ("erfcx", "exp(a^2) erfc(a) (a + 2.5), z = 1 / (a + 2.5) - 0.1875",
+     lambda z: scaled_erfc(1 / (z + 0.1875) - 2.5) / (z + 0.1875), (-0.154, 0.146), (11, 22)),
+    ("erfcx_short", "the same, for a float's digits, z = 1 / (a + 2.5)",
+     lambda q: scaled_erfc(1 / q - 2.5) / q, (1 / mpf(13.6), 1 / mpf(2.5)), (0, 13)),
+    ("erfinv_near", "erfinv(x) / x, z = w - 2.5, where w = -log(1 - x^2)",
+     lambda z: erfinv_over_x(z + mpf(5) / 2), (-2.5, 2.5), (10, 0)),
+    ("erfinv_near", "erfinv(x) / x, z = w - 3.125, where w = -log(1 - x^2)",
+     lambda z: erfinv_over_x(z + mpf(25) / 8), (-3.125, 3.125), (0, 24)),
+    ("erfinv_far", "the same, z = sqrt(w) - 3.25",
+     lambda z: erfinv_over_x((z + mpf(13) / 4) ** 2), (-1.02, 0.85), (10, 0)),
+    ("erfinv_middle", "the same, z = sqrt(w) - 3.25",
+     lambda z: erfinv_over_x((z + mpf(13) / 4) ** 2), (-0.76, 0.76), (0, 20)),
+    ("erfinv_far", "the same, z = sqrt(w) - 5",
+     lambda z: erfinv_over_x((z + mpf(5)) ** 2), (-1.01, 1.1), (0, 19)),
+    ("log_gamma_of_1", "log(gamma(1 + z)) / z", lambda z: loggamma(1 + z) / z, (-0.3, 0.7),
+     (0, 25)),
+    ("log_gamma_of_2", "log(gamma(2 + z)) / z", lambda z: loggamma(2 + z) / z, (-0.5, 0.5),
+     (0, 18)),
+    ("stirling", "x log(gamma(x)) - (x - 1/2) log(x) + x - log(2 pi) / 2, z = 1 / x^2",
+     lambda z: stirling(1 / sqrt(z)), (0, 1 / mpf(64)), (0, 7)),
+    ("log_rest", "((log((1 + s) / (1 - s)) / (2 s) - 1) / z - 1/3) / z, z = s^2",
+     lambda z: ((log((1 + sqrt(z)) / (1 - sqrt(z))) / (2 * sqrt(z)) - 1) / z - mpf(1) / 3) / z,
+     (0, 0.0296), (0, 8)),
+    ("log2", "log2(1 + z) / z", lambda z: log(1 + z) / z / log(2), (-0.293, 0.4143), (0, 14)),
+    ("exp2", "2^z", lambda z: 2**z, (-0.5001, 0.5001), (0, 8)),
 ]  # fmt: skip
 
 # name, meaning, function, interval of z, degrees of numerator and denominator; for float alone
@@ -52,6 +79,20 @@ RATIOS = [
     ("normal", "(normal_cdf(x) - 1/2) / x, z = x^2, as a ratio",
      lambda z: (ncdf(sqrt(z)) - mpf(1) / 2) / sqrt(z), (0, 29), (5, 6)),
 ]  # fmt: skip
+
+
+def scaled_erfc(a):
+    return exp(a * a) * erfc(a)
+
+
+def erfinv_over_x(w):
+    """Of x = sqrt(1 - exp(-w)): where the logarithm of erfc(y) erfc(-y), that is 1 - x^2, is -w."""
+    y = findroot(lambda y: log(erfc(y)) + log(2 - erfc(y)) + w, 0.9 * sqrt(w), tol=mpf(10) ** -200)
+    return y / sqrt(-expm1(-w))
+
+
+def stirling(x):
+    return x * (loggamma(x) - (x - mpf(1) / 2) * log(x) + x - log(2 * pi) / 2)
 
 
 def fit(f, low, high, count):

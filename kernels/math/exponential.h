@@ -19,10 +19,11 @@ HOST_DEVICE inline auto integer_of(T shifted) {
   return std::bit_cast<Int>(shifted) - std::bit_cast<Int>(Layout<T>::magic);
 }
 
-// exp(r) * 2^k for |r| <= ln(2) / 2. Two steps: 2^k itself may be out of range.
+// (factor + low) * exp(r) * 2^k for |r| <= ln(2) / 2 and a low that is nearly nothing. Two steps:
+// 2^k itself may be out of range.
 template <Real T>
-HOST_DEVICE inline T scaled_exp(T r, typename Layout<T>::Int k) {
-  const T p = T(1) + (r + r * r * polynomial<coefficients::Of<T>::exp>(r));
+HOST_DEVICE inline T scaled_exp(T r, typename Layout<T>::Int k, T factor = T(1), T low = T(0)) {
+  const T p = factor + (factor * (r + r * r * polynomial<coefficients::Of<T>::exp>(r)) + low);
   const auto half = k >> 1;
   return p * power_of_two<T>(half) * power_of_two<T>(k - half);
 }
@@ -176,24 +177,6 @@ template <Real T>
 HOST_DEVICE inline T atanh(T x) {
   const T a = abs(x);
   return copysign(T(0.5) * log1p(T(2) * a / (T(1) - a)), x);
-}
-
-// a^b. Of floats: by way of double, which leaves bits to spare.
-HOST_DEVICE inline double pow(double a, double b) { return ::pow(a, b); }
-HOST_DEVICE inline float pow(float a, float b) {
-  if constexpr (kDeviceCode) return ::powf(a, b);
-  const double l = log(static_cast<double>(std::fabs(a))), e = b;
-  const double of_one = l == 0 ? 0 : l * e;
-  const double product = e == 0 ? 0 : of_one;
-  const float size = static_cast<float>(exp(product));
-  // Signs as factors: conditions on b alone, the same for a whole loop, cannot be vectors of bool.
-  const float half = b * 0.5f;
-  const float odd = std::floor(half) != half ? -1.f : 1.f;
-  const float of_zero = std::floor(b) == b ? odd : 1.f;  // of -0 and -inf
-  const float of_negative = std::floor(b) == b ? odd : kNaN<float>;
-  const float below = a == -kInfinity<float> ? of_zero : of_negative;
-  const float other = signbit(a) ? of_zero : 1.f;
-  return size * (a < 0 ? below : other);
 }
 
 }  // namespace rushlight

@@ -35,6 +35,7 @@ struct Layout<float> {
   static constexpr float half_pi[] = {1.5703125f, 4.837512969970703125e-4f,
                                       7.54978995489188216e-8f};
   static constexpr float near_angle = 8192;  // up to here that is enough
+  static constexpr Int upper_half = ~0xfff;  // a mask of bits whose square is exact
 };
 template <>
 struct Layout<double> {
@@ -49,6 +50,7 @@ struct Layout<double> {
   static constexpr double half_pi[] = {1.57079632673412561417e+00, 6.07710050630396597660e-11,
                                        2.02226624879595063154e-21};
   static constexpr double near_angle = 1e6;
+  static constexpr Int upper_half = ~0x7ffffff;
 };
 
 template <Real T>
@@ -76,6 +78,18 @@ HOST_DEVICE inline T polynomial(T z) {
     return term + z * polynomial<c, I + 1>(z);
 }
 
+template <Real T>
+HOST_DEVICE inline T upper_half(T x) {
+  return std::bit_cast<T>(std::bit_cast<typename Layout<T>::Int>(x) & Layout<T>::upper_half);
+}
+// a b - p for p = a b, rounded: exact, and without std::fma, which is a slow call on old
+// processors.
+template <Real T>
+HOST_DEVICE inline T product_error(T a, T b, T p) {
+  const T a_high = upper_half(a), a_low = a - a_high;
+  const T b_high = upper_half(b), b_low = b - b_high;
+  return ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low;
+}
 template <Real T>
 HOST_DEVICE inline T sqrt(T x) {
   return std::sqrt(x);

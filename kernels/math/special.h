@@ -1,20 +1,11 @@
-// erf and its kin, gamma functions. float erf is ours, as gelu needs it fast; the others are rare
-// and go one element at a time.
+// The normal distribution's share, lgamma and its derivatives; digamma and polygamma are rare and
+// go one element at a time.
 #pragma once
-#include "exponential.h"
+#include "error.h"
 #include "trigonometric.h"
 
 namespace rushlight {
 
-HOST_DEVICE inline double erf(double x) { return ::erf(x); }
-HOST_DEVICE inline float erf(float x) {
-  if constexpr (kDeviceCode) return ::erff(x);
-  const float a = std::fabs(x), bounded = a > 4.f ? 4.f : a;
-  const float z = a > 0.93f ? 0.f : x * x;
-  const float small = x * polynomial<coefficients::Of<float>::erf>(z);
-  const float large = 1.f - exp(polynomial<coefficients::Of<float>::log_erfc>(bounded));
-  return a < 0.925f ? small : std::copysign(x == x ? large : x, x);
-}
 // The share of a normal distribution below x: gelu(x) / x.
 HOST_DEVICE inline double normal_cdf(double x) {
   return 0.5 * (1 + erf(x * 0.707106781186547524401));
@@ -28,26 +19,6 @@ HOST_DEVICE inline float normal_cdf(float x) {
   return 0.5f + (x > 5.385f ? 0.5f : low);
 }
 template <Real T>
-HOST_DEVICE inline T erfc(T x) {
-  return static_cast<T>(::erfc(static_cast<double>(x)));
-}
-// Winitzki's approximation, then Halley steps on the side where no digits cancel.
-template <Real T>
-HOST_DEVICE inline T erfinv(T input) {
-  const double x = static_cast<double>(input), a = std::fabs(x);
-  if (!(a <= 1)) return kNaN<T>;
-  if (a == 1) return static_cast<T>(x * kInfinity<double>);
-  const double l = ::log1p(-a * a), b = 4.3307467508 + 0.5 * l;
-  double y = std::sqrt(std::sqrt(b * b - l / 0.147) - b);
-  for (int step = 0; step < 3; ++step) {
-    const double error = a > 0.5 ? (1 - a) - ::erfc(y) : ::erf(y) - a;
-    const double u = error / (1.12837916709551257390 * ::exp(-y * y));
-    y -= u / (1 + y * u);
-  }
-  return static_cast<T>(std::copysign(a < 1e-300 ? a * 0.886226925452758 : y, x));
-}
-
-template <Real T>
 HOST_DEVICE inline T lgamma(T x) {
   if constexpr (kDeviceCode) {
     return static_cast<T>(::lgamma(static_cast<double>(x)));
@@ -55,6 +26,39 @@ HOST_DEVICE inline T lgamma(T x) {
     int sign;  // lgamma() itself writes a global
     return static_cast<T>(::lgamma_r(static_cast<double>(x), &sign));
   }
+}
+// (x - 1) (x - 2) ... of as many factors as `steps` says, at most N.
+template <int N>
+HOST_DEVICE inline double falling_product(double x, double steps) {
+  const double factor = x - N;
+  if constexpr (N == 0)
+    return 1;
+  else
+    return falling_product<N - 1>(x, steps) * (N <= steps ? factor : 1.0);
+}
+// The same for x >= 0 without a branch: series around 1 and 2, by the recurrence below and up to 8,
+// then Stirling's series. One logarithm serves all of them.
+HOST_DEVICE inline double lgamma_not_negative(double x) {
+  using C = coefficients::Of<double>;
+  const double steps = floor(x - 1.5);  // from x down into [1.5, 2.5)
+  const double product = falling_product<6>(x, steps);
+  const bool is_low = x < 0.7, is_far = x >= 8;
+  const double reduced = is_low ? x : product;
+  const Logarithm<double> l = logarithm(is_far ? x : reduced);
+  const double high = l.e * Layout<double>::ln2_high;
+  const double low = l.f - (l.correction - l.e * Layout<double>::ln2_low);
+  const double inverse = 1 / x;
+  const double far =
+      (x - 0.5) * ((high - 1) + low) +
+      (0.418938533204672741780 + inverse * polynomial<C::stirling>(inverse * inverse));
+  const double z1 = is_low ? x : x - 1, z2 = x - (steps > 0 ? steps : 0.0) - 2;
+  const double of_1 = z1 * polynomial<C::log_gamma_of_1>(x < 1.5 ? z1 : 0.0);
+  const double of_2 = z2 * polynomial<C::log_gamma_of_2>(is_far ? 0.0 : z2);
+  const double around_1 = is_low ? of_1 - (high + low) : of_1;
+  const double near = x < 1.5 ? around_1 : of_2 + (high + low);
+  const double y = is_far ? far : near;
+  const double edge = x == 0 ? kInfinity<double> : y;
+  return x == kInfinity<double> ? x : edge;
 }
 
 // The polygamma function of order n >= 1 by its recurrence up to 12 and the asymptotic series
@@ -73,6 +77,17 @@ HOST_DEVICE inline double polygamma_positive(int n, double x) {
     sum += kBernoulli[k - 1] * rising / ::pow(x, 2 * k + n);
   }
   return n % 2 ? sum : -sum;
+}
+// Its order 1, the derivative of digamma, without powers.
+HOST_DEVICE inline double trigamma_positive(double x) {
+  double sum = 0;
+  for (; x < 12; x += 1) sum += 1 / (x * x);
+  const double y = 1 / x, z = y * y;
+  const double series =
+      1. / 6 -
+      z * (1. / 30 -
+           z * (1. / 42 - z * (1. / 30 - z * (5. / 66 - z * (691. / 2730 - z * (7. / 6))))));
+  return sum + y + z * (0.5 + y * series);
 }
 HOST_DEVICE inline double digamma_positive(double x) {
   double sum = 0;
@@ -98,13 +113,13 @@ HOST_DEVICE inline T polygamma(T order, T input) {
   if (n == 0) return static_cast<T>(digamma_of(x));
   if (!(x == x)) return input;
   if (x == kInfinity<double>) return T(0);
-  if (x > 0) return static_cast<T>(polygamma_positive(n, x));
+  if (x > 0) return static_cast<T>(n == 1 ? trigamma_positive(x) : polygamma_positive(n, x));
   if (x == std::floor(x)) return n % 2 ? kInfinity<T> : kNaN<T>;
   // down to -1 < x by the recurrence would lose digits far out; reflection is exact for the orders
   // that gradients of lgamma reach
   const double angle = kPi<double> * x, s = std::sin(angle), c = std::cos(angle);
   const double p = kPi<double>;
-  if (n == 1) return static_cast<T>(p * p / (s * s) - polygamma_positive(1, 1 - x));
+  if (n == 1) return static_cast<T>(p * p / (s * s) - trigamma_positive(1 - x));
   if (n == 2) return static_cast<T>(polygamma_positive(2, 1 - x) - 2 * p * p * p * c / (s * s * s));
   double sum = 0, factorial = 1;
   for (int i = 2; i <= n; ++i) factorial *= i;

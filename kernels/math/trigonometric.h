@@ -123,7 +123,7 @@ HOST_DEVICE inline T atan2(T y, T x) {
   const T bounded_bottom = top * scale > T(1e18) * (bottom * scale) ? T(1) : bottom * scale;
   const T raw = atan_of_ratio(bounded_top, bounded_bottom);
   const T known = bottom == kInfinity<T> ? T(0) : raw;
-  const T angle = std::signbit(x) ? kPi<T> - known : known;
+  const T angle = signbit(x) ? kPi<T> - known : known;
   const T y_or_nan = copysign(angle, y);
   return (x == x) & (y == y) ? y_or_nan : x + y;
 }

@@ -1,6 +1,6 @@
 // Sums, products, quotients and powers.
 #pragma once
-#include "../math/exponential.h"
+#include "../math/power.h"
 #include "declare.h"
 
 namespace rushlight {

@@ -1,4 +1,4 @@
-// The error function's kin, gamma functions and other functions of torch.special that are computed
+// The error function's kin, gamma functions and other functions of torch.special; most are computed
 // in double.
 #pragma once
 #include "../math/gamma.h"
@@ -14,7 +14,6 @@ struct Erfc {
       ">>> torch.erfc(torch.tensor([0.5, 1.]))\n"
       "tensor([0.4795, 0.1573])";
   static constexpr auto aliases = "special.erfc";
-  static constexpr bool in_double = true;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return erfc(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
@@ -31,7 +30,6 @@ struct Erfinv {
   static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr auto aliases = "special.erfinv";
   static constexpr unsigned in_place = Visible::method;
-  static constexpr bool in_double = true;
   static constexpr Saves save = {Save::output};
   static constexpr Domain domain = {-0.9, 0.9};
   template <class T> HOST_DEVICE static T forward(T x) { return erfinv(x); }
@@ -178,6 +176,8 @@ struct Lgamma {
   static constexpr Saves save = {Save::input};
   static constexpr Domain domain = {0.3, 4};
   template <class T> HOST_DEVICE static T forward(T x) { return lgamma(x); }
+  // the same in the CPU's vectors
+  static double forward_not_negative(double x) { return lgamma_not_negative(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g * digamma(x); }
 };
 

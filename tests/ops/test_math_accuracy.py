@@ -46,13 +46,65 @@ def test_units_in_the_last_place(name, low, high, bound, dtype, device):
     assert worst <= bound
 
 
-@pytest.mark.parametrize(("name", "bound"), [("erf", 3.0), ("erfc", 1.0), ("lgamma", 2.0)])
-def test_single_precision_of_special_functions(name, bound, device):
-    x = numpy.linspace(0.1, 5, 2001, dtype="float32")
-    expected = numpy.array([getattr(math, name)(float(v)) for v in x], dtype=numpy.longdouble)
-    worst = units(evaluated(getattr(rl, name), device, x), expected, "float32")
-    print(f"{name:8} float32 [0.1, 5]: {worst:.2f}")
+def series(name, x):
+    """erf, erfc, lgamma or erfinv of x in 40 digits, as a sum of two long doubles."""
+    mpmath = pytest.importorskip("mpmath")
+    f = {"lgamma": lambda v: mpmath.re(mpmath.loggamma(v))}.get(name) or getattr(mpmath, name)
+    with mpmath.workdps(40):
+        values = [f(mpmath.mpf(float(v))) for v in x]
+        high = numpy.array([float(v) for v in values])
+        low = numpy.array([float(v - float(v)) for v in values])
+    return high.astype(numpy.longdouble) + low
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("name", "low", "high", "bound"),
+    [
+        ("erf", -1.1, 1.1, 1.5), ("erf", 0.9, 6, 1.5), ("erf", 1e-12, 1e-3, 1.5),
+        ("erfc", -3, 3, 2.5), ("erfc", 0.45, 0.6, 2.5), ("erfc", 2, 26, 2.5),
+        ("erfinv", -0.99, 0.99, 3.0), ("erfinv", 0.99, 0.9999999, 3.0),
+        ("lgamma", 1e-3, 0.72, 2.5), ("lgamma", 0.68, 1.52, 3.0), ("lgamma", 1.48, 2.52, 3.0),
+        ("lgamma", 2.48, 8.1, 2.5), ("lgamma", 7.9, 1e5, 2.5), ("lgamma", -1.4, -1.1, 4.0),
+    ],
+)  # fmt: skip
+def test_special_functions(name, low, high, bound, dtype, device):
+    """In the ranges between which the formulas change."""
+    if name == "erfc" and dtype == "float32":
+        high = min(high, 9)  # below that its results are denormal
+    x = numpy.linspace(low, high, 1501, dtype=dtype)
+    x = x[numpy.abs(x) != 1]
+    if name == "lgamma":
+        x = x[(numpy.abs(x - 1) > 1e-7) & (numpy.abs(x - 2) > 1e-7)]  # where it is 0
+    worst = units(evaluated(getattr(rl, name), device, x), series(name, x), dtype)
+    print(f"{name:8} {dtype} [{low}, {high}]: {worst:.2f}")
     assert worst <= bound
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_ends_of_special_functions(dtype, device):
+    inf, nan = math.inf, math.nan
+    x = [0.0, -0.0, inf, -inf, nan, 1e-30, -40.0, 40.0] * 20  # fills vectors, too
+    tensor = rl.tensor(x, dtype=getattr(rl, dtype), device=device)
+    erf = rl.erf(tensor).tolist()
+    assert erf[:4] == [0, 0, 1, -1] and math.isnan(erf[4]) and erf[6:8] == [-1, 1]
+    assert [math.copysign(1, v) for v in erf[:2]] == [1, -1]
+    assert erf[5] == pytest.approx(1.1283791670955126e-30, rel=1e-6)
+    erfc = rl.erfc(tensor).tolist()
+    assert erfc[:4] == [1, 1, 0, 2] and math.isnan(erfc[4]) and erfc[5:8] == [1, 2, 0]
+    lgamma = rl.lgamma(tensor).tolist()
+    assert lgamma[:4] == [inf] * 4 and math.isnan(lgamma[4]) and lgamma[6] == inf
+    assert lgamma[5] == pytest.approx(69.07755278982137) and lgamma[7] == pytest.approx(
+        math.lgamma(40)
+    )
+    for size in (1, 5, 600):  # in place, negative numbers beside others
+        y = rl.linspace(-3.3, 4.4, size, dtype=getattr(rl, dtype), device=device)
+        expected = [math.lgamma(v) for v in y.tolist()]
+        assert y.lgamma_().tolist() == pytest.approx(expected, rel=1e-5, abs=1e-5)
+    edges = rl.tensor([0.0, -0.0, 1, -1, 1.5, -2, nan, inf] * 20, dtype=tensor.dtype, device=device)
+    erfinv = rl.erfinv(edges).tolist()
+    assert erfinv[:4] == [0, 0, inf, -inf] and all(math.isnan(v) for v in erfinv[4:8])
+    assert [math.copysign(1, v) for v in erfinv[:2]] == [1, -1]
 
 
 def test_gelu(device):
@@ -78,6 +130,12 @@ def test_power(device):
     worst = units(evaluated(rl.pow, device, a, b), expected, "float32")
     print(f"pow      float32: {worst:.2f}")
     assert worst <= 1.0
+    a, b = a.astype("float64"), b.astype("float64") * 60
+    expected = numpy.power(a.astype(numpy.longdouble), b.astype(numpy.longdouble))
+    finite = (expected < 1e308) & (expected > 1e-300)
+    worst = units(evaluated(rl.pow, device, a, b)[finite], expected[finite], "float64")
+    print(f"pow      float64: {worst:.2f}")
+    assert worst <= 1.5
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
@@ -95,6 +153,16 @@ def test_angles_far_out(name, device):
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1e30, -1e30, 1e-40, -1e-40,
            16777217.0, -5.7, 1e-3, float("inf"), -float("inf"), float("nan")]  # fmt: skip
+
+
+def test_powers_of_special_doubles(device):
+    values = [*SPECIAL, 5e-324, -5e-324, 1e-310, 1.7e308, 9007199254740993.0, 1 - 2**-53, 1e5]
+    a, b = (v.ravel() for v in numpy.meshgrid(*[numpy.array(values)] * 2))
+    with numpy.errstate(all="ignore"):
+        expected = numpy.power(a, b)
+    result = evaluated(rl.pow, device, a, b)
+    numpy.testing.assert_allclose(result, expected, rtol=4e-16, atol=5e-324)
+    assert (numpy.signbit(result) == numpy.signbit(expected))[~numpy.isnan(expected)].all()
 
 
 def test_powers_of_special_numbers(device):

@@ -19,14 +19,20 @@ using conv::General;
 using conv::Index;
 using Word = std::uint64_t;  // of int64: sums wrap
 
-// Offsets inside one image are ints; a plane too large for them goes the general way.
-bool is_planar(const ConvShape& s) {
+// Offsets inside one image are ints; planes too large for them go the general way.
+bool fits_ints(const ConvShape& s) {
   const double plane = double(s.in[1] + 2 * s.padding[1] + 2 * kPanel) *
                        double(s.in[2] + 2 * s.padding[2] + 4 * kPanel);
   const double result = double(s.result[1]) * double(s.result[2] + 4 * kPanel);
   const double channels = double(std::max(s.c, s.out) / s.groups + kPanel);
+  return (plane + result) * channels * double(s.kernel[0]) * 16 < 2e9;
+}
+bool is_planar(const ConvShape& s) {
   return s.in[0] == 1 && s.kernel[0] == 1 && s.result[0] == 1 && s.stride[0] == 1 &&
-         s.padding[0] == 0 && (plane + result) * channels * 16 < 2e9;
+         s.padding[0] == 0 && fits_ints(s);
+}
+bool is_volume(const ConvShape& s) {
+  return s.groups == 1 && s.dilation[0] == 1 && s.padding[0] <= s.in[0] + 8 && fits_ints(s);
 }
 
 bool is_pointwise(const ConvShape& s) {
@@ -68,7 +74,8 @@ void each_group(Index groups, F f) {  // parallel over groups, or inside one
 void forward(const ConvShape& s, const float* x, const float* w, const float* bias, float* y) {
   const Index c = s.c / s.groups, out = s.out / s.groups, kernel = s.kernel[1] * s.kernel[2];
   const Index plane = s.in[1] * s.in[2], result = s.result[1] * s.result[2];
-  if (!is_planar(s)) return General<float>::forward(s, x, w, bias, y);
+  if (!is_planar(s))
+    return (is_volume(s) ? conv::volume_forward : General<float>::forward)(s, x, w, bias, y);
   if (is_pointwise(s)) return pointwise(s.n, c, out, plane, x, {w, c}, bias, y);
   each_group(s.groups, [&](Index g) {
     conv::correlate({s.n, c, out, conv::forward_axis(s, 1), conv::forward_axis(s, 2), s.c * plane,
@@ -83,7 +90,10 @@ void grad_input(const ConvShape& s, const float* grad, const float* w, const flo
                 float* grad_x) {
   const Index c = s.c / s.groups, out = s.out / s.groups, kernel = s.kernel[1] * s.kernel[2];
   const Index plane = s.in[1] * s.in[2], result = s.result[1] * s.result[2];
-  if (!is_planar(s)) return General<float>::grad_input(s, grad, w, bias, grad_x);
+  if (!is_planar(s))
+    return (is_volume(s) && s.stride[0] == 1
+                ? conv::volume_input_gradient
+                : General<float>::grad_input)(s, grad, w, bias, grad_x);
   if (is_pointwise(s)) return pointwise(s.n, out, c, plane, grad, {w, c, true}, bias, grad_x);
   each_group(s.groups, [&](Index g) {
     for (Index a = 0; a < std::min(s.stride[1], s.in[1]); ++a)
@@ -96,7 +106,9 @@ void grad_input(const ConvShape& s, const float* grad, const float* w, const flo
 }
 
 void grad_weight(const ConvShape& s, const float* x, const float* grad, float* grad_w) {
-  if (!is_planar(s)) return General<float>::grad_weight(s, x, grad, grad_w);
+  if (!is_planar(s))
+    return (is_volume(s) ? conv::volume_weight_gradient : General<float>::grad_weight)(s, x, grad,
+                                                                                       grad_w);
   if (s.groups == s.c && s.groups == s.out && s.kernel[2] <= 7)
     return conv::depthwise_weight_gradient(s, x, grad, grad_w);
   conv::weight_gradient(s, x, grad, grad_w);

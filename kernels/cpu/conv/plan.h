@@ -68,6 +68,15 @@ void weight_gradient(const ConvShape& s, const float* x, const float* grad, floa
 void depthwise_weight_gradient(const ConvShape& s, const float* x, const float* grad,
                                float* grad_weight);
 
+// Three dimensions, one group, no dilation of the depth; the input's gradient for a stride of 1
+// along it.
+void volume_forward(const ConvShape& s, const float* x, const float* w, const float* bias,
+                    float* y);
+void volume_input_gradient(const ConvShape& s, const float* grad, const float* w,
+                           const float* bias, float* grad_x);
+void volume_weight_gradient(const ConvShape& s, const float* x, const float* grad,
+                            float* grad_weight);
+
 // Any dimensions, in T, by a column matrix and a product per image.
 template <class T>
 struct General {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gemm.h"
+#include "integer_product.h"
 #include "kernels/parallel.h"
 #include "narrow_gemm.h"
 
@@ -19,11 +20,6 @@ constexpr std::int64_t kWorthwhile = 250'000;  // a part that pays for waking a 
 constexpr std::int64_t kLargestInt = 2'000'000'000;
 
 template <class T>
-struct Strided {  // one matrix of a batch
-  T* data;
-  std::int64_t rows, cols, row_stride, col_stride;
-};
-template <class T>
 Strided<T> matrix_of(const View& v, std::int64_t batch) {
   return {v.as<T>() + batch * v.strides[0], v.sizes[1], v.sizes[2], v.strides[1], v.strides[2]};
 }
@@ -34,11 +30,6 @@ bool has_contiguous_rows(const Strided<T>& m) {
   return (m.cols == 1 || m.col_stride == 1) &&
          (m.rows == 1 || (m.row_stride >= m.cols && m.row_stride < kLargestInt));
 }
-template <class T>
-Strided<T> transposed(const Strided<T>& m) {
-  return {m.data, m.cols, m.rows, m.col_stride, m.row_stride};
-}
-
 // Reads m in place where BLAS can, else from a copy in `scratch`. 16-bit floats are always copied.
 template <class S, class T>
 Matrix<const T> readable(const Strided<const S>& m, std::vector<T>& scratch) {
@@ -142,48 +133,6 @@ void multiply(const Strided<const S>& left, const Strided<const S>& right, const
   });
 }
 
-template <class T>  // wraps, and is not promoted to int
-using Wrapping = std::make_unsigned_t<std::conditional_t<(sizeof(T) < 4), std::int32_t, T>>;
-
-template <class T>
-CLONES void add_products(std::int64_t n, T a, const T* b, T* out) {
-  using U = Wrapping<T>;
-  for (std::int64_t j = 0; j < n; ++j) out[j] = T(U(out[j]) + U(U(a) * U(b[j])));
-}
-
-template <class T>
-void multiply_integers(Strided<const T> left, Strided<const T> right, Strided<T> out, T alpha,
-                       T beta) {
-  using U = Wrapping<T>;
-  const std::int64_t n = out.cols, k = left.cols;
-  std::vector<T> copy(right.col_stride == 1 ? 0 : k * n);
-  if (!copy.empty()) {
-    for (std::int64_t i = 0; i < k; ++i)
-      for (std::int64_t j = 0; j < n; ++j)
-        copy[i * n + j] = right.data[i * right.row_stride + j * right.col_stride];
-    right = {copy.data(), k, n, n, 1};
-  }
-  constexpr std::int64_t kBlock = 4096;  // of the sums, so that they stay in the nearest cache
-  const std::int64_t blocks = (n + kBlock - 1) / kBlock;
-  const std::int64_t work = std::max<std::int64_t>(k * std::min(n, kBlock), 1);
-  parallel_for(out.rows * blocks, 1 + 65536 / work, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<T> sums(std::min(n, kBlock));
-    for (std::int64_t at = begin; at < end; ++at) {
-      const std::int64_t i = at / blocks, first = at % blocks * kBlock;
-      const std::int64_t size = std::min(kBlock, n - first);
-      std::fill(sums.begin(), sums.end(), T(0));
-      for (std::int64_t j = 0; j < k; ++j)
-        add_products(size, left.data[i * left.row_stride + j * left.col_stride],
-                     right.data + j * right.row_stride + first, sums.data());
-      for (std::int64_t j = 0; j < size; ++j) {
-        T& o = out.data[i * out.row_stride + (first + j) * out.col_stride];
-        const U sum = U(U(alpha) * U(sums[j]));
-        o = T(beta == T(0) ? sum : U(sum + U(U(beta) * U(o))));
-      }
-    }
-  });
-}
-
 template <class S>
 void batched(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta) {
   using T = Compute<S>;
@@ -191,7 +140,7 @@ void batched(const View& left, const View& right, const View& out, Scalar alpha,
     const auto a = matrix_of<const S>(left, i), b = matrix_of<const S>(right, i);
     const auto c = matrix_of<S>(out, i);
     if constexpr (std::is_integral_v<S>)
-      multiply_integers<S>(a, b, c, T(alpha.as_int()), T(beta.as_int()));
+      integer_product<S>(a, b, c, T(alpha.as_int()), T(beta.as_int()));
     else
       multiply<S>(a, b, c, T(alpha.as_double()), T(beta.as_double()));
   };

@@ -32,6 +32,12 @@ void group_norm(const NormShape& s, const View& input, const View* weight, const
       for (Index i = begin; i < end; ++i) {
         const S* x = input.as<S>() + i * row;
         S* y = out.as<S>() + i * row;
+        if (s.plane == 1 && s.groups == 1 && row <= kShortRow && i + kShortRows <= end) {
+          normalize_short_rows(x, row, s.centered, eps, w.data(), b.data(), mean.as<T>() + i,
+                               invstd.as<T>() + i, y);
+          i += kShortRows - 1;
+          continue;
+        }
         Moments all;
         add_moments(x, row, all);
         const double square = s.centered ? 0 : all.mean * all.mean;

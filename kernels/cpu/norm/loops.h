@@ -111,6 +111,32 @@ CLONES void scale_each(const S* __restrict x, Index n, T mean, T invstd, const T
                        const T* __restrict b, S* __restrict y) {
   for (Index i = 0; i < n; ++i) store(y + i, (load(x + i) - mean) * invstd * w[i] + b[i]);
 }
+// The same of kShortRows rows of a few elements, with their means and inverse deviations: sums run
+// over the rows side by side, as one row does not fill a vector.
+inline constexpr Index kShortRow = 64, kShortRows = 16;
+template <class S, class T = Compute<S>>
+CLONES void normalize_short_rows(const S* __restrict x, Index row, bool centered, double eps,
+                                 const T* __restrict w, const T* __restrict b, T* __restrict mean,
+                                 T* __restrict invstd, S* __restrict y) {
+  double sums[kShortRows] = {}, squares[kShortRows] = {};
+  T m[kShortRows], scales[kShortRows];
+  for (Index i = 0; i < row && centered; ++i)
+    for (Index r = 0; r < kShortRows; ++r) sums[r] += double(load(x + r * row + i));
+  for (Index r = 0; r < kShortRows; ++r) m[r] = T(sums[r] / double(row));
+  for (Index i = 0; i < row; ++i)
+    for (Index r = 0; r < kShortRows; ++r) {
+      const T d = load(x + r * row + i) - m[r];
+      squares[r] += double(d * d);
+    }
+  for (Index r = 0; r < kShortRows; ++r)
+    scales[r] = T(1 / std::sqrt(squares[r] / double(row) + eps));
+  for (Index r = 0; r < kShortRows; ++r) {
+    mean[r] = m[r];
+    invstd[r] = scales[r];
+    for (Index i = 0; i < row; ++i)
+      store(y + r * row + i, (load(x + r * row + i) - m[r]) * scales[r] * w[i] + b[i]);
+  }
+}
 // y = x * a + b, all vectors
 template <class S, class T = Compute<S>>
 CLONES void scale_by(const S* __restrict x, Index n, const T* __restrict a, const T* __restrict b,

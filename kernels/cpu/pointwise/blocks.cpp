@@ -1,4 +1,4 @@
-// The conversions behind pointwise_blocks.h: ten dtypes times four types of block, each way.
+// The conversions behind pointwise_blocks.h: ten dtypes times the types of block, each way.
 #include "blocks.h"
 
 #include "kernels/cpu/load_as.h"
@@ -33,7 +33,7 @@ void write_row(const B* block, S* to, std::int64_t stride, std::int64_t n) {
 // Calls f(Type<S>{}) for the memory that a block of B meets.
 template <class B, class F>
 void with_memory(DType dtype, F&& f) {
-  if constexpr (std::is_same_v<B, std::uint8_t>)
+  if constexpr (std::is_integral_v<B> && !std::is_same_v<B, bool> && sizeof(B) < 8)
     f(Type<B>{});
   else
     dispatch_all(dtype, f);
@@ -45,8 +45,11 @@ void with_block(BlockType type, F&& f) {
     case BlockType::real32: return f(Type<float>{});
     case BlockType::real64: return f(Type<double>{});
     case BlockType::integer: return f(Type<std::int64_t>{});
+    case BlockType::uint8: return f(Type<std::uint8_t>{});
     case BlockType::boolean: return f(Type<bool>{});
-    case BlockType::byte: return f(Type<std::uint8_t>{});
+    case BlockType::int8: return f(Type<std::int8_t>{});
+    case BlockType::int16: return f(Type<std::int16_t>{});
+    case BlockType::int32: return f(Type<std::int32_t>{});
   }
 }
 

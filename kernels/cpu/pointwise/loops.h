@@ -1,9 +1,10 @@
 // The one loop of every pointwise op: dense, in the type it computes in. Everything else (strides,
 // broadcasting, numbers, 16-bit floats, narrow integers, mixed dtypes) is brought into that form a
 // block at a time by pointwise.cpp, so an op compiles to one loop for each of float, double and
-// int64 and no more; some have one of bytes too (pointwise_small.h), and light ones one that reads
-// and writes bfloat16, whose conversions cost more than they do.
+// int64 and no more; some have one for each narrower integer too (small.h), and light ones one that
+// reads and writes bfloat16, whose conversions cost more than they do.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "quotient.h"
@@ -22,7 +23,7 @@ struct PointwiseLoops {
   // bool_saved: as Backward::bools
   std::uint8_t inputs, saved, gradients, parameters, bool_inputs, bool_saved;
   bool bool_result, divides, in_double = false;
-  PointwiseLoop small[2] = {};  // of uint8 and of bool
+  PointwiseLoop small[kSmall] = {};  // of kSmallTypes
   PointwiseLoop brain = nullptr;  // of bfloat16
 };
 
@@ -38,9 +39,9 @@ template <class T>
 struct Memory<Near<T>> {
   using type = T;
 };
-template <bool kTruth>
-struct Memory<Small<kTruth>> {
-  using type = std::uint8_t;
+template <class M, bool kTruth>
+struct Memory<Small<M, kTruth>> {
+  using type = M;
 };
 
 // ivdep, not __restrict: in place, out and in are the same memory, element by element, and that is
@@ -143,6 +144,29 @@ void double_loop(std::int64_t n, void* const* out, const void* const* in,
   }(std::make_index_sequence<K::kIn>{}, std::make_index_sequence<Traits<Op>::parameters>{});
 }
 
+// Of lgamma: in vectors where x >= 0; what lies below is computed again, one by one.
+template <class Op>
+CLONES __attribute__((flatten)) void not_negative_loop(std::int64_t n, double* y, const double* x) {
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < n; ++i) y[i] = Op::forward_not_negative(x[i]);
+}
+template <class Op>
+void split_loop(std::int64_t n, void* const* out, const void* const* in, const Scalar*) {
+  constexpr std::int64_t kBlock = kBlockBytes / sizeof(double);
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const std::int64_t count = n - begin < kBlock ? n - begin : kBlock;
+    const double* x = static_cast<const double*>(in[0]) + begin;
+    double* const y = static_cast<double*>(out[0]) + begin;
+    int below = 0;
+    for (std::int64_t i = 0; i < count; ++i) below |= x[i] < 0;
+    alignas(64) double copy[kBlock];  // y may be x
+    if (below) std::copy_n(x, count, copy);
+    not_negative_loop<Op>(count, y, x);
+    for (std::int64_t i = 0; below && i < count; ++i)
+      if (copy[i] < 0) y[i] = Op::forward(copy[i]);
+  }
+}
+
 template <class Op, class K, class T>
 constexpr PointwiseLoop loop_of() {
   if constexpr (Traits<Op>::angle)
@@ -170,7 +194,10 @@ PointwiseLoops loops_of() {
                       T::divides};
   l.in_double = T::in_double;
   if constexpr (T::in_double) {
-    l.forward[1] = &double_loop<Op, Forward<Op>>;
+    if constexpr (requires { Op::forward_not_negative(1.0); })
+      l.forward[1] = &split_loop<Op>;
+    else
+      l.forward[1] = &double_loop<Op, Forward<Op>>;
     if constexpr (T::differentiable) l.backward[1] = &double_loop<Op, Backward<Op>>;
     return l;
   } else if constexpr (T::on_floats) {
@@ -178,9 +205,13 @@ PointwiseLoops loops_of() {
     l.forward[1] = loop_of<Op, Forward<Op>, double>();
   }
   if constexpr (T::on_integers) l.forward[2] = &dense_loop<Op, Forward<Op>, Integer>;
-  if constexpr (is_among<Op>(SmallOps{})) {
-    l.small[0] = &dense_loop<Op, Forward<Op>, Small<false>>;
-    l.small[1] = &dense_loop<Op, Forward<Op>, Small<true>>;
+  if constexpr (is_among<Op>(SmallOps{}))
+    l.small[1] = &dense_loop<Op, Forward<Op>, Small<std::uint8_t, true>>;
+  if constexpr (is_among<Op>(SmallOps{}) || is_among<Op>(SmallNumberOps{})) {
+    l.small[0] = &dense_loop<Op, Forward<Op>, Small<std::uint8_t>>;
+    l.small[2] = &dense_loop<Op, Forward<Op>, Small<std::int8_t>>;
+    l.small[3] = &dense_loop<Op, Forward<Op>, Small<std::int16_t>>;
+    l.small[4] = &dense_loop<Op, Forward<Op>, Small<std::int32_t>>;
   }
   if constexpr (is_among<Op>(LightOps{})) l.brain = &dense_loop<Op, Forward<Op>, float, bfloat16>;
   if constexpr (T::differentiable && !T::in_double) {

@@ -287,24 +287,25 @@ std::int64_t find_zero(const PointwiseCall& c, const Operand& divisor) {
   return found;
 }
 
-// Whether all that a call of whole numbers reads and writes is of one type of a byte: 0 for uint8,
-// 1 for bool, which are the indices in PointwiseLoops::small; else -1.
+// The index in kSmallTypes of the one type of all that a call of whole numbers reads and writes, or
+// -1.
 int small_type(const PointwiseLoops& l, const PointwiseCall& c) {
   if (!l.small[0]) return -1;
   int found = -1;
   const auto agrees = [&](DType d) {
-    const int type = d == DType::boolean ? 1 : d == DType::uint8 ? 0 : -1;
-    found = found < 0 ? type : found;
-    return type >= 0 && type == found;
+    if (found < 0)
+      while (++found < kSmall && kSmallTypes[found] != d) {
+      }
+    return found < kSmall && kSmallTypes[found] == d;
   };
   for (int i = 0; i < l.inputs; ++i)
     if (!(l.bool_inputs >> i & 1) && !c.in[i].is_number() && !agrees(c.in[i].dtype)) return -1;
-  if (found < 0 || (!l.bool_result && !agrees(c.out[0].dtype))) return -1;
+  if (found < 0 || !l.small[found] || (!l.bool_result && !agrees(c.out[0].dtype))) return -1;
   for (int i = 0; i < l.inputs; ++i)
-    if (c.in[i].is_number() && !fits_small(*static_cast<const Scalar*>(c.in[i].data), found == 1))
+    if (c.in[i].is_number() && !fits_small(*static_cast<const Scalar*>(c.in[i].data), found))
       return -1;
   for (int i = 0; i < l.parameters; ++i)
-    if (!fits_small(c.parameters[i], found == 1)) return -1;
+    if (!fits_small(c.parameters[i], found)) return -1;
   return found;
 }
 
@@ -335,7 +336,7 @@ std::int64_t forward(int op, const PointwiseCall& c) {
   Job job{c, l.forward[int(c.computes)], 1, 1 + l.inputs, l.in_double, {}};
   if (const int small = type == BlockType::integer ? small_type(l, c) : -1; small >= 0) {
     job.loop = l.small[small];
-    type = small ? BlockType::boolean : BlockType::byte;
+    type = BlockType(int(BlockType::uint8) + small);
   }
   job.types[0] = l.bool_result ? BlockType::boolean : type;
   for (int i = 0; i < l.inputs; ++i)

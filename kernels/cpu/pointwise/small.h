@@ -1,28 +1,32 @@
-// Whole numbers of one byte, for the loops of bool and uint8: what a formula gets as T in place of
-// an Integer where every operand is of that type, so that masks and images need no blocks.
+// Whole numbers of one, two or four bytes in their own width: what a formula gets as T in place of
+// an Integer where every operand is of one such type, so that they need no blocks and fill vectors.
+// Results are those of int64, cut down.
 #pragma once
 #include "kernels/pointwise/names.h"
 #include "kernels/pointwise/traits.h"
 
 namespace rushlight {
 
-// A uint8 whose arithmetic wraps, or a bool as 0 and 1, whose results are true if not 0.
-template <bool kTruth>
+// An M whose arithmetic wraps, or a bool as 0 and 1, whose results are true if not 0.
+template <class M, bool kTruth = false>
 struct Small {
-  std::uint8_t v;
+  M v;
   constexpr Small() = default;
   template <class N>
     requires(std::is_arithmetic_v<N>)
-  constexpr Small(N n) : v(kTruth ? n != N(0) : static_cast<std::uint8_t>(n)) {}
+  constexpr Small(N n) : v(kTruth ? n != N(0) : static_cast<M>(n)) {}
 
-  friend Small operator+(Small a, Small b) { return Small(a.v + b.v); }
-  friend Small operator-(Small a, Small b) { return Small(a.v - b.v); }
-  friend Small operator*(Small a, Small b) { return Small(a.v * b.v); }
-  friend Small operator-(Small a) { return Small(-a.v); }
+  using Wide = std::uint32_t;  // signed overflow is undefined
+  static constexpr Wide wide(Small a) { return static_cast<Wide>(a.v); }
+
+  friend Small operator+(Small a, Small b) { return Small(wide(a) + wide(b)); }
+  friend Small operator-(Small a, Small b) { return Small(wide(a) - wide(b)); }
+  friend Small operator*(Small a, Small b) { return Small(wide(a) * wide(b)); }
+  friend Small operator-(Small a) { return Small(Wide(0) - wide(a)); }
   friend Small operator&(Small a, Small b) { return Small(a.v & b.v); }
   friend Small operator|(Small a, Small b) { return Small(a.v | b.v); }
   friend Small operator^(Small a, Small b) { return Small(a.v ^ b.v); }
-  friend Small operator~(Small a) { return Small(std::uint8_t(~a.v)); }
+  friend Small operator~(Small a) { return Small(~wide(a)); }
   friend bool operator<(Small a, Small b) { return a.v < b.v; }
   friend bool operator>(Small a, Small b) { return a.v > b.v; }
   friend bool operator<=(Small a, Small b) { return a.v <= b.v; }
@@ -30,16 +34,61 @@ struct Small {
   friend bool operator==(Small a, Small b) { return a.v == b.v; }
   friend bool operator!=(Small a, Small b) { return a.v != b.v; }
   friend Small where(bool condition, Small a, Small b) { return condition ? a : b; }
+
+  // A shift by a negative number, or by all bits and more, leaves none; to the right, the sign.
+  friend Small operator<<(Small a, Small b) {
+    constexpr Wide bits = sizeof(M) * 8;
+    const Wide moved = wide(a) << (wide(b) & 31);
+    return Small(wide(b) < bits ? moved : Wide(0));
+  }
+  friend Small operator>>(Small a, Small b) {
+    constexpr Wide last = sizeof(M) * 8 - (std::is_signed_v<M> ? 1 : 0);
+    const Wide by = wide(b) > last ? last : wide(b);
+    return Small(a.v >> by);
+  }
+  friend Small abs(Small a) { return a.v < 0 ? -a : a; }
+  friend Small floor(Small a) { return a; }
+  friend Small ceil(Small a) { return a; }
+  friend Small trunc(Small a) { return a; }
+
+  // Division by way of floats that hold every quotient exactly enough: no processor divides vectors
+  // of whole numbers. That no divisor is zero was checked before.
+  using Float = std::conditional_t<sizeof(M) == 4, double, float>;
+  friend Small operator/(Small a, Small b) {  // towards zero
+    const bool negates = std::is_signed_v<M> & (b.v == M(-1));
+    const Float divisor = negates | (b.v == 0) ? Float(1) : Float(b.v);
+    const Small quotient(static_cast<std::int32_t>(Float(a.v) / divisor));
+    return negates ? -a : quotient;
+  }
+  friend Small fmod(Small a, Small b) { return a - a / b * b; }
+  friend Small remainder(Small a, Small b) {
+    const Small r = fmod(a, b);
+    return (r.v != 0) & ((r.v < 0) != (b.v < 0)) ? r + b : r;
+  }
+  friend Small floor_divide(Small a, Small b) {
+    const Small q = a / b, r = a - q * b;
+    return (r.v != 0) & ((r.v < 0) != (b.v < 0)) ? q - Small(1) : q;
+  }
 };
 
-// The ops that have such loops. Numbers and parameters of a call must fit the type.
+// The types, in the order of PointwiseLoops::small.
+inline constexpr DType kSmallTypes[] = {DType::uint8, DType::boolean, DType::int8, DType::int16,
+                                        DType::int32};
+inline constexpr int kSmall = 5;
+
+// The ops that have such loops, and those of numbers alone. Numbers and parameters of a call must
+// fit the type.
 using SmallOps = OpList<Neg, Add, Sub, Rsub, Mul, Eq, Ne, Lt, Le, Gt, Ge, LogicalNot, LogicalAnd,
                         LogicalOr, LogicalXor, BitwiseNot, BitwiseAnd, BitwiseOr, BitwiseXor,
                         Maximum, Minimum, Clamp, ClampMin, ClampMax, ClampNumbers, ClampMinOnly,
                         ClampMinNumber, ClampMaxOnly, ClampMaxNumber, Where, MaskedFill>;
+using SmallNumberOps = OpList<Abs, Square, DivTrunc, DivFloor, FloorDivide, Remainder, Fmod,
+                              LeftShift, RightShift, Relu>;
 
-inline bool fits_small(const Scalar& s, bool truth) {
-  return !s.is_floating() && s.i >= 0 && s.i <= (truth ? 1 : 255);
+inline bool fits_small(const Scalar& s, int type) {
+  constexpr std::int64_t low[] = {0, 0, -128, -32768, -2147483648LL};
+  constexpr std::int64_t high[] = {255, 1, 127, 32767, 2147483647};
+  return !s.is_floating() && s.i >= low[type] && s.i <= high[type];
 }
 
 }  // namespace rushlight

@@ -177,8 +177,14 @@ void add_rows(typename P::Lane* lanes, const T* const* rows, int count, int n, c
     rows_of<P>(lanes, rows, count, n, job, output);
 }
 
+// Brought together first where there are many: one lane after another waits for each addition.
 template <class P, class T>
 typename P::Lane strided_run(const T* x, std::int64_t stride, std::int64_t n, const P p) {
+  if (n >= kFewLanes) {
+    T dense[kBlock];
+    for (std::int64_t i = 0; i < n; ++i) memcpy(dense + i, x + i * stride, sizeof(T));
+    return dense_run<P>(static_cast<const T*>(dense), n, p);
+  }
   typename P::Lane all = P::init();
   for (std::int64_t i = 0; i < n; ++i) all = p.step(all, load(x + i * stride));
   return all;

@@ -17,22 +17,46 @@ struct Entry {
   C value;
   std::int64_t at;
 };
+// What Ctrl-C is checked by: in long lines each comparison counts, which takes half of its time.
+struct NotCounted {
+  void done(std::int64_t) {}
+};
+constexpr std::int64_t kLongLine = 1 << 18;
+
+template <class Counter>
 struct Ascending {
-  Interruptible* interruptible;
+  Counter* counter;
+  template <class C>
+  static bool before(C a, C b) {
+    return ((a == a) & (b != b)) | (a < b);
+  }
   template <class C>
   bool operator()(const Entry<C>& a, const Entry<C>& b) const {
-    interruptible->done(4);
-    return (a.value == a.value && b.value != b.value) || a.value < b.value;
+    counter->done(4);
+    return before(a.value, b.value);
   }
 };
+template <class Counter>
 struct Descending {
-  Interruptible* interruptible;
+  Counter* counter;
+  template <class C>
+  static bool before(C a, C b) {
+    return ((a != a) & (b == b)) | (a > b);
+  }
   template <class C>
   bool operator()(const Entry<C>& a, const Entry<C>& b) const {
-    interruptible->done(4);
-    return (a.value != a.value && b.value == b.value) || a.value > b.value;
+    counter->done(4);
+    return before(a.value, b.value);
   }
 };
+
+// Calls f with what to give to comparisons in a line of n.
+template <class F>
+void with_counter(std::size_t n, F f) {
+  Interruptible counted;
+  NotCounted not_counted;
+  std::int64_t(n) > kLongLine ? f(&counted) : f(&not_counted);
+}
 
 // Calls select(entries, results): entries in the order of the line, results to be written.
 template <class Select>
@@ -59,6 +83,37 @@ void lines_of_entries(const View& values, const View& indices, const View& in, i
   });
 }
 
+// Whether one of the 64 comes before the worst that was chosen.
+template <class Before, class T>
+CLONES bool any_before(const T* x, Compute<T> worst) {
+  int any = 0;
+  for (int i = 0; i < 64; ++i) any |= Before::before(load(x + i), worst);
+  return any != 0;
+}
+
+// The first k of a dense line: a heap of the best so far, as std::partial_sort has it, so that ties
+// come out alike; but most of the line is only compared with the worst of them, in vectors.
+template <class T, class Before>
+void partial_sort(const T* x, std::int64_t n, std::vector<Entry<Compute<T>>>& heap, std::int64_t k,
+                  Before before) {
+  heap.resize(std::size_t(k + 1));
+  for (std::int64_t i = 0; i < k; ++i) heap[std::size_t(i)] = {load(x + i), i};
+  std::make_heap(heap.begin(), heap.end() - 1, before);
+  for (std::int64_t i = k; i < n;) {
+    const std::int64_t end = std::min(n, i + 64);
+    if (end - i == 64 && !any_before<Before>(x + i, heap[0].value)) {
+      i = end;
+      before.counter->done(64);
+      continue;
+    }
+    for (; i < end; ++i) {
+      heap.back() = {load(x + i), i};
+      if (before(heap.back(), heap[0])) std::pop_heap(heap.begin(), heap.end(), before);
+    }
+  }
+  std::sort_heap(heap.begin(), heap.end() - 1, before);
+}
+
 template <class Entries, class Before>
 void select_top(Entries& entries, std::int64_t k, bool sorted, Before before) {
   const auto begin = entries.begin(), end = entries.end();
@@ -75,19 +130,38 @@ void select_top(Entries& entries, std::int64_t k, bool sorted, Before before) {
 void top(const View& values, const View& indices, const View& in, int dim, bool largest,
          bool sorted) {
   const std::int64_t k = in.rank ? values.sizes[dim] : 1;
+  const auto ordered = [&](std::int64_t n, auto&& f) {
+    with_counter(std::size_t(n), [&]<class C>(C* counter) {
+      largest ? f(Descending<C>{counter}) : f(Ascending<C>{counter});
+    });
+  };
+  if (in.rank && in.strides[dim] == 1 && k > 0 && k * 64 <= in.sizes[dim]) {
+    const Lines<3> lines(dim, in, values, indices);
+    return dispatch_all(in.dtype, [&]<class T>(Type<T>) {
+      each_line(lines, [&](const auto& at) {
+        std::vector<Entry<Compute<T>>> heap;
+        ordered(lines.length, [&](auto before) {
+          partial_sort(in.as<const T>() + at[0], lines.length, heap, k, before);
+        });
+        for (std::int64_t i = 0; i < k; ++i) {
+          store(values.as<T>() + at[1] + i * lines.step[1], heap[std::size_t(i)].value);
+          indices.as<std::int64_t>()[at[2] + i * lines.step[2]] = heap[std::size_t(i)].at;
+        }
+      });
+    });
+  }
   lines_of_entries(values, indices, in, dim, [&](auto& entries, auto&& write) {
-    Interruptible interruptible;
-    largest ? select_top(entries, k, sorted, Descending{&interruptible})
-            : select_top(entries, k, sorted, Ascending{&interruptible});
+    ordered(std::int64_t(entries.size()),
+            [&](auto before) { select_top(entries, k, sorted, before); });
     for (std::int64_t i = 0; i < k; ++i) write(entries[static_cast<std::size_t>(i)]);
   });
 }
 
 void kth(const View& values, const View& indices, const View& in, int dim, std::int64_t k) {
   lines_of_entries(values, indices, in, dim, [&](auto& entries, auto&& write) {
-    Interruptible interruptible;
-    std::nth_element(entries.begin(), entries.begin() + k, entries.end(),
-                     Ascending{&interruptible});
+    with_counter(entries.size(), [&]<class C>(C* counter) {
+      std::nth_element(entries.begin(), entries.begin() + k, entries.end(), Ascending<C>{counter});
+    });
     write(entries[static_cast<std::size_t>(k)]);
   });
 }
@@ -103,8 +177,9 @@ void median(const View& values, const View& indices, const View& in, int dim, bo
       return write(*nan);
     }
     const auto middle = entries.begin() + std::max<std::int64_t>(0, (n - 1) / 2);
-    Interruptible interruptible;
-    std::nth_element(entries.begin(), middle, entries.end(), Ascending{&interruptible});
+    with_counter(entries.size(), [&]<class C>(C* counter) {
+      std::nth_element(entries.begin(), middle, entries.end(), Ascending<C>{counter});
+    });
     write(*middle);
   });
 }
@@ -112,7 +187,7 @@ void median(const View& values, const View& indices, const View& in, int dim, bo
 void mode(const View& values, const View& indices, const View& in, int dim) {
   lines_of_entries(values, indices, in, dim, [&](auto& entries, auto&& write) {
     Interruptible interruptible;
-    std::stable_sort(entries.begin(), entries.end(), Ascending{&interruptible});
+    std::stable_sort(entries.begin(), entries.end(), Ascending<Interruptible>{&interruptible});
     std::size_t best = 0, longest = 0, run = 0;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       ++run;

@@ -1,0 +1,86 @@
+// The error function, its complement and its inverse, without a branch, for float and double.
+#pragma once
+#include "exponential.h"
+
+namespace rushlight {
+
+// erf(x) for |x| <= 1
+template <Real T>
+HOST_DEVICE inline T erf_near(T x) {
+  return x + x * polynomial<coefficients::Of<T>::erf>(x * x);
+}
+// erfc(a) = exp(-a^2) * erfcx(a) for a from 1/2 to where it vanishes. The square is exact in two
+// parts, as its rounding error would be one of the exponential's argument, which may be 700.
+template <Real T>
+HOST_DEVICE inline T erfc_far(T a) {
+  using L = Layout<T>;
+  const T d = a + T(2.5), q = T(1) / d;
+  using C = coefficients::Of<T>;
+  constexpr T first = C::erfcx[0];
+  const T rest = (q - T(0.1875)) * polynomial<C::erfcx, 1>(q - T(0.1875));
+  const T series = first + rest, scaled = q * series;
+  const T scaled_low = product_error(q, series, scaled) + q * (rest - (series - first));
+  // what q lacks of 1 / (a + 2.5), times the effect that this has on the product
+  const T lacks = product_error(-q, d, T(-1)) - q * (a - (d - T(2.5)));
+  const T high = upper_half(a), low = (high - a) * (high + a) + (T(1) + T(4.2) * q) * lacks;
+  const T square = high * high;
+  const T shifted = square * T(-1.44269504088896340736) + L::magic, n = shifted - L::magic;
+  const T r = ((-square - n * L::ln2_high) - n * L::ln2_low) + low;
+  return scaled_exp<T>(r, integer_of(shifted), scaled, scaled_low);
+}
+
+template <Real T>
+HOST_DEVICE inline T erf(T x) {
+  if constexpr (kDeviceCode) return ::erf(x);
+  constexpr T end = sizeof(T) == 4 ? T(4) : T(6);  // 1, rounded, from here on
+  const T a = abs(x), low = a < T(1) ? T(1) : a, bounded = low > end ? end : low;
+  // erfc without its last digits
+  const T q = T(1) / (bounded + T(2.5)),
+          series = polynomial<coefficients::Of<T>::erfcx>(q - T(0.1875));
+  const T far = copysign(T(1) - q * series * exp(-bounded * bounded), x);
+  const T near = erf_near(a < T(1) ? x : T(1));
+  return a < T(1) ? near : far;
+}
+
+HOST_DEVICE inline double erfc(double x) {
+  if constexpr (kDeviceCode) return ::erfc(x);
+  const double a = abs(x), bounded = a > 27.3 ? 27.3 : a;  // 0, rounded, from there on
+  const double far = erfc_far(bounded < 0.5 ? 0.5 : bounded);
+  const double near = 1 - erf_near(a > 0.5 ? 0.5 : x);
+  const double above = x < 0 ? 2 - far : far;
+  return a < 0.5 ? near : above;
+}
+// In double, which needs no care of the last digits, and one range.
+HOST_DEVICE inline float erfc(float x) {
+  if constexpr (kDeviceCode) return ::erfcf(x);
+  using C = coefficients::Of<double>;
+  const float size = std::fabs(x);
+  const double a = size > 11.f ? 11.f : size, q = 1 / (a + 2.5);
+  const double power = a * a * -1.44269504088896340736;
+  const double shifted = power + Layout<double>::magic, n = shifted - Layout<double>::magic;
+  const double y = q * polynomial<C::erfcx_short>(q) * polynomial<C::exp2>(power - n) *
+                   power_of_two<double>(integer_of(shifted));
+  return static_cast<float>(x < 0 ? 2 - y : y);
+}
+
+// A series in w = -log(1 - x^2), times x; farther out in the root of w.
+template <Real T>
+HOST_DEVICE inline T erfinv(T x) {
+  using C = coefficients::Of<T>;
+  const T w = -log((T(1) - x) * (T(1) + x));  // NaN outside [-1, 1]
+  constexpr T end = sizeof(T) == 4 ? T(5) : T(6.25);
+  const T root = sqrt(w < end ? end : w);
+  const T near = polynomial<C::erfinv_near>((w > end ? end : w) - end / 2);
+  T far;
+  if constexpr (sizeof(T) == 4) {
+    far = polynomial<C::erfinv_far>(root - T(3.25));
+  } else {
+    const T middle = polynomial<C::erfinv_middle>((root > T(4) ? T(4) : root) - T(3.25));
+    const T outer = polynomial<C::erfinv_far>((root < T(4) ? T(4) : root) - T(5));
+    far = root < T(4) ? middle : outer;
+  }
+  const T y = x * (w < end ? near : far);
+  return w == kInfinity<T> ? x * kInfinity<T> : y;
+}
+
+}  // namespace rushlight
