@@ -149,12 +149,27 @@ void end_mark(std::uint64_t number, std::size_t event) {
 
 void add_watched(void (*put)(bool)) { watched().push_back(put); }
 
+// Tensor and its subclasses, while the slots of all are exchanged.
+static std::vector<py::object> tensor_types;
+
+static void find_tensor_types() {
+  const py::handle type_type(reinterpret_cast<PyObject*>(&PyType_Type));
+  const py::object find = type_type.attr("__subclasses__");
+  tensor_types.push_back(
+      py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(tensor_type)));
+  for (std::size_t i = 0; i < tensor_types.size(); ++i)
+    for (py::handle sub : py::list(find(tensor_types[i])))
+      tensor_types.push_back(py::reinterpret_borrow<py::object>(sub));
+}
+
 void watch(Watcher who, bool on) {
   static unsigned watchers = 0;
   const unsigned before = watchers;
   watchers = on ? watchers | unsigned(who) : watchers & ~unsigned(who);
   if (!watchers == !before) return;
+  find_tensor_types();
   for (auto put : watched()) put(watchers != 0);
+  tensor_types.clear();
   watch_entries(watchers != 0);
 }
 
@@ -171,16 +186,8 @@ void put_wrapped(void* from, void* to) {
 }
 
 void for_each_tensor_type(void* context, void (*visit)(void*, PyHeapTypeObject&)) {
-  std::vector<py::object> open{
-      py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(tensor_type))};
-  const py::handle type_type(reinterpret_cast<PyObject*>(&PyType_Type));
-  while (!open.empty()) {
-    const py::object type = std::move(open.back());
-    open.pop_back();
+  for (const py::object& type : tensor_types)
     visit(context, *reinterpret_cast<PyHeapTypeObject*>(type.ptr()));
-    for (py::handle sub : py::list(type_type.attr("__subclasses__")(type)))
-      open.push_back(py::reinterpret_borrow<py::object>(sub));
-  }
 }
 
 Span::Span(const char* name, PyObject* self, PyObject* const* args, Py_ssize_t n)

@@ -1,4 +1,4 @@
-"""`python -m tests.oracle.batches [--limit N] [--calls] [names]`: torch's samples under vmap().
+"""`python -m tests.oracle.batches [--limit N] [names]`: torch's samples under vmap().
 
 Each sample as an element of a batch of two, with the batch in all operands, in the first alone or
 in the others: the result is that of one call for each element. Prints which rows differ, and which
@@ -14,7 +14,6 @@ import torch
 
 import rushlight
 from tests.oracle import ops
-from tests.oracle.campaign import DTYPES  # noqa: F401
 from tests.oracle.transfer import Carrier, Untransferable
 
 RANDOM = "called random operation"
@@ -138,6 +137,25 @@ PLACES = {
 }
 
 
+def run(op, limit):
+    """(how many samples agree, what differs, the operations computed one by one); None if absent"""
+    call = ops.ours(op)
+    if call is ops.ABSENT or torch.float32 not in op.dtypes or "empty" in op.name:
+        return None
+    good, failed, loops = 0, [], collections.Counter()
+    for sample in list(op.sample_inputs("cpu", torch.float32))[:limit]:
+        try:
+            carried = Carrier().value(((sample.input, *sample.args), dict(sample.kwargs)))
+        except Untransferable:
+            continue
+        for place, (which, dim) in PLACES.items():
+            what = check(call, carried, which, dim, loops)
+            good += not what
+            if what:
+                failed.append(f"{place}: {what}")
+    return good, failed, loops
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m tests.oracle.batches")
     parser.add_argument("names", nargs="*")
@@ -145,32 +163,19 @@ def main():
     parser.add_argument("--part", default="1/1")
     options = parser.parse_args()
     first, parts = map(int, options.part.split("/"))
-    total, loops = collections.Counter(), collections.defaultdict(collections.Counter)
+    total, loops = collections.Counter(), collections.Counter()
     for op in list(ops.entries(options.names))[first - 1 :: parts]:
-        call = ops.ours(op)
-        if call is ops.ABSENT or torch.float32 not in op.dtypes or "empty" in op.name:
+        found = run(op, options.limit)
+        if found is None:
             continue
-        counts, failed = collections.Counter(), []
-        try:
-            samples = list(op.sample_inputs("cpu", torch.float32))[: options.limit]
-        except Exception:
-            continue
-        for sample in samples:
-            try:
-                carried = Carrier().value(((sample.input, *sample.args), dict(sample.kwargs)))
-            except Untransferable:
-                continue
-            for place, (which, dim) in PLACES.items():
-                what = check(call, carried, which, dim, loops[ops.title(op)])
-                counts["bad" if what else "good"] += 1
-                if what:
-                    failed.append(f"{place}: {what}")
-        total.update(counts)
+        good, failed, slow = found
+        total.update(good=good, bad=len(failed))
+        loops.update(slow)
         if failed:
-            print(f"{ops.title(op):40} {counts['bad']} of {sum(counts.values())}  {failed[0]}",
+            print(f"{ops.title(op):40} {len(failed)} of {good + len(failed)}  {failed[0]}",
                   flush=True)  # fmt: skip
     print(f"{total['good']} good, {total['bad']} bad")
-    print("loops:", {k: dict(v) for k, v in loops.items() if v})
+    print("one by one:", ", ".join(f"{name} {n}" for name, n in loops.most_common()))
     return total["bad"] > 0
 
 

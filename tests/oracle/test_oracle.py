@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("expecttest")
 
-from tests.oracle import meta, ops
+from tests.oracle import batches, meta, ops
 from tests.oracle.absent import reason
 from tests.oracle.campaign import run
 
@@ -56,3 +56,10 @@ def test_shapes_on_meta(name):
         meta.DEVICE[0] = before
     assert report.samples
     assert not report.failures, report.failures[:3]
+
+
+@pytest.mark.parametrize("name", CLEAN[::3] + ["nn.functional." + n for n in FUNCTIONAL])
+def test_under_vmap(name):
+    for op in ops.entries([name]):
+        found = batches.run(op, limit=1)
+        assert found is None or not found[1], found[1]
