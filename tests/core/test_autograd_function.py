@@ -239,3 +239,38 @@ def test_an_error_outlives_the_graph_that_dies_with_it():
     for _ in range(3):
         with pytest.raises(KeyError, match="mine"):
             Fails.apply(rushlight.ones(2, requires_grad=True)).sum().backward()
+
+
+@both
+def test_the_grad_fn_shows_and_takes_what_ctx_has(t):
+    class Scaled(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor):
+            ctx.options = {"factor": factor}
+            ctx.save_for_backward(x)
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.options["factor"] * ctx.again, None
+
+    x = t.ones(2, requires_grad=True)
+    y = Scaled.apply(x, 3)
+    assert y.grad_fn.options == {"factor": 3}
+    assert y.grad_fn.needs_input_grad == (True, False)
+    assert y.grad_fn.saved_tensors[0].tolist() == [1, 1]
+    y.grad_fn.options["factor"] = 5
+    y.grad_fn.again = 2
+    y.sum().backward()
+    assert x.grad.tolist() == [10, 10]
+    with pytest.raises(RuntimeError, match="second time"):
+        y.grad_fn.saved_tensors
+    del y.grad_fn.again
+    with pytest.raises(AttributeError):
+        del y.grad_fn.again
+    with pytest.raises(AttributeError):
+        y.grad_fn.next_functions = ()
+    with pytest.raises(AttributeError, match="'ScaledBackward' object has no attribute 'again'"):
+        y.grad_fn.again
+    with pytest.raises(AttributeError):
+        (x * 2).grad_fn.again = 1

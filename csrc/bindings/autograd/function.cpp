@@ -1,6 +1,8 @@
 // autograd.Function: nodes whose backward is Python. Note: the node owns the ctx
 // object, never the reverse; what ctx.save_for_backward was given is moved into the node after
 // forward, outputs without their history, so no cycle keeps the graph alive.
+#include "bindings/autograd/function.h"
+
 #include <pybind11/pybind11.h>
 
 #include "autograd/seen_gradients.h"
@@ -204,6 +206,11 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
 }
 
 }  // namespace
+
+py::handle context_of(const Node& n) {
+  const auto* function = dynamic_cast<const FunctionNode*>(&n);
+  return function ? py::handle(function->ctx) : py::handle();
+}
 
 void bind_function(py::module_& m) {
   m.def("_needs_grad", [](py::tuple args) {

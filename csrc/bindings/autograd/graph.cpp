@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include "autograd/saved_hooks.h"
+#include "bindings/autograd/function.h"
 #include "bindings/autograd/release.h"
 #include "bindings/module.h"
 #include "bindings/tensor/python_tensor.h"
@@ -150,10 +151,27 @@ py::object saved_attribute(Node& node, std::string_view attribute) {
     }
     if (node.saved_slot(i)) return py::cast(SavedTensor{Ref<Node>::share(&node), i});
   }
+  // A Function's grad_fn is its ctx too.
+  if (const py::handle ctx = context_of(node); ctx && !attribute.starts_with("__")) {
+    const py::str own(attribute.data(), attribute.size());
+    if (PyObject* found = PyObject_GetAttr(ctx.ptr(), own.ptr()))
+      return py::reinterpret_steal<py::object>(found);
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
+    PyErr_Clear();
+  }
   fail<AttributeError>("'", node.title(), "' object has no attribute '", attribute, "'",
                        !asked          ? ""
                        : names.empty() ? "\nthis node does not show what it keeps"
                                        : text("\nit shows ", known));
+}
+
+// Writes to a Function's ctx what its node's class does not have; a null value deletes.
+void set_attribute(py::object self, py::str attribute, py::handle value) {
+  const py::handle ctx = context_of(py::cast<const Node&>(self));
+  const bool in_ctx = ctx && !py::hasattr(py::type::of(self), attribute);
+  const int failed = in_ctx ? PyObject_SetAttr(ctx.ptr(), attribute.ptr(), value.ptr())
+                            : PyObject_GenericSetAttr(self.ptr(), attribute.ptr(), value.ptr());
+  if (failed) throw py::error_already_set();
 }
 
 py::list saved_attributes(const Node& node) {
@@ -178,6 +196,10 @@ py::tuple edge_of(const Tensor& t) {
 void bind_graph(py::module_& m) {
   const py::object node = py::type::of<Node>();
   node.attr("__getattr__") = py::cpp_function(&saved_attribute, py::is_method(node));
+  node.attr("__setattr__") = py::cpp_function(&set_attribute, py::is_method(node));
+  node.attr("__delattr__") = py::cpp_function(
+      [](py::object self, py::str attribute) { set_attribute(self, attribute, py::handle()); },
+      py::is_method(node));
   node.attr("__dir__") = py::cpp_function(
       [](py::object self) {
         const auto inherited = py::module_::import("builtins").attr("object").attr("__dir__")(self);
