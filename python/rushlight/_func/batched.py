@@ -24,10 +24,18 @@ def levels():
 
 def spread_over_levels(x):
     """The tensor as one of each element's own, at each level that runs."""
-    for level in levels() if _C._is_torch_function_mode_enabled() else ():
-        if not level.holds(x):
-            x = level.wrap(level.spread(x))
-    return x
+    return _spread_over(x, levels()) if _C._is_torch_function_mode_enabled() else x
+
+
+def _spread_over(x, outer):
+    # The innermost level is the outermost Batched.
+    if not outer:
+        return x
+    *outer, level = outer
+    if level.holds(x):
+        return level.batched(_spread_over(x._value, outer))
+    x = _spread_over(x, outer)
+    return level.batched(x.expand(level.size, *x.shape))
 
 
 class Batched(Tensor):

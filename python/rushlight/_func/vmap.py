@@ -33,6 +33,11 @@ def _batch_size(values, dims, name, in_dims):
             f"{said}expected `in_dims` to be int or a (potentially nested) tuple matching the "
             f"structure of inputs, got: {type(in_dims)}."
         )
+    if not values:
+        raise ValueError(
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are "
+            "trying to vmap over a function with no inputs. The latter is unsupported."
+        )
     sizes = []
     for value, dim in zip(values, dims, strict=True):
         if dim is None:
@@ -132,7 +137,13 @@ def _results(parts, out_dims, name):
                     f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)}. "
                     "Did you mean to set out_dims= to None for output?"
                 )
-    dims = iter(_spread(out_dims, parts[0][1], name))
+    try:
+        dims = iter(_spread(out_dims, parts[0][1], name))
+    except ValueError:
+        raise ValueError(
+            f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with "
+            "the structure of `outputs`. out_dims must give an int or None for each tensor"
+        ) from None
 
     def together(*rows):
         dim = next(dims)

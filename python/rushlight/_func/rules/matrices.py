@@ -163,7 +163,8 @@ def cdist(level, func, x1, x2, *args, **kwargs):
 
 
 @rule("scaled_dot_product_attention F.scaled_dot_product_attention")
-def attention(level, func, query, key, value, attn_mask=None, dropout_p=0.0, **options):
+def attention(level, func, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
+              **options):  # fmt: skip
     """Attention with the batch in front of all three."""
     ranks = {query.dim(), key.dim(), value.dim()}
     if dropout_p:
@@ -173,4 +174,4 @@ def attention(level, func, query, key, value, attn_mask=None, dropout_p=0.0, **o
     if attn_mask is not None:
         attn_mask = level.aligned(attn_mask, query.dim())
     tensors = [level.spread(x) for x in (query, key, value)]
-    return level.batched(func(*tensors, attn_mask, 0.0, **options))
+    return level.batched(func(*tensors, attn_mask, 0.0, is_causal, **options))
