@@ -12,6 +12,8 @@ PARAMETERS = {
     "densenet121": 7978856,
     "efficientnet_b0": 5288548,
     "mobilenet_v2": 3504872,
+    "mobilenet_v3_large": 5483032,
+    "mobilenet_v3_small": 2542856,
     "resnet18": 11689512,
     "resnet50": 25557032,
     "squeezenet1_0": 1248424,
@@ -37,6 +39,74 @@ def test_wider_and_larger_ones_on_meta():
     assert count(models.resnext50_32x4d) == 25028904
     assert count(models.wide_resnet50_2) == 68883240
     assert count(models.efficientnet_b2) == 9109994
+
+
+# Parameters of the published weights, which have 21 classes.
+SEGMENTATION = {
+    "deeplabv3_mobilenet_v3_large": 11029328,
+    "deeplabv3_resnet101": 60996202,
+    "deeplabv3_resnet50": 42004074,
+    "fcn_resnet101": 54314346,
+    "fcn_resnet50": 35322218,
+    "lraspp_mobilenet_v3_large": 3221538,
+}
+
+
+@pytest.mark.parametrize("name", SEGMENTATION)
+def test_segmentation(name):
+    aux = {} if "lraspp" in name else {"aux_loss": True}
+    with torch.device("meta" if "101" in name else "cpu"):
+        model = models.get_model(name, weights_backbone=None, **aux)
+    assert sum(p.numel() for p in model.parameters()) == SEGMENTATION[name]
+    if "101" in name:
+        return
+    found = model.eval()(torch.randn(1, 3, 48, 40))
+    assert list(found) == (["out", "aux"] if aux else ["out"])
+    assert all(x.shape == (1, 21, 48, 40) for x in found.values())
+    sum(x.sum() for x in found.values()).backward()
+    assert all(p.grad is not None for p in model.parameters())
+
+
+def test_names_of_the_weights_of_segmentation():
+    make = models.segmentation
+    keys = list(make.deeplabv3_resnet50(weights_backbone=None, num_classes=2).state_dict())
+    assert "backbone.layer4.2.bn3.bias" in keys and "classifier.0.convs.4.1.weight" in keys
+    assert "classifier.0.project.1.running_var" in keys and keys[-1] == "classifier.4.bias"
+    keys = list(make.lraspp_mobilenet_v3_large(weights_backbone=None).state_dict())
+    assert "backbone.16.0.weight" in keys and "classifier.scale.1.weight" in keys
+    keys = list(make.fcn_resnet50(weights_backbone=None, aux_loss=True).state_dict())
+    assert "aux_classifier.4.bias" in keys and "backbone.fc.weight" not in keys
+    keys = list(models.mobilenet_v3_small().state_dict())
+    assert "features.1.block.1.fc1.weight" in keys and "classifier.3.bias" in keys
+    assert make.FCN_ResNet50_Weights.DEFAULT.url.endswith("fcn_resnet50_coco-1167a1af.pth")
+
+
+def test_segmentation_loads_the_kept_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.hub, "_folder", str(tmp_path))
+    (tmp_path / "checkpoints").mkdir()
+    make = models.segmentation.lraspp_mobilenet_v3_large
+    original = make(weights_backbone=None)
+    file = "lraspp_mobilenet_v3_large-d234d4ea.pth"
+    torch.save(original.state_dict(), tmp_path / "checkpoints" / file)
+    loaded = make(weights="DEFAULT")
+    weights = [m.classifier.low_classifier.weight for m in (loaded, original)]
+    assert torch.equal(*weights)
+    with pytest.raises(ValueError, match="expected value 21 but got 3"):
+        make(weights="DEFAULT", num_classes=3)
+    with pytest.raises(NotImplementedError, match="does not use auxiliary loss"):
+        make(weights_backbone=None, aux_loss=True)
+    with pytest.raises(TypeError, match="expected LRASPP_MobileNet_V3_Large_Weights but"):
+        make(weights=models.VGG11_Weights.DEFAULT)
+
+
+def test_results_of_some_layers():
+    getter = models._utils.IntermediateLayerGetter
+    model = models.resnet18()
+    found = getter(model, {"layer2": "a", "layer1": "b"})
+    assert list(found) == ["conv1", "bn1", "relu", "maxpool", "layer1", "layer2"]
+    assert list(found(torch.zeros(1, 3, 32, 32))) == ["b", "a"]
+    with pytest.raises(ValueError, match="return_layers are not present in model"):
+        getter(model, {"layer9": "a"})
 
 
 def test_names_of_the_weights():

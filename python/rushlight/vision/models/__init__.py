@@ -5,11 +5,13 @@
 torch.Size([1, 10])
 """
 
+from . import segmentation
 from ._weights import Weights, WeightsEnum, get_model_weights, get_weight
 from .alexnet import AlexNet, AlexNet_Weights, alexnet
 from .densenet import *  # noqa: F403
 from .efficientnet import *  # noqa: F403
 from .mobilenetv2 import MobileNet_V2_Weights, MobileNetV2, mobilenet_v2
+from .mobilenetv3 import *  # noqa: F403
 from .resnet import *  # noqa: F403
 from .squeezenet import *  # noqa: F403
 from .vgg import *  # noqa: F403
@@ -22,7 +24,12 @@ def list_models() -> list[str]:
     >>> "resnet18" in torch.vision.models.list_models()
     True
     """
-    return sorted(name for name, value in globals().items() if hasattr(value, "weights_enum"))
+    return sorted(_functions())
+
+
+def _functions():
+    named = vars(segmentation) | globals()
+    return {name: value for name, value in named.items() if hasattr(value, "weights_enum")}
 
 
 def get_model(name: str, **config):
@@ -37,6 +44,7 @@ def get_model(name: str, **config):
     >>> type(torch.vision.models.get_model("alexnet")).__name__
     'AlexNet'
     """
-    if name not in list_models():
+    functions = _functions()
+    if name not in functions:
         raise ValueError(f"Unknown model {name}")
-    return globals()[name](**config)
+    return functions[name](**config)
