@@ -78,4 +78,16 @@ Tensor in_format_of(const Tensor& like, Tensor out) {
   return moved;
 }
 
+bool has_channels_inside(const Tensor& image) {
+  return image.dim() == 4 && image.device().is_cpu() && is_channels_last(image);
+}
+Tensor channels_inside(const Tensor& image) {
+  const GradMode off(false);
+  return contiguous(permute(image, {0, 2, 3, 1}));
+}
+Tensor empty_image(const Shape& sizes, DType dtype, Device device, bool channels_last) {
+  if (!channels_last) return empty(sizes, dtype, device);
+  return empty_in_format(sizes.view(), dtype, device, MemoryFormat::channels_last);
+}
+
 }  // namespace rushlight

@@ -52,18 +52,30 @@ struct Resampled {
 
 Tensor resample_backward(const Resampled& r, const Tensor& g, const Shape& sizes);
 
+// The same of images that lie as rows of channels: the channels are a third dimension that stays.
+ResampleShape with_channels_inside(const ResampleShape& s, std::int64_t channels) {
+  ResampleShape c = s;
+  c.planes = s.planes / channels;
+  for (int axis = 0; axis < 2; ++axis)
+    c.in[axis] = s.in[axis + 1], c.out[axis] = s.out[axis + 1], c.factor[axis] = s.factor[axis + 1];
+  c.in[2] = c.out[2] = channels, c.factor[2] = 0;
+  return c;
+}
+
 Tensor forward(const Resampled& r, const Tensor& input, const Shape& sizes, bool formatted) {
+  const bool inside = formatted && has_channels_inside(input);
   const ResampleShape& s = r.shape;
-  Tensor out = empty(sizes, input.dtype(), input.device());
+  Tensor out = empty_image(sizes, input.dtype(), input.device(), inside);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
-    const Tensor x = contiguous(input);
-    const View v = dense_view(x, out.dtype(), s.planes * s.inputs()), o = view_of(out);
+    const Tensor x = inside ? channels_inside(input) : contiguous(input);
+    const Tensor y = inside ? channels_inside(out) : out;
+    const View v = dense_view(x, out.dtype(), s.planes * s.inputs()), o = view_of(y);
     const ResampleKernels& kernels = *backend(out.device()).resample;
     const Unlocked unlocked(nanoseconds(s), {&x, &out});
-    kernels.forward(s, v, o);
+    kernels.forward(inside ? with_channels_inside(s, sizes[1]) : s, v, o);
   }
-  if (formatted) out = in_format_of(input, std::move(out));
+  if (formatted && !inside) out = in_format_of(input, std::move(out));
   const bool aligns = s.mode != Resampling::nearest && s.mode != Resampling::nearest_exact;
   std::optional<Scalar> shown[4];
   int count = 0;
@@ -83,18 +95,23 @@ Tensor forward(const Resampled& r, const Tensor& input, const Shape& sizes, bool
 
 Tensor resample_backward(const Resampled& r, const Tensor& g, const Shape& sizes) {
   const ResampleShape& s = r.shape;
-  Tensor out = empty(sizes, g.dtype(), g.device());
+  const bool inside = s.mode != Resampling::cubic && has_channels_inside(g);  // as torch has it
+  Tensor out = empty_image(sizes, g.dtype(), g.device(), inside);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
-    const Tensor grad = contiguous(g);
-    const View v = dense_view(grad, out.dtype(), s.planes * s.outputs()), o = view_of(out);
+    const Tensor grad = inside ? channels_inside(g) : contiguous(g);
+    const Tensor y = inside ? channels_inside(out) : out;
+    const View v = dense_view(grad, out.dtype(), s.planes * s.outputs()), o = view_of(y);
     const ResampleKernels& kernels = *backend(out.device()).resample;
     const Unlocked unlocked(nanoseconds(s), {&grad, &out});
-    kernels.backward(s, v, o);
+    kernels.backward(inside ? with_channels_inside(s, sizes[1]) : s, v, o);
   }
   return record(
       r.node, std::move(out),
-      [r, from = g.shape()](Tensor gg) { return Gradients(forward(r, gg, from, false)); }, g);
+      [r, from = g.shape()](Tensor gg) {
+        return Gradients(forward(r, gg, from, r.shape.rank == 2));
+      },
+      g);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ from tests.benchmarks.machine import machine, machine_text
 from tests.benchmarks.networks import NETWORKS
 from tests.benchmarks.rows import Row, measure
 
-BATCHES, STEPS = (1, 32), 8
+BATCHES, STEPS = (1, 32), 4
 AIM, MEMORY_AIM = 0.9, 0.6
 
 MEMORY = """

@@ -21,48 +21,53 @@ const char* average_node(int rank, bool adaptive) {
   return rank == 2 ? "AvgPool2DBackward0" : "AvgPool3DBackward0";
 }
 
-Tensor average_backward(const PoolShape& s, const char* node, const Tensor& g, const Shape& sizes);
+Tensor average_backward(const PoolShape& s, const char* node, const Tensor& g, const Shape& sizes,
+                        bool inside);
 
 // `formatted`: channels_last where input is.
 Tensor average(const PoolShape& s, const char* node, const Tensor& input, const Shape& sizes,
                bool formatted, const ShownOptions* shown = nullptr) {
-  Tensor out = empty(sizes, input.dtype(), input.device());
+  const bool inside = formatted && s.outputs() > 1 && has_channels_inside(input);
+  Tensor out = empty_image(sizes, input.dtype(), input.device(), inside);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
-    const Tensor x = contiguous(input);
-    const View v = dense_view(x, out.dtype(), inputs_of(s)), o = view_of(out);
+    const Tensor x = inside ? channels_inside(input) : contiguous(input);
+    const Tensor y = inside ? channels_inside(out) : out;
+    const View v = dense_view(x, out.dtype(), inputs_of(s)), o = view_of(y);
     const PoolKernels& kernels = *backend(out.device()).pool;
     const Unlocked unlocked(nanoseconds(s), {&x, &out});
-    kernels.average(s, v, o);
+    kernels.average(inside ? with_channels_inside(s, sizes[1]) : s, v, o);
   }
-  if (formatted) out = in_format_of(input, std::move(out));
+  if (formatted && !inside) out = in_format_of(input, std::move(out));
   const ShownOptions o = shown ? *shown : ShownOptions();
   return record(
       node, std::move(out),
       showing(
           shown ? "kernel_size stride padding ceil_mode count_include_pad divisor_override" : "",
-          [s, node, from = input.shape()](Tensor g, Node&) {
-            return Gradients(average_backward(s, node, g, from));
+          [s, node, from = input.shape(), inside](Tensor g, Node&) {
+            return Gradients(average_backward(s, node, g, from, inside));
           },
           o.kernel, o.stride, o.padding, o.ceil_mode, s.count_include_pad,
           s.divisor ? std::optional(s.divisor) : std::nullopt),
       input);
 }
 
-Tensor average_backward(const PoolShape& s, const char* node, const Tensor& g, const Shape& sizes) {
-  Tensor out = empty(sizes, g.dtype(), g.device());
+Tensor average_backward(const PoolShape& s, const char* node, const Tensor& g, const Shape& sizes,
+                        bool inside) {
+  Tensor out = empty_image(sizes, g.dtype(), g.device(), inside);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
-    const Tensor grad = contiguous(g);
-    const View v = dense_view(grad, out.dtype(), results_of(s)), o = view_of(out);
+    const Tensor grad = inside ? channels_inside(g) : contiguous(g);
+    const Tensor y = inside ? channels_inside(out) : out;
+    const View v = dense_view(grad, out.dtype(), results_of(s)), o = view_of(y);
     const PoolKernels& kernels = *backend(out.device()).pool;
     const Unlocked unlocked(nanoseconds(s), {&grad, &out});
-    kernels.average_backward(s, v, o);
+    kernels.average_backward(inside ? with_channels_inside(s, sizes[1]) : s, v, o);
   }
   return record(
       node, std::move(out),
-      [s, node, from = g.shape()](Tensor gg) {
-        return Gradients(average(s, node, gg, from, false));
+      [s, node, from = g.shape(), inside](Tensor gg) {
+        return Gradients(average(s, node, gg, from, inside));
       },
       g);
 }

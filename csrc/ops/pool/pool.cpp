@@ -148,6 +148,12 @@ Tensor max_pool(const char* name, int rank, const Tensor& input, const PoolOptio
   if (needs_grad(input))
     return std::get<0>(
         max_with_indices(max_node(rank, false), s, input, sizes, true, shown(s, rank, options)));
+  if (rank == 2 && has_channels_inside(input)) {
+    Tensor out = empty_image(sizes, input.dtype(), input.device(), true);
+    run_max(with_channels_inside(s, sizes[1]), channels_inside(input), channels_inside(out), {},
+            {});
+    return out;
+  }
   Tensor out = empty(sizes, input.dtype(), input.device());
   run_max(s, input, out, {}, {});
   return in_format_of(input, std::move(out));

@@ -53,6 +53,19 @@ void refuse_integers(const Tensor& input, const char* kernel) {
                               "'");
 }
 
+PoolShape with_channels_inside(const PoolShape& s, std::int64_t channels) {
+  PoolShape c = s;
+  c.planes = s.planes / channels;
+  for (int axis = 0; axis < 2; ++axis) {
+    c.in[axis] = s.in[axis + 1], c.result[axis] = s.result[axis + 1];
+    c.kernel[axis] = s.kernel[axis + 1], c.stride[axis] = s.stride[axis + 1];
+    c.padding[axis] = s.padding[axis + 1], c.dilation[axis] = s.dilation[axis + 1];
+  }
+  c.in[2] = c.result[2] = channels;
+  c.kernel[2] = c.stride[2] = c.dilation[2] = 1, c.padding[2] = 0;
+  return c;
+}
+
 PooledShape pool_shape(const char* name, int rank, const Tensor& input, const PoolOptions& options,
                        bool takes_max) {
   check_input(name, rank, input, takes_max);

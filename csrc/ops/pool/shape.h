@@ -14,6 +14,9 @@ PooledShape pool_shape(const char* name, int rank, const Tensor& input, const Po
                        bool takes_max);
 PooledShape adaptive_shape(const char* name, int rank, const Tensor& input, const Shape& size);
 
+// The same of images that lie as rows of channels: windows of one channel along a third dimension.
+PoolShape with_channels_inside(const PoolShape& s, std::int64_t channels);
+
 // Of one dtype's kernel: NotImplementedError for integers.
 void refuse_integers(const Tensor& input, const char* kernel);
 

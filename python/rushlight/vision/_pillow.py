@@ -1,5 +1,7 @@
 """The only import of Pillow, so that its absence has one error text."""
 
+import sys
+
 
 def pillow(*modules):
     """PIL.Image, or the named modules of PIL as a tuple.
@@ -23,7 +25,5 @@ def pillow(*modules):
 
 def is_pil_image(image):
     """Whether `image` is a PIL image; answered without importing Pillow."""
-    import sys
-
     module = sys.modules.get("PIL.Image")
     return module is not None and isinstance(image, module.Image)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from functools import lru_cache
 from typing import Any
 
 from rushlight import _C
@@ -14,9 +15,9 @@ NEAREST = ("nearest", "nearest-exact", "area")
 SMOOTH = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2, "lanczos": 2}
 
 
-def _sizes(input, size, scale_factor):
+def _sizes(shape, size, scale_factor):
     """(new sizes, None) or (new sizes, factors), from whichever the caller gave."""
-    rank = input.dim() - 2
+    rank = len(shape) - 2
     if (size is None) == (scale_factor is None):
         if size is None:
             raise ValueError("either size or scale_factor should be defined")
@@ -31,7 +32,7 @@ def _sizes(input, size, scale_factor):
         if len(given) != rank:
             raise ValueError(
                 f"Input and {what} must have the same number of spatial dimensions, but got input "
-                f"with spatial dimensions of {list(input.shape[2:])} and {shown} {given}. Please "
+                f"with spatial dimensions of {list(shape[2:])} and {shown} {given}. Please "
                 f"provide input tensor in (N, C, d1, d2, ...,dK) format and {letters} format."
             )
         values = list(given)
@@ -39,14 +40,14 @@ def _sizes(input, size, scale_factor):
         values = [given] * rank
     if size is None:
         try:
-            sizes = [int(n * f) for n, f in zip(input.shape[2:], values, strict=True)]
+            sizes = [int(n * f) for n, f in zip(shape[2:], values, strict=True)]
             if max(sizes) >= 2**63:
                 raise OverflowError
             return sizes, values
         except (OverflowError, ValueError):
             raise RuntimeError(
                 f"value cannot be converted to type int64_t without overflow\n"
-                f"interpolate(): scale_factor {scale_factor} of input {list(input.shape)}"
+                f"interpolate(): scale_factor {scale_factor} of input {list(shape)}"
             ) from None
     try:
         return list(map(operator.index, values)), None
@@ -57,8 +58,13 @@ def _sizes(input, size, scale_factor):
         ) from None
 
 
-def _check_mode(input, mode, align_corners, antialias):
-    rank = input.dim() - 2
+@lru_cache(maxsize=256)
+def _scaled(shape, scale_factor):
+    return _sizes(shape, None, scale_factor)
+
+
+@lru_cache(maxsize=256)
+def _check_mode(rank, mode, align_corners, antialias):
     if mode in NEAREST:
         if align_corners is not None:
             raise ValueError(
@@ -68,19 +74,19 @@ def _check_mode(input, mode, align_corners, antialias):
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and rank == 2):
         raise ValueError(
             "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires "
-            f"a 4-D tensor as input, got mode '{mode}' and {input.dim()}-D"
+            f"a 4-D tensor as input, got mode '{mode}' and {rank + 2}-D"
         )
     if mode == "lanczos" and not antialias:
         raise ValueError("lanczos mode requires antialias=True")
     wanted = SMOOTH.get(mode, rank)
     if rank in (1, 2, 3) and wanted != rank:
         raise NotImplementedError(
-            f"Got {input.dim()}D input, but {mode} mode needs {wanted + 2}D input"
+            f"Got {rank + 2}D input, but {mode} mode needs {wanted + 2}D input"
         )
     if rank not in (1, 2, 3) or (mode not in NEAREST and SMOOTH.get(mode) != rank):
         raise NotImplementedError(
             "Input Error: Only 3D, 4D and 5D input Tensors supported (got "
-            f"{input.dim()}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | "
+            f"{rank + 2}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | "
             f"area | nearest-exact (got {mode})"
         )
 
@@ -111,11 +117,14 @@ def interpolate(
     >>> torch.nn.functional.interpolate(torch.tensor([[[1.0, 2.0]]]), scale_factor=2)
     tensor([[[1., 1., 2., 2.]]])
     """
-    _check_mode(input, mode, align_corners, antialias)
+    rank = input.dim() - 2
+    _check_mode(rank, mode, align_corners, antialias)
     if recompute_scale_factor and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
-    size, factors = _sizes(input, size, scale_factor)
-    rank = input.dim() - 2
+    if size is None and type(scale_factor) in (int, float):
+        size, factors = _scaled(input.shape, scale_factor)
+    else:
+        size, factors = _sizes(input.shape, size, scale_factor)
     if mode == "area":
         pool = getattr(_C._nn, f"adaptive_avg_pool{rank}d")
         return pool(input, size[0] if rank == 1 else size)
