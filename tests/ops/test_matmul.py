@@ -1,5 +1,6 @@
 """Matrix products against torch: values, layouts, dtypes, gradients of gradients, words."""
 
+import itertools
 from operator import mul
 
 import pytest
@@ -217,3 +218,27 @@ def test_few_columns_in_every_layout(device, dtype, n):
                 base = t.ones(m, n, dtype=left.dtype, device=device)
                 found = t.addmm(base, left, right, beta=2, alpha=3)
                 assert found.tolist() == [[3 * v + 2 for v in row] for row in wanted]
+
+
+def test_bfloat16_products(device):
+    """Of every layout and odd size: the processor's own instructions take pairs along the depth."""
+    sizes = [(4, 4, 300), (5, 33, 17), (13, 64, 65), (100, 7, 50), (64, 100, 1), (257, 129, 255)]
+    rushlight.manual_seed(0)
+    for m, n, k in sizes:
+        for left, right in itertools.product(range(3), repeat=2):
+
+            def matrix(rows, columns, layout):
+                if layout == 1:
+                    return rushlight.randn(columns, rows).bfloat16().t()
+                step = layout // 2 + 1  # 1, or 3 apart
+                return rushlight.randn(2 * rows, step * columns).bfloat16()[::2, ::step]
+
+            a, b, c = matrix(m, k, left), matrix(k, n, right), matrix(m, n, left)
+            expected = a.double() @ b.double()
+            size = a.double().abs() @ b.double().abs()
+            a, b, c = a.to(device), b.to(device), c.to(device)
+            error = ((a @ b).cpu().double() - expected).abs()
+            assert (error <= size * 2**-18 + expected.abs() * 2**-8 + 1e-6).all()
+            sums = rushlight.addmm(c, a, b, beta=0.5, alpha=2).cpu().double()
+            both = 0.5 * c.cpu().double() + 2 * expected
+            assert ((sums - both).abs() <= size * 2**-16 + both.abs() * 2**-7 + 1e-6).all()

@@ -168,3 +168,25 @@ def test_errors_in_torch_s_words(call):
         eval(call, {"T": rushlight})
     assert type(ours.value).__name__ == type(theirs.value).__name__
     assert str(ours.value).split("\n")[0].strip() == str(theirs.value).split("\n")[0].strip()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint8", "bfloat16"])
+@pytest.mark.parametrize("length", [7, 8, 100, 256, 257, 5000])
+def test_ties_and_none(device, dtype, length):
+    """Lines without equal numbers are ranked by comparing all; with them the old way decides."""
+    for values in (rushlight.randperm(length) - length // 2, rushlight.arange(length) % 5):
+        x = values.to(getattr(rushlight, dtype)).to(device)
+        numbers = x.tolist()
+        for descending in (False, True):
+            order = sorted(range(length), key=lambda i: numbers[i], reverse=descending)
+            ours = x.sort(descending=descending, stable=True)
+            assert ours.values.tolist() == [numbers[i] for i in order]
+            assert ours.indices.tolist() == order
+            top = x.topk(5, largest=descending)
+            assert top.values.tolist() == [numbers[i] for i in order[:5]]
+            assert x[top.indices].tolist() == top.values.tolist()
+        middle = x.median(0)
+        assert middle.values.item() == sorted(numbers)[(length - 1) // 2]
+        assert x[middle.indices].item() == middle.values.item()
+        third = x.kthvalue(3)
+        assert third.values.item() == sorted(numbers)[2] == x[third.indices].item()

@@ -72,8 +72,8 @@ void depthwise_weight_gradient(const ConvShape& s, const float* x, const float* 
 // along it.
 void volume_forward(const ConvShape& s, const float* x, const float* w, const float* bias,
                     float* y);
-void volume_input_gradient(const ConvShape& s, const float* grad, const float* w,
-                           const float* bias, float* grad_x);
+void volume_input_gradient(const ConvShape& s, const float* grad, const float* w, const float* bias,
+                           float* grad_x);
 void volume_weight_gradient(const ConvShape& s, const float* x, const float* grad,
                             float* grad_weight);
 

@@ -16,13 +16,13 @@ template <class T>  // wraps, and is not promoted to int
 using Wrapping = std::make_unsigned_t<std::conditional_t<(sizeof(T) < 4), std::int32_t, T>>;
 
 template <class T>
-CLONES void add_product(std::int64_t n, T a, const T* b, T* __restrict out) {
+[[gnu::always_inline]] inline void add_product(std::int64_t n, T a, const T* b, T* __restrict out) {
   using U = Wrapping<T>;
   for (std::int64_t j = 0; j < n; ++j) out[j] = T(U(out[j]) + U(a) * U(b[j]));
 }
 template <class T>
-CLONES void add_four_products(std::int64_t n, const T* a, const T* b, std::int64_t step,
-                              T* __restrict out) {
+[[gnu::always_inline]] inline void add_four_products(std::int64_t n, const T* a, const T* b,
+                                                     std::int64_t step, T* __restrict out) {
   using U = Wrapping<T>;
   const U a0 = U(a[0]), a1 = U(a[1]), a2 = U(a[2]), a3 = U(a[3]);
   const T *b1 = b + step, *b2 = b1 + step, *b3 = b2 + step;
@@ -56,8 +56,8 @@ Strided<const T> with_rows(const Strided<const T>& m, std::vector<T>& copy) {
 
 // sums[0, n) = the row `left` times k rows of `right`, from `first` on
 template <class T>
-void add_rows(std::int64_t n, std::int64_t k, const T* left, std::int64_t step,
-              const Strided<const T>& right, std::int64_t first, T* sums) {
+CLONES void add_rows(std::int64_t n, std::int64_t k, const T* left, std::int64_t step,
+                     const Strided<const T>& right, std::int64_t first, T* sums) {
   std::int64_t j = 0;
   for (; j + 4 <= k; j += 4) {
     const T a[] = {left[j * step], left[(j + 1) * step], left[(j + 2) * step],

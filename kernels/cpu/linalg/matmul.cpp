@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "bfloat16_product.h"
 #include "gemm.h"
 #include "integer_product.h"
 #include "kernels/parallel.h"
@@ -95,6 +96,8 @@ template <class S, class T = Compute<S>>
 void multiply(const Strided<const S>& left, const Strided<const S>& right, const Strided<S>& out,
               T alpha, T beta) {
   if (out.rows == 0 || out.cols == 0) return;
+  if constexpr (std::is_same_v<S, bfloat16>)
+    if (bfloat16_product(left, right, out, alpha, beta)) return;
   if constexpr (std::is_same_v<S, T>) {
     if (out.col_stride == 1 && left.cols && alpha != T(0) &&
         is_narrow<T>(out.rows, out.cols, left.cols))

@@ -7,6 +7,8 @@
 
 namespace rushlight {
 
+struct Addcmul;
+
 // An M whose arithmetic wraps, or a bool as 0 and 1, whose results are true if not 0.
 template <class M, bool kTruth = false>
 struct Small {
@@ -82,8 +84,8 @@ using SmallOps = OpList<Neg, Add, Sub, Rsub, Mul, Eq, Ne, Lt, Le, Gt, Ge, Logica
                         LogicalOr, LogicalXor, BitwiseNot, BitwiseAnd, BitwiseOr, BitwiseXor,
                         Maximum, Minimum, Clamp, ClampMin, ClampMax, ClampNumbers, ClampMinOnly,
                         ClampMinNumber, ClampMaxOnly, ClampMaxNumber, Where, MaskedFill>;
-using SmallNumberOps = OpList<Abs, Square, DivTrunc, DivFloor, FloorDivide, Remainder, Fmod,
-                              LeftShift, RightShift, Relu>;
+using SmallNumberOps = OpList<Abs, Sign, Square, Addcmul, DivTrunc, DivFloor, FloorDivide,
+                              Remainder, Fmod, LeftShift, RightShift, Relu>;
 
 inline bool fits_small(const Scalar& s, int type) {
   constexpr std::int64_t low[] = {0, 0, -128, -32768, -2147483648LL};

@@ -27,6 +27,15 @@ inline SortKey<T> sort_key(const T* p) {
   }
 }
 
+// ranks[i] = how many keys are smaller than the i-th, for at most kFewKeys: n^2 comparisons in
+// vectors take less than a sort's mispredicted branches. Equal keys have one rank; the result says
+// whether there are none.
+inline constexpr std::size_t kFewKeys = 256;
+template <class Key>
+bool rank_keys(const std::vector<Key>& keys, std::vector<Key>& ranks);
+extern template bool rank_keys(const std::vector<std::uint32_t>&, std::vector<std::uint32_t>&);
+extern template bool rank_keys(const std::vector<std::uint64_t>&, std::vector<std::uint64_t>&);
+
 // order[i] becomes the index of the i-th smallest key; equals keep their order. Keys are consumed.
 template <class Key>
 void stable_order(std::vector<Key>& keys, std::int64_t* order);

@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/lines.h"
+#include "order.h"
 
 namespace rushlight {
 namespace {
@@ -83,6 +84,23 @@ void lines_of_entries(const View& values, const View& indices, const View& in, i
   });
 }
 
+// Moves the entries that an ascending order has at [first, last) there, in that order, if the line
+// is short and no two are equal: then every algorithm chooses the same. False: nothing was done.
+template <class C>
+bool ranked(std::vector<Entry<C>>& entries, std::int64_t first, std::int64_t last) {
+  const std::size_t n = entries.size();
+  if (n < 8 || n > kFewKeys) return false;
+  std::vector<SortKey<C>> keys(n), ranks;
+  for (std::size_t i = 0; i < n; ++i) keys[i] = sort_key(&entries[i].value);
+  if (!rank_keys(keys, ranks)) return false;
+  std::vector<Entry<C>> found(std::size_t(last - first));
+  for (std::size_t i = 0; i < n; ++i)
+    if (const auto at = std::int64_t(ranks[i]); at >= first && at < last)
+      found[std::size_t(at - first)] = entries[i];
+  std::copy(found.begin(), found.end(), entries.begin() + first);
+  return true;
+}
+
 // Whether one of the 64 comes before the worst that was chosen.
 template <class Before, class T>
 CLONES bool any_before(const T* x, Compute<T> worst) {
@@ -151,6 +169,12 @@ void top(const View& values, const View& indices, const View& in, int dim, bool 
     });
   }
   lines_of_entries(values, indices, in, dim, [&](auto& entries, auto&& write) {
+    const auto n = static_cast<std::int64_t>(entries.size());
+    if (ranked(entries, largest ? n - k : 0, largest ? n : k)) {
+      for (std::int64_t i = 0; i < k; ++i)
+        write(entries[static_cast<std::size_t>(largest ? n - 1 - i : i)]);
+      return;
+    }
     ordered(std::int64_t(entries.size()),
             [&](auto before) { select_top(entries, k, sorted, before); });
     for (std::int64_t i = 0; i < k; ++i) write(entries[static_cast<std::size_t>(i)]);
@@ -159,9 +183,11 @@ void top(const View& values, const View& indices, const View& in, int dim, bool 
 
 void kth(const View& values, const View& indices, const View& in, int dim, std::int64_t k) {
   lines_of_entries(values, indices, in, dim, [&](auto& entries, auto&& write) {
-    with_counter(entries.size(), [&]<class C>(C* counter) {
-      std::nth_element(entries.begin(), entries.begin() + k, entries.end(), Ascending<C>{counter});
-    });
+    if (!ranked(entries, k, k + 1))
+      with_counter(entries.size(), [&]<class C>(C* counter) {
+        std::nth_element(entries.begin(), entries.begin() + k, entries.end(),
+                         Ascending<C>{counter});
+      });
     write(entries[static_cast<std::size_t>(k)]);
   });
 }
@@ -177,9 +203,11 @@ void median(const View& values, const View& indices, const View& in, int dim, bo
       return write(*nan);
     }
     const auto middle = entries.begin() + std::max<std::int64_t>(0, (n - 1) / 2);
-    with_counter(entries.size(), [&]<class C>(C* counter) {
-      std::nth_element(entries.begin(), middle, entries.end(), Ascending<C>{counter});
-    });
+    const std::int64_t at = middle - entries.begin();
+    if (!ranked(entries, at, at + 1))
+      with_counter(entries.size(), [&]<class C>(C* counter) {
+        std::nth_element(entries.begin(), middle, entries.end(), Ascending<C>{counter});
+      });
     write(*middle);
   });
 }

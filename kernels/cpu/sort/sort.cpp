@@ -1,4 +1,4 @@
-// Sorting: a stable radix sort of keys for long lines, a merge sort for short ones.
+// Sorting: a stable radix sort of keys for long lines, ranks by comparing all for short ones.
 #include "kernels/sort.h"
 
 #include <algorithm>
@@ -6,19 +6,33 @@
 
 #include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/lines.h"
+#include "kernels/host_device.h"
 #include "order.h"
 #include "select.h"
 
 namespace rushlight {
 namespace {
 
-constexpr std::size_t kRadixFrom = 256;  // below, clearing the counters costs more than it saves
-
 template <class Key>
 struct Entry {
   Key key;
   std::int64_t at;
 };
+
+template <class Key>
+CLONES void count_smaller(const Key* keys, std::size_t n, Key* ranks) {
+  std::fill_n(ranks, n, Key(0));
+  std::size_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    const Key a = keys[j], b = keys[j + 1], c = keys[j + 2], d = keys[j + 3];
+    for (std::size_t i = 0; i < n; ++i) {
+      const Key k = keys[i];
+      ranks[i] += Key(Key(a < k) + Key(b < k) + Key(c < k) + Key(d < k));
+    }
+  }
+  for (; j < n; ++j)
+    for (std::size_t i = 0; i < n; ++i) ranks[i] += Key(keys[j] < keys[i]);
+}
 
 template <class Key>
 void radix(std::vector<Entry<Key>>& a) {
@@ -78,17 +92,31 @@ void sort(const View& values, const View& indices, const View& in, int dim, bool
 }  // namespace
 
 template <class Key>
+bool rank_keys(const std::vector<Key>& keys, std::vector<Key>& ranks) {
+  const std::size_t n = keys.size();
+  ranks.resize(n);
+  count_smaller(keys.data(), n, ranks.data());
+  return std::reduce(ranks.begin(), ranks.end(), std::size_t(0)) == n * (n - 1) / 2;
+}
+template bool rank_keys(const std::vector<std::uint32_t>&, std::vector<std::uint32_t>&);
+template bool rank_keys(const std::vector<std::uint64_t>&, std::vector<std::uint64_t>&);
+
+template <class Key>
 void stable_order(std::vector<Key>& keys, std::int64_t* order) {
   const std::size_t n = keys.size();
+  if (n <= kFewKeys) {
+    std::vector<Key> ranks;
+    rank_keys(keys, ranks);
+    std::uint8_t taken[kFewKeys] = {};  // by equal keys before
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto rank = static_cast<std::size_t>(ranks[i]);
+      order[rank + taken[rank]++] = static_cast<std::int64_t>(i);
+    }
+    return;
+  }
   std::vector<Entry<Key>> entries(n);
   for (std::size_t i = 0; i < n; ++i) entries[i] = {keys[i], static_cast<std::int64_t>(i)};
-  if (n < kRadixFrom) {
-    std::sort(entries.begin(), entries.end(), [](const Entry<Key>& a, const Entry<Key>& b) {
-      return a.key < b.key || (a.key == b.key && a.at < b.at);
-    });
-  } else {
-    radix(entries);
-  }
+  radix(entries);
   for (std::size_t i = 0; i < n; ++i) order[i] = entries[i].at;
 }
 template void stable_order(std::vector<std::uint32_t>&, std::int64_t*);

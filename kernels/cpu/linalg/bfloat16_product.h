@@ -1,0 +1,14 @@
+// Products of bfloat16 by the processor's own instructions for them (AVX512-BF16), which multiply
+// pairs and add them up in float.
+#pragma once
+#include "kernels/dtype.h"
+#include "strided_matrix.h"
+
+namespace rushlight {
+
+// out = alpha * left * right + beta * out, on the pool; out is not read where beta is 0. False
+// where the processor lacks the instructions or the product is too small: then nothing was done.
+bool bfloat16_product(const Strided<const bfloat16>& left, const Strided<const bfloat16>& right,
+                      const Strided<bfloat16>& out, float alpha, float beta);
+
+}  // namespace rushlight
