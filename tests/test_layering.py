@@ -263,7 +263,8 @@ STEPS = {
         "likelihood_losses:gaussian_nll_loss _statistics:_edges solving:lstsq"
     ),
     "calls of the program's function, or a Python bool, which is what it returns": (
-        "_tensor_elements:apply_ _tensor_elements:map_ _tensor_elements:values _tensor:__contains__"
+        "_tensor_elements:apply_ _tensor_elements:map_ _tensor_elements:values "
+        "_tensor:__contains__ _tensor:dim_order"
     ),
     "text": (
         "_tensor_str:_contents _tensor_str:_shown_values _tensor_str:set_printoptions "

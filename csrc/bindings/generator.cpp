@@ -33,8 +33,9 @@ Ref<Generator> make(py::handle device) {
     fail<TypeError>("Generator(): argument 'device' must be torch.device, not ",
                     Py_TYPE(device.ptr())->tp_name);
   }
-  if (d.is_meta())
-    fail<RuntimeError>("Device type meta is not supported for torch.Generator() api.");
+  if (!d.is_cpu() && !d.is_cuda())
+    fail<RuntimeError>("Device type ", device_type_name(d.type),
+                       " is not supported for torch.Generator() api.");
   return Ref<Generator>::adopt(new Generator(resolve(d)));
 }
 

@@ -90,6 +90,12 @@ void bind_module_call(py::module_& m) {
   m.add_object("_ModuleCall", type);
   hooked_name = PyUnicode_InternFromString("_hooked");
   forward_name = PyUnicode_InternFromString("forward");
+  // Attributes of the type's instances are looked up as an object's, without its __getattr__.
+  m.def("_without_getattr", [](const py::type& t) {
+    auto* const type = reinterpret_cast<PyTypeObject*>(t.ptr());
+    type->tp_getattro = PyObject_GenericGetAttr;
+    PyType_Modified(type);
+  });
   m.def("_module_calls",
         [](const py::list& active, const py::function& hooks, const py::function& path) {
           call_with_hooks = hooks.inc_ref().ptr();

@@ -211,12 +211,14 @@ Device make_device(py::object type, py::object index) {
 void bind_device(py::module_& m) {
   py::class_<Device> c(m, "device", R"(Where a tensor lives: the CPU, or a GPU by its index.
 
+torch's other types ('mps', 'xpu', 'hpu', ...) are names: comparable, and no tensor is made there.
+
 Args:
-    type: 'cpu', 'cuda', 'cuda:1' or another device
+    type: 'cpu', 'cuda', 'cuda:1', 'meta', ... or another device
     index: which GPU, where the type does not say
 
 Raises:
-    RuntimeError: if there is no such kind of device here.
+    RuntimeError: if torch knows no such type.
 
     >>> torch.device("cuda:1").index
     1

@@ -11,6 +11,7 @@ const Backend& backend_table(Device device) {
     case DeviceType::cpu: return cpu_backend;
     case DeviceType::cuda: return cuda_backend();
     case DeviceType::meta: break;
+    default: fail_without_device(device);
   }
   fail<NotImplementedError>(
       "a meta tensor has a shape and no data, so nothing can be computed with it\nmake it real "
@@ -25,7 +26,8 @@ const Backend& entered_backend(Device device) {
 
 Device resolve(Device device) {
   if (device.is_cpu()) return kCpu;  // whatever its index
-  if (!device.is_cuda()) return Device{device.type, -1};
+  if (device.is_meta()) return Device{device.type, -1};
+  if (!device.is_cuda()) fail_without_device(device);
   cuda_backend();
   if (device.index < 0) device.index = std::int8_t(current_cuda_device());
   check_cuda_index(device.index);

@@ -17,9 +17,23 @@ void set_default_dtype(DType d) {
   default_dtype_ = d;
 }
 
-const char* device_type_name(DeviceType type) {
-  constexpr const char* names[] = {"cpu", "cuda", "meta"};
-  return names[int(type)];
+// In the order of DeviceType.
+static constexpr std::string_view kTypeNames[] = {
+    "cpu", "cuda", "meta", "ipu", "xpu",  "mkldnn", "opengl", "opencl", "ideep", "hip",
+    "ve",  "fpga", "maia", "xla", "lazy", "vulkan", "mps",    "hpu",    "mtia",  "privateuseone"};
+static_assert(std::size(kTypeNames) == std::size_t(DeviceType::privateuseone) + 1);
+
+const char* device_type_name(DeviceType type) { return kTypeNames[int(type)].data(); }
+
+void fail_without_device(Device d) {
+  const std::string_view name = device_type_name(d.type);
+  std::string upper(name);
+  for (char& c : upper) c = char(c - 'a' + 'A');
+  constexpr const char* cure = "\ntensors are on cpu, cuda or meta here";
+  if (d.type == DeviceType::xpu || d.type == DeviceType::mtia)
+    fail<AssertionError>("Torch not compiled with ", upper, " enabled", cure);
+  fail<NotImplementedError>("Could not run 'aten::empty.memory_format' with arguments from the '",
+                            upper, "' backend", cure);
 }
 
 std::ostream& operator<<(std::ostream& s, Device d) {
@@ -28,35 +42,23 @@ std::ostream& operator<<(std::ostream& s, Device d) {
   return s;
 }
 
-// The types that torch's parser accepts and we do not have are named in its message, so that the
-// words stay searchable.
 Device parse_device(std::string_view s) {
   const std::size_t colon = s.find(':');
   const std::string_view type = s.substr(0, colon);
-  Device d;
-  if (type == "cpu") {
-    d.type = DeviceType::cpu;
-  } else if (type == "cuda") {
-    d.type = DeviceType::cuda;
-  } else if (type == "meta") {
-    d.type = DeviceType::meta;
-  } else if (!std::ranges::all_of(type, [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-             })) {
-    fail<RuntimeError>("Invalid device string: '", s, "'");
-  } else {
-    constexpr std::string_view others[] = {
-        "ipu",  "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip",  "ve",           "fpga",
-        "maia", "xla", "lazy",   "vulkan", "mps",    "hpu",   "mtia", "privateuseone"};
-    if (std::ranges::find(others, type) != std::end(others))
-      fail<RuntimeError>("device type ", type,
-                         " is not in rushlight; the devices here are cpu, cuda and meta");
+  const auto named = std::ranges::find(kTypeNames, type);
+  if (named == std::end(kTypeNames)) {
+    const auto letter = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
+    if (!std::ranges::all_of(type, letter)) fail<RuntimeError>("Invalid device string: '", s, "'");
     fail<RuntimeError>(
         "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, "
         "xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device "
         "string: ",
         type);
   }
+  Device d;
+  d.type = DeviceType(named - std::begin(kTypeNames));
   if (colon == s.npos) return d;
   const std::string_view digits = s.substr(colon + 1);
   int index = -1;

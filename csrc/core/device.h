@@ -7,7 +7,29 @@
 
 namespace rushlight {
 
-enum class DeviceType : std::uint8_t { cpu, cuda, meta };
+// A tensor is on cpu, cuda or meta; the others are types that a program may name and compare.
+enum class DeviceType : std::uint8_t {
+  cpu,
+  cuda,
+  meta,
+  ipu,
+  xpu,
+  mkldnn,
+  opengl,
+  opencl,
+  ideep,
+  hip,
+  ve,
+  fpga,
+  maia,
+  xla,
+  lazy,
+  vulkan,
+  mps,
+  hpu,
+  mtia,
+  privateuseone
+};
 
 // index is -1 where none was given: "cuda" means the current device once a tensor is made.
 struct Device {
@@ -22,6 +44,7 @@ inline constexpr Device kCpu{};
 
 Device parse_device(std::string_view text);  // "cuda:1"; torch's words where it cannot be one
 const char* device_type_name(DeviceType type);
+[[noreturn]] void fail_without_device(Device d);  // for a type that holds no tensor
 std::ostream& operator<<(std::ostream& s, Device d);  // cuda:0
 
 const char* dtype_name(DType d);   // float32

@@ -107,6 +107,7 @@ struct Sigmoid {
       "1 / (1 + exp(-x))\n"
       ">>> torch.sigmoid(torch.tensor([0.5, 1.]))\n"
       "tensor([0.6225, 0.7311])";
+  static constexpr unsigned visible = Visible::function | Visible::method | Visible::functional;
   static constexpr auto aliases = "special.expit";
   static constexpr Saves save = {Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return T(1) / (T(1) + exp(-x)); }
@@ -148,6 +149,7 @@ struct Tanh {
       "The hyperbolic tangent of x.\n"
       ">>> torch.tanh(torch.tensor([0.5, 1.]))\n"
       "tensor([0.4621, 0.7616])";
+  static constexpr unsigned visible = Visible::function | Visible::method | Visible::functional;
   static constexpr Saves save = {Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return tanh(x); }
   template <class T> HOST_DEVICE static T backward(T g, T y) { return g * (T(1) - y * y); }

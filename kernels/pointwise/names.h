@@ -116,6 +116,7 @@ struct FrexpMantissa;
 struct Digamma;
 struct Polygamma;
 struct Mvlgamma;
+struct DirichletGrad;
 
 // trigonometric.h
 struct Sin;

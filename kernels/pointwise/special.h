@@ -1,6 +1,7 @@
 // The error function's kin, gamma functions and other functions of torch.special; most are computed
 // in double.
 #pragma once
+#include "../math/beta_slope.h"
 #include "../math/gamma.h"
 #include "../math/normal.h"
 #include "declare.h"
@@ -301,8 +302,21 @@ tensor([1.6449]))";
   }
 };
 
+struct DirichletGrad {
+  static constexpr auto signature = "dirichlet_grad(x, alpha, total)";
+  static constexpr auto doc = "See math/beta_slope.h.";
+  static constexpr auto takes = Takes::floating;
+  static constexpr unsigned visible = Visible::nowhere;
+  static constexpr bool constant = true;
+  static constexpr bool in_double = true;
+  static constexpr Saves save = {};
+  template <class T> HOST_DEVICE static T forward(T x, T alpha, T total) {
+    return static_cast<T>(beta_slope(x, alpha, total));
+  }
+};
+
 using SpecialOps =
     OpList<Erfc, Erfinv, Erfcx, Ndtr, LogNdtr, Ndtri, Sinc, Ldexp, FrexpExponent, FrexpMantissa,
-           Lgamma, Digamma, Polygamma, Mvlgamma, Igamma, Igammac, Zeta>;
+           Lgamma, Digamma, Polygamma, Mvlgamma, Igamma, Igammac, Zeta, DirichletGrad>;
 
 }  // namespace rushlight

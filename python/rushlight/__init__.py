@@ -40,6 +40,10 @@ _OTHERS = {
     "_check_type": "rushlight._checks",
     "_check_value": "rushlight._checks",
     "_check_with": "rushlight._checks",
+    "_dirichlet_grad": "rushlight._C",
+    "_sample_dirichlet": "rushlight._C",
+    "_standard_gamma": "rushlight._C",
+    "_standard_gamma_grad": "rushlight._C",
     "Event": "rushlight.cuda.streams",
     "Generator": "rushlight._C",
     "Stream": "rushlight.cuda.streams",
@@ -67,6 +71,7 @@ _SUBMODULES = {
     "__config__",
     "accelerator",
     "amp",
+    "_utils",
     "autograd",
     "backends",
     "compiler",
@@ -74,6 +79,7 @@ _SUBMODULES = {
     "cuda",
     "distributed",
     "distributions",
+    "fft",
     "func",
     "functional",
     "futures",
@@ -126,7 +132,11 @@ def _find(name, module="rushlight"):
 _sys.meta_path.append(_Importable)
 # _C is a package, too: modules of torch._C are among them.
 vars(_C).update(
-    __getattr__=lambda name: _find(name, "rushlight._C"), __path__=[], _TensorMeta=type(_C.Tensor)
+    __getattr__=lambda name: _find(name, "rushlight._C"),
+    __path__=[],
+    _TensorMeta=type(_C.Tensor),
+    TensorBase=_C.Tensor,
+    _TensorBase=_C.Tensor,
 )
 
 if _os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):

@@ -188,14 +188,14 @@ def register_post_accumulate_grad_hook(self: Tensor, hook):
     return _C._register_post_accumulate_grad_hook(self, hook)
 
 
-@op("Tensor")
-def is_inference(self: Tensor):
+@op("torch", "Tensor")
+def is_inference(input: Tensor):
     """Whether the tensor was made inside inference_mode().
 
     >>> torch.ones(1).is_inference()
     False
     """
-    return _C._is_inference(self)
+    return _C._is_inference(input)
 
 
 @op("Tensor")
@@ -251,3 +251,52 @@ def as_subclass(self: Tensor, cls):
 @op("Tensor")
 def __dir__(self: Tensor):
     return sorted({*dir(self.__class__), *getattr(self, "__dict__", ())})
+
+
+@op("Tensor")
+def __rdiv__(self: Tensor, other):
+    """other / self: the name that Python 2 had for it."""
+    return self.reciprocal() * other
+
+
+@op("Tensor")
+def dim_order(self: Tensor, *, ambiguity_check=False):
+    """The dimensions from the one with the largest stride to the one with the smallest.
+
+    Args:
+        ambiguity_check: True raises RuntimeError if other orders describe the memory as well; a
+            list of memory formats does, unless the tensor has just one of them.
+
+    >>> torch.empty(2, 3, 4, 5, memory_format=torch.channels_last).dim_order()
+    (0, 2, 3, 1)
+    """
+    size, stride, n = self.shape, self.stride(), self.dim()
+    if not isinstance(ambiguity_check, (bool, list)):
+        raise TypeError(
+            "The ambiguity_check argument must be a bool or a list of memory formats, not "
+            f"{ambiguity_check!r}"
+        )
+    if ambiguity_check is not False:
+        steps = [each for each in stride if self.numel()]
+        ambiguous = 0 in steps or 1 in size or len({*steps}) < len(steps)
+        formats = [] if ambiguity_check is True else ambiguity_check
+        if ambiguous and sum(self.is_contiguous(memory_format=each) for each in formats) != 1:
+            raise RuntimeError(
+                "The tensor does not have unique dim order, or cannot map to exact one of the "
+                "given memory formats."
+            )
+    if self.is_contiguous():
+        return tuple(range(n))
+    order = list(reversed(range(n)))
+    for i in range(1, n):
+        moved = i
+        for before in reversed(range(i)):
+            a, b = order[before], order[moved]
+            if stride[a] == 0 or stride[b] == 0:
+                continue  # a broadcast dimension fits anywhere
+            if stride[a] < stride[b]:
+                break
+            if stride[a] > stride[b] or size[a] > size[b]:
+                order[before], order[moved] = b, a
+                moved = before
+    return tuple(reversed(order))

@@ -123,3 +123,14 @@ def _get_device_module(device_type):
     from rushlight import get_device_module
 
     return get_device_module(device_type)
+
+
+def _flatten_dense_tensors(tensors):
+    """The elements of all tensors in one, of one dimension."""
+    return _C.cat([tensor.reshape(-1) for tensor in tensors])
+
+
+def _unflatten_dense_tensors(flat, tensors):
+    """The reverse: views of `flat` with the shapes of `tensors`."""
+    parts = _C.split(flat, [tensor.numel() for tensor in tensors])
+    return tuple(part.view(like.shape) for part, like in zip(parts, tensors, strict=True))

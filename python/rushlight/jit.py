@@ -4,13 +4,14 @@ There is no TorchScript here: script() and trace() return what they were given, 
 same in Python. What needs a compiled program, such as save() and load(), is absent.
 """
 
+import builtins
 import warnings
 from typing import Final
 
 __path__ = []  # of modules in rushlight._importable
 __all__ = [
-    "Final", "annotate", "export", "ignore", "is_scripting", "is_tracing", "script", "trace",
-    "unused",
+    "Final", "annotate", "export", "ignore", "is_scripting", "is_tracing", "isinstance", "script",
+    "trace", "unused",
 ]  # fmt: skip
 
 
@@ -90,7 +91,10 @@ def trace(func, example_inputs=None, *, example_kwarg_inputs=None, **options):
         raise RuntimeError("Only one of example_inputs and example_kwarg_inputs can be given")
     if example_inputs is not None:
         with no_grad():
-            func(*example_inputs if isinstance(example_inputs, tuple) else (example_inputs,))
+            given = (
+                example_inputs if builtins.isinstance(example_inputs, tuple) else (example_inputs,)
+            )
+            func(*given)
     elif example_kwarg_inputs is not None:
         with no_grad():
             func(**example_kwarg_inputs)
@@ -131,6 +135,43 @@ def unused(fn):
     1
     """
     return fn
+
+
+def _fits(value, expected):
+    import types
+    import typing
+
+    origin, parts = typing.get_origin(expected), typing.get_args(expected)
+    if origin is None:
+        if expected in (list, dict, tuple, typing.List, typing.Dict, typing.Tuple):  # noqa: UP006
+            raise RuntimeError(
+                f"{expected} without its contained type is not a type that torch.jit.isinstance "
+                f"can test for: write {expected.__name__}[int] or the like"
+            )
+        return builtins.isinstance(value, type(None) if expected is None else expected)
+    if origin in (typing.Union, types.UnionType):
+        return value is None or any(_fits(value, part) for part in parts)  # None: as torch
+    if not builtins.isinstance(value, origin):
+        return False
+    if origin is tuple:
+        return len(value) == len(parts) and all(map(_fits, value, parts))
+    if origin is dict:
+        return all(_fits(k, parts[0]) and _fits(v, parts[1]) for k, v in value.items())
+    return all(_fits(each, parts[0]) for each in value)
+
+
+def isinstance(obj, target_type):
+    """Whether an object has a type, and its elements the types inside: list[int], for example.
+
+    Args:
+        obj: any object.
+        target_type: a type, as List[int], Dict[str, Tensor], Optional[...], or a tuple of types.
+
+    >>> torch.jit.isinstance([1, 2], list[int]), torch.jit.isinstance([1, "a"], list[int])
+    (True, False)
+    """
+    types = target_type if builtins.isinstance(target_type, tuple) else (target_type,)
+    return any(_fits(obj, each) for each in types)
 
 
 def __getattr__(name):

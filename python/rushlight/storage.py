@@ -16,7 +16,13 @@ def _listing(values, name, detail):
     return f"{lines}[torch.storage.{name}({detail}) of size {len(values)}]"
 
 
-class UntypedStorage:
+class _StorageBase:
+    """What a storage's class is derived from, for isinstance()."""
+
+    __slots__ = ()
+
+
+class UntypedStorage(_StorageBase):
     """The bytes behind one or several tensors.
 
     Args:

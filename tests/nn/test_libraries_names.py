@@ -1,10 +1,12 @@
-"""Names inside torch that libraries call: exchange of a module's tensor, weak keys, __getattr__."""
+"""Names inside torch that libraries call: exchange of a module's tensor, weak keys, __getattr__,
+annotations."""
 
 import pytest
 
 import rushlight as torch
 from rushlight.nn.utils._named_member_accessor import swap_tensor
 from rushlight.utils.weak import WeakIdKeyDictionary
+from tests.conftest import ask
 
 
 def test_swap_tensor():
@@ -52,3 +54,76 @@ def test_weak_keys_are_compared_by_identity():
     assert len(notes) == 1 and notes.copy()[b] == 2
     del notes[b]
     assert not notes
+
+
+class Mixin:
+    def __getattr__(self, name):
+        if name == "special":
+            return 3
+        return super().__getattr__(name)
+
+
+def test_getattr_is_an_attribute_of_the_class():
+    class Plain(torch.nn.Module):
+        pass
+
+    class ByName(torch.nn.Module):
+        def __getattr__(self, name):
+            try:
+                return torch.nn.Module.__getattr__(self, name)
+            except AttributeError:
+                return "other"
+
+    class Mixed(Mixin, torch.nn.Module):
+        pass
+
+    assert torch.nn.Module.__getattr__ is Plain.__getattr__
+    plain = Plain()
+    plain.w = torch.nn.Parameter(torch.ones(1))
+    assert plain.__getattr__("w") is plain.w
+    with pytest.raises(AttributeError, match="'Plain' object has no attribute 'nope'"):
+        plain.nope
+    assert ByName().nope == "other" and ByName().training is True
+    assert Mixed().special == 3 and Mixed().training is True
+    with pytest.raises(AttributeError, match="'Mixed' object has no attribute 'nope'"):
+        Mixed().nope
+
+
+def test_python_itself_does_not_call_it(monkeypatch):
+    class Plain(torch.nn.Module):
+        pass
+
+    def never(self, name):
+        raise AssertionError(name)
+
+    before = torch.nn.Module.__getattr__
+    assert not hasattr(Plain(), "nope")
+    monkeypatch.setattr(torch.nn.Module, "__getattr__", never)  # as torch, from now on it is
+    with pytest.raises(AssertionError, match="nope"):
+        Plain().nope
+    monkeypatch.undo()
+    assert torch.nn.Module.__getattr__ is before and not hasattr(Plain(), "nope")
+
+
+NAMES = (
+    "MSELoss() Conv2d(1,1,1) BatchNorm1d(2) Dropout() "
+    "CrossEntropyLoss() Linear(2,2) LayerNorm(3) AvgPool2d(2) MaxPool1d(2) GELU() Softmax(0) "
+    "CosineSimilarity() TripletMarginLoss() ReflectionPad2d(1) Unfold(2) PixelShuffle(2) LSTM(2,2) "
+    "Embedding(3,2) GroupNorm(1,2) AdaptiveAvgPool2d(1) ELU() ConstantPad1d(1,0.0) RNNCell(2,2)"
+).split()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hints(name):
+    def hints(torch):
+        import types
+        import typing
+
+        def told(hint):
+            either = typing.get_origin(hint) in (typing.Union, types.UnionType)
+            return sorted(map(str, typing.get_args(hint))) if either else str(hint)
+
+        found = typing.get_type_hints(eval(f"torch.nn.{name}", {"torch": torch}))
+        return {key: str(told(value)).replace("rushlight", "torch") for key, value in found.items()}
+
+    assert hints(torch) == ask(hints)

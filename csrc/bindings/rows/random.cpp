@@ -358,6 +358,29 @@ void bind_laws(py::module_& m) {
     >>> torch._sample_dirichlet(torch.tensor([2., 3.])).sum()
     tensor(1.)
 )");
+  op<&standard_gamma_grad>(m, "_standard_gamma_grad(input, output)", kFunction,
+                           R"(How draws of the gamma distribution move with their shapes.
+
+Args:
+    input: the shapes.
+    output: the draws.
+
+>>> torch._standard_gamma_grad(torch.tensor([1.]), torch.tensor([1.]))
+tensor([0.7966])
+)");
+  op<&dirichlet_grad>(m, "_dirichlet_grad(x, alpha, total)", kFunction,
+                      R"(How shares of the Dirichlet distribution move with their concentrations.
+
+d x / d alpha at a constant quantile of x alone, divided by 1 - x.
+
+Args:
+    x: the shares.
+    alpha: their concentrations.
+    total: the sum of a share's concentrations.
+
+>>> torch._dirichlet_grad(torch.tensor([0.5]), torch.tensor([1.]), torch.tensor([2.]))
+tensor([0.6931])
+)");
   op<&poisson_op>(m, "poisson(input, generator=None)", {.as = kFunction, .waits = true},
                   R"(Random counts of Poisson distributions with the rates that input holds.
 

@@ -22,7 +22,7 @@ struct Operation {
   PyObject_HEAD vectorcallfunc call;
   const Composition* row;  // null: of a module that is not imported yet
   PyObject *name, *module;  // where programs find it, but for a method: what defines it
-  PyObject* weak_refs;
+  PyObject *weak_refs, *attributes;  // F.relu6.gain = 2
   bool in_place, is_method;
   bool is_taken_over;  // by __torch_function__; torch leaves as_subclass() out
 };
@@ -95,7 +95,7 @@ PyObject* make(PyTypeObject* type, const Composition* row, const std::string& na
   o->row = row;
   o->name = py::str(name).release().ptr();
   o->module = py::str(module).release().ptr();
-  o->weak_refs = nullptr;
+  o->weak_refs = o->attributes = nullptr;
   o->in_place = in_place;
   o->is_method = type == method_type;
   o->is_taken_over = takes_part(name, defined_in);
@@ -157,16 +157,19 @@ PyObject* reduce(PyObject* self, PyObject*) {
                        tensor_type, o->name);
 }
 
-PyGetSetDef getters[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
-                         {"__qualname__", get_qualname, nullptr, nullptr, nullptr},
-                         {"__module__", get_module, nullptr, nullptr, nullptr},
-                         {"__doc__", get_doc, nullptr, nullptr, nullptr},
-                         {"__wrapped__", get_wrapped, nullptr, nullptr, nullptr},
-                         {"__signature__", get_signature, nullptr, nullptr, nullptr},
-                         {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef getters[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {"__name__", get_name, nullptr, nullptr, nullptr},
+    {"__qualname__", get_qualname, nullptr, nullptr, nullptr},
+    {"__module__", get_module, nullptr, nullptr, nullptr},
+    {"__doc__", get_doc, nullptr, nullptr, nullptr},
+    {"__wrapped__", get_wrapped, nullptr, nullptr, nullptr},
+    {"__signature__", get_signature, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Operation, call), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Operation, weak_refs), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Operation, attributes), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 PyMethodDef reducers[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},
                           {nullptr, nullptr, 0, nullptr}};

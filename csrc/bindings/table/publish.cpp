@@ -2,6 +2,7 @@
 // aliases.
 #include <pybind11/pybind11.h>
 
+#include "function.h"
 #include "help.h"
 #include "overrides.h"
 
@@ -26,8 +27,11 @@ static void add_function(py::module_& m, As as, const Signature& s, bool has_tex
     if (v.as == As::method || !has(as, v.as)) continue;
     if (!made) {  // one object, that says where programs find it first
       const py::str module_name(m.attr("__public__").cast<std::string>() + v.path);
+      PyMethodDef* const defined = definition(s, false, has_text, doc, f);
       made = py::reinterpret_steal<py::object>(
-          PyCFunction_NewEx(definition(s, false, has_text, doc, f), nullptr, module_name.ptr()));
+          has(as, As::functional) ? function_with_attributes(defined, module_name.ptr())
+                                  : PyCFunction_NewEx(defined, nullptr, module_name.ptr()));
+      if (!made) throw py::error_already_set();
       set_public_object(made.ptr());
     }
     const std::size_t skipped = s.name.starts_with(v.prefix) ? std::strlen(v.prefix) : 0;

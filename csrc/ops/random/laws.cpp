@@ -37,27 +37,62 @@ Tensor draw(Law law, const Tensor& out, const Tensor& first, const Tensor& secon
                             describe("input", t), ": convert it with .float()");
 }
 
-Tensor gamma_slope(const Tensor& shape, const Tensor& drawn) {
-  Tensor out;
-  {
-    const GradMode off(false);
-    out = draw(Law::gamma_slope, empty_like(drawn), shape, drawn, {});
-  }
-  return record(
-      "StandardGammaGradBackward0", out,
-      [](Tensor) -> Gradients {
-        fail<RuntimeError>(
-            "the derivative for '_standard_gamma_grad' is not implemented.\nDraws of "
-            "the gamma distribution have first gradients only");
-      },
-      shape, drawn);
+// torch's words, where two tensors must have one dtype.
+void check_dtype(const Tensor& t, const Tensor& expected) {
+  if (t.dtype() != expected.dtype())
+    fail<RuntimeError>("Found dtype ", scalar_name(t.dtype()), " but expected ",
+                       scalar_name(expected.dtype()));
+}
+void check_is_wide(const char* kernel, const Tensor& t) {
+  if (t.dtype() != DType::float32 && t.dtype() != DType::float64) fail_dtype(kernel, t);
 }
 
 }  // namespace
 
+Tensor standard_gamma_grad(const Tensor& input, const Tensor& output) {
+  check_same_device("_standard_gamma_grad", input, "input", output, "output");
+  check_dtype(output, input);
+  check_is_wide("_standard_gamma_grad_cpu", input);
+  Tensor out;
+  {
+    const GradMode off(false);
+    const Shape shape = broadcast(input.sizes(), output.sizes());
+    const Tensor drawn = same(shape, output.sizes()) ? output : expand(output, shape);
+    out = draw(Law::gamma_slope, empty_like(drawn), input, drawn, {});
+  }
+  return record(
+      "StandardGammaGradBackward0", out,
+      [](Tensor) -> Gradients {
+        fail<NotImplementedError>(
+            "the derivative for '_standard_gamma_grad' is not implemented.\nDraws of "
+            "the gamma distribution have first gradients only");
+      },
+      input, output);
+}
+
+Tensor dirichlet_grad(const Tensor& x, const Tensor& alpha, const Tensor& total) {
+  check_same_device("_dirichlet_grad", x, "x", alpha, "alpha");
+  check_same_device("_dirichlet_grad", x, "x", total, "total");
+  check_dtype(alpha, x);
+  check_dtype(total, x);
+  check_is_wide("_dirichlet_grad_cpu", x);
+  Tensor out;
+  {
+    const GradMode off(false);
+    out = apply<DirichletGrad>(x, alpha, total);
+  }
+  return record(
+      "DirichletGradBackward0", out,
+      [](Tensor) -> Gradients {
+        fail<RuntimeError>(
+            "derivative for aten::_dirichlet_grad is not implemented\nDraws of the Dirichlet "
+            "distribution have first gradients only");
+      },
+      x, alpha, total);
+}
+
 Tensor standard_gamma(const Tensor& shape, const GeneratorRef& g) {
-  if (shape.dtype() != DType::float32 && shape.dtype() != DType::float64)
-    fail_dtype("gamma_cpu", shape);
+  check_is_wide("gamma_cpu", shape);
   Tensor out;
   {
     const GradMode off(false);
@@ -71,14 +106,14 @@ Tensor standard_gamma(const Tensor& shape, const GeneratorRef& g) {
   return record(
       "StandardGammaBackward0", out,
       [shape = Saved(shape), drawn = SavedOutput(out)](Tensor g, Node& self) {
-        return Gradients(mul(g, gamma_slope(shape.get(), drawn.get(self))));
+        return Gradients(mul(g, standard_gamma_grad(shape.get(), drawn.get(self))));
       },
       shape);
 }
 
 Tensor sample_dirichlet(const Tensor& concentration, const GeneratorRef& g) {
-  if (concentration.dtype() != DType::float32 && concentration.dtype() != DType::float64)
-    fail_dtype("dirichlet", concentration);
+  check_is_wide("dirichlet", concentration);
+  const GradMode off(false);  // the gradient is dirichlet_grad's, of torch.distributions
   // In double, where the draws of small shapes do not vanish.
   const Tensor parts = standard_gamma(to(concentration, DType::float64), g);
   if (parts.dim() == 0) return to(div(parts, parts), concentration.dtype());

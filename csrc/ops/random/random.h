@@ -45,8 +45,11 @@ Tensor bernoulli(const Tensor& input, double p, const GeneratorRef& g);
 Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replacement,
                    const GeneratorRef& g);
 
-// ---- laws with a parameter for each element (random_laws.cpp)
+// ---- laws with a parameter for each element (laws.cpp)
 Tensor standard_gamma(const Tensor& shape, const GeneratorRef& g);  // differentiable by shape
+// How a draw moves with its parameter at a constant quantile; dirichlet_grad's is divided by 1 - x.
+Tensor standard_gamma_grad(const Tensor& input, const Tensor& output);
+Tensor dirichlet_grad(const Tensor& x, const Tensor& alpha, const Tensor& total);
 Tensor poisson(const Tensor& rate, const GeneratorRef& g);
 Tensor binomial(const Tensor& count, const Tensor& prob, const GeneratorRef& g);
 Tensor sample_dirichlet(const Tensor& concentration, const GeneratorRef& g);

@@ -61,6 +61,14 @@ REASONS = {
         "torch.func works on tensors, not on levels of an interpreter",
         "use torch.func.vmap, grad and jacrev",
     ),
+    "nodes": (
+        "the nodes of the graph have no classes of their own",
+        "ask type(tensor.grad_fn).__name__",
+    ),
+    "extensions": (
+        "no libraries of compiled code are loaded",
+        "torch.library registers operations written in Python",
+    ),
     "logs": ("rushlight writes no log of its own", "use Python's module logging"),
     "dtypes": (
         "no tensor has that dtype",
@@ -70,6 +78,7 @@ REASONS = {
 }
 
 MODULES = {
+    "_C._functions": "nodes",
     "_C._functorch": "vmap",
     "_C._dynamo": "compiler",
     "_C._dynamo.eval_frame": "compiler",
@@ -107,6 +116,7 @@ MODULES = {
     "ao.nn.quantizable": "quantized",
     "ao.nn.quantized": "quantized",
     "ao.quantization": "quantized",
+    "classes": "extensions",
     "cuda.graphs": "graphs",
     "distributed._functional_collectives": "parallel",
     "distributed.checkpoint.hf_storage": "archives",
@@ -116,11 +126,12 @@ MODULES = {
     "distributed.rpc.api": "rpc",
     "export": "export",
     "export.dynamic_shapes": "export",
-    "fft": "complex",
     "jit._script": "script",
     "jit.annotations": "script",
     "jit._trace": "script",
     "masked": "sparse",
+    "monitor": "logs",
+    "mtia": "extensions",
     "nested": "sparse",
     "nn.attention.flex_attention": "flex",
     "nn.quantized": "quantized",
@@ -177,6 +188,10 @@ NAMES = {
         ("raises", "vmap", "_vmap_increment_nesting _vmap_decrement_nesting get_interpreter_stack"),
         ("class", "vmap", "TransformType CInterpreter"),
     ),
+    "_C._functions": (
+        ("class", "nodes", "AccumulateGrad CopyBackwards CopySlices DelayedError Error"),
+        ("class", "nodes", "UndefinedGrad"),
+    ),
     "_dynamo": (
         ("identity", "compiler", f"{DECORATORS} run substitute_in_graph"),
         ("false", "compiler", "is_compiling is_dynamo_supported is_inductor_supported"),
@@ -225,6 +240,7 @@ NAMES = {
         ("raises", "compiler", "save_cache_artifacts load_cache_artifacts list_backends"),
         ("class", "compiler", "set_stance"),
     ),
+    "classes": (("raises", "extensions", "load_library"),),
     "cuda": (
         ("class", "graphs", "CUDAGraph graph MemPool"),
         ("raises", "graphs", "make_graphed_callables graph_pool_handle"),
@@ -269,7 +285,6 @@ NAMES = {
             "complex",
             "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 hfft2 ihfft2",
         ),
-        ("raises", "complex", "fftshift ifftshift fftfreq rfftfreq"),
         ("raises", "complex", "fftn ifftn rfftn irfftn hfftn ihfftn"),
     ),
     "fx.experimental.proxy_tensor": (
@@ -297,6 +312,17 @@ NAMES = {
     "nested": (
         ("raises", "sparse", "nested_tensor nested_tensor_from_jagged as_nested_tensor"),
         ("raises", "sparse", "to_padded_tensor"),
+    ),
+    "monitor": (
+        ("class", "logs", "Event Stat Aggregation EventHandlerHandle TensorboardEventHandler"),
+        ("class", "logs", "data_value_t"),
+        ("nothing", "logs", "log_event unregister_event_handler"),
+        ("raises", "logs", "register_event_handler"),
+    ),
+    "mtia": (
+        ("false", "extensions", "is_available is_initialized"),
+        ("nothing", "extensions", "empty_cache synchronize manual_seed manual_seed_all"),
+        ("raises", "extensions", "current_device set_device current_stream"),
     ),
     "nn.attention.flex_attention": (
         ("class", "flex", "BlockMask AuxOutput AuxRequest"),

@@ -1,4 +1,4 @@
-# `import torch` and `import torchvision` resolve to rushlight, in this process and its workers.
+# `import torch`, torchvision and functorch resolve to rushlight, in this process and its workers.
 # The finder is first in sys.meta_path and answers for every name below "torch" itself, so
 # nothing can fall through to an installed torch. Submodules are the same objects under both names;
 # only the modules that carry a version are copies, as their __version__ is torch's.
@@ -9,13 +9,18 @@ from types import ModuleType
 from .._table import SHORT_VERSION, absent
 from ..torch_version import TorchVersion
 
-ROOTS = {"torch": "rushlight", "torchvision": "rushlight.vision"}
+ROOTS = {
+    "torch": "rushlight",
+    "torchvision": "rushlight.vision",
+    "functorch": "rushlight._runner.functorch",  # of the same package as torch
+}
 VERSIONS = {
     "torch": TorchVersion(f"2.13.0+rushlight{SHORT_VERSION}"),
     "torch.torch_version": TorchVersion(f"2.13.0+rushlight{SHORT_VERSION}"),
     "torch.version": f"2.13.0+rushlight{SHORT_VERSION}",
     "torchvision": f"0.28.0+rushlight{SHORT_VERSION}",
     "torchvision.version": f"0.28.0+rushlight{SHORT_VERSION}",
+    "functorch": f"2.13.0+rushlight{SHORT_VERSION}",
 }
 # Parts of rushlight that torch does not have under the same name.
 PRIVATE = (
@@ -32,6 +37,8 @@ def real_name(alias: str) -> str:
 def alias_name(real: str) -> str:
     if real == "rushlight.vision" or real.startswith("rushlight.vision."):
         return "torchvision" + real[len("rushlight.vision") :]
+    if real == "rushlight._runner.functorch":
+        return "functorch"
     return "torch" + real[len("rushlight") :]
 
 
@@ -67,7 +74,8 @@ class AliasFinder:
         from .metadata import AliasDistribution
 
         name = getattr(context, "name", None)
-        asked = [root for root in ROOTS if name is None or name.lower() == root]
+        packages = ("torch", "torchvision")
+        asked = [root for root in packages if name is None or name.lower() == root]
         return [AliasDistribution(root, VERSIONS[root]) for root in asked]
 
     def _find_alias(self, name):
@@ -135,9 +143,9 @@ def versioned_copy(name: str, module: ModuleType) -> ModuleType:
             return import_module(f"{name}.{attribute}")
         try:
             value = getattr(module, attribute)
-        except AttributeError:
-            if attribute.startswith("__"):
-                raise
+        except AttributeError as error:
+            if attribute.startswith("__") or "has no attribute" not in str(error):
+                raise  # it has more to say than that the name is missing
             text = absent(f"{name}.{attribute}")
             raise AttributeError(text, name=attribute, obj=copy) from None
         if attribute in vars(module):

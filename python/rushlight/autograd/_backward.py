@@ -5,6 +5,14 @@ import warnings
 from rushlight import _C
 
 
+def _taken_over(*arguments):
+    """What of the tensors given has `__torch_function__`, or a mode may take over; else ()."""
+    given = []
+    for each in arguments:
+        given.extend(each if isinstance(each, (list, tuple)) else (each,))
+    return tuple(given) if _C._has_torch_function_variadic(*given) else ()
+
+
 def backward(
     tensors,
     grad_tensors=None,
@@ -33,14 +41,15 @@ def backward(
     """
     if grad_tensors is None:
         grad_tensors = grad_variables
-    if _C._is_torch_function_mode_enabled():
+    if relevant := _taken_over(tensors):
         from rushlight.overrides import handle_torch_function
 
-        given = (tensors, grad_tensors, retain_graph, create_graph, None, inputs)
-        handle_torch_function(backward, (), *given)
-        return
+        return handle_torch_function(
+            backward, relevant, tensors, grad_tensors=grad_tensors, retain_graph=retain_graph,
+            create_graph=create_graph, inputs=inputs,
+        )  # fmt: skip
     keep = create_graph if retain_graph is None else retain_graph
-    _C._backward(tensors, grad_tensors, keep, create_graph, inputs)
+    return _C._backward(tensors, grad_tensors, keep, create_graph, inputs)
 
 
 def grad(
@@ -74,6 +83,14 @@ def grad(
     >>> torch.autograd.grad(x * x, x)
     (tensor(4.),)
     """
+    if relevant := _taken_over(outputs, inputs):
+        from rushlight.overrides import handle_torch_function
+
+        return handle_torch_function(
+            grad, relevant, outputs, inputs, grad_outputs=grad_outputs, retain_graph=retain_graph,
+            create_graph=create_graph, only_inputs=only_inputs, allow_unused=allow_unused,
+            is_grads_batched=is_grads_batched, materialize_grads=materialize_grads,
+        )  # fmt: skip
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To "
@@ -88,11 +105,6 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
             "allow_unused=False."
         )
-    if _C._is_torch_function_mode_enabled():
-        from rushlight.overrides import handle_torch_function
-
-        given = (outputs, inputs, grad_outputs, retain_graph, create_graph, only_inputs)
-        return handle_torch_function(grad, (), *given, allow_unused, False, materialize_grads)
     keep = create_graph if retain_graph is None else retain_graph
     return _C._grad(
         outputs, inputs, grad_outputs, keep, create_graph, bool(allow_unused), materialize_grads

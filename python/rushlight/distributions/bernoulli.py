@@ -9,6 +9,7 @@ from rushlight.distributions.distribution import (
     logits_of,
     probabilities,
 )
+from rushlight.distributions.exp_family import ExponentialFamily
 from rushlight.nn import functional as F
 
 
@@ -50,7 +51,7 @@ class CountOfTries(ProbsOrLogits):
         )
 
 
-class Bernoulli(ProbsOrLogits):
+class Bernoulli(ProbsOrLogits, ExponentialFamily):
     """The Bernoulli distribution: 1 with probability `probs`, else 0.
 
     Args:
@@ -91,6 +92,15 @@ class Bernoulli(ProbsOrLogits):
         self._check_value(value)
         logits, value = broadcast_all(self.logits, value)
         return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self):
+        return (self.logits,)
+
+    def _log_normalizer(self, x):
+        return F.softplus(x)
 
     def entropy(self):
         """The entropy, in nats."""

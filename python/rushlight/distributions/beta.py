@@ -3,10 +3,11 @@
 from rushlight import _C
 from rushlight.distributions import constraints
 from rushlight.distributions.dirichlet import Dirichlet
-from rushlight.distributions.distribution import Distribution, broadcast_all
+from rushlight.distributions.distribution import broadcast_all
+from rushlight.distributions.exp_family import ExponentialFamily
 
 
-class Beta(Distribution):
+class Beta(ExponentialFamily):
     """The beta distribution, of density proportional to x^(a - 1) (1 - x)^(b - 1).
 
     Args:
@@ -69,6 +70,13 @@ class Beta(Distribution):
         """The logarithm of the density at `value`."""
         self._check_value(value)
         return self._dirichlet.log_prob(_C.stack([value, 1 - value], -1))
+
+    @property
+    def _natural_params(self):
+        return (self.concentration1, self.concentration0)
+
+    def _log_normalizer(self, x, y):
+        return _C.lgamma(x) + _C.lgamma(y) - _C.lgamma(x + y)
 
     def entropy(self):
         """The entropy, in nats."""

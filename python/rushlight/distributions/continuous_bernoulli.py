@@ -5,11 +5,12 @@ import math
 from rushlight import _C
 from rushlight.distributions import constraints
 from rushlight.distributions.bernoulli import ProbsOrLogits
+from rushlight.distributions.exp_family import ExponentialFamily
 from rushlight.functional import broadcast_shapes
 from rushlight.nn import functional as F
 
 
-class ContinuousBernoulli(ProbsOrLogits):
+class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     """The distribution on [0, 1] of density proportional to probs^x (1 - probs)^(1 - x).
 
     (Loaiza-Ganem and Cunningham, The continuous Bernoulli, 2019.)
@@ -98,6 +99,18 @@ class ContinuousBernoulli(ProbsOrLogits):
         p = self._stable()
         exact = (_C.log1p(-p + value * (2 * p - 1)) - _C.log1p(-p)) / (p.log() - _C.log1p(-p))
         return _C.where(self._is_stable(), exact, value)
+
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self):
+        return (self.logits,)
+
+    def _log_normalizer(self, x):
+        near_zero = x.abs() < 0.02
+        far = x.masked_fill(near_zero, 1.0)
+        series = x * (0.5 + x * (1 / 24 - x.square() / 2880))
+        return _C.where(near_zero, series, (_C.expm1(far) / far).log())
 
     def entropy(self):
         """The entropy, in nats."""

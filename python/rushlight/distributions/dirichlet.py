@@ -1,15 +1,36 @@
 """Dirichlet: random probabilities that sum to 1."""
 
 from rushlight import _C
+from rushlight.autograd import Function
 from rushlight.distributions import constraints
-from rushlight.distributions.distribution import Distribution
+from rushlight.distributions.exp_family import ExponentialFamily
 
 
-class Dirichlet(Distribution):
+def _slopes(x, concentration, grad_output):
+    """The gradient of a draw x, by Jankowiak and Obermeyer (2018): each share moves at a constant
+    quantile of its marginal beta distribution, and the others make room in proportion."""
+    total = concentration.sum(-1, True).expand_as(concentration)
+    return _C._dirichlet_grad(x, concentration, total) * (
+        grad_output - (x * grad_output).sum(-1, True)
+    )
+
+
+class _Dirichlet(Function):
+    """A draw with its gradient."""
+
+    @staticmethod
+    def forward(ctx, concentration):
+        x = _C._sample_dirichlet(concentration)
+        ctx.save_for_backward(x, concentration)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return _slopes(*ctx.saved_tensors, grad_output)
+
+
+class Dirichlet(ExponentialFamily):
     """The Dirichlet distribution, of the probabilities of K classes.
-
-    Gradients of draws flow through the gamma variables that are normalised: their means are
-    torch's, single ones differ.
 
     Args:
         concentration: a positive weight for each class, shape (*, K).
@@ -34,7 +55,7 @@ class Dirichlet(Distribution):
         from rushlight import finfo
 
         shape = self._extended_shape(sample_shape)
-        drawn = _C._sample_dirichlet(self.concentration.expand(shape))
+        drawn = _Dirichlet.apply(self.concentration.expand(shape))
         limits = finfo(drawn.dtype)
         return drawn.clamp(limits.tiny, 1 - limits.eps / 2)
 
@@ -66,6 +87,13 @@ class Dirichlet(Distribution):
         """The variance of each probability."""
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
+
+    @property
+    def _natural_params(self):
+        return (self.concentration,)
+
+    def _log_normalizer(self, x):
+        return _C.lgamma(x).sum(-1) - _C.lgamma(x.sum(-1))
 
     def entropy(self):
         """The entropy, in nats."""

@@ -2,10 +2,11 @@
 
 from rushlight import _C
 from rushlight.distributions import constraints
-from rushlight.distributions.distribution import Distribution, broadcast_all
+from rushlight.distributions.distribution import broadcast_all
+from rushlight.distributions.exp_family import ExponentialFamily
 
 
-class Exponential(Distribution):
+class Exponential(ExponentialFamily):
     """The exponential distribution.
 
     Args:
@@ -60,6 +61,15 @@ class Exponential(Distribution):
     def icdf(self, value):
         """The inverse of cdf(): the quantile at probability `value`."""
         return -_C.log1p(-value) / self.rate
+
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self):
+        return (-self.rate,)
+
+    def _log_normalizer(self, x):
+        return -(-x).log()
 
     def entropy(self):
         """The entropy, in nats."""

@@ -2,10 +2,11 @@
 
 from rushlight import _C
 from rushlight.distributions import constraints
-from rushlight.distributions.distribution import Distribution, broadcast_all
+from rushlight.distributions.distribution import broadcast_all
+from rushlight.distributions.exp_family import ExponentialFamily
 
 
-class Gamma(Distribution):
+class Gamma(ExponentialFamily):
     """The gamma distribution, of density proportional to x^(concentration - 1) exp(-rate x).
 
     Args:
@@ -69,6 +70,15 @@ class Gamma(Distribution):
 
         self._check_value(value)
         return gammainc(self.concentration, self.rate * value)
+
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self):
+        return (self.concentration - 1, -self.rate)
+
+    def _log_normalizer(self, x, y):
+        return _C.lgamma(x + 1) - (x + 1) * (-y).log()
 
     def entropy(self):
         """The entropy, in nats."""

@@ -10,6 +10,7 @@ from rushlight.distributions.binomial import Binomial
 from rushlight.distributions.categorical import Categorical
 from rushlight.distributions.cauchy import Cauchy
 from rushlight.distributions.dirichlet import Dirichlet
+from rushlight.distributions.exp_family import ExponentialFamily
 from rushlight.distributions.exponential import Exponential
 from rushlight.distributions.gamma import Gamma
 from rushlight.distributions.geometric import Geometric
@@ -261,3 +262,26 @@ def _transformed(p, q):
     base = kl_divergence(p.base_dist, q.base_dist)
     extra = len(p.event_shape) - len(p.base_dist.event_shape)
     return base.sum(tuple(range(-extra, 0))) if extra > 0 else base
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def _of_one_family(p, q):
+    """The Bregman divergence of the log-normaliser."""
+    from rushlight._grad_mode import enable_grad
+    from rushlight.autograd import grad
+
+    if type(p) is not type(q):
+        raise NotImplementedError(
+            f"The cross KL-divergence between different exponential families cannot be computed: "
+            f"p is {type(p).__name__}, q is {type(q).__name__}"
+        )
+    ours = [each.detach().requires_grad_() for each in p._natural_params]
+    with enable_grad():
+        normalizer = p._log_normalizer(*ours)
+        slopes = grad(normalizer.sum(), ours, create_graph=True)
+    result = q._log_normalizer(*q._natural_params) - normalizer
+    for mine, other, slope in zip(ours, q._natural_params, slopes, strict=True):
+        term = (other - mine) * slope
+        dims = range(-len(q.event_shape), 0)
+        result = result - (term.sum(tuple(dims)) if dims else term)
+    return result

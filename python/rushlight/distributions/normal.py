@@ -5,10 +5,11 @@ import math
 from rushlight import _C
 from rushlight._grad_mode import no_grad
 from rushlight.distributions.distribution import LOG_SQRT_2PI
+from rushlight.distributions.exp_family import ExponentialFamily
 from rushlight.distributions.location_scale import LocationScale
 
 
-class Normal(LocationScale):
+class Normal(LocationScale, ExponentialFamily):
     """The normal distribution: density exp(-((x - loc) / scale)^2 / 2) / (scale sqrt(2 pi)).
 
     Args:
@@ -60,6 +61,15 @@ class Normal(LocationScale):
     def icdf(self, value):
         """The inverse of cdf(): the quantile at probability `value`."""
         return self.loc + self.scale * _C.erfinv(2 * value - 1) * math.sqrt(2)
+
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self):
+        return (self.loc / self.scale.square(), -0.5 / self.scale.square())
+
+    def _log_normalizer(self, x, y):
+        return -0.25 * x.square() / y + 0.5 * (-math.pi / y).log()
 
     def entropy(self):
         """The entropy, in nats."""

@@ -3,10 +3,11 @@
 from rushlight import _C
 from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
-from rushlight.distributions.distribution import Distribution, broadcast_all
+from rushlight.distributions.distribution import broadcast_all
+from rushlight.distributions.exp_family import ExponentialFamily
 
 
-class Poisson(Distribution):
+class Poisson(ExponentialFamily):
     """The Poisson distribution: probability rate^k exp(-rate) / k!.
 
     Args:
@@ -40,6 +41,13 @@ class Poisson(Distribution):
         """Drawn counts."""
         with no_grad():
             return _C.poisson(self.rate.expand(self._extended_shape(sample_shape)))
+
+    @property
+    def _natural_params(self):
+        return (self.rate.log(),)
+
+    def _log_normalizer(self, x):
+        return x.exp()
 
     def log_prob(self, value):
         """The logarithm of the probability of `value`."""

@@ -6,11 +6,11 @@ from rushlight import _C
 from rushlight.distributions import constraints
 from rushlight.distributions._covariance import OtherForms, factor_of, only_form
 from rushlight.distributions.chi2 import Chi2
-from rushlight.distributions.distribution import Distribution
+from rushlight.distributions.exp_family import ExponentialFamily
 from rushlight.functional import broadcast_shapes
 
 
-class Wishart(OtherForms, Distribution):
+class Wishart(OtherForms, ExponentialFamily):
     """The distribution of the sum of df squares x x^T of normal vectors of covariance V.
 
     Draws are Bartlett's decomposition (1933).
@@ -127,6 +127,20 @@ class Wishart(OtherForms, Distribution):
             + (self.df - size - 1) / 2 * slogdet(value).logabsdet
             - trace.sum(-1) / 2
         )
+
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self):
+        return (-self.precision_matrix / 2, (self.df - self._event_shape[0] - 1) / 2)
+
+    def _log_normalizer(self, x, y):
+        from rushlight.linalg import slogdet
+        from rushlight.special import multigammaln
+
+        size = self._event_shape[0]
+        half = y + (size + 1) / 2
+        return half * (size * math.log(2) - slogdet(-2 * x).logabsdet) + multigammaln(half, size)
 
     def entropy(self):
         """The entropy, in nats."""

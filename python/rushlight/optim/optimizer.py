@@ -4,12 +4,13 @@
 replaces the method.
 """
 
+import functools
 import warnings
 from collections import OrderedDict, defaultdict
 from copy import deepcopy
 
 from rushlight import _C
-from rushlight._grad_mode import enable_grad
+from rushlight._grad_mode import enable_grad, set_grad_enabled
 from rushlight.nn.modules._hooks import RemovableHandle
 
 __all__ = ["Optimizer"]
@@ -65,6 +66,17 @@ def check_tensors(lr, betas, foreach, capturable):
                 raise ValueError(
                     f"{name} as a Tensor is not supported for capturable=False and foreach=True"
                 )
+
+
+def _use_grad_for_differentiable(func):
+    """Decorates step(): gradients are recorded in it where the optimizer says differentiable."""
+
+    @functools.wraps(func)
+    def step(self, *args, **kwargs):
+        with set_grad_enabled(self.defaults["differentiable"]):
+            return func(self, *args, **kwargs)
+
+    return step
 
 
 class Optimizer:

@@ -251,3 +251,35 @@ def _fail_tensors(actual, expected, close, rtol, atol):
         value = off.reshape(-1)[worst].item()
         lines.append(f"Greatest {kind} difference: {value} at index {tuple(index)}{limit}")
     raise _Mismatch("\n".join(lines))
+
+
+_OLDER_TOLERANCES = {_C.float16: (1e-3, 1e-3), _C.float32: (1e-4, 1e-5), _C.float64: (1e-5, 1e-8)}
+
+
+def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=""):
+    """The older form of assert_close, which does not compare dtypes.
+
+    Args: as of assert_close.
+
+    >>> import warnings; warnings.simplefilter("ignore")
+    >>> torch.testing.assert_allclose(torch.tensor([1.0]), [1.0])
+    """
+    import warnings
+
+    warnings.warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a "
+        "future release. Please use `torch.testing.assert_close()` instead.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    if not isinstance(actual, _C.Tensor):
+        actual = _C.tensor(actual)
+    if not isinstance(expected, _C.Tensor):
+        expected = _C.tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        both = [_OLDER_TOLERANCES.get(each.dtype, (0.0, 0.0)) for each in (actual, expected)]
+        rtol, atol = map(max, zip(*both, strict=True))
+    assert_close(
+        actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False,
+        msg=msg or None,
+    )  # fmt: skip

@@ -1,6 +1,7 @@
 """What all convolutions share: arguments, weight, padding modes, repr, and the lazy ones' start."""
 
 import math
+from typing import Literal
 
 from rushlight import _C
 from rushlight._grad_mode import no_grad
@@ -15,6 +16,20 @@ PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 class _ConvNd(Module):
     """Arguments, weight and repr of all convolutions."""
+
+    bias: _C.Tensor | None
+    in_channels: int
+    _reversed_padding_repeated_twice: list[int]
+    out_channels: int
+    kernel_size: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: str | tuple[int, ...]
+    dilation: tuple[int, ...]
+    transposed: bool
+    output_padding: tuple[int, ...]
+    groups: int
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"]
+    weight: _C.Tensor
 
     def __init__(
         self, in_channels, out_channels, kernel_size, stride, padding, dilation, transposed,

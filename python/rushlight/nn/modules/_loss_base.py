@@ -5,6 +5,8 @@ from rushlight.nn.modules.module import Module
 
 
 class _Loss(Module):
+    reduction: str
+
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
         if size_average is not None or reduce is not None:

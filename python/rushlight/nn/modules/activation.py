@@ -96,6 +96,8 @@ class SiLU(InPlace):
     tensor([0.])
     """
 
+    inplace: bool
+
     function = staticmethod(F.silu)
 
 
@@ -110,6 +112,8 @@ class GELU(Module):
     >>> torch.nn.GELU()(torch.tensor([1.0]))
     tensor([0.8413])
     """
+
+    approximate: str
 
     def __init__(self, approximate="none"):
         super().__init__()
@@ -134,6 +138,8 @@ class Mish(InPlace):
     tensor([0.])
     """
 
+    inplace: bool
+
     function = staticmethod(F.mish)
 
 
@@ -149,6 +155,9 @@ class Softplus(Module):
     >>> torch.nn.Softplus()(torch.zeros(1))
     tensor([0.6931])
     """
+
+    beta: float
+    threshold: float
 
     def __init__(self, beta=1.0, threshold=20.0):
         super().__init__()
@@ -213,6 +222,8 @@ class GLU(Module):
     tensor([1.])
     """
 
+    dim: int
+
     def __init__(self, dim=-1):
         super().__init__()
         self.dim = dim
@@ -235,6 +246,8 @@ class Softmax(Module):
     >>> torch.nn.Softmax(dim=1)(torch.zeros(1, 4))
     tensor([[0.2500, 0.2500, 0.2500, 0.2500]])
     """
+
+    dim: int | None
 
     def __init__(self, dim=None):
         super().__init__()
@@ -263,6 +276,8 @@ class Softmin(Module):
     >>> torch.nn.Softmin(dim=0)(torch.zeros(2))
     tensor([0.5000, 0.5000])
     """
+
+    dim: int | None
 
     def __init__(self, dim=None):
         super().__init__()
@@ -303,6 +318,8 @@ class LogSoftmax(Module):
     >>> torch.nn.LogSoftmax(dim=0)(torch.zeros(2))
     tensor([-0.6931, -0.6931])
     """
+
+    dim: int | None
 
     def __init__(self, dim=None):
         super().__init__()

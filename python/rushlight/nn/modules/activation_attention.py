@@ -36,6 +36,9 @@ class MultiheadAttention(Module):
     (torch.Size([3, 2, 8]), torch.Size([2, 3, 3]))
     """
 
+    bias_k: _C.Tensor | None
+    bias_v: _C.Tensor | None
+
     def __init__(
         self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False,
         add_zero_attn=False, kdim=None, vdim=None, batch_first=False, device=None, dtype=None,

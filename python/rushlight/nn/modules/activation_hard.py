@@ -27,6 +27,10 @@ class Hardtanh(Module):
     tensor([-2.,  1.])
     """
 
+    min_val: float
+    max_val: float
+    inplace: bool
+
     def __init__(self, min_val=-1.0, max_val=1.0, inplace=False, min_value=None, max_value=None):
         super().__init__()
         self.min_val = min_val if min_value is None else min_value
@@ -57,6 +61,8 @@ class Hardsigmoid(InPlace):
     tensor([0.5000])
     """
 
+    inplace: bool
+
     function = staticmethod(F.hardsigmoid)
 
     def extra_repr(self):
@@ -74,6 +80,8 @@ class Hardswish(InPlace):
     >>> torch.nn.Hardswish()(torch.tensor([3.0]))
     tensor([3.])
     """
+
+    inplace: bool
 
     function = staticmethod(F.hardswish)
 
@@ -102,6 +110,8 @@ class Hardshrink(_Shrink):
     tensor([0., 2.])
     """
 
+    lambd: float
+
     def forward(self, input):
         return F.hardshrink(input, self.lambd)
 
@@ -117,6 +127,8 @@ class Softshrink(_Shrink):
     >>> torch.nn.Softshrink()(torch.tensor([0.4, 2.0]))
     tensor([0.0000, 1.5000])
     """
+
+    lambd: float
 
     def forward(self, input):
         return F.softshrink(input, self.lambd)

@@ -32,6 +32,8 @@ class ReLU(InPlace):
     tensor([0., 2.])
     """
 
+    inplace: bool
+
     def forward(self, input):
         return _C.relu_(input) if self.inplace else _C.relu(input)
 
@@ -70,6 +72,9 @@ class LeakyReLU(OneParameter):
     tensor([-0.5000,  2.0000])
     """
 
+    inplace: bool
+    negative_slope: float
+
     function = staticmethod(F.leaky_relu)
     parameter = "negative_slope"
 
@@ -90,6 +95,8 @@ class PReLU(Module):
     >>> torch.nn.PReLU()(torch.tensor([-4.0])).item()
     -1.0
     """
+
+    num_parameters: int
 
     def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
         super().__init__()
@@ -123,6 +130,10 @@ class RReLU(Module):
     -0.5
     """
 
+    lower: float
+    upper: float
+    inplace: bool
+
     def __init__(self, lower=1.0 / 8, upper=1.0 / 3, inplace=False):
         super().__init__()
         self.lower = lower
@@ -151,6 +162,10 @@ class Threshold(Module):
     tensor([20.,  1.])
     """
 
+    threshold: float
+    value: float
+    inplace: bool
+
     def __init__(self, threshold, value, inplace=False):
         super().__init__()
         self.threshold = threshold
@@ -178,6 +193,9 @@ class ELU(OneParameter):
     tensor([-0.6321,  2.0000])
     """
 
+    alpha: float
+    inplace: bool
+
     function = staticmethod(F.elu)
     parameter = "alpha"
 
@@ -198,6 +216,8 @@ class SELU(InPlace):
     tensor([1.0507])
     """
 
+    inplace: bool
+
     function = staticmethod(F.selu)
 
 
@@ -213,6 +233,9 @@ class CELU(OneParameter):
     >>> torch.nn.CELU()(torch.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
+
+    alpha: float
+    inplace: bool
 
     function = staticmethod(F.celu)
     parameter = "alpha"

@@ -39,6 +39,14 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     torch.Size([4])
     """
 
+    in_features: int
+    n_classes: int
+    cutoffs: list[int]
+    div_value: float
+    head_bias: bool
+    head: Linear
+    tail: ModuleList
+
     def __init__(
         self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None,
         dtype=None,

@@ -18,6 +18,12 @@ __all__ = [
 class _NormBase(Module):
     """Weight, bias and running statistics; instance normalisation has them too."""
 
+    num_features: int
+    eps: float
+    momentum: float | None
+    affine: bool
+    track_running_stats: bool
+
     _version = 2
 
     def __init__(

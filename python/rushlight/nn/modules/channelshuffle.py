@@ -19,6 +19,8 @@ class ChannelShuffle(Module):
     tensor([0., 2., 1., 3.])
     """
 
+    groups: int
+
     def __init__(self, groups):
         super().__init__()
         self.groups = groups

@@ -20,6 +20,10 @@ class PairwiseDistance(Module):
     tensor([5.0000])
     """
 
+    norm: float
+    eps: float
+    keepdim: bool
+
     def __init__(self, p=2.0, eps=1e-6, keepdim=False):
         super().__init__()
         self.norm = p
@@ -42,6 +46,9 @@ class CosineSimilarity(Module):
     >>> torch.nn.CosineSimilarity()(torch.ones(1, 2), torch.tensor([[1.0, -1.0]]))
     tensor([0.])
     """
+
+    dim: int
+    eps: float
 
     def __init__(self, dim=1, eps=1e-8):
         super().__init__()

@@ -1,5 +1,6 @@
 """Flatten and Unflatten."""
 
+from rushlight import _C
 from rushlight.nn.modules.module import Module
 
 __all__ = ["Flatten", "Unflatten"]
@@ -16,6 +17,9 @@ class Flatten(Module):
     >>> torch.nn.Flatten()(torch.ones(2, 3, 4)).shape
     torch.Size([2, 12])
     """
+
+    start_dim: int
+    end_dim: int
 
     def __init__(self, start_dim=1, end_dim=-1):
         super().__init__()
@@ -41,6 +45,9 @@ class Unflatten(Module):
     >>> torch.nn.Unflatten(1, (2, -1))(torch.ones(3, 8)).shape
     torch.Size([3, 2, 4])
     """
+
+    dim: int
+    unflattened_size: _C.Size | list[int] | tuple[int, ...]
 
     def __init__(self, dim, unflattened_size):
         super().__init__()

@@ -1,6 +1,7 @@
 """Unfold and Fold: sliding windows as columns, and back."""
 
 from rushlight.nn import functional as F
+from rushlight.nn.common_types import _size_any_t
 from rushlight.nn.modules.module import Module
 
 __all__ = ["Fold", "Unfold"]
@@ -17,6 +18,11 @@ class Unfold(Module):
     >>> torch.nn.Unfold(2)(torch.ones(1, 3, 3, 3)).shape
     torch.Size([1, 12, 4])
     """
+
+    kernel_size: _size_any_t
+    dilation: _size_any_t
+    padding: _size_any_t
+    stride: _size_any_t
 
     def __init__(self, kernel_size, dilation=1, padding=0, stride=1):
         super().__init__()
@@ -49,6 +55,12 @@ class Fold(Module):
             [2., 4., 2.],
             [1., 2., 1.]])
     """
+
+    output_size: _size_any_t
+    kernel_size: _size_any_t
+    dilation: _size_any_t
+    padding: _size_any_t
+    stride: _size_any_t
 
     def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1):
         super().__init__()

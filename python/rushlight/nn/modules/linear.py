@@ -50,6 +50,10 @@ class Linear(Module):
     torch.Size([128, 30])
     """
 
+    in_features: int
+    out_features: int
+    weight: _C.Tensor
+
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
         self.in_features = in_features
@@ -106,6 +110,11 @@ class Bilinear(Module):
     >>> layer(torch.ones(5, 2), torch.ones(5, 3)).shape
     torch.Size([5, 4])
     """
+
+    in1_features: int
+    in2_features: int
+    out_features: int
+    weight: _C.Tensor
 
     def __init__(
         self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None

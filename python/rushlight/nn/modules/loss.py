@@ -134,6 +134,9 @@ class CrossEntropyLoss(_WeightedLoss):
     tensor(0.6931)
     """
 
+    ignore_index: int
+    label_smoothing: float
+
     def __init__(
         self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
         label_smoothing=0.0,
@@ -163,6 +166,8 @@ class NLLLoss(_WeightedLoss):
     >>> torch.nn.NLLLoss()(torch.tensor([[-0.5, -1.0]]), torch.tensor([1]))
     tensor(1.)
     """
+
+    ignore_index: int
 
     def __init__(
         self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"
@@ -264,6 +269,10 @@ class PoissonNLLLoss(_Loss):
     tensor(1.)
     """
 
+    log_input: bool
+    full: bool
+    eps: float
+
     def __init__(
         self, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
         reduction="mean",
@@ -297,6 +306,9 @@ class GaussianNLLLoss(_Loss):
     tensor(0.5000)
     """
 
+    full: bool
+    eps: float
+
     def __init__(self, *, full=False, eps=1e-6, reduction="mean"):
         super().__init__(None, None, reduction)
         self.full = full
@@ -324,6 +336,9 @@ class CTCLoss(_Loss):
     >>> torch.nn.CTCLoss()(log_probs, torch.tensor([[1]]), (2,), (1,))
     tensor(0.2877)
     """
+
+    blank: int
+    zero_infinity: bool
 
     def __init__(self, blank=0, reduction="mean", zero_infinity=False):
         super().__init__(reduction=reduction)

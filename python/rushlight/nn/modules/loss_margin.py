@@ -30,6 +30,8 @@ class HingeEmbeddingLoss(_Loss):
     tensor(0.5000)
     """
 
+    margin: float
+
     def __init__(self, margin=1.0, size_average=None, reduce=None, reduction="mean"):
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
@@ -69,6 +71,8 @@ class CosineEmbeddingLoss(_Loss):
     tensor(2.)
     """
 
+    margin: float
+
     def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
@@ -92,6 +96,8 @@ class MarginRankingLoss(_Loss):
     >>> torch.nn.MarginRankingLoss()(torch.tensor([1.0]), torch.tensor([3.0]), y)
     tensor(2.)
     """
+
+    margin: float
 
     def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
         super().__init__(size_average, reduce, reduction)
@@ -120,6 +126,11 @@ class TripletMarginLoss(_Loss):
     >>> torch.nn.TripletMarginLoss()(a, a, a)
     tensor(1.)
     """
+
+    margin: float
+    p: float
+    eps: float
+    swap: bool
 
     def __init__(
         self, margin=1.0, p=2.0, eps=1e-6, swap=False, size_average=None, reduce=None,
@@ -159,6 +170,9 @@ class TripletMarginWithDistanceLoss(_Loss):
     tensor(0.5000)
     """
 
+    margin: float
+    swap: bool
+
     def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
         super().__init__(None, None, reduction)
         if margin <= 0:
@@ -195,6 +209,9 @@ class MultiMarginLoss(_WeightedLoss):
     >>> torch.nn.MultiMarginLoss()(torch.tensor([[0.0, 1.0]]), torch.tensor([0]))
     tensor(1.)
     """
+
+    margin: float
+    p: int
 
     def __init__(
         self, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"

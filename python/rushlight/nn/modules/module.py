@@ -1,8 +1,9 @@
 """Module, the base of everything that has parameters.
 
-No __getattr__: CPython pays 570 ns for each attribute one has to find. So parameters, buffers and
-submodules are plain attributes (_registry.py), and a call without hooks is one test and `forward`,
-both in csrc/bindings/module_call.cpp.
+CPython pays 570 ns for each attribute that a __getattr__ has to find. So parameters, buffers and
+submodules are plain attributes (_registry.py), and Module.__getattr__ is there to be called, by the
+__getattr__ of subclasses for one, but not by Python itself. A call without hooks is one test and
+`forward`. Both are in csrc/bindings/module_call.cpp.
 """
 
 import weakref
@@ -21,6 +22,10 @@ from rushlight.nn.parameter import Buffer, Parameter
 
 Tensor = _C.Tensor
 _EXTRA_STATE_KEY_SUFFIX = EXTRA_STATE  # torch has it here
+_global_parameter_registration_hooks = everywhere.parameter_registration  # torch's names for them
+_global_buffer_registration_hooks = everywhere.buffer_registration
+_global_module_registration_hooks = everywhere.module_registration
+_global_forward_hooks, _global_forward_pre_hooks = everywhere.forward, everywhere.forward_pre
 _C._module_calls(everywhere.active, call_with_hooks, add_path)
 
 
@@ -53,16 +58,6 @@ def _indent(text, spaces):
     return "\n".join([first, *(" " * spaces + line for line in rest)])
 
 
-class _MissingAttribute:
-    """__getattr__ for the subclasses that call it; every attribute of theirs takes longer."""
-
-    def __getattr__(self, name):
-        for kind in ("_parameters", "_buffers", "_modules"):
-            if name in self.__dict__.get(kind, ()):
-                return self.__dict__[kind][name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-
 class _Signature:
     """inspect.signature() of a module: the call is C++, which says nothing of its arguments."""
 
@@ -74,11 +69,6 @@ class _Signature:
         kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
         names = zip(("args", "kwargs"), kinds, strict=True)
         return inspect.Signature([inspect.Parameter(n, k) for n, k in names])
-
-
-def _calls_getattr(cls):
-    codes = (getattr(value, "__code__", None) for value in vars(cls).values())
-    return any(code is not None and "__getattr__" in code.co_names for code in codes)
 
 
 class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
@@ -108,19 +98,23 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
     torch.Size([3, 2])
     """
 
-    dump_patches = False
-    call_super_init = False
-    training = True
-    _version = 1
+    dump_patches: bool = False
+    call_super_init: bool = False
+    training: bool = True
+    _version: int = 1
     _compiled_call_impl = None
     __signature__ = _Signature()
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        if issubclass(cls, _MissingAttribute):
-            return
-        if hasattr(cls, "__getattr__") or _calls_getattr(cls):
-            cls.__bases__ = (*cls.__bases__, _MissingAttribute)
+        if cls.__getattr__ is _getattr and cls.__getattribute__ is object.__getattribute__:
+            _C._without_getattr(cls)
+
+    def __getattr__(self, name):
+        for kind in ("_parameters", "_buffers", "_modules"):
+            if name in self.__dict__.get(kind, ()):
+                return self.__dict__[kind][name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __init__(self, *args, **kwargs):
         if not self.call_super_init:
@@ -386,3 +380,7 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
     def __dir__(self):
         names = {*dir(type(self)), *self.__dict__}
         return sorted(name for name in names if not name[:1].isdigit())
+
+
+_getattr = Module.__getattr__
+_C._without_getattr(Module)

@@ -31,6 +31,11 @@ class LocalResponseNorm(Module):
     torch.Size([1, 2, 3])
     """
 
+    size: int
+    alpha: float
+    beta: float
+    k: float
+
     def __init__(self, size, alpha=0.0001, beta=0.75, k=1.0):
         super().__init__()
         self.size = size
@@ -61,6 +66,10 @@ class LayerNorm(Module):
     >>> torch.nn.LayerNorm(2, elementwise_affine=False)(torch.tensor([[-1.0, 1.0]]))
     tensor([[-1.0000,  1.0000]])
     """
+
+    normalized_shape: tuple[int, ...]
+    eps: float
+    elementwise_affine: bool
 
     def __init__(
         self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None,
@@ -109,6 +118,10 @@ class RMSNorm(Module):
     tensor([[1., 1.]])
     """
 
+    normalized_shape: tuple[int, ...]
+    eps: float | None
+    elementwise_affine: bool
+
     def __init__(
         self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None
     ):
@@ -152,6 +165,11 @@ class GroupNorm(Module):
     >>> torch.nn.GroupNorm(3, 6)(torch.ones(2, 6, 4)).shape
     torch.Size([2, 6, 4])
     """
+
+    num_groups: int
+    num_channels: int
+    eps: float
+    affine: bool
 
     def __init__(
         self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, *,

@@ -78,6 +78,8 @@ class ConstantPad1d(_ConstantPad):
     tensor([[3.5000, 1.0000, 1.0000, 3.5000]])
     """
 
+    padding: tuple[int, int]
+
     rank = 1
 
 
@@ -93,6 +95,8 @@ class ConstantPad2d(_ConstantPad):
     >>> torch.nn.ConstantPad2d((1, 0, 0, 0), 2.0)(torch.ones(1, 1, 2))
     tensor([[[2., 1., 1.]]])
     """
+
+    padding: tuple[int, int, int, int]
 
     rank = 2
 
@@ -110,6 +114,8 @@ class ConstantPad3d(_ConstantPad):
     torch.Size([1, 3, 3, 3])
     """
 
+    padding: tuple[int, int, int, int, int, int]
+
     rank = 3
 
 
@@ -124,6 +130,8 @@ class ZeroPad1d(_ZeroPad):
     >>> torch.nn.ZeroPad1d(1)(torch.ones(1, 2))
     tensor([[0., 1., 1., 0.]])
     """
+
+    padding: tuple[int, int]
 
     rank = 1
 
@@ -142,6 +150,8 @@ class ZeroPad2d(_ZeroPad):
              [0., 0., 0.]]])
     """
 
+    padding: tuple[int, int, int, int]
+
     rank = 2
 
 
@@ -156,6 +166,8 @@ class ZeroPad3d(_ZeroPad):
     >>> torch.nn.ZeroPad3d(1)(torch.ones(1, 1, 1, 1)).shape
     torch.Size([1, 3, 3, 3])
     """
+
+    padding: tuple[int, int, int, int, int, int]
 
     rank = 3
 
@@ -172,6 +184,8 @@ class ReflectionPad1d(_ReflectionPad):
     tensor([[2., 1., 0., 1., 2., 1., 0.]])
     """
 
+    padding: tuple[int, int]
+
     rank = 1
 
 
@@ -186,6 +200,8 @@ class ReflectionPad2d(_ReflectionPad):
     >>> torch.nn.ReflectionPad2d(1)(torch.ones(1, 2, 2)).shape
     torch.Size([1, 4, 4])
     """
+
+    padding: tuple[int, int, int, int]
 
     rank = 2
 
@@ -203,6 +219,8 @@ class ReflectionPad3d(_ReflectionPad):
     torch.Size([1, 4, 4, 4])
     """
 
+    padding: tuple[int, int, int, int, int, int]
+
     rank = 3
 
 
@@ -217,6 +235,8 @@ class ReplicationPad1d(_ReplicationPad):
     >>> torch.nn.ReplicationPad1d(1)(torch.tensor([[0.0, 1.0]]))
     tensor([[0., 0., 1., 1.]])
     """
+
+    padding: tuple[int, int]
 
     rank = 1
 
@@ -233,6 +253,8 @@ class ReplicationPad2d(_ReplicationPad):
     torch.Size([1, 4, 4])
     """
 
+    padding: tuple[int, int, int, int]
+
     rank = 2
 
 
@@ -247,6 +269,8 @@ class ReplicationPad3d(_ReplicationPad):
     >>> torch.nn.ReplicationPad3d(1)(torch.ones(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])
     """
+
+    padding: tuple[int, int, int, int, int, int]
 
     rank = 3
 
@@ -263,6 +287,8 @@ class CircularPad1d(_CircularPad):
     tensor([[2., 0., 1., 2., 0.]])
     """
 
+    padding: tuple[int, int]
+
     rank = 1
 
 
@@ -277,6 +303,8 @@ class CircularPad2d(_CircularPad):
     >>> torch.nn.CircularPad2d(1)(torch.ones(1, 2, 2)).shape
     torch.Size([1, 4, 4])
     """
+
+    padding: tuple[int, int, int, int]
 
     rank = 2
 
@@ -293,5 +321,7 @@ class CircularPad3d(_CircularPad):
     >>> torch.nn.CircularPad3d(1)(torch.ones(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])
     """
+
+    padding: tuple[int, int, int, int, int, int]
 
     rank = 3

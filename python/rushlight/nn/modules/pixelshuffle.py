@@ -18,6 +18,8 @@ class PixelShuffle(Module):
     torch.Size([1, 1, 12, 12])
     """
 
+    upscale_factor: int
+
     def __init__(self, upscale_factor):
         super().__init__()
         self.upscale_factor = upscale_factor
@@ -40,6 +42,8 @@ class PixelUnshuffle(Module):
     >>> torch.nn.PixelUnshuffle(3)(torch.ones(1, 1, 12, 12)).shape
     torch.Size([1, 9, 4, 4])
     """
+
+    downscale_factor: int
 
     def __init__(self, downscale_factor):
         super().__init__()

@@ -2,6 +2,7 @@
 
 from rushlight import _C
 from rushlight.nn import functional as F
+from rushlight.nn.common_types import _size_1_t, _size_2_t, _size_3_t
 from rushlight.nn.modules._class_path import settle
 from rushlight.nn.modules.module import Module
 from rushlight.nn.modules.pooling_adaptive import (
@@ -81,6 +82,11 @@ class MaxPool1d(_MaxPoolNd):
     tensor([[2., 5.]])
     """
 
+    kernel_size: _size_1_t
+    stride: _size_1_t
+    padding: _size_1_t
+    dilation: _size_1_t
+
     rank = 1
 
 
@@ -104,6 +110,11 @@ class MaxPool2d(_MaxPoolNd):
              [13., 15.]]])
     """
 
+    kernel_size: _size_2_t
+    stride: _size_2_t
+    padding: _size_2_t
+    dilation: _size_2_t
+
     rank = 2
 
     def forward(self, input):
@@ -125,6 +136,11 @@ class MaxPool3d(_MaxPoolNd):
     MaxPool3d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)
     """
 
+    kernel_size: _size_3_t
+    stride: _size_3_t
+    padding: _size_3_t
+    dilation: _size_3_t
+
     rank = 3
 
 
@@ -138,6 +154,12 @@ class AvgPool1d(Module):
     >>> torch.nn.AvgPool1d(2)(torch.tensor([[1.0, 2.0, 5.0, 3.0]]))
     tensor([[1.5000, 4.0000]])
     """
+
+    kernel_size: _size_1_t
+    stride: _size_1_t
+    padding: _size_1_t
+    ceil_mode: bool
+    count_include_pad: bool
 
     def __init__(
         self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True
@@ -203,6 +225,12 @@ class AvgPool2d(_AvgPoolNd):
              [10.5000, 12.5000]]])
     """
 
+    kernel_size: _size_2_t
+    stride: _size_2_t
+    padding: _size_2_t
+    ceil_mode: bool
+    count_include_pad: bool
+
     rank = 2
 
 
@@ -216,6 +244,12 @@ class AvgPool3d(_AvgPoolNd):
     >>> torch.nn.AvgPool3d(2)
     AvgPool3d(kernel_size=2, stride=2, padding=0)
     """
+
+    kernel_size: _size_3_t
+    stride: _size_3_t
+    padding: _size_3_t
+    ceil_mode: bool
+    count_include_pad: bool
 
     rank = 3
 
@@ -246,6 +280,9 @@ class LPPool1d(_LPPoolNd):
     tensor([[5.]])
     """
 
+    kernel_size: _size_1_t
+    stride: _size_1_t
+
     def forward(self, input):
         return F.lp_pool1d(
             input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
@@ -267,6 +304,9 @@ class LPPool2d(_LPPoolNd):
     tensor([[[4.]]])
     """
 
+    kernel_size: _size_2_t
+    stride: _size_2_t
+
     def forward(self, input):
         return F.lp_pool2d(
             input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
@@ -283,6 +323,9 @@ class LPPool3d(_LPPoolNd):
     >>> torch.nn.LPPool3d(1, 2)(torch.ones(1, 2, 2, 2))
     tensor([[[[8.]]]])
     """
+
+    kernel_size: _size_3_t
+    stride: _size_3_t
 
     def forward(self, input):
         return F.lp_pool3d(

@@ -3,6 +3,15 @@ windows. Attributes of pooling.py, as in torch.
 """
 
 from rushlight.nn import functional as F
+from rushlight.nn.common_types import (
+    _ratio_2_t,
+    _ratio_3_t,
+    _size_1_t,
+    _size_2_opt_t,
+    _size_2_t,
+    _size_3_opt_t,
+    _size_3_t,
+)
 from rushlight.nn.modules.module import Module
 from rushlight.nn.modules.utils import per_dimension
 
@@ -44,6 +53,8 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     tensor([[1.5000, 4.0000]])
     """
 
+    output_size: _size_1_t
+
     rank = 1
 
 
@@ -59,6 +70,8 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     torch.Size([8, 1, 7])
     """
 
+    output_size: _size_2_opt_t
+
     rank = 2
 
 
@@ -73,6 +86,8 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     >>> torch.nn.AdaptiveAvgPool3d(1)
     AdaptiveAvgPool3d(output_size=1)
     """
+
+    output_size: _size_3_opt_t
 
     rank = 3
 
@@ -106,6 +121,8 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     tensor([[2., 5.]])
     """
 
+    output_size: _size_1_t
+
     rank = 1
 
 
@@ -122,6 +139,8 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     torch.Size([8, 1, 7])
     """
 
+    output_size: _size_2_opt_t
+
     rank = 2
 
 
@@ -137,6 +156,8 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     >>> torch.nn.AdaptiveMaxPool3d(1)
     AdaptiveMaxPool3d(output_size=1)
     """
+
+    output_size: _size_3_opt_t
 
     rank = 3
 
@@ -187,6 +208,11 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
     torch.Size([1, 4, 3])
     """
 
+    kernel_size: _size_2_t
+    return_indices: bool
+    output_size: _size_2_t
+    output_ratio: _ratio_2_t
+
     rank = 2
 
 
@@ -200,5 +226,10 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
     >>> torch.nn.FractionalMaxPool3d(2, output_size=3)(torch.ones(1, 8, 6, 7)).shape
     torch.Size([1, 3, 3, 3])
     """
+
+    kernel_size: _size_3_t
+    return_indices: bool
+    output_size: _size_3_t
+    output_ratio: _ratio_3_t
 
     rank = 3

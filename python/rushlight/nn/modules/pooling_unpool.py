@@ -1,6 +1,7 @@
 """Layers that undo max-pooling: attributes of pooling.py, as in torch."""
 
 from rushlight.nn import functional as F
+from rushlight.nn.common_types import _size_1_t, _size_2_t, _size_3_t
 from rushlight.nn.modules.module import Module
 from rushlight.nn.modules.utils import per_dimension
 
@@ -40,6 +41,10 @@ class MaxUnpool1d(_MaxUnpoolNd):
     tensor([[0., 3.]])
     """
 
+    kernel_size: _size_1_t
+    stride: _size_1_t
+    padding: _size_1_t
+
     rank = 1
 
 
@@ -59,6 +64,10 @@ class MaxUnpool2d(_MaxUnpoolNd):
              [0., 0.]]])
     """
 
+    kernel_size: _size_2_t
+    stride: _size_2_t
+    padding: _size_2_t
+
     rank = 2
 
 
@@ -73,5 +82,9 @@ class MaxUnpool3d(_MaxUnpoolNd):
     >>> torch.nn.MaxUnpool3d(2)
     MaxUnpool3d(kernel_size=(2, 2, 2), stride=(2, 2, 2), padding=(0, 0, 0))
     """
+
+    kernel_size: _size_3_t
+    stride: _size_3_t
+    padding: _size_3_t
 
     rank = 3

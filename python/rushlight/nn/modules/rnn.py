@@ -74,6 +74,16 @@ class RNNBase(Module):
     torch.Size([60, 10])
     """
 
+    mode: str
+    input_size: int
+    hidden_size: int
+    num_layers: int
+    bias: bool
+    batch_first: bool
+    dropout: float
+    bidirectional: bool
+    proj_size: int
+
     def __init__(
         self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False,
         dropout=0.0, bidirectional=False, proj_size=0, device=None, dtype=None,

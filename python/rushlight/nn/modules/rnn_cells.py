@@ -28,6 +28,12 @@ class RNNCellBase(Module):
     torch.Size([80, 10])
     """
 
+    input_size: int
+    hidden_size: int
+    bias: bool
+    weight_ih: _C.Tensor
+    weight_hh: _C.Tensor
+
     def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
         super().__init__()
         self.input_size = input_size
@@ -99,6 +105,8 @@ class RNNCell(RNNCellBase):
     >>> torch.nn.RNNCell(10, 20)(torch.ones(3, 10)).shape
     torch.Size([3, 20])
     """
+
+    nonlinearity: str
 
     def __init__(
         self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None

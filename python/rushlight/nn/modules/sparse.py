@@ -63,6 +63,16 @@ class Embedding(_Table):
     torch.Size([1, 4, 3])
     """
 
+    num_embeddings: int
+    embedding_dim: int
+    padding_idx: int | None
+    max_norm: float | None
+    norm_type: float
+    scale_grad_by_freq: bool
+    weight: _C.Tensor
+    freeze: bool
+    sparse: bool
+
     def __init__(
         self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0,
         scale_grad_by_freq=False, sparse=False, _weight=None, _freeze=False, device=None,
@@ -144,6 +154,17 @@ class EmbeddingBag(_Table):
     >>> torch.nn.EmbeddingBag(10, 3)(torch.tensor([1, 2, 4]), torch.tensor([0, 2])).shape
     torch.Size([2, 3])
     """
+
+    num_embeddings: int
+    embedding_dim: int
+    max_norm: float | None
+    norm_type: float
+    scale_grad_by_freq: bool
+    weight: _C.Tensor
+    mode: str
+    sparse: bool
+    include_last_offset: bool
+    padding_idx: int | None
 
     def __init__(
         self, num_embeddings, embedding_dim, max_norm=None, norm_type=2.0,

@@ -1,11 +1,11 @@
-"""torch.cuda.amp: the older names of torch.amp for GPUs."""
+"""autocast for GPUs under its older name."""
 
 from functools import partial
 from warnings import warn
 
-from .. import amp
+from rushlight import amp
 
-__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+__all__ = ["autocast", "custom_bwd", "custom_fwd"]
 
 
 def _deprecated(name):
@@ -34,31 +34,6 @@ class autocast(amp.autocast):
     def __init__(self, enabled=True, dtype=None, cache_enabled=True):
         _deprecated("autocast")
         super().__init__("cuda", dtype, enabled, cache_enabled)
-
-
-class GradScaler(amp.GradScaler):
-    """The older form of torch.amp.GradScaler("cuda").
-
-    Args:
-        init_scale: the first scale.
-        growth_factor: above 1.
-        backoff_factor: below 1.
-        growth_interval: steps without an overflow before the scale grows.
-        enabled: False makes scale() return its argument and step() a plain step.
-
-    >>> import warnings; warnings.simplefilter("ignore")
-    >>> torch.cuda.amp.GradScaler(enabled=False).get_scale()
-    1.0
-    """
-
-    def __init__(
-        self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000,
-        enabled=True,
-    ):  # fmt: skip
-        _deprecated("GradScaler")
-        super().__init__(
-            "cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled
-        )
 
 
 custom_fwd = partial(amp.custom_fwd, device_type="cuda")

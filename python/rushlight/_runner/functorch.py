@@ -1,0 +1,137 @@
+"""functorch, which PyTorch installs beside torch: the names of torch.func, and modules as functions
+of their parameters. functorch.dim, its dimensions as objects, is not in rushlight.
+"""
+
+import copy
+
+from rushlight import _table
+from rushlight.func import (
+    functional_call,
+    grad,
+    grad_and_value,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    stack_module_state,
+    vjp,
+    vmap,
+)
+from rushlight.nn import Module
+
+__all__ = [
+    "FunctionalModule",
+    "FunctionalModuleWithBuffers",
+    "combine_state_for_ensemble",
+    "functionalize",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "make_functional",
+    "make_functional_with_buffers",
+    "make_fx",
+    "vjp",
+    "vmap",
+]
+
+
+def _split(model, disable_autograd_tracking):
+    """(a copy without values, its parameters by name, its buffers by name)"""
+    stateless = copy.deepcopy(model)
+    parameters = dict(stateless.named_parameters())
+    buffers = dict(stateless.named_buffers())
+    if disable_autograd_tracking:
+        parameters = {name: p.detach() for name, p in parameters.items()}
+    return stateless.to("meta"), parameters, buffers
+
+
+class FunctionalModule(Module):
+    """A module as a function of its parameters; make_functional() makes it."""
+
+    def __init__(self, stateless_model, param_names, names_map):
+        super().__init__()
+        self.stateless_model = stateless_model
+        self.param_names = param_names
+        self.names_map = names_map
+
+    def forward(self, params, *args, **kwargs):
+        """What the module gives with these parameters."""
+        named = dict(zip(self.param_names, params, strict=True))
+        return functional_call(self.stateless_model, named, args, kwargs)
+
+
+class FunctionalModuleWithBuffers(Module):
+    """A module as a function of its parameters and buffers; make_functional_with_buffers() makes
+    it."""
+
+    def __init__(
+        self, stateless_model, param_names, buffer_names, param_names_map, buffer_names_map
+    ):
+        super().__init__()
+        self.stateless_model = stateless_model
+        self.param_names = param_names
+        self.buffer_names = buffer_names
+        self.all_names_map = {**param_names_map, **buffer_names_map}
+
+    def forward(self, params, buffers, *args, **kwargs):
+        """What the module gives with these parameters and buffers."""
+        names = (*self.param_names, *self.buffer_names)
+        named = dict(zip(names, (*params, *buffers), strict=True))
+        return functional_call(self.stateless_model, named, args, kwargs)
+
+
+def make_functional(model, disable_autograd_tracking=False):
+    """(a FunctionalModule, its parameters); torch.func.functional_call does it without a copy."""
+    if any(True for _ in model.buffers()):
+        raise RuntimeError(
+            "make_functional(model): `model` has buffers. Please use "
+            "make_functional_with_buffers(model) instead."
+        )
+    stateless, parameters, _ = _split(model, disable_autograd_tracking)
+    made = FunctionalModule(stateless, tuple(parameters), {name: [name] for name in parameters})
+    return made, tuple(parameters.values())
+
+
+def make_functional_with_buffers(model, disable_autograd_tracking=False):
+    """(a FunctionalModuleWithBuffers, its parameters, its buffers)"""
+    stateless, parameters, buffers = _split(model, disable_autograd_tracking)
+    maps = ({name: [name] for name in each} for each in (parameters, buffers))
+    made = FunctionalModuleWithBuffers(stateless, tuple(parameters), tuple(buffers), *maps)
+    return made, tuple(parameters.values()), tuple(buffers.values())
+
+
+def combine_state_for_ensemble(models):
+    """(one functional module for all models, their parameters stacked, their buffers stacked)"""
+    if not models:
+        raise RuntimeError("combine_state_for_ensemble: Expected at least one model, got 0.")
+    parameters, buffers = stack_module_state(models)
+    made, _, _ = make_functional_with_buffers(models[0])
+    return made, tuple(parameters.values()), tuple(buffers.values())
+
+
+def functionalize(func, *, remove="mutations"):
+    """Raises: functions are not rewritten without their in-place operations here."""
+    raise NotImplementedError(
+        f"functorch.functionalize is not in rushlight {_table.SHORT_VERSION}: nothing is compiled, "
+        "so in-place operations may stay\ncall the function itself"
+    )
+
+
+def make_fx(f, *args, **kwargs):
+    """Raises: there is no tracing below the calls of functions."""
+    raise NotImplementedError(
+        f"functorch.make_fx is not in rushlight {_table.SHORT_VERSION}: operations are not "
+        "dispatched to Python one by one\ntorch.fx.symbolic_trace records the calls of a module"
+    )
+
+
+def __getattr__(name):
+    if name == "dim":
+        raise AttributeError(
+            f"functorch.dim is not in rushlight {_table.SHORT_VERSION}: dimensions have positions, "
+            "not names\nuse torch.einsum, or einops"
+        )
+    raise AttributeError(f"module 'functorch' has no attribute {name!r}")
