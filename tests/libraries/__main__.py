@@ -28,7 +28,9 @@ DEFAULT = pathlib.Path.home() / ".cache/rushlight/libraries"
 PACKAGES = {
     "accelerate_gpus": "accelerate xoscar",  # two processes
     "accelerate_two": "accelerate xoscar",
+    "flair": "flair sentencepiece",
     "ignite": "pytorch-ignite",
+    "jaxtyping": "jaxtyping beartype",
     "lightning_ddp": "lightning xoscar",
     "lightning_gpus": "lightning xoscar",
     "open_clip": "open_clip_torch",

@@ -9,7 +9,9 @@ from rushlight import _C, cuda
 from rushlight._grad_mode import no_grad
 
 
-class _Stage(enum.Enum):
+class OptState(enum.Enum):
+    """What an optimizer had done to its gradients since the last update()."""
+
     READY = 0
     UNSCALED = 1
     STEPPED = 2
@@ -19,7 +21,7 @@ class _OfOptimizer:
     """The state of one optimizer since the last update()."""
 
     def __init__(self):
-        self.stage = _Stage.READY
+        self.stage = OptState.READY
         self.found_inf = None  # None until its gradients were looked at
 
 
@@ -103,11 +105,11 @@ class GradScaler:
         if not self._enabled:
             return
         state = self._state_of(optimizer, "unscale_")
-        if state.stage is _Stage.UNSCALED:
+        if state.stage is OptState.UNSCALED:
             raise RuntimeError(
                 "unscale_() has already been called on this optimizer since the last update()."
             )
-        if state.stage is _Stage.STEPPED:
+        if state.stage is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         grads = [
             p.grad for group in optimizer.param_groups for p in group["params"]
@@ -123,7 +125,7 @@ class GradScaler:
             for g in grads:
                 g.mul_(1.0 / self._scale)
         state.found_inf = any(bad) if grads else None
-        state.stage = _Stage.UNSCALED
+        state.stage = OptState.UNSCALED
 
     def step(self, optimizer, *args, **kwargs):
         """The optimizer's step on unscaled gradients; skipped if one is not finite.
@@ -139,14 +141,14 @@ class GradScaler:
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
         state = self._state_of(optimizer, "step")
-        if state.stage is _Stage.STEPPED:
+        if state.stage is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
-        if state.stage is _Stage.READY:
+        if state.stage is OptState.READY:
             self.unscale_(optimizer)
         if state.found_inf is None:
             raise AssertionError("No inf checks were recorded for this optimizer.")
         result = None if state.found_inf else optimizer.step(*args, **kwargs)
-        state.stage = _Stage.STEPPED
+        state.stage = OptState.STEPPED
         return result
 
     def update(self, new_scale=None):

@@ -14,7 +14,7 @@ def _list(given):
 
 @rule("grad")
 def grad(level, func, outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False,
-         _only_inputs=True, allow_unused=None, _is_grads_batched=False,
+         only_inputs=True, allow_unused=None, is_grads_batched=False,
          materialize_grads=False):  # fmt: skip
     """The gradients for each element."""
     outputs, inputs = _list(outputs), _list(inputs)
