@@ -71,7 +71,7 @@ UNREAD = {
         "profiler:profile.__init__(acc_events)"
     ),
     "for a compiler, which is not there": (
-        "compiler:compile(disable) compiler:compile(dynamic) compiler:compile(fullgraph) "
+        "compiler:compile(dynamic) compiler:compile(fullgraph) "
         "compiler:compile(isolate_recompiles) compiler:compile(name) "
         "compiler:compile(recompile_limit) compiler:compile(shapes_spec) "
         "compiler:disable(reason) compiler:disable(recursive) jit:annotate(the_type) "

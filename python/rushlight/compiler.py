@@ -1,8 +1,8 @@
 """torch.compiler: what programs call of a compiler. There is none: code runs as it is written."""
 
-__all__ = ["disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]
+from rushlight._compile_options import _check
 
-_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+__all__ = ["disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]
 
 
 def is_compiling() -> bool:
@@ -56,14 +56,16 @@ def compile(
     model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None,
     name=None, disable=False, recompile_limit=None, isolate_recompiles=False, shapes_spec=None,
 ):  # fmt: skip
-    """Returns the model or function itself: there is no compiler here, and results are the same.
+    """Returns the function itself, or a module that calls the given one: there is no compiler
+    here, and results are the same.
 
     Args:
-        model: a module or function; None for a decorator.
+        model: a function or module, which becomes `_orig_mod` of the result; None for a decorator.
         backend: a name; a function, which would be called with a graph, is refused.
         mode, options: what is optimised; one of them at most.
-        fullgraph, dynamic, name, disable, recompile_limit, isolate_recompiles, shapes_spec: are for
-            a compiler.
+        disable: returns a module itself too.
+        fullgraph, dynamic, name, recompile_limit, isolate_recompiles, shapes_spec: are for a
+            compiler.
 
     Raises:
         NotImplementedError: for a backend that is a function.
@@ -73,18 +75,15 @@ def compile(
     >>> square(torch.tensor(3.0))
     tensor(9.)
     """
-    if callable(backend):
-        raise NotImplementedError(
-            "torch.compile(backend=<function>) is not in rushlight: there is no graph to call it "
-            "with\nname a backend, or leave it out"
-        )
-    if mode is not None and options is not None:
-        raise RuntimeError(
-            "Either mode or options can be specified, but both can't be specified at the same time."
-        )
-    if mode is not None and mode not in _MODES:
-        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
-    return (lambda function: function) if model is None else model
+    _check(backend=backend, mode=mode, options=options)
+    if model is None:
+        return lambda function: compile(function, disable=disable)
+    from rushlight._dynamo.eval_frame import OptimizedModule
+    from rushlight.nn import Module
+
+    if disable or not isinstance(model, Module) or isinstance(model, OptimizedModule):
+        return model
+    return OptimizedModule(model)
 
 
 def __getattr__(name):

@@ -355,10 +355,10 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
         _C._zero_grad(list(self.parameters()), set_to_none)
 
     def compile(self, *args, **kwargs):
-        """Returns the module, as torch.compile(module, ...) does: there is no compiler here."""
-        from rushlight.compiler import compile
+        """Checks the arguments, those of torch.compile: there is no compiler here."""
+        from rushlight._compile_options import _check
 
-        return compile(self, *args, **kwargs)
+        _check(*args, **kwargs)
 
     def _get_name(self):
         return type(self).__name__

@@ -1,0 +1,126 @@
+"""python -m tests.libraries.suites [NAMES] [--torch] [--python PYTHON] [--page]: libraries' own
+tests, a bounded part of each, on rushlight and on torch.
+
+`--torch` runs a part under torch and keeps its results; without it the part runs under
+`pytest -p rushlight.pytest`, and what passed under torch is counted. The tests come from the
+library's public repository at the ref of SUITES, into $RUSHLIGHT_SUITES
+(~/.cache/rushlight/suites), each library with an environment of its own; --python names one that
+has them all, and pytest with pytest-timeout. --page writes the counts into docs/libraries.md.
+"""
+
+import argparse
+import collections
+import datetime
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+from tests.libraries.__main__ import PAGE, SUITES_TITLE, environment, ours, torchs, version
+from tests.libraries.suite_parts import SUITES
+
+HOME = pathlib.Path(os.environ.get("RUSHLIGHT_SUITES", "~/.cache/rushlight/suites")).expanduser()
+HEAD = f"""{SUITES_TITLE}
+
+Tests that libraries have of themselves, a part of each:
+[suite_parts.py](../tests/libraries/suite_parts.py). `python -m tests.libraries.suites` runs them
+under torch and under rushlight, and counts those that pass under both.
+
+| suite | version (tests of) | part | passed under torch | of those under rushlight | date |
+|---|---|---|---|---|---|
+"""
+
+
+def sources(name, suite):
+    """The folder with the library's repository, fetched if it is not there."""
+    folder = HOME / name
+    if not folder.exists():
+        subprocess.run(["git", "init", "-q", folder], check=True)
+        url = f"https://github.com/{suite.repository}"
+        for command in (["fetch", "-q", "--depth", "1", url, suite.ref],
+                        ["checkout", "-q", "FETCH_HEAD"]):  # fmt: skip
+            subprocess.run(["git", "-C", folder, *command], check=True)
+    return folder / suite.folder
+
+
+def run(name, suite, python, with_torch):
+    """The file of the results, in JUnit's format."""
+    results = HOME / f"{name}.{'torch' if with_torch else 'rushlight'}.xml"
+    results.unlink(missing_ok=True)
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout=120"]
+    command += [] if with_torch else ["-p", "rushlight.pytest"]
+    command += [f"--junitxml={results}", *suite.files.split()]
+    command += ["-k", suite.keywords] if suite.keywords else []
+    with tempfile.TemporaryDirectory() as folder:
+        variables = torchs(python, folder) if with_torch else ours(folder)
+        variables |= {"HF_HUB_OFFLINE": "1", **suite.variables}
+        subprocess.run(command, cwd=sources(name, suite), env=variables, stdout=subprocess.DEVNULL)
+    return results
+
+
+def outcomes(results):
+    """test -> "" if it passed, else the first line of why it did not."""
+    answers = {}
+    for case in xml.etree.ElementTree.parse(results).iter("testcase"):
+        said = [part for part in case if part.tag in ("failure", "error", "skipped")]
+        why = [f"{part.tag}: {part.get('message') or ''}".splitlines()[0] for part in said]
+        answers[f"{case.get('classname')}::{case.get('name')}"] = why[0] if why else ""
+    return answers
+
+
+def compared(torchs_results, our_results):
+    """How many tests pass under torch, and why those that fail here do: cause -> tests."""
+    expected, found = outcomes(torchs_results), outcomes(our_results)
+    passed = [test for test, why in expected.items() if not why]
+    causes = collections.defaultdict(list)
+    for test in passed:
+        if why := found.get(test, "not collected"):
+            causes[why].append(test)
+    return len(passed), causes
+
+
+def write_page(rows):
+    text, _, table = PAGE.read_text().partition(SUITES_TITLE)
+    lines = {line.split()[1]: line for line in table.splitlines()[1:] if line.startswith("| ")}
+    lines.pop("suite", None)
+    lines |= rows
+    PAGE.write_text(
+        text.rstrip("\n") + "\n\n" + HEAD + "".join(f"{lines[name]}\n" for name in sorted(lines))
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m tests.libraries.suites", description=__doc__)
+    parser.add_argument("names", nargs="*", help=", ".join(SUITES))
+    parser.add_argument("--torch", action="store_true")
+    parser.add_argument("--python")
+    parser.add_argument("--page", action="store_true")
+    args = parser.parse_args()
+    rows = {}
+    for name in args.names or SUITES:
+        suite = SUITES[name]
+        needs = [suite.package, "pytest", "pytest-timeout", *suite.needs.split()]
+        python = args.python or environment(f"suite_{name}", needs)
+        kept = HOME / f"{name}.torch.xml"
+        if not args.torch and not kept.exists():
+            sys.exit(f"{kept} is not there: python -m tests.libraries.suites {name} --torch")
+        results = run(name, suite, python, args.torch)
+        if args.torch:
+            print(f"{name}: {sum(not why for why in outcomes(results).values())} pass", flush=True)
+            continue
+        passed, causes = compared(kept, results)
+        good = passed - sum(map(len, causes.values()))
+        print(f"{name}: {good} of {passed}", flush=True)
+        for why, tests in sorted(causes.items(), key=lambda item: -len(item[1])):
+            print(f"    {len(tests)}: {why[:200]} ({tests[0]})", flush=True)
+        of = f"{version(suite.package, python)} ({suite.ref[:10]})"
+        today = datetime.date.today()
+        rows[name] = f"| {name} | {of} | {suite.part} | {passed} | {good} | {today} |"
+    if args.page and rows:
+        write_page(rows)
+
+
+if __name__ == "__main__":
+    main()
