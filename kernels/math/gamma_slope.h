@@ -15,7 +15,7 @@ HOST_DEVICE inline double gamma_slope(double a, double x) {
   if (!(a > 0 && x >= 0 && a < kInfinity<double> && x < kInfinity<double>)) return kNaN<double>;
   if (x == 0) return 0;
   if (a < 40 && x <= a + 1) {
-    double term = x / a, psi = digamma_positive(a + 1), sum = 0;
+    double term = x / a, psi = digamma_not_negative(a + 1), sum = 0;
     const double log_x = std::log(x);
     for (int n = 1; n < 400; ++n) {
       const double part = term * (psi - log_x);
@@ -26,7 +26,7 @@ HOST_DEVICE inline double gamma_slope(double a, double x) {
     }
     return sum;
   }
-  const double side = x > a ? 1 : -1, psi = digamma_positive(a);
+  const double side = x > a ? 1 : -1, psi = digamma_not_negative(a);
   const auto exponent = [&](double s) { return (a - 1) * std::log1p(side * s / x) - side * s; };
   double width = side > 0 ? 1 : x / a;  // of what counts
   while (exponent(width) > -40 && (side > 0 || width < x)) width *= 1.5;

@@ -1,5 +1,5 @@
-// The normal distribution's share, lgamma and its derivatives; digamma and polygamma are rare and
-// go one element at a time.
+// The normal distribution's share, lgamma and its derivatives; polygamma is rare and goes one
+// element at a time.
 #pragma once
 #include "error.h"
 #include "trigonometric.h"
@@ -89,18 +89,39 @@ HOST_DEVICE inline double trigamma_positive(double x) {
            z * (1. / 42 - z * (1. / 30 - z * (5. / 66 - z * (691. / 2730 - z * (7. / 6))))));
   return sum + y + z * (0.5 + y * series);
 }
-HOST_DEVICE inline double digamma_positive(double x) {
-  double sum = 0;
-  for (; x < 10; x += 1) sum -= 1 / x;
-  const double z = 1 / (x * x);
-  return sum + std::log(x) - 0.5 / x -
-         z * (1. / 12 - z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132)))));
+// x (x + 1) ... (x + N - 1) and its derivative.
+struct RisingProduct {
+  double value, slope;
+};
+template <int N>
+HOST_DEVICE inline RisingProduct rising_product(double x) {
+  if constexpr (N == 0) {
+    return {1, 0};
+  } else {
+    const RisingProduct p = rising_product<N - 1>(x);
+    const double factor = x + (N - 1);
+    return {p.value * factor, p.slope * factor + p.value};
+  }
+}
+// For x >= 0 without a branch: the recurrence up to 10, whose sum of inverses is one quotient.
+HOST_DEVICE inline double digamma_not_negative(double x) {
+  const bool is_low = x < 10;
+  const RisingProduct steps = rising_product<10>(is_low ? x : 1.0);
+  const double y = is_low ? x + 10 : x, inverse = 1 / y, z = inverse * inverse;
+  const double far =
+      log(y) - 0.5 * inverse -
+      z * (1. / 12 -
+           z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 -
+                                                                                z * (1. / 12)))))));
+  const double near = far - steps.slope / steps.value, zero = copysign(kInfinity<double>, -x);
+  const double result = is_low ? near : far;
+  return x == 0 ? zero : result;
 }
 HOST_DEVICE inline double digamma_of(double x) {
-  if (x == 0) return std::copysign(kInfinity<double>, -x);
-  if (!(x < 0)) return digamma_positive(x);
+  if (!(x < 0)) return digamma_not_negative(x);
   if (x == std::floor(x)) return kNaN<double>;
-  return digamma_positive(1 - x) - kPi<double> / std::tan(kPi<double> * (x - std::nearbyint(x)));
+  return digamma_not_negative(1 - x) -
+         kPi<double> / std::tan(kPi<double> * (x - std::nearbyint(x)));
 }
 template <Real T>
 HOST_DEVICE inline T digamma(T x) {

@@ -194,6 +194,8 @@ struct Digamma {
   static constexpr Saves save = {Save::input};
   static constexpr Domain domain = {0.3, 4};
   template <class T> HOST_DEVICE static T forward(T x) { return digamma(x); }
+  // the same in the CPU's vectors
+  static double forward_not_negative(double x) { return digamma_not_negative(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g * polygamma(T(1), x); }
 };
 

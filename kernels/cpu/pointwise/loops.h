@@ -144,7 +144,7 @@ void double_loop(std::int64_t n, void* const* out, const void* const* in,
   }(std::make_index_sequence<K::kIn>{}, std::make_index_sequence<Traits<Op>::parameters>{});
 }
 
-// Of lgamma: in vectors where x >= 0; what lies below is computed again, one by one.
+// Of lgamma and digamma: in vectors where x >= 0; what lies below is computed again, one by one.
 template <class Op>
 CLONES __attribute__((flatten)) void not_negative_loop(std::int64_t n, double* y, const double* x) {
 #pragma GCC ivdep
