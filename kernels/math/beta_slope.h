@@ -15,7 +15,7 @@ namespace rushlight {
 HOST_DEVICE inline double beta_slope(double x, double a, double total) {
   const double b = total - a;
   if (!(a > 0 && b > 0 && total < kInfinity<double> && x >= 0 && x <= 1)) return kNaN<double>;
-  const double mean_log = digamma_positive(a) - digamma_positive(total);
+  const double mean_log = digamma_not_negative(a) - digamma_not_negative(total);
   if (x == 0) return 0;
   if (x == 1) return -mean_log / b;
   const double side = x * total > a ? 1 : -1, log_x = std::log(x), log_rest = std::log1p(-x);
