@@ -158,8 +158,131 @@ def test_blocks_are_dropped_whole():
 
 
 def test_what_is_not_there_says_so():
-    for name in ("roi_align", "RoIAlign", "deform_conv2d"):
+    for name in ("ps_roi_align", "PSRoIAlign", "deform_conv2d"):
         with pytest.raises(NotImplementedError, match=f"torchvision.ops.{name} is not in"):
             getattr(ops, name)(1, 2)
     with pytest.raises(AttributeError, match="no attribute 'crop'"):
         _ = ops.crop
+
+
+def bilinear(image, y, x):
+    """One sample, 0 further than a pixel outside."""
+    height, width = image.shape
+    if not (-1 <= y <= height and -1 <= x <= width):
+        return 0.0
+    y, x = min(max(y, 0.0), height - 1.0), min(max(x, 0.0), width - 1.0)
+    a, b = int(y), int(x)
+    c, d = min(a + 1, height - 1), min(b + 1, width - 1)
+    top = image[a, b] * (1 - (x - b)) + image[a, d] * (x - b)
+    return top * (1 - (y - a)) + (image[c, b] * (1 - (x - b)) + image[c, d] * (x - b)) * (y - a)
+
+
+def aligned_by_hand(image, box, size, scale, ratio, aligned):
+    """roi_align() of one channel, sample by sample."""
+    x1, y1, x2, y2 = (v * scale - 0.5 * aligned for v in box)
+    w, h = (v if aligned else max(v, 1.0) for v in (x2 - x1, y2 - y1))
+    steps = h / size[0], w / size[1]
+    grid = [ratio if ratio > 0 else math.ceil(step) for step in steps]
+    found = torch.zeros(size, dtype=torch.float64)
+    for p in range(size[0]):
+        for q in range(size[1]):
+            total = sum(
+                bilinear(
+                    image,
+                    y1 + (p + (i + 0.5) / grid[0]) * steps[0],
+                    x1 + (q + (j + 0.5) / grid[1]) * steps[1],
+                )
+                for i in range(grid[0])
+                for j in range(grid[1])
+            )
+            found[p, q] = total / max(grid[0] * grid[1], 1)
+    return found
+
+
+BOXES = [
+    (0.5, 1.0, 4.0, 5.0),
+    (-3.0, -2.0, 9.0, 3.3),
+    (2.0, 2.0, 2.2, 2.1),
+    (-9.0, -9.0, -5.0, -5.0),
+]
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+@pytest.mark.parametrize("ratio", [-1, 2])
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_roi_align(scale, ratio, aligned, device):
+    images = torch.arange(2 * 2 * 5 * 6.0, dtype=torch.float64).sin().reshape(2, 2, 5, 6)
+    rows = torch.tensor([[i % 2, *box] for i, box in enumerate(BOXES)], dtype=torch.float64)
+    given = images.to(device), rows.to(device), (2, 3)
+    found = ops.roi_align(*given, scale, ratio, aligned)
+    assert found.shape == (4, 2, 2, 3) and found.is_contiguous()
+    for i, box in enumerate(BOXES):
+        for c in range(2):
+            image = images[i % 2, c].numpy()
+            by_hand = aligned_by_hand(image, box, (2, 3), scale, ratio, aligned)
+            assert torch.allclose(found[i, c].cpu(), by_hand)
+    layer = ops.RoIAlign((2, 3), scale, ratio, aligned)
+    lists = [rows[::2, 1:].to(device), rows[1::2, 1:].to(device)]
+    assert torch.equal(layer(given[0], lists), found[[0, 2, 1, 3]])
+
+
+def pooled_by_hand(image, box, size, scale):
+    """roi_pool() of one channel, pixel by pixel."""
+    x1, y1, x2, y2 = (math.floor(abs(v * scale) + 0.5) * (1 if v >= 0 else -1) for v in box)
+    steps = max(y2 - y1 + 1, 1) / size[0], max(x2 - x1 + 1, 1) / size[1]
+    found = torch.zeros(size, dtype=torch.float64)
+    for p in range(size[0]):
+        for q in range(size[1]):
+            ends = [
+                [
+                    min(max(f(k * step) + start, 0), most)
+                    for f, k in ((math.floor, n), (math.ceil, n + 1))
+                ]
+                for n, step, start, most in zip((p, q), steps, (y1, x1), image.shape, strict=True)
+            ]
+            part = image[ends[0][0] : ends[0][1], ends[1][0] : ends[1][1]]
+            found[p, q] = part.max().item() if part.size else 0
+    return found
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_roi_pool(scale, device):
+    images = torch.arange(2 * 2 * 5 * 6.0, dtype=torch.float64).sin().reshape(2, 2, 5, 6)
+    rows = torch.tensor([[i % 2, *box] for i, box in enumerate(BOXES)], dtype=torch.float64)
+    found = ops.roi_pool(images.to(device), rows.to(device), (2, 3), scale)
+    for i, box in enumerate(BOXES):
+        for c in range(2):
+            by_hand = pooled_by_hand(images[i % 2, c].numpy(), box, (2, 3), scale)
+            assert torch.equal(found[i, c].cpu(), by_hand)
+    layer = ops.RoIPool((2, 3), scale)
+    assert torch.equal(layer(images.to(device), rows.to(device)), found)
+
+
+def test_gradients_of_regions():
+    images = torch.arange(2 * 1 * 4 * 5.0, dtype=torch.float64).sin().reshape(2, 1, 4, 5)
+    images.requires_grad_()
+    rows = torch.tensor([[0, 0.3, 0.2, 3.7, 2.9], [1, 1.0, 1.0, 4.0, 3.0]], dtype=torch.float64)
+    assert torch.autograd.gradcheck(lambda x: ops.roi_align(x, rows, 2, 1.0, 2, True), images)
+    assert torch.autograd.gradcheck(lambda x: ops.roi_pool(x, rows, 2), images)
+
+
+def test_regions_that_cannot_be():
+    images = torch.zeros(2, 3, 4, 4)
+    for call in (ops.roi_align, ops.roi_pool):
+        assert call(images, torch.zeros(0, 5), 2).shape == (0, 3, 2, 2)
+        assert call(images, [torch.zeros(0, 4)] * 2, 2).shape == (0, 3, 2, 2)
+        for image in (2, -1, 1e12):
+            with pytest.raises((IndexError, RuntimeError)):
+                call(images, torch.tensor([[image, 0.0, 0.0, 2.0, 2.0]]), 2)
+        with pytest.raises(AssertionError, match="boxes tensor shape is not correct"):
+            call(images, torch.zeros(2, 4), 2)
+        with pytest.raises(AssertionError, match="boxes list is not correct"):
+            call(images, [torch.zeros(2, 5)], 2)
+        with pytest.raises(RuntimeError, match="to have the same type"):
+            call(images, torch.zeros(2, 5, dtype=torch.float64), 2)
+        with pytest.raises(RuntimeError, match="output_size must be positive"):
+            call(images, torch.zeros(1, 5), (2, 0))
+    for far in (1e9, 1e30, math.inf, math.nan):
+        with pytest.raises(RuntimeError, match="the regions have"):
+            ops.roi_align(images, torch.tensor([[0.0, 0.0, 0.0, far, far]]), 2)
+        ops.roi_pool(images, torch.tensor([[0.0, 0.0, 0.0, far, far]]), 2)

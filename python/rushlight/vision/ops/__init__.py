@@ -3,6 +3,8 @@
 import importlib
 
 # At once, as the function has the name of its module.
+from .roi_align import RoIAlign, roi_align
+from .roi_pool import RoIPool, roi_pool
 from .stochastic_depth import StochasticDepth, stochastic_depth
 
 _MODULES = {
@@ -19,10 +21,11 @@ _MODULES = {
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 _ABSENT = (
-    "DeformConv2d MultiScaleRoIAlign PSRoIAlign PSRoIPool RoIAlign RoIPool deform_conv2d "
-    "ps_roi_align ps_roi_pool roi_align roi_pool"
+    "DeformConv2d MultiScaleRoIAlign PSRoIAlign PSRoIPool deform_conv2d ps_roi_align ps_roi_pool"
 ).split()
-__all__ = sorted(["StochasticDepth", "stochastic_depth", *_HOME])
+__all__ = sorted(
+    ["RoIAlign", "RoIPool", "StochasticDepth", "roi_align", "roi_pool", "stochastic_depth", *_HOME]
+)
 
 
 def _refusal(name):
