@@ -50,7 +50,6 @@ PACKAGES = {
 TORCHS = tuple(
     "torch functorch sympy mpmath networkx jinja2 markupsafe filelock fsspec typing_ext".split()
 )
-SUITES_TITLE = "## Their own tests"  # what follows it is written by suites.py
 HEAD = """# Libraries
 
 Programs of 10 to 40 lines for libraries that people use with torch, as they are on PyPI, by

@@ -88,7 +88,9 @@ def main():
 
         words = {"runs": args.runs, "version": version("transformers", python)}
         text = TEXT.format(rows="".join(rows), torch=torch.__version__.split("+")[0], **words)
-        PAGE.write_text(PAGE.read_text().split(MARK)[0] + text)
+        before, _, after = PAGE.read_text().partition(MARK)
+        _, more, rest = after.partition("\n## ")
+        PAGE.write_text(before + text + more + rest)
 
 
 if __name__ == "__main__":

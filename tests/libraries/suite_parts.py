@@ -64,9 +64,9 @@ SUITES = {
         "timm",
         "huggingface/pytorch-image-models",
         "v1.0.28",
-        "layers, schedulers, optimizers",
+        "layers, schedulers",
         "tests/test_layers.py tests/test_layers_drop.py tests/test_layers_pool.py"
-        " tests/test_utils.py tests/test_scheduler.py tests/test_optim.py",
+        " tests/test_utils.py tests/test_scheduler.py",
     ),
     "torchdiffeq": Suite(
         "torchdiffeq",

@@ -18,11 +18,12 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-from tests.libraries.__main__ import PAGE, SUITES_TITLE, environment, ours, torchs, version
+from tests.libraries.__main__ import PAGE, environment, ours, torchs, version
 from tests.libraries.suite_parts import SUITES
 
 HOME = pathlib.Path(os.environ.get("RUSHLIGHT_SUITES", "~/.cache/rushlight/suites")).expanduser()
-HEAD = f"""{SUITES_TITLE}
+TITLE = "## Their own tests"  # the last section of the page
+HEAD = f"""{TITLE}
 
 Tests that libraries have of themselves, a part of each:
 [suite_parts.py](../tests/libraries/suite_parts.py). `python -m tests.libraries.suites` runs them
@@ -82,7 +83,7 @@ def compared(torchs_results, our_results):
 
 
 def write_page(rows):
-    text, _, table = PAGE.read_text().partition(SUITES_TITLE)
+    text, _, table = PAGE.read_text().partition(TITLE)
     lines = {line.split()[1]: line for line in table.splitlines()[1:] if line.startswith("| ")}
     lines.pop("suite", None)
     lines |= rows
