@@ -4,8 +4,8 @@
 #pragma once
 #include <cmath>
 
-#include "math/power.h"
 #include "math/integer.h"
+#include "math/power.h"
 #include "view.h"
 
 namespace rushlight {
