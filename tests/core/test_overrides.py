@@ -364,3 +364,23 @@ def test_classes_that_change_and_classes_that_die():
         else:
             with pytest.raises(TypeError):
                 torch.add(x, kind())
+
+
+def test_functions_stay_keys_of_a_dictionary():
+    """Tables of overridden functions are made before the first call is handed over."""
+    table = {
+        f: f.__name__
+        for f in (rushlight.stack, rushlight.mean, rushlight.add, rushlight.Tensor.mean)
+    }
+    table[rushlight.nn.functional.relu] = "relu"
+
+    class Found:
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            return table.get(function)
+
+    for _ in range(2):
+        assert rushlight.mean(Found()) == "mean" and rushlight.stack([Found()]) == "stack"
+        with rushlight.overrides.TorchFunctionMode():
+            assert table[rushlight.add] == "add" and table[rushlight.nn.functional.relu] == "relu"
+    assert {rushlight.mean: 1}[rushlight.mean] == 1 and rushlight.mean != rushlight.add

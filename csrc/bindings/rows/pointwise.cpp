@@ -291,8 +291,7 @@ void bind_pointwise(py::module_& m) {
     publish_face(m, *pointwise_ops()[i], pointwise_entries()[i]);
   bind_pointwise_variants(m);
   for (const char* name : {"logit", "polygamma", "round"}) special.attr(name) = m.attr(name);
-  for (const char* name : {"hardshrink", "sigmoid", "tanh"})
-    m.attr("_nn").attr(name) = m.attr(name);
+  m.attr("_nn").attr("hardshrink") = m.attr("hardshrink");
   special.attr("multigammaln") = m.attr("mvlgamma");
   overloads<&result_type_op<0>, &result_type_op<1>, &result_type_op<2>>(
       m,

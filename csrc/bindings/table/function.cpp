@@ -3,6 +3,7 @@
 #include "function.h"
 
 #include <cstddef>
+#include <unordered_map>
 
 namespace rushlight::python {
 namespace {
@@ -25,6 +26,13 @@ int clear(PyObject* self) {
   return 0;
 }
 
+// Without a __doc__ of the type's own, which would hide those of functions.
+bool is_ready(PyTypeObject& type) {
+  if (PyType_Ready(&type) || PyDict_DelItemString(type.tp_dict, "__doc__")) return false;
+  PyType_Modified(&type);
+  return true;
+}
+
 // What vars() reads.
 PyGetSetDef getters[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
@@ -41,15 +49,48 @@ PyTypeObject* function_type() {
   type.tp_vectorcall_offset = offsetof(PyCFunctionObject, vectorcall);
   type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
   type.tp_getset = getters;
+  type.tp_hash = PyBaseObject_Type.tp_hash;
+  type.tp_richcompare = PyBaseObject_Type.tp_richcompare;
   type.tp_dealloc = deallocate;
   type.tp_traverse = traverse;
   type.tp_clear = clear;
-  if (PyType_Ready(&type) || PyDict_DelItemString(type.tp_dict, "__doc__")) return nullptr;
-  PyType_Modified(&type);  // without a __doc__ of its own that would hide those of functions
-  return &type;
+  return is_ready(type) ? &type : nullptr;
+}
+
+// The hashes that functions had with their first entry points.
+std::unordered_map<PyObject*, Py_hash_t>& kept_hashes() {
+  static auto& hashes = *new std::unordered_map<PyObject*, Py_hash_t>;
+  return hashes;
+}
+Py_hash_t kept_hash(PyObject* function) { return kept_hashes().at(function); }
+
+// Of functions with a kept hash: Python's own type but for that.
+PyTypeObject* type_with_kept_hash() {
+  static PyTypeObject type;  // all zeros
+  if (type.tp_name) return &type;
+  Py_SET_REFCNT(reinterpret_cast<PyObject*>(&type), 1);
+  type.tp_name = "builtin_function_or_method";
+  type.tp_base = &PyCFunction_Type;
+  type.tp_basicsize = sizeof(PyCFunctionObject);
+  type.tp_vectorcall_offset = offsetof(PyCFunctionObject, vectorcall);
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
+  type.tp_hash = kept_hash;
+  type.tp_richcompare = PyBaseObject_Type.tp_richcompare;
+  type.tp_traverse = PyCFunction_Type.tp_traverse;
+  type.tp_dealloc = PyCFunction_Type.tp_dealloc;
+  return is_ready(type) ? &type : nullptr;
 }
 
 }  // namespace
+
+bool keep_hash(PyObject* function) {
+  if (!PyCFunction_CheckExact(function)) return true;
+  PyTypeObject* const type = type_with_kept_hash();
+  if (!type) return false;
+  kept_hashes()[function] = PyObject_Hash(function);
+  Py_SET_TYPE(function, type);
+  return true;
+}
 
 PyObject* function_with_attributes(PyMethodDef* definition, PyObject* module) {
   PyTypeObject* const type = function_type();

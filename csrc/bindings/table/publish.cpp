@@ -22,17 +22,20 @@ std::vector<PublishedAlias>& published_aliases() {
 
 static void add_function(py::module_& m, As as, const Signature& s, bool has_text,
                          std::string_view doc, _PyCFunctionFastWithKeywords f) {
+  PyMethodDef* defined = nullptr;
   py::object made;
   for (const Visibility& v : kVisibilities) {
     if (v.as == As::method || !has(as, v.as)) continue;
-    if (!made) {  // one object, that says where programs find it first
+    const bool takes_attributes = v.as == As::functional;  // an object of its own
+    const bool first = !defined;
+    if (first) defined = definition(s, false, has_text, doc, f);
+    if (first || takes_attributes) {  // that says where programs find it first
       const py::str module_name(m.attr("__public__").cast<std::string>() + v.path);
-      PyMethodDef* const defined = definition(s, false, has_text, doc, f);
       made = py::reinterpret_steal<py::object>(
-          has(as, As::functional) ? function_with_attributes(defined, module_name.ptr())
-                                  : PyCFunction_NewEx(defined, nullptr, module_name.ptr()));
+          takes_attributes ? function_with_attributes(defined, module_name.ptr())
+                           : PyCFunction_NewEx(defined, nullptr, module_name.ptr()));
       if (!made) throw py::error_already_set();
-      set_public_object(made.ptr());
+      if (first) set_public_object(made.ptr());
     }
     const std::size_t skipped = s.name.starts_with(v.prefix) ? std::strlen(v.prefix) : 0;
     py::setattr(*v.submodule ? m.attr(v.submodule) : py::object(m), s.name.c_str() + skipped, made);

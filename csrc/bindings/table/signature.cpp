@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "bindings/profile.h"
+#include "function.h"
 #include "overrides.h"
 #include "return_types.h"
 
@@ -428,6 +429,7 @@ void watch_entries(bool watched) {
   for (std::size_t i = 0; i < watched_entries().size(); ++i) {
     const Watched& w = watched_entries()[i];
     const auto f = watched ? trampoline_at(i, std::make_index_sequence<kMaxWatched>()) : w.plain;
+    if (w.object && !keep_hash(w.object)) throw py::error_already_set();
     if (w.definition)
       w.definition->ml_meth = as_c_function(f);
     else

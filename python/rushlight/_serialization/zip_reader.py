@@ -27,7 +27,8 @@ class ZipReader:
     def __init__(self, file):
         self._file = file
         self._base = file.tell()
-        self._size = file.seek(0, os.SEEK_END) - self._base
+        file.seek(0, os.SEEK_END)  # which gives None, of an mmap
+        self._size = file.tell() - self._base
         self._records = {}
         self._read_directory(*self._find_directory())
 

@@ -48,7 +48,7 @@ class _BaseDataLoaderIter:
             self._indices = self._index_sampler.index_tensors()
         if self._indices is None:
             self._indices = iter(self._index_sampler)
-        self._reported_length = loader._reported_length
+        self._reported_length = getattr(loader, "_reported_length", None)
         self._yielded = 0
 
     def __iter__(self):
