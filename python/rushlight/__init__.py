@@ -71,6 +71,7 @@ _SUBMODULES = {
     "__config__",
     "accelerator",
     "amp",
+    "_dynamo",
     "_utils",
     "autograd",
     "backends",

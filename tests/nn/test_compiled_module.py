@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -54,3 +56,11 @@ def test_a_compiled_module_runs_its_hooks_and_is_copied():
     made.load_state_dict(made.state_dict())
     with pytest.raises(RuntimeError, match="_orig_mod"):
         made.load_state_dict(net.state_dict())
+
+
+def test_dynamo_is_imported_by_its_name():
+    code = (
+        "import sys, rushlight as t; assert 'rushlight._dynamo' not in sys.modules; "
+        "t._dynamo.assume_constant_result, t._dynamo.eval_frame.OptimizedModule, t._dynamo.config"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
