@@ -4,7 +4,7 @@ and Tropp, 2009)."""
 from __future__ import annotations
 
 from rushlight import _C
-from rushlight._arguments import check_tensors
+from rushlight._C import Tensor
 from rushlight._table import op
 
 __all__ = ["pca_lowrank", "svd_lowrank"]
@@ -28,7 +28,7 @@ def _columns_near_range(A, q, niter):
 
 
 @op("torch")
-def svd_lowrank(A, q=6, niter=2, M=None):
+def svd_lowrank(A: Tensor, q: int | None = 6, niter: int = 2, M: Tensor | None = None):
     """The singular value decomposition of a matrix of low rank, nearly.
 
     Args:
@@ -46,7 +46,6 @@ def svd_lowrank(A, q=6, niter=2, M=None):
     """
     from rushlight.linalg import svd
 
-    check_tensors("svd_lowrank", A=A)
     if M is not None:
         A = A - M.broadcast_to(A.shape)
     q = 6 if q is None else q
@@ -59,7 +58,7 @@ def svd_lowrank(A, q=6, niter=2, M=None):
 
 
 @op("torch")
-def pca_lowrank(A, q=None, center=True, niter=2):
+def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2):
     """The principal components of rows: U, S and V with A - mean = U diag(S) V^T, nearly.
 
     Args:
@@ -75,7 +74,6 @@ def pca_lowrank(A, q=None, center=True, niter=2):
     >>> torch.pca_lowrank(rows, q=1)[1].round(decimals=2)
     tensor([2.])
     """
-    check_tensors("pca_lowrank", A=A)
     m, n = A.shape[-2:]
     if q is None:
         q = min(6, m, n)
