@@ -4,6 +4,7 @@ tools/torch_names.txt.
 
 import importlib.util
 import pathlib
+import warnings
 
 import pytest
 
@@ -29,7 +30,6 @@ REFUSED = {
     "old constructors, of which torch.tensor() and torch.empty() are the current ways": {
         "torch.TypedStorage": "device", "torch.Tensor.new": "cls storage other size",
     },
-    "rrelu() itself has no generator": {"torch.nn.functional.rrelu_": "generator"},
 }  # fmt: skip
 
 
@@ -162,6 +162,70 @@ PLACES = [
     lambda t, x: x.topk(1, 0, False, False),
     lambda t, x: x.new_empty_strided((2,), (1,), t.float64),
     lambda t, x: x.new_empty_strided((2,), (1,), dtype=t.float64),
+    lambda t, x: t.bitwise_and(self=3, other=t.tensor([1])),
+    lambda t, x: t.pow(self=2, exponent=x),
+    lambda t, x: t.float_power(self=2, exponent=x),
+    lambda t, x: t.remainder(self=5, other=x),
+    lambda t, x: t.xlogy(self=5, other=x),
+    lambda t, x: t.where(x > 2, self=1, other=2),
+    lambda t, x: t.where(x > 2, input=x, other=2),
+    lambda t, x: x.hsplit(1, 2),
+    lambda t, x: x.hsplit(indices=(1, 2)),
+    lambda t, x: x.vsplit(1, 2),
+    lambda t, x: x.reshape(2, 2, 4).dsplit(1, 2),
+    lambda t, x: x.count_nonzero(0, 1),
+    lambda t, x: t.count_nonzero(x, 0, 1),
+    lambda t, x: x.count_nonzero(dim=(0, 1)),
+    lambda t, x: t.nuclear_norm(x, True),
+    lambda t, x: t.nuclear_norm(x, keepdim=True),
+    lambda t, x: t.nuclear_norm(x, (0, 1), True),
+    lambda t, x: t.split_copy(input=x, split_size=2),
+    lambda t, x: t.split_copy(x, split_size=2),
+    lambda t, x: t.split_with_sizes_copy(input=x, split_sizes=(1, 3)),
+    lambda t, x: t.view_copy(input=x, size=(16,)),
+    lambda t, x: t.view_copy(x, (16,)),
+    lambda t, x: t.view_copy(x, t.int32),
+    lambda t, x: t.view_copy(input=x, dtype=t.int32),
+    lambda t, x: t.special.log_softmax(x, 0, dtype=t.float64),
+    lambda t, x: t.special.softmax(x, 0, t.float64),
+    lambda t, x: t.special.softmax(x, 0, dtype=t.float64),
+    lambda t, x: t.set_autocast_enabled(False),
+    lambda t, x: t.set_autocast_enabled("cpu", False),
+    lambda t, x: t.nn.functional.rrelu_(x, 0.1, 0.2, True, t.Generator()),
+    lambda t, x: t.rrelu(x, 0.1, 0.2, True, t.Generator()),
+    lambda t, x: t.rrelu(x, 0.1, 0.2, True, generator=None),
+    lambda t, x: t.rrelu_(x, 0.1, 0.2, True, generator=None),
+    lambda t, x: t.nn.functional.rrelu(x, 0.1, 0.2, True, True),
+    lambda t, x: t.subtract(x, 2, 3),
+    lambda t, x: t.subtract(x, x, 3),
+    lambda t, x: x.subtract(2, 3),
+    lambda t, x: x.subtract_(x, 3),
+    lambda t, x: t.sub(x, 2, 3),
+    lambda t, x: t.rsub(x, 2, 3),
+    lambda t, x: t.std(x, unbiased=True),
+    lambda t, x: t.std(x, 0, unbiased=True),
+    lambda t, x: t.std(x, True),
+    lambda t, x: t.std(x, dim=0, unbiased=False, keepdim=True),
+    lambda t, x: t.std(x, dim=0, keepdim=True),
+    lambda t, x: t.numel(input=x),
+    lambda t, x: t.add(x, 2, 3),
+    lambda t, x: t.where(x > 2, 1, 2),
+    lambda t, x: t.numel(self=x),
+    lambda t, x: t.tensor([1], t.float64),
+    lambda t, x: t.linspace(0, 1),
+    lambda t, x: t.linspace(0, 1, None),
+    lambda t, x: t.linalg.matrix_exp(x, out=x.new_empty(0)),
+    lambda t, x: t.nn.functional.gelu(x, "tanh"),
+    lambda t, x: t.nn.functional.scaled_dot_product_attention(x, x, x, None, 0.0, False, 1.0),
+    lambda t, x: x.new_ones((2,), t.float64),
+    lambda t, x: x.new_tensor([1], t.float64),
+    lambda t, x: x.new_tensor([1], pin_memory=False),
+    lambda t, x: x.requires_grad_(mode=True),
+    lambda t, x: x.add(x, out=x.new_empty(0)),
+    lambda t, x: x.sub(x, out=x.new_empty(0)),
+    lambda t, x: x.mul(x, out=x.new_empty(0)),
+    lambda t, x: x.true_divide(x, out=x.new_empty(0)),
+    lambda t, x: x.floor_divide(x, out=x.new_empty(0)),
 ]
 
 
@@ -169,9 +233,11 @@ PLACES = [
 def test_what_may_come_by_its_place(call):
     def kind(t):
         try:
-            call(t, matrix(t))
-        except TypeError:
-            return "TypeError"
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # torch's, of what is deprecated
+                call(t, t.arange(16.0).reshape(4, 4))
+        except (TypeError, RuntimeError, ValueError) as error:
+            return type(error).__name__
         return "taken"
 
     assert kind(torch) == ask(kind)

@@ -43,6 +43,7 @@ void set_enabled(std::string_view device, bool to) {
   enabled(device) = to;
   autocast.on = autocast.cpu || autocast.cuda;
 }
+void set_enabled_on_cuda(bool to) { set_enabled("cuda", to); }
 DType get_dtype(std::string_view device) { return dtype(device); }
 void set_dtype(std::string_view device, DType to) {
   if (to != DType::float16 && to != DType::bfloat16 && to != DType::float32)
@@ -62,13 +63,14 @@ Args:
 >>> with torch.autocast("cpu"):
 ...     torch.is_autocast_enabled("cpu")
 True)");
-  op<&set_enabled>(
-      m, "set_autocast_enabled(device_type, enabled)", As::function,
+  overloads<&set_enabled, &set_enabled_on_cuda>(
+      m, {"set_autocast_enabled(device_type, enabled)", "set_autocast_enabled(enabled)"},
+      As::function,
       R"(Switches autocast on or off for a type of device, in this thread, as torch.autocast does.
 
 Args:
     enabled: whether it is on.
-    device_type: 'cpu' or 'cuda'.
+    device_type: 'cpu' or 'cuda'; 'cuda' where it is left out.
 
 >>> torch.set_autocast_enabled("cpu", False))");
   op<&get_dtype>(m, "get_autocast_dtype(device_type)", As::function,

@@ -190,10 +190,15 @@ def frobenius_norm(input: Tensor, dim: Sequence[int], keepdim: bool = False):
 
 
 @op("torch", out=True)
-def nuclear_norm(input: Tensor, dim: tuple[int, ...] = (-2, -1), keepdim: bool = False):
+def nuclear_norm(input: Tensor, dim: tuple[int, ...] | bool = (-2, -1), keepdim: bool = False):
     """The sum of the singular values of matrices.
+
+    Args:
+        dim: the dimensions of the matrices; keepdim may come in its place.
 
     >>> torch.nuclear_norm(torch.eye(3))
     tensor(3.)
     """
+    if isinstance(dim, bool):
+        return linalg.matrix_norm(input, "nuc", keepdim=dim)
     return linalg.matrix_norm(input, "nuc", dim, keepdim)

@@ -53,7 +53,7 @@ def reset() -> None:
 
 
 def compile(
-    model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None,
+    model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None,
     name=None, disable=False, recompile_limit=None, isolate_recompiles=False, shapes_spec=None,
 ):  # fmt: skip
     """Returns the function itself, or a module that calls the given one: there is no compiler

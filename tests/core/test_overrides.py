@@ -384,3 +384,6 @@ def test_functions_stay_keys_of_a_dictionary():
         with rushlight.overrides.TorchFunctionMode():
             assert table[rushlight.add] == "add" and table[rushlight.nn.functional.relu] == "relu"
     assert {rushlight.mean: 1}[rushlight.mean] == 1 and rushlight.mean != rushlight.add
+    before = [hash(f) for f in table]
+    with rushlight.profiler.profile():
+        assert before == [hash(f) for f in table]

@@ -44,6 +44,11 @@ Tensor log_softmax_of(const Tensor& input, Dim dim, std::int64_t stacklevel, Dt 
   return log_softmax(input, given_dim("log_softmax", input, dim, stacklevel), dtype);
 }
 
+Tensor functional_rrelu(const Tensor& input, double lower, double upper, bool training,
+                        bool inplace) {
+  return rrelu(input, lower, upper, training, inplace, {});
+}
+
 // A statistic of one number says nothing.
 std::int64_t others(const Tensor& input, std::int64_t first) {
   std::int64_t count = first;
@@ -215,9 +220,9 @@ Shape:
 
 >>> torch.nn.functional.feature_alpha_dropout(torch.ones(1, 2), 0.5)
 tensor([[1., 1.]]))");
-  op<&rrelu>(
+  op<&functional_rrelu>(
       m, "rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False)",
-      {.as = As::functional, .in_place = As::functional},
+      As::functional,
       R"(leaky_relu with a slope of U(lower, upper) for each element; without training, their mean.
 
 Args:

@@ -213,6 +213,7 @@ static void publish_face(py::module_& m, const PointwiseOp& op, const PointwiseE
   const std::string inside = text.substr(0, text.size() - 1);
   const char* out = text.find('*') == text.npos ? ", *, out=None)" : ", out=None)";
   f.function = Signature::parse(inside + out);
+  f.function.out = int(f.function.parameters.size()) - 1;
   f.in_place = Signature::parse(name + "_" + text.substr(text.find('(')));
   for (int p = 0; p < op.parameters; ++p)
     Argument<Scalar>::read(f.function.parameters[std::size_t(op.inputs + p)].fallback,

@@ -45,6 +45,10 @@ Tensor randperm_op(std::int64_t n, G g, Out out, Dt dtype, Layout, Dv device, bo
   return deliver_new("randperm", out, randperm(n, g, options(dtype, device, false, pin)), grad);
 }
 
+Tensor rrelu_op(const Tensor& input, double lower, double upper, bool training, G g) {
+  return rrelu(input, lower, upper, training, false, g);
+}
+
 Tensor rand_like_op(const Tensor& input, G g, Dt dtype, Layout, Dv device, bool grad, bool pin,
                     Format format) {
   return rand_like(input, g, options(dtype, device, grad, pin), format);
@@ -111,6 +115,21 @@ Tensor binomial_op(const Tensor& count, const Tensor& prob, G g) {
 
 void bind_fills(py::module_& m) {
   constexpr As kMethod = As::method;
+  op<&rrelu_op>(
+      m, "rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None)",
+      {.as = As::function, .in_place = As::function | As::functional},
+      R"(leaky_relu with slopes that are drawn; see torch.nn.functional.rrelu().
+
+Args:
+    lower: the lower bound of the slopes.
+    upper: the upper bound of the slopes.
+    training: whether slopes are drawn.
+
+Shape:
+    that of input.
+
+>>> torch.rrelu(torch.tensor([-1.0]), 0.5, 0.5)
+tensor([-0.5000]))");
   op<&uniform_op>(m, "uniform_(self, from=0, to=1, *, generator=None)", kMethod,
                   R"(Fills the tensor with random numbers of the uniform distribution on [from, to).
 

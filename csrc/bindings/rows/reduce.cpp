@@ -28,6 +28,7 @@ Tensor any_or_all(const Tensor& x, Dims dim, bool keepdim) {
   const bool alone = dim && dim->rank == 0;
   return alone ? F(unsqueeze(x, -1), Shape{-1}.view(), false) : F(x, of(dim), keepdim);
 }
+Tensor count_nonzero_along(const Tensor& x, Shape dim) { return count_nonzero(x, dim.view()); }
 using Whole = Tensor (*)(const Tensor&);
 using ExtremesAlong = TensorPair (*)(const Tensor&, std::int64_t, bool);
 using Reduce = Tensor (*)(const Tensor&, Sizes, bool, OptionalDtype);
@@ -154,7 +155,7 @@ Args:
 
 >>> torch.all(torch.tensor([[1, 2], [3, 0]]), dim=1)
 tensor([ True, False]))");
-  op<&count_nonzero>(m, "count_nonzero(input, dim=None)", As::both,
+  op<&count_nonzero>(m, "count_nonzero(input, dim=None)", As::function,
                      R"(How many elements are not 0.
 
 Args:
@@ -165,6 +166,15 @@ Shape:
 
 >>> torch.count_nonzero(torch.tensor([[0, 2], [3, 4]]), dim=0)
 tensor([1, 2]))");
+  overloads<&count_nonzero, &count_nonzero_along>(
+      m, {"count_nonzero(input, dim=None)", "count_nonzero(input, *dim)"}, As::method,
+      R"(torch.count_nonzero() as a method.
+
+Args:
+    dim: the dimensions to count along, one by one or in a tuple; None for all.
+
+>>> torch.tensor([[0, 2], [3, 4]]).count_nonzero(0, 1)
+tensor(3))");
 }
 
 void bind_extremes(py::module_& m) {

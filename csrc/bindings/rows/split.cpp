@@ -14,11 +14,11 @@ Parts split_list(const Tensor& tensor, Indices sizes, std::int64_t dim) {
   return split_sizes(tensor, sizes, dim);
 }
 // split() has other names for its arguments as a method: a function needs an entry of its own.
-Parts split_method(const Tensor& self, std::int64_t size, std::int64_t dim) {
-  return split(self, size, dim);
+Parts split_method(const Tensor& input, std::int64_t size, std::int64_t dim) {
+  return split(input, size, dim);
 }
-Parts split_list_method(const Tensor& self, Indices sizes, std::int64_t dim) {
-  return split_sizes(self, sizes, dim);
+Parts split_list_method(const Tensor& input, Indices sizes, std::int64_t dim) {
+  return split_sizes(input, sizes, dim);
 }
 Parts unsafe_split_list(const Tensor& input, Indices sizes, std::int64_t dim) {
   return unsafe_split_sizes(input, sizes, dim);
@@ -32,18 +32,33 @@ Parts split_sections(const Tensor& input, std::int64_t sections, std::int64_t di
 Parts split_at(const Tensor& input, Indices indices, std::int64_t dim) {
   return tensor_split(input, indices, dim);
 }
-template <SplitAxis axis>
+// As a method they take indices one by one, too.
+template <SplitAxis axis, As>
 Parts axis_sections(const Tensor& input, std::int64_t sections) {
   return split_axis(input, sections, axis);
 }
-template <SplitAxis axis>
+template <SplitAxis axis, As>
 Parts axis_at(const Tensor& input, Indices indices) {
   return split_axis(input, indices, axis);
 }
 template <SplitAxis axis>
-void bind_axis(py::module_& m, const std::string& name, std::string_view doc) {
-  overloads<&axis_sections<axis>, &axis_at<axis>>(
-      m, {name + "(input, sections)", name + "(input, indices)"}, As::both, doc);
+void bind_axis(py::module_& m, const std::string& name, std::string_view doc,
+               const std::string& example) {
+  constexpr As as = As::function, method = As::method;
+  overloads<&axis_sections<axis, as>, &axis_at<axis, as>>(
+      m, {name + "(input, sections)", name + "(input, indices)"}, as, doc);
+  overloads<&axis_sections<axis, method>, &axis_at<axis, method>>(
+      m, {name + "(input, sections)", name + "(input, *indices)"}, method,
+      "torch." + name + R"(() as a method.
+
+Args:
+    sections: how many parts of one size.
+    indices: the first index of each part but the first one, one by one or in a tuple.
+
+Returns:
+    a tuple of views.
+
+)" + example);
 }
 
 }  // namespace
@@ -68,9 +83,10 @@ Returns:
   overloads<&split, &split_list>(m,
                                  {"split(tensor, split_size_or_sections, dim=0)",
                                   "split(tensor, split_size_or_sections, dim=0)"},
-                                 {.as = As::function, .copy = true}, kSplit);
+                                 As::function, kSplit);
   overloads<&split_method, &split_list_method>(
-      m, {"split(self, split_size, dim=0)", "split(self, split_size, dim=0)"}, As::method,
+      m, {"split(input, split_size, dim=0)", "split(input, split_size, dim=0)"},
+      {.as = As::method, .copy = true},
       R"(torch.split() as a method.
 
 Args:
@@ -196,7 +212,9 @@ Returns:
 
     >>> torch.hsplit(torch.arange(4), 2)
     (tensor([0, 1]), tensor([2, 3]))
-)");
+)",
+      R"(>>> torch.arange(4).hsplit(1, 3)
+(tensor([0]), tensor([1, 2]), tensor([3])))");
   bind_axis<SplitAxis::vertical>(m, "vsplit", R"(tensor_split() along the first dimension.
 
 Args:
@@ -209,7 +227,9 @@ Returns:
 
     >>> torch.vsplit(torch.tensor([[1, 2], [3, 4]]), 2)
     (tensor([[1, 2]]), tensor([[3, 4]]))
-)");
+)",
+                                 R"(>>> torch.tensor([[1, 2], [3, 4]]).vsplit(2)
+(tensor([[1, 2]]), tensor([[3, 4]])))");
   bind_axis<SplitAxis::depth>(m, "dsplit", R"(tensor_split() along the third dimension.
 
 Args:
@@ -222,7 +242,9 @@ Returns:
 
     >>> [t.shape for t in torch.dsplit(torch.zeros(1, 1, 4), 2)]
     [torch.Size([1, 1, 2]), torch.Size([1, 1, 2])]
-)");
+)",
+                              R"(>>> [t.shape for t in torch.zeros(1, 1, 4).dsplit(2)]
+[torch.Size([1, 1, 2]), torch.Size([1, 1, 2])])");
 }
 
 }  // namespace rushlight::python

@@ -81,7 +81,7 @@ False)");
   op<&detach_in_place>(m, "detach_(input)", As::both,
                        "detach() in place: drops the tensor's own history.");
   overloads<&view_as_type, &view_shape>(
-      m, {"view(self, dtype)", "view(self, *size)"}, {.as = As::method, .copy = true},
+      m, {"view(input, dtype)", "view(input, *size)"}, {.as = As::method, .copy = true},
       R"(The same elements with another shape, or their bytes read as another dtype; never a copy.
 
 Args:

@@ -61,10 +61,14 @@ bool Argument<std::vector<std::int64_t>>::read(PyObject* o, std::vector<std::int
   if (!is_list(o)) return false;
   const auto copy = pybind11::reinterpret_steal<pybind11::object>(PySequence_Tuple(o));
   if (!copy) return false;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(copy.ptr()); ++i) {
-    PyObject* const item = PyTuple_GET_ITEM(copy.ptr(), i);
-    std::int64_t value = item == Py_True;
-    if (!(i && PyBool_Check(item)) && !Argument<std::int64_t>::read(item, value)) return false;
+  return read_many(PySequence_Fast_ITEMS(copy.ptr()), PyTuple_GET_SIZE(copy.ptr()), s);
+}
+bool Argument<std::vector<std::int64_t>>::read_many(PyObject* const* items, Py_ssize_t n,
+                                                    std::vector<std::int64_t>& s) {
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    std::int64_t value = items[i] == Py_True;
+    if (!(i && PyBool_Check(items[i])) && !Argument<std::int64_t>::read(items[i], value))
+      return false;
     s.push_back(value);
   }
   return true;

@@ -141,6 +141,7 @@ template <>
 struct Argument<std::vector<std::int64_t>> : ByValue<std::vector<std::int64_t>> {
   static constexpr const char *expected = "list of ints", *stub = "Sequence[int]";
   static bool read(PyObject* o, std::vector<std::int64_t>& s);
+  static bool read_many(PyObject* const* items, Py_ssize_t n, std::vector<std::int64_t>& s);
 };
 
 // Exactly N ints; one int is taken N times: stride=1, stride=(1, 2).

@@ -3,7 +3,6 @@
 #include "function.h"
 
 #include <cstddef>
-#include <unordered_map>
 
 namespace rushlight::python {
 namespace {
@@ -57,40 +56,7 @@ PyTypeObject* function_type() {
   return is_ready(type) ? &type : nullptr;
 }
 
-// The hashes that functions had with their first entry points.
-std::unordered_map<PyObject*, Py_hash_t>& kept_hashes() {
-  static auto& hashes = *new std::unordered_map<PyObject*, Py_hash_t>;
-  return hashes;
-}
-Py_hash_t kept_hash(PyObject* function) { return kept_hashes().at(function); }
-
-// Of functions with a kept hash: Python's own type but for that.
-PyTypeObject* type_with_kept_hash() {
-  static PyTypeObject type;  // all zeros
-  if (type.tp_name) return &type;
-  Py_SET_REFCNT(reinterpret_cast<PyObject*>(&type), 1);
-  type.tp_name = "builtin_function_or_method";
-  type.tp_base = &PyCFunction_Type;
-  type.tp_basicsize = sizeof(PyCFunctionObject);
-  type.tp_vectorcall_offset = offsetof(PyCFunctionObject, vectorcall);
-  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
-  type.tp_hash = kept_hash;
-  type.tp_richcompare = PyBaseObject_Type.tp_richcompare;
-  type.tp_traverse = PyCFunction_Type.tp_traverse;
-  type.tp_dealloc = PyCFunction_Type.tp_dealloc;
-  return is_ready(type) ? &type : nullptr;
-}
-
 }  // namespace
-
-bool keep_hash(PyObject* function) {
-  if (!PyCFunction_CheckExact(function)) return true;
-  PyTypeObject* const type = type_with_kept_hash();
-  if (!type) return false;
-  kept_hashes()[function] = PyObject_Hash(function);
-  Py_SET_TYPE(function, type);
-  return true;
-}
 
 PyObject* function_with_attributes(PyMethodDef* definition, PyObject* module) {
   PyTypeObject* const type = function_type();

@@ -154,6 +154,13 @@ static int index_of(PyObject* key, const std::vector<Signature::Parameter>& para
   }
   const std::string_view known = known_name(text);
   for (i = 0; i < count && parameters[std::size_t(i)].name != known;) ++i;
+  // Torch's name for an operand that may be a number: pow(self=2, exponent=x).
+  if (i == count && known == "self")
+    for (i = 0; i < count; ++i)
+      if (parameters[std::size_t(i)].name == "input" && i + 1 < count &&
+          (parameters[std::size_t(i) + 1].name == "other" ||
+           parameters[std::size_t(i) + 1].name == "exponent"))
+        break;
   return i;
 }
 
@@ -241,10 +248,11 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
   for (Py_ssize_t k = 0, nk = keywords ? PyTuple_GET_SIZE(keywords) : 0; k < nk; ++k) {
     PyObject* key = PyTuple_GET_ITEM(keywords, k);
     const int i = index_of(key, parameters);
-    if (i == count || values[i]) {
+    const bool unknown = i == count || (self && i == out);  // methods take no out=
+    if (unknown || values[i]) {
       return mismatch(this,
-                      i == count ? "%s() got an unexpected keyword argument '%U'"
-                                 : "%s() got multiple values for argument '%U'",
+                      unknown ? "%s() got an unexpected keyword argument '%U'"
+                              : "%s() got multiple values for argument '%U'",
                       name.c_str(), key);
     }
     values[i] = keyword_values[k];
@@ -389,9 +397,8 @@ static PyCFunction method_for(_PyCFunctionFastWithKeywords f, bool takes_none) {
   return method_at(method_count++, takes_none, std::make_index_sequence<kMaxMethods>());
 }
 
-// What a profiler watches: where the entry point is (in a definition, or else among the methods
-// above), and which it is while the profiler is off. A trampoline of a number of its own takes its
-// place.
+// What profilers and __torch_function__ watch: an entry point, and where CPython has it (in a
+// definition, or else among the methods above).
 struct Watched {
   const char* name;
   _PyCFunctionFastWithKeywords plain;
@@ -401,6 +408,8 @@ struct Watched {
   bool reads_data = false;  // takes any object as data: no argument takes its calls over
 };
 constexpr std::size_t kMaxWatched = 1280;
+static bool watching_entries = false;
+static _PyCFunctionFastWithKeywords plain_entries[kMaxWatched];
 static std::vector<Watched>& watched_entries() {
   static auto& list = *new std::vector<Watched>;
   return list;
@@ -414,27 +423,28 @@ static PyObject* call_watched(std::size_t i, PyObject* self, PyObject* const* ar
   Span span(entry.name, self && as_tensor(self) ? self : nullptr, args, all);
   return span.end(entry.plain(self, args, n, keywords));
 }
+// Number I as CPython calls it. A definition's stays the same for good, since the hash of a
+// function is made of it: programs keep functions in dicts.
 template <std::size_t I>
-static PyObject* trampoline(PyObject* self, PyObject* const* args, Py_ssize_t n,
-                            PyObject* keywords) {
-  return call_watched(I, self, args, n, keywords);
+static PyObject* numbered(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  if (watching_entries) [[unlikely]]
+    return call_watched(I, self, args, n, keywords);
+  return plain_entries[I](self, args, n, keywords);
 }
 template <std::size_t... I>
-static _PyCFunctionFastWithKeywords trampoline_at(std::size_t i, std::index_sequence<I...>) {
-  static constexpr _PyCFunctionFastWithKeywords all[] = {&trampoline<I>...};
+static _PyCFunctionFastWithKeywords numbered_at(std::size_t i, std::index_sequence<I...>) {
+  static constexpr _PyCFunctionFastWithKeywords all[] = {&numbered<I>...};
   return all[i];
+}
+static _PyCFunctionFastWithKeywords numbered_at(std::size_t i) {
+  return numbered_at(i, std::make_index_sequence<kMaxWatched>());
 }
 
 void watch_entries(bool watched) {
-  for (std::size_t i = 0; i < watched_entries().size(); ++i) {
-    const Watched& w = watched_entries()[i];
-    const auto f = watched ? trampoline_at(i, std::make_index_sequence<kMaxWatched>()) : w.plain;
-    if (w.object && !keep_hash(w.object)) throw py::error_already_set();
-    if (w.definition)
-      w.definition->ml_meth = as_c_function(f);
-    else
-      methods[w.method] = f;
-  }
+  watching_entries = watched;
+  for (std::size_t i = 0; i < watched_entries().size(); ++i)
+    if (const Watched& w = watched_entries()[i]; !w.definition)
+      methods[w.method] = watched ? numbered_at(i) : w.plain;
 }
 
 void set_public_object(PyObject* object) {
@@ -463,7 +473,10 @@ PyMethodDef* definition(const Signature& s, bool is_method, bool has_text, std::
   const char *name = strdup(s.name.c_str()), *words = strdup(text.c_str());
   if (watched_entries().size() == kMaxWatched) throw std::logic_error("raise kMaxWatched");
   if (!is_method || (has_text && (s.required > 1 || s.variadic))) {
-    auto* made = new PyMethodDef{name, as_c_function(f), METH_FASTCALL | METH_KEYWORDS, words};
+    const std::size_t i = watched_entries().size();
+    plain_entries[i] = f;
+    auto* made =
+        new PyMethodDef{name, as_c_function(numbered_at(i)), METH_FASTCALL | METH_KEYWORDS, words};
     watched_entries().push_back({name, f, made, 0});
     return made;
   }

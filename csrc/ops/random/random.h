@@ -67,6 +67,7 @@ Tensor feature_alpha_dropout_(const Tensor& input, double p, bool train);
 
 // rrelu.cpp: leaky_relu with a slope of U(lower, upper) for each element, in training; else with
 // their mean.
-Tensor rrelu(const Tensor& input, double lower, double upper, bool training, bool inplace);
+Tensor rrelu(const Tensor& input, double lower, double upper, bool training, bool inplace,
+             const GeneratorRef& g);
 
 }  // namespace rushlight

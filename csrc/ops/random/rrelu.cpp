@@ -9,12 +9,12 @@
 namespace rushlight {
 namespace {
 
-Tensor slopes(const Tensor& input, double lower, double upper) {
+Tensor slopes(const Tensor& input, double lower, double upper, const GeneratorRef& given) {
   const GradMode off(false);
   const Tensor from = contiguous(input),
                noise = empty(input.shape(), input.dtype(), input.device());
   if (noise.numel() == 0 || noise.device().is_meta()) return noise;
-  Generator& g = default_generator(input.device());
+  Generator& g = generator_for(input.device(), given);
   const View to = view_of(noise), of = view_of(from);
   if (to.numel != of.numel) fail_changed(input);
   const Unlocked unlocked(double(noise.numel()) * 5, {&noise, &from});
@@ -25,7 +25,8 @@ Tensor slopes(const Tensor& input, double lower, double upper) {
 
 }  // namespace
 
-Tensor rrelu(const Tensor& input, double lower, double upper, bool training, bool inplace) {
+Tensor rrelu(const Tensor& input, double lower, double upper, bool training, bool inplace,
+             const GeneratorRef& g) {
   if (lower > upper)
     fail<RuntimeError>(
         "Lower bound should be less than or equal to the upper bound, but got lower ", lower,
@@ -40,7 +41,7 @@ Tensor rrelu(const Tensor& input, double lower, double upper, bool training, boo
     fail<NotImplementedError>("\"rrelu_with_noise_out_cpu\" not implemented for '",
                               scalar_name(input.dtype()), "'\nrrelu(): ", describe("input", input),
                               ": convert it with .float()");
-  const Tensor noise = slopes(input, lower, upper);
+  const Tensor noise = slopes(input, lower, upper, g);
   const Input factors[] = {operand, as_input(noise)};
   if (inplace) return pointwise(pointwise_op<Mul>(), factors, nullptr, into);
   Tensor out;
