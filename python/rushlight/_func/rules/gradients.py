@@ -20,7 +20,10 @@ def grad(level, func, outputs, inputs, grad_outputs=None, retain_graph=None, cre
     outputs, inputs = _list(outputs), _list(inputs)
     weights = [None] * len(outputs) if grad_outputs is None else _list(grad_outputs)
     weights = [_like(level, w, o) for w, o in zip(weights, outputs, strict=True)]
-    options = {"create_graph": create_graph, "allow_unused": True}
+    options = {
+        "create_graph": create_graph, "allow_unused": True, "only_inputs": only_inputs,
+        "is_grads_batched": is_grads_batched,
+    }  # fmt: skip
     keep = create_graph if retain_graph is None else retain_graph
     values = [level.value(x) for x in outputs]
     parts = [level.value(x) for x in inputs]
