@@ -1,5 +1,6 @@
-// Element types, their sizes, and how an element is read and written. Note: the
-// order of the enum is the order of dispatch tables; promotion lives in csrc/core/device.h.
+// Element types, their sizes, and how an element is read and written. Note: the order of the enum
+// is the order of dispatch tables, which have kDTypes entries: the types after those are only
+// stored, copied and cast (stored.h); promotion lives in csrc/core/device.h.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,13 +22,44 @@ enum class DType : std::uint8_t {
   float16,
   bfloat16,
   float32,
-  float64
+  float64,
+  // only stored:
+  float8_e4m3fn,
+  float8_e5m2,
+  float8_e4m3fnuz,
+  float8_e5m2fnuz,
+  float8_e8m0fnu,
+  float4_e2m1fn_x2,
+  uint16,
+  uint32,
+  uint64,
+  complex32,
+  complex64,
+  complex128
 };
-inline constexpr int kDTypes = 10;
-inline constexpr std::size_t kItemSize[kDTypes] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
+inline constexpr int kDTypes = 10;  // those that kernels compute with
+inline constexpr int kStoredDTypes = 22;  // all of them
+inline constexpr std::size_t kItemSize[kStoredDTypes] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 1,
+                                                         1, 1, 1, 1, 1, 2, 4, 8, 4, 8, 16};
+inline constexpr std::size_t kMaxItemSize = 16;
 constexpr std::size_t item_size(DType d) { return kItemSize[int(d)]; }
-constexpr bool is_floating(DType d) { return d >= DType::float16; }
-constexpr bool is_integral(DType d) { return d < DType::float16; }  // bool counts
+constexpr bool is_only_stored(DType d) { return d > DType::float64; }
+constexpr bool is_complex(DType d) { return d >= DType::complex32; }
+constexpr bool is_floating(DType d) { return d >= DType::float16 && d <= DType::float4_e2m1fn_x2; }
+constexpr bool is_computed_floating(DType d) {  // kernels compute with it
+  return d >= DType::float16 && d <= DType::float64;
+}
+constexpr bool is_integral(DType d) {  // bool counts
+  return d < DType::float16 || (d >= DType::uint16 && d <= DType::uint64);
+}
+constexpr bool is_float8(DType d) {
+  return d >= DType::float8_e4m3fn && d <= DType::float8_e8m0fnu;
+}
+constexpr bool is_differentiable(DType d) { return is_floating(d) || is_complex(d); }
+constexpr bool is_signed(DType d) {
+  return d != DType::boolean && d != DType::uint8 && d != DType::float8_e8m0fnu &&
+         !(d >= DType::uint16 && d <= DType::uint64);
+}
 constexpr bool is_reduced(DType d) { return d == DType::float16 || d == DType::bfloat16; }
 
 // Storage only: formulas see float.
@@ -125,6 +157,10 @@ HOST_DEVICE inline To convert(From v) {
     if (!(v == v)) return To(0);
     if constexpr (sizeof(To) < 8) {  // through int64: wraps as torch's conversions do
       return static_cast<To>(convert<std::int64_t>(v));
+    } else if constexpr (std::is_unsigned_v<To>) {
+      constexpr auto half = From(9223372036854775808.0);
+      if (v >= half && v < 2 * half) return static_cast<To>(v);
+      return static_cast<To>(convert<std::int64_t>(v));
     } else {
       if (v >= From(9223372036854775808.0)) return std::numeric_limits<To>::min();
       if (v < From(-9223372036854775808.0)) return std::numeric_limits<To>::min();
@@ -140,7 +176,8 @@ struct Type {
   using type = S;
 };
 
-// Calls f(Type<S>{}) for the C++ type of `d`. The lists of dtypes are here alone.
+// Calls f(Type<S>{}) for the C++ type of `d`. The lists of dtypes are here alone, but for that of
+// the types that are only stored.
 template <class F>
 auto dispatch_floating(DType d, F&& f) {
   switch (d) {

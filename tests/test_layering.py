@@ -169,10 +169,10 @@ def test_what_a_layer_declares_it_defines():
 
 
 # What bindings may know of kernels: numbers of threads, the count of pointwise ops, bits of an
-# error, words of a build.
+# error, words of a build, elements of dtypes that are only stored as Python's numbers.
 KERNELS_OF_BINDINGS = {
     "kernels/parallel.h", "kernels/device_error.h", "kernels/host_device.h", "kernels/libraries.h",
-    "kernels/pointwise.h", "kernels/pointwise_ops.h",
+    "kernels/pointwise.h", "kernels/pointwise_ops.h", "kernels/stored.h",
 }  # fmt: skip
 
 
@@ -264,7 +264,7 @@ STEPS = {
     ),
     "calls of the program's function, or a Python bool, which is what it returns": (
         "_tensor_elements:apply_ _tensor_elements:map_ _tensor_elements:values "
-        "_tensor:__contains__ _tensor:dim_order"
+        "_tensor:__complex__ _tensor:__contains__ _tensor:dim_order"
     ),
     "text": (
         "_tensor_str:_contents _tensor_str:_shown_values _tensor_str:set_printoptions "

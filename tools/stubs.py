@@ -40,7 +40,7 @@ SLOTS = {
     "int": "(self) -> builtins.int",
     "float": "(self) -> builtins.float",
     "index": "(self) -> builtins.int",
-    "complex": "(self) -> complex",
+    "complex": "(self) -> builtins.complex",
     "iter": "(self) -> Iterator[Tensor]",
     "contains": "(self, item: Any) -> builtins.bool",
     "hash": "(self) -> builtins.int",

@@ -125,7 +125,7 @@ inline void attach(const Tensor& out, Node* node, std::uint16_t output = 0) {
 // counts as its members.
 template <class F, class... T>
 Tensor record(const char* name, Tensor out, F&& f, const T&... inputs) {
-  if (!needs_grad(inputs...) || !is_floating(out.dtype())) {
+  if (!needs_grad(inputs...) || !is_differentiable(out.dtype())) {
     forget_saved();
     return out;
   }
@@ -153,7 +153,8 @@ void record_many(const char* name, std::span<Tensor> outs, F&& f, const T&... in
   if (outs.size() > 65535) fail<RuntimeError>("an operation can record at most 65535 outputs");
   node->outputs = std::uint16_t(outs.size());
   for (std::size_t i = 0; i < outs.size(); ++i)
-    if (outs[i] && is_floating(outs[i].dtype())) attach(outs[i], node.get(), std::uint16_t(i));
+    if (outs[i] && is_differentiable(outs[i].dtype()))
+      attach(outs[i], node.get(), std::uint16_t(i));
   pack_saved();
 }
 

@@ -7,6 +7,7 @@
 
 #include "bindings/table/signature.h"
 #include "kernels/parallel.h"
+#include "kernels/stored.h"
 #include "ops/ops.h"
 
 namespace py = pybind11;
@@ -14,8 +15,8 @@ namespace py = pybind11;
 namespace rushlight::python {
 namespace {
 
-// What kind of numbers a nest of lists holds: bool < int < float, as torch infers.
-enum class Kind { none, boolean, integer, floating };
+// What kind of numbers a nest of lists holds: bool < int < float < complex, as torch infers.
+enum class Kind { none, boolean, integer, floating, complex };
 
 bool is_sequence(PyObject* o) {
   return PyList_Check(o) || PyTuple_Check(o) ||
@@ -32,6 +33,7 @@ class Nest {
   DType dtype() const {
     const DType of_kind = kind_ == Kind::boolean   ? DType::boolean
                           : kind_ == Kind::integer ? DType::int64
+                          : kind_ == Kind::complex ? complex_of(default_dtype())
                                                    : default_dtype();
     if (!has_own_dtype_) return of_kind;
     return kind_ == Kind::none ? own_dtype_ : promote_types(own_dtype_, of_kind);
@@ -50,7 +52,40 @@ class Nest {
     });
   }
 
+  // The same for a dtype that is only stored.
+  void fill_stored(char* out, DType dtype) {
+    walk(root_, 0, [&](PyObject* o) {
+      const Element e = element_of(o, dtype);
+      out = std::copy_n(reinterpret_cast<const char*>(e.bytes), item_size(dtype), out);
+    });
+  }
+
  private:
+  static Element element_of(PyObject* o, DType dtype) {
+    Element e;
+    if (is_complex(dtype)) {
+      const Py_complex v = PyComplex_AsCComplex(o);
+      if (v.real == -1.0 && PyErr_Occurred()) throw py::error_already_set();
+      dispatch_stored(dtype,
+                      WriteStored<Complex<double>>{e.bytes, 0, Complex<double>{v.real, v.imag}});
+      return e;
+    }
+    if (dtype == DType::uint64 && PyLong_Check(o)) {
+      const std::uint64_t v = PyLong_AsUnsignedLongLong(o);
+      if (PyErr_Occurred()) throw py::error_already_set();
+      dispatch_stored(dtype, WriteStored<std::uint64_t>{e.bytes, 0, v});
+      return e;
+    }
+    if (dtype == DType::uint64 && PyFloat_Check(o)) fail<TypeError>("an integer is required");
+    Scalar s;
+    if (PyLong_Check(o))
+      read_long(o, is_floating(dtype), s);
+    else
+      read_scalar(o, s);
+    if (is_integral(dtype)) check_fits(s, dtype, "");
+    return Element(s, dtype);
+  }
+
   void measure() {
     py::object o = py::reinterpret_borrow<py::object>(root_);
     while (is_sequence(o.ptr())) {
@@ -97,6 +132,7 @@ class Nest {
     }
     if (is_array(o)) return own(from_array(o, true).dtype());  // a NumPy scalar
     if (PyFloat_Check(o)) return Kind::floating;
+    if (PyComplex_Check(o)) return Kind::complex;
     bool truth;
     if (Argument<bool>::read_slowly(o, truth)) return Kind::boolean;
     if (PyUnicode_Check(o) && shape_.rank > 0 && is_first_)
@@ -105,8 +141,6 @@ class Nest {
       fail<TypeError>("new(): invalid data type '", Py_TYPE(o)->tp_name,
                       "'\nstrings are no numbers: encode them first");
     if (o == Py_None) fail<RuntimeError>("Could not infer dtype of NoneType");
-    if (PyComplex_Check(o))
-      fail<NotImplementedError>("complex numbers are not in rushlight: got ", Py_TYPE(o)->tp_name);
     if (PyIndex_Check(o)) return Kind::integer;
     double d;
     if (Argument<double>::read(o, d)) return Kind::floating;
@@ -205,7 +239,13 @@ Tensor from_sequence(PyObject* data, std::optional<DType> dtype) {
   const DType d = dtype ? *dtype : nest.dtype();
   Tensor out = empty(nest.shape(), d);
   if (out.numel() == 0) return out;
-  dispatch_all(d, [&]<class S>(Type<S>) { nest.fill(view_of(out).as<S>(), d); });
+  if (d == DType::float4_e2m1fn_x2)
+    fail<RuntimeError>("store_scalar: invalid type\n", d,
+                       " holds two numbers in a byte: make a tensor of uint8 and .view() it");
+  if (is_only_stored(d))
+    nest.fill_stored(stored_view_of(out).as<char>(), d);
+  else
+    dispatch_all(d, [&]<class S>(Type<S>) { nest.fill(view_of(out).as<S>(), d); });
   return out;
 }
 
@@ -218,11 +258,14 @@ bool fits(double number, std::int64_t low, std::int64_t high, bool is_whole_rang
 }  // namespace
 
 void check_fits(Scalar value, DType dtype, const char* ending) {
-  if (is_floating(dtype) || dtype == DType::boolean) return;
-  const bool good = dispatch_all(dtype, [&]<class S>(Type<S>) {
+  if (!is_integral(dtype) || dtype == DType::boolean) return;
+  const bool good = dispatch_stored(dtype, [&]<class S>(Type<S>) {
     if constexpr (std::is_integral_v<S>) {
       using Limits = std::numeric_limits<S>;
-      const std::int64_t high = Limits::max(), low = Limits::min() ? Limits::min() : -high;
+      constexpr bool is_unsigned_64 = std::is_same_v<S, std::uint64_t>;
+      const std::int64_t high = is_unsigned_64 ? std::numeric_limits<std::int64_t>::max()
+                                               : std::int64_t(Limits::max()),
+                         low = Limits::min() ? std::int64_t(Limits::min()) : -high;
       if (value.is_floating()) return fits(value.d, low, high, sizeof(S) == 8);
       return value.i >= low && value.i <= high;
     }
@@ -231,6 +274,20 @@ void check_fits(Scalar value, DType dtype, const char* ending) {
   if (good) return;
   fail<RuntimeError>("value cannot be converted to type ", dtype_name(dtype), ending,
                      " without overflow\nthe value is ", value.as_double());
+}
+
+py::object python_number(const Tensor& t, std::int64_t offset) {
+  if (is_complex(t.dtype())) {
+    const auto v = element_of(t, offset).as<Complex<double>>(t.dtype());
+    return py::reinterpret_steal<py::object>(PyComplex_FromDoubles(v.real, v.imag));
+  }
+  if (t.dtype() == DType::uint64)
+    return py::int_(element_of(t, offset).as<std::uint64_t>(t.dtype()));
+  return py::reinterpret_steal<py::object>(to_python(element(t, offset)));
+}
+bool is_true(const Tensor& t) {
+  if (is_only_stored(t.dtype())) return element_of(t, t.offset()).as<bool>(t.dtype());
+  return item(t).to<bool>();
 }
 
 Tensor data_of(PyObject* data, std::optional<DType> dtype, bool copy) {

@@ -127,20 +127,27 @@ void bind_dtype(py::module_& m) {
       .def("__copy__", [](py::object self) { return self; })
       .def_property_readonly("is_floating_point",
                              [](const Dtype& d) { return is_floating(d.value); })
-      .def_property_readonly("is_complex", [](const Dtype&) { return false; })
-      .def_property_readonly(
-          "is_signed",
-          [](const Dtype& d) { return d.value != DType::boolean && d.value != DType::uint8; })
+      .def_property_readonly("is_complex", [](const Dtype& d) { return is_complex(d.value); })
+      .def_property_readonly("is_signed", [](const Dtype& d) { return is_signed(d.value); })
       .def_property_readonly("itemsize", [](const Dtype& d) { return item_size(d.value); })
-      .def("to_real", [](py::object self) { return self; });
-  for (int i = 0; i < kDTypes; ++i) {
+      .def("to_real",
+           [](const Dtype& d) {
+             return py::reinterpret_borrow<py::object>(dtype_objects[int(real_of(d.value))]);
+           })
+      .def("to_complex", [](const Dtype& d) {
+        if (is_integral(d.value) || (is_floating(d.value) && is_only_stored(d.value)))
+          fail<RuntimeError>("Unknown Complex ScalarType for ", scalar_name(d.value));
+        return py::reinterpret_borrow<py::object>(dtype_objects[int(complex_of(d.value))]);
+      });
+  for (int i = 0; i < kStoredDTypes; ++i) {
     py::object d = py::cast(Dtype{DType(i)});
     m.attr(dtype_name(DType(i))) = d;
     dtype_objects[i] = d.release().ptr();
   }
   const std::pair<const char*, DType> aliases[] = {
-      {"half", DType::float16}, {"float", DType::float32}, {"double", DType::float64},
-      {"short", DType::int16},  {"int", DType::int32},     {"long", DType::int64}};
+      {"half", DType::float16},    {"float", DType::float32},    {"double", DType::float64},
+      {"short", DType::int16},     {"int", DType::int32},        {"long", DType::int64},
+      {"chalf", DType::complex32}, {"cfloat", DType::complex64}, {"cdouble", DType::complex128}};
   for (auto [name, d] : aliases) m.attr(name) = py::handle(dtype_objects[int(d)]);
   m.def(
       "get_default_dtype",

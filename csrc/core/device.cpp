@@ -13,7 +13,12 @@ static std::atomic<DType> default_dtype_{DType::float32};
 DType default_dtype() { return default_dtype_.load(std::memory_order_relaxed); }
 void set_default_dtype(DType d) {
   if (!is_floating(d))
-    fail<TypeError>("only floating-point types are supported as the default type, not ", d);
+    fail<TypeError>("only floating-point types are supported as the default type\nit was given ",
+                    d);
+  if (is_only_stored(d))
+    fail<TypeError>("couldn't find storage object ", scalar_name(d),
+                    "Storage\nthe default is one of ",
+                    "float16, bfloat16, float32 and float64, nothing is computed in ", d);
   default_dtype_ = d;
 }
 
@@ -73,25 +78,112 @@ Device parse_device(std::string_view s) {
 }
 
 const char* dtype_name(DType d) {
-  constexpr const char* names[] = {"bool",  "uint8",   "int8",     "int16",   "int32",
-                                   "int64", "float16", "bfloat16", "float32", "float64"};
+  constexpr const char* names[kStoredDTypes] = {"bool",
+                                                "uint8",
+                                                "int8",
+                                                "int16",
+                                                "int32",
+                                                "int64",
+                                                "float16",
+                                                "bfloat16",
+                                                "float32",
+                                                "float64",
+                                                "float8_e4m3fn",
+                                                "float8_e5m2",
+                                                "float8_e4m3fnuz",
+                                                "float8_e5m2fnuz",
+                                                "float8_e8m0fnu",
+                                                "float4_e2m1fn_x2",
+                                                "uint16",
+                                                "uint32",
+                                                "uint64",
+                                                "complex32",
+                                                "complex64",
+                                                "complex128"};
   return names[int(d)];
 }
 const char* scalar_name(DType d) {
-  constexpr const char* names[] = {"Bool", "Byte", "Char",     "Short", "Int",
-                                   "Long", "Half", "BFloat16", "Float", "Double"};
+  constexpr const char* names[kStoredDTypes] = {"Bool",
+                                                "Byte",
+                                                "Char",
+                                                "Short",
+                                                "Int",
+                                                "Long",
+                                                "Half",
+                                                "BFloat16",
+                                                "Float",
+                                                "Double",
+                                                "Float8_e4m3fn",
+                                                "Float8_e5m2",
+                                                "Float8_e4m3fnuz",
+                                                "Float8_e5m2fnuz",
+                                                "Float8_e8m0fnu",
+                                                "Float4_e2m1fn_x2",
+                                                "UInt16",
+                                                "UInt32",
+                                                "UInt64",
+                                                "ComplexHalf",
+                                                "ComplexFloat",
+                                                "ComplexDouble"};
   return names[int(d)];
 }
 const char* c_name(DType d) {
-  constexpr const char* names[] = {"bool",  "unsigned char", "signed char", "short int",
-                                   "int",   "long int",      "c10::Half",   "c10::BFloat16",
-                                   "float", "double"};
+  constexpr const char* names[kStoredDTypes] = {"bool",
+                                                "unsigned char",
+                                                "signed char",
+                                                "short int",
+                                                "int",
+                                                "long int",
+                                                "c10::Half",
+                                                "c10::BFloat16",
+                                                "float",
+                                                "double",
+                                                "c10::Float8_e4m3fn",
+                                                "c10::Float8_e5m2",
+                                                "c10::Float8_e4m3fnuz",
+                                                "c10::Float8_e5m2fnuz",
+                                                "c10::Float8_e8m0fnu",
+                                                "c10::Float4_e2m1fn_x2",
+                                                "short unsigned int",
+                                                "unsigned int",
+                                                "long unsigned int",
+                                                "c10::complex<c10::Half>",
+                                                "c10::complex<float>",
+                                                "c10::complex<double>"};
   return names[int(d)];
 }
 std::ostream& operator<<(std::ostream& s, DType d) { return s << "torch." << dtype_name(d); }
 
+DType complex_of(DType d) {
+  if (is_complex(d)) return d;
+  if (d == DType::float64) return DType::complex128;
+  return d == DType::float32 || d == DType::bfloat16 ? DType::complex64 : DType::complex32;
+}
+
+DType real_of(DType d) {
+  if (!is_complex(d)) return d;
+  return d == DType::complex128 ? DType::float64
+                                : (d == DType::complex64 ? DType::float32 : DType::float16);
+}
+
+// Where one of them is only stored.
+static DType promote_stored(DType a, DType b) {
+  const auto refuse = [&](const char* types) {
+    fail<RuntimeError>("Promotion for ", types, " is not supported, attempted to promote ",
+                       scalar_name(a), " and ", scalar_name(b));
+  };
+  if (is_float8(a) || is_float8(b)) refuse("Float8 Types");
+  const auto is_wide_unsigned = [](DType d) { return is_integral(d) && is_only_stored(d); };
+  if (is_wide_unsigned(a) && is_floating(b)) return b;
+  if (is_wide_unsigned(b) && is_floating(a)) return a;
+  if (a == DType::float4_e2m1fn_x2 || b == DType::float4_e2m1fn_x2) refuse("Float4_e2m1fn_x2");
+  if (is_wide_unsigned(a) || is_wide_unsigned(b)) refuse("uint16, uint32, uint64 types");
+  return std::max(complex_of(a), complex_of(b));
+}
+
 DType promote_types(DType a, DType b) {
   if (a == b) return a;
+  if (is_only_stored(a) || is_only_stored(b)) return promote_stored(a, b);
   if (a > b) std::swap(a, b);
   if (a == DType::float16 && b == DType::bfloat16) return DType::float32;
   if (a == DType::uint8 && b == DType::int8) return DType::int16;
@@ -99,7 +191,8 @@ DType promote_types(DType a, DType b) {
 }
 
 bool can_cast(DType from, DType to) {
-  if (is_floating(from) && !is_floating(to)) return false;
+  if (is_complex(from) && !is_complex(to)) return false;
+  if (is_floating(from) && is_integral(to)) return false;
   return from == DType::boolean || to != DType::boolean;
 }
 

@@ -55,6 +55,8 @@ std::ostream& operator<<(std::ostream& s, DType d);  // torch.float32
 // What two tensors of these dtypes compute in.
 DType promote_types(DType a, DType b);
 bool can_cast(DType from, DType to);
+DType complex_of(DType d);  // whose parts hold the numbers of d
+DType real_of(DType d);     // of the parts; d itself where it is not complex
 DType default_dtype();
 void set_default_dtype(DType d);
 

@@ -18,6 +18,8 @@ Tensor empty(Sizes sizes, DType dtype, Device device) {
   Body& b = *t.body();
   b.shape.assign(sizes);
   b.dtype = dtype;
+  if (is_only_stored(dtype)) [[unlikely]]
+    has_stored_dtypes = true;
   b.numel = contiguous_strides(sizes, b.strides);
   b.device = device.is_cpu() ? kCpu : resolve(device);
   b.storage =
@@ -113,6 +115,7 @@ Tensor from_storage(Ref<Storage> storage, DType dtype, Sizes sizes, const std::i
   Body& b = *t.body();
   b.shape.assign(sizes);
   b.dtype = dtype;
+  if (is_only_stored(dtype)) has_stored_dtypes = true;
   b.device = storage->device;
   for (std::size_t d = 0; d < sizes.size(); ++d) b.strides[d] = strides[d];
   b.numel = numel;
@@ -142,7 +145,17 @@ void check_alive(const Tensor& t) {
                        "copy tensors with .cpu() before changing the devices");
 }
 
-const Body& start_view(View& v, const Tensor& t) {
+void refuse_stored(std::string_view op, DType d) {
+  fail<NotImplementedError>(
+      "\"", op, "\" not implemented for '", scalar_name(d), "'\n", op, "(): tensors of ", d,
+      " are stored, copied and cast here, nothing is computed with them; ",
+      is_complex(d)    ? "compute with the real and imaginary parts: torch.view_as_real(x)"
+      : is_integral(d) ? "cast first: x.to(torch.int64)"
+      : d == DType::float4_e2m1fn_x2 ? "look at the bytes: x.view(torch.uint8)"
+                                     : "cast first: x.to(torch.float32)");
+}
+
+static const Body& start_stored_view(View& v, const Tensor& t) {
   if (!t) fail<RuntimeError>("an undefined tensor was given to a kernel");
   check_alive(t);
   const Body& b = *t.body();
@@ -152,24 +165,49 @@ const Body& start_view(View& v, const Tensor& t) {
   return b;
 }
 
-View view_of(const Tensor& t, Sizes to) {
-  View v;
-  const Body& b = start_view(v, t);
+const Body& start_view(View& v, const Tensor& t) {
+  const Body& b = start_stored_view(v, t);
+  if (is_only_stored(b.dtype)) [[unlikely]]
+    refuse_stored("kernel", b.dtype);
+  return b;
+}
+
+static void add_geometry(View& v, const Body& b, Sizes to) {
   v.rank = int(to.size());
   v.numel = numel_of(to);
   broadcast_strides(b.shape, b.strides.data(), to, v.strides);
   for (std::size_t d = 0; d < to.size(); ++d) v.sizes[d] = to[d];
+}
+View view_of(const Tensor& t, Sizes to) {
+  View v;
+  const Body& b = start_view(v, t);
+  add_geometry(v, b, to);
+  return v;
+}
+View stored_view_of(const Tensor& t, Sizes to) {
+  View v;
+  const Body& b = start_stored_view(v, t);
+  add_geometry(v, b, to);
   return v;
 }
 
-View view_of(const Tensor& t) {
-  View v;
-  const Body& b = start_view(v, t);
+static void add_geometry(View& v, const Body& b) {
   v.rank = b.shape.rank;
   v.numel = b.numel;
   // All eight: a copy of fixed size is four moves, one of a few sizes a call.
   std::memcpy(v.sizes, b.shape.sizes.data(), sizeof v.sizes);
   std::memcpy(v.strides, b.strides.data(), sizeof v.strides);
+}
+View view_of(const Tensor& t) {
+  View v;
+  const Body& b = start_view(v, t);
+  add_geometry(v, b);
+  return v;
+}
+View stored_view_of(const Tensor& t) {
+  View v;
+  const Body& b = start_stored_view(v, t);
+  add_geometry(v, b);
   return v;
 }
 

@@ -102,10 +102,20 @@ Tensor geometry(const Tensor& t, Sizes sizes, const std::int64_t* strides, std::
 Tensor from_storage(Ref<Storage> storage, DType dtype, Sizes sizes, const std::int64_t* strides,
                     std::int64_t offset);
 
+// Whether there has been a tensor of a type that is only stored: only then does a call look for one
+// among its arguments.
+inline bool has_stored_dtypes = false;
+// NotImplementedError of an operation that computes, with what to do instead.
+[[noreturn]] void refuse_stored(std::string_view op, DType d);
+
 // What kernels receive. The only place that makes one; it refuses what lies outside the storage,
 // meta tensors, and tensors of a device that is gone.
 View view_of(const Tensor& t);
 View view_of(const Tensor& t, Sizes broadcast_to);
+// The same for kernels that copy, fill and cast: of any dtype, also of those that are only stored,
+// which view_of() refuses.
+View stored_view_of(const Tensor& t);
+View stored_view_of(const Tensor& t, Sizes broadcast_to);
 // The beginning of both, with all their checks: data and dtype. The caller adds a geometry that
 // lies inside the tensor's own.
 const Body& start_view(View& v, const Tensor& t);

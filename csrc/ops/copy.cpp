@@ -4,6 +4,7 @@
 #include "core/cuda.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
+#include "kernels/stored.h"
 #include "ops/ops.h"
 #include "ops/pointwise/pointwise.h"
 
@@ -23,34 +24,38 @@ double time_of_wait(Device d, double nanoseconds) {
   return d.is_cuda() && backend_table(d).enter ? 1e18 : nanoseconds;  // not for a virtual one
 }
 
-Scalar element(const Tensor& t, std::int64_t offset) {
+Element element_of(const Tensor& t, std::int64_t offset) {
   check_alive(t);
   const std::int64_t size = std::int64_t(item_size(t.dtype()));
   if (offset < 0 || std::uint64_t(checked_mul(checked_add(offset, 1), size)) > t.storage().bytes)
     fail<RuntimeError>("element ", offset, " lies outside the tensor's storage");
-  alignas(8) unsigned char bytes[8];
+  if (t.dtype() == DType::float4_e2m1fn_x2) refuse_stored("item", t.dtype());
+  Element out;
   const char* from = static_cast<const char*>(t.storage().data) + offset * size;
   if (t.device().is_cpu()) {
-    std::copy_n(from, size, bytes);
+    std::copy_n(from, size, out.bytes);
   } else {
     report_wait(t.device(), "item()");
     const Backend& b = backend(t.device());
     const Unlocked unlocked(time_of_wait(t.device()), {&t});
-    b.copy_bytes({.to = bytes,
+    b.copy_bytes({.to = out.bytes,
                   .to_index = -1,
                   .from = from,
                   .from_index = t.device().index,
                   .bytes = std::size_t(size)});
   }
-  return dispatch_all(t.dtype(), [&]<class S>(Type<S>) {
-    const auto value = load(reinterpret_cast<const S*>(bytes));
-    if constexpr (std::is_same_v<S, bool>)
-      return Scalar(bool(value));
-    else if constexpr (std::is_integral_v<S>)
-      return Scalar(std::int64_t(value));
-    else
-      return Scalar(double(value));
-  });
+  return out;
+}
+
+Scalar element(const Tensor& t, std::int64_t offset) {
+  if (is_complex(t.dtype())) refuse_stored("item", t.dtype());
+  const Element e = element_of(t, offset);
+  if (t.dtype() == DType::boolean) return Scalar(e.as<bool>(t.dtype()));
+  if (is_floating(t.dtype())) return Scalar(e.as<double>(t.dtype()));
+  const auto value = e.as<std::int64_t>(t.dtype());
+  if (t.dtype() == DType::uint64 && value < 0)
+    fail<OverflowError>("int too big to convert: a number of a tensor has at most 64 bits");
+  return Scalar(value);
 }
 
 Scalar item(const Tensor& t) {
@@ -61,7 +66,7 @@ Scalar item(const Tensor& t) {
 
 // The bytes of `in` to another device: both have their elements in one order, without gaps.
 static void copy_dense(const Tensor& out, const Tensor& in, bool non_blocking) {
-  const View to = view_of(out), from = view_of(in);
+  const View to = stored_view_of(out), from = stored_view_of(in);
   if (from.dtype != to.dtype || from.numel != to.numel) fail_changed(in);
   const Device gpu = out.device().is_cuda() ? out.device() : in.device();
   const ByteCopy copy = {
@@ -82,6 +87,16 @@ static void copy_dense(const Tensor& out, const Tensor& in, bool non_blocking) {
   b.copy_bytes(copy);
 }
 
+static void check_has_cast(DType from, DType to) {
+  if (from == to) return;
+  if (from == DType::float4_e2m1fn_x2 || to == DType::float4_e2m1fn_x2) [[unlikely]]
+    refuse_stored("copy_", DType::float4_e2m1fn_x2);
+}
+void check_has_cast(Scalar value, DType to) {
+  if (to == DType::float4_e2m1fn_x2 && value.as_double() != 0) [[unlikely]]
+    refuse_stored("fill_", to);
+}
+
 // Across devices both sides must be dense and alike: a copy of bytes. What is not, is brought into
 // that form on its own device first.
 static void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) {
@@ -98,7 +113,8 @@ static void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) 
 void copy_bits(const Tensor& out, const Tensor& in, bool non_blocking) {
   if (out.numel() == 0 || out.device().is_meta()) return;
   if (out.device() != in.device()) return copy_across(out, in, non_blocking);
-  const View to = view_of(out), from = view_of(in, out.sizes());
+  check_has_cast(in.dtype(), out.dtype());
+  const View to = stored_view_of(out), from = stored_view_of(in, out.sizes());
   const Backend& b = backend(out.device());
   const Unlocked unlocked(double(out.numel()) * 0.3, {&out, &in});
   b.copy->copy(to, from);
@@ -129,9 +145,18 @@ static Tensor transfer(const Tensor& input, DType dtype, Device device, bool non
   return there;
 }
 
+// Once in a process, as torch says it.
+static void warn_of_lost_part(DType from, DType to) {
+  static bool said = false;
+  if (said || !is_complex(from) || is_complex(to) || to == DType::boolean) return;
+  said = true;
+  warn("Casting complex values to real discards the imaginary part");
+}
+
 Tensor to(const Tensor& input, DType dtype, Device device, bool copy, bool non_blocking) {
   device = resolve(device);
   if (!copy && dtype == input.dtype() && device == input.device()) return input;
+  warn_of_lost_part(input.dtype(), dtype);
   Tensor out = transfer(input, dtype, device, non_blocking);
   return record(
       "ToCopyBackward0", std::move(out),
@@ -171,6 +196,7 @@ void copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
                        ") at non-singleton dimension ", std::max(self.dim() - 1, 0),
                        "\ncopy_(): src of shape ", src.sizes(),
                        " cannot be broadcast to self of shape ", self.sizes());
+  warn_of_lost_part(src.dtype(), self.dtype());
   check_inplace(self, needs_grad(self, src), "copy_");
   check_no_internal_overlap(self, "copy_");
   if (!self.is_same(src)) copy_bits(self, overlap(self, src) ? clone(src) : src, non_blocking);
@@ -190,7 +216,8 @@ void fill_(const Tensor& self, Scalar value) {
   check_inplace(self, needs_grad(self), "fill_");
   check_no_internal_overlap(self, "fill_");
   if (!self.device().is_meta() && self.numel()) {
-    const View v = view_of(self);
+    check_has_cast(value, self.dtype());
+    const View v = stored_view_of(self);
     const Backend& b = backend(self.device());
     const Unlocked unlocked(double(self.numel()) * 0.1, {&self});
     b.copy->fill(v, value);
@@ -200,7 +227,8 @@ void fill_(const Tensor& self, Scalar value) {
 void zero_(const Tensor& self) {
   check_inplace(self, needs_grad(self), "zero_");
   check_no_internal_overlap(self, "zero_");
-  if (!self.device().is_meta() && self.numel()) backend(self.device()).copy->fill(view_of(self), 0);
+  if (!self.device().is_meta() && self.numel())
+    backend(self.device()).copy->fill(stored_view_of(self), 0);
   record_inplace("ZeroBackward0", self, [](Tensor g) { return Gradients(zeros_like(g)); });
 }
 

@@ -37,7 +37,7 @@ Tensor finish(Tensor t, const Options& o) {
 }
 Tensor finish(Tensor t, bool requires_grad) {
   if (requires_grad) [[unlikely]] {
-    if (!is_floating(t.dtype()))
+    if (!is_differentiable(t.dtype()))
       fail<RuntimeError>("Only Tensors of floating point and complex dtype can require gradients");
     t->requires_grad = true;
   }
@@ -47,7 +47,8 @@ Tensor finish(Tensor t, bool requires_grad) {
 Tensor full(const Shape& size, Scalar value, DType dtype, Device device) {
   Tensor out = empty(size, dtype, device);
   if (!out.device().is_meta() && out.numel()) {
-    const View v = view_of(out);
+    check_has_cast(value, dtype);
+    const View v = stored_view_of(out);
     const Unlocked unlocked(double(out.numel()) * 0.1, {&out});
     backend(out.device()).copy->fill(v, value);
   }
@@ -68,7 +69,9 @@ DType dtype_of(Scalar number) {
 
 Tensor full_like(const Tensor& input, Scalar value) {
   Tensor out = empty_like(input);
-  if (!out.device().is_meta() && out.numel()) backend(out.device()).copy->fill(view_of(out), value);
+  check_has_cast(value, out.dtype());
+  if (!out.device().is_meta() && out.numel())
+    backend(out.device()).copy->fill(stored_view_of(out), value);
   return out;
 }
 Tensor zeros_like(const Tensor& input) { return full_like(input, 0); }
@@ -165,10 +168,13 @@ Tensor eye(std::int64_t n, std::int64_t m, const Options& o) {
   if (n < 0) fail<RuntimeError>("n must be greater or equal to 0, got ", n);
   if (m < 0) fail<RuntimeError>("m must be greater or equal to 0, got ", m);
   const DType dtype = o.dtype.value_or(default_dtype());
+  check_has_cast(1, dtype);
+  if (is_only_stored(dtype) && (is_integral(dtype) || dtype == DType::complex32))
+    refuse_stored("eye", dtype);
   Tensor out = zeros({n, m}, dtype, device_of(o));
   const std::int64_t length = std::min(n, m), stride = m + 1;
   if (length && !out.device().is_meta())
-    backend(out.device()).copy->fill(view_of(geometry(out, {&length, 1}, &stride, 0)), 1);
+    backend(out.device()).copy->fill(stored_view_of(geometry(out, {&length, 1}, &stride, 0)), 1);
   return finish(out, o);
 }
 

@@ -8,12 +8,26 @@
 
 namespace rushlight {
 
+// What is only stored, in a dtype that can be compared: every number as it is.
+static Tensor comparable(const Tensor& t) {
+  const DType d = t.dtype();
+  if (!is_only_stored(d)) return t;
+  if (d == DType::float4_e2m1fn_x2 || d == DType::complex32) refuse_stored("equal_cpu", d);
+  if (is_complex(d)) return view_as_real(detach(t));
+  if (is_floating(d)) return to(t, DType::float32);
+  return to(t, DType::int64);  // uint64 keeps its bits
+}
+
 bool equal(const Tensor& input, const Tensor& other) {
   check_same_device("equal", input, "input", other, "other");
   if (!same(input.sizes(), other.sizes())) return false;
   if (input.numel() == 0) return true;
   const GradMode off(false);
   report_wait(input.device(), "equal()");
+  if (is_only_stored(input.dtype()) || is_only_stored(other.dtype())) [[unlikely]] {
+    const DType common = promote_types(input.dtype(), other.dtype());
+    return equal(comparable(to(input, common)), comparable(to(other, common)));
+  }
   const Tensor differs = apply<Ne>(input, other);
   const View in = view_of(differs);
   const Backend& b = backend(input.device());

@@ -10,7 +10,7 @@ Tensor flip(const Tensor& input, Sizes dims) {
   const unsigned mask = dim_mask(dims, input.dim(), false);
   Tensor out = empty_like(input);
   if (out.numel() && !out.device().is_meta()) {
-    View from = view_of(input);  // read backwards: inside the same storage
+    View from = stored_view_of(input);  // read backwards: inside the same storage
     for (int d = 0; d < input.dim(); ++d) {
       if (!(mask >> d & 1)) continue;
       from.data = static_cast<char*>(from.data) +
@@ -19,7 +19,7 @@ Tensor flip(const Tensor& input, Sizes dims) {
     }
     const Backend& b = backend(out.device());
     const Unlocked unlocked(double(out.numel()), {&out, &input});
-    b.copy->copy(view_of(out), from);
+    b.copy->copy(stored_view_of(out), from);
   }
   return record(
       "FlipBackward0", std::move(out),

@@ -17,7 +17,7 @@ static constexpr std::int64_t kSkipped = -1;  // in place of its length
 // Writes t into a part of `out`, which `to` shows: of the same sizes, as all were when they were
 // checked. While the others were copied another thread may have given t other data.
 static void copy_into(const Tensor& out, const View& to, const Tensor& t) {
-  const View from = view_of(t);
+  const View from = stored_view_of(t);
   if (from.rank != to.rank || !std::equal(to.sizes, to.sizes + to.rank, from.sizes) ||
       t.device() != out.device())
     fail_changed(t);
@@ -68,7 +68,7 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
   Tensor out = empty_in_format(shape.view(), dtype, first->device(),
                                last ? format_of(*first) : MemoryFormat::contiguous);
   if (!out.device().is_meta() && out.numel()) {
-    View to = view_of(out);
+    View to = stored_view_of(out);
     const std::int64_t step = to.strides[at] * std::int64_t(item_size(dtype));
     std::int64_t left = shape[at];
     for (const Tensor& t : tensors) {
@@ -122,7 +122,7 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
   }
   Tensor out = empty(shape, dtype, first.device());
   if (!out.device().is_meta() && out.numel()) {
-    View to = view_of(out);  // of one tensor after another
+    View to = stored_view_of(out);  // of one tensor after another
     const std::int64_t step = to.strides[at] * std::int64_t(item_size(dtype));
     --to.rank;
     to.numel /= std::int64_t(tensors.size());

@@ -36,7 +36,17 @@ inline DType computed_in(const Tensor& t) {
 }
 DType dtype_of(Scalar number);  // of a tensor that is made of it: bool, int64 or the default dtype
 
+// ---- views between complex tensors and their parts (complex.cpp)
+Tensor view_as_real(const Tensor& input);
+Tensor view_as_complex(const Tensor& input);
+Tensor complex_of(const Tensor& real, const Tensor& imag);
+Tensor real(const Tensor& input);
+Tensor imag(const Tensor& input);
+
 // ---- copy (copy.cpp): casts, devices, layout
+void check_has_cast(Scalar value, DType to);  // NotImplementedError, for float4 alone
+struct Element;
+Element element_of(const Tensor& t, std::int64_t offset);  // of any dtype
 Scalar item(const Tensor& t);  // of the one element
 Scalar element(const Tensor& t, std::int64_t offset);  // at a storage offset inside t; checked
 Tensor to(const Tensor& input, DType dtype);  // input itself if nothing changes

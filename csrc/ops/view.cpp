@@ -57,16 +57,16 @@ Tensor view_dtype(const Tensor& input, DType dtype) {
   std::int64_t offset = input.offset();
   if (size != old_size) {
     if (input.dim() == 0)
-      fail<RuntimeError>("self.dim() cannot be 0 to view ", input.dtype(), " as ", dtype,
-                         " (different element sizes)");
+      fail<RuntimeError>("self.dim() cannot be 0 to view ", scalar_name(input.dtype()), " as ",
+                         scalar_name(dtype), " (different element sizes)");
     const auto last = std::size_t(input.dim() - 1);
     if (strides[last] != 1)
-      fail<RuntimeError>("self.stride(-1) must be 1 to view ", input.dtype(), " as ", dtype,
-                         " (different element sizes), but got ", strides[last]);
+      fail<RuntimeError>("self.stride(-1) must be 1 to view ", scalar_name(input.dtype()), " as ",
+                         scalar_name(dtype), " (different element sizes), but got ", strides[last]);
     auto rescale = [&](std::int64_t n, const char* what) {
       if (checked_mul(n, old_size) % size)
         fail<RuntimeError>(what, " must be divisible by ", double(size) / double(old_size),
-                           " to view ", input.dtype(), " as ", dtype,
+                           " to view ", scalar_name(input.dtype()), " as ", scalar_name(dtype),
                            " (different element sizes), but got ", n);
       return n * old_size / size;
     };

@@ -5,45 +5,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../parallel.h"
+#include "../stored.h"
+#include "copy_plan.h"
 #include "load_as.h"
 #include "runs.h"
 #include "transpose.h"
 
 namespace rushlight {
 namespace {
-
-struct Plan {
-  int rank = 0;
-  std::int64_t sizes[kMaxRank] = {}, out[kMaxRank] = {}, in[kMaxRank] = {};  // innermost is 0
-};
-
-std::int64_t magnitude(std::int64_t v) { return v < 0 ? -v : v; }
-
-Plan plan_of(const View& out, const View& in) {
-  Plan p;
-  int order[kMaxRank], n = 0;
-  for (int d = out.rank - 1; d >= 0; --d) {  // insertion: std::stable_sort would allocate
-    if (out.sizes[d] == 1) continue;
-    int at = n++;
-    for (; at > 0 && magnitude(out.strides[order[at - 1]]) > magnitude(out.strides[d]); --at)
-      order[at] = order[at - 1];
-    order[at] = d;
-  }
-  for (int k = 0; k < n; ++k) {
-    const int d = order[k], last = p.rank - 1;
-    if (last >= 0 && out.strides[d] == p.out[last] * p.sizes[last] &&
-        in.strides[d] == p.in[last] * p.sizes[last]) {
-      p.sizes[last] *= out.sizes[d];
-      continue;
-    }
-    p.sizes[p.rank] = out.sizes[d];
-    p.out[p.rank] = out.strides[d];
-    p.in[p.rank++] = in.strides[d];
-  }
-  if (p.rank == 0) p.rank = 1, p.sizes[0] = 1, p.out[0] = p.in[0] = 1;
-  return p;
-}
 
 constexpr std::int64_t kSmall = 4096;  // elements that are not worth a plan where both are dense
 
@@ -65,39 +34,6 @@ void strided_row(To* to, std::int64_t to_step, const From* from, std::int64_t fr
                  std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i)
     store(to + i * to_step, convert<Compute<To>>(load(from + i * from_step)));
-}
-
-// Calls f(out offset, in offset, n) for each innermost run; the work is cut into pieces of rows, or
-// of a single long row.
-template <class F>
-void for_each_row(const Plan& p, const F& f) {
-  constexpr std::int64_t kGrain = 1 << 15;
-  std::int64_t rows = 1;
-  for (int d = 1; d < p.rank; ++d) rows *= p.sizes[d];
-  if (rows == 1) {
-    return parallel_for(p.sizes[0], kGrain, [&](std::int64_t begin, std::int64_t end) {
-      f(begin * p.out[0], begin * p.in[0], end - begin);
-    });
-  }
-  parallel_for(rows, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(p.sizes[0], 1)),
-               [&](std::int64_t begin, std::int64_t end) {
-                 std::int64_t index[kMaxRank] = {}, o = 0, i = 0, rest = begin;
-                 for (int d = 1; d < p.rank; ++d) {
-                   index[d] = rest % p.sizes[d];
-                   rest /= p.sizes[d];
-                   o += index[d] * p.out[d];
-                   i += index[d] * p.in[d];
-                 }
-                 for (std::int64_t row = begin; row < end; ++row) {
-                   f(o, i, p.sizes[0]);
-                   for (int d = 1; d < p.rank; ++d) {
-                     o += p.out[d], i += p.in[d];
-                     if (++index[d] < p.sizes[d]) break;
-                     o -= index[d] * p.out[d], i -= index[d] * p.in[d];
-                     index[d] = 0;
-                   }
-                 }
-               });
 }
 
 template <class To, class From>
@@ -159,14 +95,16 @@ void copy(const View& out, const View& in) {
     return;
   }
   if (out.dtype == in.dtype) {
-    return dispatch_size(out.dtype, [&]<class S>(Type<S>) {
-      if (const int dense = across(p))
-        return transpose_all(p, dense, out.as<S>(), in.as<const S>());
+    return dispatch_stored_size(out.dtype, [&]<class S>(Type<S>) {
+      if constexpr (!std::is_same_v<S, Bytes16>)
+        if (const int dense = across(p))
+          return transpose_all(p, dense, out.as<S>(), in.as<const S>());
       for_each_row(p, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
         copy_run(out.as<S>() + o, p.out[0], in.as<const S>() + i, p.in[0], n);
       });
     });
   }
+  if (is_only_stored(out.dtype) || is_only_stored(in.dtype)) return cast_stored(p, out, in);
   dispatch_all(out.dtype, [&]<class To>(Type<To>) {
     dispatch_all(in.dtype, [&]<class From>(Type<From>) { run<To, From>(p, out, in); });
   });
@@ -174,22 +112,19 @@ void copy(const View& out, const View& in) {
 
 void fill(const View& out, Scalar value) {
   if (out.numel == 0) return;
-  alignas(8) unsigned char element[8] = {};
-  dispatch_all(out.dtype, [&]<class S>(Type<S>) {
-    store(reinterpret_cast<S*>(element), value.to<Compute<S>>());
-  });
+  const Element element(value, out.dtype);
   const auto bits = [&]<class S>(Type<S>) {
     S all;
-    std::memcpy(&all, element, sizeof(S));
+    std::memcpy(&all, element.bytes, sizeof(S));
     return all;
   };
   if (out.numel <= kSmall && is_row_major(out))
-    return dispatch_size(
+    return dispatch_stored_size(
         out.dtype, [&]<class S>(Type<S> type) { fill_run(out.as<S>(), out.numel, bits(type)); });
   View same = out;
   for (std::int64_t& s : same.strides) s = 0;
   const Plan p = plan_of(out, same);
-  dispatch_size(out.dtype, [&]<class S>(Type<S> type) {
+  dispatch_stored_size(out.dtype, [&]<class S>(Type<S> type) {
     const S all = bits(type);
     for_each_row(p, [&](std::int64_t o, std::int64_t, std::int64_t n) {
       S* to = out.as<S>() + o;

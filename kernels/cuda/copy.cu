@@ -1,6 +1,7 @@
 // Copies, casts and fills. A thread moves one element, or one item of 16 bytes where both sides are
 // dense and of one type; any strides, any two dtypes. A transpose goes through tiles in shared
 // memory, so that both sides are read and written in whole rows.
+#include "../stored.h"
 #include "families.h"
 #include "runtime/launch.h"
 
@@ -40,6 +41,17 @@ __global__ void cast_items(Strided<2> p, void* out, DType to, const void* in, DT
     Index at[2];
     p.at(i, at);
     store_as(out, at[0], to, load_as<C>(in, at[1], from));
+  }
+}
+
+// The same where either type is only stored.
+template <class C>
+__global__ void cast_stored_items(Strided<2> p, void* out, DType to, const void* in, DType from) {
+  for (Index i = first_item(); i < p.numel; i += stride()) {
+    Index at[2];
+    p.at(i, at);
+    const C value = dispatch_stored(from, ReadStored<C>{in, at[1]});
+    dispatch_stored(to, WriteStored<C>{out, at[0], value});
   }
 }
 
@@ -89,8 +101,13 @@ void copy_same(const Strided<2>& p, S* out, const S* in) {
 void copy(const View& out, const View& in) {
   const Strided<2> p = plan(out, in);
   if (out.dtype == in.dtype)
-    return dispatch_size(out.dtype,
-                         [&]<class S>(Type<S>) { copy_same<S>(p, out.as<S>(), in.as<const S>()); });
+    return dispatch_stored_size(
+        out.dtype, [&]<class S>(Type<S>) { copy_same<S>(p, out.as<S>(), in.as<const S>()); });
+  if (is_only_stored(out.dtype) || is_only_stored(in.dtype))
+    return dispatch_widest(in.dtype, [&]<class C>(Type<C>) {
+      launch_items("cast", cast_stored_items<C>, p.numel, p, out.data, out.dtype,
+                   static_cast<const void*>(in.data), in.dtype);
+    });
   const auto cast = in.dtype == DType::float64 ? cast_items<double>
                     : is_floating(in.dtype)    ? cast_items<float>
                                                : cast_items<Index>;
@@ -110,10 +127,11 @@ __global__ void fill_items(Strided<1> p, S* out, S value) {
 void fill(const View& out, Scalar value) {
   Strided<1> p;
   for (int d = out.rank - 1; d >= 0; --d) p.add(out.sizes[d], out.strides[d]);
-  dispatch_all(out.dtype, [&]<class S>(Type<S>) {
-    S element;
-    store(&element, value.to<Compute<S>>());
-    launch_items("fill", fill_items<S>, p.numel, p, out.as<S>(), element);
+  const Element element(value, out.dtype);
+  dispatch_stored_size(out.dtype, [&]<class S>(Type<S>) {
+    S bits;
+    memcpy(&bits, element.bytes, sizeof(S));
+    launch_items("fill", fill_items<S>, p.numel, p, out.as<S>(), bits);
   });
 }
 

@@ -16,4 +16,18 @@ DTYPES = {
     "Short": _C.int16,
 }
 TENSOR_TYPES = [f"{name}Tensor" for name in DTYPES]
-NAMES = {dtype: name for name, dtype in DTYPES.items()}
+# Complex storages have a type of their own; those of the newer dtypes are saved as bytes.
+COMPLEX = {"ComplexDouble": _C.complex128, "ComplexFloat": _C.complex64}
+UNTYPED = {
+    "ComplexHalf": _C.complex32,
+    "Float4_e2m1fn_x2": _C.float4_e2m1fn_x2,
+    "Float8_e4m3fn": _C.float8_e4m3fn,
+    "Float8_e4m3fnuz": _C.float8_e4m3fnuz,
+    "Float8_e5m2": _C.float8_e5m2,
+    "Float8_e5m2fnuz": _C.float8_e5m2fnuz,
+    "Float8_e8m0fnu": _C.float8_e8m0fnu,
+    "UInt16": _C.uint16,
+    "UInt32": _C.uint32,
+    "UInt64": _C.uint64,
+}
+NAMES = {dtype: name for name, dtype in {**DTYPES, **COMPLEX, **UNTYPED}.items()}

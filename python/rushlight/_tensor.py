@@ -17,21 +17,19 @@ def _reduce_plain(tensor):
     from collections import OrderedDict
 
     from rushlight import _utils
+    from rushlight._dtype_names import NAMES, UNTYPED
     from rushlight.storage import TypedStorage, UntypedStorage
 
     size, stride = tuple(tensor.shape), tuple(tensor.stride())
     if tensor.device.type == "meta":
         arguments = (tensor.dtype, size, stride, tensor.requires_grad)
         return _utils._rebuild_meta_tensor_no_storage, arguments
-    storage = TypedStorage(wrap_storage=UntypedStorage._of(tensor), dtype=tensor.dtype)
-    return _utils._rebuild_tensor_v2, (
-        storage,
-        tensor.storage_offset(),
-        size,
-        stride,
-        tensor.requires_grad,
-        OrderedDict(),
-    )
+    storage = UntypedStorage._of(tensor)
+    place = (tensor.storage_offset(), size, stride, tensor.requires_grad, OrderedDict())
+    if NAMES[tensor.dtype] in UNTYPED:
+        return _utils._rebuild_tensor_v3, (storage, *place, tensor.dtype)
+    typed = TypedStorage(wrap_storage=storage, dtype=tensor.dtype)
+    return _utils._rebuild_tensor_v2, (typed, *place)
 
 
 def reduce_tensor(tensor, protocol):
@@ -133,6 +131,11 @@ def __format__(self: Tensor, spec):
     from rushlight import _tensor_str
 
     return _tensor_str.tensor_format(self, spec)
+
+
+@op("Tensor")
+def __complex__(self: Tensor):
+    return builtins.complex(self.item())
 
 
 @op("Tensor")

@@ -128,12 +128,25 @@ def _shown_values(tensor, edge):
     return values
 
 
-def _columns(values, floating):
+def _columns(values, dtype):
     """Formats the elements for columns: returns the padded strings and the column width."""
-    if not floating:
+    if dtype.is_complex:
+        texts, width = _real_columns([v.real for v in values])
+        parts, width_of_parts = _real_columns([v.imag for v in values])
+        parts = [part.lstrip() for part in parts]
+        parts = [part if part[0] in "+-" else "+" + part for part in parts]
+        texts = [f"{text}{part}j" for text, part in zip(texts, parts, strict=True)]
+        return texts, width + width_of_parts + 1
+    if not dtype.is_floating_point:
         texts = list(map(str, values))
         width = max(map(len, texts))
         return [text.rjust(width) for text in texts], width
+    if dtype is _C.float8_e8m0fnu:  # it has no zero: PyTorch takes its least number for one
+        values = [0.0 if v == 2.0**-127 else v for v in values]
+    return _real_columns(values)
+
+
+def _real_columns(values):
     sizes = [abs(v) for v in values if v and v - v == 0]
     if not sizes:
         return [f"{v:.0f}." if v == 0 else f"{v:.0f}" for v in values], 1
@@ -174,17 +187,18 @@ def _contents(tensor, indent):
     edge = PRINT_OPTS.edgeitems
     summarize = tensor.numel() > PRINT_OPTS.threshold
     tensor = tensor.detach()
+    if tensor.dtype is _C.float4_e2m1fn_x2:  # two numbers in a byte: the bytes
+        tensor = tensor.view(_C.uint8)
     rank = len(shape)
-    floating = tensor.dtype.is_floating_point
     if rank == 0:
-        return _columns([tensor.item()], floating)[0][0]
+        return _columns([tensor.item()], tensor.dtype)[0][0]
     if summarize and edge == 0:
         return "[...]"
     if rank == 1 and not summarize:
         values = tensor.tolist()
     else:
         values = _shown_values(tensor, edge) if summarize else tensor.reshape(-1).tolist()
-    texts, width = _columns(values, floating)
+    texts, width = _columns(values, tensor.dtype)
 
     # From the innermost dimension outwards: `shown` is how many entries of it appear, `cut` where
     # the dots are among them.
@@ -231,7 +245,8 @@ def _has_default_type(dtype):
 
 
 def _reads_as_itself(dtype):
-    return dtype is _C.int64 or dtype is _C.bool or dtype is _C.get_default_dtype()
+    default = _C.get_default_dtype()
+    return dtype in (_C.int64, _C.bool, default, default.to_complex())
 
 
 def _is_parameter(kind):

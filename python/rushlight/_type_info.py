@@ -9,12 +9,13 @@ _FLOATS = {
     _C.float32: (32, 23, -126, 127, 6),
     _C.float64: (64, 52, -1022, 1023, 15),
 }
-# Of dtypes that are names alone: eps as torch has it, least normal exponent, greatest value.
+# eps as torch has it, least normal exponent, least and greatest value
 _SMALL = {
-    "torch.float8_e4m3fn": (0.125, -6, 448.0),
-    "torch.float8_e4m3fnuz": (0.125, -7, 240.0),
-    "torch.float8_e5m2": (0.25, -14, 57344.0),
-    "torch.float8_e5m2fnuz": (0.125, -15, 57344.0),
+    _C.float8_e4m3fn: (0.125, -6, -448.0, 448.0),
+    _C.float8_e4m3fnuz: (0.125, -7, -240.0, 240.0),
+    _C.float8_e5m2: (0.25, -14, -57344.0, 57344.0),
+    _C.float8_e5m2fnuz: (0.125, -15, -57344.0, 57344.0),
+    _C.float8_e8m0fnu: (1.0, -127, 2.0**-127, 2.0**127),
 }
 _INTEGERS = {
     _C.uint8: (8, False),
@@ -22,6 +23,9 @@ _INTEGERS = {
     _C.int16: (16, True),
     _C.int32: (32, True),
     _C.int64: (64, True),
+    _C.uint16: (16, False),
+    _C.uint32: (32, False),
+    _C.uint64: (64, False),
 }
 
 
@@ -63,11 +67,12 @@ class finfo(_Info):
     def __init__(self, type=None):
         dtype = _C.get_default_dtype() if type is None else type
         _check_dtype("finfo", dtype)
-        if str(dtype) in _SMALL:
-            self.eps, low, self.max = _SMALL[str(dtype)]
+        dtype = dtype.to_real()
+        if dtype in _SMALL:
+            self.eps, low, self.min, self.max = _SMALL[dtype]
             self._start(dtype, 8)
             self.resolution = 1.0
-            self.min, self.tiny, self.smallest_normal = -self.max, 2.0**low, 2.0**low
+            self.tiny = self.smallest_normal = 2.0**low
             return
         if dtype not in _FLOATS:
             raise TypeError(

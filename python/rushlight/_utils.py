@@ -21,17 +21,17 @@ def _flag(value):
 
 
 def _view(storage, dtype, offset, size, stride):
-    from rushlight.storage import TypedStorage
+    from rushlight.storage import TypedStorage, UntypedStorage
 
-    if not isinstance(storage, TypedStorage):
+    if not isinstance(storage, TypedStorage | UntypedStorage):
         raise RuntimeError(f"a saved tensor needs a storage, got {type(storage).__name__}")
     size, stride = _integers("size", size), _integers("stride", stride)
     (offset,) = _integers("storage offset", (offset,))
     if dtype is None:
-        dtype = storage.dtype
+        dtype = storage.dtype if isinstance(storage, TypedStorage) else _C.uint8
     elif not isinstance(dtype, _C.dtype):
         raise RuntimeError(f"a saved tensor's dtype must be a dtype, not {type(dtype)}")
-    return _C._view_storage(storage._untyped_storage._bytes, dtype, offset, size, stride)
+    return _C._view_storage(storage._untyped()._bytes, dtype, offset, size, stride)
 
 
 def _rebuild_tensor(storage, storage_offset, size, stride):

@@ -5,7 +5,7 @@ whole; handles come and go, two of the same memory have the same `_cdata`.
 """
 
 from rushlight import _C
-from rushlight._dtype_names import DTYPES, NAMES
+from rushlight._dtype_names import COMPLEX, DTYPES, NAMES
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 
@@ -141,6 +141,10 @@ class UntypedStorage(_StorageBase):
 
     def __getitem__(self, index):
         if isinstance(index, slice):
+            begin, end, step = index.indices(self.nbytes())
+            # Elements of any dtype must be aligned in it.
+            if step == 1 and begin % 16 == 0 and self.device.type == "cpu":
+                return UntypedStorage._around(_C._storage_part(self._held, begin, max(begin, end)))
             return UntypedStorage._of(self._bytes[index].clone())
         return self._bytes[index].item()
 
@@ -424,7 +428,8 @@ class StorageType:
 
 
 STORAGE_TYPES = {
-    f"{name}Storage": StorageType(f"{name}Storage", dtype) for name, dtype in DTYPES.items()
+    f"{name}Storage": StorageType(f"{name}Storage", dtype)
+    for name, dtype in {**DTYPES, **COMPLEX}.items()
 }
 
 

@@ -7,9 +7,8 @@ import fnmatch
 
 REASONS = {
     "complex numbers, and what gives them": (
-        "cdouble cfloat chalf complex complex32 complex64 complex128 fft.* imag is_conj is_neg "
-        "istft linalg.eig linalg.eigvals polar stft view_as_complex view_as_complex_copy "
-        "view_as_real view_as_real_copy cuda.Complex*"
+        "chalf cfloat cdouble fft.* is_conj is_neg istft linalg.eig linalg.eigvals polar stft "
+        "view_as_complex_copy view_as_real_copy cuda.Complex*"
     ),
     "sparse, nested and masked tensors": (
         "_segment_reduce.* masked.* sparse.* to_sparse* optim.SparseAdam sparse_* *coalesce* "
@@ -29,10 +28,9 @@ REASONS = {
     ),
     "quantized tensors, and numbers of 8 bits and fewer": (
         "*quantize* fake_quant* fbgemm_* fused_moving_avg_obs_fake_quant choose_qparams_* "
-        "int_repr q_* qscheme qint* quint* int[1-7] uint[1-7] bit bits* float4_* float8_* "
+        "int_repr q_* qscheme qint* quint* int[1-7] uint[1-7] bit bits* "
         "*scaled_mm *scaled_grouped_mm"
     ),
-    "unsigned integers of more than 8 bits": "uint16 uint32 uint64",
     "other devices than CPUs and NVIDIA's": (
         "ipu xpu mtia is_ipu is_maia is_mtia is_vulkan* is_xla *_ipu_* *_xla_* "
         "is_autocast_ipu_* is_autocast_xla_*"

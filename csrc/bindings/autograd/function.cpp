@@ -162,7 +162,7 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
     Tensor out = *t;
     const bool written = holds(dirty, out), is_input = holds(args, out);
     if (is_input && !written) out = alias(out);  // an input returned as it is: a new tensor of ours
-    const bool differentiable = records && is_floating(out.dtype()) && !holds(fixed, *t);
+    const bool differentiable = records && is_differentiable(out.dtype()) && !holds(fixed, *t);
     if (written && records) {
       check_inplace(out, true, n.title());
       if (out->base)

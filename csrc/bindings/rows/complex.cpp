@@ -1,4 +1,5 @@
-// Functions of complex numbers: all numbers here are real, so most hand back their input.
+// Functions of complex numbers: nothing is computed with them, so most take real tensors, and hand
+// those back.
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "ops/ops.h"
@@ -12,6 +13,7 @@ template <int>  // one entry of the module per name
 Tensor input_itself(const Tensor& input) {
   return input;
 }
+Tensor complex_of_parts(const Tensor& real, const Tensor& imag) { return complex_of(real, imag); }
 Tensor isreal(const Tensor& input) {
   return full(input.shape(), Scalar(true), DType::boolean, input.device());
 }
@@ -19,8 +21,50 @@ Tensor isreal(const Tensor& input) {
 }  // namespace
 
 void bind_complex(py::module_& m) {
-  op<&input_itself<0>>(m, "real(input)", As::function,
-                       R"(The real part: of a real tensor the tensor itself.
+  op<&view_as_real>(m, "view_as_real(input)", As::function,
+                    R"(A view of a complex tensor as pairs of a real and an imaginary part.
+
+Shape:
+    input (*) gives (*, 2).
+
+>>> torch.view_as_real(torch.tensor([1 + 2j]))
+tensor([[1., 2.]]))");
+  op<&view_as_complex>(m, "view_as_complex(input)", As::function,
+                       R"(A view of pairs of a real and an imaginary part as complex numbers.
+
+Shape:
+    input (*, 2) gives (*).
+
+Raises:
+    RuntimeError: if the pairs do not lie side by side, or input is not floating-point.
+
+>>> torch.view_as_complex(torch.tensor([[1.0, 2.0]]))
+tensor([1.+2.j]))");
+  op<&complex_of_parts>(m, "complex(real, imag, *, out=None)", As::function,
+                        R"(A complex tensor of its real and its imaginary parts.
+
+Args:
+    real: the real parts.
+    imag: the imaginary parts, of the same dtype.
+
+Shape:
+    the operands broadcast.
+
+>>> torch.complex(torch.tensor([1.0]), torch.tensor([2.0]))
+tensor([1.+2.j]))");
+  op<&imag>(m, "imag(input)", As::function,
+            R"(A view of the imaginary parts of a complex tensor.
+
+Shape:
+    that of input.
+
+Raises:
+    RuntimeError: for a real tensor.
+
+>>> torch.imag(torch.tensor([1 + 2j]))
+tensor([2.]))");
+  op<&rushlight::real>(m, "real(input)", As::function,
+                       R"(A view of the real parts: of a real tensor the tensor itself.
 
 Shape:
     that of input.

@@ -5,6 +5,7 @@
 #include "bindings/table/signature.h"
 #include "core/backend.h"
 #include "kernels/parallel.h"
+#include "kernels/stored.h"
 #include "ops/ops.h"
 
 namespace py = pybind11;
@@ -99,15 +100,22 @@ Tensor zero_op(const Tensor& self) {
   return self;
 }
 
-Scalar item_op(const Tensor& self) { return item(self); }
+py::object item_op(const Tensor& self) {
+  if (self.numel() != 1) item(self);  // throws
+  return python_number(self, self.offset());
+}
 
 template <class S>
 PyObject* element_to_python(const S* at) {
   const auto value = load(at);
   if constexpr (std::is_same_v<S, bool>)
     return to_python(bool(value));
+  else if constexpr (std::is_same_v<S, std::uint64_t>)
+    return PyLong_FromUnsignedLongLong(value);
   else if constexpr (std::is_integral_v<S>)
     return to_python(std::int64_t(value));
+  else if constexpr (IsComplex<S>::value)
+    return PyComplex_FromDoubles(double(value.real), double(value.imag));
   else
     return to_python(double(value));
 }
@@ -128,19 +136,19 @@ py::object nested(const Shape& shape, int d, const S*& at) {
 // It reads a copy: making a list may run Python that changes the tensor.
 py::object tolist(const Tensor& self) {
   const Tensor host = to(detach(self), kCpu);
-  if (host.dim() == 0)
-    return py::reinterpret_steal<py::object>(to_python(element(host, host.offset())));
+  if (host.dim() == 0) return python_number(host, host.offset());
+  if (host.dtype() == DType::float4_e2m1fn_x2) refuse_stored("tolist", host.dtype());
   const bool is_own = !self.device().is_cpu() || !host.is_contiguous();
   const Tensor copy = is_own ? contiguous(host) : clone(host);
-  return dispatch_all(copy.dtype(), [&]<class S>(Type<S>) {
-    const S* at = view_of(copy).as<const S>();
+  return dispatch_stored(copy.dtype(), [&]<class S>(Type<S>) {
+    const S* at = stored_view_of(copy).as<const S>();
     return nested(copy.shape(), 0, at);
   });
 }
 
 std::int64_t data_ptr(const Tensor& self) {
   if (self.device().is_meta() || self.numel() == 0) return 0;
-  return std::int64_t(reinterpret_cast<std::intptr_t>(view_of(self).data));
+  return std::int64_t(reinterpret_cast<std::intptr_t>(stored_view_of(self).data));
 }
 // A 0-d tensor counts as having a dimension elsewhere; it has no size of one.
 void check_has_dimensions(const Tensor& self, std::int64_t dim) {
@@ -164,10 +172,8 @@ std::int64_t dim_op(const Tensor& self) { return self.dim(); }
 std::int64_t element_size(const Tensor& self) { return std::int64_t(item_size(self.dtype())); }
 std::int64_t storage_offset(const Tensor& self) { return self.offset(); }
 bool is_floating_point(const Tensor& input) { return is_floating(input.dtype()); }
-bool is_complex(const Tensor&) { return false; }
-bool is_signed(const Tensor& self) {
-  return self.dtype() != DType::boolean && self.dtype() != DType::uint8;
-}
+bool is_complex_op(const Tensor& input) { return is_complex(input.dtype()); }
+bool is_signed_op(const Tensor& self) { return is_signed(self.dtype()); }
 bool is_same_size(const Tensor& self, const Tensor& other) {
   return same(self.sizes(), other.sizes());
 }
@@ -179,7 +185,7 @@ bool is_nonzero(const Tensor& input) {
   if (input.numel() != 1)
     fail<RuntimeError>("Boolean value of Tensor with ",
                        input.numel() ? "more than one value" : "no values", " is ambiguous");
-  return item(input).to<bool>();
+  return is_true(input);
 }
 std::int64_t get_device(const Tensor& self) {
   return self.device().is_cuda() ? self.device().index : -1;
@@ -369,13 +375,13 @@ Args:
     >>> torch.is_floating_point(torch.tensor([1, 2]))
     False
 )");
-  op<&is_complex>(m, "is_complex(input)", As::both,
-                  R"(Always False: there are no complex tensors here.
+  op<&is_complex_op>(m, "is_complex(input)", As::both,
+                     R"(Whether the dtype is a complex type.
 
     >>> torch.is_complex(torch.ones(2))
     False
 )");
-  op<&is_signed>(
+  op<&is_signed_op>(
       m, "is_signed(input)", As::both,
       "Whether the dtype has negative values.\n\n>>> torch.is_signed(torch.ones(1))\nTrue");
   op<&is_same_size>(m, "is_same_size(input, other)", As::both,

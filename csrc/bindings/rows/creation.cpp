@@ -97,7 +97,10 @@ Tensor like(const Tensor& input, Dt dtype, Dv device, bool requires_grad, bool p
   const DType d = dtype.value_or(input.dtype());
   if (value) check_fits(*value, d, "_t");
   Tensor t = empty_like(input, d, at, format);
-  if (value && !at.is_meta() && t.numel()) backend(at).copy->fill(view_of(t), *value);
+  if (value && !at.is_meta() && t.numel()) {
+    check_has_cast(*value, d);
+    backend(at).copy->fill(stored_view_of(t), *value);
+  }
   return finish(std::move(t), options({}, {}, requires_grad, pin));
 }
 Tensor empty_like_op(const Tensor& input, Dt dtype, Layout, Dv device, bool requires_grad, bool pin,

@@ -135,6 +135,14 @@ bool Argument<Scalar>::read_slowly(PyObject* o, Scalar& s) {
   return true;
 }
 
+bool Argument<DType>::read_stored(PyObject* o, DType& s) {
+  for (int i = kDTypes; i < kStoredDTypes; ++i)
+    if (o == dtype_objects[i]) {
+      s = DType(i);
+      return has_stored_dtypes = true;
+    }
+  return false;
+}
 bool Argument<DType>::read_python_type(PyObject* o, DType& s) {
   if (o == reinterpret_cast<PyObject*>(&PyFloat_Type))
     s = DType::float64;

@@ -156,7 +156,7 @@ struct Argument<std::array<std::int64_t, N>> : ByValue<std::array<std::int64_t, 
   }
 };
 
-inline PyObject* dtype_objects[kDTypes];  // the singletons rushlight.float32, ...
+inline PyObject* dtype_objects[kStoredDTypes];  // the singletons rushlight.float32, ...
 template <>
 struct Argument<DType> : ByValue<DType> {
   static constexpr const char *expected = "torch.dtype", *stub = "dtype";
@@ -166,8 +166,9 @@ struct Argument<DType> : ByValue<DType> {
         s = DType(i);
         return true;
       }
-    return read_python_type(o, s);
+    return read_stored(o, s) || read_python_type(o, s);
   }
+  static bool read_stored(PyObject* o, DType& s);
   static bool read_python_type(PyObject* o, DType& s);  // float, int, bool
 };
 

@@ -88,6 +88,7 @@ void declare(Signature& s, std::string_view text, const Row& row, std::size_t co
   s = Signature::parse(text, row);
   s.types = types;
   s.result_type = result_type;
+  s.row.stored = takes_stored(s.name);
   if (s.parameters.size() == count + 1) s.derive_out();
   if (s.count() != count)
     throw std::logic_error(s.name + ": signature text and C++ function disagree");

@@ -104,6 +104,10 @@ struct Call {
 // of the class that takes it over, or null (overrides.h).
 PyObject* refused(const Signature& s, const Call& call);
 PyObject* raise_current(const Signature& s, const Call& call);
+// Whether the row of that name takes dtypes that are only stored.
+bool takes_stored(std::string_view name);
+// NotImplementedError where an argument is such a dtype, or a tensor of one.
+void refuse_stored_arguments(const Signature& s, const Call& call);
 // Calls again with the arguments as autocast casts them.
 PyObject* call_with_casts(const Signature& s, Call call, PyObject* (*again)(const Call&));
 // Names the parts of the result, writes it to out=, keeps a subclass of Tensor; takes over the
@@ -220,6 +224,8 @@ struct Entry<F, Tag> {
   static PyObject* convert_and_call(const Call& c, std::index_sequence<I...>) {
     std::tuple<typename Argument<A>::Slot...> slots;
     if (!(read<I, A>(c, std::get<I>(slots)) && ...)) return refused(signature, c);
+    if (has_stored_dtypes && !signature.row.stored) [[unlikely]]
+      refuse_stored_arguments(signature, c);
     if constexpr (std::is_void_v<R>) {
       F(Argument<A>::pass(std::get<I>(slots))...);
       Py_RETURN_NONE;

@@ -20,8 +20,10 @@ dlpack::Type type_of(DType d) {
   const auto bits = std::uint8_t(item_size(d) * 8);
   if (d == DType::boolean) return {dlpack::kBool, 8, 1};
   if (d == DType::bfloat16) return {dlpack::kBfloat, 16, 1};
+  if (is_complex(d)) return {dlpack::kComplex, bits, 1};
+  if (is_floating(d) && is_only_stored(d)) refuse_stored("__dlpack__", d);
   if (is_floating(d)) return {dlpack::kFloat, bits, 1};
-  return {d == DType::uint8 ? dlpack::kUInt : dlpack::kInt, bits, 1};
+  return {is_signed(d) ? dlpack::kInt : dlpack::kUInt, bits, 1};
 }
 
 // What a capsule of ours points to: the struct that others read, and what it refers to.
@@ -40,7 +42,7 @@ py::object lend(const char* name, const Tensor& t, bool copied) {
   for (int d = 0; d < t.dim(); ++d)  // the steps of dimensions of one element say nothing
     lent->strides[std::size_t(d)] = t->shape[d] <= 1 ? 1 : t->strides[std::size_t(d)];
   dlpack::Array& array = lent->managed.array;
-  array.data = t.numel() ? view_of(t).data : nullptr;
+  array.data = t.numel() ? stored_view_of(t).data : nullptr;
   array.device = {dlpack::kCpu, 0};
   array.rank = t.dim();
   array.dtype = type_of(t.dtype());
@@ -81,6 +83,9 @@ DType dtype_of(const dlpack::Type& type) {
       break;
     case dlpack::kUInt:
       if (bits == 8) return DType::uint8;
+      if (bits == 16) return DType::uint16;
+      if (bits == 32) return DType::uint32;
+      if (bits == 64) return DType::uint64;
       break;
     case dlpack::kInt:
       if (bits == 8) return DType::int8;
@@ -93,6 +98,11 @@ DType dtype_of(const dlpack::Type& type) {
       if (bits == 32) return DType::float32;
       if (bits == 64) return DType::float64;
       break;
+    case dlpack::kComplex:
+      if (bits == 32) return DType::complex32;
+      if (bits == 64) return DType::complex64;
+      if (bits == 128) return DType::complex128;
+      break;
     case dlpack::kBfloat:
       if (bits == 16) return DType::bfloat16;
       break;
@@ -102,9 +112,10 @@ DType dtype_of(const dlpack::Type& type) {
                                "kDLBfloat", "kDLComplex", "kDLBool"};
   const std::string kind =
       type.code < std::size(names) ? names[type.code] : text("code ", int(type.code));
-  fail<RuntimeError>("Unsupported ", kind, " bits ", bits,
-                     "\nDLPack data become tensors of bool, uint8, int8, int16, int32, int64, "
-                     "float16, bfloat16, float32 or float64: convert them first");
+  fail<RuntimeError>(
+      "Unsupported ", kind, " bits ", bits,
+      "\nDLPack data become tensors of bool, uint8 to uint64, int8 to int64, float16, "
+      "bfloat16, float32, float64 or complex numbers: convert them first");
 }
 
 struct Geometry {

@@ -3,6 +3,7 @@
 #include "bindings/module.h"
 #include "bindings/profile.h"
 #include "bindings/table/signature.h"
+#include "kernels/stored.h"
 #include "ops/ops.h"
 
 namespace py = pybind11;
@@ -281,7 +282,7 @@ int truth(PyObject* self) {
     if (t.numel() != 1)
       fail<RuntimeError>("Boolean value of Tensor with ",
                          t.numel() ? "more than one value" : "no values", " is ambiguous");
-    return item(t).to<bool>();
+    return is_true(t);
   } catch (...) {
     raise_current();
     return -1;
@@ -294,10 +295,24 @@ Scalar only_element(PyObject* self) {
   if (t.numel() != 1)
     fail<ValueError>("only one element tensors can be converted to Python scalars\ngot shape ",
                      t.sizes());
+  if (is_complex(t.dtype())) [[unlikely]] {
+    const auto v = element_of(t, t.offset()).as<Complex<double>>(t.dtype());
+    if (v.imag != 0)
+      fail<RuntimeError>("value cannot be converted to type double without overflow\nit is ",
+                         v.real, " + ", v.imag, "j: take x.real, or complex(x)");
+    return Scalar(v.real);
+  }
   return item(t);
+}
+PyObject* unsigned_number(PyObject* self) {  // which may be too large for a Scalar
+  const Tensor& t = self_of(self);
+  if (t.numel() != 1) only_element(self);  // throws
+  return python_number(t, t.offset()).release().ptr();
 }
 PyObject* as_int(PyObject* self) {
   try {
+    if (self_of(self).dtype() == DType::uint64) [[unlikely]]
+      return unsigned_number(self);
     const Scalar s = only_element(self);
     return s.is_floating() ? PyLong_FromDouble(s.d) : PyLong_FromLongLong(s.i);
   } catch (...) {
@@ -314,8 +329,10 @@ PyObject* as_float(PyObject* self) {
 PyObject* as_index(PyObject* self) {
   try {
     const Tensor& t = self_of(self);
-    if (t.numel() != 1 || is_floating(t.dtype()))
+    if (t.numel() != 1 || !is_integral(t.dtype()))
       fail<TypeError>("only integer tensors of a single element can be converted to an index");
+    if (t.dtype() == DType::uint64) [[unlikely]]
+      return unsigned_number(self);
     return PyLong_FromLongLong(item(t).as_int());
   } catch (...) {
     return raise_current();

@@ -18,6 +18,8 @@ bool is_numpy(PyObject* o) { return std::string_view(Py_TYPE(o)->tp_name).starts
 std::optional<DType> dtype_of(const Py_buffer& b) {
   std::string_view f = b.format ? b.format : "B";
   if (!f.empty() && (f[0] == '<' || f[0] == '=' || f[0] == '@')) f.remove_prefix(1);
+  if (f == "Zf") return DType::complex64;
+  if (f == "Zd") return DType::complex128;
   if (f.size() != 1) return {};
   switch (f[0]) {
     case '?': return DType::boolean;
@@ -27,6 +29,11 @@ std::optional<DType> dtype_of(const Py_buffer& b) {
     case 'B': return DType::uint8;
     case 'b': return DType::int8;
     case 'h': return DType::int16;
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+      return b.itemsize == 8 ? DType::uint64 : b.itemsize == 4 ? DType::uint32 : DType::uint16;
     case 'i':
     case 'l':
     case 'q': return b.itemsize == 8 ? DType::int64 : b.itemsize == 4 ? DType::int32 : DType::int16;
@@ -52,9 +59,10 @@ void release_buffer(Storage& s) noexcept {
   const auto type =
       py::getattr(py::getattr(py::handle(o), "dtype", py::none()), "type", py::none());
   std::string name = py::str(py::getattr(type, "__name__", py::str(std::string(format))));
-  fail<TypeError>("can't convert np.ndarray of type numpy.", name,
-                  ". The only supported types are: float64, float32, float16, int64, int32, int16, "
-                  "int8, uint8, and bool.");
+  fail<TypeError>(
+      "can't convert np.ndarray of type numpy.", name,
+      ". The only supported types are: float64, float32, float16, complex64, "
+      "complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool.");
 }
 
 Tensor share_array(PyObject* o) {
@@ -172,6 +180,11 @@ Tensor from_buffer(py::handle buffer, DType dtype, std::int64_t count, std::int6
   return out;
 }
 
+const char* numpy_name(DType d) {  // null: NumPy has no such type
+  if (d == DType::bfloat16 || d == DType::complex32) return nullptr;
+  return is_floating(d) && is_only_stored(d) ? nullptr : dtype_name(d);
+}
+
 // The array shares the tensor's memory and keeps its storage alive.
 py::object to_numpy(const Tensor& self, bool force) {
   Tensor t = self;
@@ -183,23 +196,23 @@ py::object to_numpy(const Tensor& self, bool force) {
   if (grad_enabled() && wants_grad(t))
     fail<RuntimeError>(
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
-  if (t.dtype() == DType::bfloat16)
+  if (!numpy_name(t.dtype()))
     fail<TypeError>(
-        "Got unsupported ScalarType BFloat16\nNumPy has no bfloat16: use x.float().numpy()");
-  const char* names[] = {"bool",  "uint8",   "int8", "int16",   "int32",
-                         "int64", "float16", "",     "float32", "float64"};
+        "Got unsupported ScalarType ", scalar_name(t.dtype()), "\nNumPy has no ",
+        dtype_name(t.dtype()),
+        is_complex(t.dtype()) ? ": use x.to(torch.complex64).numpy()" : ": use x.float().numpy()");
   std::vector<py::ssize_t> shape, strides;
   for (int d = 0; d < t.dim(); ++d) {
     shape.push_back(t->shape[d]);
     strides.push_back(t->strides[std::size_t(d)] * std::int64_t(item_size(t.dtype())));
   }
-  const View v = view_of(t);
+  const View v = stored_view_of(t);
   t->storage->resizable = false;
   // A lone alias lives in the capsule: it shares the storage and nothing else of the tensor.
   const py::capsule owner(alias(t).detach_body(), [](void* body) {
     const Tensor last(Ref<Body>::adopt(static_cast<Body*>(body)));
   });
-  return py::array(py::dtype(names[int(t.dtype())]), shape, strides, v.data, owner);
+  return py::array(py::dtype(numpy_name(t.dtype())), shape, strides, v.data, owner);
 }
 
 py::object array_protocol(const Tensor& self, py::handle dtype, py::handle copy) {

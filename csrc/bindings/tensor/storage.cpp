@@ -21,6 +21,23 @@ Tensor storage_bytes(const Tensor& tensor) {
   return from_storage(tensor->storage, DType::uint8, size, &stride, 0);
 }
 
+// A storage of its own over some bytes of another one, which it keeps alive; on the CPU.
+Tensor storage_part(const Tensor& tensor, std::int64_t begin, std::int64_t end) {
+  check_alive(tensor);
+  Storage& whole = tensor.storage();
+  if (!tensor.device().is_cpu() || begin < 0 || begin % std::int64_t(kMaxItemSize) || end < begin ||
+      std::size_t(end) > whole.bytes)
+    fail<RuntimeError>("bytes ", begin, " to ", end, " are not an aligned part of a storage of ",
+                       whole.bytes, " bytes on the CPU");
+  whole.resizable = false;
+  auto part = Storage::borrow(static_cast<char*>(whole.data) + begin, std::size_t(end - begin),
+                              new Ref<Storage>(tensor->storage), [](Storage& s) noexcept {
+                                delete static_cast<Ref<Storage>*>(s.owner);
+                              });
+  const std::int64_t stride = 1;
+  return from_storage(std::move(part), DType::uint8, Shape{end - begin}, &stride, 0);
+}
+
 std::int64_t storage_id(const Tensor& tensor) {
   return std::int64_t(reinterpret_cast<std::intptr_t>(tensor->storage.get()));
 }
@@ -101,6 +118,7 @@ void bind_storage(py::module_& m) {
         return py::buffer_info(static_cast<std::uint8_t*>(s.data), py::ssize_t(s.bytes));
       });
   op<&storage_bytes>(m, "_storage_bytes(tensor)", As::function);
+  op<&storage_part>(m, "_storage_part(tensor, begin, end)", As::function);
   op<&storage_id>(m, "_storage_id(tensor)", As::function);
   op<&view_storage>(m, "_view_storage(bytes, dtype, offset, size, stride)", As::function);
   op<&resize_storage>(m, "_resize_storage(tensor, nbytes)", As::function);

@@ -104,6 +104,7 @@ const Tensor& scalar_itself(const Tensor& t, bool& said, const char* words) {
   return t;
 }
 Tensor swap_last(const Tensor& t, const char* name) {
+  if (is_complex(t.dtype())) refuse_stored(name, t.dtype());
   if (t.dim() < 2)
     fail<RuntimeError>("tensor.", name, " is only supported on matrices or batches of matrices. ",
                        "Got ", t.dim(), "-D tensor.");
@@ -123,6 +124,7 @@ Tensor matrix_adjoint(const Tensor& t) {
 }
 Tensor adjoint_2d(const Tensor& t) {
   static bool said = false;
+  if (is_complex(t.dtype())) refuse_stored("H", t.dtype());
   if (t.dim() == 2) return transpose(t, 0, 1);
   if (t.dim())
     fail<RuntimeError>("tensor.H is only supported on matrices (2-D tensors). Got ", t.dim(),
@@ -130,7 +132,6 @@ Tensor adjoint_2d(const Tensor& t) {
                        t.dim() > 2 ? " For batches of matrices, consider using tensor.mH" : "");
   return scalar_itself(t, said, "Tensor.H is deprecated on 0-D tensors. Consider using x.conj().");
 }
-Tensor itself(const Tensor& t) { return t; }
 
 int set_requires_grad(PyObject* self, PyObject* value, void*) {
   try {
@@ -144,7 +145,7 @@ int set_requires_grad(PyObject* self, PyObject* value, void*) {
           "use a computed variable in a subgraph that doesn't require "
           "differentiation use var_no_grad = var.detach().");
     }
-    if (wanted && !is_floating(t.dtype()))
+    if (wanted && !is_differentiable(t.dtype()))
       fail<RuntimeError>("only Tensors of floating point dtype can require gradients");
     if (wanted && t->inference && !inference_enabled())
       fail<RuntimeError>(
@@ -219,7 +220,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
                       value ? Py_TYPE(value)->tp_name : "nothing");
     Body& b = *self_of(self).body();
     const Body& f = *from->body();
-    if (b.requires_grad && !is_floating(f.dtype))
+    if (b.requires_grad && !is_differentiable(f.dtype))
       fail<RuntimeError>(
           "data set to a tensor that requires gradients must be floating point or complex dtype");
     // A node may have saved this body: what it reads at backward must not be of another geometry
@@ -290,7 +291,8 @@ std::vector<PyGetSetDef> tensor_getters() {
       read("mT", get<matrix_transpose>, "The view with the last two dimensions swapped."),
       read("H", get<adjoint_2d>, "The transposed matrix."),
       read("mH", get<matrix_adjoint>, "The view with the last two dimensions swapped."),
-      read("real", get<itself>, "The tensor itself: there are no complex tensors here."),
+      read("real", get<real>, "The real parts; a real tensor itself."),
+      read("imag", get<imag>, "The imaginary parts of a complex tensor."),
       read("grad_fn", get_grad_fn, "The recorded operation that made the tensor, or None."),
       {"requires_grad", get<records>, set_requires_grad,
        "Whether operations on the tensor are recorded.", nullptr},

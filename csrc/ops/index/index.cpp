@@ -193,7 +193,18 @@ static Tensor taken(const Tensor& input, const Prepared& p) {
   return out;
 }
 
+// What is only stored, as integers of the same size: the kernels move elements and do not look.
+static Tensor as_integers(const Tensor& t) {
+  constexpr DType of_size[] = {DType::uint8, DType::uint8, DType::int16, DType::int16, DType::int32,
+                               DType::int32, DType::int32, DType::int32, DType::int64};
+  if (needs_grad(t) || item_size(t.dtype()) >= std::size(of_size))
+    refuse_stored("index", t.dtype());
+  return view_dtype(t, of_size[item_size(t.dtype())]);
+}
+
 Tensor index(const Tensor& input, const std::vector<Tensor>& indices) {
+  if (is_only_stored(input.dtype())) [[unlikely]]
+    return view_dtype(index(as_integers(input), indices), input.dtype());
   const Prepared p = prepare(input, indices);
   if (p.count == 0) return alias(input);
   Tensor out = taken(input, p);
@@ -231,6 +242,8 @@ static bool is_mask_of(const std::vector<Tensor>& indices, const Tensor& self) {
 void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& given,
                 bool accumulate) {
   const Tensor values = prepared_values(self, given);
+  if (is_only_stored(self.dtype()) && !accumulate) [[unlikely]]
+    return index_put_(as_integers(self), indices, as_integers(values), false);
   check_inplace(self, needs_grad(self, values), "index_put_");
   check_no_internal_overlap(self, "index_put_");
   const bool shared = self->storage.get() == values->storage.get();

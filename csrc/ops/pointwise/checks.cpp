@@ -30,8 +30,10 @@ struct Promotion {
     for (int strength = 2; strength >= 0; --strength) {
       if (!seen[strength]) continue;
       const DType stronger = kinds[strength];
-      if (!any)
+      if (!any || is_complex(stronger))
         d = stronger;
+      else if (is_complex(d) && is_floating(stronger))
+        d = complex_of(stronger);
       else if (!is_floating(stronger) && (stronger == DType::boolean || is_floating(d)))
         d = promote_types(stronger, d);
       else

@@ -12,6 +12,9 @@ void check_parameters(const PointwiseOp& op, const Scalar* parameters, DType com
 Device common_device(const PointwiseOp& op, const Input* in, Into into);
 // A target that may be written: leaves, shape, dtype, overlap with itself.
 void check_target(const PointwiseOp& op, Into into, const Shape& shape, DType result, bool records);
+// Whether an operand is of a dtype that is only stored, and what then becomes of the call.
+bool has_stored(const PointwiseOp& op, const Input* in, const Into& into);
+Tensor of_stored(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into);
 // Writing to `out` while reading `in`: fine if they are the same elements in the same order or
 // share none; torch's error if they are not; true if only a copy of `in` makes it safe.
 bool needs_copy(const Tensor& out, const Tensor& in);

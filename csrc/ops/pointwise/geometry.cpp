@@ -15,6 +15,8 @@ void CallGeometry::bind(Operand& o, const Tensor& t) {
     // Another thread may have changed it while a copy of another operand was made.
     if (!b.contiguous || b.numel != numel_) [[unlikely]]
       fail_changed(t);
+    if (is_only_stored(b.dtype)) [[unlikely]]
+      refuse_stored("kernel", b.dtype);
     o = {static_cast<char*>(b.storage->data) + b.offset * item, &kOne, b.dtype};
     return;
   }

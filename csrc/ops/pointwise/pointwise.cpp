@@ -48,7 +48,7 @@ const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* par
     if (!bind(call.in[i], b)) return nullptr;
     if (records && wants_grad(*in[i].tensor)) wanted |= 1u << i;
   }
-  if (!first || !is_floating(first->dtype)) return nullptr;
+  if (!first || !is_computed_floating(first->dtype)) return nullptr;
   if (op.takes == Takes::wide && item_size(first->dtype) < 4) return nullptr;
   if (!fresh && (op.bool_result || first->inference || !bind(call.out[0], *first))) return nullptr;
   call.rank = 1;
@@ -138,6 +138,8 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
   const Tensor* first = into.target;
   for (int i = 0; i < op.inputs && !first; ++i) first = in[i].tensor;
   if (!first) fail<TypeError>(op.name, "(): no argument is a Tensor");
+  if (has_stored_dtypes) [[unlikely]]
+    if (has_stored(op, in, into)) return of_stored(op, in, parameters, into);
   const Device device = common_device(op, in, into);
   const DType common = common_dtype(op, in, device.is_cuda());
   check_parameters(op, parameters, common);

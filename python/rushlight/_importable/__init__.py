@@ -7,10 +7,8 @@ Libraries import many names and call few. What a row gives, by its kind:
     false      a predicate whose true answer is False
     nothing    a call that has nothing to act on here, such as forgetting compiled code
     raises     a function
-    dtype      a name to compare with; in parentheses its bytes, after c for complex,
-               f for floating-point, e without a sign, u for an unsigned integer, q quantized
+    dtype      a name to compare with; in parentheses its bytes
     layout     a name to compare with
-    same       another name of what is named in parentheses
 Instances of a class and calls of a function raise NotImplementedError with what, why, and what to
 do instead. Modules of such names are made by their first import, each name by its first use.
 """
@@ -25,7 +23,7 @@ from rushlight._table import SHORT_VERSION, absent
 from . import rows
 
 PREFIX = "rushlight."
-KINDS = ("class", "exception", "identity", "false", "nothing", "raises", "dtype", "layout", "same")
+KINDS = ("class", "exception", "identity", "false", "nothing", "raises", "dtype", "layout")
 made: dict[tuple[str, str], object] = {}
 
 
@@ -59,12 +57,10 @@ def make(module: str, name: str, kind: str, reason: str):
     """What stands for the name."""
     path = f"{module}.{name.partition('(')[0]}".lstrip(".")
     name, _, base = name.rstrip(")").partition("(")
-    if kind == "same":
-        return getattr(importlib.import_module((PREFIX + module).rstrip(".")), base)
     if kind == "dtype":
         from .dtypes import NamedDtype
 
-        return NamedDtype(name, base[0], int(base[1:]), refusal(path, reason))
+        return NamedDtype(name, int(base), refusal(path, reason))
     if kind == "layout":
         from .dtypes import NamedLayout
 

@@ -8,6 +8,7 @@ nested without end.
 from collections import Counter, OrderedDict
 
 from rushlight import _C
+from rushlight._dtype_names import UNTYPED
 from rushlight._serialization.names import torch_path
 
 _BLOCKED_MODULES = ("sys", "os", "posix", "nt")
@@ -150,6 +151,8 @@ class Allowed:
         for name, kind in STORAGE_TYPES.items():
             self.things[f"torch.{name}"] = kind
             self.things[str(kind.dtype)] = kind.dtype
+        for dtype in UNTYPED.values():
+            self.things[str(dtype)] = dtype
         self._tensor_classes = {id(_C.Tensor)}
         for path, thing in user_globals.items():
             self.things.setdefault(path, thing)
