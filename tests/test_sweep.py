@@ -10,8 +10,7 @@ from tests.benchmarks.sweep.results import Results
 FIVE = ["add", "softmax", "Linear", "sort of a vector", "SGD step"]
 
 
-def test_five_operations(tmp_path, capsys):
-    pytest.importorskip("torch", exc_type=ImportError)
+def test_five_operations(peer, tmp_path, capsys):
     from tests.benchmarks.sweep.command import sweep
 
     kept, page = tmp_path / "sweep.csv.gz", tmp_path / "sweep.md"

@@ -5,6 +5,7 @@ float against NumPy's double, double against its long double. `pytest -s` prints
 
 import math
 
+import mpmath
 import pytest
 
 import rushlight as rl
@@ -48,7 +49,6 @@ def test_units_in_the_last_place(name, low, high, bound, dtype, device):
 
 def series(name, x):
     """erf, erfc, lgamma or erfinv of x in 40 digits, as a sum of two long doubles."""
-    mpmath = pytest.importorskip("mpmath")
     f = {"lgamma": lambda v: mpmath.re(mpmath.loggamma(v))}.get(name) or getattr(mpmath, name)
     with mpmath.workdps(40):
         values = [f(mpmath.mpf(float(v))) for v in x]

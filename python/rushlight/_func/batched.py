@@ -7,6 +7,7 @@ and to rules (_func/rules) that compute with the values; without vmap() nothing 
 """
 
 from rushlight import _C, Tensor
+from rushlight._arguments import wrapped
 from rushlight.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 _BODY = _C.empty(0, device="meta")
@@ -127,17 +128,6 @@ for _name in PROPERTIES:
     setattr(Batched, _name, _forwarded(_name))
 for _name in METHODS:
     setattr(Batched, _name, _called(_name))
-
-
-def wrapped(dim, rank):
-    """The dimension counted from the front, or IndexError in torch's words."""
-    least = max(rank, 1)
-    if not -least <= dim < least:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-least}, {least - 1}], but got "
-            f"{dim})"
-        )
-    return dim % least
 
 
 def padded(value, rank):

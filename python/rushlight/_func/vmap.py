@@ -3,8 +3,8 @@
 import functools
 
 from rushlight import _C
+from rushlight._arguments import wrapped
 from rushlight._func import rules  # noqa: F401
-from rushlight._func.batched import wrapped
 from rushlight._func.dispatch import Dispatch
 from rushlight._func.trees import is_tensor, leaves, mapped
 

@@ -1,7 +1,7 @@
 """Indices under vmap(): x[...], gather, scatter, index_select and their like."""
 
 from rushlight import _C, Tensor
-from rushlight._func.batched import wrapped
+from rushlight._arguments import wrapped
 from rushlight._func.dispatch import IN_PLACE, looped, rule
 
 _BOOL = (

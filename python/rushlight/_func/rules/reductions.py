@@ -1,7 +1,7 @@
 """Reductions, scans and sorts under vmap(): of the dimensions behind the batch's."""
 
 from rushlight import _C, Tensor
-from rushlight._func.batched import wrapped
+from rushlight._arguments import wrapped
 from rushlight._func.dispatch import rule
 from rushlight._func.rules.elements import pointwise
 

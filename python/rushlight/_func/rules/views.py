@@ -3,7 +3,7 @@
 import math
 
 from rushlight import _C, Tensor, broadcast_shapes
-from rushlight._func.batched import wrapped
+from rushlight._arguments import wrapped
 from rushlight._func.dispatch import rule
 
 
