@@ -76,12 +76,13 @@ def of_python(value, skip):
     if any(p.kind == p.VAR_KEYWORD for p in parameters):
         return []
     kinds = {inspect.Parameter.VAR_POSITIONAL: "many", inspect.Parameter.KEYWORD_ONLY: "keyword"}
-    return [
-        [
-            (p.name, kinds.get(p.kind, "place"), None if p.default is p.empty else repr(p.default))
-            for p in parameters[skip:]
-        ]
-    ]
+    return [[(p.name, kinds.get(p.kind, "place"), text_of(p.default)) for p in parameters[skip:]]]
+
+
+def text_of(default):
+    if inspect.ismodule(default):
+        return default.__name__  # where it is, is the machine's
+    return None if default is inspect.Parameter.empty else repr(default)
 
 
 def of_stub_file(path, is_method):

@@ -90,6 +90,8 @@ OTHER_STRIDES = {
 # A position out of range is IndexError here, as everywhere; torch raises RuntimeError.
 POSITIONS = {"gather", "scatter", "scatter_add", "scatter_reduce"}
 ABSENT = object()
+# What makes complex tensors, which are stored and have no gradients: core/test_stored_dtypes.py.
+STORED = {"cdouble", "cfloat", "chalf", "complex", "view_as_complex"}
 
 
 def entries(names=()):
@@ -130,7 +132,7 @@ def ours(op):
     """The function here that op.op is in torch; ABSENT if there is none of its name."""
     home, _, name = op.name.rpartition(".")
     names_alone = {key.partition("(")[0] for key in importable(home)}
-    if name in names_alone or home.startswith("torch.ops"):  # kernels of torch's own
+    if op.name in STORED or name in names_alone or home.startswith("torch.ops"):  # torch's own
         return ABSENT
     there = _path(rushlight, op.name)
     if there is ABSENT:
