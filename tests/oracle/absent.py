@@ -7,8 +7,8 @@ import fnmatch
 
 REASONS = {
     "complex numbers, and what gives them": (
-        "chalf cfloat cdouble complex fft.* is_conj is_neg istft linalg.eig linalg.eigvals polar stft "
-        "view_as_complex view_as_complex_copy view_as_real_copy cuda.Complex*"
+        "chalf cfloat cdouble complex fft.* is_conj is_neg istft linalg.eig linalg.eigvals polar "
+        "stft view_as_complex view_as_complex_copy view_as_real_copy cuda.Complex*"
     ),
     "sparse, nested and masked tensors": (
         "_segment_reduce.* masked.* sparse.* to_sparse* optim.SparseAdam sparse_* *coalesce* "

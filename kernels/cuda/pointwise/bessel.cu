@@ -6,8 +6,8 @@
 namespace rushlight::gpu {
 
 void append_bessel_rows(PointwiseTable& table) {
-  append_wide_rows(table, BesselOps{});
-  append_wide_rows(table, OrthogonalOps{});
+  append_whole_rows(table, BesselOps{});
+  append_whole_rows(table, OrthogonalOps{});
 }
 
 }  // namespace rushlight::gpu

@@ -291,8 +291,8 @@ void append_rows(PointwiseTable& table, OpList<Ops...>) {
   (fill_row<Ops>(table.emplace_back()), ...);
 }
 template <class... Ops>
-void append_wide_rows(PointwiseTable& table, OpList<Ops...>) {  // of ops computed in double only
-  (fill_wide_row<Ops>(table.emplace_back()), ...);
+void append_whole_rows(PointwiseTable& table, OpList<Ops...>) {  // of families in one file
+  ((fill_row<Ops>(table.emplace_back()), fill_wide_row<Ops>(table.back())), ...);
 }
 template <class... Ops>
 PointwiseRow* fill_wide_rows(PointwiseRow* row, OpList<Ops...>) {
