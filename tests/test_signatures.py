@@ -16,6 +16,7 @@ from rushlight import _C
 from tests.conftest import ask
 from tests.test_keywords import tool
 
+COVERAGE = tool("coverage")
 HOMES = {  # torch's path -> the table's, and the stub files that have its functions
     "torch": ("torch", ["_C/_VariableFunctions", "_C/__init__"]),
     "torch.Tensor": ("Tensor", ["_C/__init__"]),
@@ -69,11 +70,8 @@ def of_arguments(node, skip=0):
 
 def of_python(value, skip):
     """The same of a function written in Python, or nothing where it does not say."""
-    try:
-        parameters = list(inspect.signature(value).parameters.values())
-    except (TypeError, ValueError):
-        return []
-    if any(p.kind == p.VAR_KEYWORD for p in parameters):
+    parameters = COVERAGE.parameters_of(value)
+    if parameters is None:
         return []
     kinds = {inspect.Parameter.VAR_POSITIONAL: "many", inspect.Parameter.KEYWORD_ONLY: "keyword"}
     return [[(p.name, kinds.get(p.kind, "place"), text_of(p.default)) for p in parameters[skip:]]]
@@ -88,19 +86,14 @@ def text_of(default):
 def of_stub_file(path, is_method):
     """name -> the signatures of all overloads, without those of named dimensions."""
     found = {}
-    for node in ast.parse(path.read_text()).body:
-        is_class = isinstance(node, ast.ClassDef)
-        if is_class != is_method or (is_class and node.name != "TensorBase"):
+    for owner, function, every in COVERAGE.stub_functions(path):
+        if owner != ("TensorBase" if is_method else ""):
             continue
-        for each in node.body if is_class else [node]:
-            if not isinstance(each, ast.FunctionDef):
-                continue
-            every = [*each.args.posonlyargs, *each.args.args, *each.args.kwonlyargs]
-            kinds = {p.arg: ast.unparse(p.annotation) for p in every if p.annotation}
-            if "ellipsis" in " ".join(kinds.values()) or "None" not in kinds.get("names", "None"):
-                continue
-            parameters = [p for p in of_arguments(each, int(is_class)) if p[0] != "names"]
-            found.setdefault(each.name, []).append(parameters)
+        kinds = {p.arg: ast.unparse(p.annotation) for p in every if p.annotation}
+        if "ellipsis" in " ".join(kinds.values()) or "None" not in kinds.get("names", "None"):
+            continue
+        parameters = [p for p in of_arguments(function, int(is_method)) if p[0] != "names"]
+        found.setdefault(function.name, []).append(parameters)
     return found
 
 
@@ -119,13 +112,12 @@ def of_schemas(torch, name):
 
 def theirs(torch):
     """ "place.name" -> the signatures that torch's files give it."""
-    coverage = tool("coverage")
     root = pathlib.Path(torch.__file__).parent
     found = {}
     for place, (_, files) in HOMES.items():
         is_method = place == "torch.Tensor"
         stubs = [of_stub_file(root / f"{file}.pyi", is_method) for file in files]
-        for name, value in coverage.public_names(torch, place):
+        for name, value in COVERAGE.public_names(torch, place):
             if not callable(value) or inspect.isclass(value):
                 continue
             python = of_python(value, int(is_method)) if inspect.isfunction(value) else []

@@ -83,15 +83,19 @@ def find(base, path):
     return value
 
 
-def of_python(value):
-    """The arguments of a function or class of Python; None where it does not say."""
+def parameters_of(value):
+    """The parameters of a function or class of Python; None where it does not say."""
     try:
         parameters = list(inspect.signature(value).parameters.values())
     except (TypeError, ValueError):
         return None
-    if any(p.kind == p.VAR_KEYWORD for p in parameters):
-        return None
-    return [p.name for p in parameters]
+    return None if any(p.kind == p.VAR_KEYWORD for p in parameters) else parameters
+
+
+def of_python(value):
+    """The names of its arguments; None where it does not say."""
+    parameters = parameters_of(value)
+    return None if parameters is None else [p.name for p in parameters]
 
 
 def public_names(torch, place):
@@ -115,24 +119,28 @@ def public_names(torch, place):
         yield name, value
 
 
+def stub_functions(path):
+    """(class or "", the `def` of an overload, its named parameters) of a .pyi file."""
+    for node in ast.parse(path.read_text()).body:
+        owner = node.name if isinstance(node, ast.ClassDef) else ""
+        for each in node.body if owner else [node]:
+            if isinstance(each, ast.FunctionDef):
+                parts = each.args
+                yield owner, each, [*parts.posonlyargs, *parts.args, *parts.kwonlyargs]
+
+
 def of_stubs(torch):
     """(file, class, name) -> arguments of all overloads, from torch's .pyi files."""
     found: dict[tuple[str, str, str], dict[str, None]] = {}
     for file in ("_VariableFunctions", "_nn", "__init__"):
         path = pathlib.Path(torch.__file__).parent / f"_C/{file}.pyi"
-        for node in ast.parse(path.read_text()).body:
-            owner = node.name if isinstance(node, ast.ClassDef) else ""
-            for each in node.body if owner else [node]:
-                if not isinstance(each, ast.FunctionDef):
-                    continue
-                parts = each.args
-                every = [*parts.posonlyargs, *parts.args, *parts.kwonlyargs]
-                kinds = " ".join(ast.unparse(p.annotation) for p in every if p.annotation)
-                if "ellipsis" in kinds or re.search(r"\bnames\b", " ".join(p.arg for p in every)):
-                    continue  # an overload for named dimensions
-                found.setdefault((file, owner, each.name), {}).update(
-                    dict.fromkeys(p.arg for p in every)
-                )
+        for owner, function, every in stub_functions(path):
+            kinds = " ".join(ast.unparse(p.annotation) for p in every if p.annotation)
+            if "ellipsis" in kinds or re.search(r"\bnames\b", " ".join(p.arg for p in every)):
+                continue  # an overload for named dimensions
+            found.setdefault((file, owner, function.name), {}).update(
+                dict.fromkeys(p.arg for p in every)
+            )
     return found
 
 

@@ -25,13 +25,6 @@ int clear(PyObject* self) {
   return 0;
 }
 
-// Without a __doc__ of the type's own, which would hide those of functions.
-bool is_ready(PyTypeObject& type) {
-  if (PyType_Ready(&type) || PyDict_DelItemString(type.tp_dict, "__doc__")) return false;
-  PyType_Modified(&type);
-  return true;
-}
-
 // What vars() reads.
 PyGetSetDef getters[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
@@ -53,7 +46,9 @@ PyTypeObject* function_type() {
   type.tp_dealloc = deallocate;
   type.tp_traverse = traverse;
   type.tp_clear = clear;
-  return is_ready(type) ? &type : nullptr;
+  if (PyType_Ready(&type) || PyDict_DelItemString(type.tp_dict, "__doc__")) return nullptr;
+  PyType_Modified(&type);  // without a __doc__ of its own that would hide those of functions
+  return &type;
 }
 
 }  // namespace

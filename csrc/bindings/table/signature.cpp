@@ -5,7 +5,6 @@
 #include <unordered_set>
 
 #include "bindings/profile.h"
-#include "function.h"
 #include "overrides.h"
 #include "return_types.h"
 
