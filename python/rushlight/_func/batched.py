@@ -8,6 +8,7 @@ and to rules (_func/rules) that compute with the values; without vmap() nothing 
 
 from rushlight import _C, Tensor
 from rushlight._arguments import wrapped
+from rushlight._func.trees import mapped
 from rushlight.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 _BODY = _C.empty(0, device="meta")
@@ -186,11 +187,4 @@ class Level(TorchFunctionMode):
 
     def wrap(self, result):
         """A result with a Batched instead of each tensor; tuples keep their class."""
-        if isinstance(result, Tensor):
-            return self.batched(result)
-        if isinstance(result, tuple | list):
-            made = [self.wrap(x) for x in result]
-            if type(result) in (tuple, list):
-                return type(result)(made)
-            return type(result)(*made) if hasattr(result, "_make") else type(result)(made)
-        return result
+        return mapped(lambda x: self.batched(x) if isinstance(x, Tensor) else x, result)

@@ -162,24 +162,20 @@ def looped(level, func, args, kwargs, name=""):
 
 def stacked(level, results, name):
     """The results of all elements as one."""
+    return mapped(lambda *parts: _stacked(level, parts, name), *results)
+
+
+def _stacked(level, results, name):
     first = results[0]
     if isinstance(first, Tensor):
         if any(x.shape != first.shape for x in results):
             raise RuntimeError(_SHAPES.format(name))
         return level.batched(_C.stack(results))
-    if isinstance(first, tuple | list):
-        made = [stacked(level, list(rows), name) for rows in zip(*results, strict=True)]
-        return type(first)(made) if type(first) in (tuple, list) else level_tuple(first, made)
     if any(x != first for x in results):
         raise RuntimeError(
             f"Batching rule not implemented for aten::{name}. We could not generate a fallback."
         )
     return first
-
-
-def level_tuple(like, parts):
-    """A named result of the same class."""
-    return type(like)(*parts) if hasattr(like, "_make") else type(like)(parts)
 
 
 def _property(level, func, x):
