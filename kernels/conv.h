@@ -11,6 +11,8 @@ namespace rushlight {
 struct ConvShape {
   std::int64_t n, c, out, groups;
   std::int64_t in[3], kernel[3], stride[3], padding[3], dilation[3], result[3];
+  // On the CPU, of depthwise convolution in two dimensions: the channels lie innermost.
+  bool inside = false;
 };
 
 // Every view is contiguous and of one floating dtype, on the CPU also int64; none is empty. `bias`

@@ -10,6 +10,7 @@ struct NormShape {
   std::int64_t n, c, plane;
   std::int64_t groups = 1;  // group norm only; layer norm is (rows, size, 1) with one group
   bool centered = true;  // group norm only; false: the mean counts as 0, which is rms norm
+  bool inside = false;  // group norm on the CPU only: the channels are innermost, (n, plane, c)
 };
 
 // Pointers to views may be null: that weight, bias or result is not there.

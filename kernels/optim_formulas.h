@@ -10,11 +10,24 @@
 
 namespace rushlight::optim {
 
+// What a setting chooses, the same for all elements, by its bits: of a bool that does not change in
+// a loop gcc makes no mask, and so of the loop no vector code.
+template <class T>
+HOST_DEVICE T chosen(bool condition, T a, T b) {
+  if constexpr (Real<T>) {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    const Bits mask = -Bits(condition);
+    return std::bit_cast<T>((std::bit_cast<Bits>(a) & mask) | (std::bit_cast<Bits>(b) & ~mask));
+  } else {
+    return condition ? a : b;
+  }
+}
+
 // v + w (x - v), from the nearer end, as torch.lerp computes it.
 template <class T>
 HOST_DEVICE T lerp(T v, T x, double w) {
   const T way = x - v;
-  return w < 0.5 ? v + T(w) * way : x - way * (T(1) - T(w));
+  return chosen<T>(w < 0.5, v + T(w) * way, x - way * (T(1) - T(w)));
 }
 // A running mean of squares: v b + (1 - b) g^2.
 template <class T>
@@ -42,12 +55,12 @@ struct Settings {
   // The gradient with its sign and weight decay.
   template <class T>
   HOST_DEVICE T descent(T g, T p) const {
-    const T down = maximize ? -g : g;
-    return weight_decay != 0 && !decoupled ? down + p * T(weight_decay) : down;
+    const T down = chosen<T>(maximize, -g, g);
+    return chosen<T>(weight_decay != 0 && !decoupled, down + p * T(weight_decay), down);
   }
   template <class T>
   HOST_DEVICE T decayed(T p) const {
-    return decoupled ? p * T(1 - lr * weight_decay) : p;
+    return chosen<T>(decoupled, p * T(1 - lr * weight_decay), p);
   }
 };
 
@@ -65,8 +78,8 @@ struct Sgd : Settings {
   HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
     g = descent(g, p);
     if constexpr (N == 1) {
-      s[0] = now.fresh ? constant(g) : s[0] * T(momentum) + g * T(1 - dampening);
-      g = nesterov ? g + s[0] * T(momentum) : s[0];
+      s[0] = chosen<T>(now.fresh, constant(g), s[0] * T(momentum) + g * T(1 - dampening));
+      g = chosen<T>(nesterov, g + s[0] * T(momentum), s[0]);
     }
     p = p - T(lr) * g;
   }
@@ -160,7 +173,7 @@ struct Asgd : Settings {
   HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
     g = descent(g, p);
     p = p * T(1 - lambd * now.eta) - T(now.eta) * g;
-    s[0] = now.mu == 1 ? p : s[0] + (p - s[0]) * T(now.mu);
+    s[0] = chosen<T>(now.mu == 1, p, s[0] + (p - s[0]) * T(now.mu));
   }
 };
 
@@ -212,7 +225,7 @@ struct RAdam : Settings {
     s[1] = mean_square(s[1], g, beta2);
     const T move = s[0] / T(now.correction1) * T(lr);
     const T adapted = move * (T(now.root_correction2) / (sqrt(s[1]) + T(eps))) * T(now.rectify);
-    p = decayed(p) - (now.rectify != 0 ? adapted : move);
+    p = decayed(p) - chosen<T>(now.rectify != 0, adapted, move);
   }
 };
 
@@ -229,16 +242,16 @@ struct RmsProp : Settings {
     T variance = s[0];
     if constexpr (N > 1) {
       const T mean = lerp(s[1], g, 1 - alpha);
-      s[1] = centered ? mean : s[1];
-      variance = centered ? s[0] - mean * mean : s[0];
+      s[1] = chosen<T>(centered, mean, s[1]);
+      variance = chosen<T>(centered, s[0] - mean * mean, s[0]);
     }
     const T root = sqrt(variance) + T(eps);
     if constexpr (N == 1) {
       p = p - T(lr) * g / root;
     } else {
       const bool moves = N == 3 || !centered;
-      s[N - 1] = moves ? s[N - 1] * T(momentum) + g / root : s[N - 1];
-      p = p - (moves ? T(lr) * s[N - 1] : T(lr) * g / root);
+      s[N - 1] = chosen<T>(moves, s[N - 1] * T(momentum) + g / root, s[N - 1]);
+      p = p - chosen<T>(moves, T(lr) * s[N - 1], T(lr) * g / root);
     }
   }
 };

@@ -14,8 +14,12 @@ struct PoolShape {
   bool adaptive = false;
   bool count_include_pad = true;  // average: whether padding counts in the divisor
   Index divisor = 0;  // average: the divisor itself, where not 0
+  // On the CPU: the last axis holds channels, which are not pooled, and the first two are the
+  // image's; indices are positions in the plane of those two.
+  bool inside = false;
 
   HOST_DEVICE Index plane() const { return in[0] * in[1] * in[2]; }
+  HOST_DEVICE Index positions() const { return inside ? in[0] * in[1] : plane(); }
   HOST_DEVICE Index outputs() const { return result[0] * result[1] * result[2]; }
 };
 

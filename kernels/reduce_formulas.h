@@ -145,6 +145,7 @@ struct AbsoluteExtremeFold : ExtremeFold<C, kLargest> {
 
 struct OfAnyType {
   static constexpr bool kOnIntegers = true;
+  static constexpr bool kOfBytes = false;  // the bytes of bools are as good as their values
   using Center = void;  // the reduction of a first pass, where there must be one
   template <class V>
   HOST_DEVICE static V finish(V total, const Context&) {
@@ -174,10 +175,12 @@ struct Mean : OfFloats {
 };
 
 struct Maximum : OfAnyType {  // a NaN wins
+  static constexpr bool kOfBytes = true;
   template <class C>
   using Fold = ExtremeFold<C, true>;
 };
 struct Minimum : OfAnyType {  // a NaN wins
+  static constexpr bool kOfBytes = true;
   template <class C>
   using Fold = ExtremeFold<C, false>;
 };
@@ -187,6 +190,7 @@ struct FiniteMaximum : OfFloats {  // 0 where it is infinite
   HOST_DEVICE static double finish(double m, const Context&) { return std::isinf(m) ? 0 : m; }
 };
 struct Count : OfAnyType {  // of what is not zero: to int64, or to a float (the norm of order 0)
+  static constexpr bool kOfBytes = true;
   template <class C>
   using Fold = CountFold<C>;
 };

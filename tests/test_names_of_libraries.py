@@ -164,3 +164,25 @@ def handed_over(torch):
 
 def test_gradients_are_handed_over():
     assert handed_over(torch) == ask(handed_over)
+
+
+def test_accelerator_of_the_core():
+    for check in ((), (True,), (None,)):
+        assert str(torch._C._get_accelerator(*check)) in ("cpu", "cuda")
+    named = torch.accelerator.current_accelerator()
+    assert torch._C._get_accelerator() == (named or torch.device("cpu"))
+
+
+def test_stances():
+    @torch.compiler.set_stance("force_eager")
+    def double(x):
+        return x * 2
+
+    assert double(torch.ones(1)).item() == 2
+    with torch.compiler.set_stance("fail_on_recompile"):
+        assert torch.compile(double)(torch.ones(1)).item() == 2
+    torch.compiler.set_stance("default")
+    with pytest.raises(RuntimeError, match=r"invalid torch\.compile stance"):
+        torch.compiler.set_stance("eager")
+    with pytest.raises(RuntimeError, match="cannot have force_backend"):
+        torch.compiler.set_stance("force_eager", force_backend="eager")

@@ -74,6 +74,7 @@ UNREAD = {
         "compiler:compile(dynamic) compiler:compile(fullgraph) "
         "compiler:compile(isolate_recompiles) compiler:compile(name) "
         "compiler:compile(recompile_limit) compiler:compile(shapes_spec) "
+        "compiler:set_stance.__init__(skip_guard_eval_unsafe) "
         "compiler:disable(reason) compiler:disable(recursive) jit:annotate(the_type) "
         "jit:ignore(kwargs) jit:script(example_inputs) jit:trace(options)"
     ),
@@ -94,7 +95,7 @@ UNREAD = {
         "distributed:DistributedDataParallel.__init__(check_reduction) "
         "_profile:tensorboard_trace_handler(use_python_export) "
         "linear:Identity.__init__(args) linear:Identity.__init__(kwargs) "
-        "sampler:Sampler.__init__(data_source)"
+        "flop_counter:FlopCounterMode.__init__(mods) sampler:Sampler.__init__(data_source)"
     ),
     "of torch.fx: how text is coloured or annotated, types that decide between overloads, hints": (
         "_codegen:CodeGen.generate_output(descs) "
@@ -148,6 +149,44 @@ UNREAD = {
     "a forward pass draws any graph": "writer:SummaryWriter.add_graph(use_strict_trace)",
     "there is no forward-mode gradient of a Function": (
         "function:FunctionCtx.save_for_forward(tensors)"
+    ),
+    "of one contract of transforms.v2, whose methods subclasses replace": (
+        "__init__:GaussianNoise.transform(params) __init__:Identity.transform(params) "
+        "__init__:JPEG.make_params(flat_inputs) __init__:RGB.transform(params) "
+        "__init__:ToDtype.transform(params) __init__:ToImage.transform(params) "
+        "__init__:ToPureTensor.transform(params) "
+        "__init__:UniformTemporalSubsample.transform(params) "
+        "_boxes_of_samples:ClampBoundingBoxes.transform(params) "
+        "_boxes_of_samples:ClampKeyPoints.transform(params) "
+        "_boxes_of_samples:ConvertBoundingBoxFormat.transform(params) "
+        "_geometry:CenterCrop.transform(params) _geometry:Pad.transform(params) "
+        "_geometry:RandomHorizontalFlip.transform(params) "
+        "_geometry:RandomRotation.make_params(flat_inputs) "
+        "_geometry:RandomVerticalFlip.transform(params) "
+        "_geometry:Resize.transform(params) _mixing:MixUp.make_params(flat_inputs) "
+        "_transform:Transform.check_inputs(flat_inputs) "
+        "_transform:Transform.make_params(flat_inputs)"
+    ),
+    "of images: boxes have no pixels to fill or to interpolate": (
+        "_boxes:pad(fill) _boxes:resize(antialias) _boxes:resize(interpolation) "
+        "_boxes:resized_crop(antialias) _boxes:resized_crop(interpolation) "
+        "_boxes:rotate(fill) _boxes:rotate(interpolation)"
+    ),
+    "a formula has its operation's arguments, of which it counts some": (
+        "_flop_formulas:addmm(input) _flop_formulas:addmm(out) "
+        "_flop_formulas:attention(attn_mask) _flop_formulas:attention(out) "
+        "_flop_formulas:baddbmm(input) _flop_formulas:baddbmm(out) "
+        "_flop_formulas:bmm(out) _flop_formulas:einsum(out) _flop_formulas:linear(out) "
+        "_flop_formulas:mm(out) _flop_formulas:multi_head_attention(add_zero_attn) "
+        "_flop_formulas:multi_head_attention(bias_k) "
+        "_flop_formulas:multi_head_attention(bias_v) "
+        "_flop_formulas:multi_head_attention(key_padding_mask) "
+        "_flop_formulas:multi_head_attention(num_heads) "
+        "_flop_formulas:multi_head_attention(out)"
+    ),
+    "of one contract of detectors: levels of unlike sizes matter to some": (
+        "retinanet:RetinaNet.compute_loss(sizes) ssd:SSD.compute_loss(sizes) "
+        "ssd:SSD.postprocess_detections(sizes)"
     ),
     "a protocol, or a method that others of its class need it for": (
         "_conv_base:LazyConv.initialize_parameters(args) "

@@ -15,6 +15,8 @@ m = torch.linspace(-1, 1, 36).reshape(4, 3, 3).sin() + 2 * torch.eye(3)
 w = torch.linspace(-1, 1, 15).reshape(5, 3)
 k = torch.tensor([[0, 2], [1, 0], [2, 2], [1, 1]])
 f = torch.linspace(-1, 1, 54).reshape(2, 3, 3, 3)
+xs = torch.stack([x, y, x * y])
+gru = [m[:3].reshape(9, 3)] * 2
 img = torch.linspace(-1, 1, 4 * 2 * 3 * 6 * 6).reshape(4, 2, 3, 6, 6)
 """
 CALLS = """
@@ -179,6 +181,35 @@ v(v(torch.func.grad(lambda a: (a**2).sum().sin())))(x)
 v(lambda a: v(lambda b: torch.func.grad(lambda c: (a * c).sum())(b))(a))(x)
 v(lambda a: v(torch.func.grad(lambda p, b: (p * b * a).sum().sin()), (None, 0))(a[0], a))(x)
 torch.func.jacrev(v(lambda a: a.sum() * a))(x[:, 0])
+torch.func.jacrev(lambda a: F.conv2d(a, f).relu().mean((2, 3)))(img[0])
+torch.func.jacrev(lambda a: F.layer_norm(a @ m[0], (3,)).softmax(1), chunk_size=4)(x[0])
+torch.func.jacrev(torch.func.jacrev(lambda a: (a.tanh() @ m[0]).prod()))(y[0, 0])
+torch.func.hessian(lambda a: F.linear(a, w).sin().sum())(x[0])
+torch.autograd.functional.jacobian(lambda a: F.gelu(F.linear(a, w)), x[0])
+torch.autograd.functional.hessian(lambda a: F.linear(a, w).sin().sum(), x[0], vectorize=True)
+v(torch.func.jacrev(lambda a: F.linear(a, w).tanh()))(x[:, 0])
+v(torch.func.hessian(lambda a: F.linear(a, w).sin().sum()))(x[:, 0])
+v(torch.func.jacrev(lambda a: F.linear(a, w).tanh()), chunk_size=3)(x[:, 0])
+v(lambda b: torch.func.vjp(lambda a: F.linear(a, w).tanh(), x[0])[1](b)[0])(torch.ones(3, 2, 5))
+v(lambda a, i, b: torch.index_reduce(a, 1, i, b, "amax"))(x, k % 2, y[:, :, :2])
+v(lambda a, b: torch.index_reduce(a, 0, k[0, :1], b, "prod"), in_dims=(None, 0))(x[0], y[:, :1])
+v(lambda a, i: torch.index_reduce(a, 0, i, y[0], "mean", include_self=False))(x, k % 2)
+v(lambda a: F.max_unpool2d(*F.max_pool2d(a, 2, return_indices=True), 2))(img)
+v(lambda a: F.max_unpool2d(*F.max_pool2d(a, 2, return_indices=True), 2, 2, 0, (7, 7)))(img[:, 0])
+v(lambda a: F.max_unpool1d(*F.max_pool1d(a, 2, return_indices=True), 2))(img[:, 0, 0])
+v(lambda a: torch.trapezoid(a))(x)
+v(lambda a, b: torch.trapezoid(a, b, dim=0))(x, y[:, 0, :2])
+v(lambda a, b: torch.cumulative_trapezoid(a, b), in_dims=(0, None))(x, y[0, 0])
+v(lambda a, b: torch.trapezoid(a, b), in_dims=(None, 0))(x[0], y)
+v(lambda a: torch.cumulative_trapezoid(a, dx=0.5, dim=0))(x)
+v(lambda a, b: torch.tensordot(a, b))(x, y)
+v(lambda a, b: torch.tensordot(a, b, dims=1), in_dims=(0, None))(x, m[0])
+v(lambda a, b: torch.tensordot(a, b, dims=([1, 0], [0, 1])))(x, y.mT)
+v(lambda a, b: torch.tensordot(a, b, dims=0))(x[:, 0], y[:, 1])
+v(lambda a, b: torch.linalg.multi_dot([a, b, b.mT, w.mT]))(x, m)
+v(lambda a, b: torch.linalg.multi_dot([a, b, m[0, 0]]))(x, m)
+v(lambda a, b: torch.linalg.multi_dot([a[0], b]))(x, m)
+v(lambda a, h: torch.gru_cell(a, h, *gru))(xs[:, 0], xs[:, 1])
 torch.func.grad(lambda a: v(lambda b: F.linear(b, a))(x).sin().sum())(m[0])
 torch.func.grad(lambda p: v(torch.func.grad(lambda a: (p * a).sin().sum()))(x).square().sum())(y[0])
 torch.func.hessian(lambda a: v(lambda b: (a * b).sin())(x[:, 0]).sum())(y[0, 0])
@@ -419,3 +450,34 @@ def test_what_is_printed():
         return seen
 
     assert call(rushlight) == ask(call)
+
+
+RECURRENT = """
+lambda a: torch.lstm(a, (z, z), lstm, False, 1, 0.0, False, False, False)
+lambda a: torch.lstm(a[:2], (z, z), lstm, False, 1, 0.0, False, False, True)
+lambda a: torch.lstm(a, (a[:1], z), lstm, False, 1, 0.0, False, False, False)
+lambda a: torch.lstm(b, (a[:1], a[1:2]), lstm, False, 1, 0.0, False, False, False)
+lambda a: torch.rnn_tanh(a, z, rnn, False, 1, 0.0, False, False, False)
+lambda a: torch.gru(a, z, [lstm[0][:9], lstm[1][:9]], False, 1, 0.5, False, False, False)
+lambda a: torch.lstm_cell(a[0], (z[0], a[1]), *lstm)
+lambda a: torch.lstm_cell(b[0, 0], (z[0, 0], a[1, 0]), *lstm)
+lambda a: torch.nn.LSTM(3, 2, bidirectional=True)(a)[0] * 0
+"""
+
+
+@pytest.mark.parametrize("text", RECURRENT.strip().splitlines())
+def test_recurrent_layers(text):
+    """Which torch computes under vmap() not at all."""
+    rushlight.manual_seed(0)
+    scope = {"torch": rushlight, "z": rushlight.zeros(1, 2, 3), "b": rushlight.randn(4, 2, 3)}
+    scope |= {"lstm": [rushlight.randn(12, 3) for _ in range(2)]}
+    scope |= {"rnn": [rushlight.randn(3, 3) for _ in range(2)]}
+    call, x = eval(text, scope), rushlight.randn(5, 4, 2, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = rushlight.vmap(call, randomness="same")(x)
+    single = [call(row) for row in x]
+    if isinstance(found, rushlight.Tensor):
+        found, single = (found,), [(each,) for each in single]
+    for k, got in enumerate(found):
+        rushlight.testing.assert_close(got, rushlight.stack([each[k] for each in single]))

@@ -17,6 +17,13 @@ namespace rushlight {
 
 namespace {
 
+std::vector<Tensor> rows_at(const std::vector<Tensor>& all, std::int64_t i) {
+  std::vector<Tensor> row(all.size());
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (all[k]) row[k] = row_of(all[k], i);
+  return row;
+}
+
 [[gnu::tls_model("initial-exec")]] constinit thread_local Run* current_run = nullptr;
 std::atomic<std::uint64_t> last_run = 0;
 
@@ -57,6 +64,7 @@ struct Run {
   std::vector<Ref<Node>> roots;
   std::unique_ptr<std::unordered_set<const Node*>> reached;  // from the roots, if wanted
   std::uint64_t number = 0;  // once it was read
+  std::int64_t rows = 0;  // of each gradient, in front; 0: they are single
   std::vector<std::function<void()>> at_end;
   // Of leaves that hooks watch, and of views of them: how many gradients are to come. With the last
   // one such a node runs at once, and not at the end, so that DistributedDataParallel sends the
@@ -148,63 +156,27 @@ struct Run {
     return grads;
   }
 
-  // What hooks see of gradients: a tensor of its own for each, the same one in all hooks, so that
-  // they may set its data to anything, now or later, and the formulas still get gradients of the
-  // shape they were made for. Where the pass itself is recorded, it is the gradient itself.
-  struct Shown {
-    Tensor gradient, seen;
-  };
-  std::vector<Shown> shown;
-
-  Tensor seen_of(const Tensor& gradient) {
-    if (grad_enabled()) return gradient;
-    for (const Shown& s : shown)
-      if (s.gradient.is_same(gradient) && same(s.seen.sizes(), gradient.sizes())) return s.seen;
-    Tensor seen = alias(gradient);
-    show(gradient, seen);
-    return seen;
-  }
-  void show(const Tensor& gradient, const Tensor& seen) {
-    forget_unused();
-    forget(gradient);
-    shown.push_back({gradient, seen});
-  }
-  Tensor returned(const Tensor& seen) {
-    if (grad_enabled()) return seen;
-    for (const Shown& s : shown)
-      if (s.seen.is_same(seen) && s.gradient->storage.get() == seen->storage.get() &&
-          same(s.gradient.sizes(), seen.sizes()))
-        return s.gradient;
-    Tensor gradient = alias(seen);
-    show(gradient, seen);
-    return gradient;
-  }
-  // After a step: the gradients that only this list still has.
-  void forget_unused() {
-    std::vector<Shown> gone;  // let go last: that may run Python
-    std::erase_if(shown, [&](Shown& s) {
-      const bool ends = s.gradient->is_unique();
-      if (ends) gone.push_back(std::move(s));
-      return ends;
-    });
-  }
-  // Before a leaf gets its gradient, which it keeps if nobody else has it.
-  void forget(const Tensor& gradient) {
-    std::vector<Shown> gone;
-    std::erase_if(shown, [&](Shown& s) {
-      if (!s.gradient.is_same(gradient)) return false;
-      gone.push_back(std::move(s));
-      return true;
-    });
-  }
+  SeenGradients shown;
 
   void call_hook(Hook& hook, std::vector<Tensor>& grads, std::vector<Tensor>* outputs) {
+    if (!rows) return call_hook_once(hook, grads, outputs);
+    std::vector<std::vector<Tensor>> made(grads.size());
+    for (std::int64_t r = 0; r < rows; ++r) {
+      std::vector<Tensor> row = rows_at(grads, r), above;
+      if (outputs) above = rows_at(*outputs, r);
+      call_hook_once(hook, row, outputs ? &above : nullptr);
+      for (std::size_t i = 0; i < grads.size(); ++i) made[i].push_back(row[i]);
+    }
+    for (std::size_t i = 0; i < grads.size(); ++i) grads[i] = stacked_rows(std::move(made[i]));
+  }
+
+  void call_hook_once(Hook& hook, std::vector<Tensor>& grads, std::vector<Tensor>* outputs) {
     const bool records = grad_enabled();
     std::vector<Tensor> given(grads.size());
     std::vector<Shape> shapes(grads.size());
     for (std::size_t i = 0; i < grads.size(); ++i) {
       if (!grads[i]) continue;
-      given[i] = seen_of(grads[i]);
+      given[i] = shown.of(grads[i]);
       shapes[i] = grads[i].shape();
     }
     std::vector<Tensor> made = given;
@@ -223,7 +195,7 @@ struct Run {
         grads[i] = made[i];
       else if (!given[i] || !made[i].is_same(given[i])) {
         grads[i] = alias(made[i]);
-        show(grads[i], made[i]);
+        shown.show(grads[i], made[i]);
       }
     }
   }
@@ -241,14 +213,14 @@ struct Run {
     const auto before = n.hooks->before;
     for (const Hooks::OfNode& h : before) call_hook(*h.hook, grads, nullptr);
     for (auto& [output, kept] : n.hooks->retained)
-      if (output < grads.size() && grads[output])
+      if (!rows && output < grads.size() && grads[output])
         kept = kept && !grad_enabled() ? add_gradients(kept, grads[output])
                                        : own_gradient(grads[output]);
   }
 
-  static Gradients run_node(Node& node, std::span<Tensor> grads, bool keep) {
+  Gradients run_node(Node& node, std::span<Tensor> grads, bool keep) const {
     const Running running(node);
-    Gradients out = node.backward(grads);
+    Gradients out = rows ? node.backward_rows(grads, rows) : node.backward(grads);
     if (anomaly.enabled && anomaly.check_nan) [[unlikely]]
       refuse_nan(node, out);
     node.release_waits |= !keep;
@@ -281,7 +253,7 @@ struct Run {
     for (const Capture& c : captures)
       if (c.node == &node) {
         results[c.input] =
-            shown.empty() || !grads[c.output] ? grads[c.output] : seen_of(grads[c.output]);
+            shown.empty() || !grads[c.output] ? grads[c.output] : shown.of(grads[c.output]);
         captured = true;
       }
     if (!needed.empty() &&
@@ -290,7 +262,7 @@ struct Run {
       return;
     if (node.inputs == 0) {
       if (captured && !accumulate) return;
-      if (!shown.empty() && grads[0]) forget(grads[0]);
+      if (!shown.empty() && grads[0]) shown.forget(grads[0]);
       node.backward(grads);
       return;
     }
@@ -304,7 +276,7 @@ struct Run {
       std::vector<Tensor> inputs(node.inputs), outputs = before;
       for (std::size_t i = 0; i < node.inputs; ++i) inputs[i] = out[i];
       for (Tensor& g : outputs)
-        if (g) g = seen_of(g);
+        if (g) g = shown.of(g);
       const auto after = node.hooks->after;
       for (const Hooks::OfNode& h : after) call_hook(*h.hook, inputs, &outputs);
       out = Gradients(std::move(inputs));
@@ -404,6 +376,7 @@ void mark_needed(Run& run, const std::vector<Ref<Node>>& roots,
 std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
                                  const std::vector<Tensor>& inputs, BackwardOptions options) {
   Run run;
+  run.rows = options.rows;
   run.roots.reserve(roots.size());
   run.frontier.reserve(8);
   for (std::size_t i = 0; i < roots.size(); ++i) {
@@ -453,7 +426,7 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
       else
         run.step(n, options.accumulate, keep_graph);
       shown.end_step();
-      if (!run.shown.empty()) run.forget_unused();
+      if (!run.shown.empty()) run.shown.forget_unused();
     };
     step(*node);
     while (!run.complete.empty()) {
@@ -481,10 +454,10 @@ std::uint64_t current_backward() {
   return current_run->number;
 }
 Tensor seen_gradient(const Tensor& gradient) {
-  return current_run && gradient ? current_run->seen_of(gradient) : gradient;
+  return current_run && gradient ? current_run->shown.of(gradient) : gradient;
 }
 Tensor returned_gradient(const Tensor& seen) {
-  return current_run ? current_run->returned(seen) : seen;
+  return current_run ? current_run->shown.returned(seen) : seen;
 }
 bool backward_is_whole() { return !current_run || current_run->needed.empty(); }
 bool backward_reaches(const Node& node) { return current_run && current_run->reaches(node); }

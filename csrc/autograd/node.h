@@ -100,6 +100,9 @@ struct Node : Shared {
   virtual ~Node() = default;
   // `grads` has one tensor per output, undefined where nothing arrived; at least one is defined.
   virtual Gradients backward(std::span<Tensor> grads) = 0;
+  // The same for `rows` gradients at once, which have a dimension of that size in front; what comes
+  // out has it too. Without a formula of its own, a node takes one after another (rows.cpp).
+  virtual Gradients backward_rows(std::span<Tensor> grads, std::int64_t rows);
   virtual void release_saved() {}
   virtual const char* title() const { return name; }
   // What it keeps, under torch's names; a node that names nothing keeps it to itself. saved_value()
@@ -163,8 +166,10 @@ class GradMode {  // for a scope
 
 // Gradients of `roots` flow to all leaves, or, where `inputs` are given, are returned for these and
 // go nowhere else. Runs in the calling thread.
+// With `rows`, each gradient has so many in front, and what is returned has them too.
 struct BackwardOptions {
   bool retain_graph = false, create_graph = false, accumulate = true, allow_unused = false;
+  std::int64_t rows = 0;  // 0: they are single
 };
 std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
                                  const std::vector<Tensor>& inputs, BackwardOptions options);
@@ -188,6 +193,8 @@ Tensor add_gradients(const Tensor& a, const Tensor& b);
 void add_gradients_into(const Tensor& sum, const Tensor& g);
 Tensor own_gradient(const Tensor& g);  // a dense copy, recorded in grad mode
 Tensor like_saved(const Tensor& t, DType dtype, bool dense);  // of that dtype, row-major if dense
+Tensor row_of(const Tensor& rows, std::int64_t i);
+Tensor stacked_rows(std::vector<Tensor> rows);  // undefined ones as zeros, if one is not
 Ref<Node> view_node(Body& view);  // the node of a view whose base was written to
 
 }  // namespace rushlight

@@ -63,6 +63,22 @@ class SavedOutput {
 
 [[noreturn]] void fail_second_backward();
 
+// Several gradients of one result, stacked in front: what the second of both() takes.
+struct Rows {
+  Tensor g;
+};
+template <class One, class Many>
+struct Both : One, Many {
+  using One::operator();
+  using Many::operator();
+};
+// A lambda of (Tensor g, ...) with another of (Rows rows, ...), for jacrev() and its like, where
+// one call for all rows is faster than one for each.
+template <class One, class Many>
+Both<std::decay_t<One>, std::decay_t<Many>> both(One&& one, Many&& many) {
+  return {std::forward<One>(one), std::forward<Many>(many)};
+}
+
 template <class F>
 struct Closure : Node {
   std::optional<F> f;
@@ -76,6 +92,14 @@ struct Closure : Node {
       return (*f)(std::move(grads[0]), *this);
     else
       return (*f)(std::move(grads[0]));
+  }
+  Gradients backward_rows(std::span<Tensor> grads, std::int64_t rows) override {
+    if constexpr (std::is_invocable_v<F&, Rows, Node&>) {
+      if (!f) fail_second_backward();
+      return (*f)(Rows{std::move(grads[0])}, *this);
+    } else {
+      return Node::backward_rows(grads, rows);
+    }
   }
   void release_saved() override {
     // As in torch: what saved nothing can run again.

@@ -89,6 +89,14 @@ struct NodeOf<Shown<F, K...>> {
       else
         return call(std::move(grads[0]), First<taken<Tensor>()>());
     }
+    Gradients backward_rows(std::span<Tensor> grads, std::int64_t rows) override {
+      if constexpr (taken<Rows>() >= 0) {
+        if (released) fail_second_backward();
+        return call(Rows{std::move(grads[0])}, First<taken<Rows>()>());
+      } else {
+        return Node::backward_rows(grads, rows);
+      }
+    }
     void release_saved() override {
       if constexpr (kIsFreed<F> || (kIsFreed<K> || ...)) {
         f.reset();

@@ -165,7 +165,7 @@ void bind_virtual(py::module_& m) {
 
 void bind_pinned(py::module_& m) {
   op<&pin_op>(
-      m, "pin_memory(self, device=None)", As::method,
+      m, "pin_memory(self, device=None)", stored(As::method),
       R"(A copy in page-locked memory, from which copies to a GPU are fastest; itself if there.
 
 Args:
@@ -176,7 +176,7 @@ Raises:
 
 >>> torch.ones(2).pin_memory().is_pinned()  # doctest: +SKIP
 True)");
-  op<&is_pinned_op>(m, "is_pinned(self, device=None)", As::method,
+  op<&is_pinned_op>(m, "is_pinned(self, device=None)", stored(As::method),
                     R"(Whether the tensor lies in page-locked memory.
 
 Args:
@@ -191,6 +191,10 @@ False)");
 void bind_cuda(py::module_& module) {
   bind_pinned(module);
   py::module_ m = module.def_submodule("_cuda");
+  module.def(
+      "_get_accelerator",
+      [](const py::object&) { return parse_device(find_cuda().table ? "cuda" : "cpu"); },
+      py::arg("check") = py::none(), "The kind of accelerator, the CPU where there is none.");
   m.def("device_count", cuda_device_count);
   m.def("why_not", cuda_why_not);
   m.def("init", [] { cuda_backend(); });

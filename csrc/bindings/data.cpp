@@ -295,7 +295,23 @@ Tensor data_of(PyObject* data, std::optional<DType> dtype, bool copy) {
     Tensor out = from_array(data, copy);
     return dtype ? to(out, *dtype) : out;
   }
+  if (is_storage(data)) {
+    const Tensor out = elements_of_storage(data, dtype);
+    return copy ? clone(out) : out;
+  }
   return from_sequence(data, dtype);
+}
+
+bool is_storage(PyObject* o) {
+  const bool usual = PyList_CheckExact(o) || PyTuple_CheckExact(o) || PyFloat_CheckExact(o) ||
+                     PyLong_CheckExact(o);
+  return !usual && PyObject_HasAttrString(o, "_elements_as");
+}
+
+Tensor elements_of_storage(PyObject* o, std::optional<DType> dtype) {
+  const auto wanted =
+      dtype ? py::reinterpret_steal<py::object>(to_python(*dtype)) : py::object(py::none());
+  return py::reinterpret_borrow<py::object>(o).attr("_elements_as")(wanted).cast<Tensor>();
 }
 
 }  // namespace rushlight::python

@@ -93,6 +93,12 @@ void bind_module_call(py::module_& m) {
   // Attributes of the type's instances are looked up as an object's, without its __getattr__.
   m.def("_without_getattr", [](const py::type& t) {
     auto* const type = reinterpret_cast<PyTypeObject*>(t.ptr());
+    // Only a class statement makes types that look for a __getattr__ of Python's.
+    const py::object own = py::getattr(t, "__getattr__", py::none());
+    if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || !PyFunction_Check(own.ptr()) ||
+        PyType_IsSubtype(type, &PyType_Type))
+      fail<TypeError>("_without_getattr(): a class with a __getattr__ in Python is needed, not ",
+                      type->tp_name);
     type->tp_getattro = PyObject_GenericGetAttr;
     PyType_Modified(type);
   });

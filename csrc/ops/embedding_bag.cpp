@@ -41,6 +41,14 @@ std::vector<std::int64_t> ends_of(const Tensor& offsets, std::int64_t total) {
   return ends;
 }
 
+// The length of each bag, if all have the same; 0 where they have not, or are empty.
+std::int64_t length_of_all(const std::vector<std::int64_t>& ends) {
+  if (ends.empty()) return 0;
+  for (std::size_t bag = 1; bag < ends.size(); ++bag)
+    if (ends[bag] - ends[bag - 1] != ends[0]) return 0;
+  return ends[0];
+}
+
 // The bag of each row, where every bag ends.
 Tensor bags_of_rows(const std::vector<std::int64_t>& ends, std::int64_t total, Device device) {
   const Tensor bag_of = empty({ends.empty() ? 0 : total}, DType::int64);
@@ -103,7 +111,11 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& given, const Tensor& of
   Tensor rows = embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse);
   if (per_sample_weights) rows = mul(rows, unsqueeze(*per_sample_weights, 1));
   Tensor out;
-  if (mode == "max" && !on_meta) {
+  const std::int64_t length = kept ? 0 : length_of_all(ends);
+  if (length && mode != "max") {
+    const Tensor each_bag = reshape(rows, Shape{bags, length, weight->shape[1]});
+    out = mode == "mean" ? mean(each_bag, Shape{1}, false) : sum(each_bag, Shape{1}, false);
+  } else if (mode == "max" && !on_meta) {
     out = largest(rows, kept, ends);
   } else {
     {

@@ -1,4 +1,5 @@
 // What the engine and backward formulas share: sums of gradients, and the undoing of a broadcast.
+#include <algorithm>
 #include <cmath>
 
 #include "autograd/anomaly.h"
@@ -38,6 +39,31 @@ Tensor sum_to(const Tensor& g, Sizes shape) {
   return extra ? view(summed, Shape(shape)) : summed;
 }
 Tensor sum_to(const Tensor& g, const Shape& shape) { return sum_to(g, shape.view()); }
+
+Shape with_rows(const Tensor& rows, Sizes shape) {
+  Shape whole{rows->shape[0]};
+  for (const std::int64_t size : shape) whole.push_back(size);
+  return whole;
+}
+
+Tensor sum_rows_to(const Tensor& rows, Sizes shape) {
+  Shape wide{rows->shape[0]};
+  for (int d = int(shape.size()) + 1; d < rows.dim(); ++d) wide.push_back(1);
+  for (const std::int64_t size : shape) wide.push_back(size);
+  const Tensor summed = sum_to(rows, wide);
+  return wide.rank == int(shape.size()) + 1 ? summed : reshape(summed, with_rows(rows, shape));
+}
+
+Tensor row_of(const Tensor& rows, std::int64_t i) { return select(rows, 0, i); }
+
+Tensor stacked_rows(std::vector<Tensor> rows) {
+  const auto defined =
+      std::find_if(rows.begin(), rows.end(), [](const Tensor& t) { return bool(t); });
+  if (defined == rows.end()) return {};
+  for (Tensor& row : rows)
+    if (!row) row = zeros_like(*defined);
+  return stack(rows, 0);
+}
 
 bool has_nan(const Tensor& t) {
   if (!is_floating(t.dtype()) || t.numel() == 0 || t.device().is_meta()) return false;

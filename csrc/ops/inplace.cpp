@@ -64,7 +64,7 @@ struct WriteThroughView final : Node {
   WriteThroughView() : Node("CopySlices") {}
   Gradients backward(std::span<Tensor> grads) override {
     const Tensor dense = contiguous(grads[0]);
-    Tensor part = as_strided(dense, shape, strides, offset);
+    Tensor part = as_strided(dense, shape, strides, dense.offset() + offset);
     Gradients inner = written->backward({&part, 1});
     const std::size_t n = inputs;
     std::vector<Tensor> out(n);

@@ -156,6 +156,8 @@ Tensor sum(const Tensor& input, Sizes dims, bool keepdim, std::optional<DType> d
 // ---- gradients (gradients.cpp): what backward formulas share
 Tensor sum_to(const Tensor& g, const Shape& shape);  // adds up what broadcasting had spread
 Tensor sum_to(const Tensor& g, Sizes shape);
+Shape with_rows(const Tensor& rows, Sizes shape);  // of gradients with rows in front (Rows)
+Tensor sum_rows_to(const Tensor& rows, Sizes shape);  // sum_to() of each
 
 // ---- in-place recording (inplace.cpp)
 // Before writing: refuses leaves that require grad and views of them (torch's words), expanded

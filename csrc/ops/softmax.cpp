@@ -33,6 +33,14 @@ Tensor backward(const SoftmaxShape& s, const Tensor& g, const Tensor& y, bool lo
   return out;
 }
 
+Tensor gradient(const SoftmaxShape& s, const Tensor& g, const Tensor& y, std::int64_t dim,
+                bool logarithm) {
+  if (!grad_enabled()) return backward(s, g, y, logarithm);
+  const Shape dims{dim};
+  if (logarithm) return sub(g, mul(apply<Exp>(y), sum(g, dims, true)));
+  return mul(y, sub(g, sum(mul(g, y), dims, true)));
+}
+
 Tensor run(const Tensor& given, std::int64_t dim, std::optional<DType> dtype, bool logarithm) {
   const int at = wrap_dim(dim, given.dim());
   const Tensor input = dtype ? to(given, *dtype) : given;
@@ -55,13 +63,17 @@ Tensor run(const Tensor& given, std::int64_t dim, std::optional<DType> dtype, bo
       logarithm ? "LogSoftmaxBackward0" : "SoftmaxBackward0", out,
       showing(
           "dim result",
-          [s, logarithm](Tensor g, Node& self, std::int64_t dim, const SavedOutput& saved) {
-            const Tensor y = saved.get(self);
-            if (!grad_enabled()) return Gradients(backward(s, g, y, logarithm));
-            const Shape dims{dim};
-            if (logarithm) return Gradients(sub(g, mul(apply<Exp>(y), sum(g, dims, true))));
-            return Gradients(mul(y, sub(g, sum(mul(g, y), dims, true))));
-          },
+          both(
+              [s, logarithm](Tensor g, Node& self, std::int64_t dim, const SavedOutput& saved) {
+                return Gradients(gradient(s, g, saved.get(self), dim, logarithm));
+              },
+              [s, logarithm](Rows rows, Node& self, std::int64_t dim, const SavedOutput& saved) {
+                SoftmaxShape all = s;
+                all.outer = checked_mul(s.outer, rows.g->shape[0]);
+                if (rows.g.dim() == 1) return Gradients(zeros_like(rows.g));  // of a number
+                const Tensor y = expand(saved.get(self), rows.g.shape());
+                return Gradients(gradient(all, rows.g, y, dim + 1, logarithm));
+              }),
           std::int64_t(at), SavedOutput(out)),
       input);
 }

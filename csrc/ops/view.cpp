@@ -19,7 +19,10 @@ Tensor detach(const Tensor& input) { return alias(input); }
 static auto reshaped_from(const Tensor& input) {
   return showing(
       "self_sym_sizes",
-      [](Tensor g, Node&, const Shape& from) { return Gradients(reshape(g, from)); },
+      both([](Tensor g, Node&, const Shape& from) { return Gradients(reshape(g, from)); },
+           [](Rows rows, Node&, const Shape& from) {
+             return Gradients(reshape(rows.g, with_rows(rows.g, from)));
+           }),
       input.shape());
 }
 
@@ -150,10 +153,12 @@ Tensor expand(const Tensor& input, const Shape& size) {
   }
   return make_view(
       "ExpandBackward0", input, seen_as(input, shape, strides, input.offset()),
-      showing(
-          "self_sym_sizes",
-          [](Tensor g, Node&, const Shape& from) { return Gradients(sum_to(g, from)); },
-          input.shape()));
+      showing("self_sym_sizes",
+              both([](Tensor g, Node&, const Shape& from) { return Gradients(sum_to(g, from)); },
+                   [](Rows rows, Node&, const Shape& from) {
+                     return Gradients(sum_rows_to(rows.g, from));
+                   }),
+              input.shape()));
 }
 
 Tensor permute(const Tensor& input, const Shape& dims) {
@@ -176,9 +181,14 @@ Tensor permute(const Tensor& input, const Shape& dims) {
   }
   return make_view(
       "PermuteBackward0", input, seen_as(input, shape, strides, input.offset()),
-      showing(
-          "dims", [back](Tensor g, Node&, const Shape&) { return Gradients(permute(g, back)); },
-          Shape(dims)));
+      showing("dims",
+              both([back](Tensor g, Node&, const Shape&) { return Gradients(permute(g, back)); },
+                   [back](Rows rows, Node&, const Shape&) {
+                     Shape dims{0};
+                     for (const std::int64_t d : back) dims.push_back(d + 1);
+                     return Gradients(permute(rows.g, dims));
+                   }),
+              Shape(dims)));
 }
 
 static Tensor swapped(const char* name, const char* names, const Tensor& input, int a, int b) {
@@ -189,12 +199,14 @@ static Tensor swapped(const char* name, const char* names, const Tensor& input, 
     std::swap(strides[std::size_t(a)], strides[std::size_t(b)]);
   }
   return make_view(name, input, seen_as(input, shape, strides, input.offset()),
-                   showing(
-                       names,
-                       [](Tensor g, Node&, std::int64_t a, std::int64_t b) {
-                         return Gradients(transpose(g, a, b));
-                       },
-                       std::int64_t(a), std::int64_t(b)));
+                   showing(names,
+                           both([](Tensor g, Node&, std::int64_t a,
+                                   std::int64_t b) { return Gradients(transpose(g, a, b)); },
+                                [](Rows rows, Node&, std::int64_t a, std::int64_t b) {
+                                  return a == b ? Gradients(rows.g)
+                                                : Gradients(transpose(rows.g, a + 1, b + 1));
+                                }),
+                           std::int64_t(a), std::int64_t(b)));
 }
 Tensor transpose(const Tensor& input, std::int64_t dim0, std::int64_t dim1) {
   const int a = wrap_dim(dim0, input.dim()), b = wrap_dim(dim1, input.dim());
@@ -239,9 +251,13 @@ Tensor unsqueeze(const Tensor& input, std::int64_t dim) {
   }
   return make_view(
       "UnsqueezeBackward0", input, seen_as(input, shape, strides, input.offset()),
-      showing(
-          "dim", [](Tensor g, Node&, std::int64_t d) { return Gradients(squeeze(g, {&d, 1})); },
-          std::int64_t(at)));
+      showing("dim",
+              both([](Tensor g, Node&, std::int64_t d) { return Gradients(squeeze(g, {&d, 1})); },
+                   [](Rows rows, Node&, std::int64_t d) {
+                     const std::int64_t behind = d + 1;
+                     return Gradients(squeeze(rows.g, {&behind, 1}));
+                   }),
+              std::int64_t(at)));
 }
 
 Tensor select(const Tensor& input, std::int64_t dim, std::int64_t index) {
@@ -260,13 +276,18 @@ Tensor select(const Tensor& input, std::int64_t dim, std::int64_t index) {
     shape.push_back(input->shape[d]);
   }
   const std::int64_t offset = input.offset() + index * input->strides[std::size_t(at)];
-  return make_view("SelectBackward0", input, seen_as(input, shape, strides, offset),
-                   showing(
-                       "self_sym_sizes dim index",
-                       [](Tensor g, Node&, const Shape& from, std::int64_t at, std::int64_t index) {
-                         return Gradients(select_backward(g, from, int(at), index));
-                       },
-                       input.shape(), std::int64_t(at), index));
+  return make_view(
+      "SelectBackward0", input, seen_as(input, shape, strides, offset),
+      showing("self_sym_sizes dim index",
+              both(
+                  [](Tensor g, Node&, const Shape& from, std::int64_t at, std::int64_t index) {
+                    return Gradients(select_backward(g, from, int(at), index));
+                  },
+                  [](Rows rows, Node&, const Shape& from, std::int64_t at, std::int64_t index) {
+                    return Gradients(
+                        select_backward(rows.g, with_rows(rows.g, from), int(at) + 1, index));
+                  }),
+              input.shape(), std::int64_t(at), index));
 }
 
 // Clamped to the dimension, as Python slices are.
@@ -289,12 +310,18 @@ Tensor slice(const Tensor& input, std::int64_t dim, std::optional<std::int64_t> 
   if (shape[at] > 1) strides[std::size_t(at)] = checked_mul(strides[std::size_t(at)], step);
   return make_view(
       "SliceBackward0", input, seen_as(input, shape, strides, offset),
-      showing(
-          "self_sym_sizes dim start",
-          [last, step](Tensor g, Node&, const Shape& from, std::int64_t at, std::int64_t first) {
-            return Gradients(slice_backward(g, from, int(at), first, last, step));
-          },
-          input.shape(), std::int64_t(at), first));
+      showing("self_sym_sizes dim start",
+              both(
+                  [last, step](Tensor g, Node&, const Shape& from, std::int64_t at,
+                               std::int64_t first) {
+                    return Gradients(slice_backward(g, from, int(at), first, last, step));
+                  },
+                  [last, step](Rows rows, Node&, const Shape& from, std::int64_t at,
+                               std::int64_t first) {
+                    return Gradients(slice_backward(rows.g, with_rows(rows.g, from), int(at) + 1,
+                                                    first, last, step));
+                  }),
+              input.shape(), std::int64_t(at), first));
 }
 
 Tensor narrow(const Tensor& input, std::int64_t dim, std::int64_t start, std::int64_t length) {

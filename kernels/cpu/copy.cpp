@@ -7,6 +7,7 @@
 
 #include "../stored.h"
 #include "copy_plan.h"
+#include "gaps.h"
 #include "load_as.h"
 #include "runs.h"
 #include "transpose.h"
@@ -29,11 +30,32 @@ template <class To, class From>
 CLONES void dense_row(To* to, const From* from, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) store(to + i, load_as<Compute<To>>(from + i));
 }
+// Elements with gaps between them are first brought together as they are, or last taken apart.
 template <class To, class From>
 void strided_row(To* to, std::int64_t to_step, const From* from, std::int64_t from_step,
                  std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i)
-    store(to + i * to_step, convert<Compute<To>>(load(from + i * from_step)));
+  constexpr std::int64_t kBlock = 256, kFew = 16;  // few elements are not worth two steps
+  if (n <= kFew) {
+    for (std::int64_t i = 0; i < n; ++i)
+      store(to + i * to_step, convert<Compute<To>>(load(from + i * from_step)));
+    return;
+  }
+  From before[kBlock];
+  To after[kBlock];
+  for (std::int64_t done = 0; done < n; done += kBlock) {
+    const std::int64_t count = std::min(kBlock, n - done);
+    const From* dense = from + done * from_step;
+    if (from_step != 1) {
+      bring_together(before, dense, sizeof(From), from_step, count);
+      dense = before;
+    }
+    if (to_step == 1) {
+      dense_row(to + done, dense, count);
+    } else {
+      dense_row(after, dense, count);
+      take_apart(to + done * to_step, sizeof(To), to_step, after, count);
+    }
+  }
 }
 
 template <class To, class From>

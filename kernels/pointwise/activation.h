@@ -80,6 +80,7 @@ Args:
 tensor([-0.6321,  0.5000,  4.0000]))";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::functional;
+  static constexpr bool is_ramp = true;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T alpha) {
     return where(x > T(0), x, alpha * expm1(where(x > T(0), T(0), x)));
@@ -101,6 +102,7 @@ struct Selu {
   static constexpr unsigned visible = Visible::function | Visible::functional;
   static constexpr auto kernel = "elu_cpu";
   static constexpr auto node = "EluBackward0";
+  static constexpr bool is_ramp = true;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) {
     const T scale = T(1.0507009873554804934), alpha = T(1.6732632423543772848);
@@ -125,6 +127,7 @@ tensor([-0.6321,  0.5000,  4.0000]))";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::function | Visible::functional;
   static constexpr auto kernel = "elu_cpu";
+  static constexpr bool is_ramp = true;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T alpha) {
     return where(x > T(0), x, alpha * expm1(where(x > T(0), T(0), x) / alpha));

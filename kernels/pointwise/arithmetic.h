@@ -118,6 +118,7 @@ tensor([-2., -3.]))";
   static constexpr auto takes = Takes::numbers;
   static constexpr bool numbers_alone = true;
   static constexpr auto aliases = "subtract";
+  static constexpr unsigned passes = Save::input;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b, T alpha) { return a - alpha * b; }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T alpha) {
@@ -139,6 +140,7 @@ tensor([9., 8.]))";
   static constexpr auto takes = Takes::numbers;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr auto node = "RsubBackward1";
+  static constexpr unsigned passes = Save::other;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b, T alpha) { return b - alpha * a; }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T alpha) {
@@ -237,6 +239,7 @@ tensor([1, 2]))";
   static constexpr auto node = "RemainderBackward1";
   static constexpr bool divides = true;
   static constexpr bool number_first = true;
+  static constexpr unsigned passes = Save::input;
   static constexpr Saves save = {0, Save::input | Save::other};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return remainder(a, b); }
@@ -258,6 +261,7 @@ tensor([ 1, -1]))";
   static constexpr auto takes = Takes::numbers;
   static constexpr auto node = "FmodBackward1";
   static constexpr bool divides = true;
+  static constexpr unsigned passes = Save::input;
   static constexpr Saves save = {0, Save::input | Save::other};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return fmod(a, b); }
@@ -374,6 +378,7 @@ tensor([ 7., 17.]))";
   static constexpr auto takes = Takes::numbers;
   static constexpr auto kernel = "addcmul_cpu_out";
   static constexpr bool tensors_only = true;
+  static constexpr unsigned passes = Save::input;
   static constexpr Saves save = {0, Save::third, Save::other};
   template <class T> HOST_DEVICE static T forward(T x, T a, T b, T value) {
     return x + value * a * b;
@@ -404,6 +409,7 @@ Args:
 tensor([2., 2.]))";
   static constexpr auto takes = Takes::floating;
   static constexpr bool tensors_only = true;
+  static constexpr unsigned passes = Save::input;
   static constexpr Saves save = {0, Save::third, Save::other | Save::third};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T x, T a, T b, T value) {

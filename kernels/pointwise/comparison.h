@@ -82,6 +82,7 @@ struct Isnan {
       ">>> torch.isnan(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([False, False,  True])";
   static constexpr auto takes = Takes::anything;
+  static constexpr bool of_whole_numbers = false;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) { return x != x; }
@@ -94,6 +95,7 @@ struct Isinf {
       ">>> torch.isinf(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([False,  True, False])";
   static constexpr auto takes = Takes::anything;
+  static constexpr bool of_whole_numbers = false;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) { return (x == x) & (x - x != T(0)); }
@@ -106,6 +108,7 @@ struct Isfinite {
       ">>> torch.isfinite(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([ True, False, False])";
   static constexpr auto takes = Takes::anything;
+  static constexpr bool of_whole_numbers = true;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) { return x - x == T(0); }
@@ -118,6 +121,7 @@ struct Isposinf {
       ">>> torch.isposinf(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([False,  True, False])";
   static constexpr auto takes = Takes::anything;
+  static constexpr bool of_whole_numbers = false;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) {
@@ -132,6 +136,7 @@ struct Isneginf {
       ">>> torch.isneginf(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([False, False, False])";
   static constexpr auto takes = Takes::anything;
+  static constexpr bool of_whole_numbers = false;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) {

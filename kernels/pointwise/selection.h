@@ -94,6 +94,7 @@ struct Frac {
       ">>> torch.frac(torch.tensor([1.5, -1.5]))\n"
       "tensor([ 0.5000, -0.5000])";
   static constexpr auto takes = Takes::floating;
+  static constexpr unsigned passes = Save::input;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return x - trunc(x); }
   template <class T> HOST_DEVICE static T backward(T g) { return g; }

@@ -179,6 +179,7 @@ struct Lgamma {
   template <class T> HOST_DEVICE static T forward(T x) { return lgamma(x); }
   // the same in the CPU's vectors
   static double forward_not_negative(double x) { return lgamma_not_negative(x); }
+  static double slope_not_negative(double x) { return digamma_not_negative(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g * digamma(x); }
 };
 

@@ -1,8 +1,10 @@
 """torch.compiler: what programs call of a compiler. There is none: code runs as it is written."""
 
+from contextlib import ContextDecorator
+
 from rushlight._compile_options import _check
 
-__all__ = ["disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]
+__all__ = ["disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset", "set_stance"]
 
 
 def is_compiling() -> bool:
@@ -90,3 +92,38 @@ def __getattr__(name):
     from rushlight._importable import find
 
     return find(__name__, name)
+
+
+_STANCES = (
+    "default eager_then_compile aot_eager_then_compile force_eager eager_on_recompile "
+    "fail_on_recompile".split()
+)
+
+
+class set_stance(ContextDecorator):
+    """What a compiler should do, as a call, a decorator or in a `with`: there is none, so that it
+    is checked and has no effect.
+
+    Args:
+        stance: "default" or another of torch's.
+        skip_guard_eval_unsafe, force_backend: are for a compiler.
+
+    Raises:
+        RuntimeError: if there is no such stance.
+
+    >>> with torch.compiler.set_stance("force_eager"):
+    ...     torch.ones(2).sum()
+    tensor(2.)
+    """
+
+    def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
+        if stance not in _STANCES:
+            raise RuntimeError(f"invalid torch.compile stance '{stance}'\nuse one of {_STANCES}")
+        if force_backend is not None and stance != "default":
+            raise RuntimeError("non-default stance cannot have force_backend set")
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *reason):
+        return None

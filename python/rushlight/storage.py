@@ -128,6 +128,11 @@ class UntypedStorage(_StorageBase):
     def __sizeof__(self):
         return object.__sizeof__(self) + self.nbytes()
 
+    def _elements_as(self, dtype):
+        """What torch.asarray and its like take it for: its memory, of int64 if no dtype is said."""
+        dtype = dtype or _C.int64
+        return _C._view_storage(self._bytes, dtype, 0, (self.nbytes() // dtype.itemsize,), (1,))
+
     def data_ptr(self):
         """Returns the address of the first byte."""
         return self._bytes.data_ptr()
@@ -273,6 +278,13 @@ class TypedStorage:
 
     def _tensor(self):
         return _C._view_storage(self._untyped_storage._bytes, self.dtype, 0, (self.size(),), (1,))
+
+    def _elements_as(self, dtype):
+        if dtype not in (None, self.dtype):
+            raise RuntimeError(
+                f"Expected a Storage of type {dtype} or an UntypedStorage, but got {self.dtype}"
+            )
+        return self._tensor()
 
     @property
     def device(self):

@@ -25,3 +25,13 @@ def test_one_output_of_one_example(reference, write, bias):
         out.sum().backward()
         found.append([out.item(), *x.grad.tolist(), *layer.weight.grad.flatten().tolist()])
     assert found[0] == pytest.approx(found[1], rel=1e-6)
+
+
+def test_the_gradient_is_a_part_of_a_larger_one():
+    """cat() gives each of its inputs a view, which begins within the gradient of all."""
+    x = rushlight.ones(2, 2, requires_grad=True)
+    y = x * 1
+    y[0].mul_(3)
+    weights = rushlight.arange(6.0).view(3, 2)
+    (rushlight.cat([rushlight.zeros(1, 2), y]) * weights).sum().backward()
+    assert x.grad.tolist() == [[6, 9], [4, 5]]

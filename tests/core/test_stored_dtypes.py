@@ -6,9 +6,7 @@ import hashlib
 import io
 import math
 import operator
-import pathlib
 import pickle
-import re
 import warnings
 
 import pytest
@@ -484,11 +482,3 @@ def test_a_row_takes_it_or_refuses_it(name, device):
     assert count > 10000
     names = {key.partition("(")[0].rpartition(".")[2] for key in given}
     assert names <= HARMLESS, sorted(names - HARMLESS)
-
-
-def test_the_list_names_rows():
-    source = pathlib.Path(__file__).parents[2] / "csrc/bindings/table/stored.cpp"
-    text = source.read_text().partition("kRows =")[2].partition(";")[0]
-    listed = {name for line in re.findall(r'"(.*?)"', text) for name in line.split()}
-    takes = {row["name"] for row in _C._rows() if row["stored"]}
-    assert listed == takes

@@ -107,6 +107,12 @@ def test_a_descriptor_that_is_too_small_is_refused():
     os.close(handle)
 
 
+def test_spawn_is_a_module_and_a_function():
+    from rushlight.multiprocessing.spawn import ProcessRaisedException
+
+    assert mp.ProcessRaisedException is ProcessRaisedException and callable(mp.spawn)
+
+
 def test_strategies():
     assert mp.get_sharing_strategy() == "file_descriptor"
     mp.set_sharing_strategy("file_system")

@@ -133,3 +133,18 @@ def test_one_process():
         dist.destroy_process_group()
     with pytest.raises(ValueError, match="has not been initialized"):
         dist.get_rank()
+
+
+def module_states(rank, size):
+    from rushlight.distributed.utils import _sync_module_states
+
+    model = rushlight.nn.BatchNorm1d(2)
+    for tensor in (*model.parameters(), *model.buffers()):
+        tensor.detach().fill_(rank)
+    _sync_module_states(model, dist.distributed_c10d._get_default_group(), 1 << 20, 1, {"bias"})
+    return {name: tensor.float().mean().item() for name, tensor in model.state_dict().items()}
+
+
+def test_states_of_a_module_are_those_of_one_rank():
+    found = run(module_states, 2)
+    assert found[0] == {**found[1], "bias": 0.0} and set(found[1].values()) == {1.0}

@@ -63,6 +63,7 @@ def tensors(rank, size):
     torch = library()
     tensor = import_module(f"{torch.__name__}.distributed.tensor")
     init = import_module(f"{torch.__name__}.distributed.device_mesh").init_device_mesh
+    of = import_module(f"{tensor.__name__}._utils").compute_local_shape_and_global_offset
     S, R, P = tensor.Shard, tensor.Replicate, tensor.Partial
     mesh, grid = init("cpu", (size,)), init("cpu", (2, 2))
     x = torch.arange(35.0).view(5, 7) + 100 * rank  # rank 0's is taken
@@ -82,6 +83,8 @@ def tensors(rank, size):
         list(one.shape), one.numel(), list(one.stride()), str(S(1)), str(R()), repr(P("avg")),
         S(0) == S(0), S(0) == S(1), S(0) == R(), S(0).is_shard(), R().is_replicate(),
         tensor.DTensor.from_local(torch.ones(2, 3), mesh, [S(1)]).shape[1],
+        of((5, 7), mesh, [S(0)]), of((5, 7), grid, [S(1), S(0)]), of((6,), grid, [S(0), S(0)]),
+        of((5, 7), grid, [R(), S(1)]), S.local_shard_size_and_offset(5, size, rank),
     ]  # fmt: skip
     return [str(each).replace("rushlight.", "torch.") for each in found]
 

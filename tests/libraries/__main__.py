@@ -28,11 +28,14 @@ DEFAULT = pathlib.Path.home() / ".cache/rushlight/libraries"
 PACKAGES = {
     "accelerate_gpus": "accelerate xoscar",  # two processes
     "accelerate_two": "accelerate xoscar",
-    "flair": "flair sentencepiece",
+    "captum": "captum scikit-learn",
+    "diffusers": "diffusers scipy transformers",
+    "flair": "flair sentencepiece transformers<5",
     "ignite": "pytorch-ignite",
     "jaxtyping": "jaxtyping beartype",
     "lightning_ddp": "lightning xoscar",
     "lightning_gpus": "lightning xoscar",
+    "monai": "monai scipy",
     "open_clip": "open_clip_torch",
     "pyro": "pyro-ppl",
     "segmentation_models": "segmentation-models-pytorch",

@@ -12,10 +12,16 @@ class Suite:
     ref: str  # a tag, or a commit where versions have no tag
     part: str  # in words
     files: str
+    version: str = ""  # of the package, where its newest is not that of the tests
     keywords: str = ""  # of pytest's -k
     folder: str = "."  # where pytest runs
     needs: str = ""  # packages besides the library
     variables: dict = dataclasses.field(default_factory=dict)  # of the environment
+
+
+def short(file):
+    """A file of tests in a word or two."""
+    return file.rsplit("/", 1)[-1].removeprefix("test_").removesuffix(".py").replace("_", " ")
 
 
 TIMM = """resnet10t mobilenetv3_small_050 lcnet_035 ghostnet_050 efficientvit_b0 mobilevit_xxs
@@ -34,6 +40,8 @@ METRICS = """bases/test_metric.py bases/test_aggregation.py bases/test_compositi
 ACCELERATE = """accelerator big_modeling cpu data_loader dataclasses hooks imports kwargs_handlers
     logging memory_utils modeling_utils offload optimizer scheduler utils""".split()
 
+TRANSFORMERS = "bert gpt2 llama t5 vit whisper clip mistral".split()
+
 SUITES = {
     "accelerate": Suite(
         "accelerate",
@@ -50,6 +58,24 @@ SUITES = {
         "all",
         "einops/tests",
         variables={"EINOPS_TEST_BACKENDS": "numpy,torch"},
+    ),
+    "lightning": Suite(
+        "lightning",
+        "Lightning-AI/pytorch-lightning",
+        "2.6.5",
+        "tests_pytorch/trainer, CPU",
+        "tests_pytorch/trainer",
+        version="2.6.5",
+        folder="tests",
+        needs="scikit-learn cloudpickle psutil tensorboard tensorboardX pytest-random-order xoscar",
+    ),
+    "safetensors": Suite(
+        "safetensors",
+        "huggingface/safetensors",
+        "v0.8.0-rc.0",
+        "test_simple.py, test_handle.py, test_pt_*.py, test_threadable.py",
+        "bindings/python/tests --ignore-glob=*_flax_* --ignore-glob=*_tf_*",
+        needs="huggingface_hub",
     ),
     "timm": Suite(
         "timm",
@@ -86,11 +112,21 @@ SUITES = {
         "torchmetrics",
         "Lightning-AI/torchmetrics",
         "v1.9.0",
-        f"{len(METRICS)} files, one process, no gradcheck",
+        f"{', '.join(map(short, METRICS))}; one process, no gradcheck",
         " ".join(f"unittests/{file}" for file in METRICS),
         "not ddp-True and not half and not differentiability",
         folder="tests",
         needs="scikit-learn scipy cachier pympler",
+    ),
+    "transformers": Suite(
+        "transformers",
+        "huggingface/transformers",
+        "fe95f5423d65951cf63055d519dd7fa5ae12eb8d",  # what v5.15.0 was made from
+        f"test_modeling_*.py of {', '.join(TRANSFORMERS)}",
+        " ".join(f"tests/models/{name}/test_modeling_{name}.py" for name in TRANSFORMERS),
+        version="5.15.0",
+        needs="parameterized pytest-subtests pytest-order pytest-xdist requests pillow scipy"
+        " sentencepiece accelerate datasets",
     ),
     "vit_pytorch": Suite("vit-pytorch", "lucidrains/vit-pytorch", "v0.35.8", "all", "tests"),
 }

@@ -3,9 +3,10 @@ tests, a bounded part of each, on rushlight and on torch.
 
 `--torch` runs a part under torch and keeps its results; without it the part runs under
 `pytest -p rushlight.pytest`, and what passed under torch is counted. The tests come from the
-library's public repository at the ref of SUITES, into $RUSHLIGHT_SUITES
-(~/.cache/rushlight/suites), each library with an environment of its own; --python names one that
-has them all, and pytest with pytest-timeout. --page writes the counts into docs/libraries.md.
+library's public repository at the ref of SUITES, from GitHub or by --repositories from a folder
+with clones at OWNER/NAME, into $RUSHLIGHT_SUITES (~/.cache/rushlight/suites), each library with an
+environment of its own; --python names one that has them all, and pytest with pytest-timeout. --kept
+counts the results that are there, and --page writes the counts into docs/libraries.md.
 """
 
 import argparse
@@ -22,33 +23,35 @@ from tests.libraries.__main__ import PAGE, environment, ours, torchs, version
 from tests.libraries.suite_parts import SUITES
 
 HOME = pathlib.Path(os.environ.get("RUSHLIGHT_SUITES", "~/.cache/rushlight/suites")).expanduser()
+GITHUB = "https://github.com"
 TITLE = "## Their own tests"  # the last section of the page
 HEAD = f"""{TITLE}
 
 Tests that libraries have of themselves, a part of each:
 [suite_parts.py](../tests/libraries/suite_parts.py). `python -m tests.libraries.suites` runs them
-under torch and under rushlight, and counts those that pass under both.
+under torch and under rushlight, and counts those that pass under both. They come from GitHub, at
+the ref in parentheses, or from clones (`--repositories`), as no package brings them all; those of
+transformers are of the commit that 5.15.0 was made from, taken from a fork's clone.
 
 | suite | version (tests of) | part | passed under torch | of those under rushlight | date |
 |---|---|---|---|---|---|
 """
 
 
-def sources(name, suite):
-    """The folder with the library's repository, fetched if it is not there."""
+def sources(name, suite, repositories):
+    """The folder with the library's repository at its ref, fetched if it is not there."""
     folder = HOME / name
     if not folder.exists():
         subprocess.run(["git", "init", "-q", folder], check=True)
-        url = f"https://github.com/{suite.repository}"
+        url = f"{repositories}/{suite.repository}"
         for command in (["fetch", "-q", "--depth", "1", url, suite.ref],
                         ["checkout", "-q", "FETCH_HEAD"]):  # fmt: skip
             subprocess.run(["git", "-C", folder, *command], check=True)
     return folder / suite.folder
 
 
-def run(name, suite, python, with_torch):
-    """The file of the results, in JUnit's format."""
-    results = HOME / f"{name}.{'torch' if with_torch else 'rushlight'}.xml"
+def run(results, name, suite, python, with_torch, repositories):
+    """Writes the results into a file in JUnit's format."""
     results.unlink(missing_ok=True)
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout=120"]
     command += [] if with_torch else ["-p", "rushlight.pytest"]
@@ -57,8 +60,8 @@ def run(name, suite, python, with_torch):
     with tempfile.TemporaryDirectory() as folder:
         variables = torchs(python, folder) if with_torch else ours(folder)
         variables |= {"HF_HUB_OFFLINE": "1", **suite.variables}
-        subprocess.run(command, cwd=sources(name, suite), env=variables, stdout=subprocess.DEVNULL)
-    return results
+        there = sources(name, suite, repositories)
+        subprocess.run(command, cwd=there, env=variables, stdout=subprocess.DEVNULL)
 
 
 def outcomes(results):
@@ -97,17 +100,22 @@ def main():
     parser.add_argument("names", nargs="*", help=", ".join(SUITES))
     parser.add_argument("--torch", action="store_true")
     parser.add_argument("--python")
+    parser.add_argument("--repositories", default=GITHUB, help="where they are cloned from")
+    parser.add_argument("--kept", action="store_true", help="do not run them again")
     parser.add_argument("--page", action="store_true")
     args = parser.parse_args()
     rows = {}
     for name in args.names or SUITES:
         suite = SUITES[name]
-        needs = [suite.package, "pytest", "pytest-timeout", *suite.needs.split()]
+        package = f"{suite.package}=={suite.version}" if suite.version else suite.package
+        needs = [package, "pytest", "pytest-timeout", *suite.needs.split()]
         python = args.python or environment(f"suite_{name}", needs)
         kept = HOME / f"{name}.torch.xml"
         if not args.torch and not kept.exists():
             sys.exit(f"{kept} is not there: python -m tests.libraries.suites {name} --torch")
-        results = run(name, suite, python, args.torch)
+        results = HOME / f"{name}.{'torch' if args.torch else 'rushlight'}.xml"
+        if not args.kept:
+            run(results, name, suite, python, args.torch, args.repositories)
         if args.torch:
             print(f"{name}: {sum(not why for why in outcomes(results).values())} pass", flush=True)
             continue
@@ -116,7 +124,7 @@ def main():
         print(f"{name}: {good} of {passed}", flush=True)
         for why, tests in sorted(causes.items(), key=lambda item: -len(item[1])):
             print(f"    {len(tests)}: {why[:200]} ({tests[0]})", flush=True)
-        of = f"{version(suite.package, python)} ({suite.ref[:10]})"
+        of = f"{version(suite.package, python)} ({suite.ref[:11]})"
         today = datetime.date.today()
         rows[name] = f"| {name} | {of} | {suite.part} | {passed} | {good} | {today} |"
     if args.page and rows:

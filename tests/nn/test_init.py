@@ -139,3 +139,11 @@ def test_pad_sequence(reference, device, batch_first, side):
     parts = torch.nn.utils.rnn.unpad_sequence(back, torch.tensor([3, 1, 2]), batch_first)
     for part, array in zip(parts, arrays, strict=True):
         np.testing.assert_array_equal(np.array(part.tolist(), dtype=np.float32), array)
+
+
+def test_truncated_normal_weights_on_meta():
+    with torch.device("meta"):
+        weight = torch.nn.Linear(2, 3).weight
+        real = torch.empty(50, device="cpu")
+        assert torch.nn.init.trunc_normal_(real).abs().max() <= 2  # under another default device
+    assert torch.nn.init.trunc_normal_(weight, std=0.02) is weight

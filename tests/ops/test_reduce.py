@@ -215,3 +215,29 @@ def test_every_length_of_a_line(dtype, device):
                 np.testing.assert_array_equal(values_of(ours.argmin(d)), values.argmin(d))
         expanded = mine[:1].expand(40, n)
         np.testing.assert_array_equal(values_of(expanded.amax()), x[0].max())
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 2049, 5000])
+@pytest.mark.parametrize("step", [2, 3, 5])
+def test_rows_and_columns_of_elements_that_lie_apart(n, step):
+    wide = rushlight.arange(6 * n * step, dtype=rushlight.float64).reshape(6, n * step) % 1009
+    for dtype in (rushlight.float64, rushlight.bfloat16, rushlight.int32, rushlight.bool):
+        x = wide.to(dtype)[:, ::step]
+        dense = x.contiguous()
+        for name in ("sum", "amax", "amin", "count_nonzero", "any", "all", "max", "min", "argmax"):
+            if name == "argmax" and dtype is rushlight.bool:
+                continue  # refused
+            for dim in (0, 1):
+                ours, right = (getattr(t, name)(dim) for t in (x, dense))
+                for a, b in zip(
+                    *([v] if hasattr(v, "dtype") else v for v in (ours, right)), strict=True
+                ):
+                    assert a.tolist() == b.tolist(), (name, dim, dtype)
+
+
+def test_any_byte_but_zero_is_true():
+    bytes_of = rushlight.tensor([0, 7, 255, 1] * 20, dtype=rushlight.uint8)
+    x = bytes_of.view(rushlight.bool)
+    assert [x.max().item(), x.min().item(), x.amax().item(), x.amin().item()] == [1, 0, 1, 0]
+    assert x.max(0).indices == 1 and x.min(0).indices == 0
+    assert x.count_nonzero() == 60 and x.any() and not x.all() and x[1:4].all()

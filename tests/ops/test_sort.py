@@ -190,3 +190,36 @@ def test_ties_and_none(device, dtype, length):
         assert x[middle.indices].item() == middle.values.item()
         third = x.kthvalue(3)
         assert third.values.item() == sorted(numbers)[2] == x[third.indices].item()
+
+
+def spread_keys(how, n):
+    """n numbers whose distance and order make the kernels take one of their ways."""
+    mixed = [(i * 7919 + 3) % n for i in range(n)]
+    if how == "few values":
+        return [m % 8 for m in mixed]
+    if how == "equal high bits":  # the low ones decide, and must not be lost
+        return [(1 << 60 if m % 3 else -(1 << 60)) + m // 2 for m in mixed]
+    if how == "all bits":
+        return [(m * 0x9E3779B97F4A7C15 % (1 << 64)) - (1 << 63) for m in mixed]
+    return mixed
+
+
+@pytest.mark.parametrize("n", [7, 100, 128, 129, 256, 257, 3000, 70000])
+@pytest.mark.parametrize("how", ["mixed", "few values", "equal high bits", "all bits"])
+def test_orders_are_stable_and_selections_exact(how, n):
+    values = spread_keys(how, n)
+    x = rushlight.tensor(values)
+    order = sorted(range(n), key=values.__getitem__)
+    assert x.argsort(stable=True).tolist() == order
+    assert x.sort().values.tolist() == [values[i] for i in order]
+    backward = sorted(range(n), key=lambda i: -values[i])
+    assert x.argsort(stable=True, descending=True).tolist() == backward
+    assert x.median().item() == values[order[(n - 1) // 2]]
+    for k in (1, 5, n // 2, n):
+        found = x.kthvalue(k)
+        assert found.values.item() == values[order[k - 1]] == values[found.indices]
+    for k in (1, 3, n // 64, n // 2):
+        found = x.topk(k)
+        assert found.values.tolist() == [values[i] for i in backward[:k]]
+        assert x[found.indices].tolist() == found.values.tolist()
+    assert x.unique().tolist() == sorted(set(values))

@@ -40,6 +40,34 @@ def test_names_are_the_same_objects(tmp_path):
     assert output(tmp_path, source) == "same\n"
 
 
+def test_a_module_does_not_replace_the_function_of_its_name(tmp_path):
+    source = """
+        import torch.multiprocessing as mp
+        from torch.multiprocessing.spawn import ProcessRaisedException
+        import torch.multiprocessing.spawn
+        assert mp.ProcessRaisedException is ProcessRaisedException
+        print(type(mp.spawn).__name__)
+    """
+    assert output(tmp_path, source) == "function\n"
+
+
+def test_annotations_of_classes_are_found(tmp_path):
+    source = """
+        import typing
+        import torch
+        import torch.distributed.checkpoint as checkpoint, torch.distributed.fsdp as fsdp
+        class Mine(fsdp.FSDPModule, torch.nn.Linear):
+            pass
+        kinds = [
+            Mine, fsdp.MixedPrecisionPolicy, fsdp.StateDictSettings, checkpoint.Metadata,
+            torch.distributions.Normal, torch.distributed.GroupMember, torch.nn.Linear,
+        ]
+        print([len(typing.get_type_hints(kind)) > 0 for kind in kinds].count(True))
+        assert torch.distributed.fsdp is fsdp and fsdp.__name__ == "rushlight.distributed.fsdp"
+    """
+    assert output(tmp_path, source) == "7\n"
+
+
 def test_versions(tmp_path):
     source = """
         import torch, torchvision, rushlight

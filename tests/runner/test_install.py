@@ -35,6 +35,7 @@ def index(tmp_path):
         ("gigabytes", "1", []),
         ("numpy", "99", []),
         ("pillow", "99", []),
+        ("jinja2", "99", []),
         ("typing_extensions", "99", []),
         ("helper", "1.0", []),
         ("helper", "2.0", []),
@@ -56,7 +57,7 @@ def install(index, *packages):
 def test_what_a_library_needs_less_torch(index):
     done, there = install(index, "layers")
     assert done.returncode == 0, done.stderr
-    assert there == ["helper", "layers", "numpy", "pillow", "typing_extensions"]
+    assert there == ["helper", "jinja2", "layers", "numpy", "pillow", "typing_extensions"]
     assert (index / "there/helper.py").read_text() == "version = '1.0'\n"
     assert "left out torch, torchvision and what they would bring" in done.stdout
 

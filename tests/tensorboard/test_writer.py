@@ -75,6 +75,15 @@ def test_domains_of_hyperparameters(tmp_path):
     assert {info.name: list(info.domain_discrete) for info in infos} == rates
 
 
+def test_records_of_hyperparameters():
+    from rushlight.utils.tensorboard.summary import hparams
+
+    records = hparams({"lr": 0.1}, {"loss": 1.0})
+    assert [each.value[0].tag for each in records] == [
+        "_hparams_/experiment", "_hparams_/session_start_info", "_hparams_/session_end_info"
+    ]  # fmt: skip
+
+
 def test_tensors_of_any_device(tmp_path, device):
     with SummaryWriter(tmp_path) as writer:
         writer.add_scalar("loss", rushlight.tensor(2.5, device=device), 1)

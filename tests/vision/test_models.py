@@ -9,13 +9,18 @@ models = torch.vision.models
 # Parameters that the published descriptions give, for 1000 classes.
 PARAMETERS = {
     "alexnet": 61100840,
+    "convnext_tiny": 28589128,
     "densenet121": 7978856,
     "efficientnet_b0": 5288548,
+    "mnasnet0_5": 2218512,
     "mobilenet_v2": 3504872,
     "mobilenet_v3_large": 5483032,
     "mobilenet_v3_small": 2542856,
+    "regnet_x_400mf": 5495976,
+    "regnet_y_400mf": 4344144,
     "resnet18": 11689512,
     "resnet50": 25557032,
+    "shufflenet_v2_x0_5": 1366792,
     "squeezenet1_0": 1248424,
     "squeezenet1_1": 1235496,
 }
@@ -29,6 +34,24 @@ def test_published_size_and_a_step(name):
     assert out.shape == (2, 1000)
     out.sum().backward()
     assert all(p.grad is not None for p in model.parameters())
+
+
+def test_classifiers_on_the_way(tmp_path, monkeypatch):
+    images = torch.randn(2, 3, 75, 75)
+    model = models.inception_v3(num_classes=5, init_weights=False, aux_logits=False)
+    assert model(images).shape == (2, 5)
+    assert model.eval()(images).shape == (2, 5)
+    model = models.googlenet(num_classes=1000, init_weights=False)
+    found = model(images)
+    assert [tuple(x.shape) for x in found] == [(2, 1000)] * 3
+    assert found._fields == ("logits", "aux_logits2", "aux_logits1")
+    monkeypatch.setattr(torch.hub, "_folder", str(tmp_path))
+    (tmp_path / "checkpoints").mkdir()
+    torch.save(model.state_dict(), tmp_path / "checkpoints" / "googlenet-1378be20.pth")
+    loaded = models.googlenet(weights="DEFAULT")
+    assert loaded.aux1 is None and not loaded.aux_logits and loaded.transform_input
+    assert torch.equal(loaded.fc.weight, model.fc.weight)
+    assert models.googlenet(weights="DEFAULT", aux_logits=True).aux1 is not None
 
 
 def test_wider_and_larger_ones_on_meta():
@@ -161,8 +184,8 @@ def test_what_does_not_fit_is_refused():
         models.resnet18(weights="DEFAULT", num_classes=10)
     with pytest.raises(ValueError, match="Unknown model resnet19"):
         models.get_model("resnet19")
-    with pytest.raises(AttributeError, match="inception_v3"):
-        models.inception_v3
+    with pytest.raises(AttributeError, match="s3d"):
+        models.s3d
     with pytest.raises(ValueError, match="groups=1 and base_width=64"):
         models.ResNet(models.BasicBlock, [1, 1, 1, 1], groups=2)
 

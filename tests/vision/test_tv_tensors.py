@@ -54,7 +54,8 @@ def test_pillow():
 
 def test_images():
     image = torch.arange(12, dtype=torch.uint8).reshape(1, 3, 4)
-    assert F.to_image(image) is image
+    assert type(F.to_image(image)) is tv_tensors.Image
+    assert torch.equal(F.to_image(image), image)
     assert torch.equal(F.horizontal_flip(image), image.flip(-1))
     assert torch.equal(F.vertical_flip_image(image), image.flip(-2))
     assert F.to_dtype(image, torch.float32, scale=True).max().item() == pytest.approx(11 / 255)

@@ -1,5 +1,6 @@
 """make_grid, save_image, io, and what happens without Pillow."""
 
+import io
 import os
 import pathlib
 import subprocess
@@ -10,7 +11,20 @@ import pytest
 
 import rushlight
 from rushlight import vision
-from rushlight.vision.io import ImageReadMode, read_image, write_jpeg, write_png
+from rushlight.vision.io import (
+    ImageReadMode,
+    decode_gif,
+    decode_image,
+    decode_jpeg,
+    decode_png,
+    encode_jpeg,
+    encode_png,
+    read_file,
+    read_image,
+    write_file,
+    write_jpeg,
+    write_png,
+)
 from rushlight.vision.utils import make_grid, save_image
 
 
@@ -68,6 +82,39 @@ def test_io(tmp_path):
         read_image(tmp_path / "b.png")
     with pytest.raises(FileNotFoundError):
         read_image(tmp_path / "c.png")
+
+
+def test_bytes_of_images(tmp_path):
+    pixels = rushlight.arange(90, dtype=rushlight.uint8).reshape(3, 5, 6)
+    data = encode_png(pixels)
+    assert data.dtype == rushlight.uint8 and data.dim() == 1
+    assert (decode_png(data) == pixels).all() and (decode_image(data) == pixels).all()
+    assert decode_image(data, ImageReadMode.GRAY).shape == (1, 5, 6)
+    write_file(str(tmp_path / "a"), data)
+    assert read_file(str(tmp_path / "a")).tolist() == data.tolist()
+    assert (decode_image(str(tmp_path / "a")) == pixels).all()
+    both = decode_jpeg(encode_jpeg([pixels, pixels[:, :4]]))
+    assert [tuple(each.shape) for each in both] == [(3, 5, 6), (3, 4, 6)]
+    frames = [vision.transforms.functional.to_pil_image(pixels // n) for n in (1, 2)]
+    stream = io.BytesIO()
+    frames[0].save(stream, format="GIF", save_all=True, append_images=frames[1:])
+    gif = rushlight.tensor(list(stream.getvalue()), dtype=rushlight.uint8)
+    assert decode_gif(gif).shape == decode_image(gif).shape == (2, 3, 5, 6)
+
+
+@pytest.mark.parametrize("wrong", [[1], [[1, 2]], [], [1.5]])
+def test_what_is_no_image(wrong):
+    with pytest.raises(RuntimeError):
+        decode_image(rushlight.tensor(wrong))
+    with pytest.raises(RuntimeError, match="cannot read the bytes as an image"):
+        decode_jpeg(encode_png(rushlight.zeros(3, 2, 2, dtype=rushlight.uint8)))
+
+
+def test_formats_for_other_programs_are_not_read(tmp_path):
+    text = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 2 2\n%%EndComments\nshowpage\n%%EOF\n"
+    (tmp_path / "a.png").write_bytes(text)
+    with pytest.raises(RuntimeError, match="cannot identify image"):
+        read_image(tmp_path / "a.png")
 
 
 def test_absent_parts_say_so():

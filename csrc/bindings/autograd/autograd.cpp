@@ -33,6 +33,27 @@ Tensor first_gradient(const Tensor& root, const Tensor& given, std::size_t i) {
   return to(given, root.dtype());
 }
 
+// With rows in front, as many as those of the first.
+Tensor first_gradients(const Tensor& root, const Tensor& given, std::size_t i, std::int64_t rows) {
+  if (!given)
+    fail<RuntimeError>("grad(is_grads_batched=True): grad_outputs[", i,
+                       "] is None, and the batch has to be its first dimension");
+  if (given.dim() == 0 || !same(given.sizes().subspan(1), root.sizes()))
+    fail<RuntimeError>(
+        "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the "
+        "batch dimension. The sizes of the remaining dimensions are expected to match the shape of "
+        "corresponding output, but a mismatch was detected: grad_output[",
+        i, "] has a shape of torch.Size(", given.sizes(), ") and output[", i,
+        "] has a shape of torch.Size(", root.sizes(),
+        "). If you only want some tensors in `grad_output` to be considered batched, consider "
+        "using vmap.");
+  if (given->shape[0] != rows)
+    fail<ValueError>("vmap: Expected all tensors to have the same size in the mapped dimension, ",
+                     "got sizes [", rows, ", ", given->shape[0], "] for the mapped dimension");
+  check_same_device("backward", root, "output", given, "gradient");
+  return to(given, root.dtype());
+}
+
 std::vector<Tensor> run(const std::vector<Tensor>& roots, const std::vector<Tensor>& given,
                         const std::vector<Tensor>& inputs, BackwardOptions options) {
   for (const auto* list : {&roots, &inputs})
@@ -41,7 +62,9 @@ std::vector<Tensor> run(const std::vector<Tensor>& roots, const std::vector<Tens
   std::vector<Tensor> grads;
   for (std::size_t i = 0; i < roots.size(); ++i) {
     if (wants_grad(roots[i])) {
-      grads.push_back(first_gradient(roots[i], i < given.size() ? given[i] : Tensor(), i));
+      const Tensor g = i < given.size() ? given[i] : Tensor();
+      grads.push_back(options.rows ? first_gradients(roots[i], g, i, options.rows)
+                                   : first_gradient(roots[i], g, i));
     } else {
       grads.emplace_back();  // run_backward explains
     }
@@ -99,15 +122,28 @@ void backward_many(py::handle tensors, py::handle grad_tensors, bool retain_grap
 }
 
 std::vector<Tensor> gradients(py::handle outputs, py::handle inputs, py::handle grad_outputs,
-                              bool retain_graph, bool create_graph, bool allow_unused, bool zeros) {
+                              bool retain_graph, bool create_graph, bool allow_unused, bool zeros,
+                              bool in_rows) {
   const std::vector<Tensor> wanted = tensors_of(inputs, "inputs");
   if (wanted.empty()) fail<ValueError>("grad requires non-empty inputs.");
-  std::vector<Tensor> out =
-      run(tensors_of(outputs, "outputs"), tensors_of(grad_outputs, "grad_outputs"), wanted,
-          {retain_graph, create_graph, false, allow_unused});
+  const std::vector<Tensor> given = tensors_of(grad_outputs, "grad_outputs");
+  BackwardOptions options{retain_graph, create_graph, false, allow_unused};
+  if (in_rows) {
+    if (given.empty() || !given[0] || given[0].dim() == 0)
+      fail<RuntimeError>(
+          "grad(is_grads_batched=True): grad_outputs must be tensors with the batch ",
+          "in their first dimension");
+    options.rows = given[0]->shape[0];
+  }
+  const bool none = in_rows && !options.rows;
+  std::vector<Tensor> out = none ? std::vector<Tensor>(wanted.size())
+                                 : run(tensors_of(outputs, "outputs"), given, wanted, options);
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (out[i]) continue;
-    if (zeros)
+    if (in_rows && (zeros || none))
+      out[i] = rushlight::zeros(with_rows(given[0], wanted[i].sizes()), wanted[i].dtype(),
+                                wanted[i].device());
+    else if (zeros)
       out[i] = zeros_like(wanted[i]);
     else if (!allow_unused)
       fail<RuntimeError>("The differentiated Tensor at index ", i,
@@ -386,9 +422,10 @@ tensor([1.]))");
                       "Sets requires_grad and returns self.\n\n>>> "
                       "torch.ones(1).requires_grad_().requires_grad\nTrue");
   m.def("_backward", &backward_many);
-  m.def("_grad", [](py::handle a, py::handle b, py::handle c, bool d, bool e, bool f, bool z) {
-    return py::reinterpret_steal<py::object>(to_python(gradients(a, b, c, d, e, f, z)));
-  });
+  m.def("_grad",
+        [](py::handle a, py::handle b, py::handle c, bool d, bool e, bool f, bool z, bool rows) {
+          return py::reinterpret_steal<py::object>(to_python(gradients(a, b, c, d, e, f, z, rows)));
+        });
   m.def("_register_tensor_hook", &hook_on_tensor);
   m.def("_register_post_accumulate_grad_hook", &hook_after_accumulation);
   m.def("_queue_callback", &queue_callback);

@@ -23,7 +23,7 @@ std::vector<Tensor> at_least_all(const std::vector<Tensor>& tensors) {
 }  // namespace
 
 void bind_broadcast(py::module_& m) {
-  op<&broadcast_tensors>(m, "broadcast_tensors(*tensors)", As::function,
+  op<&broadcast_tensors>(m, "broadcast_tensors(*tensors)", stored(As::function),
                          R"(All tensors expanded to their common shape.
 
 Args:

@@ -21,7 +21,7 @@ Tensor isreal(const Tensor& input) {
 }  // namespace
 
 void bind_complex(py::module_& m) {
-  op<&view_as_real>(m, "view_as_real(input)", As::function,
+  op<&view_as_real>(m, "view_as_real(input)", stored(As::function),
                     R"(A view of a complex tensor as pairs of a real and an imaginary part.
 
 Shape:
@@ -29,7 +29,7 @@ Shape:
 
 >>> torch.view_as_real(torch.tensor([1 + 2j]))
 tensor([[1., 2.]]))");
-  op<&view_as_complex>(m, "view_as_complex(input)", As::function,
+  op<&view_as_complex>(m, "view_as_complex(input)", stored(As::function),
                        R"(A view of pairs of a real and an imaginary part as complex numbers.
 
 Shape:
@@ -40,7 +40,7 @@ Raises:
 
 >>> torch.view_as_complex(torch.tensor([[1.0, 2.0]]))
 tensor([1.+2.j]))");
-  op<&complex_of_parts>(m, "complex(real, imag, *, out=None)", As::function,
+  op<&complex_of_parts>(m, "complex(real, imag, *, out=None)", stored(As::function),
                         R"(A complex tensor of its real and its imaginary parts.
 
 Args:
@@ -52,7 +52,7 @@ Shape:
 
 >>> torch.complex(torch.tensor([1.0]), torch.tensor([2.0]))
 tensor([1.+2.j]))");
-  op<&imag>(m, "imag(input)", As::function,
+  op<&imag>(m, "imag(input)", stored(As::function),
             R"(A view of the imaginary parts of a complex tensor.
 
 Shape:
@@ -63,7 +63,7 @@ Raises:
 
 >>> torch.imag(torch.tensor([1 + 2j]))
 tensor([2.]))");
-  op<&rushlight::real>(m, "real(input)", As::function,
+  op<&rushlight::real>(m, "real(input)", stored(As::function),
                        R"(A view of the real parts: of a real tensor the tensor itself.
 
 Shape:
@@ -79,7 +79,7 @@ Shape:
 
 >>> torch.conj(torch.tensor([1.0]))
 tensor([1.]))");
-  op<&input_itself<2>>(m, "resolve_conj(input)", As::both,
+  op<&input_itself<2>>(m, "resolve_conj(input)", stored(As::both),
                        R"(The tensor itself: no conjugate is pending.
 
 Shape:
@@ -87,7 +87,7 @@ Shape:
 
 >>> torch.resolve_conj(torch.tensor([1.0]))
 tensor([1.]))");
-  op<&input_itself<3>>(m, "resolve_neg(input)", As::both,
+  op<&input_itself<3>>(m, "resolve_neg(input)", stored(As::both),
                        R"(The tensor itself: no negation is pending.
 
 Shape:

@@ -200,7 +200,7 @@ void bind_copy(py::module_& m) {
       {"to(self, dtype, non_blocking=False, copy=False, *, memory_format=None)",
        "to(self, device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None)",
        "to(self, other, non_blocking=False, copy=False, *, memory_format=None)"},
-      kMethod,
+      stored(kMethod),
       R"(The tensor with another dtype or on another device; itself if nothing changes.
 
 Args:
@@ -213,7 +213,7 @@ Args:
 
 >>> torch.tensor([1, 2]).to(torch.float64)
 tensor([1., 2.], dtype=torch.float64))");
-  op<&cuda>(m, "cuda(self, device=None, non_blocking=False, memory_format=None)", kMethod,
+  op<&cuda>(m, "cuda(self, device=None, non_blocking=False, memory_format=None)", stored(kMethod),
             R"(The tensor on a GPU: on `device`, or the current one.
 
 Args:
@@ -224,12 +224,12 @@ Raises:
 
 >>> torch.ones(2).cuda().device  # doctest: +SKIP
 device(type='cuda', index=0))");
-  op<&cpu>(m, "cpu(self, *, memory_format=None)", kMethod,
+  op<&cpu>(m, "cpu(self, *, memory_format=None)", stored(kMethod),
            "The tensor in host memory; itself if it is there.\n\n>>> "
            "torch.ones(2).cpu()\ntensor([1., 1.])");
   const auto cast = [&]<DType D>(const std::string& method, const char* name) {
     op<&as_dtype<D>>(
-        m, method + "(self, *, memory_format=None)", kMethod,
+        m, method + "(self, *, memory_format=None)", stored(kMethod),
         text("The tensor as ", name, "; itself if it has that dtype.\n\n>>> torch.ones(1).", method,
              "().dtype\ntorch.", name));
   };
@@ -243,7 +243,7 @@ device(type='cuda', index=0))");
   cast.operator()<DType::int8>("char", "int8");
   cast.operator()<DType::uint8>("byte", "uint8");
   cast.operator()<DType::boolean>("bool", "bool");
-  op<&type_as>(m, "type_as(self, other)", kMethod,
+  op<&type_as>(m, "type_as(self, other)", stored(kMethod),
                R"(The tensor with other's dtype, on other's device.
 
 Args:
@@ -252,7 +252,7 @@ Args:
 >>> torch.ones(1).type_as(torch.zeros(1, dtype=torch.int64))
 tensor([1]))");
   op<&contiguous_op>(
-      m, "contiguous(self, memory_format=None)", kMethod,
+      m, "contiguous(self, memory_format=None)", stored(kMethod),
       R"(The tensor with contiguous, row-major elements; itself if they are contiguous already.
 
 Shape:
@@ -260,7 +260,7 @@ Shape:
 
 >>> torch.ones(2, 3).t().contiguous().stride()
 (2, 1))");
-  op<&resize_op>(m, "resize_(self, *size, memory_format=None)", As::method,
+  op<&resize_op>(m, "resize_(self, *size, memory_format=None)", stored(As::method),
                  R"(Gives the tensor another shape: its elements in the order of memory, and as many
 more, not set, as it takes. Where its storage has too few bytes, that grows, also for views of it.
 
@@ -273,7 +273,7 @@ Raises:
 
 >>> torch.tensor([1, 2, 3]).resize_(2)
 tensor([1, 2]))");
-  op<&clone_op>(m, "clone(input, *, memory_format=None)", As::both,
+  op<&clone_op>(m, "clone(input, *, memory_format=None)", stored(As::both),
                 R"(A copy; gradients flow through it.
 
 Shape:
@@ -281,7 +281,7 @@ Shape:
 
 >>> torch.tensor([1, 2]).clone()
 tensor([1, 2]))");
-  op<&is_contiguous>(m, "is_contiguous(self, memory_format=None)", kMethod,
+  op<&is_contiguous>(m, "is_contiguous(self, memory_format=None)", stored(kMethod),
                      R"(Whether the elements are contiguous in row-major order.
 
 Args:
@@ -289,7 +289,7 @@ Args:
 
 >>> torch.ones(2, 3).t().is_contiguous()
 False)");
-  op<&copy_op>(m, "copy_(self, other, non_blocking=False)", kMethod,
+  op<&copy_op>(m, "copy_(self, other, non_blocking=False)", stored(kMethod),
                R"(Writes other's elements into self: broadcasts, casts, and crosses devices.
 
 Args:
@@ -297,7 +297,7 @@ Args:
 
 >>> torch.zeros(2).copy_(torch.tensor([1, 2]))
 tensor([1., 2.]))");
-  op<&filled_copy>(m, "fill(input, value)", As::function,
+  op<&filled_copy>(m, "fill(input, value)", stored(As::function),
                    R"(A tensor like input, filled with `value`.
 
 Args:
@@ -308,7 +308,7 @@ Shape:
 
 >>> torch.fill(torch.zeros(2), 3)
 tensor([3., 3.]))");
-  op<&fill_op>(m, "fill_(input, value)", As::both,
+  op<&fill_op>(m, "fill_(input, value)", stored(As::both),
                R"(Writes value into every element.
 
 Args:
@@ -316,9 +316,9 @@ Args:
 
 >>> torch.zeros(2).fill_(3)
 tensor([3., 3.]))");
-  op<&zero_op>(m, "zero_(input)", As::both,
+  op<&zero_op>(m, "zero_(input)", stored(As::both),
                "Writes 0 into every element.\n\n>>> torch.ones(2).zero_()\ntensor([0., 0.])");
-  op<&item_op>(m, "item(self)", kMethod,
+  op<&item_op>(m, "item(self)", stored(kMethod),
                R"(The only element as a Python number.
 
 Raises:
@@ -326,15 +326,15 @@ Raises:
 
 >>> torch.tensor([2.5]).item()
 2.5)");
-  op<&tolist>(m, "tolist(self)", kMethod,
+  op<&tolist>(m, "tolist(self)", stored(kMethod),
               "The elements as nested lists; a number for a 0-d tensor.\n\n>>> torch.tensor([[1, "
               "2]]).tolist()\n[[1, 2]]");
-  op<&data_ptr>(m, "data_ptr(self)", kMethod,
+  op<&data_ptr>(m, "data_ptr(self)", stored(kMethod),
                 R"(The address of the first element.
 
 >>> torch.empty(0).data_ptr()
 0)");
-  op<&size_op>(m, "size(self, dim=None)", kMethod,
+  op<&size_op>(m, "size(self, dim=None)", stored(kMethod),
                R"(All sizes, or that of one dimension.
 
 Args:
@@ -342,7 +342,7 @@ Args:
 
 >>> torch.ones(2, 3).size(1)
 3)");
-  op<&stride_op>(m, "stride(self, dim=None)", kMethod,
+  op<&stride_op>(m, "stride(self, dim=None)", stored(kMethod),
                  R"(All strides in elements, or that of one dimension.
 
 Args:
@@ -350,41 +350,41 @@ Args:
 
 >>> torch.ones(2, 3).stride()
 (3, 1))");
-  op<&numel_op>(m, "numel(input)", As::both,
+  op<&numel_op>(m, "numel(input)", stored(As::both),
                 "The number of elements.\n\n>>> torch.ones(2, 3).numel()\n6");
   publish_alias(m, kMethod, "numel", "nelement");
-  op<&dim_op>(m, "dim(self)", kMethod,
+  op<&dim_op>(m, "dim(self)", stored(kMethod),
               R"(The number of dimensions.
 
 >>> torch.ones(2, 3).dim()
 2)");
   publish_alias(m, kMethod, "dim", "ndimension");
-  op<&element_size>(m, "element_size(self)", kMethod,
+  op<&element_size>(m, "element_size(self)", stored(kMethod),
                     R"(The number of bytes of an element.
 
 >>> torch.ones(1).element_size()
 4)");
-  op<&storage_offset>(m, "storage_offset(self)", kMethod,
+  op<&storage_offset>(m, "storage_offset(self)", stored(kMethod),
                       R"(The index in its storage of the tensor's first element.
 
 >>> torch.ones(4)[1:].storage_offset()
 1)");
-  op<&is_floating_point>(m, "is_floating_point(input)", As::both,
+  op<&is_floating_point>(m, "is_floating_point(input)", stored(As::both),
                          R"(Whether the dtype is a floating-point type.
 
     >>> torch.is_floating_point(torch.tensor([1, 2]))
     False
 )");
-  op<&is_complex_op>(m, "is_complex(input)", As::both,
+  op<&is_complex_op>(m, "is_complex(input)", stored(As::both),
                      R"(Whether the dtype is a complex type.
 
     >>> torch.is_complex(torch.ones(2))
     False
 )");
   op<&is_signed_op>(
-      m, "is_signed(input)", As::both,
+      m, "is_signed(input)", stored(As::both),
       "Whether the dtype has negative values.\n\n>>> torch.is_signed(torch.ones(1))\nTrue");
-  op<&is_same_size>(m, "is_same_size(input, other)", As::both,
+  op<&is_same_size>(m, "is_same_size(input, other)", stored(As::both),
                     R"(Whether the shapes are equal.
 
 Args:
@@ -392,7 +392,7 @@ Args:
 
 >>> torch.is_same_size(torch.ones(2), torch.ones(2, 1))
 False)");
-  op<&is_set_to>(m, "is_set_to(self, tensor)", kMethod,
+  op<&is_set_to>(m, "is_set_to(self, tensor)", stored(kMethod),
                  R"(Whether both tensors are the same view of one storage.
 
 Args:
@@ -401,7 +401,7 @@ Args:
 >>> x = torch.ones(2)
 >>> x.is_set_to(x.view(2))
 True)");
-  op<&is_nonzero>(m, "is_nonzero(input)", As::both, R"(Whether the one element is not 0.
+  op<&is_nonzero>(m, "is_nonzero(input)", stored(As::both), R"(Whether the one element is not 0.
 
 Raises:
     RuntimeError: if there is not exactly one element.
@@ -409,7 +409,7 @@ Raises:
     >>> torch.is_nonzero(torch.tensor([0.]))
     False
 )");
-  op<&get_device>(m, "get_device(input)", {.as = As::both, .differentiable = false},
+  op<&get_device>(m, "get_device(input)", stored({.as = As::both, .differentiable = false}),
                   R"(The index of the tensor's GPU, or -1 for the CPU.
 
 >>> torch.ones(1).get_device()

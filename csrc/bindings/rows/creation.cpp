@@ -194,7 +194,7 @@ void bind_creation(py::module_& m) {
   op<&empty_op>(m,
                 "empty(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, "
                 "pin_memory=False, memory_format=None)",
-                kOnly,
+                stored(kOnly),
                 R"(A tensor of shape `size` whose elements have no defined values.
 
 Shape:
@@ -205,7 +205,7 @@ torch.Size([2, 3]))");
   op<&zeros_op>(m,
                 "zeros(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, "
                 "pin_memory=False)",
-                kOnly,
+                stored(kOnly),
                 R"(A tensor of shape `size` filled with 0.
 
 Shape:
@@ -217,7 +217,7 @@ tensor([[0., 0.],
   op<&ones_op>(m,
                "ones(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, "
                "pin_memory=False)",
-               kOnly,
+               stored(kOnly),
                R"(A tensor of shape `size` filled with 1.
 
 Shape:
@@ -228,7 +228,7 @@ tensor([1., 1., 1.]))");
   op<&full_op>(m,
                "full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, "
                "requires_grad=False, pin_memory=False)",
-               kOnly,
+               stored(kOnly),
                R"(A tensor of shape `size` filled with `fill_value`.
 
 Args:
@@ -244,7 +244,7 @@ tensor([7, 7]))");
       m,
       "empty_like(input, *, dtype=None, layout=None, device=None, "
       "requires_grad=False, pin_memory=False, memory_format=None)",
-      kOnly,
+      stored(kOnly),
       R"(A tensor of input's shape, dtype and device whose elements have no defined values.
 
 Shape:
@@ -256,7 +256,7 @@ torch.Size([2]))");
       m,
       "zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, "
       "pin_memory=False, memory_format=None)",
-      kOnly,
+      stored(kOnly),
       R"(A tensor of input's shape, dtype and device filled with 0.
 
 Shape:
@@ -268,7 +268,7 @@ tensor([0., 0.]))");
       m,
       "ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, "
       "pin_memory=False, memory_format=None)",
-      kOnly,
+      stored(kOnly),
       R"(A tensor of input's shape, dtype and device filled with 1.
 
 Shape:
@@ -279,7 +279,7 @@ tensor([1., 1.]))");
   op<&full_like_op>(m,
                     "full_like(input, fill_value, *, dtype=None, layout=None, device=None, "
                     "requires_grad=False, pin_memory=False, memory_format=None)",
-                    kOnly,
+                    stored(kOnly),
                     R"(A tensor of input's shape, dtype and device filled with `fill_value`.
 
 Args:
@@ -294,7 +294,7 @@ tensor([3., 3.]))");
       m,
       "new_empty(self, *size, dtype=None, layout=None, device=None, requires_grad=False, "
       "pin_memory=False)",
-      As::method,
+      stored(As::method),
       R"(A tensor of shape `size` with self's dtype and device; its elements have no defined values.
 
 Shape:
@@ -305,7 +305,7 @@ torch.Size([2, 3]))");
   op<&new_constant<0>>(m,
                        "new_zeros(self, *size, dtype=None, layout=None, device=None, "
                        "requires_grad=False, pin_memory=False)",
-                       As::method,
+                       stored(As::method),
                        R"(A tensor of shape `size` filled with 0, with self's dtype and device.
 
 Shape:
@@ -316,7 +316,7 @@ tensor([0., 0.]))");
   op<&new_constant<1>>(m,
                        "new_ones(self, *size, dtype=None, layout=None, device=None, "
                        "requires_grad=False, pin_memory=False)",
-                       As::method,
+                       stored(As::method),
                        R"(A tensor of shape `size` filled with 1, with self's dtype and device.
 
 Shape:
@@ -327,7 +327,7 @@ tensor([1., 1.]))");
   op<&new_full>(m,
                 "new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, "
                 "requires_grad=False, pin_memory=False)",
-                As::method,
+                stored(As::method),
                 R"(A tensor of shape `size` filled with `fill_value`, with self's dtype and device.
 
 Args:
@@ -395,7 +395,7 @@ tensor([  1.,  10., 100.]))");
       m,
       "eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, "
       "pin_memory=False)",
-      kOnly,
+      stored(kOnly),
       R"(The identity matrix: 1 on the main diagonal, 0 elsewhere.
 
 Args:
@@ -412,7 +412,7 @@ tensor([[1., 0.],
       m,
       "empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, "
       "pin_memory=False)",
-      kOnly,
+      stored(kOnly),
       R"(A tensor of the given size and strides; its elements have no defined values.
 
 Args:
@@ -427,7 +427,7 @@ Shape:
       m,
       "scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, "
       "pin_memory=False)",
-      kOnly,
+      stored(kOnly),
       R"(A 0-d tensor of one number.
 
 Args:

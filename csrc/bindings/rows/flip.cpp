@@ -15,7 +15,7 @@ Tensor rot90_op(const Tensor& input, std::int64_t k, Shape dims) { return rot90(
 }  // namespace
 
 void bind_flip(py::module_& m) {
-  op<&flip_op>(m, "flip(input, dims)", As::function,
+  op<&flip_op>(m, "flip(input, dims)", stored(As::function),
                R"(A copy with the order of indices reversed along dims.
 
 Args:
@@ -26,9 +26,9 @@ Shape:
 
 >>> torch.flip(torch.arange(3), (0,))
 tensor([2, 1, 0]))");
-  op<&flip_op, 1>(m, "flip(self, *dims)", As::method, "torch.flip() as a method.");
+  op<&flip_op, 1>(m, "flip(self, *dims)", stored(As::method), "torch.flip() as a method.");
   op<&roll_op>(
-      m, "roll(input, shifts, dims=())", As::both,
+      m, "roll(input, shifts, dims=())", stored(As::both),
       R"(A copy with elements shifted along dims; those beyond the end return at the beginning.
 
 Args:
@@ -40,7 +40,7 @@ Shape:
 
 >>> torch.arange(3).roll(1)
 tensor([2, 0, 1]))");
-  op<&rot90_op>(m, "rot90(input, k=1, dims=(0, 1))", As::both,
+  op<&rot90_op>(m, "rot90(input, k=1, dims=(0, 1))", stored(As::both),
                 R"(A copy rotated by k times 90 degrees, from the first of dims towards the second.
 
 Args:
@@ -53,7 +53,7 @@ Shape:
 >>> torch.rot90(torch.tensor([[1, 2], [3, 4]]))
 tensor([[2, 4],
         [1, 3]]))");
-  op<&fliplr>(m, "fliplr(input)", As::both,
+  op<&fliplr>(m, "fliplr(input)", stored(As::both),
               R"(The second dimension reversed.
 
 Shape:
@@ -62,7 +62,7 @@ Shape:
 >>> torch.fliplr(torch.tensor([[1, 2], [3, 4]]))
 tensor([[2, 1],
         [4, 3]]))");
-  op<&flipud>(m, "flipud(input)", As::both,
+  op<&flipud>(m, "flipud(input)", stored(As::both),
               R"(The first dimension reversed.
 
 Shape:

@@ -21,7 +21,7 @@ Tensor fold_of(const Tensor& input, Shape size, Shape kernel, Shape dilation, Sh
 
 void bind_fold_functional(py::module_& m) {
   op<&unfold_of>(
-      m, "unfold(input, kernel_size, dilation=1, padding=0, stride=1)", As::functional,
+      m, "unfold(input, kernel_size, dilation=1, padding=0, stride=1)", stored(As::functional),
       R"(A view of all windows along a dimension; their elements are a new last dimension.
 
 Args:

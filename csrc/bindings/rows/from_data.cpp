@@ -49,10 +49,12 @@ Tensor asarray(py::handle obj, Dt dtype, Dv device, std::optional<bool> copy,
                std::optional<bool> requires_grad) {
   const bool alias = copy == false;
   const Tensor* const given = as_tensor(obj.ptr());
-  if (alias && !given && !is_array(obj.ptr()))
+  const bool stored = !given && is_storage(obj.ptr());
+  if (alias && !given && !stored && !is_array(obj.ptr()))
     fail<ValueError>("can't alias arbitrary sequence into a tensor.");
-  Tensor t = given ? *given : data_of(obj.ptr(), alias ? std::nullopt : dtype, copy == true);
-  const Device d = device ? resolve(*device) : given ? t.device() : default_device();
+  const Dt of_data = alias && !stored ? std::nullopt : dtype;
+  Tensor t = given ? *given : data_of(obj.ptr(), of_data, copy == true);
+  const Device d = device ? resolve(*device) : given || stored ? t.device() : default_device();
   if (alias && d != t.device())
     fail<ValueError>("can't alias tensor from device '", t.device(), "' to '", d, "'.");
   if (alias && dtype && *dtype != t.dtype())
@@ -147,7 +149,7 @@ void bind_from_data(py::module_& m) {
   constexpr auto kOnly = As::function;
   bind_default_device(m);
   op<&tensor>(m, "tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)",
-              kOnly,
+              stored(kOnly),
               R"(A new tensor with a copy of `data`.
 
 Args:
@@ -163,7 +165,7 @@ Raises:
 >>> torch.tensor([[1, 2], [3, 4]])
 tensor([[1, 2],
         [3, 4]]))");
-  op<&as_tensor_op>(m, "as_tensor(data, dtype=None, device=None)", kOnly,
+  op<&as_tensor_op>(m, "as_tensor(data, dtype=None, device=None)", stored(kOnly),
                     R"(`data` as a tensor, without a copy where none is needed.
 
 Args:
@@ -176,7 +178,8 @@ Shape:
 
 >>> torch.as_tensor([1.5, 2.0])
 tensor([1.5000, 2.0000]))");
-  op<&asarray>(m, "asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None)", kOnly,
+  op<&asarray>(m, "asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None)",
+               stored(kOnly),
                R"(`obj` as a tensor, without a copy where none is needed or allowed.
 
 Args:
@@ -196,7 +199,7 @@ Raises:
 >>> torch.asarray(x) is x, torch.asarray(x, copy=True) is x
 (True, False))");
   op<&new_tensor>(m, "new_tensor(self, data, *, dtype=None, device=None, requires_grad=False)",
-                  As::method,
+                  stored(As::method),
                   R"(A copy of `data`, with self's dtype and device.
 
 Args:

@@ -274,7 +274,7 @@ Shape:
 >>> mask = torch.tensor([True, False, True])
 >>> torch.zeros(3).masked_scatter(mask, torch.tensor([5., 7.]))
 tensor([5., 0., 7.]))");
-  op<&equal>(m, "equal(input, other)", As::both,
+  op<&equal>(m, "equal(input, other)", stored(As::both),
              R"(Whether two tensors have one shape and equal elements.
 
 Args:

@@ -26,7 +26,7 @@ Tensor repeated_indices(const Tensor& repeats, Count output_size) {
 }  // namespace
 
 void bind_join(py::module_& m) {
-  op<&cat>(m, "cat(tensors, dim=0, *, out=None)", As::function,
+  op<&cat>(m, "cat(tensors, dim=0, *, out=None)", stored(As::function),
            R"(Joins tensors along a dimension; all other sizes must agree.
 
 Args:
@@ -42,7 +42,7 @@ Raises:
 >>> torch.cat([torch.tensor([1]), torch.tensor([2, 3])])
 tensor([1, 2, 3]))");
   for (const char* name : {"concat", "concatenate"}) publish_alias(m, As::function, "cat", name);
-  op<&stack>(m, "stack(tensors, dim=0, *, out=None)", As::function,
+  op<&stack>(m, "stack(tensors, dim=0, *, out=None)", stored(As::function),
              R"(Joins tensors of one shape along a new dimension.
 
 Args:
@@ -69,7 +69,7 @@ Shape:
 tensor([[1, 2],
         [1, 3],
         [2, 3]]))");
-  op<&hstack>(m, "hstack(tensors, *, out=None)", As::function,
+  op<&hstack>(m, "hstack(tensors, *, out=None)", stored(As::function),
               R"(Joins tensors along the second dimension, vectors along the first.
 
 Shape:
@@ -77,7 +77,7 @@ Shape:
 
 >>> torch.hstack([torch.tensor([1]), torch.tensor([2])])
 tensor([1, 2]))");
-  op<&vstack>(m, "vstack(tensors, *, out=None)", As::function,
+  op<&vstack>(m, "vstack(tensors, *, out=None)", stored(As::function),
               R"(Joins tensors along the first dimension; a vector is a row.
 
 Shape:
@@ -87,7 +87,7 @@ Shape:
 tensor([[1],
         [2]]))");
   publish_alias(m, As::function, "vstack", "row_stack");
-  op<&dstack>(m, "dstack(tensors, *, out=None)", As::function,
+  op<&dstack>(m, "dstack(tensors, *, out=None)", stored(As::function),
               R"(Joins tensors along the third dimension; a matrix has size 1 there.
 
 Shape:
@@ -96,7 +96,7 @@ Shape:
 >>> torch.dstack([torch.tensor([1, 2]), torch.tensor([3, 4])])
 tensor([[[1, 3],
          [2, 4]]]))");
-  op<&column_stack>(m, "column_stack(tensors, *, out=None)", As::function,
+  op<&column_stack>(m, "column_stack(tensors, *, out=None)", stored(As::function),
                     R"(Joins tensors along the second dimension; a vector is a column.
 
 Shape:
@@ -105,7 +105,7 @@ Shape:
 >>> torch.column_stack([torch.tensor([1, 2]), torch.tensor([3, 4])])
 tensor([[1, 3],
         [2, 4]]))");
-  op<&repeat_op>(m, "repeat(self, *repeats)", As::method,
+  op<&repeat_op>(m, "repeat(self, *repeats)", stored(As::method),
                  R"(Copies of the tensor joined along each dimension.
 
 Args:
@@ -116,8 +116,8 @@ Shape:
 
 >>> torch.tensor([1, 2]).repeat(2)
 tensor([1, 2, 1, 2]))");
-  op<&tile_op, 1>(m, "tile(self, *dims)", As::method, "torch.tile() as a method.");
-  op<&tile_op>(m, "tile(input, dims)", As::function,
+  op<&tile_op, 1>(m, "tile(self, *dims)", stored(As::method), "torch.tile() as a method.");
+  op<&tile_op>(m, "tile(input, dims)", stored(As::function),
                R"(Copies of the tensor joined along each dimension; missing counts are 1, in front.
 
 Args:

@@ -298,7 +298,7 @@ void bind_pointwise(py::module_& m) {
       m,
       {"result_type(tensor, other)", "result_type(scalar, tensor)",
        "result_type(scalar1, scalar2)"},
-      As::function, R"(The dtype of arithmetic on two tensors or numbers.
+      stored(As::function), R"(The dtype of arithmetic on two tensors or numbers.
 
 Args:
     tensor, other: a tensor, and a tensor or a number.

@@ -46,9 +46,9 @@ void bind_axis(py::module_& m, const std::string& name, std::string_view doc,
                const std::string& example) {
   constexpr As as = As::function, method = As::method;
   overloads<&axis_sections<axis, as>, &axis_at<axis, as>>(
-      m, {name + "(input, sections)", name + "(input, indices)"}, as, doc);
+      m, {name + "(input, sections)", name + "(input, indices)"}, stored(as), doc);
   overloads<&axis_sections<axis, method>, &axis_at<axis, method>>(
-      m, {name + "(input, sections)", name + "(input, *indices)"}, method,
+      m, {name + "(input, sections)", name + "(input, *indices)"}, stored(method),
       "torch." + name + R"(() as a method.
 
 Args:
@@ -83,10 +83,10 @@ Returns:
   overloads<&split, &split_list>(m,
                                  {"split(tensor, split_size_or_sections, dim=0)",
                                   "split(tensor, split_size_or_sections, dim=0)"},
-                                 As::function, kSplit);
+                                 stored(As::function), kSplit);
   overloads<&split_method, &split_list_method>(
       m, {"split(input, split_size, dim=0)", "split(input, split_size, dim=0)"},
-      {.as = As::method, .copy = true},
+      stored({.as = As::method, .copy = true}),
       R"(torch.split() as a method.
 
 Args:
@@ -97,7 +97,7 @@ Shape:
 
 >>> torch.arange(3).split(2)
 (tensor([0, 1]), tensor([2])))");
-  op<&split_list, 2>(m, "split_with_sizes(input, split_sizes, dim=0)", {.copy = true},
+  op<&split_list, 2>(m, "split_with_sizes(input, split_sizes, dim=0)", stored({.copy = true}),
                      R"(Splits a dimension into views of given sizes.
 
 Args:
@@ -111,7 +111,7 @@ Returns:
 
 >>> torch.split_with_sizes(torch.arange(5), [2, 3])
 (tensor([0, 1]), tensor([2, 3, 4])))");
-  op<&chunk>(m, "chunk(input, chunks, dim=0)", As::both,
+  op<&chunk>(m, "chunk(input, chunks, dim=0)", stored(As::both),
              R"(Splits a dimension into at most `chunks` views of one size; the last may be smaller.
 
 Args:
@@ -126,7 +126,7 @@ Returns:
 >>> torch.arange(5).chunk(2)
 (tensor([0, 1, 2]), tensor([3, 4])))");
   op<&unsafe_split>(
-      m, "unsafe_split(input, split_size, dim=0)", As::both,
+      m, "unsafe_split(input, split_size, dim=0)", stored(As::both),
       R"(split() into parts that may be written to: autograd does not see them as views.
 
 Args:
@@ -155,7 +155,7 @@ Returns:
 >>> torch.unsafe_split_with_sizes(torch.arange(3), [1, 2])
 (tensor([0]), tensor([1, 2])))");
   op<&unsafe_chunk>(
-      m, "unsafe_chunk(input, chunks, dim=0)", As::both,
+      m, "unsafe_chunk(input, chunks, dim=0)", stored(As::both),
       R"(chunk() into parts that may be written to: autograd does not see them as views.
 
 Args:
@@ -169,7 +169,7 @@ Returns:
 
 >>> torch.unsafe_chunk(torch.arange(4), 2)
 (tensor([0, 1]), tensor([2, 3])))");
-  op<&unbind>(m, "unbind(input, dim=0)", {.copy = true},
+  op<&unbind>(m, "unbind(input, dim=0)", stored({.copy = true}),
               R"(The slices of a dimension as a tuple of views, without that dimension.
 
 Shape:
@@ -181,7 +181,7 @@ Shape:
       m,
       {"tensor_split(input, tensor_indices_or_sections, dim=0)",
        "tensor_split(input, sections, dim=0)", "tensor_split(input, indices, dim=0)"},
-      As::both,
+      stored(As::both),
       R"(Views of parts of a dimension: a number of parts, or split before each index.
 
 Args:

@@ -70,7 +70,7 @@ struct GeometryInPlace<F> {
 
 void bind_view(py::module_& m) {
   constexpr auto kMethod = As::method;
-  op<&detach>(m, "detach(input)", {.copy = true},
+  op<&detach>(m, "detach(input)", stored({.copy = true}),
               R"(A view that has no autograd history.
 
 Shape:
@@ -78,10 +78,10 @@ Shape:
 
 >>> torch.ones(2, requires_grad=True).detach().requires_grad
 False)");
-  op<&detach_in_place>(m, "detach_(input)", As::both,
+  op<&detach_in_place>(m, "detach_(input)", stored(As::both),
                        "detach() in place: drops the tensor's own history.");
   overloads<&view_as_type, &view_shape>(
-      m, {"view(input, dtype)", "view(input, *size)"}, {.as = As::method, .copy = true},
+      m, {"view(input, dtype)", "view(input, *size)"}, stored({.as = As::method, .copy = true}),
       R"(The same elements with another shape, or their bytes read as another dtype; never a copy.
 
 Args:
@@ -97,7 +97,7 @@ Raises:
 >>> torch.arange(6).view(2, -1)
 tensor([[0, 1, 2],
         [3, 4, 5]]))");
-  op<&view_as>(m, "view_as(self, other)", kMethod,
+  op<&view_as>(m, "view_as(self, other)", stored(kMethod),
                R"(view() with other's shape.
 
 Args:
@@ -109,7 +109,7 @@ Shape:
 >>> torch.arange(4).view_as(torch.zeros(2, 2)).shape
 torch.Size([2, 2]))");
   op<&reshape_function>(
-      m, "reshape(input, shape)", As::function,
+      m, "reshape(input, shape)", stored(As::function),
       R"(The same elements with another shape: a view where the strides allow it, else a copy.
 
 Args:
@@ -121,8 +121,8 @@ Shape:
 >>> torch.reshape(torch.arange(4), (2, 2))
 tensor([[0, 1],
         [2, 3]]))");
-  op<&reshape_method>(m, "reshape(self, *shape)", kMethod, "torch.reshape() as a method.");
-  op<&reshape_as>(m, "reshape_as(self, other)", kMethod,
+  op<&reshape_method>(m, "reshape(self, *shape)", stored(kMethod), "torch.reshape() as a method.");
+  op<&reshape_as>(m, "reshape_as(self, other)", stored(kMethod),
                   R"(reshape() with other's shape.
 
 Args:
@@ -133,7 +133,7 @@ Shape:
 
 >>> torch.arange(4).reshape_as(torch.zeros(2, 2)).shape
 torch.Size([2, 2]))");
-  op<&flatten>(m, "flatten(input, start_dim=0, end_dim=-1)", As::both,
+  op<&flatten>(m, "flatten(input, start_dim=0, end_dim=-1)", stored(As::both),
                R"(Merges the dimensions start_dim to end_dim, both included, into one.
 
 Args:
@@ -145,7 +145,7 @@ Shape:
 
 >>> torch.ones(2, 3, 4).flatten(1).shape
 torch.Size([2, 12]))");
-  op<&unflatten_op>(m, "unflatten(input, dim, sizes)", As::both,
+  op<&unflatten_op>(m, "unflatten(input, dim, sizes)", stored(As::both),
                     R"(Splits a dimension into several.
 
 Args:
@@ -156,7 +156,7 @@ Shape:
 
 >>> torch.ones(6).unflatten(0, (2, 3)).shape
 torch.Size([2, 3]))");
-  op<&ravel>(m, "ravel(input)", As::both,
+  op<&ravel>(m, "ravel(input)", stored(As::both),
              R"(All elements in one dimension; a copy only where a view is impossible.
 
 Shape:
@@ -164,7 +164,8 @@ Shape:
 
 >>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
 tensor([1, 2, 3, 4]))");
-  op<&expand_method>(m, "expand(input, *size, implicit=False)", {.as = As::method, .copy = true},
+  op<&expand_method>(m, "expand(input, *size, implicit=False)",
+                     stored({.as = As::method, .copy = true}),
                      R"(A view in which dimensions of size 1 are repeated, without a copy.
 
 Args:
@@ -177,7 +178,7 @@ Shape:
 >>> torch.tensor([[1], [2]]).expand(2, 2)
 tensor([[1, 1],
         [2, 2]]))");
-  op<&expand_as>(m, "expand_as(self, other)", kMethod,
+  op<&expand_as>(m, "expand_as(self, other)", stored(kMethod),
                  R"(expand() with other's shape.
 
 Args:
@@ -188,9 +189,9 @@ Shape:
 
 >>> torch.ones(1, 2).expand_as(torch.zeros(3, 2)).shape
 torch.Size([3, 2]))");
-  op<&broadcast_to, 1>(m, "broadcast_to(self, *size)", kMethod,
+  op<&broadcast_to, 1>(m, "broadcast_to(self, *size)", stored(kMethod),
                        "torch.broadcast_to() as a method.");
-  op<&broadcast_to>(m, "broadcast_to(input, size)", As::function,
+  op<&broadcast_to>(m, "broadcast_to(input, size)", stored(As::function),
                     R"(A view of input broadcast to shape `size`.
 
 Shape:
@@ -199,7 +200,7 @@ Shape:
 >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
 tensor([[1, 2],
         [1, 2]]))");
-  op<&permute_function>(m, "permute(input, dims)", {.as = As::function, .copy = true},
+  op<&permute_function>(m, "permute(input, dims)", stored({.as = As::function, .copy = true}),
                         R"(A view with the dimensions in another order.
 
 Args:
@@ -210,8 +211,8 @@ Shape:
 
 >>> torch.permute(torch.ones(2, 3, 4), (2, 0, 1)).shape
 torch.Size([4, 2, 3]))");
-  op<&permute_method>(m, "permute(self, *dims)", kMethod, "torch.permute() as a method.");
-  op<&transpose>(m, "transpose(input, dim0, dim1)", {.copy = true},
+  op<&permute_method>(m, "permute(self, *dims)", stored(kMethod), "torch.permute() as a method.");
+  op<&transpose>(m, "transpose(input, dim0, dim1)", stored({.copy = true}),
                  R"(A view with two dimensions swapped.
 
 Args:
@@ -224,7 +225,7 @@ Shape:
 >>> torch.ones(2, 3).transpose(0, 1).shape
 torch.Size([3, 2]))");
   publish_alias(m, As::both, "transpose", "swapdims");
-  op<&rushlight::transpose, 2>(m, "swapaxes(input, axis0, axis1)", As::both,
+  op<&rushlight::transpose, 2>(m, "swapaxes(input, axis0, axis1)", stored(As::both),
                                R"(transpose() by NumPy's name.
 
 Args:
@@ -236,7 +237,7 @@ Shape:
 
 >>> torch.ones(2, 3).swapaxes(axis0=0, axis1=1).shape
 torch.Size([3, 2]))");
-  op<&rushlight::t>(m, "t(input)", {.copy = true},
+  op<&rushlight::t>(m, "t(input)", stored({.copy = true}),
                     R"(The transposed matrix, a view; a vector or scalar is returned as it is.
 
 Shape:
@@ -245,7 +246,7 @@ Shape:
 >>> torch.ones(2, 3).t().shape
 torch.Size([3, 2]))");
   overloads<&squeeze_all, &squeeze_dims>(
-      m, {"squeeze(input)", "squeeze(input, *dim)"}, {.copy = true},
+      m, {"squeeze(input)", "squeeze(input, *dim)"}, stored({.copy = true}),
       R"(A view without dimensions of size 1: all of them, or those given.
 
 Args:
@@ -256,7 +257,7 @@ Shape:
 
 >>> torch.ones(1, 2, 1).squeeze().shape
 torch.Size([2]))");
-  op<&unsqueeze>(m, "unsqueeze(input, dim)", {.copy = true},
+  op<&unsqueeze>(m, "unsqueeze(input, dim)", stored({.copy = true}),
                  R"(A view with a new dimension of size 1 before dimension `dim`.
 
 Args:
@@ -267,20 +268,20 @@ Shape:
 
 >>> torch.ones(2).unsqueeze(0).shape
 torch.Size([1, 2]))");
-  op<&GeometryInPlace<&transpose>::call>(m, "transpose_(self, dim0, dim1)", kMethod,
+  op<&GeometryInPlace<&transpose>::call>(m, "transpose_(self, dim0, dim1)", stored(kMethod),
                                          "transpose() in place: nothing moves.");
   publish_alias(m, kMethod, "transpose_", "swapdims_");
-  op<&GeometryInPlace<&transpose>::call, 2>(m, "swapaxes_(self, axis0, axis1)", kMethod,
+  op<&GeometryInPlace<&transpose>::call, 2>(m, "swapaxes_(self, axis0, axis1)", stored(kMethod),
                                             "swapaxes() in place: nothing moves.");
-  op<&GeometryInPlace<&rushlight::t>::call>(m, "t_(self)", kMethod, "t() in place.");
+  op<&GeometryInPlace<&rushlight::t>::call>(m, "t_(self)", stored(kMethod), "t() in place.");
   overloads<&GeometryInPlace<&squeeze_all>::call, &GeometryInPlace<&squeeze_dims>::call>(
-      m, {"squeeze_(self)", "squeeze_(self, *dim)"}, kMethod, "squeeze() in place.");
-  op<&GeometryInPlace<&unsqueeze>::call>(m, "unsqueeze_(self, dim)", kMethod,
+      m, {"squeeze_(self)", "squeeze_(self, *dim)"}, stored(kMethod), "squeeze() in place.");
+  op<&GeometryInPlace<&unsqueeze>::call>(m, "unsqueeze_(self, dim)", stored(kMethod),
                                          "unsqueeze() in place.");
   op<&GeometryInPlace<&as_strided_op>::call>(
-      m, "as_strided_(input, size, stride, storage_offset=None)", As::both,
+      m, "as_strided_(input, size, stride, storage_offset=None)", stored(As::both),
       "as_strided() in place.");
-  op<&rushlight::select>(m, "select(input, dim, index)", {.copy = true},
+  op<&rushlight::select>(m, "select(input, dim, index)", stored({.copy = true}),
                          R"(A view of one index of a dimension, without that dimension.
 
 Args:
@@ -292,7 +293,8 @@ Shape:
 >>> torch.arange(4).view(2, 2).select(1, 0)
 tensor([0, 2]))");
   overloads<&narrow_op, &narrow_by_tensor>(
-      m, {"narrow(input, dim, start, length)", "narrow(input, dim, start, length)"}, As::both,
+      m, {"narrow(input, dim, start, length)", "narrow(input, dim, start, length)"},
+      stored(As::both),
       R"(A view of `length` indices of a dimension, from `start` on.
 
 Args:
@@ -304,7 +306,7 @@ Shape:
 
 >>> torch.arange(5).narrow(0, 1, 3)
 tensor([1, 2, 3]))");
-  op<&diagonal>(m, "diagonal(input, offset=0, dim1=0, dim2=1)", {.copy = true},
+  op<&diagonal>(m, "diagonal(input, offset=0, dim1=0, dim2=1)", stored({.copy = true}),
                 R"(A view of the diagonals of two dimensions, as a new last dimension.
 
 Args:
@@ -317,7 +319,7 @@ Shape:
 
 >>> torch.arange(4).view(2, 2).diagonal()
 tensor([0, 3]))");
-  op<&unfold>(m, "unfold(input, dimension, size, step)", {.as = As::method, .copy = true},
+  op<&unfold>(m, "unfold(input, dimension, size, step)", stored({.as = As::method, .copy = true}),
               R"(A view of all windows along a dimension; their elements are a new last dimension.
 
 Args:
@@ -332,7 +334,7 @@ Shape:
 tensor([[0, 1],
         [1, 2],
         [2, 3]]))");
-  op<&movedim_op>(m, "movedim(input, source, destination)", As::both,
+  op<&movedim_op>(m, "movedim(input, source, destination)", stored(As::both),
                   R"(A view with dimensions moved to other indices; the others keep their order.
 
 Args:
@@ -345,7 +347,8 @@ Shape:
 >>> torch.ones(2, 3, 4).movedim(0, -1).shape
 torch.Size([3, 4, 2]))");
   publish_alias(m, As::both, "movedim", "moveaxis");
-  op<&as_strided_op>(m, "as_strided(input, size, stride, storage_offset=None)", {.copy = true},
+  op<&as_strided_op>(m, "as_strided(input, size, stride, storage_offset=None)",
+                     stored({.copy = true}),
                      R"(A view of input's storage with any size, strides and offset.
 
 Args:

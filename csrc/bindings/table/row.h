@@ -49,9 +49,14 @@ struct Row {
   bool copy = false;  // torch.name_copy(), with out=: copies of the views that it returns
   bool exact = false;  // out= must have the result's dtype; other results are cast to it
   bool differentiable = true;
-  bool stored =
-      false;  // takes dtypes that are only stored (stored.cpp); all other rows refuse them
+  bool stored = false;  // takes dtypes that are only stored (stored.cpp); other rows refuse them
   bool waits = false;  // the host waits for the device, to learn a size or to check a value
 };
+// Rows that make, copy, cast, view and look at tensors, of any dtype.
+constexpr Row stored(Row row) {
+  row.stored = true;
+  return row;
+}
+constexpr Row stored(As as) { return stored(Row{.as = as}); }
 
 }  // namespace rushlight::python

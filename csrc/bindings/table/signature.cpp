@@ -87,7 +87,6 @@ void declare(Signature& s, std::string_view text, const Row& row, std::size_t co
   s = Signature::parse(text, row);
   s.types = types;
   s.result_type = result_type;
-  s.row.stored = takes_stored(s.name);
   if (s.parameters.size() == count + 1) s.derive_out();
   if (s.count() != count)
     throw std::logic_error(s.name + ": signature text and C++ function disagree");
@@ -368,20 +367,70 @@ PyObject* no_overload(const Signature* const* signatures, std::size_t count, PyO
   return nullptr;
 }
 
+// What profilers and __torch_function__ watch: every entry point, numbered. An array, so that a
+// call finds its own at once; a definition's function stays the same for good, since the hash of a
+// function is made of it: programs keep functions in dicts.
+struct Watched {
+  _PyCFunctionFastWithKeywords plain;
+  const char* name;
+  PyObject* object = nullptr;  // the public function or method
+  bool reads_data = false;  // takes any object as data: no argument takes its calls over
+};
+template <std::size_t N>
+struct Entries {
+  Watched all[N];
+  std::size_t count = 0;
+  std::size_t add(const Watched& entry) {
+    if (count == N) throw std::logic_error("raise kMaxFunctions or kMaxMethods");
+    all[count] = entry;
+    return count++;
+  }
+};
+constexpr std::size_t kMaxFunctions = 1000;
+constexpr std::size_t kMaxMethods = 640;  // each costs two functions to compile
+static Entries<kMaxFunctions> functions;
+static Entries<kMaxMethods> methods;
+static Watched* last_added = nullptr;
+static bool watching_entries = false;
+void watch_entries(bool watched) { watching_entries = watched; }
+
+static PyObject* call_watched(Watched entry, PyObject* self, PyObject* const* args, Py_ssize_t n,
+                              PyObject* keywords) {
+  const Py_ssize_t all = n + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
+  if (overriding && is_taken_over(self, args, all, entry.reads_data))
+    return hand_over(entry.object, self, args, n, keywords, entry.reads_data);
+  Span span(entry.name, self && as_tensor(self) ? self : nullptr, args, all);
+  return span.end(entry.plain(self, args, n, keywords));
+}
+[[gnu::always_inline]] static inline PyObject* call_entry(const Watched& entry, PyObject* self,
+                                                          PyObject* const* args, Py_ssize_t n,
+                                                          PyObject* keywords) {
+  if (watching_entries) [[unlikely]]
+    return call_watched(entry, self, args, n, keywords);
+  return entry.plain(self, args, n, keywords);
+}
+// Number I as CPython calls it.
+template <std::size_t I>
+static PyObject* numbered(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  return call_entry(functions.all[I], self, args, n, keywords);
+}
+template <std::size_t... I>
+static PyCFunction function_at(std::size_t i, std::index_sequence<I...>) {
+  static constexpr _PyCFunctionFastWithKeywords all[] = {&numbered<I>...};
+  return as_c_function(all[i]);
+}
 // CPython 3.11 to 3.13 may end the process where a call that has been x.sum() becomes Tensor.sum():
 // for plain methods it looks at the first argument before it checks that there is one. So methods
 // that can be called without arguments are of the two kinds for which it does not: those that take
 // none, and those that are told their class.
-constexpr std::size_t kMaxMethods = 640;  // each costs two functions to compile
-static _PyCFunctionFastWithKeywords methods[kMaxMethods];
 template <std::size_t I>
 static PyObject* bare(PyObject* self, PyObject*) {
-  return methods[I](self, nullptr, 0, nullptr);
+  return call_entry(methods.all[I], self, nullptr, 0, nullptr);
 }
 template <std::size_t I>
 static PyObject* told(PyObject* self, PyTypeObject*, PyObject* const* args, std::size_t n,
                       PyObject* keywords) {
-  return methods[I](self, args, Py_ssize_t(n), keywords);
+  return call_entry(methods.all[I], self, args, Py_ssize_t(n), keywords);
 }
 template <std::size_t... I>
 static PyCFunction method_at(std::size_t i, bool takes_none, std::index_sequence<I...>) {
@@ -390,73 +439,20 @@ static PyCFunction method_at(std::size_t i, bool takes_none, std::index_sequence
   return takes_none ? without[i]
                     : reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(with[i]));
 }
-static std::size_t method_count = 0;
-static PyCFunction method_for(_PyCFunctionFastWithKeywords f, bool takes_none) {
-  if (method_count == kMaxMethods) throw std::logic_error("raise kMaxMethods");
-  methods[method_count] = f;
-  return method_at(method_count++, takes_none, std::make_index_sequence<kMaxMethods>());
-}
-
-// What profilers and __torch_function__ watch: an entry point, and where CPython has it (in a
-// definition, or else among the methods above).
-struct Watched {
-  const char* name;
-  _PyCFunctionFastWithKeywords plain;
-  PyMethodDef* definition;
-  std::size_t method;
-  PyObject* object = nullptr;  // the public function or method
-  bool reads_data = false;  // takes any object as data: no argument takes its calls over
-};
-constexpr std::size_t kMaxWatched = 1280;
-static bool watching_entries = false;
-static _PyCFunctionFastWithKeywords plain_entries[kMaxWatched];
-static std::vector<Watched>& watched_entries() {
-  static auto& list = *new std::vector<Watched>;
-  return list;
-}
-static PyObject* call_watched(std::size_t i, PyObject* self, PyObject* const* args, Py_ssize_t n,
-                              PyObject* keywords) {
-  const Watched entry = watched_entries()[i];
-  const Py_ssize_t all = n + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
-  if (overriding && is_taken_over(self, args, all, entry.reads_data))
-    return hand_over(entry.object, self, args, n, keywords, entry.reads_data);
-  Span span(entry.name, self && as_tensor(self) ? self : nullptr, args, all);
-  return span.end(entry.plain(self, args, n, keywords));
-}
-// Number I as CPython calls it. A definition's stays the same for good, since the hash of a
-// function is made of it: programs keep functions in dicts.
-template <std::size_t I>
-static PyObject* numbered(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
-  if (watching_entries) [[unlikely]]
-    return call_watched(I, self, args, n, keywords);
-  return plain_entries[I](self, args, n, keywords);
-}
-template <std::size_t... I>
-static _PyCFunctionFastWithKeywords numbered_at(std::size_t i, std::index_sequence<I...>) {
-  static constexpr _PyCFunctionFastWithKeywords all[] = {&numbered<I>...};
-  return all[i];
-}
-static _PyCFunctionFastWithKeywords numbered_at(std::size_t i) {
-  return numbered_at(i, std::make_index_sequence<kMaxWatched>());
-}
-
-void watch_entries(bool watched) {
-  watching_entries = watched;
-  for (std::size_t i = 0; i < watched_entries().size(); ++i)
-    if (const Watched& w = watched_entries()[i]; !w.definition)
-      methods[w.method] = watched ? numbered_at(i) : w.plain;
-}
 
 void set_public_object(PyObject* object) {
-  Watched& last = watched_entries().back();
-  last.object = Py_NewRef(object);
-  const std::string_view name = last.name;
-  last.reads_data = (name == "tensor" || name == "as_tensor" || name == "asarray");
+  last_added->object = Py_NewRef(object);
+  const std::string_view name = last_added->name;
+  last_added->reads_data = (name == "tensor" || name == "as_tensor" || name == "asarray");
 }
 PyObject* public_object(_PyCFunctionFastWithKeywords entry) {
-  const auto& all = watched_entries();
-  const auto found = std::ranges::find(all, entry, &Watched::plain);
-  return found == all.end() || found->reads_data ? nullptr : found->object;
+  const auto in = [&](std::span<const Watched> all) -> const Watched* {
+    const auto found = std::ranges::find(all, entry, &Watched::plain);
+    return found == all.end() ? nullptr : &*found;
+  };
+  const Watched* found = in({functions.all, functions.count});
+  if (!found) found = in({methods.all, methods.count});
+  return found && !found->reads_data ? found->object : nullptr;
 }
 
 // "name(a, b=1)\n--\n\n": what inspect.signature reads.
@@ -471,18 +467,16 @@ PyMethodDef* definition(const Signature& s, bool is_method, bool has_text, std::
   }
   text += doc;
   const char *name = strdup(s.name.c_str()), *words = strdup(text.c_str());
-  if (watched_entries().size() == kMaxWatched) throw std::logic_error("raise kMaxWatched");
   if (!is_method || (has_text && (s.required > 1 || s.variadic))) {
-    const std::size_t i = watched_entries().size();
-    plain_entries[i] = f;
-    auto* made =
-        new PyMethodDef{name, as_c_function(numbered_at(i)), METH_FASTCALL | METH_KEYWORDS, words};
-    watched_entries().push_back({name, f, made, 0});
-    return made;
+    const std::size_t i = functions.add({f, name});
+    last_added = &functions.all[i];
+    return new PyMethodDef{name, function_at(i, std::make_index_sequence<kMaxFunctions>()),
+                           METH_FASTCALL | METH_KEYWORDS, words};
   }
-  watched_entries().push_back({name, f, nullptr, method_count});
+  const std::size_t i = methods.add({f, name});
+  last_added = &methods.all[i];
   const bool takes_none = has_text && s.parameters.size() == 1;
-  return new PyMethodDef{name, method_for(f, takes_none),
+  return new PyMethodDef{name, method_at(i, takes_none, std::make_index_sequence<kMaxMethods>()),
                          takes_none ? METH_NOARGS : METH_METHOD | METH_FASTCALL | METH_KEYWORDS,
                          words};
 }

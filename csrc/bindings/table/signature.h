@@ -104,8 +104,6 @@ struct Call {
 // of the class that takes it over, or null (overrides.h).
 PyObject* refused(const Signature& s, const Call& call);
 PyObject* raise_current(const Signature& s, const Call& call);
-// Whether the row of that name takes dtypes that are only stored.
-bool takes_stored(std::string_view name);
 // NotImplementedError where an argument is such a dtype, or a tensor of one.
 void refuse_stored_arguments(const Signature& s, const Call& call);
 // Calls again with the arguments as autocast casts them.

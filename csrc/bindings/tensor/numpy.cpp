@@ -244,7 +244,7 @@ Tensor from_array(PyObject* o, bool copy) {
 }
 
 void bind_numpy(py::module_& m) {
-  op<&from_numpy>(m, "from_numpy(ndarray)", As::function,
+  op<&from_numpy>(m, "from_numpy(ndarray)", stored(As::function),
                   R"(A tensor on the memory of a NumPy array: changes of one are seen in the other.
 
 Args:
@@ -260,7 +260,7 @@ Raises:
 >>> torch.from_numpy(numpy.arange(3))
 tensor([0, 1, 2]))");
   op<&from_buffer>(m, "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False)",
-                   As::function,
+                   stored(As::function),
                    R"(A tensor on the memory of an object with the buffer protocol.
 
 Args:
@@ -277,7 +277,7 @@ Raises:
 
 >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
 tensor([1, 2], dtype=torch.int16))");
-  op<&to_numpy>(m, "numpy(self, *, force=False)", As::method,
+  op<&to_numpy>(m, "numpy(self, *, force=False)", stored(As::method),
                 R"(A NumPy array on the tensor's memory.
 
 Args:
@@ -292,7 +292,7 @@ Raises:
 
 >>> torch.tensor([1, 2]).numpy()
 array([1, 2]))");
-  op<&array_protocol>(m, "__array__(self, dtype=None, copy=None)", As::method);
+  op<&array_protocol>(m, "__array__(self, dtype=None, copy=None)", stored(As::method));
 }
 
 }  // namespace rushlight::python

@@ -117,12 +117,12 @@ void bind_storage(py::module_& m) {
         Storage& s = *memory.storage;
         return py::buffer_info(static_cast<std::uint8_t*>(s.data), py::ssize_t(s.bytes));
       });
-  op<&storage_bytes>(m, "_storage_bytes(tensor)", As::function);
-  op<&storage_part>(m, "_storage_part(tensor, begin, end)", As::function);
-  op<&storage_id>(m, "_storage_id(tensor)", As::function);
-  op<&view_storage>(m, "_view_storage(bytes, dtype, offset, size, stride)", As::function);
-  op<&resize_storage>(m, "_resize_storage(tensor, nbytes)", As::function);
-  op<&is_resizable>(m, "_is_resizable(tensor)", As::function);
+  op<&storage_bytes>(m, "_storage_bytes(tensor)", stored(As::function));
+  op<&storage_part>(m, "_storage_part(tensor, begin, end)", stored(As::function));
+  op<&storage_id>(m, "_storage_id(tensor)", stored(As::function));
+  op<&view_storage>(m, "_view_storage(bytes, dtype, offset, size, stride)", stored(As::function));
+  op<&resize_storage>(m, "_resize_storage(tensor, nbytes)", stored(As::function));
+  op<&is_resizable>(m, "_is_resizable(tensor)", stored(As::function));
   m.def("_storage_memory", &storage_memory);
   m.def("_as_subclass", &as_subclass);
   m.def("_swap_bodies", &swap_bodies);

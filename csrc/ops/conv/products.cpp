@@ -6,6 +6,7 @@
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
+#include "ops/memory_format.h"
 
 namespace rushlight::conv {
 namespace {
@@ -32,9 +33,31 @@ std::int64_t elements(std::int64_t first, std::int64_t second, const std::int64_
   return n;
 }
 
-Tensor compute(Product product, const ConvShape& s, const Tensor& a, const Tensor& b,
+// A 1x1 convolution of channels_last images, which stay so, takes each pixel for an image.
+bool is_of_pixels(const ConvShape& s, const Tensor& image) {
+  for (int d = 0; d < 3; ++d)
+    if (s.kernel[d] != 1 || s.stride[d] != 1 || s.padding[d] != 0 || s.in[d] != s.result[d])
+      return false;
+  return s.groups == 1 && is_floating(image.dtype()) && has_channels_inside(image);
+}
+bool is_depthwise(const ConvShape& s, const Tensor& image) {
+  return s.groups == s.c && s.out == s.c && s.c > 1 && s.in[0] == 1 && s.result[0] == 1 &&
+         is_floating(image.dtype()) && has_channels_inside(image);
+}
+ConvShape with_channels_inside(ConvShape s) {
+  s.inside = s.groups > 1;
+  if (s.inside) return s;
+  s.n = checked_mul(checked_mul(s.n, s.in[1]), s.in[2]);
+  for (int d = 0; d < 3; ++d) s.in[d] = s.result[d] = 1;
+  return s;
+}
+
+Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, const Tensor& b,
                const Tensor& bias, const Shape& sizes) {
-  Tensor out = empty(sizes, a.dtype(), a.device());
+  const bool inside = is_of_pixels(geometry, a) || is_depthwise(geometry, a);
+  const bool of_weight = product == Product::grad_weight;
+  const ConvShape s = inside ? with_channels_inside(geometry) : geometry;
+  Tensor out = empty_image(sizes, a.dtype(), a.device(), inside && !of_weight);
   if (out.numel() == 0 || out.device().is_meta()) return out;
   const GradMode off(false);
   if (a.numel() == 0 || b.numel() == 0) {
@@ -46,13 +69,15 @@ Tensor compute(Product product, const ConvShape& s, const Tensor& a, const Tenso
     }
     return out;
   }
-  const Tensor left = contiguous(a), right = contiguous(b);
+  const Tensor left = inside ? channels_inside(a) : contiguous(a);
+  const Tensor right = inside && of_weight ? channels_inside(b) : contiguous(b);
+  const Tensor to = inside && !of_weight ? channels_inside(out) : out;
   const Tensor dense_bias = bias ? contiguous(bias) : Tensor();
   const std::int64_t input = elements(s.n, s.c, s.in), result = elements(s.n, s.out, s.result),
                      weight = elements(s.out, s.c / s.groups, s.kernel);
   const View l = dense_view(left, out.dtype(), product == Product::grad_input ? result : input),
              r = dense_view(right, out.dtype(), product == Product::grad_weight ? result : weight),
-             o = view_of(out);
+             o = view_of(to);
   const View bias_view =
       bias ? dense_view(dense_bias, out.dtype(), product == Product::forward ? s.out : s.c)
            : View{};

@@ -24,7 +24,11 @@ Tensor unfolded(const Tensor& t, const Shape& shape) {
         out->base = {};
         return out;
       }(),
-      [from = t.shape()](Tensor g) { return Gradients(reshape(g, from)); }, t);
+      both([from = t.shape()](Tensor g, Node&) { return Gradients(reshape(g, from)); },
+           [from = t.shape()](Rows rows, Node&) {
+             return Gradients(reshape(rows.g, with_rows(rows.g, from)));
+           }),
+      t);
 }
 
 Tensor batch_of(const Tensor& t, const Shape& batch) {

@@ -112,15 +112,21 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
   check_vector(vec, self, vec, self.dim() == 2 ? self->shape[0] : 1);
   Tensor out = empty({self->shape[0]}, self.dtype(), self.device());
   run_product(self, vec, out, 1, 0, true);
-  return record("MvBackward0", std::move(out),
-                showing(
-                    "self vec",
-                    [](Tensor g, Node& self, const Saved& m, const Saved& v) {
-                      return Gradients(self.needs_input(0) ? outer(g, v.get()) : Tensor(),
-                                       self.needs_input(1) ? mv(t(m.get()), g) : Tensor());
-                    },
-                    Saved(self), Saved(vec)),
-                self, vec);
+  return record(
+      "MvBackward0", std::move(out),
+      showing("self vec",
+              both(
+                  [](Tensor g, Node& self, const Saved& m, const Saved& v) {
+                    return Gradients(self.needs_input(0) ? outer(g, v.get()) : Tensor(),
+                                     self.needs_input(1) ? mv(t(m.get()), g) : Tensor());
+                  },
+                  [](Rows rows, Node& self, const Saved& m, const Saved& v) {
+                    return Gradients(
+                        self.needs_input(0) ? mul(unsqueeze(rows.g, 2), v.get()) : Tensor(),
+                        self.needs_input(1) ? mm(rows.g, m.get()) : Tensor());
+                  }),
+              Saved(self), Saved(vec)),
+      self, vec);
 }
 
 Tensor dot(const Tensor& self, const Tensor& tensor) {
@@ -144,13 +150,18 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
     out->base = {};
   }
   return record("DotBackward0", std::move(out),
-                showing(
-                    "self tensor",
-                    [](Tensor g, Node& self, const Saved& a, const Saved& b) {
-                      return Gradients(self.needs_input(0) ? mul(g, b.get()) : Tensor(),
-                                       self.needs_input(1) ? mul(g, a.get()) : Tensor());
-                    },
-                    Saved(self), Saved(tensor)),
+                showing("self tensor",
+                        both(
+                            [](Tensor g, Node& self, const Saved& a, const Saved& b) {
+                              return Gradients(self.needs_input(0) ? mul(g, b.get()) : Tensor(),
+                                               self.needs_input(1) ? mul(g, a.get()) : Tensor());
+                            },
+                            [](Rows rows, Node& self, const Saved& a, const Saved& b) {
+                              const Tensor g = unsqueeze(rows.g, 1);
+                              return Gradients(self.needs_input(0) ? mul(g, b.get()) : Tensor(),
+                                               self.needs_input(1) ? mul(g, a.get()) : Tensor());
+                            }),
+                        Saved(self), Saved(tensor)),
                 self, tensor);
 }
 

@@ -66,6 +66,24 @@ Tensor right_gradient(const Tensor& g, const Tensor& left, const Tensor& right) 
   return product(transposed(left), g);
 }
 
+// Of rows: (rows, ..., m, n) x (..., n, k) as one product, the rows joined to m.
+Tensor rows_product(const Tensor& g, const Tensor& right) {
+  if (right.dim() == 2) {
+    const Tensor folded = reshape(g, {checked_mul(g->shape[0], g->shape[1]), g->shape[2]});
+    return view(mm(folded, right), {g->shape[0], g->shape[1], right->shape[1]});
+  }
+  const std::int64_t batch = g->shape[1], joined = checked_mul(g->shape[0], g->shape[2]);
+  const Tensor folded = reshape(permute(g, {1, 0, 2, 3}), {batch, joined, g->shape[3]});
+  const Tensor made = view(bmm(folded, right), {batch, g->shape[0], g->shape[2], right->shape[2]});
+  return permute(made, {1, 0, 2, 3});
+}
+Tensor left_rows(const Tensor& g, const Tensor& right) {
+  return rows_product(g, transposed(right));
+}
+Tensor right_rows(const Tensor& g, const Tensor& left) {
+  return transposed(rows_product(transposed(g), left));
+}
+
 }  // namespace
 
 void run_product(const Tensor& left, const Tensor& right, const Tensor& out, Scalar alpha,
@@ -93,35 +111,52 @@ bool run_with_bias(const Tensor& left, const Tensor& right, const Tensor& bias, 
 
 Tensor record_product(const char* name, Tensor out, const Tensor& left, const Tensor& right) {
   if (!needs_grad(left, right)) return out;
-  return record(name, std::move(out),
-                showing(
-                    "self mat2",
-                    [](Tensor g, Node& self, const Saved& l, const Saved& r) {
-                      return Gradients(
-                          self.needs_input(0) ? left_gradient(g, l.get(), r.get()) : Tensor(),
-                          self.needs_input(1) ? right_gradient(g, l.get(), r.get()) : Tensor());
-                    },
-                    Saved(left), Saved(right)),
-                left, right);
+  return record(
+      name, std::move(out),
+      showing("self mat2",
+              both(
+                  [](Tensor g, Node& self, const Saved& l, const Saved& r) {
+                    return Gradients(
+                        self.needs_input(0) ? left_gradient(g, l.get(), r.get()) : Tensor(),
+                        self.needs_input(1) ? right_gradient(g, l.get(), r.get()) : Tensor());
+                  },
+                  [](Rows rows, Node& self, const Saved& l, const Saved& r) {
+                    return Gradients(self.needs_input(0) ? left_rows(rows.g, r.get()) : Tensor(),
+                                     self.needs_input(1) ? right_rows(rows.g, l.get()) : Tensor());
+                  }),
+              Saved(left), Saved(right)),
+      left, right);
 }
 
 Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tensor& left,
                   const Tensor& right, Scalar beta, Scalar alpha) {
   if (!needs_grad(input, left, right)) return out;
   return record(name, std::move(out),
-                showing(
-                    left.dim() == 3 ? "batch1 batch2 beta alpha" : "mat1 mat2 beta alpha",
-                    [shape = input.shape()](Tensor g, Node& self, const Saved& l, const Saved& r,
-                                            Scalar beta, Scalar alpha) {
-                      Tensor of_input, of_left, of_right;
-                      if (self.needs_input(0)) of_input = sum_to(scaled(g, beta), shape);
-                      if (self.needs_input(1))
-                        of_left = scaled(left_gradient(g, l.get(), r.get()), alpha);
-                      if (self.needs_input(2))
-                        of_right = scaled(right_gradient(g, l.get(), r.get()), alpha);
-                      return Gradients(of_input, of_left, of_right);
-                    },
-                    Saved(left), Saved(right), beta, alpha),
+                showing(left.dim() == 3 ? "batch1 batch2 beta alpha" : "mat1 mat2 beta alpha",
+                        both(
+                            [shape = input.shape()](Tensor g, Node& self, const Saved& l,
+                                                    const Saved& r, Scalar beta, Scalar alpha) {
+                              Tensor of_input, of_left, of_right;
+                              if (self.needs_input(0)) of_input = sum_to(scaled(g, beta), shape);
+                              if (self.needs_input(1))
+                                of_left = scaled(left_gradient(g, l.get(), r.get()), alpha);
+                              if (self.needs_input(2))
+                                of_right = scaled(right_gradient(g, l.get(), r.get()), alpha);
+                              return Gradients(of_input, of_left, of_right);
+                            },
+                            [shape = input.shape()](Rows rows, Node& self, const Saved& l,
+                                                    const Saved& r, Scalar beta, Scalar alpha) {
+                              const Tensor& g = rows.g;
+                              Tensor of_input, of_left, of_right;
+                              if (self.needs_input(0))
+                                of_input = sum_rows_to(scaled(g, beta), shape);
+                              if (self.needs_input(1))
+                                of_left = scaled(left_rows(g, r.get()), alpha);
+                              if (self.needs_input(2))
+                                of_right = scaled(right_rows(g, l.get()), alpha);
+                              return Gradients(of_input, of_left, of_right);
+                            }),
+                        Saved(left), Saved(right), beta, alpha),
                 input, left, right);
 }
 

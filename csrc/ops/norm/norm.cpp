@@ -10,6 +10,7 @@
 #include "core/unlocked.h"
 #include "formula.h"
 #include "kernels/norm.h"
+#include "ops/memory_format.h"
 
 namespace rushlight {
 namespace {
@@ -58,7 +59,8 @@ double nanoseconds(const Tensor& t) { return double(t.numel()) * 0.5; }
 struct Wanted {
   Tensor input, weight, bias;
   View views[3];
-  const View* input_view() { return view(input, 0); }
+  bool inside = false;
+  const View* input_view() { return view(input && inside ? channels_inside(input) : input, 0); }
   const View* weight_view() { return view(weight, 1); }
   const View* bias_view() { return view(bias, 2); }
 
@@ -69,10 +71,12 @@ struct Wanted {
     return &views[i];
   }
 };
-Wanted wanted(Node& self, const Tensor& input, std::int64_t c) {
+Wanted wanted(Node& self, const Tensor& input, std::int64_t c, bool inside) {
   const DType dtype = computed_in(input);
   Wanted w;
-  if (self.needs_input(0)) w.input = empty(input.sizes(), input.dtype(), input.device());
+  w.inside = inside;
+  if (self.needs_input(0))
+    w.input = empty_image(input.shape(), input.dtype(), input.device(), inside);
   if (self.needs_input(1)) w.weight = empty({c}, dtype, input.device());
   if (self.needs_input(2)) w.bias = empty({c}, dtype, input.device());
   return w;
@@ -90,6 +94,9 @@ struct Plan {
   Shape weight;     // the weight's shape beside it
   double eps;
   bool batch, training;
+  bool inside = false;  // images whose channels lie innermost, and stay there
+
+  Tensor dense(const Tensor& t) const { return inside ? channels_inside(t) : contiguous(t); }
 };
 
 Gradients formula_gradients(const Plan& p, const Tensor& g, const Tensor& x, const Tensor& weight,
@@ -131,12 +138,12 @@ Tensor record_norm(const char* node, const Plan& plan, Tensor out, const Tensor&
                         all[2] = back_to(all[2], bias_shape, bias_dtype);
                         return all;
                       }
-                      Wanted out = wanted(self, input, plan.shape.c);
+                      Wanted out = wanted(self, input, plan.shape.c, plan.inside);
                       if (input.numel() == 0 || input.device().is_meta()) {
                         for (Tensor* t : {&out.input, &out.weight, &out.bias})
                           if (*t && !t->device().is_meta()) zero_(*t);
                       } else {
-                        const Tensor grad = contiguous(g), dense = contiguous(input);
+                        const Tensor grad = plan.dense(g), dense = plan.dense(input);
                         Parameter scale(weight, computed_in(input));
                         const std::int64_t count = plan.shape.n * plan.shape.c * plan.shape.plane;
                         const View gv = dense_view(grad, input.dtype(), count),
@@ -221,18 +228,20 @@ Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTen
 
   const DType dtype = computed_in(input);
   const Device device = input.device();
-  Tensor out = empty(input.sizes(), input.dtype(), device);
+  const bool inside = has_channels_inside(input);
+  Tensor out = empty_image(input.shape(), input.dtype(), device, inside);
   Tensor mean = empty({c}, dtype, device), invstd = empty({c}, dtype, device);
-  const Plan plan{{n, c, plane, 1}, {n, c, plane}, {0, 2}, {1, c, 1}, eps, true, training};
+  Plan plan{{n, c, plane, 1}, {n, c, plane}, {0, 2}, {1, c, 1}, eps, true, training, inside};
+  if (inside) plan.shape = {checked_mul(n, plane), c, 1};
   const Tensor w = value(weight), b = value(bias);
   if (!device.is_meta() && input.numel() != 0) {  // else nothing moves the running statistics
     const GradMode off(false);
     Running moving_mean(value(running_mean), dtype, training);
     Running moving_var(value(running_var), dtype, training);
-    const Tensor dense = contiguous(input);
+    const Tensor dense = plan.dense(input), to = plan.dense(out);
     Parameter scale(w, dtype), shift(b, dtype);
     if (!training) mean = clone(moving_mean.tensor());
-    const View x = dense_view(dense, out.dtype(), out.numel()), y = view_of(out),
+    const View x = dense_view(dense, out.dtype(), out.numel()), y = view_of(to),
                m = dense_view(mean, dtype, c), i = view_of(invstd);
     const View *factor = scale.get(dtype, c), *summand = shift.get(dtype, c),
                *means = moving_mean.get(dtype, c), *variances = moving_var.get(dtype, c);
@@ -259,13 +268,13 @@ static Tensor grouped(const char* node, const Plan& plan, const Tensor& input, c
   const DType dtype = computed_in(input);
   const Device device = input.device();
   const std::int64_t rows = checked_mul(plan.shape.n, plan.shape.groups);
-  Tensor out = empty(input.sizes(), input.dtype(), device);
+  Tensor out = empty_image(input.shape(), input.dtype(), device, plan.inside);
   const Tensor mean = empty({rows}, dtype, device), invstd = empty({rows}, dtype, device);
   if (out.numel() != 0 && !device.is_meta()) {
     const GradMode off(false);
-    const Tensor dense = contiguous(input);
+    const Tensor dense = plan.dense(input), to = plan.dense(out);
     Parameter scale(w, dtype), shift(b, dtype);
-    const View x = dense_view(dense, out.dtype(), out.numel()), y = view_of(out), m = view_of(mean),
+    const View x = dense_view(dense, out.dtype(), out.numel()), y = view_of(to), m = view_of(mean),
                i = view_of(invstd);
     const View *factor = scale.get(dtype, plan.shape.c), *summand = shift.get(dtype, plan.shape.c);
     const NormKernels& kernels = *backend(device).norm;
@@ -282,6 +291,7 @@ Tensor group_norm(const Tensor& input, std::int64_t num_groups, const MaybeTenso
     fail<RuntimeError>("Expected at least 2 dimensions for input tensor but received ",
                        input.dim());
   const std::int64_t c = input->shape[1];
+  if (c == 0) fail<RuntimeError>("Expected number of channels to be greater than 0, got 0");
   if (num_groups <= 0)
     fail<RuntimeError>("Expected num groups to be greater than 0, got ", num_groups);
   if (c % num_groups)
@@ -300,13 +310,15 @@ Tensor group_norm(const Tensor& input, std::int64_t num_groups, const MaybeTenso
   check_floating(input, "GroupNormKernelImpl");
   for (const auto& [t, name] : parameters) check_parameter("group_norm", input, *t, name);
   const std::int64_t n = input->shape[0], plane = plane_of(input), part = c / num_groups;
-  const Plan plan{{n, c, plane, num_groups},
+  const bool inside = has_channels_inside(input);
+  const Plan plan{{n, c, plane, num_groups, true, inside},
                   {n, num_groups, part, plane},
                   {2, 3},
                   {1, num_groups, part, 1},
                   eps,
                   false,
-                  true};
+                  true,
+                  inside};
   return grouped("NativeGroupNormBackward0", plan, input, value(weight), value(bias));
 }
 

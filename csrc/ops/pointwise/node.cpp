@@ -67,13 +67,16 @@ int PointwiseNode::collect(Tensor* tensors, const Scalar** numbers) {
   return n;
 }
 
-Gradients PointwiseNode::finish(Tensor* results) {
+Gradients PointwiseNode::finish(Tensor* results, bool rows) {
   Gradients out;
   for (int i = 0, k = 0; i < op_.inputs; ++i) {
     if (op_.bool_inputs >> i & 1) continue;
     Tensor& r = results[k++];
     if (!needs_input(std::size_t(i)) || !r) continue;
-    if (shapes_) r = sum_to(r, (*shapes_)[std::size_t(i)]);
+    if (shapes_) {
+      const Shape& own = (*shapes_)[std::size_t(i)];
+      r = rows ? sum_rows_to(r, own) : sum_to(r, own);
+    }
     if (r.dtype() != origins_[i].dtype) r = to(r, origins_[i].dtype);
     if (origins_[i].to_cpu && !r.device().is_cpu()) r = to(r, kCpu);
     out[std::size_t(i)] = std::move(r);
@@ -81,21 +84,31 @@ Gradients PointwiseNode::finish(Tensor* results) {
   return out;
 }
 
-// Of a sum, each gradient is the incoming one itself, as in torch.
+// Whether each wanted gradient is the incoming one itself, as in torch; of a sum, all are.
 bool PointwiseNode::passes_gradient() const {
   static const int add = pointwise_op<Add>().index;
-  return op_.index == add && parameters_[0].as_double() == 1;
+  if (op_.index == add && parameters_[0].as_double() == 1) return true;
+  if (!op_.passes) return false;
+  for (int i = 0; i < op_.inputs; ++i)
+    if (needs_input(std::size_t(i)) && !(op_.passes >> i & 1)) return false;
+  return true;
 }
 
-Gradients PointwiseNode::backward(std::span<Tensor> grads) {
+Gradients PointwiseNode::backward(std::span<Tensor> grads) { return gradients(grads[0], shape_); }
+// What is saved broadcasts with the rows.
+Gradients PointwiseNode::backward_rows(std::span<Tensor> grads, std::int64_t) {
+  return gradients(grads[0], with_rows(grads[0], shape_));
+}
+
+Gradients PointwiseNode::gradients(const Tensor& g, const Shape& shape) {
   if (released) fail_second_backward();
   if (!op_.differentiable) return {};
+  const bool rows = &shape != &shape_;
   if (op_.no_gradient && needs_input(0))
     fail<NotImplementedError>("the derivative for '", op_.no_gradient, "' is not implemented.");
-  const Tensor& g = grads[0];
   if (passes_gradient()) {
-    Tensor both[kMaxInputs] = {g, g};
-    return finish(both);
+    Tensor all[kMaxInputs] = {g, g, g};
+    return finish(all, rows);
   }
   Tensor saved[kMaxSaved], results[kMaxInputs];
   const Scalar* numbers[kMaxSaved];
@@ -106,22 +119,22 @@ Gradients PointwiseNode::backward(std::span<Tensor> grads) {
       arguments[i + 1] = saved[i] ? Value(saved[i]) : Value(numbers[i]->as_double());
     op_.backward_of_values(arguments, parameters_, values);
     for (int k = 0; k < op_.gradients; ++k)
-      results[k] = values[k].is_number() ? full(shape_, values[k].number(), g.dtype(), g.device())
+      results[k] = values[k].is_number() ? full(shape, values[k].number(), g.dtype(), g.device())
                                          : values[k].tensor();
-    return finish(results);
+    return finish(results, rows);
   }
   if (g.device().is_meta()) {  // shapes alone
     for (int i = 0, k = 0; i < op_.inputs; ++i) {
       if (op_.bool_inputs >> i & 1) continue;
-      if (needs_input(std::size_t(i))) results[k] = empty(shape_, origins_[i].dtype, g.device());
+      if (needs_input(std::size_t(i))) results[k] = empty(shape, origins_[i].dtype, g.device());
       ++k;
     }
-    return finish(results);
+    return finish(results, rows);
   }
   bool dense = g.is_contiguous();
   for (int i = 0; i < n; ++i)
-    dense &= !saved[i] || (saved[i].is_contiguous() && saved[i].shape() == shape_);
-  CallGeometry geometry(shape_, g.numel(), dense);
+    dense &= !saved[i] || (saved[i].is_contiguous() && saved[i].shape() == shape);
+  CallGeometry geometry(shape, g.numel(), dense);
   PointwiseCall call;
   Scalar items[kMaxSaved];
   call.computes = computes(common_, op_.in_double);
@@ -152,7 +165,7 @@ Gradients PointwiseNode::backward(std::span<Tensor> grads) {
                   {&g, &saved[0], &saved[1], &saved[2], &saved[3]});
     b.pointwise->backward(op_.index, call);
   }
-  return finish(results);
+  return finish(results, rows);
 }
 
 int PointwiseNode::saved_number(std::size_t i) const {

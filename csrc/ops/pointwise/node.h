@@ -18,6 +18,7 @@ class PointwiseNode final : public Node {
   void choose_saved(unsigned wanted);  // bits: inputs whose gradient is wanted
 
   Gradients backward(std::span<Tensor> grads) override;
+  Gradients backward_rows(std::span<Tensor> grads, std::int64_t rows) override;
   void release_saved() override;
   // The inputs that some gradient reads, the result if one does, the parameters.
   std::vector<std::string> saved_names() const override;
@@ -34,7 +35,9 @@ class PointwiseNode final : public Node {
     Scalar number;
   };
   int collect(Tensor* tensors, const Scalar** numbers);
-  Gradients finish(Tensor* results);
+  // `shape`: of the gradient, the op's own or with rows in front.
+  Gradients gradients(const Tensor& g, const Shape& shape);
+  Gradients finish(Tensor* results, bool rows);
   bool passes_gradient() const;
   // Of saved_value(): an input's number, or kMaxInputs for the result and more for parameters.
   int saved_number(std::size_t i) const;

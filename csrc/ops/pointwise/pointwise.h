@@ -27,6 +27,7 @@ struct PointwiseOp {
   Takes takes;
   Casts autocast;
   unsigned visible, in_place;  // bits of Visible
+  unsigned passes;  // bits of inputs whose gradient is the incoming one
   const char *aliases, *no_gradient;  // or null
   Domain domain;
   // The struct's backward with T = Value: used when the gradient must itself be differentiable.

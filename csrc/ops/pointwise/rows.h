@@ -54,6 +54,7 @@ constexpr PointwiseOp row_of() {
   row.divides = T::divides;
   row.numbers_alone = requires { Op::numbers_alone; };
   row.number_first = row.numbers_alone || requires { Op::number_first; };
+  if constexpr (requires { Op::passes; }) row.passes = Op::passes;
   if constexpr (requires { Op::autocast; }) row.autocast = Op::autocast;
   if constexpr (requires { Op::aliases; }) row.aliases = Op::aliases;
   if constexpr (requires { Op::no_gradient; }) row.no_gradient = Op::no_gradient;

@@ -27,7 +27,7 @@ Tensor average_backward(const PoolShape& s, const char* node, const Tensor& g, c
 // `formatted`: channels_last where input is.
 Tensor average(const PoolShape& s, const char* node, const Tensor& input, const Shape& sizes,
                bool formatted, const ShownOptions* shown = nullptr) {
-  const bool inside = formatted && s.outputs() > 1 && has_channels_inside(input);
+  const bool inside = formatted && pools_inside(s, input);
   Tensor out = empty_image(sizes, input.dtype(), input.device(), inside);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);

@@ -42,15 +42,18 @@ Tensor gather_max(const PoolShape& s, const Tensor& input, const Tensor& indices
 }
 
 Tensor scatter_max(const PoolShape& s, const Tensor& g, const Tensor& indices, const Shape& sizes) {
-  Tensor out = empty(sizes, g.dtype(), g.device());
+  const bool inside = pools_inside(s, indices);
+  Tensor out = empty_image(sizes, g.dtype(), g.device(), inside);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
-    const Tensor grad = contiguous(g), at = contiguous(indices);
+    const Tensor grad = inside ? channels_inside(g) : contiguous(g);
+    const Tensor at = inside ? channels_inside(indices) : contiguous(indices);
+    const Tensor to = inside ? channels_inside(out) : out;
     const View v = dense_view(grad, out.dtype(), results_of(s)),
-               i = dense_view(at, DType::int64, results_of(s)), o = view_of(out);
+               i = dense_view(at, DType::int64, results_of(s)), o = view_of(to);
     const PoolKernels& kernels = *backend(out.device()).pool;
     const Unlocked unlocked(nanoseconds(s), {&grad, &at, &out});
-    check_indices(kernels.max_backward(s, v, i, o));
+    check_indices(kernels.max_backward(inside ? with_channels_inside(s, sizes[1]) : s, v, i, o));
   }
   return record(
       "MaxPool2DWithIndicesBackward0", std::move(out),
@@ -116,12 +119,18 @@ Tensor max_with_codes(const char* node, const PoolShape& s, const Tensor& input,
 std::tuple<Tensor, Tensor> max_with_indices(const char* node, const PoolShape& s,
                                             const Tensor& input, const Shape& sizes, bool formatted,
                                             const ShownOptions& shown = {}) {
-  Tensor out = empty(sizes, input.dtype(), input.device());
-  Tensor indices = empty(sizes, DType::int64, input.device());
-  run_max(s, input, out, indices, {});
-  if (formatted) {
-    out = in_format_of(input, std::move(out));
-    indices = in_format_of(input, std::move(indices));
+  const bool inside = formatted && is_floating(input.dtype()) && pools_inside(s, input);
+  Tensor out = empty_image(sizes, input.dtype(), input.device(), inside);
+  Tensor indices = empty_image(sizes, DType::int64, input.device(), inside);
+  if (inside) {
+    run_max(with_channels_inside(s, sizes[1]), channels_inside(input), channels_inside(out),
+            channels_inside(indices), {});
+  } else {
+    run_max(s, input, out, indices, {});
+    if (formatted) {
+      out = in_format_of(input, std::move(out));
+      indices = in_format_of(input, std::move(indices));
+    }
   }
   out = record(node, std::move(out),
                showing(
@@ -143,12 +152,13 @@ Tensor max_pool(const char* name, int rank, const Tensor& input, const PoolOptio
   if (input.dtype() == DType::boolean || input.device().is_cuda())
     refuse_integers(input, rank == 3 ? "max_pool3d" : "max_pool2d");
   const auto [s, sizes] = pool_shape(name, rank, input, options, true);
-  if (input.dtype() == DType::float32 && has_2x2_windows(s))
+  const bool inside = pools_inside(s, input);
+  if (input.dtype() == DType::float32 && has_2x2_windows(s) && !inside)
     return max_with_codes(max_node(rank, false), s, input, sizes, shown(s, rank, options));
   if (needs_grad(input))
     return std::get<0>(
         max_with_indices(max_node(rank, false), s, input, sizes, true, shown(s, rank, options)));
-  if (rank == 2 && has_channels_inside(input)) {
+  if (inside) {
     Tensor out = empty_image(sizes, input.dtype(), input.device(), true);
     run_max(with_channels_inside(s, sizes[1]), channels_inside(input), channels_inside(out), {},
             {});

@@ -2,6 +2,9 @@
 #include "shape.h"
 
 #include <algorithm>
+#include <limits>
+
+#include "ops/memory_format.h"
 
 namespace rushlight {
 namespace {
@@ -63,7 +66,14 @@ PoolShape with_channels_inside(const PoolShape& s, std::int64_t channels) {
   }
   c.in[2] = c.result[2] = channels;
   c.kernel[2] = c.stride[2] = c.dilation[2] = 1, c.padding[2] = 0;
+  c.inside = true;
   return c;
+}
+
+bool pools_inside(const PoolShape& s, const Tensor& image) {
+  return has_channels_inside(image) && s.in[0] == 1 && s.result[0] == 1 &&
+         s.planes == image->shape[0] * image->shape[1] &&
+         s.in[1] * s.in[2] <= std::numeric_limits<std::int32_t>::max();
 }
 
 PooledShape pool_shape(const char* name, int rank, const Tensor& input, const PoolOptions& options,

@@ -16,6 +16,8 @@ PooledShape adaptive_shape(const char* name, int rank, const Tensor& input, cons
 
 // The same of images that lie as rows of channels: windows of one channel along a third dimension.
 PoolShape with_channels_inside(const PoolShape& s, std::int64_t channels);
+// Whether a kernel takes this image, or these indices into it, so.
+bool pools_inside(const PoolShape& s, const Tensor& image);
 
 // Of one dtype's kernel: NotImplementedError for integers.
 void refuse_integers(const Tensor& input, const char* kernel);

@@ -14,16 +14,31 @@ Tensor is_number_mask(const Tensor& x) {
   return to((Value(x) == Value(x)).tensor(), x.dtype());
 }
 
-Tensor share_of_extremes(const Tensor& input, const Tensor& result, const Span& span) {
+namespace {
+// Where the extremes lie, as truth values, and how many each result has.
+std::pair<Tensor, Tensor> extremes_of(const Tensor& input, const Tensor& result, const Span& span) {
   const GradMode off(false);
-  const Tensor at = expand(reshape(result, span.kept), span.whole);
-  const Tensor both_nan =
-      mul(sub(is_number_mask(input), ones_like(input)), sub(is_number_mask(at), ones_like(input)));
-  const Tensor same = add(to((Value(input) == Value(at)).tensor(), input.dtype()), both_nan);
+  const Value x = input, kept = reshape(result, span.kept);
+  const Value is_nan = expand((kept != kept).tensor(), span.whole);
+  const Tensor same = ((x == kept) | ((x != x) & is_nan)).tensor();
   Shape dims;
   for (int d = 0; d < span.whole.rank; ++d)
     if (span.mask >> d & 1) dims.push_back(d);
-  return div(same, dims.rank ? sum(same, dims, true) : same);
+  const Tensor count = dims.rank ? sum(same, dims, true) : same;
+  return {same, to(count, input.dtype())};
+}
+}  // namespace
+
+Tensor share_of_extremes(const Tensor& input, const Tensor& result, const Span& span) {
+  const auto [same, count] = extremes_of(input, result, span);
+  const GradMode off(false);
+  return div(to(same, input.dtype()), count);
+}
+
+Tensor shared_by_extremes(const Tensor& g, const Tensor& input, const Tensor& result,
+                          const Span& span) {
+  const auto [same, count] = extremes_of(input, result, span);
+  return mul(spread(div(reshape(g, span.kept), count), span), to(same, g.dtype()));
 }
 
 namespace {
@@ -43,7 +58,7 @@ Tensor extreme(const char* op, const char* node, Reduction kind, const Tensor& i
       showing(
           dims_given ? "self result dim keepdim" : "self result",
           [span](Tensor g, Node& self, const Saved& x, const SavedOutput& y, ReducedDims, bool) {
-            return Gradients(mul(spread(g, span), share_of_extremes(x.get(), y.get(self), span)));
+            return Gradients(shared_by_extremes(g, x.get(), y.get(self), span));
           },
           Saved(input), SavedOutput(out), ReducedDims{span.mask}, keepdim),
       input);
@@ -163,9 +178,7 @@ TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool ke
                     [span](std::span<Tensor> g, Node& self, const Saved& x, const SavedOutput& low,
                            const SavedOutput& high) {
                       const auto part = [&](const Tensor& of, const SavedOutput& y) {
-                        return of ? mul(spread(of, span),
-                                        share_of_extremes(x.get(), y.get(self), span))
-                                  : of;
+                        return of ? shared_by_extremes(of, x.get(), y.get(self), span) : of;
                       };
                       const Tensor a = part(g[0], low), b = part(g[1], high);
                       return Gradients(a && b ? add(a, b) : a ? a : b);

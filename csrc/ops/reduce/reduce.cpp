@@ -67,6 +67,10 @@ Tensor spread(const Tensor& g, const Span& span) {
   return expand(reshape(g, span.kept), span.whole);
 }
 
+Tensor spread_rows(const Tensor& rows, const Span& span) {
+  return expand(reshape(rows, with_rows(rows, span.kept)), with_rows(rows, span.whole));
+}
+
 void check_not_empty(const char* op, const Tensor& input, const Span& span, bool dims_given) {
   if (input.numel()) return;
   if (!dims_given) {
@@ -124,6 +128,11 @@ Tensor product_of_others(const Tensor& input, int dim) {
   return mul(before(input), flip(before(flip(input, along)), along));
 }
 
+// Of one element in a mean.
+Scalar share(const Span& span) {
+  return 1 / static_cast<double>(std::max<std::int64_t>(1, span.count));
+}
+
 Tensor product(const char* node, const char* names, const Tensor& input, const Span& span,
                bool keepdim, OptionalDtype dtype) {
   const DType d = sum_dtype(input, dtype);
@@ -169,12 +178,15 @@ Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   Tensor out = total(kReduction<reduction::Sum>, input, span, keepdim, sum_dtype(input, dtype));
   if (!needs_grad(input)) return out;
   return record(dims.empty() ? "SumBackward0" : "SumBackward1", std::move(out),
-                showing(
-                    dims.empty() ? "self_sym_sizes" : "self_sym_sizes dim keepdim",
-                    [d = input.dtype()](Tensor g, Node&, const Span& span) {
-                      return Gradients(to(spread(g, span), d));
-                    },
-                    span, ReducedDims{span.mask}, keepdim),
+                showing(dims.empty() ? "self_sym_sizes" : "self_sym_sizes dim keepdim",
+                        both(
+                            [d = input.dtype()](Tensor g, Node&, const Span& span) {
+                              return Gradients(to(spread(g, span), d));
+                            },
+                            [d = input.dtype()](Rows rows, Node&, const Span& span) {
+                              return Gradients(to(spread_rows(rows.g, span), d));
+                            }),
+                        span, ReducedDims{span.mask}, keepdim),
                 input);
 }
 
@@ -183,17 +195,19 @@ Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) 
   const Span span(input, dims);
   Tensor out = total(kReduction<reduction::Mean>, input, span, keepdim, d);
   if (!needs_grad(input)) return out;
-  return record(dims.empty() ? "MeanBackward0" : "MeanBackward1", std::move(out),
-                showing(
-                    dims.empty() ? "self_sym_sizes self_sym_numel"
-                                 : "self_sym_sizes self_sym_numel dim keepdim",
-                    [from = input.dtype()](Tensor g, Node&, const Span& span) {
-                      const double scale =
-                          1 / static_cast<double>(std::max<std::int64_t>(1, span.count));
-                      return Gradients(to(spread(mul(g, Scalar(scale)), span), from));
-                    },
-                    span, input.numel(), ReducedDims{span.mask}, keepdim),
-                input);
+  return record(
+      dims.empty() ? "MeanBackward0" : "MeanBackward1", std::move(out),
+      showing(dims.empty() ? "self_sym_sizes self_sym_numel"
+                           : "self_sym_sizes self_sym_numel dim keepdim",
+              both(
+                  [from = input.dtype()](Tensor g, Node&, const Span& span) {
+                    return Gradients(to(spread(mul(g, share(span)), span), from));
+                  },
+                  [from = input.dtype()](Rows rows, Node&, const Span& span) {
+                    return Gradients(to(spread_rows(mul(rows.g, share(span)), span), from));
+                  }),
+              span, input.numel(), ReducedDims{span.mask}, keepdim),
+      input);
 }
 
 Tensor nansum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {

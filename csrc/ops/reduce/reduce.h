@@ -31,12 +31,16 @@ Tensor reduce_into_new(Reduction kind, const Tensor& input, const Span& span, bo
                        DType dtype, double parameter = 0);
 // A gradient of the result, seen in the shape of the input.
 Tensor spread(const Tensor& g, const Span& span);
+Tensor spread_rows(const Tensor& rows, const Span& span);  // of gradients with rows in front
 // IndexError in torch's words where a reduced dimension is empty.
 void check_not_empty(const char* op, const Tensor& input, const Span& span, bool dims_given);
 // 1 where x is a number, 0 where it is NaN, in the dtype of x.
 Tensor is_number_mask(const Tensor& x);
 // 1 where input equals the (kept) result or both are NaN, divided by how many there are.
 Tensor share_of_extremes(const Tensor& input, const Tensor& result, const Span& span);
+// A gradient of the result, in equal parts for those.
+Tensor shared_by_extremes(const Tensor& g, const Tensor& input, const Tensor& result,
+                          const Span& span);
 
 // ---- sums and counts (reduce.cpp); sum() itself is in ops.h
 Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype = {});

@@ -62,10 +62,13 @@ int checked_dim(const char* op, const Tensor& input, std::int64_t d) {
   return dim;
 }
 
+[[noreturn]] void refuse_bool_median() {
+  fail<NotImplementedError>("\"median_cpu\" not implemented for 'Bool'");
+}
+
 TensorPair median_along(const char* op, const char* node, const Tensor& input, std::int64_t d,
                         bool keepdim, bool ignore_nan) {
-  if (input.dtype() == DType::boolean)
-    fail<NotImplementedError>("\"median_cpu\" not implemented for 'Bool'");
+  if (input.dtype() == DType::boolean) refuse_bool_median();
   const int dim = checked_dim(op, input, d);
   return select(node, input, dim, 1, keepdim,
                 [=](const SortKernels& k, const View& v, const View& i, const View& x) {
@@ -73,23 +76,29 @@ TensorPair median_along(const char* op, const char* node, const Tensor& input, s
                 });
 }
 
-Tensor median_of_all(const char* op, const char* node, const Tensor& input, bool ignore_nan) {
+Tensor median_of_all(const char* node, const Tensor& input, bool ignore_nan) {
   if (input.numel() == 0) {
     const Scalar none = is_floating(input.dtype()) ? Scalar(__builtin_nan("")) : Scalar(INT64_MIN);
     return full(Shape(), none, input.dtype(), input.device());
   }
-  Tensor value;
-  {
+  if (input.dtype() == DType::boolean) refuse_bool_median();
+  const Tensor value = empty(Shape(), input.dtype(), input.device());
+  if (!input.device().is_meta()) {
     const GradMode off(false);
-    value = std::get<0>(median_along(op, node, reshape(input, Shape{-1}), 0, false, ignore_nan));
+    const Tensor line = reshape(input, Shape{-1});
+    View to = view_of(value), no_indices = to;
+    no_indices.data = nullptr, no_indices.numel = 0;
+    for (View* v : {&to, &no_indices}) v->rank = 1, v->sizes[0] = v->strides[0] = 1;
+    const Backend& b = backend(input.device());
+    const Unlocked unlocked(double(input.numel()) * 10, {&value, &line});
+    b.sort->median(to, no_indices, view_of(line), 0, ignore_nan);
   }
   return record(
       node, value,
       showing(
           "self result",
           [](Tensor g, Node& self, const Saved& x, const SavedOutput& y) {  // equal ones share it
-            return Gradients(
-                mul(g, share_of_extremes(x.get(), y.get(self), Span(x.get(), Shape()))));
+            return Gradients(shared_by_extremes(g, x.get(), y.get(self), Span(x.get(), Shape())));
           },
           Saved(input), SavedOutput(value)),
       input);
@@ -137,15 +146,11 @@ TensorPair kthvalue(const Tensor& input, std::int64_t k, std::int64_t d, bool ke
                 });
 }
 
-Tensor median(const Tensor& input) {
-  return median_of_all("median", "MedianBackward0", input, false);
-}
+Tensor median(const Tensor& input) { return median_of_all("MedianBackward0", input, false); }
 TensorPair median(const Tensor& input, std::int64_t dim, bool keepdim) {
   return median_along("median", "MedianBackward1", input, dim, keepdim, false);
 }
-Tensor nanmedian(const Tensor& input) {
-  return median_of_all("nanmedian", "NanmedianBackward0", input, true);
-}
+Tensor nanmedian(const Tensor& input) { return median_of_all("NanmedianBackward0", input, true); }
 TensorPair nanmedian(const Tensor& input, std::int64_t dim, bool keepdim) {
   return median_along("nanmedian", "NanmedianBackward1", input, dim, keepdim, true);
 }

@@ -61,6 +61,44 @@ void pointwise(Index n, Index c, Index out, Index plane, const float* x, Matrix<
                });
 }
 
+// One pixel each, as images with their channels innermost give: then the whole is one product.
+bool is_pixels(const ConvShape& s) {
+  for (int d = 0; d < 3; ++d)
+    if (s.kernel[d] != 1 || s.in[d] != 1 || s.result[d] != 1 || s.padding[d] != 0) return false;
+  return s.groups == 1;
+}
+Index pixels_a_task(const ConvShape& s) {
+  return std::max<Index>(conv::kTaskProducts / (s.c * s.out), 64);
+}
+// y (n x to) = x (n x from) * w + bias
+template <class T>
+void map_pixels(const ConvShape& s, Index from, Index to, const T* x, Matrix<const T> w,
+                const T* bias, T* y) {
+  const Index even = (s.n + num_threads() - 1) / num_threads();
+  const Index strip = std::min(pixels_a_task(s), std::max(even, 1 + 200'000 / (from * to)));
+  parallel_for((s.n + strip - 1) / strip, 1, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const Index first = i * strip, size = std::min(strip, s.n - first);
+      T* const out = y + first * to;
+      for (Index p = 0; p < size && bias; ++p) std::copy_n(bias, to, out + p * to);
+      gemm<T>(size, to, from, T(1), {x + first * from, from}, w, bias ? T(1) : T(0), {out, to});
+    }
+  });
+}
+template <class T>
+void pixels_grad_weight(const ConvShape& s, const T* x, const T* grad, T* grad_w) {
+  const Index strip = (s.out + num_threads() - 1) / num_threads(), depth = pixels_a_task(s);
+  parallel_for((s.out + strip - 1) / strip, 1, [&](Index begin, Index end) {
+    for (Index o = begin * strip; o < std::min(s.out, end * strip); o += strip)
+      for (Index p = 0; p < s.n; p += depth) {
+        gemm<T>(std::min(strip, s.out - o), s.c, std::min(depth, s.n - p), T(1),
+                {grad + p * s.out + o, s.out, true}, {x + p * s.c, s.c}, p ? T(1) : T(0),
+                {grad_w + o * s.c, s.c});
+        check_interrupt();
+      }
+  });
+}
+
 template <class F>
 void each_group(Index groups, F f) {  // parallel over groups, or inside one
   if (groups < num_threads())
@@ -167,8 +205,15 @@ void forward_kernel(const ConvShape& s, const View& input, const View& weight, c
                                   bias ? bias->as<Word>() : nullptr, out.as<Word>());
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     const Wide<S> x(input), w(weight), b(bias ? *bias : View{});
-    write_through<S>(
-        out, [&](auto* y) { forward(s, x.data(), w.data(), bias ? b.data() : nullptr, y); });
+    write_through<S>(out, [&](auto* y) {
+      const auto* shift = bias ? b.data() : nullptr;
+      if (is_pixels(s))
+        map_pixels<Compute<S>>(s, s.c, s.out, x.data(), {w.data(), s.c, true}, shift, y);
+      else if (s.inside)
+        conv::depthwise_forward<Compute<S>>(s, x.data(), w.data(), shift, y);
+      else
+        forward(s, x.data(), w.data(), shift, y);
+    });
   });
 }
 
@@ -179,15 +224,29 @@ void grad_input_kernel(const ConvShape& s, const View& grad, const View& weight,
                                      bias ? bias->as<Word>() : nullptr, out.as<Word>());
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     const Wide<S> g(grad), w(weight), b(bias ? *bias : View{});
-    write_through<S>(
-        out, [&](auto* x) { grad_input(s, g.data(), w.data(), bias ? b.data() : nullptr, x); });
+    write_through<S>(out, [&](auto* x) {
+      const auto* shift = bias ? b.data() : nullptr;
+      if (is_pixels(s))
+        map_pixels<Compute<S>>(s, s.out, s.c, g.data(), {w.data(), s.c}, shift, x);
+      else if (s.inside)
+        conv::depthwise_grad_input<Compute<S>>(s, g.data(), w.data(), shift, x);
+      else
+        grad_input(s, g.data(), w.data(), shift, x);
+    });
   });
 }
 
 void grad_weight_kernel(const ConvShape& s, const View& input, const View& grad, const View& out) {
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     const Wide<S> x(input), g(grad);
-    write_through<S>(out, [&](auto* w) { grad_weight(s, x.data(), g.data(), w); });
+    write_through<S>(out, [&](auto* w) {
+      if (is_pixels(s))
+        pixels_grad_weight<Compute<S>>(s, x.data(), g.data(), w);
+      else if (s.inside)
+        conv::depthwise_grad_weight<Compute<S>>(s, x.data(), g.data(), w);
+      else
+        grad_weight(s, x.data(), g.data(), w);
+    });
   });
 }
 

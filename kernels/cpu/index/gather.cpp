@@ -2,8 +2,6 @@
 #include "gather.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 
 #include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/positions.h"
@@ -39,7 +37,6 @@ struct IndexLines {
   }
 };
 
-constexpr std::int64_t kPiece = 1024;  // indices that are read and checked at a time
 constexpr std::int64_t kRun = 1 << 16;  // elements that go without asking for Ctrl-C
 
 // f(first, n) for the runs of a line, however long it is.
@@ -52,6 +49,13 @@ void for_each_run(std::int64_t length, Interruptible& interruptible, const F& f)
   }
 }
 
+// Whether all of n indices lie in [0, size). They are read again, and checked, where they are used.
+CLONES bool all_inside(const std::int64_t* at, std::int64_t n, std::int64_t size) {
+  std::uint64_t outside = 0;
+  for (std::int64_t i = 0; i < n; ++i) outside |= std::uint64_t(at[i]) >= std::uint64_t(size);
+  return !outside;
+}
+
 // The first index that does not lie in [0, size). Those that repeat along a dimension are read
 // once.
 BadIndex check_all(const View& index, std::int64_t size) {
@@ -61,41 +65,57 @@ BadIndex check_all(const View& index, std::int64_t size) {
   const IndexLines lines(once);
   Positions<1> at(lines.rank, once.sizes, {once.strides});
   Interruptible interruptible;
-  for (std::int64_t line = 0; line < lines.lines; ++line, at.next()) {
-    const auto* value = index.as<const std::int64_t>() + at.offset[0];
-    for (std::int64_t i = 0; i < lines.length; ++i, value += lines.step) {
-      if (const std::int64_t v = read_once(value); v < 0 || v >= size) return {0, v, size};
-      if (i % kRun == kRun - 1) interruptible.done(kRun);
+  for (std::int64_t line = 0; line < lines.lines; ++line, at.next())
+    for (std::int64_t first = 0; first < lines.length; first += kRun) {
+      const std::int64_t n = std::min(kRun, lines.length - first);
+      const auto* value = index.as<const std::int64_t>() + at.offset[0] + first * lines.step;
+      interruptible.done(n);
+      if (lines.step == 1 && all_inside(value, n, size)) continue;
+      for (std::int64_t i = 0; i < n; ++i, value += lines.step)
+        if (const std::int64_t v = read_once(value); v < 0 || v >= size) return {0, v, size};
     }
-    interruptible.done(lines.length % kRun);
-  }
   return {};
 }
 
-// n indices, read once each, to `to`; returns whether all of them lie in [0, size).
-CLONES bool read_indices(const std::int64_t* from, std::int64_t step, std::int64_t n,
-                         std::int64_t size, std::int64_t* to) {
-  std::uint64_t outside = 0;
-  if (step == 1) {
-    std::memcpy(to, from, std::size_t(n) * sizeof *to);
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // what follows reads the copy
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) to[i] = read_once(from + i * step);
-  }
-  for (std::int64_t i = 0; i < n; ++i) outside |= std::uint64_t(to[i]) >= std::uint64_t(size);
-  return !outside;
-}
-// Without CLONES: loads one by one are faster than the processors' gathers.
-template <class S>
-void gather_run(S* __restrict to, const S* __restrict from, const std::int64_t* at,
-                std::int64_t n) {
+// f(i, index) for n indices, each read once; stops at one that does not lie in [0, size) and
+// returns how many came before it. One by one: the processors' gathers are slower.
+template <class F>
+[[gnu::always_inline]] inline std::int64_t each_index(const std::int64_t* at, std::int64_t step,
+                                                      std::int64_t n, std::int64_t size,
+                                                      const F& f) {
 #pragma GCC unroll 4
-  for (std::int64_t i = 0; i < n; ++i) to[i] = from[at[i]];
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t v = read_once(at + i * step);
+    if (std::uint64_t(v) >= std::uint64_t(size)) [[unlikely]]
+      return i;
+    f(i, v);
+  }
+  return n;
+}
+template <class S>
+std::int64_t gather_run(S* __restrict to, std::int64_t to_step, const S* __restrict from,
+                        std::int64_t step, std::int64_t base_step, const std::int64_t* at,
+                        std::int64_t at_step, std::int64_t n, std::int64_t size) {
+  if (to_step == 1 && at_step == 1 && base_step == 0) {
+    if (step == 1)
+      return each_index(at, 1, n, size, [=](std::int64_t i, std::int64_t v) { to[i] = from[v]; });
+    return each_index(at, 1, n, size,
+                      [=](std::int64_t i, std::int64_t v) { to[i] = from[v * step]; });
+  }
+  return each_index(at, at_step, n, size, [=](std::int64_t i, std::int64_t v) {
+    to[i * to_step] = from[v * step + i * base_step];
+  });
 }
 template <class S, class F>
-void scatter_run(S* to, const S* from, const std::int64_t* at, std::int64_t n, const F& combine) {
-#pragma GCC unroll 4
-  for (std::int64_t i = 0; i < n; ++i) combine(to + at[i], from + i);
+std::int64_t scatter_run(S* to, std::int64_t step, std::int64_t base_step, const S* from,
+                         std::int64_t from_step, const std::int64_t* at, std::int64_t at_step,
+                         std::int64_t n, std::int64_t size, const F& combine) {
+  if (step == 1 && base_step == 0 && from_step == 1 && at_step == 1)
+    return each_index(at, 1, n, size,
+                      [&](std::int64_t i, std::int64_t v) { combine(to + v, from + i); });
+  return each_index(at, at_step, n, size, [&](std::int64_t i, std::int64_t v) {
+    combine(to + (v * step + i * base_step), from + i * from_step);
+  });
 }
 
 }  // namespace
@@ -123,21 +143,13 @@ BadIndex gather_elements(const View& out, const View& self, int dim, const View&
                    n);
         });
       } else {
-        std::int64_t found[kPiece];
-        for (std::int64_t first = 0; first < lines.length; first += kPiece) {
-          const std::int64_t n = std::min(kPiece, lines.length - first);
-          if (!read_indices(value + first * lines.step, lines.step, n, size, found)) {
-            const std::int64_t* v = found;
-            while (*v >= 0 && *v < size) ++v;
-            return void(bad = {0, *v, size});
-          }
-          if (step == 1 && base_step == 0 && out_step == 1) {
-            gather_run(to, from, found, n);
-          } else {
-            for (std::int64_t i = 0; i < n; ++i)
-              to[i * out_step] = from[found[i] * step + i * base_step];
-          }
-          to += n * out_step, from += n * base_step;
+        for (std::int64_t first = 0; first < lines.length; first += kRun) {
+          const std::int64_t n = std::min(kRun, lines.length - first);
+          const std::int64_t done =
+              gather_run(to + first * out_step, out_step, from + first * base_step, step, base_step,
+                         value + first * lines.step, lines.step, n, size);
+          if (done < n)
+            return void(bad = {0, read_once(value + (first + done) * lines.step), size});
           interruptible.done(n);
         }
       }
@@ -170,18 +182,12 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
                         src_step, n);
           });
       } else {
-        std::int64_t found[kPiece];
-        for (std::int64_t first = 0; first < lines.length; first += kPiece) {
-          const std::int64_t n = std::min(kPiece, lines.length - first);
-          const bool good = read_indices(value + first * lines.step, lines.step, n, size, found);
-          if (good && step == 1 && base_step == 0 && src_step == 1) {
-            scatter_run(to, from, found, n, combine);
-          } else {
-            for (std::int64_t i = 0; i < n; ++i)
-              if (good || (found[i] >= 0 && found[i] < size))
-                combine(to + (found[i] * step + i * base_step), from + i * src_step);
-          }
-          from += n * src_step, to += n * base_step;
+        for (std::int64_t i = 0; i < lines.length;) {
+          const std::int64_t n = std::min(kRun, lines.length - i);
+          const std::int64_t done =
+              scatter_run(to + i * base_step, step, base_step, from + i * src_step, src_step,
+                          value + i * lines.step, lines.step, n, size, combine);
+          i += done < n ? done + 1 : n;
           interruptible.done(n);
         }
       }

@@ -1,6 +1,6 @@
-// `right` is packed as [panel][pair of rows][32 columns][2], `left` as rows of pairs; a tile of 12
-// rows and 32 columns stays in registers over the whole depth. Note: as in PyTorch on such
-// processors, the instructions take denormal numbers as 0.
+// `right` is packed as [panel][pair of rows][32 columns][2], `left` is read where it lies or from
+// rows of pairs; a tile of 12 rows and 32 columns stays in registers over the whole depth. Note: as
+// in PyTorch on such processors, the instructions take denormal numbers as 0.
 #include "bfloat16_product.h"
 
 #include <algorithm>
@@ -39,32 +39,52 @@ void pack_row(const Source& m, Index row, Index pairs, Pair* to) {
   }
 }
 
+// The rows of `right` (k of them, `ld` apart) two by two, `used` columns of them, `step` apart.
+CLONES void zip_rows(const bfloat16* rows, Index step, Index used, Index ld, Index k, Pair* to) {
+  for (; k > 1; k -= 2, rows += 2 * ld, to += kColumns) {
+    const bfloat16* const next = rows + ld;
+    if (step == 1 && used == kColumns)
+      for (Index c = 0; c < kColumns; ++c) to[c] = rows[c].bits | Pair(next[c].bits) << 16;
+    else
+      for (Index c = 0; c < used; ++c)
+        to[c] = rows[c * step].bits | Pair(next[c * step].bits) << 16;
+  }
+  for (Index c = 0; k && c < used; ++c) to[c] = rows[c * step].bits;
+}
+
 // Columns [first, first + 32) of `right`, whose transposed is `turned`; zeros beyond its edge.
 void pack_panel(const Source& turned, Index first, Index pairs, Pair* to) {
   const Index used = std::min(kColumns, turned.rows - first);
   if (used < kColumns) std::fill_n(to, pairs * kColumns, Pair(0));
-  if (turned.row_stride == 1) {  // the columns lie side by side
-    for (Index p = 0; p < pairs; ++p) {
-      const bfloat16* low = turned.data + first + 2 * p * turned.col_stride;
-      const bfloat16* high = low + turned.col_stride;
-      Pair* const d = to + p * kColumns;
-      if (2 * p + 1 < turned.cols)
-        for (Index c = 0; c < used; ++c) d[c] = low[c].bits | Pair(high[c].bits) << 16;
-      else
-        for (Index c = 0; c < used; ++c) d[c] = low[c].bits;
-    }
-    return;
-  }
+  if (turned.row_stride == 1 || turned.row_stride < turned.col_stride)
+    return zip_rows(turned.data + first * turned.row_stride, turned.row_stride, used,
+                    turned.col_stride, turned.cols, to);
   Scratch<Pair> rows(std::size_t(used * pairs));
   for (Index c = 0; c < used; ++c) pack_row(turned, first + c, pairs, rows.data() + c * pairs);
   transpose(rows.data(), pairs, used, pairs, to, kColumns);
 }
 
-// sums[row][32] of R rows of pairs, `step` from row to row
+// Where a tile goes: to sums[row][32], or rounded to the columns of `mask` in rows of `out`.
+struct Target {
+  float* sums;
+  bfloat16* out;  // or null
+  Index ldo;
+  std::uint32_t mask;
+  bool adds;  // to what `out` holds
+};
+
+// 16 elements as floats, those of `mask`. Note: gcc 12 warns of the forms without a mask.
+[[gnu::always_inline, gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] inline __m512 widened(
+    const bfloat16* from, std::uint32_t mask) {
+  const __m256i halves = _mm256_maskz_loadu_epi16(__mmask16(mask), from);
+  return (__m512)((__v16su)_mm512_maskz_cvtepu16_epi32(0xffff, halves) << 16);
+}
+
+// R rows of pairs, `step` elements from row to row
 template <int R>
-[[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] void tile(const Pair* left, Index step,
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] void tile(const bfloat16* left, Index step,
                                                                   const Pair* panel, Index pairs,
-                                                                  float* sums) {
+                                                                  const Target& to) {
   __m512 acc[R][2];
 #pragma GCC unroll 12
   for (int r = 0; r < R; ++r) acc[r][0] = acc[r][1] = _mm512_setzero_ps();
@@ -73,20 +93,37 @@ template <int R>
     const auto high = (__m512bh)_mm512_loadu_si512(panel + 16);
 #pragma GCC unroll 12
     for (int r = 0; r < R; ++r) {
-      const auto a = (__m512bh)_mm512_set1_epi32(int(left[r * step + p]));
+      int pair;
+      std::memcpy(&pair, left + r * step + 2 * p, sizeof pair);
+      const auto a = (__m512bh)_mm512_set1_epi32(pair);
       acc[r][0] = _mm512_dpbf16_ps(acc[r][0], a, low);
       acc[r][1] = _mm512_dpbf16_ps(acc[r][1], a, high);
     }
   }
 #pragma GCC unroll 12
   for (int r = 0; r < R; ++r) {
-    _mm512_storeu_ps(sums + r * kColumns, acc[r][0]);
-    _mm512_storeu_ps(sums + r * kColumns + 16, acc[r][1]);
+    if (to.out && to.adds) {
+      acc[r][0] += widened(to.out + r * to.ldo, to.mask);
+      if (to.mask >> 16) acc[r][1] += widened(to.out + r * to.ldo + 16, to.mask >> 16);
+    }
+    if (to.out) {
+      _mm512_mask_storeu_epi16(to.out + r * to.ldo, to.mask,
+                               (__m512i)_mm512_cvtne2ps_pbh(acc[r][1], acc[r][0]));
+    } else {
+      _mm512_storeu_ps(to.sums + r * kColumns, acc[r][0]);
+      _mm512_storeu_ps(to.sums + r * kColumns + 16, acc[r][1]);
+    }
   }
 }
-using Tile = void (*)(const Pair*, Index, const Pair*, Index, float*);
+using Tile = void (*)(const bfloat16*, Index, const Pair*, Index, const Target&);
 constexpr Tile kTiles[] = {tile<1>, tile<2>, tile<3>, tile<4>,  tile<5>,  tile<6>,
                            tile<7>, tile<8>, tile<9>, tile<10>, tile<11>, tile<12>};
+
+// Whether tiles may read it where it lies: whole pairs, and rows that do not all fall into the same
+// few lines of the nearest cache.
+bool is_readable(const Source& left) {
+  return left.col_stride == 1 && left.cols % 2 == 0 && left.row_stride % 1024 != 0;
+}
 
 // A row of sums, finished and rounded.
 CLONES void finish(const float* sums, Index n, float alpha, float beta, bfloat16* out,
@@ -100,49 +137,93 @@ CLONES void finish(const float* sums, Index n, float alpha, float beta, bfloat16
       store(out + j * stride, alpha * sums[j] + beta * load(out + j * stride));
 }
 
+// Whether the processor has the instructions, and may use them.
+bool is_able() {
+  static const bool able = __builtin_cpu_supports("avx512bf16") && tiles().width == 16;
+  return able;
+}
+
+// sums[4] = four rows, `step` apart, times v
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] void dot_four(const bfloat16* rows,
+                                                                      Index step, const bfloat16* v,
+                                                                      Index k, float* sums) {
+  __m512 acc[4];
+  for (__m512& a : acc) a = _mm512_setzero_ps();
+  for (Index i = 0; i < k; i += kColumns) {
+    const auto mask = std::uint32_t((std::uint64_t(1) << std::min(kColumns, k - i)) - 1);
+    const auto b = (__m512bh)_mm512_maskz_loadu_epi16(mask, v + i);
+#pragma GCC unroll 4
+    for (int r = 0; r < 4; ++r)
+      acc[r] = _mm512_dpbf16_ps(acc[r],
+                                (__m512bh)_mm512_maskz_loadu_epi16(mask, rows + r * step + i), b);
+  }
+  for (int r = 0; r < 4; ++r) {
+    sums[r] = 0;
+    for (int i = 0; i < 16; ++i) sums[r] += acc[r][i];
+  }
+}
+
 }  // namespace
+
+bool bfloat16_dots(const bfloat16* rows, Index step, const bfloat16* v, Index k, float* sums) {
+  if (!is_able()) return false;
+  dot_four(rows, step, v, k, sums);
+  return true;
+}
 
 bool bfloat16_product(const Source& left, const Source& right, const Strided<bfloat16>& out,
                       float alpha, float beta) {
   const Index m = out.rows, n = out.cols, k = left.cols;
-  static const bool is_able = __builtin_cpu_supports("avx512bf16") && tiles().width == 16;
-  if (!is_able || k == 0 || alpha == 0 || std::min(m, n) < 4 || m * n * k < 4096) return false;
+  if (!is_able() || k == 0 || alpha == 0 || std::min(m, n) < 4 || m * n * k < 4096) return false;
   if (n < kColumns && m > n)
     return bfloat16_product(transposed(right), transposed(left), transposed(out), alpha, beta);
   const Index pairs = (k + 1) / 2, panels = (n + kColumns - 1) / kColumns;
-  Scratch<Pair> a(std::size_t(m * pairs)), b(std::size_t(panels * pairs * kColumns));
-  parallel_for(m, 1 + 32768 / pairs, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) pack_row(left, i, pairs, a.data() + i * pairs);
-  });
+  const bool in_place = is_readable(left);
+  Scratch<Pair> a(std::size_t(in_place ? 1 : m * pairs)), b(std::size_t(panels * pairs * kColumns));
+  if (!in_place)
+    parallel_for(m, 1 + 32768 / pairs, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) pack_row(left, i, pairs, a.data() + i * pairs);
+    });
+  const bfloat16* const rows_of_left =
+      in_place ? left.data : reinterpret_cast<const bfloat16*>(a.data());
+  const Index step = in_place ? left.row_stride : 2 * pairs;
   parallel_for(panels, 1 + 2048 / pairs, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i)
       pack_panel(transposed(right), i * kColumns, pairs, b.data() + i * pairs * kColumns);
   });
+  const bool plain = alpha == 1 && (beta == 0 || beta == 1) && out.col_stride == 1;
   // A task is a panel and some rows.
   const Index longest = kTaskProducts / (kColumns * k) / kRows * kRows;
   const Index rows = std::clamp<Index>(std::min(longest, Index(240)), kRows, std::max(m, kRows));
   const Index blocks = (m + rows - 1) / rows;
-  parallel_for(panels * blocks, 1 + 500'000 / (kColumns * k * std::min(rows, m)),
-               [&](Index begin, Index end) {
-                 float sums[kRows * kColumns];
-                 for (Index i = begin; i < end; ++i) {
-                   const Index panel = i % panels, last = std::min(m, (i / panels + 1) * rows);
-                   const Index used = std::min(kColumns, n - panel * kColumns);
-                   for (Index r = i / panels * rows; r < last; r += kRows) {
-                     const Index height = std::min(kRows, last - r);
-                     kTiles[height - 1](a.data() + r * pairs, pairs,
-                                        b.data() + panel * pairs * kColumns, pairs, sums);
-                     for (Index h = 0; h < height; ++h)
-                       finish(
-                           sums + h * kColumns, used, alpha, beta,
-                           out.data + (r + h) * out.row_stride + panel * kColumns * out.col_stride,
-                           out.col_stride);
-                   }
-                 }
-               });
+  parallel_for(
+      panels * blocks, 1 + 500'000 / (kColumns * k * std::min(rows, m)),
+      [&](Index begin, Index end) {
+        float sums[kRows * kColumns];
+        for (Index i = begin; i < end; ++i) {
+          const Index panel = i % panels, last = std::min(m, (i / panels + 1) * rows);
+          const Index used = std::min(kColumns, n - panel * kColumns);
+          const Index first = i / panels * rows, parts = (last - first + kRows - 1) / kRows;
+          for (Index part = 0, r = first; part < parts; ++part) {  // of like heights
+            const Index height = (last - r + parts - part - 1) / (parts - part);
+            bfloat16* const o = out.data + r * out.row_stride + panel * kColumns * out.col_stride;
+            kTiles[height - 1](rows_of_left + r * step, step, b.data() + panel * pairs * kColumns,
+                               pairs,
+                               {sums, plain ? o : nullptr, out.row_stride,
+                                std::uint32_t((std::uint64_t(1) << used) - 1), beta != 0});
+            for (Index h = 0; h < height && !plain; ++h)
+              finish(sums + h * kColumns, used, alpha, beta, o + h * out.row_stride,
+                     out.col_stride);
+            r += height;
+          }
+        }
+      });
   return true;
 }
 #else
+bool bfloat16_dots(const bfloat16*, std::int64_t, const bfloat16*, std::int64_t, float*) {
+  return false;
+}
 bool bfloat16_product(const Strided<const bfloat16>&, const Strided<const bfloat16>&,
                       const Strided<bfloat16>&, float, float) {
   return false;

@@ -11,4 +11,9 @@ namespace rushlight {
 bool bfloat16_product(const Strided<const bfloat16>& left, const Strided<const bfloat16>& right,
                       const Strided<bfloat16>& out, float alpha, float beta);
 
+// sums[4] = four rows of k elements, `step` apart, each times v; false where the processor lacks
+// the instructions.
+bool bfloat16_dots(const bfloat16* rows, std::int64_t step, const bfloat16* v, std::int64_t k,
+                   float* sums);
+
 }  // namespace rushlight

@@ -12,6 +12,7 @@
 #include "integer_product.h"
 #include "kernels/parallel.h"
 #include "narrow_gemm.h"
+#include "vector_product.h"
 
 namespace rushlight {
 namespace {
@@ -96,9 +97,21 @@ template <class S, class T = Compute<S>>
 void multiply(const Strided<const S>& left, const Strided<const S>& right, const Strided<S>& out,
               T alpha, T beta) {
   if (out.rows == 0 || out.cols == 0) return;
+  if constexpr (!std::is_same_v<S, T>) {
+    if (out.cols == 1 && vector_product<S>(left, right, out, alpha, beta)) return;
+    if (out.rows == 1 &&
+        vector_product<S>(transposed(right), transposed(left), transposed(out), alpha, beta))
+      return;
+  }
   if constexpr (std::is_same_v<S, bfloat16>)
     if (bfloat16_product(left, right, out, alpha, beta)) return;
   if constexpr (std::is_same_v<S, T>) {
+    if (out.rows == 1 && out.cols == 1 && (left.col_stride > 1 || right.row_stride > 1)) {
+      const T sum = alpha * strided_dot<T>(left.cols, left.data, left.col_stride, right.data,
+                                           right.row_stride);
+      *out.data = beta == T(0) ? sum : sum + beta * *out.data;
+      return;
+    }
     if (out.col_stride == 1 && left.cols && alpha != T(0) &&
         is_narrow<T>(out.rows, out.cols, left.cols))
       return narrow_gemm<T>({out.rows, out.cols, left.cols}, alpha, left.data,
@@ -136,16 +149,47 @@ void multiply(const Strided<const S>& left, const Strided<const S>& right, const
   });
 }
 
+// Where all rows of `left` are one, as those of an expanded tensor, so are the result's: f(left,
+// right, out) computes the first, and the others are its copies. The same of right's columns.
+template <class S, class F>
+bool repeated(const Strided<const S>& left, const Strided<const S>& right, const Strided<S>& out,
+              F f) {
+  if (left.row_stride != 0 || out.rows < 2) return false;
+  f(Strided<const S>{left.data, 1, left.cols, 0, left.col_stride}, right,
+    Strided<S>{out.data, 1, out.cols, out.row_stride, out.col_stride});
+  if (out.col_stride == 1)
+    for (std::int64_t i = 1; i < out.rows; ++i)
+      std::copy_n(out.data, out.cols, out.data + i * out.row_stride);
+  else
+    for (std::int64_t j = 0; j < out.cols; ++j) {
+      S* const first = out.data + j * out.col_stride;
+      for (std::int64_t i = 1; i < out.rows; ++i) first[i * out.row_stride] = *first;
+    }
+  return true;
+}
+
 template <class S>
 void batched(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta) {
   using T = Compute<S>;
-  const auto one = [&](std::int64_t i) {
-    const auto a = matrix_of<const S>(left, i), b = matrix_of<const S>(right, i);
-    const auto c = matrix_of<S>(out, i);
+  const auto compute = [&](const Strided<const S>& a, const Strided<const S>& b,
+                           const Strided<S>& c) {
     if constexpr (std::is_integral_v<S>)
       integer_product<S>(a, b, c, T(alpha.as_int()), T(beta.as_int()));
     else
       multiply<S>(a, b, c, T(alpha.as_double()), T(beta.as_double()));
+  };
+  const auto turned = [&](const Strided<const S>& a, const Strided<const S>& b,
+                          const Strided<S>& c) {
+    compute(transposed(b), transposed(a), transposed(c));
+  };
+  const bool afresh = beta.as_double() == 0;
+  const auto one = [&](std::int64_t i) {
+    const auto a = matrix_of<const S>(left, i), b = matrix_of<const S>(right, i);
+    const auto c = matrix_of<S>(out, i);
+    if (afresh && (repeated(a, b, c, compute) ||
+                   repeated(transposed(b), transposed(a), transposed(c), turned)))
+      return;
+    compute(a, b, c);
   };
   const std::int64_t batch = out.sizes[0];
   const std::int64_t products =

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "columns.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/parallel.h"
 #include "loops.h"
@@ -20,6 +21,61 @@ std::vector<T> values_or(const View* v, Index n, T otherwise) {
   return std::vector<T>(n, otherwise);
 }
 
+// One image with its channels innermost: (plane, c).
+template <class S, class T = Compute<S>>
+void normalize_image(const NormShape& s, const S* x, double eps, const T* w, const T* b, T* mean,
+                     T* invstd, S* y) {
+  std::vector<Moments> of_channels(std::size_t(s.groups > 1 ? s.c : 0));
+  if (s.groups > 1) column_moments(x, s.plane, s.c, of_channels.data());
+  const Index channels = s.c / s.groups;
+  Scratch<T> factors(std::size_t(2 * s.c));
+  T *scales = factors.data(), *shifts = scales + s.c;
+  for (Index g = 0; g < s.groups; ++g) {
+    Moments all;
+    if (s.groups == 1) add_moments(x, s.plane * s.c, all);
+    for (Index c = g * channels; s.groups > 1 && c < (g + 1) * channels; ++c) {
+      const Moments& m = of_channels[std::size_t(c)];
+      all.join(m.count, m.mean, m.m2);
+    }
+    mean[g] = T(all.mean);
+    invstd[g] = T(1 / std::sqrt(all.m2 / all.count + eps));
+    for (Index c = g * channels; c < (g + 1) * channels; ++c) {
+      scales[c] = invstd[g] * w[c];
+      shifts[c] = b[c] - mean[g] * scales[c];
+    }
+  }
+  scale_by(x, s.plane, s.c, scales, shifts, y);
+}
+
+// The same backward: adds to the gradients of weight and bias, and writes out where it is given.
+template <class S, class T = Compute<S>>
+void image_gradients(const NormShape& s, const S* g, const S* x, const T* w, const T* mean,
+                     const T* invstd, T* grad_w, T* grad_b, S* out) {
+  const Index channels = s.c / s.groups;
+  const double count = double(channels * s.plane);
+  Scratch<T> factors(std::size_t(4 * s.c));
+  T *means = factors.data(), *scales = means + s.c, *slopes = scales + s.c, *offsets = slopes + s.c;
+  for (Index c = 0; c < s.c; ++c) means[c] = mean[c / channels];
+  std::vector<double> sums(std::size_t(2 * s.c));
+  double *sum = sums.data(), *product = sum + s.c;
+  column_products(g, x, s.plane, s.c, means, sum, product);
+  for (Index i = 0; i < s.groups; ++i) {
+    double group_sum = 0, group_product = 0;
+    for (Index c = i * channels; c < (i + 1) * channels; ++c) {
+      grad_w[c] += T(product[c]) * invstd[i];
+      grad_b[c] += T(sum[c]);
+      group_sum += sum[c] * double(w[c]);
+      group_product += product[c] * double(w[c]);
+    }
+    for (Index c = i * channels; c < (i + 1) * channels; ++c) {
+      scales[c] = invstd[i] * w[c];
+      slopes[c] = T(-group_product / count) * invstd[i] * invstd[i] * invstd[i];
+      offsets[c] = -T(group_sum / count) * invstd[i];
+    }
+  }
+  if (out) combine_columns(g, x, s.plane, s.c, scales, means, slopes, offsets, out);
+}
+
 }  // namespace
 
 void group_norm(const NormShape& s, const View& input, const View* weight, const View* bias,
@@ -28,6 +84,14 @@ void group_norm(const NormShape& s, const View& input, const View* weight, const
   dispatch_floating(input.dtype, [&]<class S>(Type<S>) {
     using T = Compute<S>;
     const std::vector<T> w = values_or<T>(weight, s.c, 1), b = values_or<T>(bias, s.c, 0);
+    if (s.inside)
+      return parallel_for(
+          s.n, 1 + 16384 / std::max<Index>(s.c * s.plane, 1), [&](Index begin, Index end) {
+            for (Index n = begin; n < end; ++n)
+              normalize_image(s, input.as<S>() + n * s.c * s.plane, eps, w.data(), b.data(),
+                              mean.as<T>() + n * s.groups, invstd.as<T>() + n * s.groups,
+                              out.as<S>() + n * s.c * s.plane);
+          });
     parallel_for(s.n * s.groups, 1 + 16384 / row, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         const S* x = input.as<S>() + i * row;
@@ -73,7 +137,15 @@ void group_norm_backward(const NormShape& s, const View& grad, const View& input
     grad_b.zero();
     parallel_for(
         parts, 1 + 16384 * parts / std::max<Index>(rows * row, 1), [&](Index begin, Index end) {
-          for (Index part = begin; part < end; ++part)
+          for (Index part = begin; part < end; ++part) {
+            for (Index n = s.n * part / parts; s.inside && n < s.n * (part + 1) / parts; ++n) {
+              const Index at = n * s.c * s.plane;
+              image_gradients(s, grad.as<S>() + at, input.as<S>() + at, w.data(),
+                              mean.as<T>() + n * s.groups, invstd.as<T>() + n * s.groups,
+                              &grad_w[part * s.c], &grad_b[part * s.c],
+                              grad_input ? grad_input->as<S>() + at : nullptr);
+            }
+            if (s.inside) continue;
             for (Index i = s.n * part / parts * s.groups; i < s.n * (part + 1) / parts * s.groups;
                  ++i) {
               const S *g = grad.as<S>() + i * row, *x = input.as<S>() + i * row;
@@ -108,6 +180,7 @@ void group_norm_backward(const NormShape& s, const View& grad, const View& input
                 combine(g + c * s.plane, x + c * s.plane, s.plane, scale_all * w[first + c], m,
                         slope, offset, out + c * s.plane);
             }
+          }
         });
     for (Index c = 0; c < s.c; ++c) {
       double weight_sum = 0, bias_sum = 0;

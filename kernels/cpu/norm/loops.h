@@ -137,12 +137,6 @@ CLONES void normalize_short_rows(const S* __restrict x, Index row, bool centered
       store(y + r * row + i, (load(x + r * row + i) - m[r]) * scales[r] * w[i] + b[i]);
   }
 }
-// y = x * a + b, all vectors
-template <class S, class T = Compute<S>>
-CLONES void scale_by(const S* __restrict x, Index n, const T* __restrict a, const T* __restrict b,
-                     S* __restrict y) {
-  for (Index i = 0; i < n; ++i) store(y + i, load(x + i) * a[i] + b[i]);
-}
 // Sums of g * w and of g * w * (x - mean).
 template <class S, class T = Compute<S>>
 CLONES void add_weighted(const S* g, const S* x, Index n, T mean, const T* w, double& sum,

@@ -1,5 +1,6 @@
 // Batch norm, and the table of normalisations. One task is one channel: its second reading comes
-// from the cache. Planes of a few elements are gathered into blocks first.
+// from the cache. Planes of a few elements are gathered into blocks first; of one element, as
+// images with their channels innermost have them, they are columns.
 #include "kernels/norm.h"
 
 #include <vector>
@@ -22,19 +23,11 @@ T value_or(const View* v, Index i, T otherwise) {
   return v ? v->as<T>()[i] : otherwise;
 }
 
-// Calls f(first channel, how many) with whole blocks of columns where a plane is one element, else
-// with single channels.
+// Calls f(channel) for all of them.
 template <class F>
-void each_channels(const NormShape& s, F f) {
-  const Index wide = s.plane == 1 ? s.c / kColumns : 0, tasks = wide + s.c - wide * kColumns;
-  const Index work = std::max<Index>(s.n * s.plane * (wide > 0 ? kColumns : 1), 1);
-  parallel_for(tasks, 1 + 16384 / work, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      if (i < wide)
-        f(i * kColumns, Index(kColumns));
-      else
-        f(wide * kColumns + i - wide, Index(1));
-    }
+void each_channel(const NormShape& s, F f) {
+  parallel_for(s.c, 1 + 16384 / std::max<Index>(s.n * s.plane, 1), [&](Index begin, Index end) {
+    for (Index c = begin; c < end; ++c) f(c);
   });
 }
 
@@ -70,7 +63,7 @@ template <class S, class T = Compute<S>>
 void scale_all(const NormShape& s, const S* x, const T* a, const T* b, S* y) {
   if (s.plane == 1)
     parallel_for(s.n, 1 + 16384 / std::max<Index>(s.c, 1), [&](Index begin, Index end) {
-      for (Index n = begin; n < end; ++n) scale_by(x + n * s.c, s.c, a, b, y + n * s.c);
+      scale_by(x + begin * s.c, end - begin, s.c, a, b, y + begin * s.c);
     });
   else
     parallel_for(s.n * s.c, 1 + 16384 / s.plane, [&](Index begin, Index end) {
@@ -99,15 +92,18 @@ void batch_norm(const NormShape& s, const View& input, const View* weight, const
       a[c] = invstd.as<T>()[c] * value_or<T>(weight, c, 1);
       b[c] = value_or<T>(bias, c, 0) - T(all.mean) * a[c];
     };
-    each_channels(s, [&](Index c, Index count) {
-      Moments all[kColumns];
-      if (count > 1)
-        add_column_moments(input.as<S>() + c, s.n, s.c, all);
-      else
-        each_piece(s, c, input.as<S>(), [&](const S* x, Index n) { add_moments(x, n, *all); });
-      for (Index i = 0; i < count; ++i) finish(c + i, all[i]);
-      if (s.plane >= kSmallPlane) scale_channel(s, c, input.as<S>(), a[c], b[c], out.as<S>());
-    });
+    if (s.plane == 1) {
+      std::vector<Moments> all(std::size_t(s.c));
+      column_moments(input.as<S>(), s.n, s.c, all.data());
+      for (Index c = 0; c < s.c; ++c) finish(c, all[std::size_t(c)]);
+    } else {
+      each_channel(s, [&](Index c) {
+        Moments all;
+        each_piece(s, c, input.as<S>(), [&](const S* x, Index n) { add_moments(x, n, all); });
+        finish(c, all);
+        if (s.plane >= kSmallPlane) scale_channel(s, c, input.as<S>(), a[c], b[c], out.as<S>());
+      });
+    }
     if (s.plane < kSmallPlane) scale_all(s, input.as<S>(), a.data(), b.data(), out.as<S>());
   });
 }
@@ -170,36 +166,38 @@ void batch_norm_backward(const NormShape& s, const View& grad, const View& input
       slope[c] = training ? T(-product / count) * scale_c * scale_c * a[c] : T(0);
       offset[c] = training ? -T(sum / count) * a[c] : T(0);
     };
-    each_channels(s, [&](Index c, Index width) {
-      const T* m = mean.as<T>() + c;
-      double sum[kColumns] = {}, product[kColumns] = {};
-      if (training || grad_weight || grad_bias) {
-        if (width > 1)
-          add_column_products(g + c, x + c, s.n, s.c, m, sum, product);
+    const bool needs_sums = training || grad_weight || grad_bias;
+    if (s.plane == 1) {
+      std::vector<double> sums(std::size_t(2 * s.c));
+      double *sum = sums.data(), *product = sum + s.c;
+      if (needs_sums) column_products(g, x, s.n, s.c, mean.as<T>(), sum, product);
+      for (Index c = 0; c < s.c; ++c) finish(c, sum[c], product[c]);
+      if (!grad_input) return;
+      parallel_for(s.n, 1 + 16384 / s.c, [&](Index begin, Index end) {
+        const Index at = begin * s.c, rows = end - begin;
+        S* to = grad_input->as<S>() + at;
+        if (training)
+          combine_columns(g + at, x + at, rows, s.c, a, mean.as<T>(), slope, offset, to);
         else
-          add_channel_products(s, c, g, x, *sum, *product, *m);
-      }
-      for (Index i = 0; i < width; ++i) finish(c + i, sum[i], product[i]);
-      if (!grad_input || s.plane == 1) return;
+          scale_by(g + at, rows, s.c, a, offset, to);
+      });
+      return;
+    }
+    each_channel(s, [&](Index c) {
+      const T m = mean.as<T>()[c];
+      double sum = 0, product = 0;
+      if (needs_sums) add_channel_products(s, c, g, x, sum, product, m);
+      finish(c, sum, product);
+      if (!grad_input) return;
       for (Index n = 0; n < s.n; ++n) {
         const Index at = (n * s.c + c) * s.plane;
         S* to = grad_input->as<S>() + at;
         if (training)
-          combine(g + at, x + at, s.plane, a[c], *m, slope[c], offset[c], to);
+          combine(g + at, x + at, s.plane, a[c], m, slope[c], offset[c], to);
         else
           scale(g + at, s.plane, a[c], T(0), to);
       }
     });
-    if (grad_input && s.plane == 1)
-      parallel_for(s.n, 1 + 16384 / s.c, [&](Index begin, Index end) {
-        for (Index at = begin * s.c; at < end * s.c; at += s.c) {
-          S* to = grad_input->as<S>() + at;
-          if (training)
-            combine_columns(g + at, x + at, s.c, a, mean.as<T>(), slope, offset, to);
-          else
-            scale_by(g + at, s.c, a, offset, to);
-        }
-      });
   });
 }
 

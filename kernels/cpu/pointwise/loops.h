@@ -2,21 +2,17 @@
 // broadcasting, numbers, 16-bit floats, narrow integers, mixed dtypes) is brought into that form a
 // block at a time by pointwise.cpp, so an op compiles to one loop for each of float, double and
 // int64 and no more; some have one for each narrower integer too (small.h), and light ones one that
-// reads and writes bfloat16, whose conversions cost more than they do.
+// reads and writes bfloat16 (brain.h).
 #pragma once
 #include <algorithm>
 #include <vector>
 
+#include "brain.h"
 #include "quotient.h"
+#include "ramp.h"
 #include "small.h"
 
 namespace rushlight {
-
-inline constexpr int kBlockBytes = 4096;  // of a block of one operand on the stack
-
-// out[k] and in[i] point to n elements: bool where the op says so, else the loop's type.
-using PointwiseLoop = void (*)(std::int64_t n, void* const* out, const void* const* in,
-                               const Scalar* parameters);
 
 struct PointwiseLoops {
   PointwiseLoop forward[3], backward[2];  // by Computes; null where the op does not take that type
@@ -24,7 +20,9 @@ struct PointwiseLoops {
   std::uint8_t inputs, saved, gradients, parameters, bool_inputs, bool_saved;
   bool bool_result, divides, in_double = false;
   PointwiseLoop small[kSmall] = {};  // of kSmallTypes
-  PointwiseLoop brain = nullptr;  // of bfloat16
+  PointwiseLoop by_number[kBlockTypes] = {};  // by BlockType: the last input is one element
+  bool commutes = false;  // while its parameter, if it has one, is 1
+  bool constant = false, constant_value = false;  // of whole numbers: all have this answer
 };
 
 template <class T>
@@ -43,10 +41,19 @@ template <class M, bool kTruth>
 struct Memory<Small<M, kTruth>> {
   using type = M;
 };
+template <>
+struct Memory<Brain> {
+  using type = std::uint16_t;
+};
+template <>
+struct Memory<NearWhole> {
+  using type = std::int64_t;
+};
 
 // ivdep, not __restrict: in place, out and in are the same memory, element by element, and that is
 // the only overlap csrc lets through. flatten: a formula left as a call would be 16 times slower.
-template <class Op, class K, class T, class M = typename Memory<T>::type>
+// kByNumber: the last input is the same element for all.
+template <class Op, class K, class T, class M = typename Memory<T>::type, bool kByNumber = false>
 CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out,
                                                 const void* const* in, const Scalar* parameters) {
   using Byte = std::uint8_t;  // of a bool itself, read or written, gcc makes a branch
@@ -56,19 +63,25 @@ CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out
     auto pointer = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
       return static_cast<const std::conditional_t<bool(K::bools >> i & 1), Byte, M>*>(in[i]);
     };
+    const M number = kByNumber ? *static_cast<const M*>(in[K::kIn - 1]) : M{};
     auto run = [&](auto... x) {
       R* const y[] = {static_cast<R*>(out[O])...};
-      const T p[] = {T(parameters[P].template to<Compute<M>>())..., T(0)};
+      using Number = std::conditional_t<std::is_same_v<T, Brain>, float, Compute<M>>;
+      const T p[] = {T(parameters[P].template to<Number>())..., T(0)};
       (void)p;
-      auto element = []<std::size_t i>(std::integral_constant<std::size_t, i>, auto* e) {
+      auto element = [&]<std::size_t i>(std::integral_constant<std::size_t, i>, auto* e) {
         if constexpr (K::bools >> i & 1)
           return *e != 0;
+        else if constexpr (kByNumber && i + 1 == K::kIn)
+          return T(load(&number));
         else
           return T(load(e));
       };
       auto stored = [](auto v) {
         if constexpr (std::is_arithmetic_v<decltype(v)>)
           return v;
+        else if constexpr (std::is_same_v<decltype(v), NearWhole>)
+          return v.whole();
         else
           return v.v;
       };
@@ -114,17 +127,21 @@ void angle_loop(std::int64_t n, void* const* out, const void* const* in, const S
 }
 
 // fmod and its kin: blocks whose quotients are all near are computed in vectors.
-using QuotientOps = OpList<DivFloor, FloorDivide, Remainder, Fmod>;
+using QuotientOps = OpList<DivTrunc, DivFloor, FloorDivide, Remainder, Fmod>;
 template <class Op, class K, class T>
 void quotient_loop(std::int64_t n, void* const* out, const void* const* in,
                    const Scalar* parameters) {
-  constexpr std::int64_t kBlock = kBlockBytes / sizeof(T);
+  using M = typename Memory<T>::type;
+  constexpr std::int64_t kBlock = kBlockBytes / sizeof(M);
   for (std::int64_t begin = 0; begin < n; begin += kBlock) {
     const std::int64_t count = n - begin < kBlock ? n - begin : kBlock;
-    const T *a = static_cast<const T*>(in[0]) + begin, *b = static_cast<const T*>(in[1]) + begin;
-    const void* const moved_in[] = {a, b};
-    void* const moved_out[] = {static_cast<T*>(out[0]) + begin};
-    (all_near(a, b, count) ? dense_loop<Op, K, Near<T>>
+    const void* moved_in[K::kIn];
+    for (int i = 0; i < K::kIn; ++i) moved_in[i] = static_cast<const M*>(in[i]) + begin;
+    void* moved_out[K::kOut];
+    for (int i = 0; i < K::kOut; ++i) moved_out[i] = static_cast<M*>(out[i]) + begin;
+    const M *a = static_cast<const M*>(moved_in[K::kIn - 2]),
+            *b = static_cast<const M*>(moved_in[K::kIn - 1]);
+    (all_near(a, b, count) ? dense_loop<Op, K, NearOf<T>>
                            : dense_loop<Op, K, T>)(count, moved_out, moved_in, parameters);
   }
 }
@@ -145,39 +162,75 @@ void double_loop(std::int64_t n, void* const* out, const void* const* in,
 }
 
 // Of lgamma and digamma: in vectors where x >= 0; what lies below is computed again, one by one.
-template <class Op>
-CLONES __attribute__((flatten)) void not_negative_loop(std::int64_t n, double* y, const double* x) {
+template <class Op, class K>
+CLONES __attribute__((flatten)) void not_negative_loop(std::int64_t n, double* y, const double* g,
+                                                       const double* x) {
 #pragma GCC ivdep
-  for (std::int64_t i = 0; i < n; ++i) y[i] = Op::forward_not_negative(x[i]);
+  for (std::int64_t i = 0; i < n; ++i) {
+    if constexpr (K::kIn == 1)
+      y[i] = Op::forward_not_negative(x[i]);
+    else
+      y[i] = g[i] * Op::slope_not_negative(x[i]);
+  }
 }
-template <class Op>
+template <class Op, class K>
 void split_loop(std::int64_t n, void* const* out, const void* const* in, const Scalar*) {
   constexpr std::int64_t kBlock = kBlockBytes / sizeof(double);
   for (std::int64_t begin = 0; begin < n; begin += kBlock) {
     const std::int64_t count = n - begin < kBlock ? n - begin : kBlock;
-    const double* x = static_cast<const double*>(in[0]) + begin;
+    const double* x = static_cast<const double*>(in[K::kIn - 1]) + begin;
+    const double* g = static_cast<const double*>(in[0]) + begin;
     double* const y = static_cast<double*>(out[0]) + begin;
     int below = 0;
     for (std::int64_t i = 0; i < count; ++i) below |= x[i] < 0;
-    alignas(64) double copy[kBlock];  // y may be x
-    if (below) std::copy_n(x, count, copy);
-    not_negative_loop<Op>(count, y, x);
-    for (std::int64_t i = 0; below && i < count; ++i)
-      if (copy[i] < 0) y[i] = Op::forward(copy[i]);
+    alignas(64) double copy[K::kIn][kBlock];  // y may be x or g
+    if (below) {
+      std::copy_n(x, count, copy[K::kIn - 1]);
+      if (K::kIn > 1) std::copy_n(g, count, copy[0]);
+    }
+    not_negative_loop<Op, K>(count, y, g, x);
+    for (std::int64_t i = 0; below && i < count; ++i) {
+      if (!(copy[K::kIn - 1][i] < 0)) continue;
+      if constexpr (K::kIn == 1)
+        y[i] = Op::forward(copy[0][i]);
+      else
+        y[i] = Op::backward(copy[0][i], copy[1][i]);
+    }
   }
 }
+
+// A float's quotient rounded towards zero needs none of that.
+template <class Op, class T>
+inline constexpr bool has_near_quotients =
+    is_among<Op>(QuotientOps{}) && (!Real<T> || !std::is_same_v<Op, DivTrunc>);
 
 template <class Op, class K, class T>
 constexpr PointwiseLoop loop_of() {
   if constexpr (Traits<Op>::angle)
     return &angle_loop<Op, K, T>;
-  else if constexpr (is_among<Op>(QuotientOps{}) && K::kOut == 1)
+  else if constexpr (std::is_same_v<K, Forward<Op>> ? has_near_quotients<Op, T>
+                                                    : std::is_same_v<Op, Remainder>)
     return &quotient_loop<Op, K, T>;
+  else if constexpr (std::is_same_v<K, Forward<Op>> && requires { Op::is_ramp; })
+    return &ramp_loop<Op, T, &dense_loop<Op, K, T>>;
   else
     return &dense_loop<Op, K, T>;
 }
 
-using LightOps = OpList<Neg, Abs, Square, Sqrt, Add, Sub, Mul, Div, Relu, Where, MaskedFill>;
+// By a number, or by one element for each row of another operand: it stays in a register.
+using NumberOps = OpList<Add, Sub, Mul, Div>;
+template <class Op>
+void set_loops_by_number(PointwiseLoops& l) {
+  using K = Forward<Op>;
+  l.by_number[int(BlockType::real32)] = &dense_loop<Op, K, float, float, true>;
+  l.by_number[int(BlockType::real64)] = &dense_loop<Op, K, double, double, true>;
+  if constexpr (std::is_same_v<Op, Add> || std::is_same_v<Op, Mul>) {
+    l.commutes = true;
+    l.by_number[int(BlockType::int32)] =
+        &dense_loop<Op, K, Small<std::int32_t>, std::int32_t, true>;
+    l.by_number[int(BlockType::brain)] = &dense_loop<Op, K, float, bfloat16, true>;
+  }
+}
 
 template <class Op>
 PointwiseLoops loops_of() {
@@ -195,16 +248,21 @@ PointwiseLoops loops_of() {
   l.in_double = T::in_double;
   if constexpr (T::in_double) {
     if constexpr (requires { Op::forward_not_negative(1.0); })
-      l.forward[1] = &split_loop<Op>;
+      l.forward[1] = &split_loop<Op, Forward<Op>>;
     else
       l.forward[1] = &double_loop<Op, Forward<Op>>;
-    if constexpr (T::differentiable) l.backward[1] = &double_loop<Op, Backward<Op>>;
+    if constexpr (requires { Op::slope_not_negative(1.0); })
+      l.backward[1] = &split_loop<Op, Backward<Op>>;
+    else if constexpr (T::differentiable)
+      l.backward[1] = &double_loop<Op, Backward<Op>>;
     return l;
   } else if constexpr (T::on_floats) {
     l.forward[0] = loop_of<Op, Forward<Op>, float>();
     l.forward[1] = loop_of<Op, Forward<Op>, double>();
   }
-  if constexpr (T::on_integers) l.forward[2] = &dense_loop<Op, Forward<Op>, Integer>;
+  if constexpr (T::on_integers) l.forward[2] = loop_of<Op, Forward<Op>, Integer>();
+  if constexpr (requires { Op::of_whole_numbers; })
+    l.constant = true, l.constant_value = Op::of_whole_numbers;
   if constexpr (is_among<Op>(SmallOps{}))
     l.small[1] = &dense_loop<Op, Forward<Op>, Small<std::uint8_t, true>>;
   if constexpr (is_among<Op>(SmallOps{}) || is_among<Op>(SmallNumberOps{})) {
@@ -213,7 +271,12 @@ PointwiseLoops loops_of() {
     l.small[3] = &dense_loop<Op, Forward<Op>, Small<std::int16_t>>;
     l.small[4] = &dense_loop<Op, Forward<Op>, Small<std::int32_t>>;
   }
-  if constexpr (is_among<Op>(LightOps{})) l.brain = &dense_loop<Op, Forward<Op>, float, bfloat16>;
+  if constexpr (is_among<Op>(BrainOps{})) l.small[kBrain] = &dense_loop<Op, Forward<Op>, Brain>;
+  if constexpr (requires { Op::is_ramp; })
+    l.small[kBrain] = &brain_ramp_loop<Op, &dense_loop<Op, Forward<Op>, float>>;
+  if constexpr (is_among<Op>(RoundedBrainOps{}))
+    l.small[kBrain] = &dense_loop<Op, Forward<Op>, float, bfloat16>;
+  if constexpr (is_among<Op>(NumberOps{})) set_loops_by_number<Op>(l);
   if constexpr (T::differentiable && !T::in_double) {
     l.bool_saved = Backward<Op>::bools;
     l.backward[0] = loop_of<Op, Backward<Op>, float>();

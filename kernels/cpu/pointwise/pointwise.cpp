@@ -2,6 +2,7 @@
 // the op computes in, either where it lies or in a block on the stack, and hands each segment to
 // the op's one loop. Not a template: the per-op part is a row of PointwiseLoops.
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "blocks.h"
@@ -17,7 +18,7 @@ constexpr int kMaxOperands = kMaxInputs + kMaxSaved + 1;
 constexpr std::int64_t kGrain = 32768;   // elements worth a second thread
 constexpr std::int64_t kSlowGrain = 512;  // the same for ops computed in double
 constexpr std::int64_t kFewNumbers = 64;  // up to here a number is spread on the stack
-constexpr std::int64_t kLongRow = 128;   // from here on a row is a segment of its own
+constexpr std::int64_t kLongRow = 64;  // from here on a row is a segment of its own
 
 const PointwiseLoops& row_of(int op) {
   static const PointwiseTable table = [] {
@@ -40,6 +41,7 @@ const PointwiseLoops& row_of(int op) {
 struct Job {
   const PointwiseCall& call;
   PointwiseLoop loop;
+  PointwiseLoop by_number;  // takes one element for the last operand; or null
   int outputs, operands;
   bool is_slow;  // an op computed in double, some hundred nanoseconds an element
   BlockType types[kMaxOperands];
@@ -52,6 +54,7 @@ enum class Access : std::uint8_t {
   constant,  // a number, or all strides 0: one block, filled once
   unwanted,  // a result that is not wanted: a block that is dropped
   rows,  // dense along the last dimension only: used where it lies while a segment is in a row
+  repeated,  // the last operand of `by_number`: one element for each row
   moved  // converted, or strided: copied through a block
 };
 
@@ -72,97 +75,126 @@ Access access_of(const Job& job, int i, bool is_row_wise) {
   const bool same = o.dtype == kBlockDType[int(job.types[i])];
   if (same && is_dense) return Access::linear;
   if (same && is_row_wise && o.strides[c.rank - 1] == 1) return Access::rows;
+  if (same && is_row_wise && o.strides[c.rank - 1] == 0 && job.by_number && i + 1 == job.operands)
+    return Access::repeated;
   return Access::moved;
 }
 
-// Offset in elements of position `linear`, and that position's index in the last dimension.
-std::int64_t offset_of(const PointwiseCall& c, const Operand& o, std::int64_t linear,
-                       std::int64_t* index) {
-  std::int64_t offset = 0;
-  for (int d = c.rank - 1; d >= 0; --d) {
-    index[d] = linear % c.sizes[d];
-    linear /= c.sizes[d];
-    offset += index[d] * o.strides[d];
+// Where an operand of more than one dimension has been read or written up to.
+class Cursor {
+ public:
+  // In place, as what was just written in pieces is slow to copy.
+  void begin(const PointwiseCall& c, const Operand& o, std::int64_t linear) {
+    sizes_ = c.sizes, strides_ = o.strides, last_ = c.rank - 1, offset_ = 0;
+    if (linear == 0) return void(std::fill_n(index_, c.rank, 0));  // the usual: no division
+    for (int d = last_; d > 0; --d) {
+      index_[d] = linear % sizes_[d];
+      linear /= sizes_[d];
+      offset_ += index_[d] * strides_[d];
+    }
+    index_[0] = linear;
+    offset_ += linear * strides_[0];
   }
-  return offset;
-}
-
-// Calls f(pointer, done, count) for the runs along the last dimension that make up n positions.
-template <class F>
-void for_each_run(const PointwiseCall& c, const Operand& o, std::int64_t linear, std::int64_t n,
-                  F f) {
-  const int last = c.rank - 1;
-  const auto item = std::int64_t(item_size(o.dtype));
-  std::int64_t index[kMaxRank];
-  std::int64_t offset = offset_of(c, o, linear, index);
-  for (std::int64_t done = 0;;) {
-    const std::int64_t count = std::min(n - done, c.sizes[last] - index[last]);
-    f(static_cast<char*>(o.data) + offset * item, done, count);
-    done += count;
-    if (done == n) return;
-    offset -= index[last] * o.strides[last];
-    index[last] = 0;
-    for (int d = last - 1; d >= 0; --d) {
-      offset += o.strides[d];
-      if (++index[d] < c.sizes[d]) break;
-      offset -= c.sizes[d] * o.strides[d];
-      index[d] = 0;
+  std::int64_t offset() const { return offset_; }  // in elements
+  std::int64_t left() const { return sizes_[last_] - index_[last_]; }  // in this row
+  void advance(std::int64_t n) {  // at most to the end of the row
+    offset_ += n * strides_[last_];
+    index_[last_] += n;
+    if (index_[last_] < sizes_[last_]) return;
+    offset_ -= index_[last_] * strides_[last_];
+    index_[last_] = 0;
+    for (int d = last_ - 1; d >= 0; --d) {
+      offset_ += strides_[d];
+      if (++index_[d] < sizes_[d]) return;
+      offset_ -= sizes_[d] * strides_[d];
+      index_[d] = 0;
     }
   }
-}
+  // Calls f(offset, done, count) for the runs along the last dimension that make up n positions.
+  template <class F>
+  void for_each_run(std::int64_t n, F f) {
+    for (std::int64_t done = 0; done < n;) {
+      const std::int64_t count = std::min(n - done, left());
+      f(offset_, done, count);
+      advance(count);
+      done += count;
+    }
+  }
+
+ private:
+  const std::int64_t *sizes_, *strides_;
+  int last_;
+  std::int64_t offset_, index_[kMaxRank];
+};
 
 void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
   const PointwiseCall& c = job.call;
   const std::int64_t row = c.sizes[c.rank - 1];
   const bool is_row_wise = c.rank > 1 && row >= kLongRow;
+  const int last = job.operands - 1;
   alignas(64) char blocks[kMaxOperands][kBlockBytes];
-  Access access[kMaxOperands];
+  Access access[kMaxOperands] = {};
   void* pointers[kMaxOperands];
+  Cursor cursors[kMaxOperands];
+  std::int64_t items[kMaxOperands];  // bytes of an element
   bool needs_blocks = false, in_rows = false;
   std::size_t widest = 1;
   for (int i = 0; i < job.operands; ++i) {
+    const Operand& o = job.operand(i);
     access[i] = access_of(job, i, is_row_wise);
-    needs_blocks |= access[i] != Access::linear && access[i] != Access::rows;
-    in_rows |= access[i] == Access::rows;
+    items[i] = std::int64_t(item_size(o.dtype));
+    if (access[i] >= Access::rows) cursors[i].begin(c, o, begin);
+    if (access[i] == Access::rows || access[i] == Access::repeated)
+      in_rows = true;
+    else
+      needs_blocks |= access[i] != Access::linear &&
+                      !(access[i] == Access::constant && i == last && job.by_number);
     widest = std::max(widest, kBlockItem[int(job.types[i])]);
   }
+  const bool by_number =
+      job.by_number && (access[last] == Access::constant || access[last] == Access::repeated);
+  const PointwiseLoop loop = by_number ? job.by_number : job.loop;
   const std::int64_t limit = needs_blocks ? std::int64_t(kBlockBytes / widest) : end - begin;
   for (int i = 0; i < job.operands; ++i) {
     pointers[i] = blocks[i];
-    if (access[i] != Access::constant) continue;
     const Operand& o = job.operand(i);
-    const std::int64_t n = std::min(limit, end - begin);
+    if (access[i] == Access::linear) pointers[i] = static_cast<char*>(o.data) + begin * items[i];
+    if (access[i] != Access::constant) continue;
+    const std::int64_t n = by_number && i == last ? 1 : std::min(limit, end - begin);
     if (o.is_number())
       fill_block(job.types[i], blocks[i], *static_cast<const Scalar*>(o.data), n);
     else
       read_block(job.types[i], blocks[i], o.dtype, o.data, 0, n);
   }
-  std::int64_t index[kMaxRank];
+  std::int64_t left = !in_rows ? end - begin : begin ? row - begin % row : row;
   for (std::int64_t at = begin; at < end;) {
-    std::int64_t n = std::min(limit, end - at);
-    if (in_rows) n = std::min(n, row - at % row);
+    const std::int64_t n = std::min(std::min(limit, end - at), left);
+    left = in_rows && n == left ? row : left - n;
     for (int i = 0; i < job.operands; ++i) {
-      const Operand& o = job.operand(i);
-      const auto item = std::int64_t(item_size(o.dtype));
-      if (access[i] == Access::linear) {
-        pointers[i] = static_cast<char*>(o.data) + at * item;
-      } else if (access[i] == Access::rows) {
-        pointers[i] = static_cast<char*>(o.data) + offset_of(c, o, at, index) * item;
+      if (access[i] == Access::rows || access[i] == Access::repeated) {
+        pointers[i] = static_cast<char*>(job.operand(i).data) + cursors[i].offset() * items[i];
+        cursors[i].advance(n);
       } else if (access[i] == Access::moved && i >= job.outputs) {
-        for_each_run(c, o, at, n, [&](const char* from, std::int64_t done, std::int64_t count) {
+        const Operand& o = job.operand(i);
+        cursors[i].for_each_run(n, [&](std::int64_t offset, std::int64_t done, std::int64_t count) {
           read_block(job.types[i], blocks[i] + std::size_t(done) * kBlockItem[int(job.types[i])],
-                     o.dtype, from, o.strides[c.rank - 1], count);
+                     o.dtype, static_cast<char*>(o.data) + offset * items[i], o.strides[c.rank - 1],
+                     count);
         });
       }
     }
-    job.loop(n, pointers, pointers + job.outputs, c.parameters);
-    for (int i = 0; i < job.outputs; ++i) {
-      if (access[i] != Access::moved) continue;
-      const Operand& o = job.operand(i);
-      for_each_run(c, o, at, n, [&](char* to, std::int64_t done, std::int64_t count) {
-        write_block(job.types[i], blocks[i] + std::size_t(done) * kBlockItem[int(job.types[i])],
-                    o.dtype, to, o.strides[c.rank - 1], count);
-      });
+    loop(n, pointers, pointers + job.outputs, c.parameters);
+    for (int i = 0; i < job.operands; ++i) {
+      if (access[i] == Access::linear) {
+        pointers[i] = static_cast<char*>(pointers[i]) + n * items[i];
+      } else if (access[i] == Access::moved && i < job.outputs) {
+        const Operand& o = job.operand(i);
+        cursors[i].for_each_run(n, [&](std::int64_t offset, std::int64_t done, std::int64_t count) {
+          write_block(job.types[i], blocks[i] + std::size_t(done) * kBlockItem[int(job.types[i])],
+                      o.dtype, static_cast<char*>(o.data) + offset * items[i],
+                      o.strides[c.rank - 1], count);
+        });
+      }
     }
     at += n;
   }
@@ -176,23 +208,31 @@ bool run_rows(const Job& job) {
   char* pointers[kMaxOperands];
   std::int64_t steps[kMaxOperands];
   const std::int64_t rows = c.sizes[0], row = c.sizes[1];
+  PointwiseLoop loop = job.loop;
   for (int i = 0; i < job.operands; ++i) {
     const Operand& o = job.operand(i);
     if (!o.data) return false;
+    const bool alone = job.by_number && i + 1 == job.operands;
     if (o.is_number()) {
-      if (row > kFewNumbers) return false;
-      fill_block(job.types[i], pointers[i] = numbers[i], *static_cast<const Scalar*>(o.data), row);
+      if (row > kFewNumbers && !alone) return false;
+      fill_block(job.types[i], pointers[i] = numbers[i], *static_cast<const Scalar*>(o.data),
+                 alone ? 1 : row);
       steps[i] = 0;
+      if (alone) loop = job.by_number;
       continue;
     }
-    if (o.strides[1] != 1 || o.dtype != kBlockDType[int(job.types[i])]) return false;
+    if (alone && o.strides[1] == 0)
+      loop = job.by_number;
+    else if (o.strides[1] != 1)
+      return false;
+    if (o.dtype != kBlockDType[int(job.types[i])]) return false;
     pointers[i] = static_cast<char*>(o.data);
     steps[i] = o.strides[0] * std::int64_t(item_size(o.dtype));
   }
   for (std::int64_t r = 0; r < rows; ++r) {
     void* at[kMaxOperands];
     for (int i = 0; i < job.operands; ++i) at[i] = pointers[i] + r * steps[i];
-    job.loop(row, at, at + job.outputs, c.parameters);
+    loop(row, at, at + job.outputs, c.parameters);
   }
   return true;
 }
@@ -238,7 +278,7 @@ bool run_transposed(const Job& job) {
         });
         o.strides = dense;
       }
-      Job part{tile, job.loop, job.outputs, job.operands, job.is_slow, {}};
+      Job part{tile, job.loop, job.by_number, job.outputs, job.operands, job.is_slow, {}};
       std::copy_n(job.types, kMaxOperands, part.types);
       run_range(part, 0, tile.numel);
     }
@@ -273,34 +313,44 @@ void run(const Job& job) {
                [&](std::int64_t begin, std::int64_t end) { run_range(job, begin, end); });
 }
 
-std::int64_t find_zero(const PointwiseCall& c, const Operand& divisor) {
-  if (divisor.is_number()) return static_cast<const Scalar*>(divisor.data)->as_int() == 0 ? 0 : -1;
-  std::int64_t found = -1, block[kBlockBytes / 8];
-  for (std::int64_t at = 0; at < c.numel && found < 0; at += kBlockBytes / 8) {
-    const std::int64_t n = std::min<std::int64_t>(kBlockBytes / 8, c.numel - at);
-    for_each_run(c, divisor, at, n, [&](const char* from, std::int64_t done, std::int64_t count) {
-      read_block(BlockType::integer, block + done, divisor.dtype, from, divisor.strides[c.rank - 1],
-                 count);
-    });
-    for (std::int64_t i = n - 1; i >= 0; --i) found = block[i] == 0 ? at + i : found;
-  }
-  return found;
+CLONES bool none_is_zero(const std::int64_t* p, std::int64_t n) {
+  int found = 0;
+  for (std::int64_t i = 0; i < n; ++i) found |= p[i] == 0;
+  return !found;
 }
 
-// The index in kSmallTypes of the one type of all that a call of whole numbers reads and writes, or
-// -1.
+// The position of the first divisor that is zero, or -1.
+std::int64_t find_zero(const PointwiseCall& c, const Operand& divisor) {
+  if (divisor.is_number()) return static_cast<const Scalar*>(divisor.data)->as_int() == 0 ? 0 : -1;
+  std::int64_t block[kBlockBytes / 8];
+  Cursor cursor;
+  cursor.begin(c, divisor, 0);
+  const auto item = std::int64_t(item_size(divisor.dtype));
+  for (std::int64_t at = 0; at < c.numel; at += kBlockBytes / 8) {
+    const std::int64_t n = std::min<std::int64_t>(kBlockBytes / 8, c.numel - at);
+    cursor.for_each_run(n, [&](std::int64_t offset, std::int64_t done, std::int64_t count) {
+      read_block(BlockType::integer, block + done, divisor.dtype,
+                 static_cast<char*>(divisor.data) + offset * item, divisor.strides[c.rank - 1],
+                 count);
+    });
+    if (none_is_zero(block, n)) continue;
+    for (std::int64_t i = 0; i < n; ++i)
+      if (block[i] == 0) return at + i;
+  }
+  return -1;
+}
+
+// The index in kSmallTypes of the one type of all that a call reads and writes, or -1.
 int small_type(const PointwiseLoops& l, const PointwiseCall& c) {
-  if (!l.small[0]) return -1;
   int found = -1;
-  const auto agrees = [&](DType d) {
-    if (found < 0)
-      while (++found < kSmall && kSmallTypes[found] != d) {
-      }
-    return found < kSmall && kSmallTypes[found] == d;
-  };
-  for (int i = 0; i < l.inputs; ++i)
-    if (!(l.bool_inputs >> i & 1) && !c.in[i].is_number() && !agrees(c.in[i].dtype)) return -1;
-  if (found < 0 || !l.small[found] || (!l.bool_result && !agrees(c.out[0].dtype))) return -1;
+  for (int i = 0; i < l.inputs; ++i) {
+    if (l.bool_inputs >> i & 1 || c.in[i].is_number()) continue;
+    const int index = kSmallIndex[std::size_t(c.in[i].dtype)];
+    if (index < 0 || (found >= 0 && index != found)) return -1;
+    found = index;
+  }
+  if (found < 0 || !l.small[found] || (!l.bool_result && kSmallTypes[found] != c.out[0].dtype))
+    return -1;
   for (int i = 0; i < l.inputs; ++i)
     if (c.in[i].is_number() && !fits_small(*static_cast<const Scalar*>(c.in[i].data), found))
       return -1;
@@ -309,35 +359,55 @@ int small_type(const PointwiseLoops& l, const PointwiseCall& c) {
   return found;
 }
 
-// A light op on dense bfloat16 alone: converted in its own loop. False: it is not of that kind.
-bool run_brain(const PointwiseLoops& l, const PointwiseCall& c) {
-  if (!l.brain || c.rank != 1) return false;
-  const auto fits = [](const Operand& o, DType dtype) {
-    return o.data && o.strides && *o.strides == 1 && o.dtype == dtype;
-  };
-  if (!fits(c.out[0], DType::bfloat16)) return false;
-  for (int i = 0; i < l.inputs; ++i)
-    if (!fits(c.in[i], l.bool_inputs >> i & 1 ? DType::boolean : DType::bfloat16)) return false;
+// A test whose answer is the same for every whole number.
+void fill_constant(const PointwiseCall& c, bool value) {
+  const Operand& o = c.out[0];
   parallel_for(c.numel, kGrain, [&](std::int64_t begin, std::int64_t end) {
-    void *to = static_cast<bfloat16*>(c.out[0].data) + begin, *from[kMaxInputs];
-    for (int i = 0; i < l.inputs; ++i)
-      from[i] = static_cast<char*>(c.in[i].data) + begin * std::int64_t(item_size(c.in[i].dtype));
-    l.brain(end - begin, &to, from, c.parameters);
+    Cursor cursor;
+    cursor.begin(c, o, begin);
+    cursor.for_each_run(end - begin, [&](std::int64_t offset, std::int64_t, std::int64_t count) {
+      char* const to = static_cast<char*>(o.data) + offset;
+      const std::int64_t stride = o.strides[c.rank - 1];
+      if (stride == 1) return void(std::memset(to, value, std::size_t(count)));
+      for (std::int64_t i = 0; i < count; ++i) to[i * stride] = value;
+    });
   });
-  return true;
+}
+
+// Whether a call of an op that commutes has its number, or what is one for each row, first.
+bool is_reversed(const PointwiseLoops& l, const PointwiseCall& c) {
+  const auto is_alone = [&](const Operand& o) {
+    return o.is_number() || (o.strides[c.rank - 1] == 0 && c.sizes[c.rank - 1] > 1);
+  };
+  return is_alone(c.in[0]) && !is_alone(c.in[1]) &&
+         (!l.parameters || c.parameters[0].as_double() == 1);
 }
 
 std::int64_t forward(int op, const PointwiseCall& c) {
+  if (c.numel == 0) return -1;
   const PointwiseLoops& l = row_of(op);
-  if (c.out[0].dtype == DType::bfloat16 && run_brain(l, c)) return -1;
   auto type = BlockType(c.computes);
+  if (l.constant && type == BlockType::integer && c.out[0].dtype == DType::boolean) {
+    fill_constant(c, l.constant_value);
+    return -1;
+  }
   if (l.divides && c.computes == Computes::integer)
     if (const std::int64_t zero = find_zero(c, c.in[1]); zero >= 0) return zero;
-  Job job{c, l.forward[int(c.computes)], 1, 1 + l.inputs, l.in_double, {}};
-  if (const int small = type == BlockType::integer ? small_type(l, c) : -1; small >= 0) {
+  if (l.commutes && is_reversed(l, c)) [[unlikely]] {
+    PointwiseCall turned = c;
+    std::swap(turned.in[0], turned.in[1]);
+    return forward(op, turned);
+  }
+  Job job{c, l.forward[int(c.computes)], nullptr, 1, 1 + l.inputs, l.in_double, {}};
+  const bool may_be_small =
+      type == BlockType::integer
+          ? l.small[0] != nullptr
+          : c.out[0].dtype == DType::bfloat16 && type == BlockType::real32 && l.small[kBrain];
+  if (const int small = may_be_small ? small_type(l, c) : -1; small >= 0) {
     job.loop = l.small[small];
     type = BlockType(int(BlockType::uint8) + small);
   }
+  job.by_number = l.by_number[int(type)];
   job.types[0] = l.bool_result ? BlockType::boolean : type;
   for (int i = 0; i < l.inputs; ++i)
     job.types[1 + i] = l.bool_inputs >> i & 1 ? BlockType::boolean : type;
@@ -346,9 +416,12 @@ std::int64_t forward(int op, const PointwiseCall& c) {
 }
 
 void backward(int op, const PointwiseCall& c) {
+  if (c.numel == 0) return;
   const PointwiseLoops& l = row_of(op);
   const auto type = BlockType(c.computes);
-  Job job{c, l.backward[int(c.computes)], l.gradients, l.gradients + 1 + l.saved, l.in_double, {}};
+  Job job{c,           l.backward[int(c.computes)], nullptr,
+          l.gradients, l.gradients + 1 + l.saved,   l.in_double,
+          {}};
   for (int i = 0; i < job.operands; ++i)
     job.types[i] =
         i >= l.gradients && l.bool_saved >> (i - l.gradients) & 1 ? BlockType::boolean : type;

@@ -73,10 +73,16 @@ struct Small {
   }
 };
 
-// The types, in the order of PointwiseLoops::small.
-inline constexpr DType kSmallTypes[] = {DType::uint8, DType::boolean, DType::int8, DType::int16,
-                                        DType::int32};
-inline constexpr int kSmall = 5;
+// The types, in the order of PointwiseLoops::small and of BlockType.
+inline constexpr DType kSmallTypes[] = {DType::uint8, DType::boolean, DType::int8,
+                                        DType::int16, DType::int32,   DType::bfloat16};
+inline constexpr int kSmall = 6, kBrain = 5;
+inline constexpr auto kSmallIndex = [] {  // of a dtype among them, or -1
+  std::array<std::int8_t, kStoredDTypes> index{};
+  index.fill(-1);
+  for (int i = 0; i < kSmall; ++i) index[std::size_t(kSmallTypes[i])] = std::int8_t(i);
+  return index;
+}();
 
 // The ops that have such loops, and those of numbers alone. Numbers and parameters of a call must
 // fit the type.
@@ -88,6 +94,11 @@ using SmallNumberOps = OpList<Abs, Sign, Square, Addcmul, DivTrunc, DivFloor, Fl
                               Remainder, Fmod, LeftShift, RightShift, Relu>;
 
 inline bool fits_small(const Scalar& s, int type) {
+  if (type == kBrain) {
+    bfloat16 rounded;
+    store(&rounded, s.to<float>());
+    return double(load(&rounded)) == s.as_double();
+  }
   constexpr std::int64_t low[] = {0, 0, -128, -32768, -2147483648LL};
   constexpr std::int64_t high[] = {255, 1, 127, 32767, 2147483647};
   return !s.is_floating() && s.i >= low[type] && s.i <= high[type];

@@ -100,10 +100,12 @@ void forward(const PoolShape& s, const S* x, S* y) {
 void average(const PoolShape& s, const View& input, const View& out) {
   if (out.dtype == DType::int64)
     return forward(s, input.as<std::int64_t>(), out.as<std::int64_t>());
+  if (s.inside) return average_inside(s, input, out);
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) { forward(s, input.as<S>(), out.as<S>()); });
 }
 
 void average_backward(const PoolShape& s, const View& grad, const View& grad_input) {
+  if (s.inside) return average_inside_backward(s, grad, grad_input);
   const std::vector<PoolWindow> depths = windows(s, 0), rows = windows(s, 1), cols = windows(s, 2);
   const std::vector<Columns> taps = columns(s);
   const Index h_size = s.in[1], w_size = s.in[2];

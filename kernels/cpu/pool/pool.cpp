@@ -112,6 +112,7 @@ void max_pool(const PoolShape& s, const S* x, S* y, Index* indices) {
 
 void max(const PoolShape& s, const View& input, const View& out, const View* indices,
          const View* codes) {
+  if (s.inside && is_floating(out.dtype)) return max_inside(s, input, out, indices);
   if (!indices && out.dtype == DType::float32 && has_2x2_windows(s)) {
     const Index plane = s.plane(), size = s.outputs();
     each_plane(s, [&](Index begin, Index end) {
@@ -127,7 +128,7 @@ void max(const PoolShape& s, const View& input, const View& out, const View* ind
 }
 
 Index first_bad(const PoolShape& s, const View& indices) {
-  const Index *at = indices.as<Index>(), plane = s.plane();
+  const Index *at = indices.as<Index>(), plane = s.positions();
   for (Index i = 0; i < indices.numel; ++i)
     if (at[i] < 0 || at[i] >= plane) return i;
   return -1;
@@ -156,6 +157,10 @@ Index max_backward(const PoolShape& s, const View& grad, const View& indices,
   const Index* at = indices.as<Index>();
   const Index bad = first_bad(s, indices);
   if (bad >= 0) return bad;
+  if (s.inside) {
+    max_inside_backward(s, grad, indices, grad_input);
+    return -1;
+  }
   dispatch_floating(grad.dtype, [&]<class S>(Type<S>) {
     each_sum_plane(s, grad_input.as<S>(), [&](Index p, Compute<S>* sums) {
       for (Index o = p * size; o < (p + 1) * size; ++o)

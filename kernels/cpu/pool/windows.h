@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cpu/scratch.h"
+#include "kernels/host_device.h"
 #include "kernels/parallel.h"
 #include "kernels/pool.h"
 
@@ -45,6 +46,11 @@ void each_plane(const PoolShape& s, F f) {
   parallel_for(s.planes, 1 + 32768 / work, [&](Index begin, Index end) { f(begin, end); });
 }
 
+template <class S>
+CLONES void narrow(const float* __restrict from, Index n, S* __restrict to) {
+  for (Index i = 0; i < n; ++i) store(to + i, from[i]);
+}
+
 // A plane to add into: the result's own memory, or floats that are narrowed afterwards.
 template <class S, class F>
 void each_sum_plane(const PoolShape& s, S* out, F f) {
@@ -57,14 +63,20 @@ void each_sum_plane(const PoolShape& s, S* out, F f) {
       if constexpr (std::is_same_v<S, T>) sums = out + p * plane;
       std::fill_n(sums, plane, T(0));
       f(p, sums);
-      if constexpr (!std::is_same_v<S, T>)
-        for (Index i = 0; i < plane; ++i) store(out + p * plane + i, sums[i]);
+      if constexpr (!std::is_same_v<S, T>) narrow(sums, plane, out + p * plane);
     }
   });
 }
 
-// In pool_average.cpp.
+// In average.cpp.
 void average(const PoolShape& s, const View& input, const View& out);
 void average_backward(const PoolShape& s, const View& grad, const View& grad_input);
+
+// In channels.cpp, of floats whose channels lie innermost (s.inside). indices may be null.
+void max_inside(const PoolShape& s, const View& input, const View& out, const View* indices);
+void max_inside_backward(const PoolShape& s, const View& grad, const View& indices,
+                         const View& grad_input);
+void average_inside(const PoolShape& s, const View& input, const View& out);
+void average_inside_backward(const PoolShape& s, const View& grad, const View& grad_input);
 
 }  // namespace rushlight::pool

@@ -33,12 +33,22 @@ void row(bool largest, const T* x, std::int64_t stride, std::int64_t n,
   for (std::int64_t i = 0; i < n; i += kBlock) {
     const std::int64_t m = std::min<std::int64_t>(kBlock, n - i);
     interruptible.done(m);
-    if (stride == 1 && m >= kFewLanes) {
+    if (m >= kFewLanes) {
+      T together[kBlock];
+      const T* dense = x + i;
+      if (stride != 1) take(together, x + i * stride, stride, m, sizeof(T)), dense = together;
+      if constexpr (std::is_same_v<T, bool>) {
+        if (best == largest) break;
+        const std::int64_t at = index_of(dense, m, largest);
+        if (load(dense + at) == largest) best = largest, where = i + at;
+        continue;
+      }
       const Compute<T> found =
-          largest ? dense_run(x + i, m, maximum) : dense_run(x + i, m, minimum);
+          largest ? dense_run(dense, m, maximum) : dense_run(dense, m, minimum);
       if (!beats(found, best, largest)) continue;
-      where = i + index_of(x + i, m, found);
-      best = load(x + where);
+      const std::int64_t at = index_of(dense, m, found);
+      where = i + at;
+      best = load(dense + at);
       continue;
     }
     for (std::int64_t k = i; k < i + m; ++k) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cpu/interruptible.h"
+#include "kernels/cpu/take.h"
 #include "kernels/reduce_formulas.h"
 
 namespace rushlight::reduction {
@@ -93,6 +94,8 @@ struct Job {
 };
 
 // kFewLanes: of a loop of 16 or fewer gcc would make single numbers.
+// kNear: of neighbours so far from each other a line of the cache has several.
+inline constexpr int kNear = 4;
 inline constexpr int kLanes = 64, kFewLanes = 32, kBlock = 2048, kColumns = 1024, kRows = 64;
 
 // n >= N. What is left over is taken by the last lanes, from the last N elements: a loop of any
@@ -177,12 +180,25 @@ void add_rows(typename P::Lane* lanes, const T* const* rows, int count, int n, c
     rows_of<P>(lanes, rows, count, n, job, output);
 }
 
+template <class P, class T>
+[[gnu::noinline]] void add_strided_rows(typename P::Lane* lanes, const T* const* rows,
+                                        std::int64_t stride, int count, int n, const Job& job,
+                                        std::int64_t output) {
+  T dense[kTogether * kColumns];
+  const T* taken[kTogether];
+  for (int r = 0; r < count; ++r) {
+    take(dense + r * kColumns, rows[r], stride, n, sizeof(T));
+    taken[r] = dense + r * kColumns;
+  }
+  add_rows<P>(lanes, taken, count, n, job, output);
+}
+
 // Brought together first where there are many: one lane after another waits for each addition.
 template <class P, class T>
 typename P::Lane strided_run(const T* x, std::int64_t stride, std::int64_t n, const P p) {
   if (n >= kFewLanes) {
     T dense[kBlock];
-    for (std::int64_t i = 0; i < n; ++i) memcpy(dense + i, x + i * stride, sizeof(T));
+    take(dense, x, stride, n, sizeof(T));
     return dense_run<P>(static_cast<const T*>(dense), n, p);
   }
   typename P::Lane all = P::init();
@@ -222,18 +238,18 @@ void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int6
   }
 }
 
-// The same where the innermost kept axis is dense: whole rows are added, lane by lane.
+// The same where outputs lie side by side: whole rows are added, lane by lane.
 template <class P, class T>
 void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
                    std::int64_t last, typename P::Total* totals) {
   if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::init())));
-  const std::int64_t width = job.kept.axis[0].size;
+  const std::int64_t width = job.kept.axis[0].size, apart = job.kept.axis[0].stride;
   typename P::Lane lanes[kColumns];
   for (std::int64_t o = from; o < to;) {
     const std::int64_t column = o % width;
     const int n = static_cast<int>(std::min({std::int64_t(kColumns), width - column, to - o}));
     const T* const base =
-        static_cast<const T*>(job.in) + Cursor(job.kept, 1, o / width).offset + column;
+        static_cast<const T*>(job.in) + Cursor(job.kept, 1, o / width).offset + column * apart;
     typename P::Total* const to_totals = totals + (o - from);
     std::fill_n(to_totals, n, typename P::Total(P::init()));
     Cursor row(job.reduced, 0, first);
@@ -246,7 +262,10 @@ void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int6
         const T* rows[kTogether];
         const int held = static_cast<int>(std::min<std::int64_t>(kTogether, end - i));
         for (int r = 0; r < held; ++r, row.next(job.reduced, 0)) rows[r] = base + row.offset;
-        add_rows<P>(lanes, rows, held, n, job, o);
+        if (apart == 1)
+          add_rows<P>(lanes, rows, held, n, job, o);
+        else
+          add_strided_rows<P>(lanes, rows, apart, held, n, job, o);
         i += held;
       }
       for (int k = 0; k < n; ++k)
@@ -282,8 +301,10 @@ void run(const Job& job,
          void (*finish)(const Job&, std::int64_t, typename P::Total*, std::int64_t)) {
   using Total = typename P::Total;
   const std::int64_t outputs = job.kept.numel, count = job.reduced.numel;
-  const bool by_row = job.kept.rank && job.kept.axis[0].stride == 1 && job.kept.axis[0].size >= 4 &&
-                      !(job.reduced.rank && job.reduced.axis[0].stride == 1);
+  const std::int64_t apart = job.kept.rank ? job.kept.axis[0].stride : 0;
+  const bool by_row =
+      apart > 0 && apart <= kNear && job.kept.axis[0].size >= 4 &&
+      !(job.reduced.rank && job.reduced.axis[0].stride > 0 && job.reduced.axis[0].stride <= apart);
   const auto totals = [&](std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t last,
                           Total* sums) {
     (by_row ? totals_by_row<P, T> : totals_by_run<P, T>)(job, from, to, first, last, sums);
@@ -334,7 +355,9 @@ bool reduce_one_of(L list, Reduction which, Job& job, DType dtype) {
       job.to_center = nullptr;
       job.center = centers.data();
     }
-    const auto of_type = [&]<class T>(Type<T>) {
+    const auto of_type = [&]<class E>(Type<E>) {
+      // a reduction of truth values may see bytes, of which any but 0 is true
+      using T = std::conditional_t<std::is_same_v<E, bool> && R::kOfBytes, std::uint8_t, E>;
       using P = typename R::template Fold<Compute<T>>;
       run<P, T>(job, finish<R, typename P::Total>);
     };

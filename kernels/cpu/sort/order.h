@@ -1,7 +1,5 @@
-// Elements as unsigned keys in the same order, and a stable order of keys.
+// Elements as unsigned keys in the same order, a stable order of keys, and one of them.
 #pragma once
-#include <vector>
-
 #include "kernels/dtype.h"
 
 namespace rushlight {
@@ -16,31 +14,63 @@ inline SortKey<T> sort_key(const T* p) {
   constexpr Key top = Key(1) << (sizeof(Key) * 8 - 1);
   const auto x = load(p);
   if constexpr (std::is_floating_point_v<decltype(x)>) {
-    if (x != x) return ~Key(0);
     const auto positive_zero = x + decltype(x)(0);
     Key bits;
     std::memcpy(&bits, &positive_zero, sizeof bits);
-    return bits & top ? ~bits : bits | top;
+    const Key ordered = bits ^ ((Key(0) - (bits >> (sizeof(Key) * 8 - 1))) | top);
+    return x != x ? ~Key(0) : ordered;
   } else {
     using Signed = std::make_signed_t<Key>;
     return static_cast<Key>(static_cast<Signed>(x)) ^ top;
   }
 }
 
-// ranks[i] = how many keys are smaller than the i-th, for at most kFewKeys: n^2 comparisons in
-// vectors take less than a sort's mispredicted branches. Equal keys have one rank; the result says
-// whether there are none.
-inline constexpr std::size_t kFewKeys = 256;
-template <class Key>
-bool rank_keys(const std::vector<Key>& keys, std::vector<Key>& ranks);
-extern template bool rank_keys(const std::vector<std::uint32_t>&, std::vector<std::uint32_t>&);
-extern template bool rank_keys(const std::vector<std::uint64_t>&, std::vector<std::uint64_t>&);
+// Calls f(Type<Key>{}) for the keys of n elements: of 32 bits, unless the elements have 64 or their
+// positions need more.
+template <class F>
+auto with_keys(DType dtype, std::int64_t n, F&& f) {
+  if (item_size(dtype) == 8 || n > std::int64_t(~std::uint32_t(0))) return f(Type<std::uint64_t>{});
+  return f(Type<std::uint32_t>{});
+}
 
-// order[i] becomes the index of the i-th smallest key; equals keep their order. Keys are consumed.
+// The key of a NaN of that type.
 template <class Key>
-void stable_order(std::vector<Key>& keys, std::int64_t* order);
+Key nan_key(DType dtype) {
+  return item_size(dtype) == 8 ? ~Key(0) : Key(~std::uint32_t(0));
+}
 
-extern template void stable_order(std::vector<std::uint32_t>&, std::int64_t*);
-extern template void stable_order(std::vector<std::uint64_t>&, std::int64_t*);
+// The keys of n elements, `step` apart; `descending`: in the opposite order.
+template <class Key>
+void read_keys(DType dtype, const void* x, std::int64_t step, std::int64_t n, bool descending,
+               Key* keys);
+
+template <class Key>
+struct KeyRange {
+  Key low, high;
+};
+template <class Key>
+KeyRange<Key> key_range(const Key* keys, std::int64_t n);
+
+// Up to so many keys are compared with each other, in vectors: it takes less than a sort's
+// mispredicted branches.
+inline constexpr std::int64_t kFewKeys = 256;
+
+// Sorts the keys; order[i] becomes the index of the i-th smallest, equals keep their order.
+template <class Key>
+void stable_order(Key* keys, std::int64_t n, std::int64_t* order);
+
+// How many keys equal `key`, where it is if it is the only one, and the smallest of those above it:
+// where there are none, the greatest number.
+template <class Key>
+struct Found {
+  std::int64_t count, at;
+  Key next;
+};
+template <class Key>
+Found<Key> find_key(const Key* keys, std::int64_t n, Key key);
+
+// The key that an ascending order has at position k.
+template <class Key>
+Key key_at(const Key* keys, std::int64_t n, std::int64_t k);
 
 }  // namespace rushlight

@@ -1,232 +1,284 @@
-// Selection along lines: top-k, k-th value, median, mode. Ties are resolved by the same standard
+// Selection along lines: top-k, k-th value, median, mode. Note: lines are read as keys (order.h),
+// in which the answer is found where no tie leaves a choice. Ties are resolved by the same standard
 // algorithms, in the same cases, as torch's, so the indices are the same with libstdc++.
 #include "select.h"
 
 #include <algorithm>
-#include <numeric>
-#include <vector>
+#include <atomic>
 
 #include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/lines.h"
+#include "kernels/cpu/scratch.h"
+#include "kernels/host_device.h"
 #include "order.h"
 
 namespace rushlight {
 namespace {
 
-template <class C>
-struct Entry {
-  C value;
-  std::int64_t at;
+// A key and its place; in one word where both fit.
+struct Narrow {
+  std::uint64_t bits;
+  Narrow() = default;
+  Narrow(std::uint64_t key, Index at) : bits(key << 32 | std::uint64_t(at)) {}
+  std::uint64_t key() const { return bits >> 32; }
+  Index at() const { return Index(bits & 0xffffffff); }
 };
+struct Wide {
+  std::uint64_t bits;
+  Index place;
+  Wide() = default;
+  Wide(std::uint64_t key, Index at) : bits(key), place(at) {}
+  std::uint64_t key() const { return bits; }
+  Index at() const { return place; }
+};
+template <class Key>
+using EntryOf = std::conditional_t<sizeof(Key) == 4, Narrow, Wide>;
+
 // What Ctrl-C is checked by: in long lines each comparison counts, which takes half of its time.
 struct NotCounted {
-  void done(std::int64_t) {}
+  void done(Index) {}
 };
-constexpr std::int64_t kLongLine = 1 << 18;
+constexpr Index kLongLine = 1 << 18;
 
-template <class Counter>
-struct Ascending {
-  Counter* counter;
-  template <class C>
-  static bool before(C a, C b) {
-    return ((a == a) & (b != b)) | (a < b);
-  }
-  template <class C>
-  bool operator()(const Entry<C>& a, const Entry<C>& b) const {
-    counter->done(4);
-    return before(a.value, b.value);
-  }
-};
-template <class Counter>
-struct Descending {
-  Counter* counter;
-  template <class C>
-  static bool before(C a, C b) {
-    return ((a != a) & (b == b)) | (a > b);
-  }
-  template <class C>
-  bool operator()(const Entry<C>& a, const Entry<C>& b) const {
-    counter->done(4);
-    return before(a.value, b.value);
-  }
-};
-
-// Calls f with what to give to comparisons in a line of n.
+// Calls f(before): the order of entries in a line of n.
 template <class F>
-void with_counter(std::size_t n, F f) {
+void with_order(Index n, F f) {
+  const auto order = [](auto& counter) {
+    return [&counter](const auto& a, const auto& b) {
+      counter.done(4);
+      return a.key() < b.key();
+    };
+  };
   Interruptible counted;
   NotCounted not_counted;
-  std::int64_t(n) > kLongLine ? f(&counted) : f(&not_counted);
+  n > kLongLine ? f(order(counted)) : f(order(not_counted));
 }
 
-// Calls select(entries, results): entries in the order of the line, results to be written.
-template <class Select>
-void lines_of_entries(const View& values, const View& indices, const View& in, int dim,
-                      Select&& select) {
-  if (values.numel == 0) return;
-  const Lines<3> lines(dim, in, values, indices);
-  const std::int64_t n = lines.length;
-  dispatch_all(in.dtype, [&]<class T>(Type<T>) {
-    each_line(lines, [&](const auto& at) {
-      std::vector<Entry<Compute<T>>> entries(static_cast<std::size_t>(n));
-      const T* const x = in.as<const T>() + at[0];
-      serial_for(n, [&](std::int64_t i, std::int64_t end) {
-        for (; i < end; ++i)
-          entries[static_cast<std::size_t>(i)] = {load(x + i * lines.step[0]), i};
-      });
-      std::int64_t written = 0;
-      select(entries, [&](const Entry<Compute<T>>& e) {
-        store(values.as<T>() + at[1] + written * lines.step[1], e.value);
-        indices.as<std::int64_t>()[at[2] + written * lines.step[2]] = e.at;
-        ++written;
-      });
+// Calls f(memory for n): on the stack where it is little.
+template <class T, class F>
+void with_room(Index n, F f) {
+  constexpr Index kLittle = 64;
+  if (n <= kLittle) {
+    T little[kLittle];
+    return f(static_cast<T*>(little));
+  }
+  Scratch<T> much(static_cast<std::size_t>(n));
+  f(much.data());
+}
+
+// Calls f(entries, before) for the keys of a line.
+template <class Key, class F>
+void with_entries(const Key* keys, Index n, F f) {
+  const auto of_type = [&]<class Entry>(Type<Entry>, Key low) {
+    with_room<Entry>(n, [&](Entry* entries) {
+      for (Index i = 0; i < n; ++i) entries[i] = Entry(keys[i] - low, i);
+      with_order(n, [&](auto before) { f(entries, before); });
+    });
+  };
+  if constexpr (sizeof(Key) == 8) {
+    const auto [low, high] = key_range(keys, n);
+    if ((high - low) >> 32 == 0 && n >> 32 == 0) return of_type(Type<Narrow>{}, low);
+    of_type(Type<Wide>{}, Key(0));
+  } else {
+    of_type(Type<Narrow>{}, Key(0));
+  }
+}
+
+// Calls f(line, keys) for each line, its keys read already.
+template <class Key, class F>
+void lines_of_keys(const Lines<3>& lines, const View& in, bool descending, F&& f) {
+  const Index n = lines.length;
+  const auto size = Index(item_size(in.dtype));
+  each_line(lines, [&](const Index(&at)[3]) {
+    with_room<Key>(n, [&](Key* keys) {
+      read_keys(in.dtype, in.as<const char>() + at[0] * size, lines.step[0], n, descending, keys);
+      f(at, keys);
     });
   });
 }
 
-// Moves the entries that an ascending order has at [first, last) there, in that order, if the line
-// is short and no two are equal: then every algorithm chooses the same. False: nothing was done.
-template <class C>
-bool ranked(std::vector<Entry<C>>& entries, std::int64_t first, std::int64_t last) {
-  const std::size_t n = entries.size();
-  if (n < 8 || n > kFewKeys) return false;
-  std::vector<SortKey<C>> keys(n), ranks;
-  for (std::size_t i = 0; i < n; ++i) keys[i] = sort_key(&entries[i].value);
-  if (!rank_keys(keys, ranks)) return false;
-  std::vector<Entry<C>> found(std::size_t(last - first));
-  for (std::size_t i = 0; i < n; ++i)
-    if (const auto at = std::int64_t(ranks[i]); at >= first && at < last)
-      found[std::size_t(at - first)] = entries[i];
-  std::copy(found.begin(), found.end(), entries.begin() + first);
-  return true;
+// Writes element `from` of a line as its result at `to`; nobody may want the index.
+void write(const Lines<3>& lines, const Index (&at)[3], const View& in, const View& values,
+           const View& indices, Index from, Index to) {
+  const Index x = at[0] + from * lines.step[0], y = at[1] + to * lines.step[1];
+  dispatch_size(in.dtype, [&]<class S>(Type<S>) { values.as<S>()[y] = in.as<const S>()[x]; });
+  if (indices.numel) indices.as<Index>()[at[2] + to * lines.step[2]] = from;
+}
+
+// Where an ascending order by std::nth_element has position k.
+template <class Key>
+Index nth_place(const Key* keys, Index n, Index k) {
+  Index place = 0;
+  with_entries(keys, n, [&](auto* entries, auto before) {
+    std::nth_element(entries, entries + k, entries + n, before);
+    place = entries[k].at();
+  });
+  return place;
+}
+
+constexpr Index kNear = 8;  // so many keys are found one after another in less time than chosen
+
+// Where an ascending order has position k; `any`: or an equal of it.
+template <class Key>
+Index place_of(const Key* keys, Index n, Index k, bool any) {
+  if (n < 4 * kNear && !any) return nth_place(keys, n, k);
+  const bool near = k < kNear && !any;
+  const Key key = near ? Key(0) : key_at(keys, n, k);
+  if (any) return std::find(keys, keys + n, key) - keys;
+  Found<Key> found = find_key(keys, n, key);
+  if (near)
+    for (Index passed = found.count; passed <= k; passed += found.count)
+      found = find_key(keys, n, found.next);
+  return found.count == 1 ? found.at : nth_place(keys, n, k);
+}
+
+// The places of the k smallest keys in ascending order. False: some are equal.
+template <class Key>
+bool distinct_first(const Key* keys, Index n, Index k, Index* places) {
+  Found<Key> found = find_key(keys, n, Key(0));
+  for (Index i = found.count;; i += found.count) {
+    if (found.count > 1) return false;
+    if (found.count) places[i - 1] = found.at;
+    if (i == k) return true;
+    found = find_key(keys, n, found.next);
+  }
 }
 
 // Whether one of the 64 comes before the worst that was chosen.
-template <class Before, class T>
-CLONES bool any_before(const T* x, Compute<T> worst) {
+template <class Key>
+CLONES bool any_before(const Key* keys, Key worst) {
   int any = 0;
-  for (int i = 0; i < 64; ++i) any |= Before::before(load(x + i), worst);
+  for (int i = 0; i < 64; ++i) any |= keys[i] < worst;
   return any != 0;
 }
 
-// The first k of a dense line: a heap of the best so far, as std::partial_sort has it, so that ties
-// come out alike; but most of the line is only compared with the worst of them, in vectors.
-template <class T, class Before>
-void partial_sort(const T* x, std::int64_t n, std::vector<Entry<Compute<T>>>& heap, std::int64_t k,
-                  Before before) {
-  heap.resize(std::size_t(k + 1));
-  for (std::int64_t i = 0; i < k; ++i) heap[std::size_t(i)] = {load(x + i), i};
-  std::make_heap(heap.begin(), heap.end() - 1, before);
-  for (std::int64_t i = k; i < n;) {
-    const std::int64_t end = std::min(n, i + 64);
-    if (end - i == 64 && !any_before<Before>(x + i, heap[0].value)) {
-      i = end;
-      before.counter->done(64);
-      continue;
+// The first k of a line: a heap of the best so far, as std::partial_sort has it, so that ties come
+// out alike; but most of the line is only compared with the worst of them, in vectors.
+template <class Key, class Entry>
+void partial_sort(const Lines<3>& lines, const Index (&at)[3], const View& in, bool descending,
+                  Index k, Entry* heap) {
+  constexpr Index kPiece = 2048;
+  const auto before = [](const Entry& a, const Entry& b) { return a.key() < b.key(); };
+  const auto size = Index(item_size(in.dtype));
+  Key keys[kPiece];
+  Interruptible interruptible;
+  Entry* const end = heap + k;
+  for (Index first = 0; first < lines.length; first += kPiece) {
+    const Index m = std::min(kPiece, lines.length - first);
+    read_keys(in.dtype, in.as<const char>() + (at[0] + first * lines.step[0]) * size, lines.step[0],
+              m, descending, keys);
+    Index i = 0;
+    for (; first + i < k && i < m; ++i) {
+      heap[first + i] = Entry(keys[i], first + i);
+      if (first + i == k - 1) std::make_heap(heap, end, before);
     }
-    for (; i < end; ++i) {
-      heap.back() = {load(x + i), i};
-      if (before(heap.back(), heap[0])) std::pop_heap(heap.begin(), heap.end(), before);
+    while (i < m) {
+      const Index stop = std::min(m, i + 64);
+      if (stop - i == 64 && !any_before(keys + i, Key(heap[0].key()))) {
+        i = stop;
+        continue;
+      }
+      for (; i < stop; ++i) {
+        *end = Entry(keys[i], first + i);
+        if (before(*end, heap[0])) std::pop_heap(heap, end + 1, before);
+      }
     }
+    interruptible.done(m);
   }
-  std::sort_heap(heap.begin(), heap.end() - 1, before);
+  std::sort_heap(heap, end, before);
 }
 
-template <class Entries, class Before>
-void select_top(Entries& entries, std::int64_t k, bool sorted, Before before) {
-  const auto begin = entries.begin(), end = entries.end();
-  if (k * 64 <= std::int64_t(entries.size())) {
-    std::partial_sort(begin, begin + k, end, before);
-  } else {
-    std::nth_element(begin, begin + k - 1, end, before);
-    if (sorted) std::sort(begin, begin + k - 1, before);
-  }
+template <class Key>
+void top_of_type(const View& values, const View& indices, const View& in, int dim, bool largest,
+                 bool sorted, Index k) {
+  const Lines<3> lines(dim, in, values, indices);
+  const Index n = lines.length;
+  const auto write_all = [&](const Index(&at)[3], const auto& place) {
+    for (Index i = 0; i < k; ++i) write(lines, at, in, values, indices, place(i), i);
+  };
+  const auto by_heap = [&](const Index(&at)[3]) {
+    Scratch<EntryOf<Key>> heap(static_cast<std::size_t>(k + 1));
+    partial_sort<Key>(lines, at, in, largest, k, heap.data());
+    write_all(at, [&](Index i) { return heap[std::size_t(i)].at(); });
+  };
+  constexpr Index kShortLine = 2048;
+  if (k * 64 <= n && (k > kNear || n > kShortLine)) return each_line(lines, by_heap);
+  std::atomic<bool> tied = false;  // where one line has equals, others have them
+  lines_of_keys<Key>(lines, in, largest, [&](const Index(&at)[3], const Key* keys) {
+    Index places[kNear];
+    if (k <= kNear && n >= 4 * kNear && !tied.load(std::memory_order_relaxed)) {
+      if (distinct_first(keys, n, k, places))
+        return write_all(at, [&](Index i) { return places[i]; });
+      tied.store(true, std::memory_order_relaxed);
+    }
+    if (k * 64 <= n) return by_heap(at);
+    with_entries(keys, n, [&](auto* entries, auto before) {
+      std::nth_element(entries, entries + k - 1, entries + n, before);
+      if (sorted) std::sort(entries, entries + k - 1, before);
+      write_all(at, [&](Index i) { return entries[i].at(); });
+    });
+  });
 }
 
 }  // namespace
 
 void top(const View& values, const View& indices, const View& in, int dim, bool largest,
          bool sorted) {
-  const std::int64_t k = in.rank ? values.sizes[dim] : 1;
-  const auto ordered = [&](std::int64_t n, auto&& f) {
-    with_counter(std::size_t(n), [&]<class C>(C* counter) {
-      largest ? f(Descending<C>{counter}) : f(Ascending<C>{counter});
-    });
-  };
-  if (in.rank && in.strides[dim] == 1 && k > 0 && k * 64 <= in.sizes[dim]) {
-    const Lines<3> lines(dim, in, values, indices);
-    return dispatch_all(in.dtype, [&]<class T>(Type<T>) {
-      each_line(lines, [&](const auto& at) {
-        std::vector<Entry<Compute<T>>> heap;
-        ordered(lines.length, [&](auto before) {
-          partial_sort(in.as<const T>() + at[0], lines.length, heap, k, before);
-        });
-        for (std::int64_t i = 0; i < k; ++i) {
-          store(values.as<T>() + at[1] + i * lines.step[1], heap[std::size_t(i)].value);
-          indices.as<std::int64_t>()[at[2] + i * lines.step[2]] = heap[std::size_t(i)].at;
-        }
-      });
-    });
-  }
-  lines_of_entries(values, indices, in, dim, [&](auto& entries, auto&& write) {
-    const auto n = static_cast<std::int64_t>(entries.size());
-    if (ranked(entries, largest ? n - k : 0, largest ? n : k)) {
-      for (std::int64_t i = 0; i < k; ++i)
-        write(entries[static_cast<std::size_t>(largest ? n - 1 - i : i)]);
-      return;
-    }
-    ordered(std::int64_t(entries.size()),
-            [&](auto before) { select_top(entries, k, sorted, before); });
-    for (std::int64_t i = 0; i < k; ++i) write(entries[static_cast<std::size_t>(i)]);
+  const Index k = in.rank ? values.sizes[dim] : 1;
+  if (values.numel == 0) return;
+  with_keys(in.dtype, in.rank ? in.sizes[dim] : 1, [&]<class Key>(Type<Key>) {
+    top_of_type<Key>(values, indices, in, dim, largest, sorted, k);
   });
 }
 
-void kth(const View& values, const View& indices, const View& in, int dim, std::int64_t k) {
-  lines_of_entries(values, indices, in, dim, [&](auto& entries, auto&& write) {
-    if (!ranked(entries, k, k + 1))
-      with_counter(entries.size(), [&]<class C>(C* counter) {
-        std::nth_element(entries.begin(), entries.begin() + k, entries.end(),
-                         Ascending<C>{counter});
-      });
-    write(entries[static_cast<std::size_t>(k)]);
+void kth(const View& values, const View& indices, const View& in, int dim, Index k) {
+  if (values.numel == 0) return;
+  const Lines<3> lines(dim, in, values, indices);
+  with_keys(in.dtype, lines.length, [&]<class Key>(Type<Key>) {
+    lines_of_keys<Key>(lines, in, false, [&](const Index(&at)[3], const Key* keys) {
+      write(lines, at, in, values, indices, place_of(keys, lines.length, k, false), 0);
+    });
   });
 }
 
 void median(const View& values, const View& indices, const View& in, int dim, bool ignore_nan) {
-  lines_of_entries(values, indices, in, dim, [&](auto& entries, auto&& write) {
-    const auto is_nan = [](const auto& e) { return e.value != e.value; };
-    auto n = static_cast<std::int64_t>(entries.size());
-    if (ignore_nan) {
-      n -= std::count_if(entries.begin(), entries.end(), is_nan);
-    } else if (const auto nan = std::find_if(entries.begin(), entries.end(), is_nan);
-               nan != entries.end()) {
-      return write(*nan);
-    }
-    const auto middle = entries.begin() + std::max<std::int64_t>(0, (n - 1) / 2);
-    const std::int64_t at = middle - entries.begin();
-    if (!ranked(entries, at, at + 1))
-      with_counter(entries.size(), [&]<class C>(C* counter) {
-        std::nth_element(entries.begin(), middle, entries.end(), Ascending<C>{counter});
-      });
-    write(*middle);
+  if (values.numel == 0) return;
+  const Lines<3> lines(dim, in, values, indices);
+  const Index n = lines.length;
+  with_keys(in.dtype, n, [&]<class Key>(Type<Key>) {
+    const Key nan = nan_key<Key>(in.dtype);
+    lines_of_keys<Key>(lines, in, false, [&](const Index(&at)[3], const Key* keys) {
+      Index numbers = n;
+      if (is_floating(in.dtype)) {
+        const Found<Key> nans = find_key(keys, n, nan);
+        if (nans.count && !ignore_nan)
+          return write(lines, at, in, values, indices, std::find(keys, keys + n, nan) - keys, 0);
+        numbers -= nans.count;
+      }
+      const Index middle = std::max<Index>(0, (numbers - 1) / 2);
+      write(lines, at, in, values, indices, place_of(keys, n, middle, indices.numel == 0), 0);
+    });
   });
 }
 
 void mode(const View& values, const View& indices, const View& in, int dim) {
-  lines_of_entries(values, indices, in, dim, [&](auto& entries, auto&& write) {
-    Interruptible interruptible;
-    std::stable_sort(entries.begin(), entries.end(), Ascending<Interruptible>{&interruptible});
-    std::size_t best = 0, longest = 0, run = 0;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      ++run;
-      if (i + 1 < entries.size() && entries[i].value == entries[i + 1].value) continue;
-      if (run > longest) {
-        longest = run;
-        best = i;
+  if (values.numel == 0) return;
+  const Lines<3> lines(dim, in, values, indices);
+  const Index n = lines.length;
+  with_keys(in.dtype, n, [&]<class Key>(Type<Key>) {
+    lines_of_keys<Key>(lines, in, false, [&](const Index(&at)[3], Key* keys) {
+      Scratch<Index> order(static_cast<std::size_t>(n));
+      stable_order(keys, n, order.data());
+      Index best = 0, longest = 0, run = 0;
+      for (Index i = 0; i < n; ++i) {
+        ++run;
+        const bool is_nan = is_floating(in.dtype) && keys[i] == nan_key<Key>(in.dtype);
+        if (i + 1 < n && keys[i] == keys[i + 1] && !is_nan) continue;
+        if (run > longest) longest = run, best = i;
+        run = 0;
       }
-      run = 0;
-    }
-    write(entries[best]);
+      write(lines, at, in, values, indices, order[std::size_t(best)], 0);
+    });
   });
 }
 

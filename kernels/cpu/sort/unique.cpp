@@ -1,8 +1,10 @@
 // Distinct rows: rows are sorted, and each that differs from the one before begins a group.
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "kernels/cpu/interruptible.h"
+#include "kernels/cpu/scratch.h"
 #include "order.h"
 #include "select.h"
 
@@ -30,10 +32,12 @@ bool equal(const View& v, std::int64_t a, std::int64_t b) {
 template <class T>
 void order_rows(const View& in, std::vector<std::int64_t>& order) {
   if (in.sizes[1] == 1) {
-    std::vector<SortKey<T>> keys(order.size());
-    for (std::size_t i = 0; i < keys.size(); ++i)
-      keys[i] = sort_key(row_of<T>(in, static_cast<std::int64_t>(i)));
-    return stable_order(keys, order.data());
+    const auto n = static_cast<std::int64_t>(order.size());
+    return with_keys(in.dtype, n, [&]<class Key>(Type<Key>) {
+      Scratch<Key> keys(order.size());
+      read_keys(in.dtype, in.data, in.strides[0], n, false, keys.data());
+      stable_order(keys.data(), n, order.data());
+    });
   }
   Interruptible interruptible;
   std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {

@@ -108,7 +108,7 @@ __global__ void write_choice(Lines<3> lines, Choice choice, Index k, bool has_na
     lines.starts.at(line, at);
     const Index index = order[line * n + chosen];
     values[at[1]] = in[at[0] + index * lines.step[0]];
-    indices[at[2]] = index;
+    if (indices) indices[at[2]] = index;
   }
 }
 

@@ -251,17 +251,18 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     return (shown, found, _plain(aux, record)) if has_aux else (shown, found)
 
 
-def _rows(output, watched, record):
+def _rows(output, watched, record, chunk_size):
     """The Jacobian of one tensor, in the form of `watched`."""
-    flat = output.reshape(-1)
-    rows = [
-        leaves(_gradients(flat[i], watched, keep=True, record=record)) for i in range(len(flat))
-    ]
+    from rushlight.autograd._backward import _rows_of
+
     inputs = leaves(watched)
+    found = [None] * len(inputs)
+    if output.requires_grad:
+        found = _rows_of(output, inputs, record, chunk_size)
+    shapes = [tuple(output.shape) + tuple(x.shape) for x in inputs]
     columns = iter([
-        _C.stack([row[k] for row in rows]).reshape(tuple(output.shape) + tuple(x.shape))
-        if rows else _C.zeros(tuple(output.shape) + tuple(x.shape), dtype=x.dtype, device=x.device)
-        for k, x in enumerate(inputs)
+        x.new_zeros(shape) if rows is None else rows.reshape(shape)
+        for rows, x, shape in zip(found, inputs, shapes, strict=True)
     ])  # fmt: skip
     return mapped(lambda _: next(columns), watched)
 
@@ -273,7 +274,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
         func: a function of tensors.
         argnums: the argument or arguments to differentiate by.
         has_aux: func returns (value, anything else), and the result is (Jacobian, that).
-        chunk_size: how many rows torch computes together; here they come one by one.
+        chunk_size: how many rows are computed at once; None for all.
 
     Raises:
         ValueError: if chunk_size is not positive.
@@ -294,7 +295,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
                 func, args, kwargs, argnums, has_aux, nested, "jacrev", "jacrev"
             )
             with enable_grad():
-                found = mapped(lambda output: _rows(output, watched, record), value)
+                found = mapped(lambda output: _rows(output, watched, record, chunk_size), value)
         if isinstance(argnums, int):
             found = mapped(lambda output, made: made[0], value, found)
         found = _plain(found, record)

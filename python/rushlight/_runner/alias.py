@@ -122,6 +122,20 @@ class AliasLoader:
     def exec_module(self, module):
         if module is self.module:
             module.__spec__ = self.spec
+        if hasattr(module, "__path__"):
+            name_shadowed(module.__name__, module)
+
+
+def name_shadowed(name: str, package: ModuleType) -> None:
+    """Gives torch's names at once to modules of a package that has something else under theirs,
+    such as multiprocessing.spawn: their import would put the module in its place.
+    """
+    prefix = name + "."
+    for full, module in list(sys.modules.items()):
+        child = full.removeprefix(prefix)
+        shadowed = full.startswith(prefix) and "." not in child
+        if shadowed and getattr(package, child, module) is not module:
+            sys.modules[alias_name(full)] = module
 
 
 def versioned_copy(name: str, module: ModuleType) -> ModuleType:
@@ -188,10 +202,15 @@ def speak_as_torch(module: ModuleType) -> None:
     for value in list(vars(module).values()):
         home = vars(value).get("__module__") if isinstance(value, type) else None
         if isinstance(home, str) and f"{home}.".startswith("rushlight."):
+            alias = alias_name(home)
             try:
-                value.__module__ = alias_name(home)
+                value.__module__ = alias
             except TypeError:
                 continue  # a type that cannot be changed
+            # Where typing.get_type_hints() looks for the names in a class's annotations.
+            its_own = home == module.__name__ and "__annotations__" in vars(value)
+            if its_own and alias not in VERSIONS and not alias.startswith(PRIVATE):
+                sys.modules.setdefault(alias, module)
 
 
 class WorkerStart:

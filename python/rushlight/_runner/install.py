@@ -12,7 +12,7 @@ from .alias import VERSIONS
 
 # What programs get from rushlight, or do without -> (version, what libraries expect it to bring).
 LEFT_OUT = {
-    "torch": (str(VERSIONS["torch"]), ("numpy", "typing-extensions")),
+    "torch": (str(VERSIONS["torch"]), ("numpy", "typing-extensions", "jinja2")),
     "torchvision": (str(VERSIONS["torchvision"]), ("numpy", "pillow")),
     "torchaudio": (str(VERSIONS["torch"]), ()),
     "triton": ("99+rushlight", ()),

@@ -73,7 +73,8 @@ def grad(
         create_graph: record the backward itself, for second derivatives.
         only_inputs: deprecated; False warns and changes nothing.
         allow_unused: None instead of an error for inputs that were not used.
-        is_grads_batched: True raises NotImplementedError; see vmap().
+        is_grads_batched: each of grad_outputs holds several gradients in a first dimension more,
+            and so do the results.
         materialize_grads: zeros instead of None for inputs that were not used.
 
     Raises:
@@ -98,8 +99,6 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
-    if is_grads_batched:
-        raise NotImplementedError("grad(is_grads_batched=True) is not in rushlight")
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
@@ -107,5 +106,25 @@ def grad(
         )
     keep = create_graph if retain_graph is None else retain_graph
     return _C._grad(
-        outputs, inputs, grad_outputs, keep, create_graph, bool(allow_unused), materialize_grads
-    )
+        outputs, inputs, grad_outputs, keep, create_graph, bool(allow_unused), materialize_grads,
+        is_grads_batched,
+    )  # fmt: skip
+
+
+def _rows_of(output, inputs, create_graph, chunk_size=None):
+    """The gradients of each element of `output`, stacked: one list entry for each input, None
+    where nothing flows. The graph stays.
+    """
+    count = output.numel()
+    weights = _C.eye(count, dtype=output.dtype, device=output.device).view(count, *output.shape)
+    step = chunk_size or max(count, 1)
+    parts = [
+        grad(
+            output, inputs, weights.narrow(0, i, min(step, count - i)), retain_graph=True,
+            create_graph=create_graph, allow_unused=True, is_grads_batched=True,
+        )
+        for i in range(0, max(count, 1), step)
+    ]  # fmt: skip
+    if len(parts) == 1:
+        return list(parts[0])
+    return [None if rows[0] is None else _C.cat(rows) for rows in zip(*parts, strict=True)]

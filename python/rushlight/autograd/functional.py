@@ -7,6 +7,7 @@ does not count. strict=True makes every silent zero an error.
 from rushlight import _C
 from rushlight._grad_mode import enable_grad, set_grad_enabled
 from rushlight.autograd import grad
+from rushlight.autograd._backward import _rows_of
 
 _STRICT = " This is not allowed in strict mode."
 # What is None, or has no history of its own, where strict=True: the error text.
@@ -137,25 +138,25 @@ _OF_INPUT = "the input to the user-provided function is"
 
 def _jacobian_of(output, i, values, create_graph, strict):
     """The derivatives of one output by each of the values."""
-    columns = [[] for _ in values]
-    flat = output.reshape(-1)
-    for row in range(flat.numel()):
-        found = _gradients((flat[row],), values, None, create_graph, retain_graph=True)
-        for k, (column, g, x) in enumerate(zip(columns, found, values, strict=True)):
-            if strict and g is None:
+    found = [None] * len(values)
+    if output.requires_grad:
+        found = _rows_of(output, values, create_graph)
+    if strict and output.numel():
+        for k, g in enumerate(found):
+            if g is None:
                 raise RuntimeError(
                     f"Output {i} of the user-provided function is independent of input {k}."
                     + _STRICT
                 )
-            if strict and create_graph and not g.requires_grad:
+            if create_graph and not g.requires_grad:
                 raise RuntimeError(
                     f"The jacobian of the user-provided function is independent of input {i}. "
                     "This is not allowed in strict mode when create_graph=True."
                 )
-            column.append(_C.zeros_like(x) if g is None else g)
+    shapes = [output.shape + x.shape for x in values]
     return tuple(
-        (_C.stack(column) if column else x.new_zeros(0)).view(output.shape + x.shape)
-        for column, x in zip(columns, values, strict=True)
+        x.new_zeros(shape) if g is None else g.reshape(shape)
+        for g, x, shape in zip(found, values, shapes, strict=True)
     )
 
 

@@ -11,7 +11,7 @@ from multiprocessing import *  # noqa: F403
 from multiprocessing import __all__ as _names
 
 from rushlight.multiprocessing import _shared
-from rushlight.multiprocessing._spawn import (
+from rushlight.multiprocessing.spawn import (
     ProcessContext,
     ProcessException,
     ProcessExitedException,

@@ -105,10 +105,12 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
             "The distribution of values may be incorrect.",
             stacklevel=2,
         )
+    if tensor.is_meta:  # has no values
+        return tensor
     inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     with no_grad():
         if inside > 0.3:
-            low, high = (_C.tensor(x, dtype=tensor.dtype).item() for x in (a, b))
+            low, high = (_C.tensor(x, dtype=tensor.dtype, device="cpu").item() for x in (a, b))
             return _draw_until(
                 tensor,
                 lambda t: t.normal_(mean, std, generator=generator),

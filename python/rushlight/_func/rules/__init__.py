@@ -9,6 +9,7 @@ from rushlight._func.rules import (
     losses,
     matrices,
     normalization,
+    recurrent,
     reductions,
     refusals,
     views,

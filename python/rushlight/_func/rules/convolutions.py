@@ -45,6 +45,29 @@ def _windows(spatial):
 
 for _n, _names in _WINDOWS.items():
     rule(_names)(_windows(_n))
+
+
+def _unpool(spatial):
+    def unpool(level, func, input, indices, kernel_size, stride=None, padding=0,
+               output_size=None):  # fmt: skip
+        """The inverse of max_pool, with the indices of each element."""
+        rank = input.dim()
+        if rank not in (spatial + 1, spatial + 2) or indices.dim() != rank:
+            return NotImplemented
+        if output_size is not None:
+            output_size = tuple(output_size)[-spatial:]
+        values = [level.spread(input), level.spread(indices)]
+        options = (kernel_size, stride, padding, output_size)
+        if rank == spatial + 1:
+            return level.batched(func(*values, *options))
+        found = func(*(x.flatten(0, 1) for x in values), *options)
+        return level.batched(found.unflatten(0, values[0].shape[:2]))
+
+    return unpool
+
+
+for _n in (1, 2, 3):
+    rule(f"max_unpool{_n}d")(_unpool(_n))
 rule("F.unfold F.fold channel_shuffle")(_windows(2))
 
 

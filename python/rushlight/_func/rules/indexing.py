@@ -142,6 +142,23 @@ def index_add(level, func, input, dim, index, source, **options):
                               level.spread(source), **options))  # fmt: skip
 
 
+@rule("index_reduce")
+def index_reduce(level, func, input, dim, index, source, reduce, *, include_self=True):
+    """Joined with what is there, at indices that may be each element's own."""
+    if not input.dim() or input.dim() != source.dim() or index.dim() != 1:
+        return NotImplemented
+    at, options = wrapped(dim, input.dim()) + 1, {"include_self": include_self}
+    first, second = level.spread(input), level.spread(source)
+    if not level.holds(index):
+        return level.batched(func(first, at, index, second, reduce, **options))
+    if index.shape[0] != source.shape[at - 1]:
+        return NotImplemented
+    wide = index._value.reshape(-1, *[1] * (at - 1), index.shape[0], *[1] * (source.dim() - at))
+    return level.batched(
+        _C.scatter_reduce(first, at, wide.expand_as(second), second, reduce, **options)
+    )
+
+
 @rule("index_fill")
 def index_fill(level, func, input, dim, index, value):
     """Filled at indices that all elements share."""

@@ -2,7 +2,11 @@
 multiplied with all elements at once.
 """
 
-from rushlight import _C
+import functools
+import math
+
+from rushlight import _C, Tensor
+from rushlight._arguments import wrapped
 from rushlight._func.batched import padded
 from rushlight._func.dispatch import rule
 from rushlight._func.rules.factories import check_draws
@@ -81,6 +85,43 @@ def outer(level, func, input, vec2):
             f"outer: Expected 1-D argument self and vec2, got {input.dim()}-D and {vec2.dim()}-D"
         )
     return input.unsqueeze(1) * vec2.unsqueeze(0)
+
+
+@rule("tensordot", inside=True)
+def tensordot(level, func, a, b, dims=2):
+    """Products summed over dimensions of both."""
+    if isinstance(dims, int):
+        if not 0 <= dims <= min(a.dim(), b.dim()):
+            return NotImplemented
+        dims = range(a.dim() - dims, a.dim()), range(dims)
+    elif isinstance(dims, Tensor):
+        return NotImplemented
+    of_a, of_b = ([wrapped(d, x.dim()) for d in part] for part, x in zip(dims, (a, b), strict=True))
+    summed = [a.shape[d] for d in of_a]
+    if summed != [b.shape[d] for d in of_b] or len({*of_a}) + len({*of_b}) < 2 * len(of_a):
+        return NotImplemented
+    left = [d for d in range(a.dim()) if d not in of_a]
+    right = [d for d in range(b.dim()) if d not in of_b]
+    first, second = a.permute(*left, *of_a), b.permute(*of_b, *right)
+    shape, n = [*first.shape[: len(left)], *second.shape[len(of_b) :]], math.prod(summed)
+    rows, columns = (math.prod(part) for part in (shape[: len(left)], shape[len(left) :]))
+    return (first.reshape(rows, n) @ second.reshape(n, columns)).reshape(shape)
+
+
+@rule("linalg_multi_dot", inside=True)
+def multi_dot(level, func, tensors):
+    """A chain of products, from its shorter end: a vector's, where there is one."""
+    first, *middle, last = tensors if len(tensors) > 1 else [None, None]
+    if (
+        first is None
+        or any(x.dim() != 2 for x in middle)
+        or not {first.dim(), last.dim()} <= {1, 2}
+    ):
+        return NotImplemented
+    backwards = last.dim() == 1 or (first.dim() == 2 and last.shape[-1] < first.shape[0])
+    if backwards:
+        return functools.reduce(lambda right, left: left @ right, reversed(tensors))
+    return functools.reduce(lambda left, right: left @ right, tensors)
 
 
 @rule("addmm addmv baddbmm addr addbmm", inside=True)

@@ -129,6 +129,23 @@ def softmax(level, func, input, dim=None, _stacklevel=3, dtype=None):
     return scan(level, func, input, dim, dtype=dtype)
 
 
+@rule("trapezoid cumulative_trapezoid")
+def trapezoid(level, func, y, x=None, *, dim=-1, **options):
+    """Areas under curves, at points that may be each element's own."""
+    if not y.dim():
+        return NotImplemented
+    at = wrapped(dim, y.dim()) + 1
+    if x is None:
+        return level.batched(func(y._value, dim=at, **options))
+    if level.holds(x) and x.dim() == 1:
+        x = x._value.reshape(-1, *[1] * (at - 1), x.shape[0], *[1] * (y.dim() - at))
+    elif x.dim() == y.dim():
+        x = level.spread(x)
+    elif x.dim() != 1:
+        return NotImplemented
+    return level.batched(func(level.spread(y), x, dim=at))
+
+
 @rule("quantile nanquantile")
 def quantile(level, func, input, q, dim=None, keepdim=False, *, interpolation="linear"):
     """Quantiles, of numbers or a tensor that all share."""

@@ -19,7 +19,7 @@ from rushlight.distributed.checkpoint.metadata import (
     TensorStorageMetadata,
 )
 from rushlight.distributed.tensor import DTensor
-from rushlight.distributed.tensor._redistribute import part
+from rushlight.distributed.tensor.placement_types import part
 
 
 def flattened(state):

@@ -15,7 +15,7 @@ from rushlight import _C
 from rushlight._grad_mode import no_grad
 from rushlight.distributed._collectives import all_gather_into_tensor
 from rushlight.distributed.tensor import DTensor, Replicate, Shard
-from rushlight.distributed.tensor._redistribute import part
+from rushlight.distributed.tensor.placement_types import part
 from rushlight.nn.parameter import Parameter
 
 

@@ -9,19 +9,11 @@ from __future__ import annotations
 import rushlight
 from rushlight.distributed._collectives import all_gather_into_tensor, all_reduce
 from rushlight.distributed._reduce_op import ReduceOp
-
-
-def part(length, ranks, index):
-    """(start, length) of one rank's part of a dimension."""
-    each = -(-length // ranks)
-    start = min(each * index, length)
-    return start, min(each, length - start)
+from rushlight.distributed.tensor.placement_types import Placement, Replicate, Shard, part
 
 
 def normalized(placements, mesh, ndim):
     """The placements as a tuple, one for each dimension of the mesh, with dimensions from 0 on."""
-    from rushlight.distributed.tensor.placement_types import Placement, Replicate, Shard
-
     found = [Replicate()] * mesh.ndim if placements is None else list(placements)
     if len(found) != mesh.ndim:
         raise ValueError(

@@ -5,6 +5,13 @@ from __future__ import annotations
 __all__ = ["Partial", "Placement", "Replicate", "Shard"]
 
 
+def part(length, ranks, index):
+    """(start, length) of one rank's part of a dimension."""
+    each = -(-length // ranks)
+    start = min(each * index, length)
+    return start, min(each, length - start)
+
+
 class Placement:
     """How a tensor lies over the ranks along one dimension of a mesh."""
 
@@ -52,6 +59,16 @@ class Shard(Placement):
         if not isinstance(dim, int):
             raise TypeError(f"Shard(): dim must be an int, not {type(dim).__name__}")
         self.dim = dim
+
+    @staticmethod
+    def local_shard_size_and_offset(curr_local_size, num_chunks, rank):
+        """(length, start) of a rank's part of a dimension.
+
+        >>> torch.distributed.tensor.Shard.local_shard_size_and_offset(5, 2, 1)
+        (2, 3)
+        """
+        start, length = part(curr_local_size, num_chunks, rank)
+        return length, start
 
     def __repr__(self):
         return f"Shard(dim={self.dim})"

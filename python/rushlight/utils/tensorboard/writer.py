@@ -86,6 +86,27 @@ def _plain(value):
     return value.item() if isinstance(value, rushlight.Tensor) and value.numel() == 1 else value
 
 
+def hparams(hparam_dict=None, metric_dict=None, hparam_domain_discrete=None):
+    """The three records of a run's hyperparameters, for SummaryWriter's file.
+
+    Args and Raises: as of SummaryWriter.add_hparams; of metric_dict only the names are recorded.
+    """
+    if type(hparam_dict) is not dict or type(metric_dict) is not dict:
+        raise TypeError("hparam_dict and metric_dict should be dictionary.")
+    domains = hparam_domain_discrete or {}
+    for name, values in domains.items():
+        kind = type(hparam_dict.get(name))
+        if type(values) is not list or not all(isinstance(v, kind) for v in values):
+            raise TypeError(
+                f"parameter: hparam_domain_discrete[{name}] should be a list of same type as "
+                f"hparam_dict[{name}]."
+            )
+    parameters = {name: _plain(value) for name, value in hparam_dict.items()}
+    experiment, *session = _tensorboardx("summary").hparams(parameters, metric_dict)
+    _set_domains(experiment, domains)
+    return experiment, *session
+
+
 class SummaryWriter:
     """Writes what TensorBoard shows.
 
@@ -376,24 +397,11 @@ class SummaryWriter:
         Raises:
             TypeError: no dicts, or a list of other types than the hyperparameter's.
         """
-        if type(hparam_dict) is not dict or type(metric_dict) is not dict:
-            raise TypeError("hparam_dict and metric_dict should be dictionary.")
-        domains = hparam_domain_discrete or {}
-        for name, values in domains.items():
-            kind = type(hparam_dict.get(name))
-            if type(values) is not list or not all(isinstance(v, kind) for v in values):
-                raise TypeError(
-                    f"parameter: hparam_domain_discrete[{name}] should be a list of same type as "
-                    f"hparam_dict[{name}]."
-                )
-        parameters = {name: _plain(value) for name, value in hparam_dict.items()}
+        records = hparams(hparam_dict, metric_dict, hparam_domain_discrete)
         metrics = {name: _number(name, value) for name, value in metric_dict.items()}
-        hparams = _tensorboardx("summary").hparams
         folder = os.path.join(self.log_dir, run_name or str(time.time()))
         with SummaryWriter(folder) as run:
-            experiment, *session = hparams(parameters, metrics)
-            _set_domains(experiment, domains)
-            for summary in (experiment, *session):
+            for summary in records:
                 run.file_writer.add_summary(summary, _plain(global_step))
             for name, value in metrics.items():
                 run.add_scalar(name, value, global_step)

@@ -1,6 +1,6 @@
 """How networks begin."""
 
-from ... import nn
+from ... import cat, nn
 from ...nn import init
 
 
@@ -17,3 +17,12 @@ def start_convolutions(model, mode="fan_out", linear_std=None):
         elif isinstance(module, nn.Linear) and linear_std is not None:
             init.normal_(module.weight, 0, linear_std)
             init.zeros_(module.bias)
+
+
+def rescaled(x):
+    """Images normalised as for other networks, as Inception's weights learned them."""
+    pairs = ((0.229, 0.485), (0.224, 0.456), (0.225, 0.406))
+    channels = [
+        x[:, i : i + 1] * (std / 0.5) + (mean - 0.5) / 0.5 for i, (std, mean) in enumerate(pairs)
+    ]
+    return cat(channels, 1)

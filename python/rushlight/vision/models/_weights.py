@@ -58,20 +58,25 @@ class WeightsEnum(enum.Enum):
         return load_state_dict_from_url(self.url, *args, **kwargs)
 
 
-def published(name, module, **versions):
-    """The enum of a model's weights: version=(file, crop size, resize size); the last is best."""
+def published(name, module, best=-1, **versions):
+    """The enum of a model's weights: version=(file, crop size, resize size), of which the last is
+    best, or another one."""
     members = {key: Weights(_HOST + value[0], *value[1:]) for key, value in versions.items()}
-    members["DEFAULT"] = list(members.values())[-1]
+    members["DEFAULT"] = list(members.values())[best]
     made = WeightsEnum(name, members)
     made.__module__ = module
     made.__doc__ = f"Published weights of {name.removesuffix('_Weights')}."
     return made
 
 
-def with_weights(weights_enum):
+def with_weights(weights_enum, sized=False):
     """For the function of a model: `weights` as a member of the enum, its name, or the old flag.
 
     The function makes the model; the weights are then loaded into it.
+
+    Args:
+        weights_enum: the published weights.
+        sized: whether the model is made for images of one size, which the weights say.
     """
 
     def decorate(function):
@@ -92,6 +97,8 @@ def with_weights(weights_enum):
                     "The parameter 'num_classes' expected value 1000 but got "
                     f"{config['num_classes']} instead."
                 )
+            if weights is not None and sized:
+                config.setdefault("image_size", weights.value.crop_size)
             made = function(**config)
             if weights is not None:
                 state = weights.get_state_dict(progress=progress, check_hash=True)
@@ -136,3 +143,37 @@ def get_weight(name: str) -> WeightsEnum:
     if not dot:
         raise ValueError(f"Invalid weight name provided: '{name}'.")
     return getattr(sys.modules[__package__], enum_name)[member]
+
+
+def of_networks_with_second_losses(weights_enum, *parts, usual):
+    """with_weights() for networks whose published weights have classifiers on the way.
+
+    Args:
+        weights_enum: of the network.
+        parts: the names of the classifiers.
+        usual: whether they stay by default, where weights are loaded.
+    """
+
+    def decorate(function):
+        plain = with_weights(weights_enum)(function)
+
+        @functools.wraps(function)
+        def model(*old, weights=None, **config):
+            if old or "pretrained" in config:
+                flag = config.pop("pretrained", old[0] if old else False)
+                weights = _of_flag(flag, weights, weights_enum)
+            if weights is None:
+                return plain(**config)
+            keeps = config.pop("aux_logits", usual)
+            config = {"transform_input": True, "init_weights": False, **config, "aux_logits": True}
+            network = plain(weights=weights, **config)
+            if not keeps:
+                network.aux_logits = False
+                for part in parts:
+                    setattr(network, part, None)
+            return network
+
+        model.weights_enum = weights_enum
+        return model
+
+    return decorate

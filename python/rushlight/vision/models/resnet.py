@@ -13,6 +13,7 @@ _FILES = {
     "ResNet152": ("resnet152-394f9c45.pth", "resnet152-f82ba261.pth"),
     "ResNeXt50_32X4D": ("resnext50_32x4d-7cdf4587.pth", "resnext50_32x4d-1a0047aa.pth"),
     "ResNeXt101_32X8D": ("resnext101_32x8d-8ba56ff5.pth", "resnext101_32x8d-110c445d.pth"),
+    "ResNeXt101_64X4D": ("", "resnext101_64x4d-173b62eb.pth"),
     "Wide_ResNet50_2": ("wide_resnet50_2-95faca4d.pth", "wide_resnet50_2-9ba9bcbe.pth"),
     "Wide_ResNet101_2": ("wide_resnet101_2-32ee1156.pth", "wide_resnet101_2-d733dc28.pth"),
 }
@@ -20,7 +21,10 @@ _FILES = {
 
 def _weights(name):
     sizes = ((), (224, 232))
-    versions = {f"IMAGENET1K_V{i + 1}": (file, *sizes[i]) for i, file in enumerate(_FILES[name])}
+    files = _FILES[name]
+    if not files[0]:  # learned by the second recipe alone
+        return published(name + "_Weights", __name__, IMAGENET1K_V1=(files[1], *sizes[1]))
+    versions = {f"IMAGENET1K_V{i + 1}": (file, *sizes[i]) for i, file in enumerate(files)}
     return published(name + "_Weights", __name__, **versions)
 
 
@@ -31,12 +35,14 @@ ResNet101_Weights = _weights("ResNet101")
 ResNet152_Weights = _weights("ResNet152")
 ResNeXt50_32X4D_Weights = _weights("ResNeXt50_32X4D")
 ResNeXt101_32X8D_Weights = _weights("ResNeXt101_32X8D")
+ResNeXt101_64X4D_Weights = _weights("ResNeXt101_64X4D")
 Wide_ResNet50_2_Weights = _weights("Wide_ResNet50_2")
 Wide_ResNet101_2_Weights = _weights("Wide_ResNet101_2")
 
 __all__ = [
     "BasicBlock", "Bottleneck", "ResNet", "resnet101", "resnet152", "resnet18", "resnet34",
-    "resnet50", "resnext101_32x8d", "resnext50_32x4d", "wide_resnet101_2", "wide_resnet50_2",
+    "resnet50", "resnext101_32x8d", "resnext101_64x4d", "resnext50_32x4d",
+    "wide_resnet101_2", "wide_resnet50_2",
     *(name + "_Weights" for name in _FILES),
 ]  # fmt: skip
 
@@ -228,6 +234,12 @@ def resnext50_32x4d(**config):
 def resnext101_32x8d(**config):
     """ResNeXt with 101 layers and 32 groups of width 8."""
     return ResNet(Bottleneck, [3, 4, 23, 3], groups=32, width_per_group=8, **config)
+
+
+@with_weights(ResNeXt101_64X4D_Weights)
+def resnext101_64x4d(**config):
+    """ResNeXt with 101 layers and 64 groups of width 4."""
+    return ResNet(Bottleneck, [3, 4, 23, 3], groups=64, width_per_group=4, **config)
 
 
 @with_weights(Wide_ResNet50_2_Weights)

@@ -85,7 +85,10 @@ def _stages(counts):
 
 
 def _make(name):
-    weights = published(f"{name}_Weights", __name__, IMAGENET1K_V1=(_FILES[name],))
+    files = {"IMAGENET1K_V1": (_FILES[name],)}
+    if name == "VGG16":  # of SSD's authors, without a classifier
+        files["IMAGENET1K_FEATURES"] = ("vgg16_features-amdegroot-88682ab5.pth",)
+    weights = published(f"{name}_Weights", __name__, best=0, **files)
     plain, _, normalised = name.lower().partition("_")
 
     def vgg(**config):

@@ -14,6 +14,7 @@ _FILES = {
     "ViT_B_32": "vit_b_32-d86f8d99.pth",
     "ViT_L_16": "vit_l_16-852ce7e3.pth",
     "ViT_L_32": "vit_l_32-c7638314.pth",
+    "ViT_H_14": "vit_h_14_swag-80465313.pth",
 }
 __all__ = [
     "VisionTransformer",
@@ -145,19 +146,27 @@ class VisionTransformer(nn.Module):
 
 
 def _make(name, **shape):
-    weights = published(f"{name}_Weights", __name__, IMAGENET1K_V1=(_FILES[name],))
+    files = {"IMAGENET1K_V1": (_FILES[name],)}
+    if name == "ViT_H_14":
+        files = {
+            "IMAGENET1K_SWAG_E2E_V1": (_FILES[name], 518, 518),
+            "IMAGENET1K_SWAG_LINEAR_V1": ("vit_h_14_lc_swag-c1eb923e.pth", 224, 224),
+        }
+    weights = published(f"{name}_Weights", __name__, best=0, **files)
 
     def vit(**config):
         return VisionTransformer(**{"image_size": 224, **shape, **config})
 
     vit.__name__ = vit.__qualname__ = name.lower()
     vit.__doc__ = f"Vision Transformer {name[4]} with patches of {name[6:]} x {name[6:]}."
-    return weights, with_weights(weights)(vit)
+    return weights, with_weights(weights, sized=True)(vit)
 
 
 _BASE = {"num_layers": 12, "num_heads": 12, "hidden_dim": 768, "mlp_dim": 3072}
 _LARGE = {"num_layers": 24, "num_heads": 16, "hidden_dim": 1024, "mlp_dim": 4096}
+_HUGE = {"num_layers": 32, "num_heads": 16, "hidden_dim": 1280, "mlp_dim": 5120}
 ViT_B_16_Weights, vit_b_16 = _make("ViT_B_16", patch_size=16, **_BASE)
 ViT_B_32_Weights, vit_b_32 = _make("ViT_B_32", patch_size=32, **_BASE)
 ViT_L_16_Weights, vit_l_16 = _make("ViT_L_16", patch_size=16, **_LARGE)
 ViT_L_32_Weights, vit_l_32 = _make("ViT_L_32", patch_size=32, **_LARGE)
+ViT_H_14_Weights, vit_h_14 = _make("ViT_H_14", patch_size=14, **_HUGE)

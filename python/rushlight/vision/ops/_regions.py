@@ -61,3 +61,19 @@ def as_images(found, count, height, width):
     """(k * height * width, c) as (k, c, height, width)."""
     shape = (count, height, width, found.shape[1])
     return found.reshape(shape).permute(0, 3, 1, 2).contiguous()
+
+
+def of_bins(input, rows, height, width):
+    """(the channels of each pixel and bin as a row, the row where each region's bin begins).
+
+    The channels of images are (c, height, width) bins; the second result is (k, height, width).
+    """
+    if height <= 0 or width <= 0:
+        raise RuntimeError(f"output_size must be positive, got {(height, width)}")
+    n, channels, h, w = input.shape
+    if channels % (height * width):
+        raise RuntimeError("input channels must be a multiple of pooling height * pooling width")
+    table = input.reshape(n, -1, height, width, h, w).permute(0, 2, 3, 4, 5, 1)
+    bins = rushlight.arange(height * width, device=input.device).reshape(1, height, width)
+    first = (rows[:, :1, None].long() * (height * width) + bins) * (h * w)
+    return table.reshape(n * height * width * h * w, -1), first

@@ -85,6 +85,15 @@ class FeaturePyramidNetwork(nn.Module):
             )
         self.extra_blocks = extra_blocks
 
+    def _load_from_state_dict(self, state_dict, prefix, *rest):
+        for block in ("inner_blocks", "layer_blocks"):
+            for i in range(len(self.inner_blocks)):
+                for name in ("weight", "bias"):  # of older files
+                    old = f"{prefix}{block}.{i}.{name}"
+                    if old in state_dict:
+                        state_dict[f"{prefix}{block}.{i}.0.{name}"] = state_dict.pop(old)
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
     def forward(self, x):
         names, maps = list(x), list(x.values())
         last = self.inner_blocks[-1](maps[-1])

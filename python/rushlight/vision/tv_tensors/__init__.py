@@ -1,6 +1,7 @@
 """torchvision.tv_tensors: tensors that know whether they are an image, a video, a mask or boxes.
 
 Operations on them give plain tensors; clone, to, detach and requires_grad_ keep what they are.
+set_return_type("TVTensor") lets all operations keep it.
 """
 
 from enum import Enum
@@ -9,8 +10,44 @@ import rushlight
 from rushlight import _C
 
 __all__ = [
-    "BoundingBoxFormat", "BoundingBoxes", "Image", "Mask", "TVTensor", "Video", "wrap",
+    "BoundingBoxFormat", "BoundingBoxes", "Image", "KeyPoints", "Mask", "TVTensor", "Video",
+    "set_return_type", "wrap",
 ]  # fmt: skip
+
+
+_keeps_all = False
+
+
+class set_return_type:
+    """Whether operations on these tensors keep what they are: a call, or a `with` statement.
+
+    Args:
+        return_type: "Tensor", as it is by default, or "TVTensor".
+
+    >>> from rushlight.vision import tv_tensors
+    >>> image = tv_tensors.Image([[1.0]])
+    >>> with tv_tensors.set_return_type("TVTensor"):
+    ...     type(image + 1).__name__
+    'Image'
+    >>> type(image + 1).__name__
+    'Tensor'
+    """
+
+    def __init__(self, return_type):
+        global _keeps_all
+        kinds = {"tensor": False, "tvtensor": True}
+        if return_type.lower() not in kinds:
+            raise ValueError(
+                f"return_type must be one of 'TVTensor' or 'Tensor', got {return_type}"
+            )
+        self.before, _keeps_all = _keeps_all, kinds[return_type.lower()]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        global _keeps_all
+        _keeps_all = self.before
 
 
 class TVTensor(rushlight.Tensor):
@@ -33,7 +70,12 @@ class TVTensor(rushlight.Tensor):
         name = getattr(func, "__name__", "")
         if name in cls._KEEPING and isinstance(args[0], cls):
             return wrap(result, like=args[0])
-        return result.as_subclass(rushlight.Tensor) if isinstance(result, cls) else result
+        if _keeps_all and isinstance(result, rushlight.Tensor) and not isinstance(result, cls):
+            like = next((each for each in args if isinstance(each, cls)), None)
+            return result if like is None else wrap(result, like=like)
+        if _keeps_all or not isinstance(result, cls):
+            return result
+        return result.as_subclass(rushlight.Tensor)
 
     def __deepcopy__(self, memo):
         return wrap(self.detach().clone(), like=self).requires_grad_(self.requires_grad)
@@ -140,7 +182,10 @@ class BoundingBoxes(TVTensor):
     (torch.Size([1, 4]), 'XYWH', (8, 8))
     """
 
-    def __new__(cls, data, *, format, canvas_size, dtype=None, device=None, requires_grad=None):
+    def __new__(
+        cls, data, *, format, canvas_size, clamping_mode="soft", dtype=None, device=None,
+        requires_grad=None,
+    ):  # fmt: skip
         made = cls._made(data, dtype, device, requires_grad)
         if made.ndim == 1:
             made = made.unsqueeze(0).as_subclass(cls)
@@ -149,7 +194,45 @@ class BoundingBoxes(TVTensor):
         if isinstance(format, str):
             format = BoundingBoxFormat[format.upper()]
         made.format, made.canvas_size = format, tuple(canvas_size)
+        made.clamping_mode = clamping_mode
         return made
+
+    def __repr__(self, *, tensor_contents=None):
+        return _shown(self, "format", "canvas_size", "clamping_mode")
+
+
+class KeyPoints(TVTensor):
+    """Points (..., 2) in an image: x and y.
+
+    Args:
+        data: a tensor, an array or a list; one point (2) becomes (1, 2).
+        canvas_size: (height, width) of the image.
+        dtype: of the result.
+        device: of the result.
+        requires_grad: whether gradients are wanted; by default as in data.
+
+    >>> from rushlight.vision import tv_tensors
+    >>> tv_tensors.KeyPoints([[1, 2]], canvas_size=(8, 8)).canvas_size
+    (8, 8)
+    """
+
+    def __new__(cls, data, *, canvas_size, dtype=None, device=None, requires_grad=None):
+        made = cls._made(data, dtype, device, requires_grad)
+        if made.ndim == 1:
+            made = made.unsqueeze(0).as_subclass(cls)
+        elif made.shape[-1] != 2:
+            raise ValueError(f"Expected a tensor of shape (..., 2), not {tuple(made.shape)}")
+        made.canvas_size = tuple(canvas_size)
+        return made
+
+    def __repr__(self, *, tensor_contents=None):
+        return _shown(self, "canvas_size")
+
+
+def _shown(tensor, *names):
+    plain = repr(tensor.as_subclass(rushlight.Tensor))
+    values = ", ".join(f"{name}={getattr(tensor, name)}" for name in names)
+    return f"{type(tensor).__name__}({plain.removeprefix('tensor(').removesuffix(')')}, {values})"
 
 
 def wrap(wrappee, *, like, **kwargs):
@@ -158,15 +241,16 @@ def wrap(wrappee, *, like, **kwargs):
     Args:
         wrappee: the tensor.
         like: an image, a video, a mask or boxes.
-        kwargs: for boxes, a format or canvas_size of their own.
+        kwargs: for boxes and key points, a format, canvas_size or clamping_mode of their own.
 
     >>> import rushlight as torch
     >>> from rushlight.vision import tv_tensors
     >>> type(tv_tensors.wrap(torch.zeros(1, 2), like=tv_tensors.Mask([[1]]))).__name__
     'Mask'
     """
-    made = wrappee.as_subclass(type(like))
-    if isinstance(like, BoundingBoxes):
-        made.format = kwargs.get("format", like.format)
-        made.canvas_size = kwargs.get("canvas_size", like.canvas_size)
+    with _C.DisableTorchFunctionSubclass():
+        made = wrappee.as_subclass(type(like))
+    for name in ("format", "canvas_size", "clamping_mode"):
+        if hasattr(like, name):
+            setattr(made, name, kwargs.get(name, getattr(like, name)))
     return made

@@ -1,30 +1,252 @@
-"""torchvision.transforms.v2.functional for single images: those of v1, and newer names.
+"""torchvision.transforms.v2.functional: functions of images, videos, masks, boxes and key points.
 
-An image is a PIL image or a tensor (..., channels, height, width).
+An image is a PIL image, a tensor (..., channels, height, width) or one of tv_tensors.
 """
 
 import rushlight
 
+from ... import tv_tensors
 from ..._pillow import is_pil_image
 from .. import functional as _v1
+from .._image import InterpolationMode
 from ..functional import *  # noqa: F403
 from ..functional import __all__ as _names
-from ..functional import get_dimensions, hflip, pil_to_tensor, vflip
+from ..functional import get_dimensions, pil_to_tensor
+from . import _boxes
+from ._boxes import (
+    clamp_bounding_boxes,
+    clamp_keypoints,
+    convert_bounding_box_format,
+    sanitize_bounding_boxes,
+)
+from ._kernels import dispatched, plain, register_kernel
 
 __all__ = [
-    *_names, "gaussian_noise", "get_num_channels", "get_size", "grayscale_to_rgb",
-    "horizontal_flip", "horizontal_flip_image", "normalize_image", "pad_image", "resize_image",
-    "to_dtype", "to_dtype_image", "to_image", "vertical_flip", "vertical_flip_image",
+    *_names, "clamp_bounding_boxes", "clamp_keypoints", "convert_bounding_box_format",
+    "gaussian_noise", "get_num_channels", "get_size", "grayscale_to_rgb", "horizontal_flip",
+    "horizontal_flip_image", "jpeg", "normalize_image", "pad_image", "permute_channels",
+    "register_kernel", "resize_image", "sanitize_bounding_boxes", "to_dtype", "to_dtype_image",
+    "to_image", "uniform_temporal_subsample", "vertical_flip", "vertical_flip_image",
 ]  # fmt: skip
 
-horizontal_flip = horizontal_flip_image = hflip
-vertical_flip = vertical_flip_image = vflip
+_PIXELS = ("Image", "Video", "Mask")
+_COLOURS = ("Image", "Video")
+
+
+def _placed(move):
+    # Kernels of boxes and key points.
+    return {"BoundingBoxes": move, "KeyPoints": move}
+
+
+def _nearest(function, position):
+    # The kernel of masks, whose values are never mixed; position of `interpolation`.
+    def kernel(inpt, *args, **kwargs):
+        if len(args) > position:
+            args = (*args[:position], InterpolationMode.NEAREST, *args[position + 1 :])
+        else:
+            kwargs["interpolation"] = InterpolationMode.NEAREST
+        result = function(plain(inpt), *args, **kwargs)
+        return tv_tensors.wrap(result, like=inpt)
+
+    return kernel
+
+
+@dispatched(*_PIXELS, **_placed(_boxes.hflip))
+def horizontal_flip(inpt):
+    """Left and right exchanged.
+
+    Args:
+        inpt: PIL image or tensor of any kind.
+    """
+    return _v1.hflip(inpt)
+
+
+@dispatched(*_PIXELS, **_placed(_boxes.vflip))
+def vertical_flip(inpt):
+    """Top and bottom exchanged.
+
+    Args:
+        inpt: PIL image or tensor of any kind.
+    """
+    return _v1.vflip(inpt)
+
+
+def _resized(inpt, size, interpolation=InterpolationMode.BILINEAR, max_size=None, antialias=True):
+    if inpt.dtype == rushlight.bool or not inpt.shape[0]:
+        whole = inpt.to(rushlight.uint8)
+        if not inpt.numel():
+            height, width = get_size(_v1.resize(whole.new_zeros((1, *inpt.shape[-2:])), size,
+                                                max_size=max_size))  # fmt: skip
+            return inpt.new_zeros((*inpt.shape[:-2], height, width))
+        return _v1.resize(whole, size, interpolation, max_size, antialias).to(inpt.dtype)
+    return _v1.resize(inpt, size, interpolation, max_size, antialias)
+
+
+@dispatched(*_COLOURS, Mask=_nearest(_resized, 1), **_placed(_boxes.resize))  # type: ignore[no-redef]
+def resize(inpt, size, interpolation=InterpolationMode.BILINEAR, max_size=None, antialias=True):
+    """The image in another size; masks take the nearest pixel.
+
+    Args:
+        inpt: PIL image or tensor of any kind.
+        size: (height, width), or the length of the shorter edge; None: of the longer, max_size.
+        interpolation: an InterpolationMode, or its name.
+        max_size: limit of the longer edge.
+        antialias: whether shrinking averages over what falls together.
+    """
+    if isinstance(interpolation, str):
+        interpolation = InterpolationMode(interpolation)
+    return _v1.resize(inpt, size, interpolation, max_size, antialias)
+
+
+@dispatched(*_PIXELS, **_placed(_boxes.crop))  # type: ignore[no-redef]
+def crop(inpt, top, left, height, width):
+    """A rectangle; zeros where it is outside.
+
+    Args:
+        inpt: PIL image or tensor of any kind.
+        top, left: row and column of the upper left corner.
+        height, width: size of the rectangle.
+    """
+    return _v1.crop(inpt, top, left, height, width)
+
+
+@dispatched(*_PIXELS, **_placed(_boxes.center_crop))  # type: ignore[no-redef]
+def center_crop(inpt, output_size):
+    """The rectangle in the middle.
+
+    Args:
+        inpt: PIL image or tensor of any kind.
+        output_size: (height, width) or one int.
+    """
+    return _v1.center_crop(inpt, output_size)
+
+
+@dispatched(*_COLOURS, Mask=_nearest(_v1.resized_crop, 5), **_placed(_boxes.resized_crop))  # type: ignore[no-redef]
+def resized_crop(inpt, top, left, height, width, size, interpolation=InterpolationMode.BILINEAR,
+                 antialias=True):  # fmt: skip
+    """A rectangle, resized.
+
+    Args:
+        inpt: PIL image or tensor of any kind.
+        top, left: row and column of the upper left corner.
+        height, width: size of the rectangle.
+        size: of the result, (height, width) or the length of the shorter edge.
+        interpolation: an InterpolationMode.
+        antialias: whether shrinking averages over what falls together.
+    """
+    return _v1.resized_crop(
+        inpt, top, left, height, width, size, interpolation, antialias=antialias
+    )
+
+
+@dispatched(*_PIXELS, **_placed(_boxes.pad))  # type: ignore[no-redef]
+def pad(inpt, padding, fill=0, padding_mode="constant"):
+    """With a border.
+
+    Args:
+        inpt: PIL image or tensor of any kind.
+        padding: for all sides, for left and right and for top and bottom, or for each.
+        fill: the border's value.
+        padding_mode: "constant", "edge", "reflect" or "symmetric".
+    """
+    return _v1.pad(inpt, padding, 0 if fill is None else fill, padding_mode)
+
+
+@dispatched(*_COLOURS, Mask=_nearest(_v1.rotate, 1), **_placed(_boxes.rotate))  # type: ignore[no-redef]
+def rotate(inpt, angle, interpolation=InterpolationMode.NEAREST, expand=False, center=None,
+           fill=None):  # fmt: skip
+    """Rotated counter-clockwise.
+
+    Args:
+        inpt: PIL image or tensor of any kind.
+        angle: degrees.
+        interpolation: an InterpolationMode.
+        expand: make the result large enough to hold all of the image.
+        center: (x, y) of the point that stays; the middle if None.
+        fill: what the corners hold; 0 if None.
+    """
+    return _v1.rotate(inpt, angle, interpolation, expand, center, fill)
+
+
+def _colour(name):
+    function = getattr(_v1, name)
+    return dispatched(*_COLOURS)(function)
+
+
+adjust_brightness, adjust_contrast = _colour("adjust_brightness"), _colour("adjust_contrast")
+adjust_saturation, adjust_hue = _colour("adjust_saturation"), _colour("adjust_hue")
+adjust_gamma, invert = _colour("adjust_gamma"), _colour("invert")
+rgb_to_grayscale, normalize = _colour("rgb_to_grayscale"), _colour("normalize")
+erase = _colour("erase")
+hflip, vflip = horizontal_flip, vertical_flip
+horizontal_flip_image, vertical_flip_image = _v1.hflip, _v1.vflip
 normalize_image, pad_image, resize_image = _v1.normalize, _v1.pad, _v1.resize
-get_num_channels = _v1.get_image_num_channels
+
+
+def get_num_channels(inpt):
+    """How many channels an image or a video has.
+
+    Args:
+        inpt: PIL image or tensor.
+    """
+    return _v1.get_image_num_channels(plain(inpt) if isinstance(inpt, rushlight.Tensor) else inpt)
+
+
+@dispatched(*_COLOURS)
+def permute_channels(inpt, permutation):
+    """The channels in another order.
+
+    Args:
+        inpt: a tensor (..., channels, height, width).
+        permutation: the order.
+    """
+    if len(permutation) != inpt.shape[-3]:
+        raise ValueError(
+            f"Length of permutation does not match number of channels: {len(permutation)} != "
+            f"{inpt.shape[-3]}"
+        )
+    return inpt[..., list(permutation), :, :]
+
+
+@dispatched("Video")
+def uniform_temporal_subsample(inpt, num_samples):
+    """Frames of a video at equal distances.
+
+    Args:
+        inpt: (..., time, channels, height, width).
+        num_samples: how many.
+    """
+    at = rushlight.linspace(0, inpt.shape[-4] - 1, num_samples).long()
+    return inpt.index_select(-4, at.to(inpt.device))
+
+
+@dispatched(*_COLOURS)
+def jpeg(inpt, quality):
+    """An image as it is after it was written as JPEG, which Pillow does.
+
+    Args:
+        inpt: PIL image, or a tensor (..., 1 or 3, height, width) of uint8.
+        quality: from 1 to 100.
+    """
+    import io
+
+    from ..._pillow import pillow
+
+    if is_pil_image(inpt):
+        file = io.BytesIO()
+        inpt.save(file, "JPEG", quality=quality)
+        return pillow().open(file).copy()
+    if inpt.dtype != rushlight.uint8:
+        raise ValueError(f"Input tensor is expected to be in uint8 dtype, got {inpt.dtype}")
+    frames = [
+        pil_to_tensor(jpeg(_v1.to_pil_image(frame), quality))
+        for frame in inpt.reshape(-1, *inpt.shape[-3:])
+    ]
+    return rushlight.stack(frames).reshape(inpt.shape) if frames else inpt
 
 
 def to_image(inpt):
-    """A PIL image or array as a tensor (channels, height, width) of the same type, unscaled.
+    """A PIL image, array or tensor as an Image (channels, height, width), unscaled.
 
     Args:
         inpt: PIL image, array (height, width[, channels]) or a tensor, which comes back.
@@ -32,21 +254,29 @@ def to_image(inpt):
     >>> import numpy
     >>> from rushlight.vision.transforms.v2.functional import to_image
     >>> to_image(numpy.full((1, 2, 1), 5, dtype=numpy.uint8))
-    tensor([[[5, 5]]], dtype=torch.uint8)
+    Image([[[5, 5]]], dtype=torch.uint8)
     """
-    if isinstance(inpt, rushlight.Tensor):
+    if isinstance(inpt, tv_tensors.Image):
         return inpt
+    if isinstance(inpt, rushlight.Tensor):
+        return tv_tensors.Image(inpt)
     if _v1.is_array(inpt):
         pixels = rushlight.from_numpy(inpt)
-        return (pixels.unsqueeze(2) if pixels.dim() == 2 else pixels).permute(2, 0, 1)
+        pixels = pixels.unsqueeze(2) if pixels.dim() == 2 else pixels
+        return tv_tensors.Image(pixels.permute(2, 0, 1))
     if is_pil_image(inpt):
-        return pil_to_tensor(inpt)
+        return tv_tensors.Image(pil_to_tensor(inpt))
     raise TypeError(
         "Input can either be a pure Tensor, a numpy array, or a PIL image, but got "
         f"{type(inpt)} instead."
     )
 
 
+def _cast(inpt, dtype=rushlight.float32, scale=False):
+    return tv_tensors.wrap(plain(inpt).to(dtype), like=inpt)
+
+
+@dispatched("Image", "Video", Mask=_cast, BoundingBoxes=_cast, KeyPoints=_cast)
 def to_dtype(inpt, dtype=rushlight.float32, scale=False):
     """A tensor image in another dtype.
 
@@ -72,9 +302,12 @@ def get_size(inpt):
     >>> get_size(torch.zeros(3, 4, 5))
     [4, 5]
     """
-    return list(get_dimensions(inpt)[1:])
+    if isinstance(inpt, tv_tensors.BoundingBoxes | tv_tensors.KeyPoints):
+        return list(inpt.canvas_size)
+    return list(get_dimensions(plain(inpt) if isinstance(inpt, rushlight.Tensor) else inpt)[1:])
 
 
+@dispatched(*_COLOURS)
 def grayscale_to_rgb(inpt):
     """An image of one channel as one of three equal channels; one of three comes back.
 
@@ -89,6 +322,7 @@ def grayscale_to_rgb(inpt):
     return inpt[..., :1, :, :].expand(*inpt.shape[:-3], 3, *inpt.shape[-2:]).clone()
 
 
+@dispatched(*_COLOURS)
 def gaussian_noise(inpt, mean=0.0, sigma=0.1, clip=True):
     """A float image with normal noise added.
 

@@ -1,0 +1,107 @@
+// Rows of the matrix give dot products; columns are added up, four at a time, so that a sum is
+// loaded and stored once for four of them.
+#include "vector_product.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "bfloat16_product.h"
+#include "kernels/cpu/scratch.h"
+#include "kernels/host_device.h"
+#include "kernels/parallel.h"
+
+namespace rushlight {
+namespace {
+
+using Index = std::int64_t;
+constexpr Index kLanes = 32;   // sums of a dot product
+constexpr Index kStrip = 2048;  // rows whose sums stay in the nearest cache
+
+template <class S>
+CLONES float dot(const S* row, const float* v, Index n) {
+  float lanes[kLanes] = {}, sum = 0;
+  Index i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (Index k = 0; k < kLanes; ++k) lanes[k] += load(row + i + k) * v[i + k];
+  for (; i < n; ++i) sum += load(row + i) * v[i];
+  for (Index k = 0; k < kLanes; ++k) sum += lanes[k];
+  return sum;
+}
+
+// sums[0, n) += columns of `ld` times k values
+template <class S>
+CLONES void add_columns(const S* columns, Index ld, Index n, Index k, const float* v,
+                        float* __restrict sums) {
+  Index j = 0;
+  for (; j + 4 <= k; j += 4) {
+    const S *c0 = columns + j * ld, *c1 = c0 + ld, *c2 = c1 + ld, *c3 = c2 + ld;
+    const float v0 = v[j], v1 = v[j + 1], v2 = v[j + 2], v3 = v[j + 3];
+    for (Index i = 0; i < n; ++i)
+      sums[i] += load(c0 + i) * v0 + load(c1 + i) * v1 + (load(c2 + i) * v2 + load(c3 + i) * v3);
+  }
+  for (; j < k; ++j)
+    for (Index i = 0; i < n; ++i) sums[i] += load(columns + j * ld + i) * v[j];
+}
+
+}  // namespace
+
+template <class T>
+T strided_dot(Index n, const T* a, Index a_step, const T* b, Index b_step) {
+  constexpr Index kSums = 8;
+  T sums[kSums] = {}, total = 0;
+  Index i = 0;
+  for (; i + kSums <= n; i += kSums)
+    for (Index k = 0; k < kSums; ++k) sums[k] += a[(i + k) * a_step] * b[(i + k) * b_step];
+  for (; i < n; ++i) total += a[i * a_step] * b[i * b_step];
+  for (const T sum : sums) total += sum;
+  return total;
+}
+
+template <class S>
+bool vector_product(const Strided<const S>& left, const Strided<const S>& right,
+                    const Strided<S>& out, float alpha, float beta) {
+  const Index m = left.rows, k = left.cols;
+  const bool rows = left.col_stride == 1, columns = left.row_stride == 1;
+  if (k == 0 || alpha == 0 || !(rows || columns)) return false;
+  Scratch<float> v(k);
+  for (Index i = 0; i < k; ++i) v[std::size_t(i)] = load(right.data + i * right.row_stride);
+  const auto finish = [&](Index i, float sum) {
+    S* o = out.data + i * out.row_stride;
+    store(o, beta == 0 ? alpha * sum : alpha * sum + beta * load(o));
+  };
+  Scratch<S> stored(rows ? k : 1);
+  for (Index i = 0; rows && i < k; ++i) stored[std::size_t(i)] = right.data[i * right.row_stride];
+  if (rows)
+    parallel_for(m, 1 + 65536 / k, [&](Index begin, Index end) {
+      Index i = begin;
+      if constexpr (std::is_same_v<S, bfloat16>)
+        for (float sums[4]; i + 4 <= end; i += 4) {
+          if (!bfloat16_dots(left.data + i * left.row_stride, left.row_stride, stored.data(), k,
+                             sums))
+            break;
+          for (Index r = 0; r < 4; ++r) finish(i + r, sums[r]);
+        }
+      for (; i < end; ++i) finish(i, dot(left.data + i * left.row_stride, v.data(), k));
+    });
+  else
+    parallel_for((m + kStrip - 1) / kStrip, 1 + 65536 / (k * std::min(m, kStrip)),
+                 [&](Index begin, Index end) {
+                   float sums[kStrip];
+                   for (Index strip = begin; strip < end; ++strip) {
+                     const Index first = strip * kStrip, size = std::min(kStrip, m - first);
+                     std::fill_n(sums, size, 0.f);
+                     add_columns(left.data + first, left.col_stride, size, k, v.data(), sums);
+                     for (Index i = 0; i < size; ++i) finish(first + i, sums[i]);
+                   }
+                 });
+  return true;
+}
+
+template float strided_dot(Index, const float*, Index, const float*, Index);
+template double strided_dot(Index, const double*, Index, const double*, Index);
+template bool vector_product(const Strided<const bfloat16>&, const Strided<const bfloat16>&,
+                             const Strided<bfloat16>&, float, float);
+template bool vector_product(const Strided<const float16>&, const Strided<const float16>&,
+                             const Strided<float16>&, float, float);
+
+}  // namespace rushlight

@@ -1,0 +1,28 @@
+// Products of a matrix by a vector that read the matrix once as it lies: of 16-bit floats, which
+// BLAS would take from a copy in float, and of vectors with steps.
+#pragma once
+#include "kernels/dtype.h"
+#include "strided_matrix.h"
+
+namespace rushlight {
+
+// The sum of a[i * a_step] * b[i * b_step].
+template <class T>
+T strided_dot(std::int64_t n, const T* a, std::int64_t a_step, const T* b, std::int64_t b_step);
+
+// out (m x 1) = alpha * left * right (k x 1) + beta * out, on the pool; out is not read where beta
+// is 0. False where the elements of left lie side by side neither in rows nor in columns.
+template <class S>
+bool vector_product(const Strided<const S>& left, const Strided<const S>& right,
+                    const Strided<S>& out, float alpha, float beta);
+
+extern template float strided_dot(std::int64_t, const float*, std::int64_t, const float*,
+                                  std::int64_t);
+extern template double strided_dot(std::int64_t, const double*, std::int64_t, const double*,
+                                   std::int64_t);
+extern template bool vector_product(const Strided<const bfloat16>&, const Strided<const bfloat16>&,
+                                    const Strided<bfloat16>&, float, float);
+extern template bool vector_product(const Strided<const float16>&, const Strided<const float16>&,
+                                    const Strided<float16>&, float, float);
+
+}  // namespace rushlight

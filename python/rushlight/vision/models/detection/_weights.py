@@ -1,0 +1,91 @@
+"""Published weights of detectors, and the arguments of the functions that make them."""
+
+import functools
+from dataclasses import dataclass
+
+from .._weights import _HOST, Weights, WeightsEnum
+from ._utils import overwrite_eps
+
+
+@dataclass(frozen=True)
+class _DetectionWeights(Weights):
+    classes: int = 91
+
+    def transforms(self):
+        """The preparation of an image: a tensor with values from 0 to 1."""
+        from ... import transforms
+
+        return transforms.ToTensor()
+
+
+def published(name, module, classes=91, **files):
+    """The enum of a network's weights, learned on COCO; the last of the files is best."""
+    members = {key: _DetectionWeights(_HOST + file, classes=classes) for key, file in files.items()}
+    members["DEFAULT"] = list(members.values())[-1]
+    made = WeightsEnum(name, members)
+    made.__module__ = module
+    made.__doc__ = f"Published weights of {name.removesuffix('_Weights')}."
+    return made
+
+
+def chosen(weights, weights_enum):
+    """A member of an enum, given as such, by its name, or None."""
+    if isinstance(weights, str):
+        weights = weights_enum[weights.rpartition(".")[2]]
+    if weights is not None and not isinstance(weights, weights_enum):
+        raise TypeError(
+            f"Invalid Weight class provided; expected {weights_enum.__name__} but received "
+            f"{type(weights).__name__}."
+        )
+    return weights
+
+
+def agreed(name, given, expected):
+    """The number that the weights have; ValueError if another one is given."""
+    if given is not None and given != expected:
+        raise ValueError(
+            f"The parameter '{name}' expected value {expected} but got {given} instead."
+        )
+    return expected
+
+
+def with_weights(weights_enum, weights_backbone, classes=91, without_eps=False):
+    """For the function of a network: torchvision's keyword arguments.
+
+    The function gets num_classes, weights_backbone, trainable_backbone_layers, progress and
+    is_trained, whether any weights are loaded.
+
+    Args:
+        weights_enum: of the whole network.
+        weights_backbone: the default of the backbone's, which are loaded where the network's own
+            are not.
+        classes: by default, where no weights say it.
+        without_eps: whether the weights were learned with normalisations that add nothing to the
+            variance.
+    """
+
+    def decorate(function):
+        @functools.wraps(function)
+        def model(*, weights=None, progress=True, num_classes=None,
+                  weights_backbone=weights_backbone, trainable_backbone_layers=None,
+                  **config):  # fmt: skip
+            weights = chosen(weights, weights_enum)
+            if weights is not None:
+                weights_backbone = None
+                num_classes = agreed("num_classes", num_classes, weights.value.classes)
+            is_trained = weights is not None or weights_backbone is not None
+            made = function(
+                num_classes=classes if num_classes is None else num_classes, progress=progress,
+                weights_backbone=weights_backbone, is_trained=is_trained,
+                trainable_backbone_layers=trainable_backbone_layers, **config,
+            )  # fmt: skip
+            if weights is not None:
+                made.load_state_dict(weights.get_state_dict(progress=progress, check_hash=True))
+                if without_eps and weights.name == "COCO_V1":
+                    overwrite_eps(made, 0.0)
+            return made
+
+        model.weights_enum = weights_enum
+        return model
+
+    return decorate

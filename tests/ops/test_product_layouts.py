@@ -1,0 +1,73 @@
+"""Products of matrices that lie in memory in other ways: transposed, in steps, one row for all."""
+
+import itertools
+
+import pytest
+
+import rushlight
+
+LAYOUTS = {
+    "contiguous": lambda x: x,
+    "transposed": lambda x: x.mT.contiguous().mT,
+    "steps": lambda x: x.repeat_interleave(2, 1)[:, ::2],
+    "one row": lambda x: x[:1].expand(x.shape),
+    "one column": lambda x: x[:, :1].expand(x.shape),
+}
+SHAPES = [(1, 1, 1), (1, 9, 1), (5, 70, 1), (2050, 9, 1), (1, 5, 2050), (3, 4, 5), (4, 4, 4),
+          (13, 64, 65), (16, 31, 33), (37, 260, 40), (30, 2048, 7), (5, 0, 4),
+          (0, 3, 2)]  # fmt: skip
+ROUNDING = {"float64": 1e-14, "float32": 1e-6, "float16": 1e-3, "bfloat16": 8e-3}
+
+
+def operand(rows, columns, dtype, seed):
+    t = rushlight
+    t.manual_seed(seed)
+    x = t.randint(-9, 10, (rows, columns))
+    x = x if dtype.startswith(("int", "uint")) else x / 7
+    return x.to(getattr(t, dtype))
+
+
+@pytest.mark.parametrize("dtype", [*ROUNDING, "int64", "int32", "int16", "int8", "uint8"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_layouts(shape, dtype):
+    t = rushlight
+    m, k, n = shape
+    a, b = operand(m, k, dtype, 1), operand(k, n, dtype, 2)
+    exact = dtype not in ROUNDING
+    wide = t.int64 if exact else t.float64
+    for of_a, of_b in itertools.product(LAYOUTS, LAYOUTS):
+        if m * k * n == 0 and "one" in of_a + of_b:
+            continue
+        x, y = LAYOUTS[of_a](a), LAYOUTS[of_b](b)
+        terms = x.to(wide).contiguous()[:, :, None] * y.to(wide).contiguous()[None]
+        expected, found = terms.sum(1), x @ y
+        if exact:
+            assert t.equal(found, expected.to(x.dtype)), (of_a, of_b)
+            continue
+        far = ROUNDING[dtype] * (1 + expected.abs()) * (1 + k**0.5)
+        assert (found.double() - expected).abs().le(far).all(), (of_a, of_b)
+        c = operand(m, n, dtype, 3)
+        for beta, alpha in ((1, 1), (0.5, 2)):
+            sums = t.addmm(c, x, y, beta=beta, alpha=alpha).double()
+            wanted = beta * c.double() + alpha * expected
+            assert (sums - wanted).abs().le(3 * far + ROUNDING[dtype]).all(), (of_a, of_b)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "int64"])
+def test_steps_between_the_results(dtype):
+    t = rushlight
+    a, b = operand(24, 36, dtype, 1), operand(36, 40, dtype, 2)
+    wide = t.full((24, 80), 3, dtype=a.dtype)
+    out = wide[:, ::2]
+    t.mm(a, b, out=out)
+    assert t.equal(out, a @ b)
+    assert wide[:, 1::2].eq(3).all()
+
+
+def test_a_product_of_a_nan_is_a_nan():
+    t = rushlight
+    a = t.ones(8, 32, dtype=t.bfloat16)
+    a[3, 5] = float("nan")
+    rows = (a @ t.ones(32, 32, dtype=t.bfloat16)).isnan()
+    assert rows[3].all() and rows.sum() == 32
+    assert (a @ t.ones(32, dtype=t.bfloat16)).isnan().tolist() == [i == 3 for i in range(8)]
