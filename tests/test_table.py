@@ -13,6 +13,7 @@ import pydoc
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -58,7 +59,12 @@ OURS = {
 def test_nothing_of_ours_leaks():
     def not_in(package, names, path=""):
         module = operator.attrgetter(path)(package) if path else package
-        return [n for n in names if not hasattr(module, n)]
+        # a submodule is an attribute only after its import
+        return [
+            n
+            for n in names
+            if not hasattr(module, n) and not find_spec(f"{module.__name__}.{n}")
+        ]
 
     def public(module):
         return sorted(n for n in dir(module) if not n.startswith("_"))
