@@ -61,9 +61,7 @@ def test_nothing_of_ours_leaks():
         module = operator.attrgetter(path)(package) if path else package
         # a submodule is an attribute only after its import
         return [
-            n
-            for n in names
-            if not hasattr(module, n) and not find_spec(f"{module.__name__}.{n}")
+            n for n in names if not hasattr(module, n) and not find_spec(f"{module.__name__}.{n}")
         ]
 
     def public(module):

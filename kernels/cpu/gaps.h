@@ -1,5 +1,5 @@
 // Elements with a fixed gap between them brought together, and taken apart: what strided operands
-// of pointwise kernels and of casts pass through, by the size of an element alone.
+// of pointwise kernels, casts and reductions pass through, by the size of an element alone.
 #pragma once
 #include "../dtype.h"
 

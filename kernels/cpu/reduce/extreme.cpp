@@ -36,7 +36,8 @@ void row(bool largest, const T* x, std::int64_t stride, std::int64_t n,
     if (m >= kFewLanes) {
       T together[kBlock];
       const T* dense = x + i;
-      if (stride != 1) take(together, x + i * stride, stride, m, sizeof(T)), dense = together;
+      if (stride != 1)
+        bring_together(together, x + i * stride, sizeof(T), stride, m), dense = together;
       if constexpr (std::is_same_v<T, bool>) {
         if (best == largest) break;
         const std::int64_t at = index_of(dense, m, largest);

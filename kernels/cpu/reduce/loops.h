@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/cpu/gaps.h"
 #include "kernels/cpu/interruptible.h"
-#include "kernels/cpu/take.h"
 #include "kernels/reduce_formulas.h"
 
 namespace rushlight::reduction {
@@ -187,7 +187,7 @@ template <class P, class T>
   T dense[kTogether * kColumns];
   const T* taken[kTogether];
   for (int r = 0; r < count; ++r) {
-    take(dense + r * kColumns, rows[r], stride, n, sizeof(T));
+    bring_together(dense + r * kColumns, rows[r], sizeof(T), stride, n);
     taken[r] = dense + r * kColumns;
   }
   add_rows<P>(lanes, taken, count, n, job, output);
@@ -198,7 +198,7 @@ template <class P, class T>
 typename P::Lane strided_run(const T* x, std::int64_t stride, std::int64_t n, const P p) {
   if (n >= kFewLanes) {
     T dense[kBlock];
-    take(dense, x, stride, n, sizeof(T));
+    bring_together(dense, x, sizeof(T), stride, n);
     return dense_run<P>(static_cast<const T*>(dense), n, p);
   }
   typename P::Lane all = P::init();

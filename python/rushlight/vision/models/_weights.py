@@ -69,6 +69,18 @@ def published(name, module, best=-1, **versions):
     return made
 
 
+def chosen(weights, weights_enum):
+    """A member of an enum, given as such, by its name, or None."""
+    if isinstance(weights, str):
+        weights = weights_enum[weights.rpartition(".")[2]]
+    if weights is not None and not isinstance(weights, weights_enum):
+        raise TypeError(
+            f"Invalid Weight class provided; expected {weights_enum.__name__} but received "
+            f"{type(weights).__name__}."
+        )
+    return weights
+
+
 def with_weights(weights_enum, sized=False):
     """For the function of a model: `weights` as a member of the enum, its name, or the old flag.
 
@@ -85,13 +97,7 @@ def with_weights(weights_enum, sized=False):
             if old or "pretrained" in config:
                 flag = config.pop("pretrained", old[0] if old else False)
                 weights = _of_flag(flag, weights, weights_enum)
-            if isinstance(weights, str):
-                weights = weights_enum[weights.rpartition(".")[2]]
-            if weights is not None and not isinstance(weights, weights_enum):
-                raise TypeError(
-                    f"Invalid Weight class provided; expected {weights_enum.__name__} but received "
-                    f"{type(weights).__name__}."
-                )
+            weights = chosen(weights, weights_enum)
             if weights is not None and config.setdefault("num_classes", 1000) != 1000:
                 raise ValueError(
                     "The parameter 'num_classes' expected value 1000 but got "

@@ -1,6 +1,7 @@
 """What detectors share: which boxes belong to which objects, and boxes as numbers to learn."""
 
 import math
+from collections import OrderedDict
 
 import rushlight
 from rushlight.nn import functional as F
@@ -264,6 +265,19 @@ def sizes_of(images):
             f"{image.shape[-2:]}",
         )
     return [tuple(image.shape[-2:]) for image in images]
+
+
+def features_of(network, images, targets):
+    """(sizes of the images as given, images and targets as prepared, features by name)."""
+    if network.training:
+        check_targets(targets)
+    originals = sizes_of(images)
+    images, targets = network.transform(images, targets)
+    check_sides(targets)
+    features = network.backbone(images.tensors)
+    if isinstance(features, rushlight.Tensor):
+        features = OrderedDict([("0", features)])
+    return originals, images, targets, features
 
 
 def by_pixel(maps, columns):

@@ -3,7 +3,7 @@
 import functools
 from dataclasses import dataclass
 
-from .._weights import _HOST, Weights, WeightsEnum
+from .._weights import _HOST, Weights, WeightsEnum, chosen
 from ._utils import overwrite_eps
 
 
@@ -26,18 +26,6 @@ def published(name, module, classes=91, **files):
     made.__module__ = module
     made.__doc__ = f"Published weights of {name.removesuffix('_Weights')}."
     return made
-
-
-def chosen(weights, weights_enum):
-    """A member of an enum, given as such, by its name, or None."""
-    if isinstance(weights, str):
-        weights = weights_enum[weights.rpartition(".")[2]]
-    if weights is not None and not isinstance(weights, weights_enum):
-        raise TypeError(
-            f"Invalid Weight class provided; expected {weights_enum.__name__} but received "
-            f"{type(weights).__name__}."
-        )
-    return weights
 
 
 def agreed(name, given, expected):

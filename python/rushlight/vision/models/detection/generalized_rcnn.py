@@ -1,11 +1,8 @@
 """Detectors of two stages: a backbone, proposals, and heads that look at them again."""
 
-from collections import OrderedDict
-
-import rushlight
 from rushlight import nn
 
-from ._utils import check_sides, check_targets, sizes_of
+from ._utils import features_of
 
 
 class GeneralizedRCNN(nn.Module):
@@ -31,14 +28,7 @@ class GeneralizedRCNN(nn.Module):
             targets: for each image a dict of "boxes" (n, 4) and "labels" (n), and where the network
                 has such heads "masks" (n, h, w) and "keypoints" (n, k, 3).
         """
-        if self.training:
-            check_targets(targets)
-        originals = sizes_of(images)
-        images, targets = self.transform(images, targets)
-        check_sides(targets)
-        features = self.backbone(images.tensors)
-        if isinstance(features, rushlight.Tensor):
-            features = OrderedDict([("0", features)])
+        originals, images, targets, features = features_of(self, images, targets)
         proposals, losses = self.rpn(images, features, targets)
         found, more = self.roi_heads(features, proposals, images.image_sizes, targets)
         found = self.transform.postprocess(found, images.image_sizes, originals)

@@ -1,12 +1,10 @@
 """Detectors of one stage: what RetinaNet, FCOS and SSD share."""
 
-from collections import OrderedDict
-
 import rushlight
 from rushlight import nn
 
 from ...ops import boxes as box_ops
-from ._utils import check_sides, check_targets, sizes_of
+from ._utils import features_of
 
 
 class SingleStage(nn.Module):
@@ -25,14 +23,7 @@ class SingleStage(nn.Module):
             images: a list of (3, h, w), from 0 to 1.
             targets: for each image a dict of "boxes" (n, 4) and "labels" (n).
         """
-        if self.training:
-            check_targets(targets)
-        originals = sizes_of(images)
-        images, targets = self.transform(images, targets)
-        check_sides(targets)
-        features = self.backbone(images.tensors)
-        if isinstance(features, rushlight.Tensor):
-            features = OrderedDict([("0", features)])
+        originals, images, targets, features = features_of(self, images, targets)
         maps = list(features.values())
         outputs = self.head(maps)
         anchors = self.anchor_generator(images, maps)
