@@ -159,16 +159,27 @@ DETECTORS = ("faster faster_v2 mask keypoint retinanet retinanet_v2 fcos ssd ssd
 
 
 CLASSIFIERS = (
-    "convnext_tiny googlenet inception_v3 mnasnet0_5 regnet_x_400mf regnet_y_400mf "
-    "shufflenet_v2_x0_5"
+    "convnext_tiny efficientnet_v2_s googlenet inception_v3 maxvit mnasnet0_5 regnet_x_400mf "
+    "regnet_y_400mf shufflenet_v2_x0_5 swin_t swin_v2_t mc3_18 r2plus1d_18 r3d_18"
 ).split()
 
 
 def classified(torch, models, name):
-    """The first logits of two images."""
-    model = fill(torch, made(models, name), 0.8).eval()
+    """The first logits of two images, or of two videos of four frames."""
+    size = (90, 100) if name.startswith("swin") else (64, 64) if name == "maxvit" else (96, 96)
+    if "_18" in name:
+        size = (32, 40)
+    if name == "maxvit":
+        model = models.MaxVit(size, 8, 2, [16, 32], [1, 2], head_dim=8, stochastic_depth_prob=0.2)
+    else:
+        model = made(models, name)
+    model = fill(torch, model, 0.8).eval()
+    batch = torch.stack(images(torch, size, size))
+    if "_18" in name:
+        shades = torch.tensor([0.4, 0.6, 0.8, 1.0]).reshape(4, 1, 1)
+        batch = batch.unsqueeze(2) * shades
     with torch.no_grad():
-        return model(torch.stack(images(torch, (96, 96), (96, 96))))[:, :6].tolist()
+        return model(batch)[:, :6].tolist()
 
 
 def learned(torch, model):

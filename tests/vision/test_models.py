@@ -199,3 +199,48 @@ def test_enums():
     from PIL import Image
 
     assert transform(Image.new("RGB", (300, 280))).shape == (3, 224, 224)
+
+
+def test_how_images_and_videos_are_prepared():
+    weights = models.EfficientNet_V2_L_Weights.DEFAULT.value
+    assert (weights.crop_size, weights.interpolation, weights.mean) == (480, "bicubic", (0.5,) * 3)
+    resize = models.Swin_T_Weights.DEFAULT.transforms().transforms[0]
+    assert (resize.size, resize.interpolation.value) == (232, "bicubic")
+    total, three = (
+        31668.13671875,
+        [0.7324307560920715, 0.7324307560920715, 0.7501392960548401],
+    )  # torchvision 0.29.2's
+    transform = models.video.R3D_18_Weights.DEFAULT.transforms()
+    frames = (torch.arange(2 * 3 * 9 * 11) * 7 % 256).reshape(2, 3, 9, 11).to(torch.uint8)
+    found = transform(frames)
+    assert found.shape == (3, 2, 112, 112)
+    assert found.sum().item() == pytest.approx(total, rel=1e-4)
+    assert found[1, 1, 5, :3].tolist() == pytest.approx(three, abs=1e-4)
+
+
+def test_networks_of_other_sizes():
+    config = models.efficientnet.MBConvConfig(4, 3, 2, 8, 16, 2, width_mult=2.0, depth_mult=1.5)
+    assert (config.input_channels, config.out_channels, config.num_layers) == (16, 32, 3)
+    fused = models.efficientnet.FusedMBConvConfig(1, 3, 1, 8, 16, 1)
+    network = models.EfficientNet([fused, config], 0.1, num_classes=3, last_channel=24)
+    assert network(torch.randn(2, 3, 16, 16)).shape == (2, 3)
+    with pytest.raises(ValueError, match="should not be empty"):
+        models.EfficientNet([], 0.1)
+    with pytest.raises(TypeError, match=r"List\[MBConvConfig\]"):
+        models.EfficientNet([(1, 3)], 0.1)
+    with pytest.raises(ValueError, match="multiples of 16"):
+        models.MaxVit((20, 24), 8, 2, [16, 32], [1, 1], 8, 0.0)
+    with pytest.raises(ValueError, match="must be divisible by head_dim"):
+        models.MaxVit((16, 16), 8, 2, [12, 32], [1, 1], 8, 0.0)
+
+
+@pytest.mark.parametrize("name", ["swin_t", "swin_v2_t"])
+def test_a_step_of_swin(name):
+    swin = models.swin_transformer
+    second = name.startswith("swin_v2")
+    options = {"block": swin.SwinTransformerBlockV2, "downsample_layer": swin.PatchMergingV2}
+    network = models.SwinTransformer(
+        [4, 4], 8, [2, 2], [2, 4], [4, 4], num_classes=3, **options if second else {}
+    )
+    network(torch.randn(2, 3, 30, 37)).sum().backward()
+    assert all(p.grad is not None for p in network.parameters())

@@ -5,7 +5,7 @@
 torch.Size([1, 10])
 """
 
-from . import detection, segmentation
+from . import detection, segmentation, video
 from ._weights import Weights, WeightsEnum, get_model_weights, get_weight
 from .alexnet import AlexNet, AlexNet_Weights, alexnet
 from .convnext import *  # noqa: F403
@@ -13,6 +13,7 @@ from .densenet import *  # noqa: F403
 from .efficientnet import *  # noqa: F403
 from .googlenet import *  # noqa: F403
 from .inception import *  # noqa: F403
+from .maxvit import *  # noqa: F403
 from .mnasnet import *  # noqa: F403
 from .mobilenetv2 import MobileNet_V2_Weights, MobileNetV2, mobilenet_v2
 from .mobilenetv3 import *  # noqa: F403
@@ -20,6 +21,7 @@ from .regnet import *  # noqa: F403
 from .resnet import *  # noqa: F403
 from .shufflenetv2 import *  # noqa: F403
 from .squeezenet import *  # noqa: F403
+from .swin_transformer import *  # noqa: F403
 from .vgg import *  # noqa: F403
 from .vision_transformer import *  # noqa: F403
 
@@ -34,7 +36,7 @@ def list_models() -> list[str]:
 
 
 def _functions():
-    named = vars(detection) | vars(segmentation) | globals()
+    named = vars(detection) | vars(segmentation) | vars(video) | globals()
     return {name: value for name, value in named.items() if hasattr(value, "weights_enum")}
 
 

@@ -8,15 +8,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _HOST = "https://download.pytorch.org/models/"
+BICUBIC = "bicubic"
+_MEAN, _STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 @dataclass(frozen=True)
 class Weights:
-    """A file of weights, and the sizes to which images are resized and cropped for it."""
+    """A file of weights, and how images are resized, cropped and normalised for it."""
 
     url: str
     crop_size: int = 224
     resize_size: int = 256
+    interpolation: str = "bilinear"
+    mean: tuple[float, ...] = _MEAN
+    std: tuple[float, ...] = _STD
     meta: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def transforms(self):
@@ -25,10 +30,12 @@ class Weights:
 
         return transforms.Compose(
             [
-                transforms.Resize(self.resize_size),
+                transforms.Resize(
+                    self.resize_size, transforms.InterpolationMode(self.interpolation)
+                ),
                 transforms.CenterCrop(self.crop_size),
                 transforms.ToTensor(),
-                transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+                transforms.Normalize(self.mean, self.std),
             ]
         )
 
@@ -58,15 +65,15 @@ class WeightsEnum(enum.Enum):
         return load_state_dict_from_url(self.url, *args, **kwargs)
 
 
-def published(name, module, best=-1, **versions):
-    """The enum of a model's weights: version=(file, crop size, resize size), of which the last is
-    best, or another one."""
-    members = {key: Weights(_HOST + value[0], *value[1:]) for key, value in versions.items()}
+def published(name, module, best=-1, made=Weights, **versions):
+    """The enum of a model's weights: version=(file, crop size, resize size and what else Weights
+    has, in its order), of which the last is best, or another one; `made` is the class of them."""
+    members = {key: made(_HOST + value[0], *value[1:]) for key, value in versions.items()}
     members["DEFAULT"] = list(members.values())[best]
-    made = WeightsEnum(name, members)
-    made.__module__ = module
-    made.__doc__ = f"Published weights of {name.removesuffix('_Weights')}."
-    return made
+    weights = WeightsEnum(name, members)
+    weights.__module__ = module
+    weights.__doc__ = f"Published weights of {name.removesuffix('_Weights')}."
+    return weights
 
 
 def chosen(weights, weights_enum):
@@ -81,7 +88,7 @@ def chosen(weights, weights_enum):
     return weights
 
 
-def with_weights(weights_enum, sized=False):
+def with_weights(weights_enum, sized=False, classes=1000):
     """For the function of a model: `weights` as a member of the enum, its name, or the old flag.
 
     The function makes the model; the weights are then loaded into it.
@@ -89,6 +96,7 @@ def with_weights(weights_enum, sized=False):
     Args:
         weights_enum: the published weights.
         sized: whether the model is made for images of one size, which the weights say.
+        classes: of the published weights.
     """
 
     def decorate(function):
@@ -98,9 +106,9 @@ def with_weights(weights_enum, sized=False):
                 flag = config.pop("pretrained", old[0] if old else False)
                 weights = _of_flag(flag, weights, weights_enum)
             weights = chosen(weights, weights_enum)
-            if weights is not None and config.setdefault("num_classes", 1000) != 1000:
+            if weights is not None and config.setdefault("num_classes", classes) != classes:
                 raise ValueError(
-                    "The parameter 'num_classes' expected value 1000 but got "
+                    f"The parameter 'num_classes' expected value {classes} but got "
                     f"{config['num_classes']} instead."
                 )
             if weights is not None and sized:

@@ -1,4 +1,4 @@
-"""EfficientNet (Tan and Le, 2019), B0 to B7."""
+"""EfficientNet (Tan and Le, 2019), B0 to B7, and V2 (Tan and Le, 2021), S, M and L."""
 
 import math
 from functools import partial
@@ -7,7 +7,7 @@ from ... import flatten, nn
 from ...nn import init
 from ..ops.misc import Conv2dNormActivation, SqueezeExcitation
 from ..ops.stochastic_depth import StochasticDepth
-from ._weights import published, with_weights
+from ._weights import BICUBIC, published, with_weights
 
 # file, crop, resize, width, depth, dropout, eps and momentum of the normalisations
 _OLD_NORM, _NEW_NORM = (1e-5, 0.1), (1e-3, 0.01)
@@ -31,10 +31,29 @@ _STAGES = (
     (6, 5, 2, 112, 192, 4),
     (6, 3, 1, 192, 320, 1),
 )
+# file, crop, resize and the rest, dropout; then the stages of V2: outputs and blocks
+_HALF = ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
+_V2 = {
+    "V2_S": (
+        ("efficientnet_v2_s-dd5fe13b.pth", 384, 384), 0.2,
+        ((24, 2), (48, 4), (64, 4), (128, 6), (160, 9), (256, 15)),
+    ),
+    "V2_M": (
+        ("efficientnet_v2_m-dc08266a.pth", 480, 480), 0.3,
+        ((24, 3), (48, 5), (80, 5), (160, 7), (176, 14), (304, 18), (512, 5)),
+    ),
+    "V2_L": (
+        ("efficientnet_v2_l-59c71312.pth", 480, 480, BICUBIC, *_HALF), 0.4,
+        ((32, 4), (64, 7), (96, 7), (192, 10), (224, 19), (384, 25), (640, 7)),
+    ),
+}  # fmt: skip
+# fused, expansion, stride of each of them
+_V2_STAGES = ((True, 1, 1), (True, 4, 2), (True, 4, 2), (False, 4, 2), (False, 6, 1),
+              (False, 6, 2), (False, 6, 1))  # fmt: skip
 __all__ = [
     "EfficientNet",
-    *(f"efficientnet_{name.lower()}" for name in _MODELS),
-    *(f"EfficientNet_{name}_Weights" for name in _MODELS),
+    *(f"efficientnet_{name.lower()}" for name in (*_MODELS, *_V2)),
+    *(f"EfficientNet_{name}_Weights" for name in (*_MODELS, *_V2)),
 ]
 
 
@@ -43,26 +62,56 @@ def _divisible(channels, by=8):
     return near + by if near < 0.9 * channels else near
 
 
-class MBConv(nn.Module):
-    """Widened, convolved channel by channel, weighed, narrowed; with a shortcut where possible."""
+class MBConvConfig:
+    """A stage of MBConv blocks.
 
-    def __init__(self, expansion, kernel, stride, inputs, outputs, depth_prob, norm):
+    Args:
+        expand_ratio: by how much a block widens its input.
+        kernel: size of its convolution.
+        stride: of the first block.
+        input_channels: of the first block.
+        out_channels: of all blocks.
+        num_layers: blocks.
+        width_mult: factor of the channels.
+        depth_mult: factor of the blocks.
+        block: their class.
+    """
+
+    def __init__(
+        self, expand_ratio, kernel, stride, input_channels, out_channels, num_layers,
+        width_mult=1.0, depth_mult=1.0, block=None,
+    ):  # fmt: skip
+        self.expand_ratio, self.kernel, self.stride = expand_ratio, kernel, stride
+        self.input_channels = _divisible(input_channels * width_mult)
+        self.out_channels = _divisible(out_channels * width_mult)
+        self.num_layers = math.ceil(num_layers * depth_mult)
+        self.block = block or MBConv
+
+
+class FusedMBConvConfig(MBConvConfig):
+    """A stage of FusedMBConv blocks: as MBConvConfig, without factors."""
+
+    def __init__(
+        self, expand_ratio, kernel, stride, input_channels, out_channels, num_layers, block=None
+    ):
+        super().__init__(
+            expand_ratio, kernel, stride, input_channels, out_channels, num_layers,
+            block=block or FusedMBConv,
+        )  # fmt: skip
+
+
+class _Block(nn.Module):
+    # What both blocks do: their layers, and a shortcut where the sizes stay.
+
+    def __init__(self, cnf, stochastic_depth_prob, norm_layer):
         super().__init__()
-        self.use_res_connect = stride == 1 and inputs == outputs
-        width = _divisible(inputs * expansion)
-        layers = []
-        if width != inputs:
-            layers.append(
-                Conv2dNormActivation(inputs, width, 1, norm_layer=norm, activation_layer=nn.SiLU)
-            )
-        layers += [
-            Conv2dNormActivation(width, width, kernel, stride, None, width, norm, nn.SiLU),
-            SqueezeExcitation(width, max(1, inputs // 4), partial(nn.SiLU, inplace=True)),
-            Conv2dNormActivation(width, outputs, 1, norm_layer=norm, activation_layer=None),
-        ]
-        self.block = nn.Sequential(*layers)
-        self.stochastic_depth = StochasticDepth(depth_prob, "row")
-        self.out_channels = outputs
+        if cnf.stride not in (1, 2):
+            raise ValueError("illegal stride value")
+        self.use_res_connect = cnf.stride == 1 and cnf.input_channels == cnf.out_channels
+        width = _divisible(cnf.input_channels * cnf.expand_ratio)
+        self.block = nn.Sequential(*self._layers(cnf, width, norm_layer))
+        self.stochastic_depth = StochasticDepth(stochastic_depth_prob, "row")
+        self.out_channels = cnf.out_channels
 
     def forward(self, x):
         """block(x), plus x where there is a shortcut."""
@@ -70,45 +119,79 @@ class MBConv(nn.Module):
         return self.stochastic_depth(out) + x if self.use_res_connect else out
 
 
+class MBConv(_Block):
+    """Widened, convolved channel by channel, weighed, narrowed; with a shortcut where possible."""
+
+    def _layers(self, cnf, width, norm):
+        inputs = cnf.input_channels
+        conv = partial(Conv2dNormActivation, norm_layer=norm, activation_layer=nn.SiLU)
+        return [
+            *([conv(inputs, width, 1)] if width != inputs else []),
+            conv(width, width, cnf.kernel, cnf.stride, groups=width),
+            SqueezeExcitation(width, max(1, inputs // 4), partial(nn.SiLU, inplace=True)),
+            conv(width, cnf.out_channels, 1, activation_layer=None),
+        ]
+
+
+class FusedMBConv(_Block):
+    """Widened by a convolution of all channels, narrowed; with a shortcut where possible."""
+
+    def _layers(self, cnf, width, norm):
+        conv = partial(Conv2dNormActivation, norm_layer=norm, activation_layer=nn.SiLU)
+        first = (cnf.input_channels, cnf.kernel, cnf.stride)
+        if width == cnf.input_channels:
+            return [conv(first[0], cnf.out_channels, *first[1:])]
+        return [
+            conv(first[0], width, *first[1:]),
+            conv(width, cnf.out_channels, 1, activation_layer=None),
+        ]
+
+
 class EfficientNet(nn.Module):
-    """MBConv blocks, wider and deeper from B0 to B7.
+    """Stages of MBConv and FusedMBConv blocks.
 
     Args:
-        width_mult: widths in those of B0.
-        depth_mult: blocks of a stage in those of B0.
+        inverted_residual_setting: the stages, each an MBConvConfig or a FusedMBConvConfig.
         dropout: probability before the last layer.
         stochastic_depth_prob: of the last block; the first one's is 0.
         num_classes: outputs of the last layer.
         norm_layer: the normalisation; BatchNorm2d by default.
+        last_channel: inputs of the last layer; four times those of the last block by default.
 
     Shape: (n, 3, h, w) gives (n, num_classes).
+
+    Raises:
+        ValueError: if there is no stage.
+        TypeError: if they are no configurations.
     """
 
     def __init__(
-        self, width_mult=1.0, depth_mult=1.0, dropout=0.2, stochastic_depth_prob=0.2,
-        num_classes=1000, norm_layer=None,
+        self, inverted_residual_setting, dropout, stochastic_depth_prob=0.2, num_classes=1000,
+        norm_layer=None, last_channel=None,
     ):  # fmt: skip
         super().__init__()
+        stages = inverted_residual_setting
+        if not stages:
+            raise ValueError("The inverted_residual_setting should not be empty")
+        if not all(isinstance(stage, MBConvConfig) for stage in stages):
+            raise TypeError("The inverted_residual_setting should be List[MBConvConfig]")
         norm = norm_layer or nn.BatchNorm2d
-        counts = [math.ceil(stage[-1] * depth_mult) for stage in _STAGES]
-        first = _divisible(_STAGES[0][3] * width_mult)
-        layers = [Conv2dNormActivation(3, first, 3, 2, norm_layer=norm, activation_layer=nn.SiLU)]
+        conv = partial(Conv2dNormActivation, norm_layer=norm, activation_layer=nn.SiLU)
+        layers = [conv(3, stages[0].input_channels, 3, 2)]
+        total = sum(stage.num_layers for stage in stages)
         done = 0
-        for (expansion, kernel, stride, inputs, outputs, _), count in zip(
-            _STAGES, counts, strict=True
-        ):
-            inputs, outputs = _divisible(inputs * width_mult), _divisible(outputs * width_mult)
+        for stage in stages:
+            first = (stage.expand_ratio, stage.kernel, stage.stride, stage.input_channels)
+            later = (stage.expand_ratio, stage.kernel, 1, stage.out_channels)
             blocks = []
-            for i in range(count):
-                probability = stochastic_depth_prob * done / sum(counts)
-                step, source = (stride, inputs) if i == 0 else (1, outputs)
-                blocks.append(MBConv(expansion, kernel, step, source, outputs, probability, norm))
+            for i in range(stage.num_layers):
+                cnf = MBConvConfig(*(later if i else first), stage.out_channels, 1)
+                blocks.append(stage.block(cnf, stochastic_depth_prob * done / total, norm))
                 done += 1
             layers.append(nn.Sequential(*blocks))
-        last = 4 * outputs
-        layers.append(
-            Conv2dNormActivation(outputs, last, 1, norm_layer=norm, activation_layer=nn.SiLU)
-        )
+        outputs = stages[-1].out_channels
+        last = 4 * outputs if last_channel is None else last_channel
+        layers.append(conv(outputs, last, 1))
         self.features = nn.Sequential(*layers)
         self.avgpool = nn.AdaptiveAvgPool2d(1)
         self.classifier = nn.Sequential(
@@ -129,20 +212,39 @@ class EfficientNet(nn.Module):
         return self.classifier(flatten(self.avgpool(self.features(x)), 1))
 
 
-def _make(name):
-    file, crop, resize, width, depth, dropout, (eps, momentum) = _MODELS[name]
-    weights = published(
-        f"EfficientNet_{name}_Weights", __name__, IMAGENET1K_V1=(file, crop, resize)
-    )
+def _model(name, versions, stages, dropout, eps, momentum, last_channel=None):
+    # The enum of the weights and the function of a model.
+    weights = published(f"EfficientNet_{name}_Weights", __name__, **versions)
 
     def efficientnet(**config):
         norm = partial(nn.BatchNorm2d, eps=eps, momentum=momentum)
-        return EfficientNet(**{"dropout": dropout, "norm_layer": norm, **config},
-                            width_mult=width, depth_mult=depth)  # fmt: skip
+        return EfficientNet(
+            stages,
+            **{"dropout": dropout, "norm_layer": norm, "last_channel": last_channel, **config},
+        )
 
     efficientnet.__name__ = efficientnet.__qualname__ = f"efficientnet_{name.lower()}"
     efficientnet.__doc__ = f"EfficientNet {name}."
     return weights, with_weights(weights)(efficientnet)
+
+
+def _make(name):
+    file, crop, resize, width, depth, dropout, norm = _MODELS[name]
+    stages = [MBConvConfig(*stage, width, depth) for stage in _STAGES]
+    versions = {"IMAGENET1K_V1": (file, crop, resize, BICUBIC)}
+    if name == "B1":
+        versions["IMAGENET1K_V2"] = ("efficientnet_b1-c27df63c.pth", 240, 255)
+    return _model(name, versions, stages, dropout, *norm)
+
+
+def _make_v2(name):
+    file, dropout, sizes = _V2[name]
+    inputs, stages = sizes[0][0], []
+    for (fused, expansion, stride), (outputs, count) in zip(_V2_STAGES, sizes, strict=False):
+        config = FusedMBConvConfig if fused else MBConvConfig
+        stages.append(config(expansion, 3, stride, inputs, outputs, count))
+        inputs = outputs
+    return _model(name, {"IMAGENET1K_V1": file}, stages, dropout, 1e-3, 0.1, 1280)
 
 
 EfficientNet_B0_Weights, efficientnet_b0 = _make("B0")
@@ -153,3 +255,6 @@ EfficientNet_B4_Weights, efficientnet_b4 = _make("B4")
 EfficientNet_B5_Weights, efficientnet_b5 = _make("B5")
 EfficientNet_B6_Weights, efficientnet_b6 = _make("B6")
 EfficientNet_B7_Weights, efficientnet_b7 = _make("B7")
+EfficientNet_V2_S_Weights, efficientnet_v2_s = _make_v2("V2_S")
+EfficientNet_V2_M_Weights, efficientnet_v2_m = _make_v2("V2_M")
+EfficientNet_V2_L_Weights, efficientnet_v2_l = _make_v2("V2_L")
