@@ -1,8 +1,8 @@
 // The formula of every optimizer, for all devices: one struct each, whose members are the settings
-// of a parameter group. `step` takes an element of a parameter, its gradient and its state (s[0] is
-// the first of F::states()), and changes them; `numbers` are computed once a parameter, on the
-// host. Note: the order of roundings is torch's, operation by operation. With T =
-// Value (csrc/ops/value.h) the same text is the step that autograd records.
+// of a parameter group. `step` takes an element of a parameter, what descent() makes of its
+// gradient, and its state (s[0] is the first of F::states()), and changes them; `numbers` are
+// computed once a parameter, on the host. Note: the order of roundings is torch's, operation by
+// operation. With T = Value (csrc/ops/value.h) the same text is the step that autograd records.
 #pragma once
 #include "math/exponential.h"
 #include "math/integer.h"
@@ -26,8 +26,8 @@ HOST_DEVICE T chosen(bool condition, T a, T b) {
 // v + w (x - v), from the nearer end, as torch.lerp computes it.
 template <class T>
 HOST_DEVICE T lerp(T v, T x, double w) {
-  const T way = x - v;
-  return chosen<T>(w < 0.5, v + T(w) * way, x - way * (T(1) - T(w)));
+  const bool near = w < 0.5;
+  return chosen<T>(near, v, x) + (near ? T(w) : T(w) - T(1)) * (x - v);
 }
 // A running mean of squares: v b + (1 - b) g^2.
 template <class T>
@@ -51,7 +51,10 @@ struct Settings {
   struct Numbers {};
   static constexpr int kScalars = 0;  // state of one number a parameter, beside the step
   static constexpr bool kCountsSteps = true;
+  static constexpr bool kLight = false;  // so few operations that those of descent() count
 
+  // Whether descent() leaves a gradient as it is.
+  bool is_plain() const { return !maximize && (weight_decay == 0 || decoupled); }
   // The gradient with its sign and weight decay.
   template <class T>
   HOST_DEVICE T descent(T g, T p) const {
@@ -71,12 +74,12 @@ struct Sgd : Settings {
     bool fresh;  // the momentum has no value yet and becomes the gradient
   };
   static constexpr bool kCountsSteps = false;
+  static constexpr bool kLight = true;
   static constexpr int kFewest = 0, kStates = 1;
   int states() const { return momentum != 0; }
   Numbers numbers(double, double*) const { return {}; }
   template <int N, class T>
   HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
-    g = descent(g, p);
     if constexpr (N == 1) {
       s[0] = chosen<T>(now.fresh, constant(g), s[0] * T(momentum) + g * T(1 - dampening));
       g = chosen<T>(nesterov, g + s[0] * T(momentum), s[0]);
@@ -98,7 +101,6 @@ struct Adam : Settings {
   }
   template <int N, class T>
   HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
-    g = descent(g, p);
     s[0] = lerp(s[0], g, 1 - beta1);
     s[1] = mean_square(s[1], g, beta2);
     if constexpr (N == 3) s[2] = larger(s[2], s[1]);
@@ -114,7 +116,6 @@ struct Adadelta : Settings {
   Numbers numbers(double, double*) const { return {}; }
   template <int N, class T>
   HOST_DEVICE void step(T& p, T g, T* s, const Numbers&) const {
-    g = descent(g, p);
     s[0] = mean_square(s[0], g, rho);
     const T delta = sqrt(s[1] + T(eps)) / sqrt(s[0] + T(eps)) * g;
     s[1] = mean_square(s[1], delta, rho);
@@ -132,7 +133,6 @@ struct Adagrad : Settings {
   Numbers numbers(double t, double*) const { return {lr / (1 + (t - 1) * lr_decay)}; }
   template <int N, class T>
   HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
-    g = descent(g, p);
     s[0] = s[0] + g * g;
     p = p - T(now.rate) * g / (sqrt(s[0]) + T(eps));
   }
@@ -143,12 +143,12 @@ struct Adamax : Settings {
   struct Numbers {
     double rate;
   };
+  static constexpr bool kLight = true;
   static constexpr int kFewest = 2, kStates = 2;  // mean, infinity norm
   int states() const { return 2; }
   Numbers numbers(double t, double*) const { return {lr / (1 - std::pow(beta1, t))}; }
   template <int N, class T>
   HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
-    g = descent(g, p);
     s[0] = lerp(s[0], g, 1 - beta1);
     s[1] = larger(s[1] * T(beta2), abs(g) + T(eps));
     p = p - T(now.rate) * s[0] / s[1];
@@ -161,6 +161,7 @@ struct Asgd : Settings {
     double eta, mu;
   };
   static constexpr int kScalars = 2;  // eta and mu of the next step
+  static constexpr bool kLight = true;
   static constexpr int kFewest = 1, kStates = 1;  // the averaged parameter
   int states() const { return 1; }
   Numbers numbers(double t, double* scalars) const {
@@ -171,7 +172,6 @@ struct Asgd : Settings {
   }
   template <int N, class T>
   HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
-    g = descent(g, p);
     p = p * T(1 - lambd * now.eta) - T(now.eta) * g;
     s[0] = chosen<T>(now.mu == 1, p, s[0] + (p - s[0]) * T(now.mu));
   }
@@ -194,7 +194,6 @@ struct NAdam : Settings {
   }
   template <int N, class T>
   HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
-    g = descent(g, p);
     s[0] = lerp(s[0], g, 1 - beta1);
     s[1] = mean_square(s[1], g, beta2);
     const T root = sqrt(s[1] / T(now.correction2)) + T(eps);
@@ -220,7 +219,6 @@ struct RAdam : Settings {
   }
   template <int N, class T>
   HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
-    g = descent(g, p);
     s[0] = lerp(s[0], g, 1 - beta1);
     s[1] = mean_square(s[1], g, beta2);
     const T move = s[0] / T(now.correction1) * T(lr);
@@ -237,7 +235,6 @@ struct RmsProp : Settings {
   Numbers numbers(double, double*) const { return {}; }
   template <int N, class T>
   HOST_DEVICE void step(T& p, T g, T* s, const Numbers&) const {
-    g = descent(g, p);
     s[0] = mean_square(s[0], g, alpha);
     T variance = s[0];
     if constexpr (N > 1) {
@@ -258,12 +255,12 @@ struct RmsProp : Settings {
 
 struct Rprop : Settings {
   double shrink = 0, grow = 0, least = 0, most = 0;
+  static constexpr bool kLight = true;
   static constexpr int kFewest = 2, kStates = 2;  // the last gradient, the size of the step
   int states() const { return 2; }
   Numbers numbers(double, double*) const { return {}; }
   template <int N, class T>
   HOST_DEVICE void step(T& p, T g, T* s, const Numbers&) const {
-    g = descent(g, p);
     const T turn = g * s[0], zero(0);
     const T shorter = where(turn < zero, s[1] * T(shrink), s[1]);
     const T size = where(turn > zero, s[1] * T(grow), where(turn != turn, turn, shorter));

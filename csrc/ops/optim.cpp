@@ -219,7 +219,7 @@ void optim_step_recorded(const char* op, const F& settings, OptimTensors& t) {
       Value p(clone(t.params[i])), s[N + 1];
       for (std::size_t k = 0; k < N; ++k)
         if (t.states[k][i]) s[k] = Value(clone(t.states[k][i]));
-      settings.template step<N>(p, Value(t.grads[i]), s, numbers[i]);
+      settings.template step<N>(p, settings.descent(Value(t.grads[i]), p), s, numbers[i]);
       copy_(t.params[i], p.tensor());
       for (std::size_t k = 0; k < N; ++k) {
         if (t.states[k][i])

@@ -11,21 +11,30 @@ namespace {
 
 using Index = std::int64_t;
 constexpr Index kGrain = 16384;
-template <int N>
-constexpr auto kEach = std::make_integer_sequence<int, N>();
 
 // The states are named one by one, and no two of the tensors share memory but as a whole: gcc then
 // makes vector code of the loop, without a second one for tensors that overlap.
-template <class F, class T, int... K>
-CLONES void run(T* p, const T* g, [[maybe_unused]] const std::array<T*, sizeof...(K)> states,
-                Index n, const F settings, const typename F::Numbers now,
-                std::integer_sequence<int, K...>) {
+// Plain: gradients are taken as they are.
+template <bool kPlain, class F, class T, int... K>
+CLONES void loop(T* p, const T* g, [[maybe_unused]] const std::array<T*, sizeof...(K)> states,
+                 Index n, const F settings, const typename F::Numbers now,
+                 std::integer_sequence<int, K...>) {
 #pragma GCC ivdep
   for (Index i = 0; i < n; ++i) {
     T s[sizeof...(K) + 1] = {std::get<K>(states)[i]...};
-    settings.template step<sizeof...(K)>(p[i], g[i], s, now);
+    const T down = kPlain ? g[i] : settings.descent(g[i], p[i]);
+    settings.template step<sizeof...(K)>(p[i], down, s, now);
     ((std::get<K>(states)[i] = s[K]), ...);
   }
+}
+
+template <int N, class F, class T>
+void run(T* p, const T* g, const std::array<T*, N>& states, Index n, const F& settings,
+         const typename F::Numbers& now) {
+  constexpr auto each = std::make_integer_sequence<int, N>();
+  if constexpr (F::kLight)
+    if (settings.is_plain()) return loop<true>(p, g, states, n, settings, now, each);
+  loop<false>(p, g, states, n, settings, now, each);
 }
 
 template <class To, class From>
@@ -46,7 +55,7 @@ void run_by_blocks(S* p, const S* g, const std::array<S*, N> states, Index n, co
     convert(p + i, count, parameter);
     convert(g + i, count, gradient);
     for (int k = 0; k < N; ++k) convert(states[std::size_t(k)] + i, count, state[k]);
-    run(parameter, gradient, block_states, count, settings, now, kEach<N>);
+    run<N>(parameter, gradient, block_states, count, settings, now);
     for (int k = 0; k < N; ++k) convert(state[k], count, states[std::size_t(k)] + i);
     convert(parameter, count, p + i);
   }
@@ -67,7 +76,7 @@ void step(const OptimItem<F>* items, Index count, const F& settings) {
           if constexpr (sizeof(S) == 2)
             run_by_blocks<N>(p, g, states, end - begin, settings, item.now);
           else
-            run(p, g, states, end - begin, settings, item.now, kEach<N>);
+            run<N>(p, g, states, end - begin, settings, item.now);
         });
       });
     }

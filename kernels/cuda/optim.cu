@@ -62,7 +62,7 @@ __global__ void optimizer_step(Batch<F> batch, F settings) {
   for (Index i = begin + threadIdx.x; i < end; i += blockDim.x) {
     C w = param.get(i), s[N + 1];
     for (int n = 0; n < N; ++n) s[n] = Elements<C>{item.state[n], item.dtype}.get(i);
-    settings.template step<N>(w, grad[i], s, item.now);
+    settings.template step<N>(w, settings.descent(grad[i], w), s, item.now);
     for (int n = 0; n < N; ++n) Elements<C>{item.state[n], item.dtype}.set(i, s[n]);
     param.set(i, w);
   }
