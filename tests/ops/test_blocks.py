@@ -1,5 +1,5 @@
-"""Pointwise ops in the ways their operands reach a loop: whole, row by row, gathered, repeated, in
-blocks of which some take a shorter formula; against torch."""
+"""Pointwise ops in the ways their operands reach a loop: whole, few, row by row, gathered,
+repeated, in blocks of which some take a shorter formula; against torch."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.conftest import load_reference
 
 torch = load_reference()
 
-SHAPES = [(3, 1), (5, 67), (37, 130)]
+SHAPES = [(3, 1), (4, 6), (5, 67), (37, 130)]
 SPECIAL = [0.0, -0.0, float("inf"), -float("inf"), float("nan"), 1.0, -1.0, 3e38, 1e-40]
 
 

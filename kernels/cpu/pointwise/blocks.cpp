@@ -107,7 +107,11 @@ void fill_block(BlockType type, void* block, const Scalar& number, std::int64_t 
     store(&rounded, number.to<float>());
     return fill(static_cast<std::uint16_t*>(block), rounded.bits, n);
   }
-  with_block(type, [&]<class B>(Type<B>) { fill(static_cast<B*>(block), number.to<B>(), n); });
+  with_block(type, [&]<class B>(Type<B>) {
+    const B value = number.to<B>();
+    if (n == 1) return void(*static_cast<B*>(block) = value);
+    fill(static_cast<B*>(block), value, n);
+  });
 }
 
 }  // namespace rushlight

@@ -19,10 +19,10 @@ struct PointwiseLoops {
   // bool_saved: as Backward::bools
   std::uint8_t inputs, saved, gradients, parameters, bool_inputs, bool_saved;
   bool bool_result, divides, in_double = false;
-  PointwiseLoop small[kSmall] = {};  // of kSmallTypes
-  PointwiseLoop by_number[kBlockTypes] = {};  // by BlockType: the last input is one element
   bool commutes = false;  // while its parameter, if it has one, is 1
   bool constant = false, constant_value = false;  // of whole numbers: all have this answer
+  PointwiseLoop small[kSmall] = {};  // of kSmallTypes
+  PointwiseLoop by_number[kBlockTypes] = {};  // by BlockType: the last input is one element
 };
 
 template <class T>

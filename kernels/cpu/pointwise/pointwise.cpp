@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-#include "blocks.h"
+#include "job.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/transpose.h"
 #include "kernels/parallel.h"
@@ -14,40 +14,24 @@
 namespace rushlight {
 namespace {
 
-constexpr int kMaxOperands = kMaxInputs + kMaxSaved + 1;
 constexpr std::int64_t kGrain = 32768;   // elements worth a second thread
 constexpr std::int64_t kSlowGrain = 512;  // the same for ops computed in double
-constexpr std::int64_t kFewNumbers = 64;  // up to here a number is spread on the stack
 constexpr std::int64_t kLongRow = 64;  // from here on a row is a segment of its own
 
-const PointwiseLoops& row_of(int op) {
-  static const PointwiseTable table = [] {
-    PointwiseTable rows;
-    append_arithmetic_loops(rows);
-    append_selection_loops(rows);
-    append_comparison_loops(rows);
-    append_exponential_loops(rows);
-    append_trigonometric_loops(rows);
-    append_activation_loops(rows);
-    append_loss_loops(rows);
-    append_special_loops(rows);
-    append_bessel_loops(rows);
-    return rows;
-  }();
-  return table[std::size_t(op)];
-}
-
-// One function of elements to be run over a call: operands are the outputs, then the inputs.
-struct Job {
-  const PointwiseCall& call;
-  PointwiseLoop loop;
-  PointwiseLoop by_number;  // takes one element for the last operand; or null
-  int outputs, operands;
-  bool is_slow;  // an op computed in double, some hundred nanoseconds an element
-  BlockType types[kMaxOperands];
-
-  const Operand& operand(int i) const { return i < outputs ? call.out[i] : call.in[i - outputs]; }
-};
+const PointwiseTable table = [] {  // made at load: a call does not ask whether it is there
+  PointwiseTable rows;
+  append_arithmetic_loops(rows);
+  append_selection_loops(rows);
+  append_comparison_loops(rows);
+  append_exponential_loops(rows);
+  append_trigonometric_loops(rows);
+  append_activation_loops(rows);
+  append_loss_loops(rows);
+  append_special_loops(rows);
+  append_bessel_loops(rows);
+  return rows;
+}();
+const PointwiseLoops& row_of(int op) { return table[std::size_t(op)]; }
 
 enum class Access : std::uint8_t {
   linear,    // dense over the whole call: used where it lies
@@ -204,7 +188,7 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
 // row where they lie, as a bias is added. False: it is not of that kind.
 bool run_rows(const Job& job) {
   const PointwiseCall& c = job.call;
-  alignas(64) char numbers[kMaxOperands][kFewNumbers * 8];
+  alignas(64) char numbers[kMaxOperands][kFew * 8];
   char* pointers[kMaxOperands];
   std::int64_t steps[kMaxOperands];
   const std::int64_t rows = c.sizes[0], row = c.sizes[1];
@@ -214,7 +198,7 @@ bool run_rows(const Job& job) {
     if (!o.data) return false;
     const bool alone = job.by_number && i + 1 == job.operands;
     if (o.is_number()) {
-      if (row > kFewNumbers && !alone) return false;
+      if (row > kFew && !alone) return false;
       fill_block(job.types[i], pointers[i] = numbers[i], *static_cast<const Scalar*>(o.data),
                  alone ? 1 : row);
       steps[i] = 0;
@@ -289,15 +273,14 @@ bool run_transposed(const Job& job) {
 void run(const Job& job) {
   const PointwiseCall& c = job.call;
   const std::int64_t grain = job.is_slow ? kSlowGrain : kGrain;
-  if (c.rank == 2 && c.numel <= grain && run_rows(job)) return;
   if (c.rank == 1 && c.numel <= grain) {  // the common small call: nothing to convert
     void* pointers[kMaxOperands];
-    alignas(64) char numbers[kMaxOperands][kFewNumbers * 8];
+    alignas(64) char numbers[kMaxOperands][kFew * 8];
     bool is_direct = true;
     for (int i = 0; i < job.operands; ++i) {
       const Operand& o = job.operand(i);
       pointers[i] = o.data;
-      if (o.data && !o.strides && c.numel <= kFewNumbers)
+      if (o.data && !o.strides && c.numel <= kFew)
         fill_block(job.types[i], pointers[i] = numbers[i], *static_cast<const Scalar*>(o.data),
                    c.numel);
       else
@@ -305,8 +288,10 @@ void run(const Job& job) {
             o.data && o.strides && *o.strides == 1 && o.dtype == kBlockDType[int(job.types[i])];
     }
     if (is_direct) return job.loop(c.numel, pointers, pointers + job.outputs, c.parameters);
-    return run_range(job, 0, c.numel);
+    return c.numel <= kFew ? run_few(job) : run_range(job, 0, c.numel);
   }
+  if (c.rank == 2 && c.numel <= kFew) return run_few(job);
+  if (c.rank == 2 && c.numel <= grain && run_rows(job)) return;
   if (c.rank == 2 && c.numel > 4096 && run_transposed(job)) return;
   if (c.numel <= 2 * grain) return run_range(job, 0, c.numel);
   parallel_for(c.numel, grain,

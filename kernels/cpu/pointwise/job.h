@@ -1,0 +1,25 @@
+// One pointwise call with the loop that was chosen for it: what the ways of running it share.
+#pragma once
+#include "blocks.h"
+
+namespace rushlight {
+
+inline constexpr int kMaxOperands = kMaxInputs + kMaxSaved + 1;
+inline constexpr std::int64_t kFew = 64;  // up to here a number is spread on the stack
+
+// One function of elements to be run over a call: operands are the outputs, then the inputs.
+struct Job {
+  const PointwiseCall& call;
+  PointwiseLoop loop;
+  PointwiseLoop by_number;  // takes one element for the last operand; or null
+  int outputs, operands;
+  bool is_slow;  // an op computed in double, some hundred nanoseconds an element
+  BlockType types[kMaxOperands];
+
+  const Operand& operand(int i) const { return i < outputs ? call.out[i] : call.in[i - outputs]; }
+};
+
+// A call of one or two dimensions and at most kFew elements, in one step.
+void run_few(const Job& job);
+
+}  // namespace rushlight
