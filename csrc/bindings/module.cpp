@@ -92,6 +92,7 @@ PYBIND11_MODULE(_C, m) {
   bind_anomaly(m);
   bind_autocast(m);
   bind_numpy(m);
+  bind_image(m);
   bind_dlpack(m);
   bind_storage(m);
   bind_optim(m);

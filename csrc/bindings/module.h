@@ -46,6 +46,7 @@ void bind_overrides(pybind11::module_& m);
 void bind_anomaly(pybind11::module_& m);     // detect_anomaly
 void bind_autocast(pybind11::module_& m);
 void bind_numpy(pybind11::module_& m);
+void bind_image(pybind11::module_& m);   // pixels of image libraries
 void bind_dlpack(pybind11::module_& m);
 void bind_storage(pybind11::module_& m);  // what copying and saving need of storages
 void bind_optim(pybind11::module_& m);      // steps over lists of parameters

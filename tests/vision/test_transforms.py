@@ -42,6 +42,62 @@ def test_to_tensor(image):
     assert (transforms.PILToTensor()(image).numpy() == PIXELS.transpose(2, 0, 1)).all()
 
 
+@pytest.mark.parametrize("mode", ["L", "P", "RGB", "RGBA", "CMYK", "YCbCr", "HSV", "LA"])
+@pytest.mark.parametrize("size", [(1, 1), (5, 3), (64, 70), (2300, 2001)])
+def test_to_tensor_of_every_way_to_keep_pixels(mode, size):
+    from PIL import Image
+
+    pixels = numpy.random.default_rng(1).integers(0, 256, (*size[::-1], 3), dtype=numpy.uint8)
+    image = Image.fromarray(pixels).convert(mode)
+    upside_down = Image.frombuffer(mode, size, image.tobytes(), "raw", mode, 0, -1)
+    views = [image, image.crop((0, 0, *size)), image.copy(), upside_down]
+    views.append(Image.frombuffer(mode, size, image.tobytes(), "raw", mode, 0, 1))
+    for view in views:
+        expected = numpy.asarray(view).reshape(size[1], size[0], -1).transpose(2, 0, 1)
+        expected = expected.astype(numpy.float32) / numpy.float32(255)
+        result = transforms.ToTensor()(view)
+        assert result.is_contiguous()
+        assert (result.numpy() == expected).all()
+
+
+def test_lent_pixels_hold_the_image():
+    from PIL import Image
+
+    image = Image.new("RGB", (4, 3), (7, 8, 9))
+    schema, array = image.__arrow_c_array__()
+    pixels = rushlight._C._lent_pixels(schema, array, 3, 4)
+    assert rushlight._C._lent_pixels(schema, array, 4, 4) is None
+    assert rushlight._C._lent_pixels(schema, array, -3, -4) is None
+    del image, schema, array
+    assert pixels[2, 3, :3].tolist() == [7, 8, 9]
+    with pytest.raises(ValueError, match="PyCapsule"):
+        rushlight._C._lent_pixels(1, 2, 3, 4)
+    with pytest.raises(ValueError, match="pixels are bytes"):
+        rushlight._C._scaled_pixels(pixels, 5)
+
+
+def test_normalize_is_the_steps_one_by_one():
+    mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+    shift, scale = (rushlight.tensor(values).view(-1, 1, 1) for values in (mean, std))
+    for shape in [(3, 1, 1), (3, 5, 7), (2, 3, 9, 11), (2, 2, 3, 4, 4)]:
+        x = rushlight.rand(shape)
+        expected = (x - shift) / scale
+        assert (functional.normalize(x, mean, std) == expected).all()
+        strided = x.transpose(-1, -2)
+        assert (functional.normalize(strided, mean, std) == expected.transpose(-1, -2)).all()
+    one = functional.normalize(rushlight.ones(3, 2, 2), (0.5,), (0.25,))
+    assert (one == 2).all()
+    assert functional.normalize(x.double(), mean, std).dtype == rushlight.float64
+    x = rushlight.rand(3, 2, 2, requires_grad=True)
+    functional.normalize(x, (0.5,) * 3, (0.25,) * 3).sum().backward()
+    assert (x.grad == 4).all()
+
+
+def test_normalize_of_too_few_channels():
+    with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
+        functional.normalize(rushlight.ones(1, 28, 28), (0.5,) * 3, (0.5,) * 3)
+
+
 def test_to_tensor_makes_its_own_memory(image):
     array = PIXELS.copy()
     result = transforms.ToTensor()(array)

@@ -7,6 +7,7 @@ import sys
 from functools import lru_cache
 
 import rushlight
+from rushlight import _C
 
 from .._pillow import is_pil_image, pillow
 from ._image import (
@@ -50,8 +51,28 @@ __all__ = [
 
 def scale_bytes(pixels):
     """uint8 pixels as floats in [0, 1], contiguous."""
-    result = rushlight.empty(pixels.shape, dtype=rushlight.get_default_dtype())
-    return rushlight.div(pixels, 255, out=result)
+    return pixels.contiguous().to(rushlight.get_default_dtype()).div_(255)
+
+
+_lent_modes = {"L": 1, "RGB": 3, "RGBA": 4}  # their bytes are lent as they are read
+
+
+@lru_cache(maxsize=1)
+def _pillow_lends():
+    # Those before may lend memory of images that are views of a file or a buffer.
+    return int(sys.modules["PIL"].__version__.split(".")[0]) >= 13
+
+
+def _lent_pixels(image):
+    """A PIL image's bytes (height, width, 1 or 4) in its own memory; None if they lie elsewhere."""
+    if not _pillow_lends():
+        return None
+    width, height = image.size
+    try:
+        schema, array = image.__arrow_c_array__()
+    except ValueError:  # in several pieces, or upside down
+        return None
+    return _C._lent_pixels(schema, array, height, width)
 
 
 _array_types = {"I": "int32", "I;16": "int16", "I;16B": ">i2", "F": "float32"}
@@ -90,6 +111,10 @@ def to_tensor(pic):
                  [0.2000, 0.2000]]])
     """
     if is_pil_image(pic):
+        channels = _lent_modes.get(pic.mode)
+        if channels is not None and rushlight.get_default_dtype() is rushlight.float32:
+            pixels = _lent_pixels(pic)
+            return _C._scaled_pixels(_pil_pixels(pic) if pixels is None else pixels, channels)
         pixels = _pil_pixels(pic)
         if pic.mode == "1":
             pixels = pixels * 255
@@ -226,7 +251,7 @@ def normalize(tensor, mean, std, inplace=False):
         )
     if inplace:
         return tensor.sub_(mean).div_(std)
-    return tensor.sub(mean).div_(std)
+    return _C._normalized_channels(tensor, mean, std)
 
 
 def channel_values(values, tensor):
