@@ -150,7 +150,7 @@ def test_paths(tmp_path):
 
 def test_checksum_is_zlibs():
     data = bytes(random.Random(0).randbytes(5000))
-    for length in (*range(200), 1000, 4999):
+    for length in (*range(200), 255, 256, 300, 512, 1000, 4999):
         for start in (0, 1, 7):
             piece = data[start : start + length]
             assert rushlight._C._crc32(piece) == zlib.crc32(piece)

@@ -102,6 +102,65 @@ def test_subset():
         Changed("abc", [0])
 
 
+def _subset_indices(library):
+    import numpy
+
+    frozen = numpy.array([4, 0, 3])
+    frozen.flags.writeable = False
+    return [
+        [4, 0, 3], (4, 0, 3), numpy.array([4, 0, 3]), numpy.array([3, 0, 4])[::-1], frozen,
+        numpy.array([4, 0, 3], dtype=numpy.int32), numpy.array([-1, 0, 3]), [4, -5, 3],
+        library.tensor([4, 0, 3]), library.tensor([-1, 0, 3]), range(4, -1, -2),
+        library.tensor([4, 0, 3], dtype=library.int32), [library.tensor(4), 0, 3],
+        numpy.array([4.0, 0, 3]).astype(int),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", range(14))
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_batches_of_a_subset(case, shuffle):
+    def run(library, data):
+        library.manual_seed(3)
+        whole = data.TensorDataset(library.arange(5) * 10, library.arange(10).view(5, 2))
+        part = data.Subset(whole, _subset_indices(library)[case])
+        nested = data.Subset(part, [2, 1])
+        return [
+            [[column.tolist() for column in batch] for batch in data.DataLoader(d, 2, shuffle)]
+            for d in (part, nested)
+        ]
+
+    mine, theirs = both(run)
+    assert mine == theirs
+
+
+def test_subset_beyond_its_data_set():
+    whole = ours.TensorDataset(rushlight.arange(5))
+    for indices in ([5], rushlight.tensor([5]), rushlight.tensor([-6]).numpy()):
+        with pytest.raises(IndexError):
+            list(ours.DataLoader(ours.Subset(whole, indices), 1))
+    with pytest.raises(IndexError, match="out of"):
+        list(ours.DataLoader(whole, 4, sampler=ours.WeightedRandomSampler([0.0] * 9 + [1.0], 4)))
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
+@pytest.mark.parametrize("replacement", [False, True])
+def test_batches_by_weight(drop_last, replacement):
+    def run(library, data):
+        library.manual_seed(3)
+        generator = library.Generator().manual_seed(8)
+        found = []
+        for g in (None, generator):
+            sampler = data.WeightedRandomSampler([0.1, 0.5, 0.2, 1, 3, 0.7], 5, replacement, g)
+            loader = data.DataLoader(
+                data.TensorDataset(library.arange(6)), 2, sampler=sampler, drop_last=drop_last
+            )
+            found += [batch.tolist() for _ in range(2) for (batch,) in loader]
+        return found, library.rand(1).item(), library.rand(1, generator=generator).item()
+
+    mine, theirs = both(run)
+    assert mine == theirs
+
+
 @pytest.mark.parametrize(
     "lengths", [[7, 3], [0.5, 0.5], [0.3, 0.3, 0.4], [1 / 3, 1 / 3, 1 / 3], (10,), [1, 9, 0]]
 )

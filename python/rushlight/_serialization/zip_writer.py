@@ -10,7 +10,7 @@ import struct
 from rushlight import _C
 
 ALIGNMENT = 64
-_PIECE = 1 << 20  # a piece stays in the cache between its checksum and its copy to the file
+_PIECE = 1 << 22  # a piece stays in the cache between its checksum and its copy to the file
 _LIMIT = 0xFFFFFFFF
 _UTF8, _DESCRIPTOR = 0x0800, 0x0008
 
@@ -34,7 +34,7 @@ class ZipWriter:
 
     def _put(self, data):
         self._position += len(data)
-        if len(data) + len(self._pending) <= _PIECE // 16:
+        if len(data) + len(self._pending) <= 1 << 16:
             self._pending += data
             return
         self._flush()

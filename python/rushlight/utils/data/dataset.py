@@ -296,11 +296,21 @@ class Subset(Dataset):
         """The batch of the whole set at the mapped indices, when that set can gather."""
         if not can_gather(self.dataset):
             return None
-        mapped = [self.indices[index] for index in indices.tolist()]
-        size = len(self.dataset)
-        if any(type(index) is not int or not 0 <= index < size for index in mapped):
+        mapped = self._mapped(indices)
+        return None if mapped is None else self.dataset.gather(mapped)
+
+    def _mapped(self, indices):
+        """`self.indices[indices]` as a tensor of plain indices; None if some are not."""
+        chosen = self.indices
+        if _is_plain_array(chosen):  # as folds and splits of scikit-learn are
+            chosen = rushlight.as_tensor(chosen)
+        if type(chosen) is not rushlight.Tensor:
+            return plain_indices([*map(chosen.__getitem__, indices.tolist())], self.dataset)
+        if chosen.dim() != 1 or chosen.dtype != rushlight.int64 or not chosen.is_cpu:
             return None
-        return self.dataset.gather(rushlight.tensor(mapped, dtype=rushlight.int64))
+        mapped = chosen.index_select(0, indices)
+        inside = int(mapped.min()) >= 0 and int(mapped.max()) < len(self.dataset)
+        return mapped if inside else None
 
     gather.replaces = __getitems__  # type: ignore[attr-defined]
 
@@ -309,6 +319,20 @@ def _read_items(dataset, indices):
     if callable(getattr(dataset, "__getitems__", None)):
         return dataset.__getitems__(indices)
     return [dataset[index] for index in indices]
+
+
+def _is_plain_array(indices):
+    if type(indices).__module__ != "numpy" or type(indices).__name__ != "ndarray":
+        return False
+    flags = indices.flags  # as_tensor would copy what is read only, and refuse a reversed one
+    return indices.ndim == 1 and indices.dtype == "int64" and flags.c_contiguous and flags.writeable
+
+
+def plain_indices(indices, dataset):
+    """A list of ints that lie in the data set as an int64 tensor; None for any other list."""
+    if {*map(type, indices)} != {int} or min(indices) < 0 or max(indices) >= len(dataset):
+        return None
+    return rushlight.tensor(indices, dtype=rushlight.int64)
 
 
 def can_gather(dataset):

@@ -187,10 +187,14 @@ class WeightedRandomSampler(Sampler):
         self.replacement = replacement
         self.generator = generator
 
-    def __iter__(self):
-        drawn = rushlight.multinomial(
+    def index_tensors(self):
+        """The indices of one epoch as an int64 tensor."""
+        yield rushlight.multinomial(
             self.weights, self.num_samples, self.replacement, generator=self.generator
         )
+
+    def __iter__(self):
+        (drawn,) = self.index_tensors()
         return iter(drawn.tolist())
 
     def __len__(self):
@@ -238,6 +242,8 @@ class BatchSampler(Sampler):
         sampler, size = self.sampler, self.batch_size
         if type(sampler) is SequentialSampler:
             return _split(iter([rushlight.arange(len(sampler))]), size, self.drop_last)
+        if type(sampler) is WeightedRandomSampler and sampler.weights.is_cpu:
+            return _split(sampler.index_tensors(), size, self.drop_last)
         if type(sampler) is RandomSampler and not sampler.replacement:
             if sampler._num_samples is None or sampler._num_samples == len(sampler.data_source):
                 return _split(sampler.index_tensors(), size, self.drop_last)

@@ -6,7 +6,7 @@ set that can gather ever sees the tensor.
 
 import rushlight
 
-from ..dataset import can_gather
+from ..dataset import can_gather, plain_indices
 from .collate import default_collate
 
 
@@ -38,10 +38,9 @@ class MapFetcher:
         if not isinstance(indices, rushlight.Tensor):
             # A custom sampler may give anything; what is no plain index goes the slow way,
             # which raises the data set's own error.
-            size = len(self.dataset)
-            if any(type(index) is not int or not 0 <= index < size for index in indices):
+            indices = plain_indices(indices, self.dataset)
+            if indices is None:
                 return None
-            indices = rushlight.tensor(indices, dtype=rushlight.int64)
         return self.dataset.gather(indices)
 
 
