@@ -72,6 +72,10 @@ LAID_OUT = [
     "T.where(x[:, ::2] > 0, x[:, ::2], c)",
     "x[:, ::2] > y[:, ::2]",
     "T.addcmul(x, c, y)",
+    "T.addcmul(x, r, r)",
+    "T.addcmul(x, r, y)",
+    "T.stack([x, y]) - z",
+    "T.stack([x, y]) * r",
     "x.masked_fill(y > 0, 2)",
     "T.stack([x, y, z], 2)[..., 1] * z",
 ]
@@ -110,6 +114,22 @@ def test_layouts(device, dtype, call):
 @pytest.mark.parametrize("call", FLOATING)
 def test_floating(device, dtype, call):
     compare(dtype, call, device)
+
+
+@pytest.mark.parametrize("call", ["x + r", "x * r", "T.stack([x, y]) / z", "T.lerp(x, r, y)"])
+def test_gradients_of_rows(device, call):
+    """An input that has the last dimensions alone gets the sum of its gradient over the others."""
+    gradients = []
+    for t, side in ((rushlight, 0), (torch, 1)):
+        x, y, z = (pair("float32", (4, 6), seed, device)[side] for seed in (1, 2, 3))
+        r = y[0].clone()
+        z = z * z + 1
+        leaves = [v.requires_grad_(True) for v in (x, r, z)]
+        result = eval(call, {"T": t, "x": x, "y": y, "z": z, "r": r})
+        (result * result).sum().backward()
+        gradients.append([v.grad for v in leaves if v.grad is not None])
+    for ours, theirs in zip(*gradients, strict=True):
+        same_as_torch(ours, theirs, rtol=1e-6)
 
 
 def test_signs_of_bfloat16(device):

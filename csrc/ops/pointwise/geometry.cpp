@@ -88,6 +88,11 @@ void CallGeometry::finish(PointwiseCall& c) {
     c.sizes = &numel_;
     return;
   }
+  if (shape_.rank == 1 && numel_ > 1) {  // nothing to merge
+    c.rank = 1;
+    c.sizes = &numel_;
+    return;
+  }
   if (!ordered_) order();
   // Groups of dimensions, the fastest first; a dimension joins the group before it where every
   // operand steps over exactly that group.
