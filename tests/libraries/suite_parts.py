@@ -126,7 +126,7 @@ SUITES = {
         " ".join(f"tests/models/{name}/test_modeling_{name}.py" for name in TRANSFORMERS),
         version="5.15.0",
         needs="parameterized pytest-subtests pytest-order pytest-xdist requests pillow scipy"
-        " sentencepiece accelerate datasets",
+        " sentencepiece accelerate datasets xoscar",
     ),
     "vit_pytorch": Suite("vit-pytorch", "lucidrains/vit-pytorch", "v0.35.8", "all", "tests"),
 }
