@@ -39,12 +39,14 @@ from .geometry import (
     rotate,
     vflip,
 )
+from .warps import affine, gaussian_blur, perspective
 
 __all__ = [
     "InterpolationMode", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue",
-    "adjust_saturation", "center_crop", "convert_image_dtype", "crop", "erase", "five_crop",
-    "get_dimensions", "get_image_num_channels", "get_image_size", "hflip", "invert", "normalize",
-    "pad", "pil_to_tensor", "resize", "resized_crop", "rgb_to_grayscale", "rotate",
+    "adjust_saturation", "affine", "center_crop", "convert_image_dtype", "crop", "erase",
+    "five_crop", "gaussian_blur", "get_dimensions", "get_image_num_channels", "get_image_size",
+    "hflip", "invert", "normalize", "pad", "perspective", "pil_to_tensor", "resize",
+    "resized_crop", "rgb_to_grayscale", "rotate",
     "to_grayscale", "to_pil_image", "to_tensor", "vflip",
 ]  # fmt: skip
 

@@ -19,11 +19,13 @@ from .random import (
     RandomVerticalFlip,
 )
 from .random_lists import RandomApply, RandomChoice, RandomOrder
+from .random_warps import GaussianBlur, RandomAffine, RandomPerspective
 
 __all__ = [
-    "CenterCrop", "ColorJitter", "Compose", "ConvertImageDtype", "FiveCrop", "Grayscale", "Lambda",
-    "Normalize", "PILToTensor", "Pad", "RandomApply", "RandomChoice", "RandomCrop",
-    "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip", "RandomOrder",
+    "CenterCrop", "ColorJitter", "Compose", "ConvertImageDtype", "FiveCrop", "GaussianBlur",
+    "Grayscale", "Lambda", "Normalize", "PILToTensor", "Pad", "RandomAffine", "RandomApply",
+    "RandomChoice", "RandomCrop", "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip",
+    "RandomOrder", "RandomPerspective",
     "RandomResizedCrop", "RandomRotation", "RandomVerticalFlip", "Resize", "ToPILImage",
     "ToTensor",
 ]  # fmt: skip

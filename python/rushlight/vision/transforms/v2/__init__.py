@@ -25,6 +25,7 @@ from ._geometry import *  # type: ignore[assignment] # noqa: F403
 from ._geometry import __all__ as _geometry_names
 from ._mixing import CutMix, MixUp
 from ._transform import ImageTransform, Transform, is_image
+from ._warps import GaussianBlur, RandomAffine, RandomPerspective
 
 __all__ = sorted({
     *_names, *_geometry_names, "ClampBoundingBoxes", "ClampKeyPoints", "Compose",

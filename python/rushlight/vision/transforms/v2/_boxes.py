@@ -9,6 +9,7 @@ from ...ops.boxes import box_convert
 from ...tv_tensors import BoundingBoxFormat
 from .. import functional as _v1
 from ..geometry import _edges, _two, output_size
+from ..warps import affine_matrix, checked_affine, in_perspective, perspective_coefficients
 from ._kernels import plain
 
 
@@ -240,3 +241,18 @@ def rotate(inpt, angle, interpolation=None, expand=False, center=None, fill=None
         return x - left, y - top
 
     return moved(inpt, within, size)
+
+
+def affine(inpt, angle, translate, scale, shear, interpolation=None, fill=None, center=None):
+    """In an image rotated, sheared, scaled and moved."""
+    rows, columns = inpt.canvas_size
+    shear = checked_affine(angle, translate, scale, shear, center)
+    middle = (columns / 2, rows / 2) if center is None else center
+    (a, b, c), (d, e, f) = affine_matrix(middle, angle, translate, scale, shear)
+    return moved(inpt, lambda x, y: (a * x + b * y + c, d * x + e * y + f))
+
+
+def perspective(inpt, startpoints, endpoints, interpolation=None, fill=None):
+    """In an image as it is seen from elsewhere."""
+    numbers = perspective_coefficients(endpoints, startpoints)
+    return moved(inpt, lambda x, y: in_perspective(numbers, x, y))

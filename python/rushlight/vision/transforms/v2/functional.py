@@ -168,6 +168,39 @@ def rotate(inpt, angle, interpolation=InterpolationMode.NEAREST, expand=False, c
     return _v1.rotate(inpt, angle, interpolation, expand, center, fill)
 
 
+@dispatched(*_COLOURS, Mask=_nearest(_v1.affine, 4), **_placed(_boxes.affine))  # type: ignore[no-redef]
+def affine(inpt, angle, translate, scale, shear, interpolation=InterpolationMode.NEAREST,
+           fill=None, center=None):  # fmt: skip
+    """Rotated, sheared, scaled and moved.
+
+    Args:
+        inpt: PIL image or tensor of any kind.
+        angle: degrees, clockwise.
+        translate: pixels to the right and down.
+        scale: how many times larger.
+        shear: degrees along x, or along x and y.
+        interpolation: an InterpolationMode.
+        fill: what comes into view; 0 if None.
+        center: (x, y) of the point that stays; the middle if None.
+    """
+    return _v1.affine(inpt, angle, translate, scale, shear, interpolation, fill, center)
+
+
+@dispatched(*_COLOURS, Mask=_nearest(_v1.perspective, 2), **_placed(_boxes.perspective))  # type: ignore[no-redef]
+def perspective(inpt, startpoints, endpoints, interpolation=InterpolationMode.BILINEAR,
+                fill=None):  # fmt: skip
+    """As it is seen from elsewhere.
+
+    Args:
+        inpt: PIL image or tensor of any kind.
+        startpoints: four points (x, y) of the image.
+        endpoints: where they are in the result.
+        interpolation: an InterpolationMode.
+        fill: what comes into view; 0 if None.
+    """
+    return _v1.perspective(inpt, startpoints, endpoints, interpolation, fill)
+
+
 def _colour(name):
     function = getattr(_v1, name)
     return dispatched(*_COLOURS)(function)
@@ -177,7 +210,7 @@ adjust_brightness, adjust_contrast = _colour("adjust_brightness"), _colour("adju
 adjust_saturation, adjust_hue = _colour("adjust_saturation"), _colour("adjust_hue")
 adjust_gamma, invert = _colour("adjust_gamma"), _colour("invert")
 rgb_to_grayscale, normalize = _colour("rgb_to_grayscale"), _colour("normalize")
-erase = _colour("erase")
+erase, gaussian_blur = _colour("erase"), _colour("gaussian_blur")
 hflip, vflip = horizontal_flip, vertical_flip
 horizontal_flip_image, vertical_flip_image = _v1.hflip, _v1.vflip
 normalize_image, pad_image, resize_image = _v1.normalize, _v1.pad, _v1.resize

@@ -1,0 +1,59 @@
+"""RandomAffine, RandomPerspective and GaussianBlur of samples."""
+
+from ... import tv_tensors
+from .. import random_warps as _v1
+from . import functional
+from ._transform import RandomApplyTransform, Transform, size_of
+
+__all__ = ["GaussianBlur", "RandomAffine", "RandomPerspective"]
+
+
+def _fill(inpt, fill):
+    return 0 if isinstance(inpt, tv_tensors.Mask) else fill
+
+
+class RandomAffine(Transform, _v1.RandomAffine):
+    """Rotated, moved, scaled and sheared at random; the arguments are v1's."""
+
+    def make_params(self, flat_inputs):
+        """The change."""
+        size = size_of(flat_inputs)[::-1]
+        drawn = self.get_params(self.degrees, self.translate, self.scale, self.shear, size)
+        return {"drawn": drawn}
+
+    def transform(self, inpt, params):
+        """Changed."""
+        fill = _fill(inpt, self.fill)
+        return functional.affine(inpt, *params["drawn"], self.interpolation, fill, self.center)
+
+
+class RandomPerspective(RandomApplyTransform, _v1.RandomPerspective):
+    """As it is seen from a random place, with probability p; the arguments are v1's."""
+
+    def __init__(
+        self, distortion_scale=0.5, p=0.5,
+        interpolation=functional.InterpolationMode.BILINEAR, fill=0,
+    ):  # fmt: skip
+        _v1.RandomPerspective.__init__(self, distortion_scale, p, interpolation, fill)
+
+    def make_params(self, flat_inputs):
+        """The corners."""
+        height, width = size_of(flat_inputs)
+        return {"corners": self.get_params(width, height, self.distortion_scale)}
+
+    def transform(self, inpt, params):
+        """Changed."""
+        fill = _fill(inpt, self.fill)
+        return functional.perspective(inpt, *params["corners"], self.interpolation, fill)
+
+
+class GaussianBlur(Transform, _v1.GaussianBlur):
+    """Images blurred, by a deviation that is drawn; the arguments are v1's."""
+
+    def make_params(self, flat_inputs):
+        """The deviation."""
+        return {"sigma": [self.get_params(*self.sigma)] * 2}
+
+    def transform(self, inpt, params):
+        """Blurred."""
+        return functional.gaussian_blur(inpt, list(self.kernel_size), params["sigma"])
