@@ -24,7 +24,7 @@ void (*poll_interrupt)() = nullptr;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Range = FunctionRef<void(std::int64_t, std::int64_t)>;
+using RangeFunction = FunctionRef<void(std::int64_t, std::int64_t)>;
 
 constexpr int kMaxThreads = 256;
 constexpr auto kSpin = std::chrono::microseconds(15);  // longer starves others on a busy machine
@@ -72,7 +72,7 @@ std::uint32_t wait_until_changed(const std::atomic<std::uint32_t>& word, std::ui
 // short and halves it while they are long, so that polling happens in time whatever an item costs.
 class Job {
  public:
-  Job(std::int64_t n, std::int64_t grain, int threads, Range f)
+  Job(std::int64_t n, std::int64_t grain, int threads, RangeFunction f)
       : n_(n), grain_(grain), threads_(threads), f_(f) {}
 
   void run(bool polls) {
@@ -102,7 +102,7 @@ class Job {
  private:
   const std::int64_t n_, grain_;
   const int threads_;
-  const Range f_;
+  const RangeFunction f_;
   std::atomic<std::int64_t> next_{0};
   std::atomic<bool> stop_{false};
 };
@@ -258,7 +258,7 @@ void check_interrupt() {
   poll_in_time(last_work);
 }
 
-void parallel_for(std::int64_t n, std::int64_t grain, Range f) {
+void parallel_for(std::int64_t n, std::int64_t grain, RangeFunction f) {
   if (n <= 0) return;
   grain = std::max<std::int64_t>(grain, 1);
   if (n <= grain) return f(0, n);

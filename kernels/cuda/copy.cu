@@ -8,7 +8,7 @@
 namespace rushlight::gpu {
 namespace {
 
-constexpr int kTile = 32, kTileRows = 8;
+constexpr int kCopyTile = 32, kCopyRows = 8;
 
 // Dimensions ordered by the strides of the output, largest first, so that neighbouring threads
 // write neighbouring elements.
@@ -65,15 +65,15 @@ template <class S>
 __global__ void transpose(Index rows, Index columns, S* out, Index out_step, const S* in,
                           Index in_step) {
   S* tile = shared_memory<S>();
-  const Index row = Index(blockIdx.y) * kTile, column = Index(blockIdx.x) * kTile;
+  const Index row = Index(blockIdx.y) * kCopyTile, column = Index(blockIdx.x) * kCopyTile;
   const int x = threadIdx.x, y = threadIdx.y;
-  for (int k = y; k < kTile; k += kTileRows)
+  for (int k = y; k < kCopyTile; k += kCopyRows)
     if (row + x < rows && column + k < columns)
-      tile[k * (kTile + 1) + x] = in[(column + k) * in_step + row + x];
+      tile[k * (kCopyTile + 1) + x] = in[(column + k) * in_step + row + x];
   __syncthreads();
-  for (int k = y; k < kTile; k += kTileRows)
+  for (int k = y; k < kCopyTile; k += kCopyRows)
     if (row + k < rows && column + x < columns)
-      out[(row + k) * out_step + column + x] = tile[x * (kTile + 1) + k];
+      out[(row + k) * out_step + column + x] = tile[x * (kCopyTile + 1) + k];
 }
 
 bool is_aligned(const void* p) { return reinterpret_cast<std::uintptr_t>(p) % sizeof(uint4) == 0; }
@@ -88,12 +88,12 @@ void copy_same(const Strided<2>& p, S* out, const S* in) {
                           reinterpret_cast<const uint4*>(in));
   }
   if (p.rank == 2 && p.strides[0][0] == 1 && p.strides[1][1] == 1 && p.strides[1][0] != 1 &&
-      p.sizes[1] <= Index(65535) * kTile && p.strides[1][0] > 0) {
-    const dim3 grid(unsigned((p.sizes[0] + kTile - 1) / kTile),
-                    unsigned((p.sizes[1] + kTile - 1) / kTile));
-    return launch("copy", transpose<S>, grid, dim3(kTile, kTileRows),
-                  sizeof(S) * kTile * (kTile + 1), p.sizes[1], p.sizes[0], out, p.strides[0][1], in,
-                  p.strides[1][0]);
+      p.sizes[1] <= Index(65535) * kCopyTile && p.strides[1][0] > 0) {
+    const dim3 grid(unsigned((p.sizes[0] + kCopyTile - 1) / kCopyTile),
+                    unsigned((p.sizes[1] + kCopyTile - 1) / kCopyTile));
+    return launch("copy", transpose<S>, grid, dim3(kCopyTile, kCopyRows),
+                  sizeof(S) * kCopyTile * (kCopyTile + 1), p.sizes[1], p.sizes[0], out,
+                  p.strides[0][1], in, p.strides[1][0]);
   }
   launch_items("copy", copy_items<S>, p.numel, p, out, in);
 }

@@ -8,32 +8,30 @@
 namespace rushlight::gpu {
 namespace {
 
-using Shape = CtcShape;
-
 // What a thread reads of its block's example.
 struct Example {
   Index n, length, labels, states;
   const Index* target;
 };
-__device__ inline Example example_of(const Shape& s, Index n, const Index* targets,
+__device__ inline Example example_of(const CtcShape& s, Index n, const Index* targets,
                                      const Index* examples) {
   const Index labels = examples[2 * s.batch + n];
   return {n, examples[s.batch + n], labels, 2 * labels + 1, targets + examples[n]};
 }
 // The class of a state, valid whatever is in memory.
-__device__ inline Index class_of(const Shape& s, const Example& e, Index state, Note* note) {
+__device__ inline Index class_of(const CtcShape& s, const Example& e, Index state, Note* note) {
   if (state % 2 == 0) return s.blank;
   return checked_index(note, Noted::target, e.target[state / 2 * s.target_step], s.classes);
 }
 // Whether a way may lead from `from` over a blank to `state`.
-__device__ inline bool may_skip(const Shape& s, const Example& e, Index state, Index from) {
+__device__ inline bool may_skip(const CtcShape& s, const Example& e, Index state, Index from) {
   if (state % 2 == 0 || from < 0 || from >= e.states) return false;
   const Index label = e.target[state / 2 * s.target_step];
   return label != s.blank && label != e.target[from / 2 * s.target_step];
 }
 // The log of the ways in the row `last` to a state at the next step; by: -1, or 1 in time reversed.
 template <class C>
-__device__ C ways(const Shape& s, const Example& e, const C* last, Index state, Index by) {
+__device__ C ways(const CtcShape& s, const Example& e, const C* last, Index state, Index by) {
   const Index one = state + by, two = state + 2 * by;
   const bool inside = one >= 0 && one < e.states;
   return log_sum(last[state], inside ? last[one] : -kInfinity<C>,
@@ -41,7 +39,7 @@ __device__ C ways(const Shape& s, const Example& e, const C* last, Index state, 
 }
 
 template <class C>
-__global__ void forward_examples(Shape s, const C* log_probs, const Index* targets,
+__global__ void forward_examples(CtcShape s, const C* log_probs, const Index* targets,
                                  const Index* examples, C* losses, C* alpha, Note* note) {
   for (Index n = blockIdx.x; n < s.batch; n += gridDim.x) {
     const Example e = example_of(s, n, targets, examples);
@@ -68,7 +66,7 @@ __global__ void forward_examples(Shape s, const C* log_probs, const Index* targe
 
 // following[i]: the next label of the target equal to label i, or its length; -1 - that where an
 // equal label is before it.
-__device__ inline void chain_labels(const Shape& s, const Example& e, Index* following) {
+__device__ inline void chain_labels(const CtcShape& s, const Example& e, Index* following) {
   for (Index i = threadIdx.x; i < e.labels; i += blockDim.x) {
     const Index label = e.target[i * s.target_step];
     Index next = i + 1;
@@ -80,9 +78,10 @@ __device__ inline void chain_labels(const Shape& s, const Example& e, Index* fol
 }
 
 template <class C>
-__global__ void backward_examples(Shape s, const C* grad, const C* log_probs, const Index* targets,
-                                  const Index* examples, const C* losses, const C* alpha,
-                                  bool zero_infinity, C* work, Index* chains, C* out, Note* note) {
+__global__ void backward_examples(CtcShape s, const C* grad, const C* log_probs,
+                                  const Index* targets, const Index* examples, const C* losses,
+                                  const C* alpha, bool zero_infinity, C* work, Index* chains,
+                                  C* out, Note* note) {
   C* shared = shared_memory<C>();
   for (Index n = blockIdx.x; n < s.batch; n += gridDim.x) {
     const Example e = example_of(s, n, targets, examples);
@@ -124,7 +123,7 @@ __global__ void backward_examples(Shape s, const C* grad, const C* log_probs, co
   }
 }
 
-__global__ void find_bad_label(Shape s, const Index* targets, const Index* examples,
+__global__ void find_bad_label(CtcShape s, const Index* targets, const Index* examples,
                                unsigned long long* first) {
   for (Index n = blockIdx.x; n < s.batch; n += gridDim.x) {
     const Example e = example_of(s, n, targets, examples);
@@ -138,7 +137,7 @@ __global__ void find_bad_label(Shape s, const Index* targets, const Index* examp
 
 // Waits for the device, so only where every call waits anyway: else the kernels note what they
 // meet.
-Index check_labels(const Shape& s, const View& targets, const View& examples) {
+Index check_labels(const CtcShape& s, const View& targets, const View& examples) {
   if (!blocking()) return -1;
   const Scratch<unsigned long long> first(1, "ctc_loss");
   check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
@@ -148,7 +147,7 @@ Index check_labels(const Shape& s, const View& targets, const View& examples) {
   return static_cast<Index>(fetch(first.data(), "ctc_loss"));
 }
 
-Index forward(const Shape& s, const View& log_probs, const View& targets, const View& examples,
+Index forward(const CtcShape& s, const View& log_probs, const View& targets, const View& examples,
               const View& losses, const View& alpha) {
   if (const Index bad = check_labels(s, targets, examples); bad >= 0) return bad;
   compute_floating(log_probs.dtype, [&]<class C>(Type<C>) {
@@ -159,7 +158,7 @@ Index forward(const Shape& s, const View& log_probs, const View& targets, const 
   return -1;
 }
 
-Index backward(const Shape& s, const View& grad, const View& log_probs, const View& targets,
+Index backward(const CtcShape& s, const View& grad, const View& log_probs, const View& targets,
                const View& examples, const View& losses, const View& alpha, bool zero_infinity,
                const View& grad_log_probs) {
   const char* const op = "ctc_loss_backward";

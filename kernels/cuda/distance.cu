@@ -9,7 +9,7 @@
 namespace rushlight::gpu {
 namespace {
 
-constexpr int kTile = 16;
+constexpr int kPairTile = 16;
 
 struct Strides3 {
   Index of[3];
@@ -21,23 +21,24 @@ template <class C, class Norm>
 __global__ void between_tiles(Index batches, Index n, Index m, Index d, Writer<C> out,
                               Strides3 out_strides, Reader<C> x, Reader<C> y, Norm norm) {
   C* const rows = shared_memory<C>();  // of x, then of y; a column more against bank conflicts
-  C* const others = rows + kTile * (kTile + 1);
-  const Index down = (n + kTile - 1) / kTile, across = (m + kTile - 1) / kTile;
+  C* const others = rows + kPairTile * (kPairTile + 1);
+  const Index down = (n + kPairTile - 1) / kPairTile, across = (m + kPairTile - 1) / kPairTile;
   const int tx = threadIdx.x, ty = threadIdx.y;
   for (Index tile = blockIdx.x; tile < batches * down * across; tile += gridDim.x) {
-    const Index b = tile / (down * across), first = tile / across % down * kTile,
-                other = tile % across * kTile;
+    const Index b = tile / (down * across), first = tile / across % down * kPairTile,
+                other = tile % across * kPairTile;
     C sum = 0;
-    for (Index k = 0; k < d; k += kTile) {
+    for (Index k = 0; k < d; k += kPairTile) {
       const bool inside = k + tx < d;
-      rows[ty * (kTile + 1) + tx] =
+      rows[ty * (kPairTile + 1) + tx] =
           inside && first + ty < n ? x[(b * n + first + ty) * d + k + tx] : C(0);
-      others[ty * (kTile + 1) + tx] =
+      others[ty * (kPairTile + 1) + tx] =
           inside && other + ty < m ? y[(b * m + other + ty) * d + k + tx] : C(0);
       __syncthreads();
-      const int width = int(d - k < kTile ? d - k : kTile);
+      const int width = int(d - k < kPairTile ? d - k : kPairTile);
       for (int c = 0; c < width; ++c)
-        sum = norm.add(sum, abs(C(rows[ty * (kTile + 1) + c] - others[tx * (kTile + 1) + c])));
+        sum = norm.add(sum,
+                       abs(C(rows[ty * (kPairTile + 1) + c] - others[tx * (kPairTile + 1) + c])));
       __syncthreads();
     }
     if (first + ty < n && other + tx < m)
@@ -97,13 +98,14 @@ __global__ void pair_slopes(RowPairs all, Index d, Writer<C> gx, Reader<C> g, Re
 
 void between(const View& out, const View& x, const View& y, double p) {
   const Index n = x.sizes[1], m = y.sizes[1];
-  const Index tiles = x.sizes[0] * ((n + kTile - 1) / kTile) * ((m + kTile - 1) / kTile);
+  const Index tiles =
+      x.sizes[0] * ((n + kPairTile - 1) / kPairTile) * ((m + kPairTile - 1) / kPairTile);
   if (tiles == 0) return;
   dispatch_norm(p, [&](auto norm) {
     compute_floating(x.dtype, [&]<class C>(Type<C>) {
-      launch("cdist", between_tiles<C, decltype(norm)>, blocks_for(tiles, 1), dim3(kTile, kTile),
-             2 * kTile * (kTile + 1) * sizeof(C), x.sizes[0], n, m, x.sizes[2], Writer<C>(out),
-             Strides3(out), Reader<C>(x), Reader<C>(y), norm);
+      launch("cdist", between_tiles<C, decltype(norm)>, blocks_for(tiles, 1),
+             dim3(kPairTile, kPairTile), 2 * kPairTile * (kPairTile + 1) * sizeof(C), x.sizes[0], n,
+             m, x.sizes[2], Writer<C>(out), Strides3(out), Reader<C>(x), Reader<C>(y), norm);
     });
   });
 }

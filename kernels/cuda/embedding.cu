@@ -9,7 +9,7 @@ namespace rushlight::gpu {
 namespace {
 
 template <class I>
-__global__ void find_bad(const I* indices, Index n, Index rows, unsigned long long* first) {
+__global__ void find_bad_row(const I* indices, Index n, Index rows, unsigned long long* first) {
   for (Index i = first_item(); i < n; i += stride())
     if (indices[i] < 0 || indices[i] >= rows) atomicMin(first, (unsigned long long)(i));
 }
@@ -20,7 +20,7 @@ Index check_indices(const I* indices, Index n, Index rows) {
   const Scratch<unsigned long long> first(1, "embedding");
   check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
         "embedding");
-  launch_items("embedding", find_bad<I>, n, indices, n, rows, first.data());
+  launch_items("embedding", find_bad_row<I>, n, indices, n, rows, first.data());
   return static_cast<Index>(fetch(first.data(), "embedding"));
 }
 

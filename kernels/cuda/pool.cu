@@ -166,7 +166,8 @@ void max_pool(const PoolShape& s, const View& input, const View& out, const View
   });
 }
 
-__global__ void find_bad(const Index* indices, Index n, Index size, unsigned long long* first) {
+__global__ void find_bad_cell(const Index* indices, Index n, Index size,
+                              unsigned long long* first) {
   for (Index i = first_item(); i < n; i += stride())
     if (indices[i] < 0 || indices[i] >= size) atomicMin(first, (unsigned long long)(i));
 }
@@ -175,7 +176,7 @@ Index check_indices(const PoolShape& s, const View& indices) {
   const Scratch<unsigned long long> first(1, "max_pool");
   check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
         "max_pool");
-  launch_items("max_pool", find_bad, indices.numel, indices.as<const Index>(), indices.numel,
+  launch_items("max_pool", find_bad_cell, indices.numel, indices.as<const Index>(), indices.numel,
                s.plane(), first.data());
   return static_cast<Index>(fetch(first.data(), "max_pool"));
 }

@@ -9,8 +9,6 @@
 namespace rushlight::gpu {
 namespace {
 
-using Shape = RecurrentShape;
-
 // What the threads of a step need of it.
 struct StepOf {
   Cell cell;
@@ -135,11 +133,11 @@ void copy_rows(const View& to, Index to_row, const View& from, Index from_row, I
                         std::size_t(rows * size), cudaMemcpyDefault, current().stream),
         op);
 }
-StepOf step_of(const Shape& s, const RecurrentStep& t) {
+StepOf step_of(const RecurrentShape& s, const RecurrentStep& t) {
   return {s.cell, t.first, t.rows, t.before, t.rows_before, s.hidden};
 }
 
-void forward(const Shape& s, const RecurrentForward& v) {
+void forward(const RecurrentShape& s, const RecurrentForward& v) {
   const char* const op = "recurrent_forward";
   const Index gates = gates_of(s.cell) * s.hidden;
   const bool gru = s.cell == Cell::gru, projects = v.w_hr.data;
@@ -173,7 +171,7 @@ void forward(const Shape& s, const RecurrentForward& v) {
   });
 }
 
-void backward(const Shape& s, const RecurrentBackward& v) {
+void backward(const RecurrentShape& s, const RecurrentBackward& v) {
   const char* const op = "recurrent_backward";
   const Index gates = gates_of(s.cell) * s.hidden;
   const bool gru = s.cell == Cell::gru, projects = v.w_hr.data;

@@ -1,8 +1,6 @@
 // Grids, block matrices and differences: see csrc/ops/grid.h.
 #include "ops/grid.h"
 
-#include <pybind11/pybind11.h>
-
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "functional.h"

@@ -1,8 +1,6 @@
 // Matrix products as torch's functions and methods.
 #include "ops/linalg/matmul.h"
 
-#include <pybind11/pybind11.h>
-
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "linalg.h"

@@ -1,8 +1,6 @@
 // Integrals, derivatives and differences of samples: see csrc/ops/samples.h.
 #include "ops/samples.h"
 
-#include <pybind11/pybind11.h>
-
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 

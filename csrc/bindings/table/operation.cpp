@@ -166,7 +166,7 @@ PyGetSetDef getters[] = {
     {"__wrapped__", get_wrapped, nullptr, nullptr, nullptr},
     {"__signature__", get_signature, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyMemberDef members[] = {
+PyMemberDef operation_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Operation, call), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Operation, weak_refs), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(Operation, attributes), READONLY, nullptr},
@@ -179,7 +179,7 @@ PyTypeObject* make_type(const char* name, descrgetfunc get, unsigned long flags)
                          {Py_tp_descr_get, reinterpret_cast<void*>(get)},
                          {Py_tp_repr, reinterpret_cast<void*>(represent)},
                          {Py_tp_getset, getters},
-                         {Py_tp_members, members},
+                         {Py_tp_members, operation_members},
                          {Py_tp_methods, reducers},
                          {0, nullptr}};
   PyType_Spec spec = {name, sizeof(Operation), 0,

@@ -1,6 +1,5 @@
 // __torch_function__: which arguments take a call over, in which order, and the modes.
 #include <algorithm>
-#include <pybind11/pybind11.h>
 
 #include "bindings/module.h"
 #include "bindings/profile.h"

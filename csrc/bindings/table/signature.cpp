@@ -1,7 +1,6 @@
 // The parts of signature.h that run at import or on the way to an error.
 #include "signature.h"
 
-#include <pybind11/eval.h>
 #include <unordered_set>
 
 #include "bindings/profile.h"
@@ -20,14 +19,18 @@ static std::string_view strip(std::string_view s) {
   return s;
 }
 
-// A Python literal: None, True, 3, 1e-5, 'mean', (). eval is only reached for numbers and tuples.
+// A Python literal: None, True, 3, 1e-5, 'mean', (). Only numbers and tuples are evaluated.
 static PyObject* literal(std::string_view text) {
   if (text == "None") return Py_None;
   if (text == "True" || text == "False") return text == "True" ? Py_True : Py_False;
   if (text.front() == '\'')
     return PyUnicode_InternFromString(std::string(text.substr(1, text.size() - 2)).c_str());
   if (text.size() == 1 && text[0] >= '0' && text[0] <= '9') return PyLong_FromLong(text[0] - '0');
-  return py::eval(py::str(std::string(text))).release().ptr();
+  const auto names = py::reinterpret_steal<py::object>(PyDict_New());
+  PyObject* value =
+      PyRun_String(std::string(text).c_str(), Py_eval_input, names.ptr(), names.ptr());
+  if (!value) throw py::error_already_set();
+  return value;
 }
 
 Signature Signature::parse(std::string_view text, const Row& row) {

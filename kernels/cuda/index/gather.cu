@@ -12,8 +12,8 @@ Lines<3> index_lines(const View& self, int dim, const View& index, const View& o
   return Lines<3>(dim, index, self, other);
 }
 
-__global__ void find_bad_index(Lines<3> lines, const Index* index, Index size,
-                               unsigned long long* first) {
+__global__ void find_bad_element(Lines<3> lines, const Index* index, Index size,
+                                 unsigned long long* first) {
   for (Index i = first_item(); i < lines.starts.numel * lines.length; i += stride()) {
     Index at[3];
     lines.starts.at(i / lines.length, at);
@@ -27,7 +27,7 @@ BadIndex check_indices(const Lines<3>& lines, const Index* index, Index size) {
   const Scratch<unsigned long long> first(1, "gather");
   check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
         "gather");
-  launch_items("gather", find_bad_index, lines.starts.numel * lines.length, lines, index, size,
+  launch_items("gather", find_bad_element, lines.starts.numel * lines.length, lines, index, size,
                first.data());
   const auto found = static_cast<Index>(fetch(first.data(), "gather"));
   if (found < 0) return {};

@@ -7,12 +7,13 @@ namespace rushlight::gpu {
 namespace {
 
 // Of a tile of the input: how many are not zero.
-constexpr Index kTile = 2048;
+constexpr Index kNonzeroTile = 2048;
 template <class C>
 __global__ void count_tiles(Strided<1> items, Reader<C> in, Index* counts) {
   Index found = 0;
-  const Index begin = Index(blockIdx.x) * kTile;
-  for (Index i = begin + threadIdx.x; i < begin + kTile && i < items.numel; i += blockDim.x) {
+  const Index begin = Index(blockIdx.x) * kNonzeroTile;
+  for (Index i = begin + threadIdx.x; i < begin + kNonzeroTile && i < items.numel;
+       i += blockDim.x) {
     Index at[1];
     items.at(i, at);
     found += in[at[0]] != C(0);
@@ -28,8 +29,8 @@ __global__ void write_positions(Strided<1> items, Reader<C> in, const Index* cou
                                 Strided<1> shape) {
   unsigned* shared = shared_memory<unsigned>();
   Index row = blockIdx.x > 0 ? counts[blockIdx.x - 1] : 0;
-  const Index begin = Index(blockIdx.x) * kTile;
-  for (Index base = begin; base < begin + kTile && base < items.numel; base += kWarp) {
+  const Index begin = Index(blockIdx.x) * kNonzeroTile;
+  for (Index base = begin; base < begin + kNonzeroTile && base < items.numel; base += kWarp) {
     const Index i = base + threadIdx.x;
     Index at[1] = {0};
     bool found = false;
@@ -62,7 +63,7 @@ Strided<1> items_of(const View& in) {
   return items;
 }
 
-Index tiles_of(const View& in) { return (in.numel + kTile - 1) / kTile; }
+Index tiles_of(const View& in) { return (in.numel + kNonzeroTile - 1) / kNonzeroTile; }
 // Running totals of the tiles.
 void count_in_tiles(const View& in, const Strided<1>& items, Index* counts) {
   compute_any(in.dtype, [&]<class C>(Type<C>) {
