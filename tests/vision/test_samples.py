@@ -103,12 +103,18 @@ def test_what_is_missing_or_too_much():
         lambda: v2.RandomHorizontalFlip(2.0),
         lambda: v2.SanitizeBoundingBoxes(min_size=0),
         lambda: v2.JPEG(0),
+        lambda: v2.RandomApply([], 2.0),
+        lambda: v2.RandomChoice([v2.Identity()], [0.5, 0.5]),
         lambda: tv_tensors.set_return_type("other"),
     ):
         with pytest.raises(ValueError):
             call()
     with pytest.raises(TypeError, match="Functional resize supports inputs of type"):
         F.resize("image", 3)
+    with pytest.raises(TypeError, match="should be a sequence of callables"):
+        v2.RandomOrder(v2.Identity())
+    with pytest.raises(TypeError, match="No image or video"):
+        v2.RandomChannelPermutation()(boxes)
 
 
 def test_kernels_of_other_kinds():

@@ -230,9 +230,11 @@ def permute_channels(inpt, permutation):
     """The channels in another order.
 
     Args:
-        inpt: a tensor (..., channels, height, width).
+        inpt: PIL image, or a tensor (..., channels, height, width).
         permutation: the order.
     """
+    if is_pil_image(inpt):
+        return _v1.to_pil_image(permute_channels(pil_to_tensor(inpt), permutation))
     if len(permutation) != inpt.shape[-3]:
         raise ValueError(
             f"Length of permutation does not match number of channels: {len(permutation)} != "
