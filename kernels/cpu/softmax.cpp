@@ -11,6 +11,28 @@ namespace {
 
 using rows::Index;
 
+constexpr Index kTogether = 16;  // rows whose logarithms are one vector
+
+template <class T>
+CLONES void logarithms(T* x) {
+  for (Index i = 0; i < kTogether; ++i) x[i] = T(log(x[i]));
+}
+template <class S>
+void log_softmax_rows(const S* x, Index n, Index count, S* y) {
+  using T = Compute<S>;
+  for (; count > 0; count -= kTogether, x += kTogether * n, y += kTogether * n) {
+    const Index here = std::min(count, kTogether);
+    T top[kTogether], sum[kTogether];
+    std::fill_n(sum, kTogether, T(1));
+    for (Index i = 0; i < here; ++i) {
+      top[i] = rows::largest(x + i * n, n);
+      sum[i] = rows::sum_exp(x + i * n, n, top[i]);
+    }
+    logarithms(sum);
+    for (Index i = 0; i < here; ++i) rows::subtract(x + i * n, n, top[i], sum[i], y + i * n);
+  }
+}
+
 template <class S>
 void softmax_row(const S* x, Index n, bool logarithm, Compute<S>* kept, S* y) {
   using T = Compute<S>;
@@ -29,6 +51,7 @@ void gradient_row(const S* g, const S* y, Index n, bool logarithm, S* out) {
     rows::softmax_grad(g, y, n, rows::sum_grad(g, y, n), out);
 }
 
+constexpr Index kShort = 512;  // elements of a row, 16 of which the first cache holds
 constexpr Index kFewColumns = 6;  // so many are faster as rows
 constexpr Index kBlock = 1 << 16;  // elements of a block of columns: what the second cache holds
 
@@ -117,6 +140,8 @@ void softmax(const SoftmaxShape& s, const View& input, bool logarithm, const Vie
     S* y = out.as<S>();
     if (s.inner == 1)
       return parallel_for(s.outer, 1 + 4096 / s.dim, [&](Index begin, Index end) {
+        if (logarithm && s.dim <= kShort)
+          return log_softmax_rows(x + begin * s.dim, s.dim, end - begin, y + begin * s.dim);
         Scratch<Compute<S>> kept(std::is_same_v<S, Compute<S>> ? 1 : s.dim);
         for (Index i = begin; i < end; ++i)
           softmax_row(x + i * s.dim, s.dim, logarithm, kept.data(), y + i * s.dim);

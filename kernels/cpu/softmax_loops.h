@@ -27,6 +27,18 @@ template <Real T>
   return x < low ? T(0) : y;
 }
 
+// f over n lanes, by halves: each step is one operation of vectors.
+template <int n, class T, class F>
+[[gnu::always_inline]] inline T joined(const T* lanes, const F& f) {
+  if constexpr (n == 1) {
+    return lanes[0];
+  } else {
+    T half[n / 2];
+    for (int k = 0; k < n / 2; ++k) half[k] = f(lanes[k], lanes[k + n / 2]);
+    return joined<n / 2>(half, f);
+  }
+}
+
 template <class S, class T = Compute<S>>
 CLONES T largest(const S* x, Index n) {
   if (n < kLanes) {
@@ -43,17 +55,12 @@ CLONES T largest(const S* x, Index n) {
       top[k] = v > top[k] ? v : top[k];
     }
   for (; i < n; ++i) top[0] = load(x + i) > top[0] ? load(x + i) : top[0];
-  for (int k = 1; k < kLanes; ++k) top[0] = top[k] > top[0] ? top[k] : top[0];
-  return top[0];
+  return joined<kLanes>(top, [](T a, T b) { return b > a ? b : a; });
 }
 
 template <class T>
 [[gnu::always_inline]] inline T total(const T* acc) {
-  T half[kLanes / 2];
-  for (int k = 0; k < kLanes / 2; ++k) half[k] = acc[k] + acc[k + kLanes / 2];
-  for (int n = kLanes / 4; n; n /= 2)
-    for (int k = 0; k < n; ++k) half[k] += half[k + n];
-  return half[0];
+  return joined<kLanes>(acc, [](T a, T b) { return a + b; });
 }
 
 inline constexpr Index kPiece = 512;  // numbers that are computed before they are added up

@@ -104,7 +104,10 @@ class TensorDataset(Dataset):
         """The rows `indices` (an int64 tensor) of every tensor, as one batch."""
         if any(type(tensor) is not rushlight.Tensor for tensor in self.tensors):
             return None
-        return [tensor.index_select(0, indices.to(tensor.device)) for tensor in self.tensors]
+        return [
+            tensor.index_select(0, indices if tensor.is_cpu else indices.to(tensor.device))
+            for tensor in self.tensors
+        ]
 
     gather.replaces = __getitem__  # type: ignore[attr-defined]
 
