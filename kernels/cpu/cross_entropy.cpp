@@ -71,6 +71,8 @@ void add_totals(const Shape& s, const T* losses, const Index* target, const std:
   totals[1] = T(weight);
 }
 
+constexpr Index kTogether = 16;  // rows whose logarithms are one vector
+
 // sum of w[c] * (log_sum - x[c])
 template <class S, class T>
 CLONES T smooth_loss(const S* x, Index n, T log_sum, const T* w) {
@@ -110,6 +112,23 @@ CLONES void column_grads(const S* __restrict x, Index classes, Index inner, Inde
     }
 }
 
+template <class T>
+CLONES void add_logarithms(T* __restrict sums, const T* __restrict top) {
+  for (Index i = 0; i < kTogether; ++i) sums[i] = top[i] + T(log(sums[i]));
+}
+// log(sum(exp(x))) of kTogether rows or fewer.
+template <class S, class T>
+void row_log_sums(const S* x, Index classes, Index n, T* log_sums) {
+  T top[kTogether] = {}, sums[kTogether];
+  std::fill_n(sums, kTogether, T(1));
+  for (Index i = 0; i < n; ++i) {
+    top[i] = rows::largest(x + i * classes, classes);
+    sums[i] = rows::sum_exp(x + i * classes, classes, top[i]);
+  }
+  add_logarithms(sums, top);
+  std::copy_n(sums, n, log_sums);
+}
+
 void forward(const Shape& s, const View& input, const View& target, const View* weight,
              const View& losses, const View& log_sums, const View& totals) {
   dispatch_floating(input.dtype, [&]<class S>(Type<S>) {
@@ -127,10 +146,8 @@ void forward(const Shape& s, const View& input, const View& target, const View* 
       for (Index i = begin; i < end; ++i) {
         T& loss = losses.as<T>()[i];
         const S* x = scores_of(s, input.as<S>(), i);
-        if (s.inner == 1) {
-          const T top = rows::largest(x, s.classes);
-          sums[i] = top + T(log(rows::sum_exp(x, s.classes, top)));
-        }
+        if (s.inner == 1 && (i - begin) % kTogether == 0)
+          row_log_sums(x, s.classes, std::min(kTogether, end - i), sums + i);
         loss = 0;
         const Index c = class_of(s, t, i);
         if (c < 0) continue;
