@@ -1,5 +1,7 @@
 """torch.distributions: draws, densities, entropies, gradients and words of torch."""
 
+import warnings
+
 import pytest
 
 import rushlight
@@ -433,9 +435,23 @@ def test_wishart(reference, text):
     assert_same(flat(ours.entropy()), flat(theirs.entropy()))
     values = [t.tensor(root) @ t.tensor(root).mT + t.eye(size) for t in (rushlight, reference)]
     assert_same(flat(ours.log_prob(values[0])), flat(theirs.log_prob(values[1])))
-    drawn = ours.sample((20000,))  # torch draws good samples again, which it takes for singular
+    drawn = ours.sample((20000,))
     assert flat(drawn.mean(0)).tolist() == pytest.approx(flat(ours.mean).tolist(), abs=0.25)
     assert bool(ours.support.check(drawn[:10]).all())
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 2)])
+def test_draws_of_wishart(reference, shape):
+    text = "D.Wishart(T([3.0, 4.5]), T([[2.0, 0.5], [0.5, 1.0]]))"
+    found = []
+    for torch in (rushlight, reference):
+        torch.manual_seed(4)
+        with warnings.catch_warnings():  # torch takes good draws for singular, and says so
+            warnings.simplefilter("ignore")
+            found.append(make(torch, text).sample(shape))
+        found.append(torch.rand(1))
+    assert_same(flat(found[0]), flat(found[2]))
+    assert found[1].item() == found[3].item()
 
 
 def test_gradients_of_wishart():

@@ -143,9 +143,6 @@ UNREAD = {
         "cpu:current_stream(device) cpu:set_device(device) cpu:synchronize(device)"
     ),
     "cuDNN serves where it is found": "_losses:instance_norm(cudnn_enabled)",
-    "a draw is never singular, so that it is not tried again": (
-        "wishart:Wishart.rsample(max_try_correction)"
-    ),
     "a forward pass draws any graph": "writer:SummaryWriter.add_graph(use_strict_trace)",
     "there is no forward-mode gradient of a Function": (
         "function:FunctionCtx.save_for_forward(tensors)"
@@ -165,12 +162,18 @@ UNREAD = {
         "_geometry:RandomVerticalFlip.transform(params) "
         "_geometry:Resize.transform(params) _mixing:MixUp.make_params(flat_inputs) "
         "_transform:Transform.check_inputs(flat_inputs) "
-        "_transform:Transform.make_params(flat_inputs)"
+        "_transform:Transform.make_params(flat_inputs) "
+        "_warps:GaussianBlur.make_params(flat_inputs)"
     ),
     "of images: boxes have no pixels to fill or to interpolate": (
-        "_boxes:pad(fill) _boxes:resize(antialias) _boxes:resize(interpolation) "
+        "_boxes:affine(fill) _boxes:affine(interpolation) _boxes:perspective(fill) "
+        "_boxes:perspective(interpolation) _boxes:pad(fill) _boxes:resize(antialias) "
+        "_boxes:resize(interpolation) "
         "_boxes:resized_crop(antialias) _boxes:resized_crop(interpolation) "
         "_boxes:rotate(fill) _boxes:rotate(interpolation)"
+    ),
+    "all convolutions of VideoResNet are made alike": (
+        "resnet:Conv3DNoTemporal.__init__(midplanes) resnet:Conv3DSimple.__init__(midplanes)"
     ),
     "a formula has its operation's arguments, of which it counts some": (
         "_flop_formulas:addmm(input) _flop_formulas:addmm(out) "

@@ -94,8 +94,7 @@ class Wishart(OtherForms, ExponentialFamily):
         outer = diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2)
         return self._of_matrix(self.df) * (v.square() + outer)
 
-    def rsample(self, sample_shape=(), max_try_correction=None):
-        """Draws through which gradients flow."""
+    def _drawn(self, sample_shape):
         size = self._event_shape[0]
         roots = self._chi2.rsample(sample_shape).sqrt().diag_embed()
         mask = _C.ones((size, size), dtype=_C.bool, device=roots.device).tril(-1)
@@ -106,6 +105,30 @@ class Wishart(OtherForms, ExponentialFamily):
         below[..., mask] = lower
         factor = self._unbroadcasted_scale_tril @ (roots + below)
         return factor @ factor.mT
+
+    def rsample(self, sample_shape=(), max_try_correction=None):
+        """Draws through which gradients flow.
+
+        A seed gives the numbers that it gives in torch, which draws anew what is positive definite
+        (its test for what is not has the other sign), and then what is not.
+
+        Args:
+            sample_shape: how many draws.
+            max_try_correction: how often at most it draws anew; 10 times if None.
+        """
+        found = self._drawn(tuple(sample_shape))
+        again = self._of_batches(self.support.check(found.detach()))
+        for _ in range(10 if max_try_correction is None else max_try_correction):
+            if not again.any():
+                break
+            fresh = self._drawn((int(again.sum()),))
+            found[again] = fresh
+            again[again.clone()] = self._of_batches(~self.support.check(fresh.detach()))
+        return found
+
+    def _of_batches(self, each):
+        # Of each draw, whether it is so for a matrix of its batch.
+        return each.flatten(-len(self._batch_shape)).any(-1) if self._batch_shape else each
 
     def _log_root_of_determinant(self):
         return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
