@@ -37,6 +37,7 @@ struct OptimKernels;
 struct RecurrentKernels;
 struct ProviderLibraries;
 struct CollectiveKernels;
+struct PixelKernels;
 
 // Bytes from one memory to another; index -1 is the host's. Host memory is read or written when the
 // call returns, unless it is pinned and read, and the caller has said non_blocking: then it is read
@@ -91,6 +92,7 @@ struct Backend {
   const RecurrentKernels* recurrent;
   const ProviderLibraries* libraries;  // null where there are none
   const CollectiveKernels* collectives;  // the same
+  const PixelKernels* pixels;  // null but for the CPU
 };
 
 }  // namespace rushlight

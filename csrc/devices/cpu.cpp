@@ -17,6 +17,7 @@
 #include "kernels/matmul.h"
 #include "kernels/norm.h"
 #include "kernels/optim.h"
+#include "kernels/pixels.h"
 #include "kernels/pointwise.h"
 #include "kernels/pool.h"
 #include "kernels/random.h"
@@ -72,6 +73,7 @@ const Backend cpu_backend = {
     .recurrent = &cpu_recurrent,
     .libraries = nullptr,
     .collectives = nullptr,
+    .pixels = &cpu_pixels,
 };
 
 }  // namespace rushlight
