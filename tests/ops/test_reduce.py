@@ -126,6 +126,18 @@ def test_nan_and_infinity(call, data, device):
     same_as_torch(eval("x." + call, {"x": ours}), eval("x." + call, {"x": theirs}), 1e-6)
 
 
+@pytest.mark.parametrize("dims", [0, 1, -1, (0, 1), (0, 2), (1, 2)])
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+def test_logsumexp_over_any_dimensions(dims, order, device):
+    """Many elements, so that those far apart are first brought together."""
+    x = np.arange(9 * 16 * 10).reshape(9, 16, 10) % 37 / 4
+    x[0, :, 0], x[1, 3, 2], x[2, 2, 3] = -np.inf, np.inf, np.nan
+    ours, theirs = (t.tensor(x).permute(order) for t in (rushlight, torch))
+    ours = ours.to(device)
+    for keepdim in (False, True):
+        same_as_torch(ours.logsumexp(dims, keepdim), theirs.logsumexp(dims, keepdim), 1e-12)
+
+
 @pytest.mark.parametrize(
     ("shape", "call"),
     [((0,), "sum()"), ((2, 0, 3), "sum(1)"), ((2, 0, 3), "prod(1)"), ((0,), "any()"),
