@@ -295,24 +295,29 @@ void finish(const Job& job, std::int64_t from, Total* totals, std::int64_t n) {
   write(job, from, totals, n);
 }
 
+// What run() calls, for a fold and a dtype: so its text is compiled once for each type of totals.
+template <class Total>
+struct Steps {
+  using Add = void(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
+                   std::int64_t last, Total* totals);
+  Add *by_run, *by_row;
+  Total (*join)(Total, Total);
+  void (*finish)(const Job& job, std::int64_t from, Total* totals, std::int64_t n);
+};
+
 // Calls finish(job, from, totals, n) for ranges of outputs.
-template <class P, class T>
-void run(const Job& job,
-         void (*finish)(const Job&, std::int64_t, typename P::Total*, std::int64_t)) {
-  using Total = typename P::Total;
+template <class Total>
+void run(const Job& job, const Steps<Total>& steps) {
   const std::int64_t outputs = job.kept.numel, count = job.reduced.numel;
   const std::int64_t apart = job.kept.rank ? job.kept.axis[0].stride : 0;
   const bool by_row =
       apart > 0 && apart <= kNear && job.kept.axis[0].size >= 4 &&
       !(job.reduced.rank && job.reduced.axis[0].stride > 0 && job.reduced.axis[0].stride <= apart);
-  const auto totals = [&](std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t last,
-                          Total* sums) {
-    (by_row ? totals_by_row<P, T> : totals_by_run<P, T>)(job, from, to, first, last, sums);
-  };
+  const auto add = by_row ? steps.by_row : steps.by_run;
   if (outputs <= kColumns && outputs * count <= kBlock) {
     Total sums[kColumns];
-    totals(0, outputs, 0, count, sums);
-    return finish(job, 0, sums, outputs);
+    add(job, 0, outputs, 0, count, sums);
+    return steps.finish(job, 0, sums, outputs);
   }
   constexpr std::int64_t grain = 1 << 15;
   const int threads = num_threads();
@@ -321,13 +326,13 @@ void run(const Job& job,
     std::vector<Total> sums(static_cast<std::size_t>(pieces * outputs));
     parallel_for(pieces, 1, [&](std::int64_t a, std::int64_t b) {
       for (; a < b; ++a)
-        totals(0, outputs, count * a / pieces, count * (a + 1) / pieces,
-               &sums[std::size_t(a * outputs)]);
+        add(job, 0, outputs, count * a / pieces, count * (a + 1) / pieces,
+            &sums[std::size_t(a * outputs)]);
     });
     for (std::int64_t a = 1; a < pieces; ++a)
       for (std::int64_t o = 0; o < outputs; ++o)
-        sums[std::size_t(o)] = P::join(sums[std::size_t(o)], sums[std::size_t(a * outputs + o)]);
-    finish(job, 0, sums.data(), outputs);
+        sums[std::size_t(o)] = steps.join(sums[std::size_t(o)], sums[std::size_t(a * outputs + o)]);
+    steps.finish(job, 0, sums.data(), outputs);
     return;
   }
   const std::int64_t each = std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, count));
@@ -335,8 +340,8 @@ void run(const Job& job,
     Total sums[kColumns];
     for (std::int64_t o = from; o < to; o += kColumns) {
       const std::int64_t end = std::min<std::int64_t>(to, o + kColumns);
-      totals(o, end, 0, count, sums);
-      finish(job, o, sums, end - o);
+      add(job, o, end, 0, count, sums);
+      steps.finish(job, o, sums, end - o);
     }
   });
 }
@@ -359,7 +364,11 @@ bool reduce_one_of(L list, Reduction which, Job& job, DType dtype) {
       // a reduction of truth values may see bytes, of which any but 0 is true
       using T = std::conditional_t<std::is_same_v<E, bool> && R::kOfBytes, std::uint8_t, E>;
       using P = typename R::template Fold<Compute<T>>;
-      run<P, T>(job, finish<R, typename P::Total>);
+      using Total = typename P::Total;
+      run<Total>(job, {.by_run = totals_by_run<P, T>,
+                       .by_row = totals_by_row<P, T>,
+                       .join = P::template join<Total>,
+                       .finish = finish<R, Total>});
     };
     if constexpr (R::kOnIntegers)
       dispatch_all(dtype, of_type);
