@@ -181,6 +181,7 @@ constexpr Backend kBackend = {
     .recurrent = &recurrent_kernels,
     .libraries = &provider_libraries,
     .collectives = &collective_kernels,
+    .pixels = nullptr,
 };
 
 }  // namespace
