@@ -90,7 +90,7 @@ def readable(names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=25, help="of processor time, one file")
+    parser.add_argument("--seconds", type=float, default=90, help="of processor time, one file")
     given = parser.parse_args()
     notes = [json.loads(p.read_text()) for p in sorted(given.build.rglob("*.cu.o.ptxas"))]
     if not notes:
