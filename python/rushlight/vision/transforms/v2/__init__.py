@@ -21,19 +21,20 @@ from ._boxes_of_samples import (
     ConvertBoundingBoxFormat,
     SanitizeBoundingBoxes,
 )
+from ._color import RandomChannelPermutation, RandomPhotometricDistort
+from ._container import RandomApply, RandomChoice, RandomOrder  # type: ignore[assignment]
 from ._geometry import *  # type: ignore[assignment] # noqa: F403
 from ._geometry import __all__ as _geometry_names
-from ._lists import *  # type: ignore[assignment] # noqa: F403
-from ._lists import __all__ as _list_names
 from ._mixing import CutMix, MixUp
 from ._transform import ImageTransform, Transform, is_image
 from ._warps import GaussianBlur, RandomAffine, RandomPerspective
 
 __all__ = sorted({
-    *_names, *_geometry_names, *_list_names, "ClampBoundingBoxes", "ClampKeyPoints", "Compose",
+    *_names, *_geometry_names, "ClampBoundingBoxes", "ClampKeyPoints", "Compose",
     "ConvertBoundingBoxFormat", "CutMix", "GaussianNoise", "Identity", "InterpolationMode", "JPEG",
-    "MixUp", "RGB", "SanitizeBoundingBoxes", "ToDtype", "ToImage", "ToPureTensor", "Transform",
-    "TrivialAugmentWide", "UniformTemporalSubsample", "functional",
+    "MixUp", "RGB", "RandomChannelPermutation", "RandomPhotometricDistort", "SanitizeBoundingBoxes",
+    "ToDtype", "ToImage", "ToPureTensor", "Transform", "TrivialAugmentWide",
+    "UniformTemporalSubsample", "functional",
 })  # fmt: skip
 
 
