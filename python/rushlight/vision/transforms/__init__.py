@@ -1,12 +1,15 @@
 """Transforms of images, with torchvision's names, draws and printed forms."""
 
 from . import functional
-from .augment import TrivialAugmentWide
+from .autoaugment import AugMix, AutoAugment, AutoAugmentPolicy, RandAugment, TrivialAugmentWide
 from .functional import InterpolationMode
 from .transforms import *  # noqa: F403
 from .transforms import __all__ as _names
 
-__all__ = [*_names, "InterpolationMode", "TrivialAugmentWide"]
+__all__ = [
+    *_names, "AugMix", "AutoAugment", "AutoAugmentPolicy", "InterpolationMode", "RandAugment",
+    "TrivialAugmentWide",
+]  # fmt: skip
 
 
 def __getattr__(name):

@@ -1,4 +1,5 @@
-"""The transforms as functions. Conversions are here; geometry.py and colour.py hold the rest.
+"""The transforms as functions. Conversions are here; geometry.py, colour.py, tones.py and warps.py
+hold the rest.
 
 Each takes a PIL image or a tensor (..., channels, height, width).
 """
@@ -39,15 +40,16 @@ from .geometry import (
     rotate,
     vflip,
 )
+from .tones import adjust_sharpness, autocontrast, equalize, posterize, solarize
 from .warps import affine, gaussian_blur, perspective
 
 __all__ = [
     "InterpolationMode", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue",
-    "adjust_saturation", "affine", "center_crop", "convert_image_dtype", "crop", "erase",
-    "five_crop", "gaussian_blur", "get_dimensions", "get_image_num_channels", "get_image_size",
-    "hflip", "invert", "normalize", "pad", "perspective", "pil_to_tensor", "resize",
-    "resized_crop", "rgb_to_grayscale", "rotate",
-    "to_grayscale", "to_pil_image", "to_tensor", "vflip",
+    "adjust_saturation", "adjust_sharpness", "affine", "autocontrast", "center_crop",
+    "convert_image_dtype", "crop", "equalize", "erase", "five_crop", "gaussian_blur",
+    "get_dimensions", "get_image_num_channels", "get_image_size", "hflip", "invert", "normalize",
+    "pad", "perspective", "pil_to_tensor", "posterize", "resize", "resized_crop",
+    "rgb_to_grayscale", "rotate", "solarize", "to_grayscale", "to_pil_image", "to_tensor", "vflip",
 ]  # fmt: skip
 
 

@@ -19,15 +19,23 @@ from .random import (
     RandomVerticalFlip,
 )
 from .random_lists import RandomApply, RandomChoice, RandomOrder
+from .random_tones import (
+    RandomAdjustSharpness,
+    RandomAutocontrast,
+    RandomEqualize,
+    RandomInvert,
+    RandomPosterize,
+    RandomSolarize,
+)
 from .random_warps import GaussianBlur, RandomAffine, RandomPerspective
 
 __all__ = [
     "CenterCrop", "ColorJitter", "Compose", "ConvertImageDtype", "FiveCrop", "GaussianBlur",
-    "Grayscale", "Lambda", "Normalize", "PILToTensor", "Pad", "RandomAffine", "RandomApply",
-    "RandomChoice", "RandomCrop", "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip",
-    "RandomOrder", "RandomPerspective",
-    "RandomResizedCrop", "RandomRotation", "RandomVerticalFlip", "Resize", "ToPILImage",
-    "ToTensor",
+    "Grayscale", "Lambda", "Normalize", "PILToTensor", "Pad", "RandomAdjustSharpness",
+    "RandomAffine", "RandomApply", "RandomAutocontrast", "RandomChoice", "RandomCrop",
+    "RandomEqualize", "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip", "RandomInvert",
+    "RandomOrder", "RandomPerspective", "RandomPosterize", "RandomResizedCrop", "RandomRotation",
+    "RandomSolarize", "RandomVerticalFlip", "Resize", "ToPILImage", "ToTensor",
 ]  # fmt: skip
 
 

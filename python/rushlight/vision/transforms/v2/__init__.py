@@ -11,10 +11,11 @@ from ... import tv_tensors
 from .. import random as _random
 from .. import transforms as _v1
 from .._image import InterpolationMode, is_array
-from ..augment import TrivialAugmentWide as _TrivialAugmentWide
+from ..autoaugment import AutoAugmentPolicy
 from ..transforms import *  # noqa: F403
 from ..transforms import __all__ as _names
 from . import functional
+from ._auto_augment import AugMix, AutoAugment, RandAugment, TrivialAugmentWide
 from ._boxes_of_samples import (
     ClampBoundingBoxes,
     ClampKeyPoints,
@@ -30,11 +31,11 @@ from ._transform import ImageTransform, Transform, is_image
 from ._warps import GaussianBlur, RandomAffine, RandomPerspective
 
 __all__ = sorted({
-    *_names, *_geometry_names, "ClampBoundingBoxes", "ClampKeyPoints", "Compose",
-    "ConvertBoundingBoxFormat", "CutMix", "GaussianNoise", "Identity", "InterpolationMode", "JPEG",
-    "MixUp", "RGB", "RandomChannelPermutation", "RandomPhotometricDistort", "SanitizeBoundingBoxes",
-    "ToDtype", "ToImage", "ToPureTensor", "Transform", "TrivialAugmentWide",
-    "UniformTemporalSubsample", "functional",
+    *_names, *_geometry_names, "AugMix", "AutoAugment", "AutoAugmentPolicy", "ClampBoundingBoxes",
+    "ClampKeyPoints", "Compose", "ConvertBoundingBoxFormat", "CutMix", "GaussianNoise", "Identity",
+    "InterpolationMode", "JPEG", "MixUp", "RGB", "RandAugment", "RandomChannelPermutation",
+    "RandomPhotometricDistort", "SanitizeBoundingBoxes", "ToDtype", "ToImage", "ToPureTensor",
+    "Transform", "TrivialAugmentWide", "UniformTemporalSubsample", "functional",
 })  # fmt: skip
 
 
@@ -77,7 +78,18 @@ def _of_images(base):
 ColorJitter, RandomGrayscale = _of_images(_random.ColorJitter), _of_images(_random.RandomGrayscale)  # type: ignore[misc]
 RandomErasing, Grayscale = _of_images(_random.RandomErasing), _of_images(_v1.Grayscale)  # type: ignore[misc]
 Normalize, ConvertImageDtype = _of_images(_v1.Normalize), _of_images(_v1.ConvertImageDtype)  # type: ignore[misc]
-TrivialAugmentWide = _of_images(_TrivialAugmentWide)
+
+
+def _of_tones(base):
+    made = _of_images(base)
+    made._functional = functional
+    return made
+
+
+RandomInvert, RandomPosterize = _of_tones(_v1.RandomInvert), _of_tones(_v1.RandomPosterize)  # type: ignore[misc]
+RandomSolarize, RandomEqualize = _of_tones(_v1.RandomSolarize), _of_tones(_v1.RandomEqualize)  # type: ignore[misc]
+RandomAutocontrast = _of_tones(_v1.RandomAutocontrast)  # type: ignore[misc]
+RandomAdjustSharpness = _of_tones(_v1.RandomAdjustSharpness)  # type: ignore[misc]
 
 
 class ToImage(Transform):

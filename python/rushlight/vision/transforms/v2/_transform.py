@@ -25,6 +25,7 @@ class Transform(nn.Module):
     """
 
     _transformed_types: tuple = (tv_tensors.TVTensor,)
+    __repr__ = nn.Module.__repr__  # not that of v1, where a class is derived from it
 
     def check_inputs(self, flat_inputs):
         """Raises for a sample that cannot be transformed."""

@@ -8,7 +8,7 @@ import rushlight
 from ... import tv_tensors
 from ..._pillow import is_pil_image
 from .. import functional as _v1
-from .._image import InterpolationMode
+from .._image import InterpolationMode, max_value
 from ..functional import *  # noqa: F403
 from ..functional import __all__ as _names
 from ..functional import get_dimensions, pil_to_tensor
@@ -209,11 +209,67 @@ def _colour(name):
 adjust_brightness, adjust_contrast = _colour("adjust_brightness"), _colour("adjust_contrast")
 adjust_saturation, adjust_hue = _colour("adjust_saturation"), _colour("adjust_hue")
 adjust_gamma, invert = _colour("adjust_gamma"), _colour("invert")
+adjust_sharpness, solarize = _colour("adjust_sharpness"), _colour("solarize")
 rgb_to_grayscale, normalize = _colour("rgb_to_grayscale"), _colour("normalize")
 erase, gaussian_blur = _colour("erase"), _colour("gaussian_blur")
 hflip, vflip = horizontal_flip, vertical_flip
 horizontal_flip_image, vertical_flip_image = _v1.hflip, _v1.vflip
 normalize_image, pad_image, resize_image = _v1.normalize, _v1.pad, _v1.resize
+
+
+def _has_floats(inpt):
+    return isinstance(inpt, rushlight.Tensor) and inpt.is_floating_point()
+
+
+@dispatched(*_COLOURS)  # type: ignore[no-redef]
+def posterize(inpt, bits):
+    """The image with fewer bits for each channel.
+
+    Args:
+        inpt: PIL image, or tensor of uint8 or of floats in [0, 1].
+        bits: how many stay.
+
+    >>> from rushlight.vision.transforms.v2.functional import posterize
+    >>> posterize(torch.tensor([[[0.9, 0.3]]]), 1).tolist()
+    [[[0.5, 0.0]]]
+    """
+    if not _has_floats(inpt):
+        return _v1.posterize(inpt, bits)
+    levels = 2**bits
+    return (inpt * levels).floor().clamp(0, levels - 1) / levels
+
+
+@dispatched(*_COLOURS)  # type: ignore[no-redef]
+def autocontrast(inpt):
+    """Each channel stretched, so that its darkest value is black and its brightest white.
+
+    Args:
+        inpt: PIL image or tensor.
+
+    Note: the roundings differ from those of v1, which multiplies where this divides.
+    """
+    if not isinstance(inpt, rushlight.Tensor):
+        return _v1.autocontrast(inpt)
+    bound = max_value(inpt.dtype)
+    kind = inpt.dtype if inpt.is_floating_point() else rushlight.float32
+    lowest, highest = (f((-2, -1), keepdim=True).to(kind) for f in (inpt.amin, inpt.amax))
+    span = (highest - lowest) * (1.0 / bound)
+    lowest = lowest.masked_fill(span == 0, 0)
+    return ((inpt - lowest) / span.masked_fill(span == 0, 1)).clamp(0, bound).to(inpt.dtype)
+
+
+@dispatched(*_COLOURS)  # type: ignore[no-redef]
+def equalize(inpt):
+    """Each channel with as many pixels of each value as can be had.
+
+    Args:
+        inpt: PIL image, or tensor of uint8 or of floats in [0, 1], of which 256 values are told
+            apart.
+    """
+    if not _has_floats(inpt):
+        return _v1.equalize(inpt)
+    whole = _v1.convert_image_dtype(inpt, rushlight.uint8)
+    return _v1.convert_image_dtype(_v1.equalize(whole), inpt.dtype)
 
 
 def get_num_channels(inpt):
