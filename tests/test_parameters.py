@@ -167,6 +167,7 @@ UNREAD = {
     ),
     "of images: boxes have no pixels to fill or to interpolate": (
         "_boxes:affine(fill) _boxes:affine(interpolation) _boxes:perspective(fill) "
+        "_boxes:elastic(fill) _boxes:elastic(interpolation) "
         "_boxes:perspective(interpolation) _boxes:pad(fill) _boxes:resize(antialias) "
         "_boxes:resize(interpolation) "
         "_boxes:resized_crop(antialias) _boxes:resized_crop(interpolation) "

@@ -63,6 +63,8 @@ TRANSFORMS = {
     "channels": "RandomChannelPermutation()",
     "distortion": "RandomPhotometricDistort(p=1.0)",
     "distortion by chance": "RandomPhotometricDistort()",
+    "elastic": "ElasticTransform(60.0, 2.0, fill=0.3)",
+    "nearest elastic": "ElasticTransform([90.0, 30.0], [1.0, 2.5], 'nearest')",
     "invert": "RandomInvert(1.0)",
     "posterize": "RandomPosterize(3, 1.0)",
     "solarize": "RandomSolarize(0.4, 1.0)",

@@ -18,6 +18,7 @@ CALLS = {
     "blur": lambda x: F.gaussian_blur(x, [3, 5]),
     "RandomAffine": transforms.RandomAffine(30, (0.2, 0.1), (0.8, 1.3), 10),
     "RandomPerspective": transforms.RandomPerspective(p=1.0),
+    "ElasticTransform": transforms.ElasticTransform(30.0, [1.0, 2.0], fill=7),
     "GaussianBlur": transforms.GaussianBlur((5, 9)),
 }
 # torchvision 0.29.2: the sum for a PIL image, and for a tensor.
@@ -28,6 +29,7 @@ SUMS = {
     "blur": (229493, 229493),
     "RandomAffine": (133884, 133884),
     "RandomPerspective": (100212, 97474),
+    "ElasticTransform": (193232, 193232),
     "GaussianBlur": (229503, 229503),
 }
 
@@ -57,6 +59,9 @@ def test_what_is_refused():
         (lambda: F.affine(image, 1, [0, 0], 1.0, "0"), TypeError, "Shear should be either"),
         (lambda: F.affine(image, 1, [0, 0], 1.0, [0] * 3), ValueError, "containing two values"),
         (lambda: F.perspective(image, CORNERS[:3], ENDS[:3]), ValueError, "four points"),
+        (lambda: F.elastic_transform(image, 3), TypeError, "displacement should be a Tensor"),
+        (lambda: F.elastic_transform(image, image), ValueError, "displacement shape should be"),
+        (lambda: transforms.ElasticTransform("x"), TypeError, "alpha should be"),
         (lambda: F.gaussian_blur(image, 4), ValueError, "odd and positive"),
         (lambda: F.gaussian_blur(image, 3, 0.0), ValueError, "sigma should have positive"),
         (lambda: F.gaussian_blur(image, [3, 3, 3]), ValueError, "length should be 2"),

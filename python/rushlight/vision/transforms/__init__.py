@@ -2,13 +2,14 @@
 
 from . import functional
 from .autoaugment import AugMix, AutoAugment, AutoAugmentPolicy, RandAugment, TrivialAugmentWide
+from .elastic import ElasticTransform
 from .functional import InterpolationMode
 from .transforms import *  # noqa: F403
 from .transforms import __all__ as _names
 
 __all__ = [
-    *_names, "AugMix", "AutoAugment", "AutoAugmentPolicy", "InterpolationMode", "RandAugment",
-    "TrivialAugmentWide",
+    *_names, "AugMix", "AutoAugment", "AutoAugmentPolicy", "ElasticTransform", "InterpolationMode",
+    "RandAugment", "TrivialAugmentWide",
 ]  # fmt: skip
 
 

@@ -41,15 +41,16 @@ from .geometry import (
     vflip,
 )
 from .tones import adjust_sharpness, autocontrast, equalize, posterize, solarize
-from .warps import affine, gaussian_blur, perspective
+from .warps import affine, elastic_transform, gaussian_blur, perspective
 
 __all__ = [
     "InterpolationMode", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue",
     "adjust_saturation", "adjust_sharpness", "affine", "autocontrast", "center_crop",
-    "convert_image_dtype", "crop", "equalize", "erase", "five_crop", "gaussian_blur",
-    "get_dimensions", "get_image_num_channels", "get_image_size", "hflip", "invert", "normalize",
-    "pad", "perspective", "pil_to_tensor", "posterize", "resize", "resized_crop",
-    "rgb_to_grayscale", "rotate", "solarize", "to_grayscale", "to_pil_image", "to_tensor", "vflip",
+    "convert_image_dtype", "crop", "elastic_transform", "equalize", "erase", "five_crop",
+    "gaussian_blur", "get_dimensions", "get_image_num_channels", "get_image_size", "hflip",
+    "invert", "normalize", "pad", "perspective", "pil_to_tensor", "posterize", "resize",
+    "resized_crop", "rgb_to_grayscale", "rotate", "solarize", "to_grayscale", "to_pil_image",
+    "to_tensor", "vflip",
 ]  # fmt: skip
 
 

@@ -83,6 +83,16 @@ def _pixels(img):
     return x, y
 
 
+def _as_tensor(img, change):
+    # A PIL image after a change of its pixels.
+    import numpy
+
+    pixels = rushlight.from_numpy(numpy.array(img))
+    changed = change(pixels.movedim(-1, 0) if pixels.dim() > 2 else pixels)
+    changed = changed.movedim(0, -1).contiguous() if pixels.dim() > 2 else changed
+    return pillow().fromarray(changed.numpy())
+
+
 def checked_affine(angle, translate, scale, shear, center):
     """The shear as two numbers, of arguments that affine() can take."""
     if not isinstance(angle, int | float):
@@ -169,6 +179,43 @@ def in_perspective(numbers, x, y):
     return (a * x + b * y + c) / depth, (d * x + e * y + f) / depth
 
 
+def elastic_transform(img, displacement, interpolation=InterpolationMode.BILINEAR, fill=None):
+    """The image, of whose pixels each comes from its own distance.
+
+    Args:
+        img: PIL image; or a tensor, with NEAREST or BILINEAR.
+        displacement: (1, height, width, 2), across and down, in halves of a side.
+        interpolation: an InterpolationMode.
+        fill: what comes into view; 0 if None.
+
+    >>> from rushlight.vision.transforms.functional import elastic_transform
+    >>> elastic_transform(torch.ones(3, 4, 5), torch.zeros(1, 4, 5, 2)).shape
+    torch.Size([3, 4, 5])
+    """
+    require_image(img)
+    if not isinstance(img, rushlight.Tensor):
+        return _as_tensor(
+            img, lambda pixels: elastic_transform(pixels, displacement, interpolation, fill)
+        )
+    right, below = checked_displacement(displacement, *img.shape[-2:])
+    x, y = _pixels(img)
+    return looked_up(img, x + right, y + below, interpolation_mode(interpolation), fill)
+
+
+def checked_displacement(displacement, rows, columns):
+    """Displacements across and down in pixels, each (rows, columns), of what is (1, rows, columns,
+    2); ValueError for another shape."""
+    if not isinstance(displacement, rushlight.Tensor):
+        raise TypeError("Argument displacement should be a Tensor")
+    if displacement.shape != (1, rows, columns, 2):
+        raise ValueError(
+            f"Argument displacement shape should be {(1, rows, columns, 2)}, but given "
+            f"{displacement.shape}"
+        )
+    across, down = displacement[0].to(device="cpu", dtype=rushlight.float32).unbind(-1)
+    return across * (columns / 2), down * (rows / 2)
+
+
 def gaussian_blur(img, kernel_size, sigma=None):
     """The image averaged with its neighbours by weights of a normal distribution.
 
@@ -195,12 +242,7 @@ def gaussian_blur(img, kernel_size, sigma=None):
     if any(deviation <= 0 for deviation in deviations):
         raise ValueError(f"sigma should have positive values. Got {deviations}")
     if not isinstance(img, rushlight.Tensor):
-        import numpy
-
-        pixels = rushlight.from_numpy(numpy.array(img))
-        blurred = gaussian_blur(pixels.movedim(-1, 0) if pixels.dim() > 2 else pixels, sizes, sigma)
-        blurred = blurred.movedim(0, -1).contiguous() if pixels.dim() > 2 else blurred
-        return pillow().fromarray(blurred.numpy())
+        return _as_tensor(img, lambda pixels: gaussian_blur(pixels, sizes, sigma))
     require_image(img)
     values = img if img.is_floating_point() else img.to(rushlight.float32)
     across, down = (

@@ -28,14 +28,15 @@ from ._geometry import *  # type: ignore[assignment] # noqa: F403
 from ._geometry import __all__ as _geometry_names
 from ._mixing import CutMix, MixUp
 from ._transform import ImageTransform, Transform, is_image
-from ._warps import GaussianBlur, RandomAffine, RandomPerspective
+from ._warps import ElasticTransform, GaussianBlur, RandomAffine, RandomPerspective
 
 __all__ = sorted({
     *_names, *_geometry_names, "AugMix", "AutoAugment", "AutoAugmentPolicy", "ClampBoundingBoxes",
-    "ClampKeyPoints", "Compose", "ConvertBoundingBoxFormat", "CutMix", "GaussianNoise", "Identity",
-    "InterpolationMode", "JPEG", "MixUp", "RGB", "RandAugment", "RandomChannelPermutation",
-    "RandomPhotometricDistort", "SanitizeBoundingBoxes", "ToDtype", "ToImage", "ToPureTensor",
-    "Transform", "TrivialAugmentWide", "UniformTemporalSubsample", "functional",
+    "ClampKeyPoints", "Compose", "ConvertBoundingBoxFormat", "CutMix", "ElasticTransform",
+    "GaussianNoise", "Identity", "InterpolationMode", "JPEG", "MixUp", "RGB", "RandAugment",
+    "RandomChannelPermutation", "RandomPhotometricDistort", "SanitizeBoundingBoxes", "ToDtype",
+    "ToImage", "ToPureTensor", "Transform", "TrivialAugmentWide", "UniformTemporalSubsample",
+    "functional",
 })  # fmt: skip
 
 

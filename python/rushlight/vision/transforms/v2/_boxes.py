@@ -9,7 +9,13 @@ from ...ops.boxes import box_convert
 from ...tv_tensors import BoundingBoxFormat
 from .. import functional as _v1
 from ..geometry import _edges, _two, output_size
-from ..warps import affine_matrix, checked_affine, in_perspective, perspective_coefficients
+from ..warps import (
+    affine_matrix,
+    checked_affine,
+    checked_displacement,
+    in_perspective,
+    perspective_coefficients,
+)
 from ._kernels import plain
 
 
@@ -250,6 +256,20 @@ def affine(inpt, angle, translate, scale, shear, interpolation=None, fill=None, 
     middle = (columns / 2, rows / 2) if center is None else center
     (a, b, c), (d, e, f) = affine_matrix(middle, angle, translate, scale, shear)
     return moved(inpt, lambda x, y: (a * x + b * y + c, d * x + e * y + f))
+
+
+def elastic(inpt, displacement, interpolation=None, fill=None):
+    """In an image whose pixels come from their own distances, taken as the way back too."""
+    rows, columns = inpt.canvas_size
+    right, below = checked_displacement(displacement, rows, columns)
+
+    def back(x, y):
+        column = x.ceil().long().clamp(0, columns - 1)
+        row = y.ceil().long().clamp(0, rows - 1)
+        at = (row.cpu(), column.cpu())
+        return column - right[at].to(x.device), row - below[at].to(y.device)
+
+    return moved(inpt, back)
 
 
 def perspective(inpt, startpoints, endpoints, interpolation=None, fill=None):

@@ -1,11 +1,12 @@
-"""RandomAffine, RandomPerspective and GaussianBlur of samples."""
+"""RandomAffine, RandomPerspective, ElasticTransform and GaussianBlur of samples."""
 
 from ... import tv_tensors
+from .. import elastic as _v1_elastic
 from .. import random_warps as _v1
 from . import functional
 from ._transform import RandomApplyTransform, Transform, size_of
 
-__all__ = ["GaussianBlur", "RandomAffine", "RandomPerspective"]
+__all__ = ["ElasticTransform", "GaussianBlur", "RandomAffine", "RandomPerspective"]
 
 
 def _fill(inpt, fill):
@@ -57,3 +58,17 @@ class GaussianBlur(Transform, _v1.GaussianBlur):
     def transform(self, inpt, params):
         """Blurred."""
         return functional.gaussian_blur(inpt, list(self.kernel_size), params["sigma"])
+
+
+class ElasticTransform(Transform, _v1_elastic.ElasticTransform):
+    """Each pixel moved by its own, smoothed, random displacement; the arguments are v1's."""
+
+    def make_params(self, flat_inputs):
+        """The displacements."""
+        size = list(size_of(flat_inputs))
+        return {"displacement": self.get_params(self.alpha, self.sigma, size)}
+
+    def transform(self, inpt, params):
+        """Changed."""
+        fill = _fill(inpt, self.fill if len(self.fill) > 1 else self.fill[0])
+        return functional.elastic(inpt, params["displacement"], self.interpolation, fill)

@@ -22,7 +22,7 @@ from ._boxes import (
 from ._kernels import dispatched, plain, register_kernel
 
 __all__ = [
-    *_names, "clamp_bounding_boxes", "clamp_keypoints", "convert_bounding_box_format",
+    *_names, "clamp_bounding_boxes", "clamp_keypoints", "convert_bounding_box_format", "elastic",
     "gaussian_noise", "get_num_channels", "get_size", "grayscale_to_rgb", "horizontal_flip",
     "horizontal_flip_image", "jpeg", "normalize_image", "pad_image", "permute_channels",
     "register_kernel", "resize_image", "sanitize_bounding_boxes", "to_dtype", "to_dtype_image",
@@ -199,6 +199,22 @@ def perspective(inpt, startpoints, endpoints, interpolation=InterpolationMode.BI
         fill: what comes into view; 0 if None.
     """
     return _v1.perspective(inpt, startpoints, endpoints, interpolation, fill)
+
+
+@dispatched(*_COLOURS, Mask=_nearest(_v1.elastic_transform, 1), **_placed(_boxes.elastic))
+def elastic(inpt, displacement, interpolation=InterpolationMode.BILINEAR, fill=None):
+    """Of whose pixels each comes from its own distance.
+
+    Args:
+        inpt: PIL image or tensor of any kind.
+        displacement: (1, height, width, 2), across and down, in halves of a side.
+        interpolation: an InterpolationMode.
+        fill: what comes into view; 0 if None.
+    """
+    return _v1.elastic_transform(inpt, displacement, interpolation, fill)
+
+
+elastic_transform = elastic
 
 
 def _colour(name):
