@@ -229,12 +229,13 @@ CastArguments::~CastArguments() {
   for (PyObject* o : values_) Py_XDECREF(o);
 }
 
-PyObject* call_with_casts(const Signature& s, Call call, PyObject* (*again)(const Call&)) {
+PyObject* call_with_casts(const Signature& s, const Call& call) {
   try {
     CastArguments cast(call.values, s.count(), s.row.autocast);
-    call.values = cast.values();
-    call.is_cast = true;
-    return again(call);
+    Call again = call;
+    again.values = cast.values();
+    again.is_cast = true;
+    return s.call(again);
   } catch (...) {
     return raise_current();
   }

@@ -9,6 +9,8 @@
 //   overloads<&max_all, &max_dim>(m, {"max(input)", "max(input, dim, keepdim=False)"})
 #pragma once
 #include <algorithm>
+#include <cstring>
+#include <memory>
 
 #include "arguments.h"
 #include "core/autocast.h"
@@ -17,6 +19,8 @@
 namespace rushlight::python {
 
 PyObject* raise_current() noexcept;  // the C++ exception in flight, as a Python one; returns null
+
+struct Call;
 
 // What one signature text says.
 struct Signature {
@@ -37,6 +41,9 @@ struct Signature {
   const char* const* types = nullptr;  // of the C++ function's parameters, as a .pyi spells them
   const char* result_type = nullptr;
   _PyCFunctionFastWithKeywords function = nullptr, method = nullptr;  // the entry points
+  PyObject* (*call)(const Call&) = nullptr;  // of the C++ function
+  // The defaults side by side, None for out= after them: most calls give few arguments of many.
+  std::unique_ptr<PyObject*[]> fallbacks;
   Row row;
 
   static Signature parse(std::string_view text, const Row& row = {});
@@ -53,10 +60,8 @@ struct Signature {
                   std::size_t extra = 0) const;
 };
 
-// Of one C++ function: reads the text, checks it against the function's `count` parameters, and
-// puts the defaults side by side in `fallbacks`, which has room for out= after them.
-void declare(Signature& s, std::string_view text, const Row& row, std::size_t count,
-             PyObject** fallbacks);
+// Of one C++ function: reads the text and checks it against the function's `count` parameters.
+void declare(Signature& s, std::string_view text, const Row& row, std::size_t count);
 // "def sum(input: Tensor, ...) -> Tensor: ...", as a .pyi has it.
 std::string stub_of_signature(const Signature& s);
 
@@ -103,16 +108,16 @@ struct Call {
 // A call of this entry that the parser or the function refuses, with an error in flight: the result
 // of the class that takes it over, or null (overrides.h).
 PyObject* refused(const Signature& s, const Call& call);
+// The same where the parameter at `i` cannot be read: a TypeError, unless an error is in flight.
+PyObject* wrong_argument(const Signature& s, const Call& call, std::size_t i, const char* expected);
 PyObject* raise_current(const Signature& s, const Call& call);
 // NotImplementedError where an argument is such a dtype, or a tensor of one.
 void refuse_stored_arguments(const Signature& s, const Call& call);
 // Calls again with the arguments as autocast casts them.
-PyObject* call_with_casts(const Signature& s, Call call, PyObject* (*again)(const Call&));
+PyObject* call_with_casts(const Signature& s, const Call& call);
 // Names the parts of the result, writes it to out=, keeps a subclass of Tensor; takes over the
 // result, null included.
 PyObject* complete(const Signature& s, PyObject* result, const Call& call);
-// TypeError for one of the positionals of a *name.
-bool wrong_rest(const Signature& s, const char* expected, const Call& call);
 
 // The arguments of a call as autocast casts them, for the length of the call.
 class CastArguments {
@@ -126,6 +131,35 @@ class CastArguments {
   std::vector<PyObject*> values_;  // owned
 };
 
+// Positional arguments only: no names to look up, only defaults to add.
+inline bool fits(const Signature& s, Py_ssize_t given) {
+  return given >= s.required && !s.needs_keyword && (given <= s.positional || s.variadic);
+}
+// Calls a function of kCount parameters. One of these serves all functions of as many.
+template <std::size_t kCount>
+[[gnu::noinline]] PyObject* fill_and_call(const Signature& s, PyObject* self, PyObject* const* args,
+                                          Py_ssize_t n) {
+  std::array<PyObject*, kCount + 1> values;
+  std::memcpy(values.data(), s.fallbacks.get(), sizeof values);  // of a known size: inline
+  const Py_ssize_t bound = self ? 1 : 0, given = bound + n, last = s.positional - 1;
+  if (self) values[0] = self;
+  const auto filled = std::min<std::size_t>(std::size_t(std::min(given, last + 1)), kCount + 1);
+  for (auto i = std::size_t(bound); i < filled; ++i) values[i] = args[i - std::size_t(bound)];
+  Rest rest{};
+  if (s.variadic && given > last && (given > last + 1 || !is_list(args[n - 1])))
+    rest = {args + (last - bound), given - last};
+  return s.call({values.data(), rest, values[kCount], bool(self), false, args, n});
+}
+template <std::size_t kCount>
+[[gnu::noinline]] PyObject* bind_and_call(const Signature& s, PyObject* self, PyObject* const* args,
+                                          Py_ssize_t n, PyObject* keywords) {
+  PyObject* values[kCount + 1];
+  Rest rest{};
+  if (!s.bind(self, args, n, keywords, values, rest)) return nullptr;
+  return s.call(
+      {values, rest, s.out < 0 ? Py_None : values[kCount], bool(self), false, args, n, keywords});
+}
+
 // One Entry per C++ function: the two C entry points CPython calls, with all conversions inlined.
 // `Tag` tells apart two signatures of one function.
 template <auto F, int Tag = 0>
@@ -134,30 +168,26 @@ template <class R, class... A, R (*F)(A...), int Tag>
 struct Entry<F, Tag> {
   static inline Signature signature;
   static constexpr std::size_t kCount = sizeof...(A);
-  // The defaults side by side: most calls give few arguments of many.
-  static inline std::array<PyObject*, kCount + 1> fallbacks;
 
   static constexpr const char* types[] = {Argument<A>::stub..., ""};
 
   [[gnu::cold]] static void declare(std::string_view text, const Row& row) {
     signature.types = types;
     signature.result_type = stub_of<R>;
-    python::declare(signature, text, row, kCount, fallbacks.data());
+    python::declare(signature, text, row, kCount);
     signature.function = function;
     signature.method = method;
+    signature.call = call;
   }
 
   static PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     if (n == Py_ssize_t(kCount) && !keywords && !signature.variadic && n == signature.positional)
         [[likely]]
       return call({.values = args, .rest = {}, .args = args, .n = n});
-    if (!keywords && fits(n)) return fill_and_call(0, args, n);
-    return bind_and_call(nullptr, args, n, keywords);
+    return attempt(nullptr, args, n, keywords);
   }
   static PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
-    if (!keywords && fits(n + 1)) [[likely]]
-      return fill_and_call(1, args, n, self);
-    return bind_and_call(self, args, n, keywords);
+    return attempt(self, args, n, keywords);
   }
   static PyObject* in_place(PyObject* self, PyObject* const* args, Py_ssize_t n,
                             PyObject* keywords) {
@@ -170,58 +200,29 @@ struct Entry<F, Tag> {
   static PyObject* copy(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     return copy_views(signature, copy, function, args, n, keywords);
   }
-  static PyObject* bind_and_call(PyObject* self, PyObject* const* args, Py_ssize_t n,
-                                 PyObject* keywords) {
-    PyObject* values[kCount + 1];
-    Rest rest{};
-    if (!signature.bind(self, args, n, keywords, values, rest)) return nullptr;
-    return call({values, rest, signature.out < 0 ? Py_None : values[kCount], bool(self), false,
-                 args, n, keywords});
-  }
-  // As one of several overloads.
+  // As a method, or as one of several overloads.
   static PyObject* attempt(PyObject* self, PyObject* const* args, Py_ssize_t n,
                            PyObject* keywords) {
-    const Py_ssize_t bound = self ? 1 : 0;
-    if (!keywords && fits(bound + n)) return fill_and_call(bound, args, n, self);
-    return bind_and_call(self, args, n, keywords);
+    if (!keywords && fits(signature, n + (self ? 1 : 0))) [[likely]]
+      return fill_and_call<kCount>(signature, self, args, n);
+    return bind_and_call<kCount>(signature, self, args, n, keywords);
   }
 
  private:
-  // Positional arguments only: no names to look up, only defaults to add.
-  static bool fits(Py_ssize_t given) {
-    return given >= signature.required && !signature.needs_keyword &&
-           (given <= signature.positional || signature.variadic);
-  }
-  static PyObject* fill_and_call(Py_ssize_t bound, PyObject* const* args, Py_ssize_t n,
-                                 PyObject* self = nullptr) {
-    std::array<PyObject*, kCount + 1> values = fallbacks;
-    if (bound) values[0] = self;
-    const Py_ssize_t given = bound + n, last = signature.positional - 1;
-    const auto filled = std::min<std::size_t>(std::size_t(std::min(given, last + 1)), kCount + 1);
-    for (auto i = std::size_t(bound); i < filled; ++i) values[i] = args[i - std::size_t(bound)];
-    Rest rest{};
-    if (signature.variadic && given > last && (given > last + 1 || !is_list(args[n - 1])))
-      rest = {args + (last - bound), given - last};
-    return call({values.data(), rest, values[kCount], bool(bound), false, args, n});
-  }
-
+  static constexpr const char* expected[] = {Argument<A>::expected..., ""};
   template <std::size_t I, class T, class Slot>
   static bool read(const Call& c, Slot& slot) {
     if constexpr (requires { Argument<T>::read_many(c.rest.first, c.rest.second, slot); })
-      if (signature.variadic && int(I) + 1 == signature.positional && c.rest.first) {
-        if (Argument<T>::read_many(c.rest.first, c.rest.second, slot)) return true;
-        return wrong_rest(signature, Argument<T>::expected, c);
-      }
-    if (Argument<T>::read(c.values[I], slot)) [[likely]]
-      return true;
-    return PyErr_Occurred()
-               ? false
-               : signature.wrong_type(I, Argument<T>::expected, c.values[I], c.is_method);
+      if (signature.variadic && int(I) + 1 == signature.positional && c.rest.first)
+        return Argument<T>::read_many(c.rest.first, c.rest.second, slot);
+    return Argument<T>::read(c.values[I], slot);
   }
   template <std::size_t... I>
   static PyObject* convert_and_call(const Call& c, std::index_sequence<I...>) {
     std::tuple<typename Argument<A>::Slot...> slots;
-    if (!(read<I, A>(c, std::get<I>(slots)) && ...)) return refused(signature, c);
+    std::size_t at = 0;
+    if (!((read<I, A>(c, std::get<I>(slots)) || (at = I, false)) && ...)) [[unlikely]]
+      return wrong_argument(signature, c, at, expected[at]);
     if (has_stored_dtypes && !signature.row.stored) [[unlikely]]
       refuse_stored_arguments(signature, c);
     if constexpr (std::is_void_v<R>) {
@@ -234,7 +235,7 @@ struct Entry<F, Tag> {
   [[gnu::noinline]] static PyObject* call(const Call& c) {
     if (autocast.on && !c.is_cast && signature.row.autocast.casts() && c.out == Py_None)
         [[unlikely]]
-      return call_with_casts(signature, c, call);
+      return call_with_casts(signature, c);
     try {
       PyObject* result = convert_and_call(c, std::index_sequence_for<A...>{});
       if (signature.result || c.out != Py_None || has_subclasses) [[unlikely]]
