@@ -84,6 +84,10 @@ def tensors(rank, size):
         S(0) == S(0), S(0) == S(1), S(0) == R(), S(0).is_shard(), R().is_replicate(),
         tensor.DTensor.from_local(torch.ones(2, 3), mesh, [S(1)]).shape[1],
         of((5, 7), mesh, [S(0)]), of((5, 7), grid, [S(1), S(0)]), of((6,), grid, [S(0), S(0)]),
+        [torch.equal(one, each) for each in (
+            tensor.distribute_tensor(x, mesh, [S(0)]), one + int(rank == 2),
+            tensor.distribute_tensor(x, mesh, [R()]), tensor.distribute_tensor(x[1:], mesh, [S(0)]),
+        )],
         of((5, 7), grid, [R(), S(1)]), S.local_shard_size_and_offset(5, size, rank),
     ]  # fmt: skip
     return [str(each).replace("rushlight.", "torch.") for each in found]
@@ -139,6 +143,12 @@ def test_refusals_of_placements():
             DTensor.from_local(rushlight.ones(2), mesh, [Shard(0)], shape=(3,))
         with pytest.raises(NotImplementedError, match="alike by redistribute"):
             x + x.redistribute(mesh, [Replicate()])
+        with pytest.raises(RuntimeError, match="got mixed"):
+            rushlight.equal(x, rushlight.ones(2, 3))
+        with pytest.raises(RuntimeError, match="got mixed"):
+            rushlight.equal(rushlight.ones(2, 3), x)
+        with pytest.raises(NotImplementedError, match="has no such operation"):
+            rushlight.allclose(x, x)  # whose answer is no tensor
         with pytest.raises(AttributeError, match="tensor parallelism"):
             _ = dist.tensor.parallelize_module
     finally:

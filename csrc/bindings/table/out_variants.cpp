@@ -146,6 +146,10 @@ PyObject* refused(const Signature& s, const Call& call) {
 }
 PyObject* raise_current(const Signature& s, const Call& call) {
   raise_current();
+  if (has_subclasses && !call.is_method)
+    if (PyObject* answer = answer_of_class(s.name.c_str(), call.args, call.n, call.keywords);
+        answer || !PyErr_Occurred())
+      return answer;
   return refused(s, call);
 }
 

@@ -84,6 +84,10 @@ PyObject* wrap_as(PyTypeObject* type, Tensor t);
 // (subclass.cpp).
 inline bool has_subclasses = false;
 PyObject* in_class_of(PyObject* result, PyObject* self, PyObject* const* args, Py_ssize_t n);
+// After an error of a function: what its arguments' class with data elsewhere has as the method of
+// that name, or the refusal of that class; null where the error stays.
+PyObject* answer_of_class(const char* name, PyObject* const* args, Py_ssize_t n,
+                          PyObject* keywords);
 inline PyObject* kept_class(PyObject* result, PyObject* self, PyObject* const* args = nullptr,
                             Py_ssize_t n = 0) {
   return has_subclasses ? in_class_of(result, self, args, n) : result;

@@ -70,6 +70,22 @@ bool is_computed(PyObject* o, int depth) {
 
 }  // namespace
 
+PyObject* answer_of_class(const char* name, PyObject* const* args, Py_ssize_t n,
+                          PyObject* keywords) {
+  if (!PyErr_ExceptionMatches(PyExc_RuntimeError)) return nullptr;  // of wrong arguments
+  const Py_ssize_t all = n + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
+  for (Py_ssize_t i = 0; i < all; ++i) {
+    const auto refuse = py::reinterpret_steal<py::object>(refusal_of(args[i], 0));
+    if (!refuse) continue;
+    PyErr_Clear();
+    const auto method = py::getattr(py::type::of(args[i]), name, py::none());
+    const auto plain = py::getattr(reinterpret_cast<PyObject*>(tensor_type), name, py::none());
+    if (method.is(plain)) return PyObject_CallNoArgs(refuse.ptr());
+    return PyObject_Vectorcall(method.ptr(), args, std::size_t(n), keywords);
+  }
+  return nullptr;
+}
+
 PyObject* in_class_of(PyObject* result, PyObject* self, PyObject* const* args, Py_ssize_t n) {
   if (!result) return nullptr;
   PyTypeObject* type = nullptr;

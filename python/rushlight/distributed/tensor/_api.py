@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from rushlight import _C
 from rushlight.distributed._collectives import broadcast
-from rushlight.distributed.tensor._norm import total_norm, total_sum
+from rushlight.distributed.tensor._norm import all_equal, total_norm, total_sum
 from rushlight.distributed.tensor._pointwise import add_methods
 from rushlight.distributed.tensor._redistribute import cut, normalized, redistributed, where, whole
 from rushlight.distributed.tensor.placement_types import Replicate
@@ -282,6 +282,16 @@ class DTensor(Tensor):
     def mean(self, *args, **kwargs):
         """The mean of all elements; all ranks call it."""
         return self.sum(*args, **kwargs) / self.numel()
+
+    def equal(self, other):
+        """Whether all elements are those of another DTensor; all ranks call it, and agree.
+
+        Args:
+            other: the DTensor.
+        """
+        if not isinstance(self, DTensor):
+            self, other = other, self
+        return all_equal(self, other)
 
     def requires_grad_(self, requires_grad=True):
         """Sets requires_grad.

@@ -1,5 +1,5 @@
-"""Numbers over all elements of DTensors: of each rank's parts, and one reduction for each mesh.
-All ranks of the mesh call them.
+"""Numbers over all elements of DTensors, and whether they are equal: of each rank's parts, and one
+reduction for each mesh. All ranks of the mesh call them.
 """
 
 from __future__ import annotations
@@ -40,6 +40,25 @@ def total_sum(tensor):
         if placement.is_shard():
             all_reduce(local, ReduceOp.SUM, tensor.device_mesh.get_group(i))
     return local
+
+
+def all_equal(one, other):
+    """Whether two DTensors have the same shape and elements, the same answer on all ranks."""
+    if not hasattr(other, "_local_tensor"):
+        raise RuntimeError(
+            "aten.equal.default got mixed torch.Tensor and DTensor, need to convert all "
+            "torch.Tensor to DTensor before calling distributed operators!\nuse "
+            "distribute_tensor(tensor, dtensor.device_mesh, dtensor.placements)"
+        )
+    if one.shape != other.shape:
+        return False
+    alike = one.device_mesh == other.device_mesh and one.placements == other.placements
+    if not alike or any(p.is_partial() for p in one.placements):
+        return bool(_C.equal(one.full_tensor(), other.full_tensor()))
+    answer = _C.tensor(int(_C.equal(one._local_tensor, other._local_tensor)))
+    for i in range(one.device_mesh.ndim):
+        all_reduce(answer, ReduceOp.MIN, one.device_mesh.get_group(i))
+    return bool(answer)
 
 
 def _over_ranks(parts, mesh, cut, exponent):
