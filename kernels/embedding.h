@@ -12,6 +12,10 @@ struct EmbeddingKernels {
   // divided by how often the index occurs where `by_frequency`. Indices were checked by forward.
   std::int64_t (*backward)(const View& grad, const View& indices, std::int64_t padding_idx,
                            bool by_frequency, const View& grad_weight);
+  // out[b] = the sum of `length` rows, those of indices[b * length] and on, or their mean. Returns
+  // as forward; null on a device where rows are read first and then added.
+  std::int64_t (*bags)(const View& weight, const View& indices, std::int64_t length, bool means,
+                       const View& out);
 };
 
 extern const EmbeddingKernels cpu_embedding;

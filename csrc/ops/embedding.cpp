@@ -95,6 +95,42 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t paddi
       weight);
 }
 
+Tensor embedding_bags(const Tensor& weight, const Tensor& indices, std::int64_t length, bool means,
+                      bool scale_grad_by_freq) {
+  check_operands("embedding", "_index_select", {"weight", "self", weight},
+                 {"indices", "index", indices});
+  const std::int64_t bags = indices.numel() / length, size = weight->shape[1];
+  Tensor out = empty({bags, size}, weight.dtype(), weight.device());
+  {
+    const GradMode off(false);
+    const Tensor table = contiguous(weight);
+    const View w = dense_view(table, out.dtype(), table.numel()),
+               i = dense_view(indices, DType::int64, bags * length), o = view_of(out);
+    const EmbeddingKernels& kernels = *backend(out.device()).embedding;
+    std::int64_t bad = 0;
+    {
+      const Unlocked unlocked(double(indices.numel() * size) * 0.3, {&table, &indices, &out});
+      bad = kernels.bags(w, i, length, means, o);
+    }
+    if (bad >= 0) fail_index(weight, indices, bad);
+  }
+  return record(
+      "EmbeddingBagBackward0", std::move(out),
+      [indices, length, means, scale_grad_by_freq, table = weight.shape()](Tensor g) {
+        const std::int64_t bags = indices.numel() / length;
+        const Tensor each = means ? mul(g, Scalar(1 / double(length))) : g;
+        const Tensor rows = expand(unsqueeze(each, 1), Shape{bags, length, table[1]});
+        return Gradients(backward(reshape(rows, Shape{indices.numel(), table[1]}), indices, table,
+                                  -1, scale_grad_by_freq));
+      },
+      weight);
+}
+
+bool has_embedding_bags(const Tensor& weight) {
+  return is_floating(weight.dtype()) && !weight.device().is_meta() &&
+         backend(weight.device()).embedding->bags;
+}
+
 Tensor one_hot(const Tensor& tensor, std::int64_t num_classes) {
   if (tensor.dtype() != DType::int64)
     fail<RuntimeError>("one_hot is only applicable to index tensor of type LongTensor.\n",

@@ -13,6 +13,10 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t paddi
 Tensor embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
                      std::string_view mode, const std::optional<Tensor>& per_sample_weights,
                      std::int64_t padding_idx, bool scale_grad_by_freq, bool sparse);
+// The same of bags of `length` indices each (n, int64), where the device has a kernel for it.
+Tensor embedding_bags(const Tensor& weight, const Tensor& indices, std::int64_t length, bool means,
+                      bool scale_grad_by_freq);
+bool has_embedding_bags(const Tensor& weight);
 // (*) -> (*, num_classes) of 0 and 1, int64; negative: one more than the largest.
 Tensor one_hot(const Tensor& tensor, std::int64_t num_classes);
 

@@ -1,6 +1,7 @@
-// Bags of rows of a table, each joined to one row: sums, means or maxima, written from embedding()
-// and index_add(). Note: positions are read before anything else, and offsets on the
-// host, but for a GPU's sums and means, which nothing waits for and nobody checks.
+// Bags of rows of a table, each joined to one row: sums, means or maxima; by a kernel where all are
+// of one length, else written from embedding() and index_add(). Note: positions are read before
+// anything else, and offsets on the host, but for a GPU's sums and means, which nothing waits for
+// and nobody checks.
 #include "ops/embedding.h"
 #include "ops/index/checks.h"
 #include "ops/pointwise/pointwise.h"
@@ -108,10 +109,15 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& given, const Tensor& of
   const bool reads = !on_meta && (mode == "max" || !offsets.device().is_cuda());
   const auto ends = reads ? ends_of(offsets, total) : std::vector<std::int64_t>();
   const std::int64_t bags = offsets.numel();
+  const std::int64_t length = kept ? 0 : length_of_all(ends);
+  // Of more rows totals are wider than an element: reductions have them.
+  if (length && length <= 64 && mode != "max" && !per_sample_weights && !sparse &&
+      has_embedding_bags(weight))
+    return embedding_bags(weight, reshape(indices, Shape{total}), length, mode == "mean",
+                          scale_grad_by_freq);
   Tensor rows = embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse);
   if (per_sample_weights) rows = mul(rows, unsqueeze(*per_sample_weights, 1));
   Tensor out;
-  const std::int64_t length = kept ? 0 : length_of_all(ends);
   if (length && mode != "max") {
     const Tensor each_bag = reshape(rows, Shape{bags, length, weight->shape[1]});
     out = mode == "mean" ? mean(each_bag, Shape{1}, false) : sum(each_bag, Shape{1}, false);

@@ -75,14 +75,30 @@ Tensor roll(const Tensor& input, Sizes shifts, Sizes dims) {
   if (input.dim() == 0 && !dims.empty())
     fail<IndexError>("Dimension specified as ", dims[0], " but tensor has no dimensions");
   Tensor out = input;
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    const int at = wrap_dim(dims[i], input.dim());
-    const std::int64_t n = input.dim() ? input->shape[at] : 0;
-    if (n == 0) continue;
-    const std::int64_t by = ((shifts[i] % n) + n) % n;
-    out = cat({narrow(out, at, n - by, by), narrow(out, at, 0, n - by)}, at);
+  {
+    const GradMode off(false);
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      const int at = wrap_dim(dims[i], input.dim());
+      const std::int64_t n = input.dim() ? input->shape[at] : 0;
+      if (n == 0) continue;
+      const std::int64_t by = ((shifts[i] % n) + n) % n;
+      out = cat({narrow(out, at, n - by, by), narrow(out, at, 0, n - by)}, at);
+    }
+    if (out.is_same(input)) out = clone(input);
   }
-  return out.is_same(input) ? clone(input) : out;
+  using Numbers = std::vector<std::int64_t>;
+  return record("RollBackward0", std::move(out),
+                showing(
+                    "dims shifts",
+                    [](Tensor g, Node&, const Numbers& dims, const Numbers& shifts) {
+                      Numbers back;
+                      for (std::size_t i = 0; i < dims.size(); ++i)
+                        back.push_back(-(shifts[i] % std::max<std::int64_t>(
+                                                         1, g.size(wrap_dim(dims[i], g.dim())))));
+                      return Gradients(roll(g, back, dims));
+                    },
+                    Numbers(dims.begin(), dims.end()), Numbers(shifts.begin(), shifts.end())),
+                input);
 }
 
 }  // namespace rushlight

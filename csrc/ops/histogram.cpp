@@ -16,14 +16,14 @@ Tensor bincount(const Tensor& input, const Tensor& weights, std::int64_t minleng
     fail<NotImplementedError>("\"bincount_cpu\" not implemented for '", scalar_name(input.dtype()),
                               "'\n", describe("input", input));
   const Tensor values = to(input, DType::int64);
-  if (input.dim() != 1 || (input.numel() && item(amin(values, {}, false)).as_int() < 0))
+  if (input.dim() != 1 || (input.numel() && item(amin(input, {}, false)).as_int() < 0))
     fail<RuntimeError>("bincount only supports 1-d non-negative integral inputs.\n",
                        describe("input", input));
   if (weights && !same(weights.sizes(), input.sizes()))
     fail<RuntimeError>("weights should be 1-d and have the same length as input\n",
                        describe("weights", weights), ", ", describe("input", input));
   if (weights) check_same_device("bincount", input, "input", weights, "weights");
-  const std::int64_t top = input.numel() ? item(amax(values, {}, false)).as_int() : -1;
+  const std::int64_t top = input.numel() ? item(amax(input, {}, false)).as_int() : -1;
   const std::int64_t bins = std::max(minlength, checked_add(top, 1));
   const DType d = !weights                            ? DType::int64
                   : weights.dtype() == DType::float32 ? DType::float32

@@ -87,8 +87,56 @@ Index backward(const View& grad, const View& indices, Index padding_idx, bool by
   });
 }
 
+// The rows of a bag, some columns at a time, which stay in registers.
+constexpr Index kTogether = 64;
+template <class S, class T = Compute<S>>
+CLONES void add_bag(const S* const* rows, Index count, Index n, T divisor, S* to) {
+  Index first = 0;
+  for (; first + kTogether <= n; first += kTogether) {
+    T sums[kTogether] = {};
+    Index r = 0;
+    for (; r + 4 <= count; r += 4) {
+      const S *a = rows[r] + first, *b = rows[r + 1] + first, *c = rows[r + 2] + first,
+              *d = rows[r + 3] + first;
+      for (Index i = 0; i < kTogether; ++i)
+        sums[i] = sums[i] + load(a + i) + load(b + i) + load(c + i) + load(d + i);
+    }
+    for (; r < count; ++r)
+      for (Index i = 0; i < kTogether; ++i) sums[i] += load(rows[r] + first + i);
+    for (Index i = 0; i < kTogether; ++i) store(to + first + i, sums[i] / divisor);
+  }
+  for (; first < n; ++first) {
+    T sum(0);
+    for (Index r = 0; r < count; ++r) sum += load(rows[r] + first);
+    store(to + first, sum / divisor);
+  }
+}
+
+Index bags(const View& weight, const View& indices, Index length, bool means, const View& out) {
+  const Index size = out.sizes[1], rows = size ? weight.numel / size : weight.sizes[0];
+  return with_indices(indices, [&](const auto* at) {
+    const Index bad = first_bad(at, indices.numel, rows);
+    if (bad >= 0) return bad;
+    dispatch_floating(weight.dtype, [&]<class S>(Type<S>) {
+      const auto divisor = static_cast<Compute<S>>(means ? length : 1);
+      const Index each = 1 + 32768 / std::max<Index>(length * size, 1);
+      parallel_for(out.sizes[0], each, [&](Index begin, Index end) {
+        std::vector<const S*> bag(static_cast<std::size_t>(length));
+        for (Index b = begin; b < end; ++b) {
+          Index count = 0;
+          for (Index i = b * length; i < (b + 1) * length; ++i)
+            if (const Index row = checked_index(at + i, rows); row >= 0)
+              bag[std::size_t(count++)] = weight.as<const S>() + row * size;
+          add_bag(bag.data(), count, size, divisor, out.as<S>() + b * size);
+        }
+      });
+    });
+    return bad;
+  });
+}
+
 }  // namespace
 
-const EmbeddingKernels cpu_embedding = {forward, backward};
+const EmbeddingKernels cpu_embedding = {forward, backward, bags};
 
 }  // namespace rushlight

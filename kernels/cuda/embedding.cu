@@ -97,6 +97,6 @@ Index backward(const View& grad, const View& indices, Index padding_idx, bool by
 
 }  // namespace
 
-const EmbeddingKernels embedding_kernels = {forward, backward};
+const EmbeddingKernels embedding_kernels = {forward, backward, nullptr};
 
 }  // namespace rushlight::gpu

@@ -60,11 +60,12 @@ KEPT = {
     "T.nn.functional.batch_norm(x, None, None, b, training=True)":
         "eps result1 result2 running_mean running_var training",
     "T.nn.functional.group_norm(x, 3, b)": "C HxW N eps group result1 result2",
-    "x.prod()": "result", "x.prod(1)": "result", "x.cumprod(1)": "", "x.norm()": "",
+    "x.prod()": "", "x.prod(1)": "", "x.cumprod(1)": "", "x.norm()": "",
     "T.linalg.vector_norm(x, 3, 1)": "", "x.logsumexp(1)": "", "x.median()": "",
     "x.permute(1, 0)": "", "x.diagonal(1)": "", "x.unfold(1, 2, 1)": "", "T.cat([x, w])": "",
     "T.stack([x, w], 1)": "", "x.repeat(2, 1)": "", "x.sort(1)[0]": "", "x.topk(2, 1)[0]": "",
     "x.kthvalue(1, 1)[0]": "", "x.tril(-1)": "", "x.triu(1)": "", "x.flip(0)": "",
+    "x.roll((2, 1), (0, 1))": "",
     "x.scatter(1, T.tensor([[0], [1]]), w)": "", "x.scatter_add(1, T.tensor([[0], [1]]), w)": "",
     "T.linalg.det(x @ w.t())": "LU pivots", "T.linalg.cholesky(x @ x.t())": "",
     "T.nn.functional.embedding(T.tensor([0, 1]), x)": "sparse weight_sym_argsize_0",

@@ -278,6 +278,29 @@ def test_embedding_bag(pair, reference, device, mode):
     assert_same(ours.weight.grad, theirs.weight.grad)
 
 
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_bags_of_one_length(device, mode, dtype):
+    """A kernel adds their rows; of long ones, reductions do; on a GPU index_add, which rounds each
+    sum."""
+    if dtype == "bfloat16" and device != "cpu":
+        return
+    kind = getattr(rushlight, dtype)
+    for width, length in ((1, 4), (64, 1), (67, 5), (130, 64), (3, 65)):
+        weight = rushlight.randn(9, width, device=device).to(kind).requires_grad_()
+        bags = rushlight.randint(0, 9, (6, length), device=device)
+        rows = rushlight.nn.functional.embedding(bags, weight)
+        expected = rows.mean(1) if mode == "mean" else rows.sum(1)
+        out = rushlight.nn.functional.embedding_bag(bags, weight, mode=mode)
+        rushlight.testing.assert_close(out, expected)
+        seed = rushlight.randn_like(out)
+        (of_bags,) = rushlight.autograd.grad(out, weight, seed)
+        (of_rows,) = rushlight.autograd.grad(expected, weight, seed)
+        rushlight.testing.assert_close(of_bags, of_rows)
+    with pytest.raises((RuntimeError, IndexError), match="range"):
+        rushlight.nn.functional.embedding_bag(bags + 9, weight, mode=mode)
+
+
 def test_from_pretrained():
     table = rushlight.nn.Embedding.from_pretrained(rushlight.ones(2, 3))
     assert not table.weight.requires_grad

@@ -103,6 +103,19 @@ def test_gradients_and_names(call, device):
     same_as_torch(*values, 1e-9)
 
 
+@pytest.mark.parametrize("zeros", [0, 1, 2])
+def test_gradients_of_products_with_and_without_a_graph(zeros, device):
+    x = rushlight.arange(1.0, 13.0, dtype=rushlight.float64, device=device).reshape(3, 4)
+    x[1, :zeros] = 0
+    x.requires_grad_()
+    for call in ("x.prod()", "x.prod(1)", "x.prod(0, keepdim=True)"):
+        y = eval(call, {"x": x})
+        seed = rushlight.arange(1.0, y.numel() + 1, dtype=x.dtype, device=device).reshape(y.shape)
+        (quick,) = rushlight.autograd.grad(y, x, seed, retain_graph=True)
+        (general,) = rushlight.autograd.grad(y, x, seed, create_graph=True)
+        rushlight.testing.assert_close(quick, general.detach())
+
+
 def test_equal_extremes_share_the_gradient(device):
     grads = []
     for module, where in ((rushlight, device), (torch, "cpu")):

@@ -1,6 +1,7 @@
 """Sorting, selection, distinct values and counts against torch, ties included where torch's answer
 does not depend on the weather."""
 
+import numpy as np
 import pytest
 
 import rushlight
@@ -120,6 +121,11 @@ def test_counts(device):
         ours.bincount(rushlight.tensor(weights, device=device)),
         theirs.bincount(torch.tensor(weights)),
     )
+    for most in (7, 511, 512, 3000):
+        many = rushlight.arange(2000, device=device) * 31 % most
+        for given in (many, many[::3], many.int()):
+            expected = np.bincount(given.cpu().numpy(), minlength=5)
+            assert given.bincount(minlength=5).tolist() == expected.tolist()
     ours, theirs = both("m(300)", "float32", device)
     same_as_torch(ours.histc(20, -2, 2), theirs.histc(20, -2, 2))
     same_as_torch(ours.histc(7), theirs.histc(7))

@@ -115,6 +115,11 @@ DType mean_dtype(const char* op, const Tensor& input, OptionalDtype dtype) {
   return d;
 }
 
+// As PyTorch asks; of a GPU nobody does, which would be a wait in every pass.
+bool is_free_of_zeros(const Tensor& x) {
+  return x.device().is_cpu() && item(all(x, {}, false)).as_int() != 0;
+}
+
 // The product of all others, for each element of dimension `dim`: right also where there are zeros.
 Tensor product_of_others(const Tensor& input, int dim) {
   const std::int64_t n = input.size(dim);
@@ -138,23 +143,27 @@ Tensor product(const char* node, const char* names, const Tensor& input, const S
   const DType d = sum_dtype(input, dtype);
   Tensor out = total(kReduction<reduction::Product>, input, span, keepdim, d);
   out = to(out, d);
-  return record(node, out,
-                showing(
-                    names,
-                    [span, from = input.dtype(), d](Tensor g, Node&, const Saved& x) {
-                      const Tensor input = to(x.get(), d);
-                      if (input.numel() == 0 || input.dim() == 0)
-                        return Gradients(to(spread(g, span), from));
-                      const bool one = (span.mask & (span.mask - 1)) == 0;
-                      int dim = 0;
-                      while (one && !(span.mask >> dim & 1)) ++dim;
-                      const Tensor others =
-                          one ? product_of_others(input, dim)
-                              : view(product_of_others(reshape(input, Shape{-1}), 0), span.whole);
-                      return Gradients(to(mul(spread(g, span), others), from));
-                    },
-                    Saved(input), std::int64_t(std::countr_zero(span.mask)), keepdim),
-                input);
+  return record(
+      node, out,
+      showing(
+          names,
+          [span, from = input.dtype(), d](Tensor g, Node& self, const Saved& x,
+                                          const SavedOutput& y) {
+            const Tensor input = to(x.get(), d);
+            if (input.numel() == 0 || input.dim() == 0) return Gradients(to(spread(g, span), from));
+            if (!grad_enabled() && is_free_of_zeros(input))
+              return Gradients(
+                  to(mul(spread(g, span), div(spread(y.get(self), span), input)), from));
+            const bool one = (span.mask & (span.mask - 1)) == 0;
+            int dim = 0;
+            while (one && !(span.mask >> dim & 1)) ++dim;
+            const Tensor others =
+                one ? product_of_others(input, dim)
+                    : view(product_of_others(reshape(input, Shape{-1}), 0), span.whole);
+            return Gradients(to(mul(spread(g, span), others), from));
+          },
+          Saved(input), SavedOutput(out), std::int64_t(std::countr_zero(span.mask)), keepdim),
+      input);
 }
 
 Tensor truth(Reduction kind, const Tensor& input, Sizes dims, bool keepdim) {
@@ -233,10 +242,10 @@ Tensor nanmean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtyp
 }
 
 Tensor prod(const Tensor& input, OptionalDtype dtype) {
-  return product("ProdBackward0", "self", input, Span(input, {}), false, dtype);
+  return product("ProdBackward0", "self result", input, Span(input, {}), false, dtype);
 }
 Tensor prod(const Tensor& input, std::int64_t dim, bool keepdim, OptionalDtype dtype) {
-  return product("ProdBackward1", "self dim keepdim", input, Span(input, {&dim, 1}), keepdim,
+  return product("ProdBackward1", "self result dim keepdim", input, Span(input, {&dim, 1}), keepdim,
                  dtype);
 }
 
