@@ -1,6 +1,7 @@
 """torch.linalg: factorisations, solving, norms and products of matrices.
 
-Eigenvalues of matrices that are not symmetric would be complex, which rushlight does not have.
+Eigenvalues of matrices that are not symmetric would be complex: rushlight has no factorisation
+that gives those.
 """
 
 from rushlight import _C, _index, _table
