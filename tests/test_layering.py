@@ -191,6 +191,38 @@ def test_bindings_compute_nothing(path):
     )
 
 
+# The stems of csrc/ops of which a file of rows has the signatures, beside its own. functional.cpp
+# has what nn.functional has under a name of torch's: rows of any file.
+ROWS_OF = {
+    "copy": "resize", "creation": "memory_format", "loss": "cross_entropy", "matmul": "linalg",
+    "resample": "affine_grid grid_sample", "view": "as_strided", "fold": "view",
+}  # fmt: skip
+
+
+def test_a_row_is_in_the_file_of_its_op():
+    """csrc/ops/dropout.cpp and csrc/bindings/rows/dropout.cpp: one guess finds both."""
+    homes = {}  # the stems and folders of the file that defines a function
+    for path in files("csrc/ops", suffixes={".cpp"}):
+        definition = r"^(?!static|return|using)[\w:<>,& ]*?[\w>&] (\w+)\([^;{}]*?\)\s*\{"
+        for each in re.findall(definition, path.read_text(), re.M):
+            homes.setdefault(each, set()).update(path.relative_to(ROOT / "csrc/ops").parts[:-1])
+            homes[each].add(path.stem)
+    rows, away = 0, set()
+    for path in files("csrc/bindings/rows", suffixes={".cpp"}):
+        stem = path.stem.removesuffix("_variants")
+        for each in set(re.findall(r'\bm,\s*\{?"([a-z]\w*?)_?\(', path.read_text())):
+            found = homes.get(each, set()) | homes.get(each + "_", set())
+            rows += 1
+            if (
+                found
+                and stem != "functional"
+                and not found & {stem, *ROWS_OF.get(stem, "").split()}
+            ):
+                away.add(f"{name(path)}: {each} is in csrc/ops/{sorted(found)}")
+    assert rows > 250
+    assert not away
+
+
 def python_modules():
     """module -> file."""
     found = {}

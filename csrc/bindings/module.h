@@ -11,33 +11,39 @@ void bind_from_data(pybind11::module_& m);
 void bind_copy(pybind11::module_& m);        // to, clone, item, tolist, ...
 void bind_view(pybind11::module_& m);
 void bind_index(pybind11::module_& m);    // gather, scatter, index_put and their relatives
-void bind_triangular(pybind11::module_& m);  // triangles, diagonals
-void bind_join(pybind11::module_& m);        // cat and its relatives, repeat
+void bind_triangular(pybind11::module_& m);
+void bind_diagonal(pybind11::module_& m);
+void bind_equal(pybind11::module_& m);  // equal, isclose, allclose
+void bind_join(pybind11::module_& m);   // cat and its relatives
+void bind_repeat(pybind11::module_& m);
 void bind_split(pybind11::module_& m);
 void bind_flip(pybind11::module_& m);        // flip, roll, rot90
 void bind_broadcast(pybind11::module_& m);  // broadcast_tensors, atleast_1d
-void bind_grid(pybind11::module_& m);        // meshgrid, block_diag, kron, diff
-void bind_samples(pybind11::module_& m);     // trapezoid, gradient
+void bind_grid(pybind11::module_& m);        // meshgrid, combinations, block_diag
+void bind_samples(pybind11::module_& m);     // trapezoid, gradient, diff
 void bind_slice_scatter(pybind11::module_& m);
 void bind_distance(pybind11::module_& m);    // cdist, pdist
 void bind_matmul(pybind11::module_& m);
 void bind_conv(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
 void bind_norm(pybind11::module_& m);
-void bind_softmax(pybind11::module_& m);  // softmax, losses, embedding
+void bind_softmax(pybind11::module_& m);
+void bind_embedding(pybind11::module_& m);
 void bind_attention(pybind11::module_& functional);  // called by bind_functional
 void bind_functional(pybind11::module_& core);  // what torch.nn.functional has of its own
 void bind_pointwise(pybind11::module_& m);
 void bind_pointwise_variants(pybind11::module_& m);  // called by bind_pointwise
 void bind_complex(pybind11::module_& m);
-void bind_random(pybind11::module_& m);   // generators, random tensors, dropout
+void bind_random(pybind11::module_& m);   // generators, random tensors
+void bind_dropout(pybind11::module_& m);
 void bind_reduce(pybind11::module_& m);   // sums, extremes, moments, norms
 void bind_return_types(pybind11::module_& m);
 void bind_table(pybind11::module_& m);      // what the table says of itself
 void bind_operation(pybind11::module_& m);  // operations written in Python
 void bind_scan(pybind11::module_& m);     // running reductions
-void bind_sort(pybind11::module_& m);     // orders, distinct values, counts
-void bind_search(pybind11::module_& m);   // isin
+void bind_sort(pybind11::module_& m);     // orders, quantiles, distinct values
+void bind_histogram(pybind11::module_& m);
+void bind_search(pybind11::module_& m);  // searchsorted, isin
 void bind_autograd(pybind11::module_& m);    // backward, grad, hooks
 void bind_function(pybind11::module_& m);    // autograd.Function
 void bind_graph(pybind11::module_& m);       // autograd.graph

@@ -1,6 +1,9 @@
-// Grids, block matrices and differences, as compositions: their gradients are those of the parts.
+// Grids, choices and block matrices, as compositions: their gradients are those of the parts. The
+// indices of choices are counted out on the host, which needs none of the values.
 #include "ops/grid.h"
 
+#include "core/unlocked.h"
+#include "ops/join.h"
 #include "ops/pad.h"
 #include "ops/value.h"
 
@@ -73,38 +76,52 @@ std::vector<Tensor> unravel_index(const Tensor& indices, const std::vector<std::
   return unbind(stack(columns, -1), -1);
 }
 
-Tensor kron(const Tensor& input, const Tensor& other) {
-  const int rank = std::max(input.dim(), other.dim());
-  const auto size = [&](const Tensor& t, int d) {
-    const int own = d - (rank - t.dim());
-    return own < 0 ? 1 : t.size(own);
-  };
-  Shape left, right, sizes;
-  for (int d = 0; d < rank; ++d) {
-    const std::int64_t a = size(input, d), b = size(other, d);
-    for (const std::int64_t n : {a, std::int64_t(1)}) left.push_back(n);
-    for (const std::int64_t n : {std::int64_t(1), b}) right.push_back(n);
-    sizes.push_back(checked_mul(a, b));
+namespace {
+
+// How many ways there are to choose r of n; a number too large for memory where it overflows.
+std::int64_t choices(std::int64_t n, std::int64_t r) {
+  if (r > n) return 0;
+  r = std::min(r, n - r);
+  std::int64_t count = 1;
+  for (std::int64_t i = 0; i < r; ++i) {
+    const __int128 next = __int128(count) * (n - i) / (i + 1);
+    if (next > std::int64_t(1) << 60) return std::int64_t(1) << 60;
+    count = std::int64_t(next);
   }
-  return reshape(mul(reshape(input, left), reshape(other, right)), sizes);
+  return count;
 }
 
-Tensor diff(const Tensor& input, std::int64_t n, std::int64_t dim,
-            const std::optional<Tensor>& prepend, const std::optional<Tensor>& append) {
-  if (input.dim() == 0) fail<RuntimeError>("diff expects input to be at least one-dimensional");
-  if (n < 0) fail<RuntimeError>("order must be non-negative but got ", n);
-  if (n == 0) return clone(input);
-  std::vector<Tensor> parts;
-  for (const Tensor& part : {prepend.value_or(Tensor()), input, append.value_or(Tensor())})
-    if (part) parts.push_back(part);
-  Tensor left = parts.size() > 1 ? cat(parts, dim) : input;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t size = left.size(wrap_dim(dim, left.dim()));
-    if (size == 0) break;
-    const Tensor later = narrow(left, dim, 1, size - 1), earlier = narrow(left, dim, 0, size - 1);
-    left = left.dtype() == DType::boolean ? apply<BitwiseXor>(later, earlier) : sub(later, earlier);
+// Rows of indices below n in lexical order; each is larger than the one before it, or at least as
+// large with `repeats`.
+void count_out(std::int64_t* rows, std::int64_t count, std::int64_t n, std::int64_t r,
+               bool repeats) {
+  const std::int64_t step = repeats ? 0 : 1;
+  for (std::int64_t k = 0; k < r; ++k) rows[k] = k * step;
+  for (std::int64_t i = 1; i < count; ++i) {
+    const std::int64_t* before = rows + (i - 1) * r;
+    std::int64_t* row = rows + i * r;
+    std::int64_t at = r - 1;  // the last that can grow
+    while (at > 0 && before[at] == n - 1 - (r - 1 - at) * step) --at;
+    std::copy_n(before, at, row);
+    for (std::int64_t k = at; k < r; ++k) row[k] = before[at] + 1 + (k - at) * step;
   }
-  return left;
+}
+
+}  // namespace
+
+Tensor combinations(const Tensor& input, std::int64_t r, bool with_replacement) {
+  if (input.dim() != 1) fail<RuntimeError>("Expect a 1D vector, but got shape ", input.sizes());
+  if (r < 0) fail<RuntimeError>("Expect a non-negative number, but got ", r);
+  if (r == 0) return empty({0}, input.dtype(), input.device());
+  const std::int64_t n = input.numel();
+  const std::int64_t count = !n ? 0 : choices(with_replacement ? checked_add(n, r - 1) : n, r);
+  const Tensor rows = empty({count, r}, DType::int64);
+  if (count) {
+    const View v = view_of(rows);
+    const Unlocked unlocked(double(v.numel), {&rows});
+    count_out(v.as<std::int64_t>(), count, n, r, with_replacement);
+  }
+  return index(input, {to(rows, input.device())});
 }
 
 }  // namespace rushlight

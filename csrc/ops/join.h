@@ -36,9 +36,6 @@ std::vector<Tensor> unsafe_split(const Tensor& input, std::int64_t size, std::in
 std::vector<Tensor> unsafe_split_sizes(const Tensor& input, Sizes sizes, std::int64_t dim);
 std::vector<Tensor> unsafe_chunk(const Tensor& input, std::int64_t chunks, std::int64_t dim);
 
-// ---- combinations.cpp: r elements of a vector in each row
-Tensor combinations(const Tensor& input, std::int64_t r, bool with_replacement);
-
 // ---- flip.cpp
 Tensor fliplr(const Tensor& input);
 Tensor flipud(const Tensor& input);

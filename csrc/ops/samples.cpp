@@ -121,4 +121,22 @@ std::vector<Tensor> gradient(const Tensor& input, const std::vector<Value>& spac
   return derivatives;
 }
 
+Tensor diff(const Tensor& input, std::int64_t n, std::int64_t dim,
+            const std::optional<Tensor>& prepend, const std::optional<Tensor>& append) {
+  if (input.dim() == 0) fail<RuntimeError>("diff expects input to be at least one-dimensional");
+  if (n < 0) fail<RuntimeError>("order must be non-negative but got ", n);
+  if (n == 0) return clone(input);
+  std::vector<Tensor> parts;
+  for (const Tensor& part : {prepend.value_or(Tensor()), input, append.value_or(Tensor())})
+    if (part) parts.push_back(part);
+  Tensor left = parts.size() > 1 ? cat(parts, dim) : input;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t size = left.size(wrap_dim(dim, left.dim()));
+    if (size == 0) break;
+    const Tensor later = narrow(left, dim, 1, size - 1), earlier = narrow(left, dim, 0, size - 1);
+    left = left.dtype() == DType::boolean ? apply<BitwiseXor>(later, earlier) : sub(later, earlier);
+  }
+  return left;
+}
+
 }  // namespace rushlight

@@ -17,4 +17,8 @@ Tensor cumulative_trapezoid(const Tensor& y, double dx, std::int64_t dim);
 std::vector<Tensor> gradient(const Tensor& input, const std::vector<Value>& spacing,
                              const std::optional<Shape>& dim, std::int64_t edge_order);
 
+// Differences of neighbours, n times; prepend and append may be undefined.
+Tensor diff(const Tensor& input, std::int64_t n, std::int64_t dim,
+            const std::optional<Tensor>& prepend, const std::optional<Tensor>& append);
+
 }  // namespace rushlight

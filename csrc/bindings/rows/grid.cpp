@@ -1,4 +1,4 @@
-// Grids, block matrices and differences: see csrc/ops/grid.h.
+// Grids, choices and block matrices: see csrc/ops/grid.h.
 #include "ops/grid.h"
 
 #include "bindings/module.h"
@@ -66,6 +66,20 @@ tensor([[1, 3],
         [1, 4],
         [2, 3],
         [2, 4]]))");
+  op<&combinations>(m, "combinations(input, r=2, with_replacement=False)", As::function,
+                    R"(All ways to choose r elements of a vector, one per row.
+
+Args:
+    r: how many are chosen.
+    with_replacement: whether an element may come more than once.
+
+Shape:
+    input (n) gives (k, r) for k ways.
+
+>>> torch.combinations(torch.tensor([1, 2, 3]))
+tensor([[1, 2],
+        [1, 3],
+        [2, 3]]))");
   op<&block_diag>(m, "block_diag(*tensors)", As::function,
                   R"(A block diagonal matrix.
 
@@ -84,31 +98,6 @@ Args:
 
 >>> torch.unravel_index(torch.tensor([1, 5]), (2, 3))
 (tensor([0, 1]), tensor([1, 2])))");
-  op<&kron>(m, "kron(input, other, *, out=None)", As::both,
-            R"(The Kronecker product: the blocks input[i, j] * other.
-
-Args:
-    other: the second factor.
-
-Shape:
-    input (m, n), other (p, q) give (m p, n q); a missing dimension has size 1.
-
->>> torch.kron(torch.eye(2), torch.ones(1, 2))
-tensor([[1., 1., 0., 0.],
-        [0., 0., 1., 1.]]))");
-  op<&diff>(m, "diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None)", As::both,
-            R"(Differences of neighbours along a dimension.
-
-Args:
-    n: how many times differences are taken.
-    prepend: elements before those of input; None for no others.
-    append: elements after those of input; None for no others.
-
-Shape:
-    that of input with n elements less in dim.
-
->>> torch.diff(torch.tensor([1, 3, 6]))
-tensor([2, 3]))");
 }
 
 }  // namespace rushlight::python

@@ -274,39 +274,6 @@ Shape:
 >>> mask = torch.tensor([True, False, True])
 >>> torch.zeros(3).masked_scatter(mask, torch.tensor([5., 7.]))
 tensor([5., 0., 7.]))");
-  op<&equal>(m, "equal(input, other)", stored(As::both),
-             R"(Whether two tensors have one shape and equal elements.
-
-Args:
-    other: the other tensor, of the same dtype.
-
->>> torch.equal(torch.ones(2), torch.ones(2))
-True)");
-  op<&isclose>(m, "isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False)", As::both,
-               R"(Where |input - other| <= atol + rtol * |other|.
-
-Args:
-    other: broadcast with input.
-    rtol: the relative tolerance.
-    atol: the absolute tolerance.
-    equal_nan: whether NaN is close to NaN.
-
-Shape:
-    the common shape of input and other.
-
->>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))
-tensor([ True, False]))");
-  op<&allclose>(m, "allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False)", As::both,
-                R"(Whether isclose() holds for all elements, a bool.
-
-Args:
-    other: broadcast with input.
-    rtol: the relative tolerance.
-    atol: the absolute tolerance.
-    equal_nan: whether NaN is close to NaN.
-
->>> torch.allclose(torch.ones(2), torch.ones(2) + 1e-9)
-True)");
   op<&scatter_reduce>(
       m, "scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None)",
       {.in_place = As::method},

@@ -245,6 +245,18 @@ Shape:
 >>> torch.nn.functional.bilinear(torch.ones(1, 2), torch.ones(1, 3), torch.ones(1, 2, 3))
 tensor([[6.]]))");
   bind_linalg(m);
+  op<&kron>(m, "kron(input, other, *, out=None)", As::both,
+            R"(The Kronecker product: the blocks input[i, j] * other.
+
+Args:
+    other: the second factor.
+
+Shape:
+    input (m, n), other (p, q) give (m p, n q); a missing dimension has size 1.
+
+>>> torch.kron(torch.eye(2), torch.ones(1, 2))
+tensor([[1., 1., 0., 0.],
+        [0., 0., 1., 1.]]))");
 }
 
 }  // namespace rushlight::python

@@ -3,10 +3,10 @@
 
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
-#include "ops/covariance.h"
 #include "ops/linalg/linalg.h"
 #include "ops/ops.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/reduce/covariance.h"
 
 namespace py = pybind11;
 

@@ -93,6 +93,19 @@ Shape:
 
 >>> torch.gradient(torch.tensor([1.0, 2.0, 4.0]))
 (tensor([1.0000, 1.5000, 2.0000]),))");
+  op<&diff>(m, "diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None)", As::both,
+            R"(Differences of neighbours along a dimension.
+
+Args:
+    n: how many times differences are taken.
+    prepend: elements before those of input; None for no others.
+    append: elements after those of input; None for no others.
+
+Shape:
+    that of input with n elements less in dim.
+
+>>> torch.diff(torch.tensor([1, 3, 6]))
+tensor([2, 3]))");
 }
 
 }  // namespace rushlight::python

@@ -1,26 +1,12 @@
-// Softmax and embedding as functions (softmax as a method too).
+// Softmax and its logarithm.
 #include "ops/softmax.h"
 
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
-#include "ops/embedding.h"
 
 namespace py = pybind11;
 
 namespace rushlight::python {
-namespace {
-
-using Maybe = std::optional<Tensor>;
-using Word = std::string_view;
-
-Tensor bag_op(const Tensor& weight, const Tensor& indices, const Tensor& offsets, Word mode,
-              Maybe weights, std::int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
-  return embedding_bag(weight, indices, offsets, mode, weights, padding_idx, scale_grad_by_freq,
-                       sparse);
-}
-
-}  // namespace
-
 void bind_softmax(py::module_& m) {
   op<&softmax>(m, "softmax(input, dim, dtype=None, *, out=None)",
                {.autocast = kFullOnCuda, .exact = true},
@@ -46,45 +32,6 @@ Shape:
 
 >>> torch.log_softmax(torch.tensor([0., 0.]), 0)
 tensor([-0.6931, -0.6931]))");
-  op<&embedding>(m,
-                 "embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, "
-                 "sparse=False)",
-                 As::function,
-                 R"(The rows of `weight` at the given indices.
-
-Args:
-    weight: the table of rows.
-    indices: int64 or int32 indices of rows.
-    padding_idx: the row that gets no gradient; -1 for none.
-    scale_grad_by_freq: whether a row's gradient is divided by how often it occurs.
-    sparse: False; sparse gradients are not supported.
-
-Shape:
-    weight (rows, size), indices (*) of int64 or int32 give (*, size).
-
-Raises:
-    IndexError: for an index out of range, before anything is written.
-
->>> torch.embedding(torch.tensor([[1.], [2.]]), torch.tensor([1, 0]))
-tensor([[2.],
-        [1.]]))");
-  op<&bag_op>(m,
-              "_embedding_bag_of(weight, indices, offsets, mode, per_sample_weights=None, "
-              "padding_idx=-1, scale_grad_by_freq=False, sparse=False)",
-              As::function, "torch.nn.functional.embedding_bag() without its checks of shapes.");
-  op<&one_hot>(m, "one_hot(tensor, num_classes=-1)", As::functional,
-               R"(Class indices as rows of zeros with a single 1.
-
-Args:
-    tensor: int64 class indices.
-    num_classes: how many classes; -1 for the largest index and one.
-
-Shape:
-    tensor (*) gives (*, num_classes).
-
->>> torch.nn.functional.one_hot(torch.tensor([1, 0]))
-tensor([[0, 1],
-        [1, 0]]))");
 }
 
 }  // namespace rushlight::python

@@ -3,7 +3,7 @@
 
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
-#include "ops/quantile.h"
+#include "ops/sort/quantile.h"
 
 namespace py = pybind11;
 
@@ -47,38 +47,6 @@ py::object unique_op(const Tensor& x, bool, bool return_inverse, bool return_cou
 py::object unique_consecutive_op(const Tensor& x, bool return_inverse, bool return_counts,
                                  Dim dim) {
   return chosen(unique(x, dim, true), return_inverse, return_counts);
-}
-
-Tensor bincount_op(const Tensor& x, std::optional<Tensor> weights, std::int64_t minlength) {
-  return bincount(x, weights.value_or(Tensor()), minlength);
-}
-
-using Side = std::optional<std::string_view>;
-bool is_right(bool right, Side side) {
-  if (!side) return right;
-  if (*side != "left" && *side != "right")
-    fail<RuntimeError>("torch.searchsorted(): side can only be 'left' or 'right' but got ", *side);
-  if (right && *side == "left")
-    fail<RuntimeError>(
-        "torch.searchsorted(): side and right can't be set to opposites, got side of "
-        "left while right was True");
-  return *side == "right";
-}
-Tensor number_like(const Tensor& like, Scalar number) {
-  const DType d =
-      number.is_floating() && is_integral(like.dtype()) ? default_dtype() : like.dtype();
-  return scalar_tensor(number, d, like.device());
-}
-Tensor searchsorted_tensor(const Tensor& sequence, const Tensor& input, bool out_int32, bool right,
-                           Side side, std::optional<Tensor> sorter) {
-  return searchsorted(sequence, input, out_int32, is_right(right, side), sorter.value_or(Tensor()));
-}
-Tensor searchsorted_number(const Tensor& sequence, Scalar self, bool out_int32, bool right,
-                           Side side, std::optional<Tensor> sorter) {
-  return searchsorted_tensor(sequence, number_like(sequence, self), out_int32, right, side, sorter);
-}
-Tensor bucketize_number(Scalar self, const Tensor& boundaries, bool out_int32, bool right) {
-  return bucketize(number_like(boundaries, self), boundaries, out_int32, right);
 }
 
 void bind_orders(py::module_& m) {
@@ -240,74 +208,6 @@ Shape:
 
 >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]), return_counts=True)
 (tensor([1, 2, 1]), tensor([2, 1, 1])))");
-  op<&bincount_op>(m, "bincount(input, weights=None, minlength=0)", As::both,
-                   R"(How often each non-negative integer occurs, or the sum of its weights.
-
-Args:
-    input: a vector of non-negative integers.
-    weights: a weight for each; None for 1.
-    minlength: the least size of the result.
-
-Shape:
-    the result is (max(max(input) + 1, minlength)).
-
->>> torch.bincount(torch.tensor([0, 2, 2]))
-tensor([1, 0, 2]))");
-  op<&histc>(m, "histc(input, bins=100, min=0, max=0, *, out=None)", As::both,
-             R"(A histogram: how many elements lie in each of `bins` equal parts of [min, max].
-
-Args:
-    bins: how many parts.
-    min: the lower end of the range.
-    max: the upper end; where both are equal, the range is that of the data.
-
-Shape:
-    the result is (bins).
-
->>> torch.histc(torch.tensor([0., 1., 3.]), bins=2, min=0, max=4)
-tensor([2., 1.]))");
-  overloads<&searchsorted_tensor, &searchsorted_number>(
-      m,
-      {"searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, "
-       "sorter=None, out=None)",
-       "searchsorted(sorted_sequence, self, *, out_int32=False, right=False, side=None, "
-       "sorter=None, out=None)"},
-      As::function,
-      R"(The index at which each value must be inserted so that the sequence stays sorted.
-
-Args:
-    sorted_sequence: ascending along its last dimension.
-    input: the values.
-    self: one value, a number.
-    out_int32: whether the indices are int32 instead of int64.
-    right: whether an equal element comes before the inserted value.
-    side: 'left' or 'right', another way to say right.
-    sorter: the indices that sort sorted_sequence; None if it is sorted.
-
-Shape:
-    that of input; sorted_sequence is (n), or has input's shape but for the last size.
-
->>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 4]))
-tensor([1, 2]))");
-  overloads<&bucketize, &bucketize_number>(
-      m,
-      {"bucketize(input, boundaries, *, out_int32=False, right=False, out=None)",
-       "bucketize(self, boundaries, *, out_int32=False, right=False, out=None)"},
-      As::function,
-      R"(The index of the interval between boundaries in which each element lies.
-
-Args:
-    input: the values.
-    self: one value, a number.
-    boundaries: an ascending vector.
-    out_int32: whether the indices are int32 instead of int64.
-    right: whether an element on a boundary lies in the interval after it.
-
-Shape:
-    that of input.
-
->>> torch.bucketize(torch.tensor([0, 3, 9]), torch.tensor([1, 3, 5]))
-tensor([0, 1, 3]))");
 }
 
 }  // namespace

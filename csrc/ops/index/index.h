@@ -5,7 +5,7 @@
 
 namespace rushlight {
 
-// ---- index_select.cpp
+// ---- index.cpp
 Tensor take(const Tensor& input, const Tensor& index);  // of the flat tensor; index's shape
 Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<std::int64_t> dim);
 bool equal(const Tensor& input, const Tensor& other);  // equal.cpp: same shape, same elements

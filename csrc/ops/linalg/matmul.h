@@ -26,6 +26,8 @@ Tensor addr(const Tensor& input, const Tensor& vec1, const Tensor& vec2, Scalar 
 using Dims = std::vector<std::int64_t>;
 Tensor tensordot(const Tensor& a, const Tensor& b, const Dims& left, const Dims& right);
 Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims);
+// tensordot.cpp: each element of input times other, as one matrix of blocks.
+Tensor kron(const Tensor& input, const Tensor& other);
 // (..., in) x (out, in) -> (..., out), plus bias (out)
 Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias);
 // out[n][o] = sum of input1[n][i] * weight[o][i][j] * input2[n][j], plus bias[o]

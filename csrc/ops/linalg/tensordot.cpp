@@ -1,4 +1,4 @@
-// Sums of products over several dimensions, as one product of matrices.
+// Sums of products over several dimensions, as one product of matrices; products of Kronecker.
 #include "ops/linalg/matmul.h"
 
 namespace rushlight {
@@ -58,6 +58,22 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Dims& left_dims, const 
   const Tensor product = mm(reshape(permute(left, order_left), {rows, inner}),
                             reshape(permute(right, order_right), {inner, columns}));
   return reshape(product, sizes);
+}
+
+Tensor kron(const Tensor& input, const Tensor& other) {
+  const int rank = std::max(input.dim(), other.dim());
+  const auto size = [&](const Tensor& t, int d) {
+    const int own = d - (rank - t.dim());
+    return own < 0 ? 1 : t.size(own);
+  };
+  Shape left, right, sizes;
+  for (int d = 0; d < rank; ++d) {
+    const std::int64_t a = size(input, d), b = size(other, d);
+    for (const std::int64_t n : {a, std::int64_t(1)}) left.push_back(n);
+    for (const std::int64_t n : {std::int64_t(1), b}) right.push_back(n);
+    sizes.push_back(checked_mul(a, b));
+  }
+  return reshape(mul(reshape(input, left), reshape(other, right)), sizes);
 }
 
 }  // namespace rushlight

@@ -1,6 +1,6 @@
 // Covariances as compositions. Note: only weights are looked at, as torch does; without them the
 // host does not wait for a GPU.
-#include "ops/covariance.h"
+#include "ops/reduce/covariance.h"
 
 #include "ops/linalg/matmul.h"
 #include "ops/reduce/reduce.h"

@@ -1,6 +1,6 @@
 // Quantiles as compositions. Note: values of q are read on the CPU only, as torch does, so that a
 // GPU's host does not wait for them.
-#include "ops/quantile.h"
+#include "ops/sort/quantile.h"
 
 #include "ops/sort/sort.h"
 #include "ops/value.h"
