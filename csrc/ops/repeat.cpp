@@ -27,7 +27,9 @@ Tensor repeat(const Tensor& input, const Shape& repeats) {
   if (out.numel() && !out.device().is_meta()) {
     // One copy per tile of the dimensions that repeat.
     const GradMode off(false);
-    const Tensor tile = view(contiguous(input), padded);
+    // Dense rows are read where they lie, often from one that is expanded.
+    const bool dense_rows = input.dim() && input.strides().back() == 1;
+    const Tensor tile = expand(dense_rows ? input : contiguous(input), padded);
     auto place = [&](auto& self, const Tensor& part, int d) -> void {
       if (d == repeats.rank) return copy_bits(part, tile);
       for (std::int64_t r = 0; r < repeats[d]; ++r)

@@ -160,12 +160,26 @@ template <class S, class F>
 void write(S* out, std::int64_t n, F value) {
   for (std::int64_t i = 0; i < n; ++i) store(out + i, convert<Compute<S>>(value(i)));
 }
+// Numbers up to 2^31 become doubles in vectors on every processor; the sum of two whole ones is
+// exact, and nothing is fused, so the result is that of Range::forward.
+template <class S>
+[[gnu::optimize("fp-contract=off")]] CLONES void write_forward(S* out, std::int64_t n, double first,
+                                                               double step) {
+  constexpr std::int64_t kBlock = 1 << 16;
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const int count = static_cast<int>(std::min(kBlock, n - begin));
+    const auto base = static_cast<double>(begin);
+    S* const to = out + begin;
+    for (int i = 0; i < count; ++i) to[i] = static_cast<S>(first + (base + i) * step);
+  }
+}
 template <class C, class S>
 void write_range(S* out, const Range& r) {
   const auto n = r.count;
   switch (r.kind) {
     case Range::Kind::whole: return write(out, n, [=](auto i) { return r.whole(i); });
     case Range::Kind::forward:
+      if constexpr (std::is_same_v<S, C>) return write_forward(out, n, r.first, r.step);
       return write(out, n, [=](auto i) { return r.template forward<C>(i); });
     case Range::Kind::from_both_ends:
       return write(out, n, [=](auto i) { return r.template from_both_ends<C>(i); });

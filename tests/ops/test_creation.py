@@ -1,5 +1,6 @@
 """Factories: out= with requires_grad, on every device."""
 
+import numpy as np
 import pytest
 
 import rushlight as torch
@@ -67,3 +68,13 @@ def test_samples_were_not_written_to(device):
 def test_a_dtype_that_is_not_that_of_out(make, device):
     with pytest.raises(RuntimeError, match="does not match dtype of out parameter"):
         make(out=torch.empty(0, device=device), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_long_ranges(dtype, device):
+    """Each element is rounded as if it were computed alone: nothing is fused or added up."""
+    for n, start, step in ((1, 0.5, 0.1), (70_001, -3.3, 0.1), (200_000, 1e6, -7.7)):
+        ours = torch.arange(start, start + (n - 0.5) * step, step, device=device,
+                                dtype=getattr(torch, dtype))  # fmt: skip
+        expected = (np.float64(start) + np.arange(n) * np.float64(step)).astype(dtype)
+        assert (ours.cpu().numpy() == expected).all()
