@@ -113,3 +113,37 @@ def test_float_kernels_equal_the_general_one(data):
         results.append([out.detach(), *grads])
     for expected, got in zip(*results, strict=True):
         numpy.testing.assert_allclose(got.double(), expected, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    "kernel,padding,dilation", [(3, 1, 1), (1, 0, 1), (3, 2, 2), ((2, 5), 0, 1)]
+)
+@pytest.mark.parametrize("channels,out", [(4, 4), (7, 13), (16, 31)])
+def test_bfloat16_is_that_of_float(channels, out, kernel, padding, dilation, device):
+    """Processors that multiply bfloat16 have a way of their own; sums are floats on both."""
+    f = rushlight.nn.functional
+    for size, transposed in (
+        ((9, 16), False),
+        ((33, 31), False),
+        ((12, 40), True),
+        ((1, 1), False),
+    ):
+        if size == (1, 1) and kernel != 1:
+            continue
+        x = rushlight.randn(3, channels, *size, device=device).bfloat16()
+        pair = kernel if isinstance(kernel, tuple) else (kernel, kernel)
+        shape = (channels, out) if transposed else (out, channels)
+        w, b = rushlight.randn(*shape, *pair, device=device), rushlight.randn(out, device=device)
+        given = {"padding": padding, "dilation": dilation}
+        if transposed and dilation > 1:
+            given["output_padding"] = 1  # its last row and column see fewer taps
+        call = f.conv_transpose2d if transposed else f.conv2d
+        results = []
+        for kind in (rushlight.bfloat16, rushlight.float32):
+            operands = [t.bfloat16().to(kind).requires_grad_() for t in (x, w, b)]
+            y = call(*operands, **given)
+            seed = rushlight.ones_like(y).cumsum(-1).remainder(3) - 1
+            results.append([y, *rushlight.autograd.grad(y, operands, seed)])
+        for ours, expected in zip(*results, strict=True):
+            most = expected.abs().max().item()
+            rushlight.testing.assert_close(ours.float(), expected, rtol=1e-2, atol=5e-3 * most)

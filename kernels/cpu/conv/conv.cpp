@@ -1,12 +1,15 @@
 // The table of convolution kernels: which way each shape and dtype goes. 16-bit floats are widened
-// to float as a whole, so they go the float kernels' ways.
+// to float as a whole, so they go the float kernels' ways, but where the processor multiplies them.
 #include "kernels/conv.h"
 
 #include <algorithm>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "bfloat16.h"
+#include "kernels/cpu/linalg/bfloat16_product.h"
 #include "kernels/cpu/linalg/gemm.h"
 #include "kernels/parallel.h"
 #include "plan.h"
@@ -198,11 +201,49 @@ void write_through(const View& out, F f) {  // f(T*) computes, then the result i
   }
 }
 
+// What conv::correlate_bfloat16 takes, forward and the gradient of the input.
+bool is_for_bfloat16(const ConvShape& s) {
+  return s.groups == 1 && is_planar(s) && s.stride[1] == 1 && s.stride[2] == 1;
+}
+conv::Planes planes_of(const ConvShape& s, bool gradient) {
+  conv::Planes p{};
+  const Index taps = s.kernel[1] * s.kernel[2];
+  p.n = s.n, p.c = gradient ? s.out : s.c, p.out = gradient ? s.c : s.out, p.flipped = gradient;
+  p.w_out = gradient ? taps : s.c * taps, p.w_in = gradient ? s.c * taps : taps;
+  for (int d = 0; d < 2; ++d) {
+    p.in[d] = (gradient ? s.result : s.in)[d + 1];
+    p.out_size[d] = (gradient ? s.in : s.result)[d + 1];
+    p.kernel[d] = s.kernel[d + 1], p.dilation[d] = s.dilation[d + 1];
+    p.padding[d] =
+        gradient ? p.dilation[d] * (p.kernel[d] - 1) - s.padding[d + 1] : s.padding[d + 1];
+  }
+  if (taps == 1 && p.padding[0] == 0 && p.padding[1] == 0) {  // then rows need no margins
+    p.in[1] *= std::exchange(p.in[0], 1);
+    p.out_size[1] *= std::exchange(p.out_size[0], 1);
+  }
+  return p;
+}
+bool goes_as_bfloat16(const ConvShape& s, bool gradient, const View& in, const View& weight,
+                      const View* bias, const View& out) {
+  if (out.dtype != DType::bfloat16) return false;
+  const auto *x = in.as<const bfloat16>(), *w = weight.as<const bfloat16>();
+  const auto* const b = bias ? bias->as<const bfloat16>() : nullptr;
+  auto* const y = out.as<bfloat16>();
+  if (!is_pixels(s))
+    return is_for_bfloat16(s) && conv::correlate_bfloat16(planes_of(s, gradient), x, w, b, y);
+  const Index from = gradient ? s.out : s.c, to = gradient ? s.c : s.out;
+  for (Index p = 0; p < s.n && b; ++p) std::copy_n(b, to, y + p * to);
+  return bfloat16_product({x, s.n, from, from, 1},
+                          {w, from, to, gradient ? s.c : 1, gradient ? 1 : s.c},
+                          {y, s.n, to, to, 1}, 1.f, b ? 1.f : 0.f);
+}
+
 void forward_kernel(const ConvShape& s, const View& input, const View& weight, const View* bias,
                     const View& out) {
   if (out.dtype == DType::int64)
     return General<Word>::forward(s, input.as<Word>(), weight.as<Word>(),
                                   bias ? bias->as<Word>() : nullptr, out.as<Word>());
+  if (goes_as_bfloat16(s, false, input, weight, bias, out)) return;
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     const Wide<S> x(input), w(weight), b(bias ? *bias : View{});
     write_through<S>(out, [&](auto* y) {
@@ -222,6 +263,7 @@ void grad_input_kernel(const ConvShape& s, const View& grad, const View& weight,
   if (out.dtype == DType::int64)
     return General<Word>::grad_input(s, grad.as<Word>(), weight.as<Word>(),
                                      bias ? bias->as<Word>() : nullptr, out.as<Word>());
+  if (goes_as_bfloat16(s, true, grad, weight, bias, out)) return;
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     const Wide<S> g(grad), w(weight), b(bias ? *bias : View{});
     write_through<S>(out, [&](auto* x) {
