@@ -15,6 +15,7 @@ import types
 
 import rushlight
 from rushlight import _C
+from rushlight._absent_methods import ABSENT
 
 ROOMS = (
     "rushlight nn nn.functional nn.init nn.utils nn.utils.rnn nn.utils.parametrize nn.attention "
@@ -146,6 +147,8 @@ def objects():
         home = room(place)
         listed = getattr(home, "__all__", None) or [n for n in dir(home) if n[0] != "_"]
         for name in filter(is_public, listed):
+            if place == "Tensor" and name in ABSENT.split():
+                continue
             value = getattr(home, name)
             module = getattr(value, "__module__", None) or "rushlight"
             kind = type(value).__name__

@@ -1,4 +1,10 @@
-"""UntypedStorage.from_file(): a file as memory; is_autocast_enabled() of devices elsewhere."""
+"""UntypedStorage.from_file() and torch.from_file(): a file as memory; is_autocast_enabled() of
+devices elsewhere."""
+
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -6,34 +12,91 @@ import rushlight
 from tests.conftest import ask
 
 
-def test_a_file_is_read(tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(bytes(range(16)))
-    storage = rushlight.UntypedStorage.from_file(str(path), False, 8)
-    path.write_bytes(b"")  # what was mapped would be gone, and the process with it
-    assert storage.tolist() == list(range(8))
-    x = rushlight.empty(0, dtype=rushlight.uint8).set_(storage, 0, (8,))
-    x.fill_(7)
-    assert storage.tolist() == [7] * 8
-    assert path.read_bytes() == b""
+def test_a_file_is_mapped(tmp_path):
+    def mapped(torch):
+        path = tmp_path / torch.__name__
+        path.write_bytes(bytes(range(64)))
+        storage = torch.UntypedStorage.from_file(str(path), False, 8)
+        x = torch.empty(0, dtype=torch.uint8).set_(storage, 0, (8,)).fill_(7)
+        found = [storage.tolist(), list(path.read_bytes()[:9]), storage.filename]
+        y = torch.from_file(str(path), True, 4, dtype=torch.int16)
+        found += [y.tolist(), x.tolist()]
+        y[1:3] = -1
+        z = torch.from_file(str(path), shared=True, size=40, dtype=torch.int16)  # which grows
+        found += [list(path.read_bytes()), z.tolist(), z.untyped_storage().nbytes()]
+        w = torch.from_file(str(path), size=2, requires_grad=True)
+        found += [w.dtype == torch.get_default_dtype(), w.requires_grad, w.shape]
+        new = str(path) + "new"
+        found += [torch.from_file(new, True, 2).tolist(), torch.from_file(new).tolist()]
+        found += [torch.UntypedStorage.from_file(new + "?").nbytes(), torch.from_file(new).shape]
+        found += [torch.from_file(new, False, 1, dtype=torch.complex64).tolist()]
+        return [str(each).replace(torch.__name__, "torch") for each in found]
+
+    assert mapped(rushlight) == ask(mapped)
 
 
-def test_a_shared_file_is_refused(tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(bytes(8))
-    with pytest.raises(NotImplementedError, match="a mapped file that becomes shorter"):
-        rushlight.UntypedStorage.from_file(str(path), True, 8)
-    assert path.read_bytes() == bytes(8)
-
-
-@pytest.mark.parametrize("nbytes", [17, -1, True, 2**62])
-def test_what_cannot_be_read(tmp_path, nbytes):
-    path = tmp_path / "file"
+def test_what_cannot_be_mapped(tmp_path):
+    path, none = tmp_path / "file", str(tmp_path / "nothing" / "file")
     path.write_bytes(bytes(16))
-    with pytest.raises(RuntimeError):
-        rushlight.UntypedStorage.from_file(str(path), False, nbytes)
-    with pytest.raises(RuntimeError, match="unable to open file"):
-        rushlight.UntypedStorage.from_file(str(tmp_path / "nothing"), False, 1)
+
+    def refused(torch):
+        said = []
+        for call in (
+            lambda: torch.UntypedStorage.from_file(none, False, 1),
+            lambda: torch.UntypedStorage.from_file(none, True, 1),
+            lambda: torch.UntypedStorage.from_file(str(path), False, 17),
+            lambda: torch.UntypedStorage.from_file(str(path), False, -1),
+            lambda: torch.UntypedStorage.from_file(str(path.parent), True, 1),
+            lambda: torch.UntypedStorage.from_file(path, False, 1),
+            lambda: torch.from_file(str(path), size=5),
+            lambda: torch.from_file(str(path), size=1, pin_memory=True),
+            lambda: torch.from_file(str(path), size=1, dtype=torch.int32, requires_grad=True),
+        ):
+            with pytest.raises((RuntimeError, TypeError)) as error:
+                call()
+            words = str(error.value).splitlines()[0].replace(str(tmp_path), "")
+            said.append((error.type.__name__, words.split(": ")[0]))
+        return said
+
+    assert refused(rushlight) == ask(refused)
+    with pytest.raises(RuntimeError, match="a number of bytes is needed"):
+        rushlight.UntypedStorage.from_file(str(path), False, 2**62)
+    with pytest.raises(RuntimeError, match="unable to resize file"):
+        rushlight.UntypedStorage.from_file(str(path), True, 2**61)
+    with pytest.raises(RuntimeError, match="no regular file"):
+        rushlight.UntypedStorage.from_file("/dev/zero", False, 4)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RuntimeError, match="no regular file"):
+        rushlight.from_file(str(tmp_path / "pipe"), size=4)
+    with pytest.raises(NotImplementedError, match="mapped on the CPU"):
+        rushlight.from_file(str(path), size=1, device="meta")
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_file_that_becomes_shorter(tmp_path, shared):
+    path = tmp_path / "file"
+    path.write_bytes(bytes([1]) * 20000)
+    x = rushlight.from_file(str(path), shared, 20000, dtype=rushlight.uint8)
+    os.truncate(path, 5000)
+    assert x[:5000].sum() == 5000 and x[8192:].sum() == 0
+    x.fill_(3)
+    assert x.sum() == 60000 and path.stat().st_size == 5000
+
+
+def test_another_mistake_still_ends_the_process(tmp_path):
+    """The handler is for mapped files alone."""
+    program = f"""import mmap, os, rushlight
+path = {str(tmp_path / "file")!r}
+open(path, "wb").write(bytes(9000))
+x = rushlight.from_file(path, size=9000, dtype=rushlight.uint8)
+with open(path, "r+b") as file:
+    other = mmap.mmap(file.fileno(), 0)
+os.truncate(path, 0)
+print(x.sum().item(), flush=True)
+other[8999]
+print("not reached")"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGBUS and ended.stdout == "0\n"
 
 
 KINDS = ["uint8", "int16", "int32", "float32", None]

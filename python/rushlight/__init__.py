@@ -12,7 +12,7 @@ import os as _os
 import sys as _sys
 from math import e, inf, nan, pi
 
-from rushlight import _C, _index
+from rushlight import _C, _absent_methods, _index
 from rushlight._C import *  # noqa: F403 - the rows of the table that are in C++
 from rushlight._grad_mode import (
     enable_grad,
@@ -24,6 +24,7 @@ from rushlight.torch_version import __version__
 
 # The methods that are written in Python; what defines them is imported by their first call.
 _C._declare_methods(_index.TENSOR)
+_absent_methods.add_methods(_C.Tensor)
 
 bool = _C.bool
 newaxis = None

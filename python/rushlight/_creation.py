@@ -1,4 +1,5 @@
-"""Creation ops that are compositions: torch.range, which includes its end, and empty_permuted."""
+"""Creation ops that are compositions: torch.range, which includes its end, empty_permuted, and
+from_file."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import warnings
 from rushlight import _C
 from rushlight._table import op
 
-__all__ = ["empty_permuted", "range"]
+__all__ = ["empty_permuted", "from_file", "range"]
 
 
 @op("torch")
@@ -80,3 +81,45 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
         requires_grad=False,
     ).permute([order.index(d) for d in builtins.range(len(size))])  # fmt: skip
     return made.requires_grad_(requires_grad)
+
+
+@op("torch")
+def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype=None,
+              layout=None, device=None, pin_memory=False, requires_grad=False):  # fmt: skip
+    """A tensor whose memory is a file: a page is read where it is looked at. What is gone because
+    somebody made the file shorter is zeros.
+
+    Args:
+        filename: its path.
+        shared: whether what is written to the tensor goes to the file, which is then made if it is
+            not there, and grows if it is shorter.
+        size: how many elements, from the file's first.
+        dtype: the default dtype if None.
+        layout: torch.strided.
+        device: the CPU, which is the only one that maps files.
+        pin_memory: must be False.
+        requires_grad: of the result.
+
+    Raises:
+        RuntimeError: if the file is not there or too short.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = torch.from_file(file.name, True, 2, dtype=torch.int16).fill_(7)
+    ...     torch.from_file(file.name, size=4, dtype=torch.uint8)
+    tensor([7, 0, 7, 0], dtype=torch.uint8)
+    """
+    from rushlight.storage import UntypedStorage
+
+    if pin_memory:
+        raise RuntimeError("tensors constructed from a file cannot be pinned")
+    if device is not None and _C.device(device).type != "cpu":
+        raise NotImplementedError(
+            f"from_file(): device is {_C.device(device)}, and files are mapped on the CPU\n"
+            "copy the tensor with .to(device)"
+        )
+    empty = _C.empty(0, dtype=dtype, layout=layout, device="cpu", requires_grad=requires_grad)
+    count = size or 0
+    storage = UntypedStorage.from_file(filename, bool(shared), count * empty.itemsize)
+    made = _C._view_storage(storage._bytes, empty.dtype, 0, (count,), (1,))
+    return made.requires_grad_() if requires_grad else made

@@ -5,7 +5,7 @@ For each place where operations are visible: module -> the names that it defines
 
 TORCH = {
     "rushlight._broadcasting": "broadcast_shapes",
-    "rushlight._creation": "empty_permuted range",
+    "rushlight._creation": "empty_permuted from_file range",
     "rushlight._defaults": "get_device_module get_float32_matmul_precision get_num_interop_threads set_default_device set_default_dtype set_float32_matmul_precision set_num_interop_threads",
     "rushlight._determinism": "are_deterministic_algorithms_enabled get_deterministic_debug_mode is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode use_deterministic_algorithms",
     "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve lu_unpack orgqr pinverse qr slogdet svd triangular_solve",
@@ -31,7 +31,7 @@ TENSOR = {
     "rushlight._statistics": "histogram",
     "rushlight._tensor": "__array_wrap__ __complex__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ __format__ __rdiv__ __reduce_ex__ __repr__ __reversed__ as_subclass dim_order is_inference register_hook register_post_accumulate_grad_hook type",
     "rushlight._tensor_elements": "apply_ fill_diagonal_ map_ nonzero_static sum_to_size",
-    "rushlight._tensor_memory": "_typed_storage is_shared new new_empty_strided record_stream resize resize_as resize_as_ set_ share_memory_ storage to_dense untyped_storage",
+    "rushlight._tensor_memory": "_typed_storage dense_dim is_shared new new_empty_strided record_stream resize resize_as resize_as_ set_ share_memory_ sparse_dim storage to_dense untyped_storage",
     "rushlight._views": "adjoint narrow_copy",
 }
 

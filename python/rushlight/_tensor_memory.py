@@ -61,6 +61,26 @@ def to_dense(self: Tensor, dtype=None, *, masked_grad=None):
 
 
 @op("Tensor")
+def sparse_dim(self: Tensor) -> int:
+    """Returns 0: how many dimensions are sparse.
+
+    >>> torch.ones(2, 3).sparse_dim()
+    0
+    """
+    return 0
+
+
+@op("Tensor")
+def dense_dim(self: Tensor) -> int:
+    """The number of dimensions, as all are dense.
+
+    >>> torch.ones(2, 3).dense_dim()
+    2
+    """
+    return self.dim()
+
+
+@op("Tensor")
 def set_(self: Tensor, source=None, storage_offset=0, size=None, stride=None):
     """Makes the tensor a view of another tensor's memory, or of a storage.
 

@@ -35,7 +35,7 @@ class UntypedStorage(_StorageBase):
         (4, [1, 0, 2, 0])
     """
 
-    __slots__ = ("__weakref__", "_held")
+    __slots__ = ("__weakref__", "_filename", "_held")
 
     def __init__(self, content=0, *, device=None):
         where = {} if device is None else {"device": device}
@@ -86,44 +86,33 @@ class UntypedStorage(_StorageBase):
 
     @classmethod
     def from_file(cls, filename, shared=False, nbytes=0):
-        """The bytes of a file. They are read, not mapped: a mapped file that becomes shorter would
-        end the process that looks at what is gone.
+        """The bytes of a file, mapped: a page is read where it is looked at.
+
+        What is gone because somebody made the file shorter is zeros.
 
         Args:
             filename: its path.
-            shared: must be False: changes are not written to the file.
+            shared: whether what is written to the storage goes to the file, which is then made if
+                it is not there, and grows if it is shorter.
             nbytes: how many bytes, from the file's first.
 
         Raises:
             RuntimeError: if the file is not there or too short.
         """
-        import os
-
-        if shared:
-            raise NotImplementedError(
-                f"UntypedStorage.from_file(shared=True) is not in rushlight: <{filename}> would be "
-                "mapped, and a mapped file that becomes shorter ends the process\n"
-                "read it with shared=False, and save what changed with torch.save"
-            )
-        if isinstance(nbytes, bool) or not isinstance(nbytes, int) or nbytes < 0:
-            raise RuntimeError(f"from_file expects a number of bytes, but got {nbytes!r}")
-        try:
-            with open(os.fspath(filename), "rb", buffering=0) as file:
-                size = os.fstat(file.fileno()).st_size
-                if size < nbytes:
-                    raise RuntimeError(f"unable to read {nbytes} bytes: <{filename}> has {size}")
-                made = cls(nbytes)
-                view, done = memoryview(_C.tensor([], dtype=_C.uint8).set_(made).numpy()), 0
-                while done < nbytes and (count := file.readinto(view[done:])):
-                    done += count
-        except OSError as error:
+        if not isinstance(filename, str):
+            raise TypeError(f"argument 1 must be str, not {type(filename).__name__}")
+        if isinstance(nbytes, bool) or not isinstance(nbytes, int) or not 0 <= nbytes < 1 << 62:
             raise RuntimeError(
-                f"unable to open file <{filename}> in read-only mode: {error.strerror} "
-                f"({error.errno})"
-            ) from None
-        if done < nbytes:
-            raise RuntimeError(f"unable to read {nbytes} bytes: <{filename}> ended after {done}")
+                f"unable to mmap {nbytes} bytes from file <{filename}>: a number of bytes is needed"
+            )
+        made = cls._around(_C._map_file(filename, bool(shared), nbytes)) if nbytes else cls(0)
+        made._filename = filename if shared else None
         return made
+
+    @property
+    def filename(self):
+        """The path of the file that from_file(shared=True) has mapped; None of other storages."""
+        return getattr(self, "_filename", None)
 
     def __sizeof__(self):
         return object.__sizeof__(self) + self.nbytes()

@@ -7,6 +7,7 @@
 #include "bindings/table/signature.h"
 #include "core/backend.h"
 #include "core/crc32.h"
+#include "core/mapped_file.h"
 #include "ops/view.h"
 
 namespace py = pybind11;
@@ -36,6 +37,12 @@ Tensor storage_part(const Tensor& tensor, std::int64_t begin, std::int64_t end) 
                               });
   const std::int64_t stride = 1;
   return from_storage(std::move(part), DType::uint8, Shape{end - begin}, &stride, 0);
+}
+
+// The first bytes of a file, mapped; at least one.
+Tensor mapped_file(const std::string& path, bool shared, std::int64_t bytes) {
+  const std::int64_t stride = 1;
+  return from_storage(map_file(path, shared, bytes), DType::uint8, Shape{bytes}, &stride, 0);
 }
 
 std::int64_t storage_id(const Tensor& tensor) {
@@ -124,6 +131,9 @@ void bind_storage(py::module_& m) {
   op<&resize_storage>(m, "_resize_storage(tensor, nbytes)", stored(As::function));
   op<&is_resizable>(m, "_is_resizable(tensor)", stored(As::function));
   m.def("_storage_memory", &storage_memory);
+  m.def("_map_file", [](const std::string& path, bool shared, std::int64_t bytes) {
+    return py::reinterpret_steal<py::object>(wrap(mapped_file(path, shared, bytes)));
+  });
   m.def("_as_subclass", &as_subclass);
   m.def("_swap_bodies", &swap_bodies);
   m.def("_crc32", &checksum, py::arg("data"), py::arg("crc") = 0);

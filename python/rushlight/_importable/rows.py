@@ -8,6 +8,8 @@ VALUES: module -> settings that programs read or set, without effect.
 
 from typing import Optional
 
+from rushlight._absent_methods import ABSENT
+
 REASONS = {
     "compiler": (
         "nothing is compiled, Python code runs as it is written",
@@ -75,6 +77,14 @@ REASONS = {
         "float32, float16, bfloat16 and the integers int8 to int64 and uint8 are here",
     ),
     "lazy": ("operations run at once, none waits for a step", "leave the call out"),
+    "native": (
+        "all operations are of rushlight's own library, none is replaced by one in Python",
+        "leave the call out",
+    ),
+    "sharing": (
+        "a tensor travels to another process by copy, or in memory of share_memory_()",
+        "send it through a queue of torch.multiprocessing",
+    ),
     "stages": (
         "there is no pipeline of stages in several processes",
         "use fully_shard, or DistributedDataParallel",
@@ -131,6 +141,7 @@ MODULES = {
     "backends.miopen": "engines",
     "backends.nnpack": "engines",
     "backends.opt_einsum": "engines",
+    "backends.python_native": "native",
     "backends.quantized": "quantized",
     "backends.xeon": "engines",
     "backends.xnnpack": "engines",
@@ -195,8 +206,14 @@ NAMES = {
         ("class", "archives", "PyTorchFileReader PyTorchFileWriter"),
         ("layout", "sparse", "sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc jagged"),
         ("layout", "sparse", "_mkldnn"),
+        ("raises", "sparse", "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor"),
+        ("raises", "sparse", "sparse_bsr_tensor sparse_bsc_tensor sparse_compressed_tensor"),
+        ("raises", "sparse", "dsmm hsmm hspmm saddmm smm spmm sspaddmm resize_as_sparse_"),
+        ("raises", "sparse", "ccol_indices_copy col_indices_copy crow_indices_copy"),
+        ("raises", "sparse", "indices_copy row_indices_copy values_copy _sparse_sum"),
         ("dtype", "dtypes", "qint8(1) quint8(1) qint32(4) quint4x2(1) quint2x4(1)"),
     ),
+    "Tensor": (("raises", "sparse", ABSENT),),
     "_C": (
         ("false", "vmap", "_are_functorch_transforms_active"),
         ("nothing", "script", "_jit_set_texpr_fuser_enabled _jit_override_can_fuse_on_gpu"),
@@ -370,7 +387,8 @@ NAMES = {
     ),
     "sparse": (
         ("raises", "sparse", "mm addmm sampled_addmm spdiags softmax log_softmax sum"),
-        ("raises", "sparse", "to_sparse_semi_structured"),
+        ("raises", "sparse", "to_sparse_semi_structured as_sparse_gradcheck"),
+        ("class", "sparse", "check_sparse_tensor_invariants"),
         ("class", "sparse", "SparseSemiStructuredTensor"),
     ),
     "utils._python_dispatch": (
@@ -395,6 +413,23 @@ NAMES = {
     ),
     "backends.kleidiai": (("false", "engines", "is_available"),),
     "backends.nnpack": (("false", "engines", "is_available"), ("raises", "engines", "set_flags")),
+    "backends.python_native": (
+        ("false", "native", "is_dsl_disabled is_operation_disabled"),
+        ("nothing", "native", "disable_operations enable_operations"),
+        ("nothing", "native", "disable_dispatch_keys enable_dispatch_keys"),
+        ("raises", "native", "get_dsl_operations operations_disabled"),
+    ),
+    "multiprocessing.reductions": (
+        ("class", "sharing", "StorageWeakRef SharedCache"),
+        ("raises", "sharing", "rebuild_cuda_tensor rebuild_event rebuild_meta_tensor"),
+        ("raises", "sharing", "rebuild_nested_tensor rebuild_sparse_compressed_tensor"),
+        ("raises", "sharing", "rebuild_sparse_coo_tensor rebuild_storage_empty"),
+        ("raises", "sharing", "rebuild_storage_fd rebuild_storage_filename rebuild_tensor"),
+        ("raises", "sharing", "rebuild_typed_storage rebuild_typed_storage_child"),
+        ("raises", "sharing", "reduce_event reduce_nested_tensor reduce_sparse_tensor"),
+        ("raises", "sharing", "reduce_storage reduce_typed_storage reduce_typed_storage_child"),
+        ("raises", "sharing", "fd_id storage_from_cache"),
+    ),
     "backends.opt_einsum": (("false", "engines", "is_available"),),
     "distributed.pipelining": (
         ("class", "stages", "Pipe PipelineStage Schedule1F1B ScheduleDualPipeV ScheduleGPipe"),
@@ -426,6 +461,7 @@ NAMES["quantization"] = NAMES["ao.quantization"]
 VALUES: dict[str, dict] = {
     "backends.miopen": {"immediate": False},
     "backends.opt_einsum": {"enabled": False, "strategy": None},
+    "backends.python_native": {"all_dsls": [], "available_dsls": []},
     "backends.quantized": {"engine": "none", "supported_engines": ["none"]},
     "backends.xnnpack": {"enabled": False},
     "utils.cpp_extension": {"CUDA_HOME": None, "ROCM_HOME": None},

@@ -1,0 +1,31 @@
+"""Methods of Tensor that are importable without their function: Python finds them on the class, and
+_importable/rows.py, which is read by their first use, says why they are not there.
+"""
+
+import importlib
+
+ABSENT = (
+    "ccol_indices coalesce col_indices crow_indices indices is_coalesced resize_as_sparse_ "
+    "row_indices smm sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm "
+    "to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc "
+    "to_sparse_csr values _indices _values _nnz"
+)
+
+
+class AbsentMethod:
+    """The descriptor that gives the refusal."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, tensor, kind=None):
+        table = importlib.import_module("rushlight._importable")  # which imports this list
+        return table.find("rushlight.Tensor", self.name)
+
+
+def add_methods(cls):
+    """Gives Tensor the methods."""
+    for name in ABSENT.split():
+        setattr(cls, name, AbsentMethod(name))
