@@ -1,6 +1,7 @@
 """Reading and writing by indices, on every device against the CPU, which is held against torch
 elsewhere (tests/core/test_indexing.py, test_scatter.py)."""
 
+import numpy as np
 import pytest
 
 import rushlight as rl
@@ -90,6 +91,22 @@ def test_nonzero(device, dtype, shape):
     check(device, lambda x: x.nonzero(), x)
     check(device, lambda x: x.nonzero(as_tuple=True), x)
     check(device, lambda x: x.t().nonzero() if x.dim() == 2 else x.nonzero(), x)
+
+
+def test_counts_of_nonzero_in_any_layout(device):
+    """Counted in the order of memory; the positions stay in the order of the dimensions."""
+    x = rl.arange(3 * 4 * 5 * 6, device=device).reshape(3, 4, 5, 6) * 7 % 3
+    layouts = (x, x.permute(3, 1, 0, 2), x.mT, x[::2, :, 1:, ::3], x[:, :1].expand(3, 4, 5, 6),
+               x[:1, :, :, :1].expand(2, 4, 5, 7), x[0, 0, 0, 1].expand(3, 2), x[1, 1, 1, 1],
+               x[:, :, :0])  # fmt: skip
+    for t in layouts:
+        values = t.cpu().numpy()
+        assert t.nonzero().tolist() == np.argwhere(values).tolist()
+        same = t.clone()
+        assert t.equal(same)
+        if t.numel():
+            same.reshape(-1)[-1:] += 1
+            assert t.equal(same) == bool((values == same.cpu().numpy()).all())
 
 
 def test_what_is_contiguous_in_torch_is_here(device):

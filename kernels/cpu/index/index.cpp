@@ -4,8 +4,10 @@
 #include "kernels/index.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "gather.h"
@@ -191,11 +193,36 @@ CLONES std::int32_t count_run(const S* x, std::int64_t step, std::int64_t n) {
   return found;
 }
 
+// Its elements in an order that reads memory along, what repeats outermost; neighbours are merged.
+View in_memory_order(View v) {
+  const auto apart = [&](int d) {
+    return v.strides[d] ? std::abs(v.strides[d]) : std::numeric_limits<std::int64_t>::max();
+  };
+  for (int d = 1; d < v.rank; ++d)
+    for (int k = d; k > 0 && apart(k) > apart(k - 1); --k) {
+      std::swap(v.sizes[k], v.sizes[k - 1]);
+      std::swap(v.strides[k], v.strides[k - 1]);
+    }
+  int last = 0;
+  for (int d = 1; d < v.rank; ++d) {
+    if (v.strides[last] == v.strides[d] * v.sizes[d]) {
+      v.sizes[last] *= v.sizes[d];
+    } else {
+      v.sizes[++last] = v.sizes[d];
+    }
+    v.strides[last] = v.strides[d];
+  }
+  v.rank = std::min(v.rank, last + 1);
+  return v;
+}
+
 std::int64_t count_nonzero(const View& in) {
   return dispatch_all(in.dtype, [&]<class S>(Type<S>) {
     std::int64_t found = 0;
-    each_piece<S>(in, [&](const S* x, std::int64_t step, std::int64_t n, std::int64_t,
-                          const auto&) { found += count_run(x, step, n); });
+    each_piece<S>(in_memory_order(in),
+                  [&](const S* x, std::int64_t step, std::int64_t n, std::int64_t, const auto&) {
+                    found += count_run(x, step, n);
+                  });
     return found;
   });
 }
