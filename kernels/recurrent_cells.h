@@ -1,4 +1,4 @@
-// The formulas of the recurrent cells, for one element of a state: with T a number in the kernels
+// The formulas of the recurrent cells, for one element of a state: with T a float in the kernels
 // of all devices, with T = Value (forward only) as the composition that gradients of gradients
 // need.
 #pragma once

@@ -80,7 +80,7 @@ void WatchedStep::warn() const noexcept {
                         ". Traceback of forward call that induced the previous calculation:\n",
                         origin->traceback()));
     }
-  } catch (...) {  // the error that is told of matters more
+  } catch (...) {  // the error being reported matters more
   }
 }
 

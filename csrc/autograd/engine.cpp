@@ -227,7 +227,7 @@ struct Run {
     return out;
   }
 
-  // Nearly every node: one gradient in, nobody watching.
+  // Nearly every node: one gradient in, no hooks.
   void quick_step(Node& node, bool keep) {
     Tensor g = std::move(node.incoming);
     node.queued = false;

@@ -154,7 +154,7 @@ static Tensor own_gradient_of(const Body& leaf, const Tensor& g, const int* orde
 Gradients AccumulateGrad::backward(std::span<Tensor> grads) {
   Tensor& g = grads[0];
   if (!grad) {
-    // Keep what only we hold; whatever somebody else may still write to or see is copied.
+    // Keep what is not shared; what other code may still write to or see is copied.
     const bool records = g.requires_grad() && grad_enabled();
     int order[kMaxRank];
     const bool other = leaf && !records && has_other_order(*leaf, g, order);

@@ -84,7 +84,7 @@ struct Node : Shared {
   std::uint16_t inputs = 0;   // number of edges
   std::uint16_t outputs = 1;  // of the forward: gradients that come in
   bool released = false;      // what it had saved is gone
-  bool release_waits = false;  // until nobody runs it
+  bool release_waits = false;  // until it is not running
   std::uint16_t running = 0;   // calls of backward(): hooks of saved tensors may start passes
   Edge few_[3];
   std::unique_ptr<Edge[]> many_;
@@ -185,7 +185,8 @@ bool backward_is_whole();
 // after all gradients have been added up; not at all if that pass fails.
 void after_backward(std::function<void()> function);
 
-// How many hooks wait for a leaf's gradient to have been added: without any, nobody looks for them.
+// How many hooks wait for a leaf's gradient to have been added: without any, they are not looked
+// up.
 inline std::atomic<std::int64_t> watched_leaves = 0;
 
 // What the engine needs of the ops, defined in csrc/ops/gradients.cpp.

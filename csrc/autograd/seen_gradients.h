@@ -44,7 +44,7 @@ class SeenGradients {
   void forget_unused() {
     drop([](const Pair& p) { return p.gradient->is_unique(); });
   }
-  // Before a leaf gets its gradient, which it keeps if nobody else has it.
+  // Before a leaf gets its gradient, which it keeps if it is not shared.
   void forget(const Tensor& gradient) {
     drop([&](const Pair& p) { return p.gradient.is_same(gradient); });
   }

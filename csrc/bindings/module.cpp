@@ -20,8 +20,8 @@ static py::list names_of_top(const py::module_& m) {
   return names;
 }
 
-// What pybind11's __new__ makes has no value, and its methods would take memory that nobody has
-// written for one. So a class without a constructor has no __new__, and the others' construct.
+// What pybind11's __new__ makes has no value, and its methods would take memory that was not
+// initialised for one. So a class without a constructor has no __new__, and the others' construct.
 static void refuse_half_made(const py::module_& m) {
   static auto& classes = *new std::unordered_set<PyTypeObject*>;  // no subclasses in Python
   static auto* const pybind = &py::detail::get_internals();
@@ -29,7 +29,7 @@ static void refuse_half_made(const py::module_& m) {
   for (const auto& [name, value] : m.attr("__dict__").cast<py::dict>()) {
     auto* const type = reinterpret_cast<PyTypeObject*>(value.ptr());
     if (Py_TYPE(value.ptr()) != pybind->default_metaclass) continue;
-    if (py::cast<std::string>(name) == "device") continue;  // who reads one looks
+    if (py::cast<std::string>(name) == "device") continue;  // its readers check
     if (type->tp_init == none) {
       type->tp_new = [](PyTypeObject* type, PyObject*, PyObject*) -> PyObject* {
         PyErr_Format(PyExc_TypeError, "cannot create '%s' instances", type->tp_name);

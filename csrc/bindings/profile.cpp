@@ -162,10 +162,10 @@ static void find_tensor_types() {
       tensor_types.push_back(py::reinterpret_borrow<py::object>(sub));
 }
 
-void watch(Watcher who, bool on) {
+void watch(Watcher which, bool on) {
   static unsigned watchers = 0;
   const unsigned before = watchers;
-  watchers = on ? watchers | unsigned(who) : watchers & ~unsigned(who);
+  watchers = on ? watchers | unsigned(which) : watchers & ~unsigned(which);
   if (!watchers == !before) return;
   find_tensor_types();
   for (auto put : watched()) put(watchers != 0);

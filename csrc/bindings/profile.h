@@ -26,11 +26,11 @@ class Span {
   Py_ssize_t n_;
 };
 
-// A slot of a watched entry point: put(true) is called when the first of those who look is turned
+// A slot of a watched entry point: put(true) is called when the first observer is switched
 // on, a profiler or __torch_function__ (table/overrides.h).
 void add_watched(void (*put)(bool watched));
 enum class Watcher : unsigned char { profiler = 1, overrides = 2 };
-void watch(Watcher who, bool on);
+void watch(Watcher which, bool on);
 
 // Of operator slots: the same function, handed over to a class or with a Span around it.
 template <auto F>

@@ -104,7 +104,7 @@ void Server::run() {
       } else if (const auto at = connections_.find(fd); at != connections_.end()) {
         serve(*at->second);
       }
-      while (!gone_.empty()) {  // a will may wake others, who may be gone too
+      while (!gone_.empty()) {  // its end may wake clients that are gone too
         const int last = gone_.back();
         gone_.pop_back();
         drop(last);

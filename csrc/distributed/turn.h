@@ -1,5 +1,5 @@
-// Turn: a lock whose holder may wait for long. Who waits for it looks at signals, until a deadline;
-// a signal handler that comes back to what it interrupted gets an error, not a deadlock.
+// Turn: a lock whose holder may wait for long. A thread that waits for it handles signals, until a
+// deadline; a signal handler that comes back to what it interrupted gets an error, not a deadlock.
 #pragma once
 #include <atomic>
 #include <mutex>

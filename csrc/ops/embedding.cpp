@@ -137,7 +137,7 @@ Tensor one_hot(const Tensor& tensor, std::int64_t num_classes) {
                        describe("tensor", tensor));
   const Tensor dense = contiguous(tensor);
   std::int64_t largest = -1;
-  // As torch's: on a GPU the kernel notes a class that is out of range, and nobody waits.
+  // As torch's: on a GPU the kernel notes a class that is out of range, without a wait.
   if (dense.numel() && (dense.device().is_cpu() || num_classes <= 0)) {
     if (element(amin(dense, {}, false), 0).as_int() < 0)
       fail<RuntimeError>("Class values must be non-negative.");

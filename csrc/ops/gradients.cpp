@@ -15,7 +15,7 @@ void add_gradients_into(const Tensor& sum, const Tensor& g) {
   ++sum->version();
 }
 
-// Row-major, owned by nobody else.
+// Row-major, not shared with another tensor.
 Tensor own_gradient(const Tensor& g) {
   if (grad_enabled() && g.requires_grad()) return clone(g);
   Tensor out = empty(g.sizes(), g.dtype(), g.device());

@@ -110,7 +110,7 @@ bool rebased_strides(const Body& base, const Body& view, Shape& strides, std::in
   if (!translate(rest, at)) return false;
   offset = at;
   for (int d = 0; d < view.shape.rank; ++d) {
-    strides[d] = 1;  // of a dimension of one element, whose step says nothing
+    strides[d] = 1;  // of a dimension of one element, whose step does not matter
     if (view.shape[d] > 1 && !translate(view.strides[std::size_t(d)], strides[d])) return false;
   }
   return true;

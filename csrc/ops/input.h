@@ -1,11 +1,11 @@
-// Input: an operand that is a tensor or a number.
+// Input: an operand that is a tensor or a scalar.
 #pragma once
 #include "core/tensor.h"
 
 namespace rushlight {
 
 struct Input {
-  const Tensor* tensor = nullptr;  // null: a number
+  const Tensor* tensor = nullptr;  // null: a scalar
   Scalar number{};
 };
 

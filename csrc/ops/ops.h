@@ -168,7 +168,7 @@ void check_no_internal_overlap(const Tensor& self, const char* op);
 // becomes that node's, and so does its base's where self is a view.
 void finish_inplace(const Tensor& self);
 void finish_inplace(const Tensor& self, Ref<Node> node);
-// A result that was made by writes: nobody has seen them, so its version is 0 as any result's.
+// A result that was made by writes before it was returned, so its version is 0 as any result's.
 inline Tensor as_new(Tensor made) {
   made->version() = 0;
   return made;

@@ -1,4 +1,4 @@
-// What stands between an image and a network: bytes to floats, and channels to mean 0.
+// Images to inputs of a network: bytes to floats, and channels to mean 0.
 #pragma once
 #include "ops/ops.h"
 

@@ -1,5 +1,5 @@
-// Value: a tensor or a number, the T with which a formula becomes differentiable itself. T(1) stays
-// a number, so constants and parameters make no tensors, and arithmetic between numbers is done at
+// Value: a tensor or a scalar, the T with which a formula becomes differentiable itself. T(1) stays
+// a scalar, so constants and parameters make no tensors, and arithmetic between scalars is done at
 // once. Value > Value holds a bool tensor, which is why formulas write Bool<T> and where(). The
 // list below mirrors kernels/math/: the one other place that a new op may touch, and only if its
 // *gradient* calls a function that no gradient has called before.

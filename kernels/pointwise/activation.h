@@ -16,7 +16,7 @@ struct Relu {
       "max(x, 0); the gradient at 0 is 0.\n"
       ">>> torch.relu(torch.tensor([-1., 0.5, 4.]))\n"
       "tensor([0.0000, 0.5000, 4.0000])";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto refusal = "Boolean inputs not supported for relu";
   static constexpr Saves save = {Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return where(x < T(0), T(0), x); }
@@ -34,7 +34,7 @@ Args:
 
 >>> torch.nn.functional.hardtanh(torch.tensor([-1., 0.5, 4.]))
 tensor([-1.0000,  0.5000,  1.0000]))";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr unsigned visible = Visible::functional;
   static constexpr auto refusal = "Bool inputs not supported for hardtanh";
   static constexpr Saves save = {Save::input};
@@ -371,7 +371,7 @@ struct Logsigmoid {
 struct Threshold {
   static constexpr auto signature = "threshold(input, threshold=0.0, value=0.0)";
   static constexpr auto doc = "x where x > threshold, else value.";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x, T threshold, T value) {

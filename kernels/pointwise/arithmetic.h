@@ -11,7 +11,7 @@ struct Neg {
       "-x\n"
       ">>> torch.neg(torch.tensor([1., -2.]))\n"
       "tensor([-1.,  2.])";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto refusal =
       "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
       "a mask, use the `~` or `logical_not()` operator instead.";
@@ -40,7 +40,7 @@ struct Square {
       "x * x\n"
       ">>> torch.square(torch.tensor([3., -4.]))\n"
       "tensor([ 9., 16.])";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto node = "PowBackward0";
   static constexpr bool promotes_bool = true;
   static constexpr Saves save = {Save::input};
@@ -51,7 +51,7 @@ struct Square {
 struct Cube {
   static constexpr auto signature = "cube(input)";
   static constexpr auto doc = "x * x * x, what x ** 3 becomes.";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto node = "PowBackward0";
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input};
@@ -96,7 +96,7 @@ Args:
 >>> torch.add(torch.tensor([1., 2.]), 10, alpha=2)
 tensor([21., 22.]))";
   static constexpr auto takes = Takes::anything;
-  static constexpr bool numbers_alone = true;
+  static constexpr bool scalars_alone = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b, T alpha) { return a + alpha * b; }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T alpha) {
@@ -115,8 +115,8 @@ Args:
 
 >>> torch.sub(torch.tensor([1., 2.]), torch.tensor([3., 5.]))
 tensor([-2., -3.]))";
-  static constexpr auto takes = Takes::numbers;
-  static constexpr bool numbers_alone = true;
+  static constexpr auto takes = Takes::numeric;
+  static constexpr bool scalars_alone = true;
   static constexpr auto aliases = "subtract";
   static constexpr unsigned passes = Save::input;
   static constexpr Saves save = {};
@@ -137,7 +137,7 @@ Args:
 
 >>> torch.rsub(torch.tensor([1., 2.]), 10)
 tensor([9., 8.]))";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr auto node = "RsubBackward1";
   static constexpr unsigned passes = Save::other;
@@ -159,7 +159,7 @@ Args:
 >>> torch.mul(torch.tensor([1., 2.]), torch.tensor([3., 5.]))
 tensor([ 3., 10.]))";
   static constexpr auto takes = Takes::anything;
-  static constexpr bool numbers_alone = true;
+  static constexpr bool scalars_alone = true;
   static constexpr auto aliases = "multiply";
   static constexpr Saves save = {Save::other, Save::input};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a * b; }
@@ -183,7 +183,7 @@ struct Div {
 struct DivTrunc {
   static constexpr auto signature = "div_trunc(input, other)";
   static constexpr auto doc = "The quotient, rounded towards zero.";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto node = "DivBackward1";
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr bool divides = true;
@@ -196,7 +196,7 @@ struct DivTrunc {
 struct DivFloor {
   static constexpr auto signature = "div_floor(input, other)";
   static constexpr auto doc = "The quotient, rounded down.";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto node = "DivBackward2";
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr bool divides = true;
@@ -216,10 +216,10 @@ Args:
 
 >>> torch.floor_divide(torch.tensor([7, -7]), 2)
 tensor([ 3, -4]))";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto kernel = "div_floor_cpu";
   static constexpr bool divides = true;
-  static constexpr bool numbers_alone = true;
+  static constexpr bool scalars_alone = true;
   static constexpr Saves save = {};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return floor_divide(a, b); }
@@ -235,10 +235,10 @@ Args:
 
 >>> torch.remainder(torch.tensor([7, -7]), 3)
 tensor([1, 2]))";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto node = "RemainderBackward1";
   static constexpr bool divides = true;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr unsigned passes = Save::input;
   static constexpr Saves save = {0, Save::input | Save::other};
   static constexpr Domain domain = {0.3, 3};
@@ -258,7 +258,7 @@ Args:
 
 >>> torch.fmod(torch.tensor([7, -7]), 3)
 tensor([ 1, -1]))";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto node = "FmodBackward1";
   static constexpr bool divides = true;
   static constexpr unsigned passes = Save::input;
@@ -273,7 +273,7 @@ tensor([ 1, -1]))";
 struct Pow {
   static constexpr auto signature = "pow(input, exponent)";
   static constexpr auto doc = "input to the power exponent.";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto kernel = "pow";
   static constexpr auto node = "PowBackward1";
   static constexpr unsigned visible = Visible::nowhere;
@@ -375,7 +375,7 @@ Args:
 
 >>> torch.addcmul(torch.ones(2), torch.tensor([1., 2.]), torch.tensor([3., 4.]), value=2)
 tensor([ 7., 17.]))";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto kernel = "addcmul_cpu_out";
   static constexpr bool tensors_only = true;
   static constexpr unsigned passes = Save::input;

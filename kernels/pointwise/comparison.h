@@ -229,7 +229,7 @@ struct BitwiseAnd {
       ">>> torch.bitwise_and(torch.tensor([12, 5]), 2)\n"
       "tensor([0, 0])";
   static constexpr auto takes = Takes::integers;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a & b; }
 };
@@ -241,7 +241,7 @@ struct BitwiseOr {
       ">>> torch.bitwise_or(torch.tensor([12, 5]), 2)\n"
       "tensor([14,  7])";
   static constexpr auto takes = Takes::integers;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a | b; }
 };
@@ -253,7 +253,7 @@ struct BitwiseXor {
       ">>> torch.bitwise_xor(torch.tensor([12, 5]), 2)\n"
       "tensor([14,  7])";
   static constexpr auto takes = Takes::integers;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a ^ b; }
 };
@@ -270,7 +270,7 @@ Args:
 tensor([48, 20]))";
   static constexpr auto takes = Takes::shifts;
   static constexpr auto kernel = "lshift_cpu";
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a << b; }
 };
@@ -287,7 +287,7 @@ Args:
 tensor([3, 1]))";
   static constexpr auto takes = Takes::shifts;
   static constexpr auto kernel = "rshift_cpu";
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return a >> b; }
 };

@@ -12,9 +12,9 @@
 //   visible         where Python has it: torch and Tensor. in_place: where Python has name_()
 //   aliases         further names, separated by spaces: "absolute", "special.expit"
 //   autocast        what torch.autocast does with its inputs
-//   number_first    torch.remainder(7, x): the function takes a number as its first operand;
-//   numbers_alone   torch.add(2, 3): also where no operand is a tensor
-//   tensors_only    torch takes no number as a later operand
+//   scalar_first    torch.remainder(7, x): the function takes a scalar as its first operand;
+//   scalars_alone   torch.add(2, 3): also where no operand is a tensor
+//   tensors_only    torch takes no scalar as a later operand
 //   in_double       computed in double for every dtype and rounded once: for functions that loop
 //                   or branch, which no vector unit speeds up. One kernel instead of two
 //   constant        torch gives the result no history: it does not require a gradient
@@ -25,11 +25,11 @@
 //   angle           see math/trigonometric.h
 //   promotes_bool   x * x of bools is int64
 //   passes          bits of the inputs whose gradient is g itself, whatever the operands are
-//   is_ramp         of a positive x it is x times a number: the CPU then computes nothing else
+//   is_ramp         of a positive x it is x times a constant: the CPU then computes nothing else
 //   of_whole_numbers  the answer of a test that is the same for every integer
 //
 // T is float or double in a kernel, Integer where the op takes integers, and Value (a tensor or a
-// number, csrc/ops/value.h) when the gradient itself must be differentiable. So a formula makes
+// scalar, csrc/ops/value.h) when the gradient itself must be differentiable. So a formula makes
 // constants as T(2); has no `if`, `?:`, `&&`; calls only functions of kernels/math/; and where
 // another op's formula occurs in a gradient, calls that op by name, so that the second derivative
 // uses that op's own, stable gradient. where() evaluates both sides: neither may be inf * 0.

@@ -225,7 +225,7 @@ Args:
 
 >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 3.]))
 tensor([0.0000, 2.1972]))";
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr auto aliases = "special.xlogy";
   static constexpr unsigned in_place = Visible::function | Visible::method;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
@@ -253,7 +253,7 @@ Args:
 tensor([0.0000, 0.6931]))";
   static constexpr auto node = "SpecialXlog1PyBackward0";
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   static constexpr Domain domain = {0.3, 3};
   template <class T> HOST_DEVICE static T forward(T a, T b) {

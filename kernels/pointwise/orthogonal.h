@@ -17,7 +17,7 @@ Args:
 tensor([-0.6875, -1.0000]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
@@ -38,7 +38,7 @@ Args:
 tensor([-0.8750, -1.0000]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
@@ -59,7 +59,7 @@ Args:
 tensor([-0.1250, -1.0000]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
@@ -80,7 +80,7 @@ Args:
 tensor([-1.6250, -1.0000]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
@@ -101,7 +101,7 @@ Args:
 tensor([1., -0.]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
@@ -122,7 +122,7 @@ Args:
 tensor([1., -0.]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
@@ -143,7 +143,7 @@ Args:
 tensor([1., 1.]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
@@ -164,7 +164,7 @@ Args:
 tensor([ 1., -1.]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
@@ -185,7 +185,7 @@ Args:
 tensor([-2.8750, -5.0000]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
@@ -204,7 +204,7 @@ Args:
 tensor([-0.7344, -1.3750]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
@@ -223,7 +223,7 @@ Args:
 tensor([ 0.3411, -0.1458]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
@@ -242,7 +242,7 @@ Args:
 tensor([-0.3359, -0.4375]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};

@@ -10,7 +10,7 @@ struct Abs {
       "The absolute value of x; the gradient at 0 is 0.\n"
       ">>> torch.abs(torch.tensor([1., -2.]))\n"
       "tensor([1., 2.])";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto aliases = "absolute";
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return abs(x); }
@@ -53,7 +53,7 @@ struct Floor {
       "The largest integer that is not above x.\n"
       ">>> torch.floor(torch.tensor([1.5, -1.5]))\n"
       "tensor([ 1., -2.])";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto kernel = "floor_vml_cpu";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return floor(x); }
@@ -66,7 +66,7 @@ struct Ceil {
       "The smallest integer that is not below x.\n"
       ">>> torch.ceil(torch.tensor([1.5, -1.5]))\n"
       "tensor([ 2., -1.])";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto kernel = "ceil_vml_cpu";
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return ceil(x); }
@@ -79,7 +79,7 @@ struct Trunc {
       "x without its fraction.\n"
       ">>> torch.trunc(torch.tensor([1.5, -1.5]))\n"
       "tensor([ 1., -1.])";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto kernel = "trunc_vml_cpu";
   static constexpr auto aliases = "fix";
   static constexpr Saves save = {};
@@ -103,7 +103,7 @@ struct Frac {
 struct Round {
   static constexpr auto signature = "round(input)";
   static constexpr auto doc = "The nearest integer; halves go to the even one.";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr auto kernel = "round_vml_cpu";
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {};
@@ -201,7 +201,7 @@ struct Fmin {
 struct Clamp {
   static constexpr auto signature = "clamp(input, min, max)";
   static constexpr auto doc = "min(max(input, min), max)";
-  static constexpr auto takes = Takes::numbers;
+  static constexpr auto takes = Takes::numeric;
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input | Save::other | Save::third,
                                  Save::input | Save::other | Save::third,

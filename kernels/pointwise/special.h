@@ -295,7 +295,7 @@ tensor([1.6449]))";
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr auto no_gradient = "zeta";
-  static constexpr bool number_first = true;
+  static constexpr bool scalar_first = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {0, Save::input | Save::other};
   static constexpr Domain domain = {1.3, 4};

@@ -44,7 +44,7 @@ struct Traits {
     else
       return Takes::converted;
   }();
-  static constexpr bool on_integers = takes >= Takes::numbers;
+  static constexpr bool on_integers = takes >= Takes::numeric;
   static constexpr bool on_floats = takes < Takes::integers;
   static constexpr bool in_double = requires { Op::in_double; };
   // The type that the constants below read the struct's functions with.

@@ -15,7 +15,7 @@ struct Saves {
 // Which dtypes an op computes in. A result keeps its inputs' common dtype, except that `converted`
 // makes integers floating (exp of int64 is float32) and that a forward returning bool gives bool.
 // `wide` is `converted` without the 16-bit floats, `shifts` is `integers` without bool.
-enum class Takes : unsigned char { floating, wide, converted, numbers, anything, integers, shifts };
+enum class Takes : unsigned char { floating, wide, converted, numeric, anything, integers, shifts };
 
 // Where Python has a function, as bits.
 namespace Visible {

@@ -51,8 +51,8 @@ def _names_of_rows(visible):
     names = set()
     for row in _C._rows():
         forms = [(row["name"], row["visible"]), (row["name"] + "_", row["in_place"])]
-        for name, places in forms:
-            if visible in places:
+        for name, homes in forms:
+            if visible in homes:
                 names.add(name.removeprefix(f"{visible}_"))
         if {*row["visible"], *row["in_place"]} & {visible}:
             names.update(row["aliases"])

@@ -1,7 +1,7 @@
 """Futures: results that are to come, from collectives or from threads.
 
-A future of a collective is completed by whoever waits for it, so that callbacks run in the order in
-which they are waited for; a thread waits only where a callback would else not run.
+A future of a collective is completed by the thread that waits for it, so that callbacks run in the
+order in which they are waited for; a thread waits only where a callback would else not run.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ Ref<Origin> here() {
   }
 }
 
-// A filter may make an error of the warning; the error that is told of goes on all the same.
+// A filter may make an error of the warning; the error being reported is raised all the same.
 void warn(const std::string& text) noexcept {
   const py::gil_scoped_acquire gil;
   if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) PyErr_Clear();

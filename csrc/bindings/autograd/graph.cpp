@@ -42,7 +42,7 @@ struct PythonSavedHooks final : SavedHooks {
   }
 };
 
-// The hooks that this thread has turned on, innermost last, and why it may turn on none.
+// The hooks that this thread has entered, innermost last, and why it may enter none.
 struct Stack {
   std::vector<Ref<SavedHooks>> hooks;
   std::optional<std::string> disabled;

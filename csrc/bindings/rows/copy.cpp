@@ -1,4 +1,4 @@
-// Conversions of whole tensors: dtype, device, Python numbers and lists.
+// Conversions of whole tensors: dtype, device, Python scalars and lists.
 #include "bindings/data.h"
 #include "bindings/formats.h"
 #include "bindings/module.h"

@@ -146,7 +146,7 @@ Tensor arange_end(Scalar end, const Out& out, Dt dtype, Layout layout, Dv device
                   bool requires_grad, bool pin) {
   return arange_range(0, end, 1, out, dtype, layout, device, requires_grad, pin);
 }
-// An end of linspace(): a number or a 0-d tensor.
+// An end of linspace(): a scalar or a 0-d tensor.
 Scalar end_of_range(const char* op, const char* name, const Input& end) {
   if (!end.tensor) return end.number;
   if (end.tensor->dim())

@@ -27,7 +27,7 @@ static bool read_input(const PointwiseFace& f, const Signature& s, int i, bool i
                        PyObject* o, Input& in) {
   if ((in.tensor = as_tensor(o))) [[likely]]
     return true;
-  if ((i > 0 ? !f.op->tensors_only : f.op->number_first && !is_method) &&
+  if ((i > 0 ? !f.op->tensors_only : f.op->scalar_first && !is_method) &&
       Argument<Scalar>::read(o, in.number))
     return true;
   return PyErr_Occurred() ? false : wrong_type(s, i, is_method, "Tensor", o);
@@ -39,7 +39,7 @@ static bool have_tensor(const PointwiseFace& f, const Signature& s, PyObject* fi
   if (in[0].tensor ||
       std::any_of(in, in + f.op->inputs, [](const Input& i) { return bool(i.tensor); }))
     return true;
-  if (!f.op->numbers_alone) return wrong_type(s, 0, false, "Tensor", first);
+  if (!f.op->scalars_alone) return wrong_type(s, 0, false, "Tensor", first);
   made = scalar_tensor(in[0].number, dtype_of(in[0].number), {});
   in[0].tensor = &made;
   return true;
@@ -154,7 +154,7 @@ static std::string stub_of_face(const PointwiseFace& f, const Signature& s) {
     const Signature::Parameter& p = s.parameters[i];
     if (int(i) == s.positional) text += "*, ";
     const bool is_tensor =
-        (i == 0 && !f.op->number_first) || (int(i) < f.op->inputs && f.op->tensors_only);
+        (i == 0 && !f.op->scalar_first) || (int(i) < f.op->inputs && f.op->tensors_only);
     text += p.name + ": " +
             (p.name == "out"          ? "Tensor | None = ..."
              : p.name == "inplace"    ? "bool = ..."
@@ -235,7 +235,7 @@ static void publish_face(py::module_& m, const PointwiseOp& op, const PointwiseE
 // What the one parametrised test reads of an op.
 static py::list describe_ops() {
   using namespace py::literals;
-  static constexpr const char* kTakes[] = {"floating", "wide",     "converted", "numbers",
+  static constexpr const char* kTakes[] = {"floating", "wide",     "converted", "numeric",
                                            "anything", "integers", "shifts"};
   static constexpr std::pair<unsigned, const char*> kNames[] = {{Visible::function, "function"},
                                                                 {Visible::method, "method"},
@@ -255,7 +255,7 @@ static py::list describe_ops() {
                         "bool_result"_a = op->bool_result, "differentiable"_a = op->differentiable,
                         "tensors_only"_a = op->tensors_only, "takes"_a = kTakes[int(op->takes)],
                         "constant"_a = op->constant, "no_gradient"_a = op->no_gradient,
-                        "number_first"_a = op->number_first, "visible"_a = names_of(op->visible),
+                        "scalar_first"_a = op->scalar_first, "visible"_a = names_of(op->visible),
                         "in_place"_a = names_of(op->in_place),
                         "domain"_a = std::pair(op->domain.low, op->domain.high)));
   return all;

@@ -20,7 +20,7 @@ Tensor running_integral(const Tensor& y, double dx, std::int64_t dim) {
   return cumulative_trapezoid(y, dx, dim);
 }
 
-// spacing: None, a number, or for each dimension a number or the vector of its coordinates.
+// spacing: None, a scalar, or for each dimension a scalar or the vector of its coordinates.
 std::vector<Tensor> gradient_op(const Tensor& input, py::handle spacing,
                                 const std::optional<Shape>& dim, std::int64_t edge_order) {
   std::vector<Value> steps(std::size_t(dim ? dim->rank : input.dim()), Value(1));

@@ -61,7 +61,7 @@ static PyCFunction function_at(std::size_t i, std::index_sequence<I...>) {
 // CPython 3.11 to 3.13 may end the process where a call that has been x.sum() becomes Tensor.sum():
 // for plain methods it looks at the first argument before it checks that there is one. So methods
 // that can be called without arguments are of the two kinds for which it does not: those that take
-// none, and those that are told their class.
+// none, and those that are given their class.
 template <std::size_t I>
 static PyObject* bare(PyObject* self, PyObject*) {
   return call_entry(methods.all[I], self, nullptr, 0, nullptr);

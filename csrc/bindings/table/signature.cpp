@@ -155,7 +155,7 @@ static int index_of(PyObject* key, const std::vector<Signature::Parameter>& para
   }
   const std::string_view known = known_name(text);
   for (i = 0; i < count && parameters[std::size_t(i)].name != known;) ++i;
-  // Torch's name for an operand that may be a number: pow(self=2, exponent=x).
+  // Torch's name for an operand that may be a scalar: pow(self=2, exponent=x).
   if (i == count && known == "self")
     for (i = 0; i < count; ++i)
       if (parameters[std::size_t(i)].name == "input" && i + 1 < count &&
@@ -290,7 +290,7 @@ static bool takes_an_int(const char* expected, bool variadic) {
 }
 
 // Two kinds have the words "tuple of ints", and one of them takes no int at all: only an int that
-// is too long is told that it is.
+// is too long gets an error that says so.
 static bool has_more_than_64_bits(PyObject* integer) {
   int overflow;
   PyLong_AsLongLongAndOverflow(integer, &overflow);

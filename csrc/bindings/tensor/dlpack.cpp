@@ -1,5 +1,5 @@
 // DLPack both ways: our memory lent in a capsule, and the memory of another library's capsule as a
-// tensor. Note: a capsule comes from anybody, so every number in it is checked
+// tensor. Note: a capsule may come from any library, so every number in it is checked
 // before the capsule counts as taken; one that is refused still owns its memory and gives it back.
 #include "dlpack.h"
 
@@ -54,7 +54,7 @@ py::object lend(const char* name, const Tensor& t, bool copied) {
     lent->managed.version = {1, 1};
     if (copied) lent->managed.flags = dlpack::kCopied;
   }
-  // A consumer renames the capsule and then owns the memory; one that nobody took frees it.
+  // A consumer renames the capsule and then owns the memory; one that was not consumed frees it.
   PyObject* capsule = PyCapsule_New(&lent->managed, name, [](PyObject* c) {
     const char* now = PyCapsule_GetName(c);
     if (!now || std::string_view(now).starts_with("used_")) return;

@@ -64,7 +64,7 @@ PyObject* in_place(PyObject* self, PyObject* other) {
     return raise_current();
   }
 }
-// number - tensor is rsub(), as its gradient's name tells.
+// scalar - tensor is rsub(), as its gradient's name tells.
 PyObject* subtract(PyObject* a, PyObject* b) {
   if (as_tensor(a)) return binary<Sub>(a, b);
   return binary<Rsub>(b, a);

@@ -5,7 +5,7 @@
 namespace rushlight {
 
 // Calls refuse(k, i) for the first index outside [low, high): k, which is the i-th. Where a device
-// holds the indices, its kernel looks at them.
+// holds the indices, its kernel checks them.
 template <class F>
 void check_indices(const Tensor& index, std::int64_t low, std::int64_t high, const F& refuse) {
   if (!index.device().is_cpu()) return;

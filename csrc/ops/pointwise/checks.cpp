@@ -9,7 +9,7 @@ void (*warn)(const std::string&) = nullptr;
 
 namespace {
 
-// Dimensioned tensors decide, then 0-d tensors, then numbers: a weaker one only where it is of a
+// Dimensioned tensors decide, then 0-d tensors, then scalars: a weaker one only where it is of a
 // higher kind (bool, integer, floating).
 struct Promotion {
   DType kinds[3] = {};
@@ -86,7 +86,7 @@ DType common_dtype(const PointwiseOp& op, const Input* in, bool on_cuda) {
     case Takes::floating:
     case Takes::converted: taken = is_floating(d); break;
     case Takes::wide: taken = d == DType::float32 || d == DType::float64; break;
-    case Takes::numbers: taken = d != DType::boolean; break;
+    case Takes::numeric: taken = d != DType::boolean; break;
     case Takes::anything: break;
     case Takes::integers: taken = is_integral(d); break;
     case Takes::shifts: taken = is_integral(d) && d != DType::boolean; break;

@@ -8,7 +8,7 @@ namespace rushlight {
 DType common_dtype(const PointwiseOp& op, const Input* in, bool on_cuda);
 // alpha of add and sub, value of addcmul.
 void check_parameters(const PointwiseOp& op, const Scalar* parameters, DType common);
-// The device of all operands. 0-d CPU tensors may meet others, as numbers.
+// The device of all operands. 0-d CPU tensors may meet others, as scalars.
 Device common_device(const PointwiseOp& op, const Input* in, Into into);
 // A target that may be written: leaves, shape, dtype, overlap with itself.
 void check_target(const PointwiseOp& op, Into into, const Shape& shape, DType result, bool records);

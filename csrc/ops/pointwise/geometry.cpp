@@ -34,7 +34,7 @@ void CallGeometry::order() {
   ordered_ = true;
   const int rank = shape_.rank;
   for (int i = 0; i < rank; ++i) order_[i] = rank - 1 - i;
-  auto is_slower = [&](int a, int b) {  // 1: a comes after b, -1: before, 0: nobody minds
+  auto is_slower = [&](int a, int b) {  // 1: a comes after b, -1: before, 0: either order
     for (int k = 0; k < count_; ++k) {
       const std::int64_t x = strides_[k][std::size_t(a)], y = strides_[k][std::size_t(b)];
       if (x == 0 || y == 0) continue;

@@ -50,7 +50,7 @@ void PointwiseNode::release_saved() {
   output_ = {};
 }
 
-// What backward() takes after g, in its order: tensors, or numbers where there is none.
+// What backward() takes after g, in its order: tensors, or scalars where there is none.
 int PointwiseNode::collect(Tensor* tensors, const Scalar** numbers) {
   static const Scalar zero(0.0);
   const unsigned all = op_.save.all();
@@ -141,7 +141,7 @@ Gradients PointwiseNode::gradients(const Tensor& g, const Shape& shape) {
   call.parameters = parameters_;
   geometry.bind(call.in[0], g);
   for (int i = 0; i < n; ++i) {
-    // a 0-d CPU tensor among tensors of a GPU is a number
+    // a 0-d CPU tensor among tensors of a GPU is a scalar
     if (saved[i] && saved[i].device() != g.device()) {
       items[i] = item(saved[i]);
       geometry.bind(call.in[i + 1], items[i]);

@@ -52,7 +52,7 @@ struct RowsOfCall {
   }
 };
 
-// The common small call: floating CPU tensors of one dtype and shape, row-major, or numbers, or the
+// The common small call: floating CPU tensors of one dtype and shape, row-major, or scalars, or the
 // first's shape and, without a target, rows of it; a target has no gradient and shares nothing with
 // an input, or all of it. Binds the inputs, marks those that need a gradient and returns the first
 // tensor's body; null: the call goes the long way.
@@ -131,7 +131,7 @@ Ref<Node> node_of(const PointwiseOp& op, const Input* in, const Scalar* paramete
   return node;
 }
 
-// A number as the integer dtype it is combined with would hold it: 300 is 44 among uint8.
+// A scalar as the integer dtype it is combined with would hold it: 300 is 44 among uint8.
 Scalar wrapped_to(DType d, Scalar s) {
   if (is_floating(d) || s.is_floating()) return s;
   if (d == DType::boolean) return Scalar(s.i != 0);
@@ -205,8 +205,8 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
       shape = broadcast(shape, x.sizes());
     }
     if (wants_grad(x)) wanted |= 1u << i;
-    // among others, a 0-d tensor of another device or a wider integer is a number; on a GPU, whose
-    // number the host would wait for, it is converted there
+    // among others, a 0-d tensor of another device or a wider integer is a scalar; on a GPU, whose
+    // value the host would wait for, it is converted there
     const bool narrows =
         is_integral(common) && x.dim() == 0 && x.dtype() != common && !(op.bool_inputs >> i & 1);
     if (x.device() != device || (narrows && device.is_cpu())) {

@@ -22,7 +22,7 @@ struct PointwiseOp {
   int inputs, parameters, gradients;
   Saves save;
   unsigned bool_inputs;
-  bool bool_result, differentiable, promotes_bool, tensors_only, number_first, numbers_alone;
+  bool bool_result, differentiable, promotes_bool, tensors_only, scalar_first, scalars_alone;
   bool in_double, constant, divides;
   Takes takes;
   Casts autocast;
@@ -70,7 +70,7 @@ Tensor apply(const A&... a) {
   return pointwise(pointwise_op<Op>(), inputs, ones);
 }
 
-// Ops whose Python signature says more than inputs and numbers (pointwise_variants.cpp).
+// Ops whose Python signature says more than inputs and scalars (pointwise_variants.cpp).
 Tensor div(Input input, Input other, std::optional<std::string_view> rounding_mode, Into into);
 Tensor pow(Input input, Input exponent, Into into = {});
 Tensor clamp(const Tensor& input, std::optional<Input> min, std::optional<Input> max,
@@ -91,7 +91,7 @@ Tensor gelu(const Tensor& input, std::string_view approximate, Into into = {});
 Tensor prelu(const Tensor& input, const Tensor& weight);
 Tensor threshold(const Tensor& input, Scalar threshold, Scalar value, Into into = {});
 
-// How pointwise ops pair dtypes with 0-d tensors and numbers; for where() and others (torch's
+// How pointwise ops pair dtypes with 0-d tensors and scalars; for where() and others (torch's
 // result_type).
 DType result_type(std::span<const Input> inputs);
 // Makes `out` ready for a result of this shape: refuses, or resizes it with torch's warning.

@@ -52,8 +52,8 @@ constexpr PointwiseOp row_of() {
   row.in_double = T::in_double;
   row.constant = requires { Op::constant; };
   row.divides = T::divides;
-  row.numbers_alone = requires { Op::numbers_alone; };
-  row.number_first = row.numbers_alone || requires { Op::number_first; };
+  row.scalars_alone = requires { Op::scalars_alone; };
+  row.scalar_first = row.scalars_alone || requires { Op::scalar_first; };
   if constexpr (requires { Op::passes; }) row.passes = Op::passes;
   if constexpr (requires { Op::autocast; }) row.autocast = Op::autocast;
   if constexpr (requires { Op::aliases; }) row.aliases = Op::aliases;

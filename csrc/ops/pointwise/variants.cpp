@@ -1,4 +1,4 @@
-// Pointwise ops whose arguments are more than tensors and numbers: a mode, a None, a special case.
+// Pointwise ops whose arguments are more than tensors and scalars: a mode, a None, a special case.
 #include <cmath>
 
 #include "checks.h"

@@ -93,7 +93,8 @@ DType sum_dtype(const Tensor& input, OptionalDtype wanted) {
   return wanted ? *wanted : is_integral(input.dtype()) ? DType::int64 : input.dtype();
 }
 
-// The kernel gives int64 for integers and the own type for floats: other wishes are cast first.
+// The kernel gives int64 for integers and the own type for floats: for another dtype input is cast
+// first.
 Tensor total(Reduction kind, const Tensor& input, const Span& span, bool keepdim, DType dtype) {
   if (dtype == input.dtype() && is_floating(dtype))
     return reduce_into_new(kind, input, span, keepdim, dtype);
@@ -115,7 +116,7 @@ DType mean_dtype(const char* op, const Tensor& input, OptionalDtype dtype) {
   return d;
 }
 
-// As PyTorch asks; of a GPU nobody does, which would be a wait in every pass.
+// As PyTorch checks; not on a GPU, where it would be a wait in every pass.
 bool is_free_of_zeros(const Tensor& x) {
   return x.device().is_cpu() && item(all(x, {}, false)).as_int() != 0;
 }

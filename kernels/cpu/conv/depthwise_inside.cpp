@@ -1,5 +1,6 @@
 // Depthwise convolution of images whose channels lie innermost, (n, height, width, c): each tap of
-// a pixel is a row of channels, so the loops run along them. Weights are turned to [tap][c] first.
+// a pixel is a row of channels, so the loops run along them. Weights are transposed to [tap][c]
+// first.
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -52,15 +52,15 @@ CLONES void zip_rows(const bfloat16* rows, Index step, Index used, Index ld, Ind
   for (Index c = 0; k && c < used; ++c) to[c] = rows[c * step].bits;
 }
 
-// Columns [first, first + 32) of `right`, whose transposed is `turned`; zeros beyond its edge.
-void pack_panel(const Source& turned, Index first, Index pairs, Pair* to) {
-  const Index used = std::min(kColumns, turned.rows - first);
+// Columns [first, first + 32) of `right`, whose transpose is `transposed`; zeros beyond its edge.
+void pack_panel(const Source& transposed, Index first, Index pairs, Pair* to) {
+  const Index used = std::min(kColumns, transposed.rows - first);
   if (used < kColumns) std::fill_n(to, pairs * kColumns, Pair(0));
-  if (turned.row_stride == 1 || turned.row_stride < turned.col_stride)
-    return zip_rows(turned.data + first * turned.row_stride, turned.row_stride, used,
-                    turned.col_stride, turned.cols, to);
+  if (transposed.row_stride == 1 || transposed.row_stride < transposed.col_stride)
+    return zip_rows(transposed.data + first * transposed.row_stride, transposed.row_stride, used,
+                    transposed.col_stride, transposed.cols, to);
   Scratch<Pair> rows(std::size_t(used * pairs));
-  for (Index c = 0; c < used; ++c) pack_row(turned, first + c, pairs, rows.data() + c * pairs);
+  for (Index c = 0; c < used; ++c) pack_row(transposed, first + c, pairs, rows.data() + c * pairs);
   transpose(rows.data(), pairs, used, pairs, to, kColumns);
 }
 

@@ -132,7 +132,7 @@ Index place_of(const Key* keys, Index n, Index k, bool any) {
   return found.count == 1 ? found.at : nth_place(keys, n, k);
 }
 
-// The places of the k smallest keys in ascending order. False: some are equal.
+// The indices of the k smallest keys in ascending order. False: some are equal.
 template <class Key>
 bool distinct_first(const Key* keys, Index n, Index k, Index* places) {
   Found<Key> found = find_key(keys, n, Key(0));

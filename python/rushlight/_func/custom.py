@@ -64,7 +64,7 @@ def _with_dims(level, result, dims):
 
 
 class VmapInfo:
-    """What the vmap() of a custom function is told: batch_size and randomness."""
+    """The arguments of the vmap() of a custom function: batch_size and randomness."""
 
     def __init__(self, batch_size, randomness):
         self.batch_size, self.randomness = batch_size, randomness

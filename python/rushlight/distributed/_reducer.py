@@ -57,7 +57,7 @@ class Reducer:
 
     def _make_buckets(self, parameters, limits):
         self.buckets = [Bucket(ps) for ps in in_buckets(parameters, limits)]
-        self.places = {
+        self.slots = {
             id(p): (bucket, i) for bucket in self.buckets for i, p in enumerate(bucket.parameters)
         }
         if not self.as_views:
@@ -84,10 +84,10 @@ class Reducer:
 
     def check_finished(self):
         """The last backward must have given every parameter its gradient, or none."""
-        if self.passed and len(self.waits_for) == len(self.places):
+        if self.passed and len(self.waits_for) == len(self.slots):
             warnings.warn(words.ONLY_GRAD, stacklevel=4)
         self.passed = False
-        if self.waits_for and len(self.waits_for) < len(self.places):
+        if self.waits_for and len(self.waits_for) < len(self.slots):
             names = [self.names[id(p)] for p in self.parameters if id(p) in self.waits_for]
             raise RuntimeError(words.unfinished(names, self.group.rank(), self.learnt is not None))
 
@@ -96,7 +96,7 @@ class Reducer:
         self.check_finished()
         for bucket in self.buckets:
             bucket.missing, bucket.pending = len(bucket.parameters), None
-        self.next, self.waits_for = 0, set(self.places)
+        self.next, self.waits_for = 0, set(self.slots)
         self.active, self.finished = True, False
         self._watch(outputs)
         if self.order is not None and not self.reductions:
@@ -104,7 +104,7 @@ class Reducer:
         if self.static:
             self.counts = dict(self.learnt or {})
         elif self.finds_unused:
-            self.unused = set(self.places) - _reached(outputs)
+            self.unused = set(self.slots) - _reached(outputs)
             if not self.unused and not self.reductions:
                 warnings.warn(words.NONE_UNUSED, stacklevel=3)
 
@@ -139,7 +139,7 @@ class Reducer:
         if self.static and self.learnt is None:
             self._learn(key)
             return
-        if len(self.waits_for) == len(self.places) and self.unused:
+        if len(self.waits_for) == len(self.slots) and self.unused:
             for each in [p for p in self.parameters if id(p) in self.unused]:
                 self._take(each)
         if self.static:
@@ -165,13 +165,13 @@ class Reducer:
             self.order[key] = None
 
     def _finish_first(self):
-        self.learnt, self.unused = dict(self.counts), set(self.places) - set(self.counts)
+        self.learnt, self.unused = dict(self.counts), set(self.slots) - set(self.counts)
         for each in self.parameters:
             self._take(each)
         self._send_full_buckets(learning=True)
 
     def _take(self, parameter):
-        bucket, i = self.places[id(parameter)]
+        bucket, i = self.slots[id(parameter)]
         self.waits_for.discard(id(parameter))
         bucket.missing -= 1
         view, gradient = bucket.views[i], parameter.grad

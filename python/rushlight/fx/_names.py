@@ -57,16 +57,16 @@ def resolve(name):
 
 @functools.lru_cache(maxsize=4096)
 def _name_of_ours(module, name, thing):
-    """Where torch has it, of the places from which it can be reached."""
+    """Where torch has it, of the paths by which it can be reached."""
     public = module.partition("._")[0]  # what a module of ours with an underscore makes for
-    places = [module] if public == module else [public, "torch", "torch.nn.functional", module]
+    paths = [module] if public == module else [public, "torch", "torch.nn.functional", module]
     if module == "torch.nn.functional" and name in _OF_C_NN:
-        places.insert(0, "torch._C._nn")
+        paths.insert(0, "torch._C._nn")
     if module == "torch" and name in _OF_FUNCTIONAL:
-        places.insert(0, "torch.functional")
-    for place in dict.fromkeys([*places, "torch", "torch.nn.functional"]):
-        if resolve(f"{place}.{name}") is thing:
-            return f"{place}.{name}"
+        paths.insert(0, "torch.functional")
+    for path in dict.fromkeys([*paths, "torch", "torch.nn.functional"]):
+        if resolve(f"{path}.{name}") is thing:
+            return f"{path}.{name}"
     return f"{module}.{name}"
 
 

@@ -46,7 +46,7 @@ def _file_without_name():
 
 
 def _run(function, index, args, error_path, parent):
-    if parent is not None:  # a killed parent leaves nobody behind
+    if parent is not None:  # no process outlives a killed parent
         _C._distributed._end_with_parent()
         if os.getppid() != parent:
             os._exit(1)

@@ -23,7 +23,7 @@ class _DecoratorContextManager:
 
 
 class _NoParamDecoratorContextManager(_DecoratorContextManager):
-    """One that takes no arguments, and may stand above a function without parentheses."""
+    """One that takes no arguments, and decorates a function without parentheses."""
 
     def __new__(cls, orig_func=None):
         return super().__new__(cls) if orig_func is None else cls()(orig_func)

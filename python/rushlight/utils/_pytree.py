@@ -350,7 +350,7 @@ def key_get(obj, kp):
 
 
 def _broadcast_to_and_flatten(tree, treespec, is_leaf=None):
-    """The leaves of `tree` repeated as `treespec` asks; None where they do not fit."""
+    """The leaves of `tree` repeated to fit `treespec`; None where they do not fit."""
     if tree_is_leaf(tree, is_leaf):
         return [tree] * treespec.num_leaves
     if treespec.is_leaf() or node_type(tree) is not treespec.type:

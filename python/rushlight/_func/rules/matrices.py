@@ -145,17 +145,17 @@ def linear(level, func, input, weight, bias=None):
     """input @ weight.T + bias, with a batch in any of the three."""
     if not level.holds(weight) and not level.holds(bias) and input.dim():
         return level.batched(func(input._value, weight, bias))
-    turned = level.batched(weight._value.mT) if level.holds(weight) else weight.mT
+    weight_t = level.batched(weight._value.mT) if level.holds(weight) else weight.mT
     if weight.dim() != 2 or not input.dim():
         return NotImplemented
-    if level.holds(input) or level.holds(turned):
-        if level.holds(turned) and level.holds(input) and input.dim() == 2 and level.holds(bias):
+    if level.holds(input) or level.holds(weight_t):
+        if level.holds(weight_t) and level.holds(input) and input.dim() == 2 and level.holds(bias):
             return level.batched(
-                _C.baddbmm(bias._value.unsqueeze(1), input._value, turned._value)
+                _C.baddbmm(bias._value.unsqueeze(1), input._value, weight_t._value)
             )  # fmt: skip
-        found = _product(level, input, turned)
+        found = _product(level, input, weight_t)
     else:
-        found = _C.matmul(input, turned).unsqueeze(0)
+        found = _C.matmul(input, weight_t).unsqueeze(0)
     if bias is None:
         return level.batched(found)
     return level.batched(found + (padded(bias._value, found.dim()) if level.holds(bias) else bias))

@@ -1,7 +1,7 @@
 """Hooks of a module: how they are registered, and the call that runs them.
 
 Module.__call__ tests `_hooked` once and comes here only when it is set. Each hook dictionary is
-made when first looked at, which sets `_hooked`: whoever holds one may put a hook into it.
+made when first looked at, which sets `_hooked`: code that holds one may put a hook into it.
 """
 
 import itertools

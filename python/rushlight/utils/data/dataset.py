@@ -2,7 +2,7 @@
 
 A data set may offer `gather(indices)`: the whole collated batch in one go, or None when it
 cannot. The DataLoader calls it only with the default collate function; torch has no such
-thing, so whoever subclasses and overrides `__getitem__` must lose it (see `can_gather`).
+thing, so a subclass that overrides `__getitem__` must lose it (see `can_gather`).
 """
 
 import bisect

@@ -1,4 +1,4 @@
-"""Images (n, h, w, channels) as windows, and the places of pixels in a window."""
+"""Images (n, h, w, channels) as windows, and the positions of pixels in a window."""
 
 from ... import _C
 
@@ -20,8 +20,8 @@ def without_windows(x, size, image):
 def pair_index(size):
     """For each pair of pixels of a window, the number of their relative place."""
     rows, columns = size
-    places = _C.meshgrid(_C.arange(rows), _C.arange(columns), indexing="ij")
-    y, x = (place.flatten() for place in places)
+    coords = _C.meshgrid(_C.arange(rows), _C.arange(columns), indexing="ij")
+    y, x = (c.flatten() for c in coords)
     y = y[:, None] - y + rows - 1
     return y * (2 * columns - 1) + x[:, None] - x + columns - 1
 

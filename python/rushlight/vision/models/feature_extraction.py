@@ -1,4 +1,4 @@
-"""create_feature_extractor: a model that returns values from its inside, by the names of the places
+"""create_feature_extractor: a model that returns values from its inside, by the names of the nodes
 where they are computed.
 
 Note: a model may run differently in training and in evaluation, so it is traced in both modes.
@@ -125,7 +125,7 @@ def _traced(model, tracer_kwargs, concrete_args):
 def get_graph_node_names(
     model, tracer_kwargs=None, suppress_diff_warning=False, concrete_args=None
 ):
-    """The names of all places in a model whose values a feature extractor can return.
+    """The names of all nodes in a model whose values a feature extractor can return.
 
     Args:
         model: the model.
@@ -219,7 +219,7 @@ def _check_present(query, names):
 
 
 def _give_outputs(tracer, graph, wanted):
-    """Has a graph return a dict of the last values at these places, and compute nothing else."""
+    """Has a graph return a dict of the last values of these nodes, and compute nothing else."""
     outputs = [node for node in graph.nodes if node.op == "output"]
     names = list(tracer.node_to_qualname.values())
     for query in wanted:
@@ -250,7 +250,7 @@ def create_feature_extractor(
 
     Args:
         model: the model.
-        return_nodes: names of places, a list or a dict from them to the names in the output;
+        return_nodes: names of nodes, a list or a dict from them to the names in the output;
             of a module that is no leaf, the last value in it is meant.
         train_return_nodes: names in training, if they differ.
         eval_return_nodes: names in evaluation.

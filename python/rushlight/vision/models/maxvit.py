@@ -84,8 +84,8 @@ class RelativePositionalMultiHeadAttention(nn.Module):
         self.to_qkv = nn.Linear(feat_dim, 3 * feat_dim)
         self.scale_factor = feat_dim**-0.5
         self.merge = nn.Linear(feat_dim, feat_dim)
-        places = (2 * self.size - 1) ** 2
-        self.relative_position_bias_table = nn.Parameter(_C.zeros(places, self.n_heads))
+        offsets = (2 * self.size - 1) ** 2
+        self.relative_position_bias_table = nn.Parameter(_C.zeros(offsets, self.n_heads))
         self.register_buffer("relative_position_index", pair_index((self.size, self.size)))
         init.trunc_normal_(self.relative_position_bias_table, std=0.02)
 

@@ -1,4 +1,4 @@
-"""Boxes at fixed places, which detectors choose from and move."""
+"""Boxes at fixed positions, which detectors choose from and move."""
 
 import math
 
@@ -60,8 +60,8 @@ class AnchorGenerator(nn.Module):
             y = rushlight.arange(rows, device=base.device, dtype=rushlight.int32) * down
             x = rushlight.arange(columns, device=base.device, dtype=rushlight.int32) * across
             y, x = (v.reshape(-1) for v in rushlight.meshgrid(y, x, indexing="ij"))
-            places = rushlight.stack([x, y, x, y], 1)
-            found.append((places[:, None] + base[None]).reshape(-1, 4))
+            shifts = rushlight.stack([x, y, x, y], 1)
+            found.append((shifts[:, None] + base[None]).reshape(-1, 4))
         return found
 
     def forward(self, image_list, feature_maps):
@@ -117,7 +117,7 @@ class DefaultBoxGenerator(nn.Module):
         """How many boxes each pixel of each map has."""
         return [2 + 2 * len(ratios) for ratios in self.aspect_ratios]
 
-    def _places(self, k, grid, image_size, like):
+    def _shifted(self, k, grid, image_size, like):
         # (x, y, width, height) of the boxes of map k, in sizes of the image.
         rows, columns = grid
         if self.steps is not None:
@@ -136,7 +136,7 @@ class DefaultBoxGenerator(nn.Module):
         """The boxes of all maps (n, 4) for each image, in its pixels."""
         size, first = image_list.tensors.shape[-2:], feature_maps[0]
         grids = [each.shape[-2:] for each in feature_maps]
-        every = rushlight.cat([self._places(k, grid, size, first) for k, grid in enumerate(grids)])
+        every = rushlight.cat([self._shifted(k, grid, size, first) for k, grid in enumerate(grids)])
         whole = rushlight.tensor([size[1], size[0]] * 2, dtype=every.dtype, device=every.device)
         middle, half = every[:, :2], 0.5 * every[:, 2:]
         corners = rushlight.cat([middle - half, middle + half], 1) * whole

@@ -64,7 +64,7 @@ class FCOSClassificationHead(_Tower):
         nn.init.constant_(self.cls_logits.bias, -math.log(odds))
 
     def forward(self, x):
-        """(n, places, num_classes) of all maps."""
+        """(n, locations, num_classes) of all maps."""
         maps = [self.cls_logits(self.conv(feature)) for feature in x]
         return rushlight.cat([by_pixel(each, self.num_classes) for each in maps], 1)
 
@@ -88,7 +88,7 @@ class FCOSRegressionHead(_Tower):
             nn.init.zeros_(layer.bias)
 
     def forward(self, x):
-        """(n, places, 4) and (n, places, 1) of all maps."""
+        """(n, locations, 4) and (n, locations, 1) of all maps."""
         maps = [self.conv(feature) for feature in x]
         sides = [by_pixel(self.bbox_reg(each).relu(), 4) for each in maps]
         near = [by_pixel(self.bbox_ctrness(each), 1) for each in maps]
@@ -96,7 +96,7 @@ class FCOSRegressionHead(_Tower):
 
 
 class FCOSHead(nn.Module):
-    """Classes, boxes and nearness to the centre of all places.
+    """Classes, boxes and nearness to the centre of all locations.
 
     Args:
         in_channels: of the feature maps.
@@ -144,7 +144,7 @@ class FCOSHead(nn.Module):
         return {name: loss / count for name, loss in losses.items()}
 
     def forward(self, x):
-        """{"cls_logits", "bbox_regression", "bbox_ctrness"}: (n, places, ...) each."""
+        """{"cls_logits", "bbox_regression", "bbox_ctrness"}: (n, locations, ...) each."""
         sides, near = self.regression_head(x)
         return {
             "cls_logits": self.classification_head(x),
@@ -162,7 +162,7 @@ class FCOS(SingleStage):
         min_size, max_size, image_mean, image_std: of GeneralizedRCNNTransform.
         anchor_generator: one box for each place.
         head: an FCOSHead.
-        center_sampling_radius: how far from an object's centre places learn it, in their boxes.
+        center_sampling_radius: how far from an object's centre locations learn it, in their boxes.
         score_thresh: the least probability of what is returned.
         nms_thresh: the greatest overlap of two of one class.
         detections_per_img: at most.
@@ -202,12 +202,12 @@ class FCOS(SingleStage):
         # The smallest object that each place learns, or -1.
         if boxes.numel() == 0:
             return anchors.new_full((len(anchors),), -1, dtype=rushlight.int64)
-        places = (anchors[:, :2] + anchors[:, 2:]) / 2
+        locations = (anchors[:, :2] + anchors[:, 2:]) / 2
         middles = (boxes[:, :2] + boxes[:, 2:]) / 2
         side = anchors[:, 2] - anchors[:, 0]
-        apart = (places[:, None] - middles[None]).abs().amax(2)
+        apart = (locations[:, None] - middles[None]).abs().amax(2)
         fits = apart < self.center_sampling_radius * side[:, None]
-        (x, y), (x1, y1, x2, y2) = places[:, :, None].unbind(1), boxes[None].unbind(2)
+        (x, y), (x1, y1, x2, y2) = locations[:, :, None].unbind(1), boxes[None].unbind(2)
         inside = rushlight.stack([x - x1, y - y1, x2 - x, y2 - y], 2)
         fits &= inside.amin(2) > 0
         # Each map is for objects of its own sizes, the first and last for all smaller and larger.

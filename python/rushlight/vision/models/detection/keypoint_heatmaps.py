@@ -1,4 +1,4 @@
-"""Key points as places in heat maps of regions, there and back (He et al., 2017)."""
+"""Key points as positions in heat maps of regions, there and back (He et al., 2017)."""
 
 import rushlight
 from rushlight.nn import functional as F
@@ -72,13 +72,13 @@ def keypointrcnn_loss(keypoint_logits, proposals, gt_keypoints, keypoint_matched
         keypoints_to_heatmap(points[at], boxes, side)
         for boxes, points, at in zip(proposals, gt_keypoints, keypoint_matched_idxs, strict=True)
     ]
-    places, valid = (
+    positions, valid = (
         rushlight.cat([x.reshape(-1) for x in part]) for part in zip(*pairs, strict=True)
     )
     at = rushlight.where(valid)[0]
-    if places.numel() == 0 or len(at) == 0:
+    if positions.numel() == 0 or len(at) == 0:
         return keypoint_logits.sum() * 0
-    return F.cross_entropy(keypoint_logits.reshape(len(places), -1)[at], places[at])
+    return F.cross_entropy(keypoint_logits.reshape(len(positions), -1)[at], positions[at])
 
 
 def keypointrcnn_inference(x, boxes):
