@@ -1,5 +1,7 @@
 """interpolate against torch: sizes, factors, gradients of gradients, formats, hostile factors."""
 
+import math
+
 import pytest
 
 import rushlight
@@ -74,6 +76,19 @@ def test_channels_last(reference):
             x = library.ones(2, 3, 4, 5).to(memory_format=library.channels_last)
             strides.append(library.nn.functional.interpolate(x, (7, 3), mode=mode).stride())
         assert strides[0] == strides[1]
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "uint8"])
+def test_nearest_of_channels_innermost(mode, dtype, device):
+    """Runs of channels are copied: the values are those of the images as they usually lie."""
+    for shape in ((2, 5, 3, 4), (1, 16, 7, 6), (2, 3, 1, 9)):
+        x = rushlight.arange(math.prod(shape), device=device).remainder(251).reshape(shape)
+        x = x.to(getattr(rushlight, dtype))
+        last = x.contiguous(memory_format=rushlight.channels_last)
+        for size in ((6, 8), (5, 9), (14, 3), (3, 11), (1, 1)):
+            expected = rushlight.nn.functional.interpolate(x, size=size, mode=mode)
+            assert rushlight.nn.functional.interpolate(last, size=size, mode=mode).equal(expected)
 
 
 def test_infinity_stays_where_it_is(device):
