@@ -156,6 +156,8 @@ UNREAD = {
         "_boxes_of_samples:ClampBoundingBoxes.transform(params) "
         "_boxes_of_samples:ClampKeyPoints.transform(params) "
         "_boxes_of_samples:ConvertBoundingBoxFormat.transform(params) "
+        "_boxes_of_samples:SetClampingMode.transform(params) _crops:FiveCrop.transform(params) "
+        "_crops:TenCrop.transform(params) _geometry:RandomResize.make_params(flat_inputs) "
         "_geometry:CenterCrop.transform(params) _geometry:Pad.transform(params) "
         "_geometry:RandomHorizontalFlip.transform(params) "
         "_geometry:RandomRotation.make_params(flat_inputs) "

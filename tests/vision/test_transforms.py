@@ -354,7 +354,7 @@ WRONG = [
     (lambda i: transforms.Lambda(3), TypeError, "Argument lambd should be callable"),
     (lambda i: transforms.ColorJitter(-1), ValueError, "must be non negative"),
     (lambda i: transforms.RandomErasing(p=3), ValueError, "should be between 0 and 1"),
-    (lambda i: transforms.TenCrop, AttributeError, "TenCrop is not in rushlight"),
+    (lambda i: transforms.VideoCrop, AttributeError, "VideoCrop is not in rushlight"),
 ]
 
 

@@ -4,12 +4,13 @@ from . import functional
 from .autoaugment import AugMix, AutoAugment, AutoAugmentPolicy, RandAugment, TrivialAugmentWide
 from .elastic import ElasticTransform
 from .functional import InterpolationMode
+from .linear import LinearTransformation, TenCrop
 from .transforms import *  # noqa: F403
 from .transforms import __all__ as _names
 
 __all__ = [
     *_names, "AugMix", "AutoAugment", "AutoAugmentPolicy", "ElasticTransform", "InterpolationMode",
-    "RandAugment", "TrivialAugmentWide",
+    "LinearTransformation", "RandAugment", "TenCrop", "TrivialAugmentWide",
 ]  # fmt: skip
 
 

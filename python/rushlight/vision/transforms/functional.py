@@ -49,8 +49,8 @@ __all__ = [
     "convert_image_dtype", "crop", "elastic_transform", "equalize", "erase", "five_crop",
     "gaussian_blur", "get_dimensions", "get_image_num_channels", "get_image_size", "hflip",
     "invert", "normalize", "pad", "perspective", "pil_to_tensor", "posterize", "resize",
-    "resized_crop", "rgb_to_grayscale", "rotate", "solarize", "to_grayscale", "to_pil_image",
-    "to_tensor", "vflip",
+    "resized_crop", "rgb_to_grayscale", "rotate", "solarize", "ten_crop", "to_grayscale",
+    "to_pil_image", "to_tensor", "vflip",
 ]  # fmt: skip
 
 
@@ -295,3 +295,19 @@ def erase(img, i, j, h, w, v, inplace=False):
     result = img if inplace else img.clone()
     result[..., i : i + h, j : j + w] = v
     return result
+
+
+def ten_crop(img, size, vertical_flip=False):
+    """The four corners and the middle, and the same of the flipped image, as a tuple.
+
+    Args:
+        img: PIL image or tensor.
+        size: of each, (height, width) or one int.
+        vertical_flip: whether top and bottom are exchanged, instead of left and right.
+
+    >>> from rushlight.vision.transforms.functional import ten_crop
+    >>> len(ten_crop(torch.ones(3, 8, 16), 4))
+    10
+    """
+    flipped = vflip(img) if vertical_flip else hflip(img)
+    return five_crop(img, size) + five_crop(flipped, size)

@@ -356,6 +356,10 @@ _filters = {
 
 def _weights(size, wanted, mode, antialias):
     """Matrix (wanted, size): how much of each old row is in each new one."""
+    if size < 1 or wanted < 1:
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got {size} and {wanted}"
+        )
     rows = [[0.0] * size for _ in range(wanted)]
     scale = size / wanted
     for i, row in enumerate(rows):

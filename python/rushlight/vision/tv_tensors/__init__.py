@@ -165,6 +165,16 @@ class BoundingBoxFormat(Enum):
     CXCYWH = "CXCYWH"
 
 
+def is_rotated_bounding_format(format):
+    """Whether boxes of that format may be rotated: False of all that there are.
+
+    Args:
+        format: a BoundingBoxFormat or its name.
+    """
+    name = format if isinstance(format, str) else format.name
+    return name.upper() in ("XYWHR", "CXCYWHR", "XYXYXYXY")
+
+
 class BoundingBoxes(TVTensor):
     """Boxes (n, 4) in an image.
 

@@ -12,6 +12,7 @@ from .. import random as _random
 from .. import transforms as _v1
 from .._image import InterpolationMode, is_array
 from ..autoaugment import AutoAugmentPolicy
+from ..linear import LinearTransformation as _Linear
 from ..transforms import *  # noqa: F403
 from ..transforms import __all__ as _names
 from . import functional
@@ -21,22 +22,28 @@ from ._boxes_of_samples import (
     ClampKeyPoints,
     ConvertBoundingBoxFormat,
     SanitizeBoundingBoxes,
+    SanitizeKeyPoints,
+    SetClampingMode,
 )
 from ._color import RandomChannelPermutation, RandomPhotometricDistort
 from ._container import RandomApply, RandomChoice, RandomOrder  # type: ignore[assignment]
+from ._crops import FiveCrop, TenCrop  # type: ignore[assignment]
 from ._geometry import *  # type: ignore[assignment] # noqa: F403
 from ._geometry import __all__ as _geometry_names
 from ._mixing import CutMix, MixUp
+from ._queries import *  # noqa: F403
+from ._queries import __all__ as _query_names
 from ._transform import ImageTransform, Transform, is_image
 from ._warps import ElasticTransform, GaussianBlur, RandomAffine, RandomPerspective
 
 __all__ = sorted({
-    *_names, *_geometry_names, "AugMix", "AutoAugment", "AutoAugmentPolicy", "ClampBoundingBoxes",
-    "ClampKeyPoints", "Compose", "ConvertBoundingBoxFormat", "CutMix", "ElasticTransform",
-    "GaussianNoise", "Identity", "InterpolationMode", "JPEG", "MixUp", "RGB", "RandAugment",
-    "RandomChannelPermutation", "RandomPhotometricDistort", "SanitizeBoundingBoxes", "ToDtype",
-    "ToImage", "ToPureTensor", "Transform", "TrivialAugmentWide", "UniformTemporalSubsample",
-    "functional",
+    *_names, *_geometry_names, *_query_names, "AugMix", "AutoAugment", "AutoAugmentPolicy",
+    "ClampBoundingBoxes", "ClampKeyPoints", "Compose", "ConvertBoundingBoxFormat", "CutMix",
+    "ElasticTransform", "GaussianNoise", "Identity", "InterpolationMode", "JPEG",
+    "LinearTransformation", "MixUp", "RGB", "RandAugment", "RandomChannelPermutation",
+    "RandomPhotometricDistort", "SanitizeBoundingBoxes", "SanitizeKeyPoints", "SetClampingMode",
+    "TenCrop", "ToDtype", "ToImage", "ToPureTensor", "Transform", "TrivialAugmentWide",
+    "UniformTemporalSubsample", "functional",
 })  # fmt: skip
 
 
@@ -79,6 +86,17 @@ def _of_images(base):
 ColorJitter, RandomGrayscale = _of_images(_random.ColorJitter), _of_images(_random.RandomGrayscale)  # type: ignore[misc]
 RandomErasing, Grayscale = _of_images(_random.RandomErasing), _of_images(_v1.Grayscale)  # type: ignore[misc]
 Normalize, ConvertImageDtype = _of_images(_v1.Normalize), _of_images(_v1.ConvertImageDtype)  # type: ignore[misc]
+
+
+class LinearTransformation(_of_images(_Linear)):  # type: ignore[misc]
+    __doc__ = _Linear.__doc__
+    __repr__ = Transform.__repr__
+
+    def transform(self, inpt, params):
+        """Whitened."""
+        if not isinstance(inpt, rushlight.Tensor):
+            raise TypeError(f"{type(self).__name__}() does not support PIL images.")
+        return super().transform(inpt, params)
 
 
 def _of_tones(base):

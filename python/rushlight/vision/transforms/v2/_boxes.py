@@ -158,6 +158,37 @@ def sanitize_bounding_boxes(
     return (tv_tensors.wrap(found, like=bounding_boxes) if known else found), valid
 
 
+def sanitize_keypoints(key_points, canvas_size=None):
+    """(the points, or groups of points, that lie in their image, which these are).
+
+    Args:
+        key_points: KeyPoints, or a tensor (n, ..., 2).
+        canvas_size: (height, width) of a tensor's image.
+
+    >>> from rushlight.vision.transforms.v2.functional import sanitize_keypoints
+    >>> sanitize_keypoints(torch.tensor([[1, 2], [9, 2]]), canvas_size=(4, 8))
+    (tensor([[1, 2]]), tensor([ True, False]))
+    """
+    known = isinstance(key_points, tv_tensors.KeyPoints)
+    if known and canvas_size is not None:
+        raise ValueError(
+            "canvas_size must be None when key_points is a tv_tensors.KeyPoints instance. Got "
+            f"canvas_size={canvas_size}. Leave it to None or pass key_points as a pure tensor."
+        )
+    if not known and canvas_size is None:
+        raise ValueError(
+            "canvas_size cannot be None if key_points is a pure tensor. Set it to an appropriate "
+            "value or pass key_points as a tv_tensors.KeyPoints object."
+        )
+    height, width = key_points.canvas_size if known else canvas_size
+    x, y = plain(key_points).unbind(-1)
+    valid = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    if valid.dim() > 1:
+        valid = valid.flatten(1).all(1)
+    found = plain(key_points)[valid]
+    return (tv_tensors.wrap(found, like=key_points) if known else found), valid
+
+
 def moved(inpt, move, canvas=None, clamps=True):
     """Boxes or key points whose corners go where move(x, y) says, in an image of size canvas."""
     canvas = inpt.canvas_size if canvas is None else tuple(canvas)

@@ -5,6 +5,7 @@ from rushlight.utils import _pytree
 
 from ... import tv_tensors
 from . import functional
+from ._queries import get_keypoints
 from ._transform import Transform, boxes_of
 
 
@@ -56,6 +57,62 @@ class ClampKeyPoints(ConvertBoundingBoxFormat):
     def transform(self, inpt, params):
         """Moved."""
         return functional.clamp_keypoints(inpt)
+
+
+class SetClampingMode(ConvertBoundingBoxFormat):
+    """Boxes with another clamping_mode.
+
+    Args:
+        clamping_mode: "soft", "hard" or None.
+    """
+
+    def __init__(self, clamping_mode):
+        Transform.__init__(self)
+        if clamping_mode not in ("soft", "hard", None):
+            raise ValueError(f"clamping_mode must be soft, hard or None, got {clamping_mode}")
+        self.clamping_mode = clamping_mode
+
+    def transform(self, inpt, params):
+        """A copy with it."""
+        return tv_tensors.wrap(inpt.clone(), like=inpt, clamping_mode=self.clamping_mode)
+
+
+class SanitizeKeyPoints(Transform):
+    """Takes away key points outside of their image, with their labels.
+
+    Args:
+        labels_getter: "default", None, or a function of the sample that gives its labels, one
+            tensor or a tuple of some.
+    """
+
+    def __init__(self, labels_getter=None):
+        super().__init__()
+        if not (labels_getter in ("default", None) or callable(labels_getter)):
+            raise ValueError(
+                "labels_getter should either be 'default', a callable, or None, but got "
+                f"{labels_getter}."
+            )
+        self.labels_getter = labels_getter
+
+    def forward(self, *inputs):
+        """The sample without them."""
+        sample = inputs if len(inputs) > 1 else inputs[0]
+        parts, spec = _pytree.tree_flatten(sample)
+        labels = SanitizeBoundingBoxes._labels(self, sample)
+        points = get_keypoints(parts)
+        for each in labels:
+            if len(each) != len(points):
+                raise ValueError(
+                    f"Number of kepyoints (shape={tuple(points.shape)}) must match the number of "
+                    f"labels. Found labels with shape={tuple(each.shape)})."
+                )
+        found, valid = functional.sanitize_keypoints(points)
+        names = {id(each) for each in labels}
+        done = [
+            found if part is points else part[valid] if id(part) in names else part
+            for part in parts
+        ]
+        return _pytree.tree_unflatten(done, spec)
 
 
 def labels_of(sample):

@@ -12,7 +12,7 @@ from ._kernels import plain
 from ._transform import RandomApplyTransform, Transform, boxes_of, size_of
 
 __all__ = [
-    "CenterCrop", "Pad", "RandomCrop", "RandomHorizontalFlip", "RandomIoUCrop",
+    "CenterCrop", "Pad", "RandomCrop", "RandomHorizontalFlip", "RandomIoUCrop", "RandomResize",
     "RandomResizedCrop", "RandomRotation", "RandomShortestSize", "RandomVerticalFlip",
     "RandomZoomOut", "Resize", "ScaleJitter",
 ]  # fmt: skip
@@ -295,3 +295,30 @@ class RandomShortestSize(ScaleJitter):
         if self.max_size is not None:
             times = min(times, self.max_size / max(rows, columns))
         return {"size": (int(rows * times), int(columns * times))}
+
+
+class RandomResize(Transform):
+    """Resized so that the shorter side has a random length.
+
+    Args:
+        min_size: the least length.
+        max_size: a length that is more than the greatest.
+        interpolation: an InterpolationMode.
+        antialias: whether shrinking averages over what falls together.
+    """
+
+    def __init__(
+        self, min_size, max_size, interpolation=functional.InterpolationMode.BILINEAR,
+        antialias=True,
+    ):  # fmt: skip
+        super().__init__()
+        self.min_size, self.max_size = min_size, max_size
+        self.interpolation, self.antialias = interpolation, antialias
+
+    def make_params(self, flat_inputs):
+        """The length."""
+        return {"size": rushlight.randint(self.min_size, self.max_size, ()).item()}
+
+    def transform(self, inpt, params):
+        """Resized."""
+        return functional.resize(inpt, params["size"], self.interpolation, antialias=self.antialias)

@@ -105,9 +105,10 @@ def size_of(flat_inputs):
         if is_image(part) or isinstance(part, tv_tensors.TVTensor)
     }
     if not sizes:
-        raise TypeError("No image, video, mask, bounding box or keypoint was found in the sample")
+        raise TypeError("No image, video, mask, bounding box of keypoint was found in the sample")
     if len(sizes) > 1:
-        raise ValueError(f"Found multiple HxW dimensions in the sample: {sorted(sizes)}")
+        shown = ", ".join(repr(str(size)) for size in sorted(sizes))
+        raise ValueError(f"Found multiple HxW dimensions in the sample: {shown}")
     return sizes.pop()
 
 

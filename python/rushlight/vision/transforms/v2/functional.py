@@ -3,6 +3,8 @@
 An image is a PIL image, a tensor (..., channels, height, width) or one of tv_tensors.
 """
 
+import functools
+
 import rushlight
 
 from ... import tv_tensors
@@ -12,21 +14,24 @@ from .._image import InterpolationMode, max_value
 from ..functional import *  # noqa: F403
 from ..functional import __all__ as _names
 from ..functional import get_dimensions, pil_to_tensor
-from . import _boxes
+from . import _boxes, _by_kind
 from ._boxes import (
     clamp_bounding_boxes,
     clamp_keypoints,
     convert_bounding_box_format,
     sanitize_bounding_boxes,
+    sanitize_keypoints,
 )
+from ._by_kind import is_pure_tensor
 from ._kernels import dispatched, plain, register_kernel
 
 __all__ = [
     *_names, "clamp_bounding_boxes", "clamp_keypoints", "convert_bounding_box_format", "elastic",
-    "gaussian_noise", "get_num_channels", "get_size", "grayscale_to_rgb", "horizontal_flip",
-    "horizontal_flip_image", "jpeg", "normalize_image", "pad_image", "permute_channels",
-    "register_kernel", "resize_image", "sanitize_bounding_boxes", "to_dtype", "to_dtype_image",
-    "to_image", "uniform_temporal_subsample", "vertical_flip", "vertical_flip_image",
+    "gaussian_noise", "get_num_channels", "get_num_frames", "get_num_frames_video", "get_size",
+    "get_size_bounding_boxes", "get_size_keypoints", "grayscale_to_rgb", "horizontal_flip",
+    "is_pure_tensor", "jpeg", "permute_channels", "register_kernel", "sanitize_bounding_boxes",
+    "sanitize_keypoints", "to_dtype", "to_image", "uniform_temporal_subsample",
+    "uniform_temporal_subsample_video", "vertical_flip",
 ]  # fmt: skip
 
 _PIXELS = ("Image", "Video", "Mask")
@@ -229,8 +234,20 @@ adjust_sharpness, solarize = _colour("adjust_sharpness"), _colour("solarize")
 rgb_to_grayscale, normalize = _colour("rgb_to_grayscale"), _colour("normalize")
 erase, gaussian_blur = _colour("erase"), _colour("gaussian_blur")
 hflip, vflip = horizontal_flip, vertical_flip
-horizontal_flip_image, vertical_flip_image = _v1.hflip, _v1.vflip
-normalize_image, pad_image, resize_image = _v1.normalize, _v1.pad, _v1.resize
+
+
+def _several(function):
+    # Of crops, each of the kind of the image.
+    def crops(inpt, *args, **kwargs):
+        if not isinstance(inpt, tv_tensors.TVTensor):
+            return function(inpt, *args, **kwargs)
+        made = function(plain(inpt), *args, **kwargs)
+        return tuple(tv_tensors.wrap(each, like=inpt) for each in made)
+
+    return functools.wraps(function)(crops)
+
+
+five_crop, ten_crop = _several(_v1.five_crop), _several(_v1.ten_crop)
 
 
 def _has_floats(inpt):
@@ -399,9 +416,6 @@ def to_dtype(inpt, dtype=rushlight.float32, scale=False):
     return _v1.convert_image_dtype(inpt, dtype) if scale else inpt.to(dtype)
 
 
-to_dtype_image = to_dtype
-
-
 def get_size(inpt):
     """[height, width] of an image.
 
@@ -452,3 +466,21 @@ def gaussian_noise(inpt, mean=0.0, sigma=0.1, clip=True):
         raise ValueError(f"sigma shouldn't be negative. Got {sigma}")
     noisy = inpt + mean + rushlight.randn_like(inpt) * sigma
     return noisy.clamp(0, 1) if clip else noisy
+
+
+def get_num_frames(inpt):
+    """How many frames a video has.
+
+    Args:
+        inpt: a tensor (..., time, channels, height, width).
+    """
+    if not (isinstance(inpt, tv_tensors.Video) or is_pure_tensor(inpt)):
+        raise TypeError(f"get_num_frames() supports a Video or a tensor, but got {type(inpt)}")
+    return inpt.shape[-4]
+
+
+get_num_frames_video, uniform_temporal_subsample_video = get_num_frames, uniform_temporal_subsample
+get_size_bounding_boxes = get_size_keypoints = get_size
+_named = _by_kind.kernels(globals())
+globals().update(_named)
+__all__ += list(_named)
