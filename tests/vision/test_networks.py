@@ -13,7 +13,7 @@ models = torch.vision.models
 KNOWN = json.loads(figures.FILE.read_text())
 # Not here: optical flow, which has data and transforms of its own, and networks for videos that
 # nobody has asked for yet.
-ABSENT = {"mvit_v1_b", "mvit_v2_s", "s3d", "swin3d_b", "swin3d_s", "swin3d_t", "raft_large",
+ABSENT = {"mvit_v1_b", "mvit_v2_s", "swin3d_b", "swin3d_s", "swin3d_t", "raft_large",
           "raft_small"}  # fmt: skip
 
 

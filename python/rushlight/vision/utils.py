@@ -1,11 +1,14 @@
-"""make_grid and save_image."""
+"""make_grid and save_image, and what draws into images."""
 
 import math
 import os
 
 import rushlight
 
+from ._drawing import draw_bounding_boxes, draw_segmentation_masks
 from ._pillow import pillow
+
+__all__ = ["draw_bounding_boxes", "draw_segmentation_masks", "make_grid", "save_image"]
 
 
 def make_grid(

@@ -13,12 +13,7 @@ from .._weights import _HOST, Weights, WeightsEnum
 
 
 class _SimpleSegmentationModel(nn.Module):
-    """Features, their classes, and those as large as the image.
-
-    Args:
-        backbone: gives {"out": features}, and "aux" where there is an aux_classifier.
-        classifier: of the features.
-        aux_classifier: of earlier features, for a second loss.
+    """Features, their classes, and those as large as the image: FCN says what it takes.
 
     Shape: (n, 3, h, w) gives {"out": (n, classes, h, w)}, and "aux".
     """

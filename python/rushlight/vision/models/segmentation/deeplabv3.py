@@ -37,10 +37,7 @@ DeepLabV3_MobileNet_V3_Large_Weights = published(
 class DeepLabV3(_SimpleSegmentationModel):
     """A backbone and a DeepLabHead.
 
-    Args:
-        backbone: gives {"out": features}, and "aux" where there is an aux_classifier.
-        classifier: of the features.
-        aux_classifier: of earlier features, for a second loss.
+    Args: as of FCN.
     """
 
 

@@ -6,3 +6,4 @@ torch.Size([1, 3])
 """
 
 from .resnet import *  # noqa: F403
+from .s3d import *  # noqa: F403

@@ -49,9 +49,8 @@ class VideoClassification:
         return frames.reshape(*vid.shape[:-3], *frames.shape[1:]).transpose(-4, -3)
 
 
-def published_video(name, module, file):
-    """The enum of the weights of a network."""
+def published_video(name, module, file, crop_size=112, frame_size=(128, 171)):
+    """The enum of the weights of a network, and how videos are cropped and resized for it."""
     channels = (0.43216, 0.394666, 0.37645), (0.22803, 0.22145, 0.216989)
-    return published(
-        name, module, made=VideoWeights, KINETICS400_V1=(file, 112, 128, "bilinear", *channels)
-    )
+    values = (file, crop_size, frame_size[0], "bilinear", *channels, {}, CLASSES, frame_size)
+    return published(name, module, made=VideoWeights, KINETICS400_V1=values)
