@@ -28,16 +28,16 @@ std::vector<Tensor> rows_at(const std::vector<Tensor>& all, std::int64_t i) {
 std::atomic<std::uint64_t> last_run = 0;
 
 // While a node runs, what it saved stays: what it calls may run it again, and so may other threads.
-class Running {
+class RunningNode {
  public:
-  explicit Running(Node& node) : node_(node) { ++node.running; }
-  ~Running() {
+  explicit RunningNode(Node& node) : node_(node) { ++node.running; }
+  ~RunningNode() {
     if (--node_.running == 0 && node_.release_waits) {
       node_.release_waits = false;
       node_.release_saved();
     }
   }
-  Running(const Running&) = delete;
+  RunningNode(const RunningNode&) = delete;
 
  private:
   Node& node_;
@@ -219,7 +219,7 @@ struct Run {
   }
 
   Gradients run_node(Node& node, std::span<Tensor> grads, bool keep) const {
-    const Running running(node);
+    const RunningNode running(node);
     Gradients out = rows ? node.backward_rows(grads, rows) : node.backward(grads);
     if (anomaly.enabled && anomaly.check_nan) [[unlikely]]
       refuse_nan(node, out);

@@ -158,14 +158,14 @@ std::vector<Tensor> gradients(py::handle outputs, py::handle inputs, py::handle 
 
 // A Python function called with gradients. What it returns, if not None, replaces them.
 struct PythonHook final : Hook {
-  enum class Place { tensor, before, after, accumulated } place;
+  enum class Kind { tensor, before, after, accumulated } kind;
   py::object function;
   Body* leaf = nullptr;  // of `accumulated`: its node calls it only while the leaf lives
-  PythonHook(Place p, py::object f) : place(p), function(std::move(f)) {
-    if (place == Place::accumulated) ++watched_leaves;
+  PythonHook(Kind k, py::object f) : kind(k), function(std::move(f)) {
+    if (kind == Kind::accumulated) ++watched_leaves;
   }
   ~PythonHook() override {
-    if (place == Place::accumulated) --watched_leaves;
+    if (kind == Kind::accumulated) --watched_leaves;
     release_locked(function);
   }
 
@@ -186,17 +186,17 @@ struct PythonHook final : Hook {
   }
 
   void call(std::vector<Tensor>& grads, std::vector<Tensor>* outputs) override {
-    if (place == Place::accumulated) {
+    if (kind == Kind::accumulated) {
       function(py::reinterpret_steal<py::object>(wrap(Tensor(Ref<Body>::share(leaf)))));
       return;
     }
-    if (place == Place::tensor) {
+    if (kind == Kind::tensor) {
       const py::object result = function(py::reinterpret_steal<py::object>(wrap(grads[0])));
       if (!result.is_none()) replace(grads[0], result);
       return;
     }
     const py::object result =
-        place == Place::before ? function(list(grads)) : function(list(grads), list(*outputs));
+        kind == Kind::before ? function(list(grads)) : function(list(grads), list(*outputs));
     if (result.is_none()) return;
     const py::tuple values =
         py::isinstance<py::tuple>(result) ? py::tuple(result) : py::make_tuple(result);
@@ -235,14 +235,14 @@ HookHandle hook_on_tensor(const Tensor& t, py::object f) {
   const std::uint64_t id = ++next_hook;
   node->all_hooks().tensor.push_back(
       {t->node == node ? t->output : 0u, id,
-       Ref<Hook>::adopt(new PythonHook(PythonHook::Place::tensor, std::move(f)))});
+       Ref<Hook>::adopt(new PythonHook(PythonHook::Kind::tensor, std::move(f)))});
   return {Ref<Node>::share(node), id};
 }
 
 HookHandle hook_on_node(Node& node, py::object f, bool before) {
   const std::uint64_t id = ++next_hook;
   auto hook = Ref<Hook>::adopt(
-      new PythonHook(before ? PythonHook::Place::before : PythonHook::Place::after, std::move(f)));
+      new PythonHook(before ? PythonHook::Kind::before : PythonHook::Kind::after, std::move(f)));
   (before ? node.all_hooks().before : node.all_hooks().after).push_back({id, std::move(hook)});
   return {Ref<Node>::share(&node), id};
 }
@@ -264,7 +264,7 @@ AccumulatedHandle hook_after_accumulation(const Tensor& t, py::object f) {
   if (!is_leaf(*t.body()))
     fail<RuntimeError>("post accumulate grad hooks cannot be registered on non-leaf tensors");
   AccumulateGrad* node = accumulator(*t.body());
-  auto* hook = new PythonHook(PythonHook::Place::accumulated, std::move(f));
+  auto* hook = new PythonHook(PythonHook::Kind::accumulated, std::move(f));
   hook->leaf = t.body();
   node->after_accumulation.push_back(Ref<Hook>::adopt(hook));
   return {Ref<Node>::share(node), node->after_accumulation.back()};

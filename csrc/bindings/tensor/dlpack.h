@@ -12,7 +12,7 @@ struct Version {
 };
 
 enum DeviceKind : std::int32_t { kCpu = 1, kCuda = 2, kCudaHost = 3 };
-struct Place {
+struct DLDevice {
   std::int32_t kind, index;
 };
 
@@ -32,7 +32,7 @@ struct Type {
 
 struct Array {
   void* data;
-  Place device;
+  DLDevice device;
   std::int32_t rank;
   Type dtype;
   std::int64_t* shape;

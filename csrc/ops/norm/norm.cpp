@@ -180,9 +180,9 @@ std::int64_t plane_of(const Tensor& t) {
 }
 
 // A running statistic that the kernel may write: itself, or a copy that is written back.
-class Running {
+class RunningStatistic {
  public:
-  Running(const Tensor& t, DType dtype, bool written)
+  RunningStatistic(const Tensor& t, DType dtype, bool written)
       : original_(written ? t : Tensor()), parameter_(t, dtype) {}
   const View* get(DType dtype, std::int64_t count) { return parameter_.get(dtype, count); }
   const Tensor& tensor() const { return parameter_.tensor(); }
@@ -236,8 +236,8 @@ Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTen
   const Tensor w = value(weight), b = value(bias);
   if (!device.is_meta() && input.numel() != 0) {  // else nothing moves the running statistics
     const GradMode off(false);
-    Running moving_mean(value(running_mean), dtype, training);
-    Running moving_var(value(running_var), dtype, training);
+    RunningStatistic moving_mean(value(running_mean), dtype, training);
+    RunningStatistic moving_var(value(running_var), dtype, training);
     const Tensor dense = plan.dense(input), to = plan.dense(out);
     Parameter scale(w, dtype), shift(b, dtype);
     if (!training) mean = clone(moving_mean.tensor());
