@@ -284,7 +284,8 @@ def test_no_circles_of_python_imports():
 STEPS = {
     "over operands, whose number, shapes and names are known without the device": (
         "_broadcasting:broadcast_shapes multi_head:_padding_per_head "
-        "top_level_factors:cholesky_solve top_level_factors:triangular_solve"
+        "top_level_factors:cholesky_solve top_level_factors:triangular_solve "
+        "top_level_factors:_check_ormqr"
     ),
     "over dimensions, eight at most": (
         "_statistics:_counted norms:matrix_norm padding:_mirrored padding:_wrapped"
@@ -296,7 +297,7 @@ STEPS = {
         "likelihood_losses:gaussian_nll_loss _statistics:_edges solving:lstsq"
     ),
     "calls of the program's function, or a Python bool, which is what it returns": (
-        "_tensor_elements:apply_ _tensor_elements:map_ _tensor_elements:values "
+        "_tensor_elements:apply_ _tensor_elements:_mapped _tensor_elements:values "
         "_tensor:__complex__ _tensor:__contains__ _tensor:dim_order"
     ),
     "text": (

@@ -51,6 +51,10 @@ void set_dtype(std::string_view device, DType to) {
   dtype(device) = to;
 }
 
+bool is_cache_enabled() { return autocast.cache; }
+void set_cache_enabled(bool enabled) { autocast.cache = enabled; }
+void clear_cache() {}
+
 }  // namespace
 
 void bind_autocast(py::module_& m) {
@@ -89,6 +93,22 @@ Args:
     device_type: 'cpu' or 'cuda'.
 
 >>> torch.set_autocast_dtype("cpu", torch.bfloat16))");
+  op<&is_cache_enabled>(m, "is_autocast_cache_enabled()", As::function,
+                        R"(What set_autocast_cache_enabled() or torch.autocast set in this thread.
+
+>>> torch.is_autocast_cache_enabled()
+True)");
+  op<&set_cache_enabled>(m, "set_autocast_cache_enabled(enabled)", As::function,
+                         R"(Sets what is_autocast_cache_enabled() returns: casts are never kept.
+
+Args:
+    enabled: a bool.
+
+>>> torch.set_autocast_cache_enabled(True))");
+  op<&clear_cache>(m, "clear_autocast_cache()", As::function,
+                   R"(Forgets the casts that autocast keeps: there are none.
+
+>>> torch.clear_autocast_cache())");
 }
 
 }  // namespace rushlight::python

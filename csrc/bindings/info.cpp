@@ -4,6 +4,8 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/module.h"
+#include "bindings/table/signature.h"
+#include "bindings/warnings.h"
 #include "core/cuda.h"
 #include "core/error.h"
 #include "kernels/host_device.h"
@@ -60,6 +62,21 @@ std::atomic<bool>& switch_named(const std::string& name) {
   fail<ValueError>("no switch is called ", name);
 }
 
+void set_warn_always(bool always) { warn_always = always; }
+bool is_warn_always() { return warn_always; }
+
+// Of this thread, as torch has it: the bits "flush to zero" and "denormals are zeros".
+bool set_flush_denormal(bool flush) {
+#if defined(__x86_64__)
+  constexpr unsigned kFlush = 0x8040;
+  const unsigned now = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(flush ? now | kFlush : now & ~kFlush);
+  return true;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 void bind_info(py::module_& m) {
@@ -68,6 +85,27 @@ void bind_info(py::module_& m) {
   m.def("_cuda_libraries", libraries);
   m.def("_get_switch", [](const std::string& name) { return switch_named(name).load(); });
   m.def("_set_switch", [](const std::string& name, bool on) { switch_named(name) = on; });
+  op<&set_warn_always>(m, "set_warn_always(b)", As::function,
+                       R"(Whether warnings that come once in a process come each time.
+
+Args:
+    b: each time.
+
+>>> torch.set_warn_always(False))");
+  op<&is_warn_always>(m, "is_warn_always_enabled()", As::function,
+                      R"(What set_warn_always() has set.
+
+>>> torch.is_warn_always_enabled()
+False)");
+  op<&set_flush_denormal>(
+      m, "set_flush_denormal(mode)", As::function,
+      R"(Whether results too small for a normal number are 0, in this thread; True if it can be set.
+
+Args:
+    mode: whether they are.
+
+>>> torch.set_flush_denormal(False)
+True)");
   // Libraries call it as they are made; nothing is counted or sent, as in torch's own releases.
   m.def("_log_api_usage_once", [](const std::string&) {});
 }

@@ -2,6 +2,10 @@
 
 __all__ = ["parallel_info", "show"]
 
+# torch.has_lapack and its relatives: OpenBLAS has LAPACK, and none of the others is here.
+has_lapack = True
+has_mkl = has_openmp = has_spectral = False
+
 
 def show() -> str:
     """What the library was built with.

@@ -101,16 +101,41 @@ def map_(self: Tensor, other, callable):
     >>> torch.tensor([1.0, 2.0]).map_(torch.tensor([3.0, 4.0]), lambda a, b: a * b)
     tensor([3., 8.])
     """
-    if not isinstance(other, _C.Tensor) or other.type() != self.type():
-        kind = other.type() if isinstance(other, _C.Tensor) else type(other).__name__
-        raise TypeError(f"map_: expected {self.type()} for 'other' (got {kind})")
-    theirs = other.expand(self.shape)
+    return _mapped("map_", self, callable, {"'other'": other})
+
+
+@op("Tensor")
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable):
+    """Replaces each element by callable(element, x's, y's), in Python: slow.
+
+    Args:
+        x, y: two other tensors, broadcast to self.
+        callable: a function of three Python scalars.
+
+    >>> x = torch.tensor([1.0, 2.0])
+    >>> x.map2_(x, torch.ones(2), lambda a, b, c: a * b + c)
+    tensor([2., 5.])
+    """
+    return _mapped("map2_", self, callable, {"argument 'x'": x, "argument 'y'": y})
+
+
+def _mapped(name, self, callable, others):
+    for argument, other in others.items():
+        if not isinstance(other, _C.Tensor) or other.type() != self.type():
+            kind = other.type() if isinstance(other, _C.Tensor) else type(other).__name__
+            raise TypeError(f"{name}: expected {self.type()} for {argument} (got {kind})")
+        if other.requires_grad:
+            raise RuntimeError(
+                f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
+                f"instead.\n{argument} does"
+            )
+    columns = [other.expand(self.shape) for other in others.values()]
 
     def values():
-        pairs = zip(self.flatten().tolist(), theirs.flatten().tolist(), strict=True)
-        return [callable(a, b) for a, b in pairs]
+        rows = zip(*(t.flatten().tolist() for t in (self, *columns)), strict=True)
+        return [callable(*row) for row in rows]
 
-    return _rewritten("map_", self, values)
+    return _rewritten(name, self, values)
 
 
 @op("torch", "Tensor", out=True)

@@ -24,7 +24,8 @@ REASONS = {
         "unify_type_list merge_type_* fork wait cudnn_* miopen_* mkldnn_* batch_norm_[begsu]* "
         "affine_grid_generator *_mkldnn conv_tbc init_num_threads cond *has_torch_function* "
         "const_data_ptr is_distributed slice_inverse get_device_module thread_safe_generator "
-        "autocast_*crement_nesting module_load assert_int_or_pair dim_order"
+        "autocast_*crement_nesting module_load assert_int_or_pair dim_order AVG SUM embedding_bag "
+        "Tensor.index"
     ),
     "quantized tensors, and numbers of 8 bits and fewer": (
         "*quantize* fake_quant* fbgemm_* fused_moving_avg_obs_fake_quant choose_qparams_* "
@@ -38,7 +39,9 @@ REASONS = {
     "removed or deprecated in torch itself": (
         "Tensor.eig Tensor.lstsq Tensor.solve Tensor.symeig Tensor.volatile Tensor.reinforce "
         "storage_type *Storage *autocast_cpu_* *autocast_gpu_* cuda.has_half cuda.has_magma "
-        "nn.Container utils.data.*DataPipe* utils.data.*datapipe*"
+        "nn.Container utils.data.*DataPipe* utils.data.*datapipe* "
+        "utils.data.DataChunk utils.data.*_validation* utils.data.non_deterministic "
+        "autograd.NestedIOFunction"
     ),
     "CUDA graphs, allocators of a program's own, and NVIDIA's handles": (
         "cuda.CUDAGraph cuda.*graph* cuda.*allocator* cuda.MemPool cuda.use_mem_pool "
@@ -49,16 +52,18 @@ REASONS = {
     "classes and names of torch's own process groups, which no program needs": (
         "distributed.*Options distributed.BackendConfig distributed.ProcessGroupGloo "
         "distributed.GroupName distributed.RankType distributed.Logger distributed.Reducer "
-        "distributed.record_comm"
+        "distributed.record_comm distributed.BuiltinCommHookType"
     ),
     "calls of NCCL or of a debugger that only a run by hand can use": (
         "distributed.shrink_group distributed.breakpoint"
     ),
     "operators that Python itself has": "__rdiv__ slice",
-    "factorisations that are rarely called by name": ("geqrf linalg.ldl_* ormqr"),
+    "factorisations that are rarely called by name": "linalg.ldl_* lobpcg",
+    "wrong in torch itself: its gradient is not that of what it computes": "nn.CrossMapLRN2d",
     "torch 2.13's own novelties": (
-        "hash_tensor nn.functional.linear_cross_entropy* nn.LinearCrossEntropyLoss optim.Muon "
-        "optim.Adafactor"
+        "hash_tensor nn.functional.linear_cross_entropy* nn.LinearCrossEntropy* "
+        "nn.functional.grouped_mm optim.swap_in_* autograd.enforce_grad_layout_policy "
+        "Tensor.grad_dtype"
     ),
 }
 

@@ -5,6 +5,7 @@
 
 #include "bindings/autograd/release.h"
 #include "bindings/module.h"
+#include "bindings/table/signature.h"
 
 namespace py = pybind11;
 
@@ -40,14 +41,23 @@ void warn(const std::string& text) noexcept {
 
 }  // namespace
 
+static void set_anomaly(bool enabled, bool check_nan) {
+  anomaly.check_nan = check_nan;
+  anomaly.enabled = enabled;
+  steps_watched = enabled || step_watch.begin;
+}
+
 void bind_anomaly(py::module_& m) {
   anomaly.here = here;
   anomaly.warn = warn;
-  m.def("_set_anomaly", [](bool enabled, bool check_nan) {
-    anomaly.check_nan = check_nan;
-    anomaly.enabled = enabled;
-    steps_watched = enabled || step_watch.begin;
-  });
+  op<&set_anomaly>(m, "set_anomaly_enabled(enabled, check_nan=True)", As::function,
+                   R"(What autograd.set_detect_anomaly() does, without a `with` block.
+
+Args:
+    enabled: whether to look for anomalies.
+    check_nan: whether NaN in a gradient is one.
+
+>>> torch.set_anomaly_enabled(False))");
   m.def(
       "is_anomaly_enabled", [] { return anomaly.enabled.load(); },
       R"(Whether autograd.set_detect_anomaly() is on.

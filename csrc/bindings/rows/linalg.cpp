@@ -32,6 +32,18 @@ void bind_linalg(pybind11::module_& m) {
                          "Raises LinAlgError for the first info that is not 0.");
   op<&linalg_pinv>(m, "_linalg_pinv(a, atol, rtol, hermitian)", kFunction,
                    "The pseudo-inverse, with tensors as tolerances.");
+  op<&geqrf>(m, "geqrf(input, *, out=None) -> (a, tau)", As::both,
+             R"(R of a QR decomposition, with the reflections of Q below it, as LAPACK has them.
+
+Args:
+    input: matrices.
+
+Shape:
+    input (*, m, n) gives a (*, m, n) and tau (*, min(m, n)): torch.linalg.householder_product()
+    and torch.ormqr() take both.
+
+>>> torch.geqrf(torch.tensor([[3.0], [4.0]])).a[0].abs()
+tensor([5.]))");
   op<&linalg_det>(m, "linalg_det(A, *, out=None)", As::linalg,
                   R"(The determinant of square matrices.
 

@@ -3,6 +3,7 @@
 
 #include <unordered_set>
 
+#include "bindings/warnings.h"
 #include "overrides.h"
 #include "return_types.h"
 
@@ -210,12 +211,12 @@ struct OldOrder {
 // false with the warning as an error.
 static bool warn_of_old_order(const Signature& s) {
   static std::unordered_set<const Signature*> warned;
-  if (!warned.insert(&s).second) return true;
+  bool done = !warned.insert(&s).second;
   const std::string text = "This overload of " + s.name +
                            " is deprecated: a factor before what it multiplies\nConsider using one "
                            "of the following signatures instead:\n\t" +
                            s.text;
-  return PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) == 0;
+  return warn_once(done, text.c_str());
 }
 
 bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,

@@ -3,6 +3,7 @@
 
 #include "bindings/profile.h"
 #include "bindings/table/signature.h"
+#include "bindings/warnings.h"
 #include "ops/ops.h"
 #include "python_tensor.h"
 
@@ -55,13 +56,8 @@ bool on_cuda(const Tensor& t) { return t.device().is_cuda(); }
 bool on_cpu(const Tensor& t) { return t.device().is_cpu(); }
 bool on_meta(const Tensor& t) { return t.device().is_meta(); }
 bool never(const Tensor&) { return false; }
+PyObject* get_none(PyObject*, void*) { Py_RETURN_NONE; }
 Tensor base(const Tensor& t) { return t->base ? Tensor(t->base) : Tensor(); }
-// Once in a process, as many lines may do it.
-bool warn_once(bool& done, const char* words) {
-  if (done) return true;
-  done = true;
-  return PyErr_WarnEx(PyExc_UserWarning, words, 1) == 0;
-}
 PyObject* get_grad(PyObject* self, void*) {
   const Tensor& t = self_of(self);
   const Tensor grad = grad_of(t);
@@ -269,6 +265,7 @@ std::vector<PyGetSetDef> tensor_getters() {
       read("dtype", get<dtype>, "The type of the elements."),
       read("device", get<device>, "Where the elements are."),
       read("ndim", get<ndim>, "The number of dimensions."),
+      read("name", get_none, "Always None: variables have no names."),
       read("itemsize", get<item_bytes>, "Bytes per element."),
       read("nbytes", get<bytes>, "Bytes of all elements."),
       read("is_leaf", get<is_leaf_tensor>, "True where no recorded operation made the tensor."),

@@ -168,6 +168,32 @@ static Tensor qr_gradient(Name name, const Tensor& q, const Tensor& r, const Ten
   return cat({first, g_right}, -1);
 }
 
+// The factors of the reflections; R and the reflections are left in `packed`.
+static Tensor factored(Name name, const Tensor& a, Tensor& packed) {
+  const Tensor tau = empty(with_last(a, {std::min(a.size(-2), a.size(-1))}), a.dtype(), a.device());
+  if (!runs(a)) return tau;
+  const View p = batch_of_matrices(packed), t = batch_of_rows(tau);
+  const Unlocked unlocked(linalg_work(a) * 2, {&packed, &tau});
+  linalg_kernels(name, a).qr(p, t);
+  return tau;
+}
+
+Pair geqrf(const Tensor& a) {
+  linalg_check("geqrf", a, false);
+  if (is_left_to_host(a)) return back(geqrf(on_host(a)), a.device());
+  Tensor packed = columns_of(a);
+  const Tensor tau = factored("geqrf", a, packed);
+  Tensor outs[] = {packed, tau};
+  record_many(
+      "GeqrfBackward0", outs,
+      [](std::span<Tensor>, Node&) -> Gradients {
+        fail<NotImplementedError>(
+            "the derivative for 'geqrf' is not implemented.\ntorch.linalg.qr has one");
+      },
+      a);
+  return {outs[0], outs[1]};
+}
+
 Pair linalg_qr(Name name, const Tensor& a, bool complete) {
   linalg_check(name, a, false);
   if (is_left_to_host(a)) return back(linalg_qr(name, on_host(a), complete), a.device());
@@ -176,18 +202,12 @@ Pair linalg_qr(Name name, const Tensor& a, bool complete) {
   {
     const GradMode off(false);
     if (runs(a)) {
-      const Tensor tau = empty(with_last(a, {k}), a.dtype(), a.device());
-      const LinalgKernels& kernels = linalg_kernels(name, a);
-      const View p = batch_of_matrices(packed), t = batch_of_rows(tau);
-      {
-        const Unlocked unlocked(linalg_work(a) * 2, {&packed, &tau});
-        kernels.qr(p, t);
-      }
+      const Tensor tau = factored(name, a, packed);
       copy_bits(slice(q, -1, 0, k, 1), slice(packed, -1, 0, k, 1));
       if (all > k) zero_(slice(q, -1, k, all, 1));
-      const View columns = batch_of_matrices(q);
+      const View columns = batch_of_matrices(q), t = batch_of_rows(tau);
       const Unlocked unlocked(linalg_work(a) * 2, {&q, &tau});
-      kernels.householder(columns, t);
+      linalg_kernels(name, a).householder(columns, t);
     } else if (!a.device().is_meta() && q.numel()) {  // no columns to factor: the identity
       copy_bits(q, eye(m, all, {a.dtype(), a.device()}));
     }

@@ -21,6 +21,7 @@ Tensor diagonal_of(const Tensor& t);  // of each matrix: a view
 Triple linalg_lu(Name name, const Tensor& a);  // L and U packed, pivots (int32, from 1), info
 Pair linalg_cholesky(Name name, const Tensor& a, bool upper);
 Pair linalg_qr(Name name, const Tensor& a, bool complete);  // no info: Q (m, k or m) and R
+Pair geqrf(const Tensor& a);  // R above the reflections of Q, and their factors
 // Eigenvalues, ascending, and vectors (undefined unless wanted) of symmetric matrices.
 Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors);
 // U, S, Vh: k = min(m, n) of them, or all; info is checked and raises.

@@ -34,7 +34,7 @@ class autocast:
         device_type: "cpu" or "cuda"; operations on other devices are not concerned.
         dtype: the shorter dtype; bfloat16 on the CPU, float16 on GPUs by default.
         enabled: False ends an outer autocast inside.
-        cache_enabled: accepted; casts of weights are not kept.
+        cache_enabled: what is_autocast_cache_enabled() returns inside; casts are never kept.
 
     Raises:
         RuntimeError: for another kind of device.
@@ -67,16 +67,25 @@ class autocast:
             )
             enabled = False
         self._enabled = bool(enabled)
+        if cache_enabled is None:
+            cache_enabled = _C.is_autocast_cache_enabled()
+        self._cache_enabled = cache_enabled
 
     def __enter__(self):
-        self._before = _C.is_autocast_enabled(self.device), _C.get_autocast_dtype(self.device)
+        self._before = (
+            _C.is_autocast_enabled(self.device),
+            _C.get_autocast_dtype(self.device),
+            _C.is_autocast_cache_enabled(),
+        )
+        _C.set_autocast_cache_enabled(self._cache_enabled)
         _C.set_autocast_enabled(self.device, self._enabled)
         if self._enabled:
             _C.set_autocast_dtype(self.device, self.fast_dtype)
         return self
 
     def __exit__(self, *error):
-        enabled, dtype = self._before
+        enabled, dtype, cache_enabled = self._before
+        _C.set_autocast_cache_enabled(cache_enabled)
         _C.set_autocast_enabled(self.device, enabled)
         _C.set_autocast_dtype(self.device, dtype)
         return False

@@ -19,6 +19,7 @@ __all__ = [
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 
@@ -33,6 +34,7 @@ _LAZY = {
     "Variable": "variable",
     "detect_anomaly": "anomaly_mode",
     "set_detect_anomaly": "anomaly_mode",
+    "set_multithreading_enabled": "grad_mode",
 }
 
 

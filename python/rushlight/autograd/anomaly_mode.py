@@ -29,13 +29,13 @@ class set_detect_anomaly:
                     f"{type(value).__name__}"
                 )
         self._before = _C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled()
-        _C._set_anomaly(mode, check_nan)
+        _C.set_anomaly_enabled(mode, check_nan)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *error: object) -> None:
-        _C._set_anomaly(*self._before)
+        _C.set_anomaly_enabled(*self._before)
 
 
 class detect_anomaly:
@@ -63,7 +63,7 @@ class detect_anomaly:
         self._before = _C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled()
 
     def __enter__(self) -> None:
-        _C._set_anomaly(True, self._check_nan)
+        _C.set_anomaly_enabled(True, self._check_nan)
 
     def __exit__(self, *error: object) -> None:
-        _C._set_anomaly(*self._before)
+        _C.set_anomaly_enabled(*self._before)

@@ -7,6 +7,8 @@ from .. import _C
 from .._dtype_names import TENSOR_TYPES as _TENSOR_TYPES
 from . import memory, nvtx, random, streams
 from ._device import (
+    CudaError,
+    DeferredCudaCallError,
     can_device_access_peer,
     current_device,
     device,
@@ -16,6 +18,7 @@ from ._device import (
     get_device_capability,
     get_device_name,
     get_device_properties,
+    get_gencode_flags,
     init,
     is_available,
     is_bf16_supported,
@@ -64,6 +67,8 @@ _lazy_init = init
 __all__ = [
     *_of_memory,
     *_TENSOR_TYPES,
+    "CudaError",
+    "DeferredCudaCallError",
     "Event",
     "OutOfMemoryError",
     "Stream",
@@ -81,6 +86,7 @@ __all__ = [
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_gencode_flags",
     "get_rng_state",
     "get_rng_state_all",
     "get_sync_debug_mode",

@@ -270,6 +270,38 @@ def is_tf32_supported() -> bool:
     return is_available() and get_device_capability()[0] >= 8
 
 
+class CudaError(RuntimeError):
+    """A CUDA call that failed, by its number; calls here raise torch.AcceleratorError.
+
+    Args:
+        code: the number.
+
+    >>> str(torch.cuda.CudaError(2))
+    'CUDA error 2'
+    """
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"CUDA error {code}")
+
+
+class DeferredCudaCallError(Exception):
+    """A call that waited for CUDA to come into use, and failed then.
+
+    >>> issubclass(torch.cuda.DeferredCudaCallError, Exception)
+    True
+    """
+
+
+def get_gencode_flags() -> str:
+    """get_arch_list() as nvcc's options; empty without a GPU.
+
+    >>> torch.cuda.get_gencode_flags()
+    ''
+    """
+    numbers = [name.removeprefix("sm_") for name in get_arch_list()]
+    return " ".join(f"-gencode compute=compute_{n},code=sm_{n}" for n in numbers)
+
+
 def get_arch_list() -> list[str]:
     """The architectures that the CUDA kernels are made for; empty without a GPU.
 

@@ -4,6 +4,7 @@ from ._device import _cuda, device_index
 
 __all__ = [
     "empty_cache",
+    "get_per_process_memory_fraction",
     "list_gpu_processes",
     "max_memory_allocated",
     "max_memory_cached",
@@ -203,6 +204,23 @@ def set_per_process_memory_fraction(fraction: float, device=None) -> None:
         raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
     index = device_index(device)
     _cuda.limit_memory(index, int(mem_get_info(index)[1] * fraction))
+    _fractions[index] = fraction
+
+
+_fractions: dict[int, float] = {}
+
+
+def get_per_process_memory_fraction(device=None) -> float:
+    """What set_per_process_memory_fraction() has set; 1.0 before.
+
+    Args:
+        device: index, string or torch.device; the current device if None.
+
+    >>> with torch.cuda.virtual(1):
+    ...     torch.cuda.get_per_process_memory_fraction()
+    1.0
+    """
+    return _fractions.get(device_index(device), 1.0)
 
 
 def _size_text(number: int) -> str:

@@ -6,6 +6,7 @@ from rushlight import _table
 from rushlight.nn import functional, init, modules, parameter, utils
 from rushlight.nn.modules import *  # noqa: F403
 from rushlight.nn.modules import __all__ as _layers
+from rushlight.nn.modules.utils import factory_kwargs
 from rushlight.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Parameter",
     "UninitializedBuffer",
     "UninitializedParameter",
+    "factory_kwargs",
     "functional",
     "init",
     "modules",

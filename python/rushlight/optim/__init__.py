@@ -4,6 +4,8 @@ import importlib
 
 from rushlight import _table
 from rushlight.optim import lr_scheduler, optimizer
+from rushlight.optim._adafactor import Adafactor
+from rushlight.optim._muon import Muon
 from rushlight.optim.adadelta import Adadelta
 from rushlight.optim.adagrad import Adagrad
 from rushlight.optim.adam import Adam
@@ -19,8 +21,8 @@ from rushlight.optim.rprop import Rprop
 from rushlight.optim.sgd import SGD
 
 __all__ = [
-    "ASGD", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer",
-    "RAdam", "RMSprop", "Rprop", "lr_scheduler",
+    "ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Muon",
+    "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "lr_scheduler",
 ]  # fmt: skip
 
 

@@ -8,14 +8,26 @@ from rushlight._grad_mode import no_grad
 from rushlight._table import op
 
 
-def _shrink_rows(weight, indices, max_norm, norm_type):
-    """Scales the rows in use down to max_norm, in place."""
+@op("torch")
+def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float):
+    """Scales the rows that are in use down to a norm, in place.
+
+    Args:
+        input: the table, (rows, columns).
+        indices: which rows, integers.
+        max_norm: the largest norm.
+        norm_type: the norm's exponent.
+
+    >>> torch.embedding_renorm_(torch.tensor([[3.0, 4.0]]), torch.tensor([0]), 1.0, 2.0)
+    tensor([[0.6000, 0.8000]])
+    """
     with no_grad():
         rows = indices.reshape(-1).unique()
-        chosen = weight[rows]
+        chosen = input[rows]
         norms = _C.norm(chosen, norm_type, 1, True)
         scale = _C.where(norms > max_norm, max_norm / (norms + 1e-7), _C.ones_like(norms))
-        weight[rows] = chosen * scale
+        input[rows] = chosen * scale
+    return input
 
 
 def _padding(weight, padding_idx):
@@ -57,7 +69,7 @@ def embedding(
     """
     padding_idx = _padding(weight, padding_idx)
     if max_norm is not None:
-        _shrink_rows(weight, input, max_norm, norm_type)
+        embedding_renorm_(weight, input, max_norm, norm_type)
     return _C.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
@@ -138,7 +150,7 @@ def embedding_bag(
             f"got {padding_idx}"
         )
     if max_norm is not None:
-        _shrink_rows(weight, ids, max_norm, norm_type)
+        embedding_renorm_(weight, ids, max_norm, norm_type)
     return _C._embedding_bag_of(
         weight, ids, offsets, mode, per_sample_weights, _padding(weight, padding_idx),
         scale_grad_by_freq, sparse,

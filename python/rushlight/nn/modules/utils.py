@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-__all__ = ["consume_prefix_in_state_dict_if_present"]
+__all__ = ["consume_prefix_in_state_dict_if_present", "factory_kwargs"]
 
 
 def per_dimension(value, rank):
@@ -42,3 +42,29 @@ def consume_prefix_in_state_dict_if_present(state_dict, prefix):
     for key in list(metadata or ()):
         if key and (key == prefix.rstrip(".") or key.startswith(prefix)):
             metadata[key.removeprefix(prefix) if key.startswith(prefix) else ""] = metadata.pop(key)
+
+
+def factory_kwargs(kwargs):
+    """The keywords of a layer that torch.empty() and its relatives take, checked.
+
+    Args:
+        kwargs: a dictionary with device, dtype and memory_format, or with factory_kwargs, a
+            dictionary of them, where the layer has such a name of its own; or None.
+
+    Raises:
+        TypeError: for another keyword, or one that is given twice.
+
+    >>> torch.nn.factory_kwargs({"dtype": torch.float64})
+    {'dtype': torch.float64}
+    """
+    if kwargs is None:
+        return {}
+    names = {"device", "dtype", "memory_format"}
+    if unknown := kwargs.keys() - names - {"factory_kwargs"}:
+        raise TypeError(f"unexpected kwargs {unknown}\nfactory_kwargs(): takes {sorted(names)}")
+    chosen = dict(kwargs.get("factory_kwargs", {}))
+    for name in sorted(names & kwargs.keys()):
+        if name in chosen:
+            raise TypeError(f"{name} specified twice, in **kwargs and in factory_kwargs")
+        chosen[name] = kwargs[name]
+    return chosen
