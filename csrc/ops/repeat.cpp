@@ -25,17 +25,33 @@ Tensor repeat(const Tensor& input, const Shape& repeats) {
   }
   Tensor out = empty(whole, input.dtype(), input.device());
   if (out.numel() && !out.device().is_meta()) {
-    // One copy per tile of the dimensions that repeat.
     const GradMode off(false);
     // Dense rows are read where they lie, often from one that is expanded.
     const bool dense_rows = input.dim() && input.strides().back() == 1;
     const Tensor tile = expand(dense_rows ? input : contiguous(input), padded);
-    auto place = [&](auto& self, const Tensor& part, int d) -> void {
-      if (d == repeats.rank) return copy_bits(part, tile);
-      for (std::int64_t r = 0; r < repeats[d]; ++r)
-        self(self, narrow(part, d, r * padded[d], padded[d]), d + 1);
-    };
-    place(place, out, 0);
+    // One copy, which writes along: (repeats, size) for each dimension that repeats.
+    Shape apart;
+    int more = 0;
+    for (int d = 0; d < repeats.rank; ++d) more += repeats[d] != 1;
+    if (repeats.rank + more <= kMaxRank) {
+      Tensor from = tile;
+      for (int d = 0; d < repeats.rank; ++d) {
+        if (repeats[d] != 1) {
+          from = unsqueeze(from, apart.rank);
+          apart.push_back(repeats[d]);
+        }
+        apart.push_back(padded[d]);
+      }
+      copy_bits(view(out, apart), expand(from, apart));
+    } else {
+      // A copy for each tile.
+      auto place = [&](auto& self, const Tensor& part, int d) -> void {
+        if (d == repeats.rank) return copy_bits(part, tile);
+        for (std::int64_t r = 0; r < repeats[d]; ++r)
+          self(self, narrow(part, d, r * padded[d], padded[d]), d + 1);
+      };
+      place(place, out, 0);
+    }
   }
   return record("RepeatBackward0", std::move(out),
                 showing(

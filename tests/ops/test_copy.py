@@ -75,3 +75,12 @@ def test_copies_of_several_views_written_to_out(device):
     whole = rl.empty(2, 3, device=device)
     assert rl.t_copy(x, out=whole) is whole
     assert whole.equal(x.t())
+
+
+def test_repeat_in_any_layout(device):
+    """One copy where repeated and kept dimensions fit into eight, else one for each tile."""
+    x = rl.arange(6.0, device=device).reshape(2, 3)
+    for t in (x, x.mT, x[:1].expand(4, 3), x[:, ::2], x[0, 0]):
+        for repeats in ((2, 2), (1, 2), (2, 1, 3), (0, 2), (2, 2, 1, 2, 1, 2, 2, 2)):
+            values = t.cpu().numpy()
+            assert t.repeat(*repeats).tolist() == np.tile(values, repeats).tolist()
