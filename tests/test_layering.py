@@ -9,6 +9,8 @@ import re
 
 import pytest
 
+from tests import devices_exempt
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CPP = {".h", ".cpp", ".cu", ".cuh"}
 
@@ -352,3 +354,26 @@ def test_all_names_what_is_there(path):
             assert len(listed) == len(set(listed))
             words = set(re.findall(r"\w+", path.read_text().replace(ast.unparse(node), "")))
             assert set(listed) <= words
+
+
+def without_a_device(folder):
+    """The tests of a folder that none of the fixtures reaches."""
+    fixtures = {"device", "devices", "on_device", "virtual_gpus"}
+    for path in files(folder, suffixes={".py"}):
+        tree = ast.parse(path.read_text())
+        of_all = {ast.unparse(n) for n in tree.body if isinstance(n, ast.Assign)}
+        if "pytestmark = pytest.mark.usefixtures('on_device')" in of_all:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                if not fixtures & {a.arg for a in [*node.args.args, *node.args.kwonlyargs]}:
+                    yield f"{path.name}::{node.name}"
+
+
+@pytest.mark.parametrize(("folder", "exempt"), [("tests/ops", devices_exempt.OPS)])
+def test_virtual_and_real_devices_run_the_same_tests(folder, exempt):
+    found = set(without_a_device(folder))
+    known = set(" ".join(exempt.values()).split())
+    assert found == known, (
+        f"take `device`, or edit tests/devices_exempt.py: {sorted(found ^ known)}"
+    )

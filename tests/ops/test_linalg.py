@@ -9,10 +9,7 @@ from rushlight.autograd import gradcheck
 linalg = torch.linalg
 
 
-@pytest.fixture(autouse=True)
-def new_tensors_are_on(device):
-    with torch.device(device):
-        yield
+pytestmark = pytest.mark.usefixtures("on_device")
 
 
 def matrices(*shape, seed=0):
