@@ -31,6 +31,8 @@ OPS = {
         test_random.py::test_a_seed_beyond_64_bits
         test_random.py::test_kinds_mixed_in_one_stream
         test_random.py::test_states_are_exchanged_with_torch
+        test_random.py::test_states_that_are_none
+        test_random.py::test_generators_from_several_threads
         test_random.py::test_strided_outputs_are_filled_in_torch_s_order
         test_random.py::test_probabilities_of_their_own_for_each_element
         test_random.py::test_multinomial
@@ -43,42 +45,4 @@ OPS = {
         test_split.py::test_an_int_repeats_without_waiting
     """,
     "names and strings of Python": "test_torch_functions.py::test_factory_kwargs",
-    "still on the CPU alone": """
-        test_arguments.py::test_any_number_of_tensors
-        test_attention.py::test_causal_with_a_mask
-        test_conv.py::test_empty_batch
-        test_conv.py::test_float_kernels_equal_the_general_one
-        test_ctc.py::test_as_torch
-        test_einsum.py::test_values_and_gradients
-        test_einsum.py::test_an_unchanged_operand_is_a_view
-        test_fold.py::test_shuffles_keep_the_format
-        test_householder.py::test_geqrf_has_no_gradient
-        test_index.py::test_long_rows_gathered
-        test_matmul.py::test_integers_wrap
-        test_matmul.py::test_out
-        test_matmul.py::test_operator
-        test_new_tensor.py::test_numbers_are_read_in_the_dtype
-        test_norm.py::test_running_statistics
-        test_norm.py::test_batch_norm_of_a_vector_without_elements
-        test_pool.py::test_integers
-        test_pool.py::test_channels_last
-        test_product_layouts.py::test_layouts
-        test_product_layouts.py::test_steps_between_the_results
-        test_product_layouts.py::test_a_product_of_a_nan_is_a_nan
-        test_random.py::test_states_that_are_none
-        test_random.py::test_gradients_of_dropout_and_fills
-        test_random.py::test_generators_from_several_threads
-        test_random.py::test_fork_rng_puts_the_stream_back
-        test_reduce.py::test_sums_stay_accurate
-        test_reduce.py::test_rows_and_columns_of_elements_that_lie_apart
-        test_reduce.py::test_any_byte_but_zero_is_true
-        test_resample.py::test_channels_last
-        test_scatter.py::test_parts_are_replaced_in_a_copy
-        test_small.py::test_any_byte_but_0_is_true
-        test_sort.py::test_orders_are_stable_and_selections_exact
-        test_split.py::test_the_names_of_arguments
-        test_split.py::test_unsafe_parts_share_memory
-        test_torch_functions.py::test_map2
-        test_zero_gradients.py::test_backward_hook_of_a_module_of_several_nodes
-    """,
 }

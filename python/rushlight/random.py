@@ -41,6 +41,6 @@ def fork_rng(devices=None, enabled=True):
 def _gpu_generators(devices):
     from rushlight import cuda
 
-    if devices is None:
-        devices = range(cuda.device_count()) if cuda.is_initialized() else ()
+    if devices is None:  # those not in use yet as well: the block may be the first to draw there
+        devices = range(cuda.device_count())
     return [_C._default_generator_of(_C.device("cuda", int(d))) for d in devices]

@@ -84,7 +84,7 @@ NUMBERS_OF_TENSORS = [
 
 @pytest.mark.filterwarnings("ignore:torch.meshgrid")
 @pytest.mark.parametrize("call", NUMBERS_OF_TENSORS)
-def test_any_number_of_tensors(reference, call):
+def test_any_number_of_tensors(reference, call, on_device):
     ours, theirs = outcome(torch, call), outcome(reference, call)
     if not isinstance(theirs, str):
         assert isinstance(ours, tuple) == isinstance(theirs, tuple | list)

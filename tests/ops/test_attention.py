@@ -234,9 +234,9 @@ def test_memory_grows_with_the_length(device):
         assert ((attend(q, q, q, is_causal=True) - 1).abs() < 1e-5).all()
 
 
-def test_causal_with_a_mask(reference):
-    mask = rushlight.ones(4, 6)
-    q, k, v = operands(4, 6, "cpu", dtype=rushlight.float32)
+def test_causal_with_a_mask(reference, device):
+    mask = rushlight.ones(4, 6, device=device)
+    q, k, v = operands(4, 6, device, dtype=rushlight.float32)
     rushlight.testing.assert_close(
         attend(q, k, v, mask, is_causal=True), formula(q, k, v, mask, causal=True)
     )

@@ -58,7 +58,7 @@ def test_fast_kernels(reference, device, case, dtype):
     )
 
 
-def test_empty_batch(reference):
+def test_empty_batch(reference, on_device):
     for t in (rushlight, reference):
         out = functional(t, "conv2d")(t.zeros(0, 3, 8, 8), t.zeros(6, 3, 3, 3))
         assert tuple(out.shape) == (0, 6, 6, 6)
@@ -88,8 +88,10 @@ def test_wrong_calls_say_what_torch_says(reference, call):
 
 
 @hypothesis.given(data=hypothesis.strategies.data())
-@hypothesis.settings(max_examples=300)
-def test_float_kernels_equal_the_general_one(data):
+@hypothesis.settings(
+    max_examples=300, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+)
+def test_float_kernels_equal_the_general_one(data, on_device):
     """Small geometries of every kind: float goes other ways than double, which is the plain one."""
 
     def draw(*values):
@@ -112,7 +114,7 @@ def test_float_kernels_equal_the_general_one(data):
         grads = rushlight.autograd.grad(out.square().sum(), inputs)
         results.append([out.detach(), *grads])
     for expected, got in zip(*results, strict=True):
-        numpy.testing.assert_allclose(got.double(), expected, rtol=2e-3, atol=2e-3)
+        numpy.testing.assert_allclose(got.cpu().double(), expected.cpu(), rtol=2e-3, atol=2e-3)
 
 
 @pytest.mark.parametrize(

@@ -190,15 +190,17 @@ def test_lengths_of_two_kinds_are_refused():
         torch.ctc_loss(x, targets, (5,), (1,), 0, 3)
 
 
-def test_as_torch(reference):
+def test_as_torch(reference, device):
     """Values and gradients, the gradient of the log-probabilities themselves too."""
     for dtype in ("float32", "float64"):
         losses = []
         for library in (torch, reference):
             library.manual_seed(0)
-            x = library.randn(30, 4, 20, dtype=getattr(library, dtype)).log_softmax(2)
+            where = device if library is torch else "cpu"
+            x = library.randn(30, 4, 20, dtype=getattr(library, dtype)).log_softmax(2).to(where)
             x.requires_grad_()
-            targets = library.tensor([[(i * j) % 19 + 1 for j in range(1, 9)] for i in range(1, 5)])
+            labels = [[(i * j) % 19 + 1 for j in range(1, 9)] for i in range(1, 5)]
+            targets = library.tensor(labels, device=where)
             loss = library.nn.functional.ctc_loss(x, targets, (30, 29, 12, 8), (8, 5, 0, 1))
             loss.backward()
             losses.append((loss.item(), x.grad.tolist()))

@@ -27,7 +27,7 @@ EQUATIONS = [
 
 
 @pytest.mark.parametrize("equation, shapes", [(e, s) for e, *s in EQUATIONS])
-def test_values_and_gradients(equation, shapes):
+def test_values_and_gradients(equation, shapes, on_device):
     def results(t):
         found = []
         for start in (1, 2):
@@ -48,7 +48,7 @@ def test_values_and_gradients(equation, shapes):
         assert a.shape == b.shape and rushlight.allclose(a, b, 1e-9, 1e-9)
 
 
-def test_an_unchanged_operand_is_a_view():
+def test_an_unchanged_operand_is_a_view(on_device):
     x = rushlight.zeros(2, 3)
     rushlight.einsum("ij->ij", x).fill_(1)
     assert x.sum() == 6

@@ -56,7 +56,7 @@ def test_shuffles(reference, device, name, trivial):
     assert x.max() == 1  # the result is no view
 
 
-def test_shuffles_keep_the_format(reference):
+def test_shuffles_keep_the_format(reference, on_device):
     for name, (shape, factor) in SHUFFLES.items():
         strides = []
         for library in (rushlight, reference):

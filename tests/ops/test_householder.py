@@ -47,7 +47,7 @@ def test_no_elements(device):
     assert [tuple(t.shape) for t in torch.geqrf(a)] == [(2, 0, 3), (2, 0)]
 
 
-def test_geqrf_has_no_gradient():
+def test_geqrf_has_no_gradient(on_device):
     a = torch.ones(2, 2, requires_grad=True)
     with pytest.raises(NotImplementedError, match="the derivative for 'geqrf' is not implemented"):
         torch.geqrf(a).a.sum().backward()

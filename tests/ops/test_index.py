@@ -115,7 +115,7 @@ def test_what_is_contiguous_in_torch_is_here(device):
     assert x[0].ravel().is_contiguous()
 
 
-def test_long_rows_gathered():
+def test_long_rows_gathered(on_device):
     """Rows of more than a piece that is fetched ahead: index_select and x[i]."""
     x = rl.arange(7 * 5000).reshape(7, 5000)
     i = rl.tensor([6, 0, 0, 3])

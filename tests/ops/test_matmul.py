@@ -68,14 +68,14 @@ def test_floating_dtypes(reference, device, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
-def test_integers_wrap(reference, dtype):
+def test_integers_wrap(reference, dtype, on_device):
     results = [
         t.mm(
             t.full((3, 50), 9, dtype=getattr(t, dtype)),
             t.full((50, 2), 11, dtype=getattr(t, dtype)),
         )
         for t in (rushlight, reference)
-    ]  # on a GPU torch has no product of integers
+    ]  # on a GPU torch itself has no product of integers
     assert results[0].tolist() == results[1].tolist()
 
 
@@ -120,7 +120,7 @@ def test_any_strides_on_any_device(device, dtype):
             assert rushlight.equal(sums, 2 - rushlight.matmul(a.double(), b.double()))
 
 
-def test_out(reference):
+def test_out(reference, on_device):
     out = rushlight.empty(2, 2)
     assert rushlight.mm(rushlight.ones(2, 3), rushlight.ones(3, 2), out=out) is out
     assert out.tolist() == [[3.0, 3.0], [3.0, 3.0]]
@@ -187,7 +187,7 @@ def test_small_products(reference, device, m, k, n, dtype):
                 close(ours, theirs, dtype)
 
 
-def test_operator():
+def test_operator(on_device):
     product = rushlight.ones(2, 3) @ rushlight.ones(3)
     assert product.tolist() == [3.0, 3.0]
     with pytest.raises(TypeError):

@@ -7,7 +7,7 @@ from tests.conftest import ask
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int64", "uint8", "bool"])
-def test_numbers_are_read_in_the_dtype(dtype):
+def test_numbers_are_read_in_the_dtype(dtype, on_device):
     def made(torch):
         x = torch.zeros(1, dtype=getattr(torch, dtype))
         return [x.new_tensor(data).tolist() for data in ([0.3, 7.9], [[1, 2]], 0.1, [True], [])]

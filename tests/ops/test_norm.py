@@ -38,7 +38,7 @@ def test_batch_norm_in_evaluation(reference, device):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
-def test_running_statistics(reference, dtype):
+def test_running_statistics(reference, dtype, on_device):
     kept = []
     for t in (rushlight, reference):
         x = t.tensor(array((6, 4, 5), 1).tolist(), dtype=getattr(t, dtype))
@@ -148,7 +148,7 @@ def test_tensors_without_elements(reference, device, name, shape, training):
         close(ours, theirs, "float32")
 
 
-def test_batch_norm_of_a_vector_without_elements(reference):
+def test_batch_norm_of_a_vector_without_elements(reference, on_device):
     for t in (rushlight, reference):
         x, statistics = t.ones(0, requires_grad=True), t.ones(3)
         out = t.nn.functional.batch_norm(x, statistics, statistics, training=True)

@@ -105,14 +105,18 @@ def test_one_dimension(reference, device):
         "conv_transpose2d(x, x[:2, :, :2, :3], stride=2, padding=1)",
     ],
 )
-def test_integers(reference, call):
-    """torch has these on the CPU too: sums wrap around, means are truncated."""
+def test_integers(reference, call, device):
+    """On the CPU, as torch: sums wrap around, means are truncated. A GPU refuses them."""
     values = [(7919 * i) % 2003 - 1000 for i in range(2 * 2 * 7 * 5)]
     results = []
     for library in (rushlight, reference):
         x = library.tensor(values).reshape(2, 2, 7, 5) * (1 << 40)
         results.append(eval("F." + call, {"F": library.nn.functional, "x": x}).tolist())
     assert results[0] == results[1]
+    if device != "cpu":
+        with pytest.raises(NotImplementedError, match="not implemented for 'Long'"):
+            names = {"F": rushlight.nn.functional}
+            eval("F." + call, names | {"x": rushlight.ones(2, 2, 7, 5, device=device).long()})
 
 
 VOLUMES = {
@@ -153,7 +157,7 @@ def test_three_dimensions(reference, device, call):
 
 
 @pytest.mark.parametrize("rank", [2, 3])
-def test_channels_last(reference, rank):
+def test_channels_last(reference, rank, on_device):
     """Results keep the format of their input where torch's do."""
     calls = ["max_pool{}d(x, 2, return_indices=True)", "avg_pool{}d(x, 2)"]
     calls += ["adaptive_avg_pool{}d(x, 2)", "adaptive_max_pool{}d(x, 2, return_indices=True)"]

@@ -29,7 +29,7 @@ def operand(rows, columns, dtype, seed):
 
 @pytest.mark.parametrize("dtype", [*ROUNDING, "int64", "int32", "int16", "int8", "uint8"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_layouts(shape, dtype):
+def test_layouts(shape, dtype, on_device):
     t = rushlight
     m, k, n = shape
     a, b = operand(m, k, dtype, 1), operand(k, n, dtype, 2)
@@ -54,7 +54,7 @@ def test_layouts(shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32", "int64"])
-def test_steps_between_the_results(dtype):
+def test_steps_between_the_results(dtype, on_device):
     t = rushlight
     a, b = operand(24, 36, dtype, 1), operand(36, 40, dtype, 2)
     wide = t.full((24, 80), 3, dtype=a.dtype)
@@ -64,7 +64,7 @@ def test_steps_between_the_results(dtype):
     assert wide[:, 1::2].eq(3).all()
 
 
-def test_a_product_of_a_nan_is_a_nan():
+def test_a_product_of_a_nan_is_a_nan(on_device):
     t = rushlight
     a = t.ones(8, 32, dtype=t.bfloat16)
     a[3, 5] = float("nan")

@@ -195,7 +195,7 @@ def test_results_go_where_out_says(device):
         rushlight.sum(x, 0, out=rushlight.empty(3, dtype=rushlight.int64, device=device))
 
 
-def test_sums_stay_accurate():
+def test_sums_stay_accurate(on_device):
     x = rushlight.full((10_000_000,), 0.1)
     assert x.sum().item() == pytest.approx(1e6, rel=1e-6)
     assert x.reshape(-1, 10).sum(0)[0].item() == pytest.approx(1e5, rel=1e-6)
@@ -244,7 +244,7 @@ def test_every_length_of_a_line(dtype, device):
 
 @pytest.mark.parametrize("n", [1, 31, 32, 33, 2049, 5000])
 @pytest.mark.parametrize("step", [2, 3, 5])
-def test_rows_and_columns_of_elements_that_lie_apart(n, step):
+def test_rows_and_columns_of_elements_that_lie_apart(n, step, on_device):
     wide = rushlight.arange(6 * n * step, dtype=rushlight.float64).reshape(6, n * step) % 1009
     for dtype in (rushlight.float64, rushlight.bfloat16, rushlight.int32, rushlight.bool):
         x = wide.to(dtype)[:, ::step]
@@ -260,7 +260,7 @@ def test_rows_and_columns_of_elements_that_lie_apart(n, step):
                     assert a.tolist() == b.tolist(), (name, dim, dtype)
 
 
-def test_any_byte_but_zero_is_true():
+def test_any_byte_but_zero_is_true(on_device):
     bytes_of = rushlight.tensor([0, 7, 255, 1] * 20, dtype=rushlight.uint8)
     x = bytes_of.view(rushlight.bool)
     assert [x.max().item(), x.min().item(), x.amax().item(), x.amin().item()] == [1, 0, 1, 0]

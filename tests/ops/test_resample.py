@@ -69,7 +69,7 @@ def test_images_of_bytes(reference, device, mode, antialias):
     assert (results[0] - results[1]).abs().max() <= near
 
 
-def test_channels_last(reference):
+def test_channels_last(reference, on_device):
     for mode in ("nearest", "bilinear", "bicubic"):
         strides = []
         for library in (rushlight, reference):

@@ -126,7 +126,7 @@ def test_masked_scatter_counts_the_mask(device):
     assert x.masked_scatter(torch.zeros_like(mask), empty).tolist() == [[0, 0], [0, 0]]
 
 
-def test_parts_are_replaced_in_a_copy():
+def test_parts_are_replaced_in_a_copy(on_device):
     x = torch.zeros(3, 3, requires_grad=True)
     src = torch.ones(3, requires_grad=True)
     for result in (

@@ -212,7 +212,7 @@ def spread_keys(how, n):
 
 @pytest.mark.parametrize("n", [7, 100, 128, 129, 256, 257, 3000, 70000])
 @pytest.mark.parametrize("how", ["mixed", "few values", "equal high bits", "all bits"])
-def test_orders_are_stable_and_selections_exact(how, n):
+def test_orders_are_stable_and_selections_exact(how, n, on_device):
     values = spread_keys(how, n)
     x = rushlight.tensor(values)
     order = sorted(range(n), key=values.__getitem__)

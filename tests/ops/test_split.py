@@ -10,7 +10,7 @@ def lists(parts):
     return [part.tolist() for part in parts]
 
 
-def test_the_names_of_arguments():
+def test_the_names_of_arguments(on_device):
     x = rl.arange(6)
     assert lists(rl.split(tensor=x, split_size_or_sections=4)) == [[0, 1, 2, 3], [4, 5]]
     assert lists(rl.split(x, split_size_or_sections=[1, 5])) == [[0], [1, 2, 3, 4, 5]]
@@ -18,7 +18,7 @@ def test_the_names_of_arguments():
     with pytest.raises(TypeError):
         x.split(split_size_or_sections=2)
     assert lists(rl.tensor_split(x, sections=2)) == lists(x.tensor_split(indices=(3,)))
-    by_tensor = x.tensor_split(tensor_indices_or_sections=rl.tensor([3]))
+    by_tensor = x.tensor_split(tensor_indices_or_sections=rl.tensor([3], device="cpu"))
     assert lists(by_tensor) == [[0, 1, 2], [3, 4, 5]]
     for name, t in (("hsplit", x), ("vsplit", x.view(6, 1)), ("dsplit", x.view(1, 1, 6))):
         split = getattr(rl, name)
@@ -32,7 +32,7 @@ def test_the_names_of_arguments():
         rl.vsplit(x, 2)
 
 
-def test_unsafe_parts_share_memory():
+def test_unsafe_parts_share_memory(on_device):
     x = rl.arange(4.0, requires_grad=True)
     y = x * 1
     for parts in (rl.unsafe_split(y, 2), rl.unsafe_chunk(y, 2), y.unsafe_split_with_sizes([2, 2])):

@@ -52,12 +52,16 @@ def test_slice_copy(device, dim, start, end, step):
     assert run(torch, device) == ask(run)
 
 
-def test_map2():
+def test_map2(device):
     def run(torch):
         x = torch.ones(2, 3)
         return x.map2_(torch.ones(3), torch.ones(2, 1) * 2, lambda a, b, c: a + b * c).tolist()
 
     assert run(torch) == ask(run)
+    if device != "cpu":
+        x = torch.ones(2, device=device)
+        with pytest.raises(TypeError, match="map2_ is only implemented on CPU tensors"):
+            x.map2_(x, x, lambda a, b, c: a)
 
 
 WRONG = {

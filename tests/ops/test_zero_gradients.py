@@ -56,7 +56,7 @@ def test_batch_norm_of_no_elements(shape, training, device, reference):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_backward_hook_of_a_module_of_several_nodes():
+def test_backward_hook_of_a_module_of_several_nodes(on_device):
     """It sees the gradients of the last node alone, as in torch."""
 
     def shapes(t):
