@@ -46,3 +46,41 @@ OPS = {
     """,
     "names and strings of Python": "test_torch_functions.py::test_factory_kwargs",
 }
+
+NN = {
+    "names, parameters, signatures, annotations and texts of Python": """
+        test_compiled_module.py::test_dynamo_is_imported_by_its_name
+        test_function_attributes.py::test_functional test_function_attributes.py::test_init
+        test_function_attributes.py::test_they_are_still_built_in_functions
+        test_function_attributes.py::test_attributes_may_refer_back
+        test_functional.py::test_parameters_are_those_of_torch
+        test_functional.py::test_operations_in_python_are_listed_and_found
+        test_functional.py::test_a_missing_name_says_so
+        test_init.py::test_gains
+        test_layers.py::test_repr test_layers.py::test_missing_name
+        test_libraries_names.py::test_python_itself_does_not_call_it
+        test_libraries_names.py::test_hints
+    """,
+    "the call of a module, of which no tensor is a part": """
+        test_module_call.py::test_arguments
+        test_module_call.py::test_forward_of_the_instance_and_call_of_the_class
+        test_module_call.py::test_hooks_come_and_go test_module_call.py::test_errors
+        test_module_call.py::test_other_bases test_module_call.py::test_endless_nesting
+    """,
+    "what is refused, in torch's words: arguments are looked at before any kernel runs": """
+        test_init.py::test_wrong_call test_layers.py::test_wrong_call
+        test_losses.py::test_wrong_call test_recurrent.py::test_packing_refuses
+    """,
+    "the CPU's numbers are torch's own; a GPU's only follow the laws": """
+        test_functional.py::test_rrelu_draws_torchs_slopes
+    """,
+    "it says itself which devices it is about": """
+        test_data_parallel.py::test_without_a_gpu_it_runs_the_module_as_it_is
+        test_data_parallel.py::test_unequal_gpus_are_warned_of
+        test_data_parallel.py::test_other_devices_than_when_it_was_made
+        test_data_parallel.py::test_one_gpu_still_goes_through_a_scatter_of_ones_own
+        test_data_parallel.py::test_one_gpu_notices_what_lies_elsewhere
+        test_data_parallel.py::test_the_quick_look_at_modules_ends
+        test_init.py::test_truncated_normal_weights_on_meta
+    """,
+}

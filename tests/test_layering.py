@@ -370,7 +370,10 @@ def without_a_device(folder):
                     yield f"{path.name}::{node.name}"
 
 
-@pytest.mark.parametrize(("folder", "exempt"), [("tests/ops", devices_exempt.OPS)])
+@pytest.mark.parametrize(
+    ("folder", "exempt"),
+    [("tests/ops", devices_exempt.OPS), ("tests/nn", devices_exempt.NN)],
+)
 def test_virtual_and_real_devices_run_the_same_tests(folder, exempt):
     found = set(without_a_device(folder))
     known = set(" ".join(exempt.values()).split())

@@ -37,11 +37,11 @@ def answers(t):
     return seen
 
 
-def test_a_compiled_module_has_the_module():
+def test_a_compiled_module_has_the_module(on_device):
     assert answers(rushlight) == ask(answers)
 
 
-def test_a_compiled_module_runs_its_hooks_and_is_copied():
+def test_a_compiled_module_runs_its_hooks_and_is_copied(on_device):
     net = rushlight.nn.Sequential(rushlight.nn.Linear(2, 3))
     made, x, ran = rushlight.compile(net), rushlight.ones(1, 2), []
     made.register_forward_hook(lambda *_: ran.append("outer"))

@@ -9,7 +9,7 @@ from rushlight.utils.weak import WeakIdKeyDictionary
 from tests.conftest import ask
 
 
-def test_swap_tensor():
+def test_swap_tensor(on_device):
     layer = torch.nn.Linear(2, 2)
     weight, other = layer.weight, torch.zeros(2, 2)
     assert swap_tensor(layer, "weight", other) is weight and layer.weight is other
@@ -27,7 +27,7 @@ def test_swap_tensor():
             swap_tensor(layer, name, value)
 
 
-def test_a_class_that_calls_getattr_has_it():
+def test_a_class_that_calls_getattr_has_it(on_device):
     class Caller(torch.nn.Module):
         def read(self, name):
             return self.__getattr__(name)
@@ -45,7 +45,7 @@ def test_a_class_that_calls_getattr_has_it():
         heir.nope
 
 
-def test_weak_keys_are_compared_by_identity():
+def test_weak_keys_are_compared_by_identity(on_device):
     notes = WeakIdKeyDictionary()
     a, b = torch.ones(2), torch.ones(2)
     notes[a], notes[b] = 1, 2
@@ -63,7 +63,7 @@ class Mixin:
         return super().__getattr__(name)
 
 
-def test_getattr_is_an_attribute_of_the_class():
+def test_getattr_is_an_attribute_of_the_class(on_device):
     class Plain(torch.nn.Module):
         pass
 

@@ -162,7 +162,7 @@ def test_wrong_call(reference, text):
     assert ours[1].split("\n")[0].replace("rushlight", "torch") == theirs[1].split("\n")[0]
 
 
-def test_warnings(reference):
+def test_warnings(reference, on_device):
     for library in (rushlight, reference):
         functional = library.nn.functional
         x = library.ones(2, 2)

@@ -62,13 +62,13 @@ def test_normalised_weights(reference, device, layer, shape, norm):
 
 
 @pytest.mark.parametrize("norm", NORMS)
-def test_removal(norm):
-
+def test_removal(device, norm):
     def results(library):
         utils = library.nn.utils
-        m = built(library, "Linear(3, 4)", norm)
+        where = device if library is rushlight else "cpu"
+        m, x = built(library, "Linear(3, 4)", norm).to(where), library.ones(1, 3).to(where)
         name = "bias" if "bias" in norm else "weight"
-        m(library.ones(1, 3))
+        m(x)
         if "parametrizations" in norm:
             assert utils.parametrize.is_parametrized(m, name)
             assert utils.parametrize.type_before_parametrizations(m) is library.nn.Linear
@@ -79,7 +79,7 @@ def test_removal(norm):
             assert utils.remove_spectral_norm(m, name) is m
         else:
             assert utils.remove_weight_norm(m, name) is m
-        out = m(library.ones(1, 3))
+        out = m(x)
         return list(m.state_dict()), [out, *m.state_dict().values()]
 
     ours, theirs = results(rushlight), ask(results)
@@ -150,10 +150,11 @@ def classes(library):
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_parametrize(program):
+def test_parametrize(on_device, program):
     def results(library):
         library.manual_seed(0)
-        m = library.nn.Linear(3, 3)
+        m = library.nn.Linear(3, 3, device="cpu")  # a GPU has a stream of its own
+        m.to(on_device if library is rushlight else "cpu")
         scope = {**classes(library), "P": library.nn.utils.parametrize, "torch": library, "m": m}
         scope.update(copy=copy, pickle=pickle)
         try:
@@ -171,7 +172,7 @@ def test_parametrize(program):
         assert_same(ours[1], theirs[1])
 
 
-def test_cached():
+def test_cached(on_device):
     calls = []
 
     class Count(rushlight.nn.Module):
@@ -188,41 +189,43 @@ def test_cached():
     assert m.weight is not m.weight
 
 
-def test_copies_are_independent():
+def test_copies_are_independent(device):
     """torch's share a class: there the copy loses its weight when the first one's is restored."""
     parametrize = rushlight.nn.utils.parametrize
-    m = built(rushlight, "Linear(3, 4)", NORMS[0])
+    m = built(rushlight, "Linear(3, 4)", NORMS[0]).to(device)
     c = copy.deepcopy(m)
     parametrize.remove_parametrizations(m, "weight")
     assert_same(c.weight, m.weight)
     assert parametrize.is_parametrized(c)
 
 
-def test_old_state_dicts():
+def test_old_state_dicts(device):
     """weight_norm's old names load into the parametrization; spectral_norm's v is found again."""
-    layers = [built(rushlight, "Linear(3, 4)", norm) for norm in (NORMS[7], NORMS[0])]
+    layers = [built(rushlight, "Linear(3, 4)", norm).to(device) for norm in (NORMS[7], NORMS[0])]
     state = layers[0].state_dict()
     layers[1].load_state_dict(state)
     assert "weight_g" in state
     assert_same(layers[1].weight, layers[0].weight)
 
-    old, new = (built(rushlight, "Linear(3, 4)", NORMS[10]) for _ in range(2))
+    old, new = (built(rushlight, "Linear(3, 4)", NORMS[10]).to(device) for _ in range(2))
+    x = rushlight.ones(1, 3, device=device)
     for _ in range(30):
-        old(rushlight.ones(1, 3))
+        old(x)
     state = dict(old.state_dict(), weight=old.weight.detach())
     del state["weight_v"]
     new.load_state_dict(state)
     new.eval()
-    assert_same(new(rushlight.ones(1, 3)), old.eval()(rushlight.ones(1, 3)))
+    assert_same(new(x), old.eval()(x))
 
 
-def test_saved_state_loads_in_torch(reference):
+def test_saved_state_loads_in_torch(reference, device):
     ours, theirs = (built(library, "Linear(3, 4)", NORMS[4]) for library in (rushlight, reference))
     file = io.BytesIO()
-    rushlight.save(ours.state_dict(), file)
+    rushlight.save(ours.to(device).state_dict(), file)
     file.seek(0)
-    theirs.load_state_dict(reference.load(file))
-    assert_same(ours.eval()(rushlight.ones(1, 3)), theirs.eval()(reference.ones(1, 3)))
+    theirs.load_state_dict(reference.load(file, map_location="cpu"))
+    x = rushlight.ones(1, 3, device=device)
+    assert_same(ours.eval()(x), theirs.eval()(reference.ones(1, 3)))
 
 
 CELLS = {"lstm_cell": 4, "gru_cell": 3, "rnn_tanh_cell": 1, "rnn_relu_cell": 1}
@@ -244,7 +247,7 @@ def test_cells(reference, device, name, bias):
     assert_same(*results)
 
 
-def test_words():
+def test_words(on_device):
     m = rushlight.nn.utils.spectral_norm(rushlight.nn.Linear(2, 2))
     words = "Cannot register two spectral_norm hooks on the same parameter weight"
     assert words in message(lambda: rushlight.nn.utils.spectral_norm(m))[1]

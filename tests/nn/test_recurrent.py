@@ -30,7 +30,7 @@ def test_packing(reference, device, lengths, batch_first):
     assert_same(ours, theirs)
 
 
-def test_unpacking():
+def test_unpacking(on_device):
     rnn = rushlight.nn.utils.rnn
     parts = [rushlight.arange(n) for n in (3, 1, 2)]
     packed = rnn.pack_sequence(parts, enforce_sorted=False)
@@ -85,9 +85,9 @@ def test_packed_input(reference, device, text):
 
 
 @pytest.mark.parametrize("text", LAYERS)
-def test_copies_and_files(text):
-    layer = build(rushlight, text).eval()
-    x = rushlight.tensor(random(5, 3, 3).tolist())
+def test_copies_and_files(device, text):
+    layer = build(rushlight, text).to(device).eval()
+    x = rushlight.tensor(random(5, 3, 3).tolist(), device=device)
     file = io.BytesIO()
     rushlight.save(layer, file)
     file.seek(0)
@@ -98,7 +98,7 @@ def test_copies_and_files(text):
         assert not rushlight.equal(layer(x)[0], other(x)[0])
 
 
-def test_files_of_torch():
+def test_files_of_torch(device):
     values = random(5, 3, 3).tolist()
 
     def saved(library):
@@ -107,11 +107,11 @@ def test_files_of_torch():
         return file.getvalue(), layer(library.tensor(values))[0]
 
     file, theirs = ask(saved)
-    ours = rushlight.load(io.BytesIO(file), weights_only=False)
-    assert_same(ours(rushlight.tensor(values))[0], theirs)
+    ours = rushlight.load(io.BytesIO(file), device, weights_only=False)
+    assert_same(ours(rushlight.tensor(values, device=device))[0], theirs)
 
 
-def test_longer_than_memory_of_calls():
+def test_longer_than_memory_of_calls(on_device):
     """A thousand steps: the graph is walked without recursion."""
     layer = rushlight.nn.RNN(1, 1)
     out, _ = layer(rushlight.zeros(1000, 1, 1))
@@ -119,7 +119,7 @@ def test_longer_than_memory_of_calls():
     assert layer.weight_hh_l0.grad.isfinite().all()
 
 
-def test_packing_refuses_steps_that_are_not_there():
+def test_packing_refuses_steps_that_are_not_there(on_device):
     """torch makes a sequence there whose sizes do not add up."""
     pack = rushlight.nn.utils.rnn.pack_padded_sequence
     with pytest.raises(RuntimeError, match="exceeds dimension size"):

@@ -6,6 +6,8 @@ import rushlight as torch
 from rushlight import nn
 from rushlight.func import functional_call
 
+pytestmark = pytest.mark.usefixtures("on_device")
+
 
 def net():
     torch.manual_seed(0)
