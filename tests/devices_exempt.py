@@ -1,23 +1,10 @@
 """The tests that need no device, and why: "FILE::TEST" (test_layering.py)."""
 
 OPS = {
-    "what is refused, in torch's words: arguments are looked at before any kernel runs": """
-        test_attention.py::test_wrong_calls_say_what_torch_says
-        test_conv.py::test_wrong_calls_say_what_torch_says
-        test_ctc.py::test_refusals test_ctc.py::test_lengths_of_two_kinds_are_refused
-        test_distance.py::test_refusals test_einsum.py::test_refusals
-        test_householder.py::test_what_ormqr_refuses
+    "embedding and one_hot look at values, which a GPU does not tell before it is waited for": """
         test_loss.py::test_wrong_calls_say_what_torch_says
-        test_matmul.py::test_wrong_calls_say_what_torch_says
-        test_norm.py::test_wrong_calls_say_what_torch_says
-        test_number_forms.py::test_a_number_that_says_nothing
-        test_old_orders.py::test_it_warns_once
-        test_random.py::test_wrong_calls_raise_torch_s_errors
-        test_recurrent.py::test_refusals test_recurrent.py::test_batch_sizes_refused
-        test_recurrent.py::test_lstm_refuses_one_state test_recurrent.py::test_cell_refusals
-        test_reduce.py::test_errors_in_torch_s_words test_sort.py::test_errors_in_torch_s_words
-        test_torch_functions.py::test_what_is_refused
     """,
+    "a warning that comes once in a process": "test_old_orders.py::test_it_warns_once",
     "the CPU's numbers are torch's own; a GPU's only follow the laws (test_random_laws.py)": """
         test_attention.py::test_dropout_draws_what_torch_draws
         test_random.py::test_uniform_numbers_are_torch_s

@@ -79,7 +79,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("call", WRONG, ids=range(len(WRONG)))
-def test_wrong_calls_say_what_torch_says(reference, call):
+def test_wrong_calls_say_what_torch_says(reference, call, on_device):
     with pytest.raises(Exception) as theirs:
         call(reference, lambda name: functional(reference, name))
     with pytest.raises(theirs.type) as ours:

@@ -163,24 +163,34 @@ REFUSED = [
     ({"targets": torch.tensor(1)}, "Expected 1 to 2 dimensions, but got 0-dimensional"),
     ({"log_probs": torch.zeros(0, 2, 4)}, "log_probs tensor must not be empty"),
     ({"log_probs": torch.zeros(4)}, "Expected 3-dimensional tensor, but got 2-dimensional"),
-    ({"log_probs": torch.zeros(5, 2, 4).half()}, "ctc_loss_cpu.* not implemented for 'Half'"),
-    ({"log_probs": torch.zeros(5, 2, 4).long()}, "ctc_loss_cpu.* not implemented for 'Long'"),
+    (
+        {"log_probs": torch.zeros(5, 2, 4).half()},
+        "ctc_loss_(cpu|cuda).* not implemented for 'Half'",
+    ),
+    (
+        {"log_probs": torch.zeros(5, 2, 4).long()},
+        "ctc_loss_(cpu|cuda).* not implemented for 'Long'",
+    ),
     ({"reduction": "all"}, "all is not a valid value for reduction"),
 ]
 
 
+def on(device, arguments):
+    return {k: v.to(device) if torch.is_tensor(v) else v for k, v in arguments.items()}
+
+
 @pytest.mark.parametrize(("change", "words"), REFUSED)
-def test_refusals(change, words):
+def test_refusals(change, words, device):
     arguments = {
         "log_probs": torch.zeros(5, 2, 4), "targets": torch.tensor([[1, 2, 3], [1, 1, 2]]),
         "input_lengths": (5, 5), "target_lengths": (3, 2),
     }  # fmt: skip
-    F.ctc_loss(**arguments)
+    F.ctc_loss(**on(device, arguments))
     with pytest.raises((RuntimeError, ValueError, NotImplementedError), match=words):
-        F.ctc_loss(**{**arguments, **change})
+        F.ctc_loss(**on(device, arguments | change))
 
 
-def test_lengths_of_two_kinds_are_refused():
+def test_lengths_of_two_kinds_are_refused(on_device):
     x, targets = torch.zeros(5, 1, 3), torch.tensor([[1]])
     with pytest.raises(TypeError, match="ctc_loss"):
         F.ctc_loss(x, targets, torch.tensor([5]), (1,))

@@ -71,7 +71,7 @@ def test_many_rows_go_through_a_product(device):
     assert gradcheck(rl.cdist, (x, y)) and gradgradcheck(rl.cdist, (x, y))
 
 
-def test_refusals():
+def test_refusals(on_device):
     x = rl.ones(2, 3)
     for wrong, error in (
         (lambda: rl.cdist(x, rl.ones(2, 4)), "same number of columns"),

@@ -65,7 +65,7 @@ def test_an_unchanged_operand_is_a_view(on_device):
         ("ijk->i", [(2, 3)]),
     ],
 )
-def test_refusals(equation, shapes):
+def test_refusals(equation, shapes, on_device):
     def refusal(t):
         try:
             t.einsum(equation, *(t.zeros(shape) for shape in shapes))

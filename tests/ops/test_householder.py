@@ -64,7 +64,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_ormqr_refuses(case):
+def test_what_ormqr_refuses(case, on_device):
     def words(torch):
         q, tau = torch.geqrf(torch.tensor(MATRICES[0]).float())
         try:

@@ -207,7 +207,7 @@ def test_gradients_of_dropout_and_fills(device):
      ("T.ones(3, requires_grad=True).uniform_()", "a leaf Variable that requires grad"),
      ("T.feature_dropout(T.ones(3), .5, True)", "Feature dropout requires at least 2 dimensions")],
 )  # fmt: skip
-def test_wrong_calls_raise_torch_s_errors(code, error):
+def test_wrong_calls_raise_torch_s_errors(code, error, on_device):
     with pytest.raises(Exception) as theirs:
         eval(code, {"T": torch})
     with pytest.raises(Exception) as ours:

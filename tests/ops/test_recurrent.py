@@ -221,11 +221,18 @@ REFUSED = [
 ]  # fmt: skip
 
 
+def on(device, arguments):
+    moved = {k: v.to(device) if torch.is_tensor(v) else v for k, v in arguments.items()}
+    if "params" in moved:
+        moved["params"] = tuple(p.to(device) for p in moved["params"])
+    return moved
+
+
 @pytest.mark.parametrize(("change", "words"), REFUSED)
-def test_refusals(change, words):
-    torch.gru(**good())
+def test_refusals(change, words, device):
+    torch.gru(**on(device, good()))
     with pytest.raises((RuntimeError, ValueError), match=words):
-        torch.gru(**{**good(), **change})
+        torch.gru(**on(device, good() | change))
 
 
 @pytest.mark.parametrize(
@@ -241,8 +248,8 @@ def test_refusals(change, words):
         ([2, 2**63 - 1], "must not increase"),
     ],
 )
-def test_batch_sizes_refused(sizes, words):
-    arguments = good()
+def test_batch_sizes_refused(sizes, words, device):
+    arguments = on(device, good())
     del arguments["batch_first"]
     arguments["data"] = arguments.pop("input").reshape(8, 3)
     torch.gru(**arguments, batch_sizes=torch.tensor([2] * 4))
@@ -251,7 +258,7 @@ def test_batch_sizes_refused(sizes, words):
         torch.gru(**arguments, batch_sizes=torch.tensor(sizes, dtype=dtype))
 
 
-def test_lstm_refuses_one_state():
+def test_lstm_refuses_one_state(on_device):
     one = torch.ones
     with pytest.raises(RuntimeError, match="lstm expects two hidden states"):
         torch.lstm(
@@ -278,9 +285,9 @@ def test_lstm_refuses_one_state():
         ({"b_hh": torch.ones(15, dtype=torch.float64)}, "not the same dtype"),
     ],
 )
-def test_cell_refusals(change, words):
+def test_cell_refusals(change, words, device):
     one = torch.ones
     arguments = {"input": one(2, 3), "hx": one(2, 5), "w_ih": one(15, 3), "w_hh": one(15, 5)}
-    torch.gru_cell(**arguments)
+    torch.gru_cell(**on(device, arguments))
     with pytest.raises(RuntimeError, match=words):
-        torch.gru_cell(**{**arguments, **change})
+        torch.gru_cell(**on(device, arguments | change))

@@ -171,7 +171,7 @@ def test_empty(shape, call, device):
      "T.ones(2, 2).sum((0, 0))", "T.ones(2, 2).max(dim=2)", "T.ones(2, dtype=T.bool).argmax()",
      "T.empty(0).norm(float('inf'))", "T.ones(2, 3).max(T.ones(4))"],
 )  # fmt: skip
-def test_errors_in_torch_s_words(call):
+def test_errors_in_torch_s_words(call, on_device):
     with pytest.raises(Exception) as theirs:
         eval(call, {"T": torch})
     with pytest.raises(Exception) as ours:

@@ -167,7 +167,7 @@ def test_places(dtype, right, device):
      "T.histc(T.ones(3), 4, 2, 1)", "T.searchsorted(T.ones(2, 3), T.ones(3, 3))",
      "T.bucketize(T.ones(2), T.ones(2, 2))"],
 )  # fmt: skip
-def test_errors_in_torch_s_words(call):
+def test_errors_in_torch_s_words(call, on_device):
     with pytest.raises(Exception) as theirs:
         eval(call, {"T": torch})
     with pytest.raises(Exception) as ours:
