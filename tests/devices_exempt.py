@@ -5,26 +5,11 @@ OPS = {
         test_loss.py::test_wrong_calls_say_what_torch_says
     """,
     "a warning that comes once in a process": "test_old_orders.py::test_it_warns_once",
-    "the CPU's numbers are torch's own; a GPU's only follow the laws (test_random_laws.py)": """
+    "the generator of the CPU: its states, and streams that are torch's there alone": """
         test_attention.py::test_dropout_draws_what_torch_draws
-        test_random.py::test_uniform_numbers_are_torch_s
-        test_random.py::test_normal_numbers_are_torch_s
-        test_random.py::test_other_distributions
-        test_random.py::test_integers
-        test_random.py::test_the_choice_between_one_word_and_two
-        test_random.py::test_every_64_bit_integer
-        test_random.py::test_permutations
-        test_random.py::test_seeds
-        test_random.py::test_a_seed_beyond_64_bits
-        test_random.py::test_kinds_mixed_in_one_stream
+        test_random.py::test_a_seed_beyond_64_bits test_random.py::test_states_that_are_none
         test_random.py::test_states_are_exchanged_with_torch
-        test_random.py::test_states_that_are_none
         test_random.py::test_generators_from_several_threads
-        test_random.py::test_strided_outputs_are_filled_in_torch_s_order
-        test_random.py::test_probabilities_of_their_own_for_each_element
-        test_random.py::test_multinomial
-        test_random.py::test_normal_and_the_like_functions
-        test_random.py::test_dropout
         test_random_laws.py::test_the_stream_is_torchs
         test_random_laws.py::test_the_stream_of_binomial_is_torchs
     """,

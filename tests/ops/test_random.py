@@ -1,12 +1,13 @@
-"""Random numbers: on the CPU they are torch's, for the same seed, whatever was drawn before; on
-virtual GPUs each device has a stream of its own. Logarithms and sines may differ in the last bits.
+"""Random numbers: on the CPU they are torch's, for the same seed, whatever was drawn before; each
+virtual GPU has a stream of its own, of the same numbers. Logarithms and sines may differ in the
+last bits.
 """
 
 import pytest
 
 import rushlight
-from tests.compare import same_as_torch
-from tests.conftest import load_reference
+from tests.compare import name_of, same_as_torch
+from tests.conftest import REAL, load_reference
 
 torch = load_reference()
 
@@ -24,18 +25,25 @@ def draw(code, seed=3, **names):
     return results
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("n", SIZES)
-def test_uniform_numbers_are_torch_s(n, dtype):
-    same_as_torch(*draw(f"T.rand({n}, dtype=T.{dtype})"))
-    same_as_torch(*draw(f"T.empty({n}, dtype=T.{dtype}).uniform_(-1.3, 2.7)"))
+def same_numbers(ours, theirs, rtol=0.0):
+    """On the CPU and on virtual GPUs; a real one draws others, of the same shape and dtype."""
+    if not REAL:
+        same_as_torch(ours, theirs, rtol)
+    assert tuple(ours.shape) == tuple(theirs.shape) and name_of(ours.dtype) == name_of(theirs.dtype)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("n", SIZES)
-def test_normal_numbers_are_torch_s(n, dtype):
-    same_as_torch(*draw(f"T.randn({n}, dtype=T.{dtype})"), rtol=None)
-    same_as_torch(*draw(f"T.empty({n}, dtype=T.{dtype}).normal_(1.5, 0.3)"), rtol=None)
+def test_uniform_numbers_are_torch_s(n, dtype, on_device):
+    same_numbers(*draw(f"T.rand({n}, dtype=T.{dtype})"))
+    same_numbers(*draw(f"T.empty({n}, dtype=T.{dtype}).uniform_(-1.3, 2.7)"))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("n", SIZES)
+def test_normal_numbers_are_torch_s(n, dtype, on_device):
+    same_numbers(*draw(f"T.randn({n}, dtype=T.{dtype})"), rtol=None)
+    same_numbers(*draw(f"T.empty({n}, dtype=T.{dtype}).normal_(1.5, 0.3)"), rtol=None)
 
 
 @pytest.mark.parametrize("n", [0, 1, 17, 1000])
@@ -45,8 +53,8 @@ def test_normal_numbers_are_torch_s(n, dtype):
     ["exponential_(1.5)", "log_normal_(0.5, 0.2)", "cauchy_(1.0, 0.5)", "geometric_(0.3)",
      "bernoulli_(0.3)", "random_()", "random_(0, 100)"],
 )  # fmt: skip
-def test_other_distributions(fill, dtype, n):
-    same_as_torch(*draw(f"T.empty({n}, dtype=T.{dtype}).{fill}"), rtol=None)
+def test_other_distributions(fill, dtype, n, on_device):
+    same_numbers(*draw(f"T.empty({n}, dtype=T.{dtype}).{fill}"), rtol=None)
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
@@ -56,31 +64,31 @@ def test_other_distributions(fill, dtype, n):
      "T.empty(33, dtype=T.{0}).random_()", "T.empty(33, dtype=T.{0}).bernoulli_(0.5)",
      "T.randperm(100, dtype=T.{0})"],
 )  # fmt: skip
-def test_integers(code, dtype):
-    same_as_torch(*draw(code.format(dtype)))
+def test_integers(code, dtype, on_device):
+    same_numbers(*draw(code.format(dtype)))
 
 
 @pytest.mark.parametrize(
     "bounds",
     [(0, 2**28 - 1), (0, 2**28), (-5, 2**32), (-(2**40), 2**50), (-(2**63), 2**63 - 1)],
 )
-def test_the_choice_between_one_word_and_two(bounds):
-    same_as_torch(*draw(f"T.randint({bounds[0]}, {bounds[1]}, (40,))"))
+def test_the_choice_between_one_word_and_two(bounds, on_device):
+    same_numbers(*draw(f"T.randint({bounds[0]}, {bounds[1]}, (40,))"))
 
 
-def test_every_64_bit_integer():
-    same_as_torch(*draw(f"T.empty(20, dtype=T.int64).random_({-(2**63)}, None)"))
-    same_as_torch(*draw("T.empty(20, dtype=T.bool).random_()"))
+def test_every_64_bit_integer(on_device):
+    same_numbers(*draw(f"T.empty(20, dtype=T.int64).random_({-(2**63)}, None)"))
+    same_numbers(*draw("T.empty(20, dtype=T.bool).random_()"))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 10, 1000, 70000])
-def test_permutations(n):
-    same_as_torch(*draw(f"T.randperm({n})"))
+def test_permutations(n, on_device):
+    same_numbers(*draw(f"T.randperm({n})"))
 
 
 @pytest.mark.parametrize("seed", [0, 1, -1, -(2**63), 2**63, 2**64 - 1])
-def test_seeds(seed):
-    same_as_torch(*draw("T.rand(5)", seed))
+def test_seeds(seed, on_device):
+    same_numbers(*draw("T.rand(5)", seed))
     assert rushlight.initial_seed() == torch.initial_seed()
     assert rushlight.manual_seed(seed).initial_seed() == torch.manual_seed(seed).initial_seed()
 
@@ -91,7 +99,7 @@ def test_a_seed_beyond_64_bits(seed):
         rushlight.manual_seed(seed)
 
 
-def test_kinds_mixed_in_one_stream():
+def test_kinds_mixed_in_one_stream(on_device):
     steps = [
         "T.randn(3)", "T.rand(2)", "T.randn(1)", "T.randn(20)", "T.randn(5, dtype=T.float64)",
         "T.randint(10, (3,))", "T.randn(1)", "T.bernoulli(T.full((4,), 0.5))", "T.randperm(6)",
@@ -100,7 +108,7 @@ def test_kinds_mixed_in_one_stream():
     rushlight.manual_seed(11)
     torch.manual_seed(11)
     for step in steps:
-        same_as_torch(eval(step, {"T": rushlight}), eval(step, {"T": torch}), 2e-6)
+        same_numbers(eval(step, {"T": rushlight}), eval(step, {"T": torch}), 2e-6)
 
 
 def test_states_are_exchanged_with_torch():
@@ -132,15 +140,15 @@ def test_states_that_are_none():
      "T.empty(30)[5:]", "T.empty(4, 1, 5).transpose(0, 2)"],
 )  # fmt: skip
 @pytest.mark.parametrize("fill", ["uniform_()", "normal_()", "bernoulli_(0.4)", "random_(9)"])
-def test_strided_outputs_are_filled_in_torch_s_order(view, fill):
-    same_as_torch(*draw(f"{view}.{fill}"), 2e-6)
+def test_strided_outputs_are_filled_in_torch_s_order(view, fill, on_device):
+    same_numbers(*draw(f"{view}.{fill}"), 2e-6)
 
 
-def test_probabilities_of_their_own_for_each_element():
+def test_probabilities_of_their_own_for_each_element(on_device):
     for dtype in FLOATS:
-        same_as_torch(*draw(f"T.bernoulli(T.linspace(0, 1, 40).to(T.{dtype}))"))
-    same_as_torch(*draw("T.empty(4, 5).bernoulli_(T.linspace(0, 1, 5))"))
-    same_as_torch(*draw("T.empty(5, 4).t().bernoulli_(T.linspace(0, 1, 20).reshape(4, 5))"))
+        same_numbers(*draw(f"T.bernoulli(T.linspace(0, 1, 40).to(T.{dtype}))"))
+    same_numbers(*draw("T.empty(4, 5).bernoulli_(T.linspace(0, 1, 5))"))
+    same_numbers(*draw("T.empty(5, 4).t().bernoulli_(T.linspace(0, 1, 20).reshape(4, 5))"))
 
 
 @pytest.mark.parametrize(
@@ -149,8 +157,8 @@ def test_probabilities_of_their_own_for_each_element():
      "T.multinomial(T.ones(4, 9), 20, True)", "T.multinomial(T.ones(4, 9), 5)",
      "T.multinomial(T.ones(4, 9, dtype=T.float64), 30, replacement=True)"],
 )  # fmt: skip
-def test_multinomial(code):
-    same_as_torch(*draw(code))
+def test_multinomial(code, on_device):
+    same_numbers(*draw(code))
 
 
 @pytest.mark.parametrize(
@@ -159,8 +167,8 @@ def test_multinomial(code):
      "T.normal(T.ones(3, 1), T.ones(4))", "T.normal(T.zeros(20))", "T.rand_like(T.ones(3, 4).t())",
      "T.randn_like(T.ones(20))", "T.randint_like(T.ones(9), 3, 8)", "T.randint_like(T.ones(9), 8)"],
 )  # fmt: skip
-def test_normal_and_the_like_functions(code):
-    same_as_torch(*draw(code), 2e-6)
+def test_normal_and_the_like_functions(code, on_device):
+    same_numbers(*draw(code), 2e-6)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -172,9 +180,9 @@ def test_normal_and_the_like_functions(code):
      "T.dropout(x[:, ::2], 0.3, True)", "T.dropout_(x * 1, 0.3, True)",
      "T.alpha_dropout_(x * 1, 0.3, True)"],
 )  # fmt: skip
-def test_dropout(code, dtype):
+def test_dropout(code, dtype, on_device):
     ours, theirs = draw(code.replace("x", f"T.ones(4, 6, 5, dtype=T.{dtype})", 1))
-    same_as_torch(ours, theirs, rtol=None)
+    same_numbers(ours, theirs, rtol=None)
 
 
 def test_gradients_of_dropout_and_fills(device):
