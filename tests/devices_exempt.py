@@ -1,8 +1,8 @@
 """The tests that need no device, and why: "FILE::TEST" (test_layering.py)."""
 
 OPS = {
-    "embedding and one_hot look at values, which a GPU does not tell before it is waited for": """
-        test_loss.py::test_wrong_calls_say_what_torch_says
+    "values that are looked at, which a GPU does not tell before it is waited for": """
+        test_loss.py::test_wrong_values_say_what_torch_says
     """,
     "a warning that comes once in a process": "test_old_orders.py::test_it_warns_once",
     "the generator of the CPU: its states, and streams that are torch's there alone": """
