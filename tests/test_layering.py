@@ -286,8 +286,7 @@ def test_no_circles_of_python_imports():
 STEPS = {
     "over operands, whose number, shapes and names are known without the device": (
         "_broadcasting:broadcast_shapes multi_head:_padding_per_head "
-        "top_level_factors:cholesky_solve top_level_factors:triangular_solve "
-        "top_level_factors:_check_ormqr"
+        "top_level_factors:cholesky_solve top_level_factors:triangular_solve"
     ),
     "over dimensions, eight at most": (
         "_statistics:_counted norms:matrix_norm padding:_mirrored padding:_wrapped"

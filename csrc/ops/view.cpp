@@ -299,7 +299,7 @@ Tensor slice(const Tensor& input, std::int64_t dim, std::optional<std::int64_t> 
              std::optional<std::int64_t> end, std::int64_t step) {
   if (input.dim() == 0) fail<RuntimeError>("slice() cannot be applied to a 0-dim tensor.");
   const int at = wrap_dim(dim, input.dim());
-  if (step <= 0) fail<ValueError>("slice step must be positive");
+  if (step <= 0) fail<RuntimeError>("slice step must be positive\nstep is ", step);
   const std::int64_t n = input->shape[at];
   const std::int64_t first = clamp_index(start.value_or(0), n);
   const std::int64_t last = std::max(first, end ? clamp_index(*end, n) : n);

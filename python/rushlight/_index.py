@@ -8,7 +8,7 @@ TORCH = {
     "rushlight._creation": "empty_permuted from_file range",
     "rushlight._defaults": "get_device_module get_float32_matmul_precision get_num_interop_threads set_default_device set_default_dtype set_float32_matmul_precision set_num_interop_threads",
     "rushlight._determinism": "are_deterministic_algorithms_enabled get_deterministic_debug_mode is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode use_deterministic_algorithms",
-    "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve lu_unpack orgqr ormqr pinverse qr slogdet svd triangular_solve",
+    "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve lu_unpack orgqr pinverse qr slogdet svd triangular_solve",
     "rushlight._linalg.top_level_products": "chain_matmul cross dist inner matrix_exp matrix_power renorm vander vdot",
     "rushlight._losses": "binary_cross_entropy_with_logits cosine_embedding_loss frobenius_norm grid_sampler hinge_embedding_loss instance_norm kl_div margin_ranking_loss nuclear_norm poisson_nll_loss triplet_margin_loss",
     "rushlight._lowrank": "pca_lowrank svd_lowrank",
@@ -18,17 +18,16 @@ TORCH = {
     "rushlight._tensor_memory": "is_storage resize_as_",
     "rushlight._tensor_str": "get_printoptions set_printoptions",
     "rushlight._tensor_types": "set_default_tensor_type typename",
-    "rushlight._views": "adjoint alias_copy narrow_copy slice_copy",
+    "rushlight._views": "adjoint alias_copy narrow_copy",
     "rushlight._windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "rushlight.functional": "einsum",
-    "rushlight.nn._functional.conv": "convolution",
     "rushlight.nn._functional.distance": "cosine_similarity pairwise_distance",
     "rushlight.nn._functional.sparse": "embedding_renorm_",
     "rushlight.nn.utils._weight_norms": "norm_except_dim",
 }
 
 TENSOR = {
-    "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve orgqr ormqr pinverse qr slogdet svd triangular_solve",
+    "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve orgqr pinverse qr slogdet svd triangular_solve",
     "rushlight._linalg.top_level_products": "cross dist inner matrix_exp matrix_power renorm renorm_ vdot",
     "rushlight._statistics": "histogram",
     "rushlight._tensor": "__array_wrap__ __complex__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ __format__ __rdiv__ __reduce_ex__ __repr__ __reversed__ as_subclass dim_order is_inference register_hook register_post_accumulate_grad_hook type",

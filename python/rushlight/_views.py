@@ -43,25 +43,3 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
             f"{dim}"
         )
     return input.narrow(dim, start, length).clone()
-
-
-@op("torch", out=True)
-def slice_copy(
-    input: Tensor,
-    dim: int = 0,
-    start: int | None = None,
-    end: int | None = None,
-    step: int = 1,
-) -> Tensor:
-    """A copy of input[start:end:step] along a dimension.
-
-    Args:
-        dim: the dimension.
-        start, end, step: as Python's slices have them; step is at least 1.
-
-    >>> torch.slice_copy(torch.arange(5), 0, 1, None, 2)
-    tensor([1, 3])
-    """
-    if step <= 0:
-        raise RuntimeError(f"slice step must be positive\nslice_copy(): step is {step}")
-    return input.transpose(0, dim)[start:end:step].transpose(0, dim).clone()

@@ -33,6 +33,26 @@ Tensor conv_transpose(const Tensor& input, const Tensor& weight, Bias bias, Shap
                                {stride, padding, dilation, output_padding, groups});
 }
 
+Tensor of_any_rank(const Tensor& input, const Tensor& weight, Bias bias, Shape stride,
+                   Shape padding, Shape dilation, bool transposed, Shape output_padding,
+                   std::int64_t groups) {
+  const int rank = weight.dim() - 2;
+  if (rank < 1 || rank > 3)
+    fail<RuntimeError>(
+        "weight should have at least three dimensions\nconvolution(): and at most "
+        "five; ",
+        describe("weight", weight));
+  if (input.dim() != weight.dim())
+    fail<RuntimeError>("Expected ", weight.dim(), "-dimensional input for ", weight.dim(),
+                       "-dimensional weight ", weight.shape(), ", but got ", input.dim(),
+                       "-dimensional input of size ", input.shape(), " instead");
+  if (transposed)
+    return convolution_transpose(kTransposed[rank - 1], rank, input, weight, bias,
+                                 {stride, padding, dilation, output_padding, groups});
+  return convolution(kNames[rank - 1], rank, input, weight, bias,
+                     {stride, padding, dilation, {}, groups});
+}
+
 template <int Rank>
 void bind_rank(py::module_& m, const std::string& doc, const std::string& transpose_doc) {
   const std::string name = kNames[Rank - 1];
@@ -95,6 +115,23 @@ Shape:
 }  // namespace
 
 void bind_conv(py::module_& m) {
+  op<&of_any_rank>(m,
+                   "convolution(input, weight, bias, stride, padding, dilation, transposed, "
+                   "output_padding, groups)",
+                   {.as = As::function, .autocast = kLower},
+                   R"(conv1d() to conv3d() or conv_transpose1d() to conv_transpose3d(), by the
+weight's rank.
+
+Args:
+    weight: of 3 dimensions for signals, 4 for images, 5 for volumes.
+    bias: one for each output channel, or None.
+    stride, padding, dilation: as theirs, a list of ints each.
+    transposed: whether it is conv_transpose1d() and its relatives.
+    output_padding: as theirs; without transposed it changes nothing.
+    groups: how many independent groups the channels are divided into.
+
+>>> torch.convolution(torch.ones(1, 1, 4), torch.ones(1, 1, 3), None, [1], [0], [1], False, [0], 1)
+tensor([[[3., 3.]]]))");
   bind_rank<1>(m,
                doc_of("length",
                       ">>> torch.nn.functional.conv1d(torch.ones(1, 1, 4), torch.ones(1, 1, 3))\n"

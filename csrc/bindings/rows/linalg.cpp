@@ -44,6 +44,23 @@ Shape:
 
 >>> torch.geqrf(torch.tensor([[3.0], [4.0]])).a[0].abs()
 tensor([5.]))");
+  op<&ormqr>(m, "ormqr(input, input2, input3, left=True, transpose=False, *, out=None)", As::both,
+             R"(Q C, or C Q, of the square Q that reflections name, as torch.geqrf() gives them.
+
+Args:
+    input: the reflections, below the diagonal of matrices.
+    input2: their factors tau.
+    input3: the matrices C.
+    left: Q C; otherwise C Q.
+    transpose: Q^T in place of Q.
+
+Shape:
+    input (*, m, k), input2 (*, k), input3 (*, m, n), or (*, n, m) without left, which is that of
+    the result.
+
+>>> C = torch.ones(3, 2)
+>>> torch.allclose(torch.ormqr(*torch.geqrf(torch.eye(3)), C).abs(), C)
+True)");
   op<&linalg_det>(m, "linalg_det(A, *, out=None)", As::linalg,
                   R"(The determinant of square matrices.
 

@@ -292,6 +292,14 @@ Shape:
 
 >>> torch.arange(4).view(2, 2).select(1, 0)
 tensor([0, 2]))");
+  // Python's own syntax is the view; torch has the copy by name.
+  op<&slice>(m, "slice(input, dim=0, start=None, end=None, step=1)", {.as = As(0), .copy = true},
+             R"(The elements from `start` to before `end`.
+
+Args:
+    start: the first index; None for 0.
+    end: the index after the last; None for the size.
+    step: the step between indices, at least 1.)");
   overloads<&narrow_op, &narrow_by_tensor>(
       m, {"narrow(input, dim, start, length)", "narrow(input, dim, start, length)"},
       stored(As::both),

@@ -40,6 +40,9 @@ Tensor linalg_inv(Name name, const Tensor& a);
 void linalg_check_info(Name name, const Tensor& info, std::string_view words);
 // The first columns of the product of reflections I - tau v v^T, v below the diagonal of a.
 Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau);
+// The product of the square matrix of all reflections, or its transpose, with `other`.
+Tensor ormqr(const Tensor& input, const Tensor& tau, const Tensor& other, bool left,
+             bool transpose_q);
 
 // ---- determinant.cpp
 Tensor linalg_det(const Tensor& a);

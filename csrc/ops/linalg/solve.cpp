@@ -233,4 +233,50 @@ Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau) {
       a, tau);
 }
 
+static void check_ormqr(const Tensor& input, const Tensor& tau, const Tensor& other, int dim) {
+  constexpr const char* kName = "torch.ormqr: ";
+  const auto refuse_least = [kName](const char* name, const Tensor& t) {
+    if (t.dim() < 2)
+      fail<RuntimeError>(kName, name, " must have at least 2 dimensions.\n", describe(name, t));
+  };
+  refuse_least("input", input);
+  refuse_least("other", other);
+  const auto sizes = [&] {
+    return describe("input", input) + "; " + describe("tau", tau) + "; " + describe("other", other);
+  };
+  if (other.size(dim) != input.size(-2))
+    fail<RuntimeError>(kName, "other.shape[", dim, "] must be equal to input.shape[-2]\n", sizes());
+  if (tau.dim() != input.dim() - 1)
+    fail<RuntimeError>(kName, "Expected tau to have one dimension less than input, but got ",
+                       "tau.ndim equal to ", tau.dim(), " and input.ndim is equal to ", input.dim(),
+                       "\n", sizes());
+  if (other.dim() != input.dim())
+    fail<RuntimeError>(kName, "Expected other to have the same number of dimensions as input, ",
+                       "but got other.ndim equal to ", other.dim(), " and input.ndim is equal to ",
+                       input.dim(), "\n", sizes());
+  if (tau.size(-1) > std::min(other.size(dim), input.size(-1)))
+    fail<RuntimeError>(kName, "tau.shape[-1] must be equal to min(other.shape[", dim,
+                       "], input.shape[-1])\n", sizes());
+  for (const auto& [name, t] : {std::pair("tau", &tau), std::pair("other", &other)})
+    if (t->dtype() != input.dtype())
+      fail<RuntimeError>(kName, "Expected input and ", name, " to have the same dtype, but input ",
+                         "has dtype ", scalar_name(input.dtype()), " and ", name, " has dtype ",
+                         scalar_name(t->dtype()), "\n", sizes());
+}
+
+Tensor ormqr(const Tensor& input, const Tensor& tau, const Tensor& other, bool left,
+             bool transpose_q) {
+  check_ormqr(input, tau, other, left ? -2 : -1);
+  // Reflections whose factor is 0 change nothing: with them Q is square.
+  const std::int64_t m = input.size(-2), k = tau.size(-1);
+  const auto padded = [&](const Tensor& t) {
+    Shape rest = t.shape();
+    rest[rest.rank - 1] = m - k;
+    return cat({t, zeros(rest, t.dtype(), t.device())}, -1);
+  };
+  Tensor q = linalg_householder("torch.ormqr", padded(narrow(input, -1, 0, k)), padded(tau));
+  if (transpose_q) q = transposed(q);
+  return left ? matmul(q, other) : matmul(other, q);
+}
+
 }  // namespace rushlight

@@ -19,7 +19,6 @@ __all__ = [
     "lu_solve",
     "lu_unpack",
     "orgqr",
-    "ormqr",
     "pinverse",
     "qr",
     "slogdet",
@@ -197,71 +196,6 @@ def pinverse(input: Tensor, rcond=1e-15):
     from rushlight import linalg
 
     return linalg.pinv(input, rcond)
-
-
-@op("torch", "Tensor", out=True)
-def ormqr(
-    input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False
-):
-    """Q C, or C Q, of the square Q that reflections name, as torch.geqrf() gives them.
-
-    Args:
-        input: the reflections, below the diagonal of (*, m, k).
-        input2: their factors tau, (*, k).
-        input3: the matrices C.
-        left: Q C; otherwise C Q.
-        transpose: Q^T in place of Q.
-
-    >>> C = torch.ones(3, 2)
-    >>> torch.allclose(torch.ormqr(*torch.geqrf(torch.eye(3)), C).abs(), C)
-    True
-    """
-    dim = -2 if left else -1
-    _check_ormqr(input, input2, input3, dim)
-    m, k = input3.shape[dim], input2.shape[-1]
-    # Reflections whose factor is 0 change nothing: with them Q is square.
-    rest = input.new_zeros((*input.shape[:-1], m - k))
-    factors = _C.cat([input2, input2.new_zeros((*input2.shape[:-1], m - k))], -1)
-    packed = _C.cat([input[..., :k], rest], -1)
-    q = _C._linalg_householder("torch.ormqr", packed, factors)
-    q = q.mT if transpose else q
-    return q @ input3 if left else input3 @ q
-
-
-def _check_ormqr(input, tau, other, dim):
-    name = "torch.ormqr"
-    for argument, tensor in (("input", input), ("other", other)):
-        if tensor.dim() < 2:
-            raise RuntimeError(
-                f"{name}: {argument} must have at least 2 dimensions.\n{argument} has "
-                f"{tensor.dim()}"
-            )
-    if other.shape[dim] != input.shape[-2]:
-        raise RuntimeError(
-            f"{name}: other.shape[{dim}] must be equal to input.shape[-2]\nother: "
-            f"{list(other.shape)}, input: {list(input.shape)}"
-        )
-    if tau.dim() != input.dim() - 1:
-        raise RuntimeError(
-            f"{name}: Expected tau to have one dimension less than input, but got tau.ndim equal "
-            f"to {tau.dim()} and input.ndim is equal to {input.dim()}"
-        )
-    if other.dim() != input.dim():
-        raise RuntimeError(
-            f"{name}: Expected other to have the same number of dimensions as input, but got "
-            f"other.ndim equal to {other.dim()} and input.ndim is equal to {input.dim()}"
-        )
-    if tau.shape[-1] > min(other.shape[dim], input.shape[-1]):
-        raise RuntimeError(
-            f"{name}: tau.shape[-1] must be equal to min(other.shape[{dim}], input.shape[-1])\n"
-            f"tau: {list(tau.shape)}, input: {list(input.shape)}, other: {list(other.shape)}"
-        )
-    for argument, tensor in (("tau", tau), ("other", other)):
-        if tensor.dtype != input.dtype:
-            raise RuntimeError(
-                f"{name}: Expected input and {argument} to have the same dtype, but input has "
-                f"dtype {input.dtype} and {argument} has dtype {tensor.dtype}"
-            )
 
 
 @op("torch", "Tensor", out=True, returns="solution, cloned_coefficient")
