@@ -224,6 +224,11 @@ void bind_cuda(py::module_& module) {
   m.def("memory_stats", memory_stats);
   m.def("reset_memory_stats",
         [](int index, bool peaks) { runtime(index).reset_memory_stats(index, peaks); });
+  m.def("memory_limit", [](int index) {
+    MemoryStats stats;
+    runtime(index).memory_stats(index, &stats);
+    return stats.limit;
+  });
   m.def("limit_memory",
         [](int index, std::int64_t bytes) { runtime(index).limit_memory(index, bytes); });
   m.def("empty_cache", [] { cuda_backend().runtime->empty_cache(); });

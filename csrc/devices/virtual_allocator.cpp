@@ -165,7 +165,7 @@ void VirtualAllocator::release_cache() {
 
 void VirtualAllocator::set_limit(std::int64_t bytes) {
   std::lock_guard lock(mutex_);
-  limit_ = bytes;
+  limit_ = stats_.limit = bytes;
 }
 
 MemoryStats VirtualAllocator::stats() const {

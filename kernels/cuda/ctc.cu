@@ -123,33 +123,8 @@ __global__ void backward_examples(CtcShape s, const C* grad, const C* log_probs,
   }
 }
 
-__global__ void find_bad_label(CtcShape s, const Index* targets, const Index* examples,
-                               unsigned long long* first) {
-  for (Index n = blockIdx.x; n < s.batch; n += gridDim.x) {
-    const Example e = example_of(s, n, targets, examples);
-    for (Index i = threadIdx.x; i < e.labels; i += blockDim.x) {
-      const Index label = e.target[i * s.target_step];
-      if (label < 0 || label >= s.classes)
-        atomicMin(first, (unsigned long long)(examples[n] + i * s.target_step));
-    }
-  }
-}
-
-// Waits for the device, so only where every call waits anyway: else the kernels note what they
-// meet.
-Index check_labels(const CtcShape& s, const View& targets, const View& examples) {
-  if (!blocking()) return -1;
-  const Scratch<unsigned long long> first(1, "ctc_loss");
-  check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
-        "ctc_loss");
-  launch("ctc_loss", find_bad_label, blocks_for(s.batch, 1), kThreads, 0, s,
-         targets.as<const Index>(), examples.as<const Index>(), first.data());
-  return static_cast<Index>(fetch(first.data(), "ctc_loss"));
-}
-
 Index forward(const CtcShape& s, const View& log_probs, const View& targets, const View& examples,
               const View& losses, const View& alpha) {
-  if (const Index bad = check_labels(s, targets, examples); bad >= 0) return bad;
   compute_floating(log_probs.dtype, [&]<class C>(Type<C>) {
     launch("ctc_loss", forward_examples<C>, blocks_for(s.batch, 1), threads_for(s.states), 0, s,
            log_probs.as<const C>(), targets.as<const Index>(), examples.as<const Index>(),
@@ -162,7 +137,6 @@ Index backward(const CtcShape& s, const View& grad, const View& log_probs, const
                const View& examples, const View& losses, const View& alpha, bool zero_infinity,
                const View& grad_log_probs) {
   const char* const op = "ctc_loss_backward";
-  if (const Index bad = check_labels(s, targets, examples); bad >= 0) return bad;
   compute_floating(log_probs.dtype, [&]<class C>(Type<C>) {
     const Scratch<C> work(3 * s.batch * s.states, op);
     const Scratch<Index> chains(s.batch * s.states, op);

@@ -8,22 +8,6 @@
 namespace rushlight::gpu {
 namespace {
 
-template <class I>
-__global__ void find_bad_row(const I* indices, Index n, Index rows, unsigned long long* first) {
-  for (Index i = first_item(); i < n; i += stride())
-    if (indices[i] < 0 || indices[i] >= rows) atomicMin(first, (unsigned long long)(i));
-}
-
-template <class I>
-Index check_indices(const I* indices, Index n, Index rows) {
-  if (!blocking()) return -1;
-  const Scratch<unsigned long long> first(1, "embedding");
-  check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
-        "embedding");
-  launch_items("embedding", find_bad_row<I>, n, indices, n, rows, first.data());
-  return static_cast<Index>(fetch(first.data(), "embedding"));
-}
-
 template <class I, class S>
 __global__ void take_rows(const S* weight, Index rows, Index size, const I* indices, S* out,
                           Index n, Note* note) {
@@ -65,7 +49,6 @@ auto with_indices(const View& indices, F&& f) {
 Index forward(const View& weight, const View& indices, const View& out) {
   const Index rows = weight.sizes[0], size = weight.sizes[1];
   return with_indices(indices, [&]<class I>(const I* at) {
-    if (const Index bad = check_indices(at, indices.numel, rows); bad >= 0) return bad;
     dispatch_size(out.dtype, [&]<class S>(Type<S>) {
       launch_items("embedding", take_rows<I, S>, out.numel, weight.as<const S>(), rows, size, at,
                    out.as<S>(), indices.numel, current().note);
@@ -78,7 +61,6 @@ Index backward(const View& grad, const View& indices, Index padding_idx, bool by
                const View& grad_weight) {
   const Index rows = grad_weight.sizes[0], size = grad_weight.sizes[1];
   return with_indices(indices, [&]<class I>(const I* at) {
-    if (const Index bad = check_indices(at, indices.numel, rows); bad >= 0) return bad;
     check(cudaMemsetAsync(grad_weight.data, 0,
                           std::size_t(grad_weight.numel) * item_size(grad_weight.dtype),
                           current().stream),

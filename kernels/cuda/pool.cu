@@ -166,24 +166,8 @@ void max_pool(const PoolShape& s, const View& input, const View& out, const View
   });
 }
 
-__global__ void find_bad_cell(const Index* indices, Index n, Index size,
-                              unsigned long long* first) {
-  for (Index i = first_item(); i < n; i += stride())
-    if (indices[i] < 0 || indices[i] >= size) atomicMin(first, (unsigned long long)(i));
-}
-Index check_indices(const PoolShape& s, const View& indices) {
-  if (!blocking()) return -1;
-  const Scratch<unsigned long long> first(1, "max_pool");
-  check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
-        "max_pool");
-  launch_items("max_pool", find_bad_cell, indices.numel, indices.as<const Index>(), indices.numel,
-               s.plane(), first.data());
-  return static_cast<Index>(fetch(first.data(), "max_pool"));
-}
-
 Index max_backward(const PoolShape& s, const View& grad, const View& indices,
                    const View& grad_input) {
-  if (const Index bad = check_indices(s, indices); bad >= 0) return bad;
   compute_floating(grad.dtype, [&]<class C>(Type<C>) {
     launch_items("max_pool_backward", max_grad_items<C>, grad_input.numel, s, Reader<C>(grad),
                  indices.as<const Index>(), Writer<C>(grad_input));
@@ -192,7 +176,6 @@ Index max_backward(const PoolShape& s, const View& grad, const View& indices,
 }
 
 Index max_gather(const PoolShape& s, const View& input, const View& indices, const View& out) {
-  if (const Index bad = check_indices(s, indices); bad >= 0) return bad;
   dispatch_size(out.dtype, [&]<class S>(Type<S>) {
     launch_items("max_pool_backward", gather_items<S>, out.numel, s, input.as<const S>(),
                  indices.as<const Index>(), out.as<S>(), current().note);
@@ -228,7 +211,6 @@ void fractional_max(const PoolShape& s, int rank, const View& input, const View&
 }
 
 Index unpool(const PoolShape& s, const View& input, const View& indices, const View& out) {
-  if (const Index bad = check_indices(s, indices); bad >= 0) return bad;
   check(
       cudaMemsetAsync(out.data, 0, std::size_t(out.numel) * item_size(out.dtype), current().stream),
       "max_unpool");

@@ -293,7 +293,8 @@ Shape:
 >>> torch.arange(4).view(2, 2).select(1, 0)
 tensor([0, 2]))");
   // Python's own syntax is the view; torch has the copy by name.
-  op<&slice>(m, "slice(input, dim=0, start=None, end=None, step=1)", {.as = As(0), .copy = true},
+  op<&slice>(m, "slice(input, dim=0, start=None, end=None, step=1)",
+             stored({.as = As(0), .copy = true}),
              R"(The elements from `start` to before `end`.
 
 Args:

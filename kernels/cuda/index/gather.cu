@@ -12,30 +12,6 @@ Lines<3> index_lines(const View& self, int dim, const View& index, const View& o
   return Lines<3>(dim, index, self, other);
 }
 
-__global__ void find_bad_element(Lines<3> lines, const Index* index, Index size,
-                                 unsigned long long* first) {
-  for (Index i = first_item(); i < lines.starts.numel * lines.length; i += stride()) {
-    Index at[3];
-    lines.starts.at(i / lines.length, at);
-    const Index value = index[at[0] + i % lines.length * lines.step[0]];
-    if (value < 0 || value >= size) atomicMin(first, (unsigned long long)(i));
-  }
-}
-
-BadIndex check_indices(const Lines<3>& lines, const Index* index, Index size) {
-  if (!blocking() || lines.starts.numel * lines.length == 0) return {};
-  const Scratch<unsigned long long> first(1, "gather");
-  check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
-        "gather");
-  launch_items("gather", find_bad_element, lines.starts.numel * lines.length, lines, index, size,
-               first.data());
-  const auto found = static_cast<Index>(fetch(first.data(), "gather"));
-  if (found < 0) return {};
-  Index at[3];
-  lines.starts.at(found / lines.length, at);
-  return {0, fetch(index + at[0] + found % lines.length * lines.step[0], "gather"), size};
-}
-
 template <class S>
 __global__ void gather_items(Lines<3> lines, S* out, const S* self, const Index* index, Index size,
                              Note* note) {
@@ -115,8 +91,6 @@ Index size_along(const View& self, int dim) { return self.rank ? self.sizes[dim]
 BadIndex index_gather(const View& out, const View& self, int dim, const View& index) {
   const Lines<3> lines = index_lines(self, dim, index, out);
   const Index size = size_along(self, dim);
-  if (const BadIndex bad = check_indices(lines, index.as<Index>(), size); bad.which >= 0)
-    return bad;
   dispatch_size(out.dtype, [&]<class S>(Type<S>) {
     launch_items("gather", gather_items<S>, index.numel, lines, out.as<S>(), self.as<const S>(),
                  index.as<const Index>(), size, current().note);
@@ -129,8 +103,6 @@ BadIndex index_scatter(const View& self, int dim, const View& index, const View&
   if (index.numel == 0) return {};
   const Lines<3> lines = index_lines(self, dim, index, src);
   const Index size = size_along(self, dim);
-  if (const BadIndex bad = check_indices(lines, index.as<Index>(), size); bad.which >= 0)
-    return bad;
   const auto* at = index.as<const Index>();
   if (lines.length <= kShortLine) {
     compute_any(self.dtype, [&]<class C>(Type<C>) {

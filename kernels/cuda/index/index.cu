@@ -53,30 +53,6 @@ __device__ Index self_offset(const IndexJob& job, Index i, Note* note) {
   return offset;
 }
 
-__global__ void find_bad_index(IndexJob job, unsigned long long* first) {
-  for (Index i = first_item(); i < job.positions.numel; i += stride()) {
-    for (int k = 0; k < job.count; ++k) {
-      const Index value = job.index[k][job.positions.offset(k, i)];
-      // Ordered by tensor first, as the error names the first bad one of the first tensor.
-      if (value < -job.sizes[k] || value >= job.sizes[k])
-        atomicMin(first, (unsigned long long)(k * job.positions.numel + i));
-    }
-  }
-}
-
-// Waits for the device, so only where every call waits anyway.
-BadIndex check_indices(const IndexJob& job) {
-  if (!blocking() || job.positions.numel == 0) return {};
-  const Scratch<unsigned long long> first(1, "index");
-  check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream), "index");
-  launch_items("index", find_bad_index, job.positions.numel, job, first.data());
-  const auto found = static_cast<Index>(fetch(first.data(), "index"));
-  if (found < 0) return {};
-  const int which = int(found / job.positions.numel);
-  const Index at = job.positions.offset(which, found % job.positions.numel);
-  return {which, fetch(job.index[which] + at, "index"), job.sizes[which]};
-}
-
 template <class S>
 __global__ void get_items(IndexJob job, S* out, const S* self, Note* note) {
   for (Index i = first_item(); i < job.positions.numel * job.rest.numel; i += stride()) {
@@ -130,7 +106,6 @@ struct Additions {
 
 BadIndex get(const View& out, const View& self, const IndexList& list) {
   const IndexJob job = job_of(self, out, list);
-  if (const BadIndex bad = check_indices(job); bad.which >= 0) return bad;
   dispatch_size(out.dtype, [&]<class S>(Type<S>) {
     launch_items("index", get_items<S>, out.numel, job, out.as<S>(), self.as<const S>(),
                  current().note);
@@ -140,7 +115,6 @@ BadIndex get(const View& out, const View& self, const IndexList& list) {
 
 BadIndex put(const View& self, const View& values, const IndexList& list, bool accumulate) {
   const IndexJob job = job_of(self, values, list);
-  if (const BadIndex bad = check_indices(job); bad.which >= 0) return bad;
   if (values.numel == 0) return {};
   if (!accumulate) {
     dispatch_size(self.dtype, [&]<class S>(Type<S>) {

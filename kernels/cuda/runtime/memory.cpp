@@ -242,7 +242,7 @@ void reset_memory_stats(int index, bool peaks) {
 void limit_memory(int index, std::int64_t bytes) {
   Books& b = books_of(index);
   const std::lock_guard lock(b.mutex);
-  b.limit = bytes;
+  b.limit = b.stats.limit = bytes;
 }
 
 void empty_cache() {

@@ -29,7 +29,7 @@ __global__ void search_items(Index rows, Index columns, Index n, Reader<C> sorte
   }
 }
 
-__global__ void find_bad_sorter(Index total, Index n, const Index* sorter, Index row_step,
+__global__ void first_bad_sorter(Index total, Index n, const Index* sorter, Index row_step,
                                 Index step, unsigned long long* first) {
   for (Index i = first_item(); i < total; i += stride()) {
     const Index at = sorter[i / n * row_step + i % n * step];
@@ -46,7 +46,7 @@ Index search(const View& out, const View& sorted, const View& values, const View
     const Scratch<unsigned long long> first(1, "searchsorted");
     check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), current().stream),
           "searchsorted");
-    launch_items("searchsorted", find_bad_sorter, sorter->numel, sorter->numel, n,
+    launch_items("searchsorted", first_bad_sorter, sorter->numel, sorter->numel, n,
                  sorter->as<const Index>(), sorter->strides[0], sorter->strides[1], first.data());
     const auto bad = static_cast<Index>(fetch(first.data(), "searchsorted"));
     if (bad >= 0) return bad;

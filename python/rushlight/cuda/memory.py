@@ -203,11 +203,12 @@ def set_per_process_memory_fraction(fraction: float, device=None) -> None:
     if not 0 <= fraction <= 1:
         raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
     index = device_index(device)
-    _cuda.limit_memory(index, int(mem_get_info(index)[1] * fraction))
-    _fractions[index] = fraction
+    limit = int(mem_get_info(index)[1] * fraction)
+    _cuda.limit_memory(index, limit)
+    _fractions[limit] = fraction
 
 
-_fractions: dict[int, float] = {}
+_fractions: dict[int, float] = {}  # of which each limit was made: it is rounded to bytes
 
 
 def get_per_process_memory_fraction(device=None) -> float:
@@ -220,7 +221,9 @@ def get_per_process_memory_fraction(device=None) -> float:
     ...     torch.cuda.get_per_process_memory_fraction()
     1.0
     """
-    return _fractions.get(device_index(device), 1.0)
+    index = device_index(device)
+    limit = _cuda.memory_limit(index) if _in_use() else -1
+    return 1.0 if limit < 0 else _fractions.get(limit, limit / mem_get_info(index)[1])
 
 
 def _size_text(number: int) -> str:
