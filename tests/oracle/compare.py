@@ -76,9 +76,12 @@ def differ(a, b):
     return b.numel() and any(n > 1 and s != t for n, s, t in pairs)
 
 
-def same_outcome(ours, theirs, what="", values=True, history=True, exact=None, strides=True):
+def same_outcome(
+    ours, theirs, what="", values=True, history=True, exact=None, strides=True, slack=1.0
+):
     """Raises Difference at the first one; returns the worst relative error. Without `strides`, only
-    what is contiguous in torch must be so here: a view() would fail here alone."""
+    what is contiguous in torch must be so here: a view() would fail here alone. `slack`: how many
+    of torch's tolerances values may be apart."""
     mine, yours = leaves(ours), leaves(theirs)
     if len(mine) != len(yours):
         raise Difference(f"{what}{len(mine)} results for torch's {len(yours)}")
@@ -98,7 +101,7 @@ def same_outcome(ours, theirs, what="", values=True, history=True, exact=None, s
                 raise Difference(f"{name} has strides {a.stride()}, torch's {b.stride()}")
             if values:
                 truth = None if exact is None else lambda i=i: exact(i)
-                worst = max(worst, same_values(to_torch(a), b.detach(), name, exact=truth))
+                worst = max(worst, same_values(to_torch(a), b.detach(), name, slack, truth))
         elif isinstance(b, float):
             if not isinstance(a, float) or not (a == b or (a != a and b != b)):
                 raise Difference(f"{name} is {a!r}, torch's {b!r}")

@@ -131,7 +131,8 @@ def _path(root, name):
 def ours(op):
     """The function here that op.op is in torch; ABSENT if there is none of its name."""
     home, _, name = op.name.rpartition(".")
-    names_alone = {key.partition("(")[0] for key in importable(home)}
+    modules = [home] if home else ["", "Tensor"]
+    names_alone = {key.partition("(")[0] for each in modules for key in importable(each)}
     if op.name in STORED or name in names_alone or home.startswith("torch.ops"):  # torch's own
         return ABSENT
     there = _path(rushlight, op.name)

@@ -12,6 +12,9 @@ from tests.oracle.transfer import Carrier, Untransferable
 
 SHAPES = ((3, 4), (5,), (), (2, 1, 3))
 STEPS = 6
+# Products of bfloat16, which another order of adding may round otherwise in each step: how many of
+# torch's tolerances the parameters may be apart. Seen: 1.7 and 102.
+SLACK = {("Muon", torch.float32): 6, ("Muon", torch.float64): 400}
 
 
 def entries(names=()):
@@ -86,7 +89,8 @@ class OptimizerCampaign:
             grads = [torch.randn(p.shape, generator=noise, dtype=dtype) for p in theirs]
             self.step(yours, own, theirs, mine, grads)
         for i, (p, q) in enumerate(zip(theirs, mine, strict=True)):
-            worst = same_outcome(q, p, f"parameter {i} ", history=False)
+            slack = SLACK.get((self.info.optim_cls.__name__, dtype), 1)
+            worst = same_outcome(q, p, f"parameter {i} ", slack=slack, history=False)
             self.report.worst = max(self.report.worst, worst)
         self.same_state(own.state_dict(), yours.state_dict())
 

@@ -276,7 +276,9 @@ Tensor ormqr(const Tensor& input, const Tensor& tau, const Tensor& other, bool l
   };
   Tensor q = linalg_householder("torch.ormqr", padded(narrow(input, -1, 0, k)), padded(tau));
   if (transpose_q) q = transposed(q);
-  return left ? matmul(q, other) : matmul(other, q);
+  // Transposed, since LAPACK's results are stored by columns, and torch's with them.
+  const Tensor a = transposed(q), b = transposed(other);
+  return transposed(left ? matmul(b, a) : matmul(a, b));
 }
 
 }  // namespace rushlight
