@@ -30,7 +30,7 @@ __global__ void search_items(Index rows, Index columns, Index n, Reader<C> sorte
 }
 
 __global__ void first_bad_sorter(Index total, Index n, const Index* sorter, Index row_step,
-                                Index step, unsigned long long* first) {
+                                 Index step, unsigned long long* first) {
   for (Index i = first_item(); i < total; i += stride()) {
     const Index at = sorter[i / n * row_step + i % n * step];
     if (at < 0 || at >= n) atomicMin(first, (unsigned long long)(i));
