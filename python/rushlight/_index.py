@@ -31,7 +31,7 @@ TENSOR = {
     "rushlight._linalg.top_level_products": "cross dist inner matrix_exp matrix_power renorm renorm_ vdot",
     "rushlight._statistics": "histogram",
     "rushlight._tensor": "__array_wrap__ __complex__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ __format__ __rdiv__ __reduce_ex__ __repr__ __reversed__ as_subclass dim_order is_inference register_hook register_post_accumulate_grad_hook type",
-    "rushlight._tensor_elements": "apply_ fill_diagonal_ map2_ map_ nonzero_static sum_to_size",
+    "rushlight._tensor_elements": "apply_ fill_diagonal_ map2_ map_ nonzero_static",
     "rushlight._tensor_memory": "_typed_storage dense_dim is_shared new new_empty_strided record_stream resize resize_as resize_as_ set_ share_memory_ sparse_dim storage to_dense untyped_storage",
     "rushlight._views": "adjoint narrow_copy",
 }

@@ -50,34 +50,6 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False):
 
 
 @op("Tensor")
-def sum_to_size(self: Tensor, *size: int):
-    """The sum over the dimensions that broadcasting from `size` would expand.
-
-    Args:
-        *size: the shape of the result.
-
-    >>> torch.ones(2, 3).sum_to_size(1, 3)
-    tensor([[2., 2., 2.]])
-    """
-    if len(size) == 1 and isinstance(size[0], (tuple, list)):
-        size = size[0]
-    if not size:
-        return self.sum()
-    lead = self.dim() - len(size)
-    fits = lead >= 0 and all(
-        n in (1, own) for n, own in zip(size, self.shape[max(lead, 0) :], strict=False)
-    )
-    if not fits:
-        raise RuntimeError(
-            f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}."
-        )
-    dims = list(range(lead))
-    dims += [lead + d for d, n in enumerate(size) if n == 1 and self.shape[lead + d] != 1]
-    result = self.sum(dims, True) if dims else self
-    return result.reshape(tuple(size))
-
-
-@op("Tensor")
 def apply_(self: Tensor, callable):
     """Replaces each element x by callable(x), in Python: slow.
 

@@ -109,6 +109,14 @@ Args:
 
 >>> torch.tensor([[1., 2.], [3., 4.]]).sum(0)
 tensor([4., 6.]))");
+  op<&sum_to_size>(m, "sum_to_size(input, *size)", stored(As::method),
+                   R"(The sum over the dimensions that broadcasting from `size` would expand.
+
+Args:
+    *size: the shape of the result.
+
+>>> torch.ones(2, 3).sum_to_size(1, 3)
+tensor([[2., 2., 2.]]))");
   op<&mean>(m, "mean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
             R"(The mean of all elements, or along dim.
 

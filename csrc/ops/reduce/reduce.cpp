@@ -262,4 +262,16 @@ Tensor count_nonzero(const Tensor& input, Sizes dims) {
                          DType::int64);
 }
 
+Tensor sum_to_size(const Tensor& input, const Shape& size) {
+  if (size.rank == 0) return sum(input, {}, false);
+  const int lead = input.dim() - size.rank;
+  bool fits = lead >= 0;
+  for (int d = 0; fits && d < size.rank; ++d)
+    fits = size[d] == 1 || size[d] == input->shape[lead + d];
+  if (!fits)
+    fail<RuntimeError>("size {", size, "} is not expandable to size {", input.shape(),
+                       "}.\nsum_to_size(): ", describe("input", input));
+  return sum_to(input, size);
+}
+
 }  // namespace rushlight

@@ -43,6 +43,7 @@ Tensor shared_by_extremes(const Tensor& g, const Tensor& input, const Tensor& re
                           const Span& span);
 
 // ---- sums and counts (reduce.cpp); sum() itself is in ops.h
+Tensor sum_to_size(const Tensor& input, const Shape& size);  // sum_to() of a size that fits
 Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype = {});
 Tensor nansum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype = {});
 Tensor nanmean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype = {});
