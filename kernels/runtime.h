@@ -27,7 +27,7 @@ struct MemoryStats {
   enum Pool { all, large_pool, small_pool, kPools };
   MemoryFigure figures[kWhats][kPools];
   std::int64_t retries, out_of_memory, device_allocations, device_releases;
-  std::int64_t limit = -1;  // what this process may reserve; -1: all
+  std::int64_t limit = INT64_MAX;  // what this process may reserve
 };
 
 struct DeviceProperties {

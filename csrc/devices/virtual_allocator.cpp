@@ -57,7 +57,7 @@ VirtualAllocator::Block* VirtualAllocator::find(std::int64_t size, bool small) {
 VirtualAllocator::Block* VirtualAllocator::reserve(std::int64_t size, bool small) {
   const std::int64_t bytes = segment_size(size);
   const auto& reserved = stats_.figures[MemoryStats::reserved_bytes][MemoryStats::all];
-  if (bytes > std::min(capacity_, limit_) - reserved.current) return nullptr;
+  if (bytes > std::min(capacity_, stats_.limit) - reserved.current) return nullptr;
   count(MemoryStats::segment, small, 1);
   count(MemoryStats::reserved_bytes, small, bytes);
   ++stats_.device_allocations;
@@ -165,7 +165,7 @@ void VirtualAllocator::release_cache() {
 
 void VirtualAllocator::set_limit(std::int64_t bytes) {
   std::lock_guard lock(mutex_);
-  limit_ = stats_.limit = bytes;
+  stats_.limit = bytes;
 }
 
 MemoryStats VirtualAllocator::stats() const {

@@ -57,7 +57,7 @@ class VirtualAllocator {
   mutable std::mutex mutex_;
   Pool free_[2];  // large, small
   MemoryStats stats_{};
-  std::int64_t capacity_, limit_ = INT64_MAX, next_address_ = 0;
+  std::int64_t capacity_, next_address_ = 0;
 };
 
 }  // namespace rushlight

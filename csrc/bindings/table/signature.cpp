@@ -211,12 +211,12 @@ struct OldOrder {
 // false with the warning as an error.
 static bool warn_of_old_order(const Signature& s) {
   static std::unordered_set<const Signature*> warned;
-  bool done = !warned.insert(&s).second;
+  if (!warned.insert(&s).second && !warn_always) return true;
   const std::string text = "This overload of " + s.name +
                            " is deprecated: a factor before what it multiplies\nConsider using one "
                            "of the following signatures instead:\n\t" +
                            s.text;
-  return warn_once(done, text.c_str());
+  return PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) == 0;
 }
 
 bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,

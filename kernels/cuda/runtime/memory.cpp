@@ -32,7 +32,6 @@ struct Books {
   cudaMemPool_t pool = nullptr;  // null also with RUSHLIGHT_NO_CACHE=1
   BlockCache cache;  // where there are no pools
   MemoryStats stats{};
-  std::int64_t limit = INT64_MAX;
   std::unordered_map<void*, Streams> streams;  // of blocks with others than the default stream
   // Where blocks are freed that several streams use: it waits for all of them, and no work for it.
   cudaStream_t freeing = nullptr;
@@ -154,7 +153,8 @@ void* allocate(int index, std::size_t bytes) {
   const std::lock_guard lock(b.mutex);
   const cudaStream_t stream = stream_on(index);
   void* block = nullptr;
-  if (bytes < std::size_t(INT64_MAX) - kBlock && std::int64_t(bytes) <= b.limit - allocated(b)) {
+  if (bytes < std::size_t(INT64_MAX) - kBlock &&
+      std::int64_t(bytes) <= b.stats.limit - allocated(b)) {
     block = take(b, bytes, stream);
     if (!block) {
       ++b.stats.retries;
@@ -242,7 +242,7 @@ void reset_memory_stats(int index, bool peaks) {
 void limit_memory(int index, std::int64_t bytes) {
   Books& b = books_of(index);
   const std::lock_guard lock(b.mutex);
-  b.limit = b.stats.limit = bytes;
+  b.stats.limit = bytes;
 }
 
 void empty_cache() {

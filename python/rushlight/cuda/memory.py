@@ -222,8 +222,7 @@ def get_per_process_memory_fraction(device=None) -> float:
     1.0
     """
     index = device_index(device)
-    limit = _cuda.memory_limit(index) if _in_use() else -1
-    return 1.0 if limit < 0 else _fractions.get(limit, limit / mem_get_info(index)[1])
+    return _fractions.get(_cuda.memory_limit(index), 1.0) if _in_use() else 1.0
 
 
 def _size_text(number: int) -> str:

@@ -3,7 +3,7 @@
 from rushlight import _C
 from rushlight._grad_mode import no_grad
 from rushlight._type_info import finfo
-from rushlight.optim.optimizer import Optimizer, evaluate
+from rushlight.optim.optimizer import Optimizer, check_rate, evaluate
 
 __all__ = ["Adafactor"]
 
@@ -37,8 +37,7 @@ class Adafactor(Optimizer):
         self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *,
         foreach=None, maximize=False,
     ):  # fmt: skip
-        if isinstance(lr, _C.Tensor) and lr.numel() != 1:
-            raise ValueError(f"Tensor lr must be 1-element\nits shape is {list(lr.shape)}")
+        check_rate(lr)
         for valid, words, value in (
             (lr >= 0, "Learning rate should be >= 0", lr),
             (beta2_decay <= 0, "beta2_decay should be <= 0", beta2_decay),

@@ -4,7 +4,7 @@ import math
 
 from rushlight import _C
 from rushlight._grad_mode import no_grad
-from rushlight.optim.optimizer import Optimizer, evaluate
+from rushlight.optim.optimizer import Optimizer, check_rate, evaluate
 
 __all__ = ["Muon"]
 
@@ -43,8 +43,7 @@ class Muon(Optimizer):
         self, params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True,
         ns_coefficients=_COEFFICIENTS, eps=1e-7, ns_steps=5, adjust_lr_fn=None,
     ):  # fmt: skip
-        if isinstance(lr, _C.Tensor) and lr.numel() != 1:
-            raise ValueError(f"Tensor lr must be 1-element\nits shape is {list(lr.shape)}")
+        check_rate(lr)
         for value, name in (
             (lr, "Learning rate"),
             (momentum, "momentum"),
