@@ -11,7 +11,7 @@ namespace rushlight {
 struct ConvShape {
   std::int64_t n, c, out, groups;
   std::int64_t in[3], kernel[3], stride[3], padding[3], dilation[3], result[3];
-  // On the CPU, of depthwise convolution in two dimensions: the channels lie innermost.
+  // In two dimensions, where the kernels take it: channels lie innermost in input and result.
   bool inside = false;
 };
 
@@ -26,6 +26,7 @@ struct ConvKernels {
                      const View& grad_input);
   void (*grad_weight)(const ConvShape& s, const View& input, const View& grad,
                       const View& grad_weight);
+  bool (*takes_inside)(const ConvShape& s, DType dtype) = nullptr;
 };
 
 extern const ConvKernels cpu_conv;

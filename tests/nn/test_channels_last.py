@@ -122,7 +122,16 @@ def test_layouts_agree(on_device, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
-@pytest.mark.parametrize("options", [(7, 1), (5, 3, 2, 1, 1, 5), (5, (3, 1), 1, (1, 0), (2, 1), 5)])
+@pytest.mark.parametrize(
+    "options",
+    [
+        (7, 1),
+        (7, 3, 1, 1),
+        (20, (2, 3), 2, 1),
+        (5, 3, 2, 1, 1, 5),
+        (5, (3, 1), 1, (1, 0), (2, 1), 5),
+    ],
+)
 def test_gradients_of_convolutions(on_device, options, dtype):
     x = rushlight.arange(2 * 5 * 12).sin().view(2, 5, 3, 4).to(getattr(rushlight, dtype))
     found = []

@@ -92,7 +92,8 @@ def test_wrong_calls_say_what_torch_says(reference, call, on_device):
     max_examples=300, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
 )
 def test_float_kernels_equal_the_general_one(data, on_device):
-    """Small geometries of every kind: float goes other ways than double, which is the plain one."""
+    """Small geometries of every kind, in both layouts: float goes other ways than double, which is
+    the plain one."""
 
     def draw(*values):
         return data.draw(hypothesis.strategies.sampled_from(values))
@@ -108,13 +109,19 @@ def test_float_kernels_equal_the_general_one(data, on_device):
     x = array((draw(1, 2, 5), groups * draw(1, 2, 8, 17), *size), 1)
     w = array((groups * draw(1, 2, 16, 33), x.shape[1] // groups, *kernel), 2)
     results = []
-    for dtype in (rushlight.float64, rushlight.float32):
-        inputs = [rushlight.tensor(a, dtype=dtype, requires_grad=True) for a in (x, w)]
-        out = functional(rushlight, "conv2d")(*inputs, **options)
+    rows, last = rushlight.contiguous_format, rushlight.channels_last
+    for dtype, form in (("float64", rows), ("float32", rows), ("float32", last)):
+        inputs = [
+            rushlight.tensor(x, dtype=getattr(rushlight, dtype)).contiguous(memory_format=form),
+            rushlight.tensor(w, dtype=getattr(rushlight, dtype)),
+        ]
+        out = functional(rushlight, "conv2d")(*(t.requires_grad_() for t in inputs), **options)
         grads = rushlight.autograd.grad(out.square().sum(), inputs)
         results.append([out.detach(), *grads])
-    for expected, got in zip(*results, strict=True):
-        numpy.testing.assert_allclose(got.cpu().double(), expected.cpu(), rtol=2e-3, atol=2e-3)
+    for expected, *got in zip(*results, strict=True):
+        for tensor in got:
+            close = {"rtol": 2e-3, "atol": 2e-3}
+            numpy.testing.assert_allclose(tensor.cpu().double(), expected.cpu(), **close)
 
 
 @pytest.mark.parametrize(
@@ -124,15 +131,18 @@ def test_float_kernels_equal_the_general_one(data, on_device):
 def test_bfloat16_is_that_of_float(channels, out, kernel, padding, dilation, device):
     """Processors that multiply bfloat16 have a way of their own; sums are floats on both."""
     f = rushlight.nn.functional
-    for size, transposed in (
-        ((9, 16), False),
-        ((33, 31), False),
-        ((12, 40), True),
-        ((1, 1), False),
+    for size, transposed, form in (
+        ((9, 16), False, rushlight.contiguous_format),
+        ((33, 31), False, rushlight.contiguous_format),
+        ((33, 31), False, rushlight.channels_last),
+        ((12, 40), True, rushlight.contiguous_format),
+        ((12, 40), True, rushlight.channels_last),
+        ((1, 1), False, rushlight.contiguous_format),
     ):
         if size == (1, 1) and kernel != 1:
             continue
         x = rushlight.randn(3, channels, *size, device=device).bfloat16()
+        x = x.contiguous(memory_format=form)
         pair = kernel if isinstance(kernel, tuple) else (kernel, kernel)
         shape = (channels, out) if transposed else (out, channels)
         w, b = rushlight.randn(*shape, *pair, device=device), rushlight.randn(out, device=device)

@@ -40,13 +40,12 @@ bool is_of_pixels(const ConvShape& s, const Tensor& image) {
       return false;
   return s.groups == 1 && is_floating(image.dtype()) && has_channels_inside(image);
 }
-bool is_depthwise(const ConvShape& s, const Tensor& image) {
-  return s.groups == s.c && s.out == s.c && s.c > 1 && s.in[0] == 1 && s.result[0] == 1 &&
-         is_floating(image.dtype()) && has_channels_inside(image);
+bool takes_inside(const ConvShape& s, const Tensor& image) {
+  if (!has_channels_inside(image)) return false;
+  const auto takes = backend(image.device()).conv->takes_inside;
+  return takes && takes(s, image.dtype());
 }
-ConvShape with_channels_inside(ConvShape s) {
-  s.inside = s.groups > 1;
-  if (s.inside) return s;
+ConvShape of_pixels(ConvShape s) {
   s.n = checked_mul(checked_mul(s.n, s.in[1]), s.in[2]);
   for (int d = 0; d < 3; ++d) s.in[d] = s.result[d] = 1;
   return s;
@@ -54,9 +53,10 @@ ConvShape with_channels_inside(ConvShape s) {
 
 Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, const Tensor& b,
                const Tensor& bias, const Shape& sizes) {
-  const bool inside = is_of_pixels(geometry, a) || is_depthwise(geometry, a);
-  const bool of_weight = product == Product::grad_weight;
-  const ConvShape s = inside ? with_channels_inside(geometry) : geometry;
+  const bool pixels = is_of_pixels(geometry, a), of_weight = product == Product::grad_weight;
+  ConvShape s = pixels ? of_pixels(geometry) : geometry;
+  s.inside = !pixels && takes_inside(s, a);
+  const bool inside = pixels || s.inside;
   Tensor out = empty_image(sizes, a.dtype(), a.device(), inside && !of_weight);
   if (out.numel() == 0 || out.device().is_meta()) return out;
   const GradMode off(false);

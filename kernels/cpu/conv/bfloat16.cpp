@@ -5,7 +5,9 @@
 #include "bfloat16.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "kernels/cpu/transpose.h"
 #include "kernels/parallel.h"
 
 #if defined(__x86_64__)
@@ -107,22 +109,37 @@ struct Band {
         plane(rows * width + kPlaces) {}
 
   void pack(const bfloat16* x, Pair* to) const {
-    const Index area = s.in[0] * s.in[1];
-    for (Index c = 0; c < s.c; c += 2) {
-      for (Index r = 0; r < rows; ++r, to += width) {
-        const Index h = r0 + r - s.padding[0];
-        if (h < 0 || h >= s.in[0]) {
-          std::fill_n(to, width, Pair(0));
-          continue;
-        }
-        const bfloat16* const first = x + c * area + h * s.in[1];
-        std::fill_n(to, s.padding[1], Pair(0));
-        zip(first, c + 1 < s.c ? first + area : nullptr, s.in[1], to + s.padding[1]);
-        std::fill_n(to + s.padding[1] + s.in[1], s.padding[1], Pair(0));
+    const Index pairs = (s.c + 1) / 2;
+    Scratch<Pair> pixels(std::size_t(s.inside ? s.in[1] * pairs : 0));
+    for (Index p = 0; p < pairs; ++p) std::fill_n(to + p * plane + rows * width, kPlaces, Pair(0));
+    for (Index r = 0; r < rows; ++r, to += width) {
+      const Index h = r0 + r - s.padding[0], used = h < 0 || h >= s.in[0] ? 0 : s.in[1];
+      const Index left = used ? s.padding[1] : 0;
+      for (Index p = 0; p < pairs; ++p) {
+        std::fill_n(to + p * plane, left, Pair(0));
+        std::fill_n(to + p * plane + left + used, width - left - used, Pair(0));
       }
-      std::fill_n(to, kPlaces, Pair(0));
-      to += kPlaces;
+      if (used && s.inside)
+        part_pairs(x + h * used * s.c, pixels.data(), to + left);
+      else if (used)
+        zip_pairs(x + h * used, to + left);
     }
+  }
+  void zip_pairs(const bfloat16* x, Pair* to) const {  // a row of planes
+    const Index area = s.in[0] * s.in[1];
+    for (Index c = 0; c < s.c; c += 2, x += 2 * area, to += plane)
+      zip(x, c + 1 < s.c ? x + area : nullptr, s.in[1], to);
+  }
+  void part_pairs(const bfloat16* x, Pair* pixels, Pair* to) const {  // a row of pixels
+    const Index pairs = (s.c + 1) / 2;
+    if (s.c % 2)
+      for (Index i = 0; i < s.in[1]; ++i) {
+        pixels[(i + 1) * pairs - 1] = 0;
+        std::memcpy(pixels + i * pairs, x + i * s.c, std::size_t(s.c) * sizeof(bfloat16));
+      }
+    else
+      std::memcpy(pixels, x, std::size_t(s.in[1] * s.c) * sizeof(bfloat16));
+    transpose(pixels, pairs, s.in[1], pairs, to, plane);
   }
   std::vector<int> offsets() const {
     std::vector<int> all;
@@ -158,6 +175,21 @@ struct Band {
     _mm512_mask_storeu_epi16(plane + runs[i].to, std::uint32_t((std::uint64_t(1) << runs[i].n) - 1),
                              (__m512i)_mm512_cvtne2ps_pbh(high, low));
   }
+}
+
+// The sums of a block, [channel][32], into pixels of `out` channels.
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] void put_pixels(
+    const float* sums, Index height, const Run* runs, int count, const bfloat16* bias,
+    bfloat16* pixels, Index out) {
+  std::uint16_t narrow[kHeight * kPlaces];
+  for (Index r = 0; r < height; ++r) {
+    const float shift = bias ? load(bias + r) : 0.f, *from = sums + r * kPlaces;
+    const __m512 low = _mm512_loadu_ps(from) + shift, high = _mm512_loadu_ps(from + 16) + shift;
+    _mm512_storeu_si512(narrow + r * kPlaces, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+  }
+  for (int i = 0; i < count; ++i)
+    transpose(narrow + runs[i].from, kPlaces, height, runs[i].n,
+              reinterpret_cast<std::uint16_t*>(pixels + runs[i].to * out), out);
 }
 
 }  // namespace
@@ -196,7 +228,10 @@ bool correlate_bfloat16(const Planes& s, const bfloat16* x, const bfloat16* w, c
         for (const Block& block : blocks) {
           kTiles[block.height - 1](weights.data() + block.first * pairs, planes.data() + q,
                                    offsets.data(), pairs, sums);
-          for (Index r = 0; r < block.height; ++r)
+          if (s.inside)
+            put_pixels(sums, block.height, runs, count, bias ? bias + block.first : nullptr,
+                       y + image * s.out * area + block.first, s.out);
+          for (Index r = 0; r < block.height && !s.inside; ++r)
             put(sums + r * kPlaces, runs, count, bias ? load(bias + block.first + r) : 0.f,
                 y + (image * s.out + block.first + r) * area);
         }

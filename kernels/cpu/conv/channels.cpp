@@ -1,6 +1,7 @@
 // Correlation with output channels in the vector's lanes. Sums appear as [pixel][image][lane] and
-// are transposed into NCHW. Up to 16 images are interleaved as [h][w][c][image], so that every
-// pixel's taps are an exact rectangle; a few images or very long rows go by columns of one image.
+// are transposed into NCHW; where channels lie innermost, the tiles write them in place. Up to 16
+// images are interleaved as [h][w][c][image], so that every pixel's taps are an exact rectangle; a
+// few images or very long rows go by columns of one image.
 #include <algorithm>
 
 #include "kernels/cpu/transpose.h"
@@ -24,27 +25,44 @@ struct Work {
 
 // [row][column][c][image] for rows [r0, r1) of `group` images.
 void interleave(const Correlation& s, const float* x, Index group, Index r0, Index r1, float* d) {
-  const Index plane = s.rows.in * s.cols.in;
-  for (Index c = 0; c < s.c; ++c)
-    transpose(x + c * plane + r0 * s.cols.in, s.in_image, group, (r1 - r0) * s.cols.in,
-              d + c * group, s.c * group);
+  const Index pixels = (r1 - r0) * s.cols.in;
+  x += r0 * s.cols.in * s.from.pixel;
+  if (s.from.channel != 1)
+    for (Index c = 0; c < s.c; ++c)
+      transpose(x + c * s.from.channel, s.from.image, group, pixels, d + c * group, s.c * group);
+  else if (s.from.pixel == s.c)
+    transpose(x, s.from.image, group, pixels * s.c, d, group);
+  else
+    for (Index i = 0; i < pixels; ++i)
+      transpose(x + i * s.from.pixel, s.from.image, group, s.c, d + i * s.c * group, group);
 }
 
 // Sums of output rows [h0, h1) and the panels from b on, of `group` images, into y.
 void store_sums(const Correlation& s, const float* sums, Index lanes, Index group, Index first,
                 Index b, Index h0, Index h1, float* y) {
-  const Index pixels = (h1 - h0) * s.cols.out, used = std::min(lanes, s.out - b * kPanel);
+  const Index wide = s.cols.out, pixels = (h1 - h0) * wide;
+  const Index used = std::min(lanes, s.out - b * kPanel);
+  const bool dense = s.to.pixel == 1 && s.rows.pitch == 1 && s.cols.pitch == 1;
+  Scratch<float> row(std::size_t(wide * used));
   for (Index i = 0; i < group; ++i) {
-    float* planes = y + (first + i) * s.out_image + b * kPanel * s.out_h * s.out_w;
-    if (s.rows.pitch == 1 && s.cols.pitch == 1) {
-      transpose(sums + i * lanes, group * lanes, pixels, used, planes + h0 * s.out_w,
-                s.out_h * s.out_w);
+    float* const planes = y + (first + i) * s.to.image + b * kPanel * s.to.channel;
+    if (dense) {
+      transpose(sums + i * lanes, group * lanes, pixels, used, planes + h0 * s.to_width,
+                s.to.channel);
       continue;
     }
-    for (Index o = 0; o < used; ++o)
-      for (Index j = 0; j < pixels; ++j)
-        planes[(o * s.out_h + s.rows.first + (h0 + j / s.cols.out) * s.rows.pitch) * s.out_w +
-               s.cols.first + j % s.cols.out * s.cols.pitch] = sums[(j * group + i) * lanes + o];
+    for (Index h = h0; h < h1; ++h) {
+      const float* const from = sums + ((h - h0) * wide * group + i) * lanes;
+      const Index step = s.cols.pitch * s.to.pixel;
+      float* const to = planes + s.stored(h, 0);
+      if (s.to.channel == 1) {
+        for (Index q = 0; q < wide; ++q) std::copy_n(from + q * group * lanes, used, to + q * step);
+        continue;
+      }
+      transpose(from, group * lanes, wide, used, row.data(), wide);
+      for (Index o = 0; o < used; ++o)
+        for (Index q = 0; q < wide; ++q) to[o * s.to.channel + q * step] = row[o * wide + q];
+    }
   }
 }
 
@@ -56,7 +74,7 @@ void run(const Work& k, Index first, Index group, Index begin, Index end) {
   const auto [r0, r1] = rows.reads(begin, end);
   const Index kw_c = Index(cols.tap.size()) * s.c, panel = s.taps() * s.c * kPanel;
   const Index panels = (s.out + kPanel - 1) / kPanel;
-  const float* x = k.x + first * s.in_image;
+  const float* x = k.x + first * s.from.image;
   const Index row_floats = k.interleaved ? cols.in * s.c * group : k.columns.row;
   Scratch<float> packed(std::max<Index>((r1 - r0) * row_floats, 1));
   std::vector<int> image_off;
@@ -77,6 +95,9 @@ void run(const Work& k, Index first, Index group, Index begin, Index end) {
   Scratch<float> sums(block * cols.out * group * t.panels * kPanel);
   for (Index b = 0; b < panels; b += t.panels) {
     const Index v = std::min(t.panels, panels - b), lanes = v * kPanel;
+    const bool direct = s.to.channel == 1 && s.out - b * kPanel >= lanes;
+    float* const to = k.y + first * s.to.image + b * kPanel;
+    const Index step = k.interleaved ? s.to.image : s.to.pixel * cols.pitch;
     for (Index h0 = begin; h0 < end; h0 += block) {
       const Index h1 = std::min(end, h0 + block);
       float* d = sums.data();
@@ -91,13 +112,14 @@ void run(const Work& k, Index first, Index group, Index begin, Index end) {
           for (Index i = 0; i < parts; ++i) {
             const Index p0 = width * i / parts, p = width * (i + 1) / parts - p0;
             t.tile[v - 1][p - 1]({packed.data() + pixel + p0, off + tap, t1 - t0, kw_c,
-                                  (u1 - u0) * s.c, k.weights + b * panel + tap * kPanel, panel, d,
-                                  lanes, k.bias + b * kPanel});
+                                  (u1 - u0) * s.c, k.weights + b * panel + tap * kPanel, panel,
+                                  direct ? to + s.stored(h, q) + p0 * step : d,
+                                  direct ? step : lanes, k.bias + b * kPanel});
             d += p * lanes;
           }
         }
       }
-      store_sums(s, sums.data(), lanes, group, first, b, h0, h1, k.y);
+      if (!direct) store_sums(s, sums.data(), lanes, group, first, b, h0, h1, k.y);
     }
   }
 }

@@ -16,11 +16,11 @@ void correlate_columns(const Correlation& s, const float* x, const float* w, flo
   const std::vector<float> bias = padded_bias(s, p);
   const Columns columns(s);
   const std::vector<int> off = columns.offsets(s);
-  const Index width = t.width, plane = s.out_h * s.out_w;
+  const Index width = t.width;
 
   const auto run = [&](Index n, Index begin, Index end, float* packed, float* sums) {
     const auto [r0, r1] = s.rows.reads(begin, end);
-    columns.pack(s, x + n * s.in_image, r0, r1, packed);
+    columns.pack(s, x + n * s.from.image, r0, r1, packed);
     for (Index h = begin; h < end; ++h) {
       const auto [t0, t1] = s.rows.inside(h);
       const Index first = t0 * kw_c, count = (t1 - t0) * kw_c;
@@ -28,16 +28,16 @@ void correlate_columns(const Correlation& s, const float* x, const float* w, flo
         const Index v = s.cols.out - q > width ? 2 : 1, used = std::min(v * width, s.cols.out - q);
         for (Index b = 0; b < blocks; ++b) {
           const Index channels = std::min(p, s.out - b * p);
-          const bool direct = s.cols.pitch == 1 && used == v * width && channels == p;
-          float* d = y + n * s.out_image + b * p * plane +
-                     (s.rows.first + h * s.rows.pitch) * s.out_w + s.cols.first + q * s.cols.pitch;
+          const Index step = s.cols.pitch * s.to.pixel;
+          const bool direct = step == 1 && used == v * width && channels == p;
+          float* d = y + n * s.to.image + b * p * s.to.channel + s.stored(h, q);
           t.channel_tile[v - 1][p - 1]({packed + (h * s.rows.step - r0) * columns.row + q,
                                         off.data() + first, count,
                                         weights.data() + b * panel + first * p, bias.data() + b * p,
-                                        direct ? d : sums, direct ? plane : v * width});
+                                        direct ? d : sums, direct ? s.to.channel : v * width});
           for (Index o = 0; o < channels && !direct; ++o)
             for (Index i = 0; i < used; ++i)
-              d[o * plane + i * s.cols.pitch] = sums[o * v * width + i];
+              d[o * s.to.channel + i * step] = sums[o * v * width + i];
         }
         q += used;
       }

@@ -64,6 +64,14 @@ void pointwise(Index n, Index c, Index out, Index plane, const float* x, Matrix<
                });
 }
 
+bool is_depthwise(const ConvShape& s) {
+  return s.groups == s.c && s.out == s.c && s.c > 1 && s.in[0] == 1 && s.result[0] == 1;
+}
+bool takes_inside(const ConvShape& s, DType dtype) {
+  if (!is_floating(dtype) || s.in[0] != 1) return false;
+  return is_depthwise(s) || (dtype != DType::float64 && is_planar(s) && !is_pointwise(s));
+}
+
 // One pixel each, as images with their channels innermost give: then the whole is one product.
 bool is_pixels(const ConvShape& s) {
   for (int d = 0; d < 3; ++d)
@@ -114,15 +122,15 @@ void each_group(Index groups, F f) {  // parallel over groups, or inside one
 
 void forward(const ConvShape& s, const float* x, const float* w, const float* bias, float* y) {
   const Index c = s.c / s.groups, out = s.out / s.groups, kernel = s.kernel[1] * s.kernel[2];
-  const Index plane = s.in[1] * s.in[2], result = s.result[1] * s.result[2];
+  const conv::Steps from = conv::input_steps(s), to = conv::result_steps(s);
   if (!is_planar(s))
     return (is_volume(s) ? conv::volume_forward : General<float>::forward)(s, x, w, bias, y);
-  if (is_pointwise(s)) return pointwise(s.n, c, out, plane, x, {w, c}, bias, y);
+  if (is_pointwise(s)) return pointwise(s.n, c, out, s.in[1] * s.in[2], x, {w, c}, bias, y);
   each_group(s.groups, [&](Index g) {
-    conv::correlate({s.n, c, out, conv::forward_axis(s, 1), conv::forward_axis(s, 2), s.c * plane,
-                     s.out * result, s.result[1], s.result[2], kernel, c * kernel, s.kernel[1],
-                     s.kernel[2], bias ? bias + g * out : nullptr},
-                    x + g * c * plane, w + g * out * c * kernel, y + g * out * result);
+    conv::correlate(
+        {s.n, c, out, conv::forward_axis(s, 1), conv::forward_axis(s, 2), from, to, s.result[2],
+         kernel, c * kernel, s.kernel[1], s.kernel[2], bias ? bias + g * out : nullptr},
+        x + g * c * from.channel, w + g * out * c * kernel, y + g * out * to.channel);
   });
 }
 
@@ -130,19 +138,20 @@ void forward(const ConvShape& s, const float* x, const float* w, const float* bi
 void grad_input(const ConvShape& s, const float* grad, const float* w, const float* bias,
                 float* grad_x) {
   const Index c = s.c / s.groups, out = s.out / s.groups, kernel = s.kernel[1] * s.kernel[2];
-  const Index plane = s.in[1] * s.in[2], result = s.result[1] * s.result[2];
+  const conv::Steps from = conv::result_steps(s), to = conv::input_steps(s);
   if (!is_planar(s))
     return (is_volume(s) && s.stride[0] == 1
                 ? conv::volume_input_gradient
                 : General<float>::grad_input)(s, grad, w, bias, grad_x);
-  if (is_pointwise(s)) return pointwise(s.n, out, c, plane, grad, {w, c, true}, bias, grad_x);
+  if (is_pointwise(s))
+    return pointwise(s.n, out, c, s.in[1] * s.in[2], grad, {w, c, true}, bias, grad_x);
   each_group(s.groups, [&](Index g) {
     for (Index a = 0; a < std::min(s.stride[1], s.in[1]); ++a)
       for (Index b = 0; b < std::min(s.stride[2], s.in[2]); ++b)
-        conv::correlate({s.n, out, c, conv::gradient_axis(s, 1, a), conv::gradient_axis(s, 2, b),
-                         s.out * result, s.c * plane, s.in[1], s.in[2], c * kernel, kernel,
-                         s.kernel[1], s.kernel[2], bias ? bias + g * c : nullptr},
-                        grad + g * out * result, w + g * out * c * kernel, grad_x + g * c * plane);
+        conv::correlate(
+            {s.n, out, c, conv::gradient_axis(s, 1, a), conv::gradient_axis(s, 2, b), from, to,
+             s.in[2], c * kernel, kernel, s.kernel[1], s.kernel[2], bias ? bias + g * c : nullptr},
+            grad + g * out * from.channel, w + g * out * c * kernel, grad_x + g * c * to.channel);
   });
 }
 
@@ -208,7 +217,8 @@ bool is_for_bfloat16(const ConvShape& s) {
 conv::Planes planes_of(const ConvShape& s, bool gradient) {
   conv::Planes p{};
   const Index taps = s.kernel[1] * s.kernel[2];
-  p.n = s.n, p.c = gradient ? s.out : s.c, p.out = gradient ? s.c : s.out, p.flipped = gradient;
+  p.n = s.n, p.c = gradient ? s.out : s.c, p.out = gradient ? s.c : s.out, p.flipped = gradient,
+  p.inside = s.inside;
   p.w_out = gradient ? taps : s.c * taps, p.w_in = gradient ? s.c * taps : taps;
   for (int d = 0; d < 2; ++d) {
     p.in[d] = (gradient ? s.result : s.in)[d + 1];
@@ -250,7 +260,7 @@ void forward_kernel(const ConvShape& s, const View& input, const View& weight, c
       const auto* shift = bias ? b.data() : nullptr;
       if (is_pixels(s))
         map_pixels<Compute<S>>(s, s.c, s.out, x.data(), {w.data(), s.c, true}, shift, y);
-      else if (s.inside)
+      else if (s.inside && is_depthwise(s))
         conv::depthwise_forward<Compute<S>>(s, x.data(), w.data(), shift, y);
       else
         forward(s, x.data(), w.data(), shift, y);
@@ -270,7 +280,7 @@ void grad_input_kernel(const ConvShape& s, const View& grad, const View& weight,
       const auto* shift = bias ? b.data() : nullptr;
       if (is_pixels(s))
         map_pixels<Compute<S>>(s, s.out, s.c, g.data(), {w.data(), s.c}, shift, x);
-      else if (s.inside)
+      else if (s.inside && is_depthwise(s))
         conv::depthwise_grad_input<Compute<S>>(s, g.data(), w.data(), shift, x);
       else
         grad_input(s, g.data(), w.data(), shift, x);
@@ -284,7 +294,7 @@ void grad_weight_kernel(const ConvShape& s, const View& input, const View& grad,
     write_through<S>(out, [&](auto* w) {
       if (is_pixels(s))
         pixels_grad_weight<Compute<S>>(s, x.data(), g.data(), w);
-      else if (s.inside)
+      else if (s.inside && is_depthwise(s))
         conv::depthwise_grad_weight<Compute<S>>(s, x.data(), g.data(), w);
       else
         grad_weight(s, x.data(), g.data(), w);
@@ -294,6 +304,6 @@ void grad_weight_kernel(const ConvShape& s, const View& input, const View& grad,
 
 }  // namespace
 
-const ConvKernels cpu_conv = {forward_kernel, grad_input_kernel, grad_weight_kernel};
+const ConvKernels cpu_conv = {forward_kernel, grad_input_kernel, grad_weight_kernel, takes_inside};
 
 }  // namespace rushlight

@@ -34,7 +34,7 @@ void depthwise_weight_gradient(const ConvShape& s, const float* x, const float* 
   const Axis rows = forward_axis(s, 1), cols = forward_axis(s, 2);
   const Index width = (cols.out + kLanes - 1) / kLanes * kLanes;
   const Index kh = s.kernel[1], kw = s.kernel[2], in = s.in[1] * s.in[2];
-  const Correlation plane{1, 1, 1, rows, cols, 0, 0, 0, 0, 0, 0, kh, kw, nullptr};
+  const Correlation plane{1, 1, 1, rows, cols, {0, in, 1}, {}, 0, 0, 0, kh, kw, nullptr};
   const Columns columns(plane);
   std::vector<int> off;
   for (Index shift : cols.shift) {

@@ -55,6 +55,15 @@ Axis gradient_axis(const ConvShape& s, int dim, Index phase) {
   return x;
 }
 
+namespace {
+Steps steps(const ConvShape& s, Index channels, const Index (&size)[3]) {
+  const Index plane = size[1] * size[2];
+  return s.inside ? Steps{plane * channels, 1, channels} : Steps{plane * channels, plane, 1};
+}
+}  // namespace
+Steps input_steps(const ConvShape& s) { return steps(s, s.c, s.in); }
+Steps result_steps(const ConvShape& s) { return steps(s, s.out, s.result); }
+
 Index row_bands(const Correlation& s, Index images_a_task, Index tasks) {
   const Index products = s.products(images_a_task);
   const Index for_time = products / kTaskProducts + 1;
@@ -100,15 +109,19 @@ Columns::Columns(const Correlation& s) {
 
 void Columns::pack(const Correlation& s, const float* x, Index h0, Index h1, float* d) const {
   const Index step = s.cols.step, in = s.cols.in;
-  for (Index h = h0; h < h1; ++h)
-    for (Index c = 0; c < s.c; ++c)
-      for (Index f = 0; f < step; ++f, d += width) {
-        const float* src = x + (c * s.rows.in + h) * in;
-        // Column i of phase f is input column i * step + f - left.
-        const Index first = std::max<Index>(0, (left - f + step - 1) / step);
-        const Index end = std::max(first, (in + left - f + step - 1) / step);
-        copy_phase(src + first * step + f - left, step, end - first, d + first);
-      }
+  for (Index h = h0; h < h1; ++h, d += row)
+    for (Index f = 0; f < step; ++f) {
+      // Column i of phase f is input column i * step + f - left.
+      const Index first = std::max<Index>(0, (left - f + step - 1) / step);
+      const Index end = std::max(first, (in + left - f + step - 1) / step);
+      const float* const src = x + (h * in + first * step + f - left) * s.from.pixel;
+      float* const to = d + f * width + first;
+      if (s.from.channel == 1)
+        transpose(src, step * s.from.pixel, end - first, s.c, to, step * width);
+      else
+        for (Index c = 0; c < s.c; ++c)
+          copy_phase(src + c * s.from.channel, step, end - first, to + c * step * width);
+    }
 }
 
 std::vector<int> Columns::offsets(const Correlation& s) const {
@@ -128,7 +141,7 @@ void correlate(const Correlation& s, const float* x, const float* w, float* y) {
   };
   const double columns = filled(s.cols.out, tiles().width);
   // With few taps, transposing the sums into NCHW would show.
-  const bool few_taps = s.taps() * s.c <= 128 && columns == 1;
+  const bool few_taps = s.taps() * s.c <= 128 && columns == 1 && s.to.pixel == 1;
   if (filled(s.out, kPanel) < columns || few_taps)
     correlate_columns(s, x, w, y);
   else

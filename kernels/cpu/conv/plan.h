@@ -26,15 +26,25 @@ Axis forward_axis(const ConvShape& s, int dim);
 // Input positions congruent to `phase` modulo the stride.
 Axis gradient_axis(const ConvShape& s, int dim, Index phase);
 
+// Floats from one image, channel and pixel to the next.
+struct Steps {
+  Index image, channel, pixel;
+};
+Steps input_steps(const ConvShape& s);
+Steps result_steps(const ConvShape& s);
+
 struct Correlation {
   Index n, c, out;  // images, input and output channels of this group
   Axis rows, cols;
-  Index in_image, out_image;      // floats from one image to the next
-  Index out_h, out_w;             // stored plane
-  Index w_in, w_out, kh, kw;      // weight strides per input and per output channel; kernel
+  Steps from, to;
+  Index to_width;             // of a stored plane
+  Index w_in, w_out, kh, kw;  // weight strides per input and per output channel; kernel
   const float* bias;              // out floats, or null
 
   Index taps() const { return Index(rows.tap.size() * cols.tap.size()); }
+  Index stored(Index h, Index q) const {  // where output q of row h is, in its plane
+    return ((rows.first + h * rows.pitch) * to_width + cols.first + q * cols.pitch) * to.pixel;
+  }
   Index products(Index images) const { return images * c * out * taps() * rows.out * cols.out; }
 };
 
@@ -59,7 +69,7 @@ struct Columns {
   std::vector<int> offsets(const Correlation& s) const;
 };
 
-// x [n][c][h][w], w as its strides say, y [n][out][out_h][out_w].
+// x, w and y as their steps say.
 void correlate(const Correlation& s, const float* x, const float* w, float* y);
 void correlate_channels(const Correlation& s, const float* x, const float* w, float* y);
 void correlate_columns(const Correlation& s, const float* x, const float* w, float* y);

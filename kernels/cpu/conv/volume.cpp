@@ -50,9 +50,8 @@ void volume_forward(const ConvShape& s, const float* x, const float* w, const fl
                            s.out,
                            forward_axis(s, 1),
                            forward_axis(s, 2),
-                           s.stride[0] * s.c * plane,
-                           s.out * result,
-                           s.result[1],
+                           {s.stride[0] * s.c * plane, plane, 1},
+                           {s.out * result, result, 1},
                            s.result[2],
                            taps,
                            depth * s.c * taps,
@@ -80,9 +79,19 @@ void volume_input_gradient(const ConvShape& s, const float* grad, const float* w
            grad + n * s.out * s.result[0] * result, image.data());
     for (Index a = 0; a < std::min(s.stride[1], s.in[1]); ++a)
       for (Index b = 0; b < std::min(s.stride[2], s.in[2]); ++b)
-        correlate({s.in[0], depth * s.out, s.c, gradient_axis(s, 1, a), gradient_axis(s, 2, b),
-                   s.out * result, s.c * plane, s.in[1], s.in[2], s.c * taps, taps, s.kernel[1],
-                   s.kernel[2], bias},
+        correlate({s.in[0],
+                   depth * s.out,
+                   s.c,
+                   gradient_axis(s, 1, a),
+                   gradient_axis(s, 2, b),
+                   {s.out * result, result, 1},
+                   {s.c * plane, plane, 1},
+                   s.in[2],
+                   s.c * taps,
+                   taps,
+                   s.kernel[1],
+                   s.kernel[2],
+                   bias},
                   image.data(), weights.data(), out.data());
     scatter(1, s.c, s.in[0], plane, out.data(), grad_x + n * s.c * s.in[0] * plane);
   }

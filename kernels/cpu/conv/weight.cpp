@@ -26,9 +26,20 @@ CLONES void add(Index n, const float* from, float* to) {
   for (Index i = 0; i < n; ++i) to[i] += from[i];
 }
 
+// d[pixel][channel]
+void by_pixel(const Steps& s, const float* x, Index channels, Index pixels, float* d, Index ldd) {
+  if (s.channel != 1)
+    transpose(x, s.channel, channels, pixels, d, ldd);
+  else if (channels == s.pixel && channels == ldd)
+    std::copy_n(x, pixels * channels, d);
+  else
+    for (Index i = 0; i < pixels; ++i) std::copy_n(x + i * s.pixel, channels, d + i * ldd);
+}
+
 struct Group {
   const ConvShape& s;
   Axis rows, cols;
+  Steps from, to;
   Index c, out, panels, ldo;
   Index padded, run, span, parts;  // columns with padding; kw * c; a tile's reach; tiles in it
   Index band_rows, most_rows;      // of the gradient, and of the image under them
@@ -38,6 +49,8 @@ struct Group {
       : s(shape),
         rows(forward_axis(s, 1)),
         cols(forward_axis(s, 2)),
+        from(input_steps(s)),
+        to(result_steps(s)),
         c(s.c / s.groups),
         out(s.out / s.groups),
         panels((out + kPanel - 1) / kPanel),
@@ -61,12 +74,12 @@ struct Group {
     const Index top = b0 * rows.step + rows.shift.front(), in_w = s.in[2];
     const auto [r0, r1] = rows.reads(b0, b1);
     for (Index h = r0; h < r1; ++h)
-      transpose(x + h * in_w, s.in[1] * in_w, c, in_w,
-                image + ((h - top) * padded + s.padding[2]) * c, c);
+      by_pixel(from, x + h * in_w * from.pixel, c, in_w,
+               image + ((h - top) * padded + s.padding[2]) * c, c);
     const Index pixels = (b1 - b0) * cols.out, panel = band_rows * cols.out * kPanel;
     for (Index b = 0; b < panels; ++b)
-      transpose(grad + (b * kPanel * rows.out + b0) * cols.out, rows.out * cols.out,
-                std::min(kPanel, out - b * kPanel), pixels, grads + b * panel, kPanel);
+      by_pixel(to, grad + b * kPanel * to.channel + b0 * cols.out * to.pixel,
+               std::min(kPanel, out - b * kPanel), pixels, grads + b * panel, kPanel);
     for (Index b = 0; b < panels; b += t.panels)
       for (Index r = 0; r < s.kernel[1]; ++r) {
         const auto [h0, h1] = outputs(rows, r, b0, b1);
@@ -118,8 +131,8 @@ void weight_gradient(const ConvShape& s, const float* x, const float* grad, floa
           for (Index i = start + count * worker / workers;
                i < start + count * (worker + 1) / workers; ++i) {
             const Index n = i / bands, band = i % bands;
-            g.add_band(x + (n * s.c + group * g.c) * s.in[1] * s.in[2],
-                       grad + (n * s.out + group * g.out) * s.result[1] * s.result[2],
+            g.add_band(x + n * g.from.image + group * g.c * g.from.channel,
+                       grad + n * g.to.image + group * g.out * g.to.channel,
                        s.result[1] * band / bands, s.result[1] * (band + 1) / bands, image.data(),
                        grads.data(), sums.data() + worker * sums_size);
           }
