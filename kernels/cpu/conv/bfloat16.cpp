@@ -1,7 +1,8 @@
-// Convolution of bfloat16 images by the processor's own instructions (AVX512-BF16): strides of 1,
-// one group. Two channels are zipped into pairs, rows get their margins, and 32 neighbouring places
-// of that plane times 12 output channels stay in registers over all taps. Note: places in a margin
-// are computed and dropped; denormal numbers count as 0, as in products.
+// Convolution of bfloat16 images by the processor's own instructions (AVX512-BF16). Two channels
+// are zipped into pairs, the rows that a band of results reads get their margins, one plane for
+// each phase of the stride; and 32 neighbouring places of such a plane times 12 output channels
+// stay in registers over all taps. Note: places in a margin are computed and dropped; denormal
+// numbers count as 0, as in products.
 #include "bfloat16.h"
 
 #include <algorithm>
@@ -19,17 +20,15 @@ namespace rushlight::conv {
 #if defined(__x86_64__)
 namespace {
 
-using Pair = std::uint32_t;  // two neighbouring channels, the first in the low half
 constexpr Index kPlaces = 32, kHeight = 12;
 
-bool is_able() {
-  static const bool able = __builtin_cpu_supports("avx512bf16") && tiles().width == 16;
-  return able;
-}
-
-CLONES void zip(const bfloat16* first, const bfloat16* second, Index n, Pair* to) {
-  for (Index i = 0; i < n; ++i)
-    to[i] = first[i].bits | (second ? Pair(second[i].bits) << 16 : Pair(0));
+CLONES void zip(const bfloat16* first, const bfloat16* second, Index step, Index n, Pair* to) {
+  if (step == 1)
+    for (Index i = 0; i < n; ++i)
+      to[i] = first[i].bits | (second ? Pair(second[i].bits) << 16 : Pair(0));
+  else
+    for (Index i = 0; i < n; ++i)
+      to[i] = first[i * step].bits | (second ? Pair(second[i * step].bits) << 16 : Pair(0));
 }
 
 // sums[R][32] of the places at `image`, whose taps lie at `offsets`; weights [pair][R].
@@ -77,174 +76,245 @@ std::vector<Block> blocks_of(Index out) {
 }
 
 // For each block [row of taps][tap][pair of channels][output channel].
-void pack_weights(const Planes& s, const std::vector<Block>& blocks, const bfloat16* w, Pair* to) {
-  const auto bits = [&](Index o, Index c, Index a, Index b) -> Pair {
-    if (c >= s.c) return 0;
-    const Index tap =
-        s.flipped ? (s.kernel[0] - 1 - a) * s.kernel[1] + s.kernel[1] - 1 - b : a * s.kernel[1] + b;
-    return w[o * s.w_out + c * s.w_in + tap].bits;
+void pack_weights(const Correlation& s, const std::vector<Block>& blocks, const bfloat16* w,
+                  Pair* to) {
+  const auto bits = [&](Index o, Index c, Index tap) -> Pair {
+    return c < s.c ? w[o * s.w_out + c * s.w_in + tap].bits : 0;
   };
   for (const Block& block : blocks)
-    for (Index a = 0; a < s.kernel[0]; ++a)
-      for (Index b = 0; b < s.kernel[1]; ++b)
+    for (Index kh : s.rows.tap)
+      for (Index kw : s.cols.tap)
         for (Index c = 0; c < s.c; c += 2)
-          for (Index r = 0; r < block.height; ++r)
-            *to++ = bits(block.first + r, c, a, b) | bits(block.first + r, c + 1, a, b) << 16;
+          for (Index r = block.first; r < block.first + block.height; ++r)
+            *to++ = bits(r, c, kh * s.kw + kw) | bits(r, c + 1, kh * s.kw + kw) << 16;
 }
 
 struct Run {
   Index from, to, n;
 };
 
+// What outputs [q0, q1) of an axis read: place i of phase f is input i * step + f + base.
+struct Reach {
+  Index in, step, base, size;
+  Reach(const Axis& x, Index q0, Index q1)
+      : in(x.in), step(x.step), base(q0 * step), size(q1 - q0) {
+    if (x.shift.empty()) return;
+    base += x.shift.front();
+    size += (x.shift.back() - x.shift.front()) / step;
+  }
+  std::pair<Index, Index> inside(Index phase) const {
+    const auto from = [&](Index input) {  // the first place that is not before it
+      return std::clamp<Index>((std::max<Index>(input - phase - base, 0) + step - 1) / step, 0,
+                               size);
+    };
+    return {from(0), from(in)};
+  }
+};
+
 // Output rows [r0, r1) of one image.
 struct Band {
-  const Planes& s;
-  Index r0, r1, width, rows, plane;  // of the zipped planes, with margins
-  Band(const Planes& shape, Index from, Index to)
+  const Correlation& s;
+  Index r0, r1;
+  Reach rows, cols;
+  Index width, phases, plane;
+  Band(const Correlation& shape, Index from, Index to)
       : s(shape),
         r0(from),
         r1(to),
-        width(s.in[1] + 2 * s.padding[1]),
-        rows(r1 - r0 + (s.kernel[0] - 1) * s.dilation[0]),
-        plane(rows * width + kPlaces) {}
+        rows(s.rows, from, to),
+        cols(s.cols, 0, s.cols.out),
+        width(cols.size),
+        phases(rows.step * cols.step),
+        plane(rows.size * width + kPlaces) {}
+  Index pairs() const { return (s.c + 1) / 2; }
 
+  // [pair of channels][phase][row][column]
   void pack(const bfloat16* x, Pair* to) const {
-    const Index pairs = (s.c + 1) / 2;
-    Scratch<Pair> pixels(std::size_t(s.inside ? s.in[1] * pairs : 0));
-    for (Index p = 0; p < pairs; ++p) std::fill_n(to + p * plane + rows * width, kPlaces, Pair(0));
-    for (Index r = 0; r < rows; ++r, to += width) {
-      const Index h = r0 + r - s.padding[0], used = h < 0 || h >= s.in[0] ? 0 : s.in[1];
-      const Index left = used ? s.padding[1] : 0;
-      for (Index p = 0; p < pairs; ++p) {
-        std::fill_n(to + p * plane, left, Pair(0));
-        std::fill_n(to + p * plane + left + used, width - left - used, Pair(0));
+    const bool inside = s.from.channel == 1;
+    Scratch<Pair> pixels(std::size_t(inside ? cols.in * pairs() : 0));
+    for (Index i = 0; i < pairs() * phases; ++i)
+      std::fill_n(to + i * plane + rows.size * width, kPlaces, Pair(0));
+    for (Index i = 0; i < rows.size * rows.step; ++i) {
+      const Index f = i % rows.step, h = i + rows.base;
+      const bool is_row = h >= 0 && h < rows.in;
+      const bfloat16* const row = is_row ? x + h * cols.in * s.from.pixel : nullptr;
+      if (is_row && inside) bring_together(row, pixels.data());
+      for (Index k = 0; k < cols.step; ++k) {
+        Pair* const line = to + (f * cols.step + k) * plane + i / rows.step * width;
+        const auto [first, end] = is_row ? cols.inside(k) : std::pair<Index, Index>(0, 0);
+        for (Index p = 0; p < pairs(); ++p) {
+          std::fill_n(line + p * phases * plane, first, Pair(0));
+          std::fill_n(line + p * phases * plane + end, width - end, Pair(0));
+        }
+        const Index column = first * cols.step + k + cols.base, n = end - first;
+        if (n > 0 && inside)
+          transpose(pixels.data() + column * pairs(), cols.step * pairs(), n, pairs(), line + first,
+                    phases * plane);
+        for (Index c = 0; n > 0 && !inside && c < s.c; c += 2) {
+          const bfloat16* const from = row + c * s.from.channel + column;
+          zip(from, c + 1 < s.c ? from + s.from.channel : nullptr, cols.step, n,
+              line + c / 2 * phases * plane + first);
+        }
       }
-      if (used && s.inside)
-        part_pairs(x + h * used * s.c, pixels.data(), to + left);
-      else if (used)
-        zip_pairs(x + h * used, to + left);
     }
   }
-  void zip_pairs(const bfloat16* x, Pair* to) const {  // a row of planes
-    const Index area = s.in[0] * s.in[1];
-    for (Index c = 0; c < s.c; c += 2, x += 2 * area, to += plane)
-      zip(x, c + 1 < s.c ? x + area : nullptr, s.in[1], to);
-  }
-  void part_pairs(const bfloat16* x, Pair* pixels, Pair* to) const {  // a row of pixels
-    const Index pairs = (s.c + 1) / 2;
-    if (s.c % 2)
-      for (Index i = 0; i < s.in[1]; ++i) {
-        pixels[(i + 1) * pairs - 1] = 0;
-        std::memcpy(pixels + i * pairs, x + i * s.c, std::size_t(s.c) * sizeof(bfloat16));
-      }
-    else
-      std::memcpy(pixels, x, std::size_t(s.in[1] * s.c) * sizeof(bfloat16));
-    transpose(pixels, pairs, s.in[1], pairs, to, plane);
+  void bring_together(const bfloat16* row, Pair* pixels) const {  // of one group, in whole pairs
+    for (Index i = 0; i < cols.in; ++i, pixels += pairs()) {
+      pixels[pairs() - 1] = 0;
+      std::memcpy(pixels, row + i * s.from.pixel, std::size_t(s.c) * sizeof(bfloat16));
+    }
   }
   std::vector<int> offsets() const {
     std::vector<int> all;
-    for (Index a = 0; a < s.kernel[0]; ++a)
-      for (Index b = 0; b < s.kernel[1]; ++b)
-        for (Index c = 0; c < (s.c + 1) / 2; ++c)
-          all.push_back(int(c * plane + a * s.dilation[0] * width + b * s.dilation[1]));
+    for (Index v : s.rows.shift)
+      for (Index h : s.cols.shift) {
+        const Index r = v - s.rows.shift.front(), q = h - s.cols.shift.front();
+        const Index phase = r % rows.step * cols.step + q % cols.step;
+        for (Index p = 0; p < pairs(); ++p)
+          all.push_back(int((p * phases + phase) * plane + r / rows.step * width + q / cols.step));
+      }
     return all;
   }
-  // Which of the places [q, q + 32) are results, and where in the plane of an output channel.
+  // Which of the places [q, q + 32) are results, and where those are in the plane of a channel.
   int runs(Index q, Run* to) const {
     int count = 0;
     for (Index at = q; at < q + kPlaces;) {
       const Index row = at / width, column = at % width;
       const Index end = std::min(at + width - column, q + kPlaces);
       if (row >= r1 - r0) break;
-      if (column < s.out_size[1])
-        to[count++] = {at - q, (r0 + row) * s.out_size[1] + column,
-                       std::min(s.out_size[1] - column, end - at)};
+      if (column < s.cols.out)
+        to[count++] = {at - q, s.stored(r0 + row, column), std::min(s.cols.out - column, end - at)};
       at = end;
     }
     return count;
   }
 };
 
-// One output channel's sums, of which 32 more can be read, into its plane.
-[[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] void put(const float* sums, const Run* runs,
-                                                                 int count, float bias,
-                                                                 bfloat16* plane) {
-  for (int i = 0; i < count; ++i) {
-    const float* const from = sums + runs[i].from;
-    const __m512 low = _mm512_loadu_ps(from) + bias, high = _mm512_loadu_ps(from + 16) + bias;
-    _mm512_mask_storeu_epi16(plane + runs[i].to, std::uint32_t((std::uint64_t(1) << runs[i].n) - 1),
-                             (__m512i)_mm512_cvtne2ps_pbh(high, low));
+// The sums of a block, [channel][32], of which 32 more can be read, to where they belong.
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] void put(const Correlation& s,
+                                                                 const float* sums, Block block,
+                                                                 const Run* runs, int count,
+                                                                 bfloat16* y) {
+  const Index step = s.cols.pitch * s.to.pixel;
+  std::uint16_t narrow[kHeight * kPlaces];
+  y += block.first * s.to.channel;
+  for (Index r = 0; r < block.height; ++r, sums += kPlaces) {
+    const float bias = s.bias ? s.bias[block.first + r] : 0.f;
+    for (int i = 0; i < count && step == 1; ++i) {
+      const float* const from = sums + runs[i].from;
+      const __m512 low = _mm512_loadu_ps(from) + bias, high = _mm512_loadu_ps(from + 16) + bias;
+      _mm512_mask_storeu_epi16(y + r * s.to.channel + runs[i].to,
+                               std::uint32_t((std::uint64_t(1) << runs[i].n) - 1),
+                               (__m512i)_mm512_cvtne2ps_pbh(high, low));
+    }
+    if (step == 1) continue;
+    const __m512 low = _mm512_loadu_ps(sums) + bias, high = _mm512_loadu_ps(sums + 16) + bias;
+    _mm512_storeu_si512(narrow + r * kPlaces, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+  }
+  for (int i = 0; i < count && step != 1; ++i) {
+    const std::uint16_t* const from = narrow + runs[i].from;
+    auto* const to = reinterpret_cast<std::uint16_t*>(y + runs[i].to);
+    if (s.to.channel == 1) {
+      transpose(from, kPlaces, block.height, runs[i].n, to, step);
+      continue;
+    }
+    for (Index r = 0; r < block.height; ++r)
+      for (Index k = 0; k < runs[i].n; ++k) to[r * s.to.channel + k * step] = from[r * kPlaces + k];
   }
 }
 
-// The sums of a block, [channel][32], into pixels of `out` channels.
-[[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] void put_pixels(
-    const float* sums, Index height, const Run* runs, int count, const bfloat16* bias,
-    bfloat16* pixels, Index out) {
-  std::uint16_t narrow[kHeight * kPlaces];
-  for (Index r = 0; r < height; ++r) {
-    const float shift = bias ? load(bias + r) : 0.f, *from = sums + r * kPlaces;
-    const __m512 low = _mm512_loadu_ps(from) + shift, high = _mm512_loadu_ps(from + 16) + shift;
-    _mm512_storeu_si512(narrow + r * kPlaces, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+// Two elements of k at a time, so that `out` goes on by their sum.
+template <int P, int Panels>
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] void weight_tile(
+    const TileArgsOf<Pair>& s) {
+  __m512 acc[P][Panels];
+#pragma GCC unroll 14
+  for (int p = 0; p < P; ++p)
+#pragma GCC unroll 2
+    for (int v = 0; v < Panels; ++v) acc[p][v] = _mm512_loadu_ps(s.out + p * s.ldo + v * kPanel);
+  for (Index r = 0; r < s.rows; ++r) {
+    const int* off = s.off + r * s.ld;
+    const Pair* b = s.b + r * s.ld * kPanel;
+    for (Index k = 0; k < s.n; ++k, b += kPanel) {
+      const Pair* const a = s.a + off[k];
+      __m512bh lanes[Panels];
+#pragma GCC unroll 2
+      for (int v = 0; v < Panels; ++v) lanes[v] = (__m512bh)_mm512_loadu_si512(b + v * s.panel);
+#pragma GCC unroll 14
+      for (int p = 0; p < P; ++p) {
+        const auto one = (__m512bh)_mm512_set1_epi32(int(a[p]));
+#pragma GCC unroll 2
+        for (int v = 0; v < Panels; ++v) acc[p][v] = _mm512_dpbf16_ps(acc[p][v], one, lanes[v]);
+      }
+    }
   }
-  for (int i = 0; i < count; ++i)
-    transpose(narrow + runs[i].from, kPlaces, height, runs[i].n,
-              reinterpret_cast<std::uint16_t*>(pixels + runs[i].to * out), out);
+#pragma GCC unroll 14
+  for (int p = 0; p < P; ++p)
+#pragma GCC unroll 2
+    for (int v = 0; v < Panels; ++v) _mm512_storeu_ps(s.out + p * s.ldo + v * kPanel, acc[p][v]);
+}
+template <int Panels, int... P>
+PairTile pick(Index p, std::integer_sequence<int, P...>) {
+  constexpr PairTile all[] = {weight_tile<P + 1, Panels>...};
+  return all[p - 1];
 }
 
 }  // namespace
 
-bool correlate_bfloat16(const Planes& s, const bfloat16* x, const bfloat16* w, const bfloat16* bias,
-                        bfloat16* y) {
-  const Index width = s.in[1] + 2 * s.padding[1], area = s.out_size[0] * s.out_size[1];
-  const Index pairs = s.kernel[0] * s.kernel[1] * ((s.c + 1) / 2), products = pairs * s.out * area;
-  const Index places =
-      ((s.out_size[0] - 1) * width + s.out_size[1] + kPlaces - 1) / kPlaces * kPlaces;
-  for (int d = 0; d < 2; ++d)  // what output_padding adds has no margin
-    if (s.out_size[d] + s.dilation[d] * (s.kernel[d] - 1) != s.in[d] + 2 * s.padding[d])
-      return false;
-  if (!is_able() || std::min(s.padding[0], s.padding[1]) < 0 || s.c < 4 || s.out < 4 ||
-      2 * places > 3 * area || s.n * products < 65536)
-    return false;
+bool multiplies_bfloat16() {
+  static const bool able = __builtin_cpu_supports("avx512bf16") && tiles().width == 16;
+  return able;
+}
+
+PairTile pair_tile(Index panels, Index p) {
+  const std::make_integer_sequence<int, 14> heights;
+  return panels == 2 ? pick<2>(p, heights) : pick<1>(p, heights);
+}
+
+bool suits_bfloat16(const Correlation& s) {
+  const Index area = s.rows.out * s.cols.out, width = Reach(s.cols, 0, s.cols.out).size;
+  const Index places = ((s.rows.out - 1) * width + s.cols.out + kPlaces - 1) / kPlaces * kPlaces;
+  if (s.taps() == 0 || area == 0) return true;
+  return s.c >= 4 && s.out >= 4 && 2 * places <= 3 * area && s.products(s.n) >= 131072;
+}
+
+void correlate_bfloat16(const Correlation& s, const bfloat16* x, const bfloat16* w, bfloat16* y) {
+  if (s.rows.out == 0 || s.cols.out == 0) return;
+  const Index pairs = s.taps() * ((s.c + 1) / 2),
+              products = pairs * s.out * s.rows.out * s.cols.out;
   const std::vector<Block> blocks = blocks_of(s.out);
   Scratch<Pair> weights(std::size_t(pairs * s.out));
   pack_weights(s, blocks, w, weights.data());
   const Index least =
       std::max<Index>(products / kTaskProducts + 1, s.n < num_threads() ? num_threads() : 1);
-  const Index each = (s.out_size[0] + least - 1) / least;
-  const Index bands = (s.out_size[0] + each - 1) / each;
+  const Index each = (s.rows.out + least - 1) / least;
+  const Index bands = (s.rows.out + each - 1) / each;
   parallel_for(s.n * bands, 1 + 500'000 / (products / bands + 1), [&](Index begin, Index end) {
     float sums[(kHeight + 1) * kPlaces] = {};
     Run runs[kPlaces];
     for (Index i = begin; i < end; ++i) {
       const Index image = i / bands, r0 = i % bands * each;
-      const Band band(s, r0, std::min(s.out_size[0], r0 + each));
-      Scratch<Pair> planes(std::size_t(band.plane * ((s.c + 1) / 2)));
-      band.pack(x + image * s.c * s.in[0] * s.in[1], planes.data());
+      const Band band(s, r0, std::min(s.rows.out, r0 + each));
+      Scratch<Pair> planes(std::size_t(band.plane * band.phases * band.pairs()));
+      band.pack(x + image * s.from.image, planes.data());
       const std::vector<int> offsets = band.offsets();
-      const Index last = (band.r1 - band.r0 - 1) * width + s.out_size[1];
+      const Index last = (band.r1 - band.r0 - 1) * band.width + s.cols.out;
       for (Index q = 0; q < last; q += kPlaces) {
         const int count = band.runs(q, runs);
         for (const Block& block : blocks) {
           kTiles[block.height - 1](weights.data() + block.first * pairs, planes.data() + q,
                                    offsets.data(), pairs, sums);
-          if (s.inside)
-            put_pixels(sums, block.height, runs, count, bias ? bias + block.first : nullptr,
-                       y + image * s.out * area + block.first, s.out);
-          for (Index r = 0; r < block.height && !s.inside; ++r)
-            put(sums + r * kPlaces, runs, count, bias ? load(bias + block.first + r) : 0.f,
-                y + (image * s.out + block.first + r) * area);
+          put(s, sums, block, runs, count, y + image * s.to.image);
         }
       }
     }
   });
-  return true;
 }
 #else
-bool correlate_bfloat16(const Planes&, const bfloat16*, const bfloat16*, const bfloat16*,
-                        bfloat16*) {
-  return false;
-}
+bool multiplies_bfloat16() { return false; }
+bool suits_bfloat16(const Correlation&) { return false; }
+void correlate_bfloat16(const Correlation&, const bfloat16*, const bfloat16*, bfloat16*) {}
+PairTile pair_tile(Index, Index) { return nullptr; }
 #endif
 
 }  // namespace rushlight::conv

@@ -120,38 +120,74 @@ void each_group(Index groups, F f) {  // parallel over groups, or inside one
     });
 }
 
-void forward(const ConvShape& s, const float* x, const float* w, const float* bias, float* y) {
+// What a group of channels contributes; bias of all groups, or null.
+Correlation forward_of(const ConvShape& s, Index group, const float* bias) {
   const Index c = s.c / s.groups, out = s.out / s.groups, kernel = s.kernel[1] * s.kernel[2];
-  const conv::Steps from = conv::input_steps(s), to = conv::result_steps(s);
+  return {s.n,
+          c,
+          out,
+          conv::forward_axis(s, 1),
+          conv::forward_axis(s, 2),
+          conv::input_steps(s),
+          conv::result_steps(s),
+          s.result[2],
+          kernel,
+          c * kernel,
+          s.kernel[1],
+          s.kernel[2],
+          bias ? bias + group * out : nullptr};
+}
+// One correlation of grad per phase of the stride: no dilated copy, no scatter.
+Correlation gradient_of(const ConvShape& s, Index group, Index a, Index b, const float* bias) {
+  const Index c = s.c / s.groups, out = s.out / s.groups, kernel = s.kernel[1] * s.kernel[2];
+  return {s.n,
+          out,
+          c,
+          conv::gradient_axis(s, 1, a),
+          conv::gradient_axis(s, 2, b),
+          conv::result_steps(s),
+          conv::input_steps(s),
+          s.in[2],
+          c * kernel,
+          kernel,
+          s.kernel[1],
+          s.kernel[2],
+          bias ? bias + group * c : nullptr};
+}
+template <class F>
+void each_phase(const ConvShape& s, F f) {
+  for (Index a = 0; a < std::min(s.stride[1], s.in[1]); ++a)
+    for (Index b = 0; b < std::min(s.stride[2], s.in[2]); ++b) f(a, b);
+}
+Index group_weights(const ConvShape& s) {
+  return s.out / s.groups * (s.c / s.groups) * s.kernel[1] * s.kernel[2];
+}
+
+void forward(const ConvShape& s, const float* x, const float* w, const float* bias, float* y) {
   if (!is_planar(s))
     return (is_volume(s) ? conv::volume_forward : General<float>::forward)(s, x, w, bias, y);
-  if (is_pointwise(s)) return pointwise(s.n, c, out, s.in[1] * s.in[2], x, {w, c}, bias, y);
+  if (is_pointwise(s)) return pointwise(s.n, s.c, s.out, s.in[1] * s.in[2], x, {w, s.c}, bias, y);
   each_group(s.groups, [&](Index g) {
-    conv::correlate(
-        {s.n, c, out, conv::forward_axis(s, 1), conv::forward_axis(s, 2), from, to, s.result[2],
-         kernel, c * kernel, s.kernel[1], s.kernel[2], bias ? bias + g * out : nullptr},
-        x + g * c * from.channel, w + g * out * c * kernel, y + g * out * to.channel);
+    const Correlation part = forward_of(s, g, bias);
+    conv::correlate(part, x + g * part.c * part.from.channel, w + g * group_weights(s),
+                    y + g * part.out * part.to.channel);
   });
 }
 
-// One correlation of grad per phase of the stride: no dilated copy, no scatter.
 void grad_input(const ConvShape& s, const float* grad, const float* w, const float* bias,
                 float* grad_x) {
-  const Index c = s.c / s.groups, out = s.out / s.groups, kernel = s.kernel[1] * s.kernel[2];
-  const conv::Steps from = conv::result_steps(s), to = conv::input_steps(s);
   if (!is_planar(s))
     return (is_volume(s) && s.stride[0] == 1
                 ? conv::volume_input_gradient
                 : General<float>::grad_input)(s, grad, w, bias, grad_x);
   if (is_pointwise(s))
-    return pointwise(s.n, out, c, s.in[1] * s.in[2], grad, {w, c, true}, bias, grad_x);
+    return pointwise(s.n, s.out, s.c, s.in[1] * s.in[2], grad, {w, s.c, true}, bias, grad_x);
   each_group(s.groups, [&](Index g) {
-    for (Index a = 0; a < std::min(s.stride[1], s.in[1]); ++a)
-      for (Index b = 0; b < std::min(s.stride[2], s.in[2]); ++b)
-        conv::correlate(
-            {s.n, out, c, conv::gradient_axis(s, 1, a), conv::gradient_axis(s, 2, b), from, to,
-             s.in[2], c * kernel, kernel, s.kernel[1], s.kernel[2], bias ? bias + g * c : nullptr},
-            grad + g * out * from.channel, w + g * out * c * kernel, grad_x + g * c * to.channel);
+    each_phase(s, [&](Index a, Index b) {
+      const Correlation part = gradient_of(s, g, a, b, bias);
+      conv::correlate(part, grad + g * part.c * part.from.channel, w + g * group_weights(s),
+                      grad_x + g * part.out * part.to.channel);
+    });
   });
 }
 
@@ -210,37 +246,45 @@ void write_through(const View& out, F f) {  // f(T*) computes, then the result i
   }
 }
 
-// What conv::correlate_bfloat16 takes, forward and the gradient of the input.
-bool is_for_bfloat16(const ConvShape& s) {
-  return s.groups == 1 && is_planar(s) && s.stride[1] == 1 && s.stride[2] == 1;
+// Rows without margins are one row.
+Correlation unrolled(Correlation c) {
+  const auto is_plain = [](const conv::Axis& x) {
+    return x.in == x.out && x.step == 1 && x.pitch == 1 && x.shift == std::vector<Index>{0};
+  };
+  if (is_plain(c.rows) && is_plain(c.cols)) {
+    c.to_width = c.cols.in = c.cols.out = c.rows.out * c.cols.out;
+    c.rows.in = c.rows.out = 1;
+  }
+  return c;
 }
-conv::Planes planes_of(const ConvShape& s, bool gradient) {
-  conv::Planes p{};
-  const Index taps = s.kernel[1] * s.kernel[2];
-  p.n = s.n, p.c = gradient ? s.out : s.c, p.out = gradient ? s.c : s.out, p.flipped = gradient,
-  p.inside = s.inside;
-  p.w_out = gradient ? taps : s.c * taps, p.w_in = gradient ? s.c * taps : taps;
-  for (int d = 0; d < 2; ++d) {
-    p.in[d] = (gradient ? s.result : s.in)[d + 1];
-    p.out_size[d] = (gradient ? s.in : s.result)[d + 1];
-    p.kernel[d] = s.kernel[d + 1], p.dilation[d] = s.dilation[d + 1];
-    p.padding[d] =
-        gradient ? p.dilation[d] * (p.kernel[d] - 1) - s.padding[d + 1] : s.padding[d + 1];
-  }
-  if (taps == 1 && p.padding[0] == 0 && p.padding[1] == 0) {  // then rows need no margins
-    p.in[1] *= std::exchange(p.in[0], 1);
-    p.out_size[1] *= std::exchange(p.out_size[0], 1);
-  }
-  return p;
+// Whether it was computed without being widened: all phases and groups, or none.
+bool correlates_bfloat16(const ConvShape& s, bool gradient, const bfloat16* x, const bfloat16* w,
+                         const bfloat16* bias, bfloat16* y) {
+  std::vector<Correlation> parts;
+  if (gradient)
+    each_phase(s, [&](Index a, Index b) { parts.push_back(gradient_of(s, 0, a, b, nullptr)); });
+  else
+    parts.push_back(forward_of(s, 0, nullptr));
+  for (Correlation& part : parts)
+    if (part = unrolled(part); !conv::suits_bfloat16(part)) return false;
+  std::vector<float> shift;
+  for (Index i = 0; bias && i < (gradient ? s.c : s.out); ++i) shift.push_back(load(bias + i));
+  each_group(s.groups, [&](Index g) {
+    for (Correlation part : parts) {
+      part.bias = bias ? shift.data() + g * part.out : nullptr;
+      conv::correlate_bfloat16(part, x + g * part.c * part.from.channel, w + g * group_weights(s),
+                               y + g * part.out * part.to.channel);
+    }
+  });
+  return true;
 }
 bool goes_as_bfloat16(const ConvShape& s, bool gradient, const View& in, const View& weight,
                       const View* bias, const View& out) {
-  if (out.dtype != DType::bfloat16) return false;
+  if (out.dtype != DType::bfloat16 || !conv::multiplies_bfloat16()) return false;
   const auto *x = in.as<const bfloat16>(), *w = weight.as<const bfloat16>();
   const auto* const b = bias ? bias->as<const bfloat16>() : nullptr;
   auto* const y = out.as<bfloat16>();
-  if (!is_pixels(s))
-    return is_for_bfloat16(s) && conv::correlate_bfloat16(planes_of(s, gradient), x, w, b, y);
+  if (!is_pixels(s)) return is_planar(s) && correlates_bfloat16(s, gradient, x, w, b, y);
   const Index from = gradient ? s.out : s.c, to = gradient ? s.c : s.out;
   for (Index p = 0; p < s.n && b; ++p) std::copy_n(b, to, y + p * to);
   return bfloat16_product({x, s.n, from, from, 1},
@@ -289,6 +333,11 @@ void grad_input_kernel(const ConvShape& s, const View& grad, const View& weight,
 }
 
 void grad_weight_kernel(const ConvShape& s, const View& input, const View& grad, const View& out) {
+  if (out.dtype == DType::bfloat16 && conv::multiplies_bfloat16() && is_planar(s) &&
+      !is_pixels(s) && std::min(s.c, s.out) / s.groups >= 4)
+    return write_through<bfloat16>(out, [&](float* w) {
+      conv::weight_gradient(s, input.as<const std::uint16_t>(), grad.as<const std::uint16_t>(), w);
+    });
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     const Wide<S> x(input), g(grad);
     write_through<S>(out, [&](auto* w) {

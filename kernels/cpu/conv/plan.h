@@ -74,7 +74,9 @@ void correlate(const Correlation& s, const float* x, const float* w, float* y);
 void correlate_channels(const Correlation& s, const float* x, const float* w, float* y);
 void correlate_columns(const Correlation& s, const float* x, const float* w, float* y);
 
-void weight_gradient(const ConvShape& s, const float* x, const float* grad, float* grad_weight);
+// Of float images, or of bfloat16 where the processor multiplies them.
+template <class S>
+void weight_gradient(const ConvShape& s, const S* x, const S* grad, float* grad_weight);
 void depthwise_weight_gradient(const ConvShape& s, const float* x, const float* grad,
                                float* grad_weight);
 

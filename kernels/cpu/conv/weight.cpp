@@ -1,9 +1,11 @@
 // Weight gradient: sums[kh][kw * c][out], for each image, tap row and block of kw * c a register
 // tile whose k runs over the pixels. Every thread sums some images, and the sums are added in
-// order, so a result depends on the number of threads but not on their timing.
+// order, so a result depends on the number of threads but not on their timing. Elements of bfloat16
+// are multiplied by pairs of neighbouring pixels.
 #include <algorithm>
 #include <array>
 
+#include "bfloat16.h"
 #include "kernels/cpu/transpose.h"
 #include "kernels/host_device.h"
 #include "kernels/parallel.h"
@@ -27,7 +29,8 @@ CLONES void add(Index n, const float* from, float* to) {
 }
 
 // d[pixel][channel]
-void by_pixel(const Steps& s, const float* x, Index channels, Index pixels, float* d, Index ldd) {
+template <class S>
+void by_pixel(const Steps& s, const S* x, Index channels, Index pixels, S* d, Index ldd) {
   if (s.channel != 1)
     transpose(x, s.channel, channels, pixels, d, ldd);
   else if (channels == s.pixel && channels == ldd)
@@ -36,14 +39,29 @@ void by_pixel(const Steps& s, const float* x, Index channels, Index pixels, floa
     for (Index i = 0; i < pixels; ++i) std::copy_n(x + i * s.pixel, channels, d + i * ldd);
 }
 
+// n pixels of `lanes` elements, each with those of the pixel `step` behind it.
+CLONES void pair_up(const std::uint16_t* x, Index lanes, Index step, Index n, Pair* to) {
+  for (Index i = 0; i < n * lanes; ++i) to[i] = x[i] | Pair(x[i + step * lanes]) << 16;
+}
+// Every second pixel of a row, with the next one; of the last maybe none.
+CLONES void pair_row(const std::uint16_t* x, Index n, Pair* to) {
+  for (Index q = 0; q < n; q += 2, to += kPanel)
+    for (Index i = 0; i < kPanel; ++i)
+      to[i] = x[q * kPanel + i] | (q + 1 < n ? Pair(x[(q + 1) * kPanel + i]) << 16 : Pair(0));
+}
+
+template <class S>
 struct Group {
+  static constexpr bool by_pairs = sizeof(S) == 2;
+  using Cell = std::conditional_t<by_pairs, Pair, float>;
   const ConvShape& s;
   Axis rows, cols;
   Steps from, to;
   Index c, out, panels, ldo;
   Index padded, run, span, parts;  // columns with padding; kw * c; a tile's reach; tiles in it
-  Index band_rows, most_rows;      // of the gradient, and of the image under them
-  std::vector<int> off;            // of each pixel of a band
+  Index band_rows, most_rows;  // of the gradient, and of the image under them
+  Index wide;  // terms of the sum in a row of the gradient
+  std::vector<int> off;  // of each pixel of a band
 
   Group(const ConvShape& shape, Index bands)
       : s(shape),
@@ -62,24 +80,42 @@ struct Group {
     parts = (span + tiles().p - 1) / tiles().p;
     band_rows = (rows.out + bands - 1) / bands;
     most_rows = (band_rows - 1) * rows.step + rows.shift.back() - rows.shift.front() + 1;
+    wide = by_pairs ? (cols.out + 1) / 2 : cols.out;
     for (Index h = 0; h < band_rows; ++h)
-      for (Index q = 0; q < cols.out; ++q)
+      for (Index q = 0; q < cols.out; q += by_pairs ? 2 : 1)
         off.push_back(int((h * rows.step * padded + q * cols.step) * c));
   }
 
   // Adds rows [b0, b1) of one image's gradient. `image` holds rows from b0 * step + shift[0] on.
-  void add_band(const float* x, const float* grad, Index b0, Index b1, float* image, float* grads,
+  void add_band(const S* x, const S* grad, Index b0, Index b1, Cell* image, Cell* grads,
                 float* sums) const {
     const Tiles& t = tiles();
     const Index top = b0 * rows.step + rows.shift.front(), in_w = s.in[2];
     const auto [r0, r1] = rows.reads(b0, b1);
-    for (Index h = r0; h < r1; ++h)
-      by_pixel(from, x + h * in_w * from.pixel, c, in_w,
-               image + ((h - top) * padded + s.padding[2]) * c, c);
-    const Index pixels = (b1 - b0) * cols.out, panel = band_rows * cols.out * kPanel;
-    for (Index b = 0; b < panels; ++b)
-      by_pixel(to, grad + b * kPanel * to.channel + b0 * cols.out * to.pixel,
-               std::min(kPanel, out - b * kPanel), pixels, grads + b * panel, kPanel);
+    const Index pixels = (b1 - b0) * cols.out, panel = band_rows * wide * kPanel;
+    Scratch<S> line(by_pairs ? std::max((padded + cols.step) * c, pixels * kPanel) : 0);
+    if (by_pairs) line.zero();
+    for (Index h = r0; h < r1; ++h) {
+      const S* const row = x + h * in_w * from.pixel;
+      Cell* const to = image + (h - top) * padded * c;
+      if constexpr (by_pairs) {
+        by_pixel(from, row, c, in_w, line.data() + s.padding[2] * c, c);
+        pair_up(line.data(), c, cols.step, padded, to);
+      } else {
+        by_pixel(from, row, c, in_w, to + s.padding[2] * c, c);
+      }
+    }
+    for (Index b = 0; b < panels; ++b) {
+      const S* const first = grad + b * kPanel * to.channel + b0 * cols.out * to.pixel;
+      const Index used = std::min(kPanel, out - b * kPanel);
+      if constexpr (by_pairs) {
+        by_pixel(to, first, used, pixels, line.data(), kPanel);
+        for (Index h = 0; h < b1 - b0; ++h)
+          pair_row(&line[h * cols.out * kPanel], cols.out, grads + b * panel + h * wide * kPanel);
+      } else {
+        by_pixel(to, first, used, pixels, grads + b * panel, kPanel);
+      }
+    }
     for (Index b = 0; b < panels; b += t.panels)
       for (Index r = 0; r < s.kernel[1]; ++r) {
         const auto [h0, h1] = outputs(rows, r, b0, b1);
@@ -88,14 +124,25 @@ struct Group {
           const Index m1 = m + span * (i % parts + 1) / parts;
           // The block may span several kw: take every column one of them needs; the rest meets
           // zero padding.
-          const Index q0 = outputs(cols, (m1 - 1) / c, 0, cols.out).first;
-          const Index q1 = std::max(q0, outputs(cols, m0 / c, 0, cols.out).second);
+          const Index q0 = by_pairs ? 0 : outputs(cols, (m1 - 1) / c, 0, cols.out).first;
+          const Index q1 =
+              by_pairs ? wide : std::max(q0, outputs(cols, m0 / c, 0, cols.out).second);
           const Index tap = m0 / c * s.dilation[2] * c + m0 % c;
-          const Index pixel = (h0 - b0) * cols.out + q0;
-          t.tile[std::min(t.panels, panels - b) - 1][m1 - m0 - 1](
-              {image + r * s.dilation[1] * padded * c + tap, off.data() + pixel, h1 - h0, cols.out,
-               q1 - q0, grads + b * panel + pixel * kPanel, panel,
-               sums + (r * run + m0) * ldo + b * kPanel, ldo, nullptr});
+          const Index pixel = (h0 - b0) * wide + q0, used = std::min(t.panels, panels - b);
+          const TileArgsOf<Cell> args{image + r * s.dilation[1] * padded * c + tap,
+                                      off.data() + pixel,
+                                      h1 - h0,
+                                      wide,
+                                      q1 - q0,
+                                      grads + b * panel + pixel * kPanel,
+                                      panel,
+                                      sums + (r * run + m0) * ldo + b * kPanel,
+                                      ldo,
+                                      nullptr};
+          if constexpr (by_pairs)
+            pair_tile(used, m1 - m0)(args);
+          else
+            t.tile[used - 1][m1 - m0 - 1](args);
         }
       }
   }
@@ -103,7 +150,8 @@ struct Group {
 
 }  // namespace
 
-void weight_gradient(const ConvShape& s, const float* x, const float* grad, float* grad_weight) {
+template <class S>
+void weight_gradient(const ConvShape& s, const S* x, const S* grad, float* grad_weight) {
   const Index kernel = s.kernel[1] * s.kernel[2], threads = num_threads();
   const Index image_products = s.out * (s.c / s.groups) * kernel * s.result[1] * s.result[2];
   const Index one = std::max<Index>(image_products / s.groups, 1);
@@ -111,7 +159,8 @@ void weight_gradient(const ConvShape& s, const float* x, const float* grad, floa
   if (s.n < threads)
     bands = std::max(bands, std::min((threads + s.n - 1) / s.n, one / 250'000 + 1));
   bands = std::clamp<Index>(bands, 1, s.result[1]);
-  const Group g(s, bands);
+  const Group<S> g(s, bands);
+  using Cell = typename Group<S>::Cell;
   const Index tasks = s.n * bands, sums_size = s.kernel[1] * g.run * g.ldo;
   const Index workers =
       std::clamp<Index>(tasks * (one / bands) / 250'000, 1, std::min(threads, tasks));
@@ -123,8 +172,8 @@ void weight_gradient(const ConvShape& s, const float* x, const float* grad, floa
     for (Index start = 0; start < tasks; start += round) {
       const Index count = std::min(round, tasks - start);
       parallel_for(workers, 1, [&](Index begin, Index end) {
-        Scratch<float> image(g.most_rows * g.padded * g.c + kPanel);
-        Scratch<float> grads(g.panels * g.band_rows * g.cols.out * kPanel);
+        Scratch<Cell> image(g.most_rows * g.padded * g.c + kPanel);
+        Scratch<Cell> grads(g.panels * g.band_rows * g.wide * kPanel);
         image.zero();
         grads.zero();
         for (Index worker = begin; worker < end; ++worker)
@@ -146,5 +195,8 @@ void weight_gradient(const ConvShape& s, const float* x, const float* grad, floa
                 grad_weight + (group * g.out * g.c + i) * kernel, g.c * kernel);
   }
 }
+
+template void weight_gradient(const ConvShape&, const float*, const float*, float*);
+template void weight_gradient(const ConvShape&, const std::uint16_t*, const std::uint16_t*, float*);
 
 }  // namespace rushlight::conv

@@ -9,16 +9,18 @@ namespace rushlight {
 
 inline constexpr std::int64_t kPanel = 16;  // lanes packed side by side in b
 
-struct TileArgs {
-  const float* a;   // P consecutive floats are broadcast
+template <class T>
+struct TileArgsOf {
+  const T* a;       // P consecutive elements are broadcast
   const int* off;   // where they lie for each k
   std::int64_t rows, ld, n;  // k = r * ld ... r * ld + n for each row r: a rectangle of taps
-  const float* b;            // [panel][k][16]
-  std::int64_t panel;        // floats from panel to panel
+  const T* b;                // [panel][k][16]
+  std::int64_t panel;        // elements from panel to panel
   float* out;                // [p][16 * panels]
   std::int64_t ldo;
   const float* bias;  // where the sums start: [16 * panels], or null to go on from `out`
 };
+using TileArgs = TileArgsOf<float>;
 using Tile = void (*)(const TileArgs&);
 
 // out[p][lane] = sum over k < n of w[k][p] * x[off[k] + lane] + bias[p]: lanes are columns of one
