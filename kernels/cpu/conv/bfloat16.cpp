@@ -261,11 +261,6 @@ PairTile pick(Index p, std::integer_sequence<int, P...>) {
 
 }  // namespace
 
-bool multiplies_bfloat16() {
-  static const bool able = __builtin_cpu_supports("avx512bf16") && tiles().width == 16;
-  return able;
-}
-
 PairTile pair_tile(Index panels, Index p) {
   const std::make_integer_sequence<int, 14> heights;
   return panels == 2 ? pick<2>(p, heights) : pick<1>(p, heights);
@@ -311,7 +306,6 @@ void correlate_bfloat16(const Correlation& s, const bfloat16* x, const bfloat16*
   });
 }
 #else
-bool multiplies_bfloat16() { return false; }
 bool suits_bfloat16(const Correlation&) { return false; }
 void correlate_bfloat16(const Correlation&, const bfloat16*, const bfloat16*, bfloat16*) {}
 PairTile pair_tile(Index, Index) { return nullptr; }

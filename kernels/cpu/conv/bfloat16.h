@@ -4,9 +4,7 @@
 
 namespace rushlight::conv {
 
-bool multiplies_bfloat16();  // whether this processor has the instructions
-
-// Whether the shape suits, on a processor that has them.
+// Whether the shape suits, on a processor that multiplies bfloat16.
 bool suits_bfloat16(const Correlation& s);
 void correlate_bfloat16(const Correlation& s, const bfloat16* x, const bfloat16* w, bfloat16* y);
 

@@ -280,7 +280,7 @@ bool correlates_bfloat16(const ConvShape& s, bool gradient, const bfloat16* x, c
 }
 bool goes_as_bfloat16(const ConvShape& s, bool gradient, const View& in, const View& weight,
                       const View* bias, const View& out) {
-  if (out.dtype != DType::bfloat16 || !conv::multiplies_bfloat16()) return false;
+  if (out.dtype != DType::bfloat16 || !multiplies_bfloat16()) return false;
   const auto *x = in.as<const bfloat16>(), *w = weight.as<const bfloat16>();
   const auto* const b = bias ? bias->as<const bfloat16>() : nullptr;
   auto* const y = out.as<bfloat16>();
@@ -333,8 +333,13 @@ void grad_input_kernel(const ConvShape& s, const View& grad, const View& weight,
 }
 
 void grad_weight_kernel(const ConvShape& s, const View& input, const View& grad, const View& out) {
-  if (out.dtype == DType::bfloat16 && conv::multiplies_bfloat16() && is_planar(s) &&
-      !is_pixels(s) && std::min(s.c, s.out) / s.groups >= 4)
+  if (out.dtype == DType::bfloat16 && is_pixels(s) &&
+      bfloat16_product({grad.as<const bfloat16>(), s.out, s.n, 1, s.out},
+                       {input.as<const bfloat16>(), s.n, s.c, s.c, 1},
+                       {out.as<bfloat16>(), s.out, s.c, s.c, 1}, 1.f, 0.f))
+    return;
+  if (out.dtype == DType::bfloat16 && multiplies_bfloat16() && is_planar(s) && !is_pixels(s) &&
+      std::min(s.c, s.out) / s.groups >= 4)
     return write_through<bfloat16>(out, [&](float* w) {
       conv::weight_gradient(s, input.as<const std::uint16_t>(), grad.as<const std::uint16_t>(), w);
     });

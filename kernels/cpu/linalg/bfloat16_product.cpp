@@ -64,6 +64,14 @@ void pack_panel(const Source& transposed, Index first, Index pairs, Pair* to) {
   transpose(rows.data(), pairs, used, pairs, to, kColumns);
 }
 
+// Rows [first, first + 32) of `left`, which is read along its columns.
+void pack_columns(const Source& left, Index first, Index pairs, Pair* to) {
+  const Index used = std::min(kColumns, left.rows - first);
+  Scratch<Pair> zipped(std::size_t(pairs * kColumns));
+  zip_rows(left.data + first, 1, used, left.col_stride, left.cols, zipped.data());
+  transpose(zipped.data(), kColumns, pairs, used, to, pairs);
+}
+
 // Where a tile goes: to sums[row][32], or rounded to the columns of `mask` in rows of `out`.
 struct Target {
   float* sums;
@@ -137,12 +145,6 @@ CLONES void finish(const float* sums, Index n, float alpha, float beta, bfloat16
       store(out + j * stride, alpha * sums[j] + beta * load(out + j * stride));
 }
 
-// Whether the processor has the instructions, and may use them.
-bool is_able() {
-  static const bool able = __builtin_cpu_supports("avx512bf16") && tiles().width == 16;
-  return able;
-}
-
 // sums[4] = four rows, `step` apart, times v
 [[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] void dot_four(const bfloat16* rows,
                                                                       Index step, const bfloat16* v,
@@ -165,8 +167,13 @@ bool is_able() {
 
 }  // namespace
 
+bool multiplies_bfloat16() {
+  static const bool able = __builtin_cpu_supports("avx512bf16") && tiles().width == 16;
+  return able;
+}
+
 bool bfloat16_dots(const bfloat16* rows, Index step, const bfloat16* v, Index k, float* sums) {
-  if (!is_able()) return false;
+  if (!multiplies_bfloat16()) return false;
   dot_four(rows, step, v, k, sums);
   return true;
 }
@@ -174,13 +181,19 @@ bool bfloat16_dots(const bfloat16* rows, Index step, const bfloat16* v, Index k,
 bool bfloat16_product(const Source& left, const Source& right, const Strided<bfloat16>& out,
                       float alpha, float beta) {
   const Index m = out.rows, n = out.cols, k = left.cols;
-  if (!is_able() || k == 0 || alpha == 0 || std::min(m, n) < 4 || m * n * k < 4096) return false;
+  if (!multiplies_bfloat16() || k == 0 || alpha == 0 || std::min(m, n) < 4 || m * n * k < 4096)
+    return false;
   if (n < kColumns && m > n)
     return bfloat16_product(transposed(right), transposed(left), transposed(out), alpha, beta);
   const Index pairs = (k + 1) / 2, panels = (n + kColumns - 1) / kColumns;
   const bool in_place = is_readable(left);
   Scratch<Pair> a(std::size_t(in_place ? 1 : m * pairs)), b(std::size_t(panels * pairs * kColumns));
-  if (!in_place)
+  if (!in_place && left.row_stride == 1)
+    parallel_for((m + kColumns - 1) / kColumns, 1 + 2048 / pairs, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i)
+        pack_columns(left, i * kColumns, pairs, a.data() + i * kColumns * pairs);
+    });
+  else if (!in_place)
     parallel_for(m, 1 + 32768 / pairs, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) pack_row(left, i, pairs, a.data() + i * pairs);
     });
@@ -221,6 +234,7 @@ bool bfloat16_product(const Source& left, const Source& right, const Strided<bfl
   return true;
 }
 #else
+bool multiplies_bfloat16() { return false; }
 bool bfloat16_dots(const bfloat16*, std::int64_t, const bfloat16*, std::int64_t, float*) {
   return false;
 }

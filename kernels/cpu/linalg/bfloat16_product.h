@@ -6,6 +6,9 @@
 
 namespace rushlight {
 
+// Whether the processor has the instructions, and may use them.
+bool multiplies_bfloat16();
+
 // out = alpha * left * right + beta * out, on the pool; out is not read where beta is 0. False
 // where the processor lacks the instructions or the product is too small: then nothing was done.
 bool bfloat16_product(const Strided<const bfloat16>& left, const Strided<const bfloat16>& right,
