@@ -22,8 +22,8 @@ CLONES void dense_keys(const T* x, Index n, Key flip, Key* keys) {
 }
 
 template <class Key, class Packed>
-CLONES void pack(const Key* keys, Index n, Key low, int bits, Packed* to) {
-  for (Index i = 0; i < n; ++i) to[i] = Packed(Packed(keys[i] - low) << bits | Packed(i));
+CLONES void pack(const Key* keys, Index n, Key low, int lost, int bits, Packed* to) {
+  for (Index i = 0; i < n; ++i) to[i] = Packed(Packed((keys[i] - low) >> lost) << bits | Packed(i));
 }
 template <class Key, class Packed>
 CLONES void unpack(const Packed* from, Index n, Key low, int bits, Key* keys, Index* order) {
@@ -62,8 +62,7 @@ void order_few(Key* keys, Index n, Key low, int key_bits, int bits, Index* order
   const Index padded = (n + kKeyLanes - 1) / kKeyLanes * kKeyLanes;
   const int lost = std::max(0, key_bits + bits - int(8 * sizeof(Packed)));
   std::fill_n(packed, padded, Packed(~Packed(0)));
-  for (Index i = 0; i < n; ++i)
-    packed[i] = Packed(Packed((keys[i] - low) >> lost) << bits | Packed(i));
+  pack(keys, n, low, lost, bits, packed);
   count_smaller(packed, n, padded, ranks);
   for (Index i = 0; i < n; ++i) sorted[std::size_t(ranks[i])] = packed[i];
   const auto mask = std::size_t((Packed(1) << bits) - 1);
@@ -109,7 +108,7 @@ template <class Packed, class Key>
 void order_many(Key* keys, Index n, Key low, int key_bits, int place_bits, Index* order) {
   const auto count = static_cast<std::size_t>(n);
   Scratch<Packed> a(count), b(count);
-  pack(keys, n, low, place_bits, a.data());
+  pack(keys, n, low, 0, place_bits, a.data());
   unpack(radix(a.data(), b.data(), n, place_bits, key_bits), n, low, place_bits, keys, order);
 }
 

@@ -57,7 +57,7 @@ void with_order(Index n, F f) {
 // Calls f(memory for n): on the stack where it is little.
 template <class T, class F>
 void with_room(Index n, F f) {
-  constexpr Index kLittle = 64;
+  constexpr Index kLittle = 128;
   if (n <= kLittle) {
     T little[kLittle];
     return f(static_cast<T*>(little));
@@ -66,12 +66,22 @@ void with_room(Index n, F f) {
   f(much.data());
 }
 
+CLONES void enter(const std::uint32_t* keys, Index n, std::uint32_t low, Narrow* to) {
+  for (Index i = 0; i < n; ++i) to[i].bits = std::uint64_t(keys[i] - low) << 32 | std::uint64_t(i);
+}
+CLONES void enter(const std::uint64_t* keys, Index n, std::uint64_t low, Narrow* to) {
+  for (Index i = 0; i < n; ++i) to[i].bits = (keys[i] - low) << 32 | std::uint64_t(i);
+}
+void enter(const std::uint64_t* keys, Index n, std::uint64_t low, Wide* to) {
+  for (Index i = 0; i < n; ++i) to[i] = Wide(keys[i] - low, i);
+}
+
 // Calls f(entries, before) for the keys of a line.
 template <class Key, class F>
 void with_entries(const Key* keys, Index n, F f) {
   const auto of_type = [&]<class Entry>(Type<Entry>, Key low) {
     with_room<Entry>(n, [&](Entry* entries) {
-      for (Index i = 0; i < n; ++i) entries[i] = Entry(keys[i] - low, i);
+      enter(keys, n, low, entries);
       with_order(n, [&](auto before) { f(entries, before); });
     });
   };
