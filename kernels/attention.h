@@ -8,8 +8,7 @@ namespace rushlight {
 
 // All views have rank 4 and one dtype, float32 or float64: q (batch, heads, l, e), k (batch,
 // kv_heads, s, e), v (batch, kv_heads, s, v). kv_heads divides heads: neighbouring heads of q share
-// one of k and v. Elements of a row are neighbours in memory and rows do not overlap; other strides
-// are free.
+// one of k and v. Elements of a row are contiguous and rows do not overlap; other strides are free.
 struct AttentionShape {
   std::int64_t batch, heads, kv_heads, l, s, e, v;
   double scale;

@@ -1,4 +1,4 @@
-// Copies, casts and fills between any strides on one device, and numbers in equal steps.
+// Copies, casts and fills between any strides on one device, and ranges (arange, linspace).
 #pragma once
 #include <cmath>
 
@@ -6,7 +6,7 @@
 
 namespace rushlight {
 
-// Numbers in equal steps. `computed` is what they are computed in: int64 for whole numbers, else
+// Values in equal steps. `computed` is what they are computed in: int64 for integers, else
 // float64, or float32 for floating memory that is narrower than that.
 struct Range {
   enum class Kind : std::uint8_t { whole, forward, from_both_ends, powers } kind;

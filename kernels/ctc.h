@@ -1,6 +1,6 @@
 // Connectionist temporal classification (Graves et al., 2006), in log space. The labels of a target
-// lie between blanks: 2 * length + 1 states. alpha[t][s] is the log-probability of all ways to be
-// in state s at step t, beta[t][s] that of all ways from there to the end, step t counted in both.
+// lie between blanks: 2 * length + 1 states. alpha[t][s] is the log-probability of all paths to
+// state s at step t, beta[t][s] that of all paths from there to the end, step t counted in both.
 // The gradient is torch's: that of the logits before the log_softmax.
 #pragma once
 #include "math/exponential.h"
@@ -34,7 +34,7 @@ HOST_DEVICE inline T log_sum(T a, T b, T c) {
   return shift + log(exp(a - shift) + exp(b - shift) + exp(c - shift));
 }
 
-// The share of a state at a step in all ways: 0 where no way comes by.
+// The probability of a state at a step, given the target: 0 where no path goes through it.
 template <class T>
 HOST_DEVICE inline T ctc_share(T alpha, T beta, T emitted, T loss) {
   const T both = alpha + beta;

@@ -20,7 +20,7 @@ struct BadIndex {
 
 enum class ScatterMode : std::uint8_t { assign, add, multiply, largest, smallest };
 
-// Two values that meet in one element. Whole numbers wrap; those of bool memory (C is bool, or
+// Two values that meet in one element. Integers wrap; those of bool memory (C is bool, or
 // `is_bool`) are 0 and 1.
 template <class C>
 HOST_DEVICE C combined(C a, C b, ScatterMode mode, bool is_bool = std::is_same_v<C, bool>) {

@@ -1,6 +1,6 @@
-// NVIDIA's libraries (cuBLASLt, cuBLAS, cuDNN, cuSOLVER, NCCL) as a provider of GPUs tells about
-// them. It loads each when it is first needed, and does without where a kernel of its own or the
-// host serves.
+// NVIDIA's libraries (cuBLASLt, cuBLAS, cuDNN, cuSOLVER, NCCL) as a provider of GPUs reports them.
+// It loads each when it is first needed, and does without where a kernel of its own or the host
+// serves.
 #pragma once
 
 namespace rushlight {

@@ -25,7 +25,7 @@ template <class F>
 struct OptimItem {
   View param, grad;
   View state[F::kStates];   // the first F::states() are used
-  typename F::Numbers now;  // of this parameter's step
+  typename F::Coefficients now;  // of this parameter's step
 };
 template <class F>
 struct OptimKernel {

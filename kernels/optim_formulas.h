@@ -1,6 +1,6 @@
 // The formula of every optimizer, for all devices: one struct each, whose members are the settings
 // of a parameter group. `step` takes an element of a parameter, what descent() makes of its
-// gradient, and its state (s[0] is the first of F::states()), and changes them; `numbers` are
+// gradient, and its state (s[0] is the first of F::states()), and changes them; `coefficients` are
 // computed once a parameter, on the host. Note: the order of roundings is torch's, operation by
 // operation. With T = Value (csrc/ops/value.h) the same text is the step that autograd records.
 #pragma once
@@ -48,8 +48,8 @@ struct Settings {
   double lr = 0, eps = 0, weight_decay = 0;
   bool maximize = false;
   bool decoupled = false;  // weight decay scales the parameter and leaves the gradient alone
-  struct Numbers {};
-  static constexpr int kScalars = 0;  // state of one number a parameter, beside the step
+  struct Coefficients {};
+  static constexpr int kScalars = 0;  // scalars of state a parameter, beside the step
   static constexpr bool kCountsSteps = true;
   static constexpr bool kLight = false;  // so few operations that those of descent() count
 
@@ -70,16 +70,16 @@ struct Settings {
 struct Sgd : Settings {
   double momentum = 0, dampening = 0;
   bool nesterov = false;
-  struct Numbers {
+  struct Coefficients {
     bool fresh;  // the momentum has no value yet and becomes the gradient
   };
   static constexpr bool kCountsSteps = false;
   static constexpr bool kLight = true;
   static constexpr int kFewest = 0, kStates = 1;
   int states() const { return momentum != 0; }
-  Numbers numbers(double, double*) const { return {}; }
+  Coefficients coefficients(double, double*) const { return {}; }
   template <int N, class T>
-  HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
+  HOST_DEVICE void step(T& p, T g, T* s, const Coefficients& now) const {
     if constexpr (N == 1) {
       s[0] = chosen<T>(now.fresh, constant(g), s[0] * T(momentum) + g * T(1 - dampening));
       g = chosen<T>(nesterov, g + s[0] * T(momentum), s[0]);
@@ -91,16 +91,16 @@ struct Sgd : Settings {
 struct Adam : Settings {
   double beta1 = 0, beta2 = 0;
   bool amsgrad = false;
-  struct Numbers {
+  struct Coefficients {
     double step_size, root_correction2;
   };
   static constexpr int kFewest = 2, kStates = 3;  // mean, mean of squares, the largest of these
   int states() const { return amsgrad ? 3 : 2; }
-  Numbers numbers(double t, double*) const {
+  Coefficients coefficients(double t, double*) const {
     return {lr / (1 - std::pow(beta1, t)), std::sqrt(1 - std::pow(beta2, t))};
   }
   template <int N, class T>
-  HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
+  HOST_DEVICE void step(T& p, T g, T* s, const Coefficients& now) const {
     s[0] = lerp(s[0], g, 1 - beta1);
     s[1] = mean_square(s[1], g, beta2);
     if constexpr (N == 3) s[2] = larger(s[2], s[1]);
@@ -113,9 +113,9 @@ struct Adadelta : Settings {
   double rho = 0;
   static constexpr int kFewest = 2, kStates = 2;  // means of g^2 and of the changes' squares
   int states() const { return 2; }
-  Numbers numbers(double, double*) const { return {}; }
+  Coefficients coefficients(double, double*) const { return {}; }
   template <int N, class T>
-  HOST_DEVICE void step(T& p, T g, T* s, const Numbers&) const {
+  HOST_DEVICE void step(T& p, T g, T* s, const Coefficients&) const {
     s[0] = mean_square(s[0], g, rho);
     const T delta = sqrt(s[1] + T(eps)) / sqrt(s[0] + T(eps)) * g;
     s[1] = mean_square(s[1], delta, rho);
@@ -125,14 +125,14 @@ struct Adadelta : Settings {
 
 struct Adagrad : Settings {
   double lr_decay = 0;
-  struct Numbers {
+  struct Coefficients {
     double rate;
   };
   static constexpr int kFewest = 1, kStates = 1;  // the sum of g^2
   int states() const { return 1; }
-  Numbers numbers(double t, double*) const { return {lr / (1 + (t - 1) * lr_decay)}; }
+  Coefficients coefficients(double t, double*) const { return {lr / (1 + (t - 1) * lr_decay)}; }
   template <int N, class T>
-  HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
+  HOST_DEVICE void step(T& p, T g, T* s, const Coefficients& now) const {
     s[0] = s[0] + g * g;
     p = p - T(now.rate) * g / (sqrt(s[0]) + T(eps));
   }
@@ -140,15 +140,15 @@ struct Adagrad : Settings {
 
 struct Adamax : Settings {
   double beta1 = 0, beta2 = 0;
-  struct Numbers {
+  struct Coefficients {
     double rate;
   };
   static constexpr bool kLight = true;
   static constexpr int kFewest = 2, kStates = 2;  // mean, infinity norm
   int states() const { return 2; }
-  Numbers numbers(double t, double*) const { return {lr / (1 - std::pow(beta1, t))}; }
+  Coefficients coefficients(double t, double*) const { return {lr / (1 - std::pow(beta1, t))}; }
   template <int N, class T>
-  HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
+  HOST_DEVICE void step(T& p, T g, T* s, const Coefficients& now) const {
     s[0] = lerp(s[0], g, 1 - beta1);
     s[1] = larger(s[1] * T(beta2), abs(g) + T(eps));
     p = p - T(now.rate) * s[0] / s[1];
@@ -157,21 +157,21 @@ struct Adamax : Settings {
 
 struct Asgd : Settings {
   double lambd = 0, alpha = 0, t0 = 0;
-  struct Numbers {
+  struct Coefficients {
     double eta, mu;
   };
   static constexpr int kScalars = 2;  // eta and mu of the next step
   static constexpr bool kLight = true;
   static constexpr int kFewest = 1, kStates = 1;  // the averaged parameter
   int states() const { return 1; }
-  Numbers numbers(double t, double* scalars) const {
-    const Numbers now{scalars[0], scalars[1]};
+  Coefficients coefficients(double t, double* scalars) const {
+    const Coefficients now{scalars[0], scalars[1]};
     scalars[0] = lr / std::pow(1 + lambd * lr * t, alpha);
     scalars[1] = 1 / (t - t0 > 1 ? t - t0 : 1);
     return now;
   }
   template <int N, class T>
-  HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
+  HOST_DEVICE void step(T& p, T g, T* s, const Coefficients& now) const {
     p = p * T(1 - lambd * now.eta) - T(now.eta) * g;
     s[0] = chosen<T>(now.mu == 1, p, s[0] + (p - s[0]) * T(now.mu));
   }
@@ -179,21 +179,21 @@ struct Asgd : Settings {
 
 struct NAdam : Settings {
   double beta1 = 0, beta2 = 0, momentum_decay = 0;
-  struct Numbers {
+  struct Coefficients {
     double of_gradient, of_mean, correction2;
   };
   static constexpr int kScalars = 1;  // the product of all mu, a float32
   static constexpr int kFewest = 2, kStates = 2;  // mean, mean of squares
   int states() const { return 2; }
   double mu(double t) const { return beta1 * (1 - 0.5 * std::pow(0.96, t * momentum_decay)); }
-  Numbers numbers(double t, double* scalars) const {
+  Coefficients coefficients(double t, double* scalars) const {
     const double next = mu(t + 1);
     const double product = scalars[0] = float(scalars[0]) * float(mu(t));
     return {-lr * (1 - mu(t)) / (1 - product), -lr * next / (1 - product * next),
             1 - std::pow(beta2, t)};
   }
   template <int N, class T>
-  HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
+  HOST_DEVICE void step(T& p, T g, T* s, const Coefficients& now) const {
     s[0] = lerp(s[0], g, 1 - beta1);
     s[1] = mean_square(s[1], g, beta2);
     const T root = sqrt(s[1] / T(now.correction2)) + T(eps);
@@ -204,13 +204,13 @@ struct NAdam : Settings {
 
 struct RAdam : Settings {
   double beta1 = 0, beta2 = 0;
-  struct Numbers {
+  struct Coefficients {
     double correction1, root_correction2;
     double rectify;  // 0 while the variance of the mean of squares is not to be trusted
   };
   static constexpr int kFewest = 2, kStates = 2;  // mean, mean of squares
   int states() const { return 2; }
-  Numbers numbers(double t, double*) const {
+  Coefficients coefficients(double t, double*) const {
     const double power = std::pow(beta2, t), correction2 = 1 - power;
     const double longest = 2 / (1 - beta2) - 1, length = longest - 2 * t * power / correction2;
     const double ratio =
@@ -218,7 +218,7 @@ struct RAdam : Settings {
     return {1 - std::pow(beta1, t), std::sqrt(correction2), length > 5 ? std::sqrt(ratio) : 0};
   }
   template <int N, class T>
-  HOST_DEVICE void step(T& p, T g, T* s, const Numbers& now) const {
+  HOST_DEVICE void step(T& p, T g, T* s, const Coefficients& now) const {
     s[0] = lerp(s[0], g, 1 - beta1);
     s[1] = mean_square(s[1], g, beta2);
     const T move = s[0] / T(now.correction1) * T(lr);
@@ -232,9 +232,9 @@ struct RmsProp : Settings {
   bool centered = false;
   static constexpr int kFewest = 1, kStates = 3;  // mean of squares; mean; momentum
   int states() const { return 1 + centered + (momentum > 0); }
-  Numbers numbers(double, double*) const { return {}; }
+  Coefficients coefficients(double, double*) const { return {}; }
   template <int N, class T>
-  HOST_DEVICE void step(T& p, T g, T* s, const Numbers&) const {
+  HOST_DEVICE void step(T& p, T g, T* s, const Coefficients&) const {
     s[0] = mean_square(s[0], g, alpha);
     T variance = s[0];
     if constexpr (N > 1) {
@@ -258,9 +258,9 @@ struct Rprop : Settings {
   static constexpr bool kLight = true;
   static constexpr int kFewest = 2, kStates = 2;  // the last gradient, the size of the step
   int states() const { return 2; }
-  Numbers numbers(double, double*) const { return {}; }
+  Coefficients coefficients(double, double*) const { return {}; }
   template <int N, class T>
-  HOST_DEVICE void step(T& p, T g, T* s, const Numbers&) const {
+  HOST_DEVICE void step(T& p, T g, T* s, const Coefficients&) const {
     const T turn = g * s[0], zero(0);
     const T shorter = where(turn < zero, s[1] * T(shrink), s[1]);
     const T size = where(turn > zero, s[1] * T(grow), where(turn != turn, turn, shorter));

@@ -15,13 +15,13 @@ constexpr Computes computes(DType d, bool in_double) {
 }
 
 // One operand of a call. Any dtype: it is converted on the way. Strides are in elements, 0 along a
-// broadcast dimension. A number is an operand too: `data` points to a Scalar and there are no
-// strides, so 2 * x makes no tensor. A result that is not wanted has no data.
+// broadcast dimension. A scalar is an operand too: `data` points to a Scalar and there are no
+// strides, so 2 * x makes no tensor. A result that is not needed has no data.
 struct Operand {
   void* data;
   const std::int64_t* strides;
   DType dtype;
-  bool is_number() const { return !strides; }
+  bool is_scalar() const { return !strides; }
 };
 
 // Borrowed, checked by the caller: shapes agree, every element is inside its storage, and `out`

@@ -6,7 +6,7 @@
 namespace rushlight {
 
 inline constexpr int kEngineWords = 624;
-inline constexpr std::uint64_t kDefaultSeed = 67280421310721;  // of a generator nobody seeded
+inline constexpr std::uint64_t kDefaultSeed = 67280421310721;  // of a generator that was not seeded
 
 // mt19937 and the two normal numbers that a draw of a pair may leave over.
 struct RandomState {
@@ -31,7 +31,7 @@ struct RandomState {
 enum class Law : unsigned char { gamma, poisson, binomial, gamma_slope };
 
 // Fills go in torch's order: along the memory for a dense tensor, else from the largest stride to
-// the smallest. `out` of no elements draws nothing.
+// the smallest. An empty `out` draws nothing.
 struct RandomKernels {
   void (*uniform)(const View& out, double from, double to, RandomState&);
   void (*normal)(const View& out, double mean, double std, RandomState&);

@@ -39,8 +39,8 @@ struct ResampleShape {
     if (align_corners) return out[axis] > 1 ? T(in[axis] - 1) / T(out[axis] - 1) : T(0);
     return factor[axis] > 0 ? T(1.0 / factor[axis]) : T(in[axis]) / T(out[axis]);
   }
-  // Whether every output of an axis is the input of its index. Which modes then pay no heed to the
-  // factor is torch's choice; so is doubling by the nearest in two dimensions alone.
+  // Whether every output of an axis is the input of its index. Which modes then ignore the factor
+  // is torch's choice; so is doubling by the nearest in two dimensions alone.
   HOST_DEVICE bool keeps(int axis) const {
     return in[axis] == out[axis] &&
            (mode == Resampling::linear || antialiased() || step<double>(axis) == 1.0 ||

@@ -1,6 +1,6 @@
-// What a provider of GPUs offers besides memory and kernels: which devices there are, the books of
-// their memory, streams and events. All functions are required. `index` is the logical number of a
-// device, checked by the caller; a stream is a number, 0 the default one of each device.
+// What a provider of GPUs offers besides memory and kernels: which devices there are, statistics of
+// their memory, streams and events. All functions are required. `index` is the logical index of a
+// device, checked by the caller; a stream is an integer, 0 the default one of each device.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -12,8 +12,8 @@ struct SortKernels {
   void (*top)(const View& values, const View& indices, const View& in, int dim, bool largest,
               bool sorted);
   void (*kth)(const View& values, const View& indices, const View& in, int dim, std::int64_t k);
-  // The lower of two middle values; a NaN is the answer unless it is ignored. Indices of no
-  // elements: nobody wants them, and any of equal values will do.
+  // The lower of two middle values; a NaN is the answer unless it is ignored. Where `indices` is
+  // empty they are not computed, and any of equal values will do.
   void (*median)(const View& values, const View& indices, const View& in, int dim, bool ignore_nan);
   void (*mode)(const View& values, const View& indices, const View& in, int dim);
   // Distinct rows of `in` (rank 2) in ascending order, or distinct runs of them. Room for every row

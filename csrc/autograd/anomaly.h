@@ -1,7 +1,6 @@
-// Anomaly detection: while it is on, each node remembers where the forward call that made it stood,
-// and a backward that fails or returns NaN says so. Note: what a node remembers
-// is kept in a table beside the graph, so that nodes are no larger and, off, cost one test of a
-// flag.
+// Anomaly detection: while it is on, the Python stack of the forward call is kept for each node,
+// and a backward that fails or returns NaN prints it. Note: the stacks are kept in a table beside
+// the graph, so that nodes are no larger and, off, cost one test of a flag.
 #pragma once
 #include <atomic>
 #include <string>

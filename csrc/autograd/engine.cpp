@@ -24,8 +24,8 @@ std::vector<Tensor> rows_at(const std::vector<Tensor>& all, std::int64_t i) {
   return row;
 }
 
-[[gnu::tls_model("initial-exec")]] constinit thread_local Run* current_run = nullptr;
-std::atomic<std::uint64_t> last_run = 0;
+[[gnu::tls_model("initial-exec")]] constinit thread_local BackwardPass* current_pass = nullptr;
+std::atomic<std::uint64_t> last_pass = 0;
 
 // While a node runs, what it saved stays: what it calls may run it again, and so may other threads.
 class RunningNode {
@@ -45,7 +45,7 @@ class RunningNode {
 
 }  // namespace
 
-struct Run {
+struct BackwardPass {
   struct Slot {  // in place of the state of a node that another pass is using
     bool queued = false;
     std::vector<Tensor> incoming;
@@ -71,13 +71,13 @@ struct Run {
   // gradient while the pass goes on.
   std::unordered_map<Node*, std::uint32_t> awaited;
   std::vector<Ref<Node>> complete;
-  Run* const outer = std::exchange(current_run, this);
+  BackwardPass* const outer = std::exchange(current_pass, this);
 
   static bool lower(const Ref<Node>& a, const Ref<Node>& b) { return a->height < b->height; }
 
   bool own(Node& n) {
-    if (!n.run) n.run = this;
-    return n.run == this;
+    if (!n.pass) n.pass = this;
+    return n.pass == this;
   }
 
   void arrive(const Ref<Node>& node, std::uint32_t output, Tensor g) {
@@ -97,7 +97,7 @@ struct Run {
   }
 
   Tensor& slot(Node& n, std::uint32_t output) {
-    if (n.run != this) {
+    if (n.pass != this) {
       std::vector<Tensor>& v = elsewhere[&n].incoming;
       if (v.size() < n.outputs) v.resize(n.outputs);
       return v[output];
@@ -143,7 +143,7 @@ struct Run {
   // Takes what arrived and frees the node for other passes.
   std::vector<Tensor> take(Node& n) {
     std::vector<Tensor> grads(n.outputs);
-    if (n.run != this) {
+    if (n.pass != this) {
       Slot& s = elsewhere[&n];
       s.queued = false;
       grads.swap(s.incoming);
@@ -152,7 +152,7 @@ struct Run {
     }
     for (std::uint32_t i = 0; i < n.outputs; ++i) grads[i] = std::exchange(slot(n, i), Tensor());
     n.queued = false;
-    n.run = nullptr;
+    n.pass = nullptr;
     return grads;
   }
 
@@ -231,7 +231,7 @@ struct Run {
   void quick_step(Node& node, bool keep) {
     Tensor g = std::move(node.incoming);
     node.queued = false;
-    node.run = nullptr;
+    node.pass = nullptr;
     Gradients out = run_node(node, {&g, 1}, keep);
     for (std::size_t i = 0; i < node.inputs; ++i) {
       const Edge& e = node.next(i);
@@ -240,7 +240,7 @@ struct Run {
   }
 
   void step(Node& node, bool accumulate, bool keep) {
-    if (node.outputs == 1 && !node.hooks && node.run == this && captures.empty() &&
+    if (node.outputs == 1 && !node.hooks && node.pass == this && captures.empty() &&
         !anomaly.enabled)
       return quick_step(node, keep);
     full_step(node, accumulate, keep);
@@ -325,14 +325,14 @@ struct Run {
     return reached->contains(&node);
   }
 
-  ~Run() {  // after an exception the graph must be usable again
-    current_run = outer;
+  ~BackwardPass() {  // after an exception the graph must be usable again
+    current_pass = outer;
     for (const Ref<Node>& n : frontier) {
-      if (n->run != this) continue;
+      if (n->pass != this) continue;
       n->queued = false;
       n->incoming = Tensor();
       n->incoming_many.reset();
-      n->run = nullptr;
+      n->pass = nullptr;
     }
   }
 };
@@ -340,7 +340,7 @@ struct Run {
 namespace {
 
 // Nodes from which one of `targets` can be reached: the only ones worth running for autograd.grad.
-void mark_needed(Run& run, const std::vector<Ref<Node>>& roots,
+void mark_needed(BackwardPass& pass, const std::vector<Ref<Node>>& roots,
                  const std::unordered_set<Node*>& targets) {
   struct Visit {
     Node* node;
@@ -361,11 +361,11 @@ void mark_needed(Run& run, const std::vector<Ref<Node>>& roots,
       bool leads_on = false;
       for (std::size_t i = 0; i < v.node->inputs && !leads_on; ++i) {
         Node* child = v.node->next(i).node.get();
-        leads_on = child && run.needed.contains(child);
+        leads_on = child && pass.needed.contains(child);
       }
       const bool wanted = targets.contains(v.node);
-      if (wanted && !leads_on) run.ends.push_back(v.node);
-      if (wanted || leads_on) run.needed.insert(v.node);
+      if (wanted && !leads_on) pass.ends.push_back(v.node);
+      if (wanted || leads_on) pass.needed.insert(v.node);
       stack.pop_back();
     }
   }
@@ -375,10 +375,10 @@ void mark_needed(Run& run, const std::vector<Ref<Node>>& roots,
 
 std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
                                  const std::vector<Tensor>& inputs, BackwardOptions options) {
-  Run run;
-  run.rows = options.rows;
-  run.roots.reserve(roots.size());
-  run.frontier.reserve(8);
+  BackwardPass pass;
+  pass.rows = options.rows;
+  pass.roots.reserve(roots.size());
+  pass.frontier.reserve(8);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     if (roots[i].device().is_cuda()) check_alive(roots[i]);
     Node* node = gradient_node(*roots[i].body());
@@ -388,10 +388,10 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
                          describe("it is", roots[i]),
                          "; no operation on it was recorded: set requires_grad=True on what it was "
                          "made from, and do not make it under no_grad()");
-    run.roots.push_back(Ref<Node>::share(node));
+    pass.roots.push_back(Ref<Node>::share(node));
   }
   std::unordered_set<Node*> targets;
-  run.results.resize(inputs.size());
+  pass.results.resize(inputs.size());
   std::vector<Ref<Node>> keep;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     Node* node = gradient_node(*inputs[i].body());
@@ -400,66 +400,67 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
                          describe(text("inputs[", i, "]").c_str(), inputs[i]),
                          "; call requires_grad_() on it before it is used");
     keep.push_back(Ref<Node>::share(node));
-    run.captures.push_back({node, inputs[i]->node == node ? inputs[i]->output : 0u, i});
+    pass.captures.push_back({node, inputs[i]->node == node ? inputs[i]->output : 0u, i});
     targets.insert(node);
   }
-  if (!inputs.empty()) mark_needed(run, run.roots, targets);
+  if (!inputs.empty()) mark_needed(pass, pass.roots, targets);
   const GradMode mode(options.create_graph);
   const bool keep_graph = options.retain_graph || options.create_graph;
   if (watched_leaves != 0 && inputs.empty()) [[unlikely]]
-    run.await_watched_leaves();
+    pass.await_watched_leaves();
   for (std::size_t i = 0; i < roots.size(); ++i) {
-    if (!inputs.empty() && !run.needed.contains(run.roots[i].get())) continue;
-    run.arrive(run.roots[i], roots[i]->node == run.roots[i].get() ? roots[i]->output : 0, grads[i]);
+    if (!inputs.empty() && !pass.needed.contains(pass.roots[i].get())) continue;
+    pass.arrive(pass.roots[i], roots[i]->node == pass.roots[i].get() ? roots[i]->output : 0,
+                grads[i]);
   }
   unsigned steps = 0;
   ShownScope shown;
-  while (!run.frontier.empty()) {
-    std::pop_heap(run.frontier.begin(), run.frontier.end(), Run::lower);
-    const Ref<Node> node = std::move(run.frontier.back());
-    run.frontier.pop_back();
-    if (run.has_run(*node)) [[unlikely]]
+  while (!pass.frontier.empty()) {
+    std::pop_heap(pass.frontier.begin(), pass.frontier.end(), BackwardPass::lower);
+    const Ref<Node> node = std::move(pass.frontier.back());
+    pass.frontier.pop_back();
+    if (pass.has_run(*node)) [[unlikely]]
       continue;
     const auto step = [&](Node& n) {
       if (steps_watched) [[unlikely]]
-        run.watched_step(n, options.accumulate, keep_graph);
+        pass.watched_step(n, options.accumulate, keep_graph);
       else
-        run.step(n, options.accumulate, keep_graph);
+        pass.step(n, options.accumulate, keep_graph);
       shown.end_step();
-      if (!run.shown.empty()) run.shown.forget_unused();
+      if (!pass.shown.empty()) pass.shown.forget_unused();
     };
     step(*node);
-    while (!run.complete.empty()) {
-      const Ref<Node> leaf = std::move(run.complete.back());
-      run.complete.pop_back();
+    while (!pass.complete.empty()) {
+      const Ref<Node> leaf = std::move(pass.complete.back());
+      pass.complete.pop_back();
       step(*leaf);
     }
     if ((++steps & 1023) == 0 && poll_interrupt) poll_interrupt();
   }
-  for (std::size_t i = 0; i < run.at_end.size(); ++i)  // one may add another
-    std::exchange(run.at_end[i], nullptr)();
-  return std::move(run.results);
+  for (std::size_t i = 0; i < pass.at_end.size(); ++i)  // one may add another
+    std::exchange(pass.at_end[i], nullptr)();
+  return std::move(pass.results);
 }
 
 void after_backward(std::function<void()> function) {
-  Run* outermost = current_run;
+  BackwardPass* outermost = current_pass;
   if (!outermost) fail<RuntimeError>("Final callbacks can only be installed during backward pass.");
   while (outermost->outer) outermost = outermost->outer;
   outermost->at_end.push_back(std::move(function));
 }
 
 std::uint64_t current_backward() {
-  if (!current_run) return 0;
-  if (!current_run->number) current_run->number = ++last_run;
-  return current_run->number;
+  if (!current_pass) return 0;
+  if (!current_pass->number) current_pass->number = ++last_pass;
+  return current_pass->number;
 }
 Tensor seen_gradient(const Tensor& gradient) {
-  return current_run && gradient ? current_run->shown.of(gradient) : gradient;
+  return current_pass && gradient ? current_pass->shown.of(gradient) : gradient;
 }
 Tensor returned_gradient(const Tensor& seen) {
-  return current_run ? current_run->shown.returned(seen) : seen;
+  return current_pass ? current_pass->shown.returned(seen) : seen;
 }
-bool backward_is_whole() { return !current_run || current_run->needed.empty(); }
-bool backward_reaches(const Node& node) { return current_run && current_run->reaches(node); }
+bool backward_is_whole() { return !current_pass || current_pass->needed.empty(); }
+bool backward_reaches(const Node& node) { return current_pass && current_pass->reaches(node); }
 
 }  // namespace rushlight

@@ -77,7 +77,7 @@ Node* gradient_node(Body& b) {
     if (b.node_version == b.version()) return nullptr;
   }
   if (b.base && b.base->requires_grad && b.node_version != b.version() && !is_leaf(*b.base)) {
-    // Written to through its base or a sister view: the old node no longer tells how it was made.
+    // Written to through its base or a sister view: its old node is out of date.
     Ref<Node> fresh = view_node(b);
     Node* old = std::exchange(b.node, fresh.detach());
     if (old) Ref<Node>::adopt(old);

@@ -70,7 +70,7 @@ struct Hooks {
   Ref<Attachment> metadata;
 };
 
-struct Run;
+struct BackwardPass;
 class Saved;
 
 // One thing that a node keeps for its gradient: what Python has as grad_fn._saved_NAME. An
@@ -89,7 +89,7 @@ struct Node : Shared {
   Edge few_[3];
   std::unique_ptr<Edge[]> many_;
   // State of the backward pass that is using this node; one at a time, see engine.cpp.
-  Run* run = nullptr;
+  BackwardPass* pass = nullptr;
   bool queued = false;
   Tensor incoming;
   std::unique_ptr<Tensor[]> incoming_many;  // where outputs > 1

@@ -30,7 +30,7 @@ void Saved::fail_modified(const Tensor& t, std::uint32_t version, const Node* ma
 void Saved::hook(SavedHooks& hooks) {
   if (!tensor_)
     fail<RuntimeError>("Calling register_hooks on a saved tensor with value None is forbidden");
-  if (tensor_->version() != version_ && is_stand_in(tensor_))
+  if (tensor_->version() != version_ && is_placeholder(tensor_))
     fail<RuntimeError>(
         "Calling register_hooks on a saved tensor whose hooks have already been set.");
   get();  // written to since?

@@ -19,7 +19,7 @@ class Saved {
   }
   const Tensor& get(const Node* maker = nullptr) const {
     if (tensor_ && tensor_->version() != version_) [[unlikely]] {
-      if (!is_stand_in(tensor_)) fail_modified(tensor_, version_, maker);
+      if (!is_placeholder(tensor_)) fail_modified(tensor_, version_, maker);
       return show(tensor_, maker);
     }
     return tensor_;

@@ -1,4 +1,4 @@
-// Stand-ins of saved tensors, and what waits for its pack hook.
+// Placeholders of saved tensors, and what waits for its pack hook.
 #include "autograd/saved_hooks.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace rushlight {
 namespace {
 
-// Behind a stand-in; it is the owner of the stand-in's storage, which has no bytes.
+// What a placeholder was put for; it is the owner of the placeholder's storage, which has no bytes.
 struct Kept : Shared {
   Tensor original;  // until it is packed
   Tensor result;  // with its history, where `original` is a result without it; until then too
@@ -29,9 +29,11 @@ void destroy(Kept* k) { delete k; }
 
 void release_kept(Storage& s) noexcept { Ref<Kept>::adopt(static_cast<Kept*>(s.owner)); }
 
-Kept& kept_of(const Tensor& stand_in) { return *static_cast<Kept*>(stand_in->storage->owner); }
+Kept& kept_of(const Tensor& placeholder) {
+  return *static_cast<Kept*>(placeholder->storage->owner);
+}
 
-Tensor stand_in_for(const Tensor& t, std::uint32_t version, const Tensor* result) {
+Tensor placeholder_for(const Tensor& t, std::uint32_t version, const Tensor* result) {
   auto kept = Ref<Kept>::adopt(new Kept);
   kept->original = t;
   kept->version = version;
@@ -45,7 +47,7 @@ Tensor stand_in_for(const Tensor& t, std::uint32_t version, const Tensor* result
 // The lists of this thread; made on first use, and gone with the thread.
 struct Lists {
   std::vector<Tensor> waiting;
-  std::deque<std::pair<Tensor, Tensor>> shown;  // stand-in, unpacked: addresses stay as it grows
+  std::deque<std::pair<Tensor, Tensor>> shown;  // placeholder, unpacked: addresses stay as it grows
 };
 Lists& lists() {
   static thread_local Lists of_thread;
@@ -110,15 +112,15 @@ void note_saved(Tensor& t, std::uint32_t& version, const Tensor* result) {
   saved_waits = true;
   saved_inference |= t->inference;
   if (!saved_hooks) return;
-  t = stand_in_for(t, version, result);
+  t = placeholder_for(t, version, result);
   version = t->version() + 1;
   lists().waiting.push_back(t);
 }
 
-bool is_stand_in(const Tensor& t) { return t->storage->release_memory == release_kept; }
+bool is_placeholder(const Tensor& t) { return t->storage->release_memory == release_kept; }
 
-Tensor unpacked(const Tensor& stand_in, const Node* maker) {
-  const Tensor held = stand_in;  // the hook may free the graph
+Tensor unpacked(const Tensor& placeholder, const Node* maker) {
+  const Tensor held = placeholder;  // the hook may free the graph
   Kept& k = kept_of(held);
   if (k.original) {  // its hook was never called: what kept it was not recorded by record()
     if (k.original->version() != k.version) Saved::fail_modified(k.original, k.version, maker);
@@ -129,11 +131,11 @@ Tensor unpacked(const Tensor& stand_in, const Node* maker) {
   return fitted(k, value->unpack());
 }
 
-const Tensor& show(const Tensor& stand_in, const Node* maker) {
+const Tensor& show(const Tensor& placeholder, const Node* maker) {
   for (const auto& [of, made] : lists().shown)
-    if (of.is_same(stand_in)) return made;
-  Tensor made = unpacked(stand_in, maker);
-  lists().shown.emplace_back(stand_in, std::move(made));
+    if (of.is_same(placeholder)) return made;
+  Tensor made = unpacked(placeholder, maker);
+  lists().shown.emplace_back(placeholder, std::move(made));
   ++shown_saved;
   return lists().shown.back().second;
 }

@@ -1,5 +1,5 @@
 // Pack and unpack hooks of saved tensors (torch.autograd.graph.saved_tensors_hooks). Note:
-// where hooks are on, a Saved keeps a stand-in of another version, so that without hooks
+// where hooks are on, a Saved keeps a placeholder of another version, so that without hooks
 // nothing is tested beyond the check of versions that is made anyway.
 #pragma once
 #include "autograd/node.h"
@@ -26,15 +26,15 @@ inline void destroy(SavedHooks* h) { delete h; }
 // made before record() knows whether anything is recorded, so only check_saved() there acts on it.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local bool saved_waits = false;
 
-// Notes that `t` is saved; with hooks on, makes `t` the stand-in that waits for its pack hook.
+// Notes that `t` is saved; with hooks on, makes `t` a placeholder that waits for its pack hook.
 // `result`: where t is a result without history, the result itself, which the hook will see.
 void note_saved(Tensor& t, std::uint32_t& version, const Tensor* result);
-// What is behind a tensor of another version: null unless it is a stand-in.
-bool is_stand_in(const Tensor& t);
+// Whether a tensor of another version is such a placeholder.
+bool is_placeholder(const Tensor& t);
 // The unpacked tensor. show() keeps it until the step of the backward pass has ended, so that a
 // hook is called once in a step.
-Tensor unpacked(const Tensor& stand_in, const Node* maker);
-const Tensor& show(const Tensor& stand_in, const Node* maker);
+Tensor unpacked(const Tensor& placeholder, const Node* maker);
+const Tensor& show(const Tensor& placeholder, const Node* maker);
 
 void refuse_saved_inference();
 void pack_waiting();

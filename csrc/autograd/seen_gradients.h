@@ -1,5 +1,5 @@
 // Gradients as Python sees them during a backward pass: hooks and Functions are given, for one
-// gradient, one tensor, whose attributes and data are theirs (engine.cpp).
+// gradient, one tensor, whose attributes and data they may change (engine.cpp).
 #pragma once
 #include <vector>
 

@@ -103,7 +103,7 @@ void bind_dist_errors(py::module_& m) {
   make_error(m, network_error, "DistNetworkError", dist_error,
              "A connection to the store cannot be made, or broke.");
   make_error(m, store_error, "DistStoreError", dist_error,
-             "A store has not what is asked of it, within the time-out.");
+             "A key was not there within the time-out, or the store cannot be used.");
   make_error(m, queue_empty_error, "QueueEmptyError", store_error,
              "queue_pop(block=False) of an empty queue.");
   py::register_local_exception_translator([](std::exception_ptr p) {
@@ -241,7 +241,7 @@ Args:
 
 Args:
     file_name: the file, which is made if it is not there.
-    world_size: the last of so many processes removes the file; -1: nobody does.
+    world_size: the last of so many processes removes the file; -1: it stays.
 
     >>> torch.distributed.FileStore("/tmp/store", 2)  # doctest: +SKIP
 )")
@@ -254,7 +254,7 @@ Args:
 Args:
     host_name: the address of the process that serves it.
     port: its port; 0 takes a free one, where is_master is True.
-    world_size: how many clients the server waits for; None for nobody.
+    world_size: how many clients the server waits for; None for none.
     is_master: this process serves it, too.
     timeout: how long waits last at most, a timedelta.
     wait_for_workers: whether the server waits for the clients.

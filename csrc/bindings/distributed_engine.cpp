@@ -19,7 +19,7 @@ namespace rushlight::python {
 namespace {
 
 using namespace rushlight::distributed;
-using Call = Operation::Call;
+using Call = GlooCall::Call;
 
 constexpr std::array kCalls = {"all_reduce", "reduce",  "all_gather", "all_to_all", "broadcast",
                                "gather",     "scatter", "send",       "receive",    "barrier"};
@@ -62,14 +62,14 @@ std::shared_ptr<Work> submit(Gloo& engine, const std::string& name, py::handle i
   if (kind < 0 || kind >= int(kItemSizes.size()) || reduction < 0 || reduction > 3 || size < 1 ||
       peer < 0 || peer >= size)
     fail<ValueError>("submit(): kind, reduction, peer or size are out of range");
-  Operation o{.call = Call(at - kCalls.begin()),
-              .count = count,
-              .item_size = kItemSizes[std::size_t(kind)],
-              .kind = kind,
-              .reduction = reduction,
-              .peer = peer,
-              .size = size,
-              .tag = tag};
+  GlooCall o{.call = Call(at - kCalls.begin()),
+             .count = count,
+             .item_size = kItemSizes[std::size_t(kind)],
+             .kind = kind,
+             .reduction = reduction,
+             .peer = peer,
+             .size = size,
+             .tag = tag};
   std::size_t one = 0, all = 0;
   if (__builtin_mul_overflow(count, o.item_size, &one) ||
       __builtin_mul_overflow(one, std::size_t(size), &all))

@@ -70,7 +70,7 @@ static void check_signals() {
 
 void bind_errors(py::module_& m) {
   out_of_memory_error = PyErr_NewExceptionWithDoc("rushlight.OutOfMemoryError",
-                                                  "A device has no memory left for what was asked.",
+                                                  "A device has no memory left for a request.",
                                                   PyExc_RuntimeError, nullptr);
   accelerator_error = PyErr_NewExceptionWithDoc("rushlight.AcceleratorError",
                                                 "A GPU refused or failed an operation.",

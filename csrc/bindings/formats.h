@@ -6,13 +6,13 @@
 
 namespace rushlight::python {
 
-struct Strided {};
-using AnyLayout = const std::optional<Strided>&;
+struct StridedLayout {};
+using AnyLayout = const std::optional<StridedLayout>&;
 inline PyObject* strided_object;
 template <>
-struct Argument<Strided> : ByValue<Strided> {
+struct Argument<StridedLayout> : ByValue<StridedLayout> {
   static constexpr const char *expected = "torch.layout", *stub = "Any";
-  static bool read(PyObject* o, Strided&) { return o == strided_object; }
+  static bool read(PyObject* o, StridedLayout&) { return o == strided_object; }
 };
 
 inline PyObject* memory_format_objects[4];  // in the order of MemoryFormat

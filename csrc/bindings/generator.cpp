@@ -75,7 +75,7 @@ void bind_generator(py::module_& m) {
             return self;
           },
           py::arg("seed"), "Starts the stream that belongs to seed; returns the generator.")
-      .def("seed", &Generator::seed, "Starts a stream that nobody can foresee; returns its seed.")
+      .def("seed", &Generator::seed, "Seeds from the operating system's entropy; returns the seed.")
       .def("initial_seed", &Generator::initial_seed, "The seed the stream started from.")
       .def("get_state", &Generator::get_state, "Where the stream is, as a uint8 tensor.")
       .def(
@@ -111,7 +111,7 @@ Args:
         manual_seed_cuda(seed);
         return seed;
       },
-      R"(Seeds the generators of all devices with a number that nobody can foresee; returns it.
+      R"(Seeds the generators of all devices from the operating system's entropy; returns the seed.
 
     >>> torch.seed() == torch.initial_seed()
     True

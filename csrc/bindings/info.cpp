@@ -1,5 +1,5 @@
-// What `rushlight info` tells about the machine; NVIDIA's libraries: where a provider of GPUs finds
-// them by Python's help, which there are, and the switches of how exact their results are.
+// What `rushlight info` prints of the machine; NVIDIA's libraries: where a provider of GPUs finds
+// them with Python's help, which there are, and the switches of how exact their results are.
 #include <cstdio>
 #include <pybind11/pybind11.h>
 
@@ -25,7 +25,7 @@ const char* cpu_capability() {
   return "DEFAULT";
 }
 
-// Asks rushlight._cuda_libraries. From any thread; Python's errors become words.
+// Calls rushlight._cuda_libraries. From any thread; Python's errors become words.
 bool find_library(const char* name, char* words, std::size_t size) {
   if (!Py_IsInitialized()) return false;
   const py::gil_scoped_acquire locked;

@@ -14,7 +14,7 @@ namespace py = pybind11;
 namespace rushlight::python {
 namespace {
 
-struct Event {
+struct TraceEvent {
   std::string name;
   std::int64_t start = 0, end = -1;  // nanoseconds
   unsigned long thread = 0;
@@ -28,7 +28,7 @@ struct Recording {
   std::uint64_t number;
   bool shapes, memory, device;
   py::object stack;  // a function, or None
-  std::vector<Event> events;
+  std::vector<TraceEvent> events;
 };
 
 // All of this is touched under the interpreter's lock only.
@@ -77,7 +77,7 @@ struct NodeSpan {
 };
 
 std::size_t open(std::string name) {
-  Event e;
+  TraceEvent e;
   e.name = std::move(name);
   e.thread = PyThread_get_thread_ident();
   recording->events.push_back(std::move(e));
@@ -124,7 +124,7 @@ py::list finish() {
   watch(Watcher::profiler, false);
   py::list out;
   const std::int64_t last = now();
-  for (Event& e : done->events)
+  for (TraceEvent& e : done->events)
     out.append(py::make_tuple(e.name, e.start, e.end < 0 ? last : e.end, e.thread, e.bytes,
                               e.device_bytes, e.elements, e.device, e.is_node, e.is_mark,
                               e.shapes ? e.shapes : py::object(py::list()),
@@ -218,7 +218,7 @@ Span::~Span() { close(nullptr); }
 void Span::close(PyObject* result) noexcept {
   if (!recording_ || !recording || recording->number != recording_) return;
   recording_ = 0;
-  Event& e = recording->events[event_];
+  TraceEvent& e = recording->events[event_];
   const std::int64_t at = now();
   std::vector<const Storage*> given;
   const auto note = [&](const Tensor& t) {

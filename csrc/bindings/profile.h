@@ -32,7 +32,7 @@ void add_watched(void (*put)(bool watched));
 enum class Watcher : unsigned char { profiler = 1, overrides = 2 };
 void watch(Watcher which, bool on);
 
-// Of operator slots: the same function, handed over to a class or with a Span around it.
+// Of operator slots: the same function, dispatched to a class or with a Span around it.
 template <auto F>
 struct WatchedSlot;
 template <class... A, PyObject* (*F)(A...)>

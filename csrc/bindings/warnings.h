@@ -1,4 +1,4 @@
-// Warnings that come once in a process, unless torch.set_warn_always(True) asks for all of them.
+// Warnings that come once in a process, unless torch.set_warn_always(True) requests all of them.
 #pragma once
 #include <Python.h>
 

@@ -13,7 +13,7 @@ namespace rushlight {
 namespace {
 
 std::atomic<const Backend*> ready{nullptr};  // the provider in use
-std::atomic<bool> asked{false};  // whether there is CUDA, so that the driver is in use
+std::atomic<bool> driver_used{false};  // it has been queried, which a forked child may not do
 std::atomic<bool> forked{false};
 std::atomic<std::uint32_t> epoch{0};  // counts changes of the provider
 std::mutex search;
@@ -29,20 +29,20 @@ Current& current() {
   return here;
 }
 
-// The provider, or null and why; only an answer that is yes is remembered. A child that is forked
+// The provider, or null and why; only a provider that was found is cached. A child that is forked
 // from now on may not use it: a query of the driver suffices for that.
 const Backend* search_cuda(std::string* why_not) {
   if (const Backend* table = ready) return table;
   static const int registered = pthread_atfork([] { search.lock(); }, [] { search.unlock(); },
                                                [] {
-                                                 if (asked || ready.load()) forked = true;
+                                                 if (driver_used || ready.load()) forked = true;
                                                  ready = nullptr;
                                                  search.unlock();
                                                });
   (void)registered;
   std::lock_guard lock(search);
   CudaProvider found = find_cuda();
-  if (found.table && found.table->enter) asked = true;  // virtual GPUs have no driver
+  if (found.table && found.table->enter) driver_used = true;  // virtual GPUs have no driver
   if (found.table && found.table->runtime->device_count() == 0)
     found = {nullptr, "No CUDA GPUs are available\nno device: CUDA_VISIBLE_DEVICES hides them all"};
   if (why_not) *why_not = std::move(found.why_not);
@@ -84,7 +84,7 @@ bool cuda_forked() { return forked; }
 
 void forget_cuda() {
   ready = nullptr;
-  asked = forked = false;
+  driver_used = forked = false;
   ++epoch;
 }
 

@@ -1,5 +1,5 @@
 // Generator: one stream of random numbers, and the default stream of each device. Note:
-// nobody waits for a generator while holding the interpreter lock, as its holder may need
+// no thread waits for a generator while holding the interpreter lock, as its holder may need
 // that lock to finish; GeneratorLock sees to it.
 #pragma once
 #include <atomic>

@@ -1,6 +1,6 @@
 // Mapped files. Where a file becomes shorter than what is mapped of it, the processor cannot read
 // the page and the system sends SIGBUS, which ends a process. Here a handler puts a page of zeros
-// in its place; a SIGBUS of anything else goes to whoever had the signal before.
+// in its place; a SIGBUS of anything else goes to the handler that was installed before.
 #include "core/mapped_file.h"
 
 #include <array>
@@ -18,9 +18,9 @@ namespace rushlight {
 namespace {
 
 struct Mapped {
-  std::atomic<std::uintptr_t> begin = 0, end = 0;  // end is 0 of a free place
+  std::atomic<std::uintptr_t> begin = 0, end = 0;  // end is 0 of a free slot
 };
-// Of fixed size: a handler of signals may not wait for somebody who changes a list.
+// Of fixed size: a signal handler may take no lock, which a list that grows would need.
 std::array<Mapped, 4096> all_mapped;
 struct sigaction before;
 
@@ -52,8 +52,8 @@ void watch_for_missing_pages() {
 }
 
 void unmap(Storage& s) noexcept {
-  const auto* place = static_cast<Mapped*>(s.owner);
-  munmap(s.data, place->end - place->begin);
+  const auto* slot = static_cast<Mapped*>(s.owner);
+  munmap(s.data, slot->end - slot->begin);
   static_cast<Mapped*>(s.owner)->end = 0;
 }
 
@@ -94,13 +94,13 @@ Ref<Storage> map_file(const std::string& path, bool shared, std::int64_t bytes) 
       fail<RuntimeError>("unable to resize file <", path, "> to ", bytes, " bytes: ", cause());
     }
   }
-  Mapped* place = nullptr;
+  Mapped* slot = nullptr;
   for (Mapped& each : all_mapped)
     if (each.end == 0) {
-      place = &each;
+      slot = &each;
       break;
     }
-  if (!place)
+  if (!slot)
     fail<RuntimeError>("unable to mmap ", bytes, " bytes from file <", path,
                        ">: ", all_mapped.size(), " files are mapped already\nread some of them: ",
                        "torch.load, or .clone() of what is mapped");
@@ -109,9 +109,9 @@ Ref<Storage> map_file(const std::string& path, bool shared, std::int64_t bytes) 
                           shared ? MAP_SHARED : MAP_PRIVATE, file.number, 0);
   if (data == MAP_FAILED)
     fail<RuntimeError>("unable to mmap ", bytes, " bytes from file <", path, ">: ", cause());
-  place->begin = reinterpret_cast<std::uintptr_t>(data);
-  place->end = reinterpret_cast<std::uintptr_t>(data) + std::uintptr_t(bytes);
-  return Storage::borrow(data, std::size_t(bytes), place, unmap);
+  slot->begin = reinterpret_cast<std::uintptr_t>(data);
+  slot->end = reinterpret_cast<std::uintptr_t>(data) + std::uintptr_t(bytes);
+  return Storage::borrow(data, std::size_t(bytes), slot, unmap);
 }
 
 }  // namespace rushlight

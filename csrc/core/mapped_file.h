@@ -8,7 +8,7 @@ namespace rushlight {
 
 // The first `bytes` bytes of a file. `shared`: what is written goes to the file, which is made if
 // it is not there and grows if it is shorter; else the file is only read, and must be long enough.
-// Note: a page that is gone because somebody made the file shorter is zeros from then on.
+// Note: a page that is gone because the file was truncated reads as zeros from then on.
 Ref<Storage> map_file(const std::string& path, bool shared, std::int64_t bytes);
 
 }  // namespace rushlight

@@ -49,7 +49,7 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t(2) << 20;
 
-// Sizes are rounded up to an eighth of their power of two, so that a block serves its neighbours.
+// Sizes are rounded up to an eighth of their power of two, so that a block serves nearby sizes.
 std::size_t rounded(std::size_t bytes) {
   const std::size_t step = std::max<std::size_t>(std::bit_floor(bytes) / 8, 4096);
   return (bytes + step - 1) / step * step;

@@ -1,4 +1,4 @@
-// Small-block memory and intrusive references: what makes a tensor cheap to be born and to die.
+// Small-block memory and intrusive references: what makes a tensor cheap to make and to free.
 // Note: a block may be freed on another thread than the one that took it; lists are
 // per thread and bounded, so blocks then simply migrate.
 #pragma once
@@ -71,8 +71,9 @@ class BlockCache {
   friend struct Reaper;
 };
 
-// Base of everything shared. Born with one reference. `release` says whether it was the last:
-// when we hold the only reference nobody else can make one, so no locked instruction is needed.
+// Base of everything reference-counted. Starts with one reference. `release` says whether it was
+// the last: a holder of the only reference needs no locked instruction, as no other thread can
+// make a second one.
 struct Shared {
   void retain() noexcept { refs_.fetch_add(1, std::memory_order_relaxed); }
   [[nodiscard]] bool release() noexcept {

@@ -1,4 +1,4 @@
-// Birth and death of storages.
+// Storages allocated, resized and freed.
 #include "core/storage.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ void release_device(Storage& s) noexcept {
   if (s.data) static_cast<const Backend*>(s.owner)->release(s.device.index, s.data, s.bytes);
 }
 
-// A CPU storage of another size than it was born with: `owner` is the size of its first block.
+// A CPU storage that was resized: `owner` is the size of its first block.
 std::size_t first_bytes(const Storage& s) {
   return reinterpret_cast<std::uintptr_t>(s.owner) - Storage::kHeader;
 }

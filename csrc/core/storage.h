@@ -11,7 +11,7 @@ struct Storage : Shared {
   std::uint32_t version = 0;  // bumped by every in-place op on any view
   Device device;
   bool pinned = false;
-  bool resizable = true;  // false where somebody else owns the bytes, or was given their address
+  bool resizable = true;  // false where the bytes are not ours, or their address was given away
   // How many kernels of threads without the interpreter's lock, and memoryviews, have the address.
   std::atomic<std::uint16_t> in_use = 0;
   std::uint32_t generation = 0;  // of its device; a device that is gone leaves the old number here

@@ -41,7 +41,7 @@ struct Body : Shared {
   Ref<Body> base;                  // of a view: whose elements it views, for in-place gradients
   Node* node = nullptr;            // owned; grad_fn of a result, accumulator of a leaf
   _object* python = nullptr;  // borrowed: the Python object of this tensor, while there is one
-  _object* left_behind = nullptr;  // owned: (class, attributes) of one that died before us
+  _object* left_behind = nullptr;  // owned: (class, attributes) of a freed Python object
 
   // Raised by every write in place: what an operation saved must have the version that it had.
   std::uint32_t& version() { return writes ? writes->value : storage->version; }

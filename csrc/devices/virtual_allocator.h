@@ -1,4 +1,4 @@
-// The books of a virtual GPU's memory: torch's caching allocator without the bytes. Note:
+// The accounting of a virtual GPU's memory: torch's caching allocator without the bytes. Note:
 // sizes and their order of use are torch's (512-byte blocks, 2 MiB and 20 MiB segments, best
 // fit, split and merged), so memory_allocated and memory_reserved read as on a real device; the
 // bytes themselves come from the host, each tensor's own, so that sanitizers see true bounds.

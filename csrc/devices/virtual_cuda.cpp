@@ -13,7 +13,7 @@ namespace rushlight {
 namespace {
 
 // In a forked child, memory that it inherited stays where it is: a thread that is not there may
-// hold the lock of its books.
+// hold the lock of its allocator.
 std::atomic<int> forks{0};
 
 // Before each block of device memory. It holds its machine, which may be gone when it is freed.

@@ -1,5 +1,6 @@
 // The file is a list of messages (request.h), behind a greeting. flock() keeps writers apart, also
-// on network file systems; a wait looks at the file every few milliseconds, as those tell nobody.
+// on network file systems; a wait looks at the file every few milliseconds, as such file systems
+// do not notify of changes.
 #include "distributed/file_store.h"
 
 #include <cerrno>
@@ -22,7 +23,7 @@ constexpr Milliseconds kLock(5000);  // other processes have the file for micros
 
 FileStore::FileStore(std::string path, std::int64_t world_size)
     : path_(std::move(path)), world_size_(world_size) {
-  call({.ask = Ask::join}, timeout());
+  call({.command = Command::join}, timeout());
 }
 
 // Counted by destroyed stores too, so that the last one of all knows.
@@ -30,7 +31,7 @@ FileStore::~FileStore() {
   if (world_size_ < 1) return;
   try {
     const std::int64_t ended = add("\nended", 1);
-    const std::int64_t began = call({.ask = Ask::joined}, timeout()).number;
+    const std::int64_t began = call({.command = Command::joined}, timeout()).number;
     if (ended >= world_size_ && ended == began) unlink(path_.c_str());
   } catch (const std::exception&) {
     // The file has gone, or cannot be written: nothing to remove.
@@ -41,7 +42,7 @@ Reply FileStore::call(const Request& request, Milliseconds timeout) {
   const Deadline deadline = after(timeout);
   for (Milliseconds pause(1);; pause = std::min(pause * 2, Milliseconds(20))) {
     if (std::optional<Reply> reply = once(request, std::max(deadline, after(kLock)))) {
-      // Our own count is nobody's key.
+      // The count of clients is kept under no key.
       std::erase(reply->values, "\nended");
       return std::move(*reply);
     }
@@ -52,7 +53,7 @@ Reply FileStore::call(const Request& request, Milliseconds timeout) {
 }
 
 std::optional<Reply> FileStore::once(const Request& request, Deadline deadline) {
-  const Turn::Held turn(turn_, deadline);
+  const InterruptibleMutex::Held lock(mutex_, deadline);
   const Socket file(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!file) fail_file(path_, "open");
   while (flock(file.fd(), LOCK_EX | LOCK_NB) != 0) {
@@ -64,7 +65,7 @@ std::optional<Reply> FileStore::once(const Request& request, Deadline deadline) 
   }
   replay(file.fd());
   std::string missing;
-  if (!Table::changes(request.ask)) return table_.apply(request, &missing);
+  if (!StoreTable::changes(request.command)) return table_.apply(request, &missing);
   const std::string bytes = (position_ ? "" : std::string(kHello)) + encode(request);
   std::size_t done = 0;
   while (done < bytes.size()) {
@@ -88,7 +89,7 @@ void FileStore::replay(int fd) {
   if (fstat(fd, &status) != 0) fail_file(path_, "read");
   if (!S_ISREG(status.st_mode)) fail<StoreError>("FileStore: ", path_, " is not a file");
   if (status.st_size < position_) {  // another run's: removed and made again
-    table_ = Table();
+    table_ = StoreTable();
     position_ = 0;
   }
   std::string bytes(std::size_t(status.st_size - position_), '\0');
@@ -114,7 +115,7 @@ void FileStore::replay(int fd) {
     is_ours(rest.size() >= 4 && length_at(rest.data()) <= rest.size() - 4);
     const std::size_t length = length_at(rest.data());
     const std::optional<Request> request = decode_request(rest.substr(4, length));
-    is_ours(request && Table::changes(request->ask));
+    is_ours(request && StoreTable::changes(request->command));
     table_.apply(*request, &missing);
     rest.remove_prefix(4 + length);
   }

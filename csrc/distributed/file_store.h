@@ -1,13 +1,13 @@
 // FileStore: a file that all processes append requests to; each replays what the others wrote.
 #pragma once
+#include "distributed/interruptible_mutex.h"
 #include "distributed/store.h"
-#include "distributed/turn.h"
 
 namespace rushlight::distributed {
 
 class FileStore : public Store {
  public:
-  // The last of `world_size` processes removes the file; -1: nobody does.
+  // The last of `world_size` processes removes the file; -1: it stays.
   FileStore(std::string path, std::int64_t world_size);
   ~FileStore() override;
   Reply call(const Request& request, Milliseconds timeout) override;
@@ -20,8 +20,8 @@ class FileStore : public Store {
 
   std::string path_;
   std::int64_t world_size_;
-  Turn turn_;
-  Table table_;
+  InterruptibleMutex mutex_;
+  StoreTable table_;
   std::int64_t position_ = 0;  // how much of the file is in the table
 };
 

@@ -120,12 +120,12 @@ void Gloo::execute(State& state, const Job& job) {
   job.second->finish(error);
 }
 
-std::shared_ptr<Work> Gloo::submit(const Operation& operation) {
+std::shared_ptr<Work> Gloo::submit(const GlooCall& operation) {
   if (getpid() != process_)
     fail<BackendError>("this process group belongs to process ", process_,
                        ": a forked process cannot use it");
   Job job(operation, std::make_shared<Work>());
-  using Call = Operation::Call;
+  using Call = GlooCall::Call;
   const std::unique_lock lock(state_->mutex);
   if (state_->closing) fail<BackendError>("this process group has been destroyed");
   if (operation.call != Call::send && operation.call != Call::receive) {

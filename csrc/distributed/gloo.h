@@ -26,7 +26,7 @@ class Gloo {
   Gloo(const Gloo&) = delete;
   Gloo& operator=(const Gloo&) = delete;
 
-  std::shared_ptr<Work> submit(const Operation& operation);
+  std::shared_ptr<Work> submit(const GlooCall& operation);
   // Ends all that is under way, here and at the peers, by shutting the connections: a Gloo that
   // failed once is of no more use. The first reason is kept.
   void abort(const std::string& reason);
@@ -38,7 +38,7 @@ class Gloo {
   bool close(Milliseconds timeout);
 
  private:
-  using Job = std::pair<Operation, std::shared_ptr<Work>>;
+  using Job = std::pair<GlooCall, std::shared_ptr<Work>>;
   struct State;  // shared with the threads, which may outlive us where the engine does not return
   static void run(const std::shared_ptr<State>& state);
   static void run_messages(const std::shared_ptr<State>& state);

@@ -72,10 +72,10 @@ void load_gloo(const std::string& path) {
   find(library, functions.barrier, "7barrierE" + shared + "j");
 }
 
-void call_gloo(void* pointer, const Operation& o) {
+void call_gloo(void* pointer, const GlooCall& o) {
   const SharedContext context{pointer, nullptr};
   const long in = reinterpret_cast<long>(o.in), out = reinterpret_cast<long>(o.out);
-  using Call = Operation::Call;
+  using Call = GlooCall::Call;
   switch (o.call) {
     case Call::all_reduce: {
       const int how = o.count * o.item_size > kFasterByBcube ? kRing : kBcube;

@@ -9,7 +9,7 @@
 namespace rushlight::distributed {
 
 // What a call does, in the module's own numbers.
-struct Operation {
+struct GlooCall {
   enum class Call : std::uint8_t {
     all_reduce,
     reduce,
@@ -40,6 +40,6 @@ void load_gloo(const std::string& path);
 // The typeid by which the module gives its context to others.
 const void* context_typeid();
 // Throws what the module throws.
-void call_gloo(void* context, const Operation& operation);
+void call_gloo(void* context, const GlooCall& operation);
 
 }  // namespace rushlight::distributed

@@ -1,5 +1,5 @@
-// See nccl.h. Note: the watching thread holds no lock while it asks the provider, as what it asks
-// may wait for a call that another thread is in.
+// See nccl.h. Note: the watching thread holds no lock while it calls the provider, as that call may
+// wait for another thread's.
 #include "distributed/nccl.h"
 
 #include <condition_variable>
@@ -13,13 +13,13 @@
 
 namespace rushlight::distributed {
 
-constexpr Milliseconds kLook{100};       // between two looks at what is under way
+constexpr Milliseconds kLook{100};  // between two looks at what is under way
 constexpr Milliseconds kPatience{5000};  // with what is under way when the group is destroyed
 
 struct Nccl::State {
   const GroupKernels* kernels;
   const DeviceRuntime* runtime;
-  std::shared_ptr<GroupMember> member;  // null after close(); who uses it holds it
+  std::shared_ptr<GroupMember> member;  // null after close(); a caller keeps a reference meanwhile
   int device;
   StreamId stream;
   Milliseconds timeout;

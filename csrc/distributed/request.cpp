@@ -67,19 +67,19 @@ struct Reader {
 // How many keys and values a request must have; the table relies on it.
 bool fits(const Request& r) {
   const std::size_t keys = r.keys.size(), values = r.values.size();
-  switch (r.ask) {
-    case Ask::set: return keys == values;
-    case Ask::get:
-    case Ask::check:
-    case Ask::wait: return values == 0;
-    case Ask::compare_set: return keys == 1 && values == 2;
-    case Ask::append:
-    case Ask::queue_push:
-    case Ask::will: return keys == 1 && values == 1;
-    case Ask::add:
-    case Ask::remove:
-    case Ask::queue_pop:
-    case Ask::queue_len: return keys == 1 && values == 0;
+  switch (r.command) {
+    case Command::set: return keys == values;
+    case Command::get:
+    case Command::check:
+    case Command::wait: return values == 0;
+    case Command::compare_set: return keys == 1 && values == 2;
+    case Command::append:
+    case Command::queue_push:
+    case Command::will: return keys == 1 && values == 1;
+    case Command::add:
+    case Command::remove:
+    case Command::queue_pop:
+    case Command::queue_len: return keys == 1 && values == 0;
     default: return keys == 0 && values == 0;
   }
 }
@@ -87,7 +87,7 @@ bool fits(const Request& r) {
 }  // namespace
 
 std::string encode(const Request& r) {
-  return message(std::uint8_t(r.ask), r.number, {&r.keys, &r.values});
+  return message(std::uint8_t(r.command), r.number, {&r.keys, &r.values});
 }
 
 std::string encode(const Reply& r) { return message(std::uint8_t(r.is), r.number, {&r.values}); }
@@ -95,9 +95,9 @@ std::string encode(const Reply& r) { return message(std::uint8_t(r.is), r.number
 std::optional<Request> decode_request(std::string_view body) {
   Reader reader{body};
   Request r;
-  std::uint8_t ask = 0;
-  if (!reader.take(ask) || ask > std::uint8_t(kLastAsk)) return std::nullopt;
-  r.ask = Ask(ask);
+  std::uint8_t command = 0;
+  if (!reader.take(command) || command > std::uint8_t(kLastCommand)) return std::nullopt;
+  r.command = Command(command);
   if (!reader.take(r.number) || !reader.take(r.keys) || !reader.take(r.values)) return std::nullopt;
   if (!reader.rest.empty() || !fits(r)) return std::nullopt;
   return r;

@@ -1,5 +1,5 @@
-// What a store is asked and answers, in memory and as bytes on a socket or in a file. All stores
-// speak it. Note: bytes come from strangers; decoding checks every length and returns nothing
+// Requests to a store and its replies, in memory and as bytes on a socket or in a file, the same
+// for all stores. Note: the bytes are untrusted; decoding checks every length and returns nothing
 // where they do not fit.
 #pragma once
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace rushlight::distributed {
 
-enum class Ask : std::uint8_t {
+enum class Command : std::uint8_t {
   set,          // keys, as many values
   get,          // keys; waits until all are there
   add,          // key, number
@@ -25,14 +25,14 @@ enum class Ask : std::uint8_t {
   queue_len,   // key
   list_keys,
   join,    // one client more
-  joined,  // number: waits for as many clients; 0 asks how many there are
-  will,    // key, value: is set when this connection ends
+  joined,  // number: waits for as many clients; 0: how many there are now
+  will,    // key, value: set by the server when this connection ends
   cancel,  // gives up the request that waits
 };
-constexpr auto kLastAsk = Ask::cancel;
+constexpr auto kLastCommand = Command::cancel;
 
 struct Request {
-  Ask ask = Ask::set;
+  Command command = Command::set;
   std::int64_t number = 0;
   std::vector<std::string> keys = {}, values = {};
 };

@@ -190,18 +190,18 @@ bool Server::take_message(Connection& c) {
 }
 
 void Server::answer(Connection& c, const Request& request) {
-  if (request.ask == Ask::cancel) {
+  if (request.command == Command::cancel) {
     // One that has been answered meanwhile needs no other answer.
     if (!c.waiting) return;
     stop_waiting(c);
     return reply(c, {.is = Reply::Is::cancelled});
   }
   if (c.waiting) fail<NetworkError>("a request while another one waits");
-  if (request.ask == Ask::will) c.will = request;
+  if (request.command == Command::will) c.will = request;
   std::string missing;
   if (std::optional<Reply> found = table_.apply(request, &missing)) {
     reply(c, *found);
-    if (request.ask != Ask::will) wake(Table::awaited(request));
+    if (request.command != Command::will) wake(StoreTable::awaited(request));
   } else {
     c.waiting = request;
     wait(c, std::move(missing));
@@ -222,14 +222,14 @@ void Server::stop_waiting(Connection& c) {
   if (at->second.empty()) waiting_.erase(at);
 }
 
-// Tries again those that wait for one of these.
+// Tries again the requests that wait for one of these names.
 void Server::wake(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto at = waiting_.find(name);
     if (at == waiting_.end()) continue;
-    std::vector<int> who = std::move(at->second);
+    std::vector<int> waiters = std::move(at->second);
     waiting_.erase(at);
-    for (const int fd : who) {
+    for (const int fd : waiters) {
       const auto there = connections_.find(fd);
       if (there == connections_.end() || !there->second->waiting) continue;
       Connection& c = *there->second;
@@ -278,10 +278,10 @@ void Server::drop(int fd) {
   std::optional<Request> will = std::move(at->second->will);
   connections_.erase(at);
   if (!will) return;
-  will->ask = Ask::set;
+  will->command = Command::set;
   std::string missing;
   table_.apply(*will, &missing);
-  wake(Table::awaited(*will));
+  wake(StoreTable::awaited(*will));
 }
 
 }  // namespace rushlight::distributed

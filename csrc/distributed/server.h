@@ -1,5 +1,5 @@
-// Server: the thread that serves a Table over TCP. It needs no lock of Python, so that it answers
-// while rank 0 waits. Whatever arrives, it neither ends the process nor waits for one client:
+// Server: the thread that serves a StoreTable over TCP. It needs no lock of Python, so that it
+// answers while rank 0 waits. Whatever arrives, it neither ends the process nor waits for a client:
 // bytes that are no request end their connection.
 #pragma once
 #include <memory>
@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "distributed/socket.h"
-#include "distributed/table.h"
+#include "distributed/store_table.h"
 
 namespace rushlight::distributed {
 
@@ -56,10 +56,10 @@ class Server {
   int port_;
   pid_t process_;  // a forked child has no thread to stop
   bool accepting_ = true;
-  Table table_;
+  StoreTable table_;
   std::unordered_map<int, std::unique_ptr<Connection>> connections_;
-  std::unordered_map<std::string, std::vector<int>> waiting_;  // name -> who waits for it
-  std::vector<int> gone_;  // to be dropped when nobody holds a reference
+  std::unordered_map<std::string, std::vector<int>> waiting_;  // name -> waiters
+  std::vector<int> gone_;  // dropped when no reference is held
   std::thread thread_;
 };
 

@@ -59,7 +59,7 @@ void sleep_until_look(Milliseconds time, Deadline deadline) {
 }
 
 // "process 4711 (python train.py) ", or nothing where that cannot be seen.
-std::string who_listens(int port) {
+std::string listening_process(int port) {
   std::string inode, line, word;
   for (const char* file : {"/proc/net/tcp", "/proc/net/tcp6"}) {
     std::ifstream table(file);
@@ -96,8 +96,8 @@ std::string who_listens(int port) {
   const char* word = error == EADDRINUSE ? "EADDRINUSE" : error == EACCES ? "EACCES" : "?";
   std::string more;
   if (error == EADDRINUSE) {
-    const std::string who = who_listens(port);
-    more = text("\nport ", port, " is in use", who.empty() ? "" : " by ", who,
+    const std::string process = listening_process(port);
+    more = text("\nport ", port, " is in use", process.empty() ? "" : " by ", process,
                 "\nanother run may still be there; choose another port (MASTER_PORT), or 0 for a "
                 "free one");
   }

@@ -1,4 +1,5 @@
-// Socket: a TCP connection whose every wait has a deadline; listening, and who listens already.
+// Socket: a TCP connection whose every wait has a deadline; listening sockets, and which process
+// has a port already.
 #pragma once
 #include <memory>
 #include <string>

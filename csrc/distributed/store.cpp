@@ -3,7 +3,7 @@
 
 namespace rushlight::distributed {
 
-Reply Store::ask(const Request& request) {
+Reply Store::call(const Request& request) {
   Reply reply = call(request, timeout());
   if (reply.is == Reply::Is::too_long)
     fail<ValueError>("a store answers with ", kLongestMessage >> 21, " MiB at most");
@@ -11,15 +11,15 @@ Reply Store::ask(const Request& request) {
 }
 
 void Store::set(const std::string& key, const std::string& value) {
-  ask({.ask = Ask::set, .keys = {key}, .values = {value}});
+  call({.command = Command::set, .keys = {key}, .values = {value}});
 }
 
 std::string Store::get(const std::string& key) {
-  return ask({.ask = Ask::get, .keys = {key}}).values.at(0);
+  return call({.command = Command::get, .keys = {key}}).values.at(0);
 }
 
 std::int64_t Store::add(const std::string& key, std::int64_t number) {
-  const Reply reply = ask({.ask = Ask::add, .number = number, .keys = {key}});
+  const Reply reply = call({.command = Command::add, .number = number, .keys = {key}});
   if (reply.is == Reply::Is::not_a_number)
     fail<ValueError>("stoll\nadd(): what the store has under '", key, "' is not a number");
   if (reply.is == Reply::Is::overflow)
@@ -29,44 +29,47 @@ std::int64_t Store::add(const std::string& key, std::int64_t number) {
 
 std::string Store::compare_set(const std::string& key, const std::string& expected,
                                const std::string& desired) {
-  return ask({.ask = Ask::compare_set, .keys = {key}, .values = {expected, desired}}).values.at(0);
+  return call({.command = Command::compare_set, .keys = {key}, .values = {expected, desired}})
+      .values.at(0);
 }
 
-bool Store::check(const Keys& keys) { return ask({.ask = Ask::check, .keys = keys}).number != 0; }
+bool Store::check(const Keys& keys) {
+  return call({.command = Command::check, .keys = keys}).number != 0;
+}
 
 void Store::wait(const Keys& keys, Milliseconds timeout) {
-  call({.ask = Ask::wait, .keys = keys}, timeout);
+  call({.command = Command::wait, .keys = keys}, timeout);
 }
 
 bool Store::delete_key(const std::string& key) {
-  return ask({.ask = Ask::remove, .keys = {key}}).number != 0;
+  return call({.command = Command::remove, .keys = {key}}).number != 0;
 }
 
-std::int64_t Store::num_keys() { return ask({.ask = Ask::num_keys}).number; }
+std::int64_t Store::num_keys() { return call({.command = Command::num_keys}).number; }
 
 void Store::append(const std::string& key, const std::string& value) {
-  ask({.ask = Ask::append, .keys = {key}, .values = {value}});
+  call({.command = Command::append, .keys = {key}, .values = {value}});
 }
 
 Store::Keys Store::multi_get(const Keys& keys) {
-  return ask({.ask = Ask::get, .keys = keys}).values;
+  return call({.command = Command::get, .keys = keys}).values;
 }
 
 void Store::multi_set(const Keys& keys, const Keys& values) {
   if (keys.size() != values.size())
     fail<StoreError>("multiSet keys and values vectors must be of same size\nmulti_set(): ",
                      keys.size(), " keys, ", values.size(), " values");
-  ask({.ask = Ask::set, .keys = keys, .values = values});
+  call({.command = Command::set, .keys = keys, .values = values});
 }
 
 void Store::queue_push(const std::string& key, const std::string& value) {
   if (!has_extended_api()) fail<NotImplementedError>("queue support is not implemented.");
-  ask({.ask = Ask::queue_push, .keys = {key}, .values = {value}});
+  call({.command = Command::queue_push, .keys = {key}, .values = {value}});
 }
 
 std::string Store::queue_pop(const std::string& key, bool block) {
   if (!has_extended_api()) fail<NotImplementedError>("queue support is not implemented.");
-  Reply reply = ask({.ask = Ask::queue_pop, .number = block, .keys = {key}});
+  Reply reply = call({.command = Command::queue_pop, .number = block, .keys = {key}});
   if (reply.is == Reply::Is::queue_empty)
     fail<QueueEmptyError>("queue is empty\nqueue_pop(): nothing is in '", key, "'");
   return std::move(reply.values.at(0));
@@ -74,10 +77,10 @@ std::string Store::queue_pop(const std::string& key, bool block) {
 
 std::int64_t Store::queue_len(const std::string& key) {
   if (!has_extended_api()) fail<NotImplementedError>("queue support is not implemented.");
-  return ask({.ask = Ask::queue_len, .keys = {key}}).number;
+  return call({.command = Command::queue_len, .keys = {key}}).number;
 }
 
-Store::Keys Store::list_keys() { return ask({.ask = Ask::list_keys}).values; }
+Store::Keys Store::list_keys() { return call({.command = Command::list_keys}).values; }
 
 void Store::barrier(const std::string& key, std::int64_t world_size, Milliseconds timeout) {
   if (world_size < 1) fail<ValueError>("barrier(): world_size must be positive, not ", world_size);
@@ -89,7 +92,7 @@ void Store::barrier(const std::string& key, std::int64_t world_size, Millisecond
 }
 
 void Store::leave_will(const std::string& key, const std::string& value) {
-  ask({.ask = Ask::will, .keys = {key}, .values = {value}});
+  call({.command = Command::will, .keys = {key}, .values = {value}});
 }
 
 void fail_timeout(const Request& request, Milliseconds timeout) {
@@ -104,7 +107,7 @@ Reply HashStore::call(const Request& request, Milliseconds timeout) {
   std::string missing;
   for (;;) {
     if (std::optional<Reply> reply = table_.apply(request, &missing)) {
-      if (Table::changes(request.ask)) changed_.notify_all();
+      if (StoreTable::changes(request.command)) changed_.notify_all();
       return std::move(*reply);
     }
     if (Clock::now() >= deadline) fail_timeout(request, timeout);
@@ -128,7 +131,7 @@ Reply PrefixStore::call(const Request& request, Milliseconds timeout) {
   Request inner = request;
   for (std::string& key : inner.keys) key.insert(0, prefix_);
   Reply reply = store_->call(inner, timeout);
-  if (request.ask == Ask::list_keys) {
+  if (request.command == Command::list_keys) {
     std::erase_if(reply.values, [&](const std::string& key) { return !key.starts_with(prefix_); });
     for (std::string& key : reply.values) key.erase(0, prefix_.size());
   }

@@ -1,6 +1,6 @@
-// Store: keys and values that processes find each other by, with torch's methods. A store of
-// another kind answers call(); everything else is written once, here. Every wait has a deadline
-// and looks at signals; no lock of Python is needed.
+// Store: keys and values that processes find each other by, with torch's methods. Each kind of
+// store implements call(); everything else is written once, here. Every wait has a deadline and
+// looks at signals; no lock of Python is needed.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "distributed/errors.h"
-#include "distributed/table.h"
+#include "distributed/store_table.h"
 
 namespace rushlight::distributed {
 
@@ -48,7 +48,7 @@ class Store : public std::enable_shared_from_this<Store> {
   void leave_will(const std::string& key, const std::string& value);
 
  private:
-  Reply ask(const Request& request);
+  Reply call(const Request& request);
   std::atomic<std::int64_t> timeout_ = 300'000;
 };
 
@@ -63,7 +63,7 @@ class HashStore : public Store {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  Table table_;
+  StoreTable table_;
 };
 
 // Another store's keys that begin with "prefix/".

@@ -25,16 +25,16 @@ TCPStore::TCPStore(std::string host, const TCPStoreOptions& options)
     fail<ValueError>("TCPStore(): port 0 is any free one, which only is_master=True can take");
   }
   connect(options.timeout);
-  call({.ask = Ask::join}, options.timeout);
+  call({.command = Command::join}, options.timeout);
   if (options.wait_for_workers && options.world_size > 0 && options.is_master)
     wait_for_workers(options);
 }
 
 void TCPStore::wait_for_workers(const TCPStoreOptions& options) {
   try {
-    call({.ask = Ask::joined, .number = options.world_size}, options.timeout);
+    call({.command = Command::joined, .number = options.world_size}, options.timeout);
   } catch (const StoreError&) {
-    const auto here = call({.ask = Ask::joined}, kAnswer).number;
+    const auto here = call({.command = Command::joined}, kAnswer).number;
     fail<StoreError>("Timed out after ", options.timeout.count() / 1000 + 1,
                      " seconds waiting for clients. ", here, "/", options.world_size,
                      " clients joined.");
@@ -74,7 +74,7 @@ Reply TCPStore::read_reply(Deadline deadline) {
 
 Reply TCPStore::call(const Request& request, Milliseconds timeout) {
   const std::string message = encode(request);
-  const Turn::Held turn(turn_, after(std::max(timeout, kAnswer)));
+  const InterruptibleMutex::Held lock(mutex_, after(std::max(timeout, kAnswer)));
   if (process_ != getpid()) socket_ = Socket();  // closes the child's copy alone
   if (!socket_) connect(timeout);
   Socket* broken = &socket_;  // until the reply is read as a whole
@@ -84,8 +84,8 @@ Reply TCPStore::call(const Request& request, Milliseconds timeout) {
       if (socket) *socket = Socket();
     }
   } closing{broken};
-  const bool waits = request.ask == Ask::get || request.ask == Ask::wait ||
-                     request.ask == Ask::joined || request.ask == Ask::queue_pop;
+  const bool waits = request.command == Command::get || request.command == Command::wait ||
+                     request.command == Command::joined || request.command == Command::queue_pop;
   const Deadline deadline = after(waits ? timeout : std::max(timeout, kAnswer));
   socket_.write_all(message, std::max(deadline, after(kAnswer)));
   bool in_time = !waits;
@@ -100,7 +100,7 @@ Reply TCPStore::call(const Request& request, Milliseconds timeout) {
     broken = nullptr;
     return reply;
   }
-  socket_.write_all(encode(Request{.ask = Ask::cancel}), after(kAnswer));
+  socket_.write_all(encode(Request{.command = Command::cancel}), after(kAnswer));
   Reply reply = read_reply(after(kAnswer));
   broken = nullptr;
   if (signal) std::rethrow_exception(signal);
@@ -109,7 +109,7 @@ Reply TCPStore::call(const Request& request, Milliseconds timeout) {
 }
 
 std::string TCPStore::near_address() {
-  const Turn::Held turn(turn_, after(kAnswer));
+  const InterruptibleMutex::Held lock(mutex_, after(kAnswer));
   if (!socket_) connect(kAnswer);
   return distributed::near_address(socket_);
 }

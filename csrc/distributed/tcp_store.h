@@ -1,14 +1,14 @@
 // TCPStore: the client of a Server, and in one process the server too.
 #pragma once
+#include "distributed/interruptible_mutex.h"
 #include "distributed/server.h"
 #include "distributed/store.h"
-#include "distributed/turn.h"
 
 namespace rushlight::distributed {
 
 struct TCPStoreOptions {
   int port = 0;
-  std::int64_t world_size = -1;  // below 1: nobody is waited for
+  std::int64_t world_size = -1;  // below 1: no client is waited for
   bool is_master = false;
   Milliseconds timeout{300'000};
   bool wait_for_workers = true;
@@ -34,7 +34,7 @@ class TCPStore : public Store {
   std::string host_;
   int port_;
   std::shared_ptr<Server> server_;
-  Turn turn_;  // one request at a time; guards what follows
+  InterruptibleMutex mutex_;  // one request at a time; guards what follows
   Socket socket_;
   pid_t process_ = 0;  // whose connection it is: a forked child opens its own
 };

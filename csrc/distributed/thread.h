@@ -1,4 +1,4 @@
-// A thread of ours that nobody joins, and that takes no signals: those are Python's.
+// A detached thread with all signals blocked: those are for Python's main thread.
 #pragma once
 #include <signal.h>
 #include <thread>

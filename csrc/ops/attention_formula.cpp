@@ -41,15 +41,15 @@ FormulaGradients gradients(const FormulaInputs& f) {
   const Tensor k = repeat_heads(to(f.k, computed), s.heads / s.kv_heads);
   const Tensor v = repeat_heads(to(f.v, computed), s.heads / s.kv_heads);
   constexpr double never = -std::numeric_limits<double>::infinity();
-  Tensor scores = mul(matmul(q, transpose(k, 2, 3)), Scalar(s.scale));
+  Tensor logits = mul(matmul(q, transpose(k, 2, 3)), Scalar(s.scale));
   if (f.mask)
-    scores = f.mask.dtype() == DType::boolean ? where_or(f.mask, scores, never)
-                                              : add(scores, to(f.mask, computed));
+    logits = f.mask.dtype() == DType::boolean ? where_or(f.mask, logits, never)
+                                              : add(logits, to(f.mask, computed));
   if (s.causal)
-    scores = where_or(tril(full({s.l, s.s}, Scalar(true), DType::boolean, q.device()), 0), scores,
+    logits = where_or(tril(full({s.l, s.s}, Scalar(true), DType::boolean, q.device()), 0), logits,
                       never);
   // Rows of nothing but -inf are taken out before softmax, which would make them NaN, and after.
-  const Tensor weights = where_or(f.alive, softmax(where_or(f.alive, scores, 0), 3, {}), 0);
+  const Tensor weights = where_or(f.alive, softmax(where_or(f.alive, logits, 0), 3, {}), 0);
   const Tensor dropped = f.noise ? mul(weights, f.noise) : weights;
   Tensor of_weights = matmul(g, transpose(v, 2, 3));
   if (f.noise) of_weights = mul(of_weights, f.noise);

@@ -1,5 +1,5 @@
-// Non-maximum suppression. Note: which box goes depends on all before it, so the host does it, for
-// boxes on a GPU as well, whose result waits for the device anyway.
+// Non-maximum suppression. Note: which box is dropped depends on all before it, so the host does
+// it, for boxes on a GPU as well, whose result waits for the device anyway.
 #include "ops/boxes.h"
 
 #include "core/backend.h"

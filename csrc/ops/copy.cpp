@@ -16,7 +16,7 @@ void report_wait(Device d, const char* op) {
     return;
   const std::string words =
       text("called a synchronizing CUDA operation\n", op, " makes the host wait for ", d,
-           "; torch.cuda.set_sync_debug_mode() asked to hear of it");
+           "; torch.cuda.set_sync_debug_mode() is on");
   if (mode == SyncDebug::raises) fail<RuntimeError>(words);
   warn(words);
 }

@@ -1,4 +1,4 @@
-// Tensors from nothing: constants, ranges, identities.
+// Tensors made of no others: constants, ranges, identities.
 #include <cmath>
 
 #include "core/backend.h"

@@ -20,7 +20,7 @@ namespace {
 Tensor slopes(const Tensor& difference, const Tensor& distances, double p) {
   Value out;
   dispatch_norm(p, [&](auto norm) { out = norm.slope(Value(difference), Value(distances)); });
-  return out.is_number() ? zeros_like(difference) : out.tensor();
+  return out.is_scalar() ? zeros_like(difference) : out.tensor();
 }
 
 // ---- by a matrix product: |x|^2 - 2 x y + |y|^2, in one product of longer rows

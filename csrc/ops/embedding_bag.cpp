@@ -1,7 +1,7 @@
 // Bags of rows of a table, each joined to one row: sums, means or maxima; by a kernel where all are
 // of one length, else written from embedding() and index_add(). Note: positions are read before
-// anything else, and offsets on the host, but for a GPU's sums and means, which nothing waits for
-// and nobody checks.
+// anything else, and offsets on the host; for a GPU's sums and means offsets stay on the device,
+// unchecked, so that the host does not wait.
 #include "ops/embedding.h"
 #include "ops/index/checks.h"
 #include "ops/pointwise/pointwise.h"

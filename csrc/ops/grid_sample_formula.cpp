@@ -18,7 +18,7 @@ struct Axis {
 Tensor join_taps(const Value* taps, int count, const Tensor& like, int rank, int axis) {
   std::vector<Tensor> each;
   for (int k = 0; k < count; ++k)
-    each.push_back(taps[k].is_number() ? full_like(like, Scalar(taps[k].number()))
+    each.push_back(taps[k].is_scalar() ? full_like(like, Scalar(taps[k].scalar()))
                                        : taps[k].tensor());
   Tensor joined = stack(each, 2);
   for (int r = 0; r < rank; ++r)

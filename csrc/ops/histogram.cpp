@@ -1,4 +1,4 @@
-// Counts: of whole numbers, and of values in equal parts of a range; no gradients.
+// Counts: of integers, and of values in equal parts of a range; no gradients.
 #include <cmath>
 
 #include "core/backend.h"

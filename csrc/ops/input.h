@@ -6,7 +6,7 @@ namespace rushlight {
 
 struct Input {
   const Tensor* tensor = nullptr;  // null: a scalar
-  Scalar number{};
+  Scalar scalar{};
 };
 
 }  // namespace rushlight

@@ -1,4 +1,4 @@
-// torch's memory formats: the order of the dimensions in memory, asked for or that of an input.
+// torch's memory formats: the order of the dimensions in memory, requested or that of an input.
 #pragma once
 #include <optional>
 

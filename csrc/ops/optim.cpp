@@ -148,8 +148,8 @@ void check_all(const char* op, const OptimTensors& t) {
 
 // What the formula reads of each parameter's step; counts the steps up.
 template <class F>
-std::vector<typename F::Numbers> numbers_of(const F& settings, const OptimTensors& t) {
-  std::vector<typename F::Numbers> numbers(t.params.size());
+std::vector<typename F::Coefficients> numbers_of(const F& settings, const OptimTensors& t) {
+  std::vector<typename F::Coefficients> numbers(t.params.size());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     double count = 0, scalars[F::kScalars + 1];
     if constexpr (F::kCountsSteps) {
@@ -158,7 +158,7 @@ std::vector<typename F::Numbers> numbers_of(const F& settings, const OptimTensor
     }
     for (int k = 0; k < F::kScalars; ++k)
       scalars[k] = item(t.scalars[std::size_t(k)][i]).as_double();
-    numbers[i] = settings.numbers(count, scalars);
+    numbers[i] = settings.coefficients(count, scalars);
     for (int k = 0; k < F::kScalars; ++k) fill_(t.scalars[std::size_t(k)][i], scalars[k]);
     if constexpr (requires { numbers[i].fresh; })
       numbers[i].fresh = !t.states.empty() && !t.states[0][i];

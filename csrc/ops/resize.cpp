@@ -16,7 +16,7 @@ void resize_storage(const Tensor& of, std::int64_t bytes) {
   if (!s.resizable)
     fail<RuntimeError>(
         "Trying to resize storage that is not resizable\nits memory belongs to, or is shared with, "
-        "somebody else (NumPy, DLPack, another process, page-locked memory): clone() the tensor");
+        "another owner (NumPy, DLPack, another process, page-locked memory): clone() the tensor");
   if (std::size_t(bytes) == s.bytes) return;
   if (s.in_use)
     fail<RuntimeError>(

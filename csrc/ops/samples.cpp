@@ -45,7 +45,7 @@ Tensor doubled_areas(const char* op, const Tensor& y, const Tensor* x, int dim) 
 
 Tensor integral(const Tensor& y, const Tensor* x, double dx, std::int64_t along) {
   const std::int64_t dim = dim_of_samples(y, along);
-  if (y.size(dim) == 0) return zeros(Span(y, {&dim, 1}).squeezed, y.dtype(), y.device());
+  if (y.size(dim) == 0) return zeros(ReducedShape(y, {&dim, 1}).squeezed, y.dtype(), y.device());
   const Tensor areas = doubled_areas("trapezoid", y, x, int(dim));
   return (Value(sum(areas, {&dim, 1}, false)) * Value(dx / 2)).tensor();
 }
@@ -56,7 +56,7 @@ Tensor running_integral(const Tensor& y, const Tensor* x, double dx, std::int64_
 }
 
 Tensor derivative(const Tensor& x, int dim, const Value& spacing, bool second_order) {
-  const bool has_coordinates = !spacing.is_number() && spacing.tensor().dim() > 0;
+  const bool has_coordinates = !spacing.is_scalar() && spacing.tensor().dim() > 0;
   const Tensor steps = has_coordinates
                            ? with_rank(differences(spacing.tensor(), 0).tensor(), dim, x.dim())
                            : Tensor();
@@ -113,7 +113,7 @@ std::vector<Tensor> gradient(const Tensor& input, const std::vector<Value>& spac
   std::vector<Tensor> derivatives;
   for (int i = 0; i < dims.rank; ++i) {
     const Value& step = spacing[std::size_t(i)];
-    if (!step.is_number() && step.tensor().numel() != input.size(dims[i]))
+    if (!step.is_scalar() && step.tensor().numel() != input.size(dims[i]))
       fail<RuntimeError>(
           "torch.gradient expected each input of spacing to have the size of its dimension");
     derivatives.push_back(derivative(input, int(dims[i]), step, edge_order == 2));

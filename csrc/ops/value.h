@@ -11,26 +11,26 @@ namespace rushlight {
 
 class Value {
  public:
-  Value(double number = 0) : number_(number) {}
+  Value(double scalar = 0) : scalar_(scalar) {}
   Value(Tensor tensor) : tensor_(std::move(tensor)) {}
   const Tensor& tensor() const { return tensor_; }
-  bool is_number() const { return !tensor_; }
-  double number() const { return number_; }
+  bool is_scalar() const { return !tensor_; }
+  double scalar() const { return scalar_; }
   Input input() const {
     if (tensor_) return {&tensor_, {}};
-    return {nullptr, Scalar(number_)};
+    return {nullptr, Scalar(scalar_)};
   }
 
  private:
   Tensor tensor_;
-  double number_ = 0;
+  double scalar_ = 0;
 };
 
 template <class Op, class... V>
 Value apply_to_values(const V&... v) {
-  if ((v.is_number() && ...)) {
-    const double numbers[] = {v.number()...};
-    return pointwise_op<Op>().of_numbers(numbers);
+  if ((v.is_scalar() && ...)) {
+    const double scalars[] = {v.scalar()...};
+    return pointwise_op<Op>().of_scalars(scalars);
   }
   const Input inputs[] = {v.input()...};
   const Scalar one(1);  // the parameter of add and sub: alpha
@@ -80,18 +80,18 @@ inline Value floor_divide(const Value& a, const Value& b) {
   return apply_to_values<FloorDivide>(a, b);
 }
 inline Value where(const Value& condition, const Value& a, const Value& b) {
-  if (condition.is_number()) return condition.number() ? a : b;
+  if (condition.is_scalar()) return condition.scalar() ? a : b;
   const Input inputs[] = {condition.input(), a.input(), b.input()};
   return pointwise(pointwise_op<Where>(), inputs);
 }
 inline Value polygamma(const Value& order, const Value& x) {
   const Input input = x.input();
-  const Scalar n(order.number());
+  const Scalar n(order.scalar());
   return pointwise(pointwise_op<Polygamma>(), &input, &n);
 }
 inline Value sum_of_lgamma(const Value& x, const Value& n, const Value& p) {
   const Input input = x.input();
-  const Scalar parameters[] = {Scalar(n.number()), Scalar(p.number())};
+  const Scalar parameters[] = {Scalar(n.scalar()), Scalar(p.scalar())};
   return pointwise(pointwise_op<Mvlgamma>(), &input, parameters);
 }
 inline Value softplus(const Value& x) {

@@ -125,7 +125,7 @@ struct Head {
     return s.causal ? std::clamp<Index>(query + 1 - key, 0, keys) : keys;
   }
   // scale * q k^T of a block, `keys` elements a row.
-  void scores(Index query, Index queries, Index key, Index keys, T* to) const {
+  void logits(Index query, Index queries, Index key, Index keys, T* to) const {
     product<T>(queries, keys, s.e, T(s.scale), q.block(query, 0), transposed(k).block(0, key), T(0),
                {to, keys});
   }
@@ -151,7 +151,7 @@ void attend(const Head<T>& h, Index first, Index queries, Noise& noise, T* block
   for (Index key = 0; key < reach; key += kKeys) {
     const Index keys = std::min(kKeys, reach - key);
     check_interrupt();
-    h.scores(first, queries, key, keys, block);
+    h.logits(first, queries, key, keys, block);
     for (Index r = 0; r < queries; ++r) {
       T* x = block + r * keys;
       const Index n = h.allowed(first + r, key, keys);
@@ -211,7 +211,7 @@ void attend_backward(const Head<T>& h, Matrix<const T> grad, const Sums<T>& to, 
                      Index queries, Noise& noise, T* weights, T* grads) {
   const AttentionShape& s = h.s;
   const Index reach = h.reach(first + queries - 1);
-  const bool scores = to.q.data || to.k.data || to.mask;
+  const bool needs_logits = to.q.data || to.k.data || to.mask;
   const T* lse = h.o.lse.template as<T>() + h.lse_at() + first;
   const Matrix<const T> out = matrix_at<const T>(h.o.out, h.batch, h.head).block(first, 0);
   const Matrix<const T> g = grad.block(first, 0);
@@ -222,7 +222,7 @@ void attend_backward(const Head<T>& h, Matrix<const T> grad, const Sums<T>& to, 
   for (Index key = 0; key < reach; key += kKeys) {
     const Index keys = std::min(kKeys, reach - key);
     check_interrupt();
-    h.scores(first, queries, key, keys, weights);
+    h.logits(first, queries, key, keys, weights);
     for (Index r = 0; r < queries; ++r) {
       T* x = weights + r * keys;
       const Index n = h.allowed(first + r, key, keys);
@@ -235,7 +235,7 @@ void attend_backward(const Head<T>& h, Matrix<const T> grad, const Sums<T>& to, 
       const Matrix<const T> dropped = {noise.any() ? grads : weights, keys, true};
       product<T>(keys, s.v, queries, T(1), dropped, g, T(1), to.v.block(key, 0));
     }
-    if (!scores) continue;
+    if (!needs_logits) continue;
     product<T>(queries, keys, s.v, T(1), g, transposed(h.v).block(0, key), T(0), {grads, keys});
     for (Index r = 0; r < queries; ++r) {
       T* d = grads + r * keys;

@@ -25,7 +25,7 @@ static void cast_row(const View& out, std::int64_t o, std::int64_t to_step, cons
   }
 }
 
-void cast_stored(const Plan& p, const View& out, const View& in) {
+void cast_stored(const CopyPlan& p, const View& out, const View& in) {
   dispatch_widest(in.dtype, [&]<class C>(Type<C>) {
     for_each_row(p, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
       cast_row<C>(out, o, p.out[0], in, i, p.in[0], n);

@@ -59,7 +59,7 @@ void strided_row(To* to, std::int64_t to_step, const From* from, std::int64_t fr
 }
 
 template <class To, class From>
-void run(const Plan& p, const View& out, const View& in) {
+void run(const CopyPlan& p, const View& out, const View& in) {
   for_each_row(p, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
     if (p.out[0] == 1 && p.in[0] == 1)
       dense_row(out.as<To>() + o, in.as<const From>() + i, n);
@@ -69,7 +69,7 @@ void run(const Plan& p, const View& out, const View& in) {
 }
 
 // The dimension along which the input is dense, where that is another than the output's; or 0.
-int across(const Plan& p) {
+int across(const CopyPlan& p) {
   if (p.out[0] != 1 || p.in[0] == 1 || p.in[0] == 0) return 0;
   for (int d = 1; d < p.rank; ++d)
     if (p.in[d] == 1) return d;
@@ -78,7 +78,7 @@ int across(const Plan& p) {
 
 // A matrix for each position of the other dimensions, in strips of the output's rows.
 template <class S>
-void transpose_all(const Plan& p, int dense, S* out, const S* in) {
+void transpose_all(const CopyPlan& p, int dense, S* out, const S* in) {
   constexpr std::int64_t kStrip = 64;
   const std::int64_t rows = p.sizes[0], columns = p.sizes[dense];
   const std::int64_t strips = (columns + kStrip - 1) / kStrip;
@@ -105,7 +105,7 @@ void copy(const View& out, const View& in) {
   if (out.numel == 0) return;
   if (out.dtype == in.dtype && out.numel <= kSmall && is_row_major(out) && is_row_major(in))
     return void(std::memmove(out.data, in.data, std::size_t(out.numel) * item_size(out.dtype)));
-  const Plan p = plan_of(out, in);
+  const CopyPlan p = plan_of(out, in);
   if (out.dtype == in.dtype && p.rank == 2 && out.numel <= kSmall && p.in[0] == 1 && p.in[1] == 0 &&
       p.out[0] == 1 && p.out[1] == p.sizes[0]) {
     // One row for all, as a bias is read: what is there already is copied behind itself.
@@ -145,7 +145,7 @@ void fill(const View& out, Scalar value) {
         out.dtype, [&]<class S>(Type<S> type) { fill_run(out.as<S>(), out.numel, bits(type)); });
   View same = out;
   for (std::int64_t& s : same.strides) s = 0;
-  const Plan p = plan_of(out, same);
+  const CopyPlan p = plan_of(out, same);
   dispatch_stored_size(out.dtype, [&]<class S>(Type<S> type) {
     const S all = bits(type);
     for_each_row(p, [&](std::int64_t o, std::int64_t, std::int64_t n) {
@@ -160,7 +160,7 @@ template <class S, class F>
 void write(S* out, std::int64_t n, F value) {
   for (std::int64_t i = 0; i < n; ++i) store(out + i, convert<Compute<S>>(value(i)));
 }
-// Numbers up to 2^31 become doubles in vectors on every processor; the sum of two whole ones is
+// Integers up to 2^31 become doubles in vectors on every processor; the sum of two of them is
 // exact, and nothing is fused, so the result is that of Range::forward.
 template <class S>
 [[gnu::optimize("fp-contract=off")]] CLONES void write_forward(S* out, std::int64_t n, double first,

@@ -8,15 +8,15 @@
 
 namespace rushlight {
 
-struct Plan {
+struct CopyPlan {
   int rank = 0;
   std::int64_t sizes[kMaxRank] = {}, out[kMaxRank] = {}, in[kMaxRank] = {};  // innermost is 0
 };
 
 inline std::int64_t magnitude(std::int64_t v) { return v < 0 ? -v : v; }
 
-inline Plan plan_of(const View& out, const View& in) {
-  Plan p;
+inline CopyPlan plan_of(const View& out, const View& in) {
+  CopyPlan p;
   int order[kMaxRank], n = 0;
   for (int d = out.rank - 1; d >= 0; --d) {  // insertion: std::stable_sort would allocate
     if (out.sizes[d] == 1) continue;
@@ -43,7 +43,7 @@ inline Plan plan_of(const View& out, const View& in) {
 // Calls f(out offset, in offset, n) for each innermost run; the work is cut into pieces of rows, or
 // of a single long row.
 template <class F>
-void for_each_row(const Plan& p, const F& f) {
+void for_each_row(const CopyPlan& p, const F& f) {
   constexpr std::int64_t kGrain = 1 << 15;
   std::int64_t rows = 1;
   for (int d = 1; d < p.rank; ++d) rows *= p.sizes[d];
@@ -74,6 +74,6 @@ void for_each_row(const Plan& p, const F& f) {
 }
 
 // Where either side has a type that is only stored.
-void cast_stored(const Plan& p, const View& out, const View& in);
+void cast_stored(const CopyPlan& p, const View& out, const View& in);
 
 }  // namespace rushlight

@@ -1,5 +1,5 @@
 // CTC: examples are split among the threads; a step is a loop over the states, whose rows have room
-// for two more on the side from which ways come.
+// for two more on the side from which paths come.
 #include "../ctc.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 using Index = std::int64_t;
 using Shape = CtcShape;
 
-// out[s] = emitted[s] + log of the ways from `last`, at s, s + by and, where `skip` is 0 and not
-// -inf, at s + 2 by.
+// out[s] = emitted[s] + log-probability of the paths from `last`, at s, s + by and, where `skip` is
+// 0 and not -inf, at s + 2 by.
 template <class T>
 CLONES void step(Index n, Index by, const T* __restrict last, const T* __restrict skip,
                  const T* __restrict emitted, T* __restrict out) {

@@ -72,21 +72,21 @@ void prepare(const GridShape& s, const S* grid, int n, bool slopes, Block<T, Ran
   int joined[kBlock];
   for (int p = 0; p < Block<T, Rank, Mode>::kTaps; ++p) {
     const int taps[3] = {p / kAxis / kAxis, p / kAxis % kAxis, p % kAxis};
-    const auto place = [&](int r) { return taps[3 - Rank + r] * kBlock; };
+    const auto row_of_tap = [&](int r) { return taps[3 - Rank + r] * kBlock; };
     // The product over all axes, of slopes along `sloped` and of weights elsewhere.
     const auto product = [&](int sloped, T* out) {
       const auto factor = [&](int r) {
-        return (r == sloped ? b.slope[r] : b.weight[r]) + place(r);
+        return (r == sloped ? b.slope[r] : b.weight[r]) + row_of_tap(r);
       };
       multiply(factor(Rank - 2), factor(Rank - 1), n, Rank == 3 ? some : out);
       if (Rank == 3) multiply(factor(0), some, n, out);
     };
-    const int* outer = b.at[0] + place(0);
+    const int* outer = b.at[0] + row_of_tap(0);
     if (Rank == 3) {
-      join_offsets(outer, b.at[1] + place(1), int(s.in[1]), n, joined);
+      join_offsets(outer, b.at[1] + row_of_tap(1), int(s.in[1]), n, joined);
       outer = joined;
     }
-    join_offsets(outer, b.at[Rank - 1] + place(Rank - 1), int(s.in[2]), n, b.offset[p]);
+    join_offsets(outer, b.at[Rank - 1] + row_of_tap(Rank - 1), int(s.in[2]), n, b.offset[p]);
     product(-1, b.share[p]);
     for (int r = 0; r < Rank && slopes; ++r) product(r, b.slopes[r][p]);
   }

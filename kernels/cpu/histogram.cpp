@@ -1,4 +1,4 @@
-// Counts of whole numbers, and of values in equal parts of a range.
+// Counts of integers, and of values in equal parts of a range.
 #include <algorithm>
 #include <vector>
 

@@ -17,7 +17,7 @@ constexpr Index kGrain = 16384;
 // Plain: gradients are taken as they are.
 template <bool kPlain, class F, class T, int... K>
 CLONES void loop(T* p, const T* g, [[maybe_unused]] const std::array<T*, sizeof...(K)> states,
-                 Index n, const F settings, const typename F::Numbers now,
+                 Index n, const F settings, const typename F::Coefficients now,
                  std::integer_sequence<int, K...>) {
 #pragma GCC ivdep
   for (Index i = 0; i < n; ++i) {
@@ -30,7 +30,7 @@ CLONES void loop(T* p, const T* g, [[maybe_unused]] const std::array<T*, sizeof.
 
 template <int N, class F, class T>
 void run(T* p, const T* g, const std::array<T*, N>& states, Index n, const F& settings,
-         const typename F::Numbers& now) {
+         const typename F::Coefficients& now) {
   constexpr auto each = std::make_integer_sequence<int, N>();
   if constexpr (F::kLight)
     if (settings.is_plain()) return loop<true>(p, g, states, n, settings, now, each);
@@ -45,7 +45,7 @@ CLONES void convert(const From* from, Index n, To* to) {
 // Elements of 16 bits, a block of them in float32 at a time.
 template <int N, class F, class S>
 void run_by_blocks(S* p, const S* g, const std::array<S*, N> states, Index n, const F& settings,
-                   const typename F::Numbers& now) {
+                   const typename F::Coefficients& now) {
   constexpr Index kBlock = 512;
   float parameter[kBlock], gradient[kBlock], state[N + 1][kBlock];
   std::array<float*, N> block_states;

@@ -143,8 +143,8 @@ class Pool {
     int kept_off = -1;
   };
 
-  // A woken worker is put where its waker runs, and there it waits until the caller has done all
-  // the work itself (measured: on a virtual machine whose two processors share no cache, two
+  // A woken worker is scheduled on its waker's processor, where it waits until the caller has done
+  // all the work itself (measured: on a virtual machine whose two processors share no cache, two
   // threads gained nothing). So the workers may run anywhere but there.
   void keep_off_this_cpu(int workers) {
     const int cpu = sched_getcpu();

@@ -160,7 +160,7 @@ CLONES void store_row(const T* x, Index n, S* out) {
   for (Index i = 0; i < n; ++i) store(out + i, Compute<S>(x[i]));
 }
 
-// Rows of an axis that were made already, until a later output needs others in their stead.
+// Rows of an axis that were made already, until a later output needs others in their slots.
 template <class T>
 class Kept {
  public:

@@ -22,13 +22,13 @@ template <class S>
 inline constexpr Index kTile = 64 / sizeof(S);
 
 template <class S>
-struct Row {
+struct VectorOfRow {
   using type __attribute__((vector_size(kBlock<S> * sizeof(S)), aligned(1), may_alias)) = S;
 };
 
 template <class S>
-[[gnu::always_inline]] inline void zip(typename Row<S>::type* t) {
-  using Vector = typename Row<S>::type;
+[[gnu::always_inline]] inline void zip(typename VectorOfRow<S>::type* t) {
+  using Vector = typename VectorOfRow<S>::type;
   constexpr int n = int(kBlock<S>), half = n / 2;
   [&]<int... k>(std::integer_sequence<int, k...>) {
     Vector zipped[n];
@@ -45,7 +45,7 @@ template <class S>
 
 template <class S>
 [[gnu::always_inline]] inline void block(const S* src, Index lds, S* dst, Index ldd) {
-  using Vector = typename Row<S>::type;
+  using Vector = typename VectorOfRow<S>::type;
   constexpr int n = int(kBlock<S>);
   Vector t[n];
 #pragma GCC unroll 16

@@ -10,16 +10,16 @@
 namespace rushlight::gpu {
 namespace {
 
-struct Place {
+struct Coordinates {
   Index of[3];
 };
-__device__ Place place_of(Index i, const Index* sizes) {
+__device__ Coordinates coordinates_of(Index i, const Index* sizes) {
   return {{i / (sizes[1] * sizes[2]), i / sizes[2] % sizes[1], i % sizes[2]}};
 }
 __device__ Index volume(const Index* sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
 // The input's index under result `r` and tap `k`; -1 in the padding.
-__device__ Index input_at(const ConvShape& s, const Place& r, const Place& k) {
+__device__ Index input_at(const ConvShape& s, const Coordinates& r, const Coordinates& k) {
   Index at = 0;
   for (int d = 0; d < 3; ++d) {
     const Index i = r.of[d] * s.stride[d] - s.padding[d] + k.of[d] * s.dilation[d];
@@ -29,7 +29,7 @@ __device__ Index input_at(const ConvShape& s, const Place& r, const Place& k) {
   return at;
 }
 // The result's index that reads input `i` at tap `k`; -1 if none does.
-__device__ Index result_at(const ConvShape& s, const Place& i, const Place& k) {
+__device__ Index result_at(const ConvShape& s, const Coordinates& i, const Coordinates& k) {
   Index at = 0;
   for (int d = 0; d < 3; ++d) {
     const Index reach = i.of[d] + s.padding[d] - k.of[d] * s.dilation[d];
@@ -45,11 +45,11 @@ __global__ void conv_items(ConvShape s, Reader<C> x, Reader<C> weight, Reader<C>
   const Index size = volume(s.result), image = volume(s.in), taps = volume(s.kernel);
   const Index channels = s.c / s.groups, outs = s.out / s.groups;
   for (Index o = first_item(); o < s.n * s.out * size; o += stride()) {
-    const Place r = place_of(o % size, s.result);
+    const Coordinates r = coordinates_of(o % size, s.result);
     const Index n = o / size / s.out, to = o / size % s.out, group = to / outs;
     C sum = bias.value_or(to, 0);
     for (Index k = 0; k < taps; ++k) {
-      const Index at = input_at(s, r, place_of(k, s.kernel));
+      const Index at = input_at(s, r, coordinates_of(k, s.kernel));
       if (at < 0) continue;
       for (Index c = 0; c < channels; ++c)
         sum += x[(n * s.c + group * channels + c) * image + at] *
@@ -65,11 +65,11 @@ __global__ void conv_input_items(ConvShape s, Reader<C> g, Reader<C> weight, Rea
   const Index size = volume(s.result), image = volume(s.in), taps = volume(s.kernel);
   const Index channels = s.c / s.groups, outs = s.out / s.groups;
   for (Index i = first_item(); i < s.n * s.c * image; i += stride()) {
-    const Place place = place_of(i % image, s.in);
+    const Coordinates at_input = coordinates_of(i % image, s.in);
     const Index n = i / image / s.c, c = i / image % s.c, group = c / channels;
     C sum = bias.value_or(c, 0);
     for (Index k = 0; k < taps; ++k) {
-      const Index at = result_at(s, place, place_of(k, s.kernel));
+      const Index at = result_at(s, at_input, coordinates_of(k, s.kernel));
       if (at < 0) continue;
       for (Index to = group * outs; to < (group + 1) * outs; ++to)
         sum += g[(n * s.out + to) * size + at] * weight[(to * channels + c % channels) * taps + k];
@@ -84,11 +84,11 @@ __global__ void conv_weight_blocks(ConvShape s, Reader<C> x, Reader<C> g, Writer
   const Index channels = s.c / s.groups, outs = s.out / s.groups;
   double* shared = shared_memory<double>();
   for (Index w = blockIdx.x; w < s.out * channels * taps; w += gridDim.x) {
-    const Place k = place_of(w % taps, s.kernel);
+    const Coordinates k = coordinates_of(w % taps, s.kernel);
     const Index to = w / taps / channels, c = to / outs * channels + w / taps % channels;
     C sum = 0;
     for (Index i = threadIdx.x; i < s.n * size; i += blockDim.x) {
-      const Index n = i / size, at = input_at(s, place_of(i % size, s.result), k);
+      const Index n = i / size, at = input_at(s, coordinates_of(i % size, s.result), k);
       if (at >= 0) sum += x[(n * s.c + c) * image + at] * g[(n * s.out + to) * size + i % size];
     }
     const double total = block_reduce(double(sum), Add(), shared);

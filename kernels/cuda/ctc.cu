@@ -1,5 +1,6 @@
-// CTC: one block an example, a thread every so many-th state; the block meets after each step. The
-// shares of equal labels are added up in the order of the target, so sums do not depend on chance.
+// CTC: one block an example, a thread every so many-th state; the block synchronizes after each
+// step. The shares of equal labels are added up in the order of the target, so that the sums are
+// deterministic.
 #include "../ctc.h"
 #include "elements.h"
 #include "families.h"
@@ -23,13 +24,14 @@ __device__ inline Index class_of(const CtcShape& s, const Example& e, Index stat
   if (state % 2 == 0) return s.blank;
   return checked_index(note, Noted::target, e.target[state / 2 * s.target_step], s.classes);
 }
-// Whether a way may lead from `from` over a blank to `state`.
+// Whether a path may skip the blank between `from` and `state`.
 __device__ inline bool may_skip(const CtcShape& s, const Example& e, Index state, Index from) {
   if (state % 2 == 0 || from < 0 || from >= e.states) return false;
   const Index label = e.target[state / 2 * s.target_step];
   return label != s.blank && label != e.target[from / 2 * s.target_step];
 }
-// The log of the ways in the row `last` to a state at the next step; by: -1, or 1 in time reversed.
+// The log-probability of the paths in the row `last` to a state at the next step; by: -1, or 1 in
+// reversed time.
 template <class C>
 __device__ C ways(const CtcShape& s, const Example& e, const C* last, Index state, Index by) {
   const Index one = state + by, two = state + 2 * by;
@@ -106,7 +108,7 @@ __global__ void backward_examples(CtcShape s, const C* grad, const C* log_probs,
         share[i] = ctc_share(alpha[(n * s.steps + t) * s.states + i], now[i], emitted, loss);
         if (i % 2 == 0) blanks += share[i];
       }
-      blanks = block_reduce(blanks, Add(), shared);  // the block meets here
+      blanks = block_reduce(blanks, Add(), shared);  // the block synchronizes here
       for (Index i = threadIdx.x; i < e.labels; i += blockDim.x) {
         if (following[i] < 0) continue;
         C sum = share[2 * i + 1];

@@ -2,7 +2,7 @@
 // reduction. Under nvcc <cuda_runtime.h> is CUDA's; in the emulated build it is the one of
 // tests/emulator, and the same text runs on the CPU. Kernels keep to what both have: shared memory
 // through shared_memory(), launches through launch() of launch.h, blocks of whole warps where
-// threads meet, and never an access outside its operand that only some GPU would forgive.
+// threads synchronize, and never an access outside its operand that only some GPUs would forgive.
 #pragma once
 #include <cuda_runtime.h>
 

@@ -1,6 +1,6 @@
 // Distances between rows. cdist: a block takes a tile of pairs and reads both matrices through
 // shared memory; pdist: a thread a pair; gradients: a thread an element, so that nothing is added
-// by atomics and sums do not depend on chance.
+// by atomics and the sums are deterministic.
 #include "../distance.h"
 #include "elements.h"
 #include "families.h"

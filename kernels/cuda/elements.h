@@ -1,5 +1,5 @@
 // Elements of memory as what is computed in: float for float32 and both 16-bit types, double for
-// float64, 64 bits for whole numbers. One kernel then serves all types of a class, and float32
+// float64, 64 bits for integers. One kernel then serves all types of a class, and float32
 // costs it one test that goes the same way in all threads.
 #pragma once
 #include "device.h"

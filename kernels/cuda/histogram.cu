@@ -1,5 +1,5 @@
-// Counts of whole numbers, and of values in equal parts of a range. Weights are added up in their
-// order: numbers are sorted first (sort/runs.h), so that sums do not depend on chance.
+// Counts of integers, and of values in equal parts of a range. Weights are added up in their
+// order: values are sorted first (sort/runs.h), so that the sums are deterministic.
 #include "elements.h"
 #include "kernels/cuda/sort/runs.h"
 #include "kernels/cuda/sort/sort.h"

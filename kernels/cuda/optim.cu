@@ -18,7 +18,7 @@ struct Item {
   const void* grad;
   void* state[F::kStates];
   Index numel;
-  typename F::Numbers now;
+  typename F::Coefficients now;
   DType dtype;
 };
 template <class F>

@@ -1,5 +1,5 @@
-// Softmax and its logarithm. One block a row of (outer, inner); a thread takes every so many-th
-// element of it. The row is read three times, from the cache after the first.
+// Softmax and its logarithm. One block a row of (outer, inner), which its threads read with the
+// stride of the block. The row is read three times, from the cache after the first.
 #include "elements.h"
 #include "families.h"
 #include "runtime/launch.h"

@@ -8,8 +8,8 @@
 
 namespace rushlight {
 
-// x: the draw; a: the first parameter; total: the sum of both. With I(x) the share of draws below x
-// and p its density, -(dI/da) / p / (1 - x), the second parameter held fixed. It is the integral of
+// x: the draw; a: the first parameter; total: the sum of both. With I(x) the CDF and p the density,
+// -(dI/da) / p / (1 - x), the second parameter held fixed. It is the integral of
 // (ln t - E ln t) p(t) / p(x) over the tail on the side of x away from the mean, in steps s of
 // ln(t / (1 - t)): there the integrand has no pole and falls from its start.
 HOST_DEVICE inline double beta_slope(double x, double a, double total) {

@@ -26,7 +26,7 @@ HOST_DEVICE inline double gamma_front(double a, double x) {
   return std::exp(a * log1p_less((x - a) / a) - rest) / std::sqrt(2 * kPi<double> * a);
 }
 
-// The shares of the gamma distribution of shape a below x and above it.
+// The CDF of the gamma distribution of shape a at x, and 1 minus it.
 struct GammaShares {
   double lower, upper;
 };
@@ -49,7 +49,7 @@ HOST_DEVICE inline GammaShares gamma_shares(double a, double x) {
         front * a / x * integral(width, 12, [&](double s) { return std::exp(exponent(s)); });
     return side > 0 ? GammaShares{1 - tail, tail} : GammaShares{tail, 1 - tail};
   }
-  if (x <= 1 && a <= 1) {  // here the upper share is small where a is
+  if (x <= 1 && a <= 1) {  // here 1 - CDF is small where a is
     double term = 1, sum = 0;
     for (int n = 1; n < 30; ++n) {
       term *= -x / n;

@@ -8,7 +8,7 @@
 
 namespace rushlight::random {
 
-// x: the draw; a: the shape. With P(a, x) the share of draws below x and p its density, the slope
+// x: the draw; a: the shape. With P(a, x) the CDF and p the density, the slope
 // is -(dP/da) / p: by the power series of P where that converges at once, and otherwise by the
 // integral of (ln t - digamma(a)) p(t) / p(x) over the tail on the other side of the mean.
 HOST_DEVICE inline double gamma_slope(double a, double x) {

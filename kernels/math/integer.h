@@ -1,4 +1,4 @@
-// The same functions for whole numbers. Every integer dtype computes as int64 and is cut down when
+// The same functions for integers. Every integer dtype computes as int64 and is cut down when
 // it is stored, which wraps as the narrow type would. Note: signed overflow and
 // division by zero are undefined in C++, so sums go through uint64 and divisors are made safe here;
 // that a divisor is zero was already reported before any kernel writes.

@@ -1,4 +1,4 @@
-// The normal distribution's share, lgamma and its derivatives; polygamma is rare and goes one
+// The normal distribution's CDF, lgamma and its derivatives; polygamma is rare and goes one
 // element at a time.
 #pragma once
 #include "error.h"
@@ -6,7 +6,7 @@
 
 namespace rushlight {
 
-// The share of a normal distribution below x: gelu(x) / x.
+// The CDF of the standard normal distribution: gelu(x) / x.
 HOST_DEVICE inline double normal_cdf(double x) {
   return 0.5 * (1 + erf(x * 0.707106781186547524401));
 }

@@ -90,7 +90,7 @@ struct Add {
       R"(input + alpha * other
 
 Args:
-    other: the second operand, a tensor or a number.
+    other: the second operand, a tensor or a scalar.
     alpha: the factor of other.
 
 >>> torch.add(torch.tensor([1., 2.]), 10, alpha=2)
@@ -110,7 +110,7 @@ struct Sub {
       R"(input - alpha * other
 
 Args:
-    other: the second operand, a tensor or a number.
+    other: the second operand, a tensor or a scalar.
     alpha: the factor of other.
 
 >>> torch.sub(torch.tensor([1., 2.]), torch.tensor([3., 5.]))
@@ -132,7 +132,7 @@ struct Rsub {
       R"(other - alpha * input
 
 Args:
-    other: what input is subtracted from, a tensor or a number.
+    other: what input is subtracted from, a tensor or a scalar.
     alpha: the factor of input.
 
 >>> torch.rsub(torch.tensor([1., 2.]), 10)
@@ -154,7 +154,7 @@ struct Mul {
       R"(input * other
 
 Args:
-    other: the second factor, a tensor or a number.
+    other: the second factor, a tensor or a scalar.
 
 >>> torch.mul(torch.tensor([1., 2.]), torch.tensor([3., 5.]))
 tensor([ 3., 10.]))";
@@ -212,7 +212,7 @@ struct FloorDivide {
       R"(input / other, rounded down.
 
 Args:
-    other: the divisor, a tensor or a number.
+    other: the divisor, a tensor or a scalar.
 
 >>> torch.floor_divide(torch.tensor([7, -7]), 2)
 tensor([ 3, -4]))";
@@ -231,7 +231,7 @@ struct Remainder {
       R"(Python's input % other: the sign is that of the divisor.
 
 Args:
-    other: the divisor, a tensor or a number.
+    other: the divisor, a tensor or a scalar.
 
 >>> torch.remainder(torch.tensor([7, -7]), 3)
 tensor([1, 2]))";
@@ -254,7 +254,7 @@ struct Fmod {
       R"(C's remainder: the sign is that of the input.
 
 Args:
-    other: the divisor, a tensor or a number.
+    other: the divisor, a tensor or a scalar.
 
 >>> torch.fmod(torch.tensor([7, -7]), 3)
 tensor([ 1, -1]))";
@@ -289,9 +289,9 @@ struct Pow {
   }
 };
 
-struct PowNumber {
+struct PowScalar {
   static constexpr auto signature = "pow_number(input, exponent=1.0)";
-  static constexpr auto doc = "x to the power of a number.";
+  static constexpr auto doc = "x to the power of a scalar.";
   static constexpr auto node = "PowBackward0";
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input};
@@ -348,7 +348,7 @@ struct Lerp {
 Args:
     input: the result at weight 0.
     end: the result at weight 1.
-    weight: the share of end, a tensor or a number.
+    weight: the share of end, a tensor or a scalar.
 
 >>> torch.lerp(torch.tensor([1.]), torch.tensor([3.]), 0.25)
 tensor([1.5000]))";
@@ -448,7 +448,7 @@ struct Lcm {
 
 using ArithmeticOps =
     OpList<Neg, Reciprocal, Square, Cube, Sqrt, Rsqrt, Add, Sub, Rsub, Mul, Div, DivTrunc, DivFloor,
-           FloorDivide, Remainder, Fmod, Pow, PowNumber, SqrtPower, RsqrtPower, ReciprocalPower,
+           FloorDivide, Remainder, Fmod, Pow, PowScalar, SqrtPower, RsqrtPower, ReciprocalPower,
            Hypot, Lerp, Addcmul, Addcdiv, Gcd, Lcm>;
 
 }  // namespace rushlight

@@ -82,7 +82,7 @@ struct Isnan {
       ">>> torch.isnan(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([False, False,  True])";
   static constexpr auto takes = Takes::anything;
-  static constexpr bool of_whole_numbers = false;
+  static constexpr bool of_integers = false;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) { return x != x; }
@@ -95,7 +95,7 @@ struct Isinf {
       ">>> torch.isinf(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([False,  True, False])";
   static constexpr auto takes = Takes::anything;
-  static constexpr bool of_whole_numbers = false;
+  static constexpr bool of_integers = false;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) { return (x == x) & (x - x != T(0)); }
@@ -108,7 +108,7 @@ struct Isfinite {
       ">>> torch.isfinite(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([ True, False, False])";
   static constexpr auto takes = Takes::anything;
-  static constexpr bool of_whole_numbers = true;
+  static constexpr bool of_integers = true;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) { return x - x == T(0); }
@@ -121,7 +121,7 @@ struct Isposinf {
       ">>> torch.isposinf(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([False,  True, False])";
   static constexpr auto takes = Takes::anything;
-  static constexpr bool of_whole_numbers = false;
+  static constexpr bool of_integers = false;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) {
@@ -136,7 +136,7 @@ struct Isneginf {
       ">>> torch.isneginf(torch.tensor([1., float('inf'), float('nan')]))\n"
       "tensor([False, False, False])";
   static constexpr auto takes = Takes::anything;
-  static constexpr bool of_whole_numbers = false;
+  static constexpr bool of_integers = false;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static Bool<T> forward(T x) {
@@ -264,7 +264,7 @@ struct LeftShift {
       R"(input << other
 
 Args:
-    other: how many bits, a tensor or a number.
+    other: how many bits, a tensor or a scalar.
 
 >>> torch.bitwise_left_shift(torch.tensor([12, 5]), 2)
 tensor([48, 20]))";
@@ -281,7 +281,7 @@ struct RightShift {
       R"(input >> other
 
 Args:
-    other: how many bits, a tensor or a number.
+    other: how many bits, a tensor or a scalar.
 
 >>> torch.bitwise_right_shift(torch.tensor([12, 5]), 2)
 tensor([3, 1]))";

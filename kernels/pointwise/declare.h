@@ -26,7 +26,7 @@
 //   promotes_bool   x * x of bools is int64
 //   passes          bits of the inputs whose gradient is g itself, whatever the operands are
 //   is_ramp         of a positive x it is x times a constant: the CPU then computes nothing else
-//   of_whole_numbers  the answer of a test that is the same for every integer
+//   of_integers  the answer of a test that is the same for every integer
 //
 // T is float or double in a kernel, Integer where the op takes integers, and Value (a tensor or a
 // scalar, csrc/ops/value.h) when the gradient itself must be differentiable. So a formula makes

@@ -220,8 +220,8 @@ struct Xlogy {
       R"(input * log(other), and 0 where input is 0.
 
 Args:
-    input: the factor, a tensor or a number.
-    other: the argument of the logarithm, a tensor or a number.
+    input: the factor, a tensor or a scalar.
+    other: the argument of the logarithm, a tensor or a scalar.
 
 >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 3.]))
 tensor([0.0000, 2.1972]))";
@@ -246,8 +246,8 @@ struct Xlog1py {
       R"(input * log1p(other), and 0 where input is 0.
 
 Args:
-    input: the factor, a tensor or a number.
-    other: the argument of the logarithm, a tensor or a number.
+    input: the factor, a tensor or a scalar.
+    other: the argument of the logarithm, a tensor or a scalar.
 
 >>> torch.special.xlog1py(torch.tensor([0., 1.]), torch.tensor([-1., 1.]))
 tensor([0.0000, 0.6931]))";

@@ -11,7 +11,7 @@ struct ChebyshevPolynomialT {
       R"(The Chebyshev polynomial of the first kind of degree n at x; 0 where n is below 0.
 
 Args:
-    n: the degree, a tensor or a number.
+    n: the degree, a tensor or a scalar.
 
 >>> torch.special.chebyshev_polynomial_t(torch.tensor([0.25, 0.5]), 3)
 tensor([-0.6875, -1.0000]))";
@@ -32,7 +32,7 @@ struct ChebyshevPolynomialU {
       R"(The Chebyshev polynomial of the second kind of degree n at x; 0 where n is below 0.
 
 Args:
-    n: the degree, a tensor or a number.
+    n: the degree, a tensor or a scalar.
 
 >>> torch.special.chebyshev_polynomial_u(torch.tensor([0.25, 0.5]), 3)
 tensor([-0.8750, -1.0000]))";
@@ -53,7 +53,7 @@ struct ChebyshevPolynomialV {
       R"(The Chebyshev polynomial of the third kind of degree n at x; 0 where n is below 0.
 
 Args:
-    n: the degree, a tensor or a number.
+    n: the degree, a tensor or a scalar.
 
 >>> torch.special.chebyshev_polynomial_v(torch.tensor([0.25, 0.5]), 3)
 tensor([-0.1250, -1.0000]))";
@@ -74,7 +74,7 @@ struct ChebyshevPolynomialW {
       R"(The Chebyshev polynomial of the fourth kind of degree n at x; 0 where n is below 0.
 
 Args:
-    n: the degree, a tensor or a number.
+    n: the degree, a tensor or a scalar.
 
 >>> torch.special.chebyshev_polynomial_w(torch.tensor([0.25, 0.5]), 3)
 tensor([-1.6250, -1.0000]))";
@@ -95,7 +95,7 @@ struct ShiftedChebyshevPolynomialT {
       R"(chebyshev_polynomial_t(2 x - 1, n)
 
 Args:
-    n: the degree, a tensor or a number.
+    n: the degree, a tensor or a scalar.
 
 >>> torch.special.shifted_chebyshev_polynomial_t(torch.tensor([0.25, 0.5]), 3)
 tensor([1., -0.]))";
@@ -116,7 +116,7 @@ struct ShiftedChebyshevPolynomialU {
       R"(chebyshev_polynomial_u(2 x - 1, n)
 
 Args:
-    n: the degree, a tensor or a number.
+    n: the degree, a tensor or a scalar.
 
 >>> torch.special.shifted_chebyshev_polynomial_u(torch.tensor([0.25, 0.5]), 3)
 tensor([1., -0.]))";
@@ -137,7 +137,7 @@ struct ShiftedChebyshevPolynomialV {
       R"(chebyshev_polynomial_v(2 x - 1, n)
 
 Args:
-    n: the degree, a tensor or a number.
+    n: the degree, a tensor or a scalar.
 
 >>> torch.special.shifted_chebyshev_polynomial_v(torch.tensor([0.25, 0.5]), 3)
 tensor([1., 1.]))";
@@ -158,7 +158,7 @@ struct ShiftedChebyshevPolynomialW {
       R"(chebyshev_polynomial_w(2 x - 1, n)
 
 Args:
-    n: the degree, a tensor or a number.
+    n: the degree, a tensor or a scalar.
 
 >>> torch.special.shifted_chebyshev_polynomial_w(torch.tensor([0.25, 0.5]), 3)
 tensor([ 1., -1.]))";
@@ -179,7 +179,7 @@ struct HermitePolynomialH {
       R"(The Hermite polynomial of the physicists of degree n at x; NaN for n above 512.
 
 Args:
-    n: the degree, a tensor or a number.
+    n: the degree, a tensor or a scalar.
 
 >>> torch.special.hermite_polynomial_h(torch.tensor([0.25, 0.5]), 3)
 tensor([-2.8750, -5.0000]))";
@@ -198,7 +198,7 @@ struct HermitePolynomialHe {
       R"(The Hermite polynomial of the probabilists of degree n at x; NaN for n above 512.
 
 Args:
-    n: the degree, a tensor or a number.
+    n: the degree, a tensor or a scalar.
 
 >>> torch.special.hermite_polynomial_he(torch.tensor([0.25, 0.5]), 3)
 tensor([-0.7344, -1.3750]))";
@@ -217,7 +217,7 @@ struct LaguerrePolynomialL {
       R"(The Laguerre polynomial of degree n at x; NaN for n above 131072.
 
 Args:
-    n: the degree, a tensor or a number.
+    n: the degree, a tensor or a scalar.
 
 >>> torch.special.laguerre_polynomial_l(torch.tensor([0.25, 0.5]), 3)
 tensor([ 0.3411, -0.1458]))";
@@ -236,7 +236,7 @@ struct LegendrePolynomialP {
       R"(The Legendre polynomial of degree n at x; NaN for n above 131072.
 
 Args:
-    n: the degree, a tensor or a number.
+    n: the degree, a tensor or a scalar.
 
 >>> torch.special.legendre_polynomial_p(torch.tensor([0.25, 0.5]), 3)
 tensor([-0.3359, -0.4375]))";

@@ -221,7 +221,7 @@ struct ClampMin {
       R"(The larger of input and min.
 
 Args:
-    min: the lower bound, a tensor or a number.
+    min: the lower bound, a tensor or a scalar.
 
 >>> torch.clamp_min(torch.tensor([-1., 2.]), 0)
 tensor([0., 2.]))";
@@ -240,7 +240,7 @@ struct ClampMax {
       R"(The smaller of input and max.
 
 Args:
-    max: the upper bound, a tensor or a number.
+    max: the upper bound, a tensor or a scalar.
 
 >>> torch.clamp_max(torch.tensor([-1., 2.]), 0)
 tensor([-1.,  0.]))";
@@ -254,7 +254,7 @@ tensor([-1.,  0.]))";
 };
 
 // clamp() with numbers, and with one bound: the same formulas under torch's names.
-struct ClampNumbers : Clamp {
+struct ClampScalars : Clamp {
   static constexpr auto signature = "clamp_numbers(input, min, max)";
   static constexpr auto node = "ClampBackward1";
 };
@@ -263,7 +263,7 @@ struct ClampMinOnly : ClampMin {
   static constexpr auto node = "ClampBackward0";
   static constexpr unsigned visible = Visible::nowhere;
 };
-struct ClampMinNumber : ClampMin {
+struct ClampMinScalar : ClampMin {
   static constexpr auto signature = "clamp_from_number(input, min)";
   static constexpr auto node = "ClampBackward1";
   static constexpr unsigned visible = Visible::nowhere;
@@ -273,7 +273,7 @@ struct ClampMaxOnly : ClampMax {
   static constexpr auto node = "ClampBackward0";
   static constexpr unsigned visible = Visible::nowhere;
 };
-struct ClampMaxNumber : ClampMax {
+struct ClampMaxScalar : ClampMax {
   static constexpr auto signature = "clamp_to_number(input, max)";
   static constexpr auto node = "ClampBackward1";
   static constexpr unsigned visible = Visible::nowhere;
@@ -318,7 +318,7 @@ struct Copysign {
       R"(The size of input with the sign of other.
 
 Args:
-    other: the tensor or number whose sign is taken.
+    other: the tensor or scalar whose sign is taken.
 
 >>> torch.copysign(torch.tensor([1., 2.]), torch.tensor([-0., 3.]))
 tensor([-1.,  2.]))";
@@ -396,8 +396,8 @@ struct MaskedScale {
 
 using SelectionOps =
     OpList<Abs, Sign, Sgn, Floor, Ceil, Trunc, Frac, Round, RoundDecimals, Maximum, Minimum, Fmax,
-           Fmin, Clamp, ClampMin, ClampMax, ClampNumbers, ClampMinOnly, ClampMinNumber,
-           ClampMaxOnly, ClampMaxNumber, NanToNum, Heaviside, Copysign, Nextafter, NextafterReduced,
+           Fmin, Clamp, ClampMin, ClampMax, ClampScalars, ClampMinOnly, ClampMinScalar,
+           ClampMaxOnly, ClampMaxScalar, NanToNum, Heaviside, Copysign, Nextafter, NextafterReduced,
            Where, MaskedFill, MaskedScale>;
 
 }  // namespace rushlight

@@ -24,6 +24,8 @@ def range(start, end, step=1, *, out=None, dtype=None, layout=None, device=None,
         dtype: floating-point by default.
         layout, device, requires_grad, pin_memory: of the result.
 
+    Shape: (floor((end - start) / step) + 1).
+
     >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
@@ -63,6 +65,8 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
         physical_layout: the dimensions, from the largest stride to the smallest.
         dtype, layout, device, requires_grad, pin_memory: of the result.
 
+    Shape: size.
+
     >>> torch.empty_permuted((2, 3), (1, 0)).stride()
     (1, 2)
     """
@@ -99,6 +103,8 @@ def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *
         device: the CPU, which is the only one that maps files.
         pin_memory: must be False.
         requires_grad: of the result.
+
+    Shape: (size).
 
     Raises:
         RuntimeError: if the file is not there or too short.

@@ -37,6 +37,8 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int = 2, M: Tensor | None =
         niter: more iterations are more exact.
         M: what is subtracted from A.
 
+    Shape: A (*, m, n) gives U (*, m, q), S (*, q) and V (*, n, q).
+
     Raises:
         ValueError: if q is negative or larger than a side of A, or niter above 100000.
 
@@ -66,6 +68,8 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
         q: how many components; 6 or fewer by default.
         center: subtract the mean of the rows.
         niter: more iterations are more exact.
+
+    Shape: A (*, m, n) gives U (*, m, q), S (*, q) and V (*, n, q).
 
     Raises:
         ValueError: if q or niter is negative, or q is larger than a side of A.

@@ -76,6 +76,8 @@ def histogram(
         weight: what each element counts.
         density: scale the counts so that their integral is 1.
 
+    Shape: input and weight (*), hist (n), bin_edges (n + 1), n being the number of bins.
+
     >>> torch.histogram(torch.tensor([0.0, 1.0, 3.0]), bins=2, range=(0.0, 4.0)).hist
     tensor([2., 1.])
     """
@@ -106,6 +108,8 @@ def histogramdd(
         range: the outer edges, two for each column; those of the data if None.
         weight: what each point counts.
         density: scale the counts so that their integral is 1.
+
+    Shape: input (m, d), weight (m), hist (bins_1, ..., bins_d), bin_edges d vectors (bins_i + 1).
 
     >>> torch.histogramdd(torch.tensor([[0.0, 1.0], [1.0, 0.0]]), bins=[2, 2]).hist
     tensor([[0., 1.],

@@ -209,6 +209,8 @@ def type(self: Tensor, dtype=None, non_blocking: bool = False):
         dtype: a dtype, a legacy type or its name; None gives the name.
         non_blocking: let a copy to a GPU run beside the host.
 
+    Shape: that of self.
+
     >>> torch.ones(1).type()
     'torch.FloatTensor'
     """
@@ -239,6 +241,8 @@ def as_subclass(self: Tensor, cls):
 
     Args:
         cls: the class.
+
+    Shape: that of self.
 
     Raises:
         TypeError: if `cls` is no subclass of Tensor.

@@ -26,6 +26,8 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False):
         fill_value: the value.
         wrap: of a tall matrix: begin again, a row below the last one filled.
 
+    Shape: two dimensions or more, of equal sizes if there are more than two.
+
     >>> torch.zeros(2, 3).fill_diagonal_(5)
     tensor([[5., 0., 0.],
             [0., 5., 0.]])
@@ -56,6 +58,8 @@ def apply_(self: Tensor, callable):
     Args:
         callable: a function of a Python scalar.
 
+    Shape: that of self.
+
     >>> torch.tensor([1.0, 2.0]).apply_(lambda v: v * v)
     tensor([1., 4.])
     """
@@ -70,6 +74,8 @@ def map_(self: Tensor, other, callable):
         other: the other tensor, broadcast to self.
         callable: a function of two Python scalars.
 
+    Shape: other broadcasts to self.
+
     >>> torch.tensor([1.0, 2.0]).map_(torch.tensor([3.0, 4.0]), lambda a, b: a * b)
     tensor([3., 8.])
     """
@@ -83,6 +89,8 @@ def map2_(self: Tensor, x: Tensor, y: Tensor, callable):
     Args:
         x, y: two other tensors, broadcast to self.
         callable: a function of three Python scalars.
+
+    Shape: x and y broadcast to self.
 
     >>> x = torch.tensor([1.0, 2.0])
     >>> x.map2_(x, torch.ones(2), lambda a, b, c: a * b + c)
@@ -117,6 +125,8 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     Args:
         size: the number of rows.
         fill_value: of the rows after the last nonzero element.
+
+    Shape: input of d dimensions gives (size, d).
 
     >>> torch.nonzero_static(torch.tensor([1, 0, 2]), size=3).flatten()
     tensor([ 0,  2, -1])

@@ -54,6 +54,8 @@ def to_dense(self: Tensor, dtype=None, *, masked_grad=None):
         dtype: of the result.
         masked_grad: without effect.
 
+    Shape: that of self.
+
     >>> torch.ones(2).to_dense()
     tensor([1., 1.])
     """
@@ -163,6 +165,8 @@ def new(self: Tensor, *args, device=None):
         *args: the sizes, or the data.
         device: another device.
 
+    Shape: the sizes that are given, or that of the data.
+
     >>> torch.tensor([0.5]).new([1, 2])
     tensor([1., 2.])
     """
@@ -184,6 +188,8 @@ def new_empty_strided(
         stride: the strides.
         dtype, device: of the result; self's if None.
         layout, requires_grad, pin_memory: of the result.
+
+    Shape: size.
 
     >>> torch.zeros(1).new_empty_strided((2, 3), (1, 2)).stride()
     (1, 2)

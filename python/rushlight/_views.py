@@ -10,6 +10,8 @@ from rushlight._table import op
 def adjoint(input: Tensor) -> Tensor:
     """The matrices transposed: a view.
 
+    Shape: (*, m, n) gives (*, n, m).
+
     >>> torch.adjoint(torch.ones(4, 2, 3)).shape
     torch.Size([4, 3, 2])
     """
@@ -23,6 +25,8 @@ def adjoint(input: Tensor) -> Tensor:
 @op("torch", out=True)
 def alias_copy(input: Tensor) -> Tensor:
     """A copy.
+
+    Shape: that of input.
 
     >>> torch.alias_copy(torch.arange(2))
     tensor([0, 1])

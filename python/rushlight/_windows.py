@@ -31,6 +31,8 @@ def hann_window(window_length, periodic=True, *, dtype=None, layout=None, device
         periodic: N is window_length, for spectra; else window_length - 1, a symmetric window.
         dtype, device, pin_memory, requires_grad: of the result.
 
+    Shape: (window_length).
+
     >>> torch.hann_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
@@ -46,6 +48,8 @@ def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype
 
     Args: as of hann_window.
         alpha, beta: of the formula.
+
+    Shape: (window_length).
 
     >>> torch.hamming_window(4)
     tensor([0.0800, 0.5400, 1.0000, 0.5400])
@@ -64,6 +68,8 @@ def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, de
 
     Args: as of hann_window.
 
+    Shape: (window_length).
+
     >>> torch.blackman_window(4)[2]
     tensor(1.)
     """
@@ -78,6 +84,8 @@ def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, de
     """The Bartlett window, a triangle: 1 - |2 n / N - 1|.
 
     Args: as of hann_window.
+
+    Shape: (window_length).
 
     >>> torch.bartlett_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
@@ -94,6 +102,8 @@ def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout
 
     Args: as of hann_window.
         beta: a larger one lowers the side lobes and widens the main one.
+
+    Shape: (window_length).
 
     >>> torch.kaiser_window(3, False, 3.0)
     tensor([0.2049, 1.0000, 0.2049])

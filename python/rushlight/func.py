@@ -44,6 +44,8 @@ def functional_call(
         tie_weights: a tensor given for one name of a shared parameter serves its other names too.
         strict: refuse missing and unexpected names.
 
+    Shape: each tensor has the shape of the parameter or buffer that it replaces.
+
     >>> layer = torch.nn.Linear(1, 1)
     >>> torch.func.functional_call(layer, {"bias": torch.ones(1)}, torch.zeros(1))
     tensor([1.], grad_fn=<ViewBackward0>)

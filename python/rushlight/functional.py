@@ -16,7 +16,7 @@ from rushlight._C import (
 )
 from rushlight._table import absent, op
 
-# Of the top level, which imports their modules when they are asked for.
+# Of the top level, which imports their modules at the first use.
 _OF_TORCH = (
     "cdist chain_matmul lu norm pca_lowrank split svd_lowrank unique unique_consecutive "
     "unravel_index"
@@ -47,6 +47,8 @@ def einsum(equation, *operands) -> Tensor:
         equation: the dimensions of each operand as letters, "->", those of the result.
         operands: the tensors. Or, without an equation, each tensor and a list of ints for its
             dimensions in turn, and perhaps a list for those of the result.
+
+    Shape: that of the letters after "->", in their order.
 
     Raises:
         RuntimeError: if the equation does not fit the operands.

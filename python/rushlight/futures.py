@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 __all__ = ["Future", "collect_all", "wait_all"]
 
 T = TypeVar("T")
-_in_hook = threading.local()  # .on: who called us will wait for every future, in its order
+_in_hook = threading.local()  # .on: the caller will wait for every future, in its order
 
 
 class Future(Generic[T]):

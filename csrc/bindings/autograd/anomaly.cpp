@@ -1,4 +1,4 @@
-// Anomaly detection's Python face: its switches, the stack of the forward call, and the warning.
+// Anomaly detection in Python: its switches, the stack of the forward call, and the warning.
 #include "autograd/anomaly.h"
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,4 @@
-// Autograd's Python face: backward and grad, the modes, nodes and hooks. autograd.Function is in
+// Autograd in Python: backward and grad, the modes, nodes and hooks. autograd.Function is in
 // function.cpp.
 #include <pybind11/pybind11.h>
 

@@ -134,10 +134,11 @@ PyObject* shown(const std::vector<std::int64_t>& values) {
 
 py::object saved_attribute(Node& node, std::string_view attribute) {
   constexpr std::string_view prefix = "_saved_", raw = "_raw_saved_";
-  const bool is_raw = attribute.starts_with(raw), asked = is_raw || attribute.starts_with(prefix);
+  const bool is_raw = attribute.starts_with(raw),
+             is_saved = is_raw || attribute.starts_with(prefix);
   const std::string_view name =
-      asked ? attribute.substr((is_raw ? raw : prefix).size()) : std::string_view();
-  const std::vector<std::string> names = asked ? node.saved_names() : std::vector<std::string>();
+      is_saved ? attribute.substr((is_raw ? raw : prefix).size()) : std::string_view();
+  const std::vector<std::string> names = is_saved ? node.saved_names() : std::vector<std::string>();
   std::string known;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == "-") continue;
@@ -160,7 +161,7 @@ py::object saved_attribute(Node& node, std::string_view attribute) {
     PyErr_Clear();
   }
   fail<AttributeError>("'", node.title(), "' object has no attribute '", attribute, "'",
-                       !asked          ? ""
+                       !is_saved       ? ""
                        : names.empty() ? "\nthis node does not show what it keeps"
                                        : text("\nit shows ", known));
 }

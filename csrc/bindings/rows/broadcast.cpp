@@ -29,6 +29,9 @@ void bind_broadcast(py::module_& m) {
 Args:
     tensors: any number of tensors, or one sequence of them.
 
+Shape:
+    all results have the common shape of the tensors.
+
 >>> [t.shape for t in torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3))]
 [torch.Size([2, 3]), torch.Size([2, 3])])");
   overloads<&at_least_one<1>, &at_least_all<1>>(
@@ -38,6 +41,9 @@ Args:
 Args:
     tensors: any number of tensors, or one sequence of them, which give a tuple.
 
+Shape:
+    () gives (1); others keep their shape.
+
 >>> torch.atleast_1d(torch.tensor(5))
 tensor([5]))");
   overloads<&at_least_one<2>, &at_least_all<2>>(
@@ -46,6 +52,9 @@ tensor([5]))");
 
 Args:
     tensors: any number of tensors, or one sequence of them, which give a tuple.
+
+Shape:
+    () gives (1, 1), (n) gives (1, n); others keep their shape.
 
 >>> torch.atleast_2d(torch.tensor([1, 2]))
 tensor([[1, 2]]))");

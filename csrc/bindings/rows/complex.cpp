@@ -1,5 +1,5 @@
-// Functions of complex numbers: nothing is computed with them, so most take real tensors, and hand
-// those back.
+// Functions of complex numbers: nothing is computed with them, so most take real tensors and return
+// those.
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "ops/ops.h"

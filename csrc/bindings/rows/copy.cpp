@@ -77,13 +77,13 @@ Tensor copy_op(const Tensor& self, Input other, bool non_blocking) {
   if (other.tensor)
     copy_(self, *other.tensor, non_blocking);
   else
-    fill_(self, other.number);
+    fill_(self, other.scalar);
   return self;
 }
 Tensor fill_op(const Tensor& self, Input value) {
   if (!value.tensor) {
-    check_fits(value.number, self.dtype(), "_t");
-    fill_(self, value.number);
+    check_fits(value.scalar, self.dtype(), "_t");
+    fill_(self, value.scalar);
     return self;
   }
   if (value.tensor->dim() != 0)
@@ -211,6 +211,9 @@ Args:
         the source must not change until then. Other copies ignore it.
     copy: whether to copy even if nothing changes.
 
+Shape:
+    that of self.
+
 >>> torch.tensor([1, 2]).to(torch.float64)
 tensor([1., 2.], dtype=torch.float64))");
   op<&cuda>(m, "cuda(self, device=None, non_blocking=False, memory_format=None)", stored(kMethod),
@@ -218,6 +221,9 @@ tensor([1., 2.], dtype=torch.float64))");
 
 Args:
     device: the GPU; None for the current one.
+
+Shape:
+    that of self.
 
 Raises:
     RuntimeError: where there is no GPU; the message tells how to get one.
@@ -230,8 +236,9 @@ device(type='cuda', index=0))");
   const auto cast = [&]<DType D>(const std::string& method, const char* name) {
     op<&as_dtype<D>>(
         m, method + "(self, *, memory_format=None)", stored(kMethod),
-        text("The tensor as ", name, "; itself if it has that dtype.\n\n>>> torch.ones(1).", method,
-             "().dtype\ntorch.", name));
+        text("The tensor as ", name,
+             "; itself if it has that dtype.\n\nShape:\n    that of self.\n\n>>> torch.ones(1).",
+             method, "().dtype\ntorch.", name));
   };
   cast.operator()<DType::float32>("float", "float32");
   cast.operator()<DType::float64>("double", "float64");
@@ -248,6 +255,9 @@ device(type='cuda', index=0))");
 
 Args:
     other: the tensor whose dtype and device are taken.
+
+Shape:
+    that of self.
 
 >>> torch.ones(1).type_as(torch.zeros(1, dtype=torch.int64))
 tensor([1]))");
@@ -268,8 +278,12 @@ Args:
     size: the shape.
     memory_format: torch.contiguous_format or torch.channels_last.
 
+Shape:
+    self gets `size`.
+
 Raises:
-    RuntimeError: if the tensor requires grad, or its memory is shared with somebody else.
+    RuntimeError: if the tensor requires grad, or its memory is shared with NumPy,
+        DLPack or another process.
 
 >>> torch.tensor([1, 2, 3]).resize_(2)
 tensor([1, 2]))");
@@ -295,6 +309,9 @@ False)");
 Args:
     other: the tensor that is copied; it broadcasts to self's shape.
 
+Shape:
+    other broadcasts to self.
+
 >>> torch.zeros(2).copy_(torch.tensor([1, 2]))
 tensor([1., 2.]))");
   op<&filled_copy>(m, "fill(input, value)", stored(As::function),
@@ -312,7 +329,10 @@ tensor([3., 3.]))");
                R"(Writes value into every element.
 
 Args:
-    value: a number or a 0-d tensor.
+    value: a scalar or a 0-d tensor.
+
+Shape:
+    that of input.
 
 >>> torch.zeros(2).fill_(3)
 tensor([3., 3.]))");
@@ -321,14 +341,22 @@ tensor([3., 3.]))");
   op<&item_op>(m, "item(self)", stored(kMethod),
                R"(The only element as a Python number.
 
+Shape:
+    any of one element.
+
 Raises:
     RuntimeError: if there is not exactly one.
 
 >>> torch.tensor([2.5]).item()
 2.5)");
   op<&tolist>(m, "tolist(self)", stored(kMethod),
-              "The elements as nested lists; a number for a 0-d tensor.\n\n>>> torch.tensor([[1, "
-              "2]]).tolist()\n[[1, 2]]");
+              R"(The elements as nested lists; a Python scalar for a 0-d tensor.
+
+Shape:
+    (n, *) gives a list of n items.
+
+>>> torch.tensor([[1, 2]]).tolist()
+[[1, 2]])");
   op<&data_ptr>(m, "data_ptr(self)", stored(kMethod),
                 R"(The address of the first element.
 
@@ -390,6 +418,9 @@ Args:
 Args:
     other: the other tensor.
 
+Shape:
+    any two.
+
 >>> torch.is_same_size(torch.ones(2), torch.ones(2, 1))
 False)");
   op<&is_set_to>(m, "is_set_to(self, tensor)", stored(kMethod),
@@ -402,6 +433,9 @@ Args:
 >>> x.is_set_to(x.view(2))
 True)");
   op<&is_nonzero>(m, "is_nonzero(input)", stored(As::both), R"(Whether the one element is not 0.
+
+Shape:
+    any of one element.
 
 Raises:
     RuntimeError: if there is not exactly one element.

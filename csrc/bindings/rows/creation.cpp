@@ -36,7 +36,7 @@ Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool
   return by_shape(size, or_default(dtype), or_default(device), requires_grad, pin, value);
 }
 
-// What is asked for; where there is an `out`, its own, which the dtype may not differ from.
+// The requested dtype and device; with an `out`, its own, from which the dtype may not differ.
 struct Chosen {
   std::optional<DType> dtype;
   std::optional<Device> device;
@@ -148,7 +148,7 @@ Tensor arange_end(Scalar end, const Out& out, Dt dtype, Layout layout, Dv device
 }
 // An end of linspace(): a scalar or a 0-d tensor.
 Scalar end_of_range(const char* op, const char* name, const Input& end) {
-  if (!end.tensor) return end.number;
+  if (!end.tensor) return end.scalar;
   if (end.tensor->dim())
     fail<RuntimeError>(op, " only supports 0-dimensional start and end tensors, but got ", name,
                        " with ", end.tensor->dim(), " dimension(s).");

@@ -75,6 +75,10 @@ Args:
     reduction: 0 for none, 1 for the mean, 2 for the sum.
     zero_infinity: whether targets that are too long for their input count as 0 instead of inf.
 
+Shape:
+    log_probs (T, N, C) or (T, C), targets (N, S) or (sum of target_lengths), lengths (N); the
+    result is () or, unreduced, (N).
+
 >>> torch.ctc_loss(torch.zeros(2, 1, 2).log_softmax(2), torch.tensor([[1]]), (2,), (1,))
 tensor(0.2877))");
   overloads<&functional_of_lists, &functional_of_tensors>(

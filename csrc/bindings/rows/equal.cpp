@@ -15,6 +15,9 @@ void bind_equal(py::module_& m) {
 Args:
     other: the other tensor, of the same dtype.
 
+Shape:
+    any two.
+
 >>> torch.equal(torch.ones(2), torch.ones(2))
 True)");
   op<&isclose>(m, "isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False)", As::both,
@@ -39,6 +42,9 @@ Args:
     rtol: the relative tolerance.
     atol: the absolute tolerance.
     equal_nan: whether NaN is close to NaN.
+
+Shape:
+    input and other broadcast.
 
 >>> torch.allclose(torch.ones(2), torch.ones(2) + 1e-9)
 True)");

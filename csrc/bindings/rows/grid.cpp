@@ -52,6 +52,9 @@ Args:
     tensors: vectors, or one sequence of them.
     indexing: "ij" (the default) or "xy", which swaps the first two dimensions.
 
+Shape:
+    vectors (n_i) give tensors (n_1, ..., n_k).
+
 >>> torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4]), indexing="ij")[0]
 tensor([[1, 1],
         [2, 2]]))");
@@ -60,6 +63,9 @@ tensor([[1, 1],
 
 Args:
     tensors: the vectors, or one sequence of them.
+
+Shape:
+    k vectors (n_i) give (product of n_i, k); a single one gives itself.
 
 >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4]))
 tensor([[1, 3],
@@ -86,6 +92,9 @@ tensor([[1, 2],
 Args:
     tensors: the blocks, or one sequence of them: matrices, vectors (rows) or scalars.
 
+Shape:
+    blocks (m_i, n_i) give (sum of m_i, sum of n_i).
+
 >>> torch.block_diag(torch.tensor([[1, 2]]), torch.tensor([[3]]))
 tensor([[1, 2, 0],
         [0, 0, 3]]))");
@@ -95,6 +104,9 @@ tensor([[1, 2, 0],
 Args:
     indices: indices into the flattened tensor.
     shape: of that tensor.
+
+Shape:
+    a tensor of the shape of indices for each dimension.
 
 >>> torch.unravel_index(torch.tensor([1, 5]), (2, 3))
 (tensor([0, 1]), tensor([1, 2])))");

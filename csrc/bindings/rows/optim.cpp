@@ -21,7 +21,7 @@ PyObject* key(const char* name) {
   return made;
 }
 
-struct Call {
+struct StepArguments {
   const char* op;
   Tensors params, grads;
   py::handle states, group;
@@ -107,7 +107,7 @@ struct Call {
   }
 };
 
-void sgd(Call& call) {
+void sgd(StepArguments& call) {
   optim::Sgd f;
   call.read(f);
   f.momentum = call.number("momentum");
@@ -115,32 +115,32 @@ void sgd(Call& call) {
   f.nesterov = call.flag("nesterov");
   call.run(f, {f.momentum != 0 ? "momentum_buffer" : nullptr});
 }
-void adam(Call& call) {
+void adam(StepArguments& call) {
   optim::Adam f;
   call.read(f);
   call.read_betas(f);
   f.amsgrad = call.flag("amsgrad");
   call.run(f, {"exp_avg", "exp_avg_sq", f.amsgrad ? "max_exp_avg_sq" : nullptr});
 }
-void adadelta(Call& call) {
+void adadelta(StepArguments& call) {
   optim::Adadelta f;
   call.read(f);
   f.rho = call.number("rho");
   call.run(f, {"square_avg", "acc_delta"});
 }
-void adagrad(Call& call) {
+void adagrad(StepArguments& call) {
   optim::Adagrad f;
   call.read(f);
   f.lr_decay = call.number("lr_decay");
   call.run(f, {"sum"});
 }
-void adamax(Call& call) {
+void adamax(StepArguments& call) {
   optim::Adamax f;
   call.read(f);
   call.read_betas(f);
   call.run(f, {"exp_avg", "exp_inf"});
 }
-void asgd(Call& call) {
+void asgd(StepArguments& call) {
   optim::Asgd f;
   call.read(f);
   f.lambd = call.number("lambd");
@@ -148,20 +148,20 @@ void asgd(Call& call) {
   f.t0 = call.number("t0");
   call.run(f, {"ax"}, {"eta", "mu"});
 }
-void nadam(Call& call) {
+void nadam(StepArguments& call) {
   optim::NAdam f;
   call.read(f);
   call.read_betas(f);
   f.momentum_decay = call.number("momentum_decay");
   call.run(f, {"exp_avg", "exp_avg_sq"}, {"mu_product"});
 }
-void radam(Call& call) {
+void radam(StepArguments& call) {
   optim::RAdam f;
   call.read(f);
   call.read_betas(f);
   call.run(f, {"exp_avg", "exp_avg_sq"});
 }
-void rmsprop(Call& call) {
+void rmsprop(StepArguments& call) {
   optim::RmsProp f;
   call.read(f);
   f.alpha = call.number("alpha");
@@ -170,7 +170,7 @@ void rmsprop(Call& call) {
   call.run(f, {"square_avg", f.centered ? "grad_avg" : nullptr,
                f.momentum > 0 ? "momentum_buffer" : nullptr});
 }
-void rprop(Call& call) {
+void rprop(StepArguments& call) {
   optim::Rprop f;
   call.read(f);
   f.shrink = call.number("etas", 0);
@@ -180,7 +180,7 @@ void rprop(Call& call) {
   call.run(f, {"prev", "step_size"});
 }
 
-constexpr std::pair<const char*, void (*)(Call&)> kOptimizers[] = {
+constexpr std::pair<const char*, void (*)(StepArguments&)> kOptimizers[] = {
     {"SGD", sgd},         {"Adam", adam},   {"Adadelta", adadelta}, {"Adagrad", adagrad},
     {"Adamax", adamax},   {"ASGD", asgd},   {"NAdam", nadam},       {"RAdam", radam},
     {"RMSprop", rmsprop}, {"Rprop", rprop},
@@ -191,7 +191,7 @@ void optimizer_step(std::string_view name, const Tensors& params, const Tensors&
   if (!PyList_Check(states.ptr())) throw TypeError("optimizer_step(): states must be a list");
   for (const auto& [known, step] : kOptimizers)
     if (name == known) {
-      Call call{known, params, grads, states, group};
+      StepArguments call{known, params, grads, states, group};
       return step(call);
     }
   fail<ValueError>("optimizer_step(): there is no optimizer ", name);

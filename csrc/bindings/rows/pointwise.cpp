@@ -28,7 +28,7 @@ static bool read_input(const PointwiseFace& f, const Signature& s, int i, bool i
   if ((in.tensor = as_tensor(o))) [[likely]]
     return true;
   if ((i > 0 ? !f.op->tensors_only : f.op->scalar_first && !is_method) &&
-      Argument<Scalar>::read(o, in.number))
+      Argument<Scalar>::read(o, in.scalar))
     return true;
   return PyErr_Occurred() ? false : wrong_type(s, i, is_method, "Tensor", o);
 }
@@ -40,7 +40,7 @@ static bool have_tensor(const PointwiseFace& f, const Signature& s, PyObject* fi
       std::any_of(in, in + f.op->inputs, [](const Input& i) { return bool(i.tensor); }))
     return true;
   if (!f.op->scalars_alone) return wrong_type(s, 0, false, "Tensor", first);
-  made = scalar_tensor(in[0].number, dtype_of(in[0].number), {});
+  made = scalar_tensor(in[0].scalar, dtype_of(in[0].scalar), {});
   in[0].tensor = &made;
   return true;
 }
@@ -301,7 +301,7 @@ void bind_pointwise(py::module_& m) {
       stored(As::function), R"(The dtype of arithmetic on two tensors or numbers.
 
 Args:
-    tensor, other: a tensor, and a tensor or a number.
+    tensor, other: a tensor, and a tensor or a scalar.
     scalar: a number before a tensor.
     scalar1, scalar2: two numbers.
 

@@ -1,4 +1,4 @@
-// How Python reaches a pointwise op: one Face per op, read from its signature at import, and one
+// How Python calls a pointwise op: one Face per op, read from its signature at import, and one
 // function for all that sorts a call's arguments by it. Only the C entry points, three lines each,
 // exist per op.
 #pragma once

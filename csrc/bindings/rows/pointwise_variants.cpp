@@ -14,7 +14,7 @@ static Into into_self(const Tensor& self) { return {Into::self, &self}; }
 
 static Tensor div_function(Input a, Input b, std::optional<std::string_view> mode) {
   const Tensor number =
-      a.tensor || b.tensor ? Tensor() : scalar_tensor(a.number, dtype_of(a.number), {});
+      a.tensor || b.tensor ? Tensor() : scalar_tensor(a.scalar, dtype_of(a.scalar), {});
   return div(number ? as_input(number) : a, b, mode, {});
 }
 static Tensor div_in_place(const Tensor& a, Input b, std::optional<std::string_view> mode) {
@@ -115,7 +115,7 @@ static void bind_quotients_and_powers(py::module_& m) {
 
 Args:
     input: dividend
-    other: divisor, a tensor or a number
+    other: divisor, a tensor or a scalar
     rounding_mode: None for the true quotient, 'trunc' (towards zero) or 'floor' (down)
 
 Shape:
@@ -128,7 +128,7 @@ tensor([ 3., -4.]))");
                    R"(div() without rounding.
 
 Args:
-    other: the divisor, a tensor or a number.
+    other: the divisor, a tensor or a scalar.
 
 Shape:
     input and other broadcast.
@@ -141,8 +141,8 @@ tensor([0.5000, 1.5000]))");
                     R"(input to the power exponent; one of the two may be a number.
 
 Args:
-    input: the base, a tensor or a number.
-    exponent: the exponent, a tensor or a number.
+    input: the base, a tensor or a scalar.
+    exponent: the exponent, a tensor or a scalar.
 
 Shape:
     input and exponent broadcast.
@@ -158,8 +158,8 @@ tensor([1., 4., 9.]))");
 
 Args:
     out: where the result is written; of float64
-    input: the base, a tensor or a number.
-    exponent: the exponent, a tensor or a number.
+    input: the base, a tensor or a scalar.
+    exponent: the exponent, a tensor or a scalar.
 
 Shape:
     input and exponent broadcast.
@@ -356,8 +356,8 @@ static void bind_choices(py::module_& m) {
 
 Args:
     condition: a bool tensor
-    input: a tensor or a number
-    other: a tensor or a number
+    input: a tensor or a scalar
+    other: a tensor or a scalar
 
 Shape:
     condition, input and other broadcast; alone, a tuple of index vectors (n).

@@ -146,6 +146,9 @@ Args:
     mean: the mean.
     std: the standard deviation; not negative.
 
+Shape:
+    that of self.
+
 >>> torch.empty(2).normal_(5, 0)
 tensor([5., 5.]))");
   overloads<&random_all, &random_to, &random_range>(
@@ -159,6 +162,9 @@ Args:
     from: the smallest integer.
     to: the bound, not included.
 
+Shape:
+    that of self.
+
 >>> torch.empty(2).random_(3, 4)
 tensor([3., 3.]))");
   overloads<&bernoulli_tensor, &bernoulli_p>(
@@ -168,6 +174,9 @@ tensor([3., 3.]))");
 
 Args:
     p: the probability, a number or a tensor that broadcasts.
+
+Shape:
+    p is a scalar or broadcasts to self.
 
 >>> torch.empty(2).bernoulli_(1.0)
 tensor([1., 1.]))");

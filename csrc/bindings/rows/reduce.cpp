@@ -115,6 +115,9 @@ tensor([4., 6.]))");
 Args:
     *size: the shape of the result.
 
+Shape:
+    self broadcasts from size, which is that of the result.
+
 >>> torch.ones(2, 3).sum_to_size(1, 3)
 tensor([[2., 2., 2.]]))");
   op<&mean>(m, "mean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
@@ -180,6 +183,9 @@ tensor([1, 2]))");
 
 Args:
     dim: the dimensions to count along, one by one or in a tuple; None for all.
+
+Shape:
+    that of input without dim.
 
 >>> torch.tensor([[0, 2], [3, 4]]).count_nonzero(0, 1)
 tensor(3))");

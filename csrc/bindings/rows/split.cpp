@@ -55,6 +55,9 @@ Args:
     sections: how many parts of one size.
     indices: the first index of each part but the first one, one by one or in a tuple.
 
+Shape:
+    each part has the shape of input but in the dimension that is split.
+
 Returns:
     a tuple of views.
 
@@ -207,6 +210,9 @@ Args:
     sections: how many parts of one size.
     indices: the first index of each part but the first one.
 
+Shape:
+    each part has the shape of input but in the dimension that is split.
+
 Returns:
     a tuple of views.
 
@@ -222,6 +228,9 @@ Args:
     sections: how many parts of one size.
     indices: the first index of each part but the first one.
 
+Shape:
+    each part has the shape of input but in dimension 0.
+
 Returns:
     a tuple of views.
 
@@ -236,6 +245,9 @@ Args:
     input: at least three dimensions.
     sections: how many parts of one size.
     indices: the first index of each part but the first one.
+
+Shape:
+    each part has the shape of input but in dimension 2.
 
 Returns:
     a tuple of views.

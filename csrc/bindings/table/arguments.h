@@ -213,7 +213,7 @@ struct Argument<Input> : ByValue<Input> {
   static bool read(PyObject* o, Input& s) {
     if ((s.tensor = as_tensor(o))) [[likely]]
       return true;
-    return Argument<Scalar>::read(o, s.number);
+    return Argument<Scalar>::read(o, s.scalar);
   }
 };
 

@@ -1,5 +1,5 @@
 // The protocol __torch_function__: a call with an argument whose class has a method of that name is
-// handed over to it. Note: nothing of it is on the path of other calls. Until a program makes a
+// dispatched to it. Note: nothing of it is on the path of other calls. Until a program makes a
 // tensor of such a class or pushes a mode, arguments are looked at only where a TypeError would be
 // made (`refused`); from then on the entry points that a profiler watches look first (`watching`,
 // bindings/profile.h).
@@ -19,7 +19,7 @@ enum class Override : unsigned char {
   own
 };
 Override override_of(PyTypeObject* type);
-// Whether there is no handing over to subclasses now, in this thread.
+// Whether dispatch to subclasses is disabled now, in this thread.
 bool overrides_disabled();
 
 // Whether one of the arguments, or a member of a list of them, takes the call over, or a mode does.

@@ -39,7 +39,7 @@ py::object as_class(py::object o, PyTypeObject* cls) {
                                                                         : kind(made);
 }
 
-// While it lives, calls are not handed over in this thread.
+// While it exists, calls are not dispatched to __torch_function__ in this thread.
 class Off {
  public:
   explicit Off(Disabled how) : before_(override_state().disabled) {

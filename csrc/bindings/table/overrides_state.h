@@ -1,5 +1,5 @@
-// What overrides.cpp and overrides_python.cpp share: whether calls are handed over in this thread,
-// and its modes.
+// What overrides.cpp and overrides_python.cpp share: whether calls are dispatched to
+// __torch_function__ in this thread, and its modes.
 #pragma once
 #include <vector>
 
@@ -12,7 +12,7 @@ enum class Disabled : unsigned char { no, subclasses, all };  // "all": modes to
 // Of one thread. The list is never freed: a thread may end after the interpreter.
 struct OverrideState {
   Disabled disabled = Disabled::no;
-  bool skip_next = false;  // the next call that would be handed over is not
+  bool skip_next = false;  // the next call that would be dispatched is not
   std::vector<PyObject*>* modes = nullptr;  // owned, the newest last
   std::vector<PyObject*>& list() {
     if (!modes) modes = new std::vector<PyObject*>;

@@ -16,7 +16,7 @@ namespace {
 
 // ---- to others
 
-dlpack::Type type_of(DType d) {
+dlpack::DataType type_of(DType d) {
   const auto bits = std::uint8_t(item_size(d) * 8);
   if (d == DType::boolean) return {dlpack::kBool, 8, 1};
   if (d == DType::bfloat16) return {dlpack::kBfloat, 16, 1};
@@ -74,7 +74,7 @@ py::object to_dlpack(const Tensor& t, bool versioned, bool copied) {
 
 // ---- from others
 
-DType dtype_of(const dlpack::Type& type) {
+DType dtype_of(const dlpack::DataType& type) {
   if (type.lanes != 1) fail<RuntimeError>("Unsupported lanes ", type.lanes, ": DLPack vectors");
   const int bits = type.bits;
   switch (type.code) {

@@ -25,7 +25,7 @@ enum Code : std::uint8_t {
   kComplex = 5,
   kBool = 6
 };
-struct Type {
+struct DataType {
   std::uint8_t code, bits;
   std::uint16_t lanes;
 };
@@ -34,7 +34,7 @@ struct Array {
   void* data;
   DLDevice device;
   std::int32_t rank;
-  Type dtype;
+  DataType dtype;
   std::int64_t* shape;
   std::int64_t* strides;  // in elements; null: row-major
   std::uint64_t byte_offset;

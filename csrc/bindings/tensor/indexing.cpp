@@ -355,7 +355,7 @@ int watched_assign(PyObject* self, PyObject* at, PyObject* value) {
 
 }  // namespace
 
-// What is asked of a tensor alone: the class's answer, or what the slot itself says.
+// A slot that takes a tensor alone (len, bool, int): the class's override, or the slot itself.
 static PyObject* answer_of_class(const char* method, PyObject* self) {
   return hand_over_method(method, &self, 1);
 }

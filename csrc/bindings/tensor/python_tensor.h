@@ -1,7 +1,7 @@
 // The Python type of Tensor, written by hand because every eager op passes here twice.
 //
-// Who owns whom: the Python object owns the body, never the reverse. A body remembers its object
-// (borrowed), so `t.grad is t.grad`. An object that dies before its body leaves its class and
+// Ownership: the Python object owns the body, never the reverse. A body has a borrowed reference to
+// its object, so `t.grad is t.grad`. An object that is freed before its body leaves its class and
 // attributes there, and the next one is made from them: a Parameter kept only by C++ stays a
 // Parameter. All of this happens under the GIL, or at the last release of the body.
 //

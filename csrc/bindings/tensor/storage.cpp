@@ -1,6 +1,5 @@
 // What the Python layer needs to copy, save and load tensors: their storages and their class.
-// Note: files written by anybody end up in `view_storage`, so nothing may be assumed
-// of its numbers.
+// Note: `view_storage` gets what untrusted files say, so each of its arguments is checked.
 #include <pybind11/pybind11.h>
 
 #include "bindings/module.h"

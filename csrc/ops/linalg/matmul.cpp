@@ -234,7 +234,7 @@ Tensor baddbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, 
   return record_sum("BaddbmmBackward0", std::move(out), input, batch1, batch2, beta, alpha);
 }
 
-// The sum over the batch is one product: the batch joins the inner dimension.
+// The sum over the batch is one product: the batch is merged into the inner dimension.
 Tensor addbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, Scalar beta,
               Scalar alpha) {
   check_batches(batch1, batch2);

@@ -20,7 +20,7 @@ struct Promotion {
   }
   void add(const Input& i) {
     if (!i.tensor)
-      add(2, dtype_of(i.number));
+      add(2, dtype_of(i.scalar));
     else
       add(i.tensor->dim() == 0 ? 1 : 0, i.tensor->dtype());
   }
@@ -53,7 +53,7 @@ DType result_type(std::span<const Input> inputs) {
 }
 
 static bool is_bool(const Input& i) {
-  return i.tensor ? i.tensor->dtype() == DType::boolean : i.number.kind == Scalar::Kind::boolean;
+  return i.tensor ? i.tensor->dtype() == DType::boolean : i.scalar.kind == Scalar::Kind::boolean;
 }
 
 // Without the "special_" of torch.special's functions.

@@ -29,7 +29,7 @@ void CallGeometry::bind(Operand& o, const Tensor& t) {
 }
 
 // Insertion sort from the last dimension on; an operand that is broadcast along one of the two
-// dimensions has no opinion.
+// dimensions does not decide their order.
 void CallGeometry::order() {
   ordered_ = true;
   const int rank = shape_.rank;

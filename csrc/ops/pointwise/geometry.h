@@ -14,8 +14,8 @@ class CallGeometry {
   CallGeometry(const Shape& shape, std::int64_t numel, bool dense)
       : shape_(shape), numel_(numel), dense_(dense) {}
   void bind(Operand& o, const Tensor& t);  // checks t against its storage's end
-  void bind(Operand& o, const Scalar& number) {
-    o = {const_cast<Scalar*>(&number), nullptr, DType::float64};
+  void bind(Operand& o, const Scalar& scalar) {
+    o = {const_cast<Scalar*>(&scalar), nullptr, DType::float64};
   }
   // A result, after everything else is bound.
   Tensor make(Operand& o, DType dtype, Device device);

@@ -27,12 +27,12 @@ void PointwiseNode::add(const Input& original, const Tensor* kept, const Shape& 
   const int i = inputs;
   if (!original.tensor) {
     add_edge({});
-    if (saves(i)) slots_[i].number = original.number;
+    if (saves(i)) slots_[i].scalar = original.scalar;
     return;
   }
   const Tensor& t = *original.tensor;
   add_input(t);
-  origins_[i] = {t.dtype(), t.device().is_cpu()};
+  inputs_[i] = {t.dtype(), t.device().is_cpu()};
   if (saves(i)) slots_[i].tensor = Saved(kept ? *kept : t);
   if (!(t.shape() == shape)) {
     if (!shapes_) {
@@ -58,7 +58,7 @@ int PointwiseNode::collect(Tensor* tensors, const Scalar** numbers) {
   for (int i = 0; i < op_.inputs; ++i) {
     if (!(all >> i & 1)) continue;
     tensors[n] = slots_[i].tensor.get();
-    numbers[n++] = saves(i) ? &slots_[i].number : &zero;
+    numbers[n++] = saves(i) ? &slots_[i].scalar : &zero;
   }
   if (all & Save::output) {
     if (saves_output()) tensors[n] = output_.get(*this);
@@ -77,8 +77,8 @@ Gradients PointwiseNode::finish(Tensor* results, bool rows) {
       const Shape& own = (*shapes_)[std::size_t(i)];
       r = rows ? sum_rows_to(r, own) : sum_to(r, own);
     }
-    if (r.dtype() != origins_[i].dtype) r = to(r, origins_[i].dtype);
-    if (origins_[i].to_cpu && !r.device().is_cpu()) r = to(r, kCpu);
+    if (r.dtype() != inputs_[i].dtype) r = to(r, inputs_[i].dtype);
+    if (inputs_[i].to_cpu && !r.device().is_cpu()) r = to(r, kCpu);
     out[std::size_t(i)] = std::move(r);
   }
   return out;
@@ -119,14 +119,14 @@ Gradients PointwiseNode::gradients(const Tensor& g, const Shape& shape) {
       arguments[i + 1] = saved[i] ? Value(saved[i]) : Value(numbers[i]->as_double());
     op_.backward_of_values(arguments, parameters_, values);
     for (int k = 0; k < op_.gradients; ++k)
-      results[k] = values[k].is_number() ? full(shape, values[k].number(), g.dtype(), g.device())
+      results[k] = values[k].is_scalar() ? full(shape, values[k].scalar(), g.dtype(), g.device())
                                          : values[k].tensor();
     return finish(results, rows);
   }
   if (g.device().is_meta()) {  // shapes alone
     for (int i = 0, k = 0; i < op_.inputs; ++i) {
       if (op_.bool_inputs >> i & 1) continue;
-      if (needs_input(std::size_t(i))) results[k] = empty(shape, origins_[i].dtype, g.device());
+      if (needs_input(std::size_t(i))) results[k] = empty(shape, inputs_[i].dtype, g.device());
       ++k;
     }
     return finish(results, rows);
@@ -155,7 +155,7 @@ Gradients PointwiseNode::gradients(const Tensor& g, const Shape& shape) {
     if (op_.bool_inputs >> i & 1) continue;
     call.out[k] = {};
     if (needs_input(std::size_t(i)))
-      results[k] = geometry.make(call.out[k], origins_[i].dtype, g.device());
+      results[k] = geometry.make(call.out[k], inputs_[i].dtype, g.device());
     ++k;
   }
   geometry.finish(call);
@@ -199,7 +199,7 @@ SavedValue PointwiseNode::saved_value(std::size_t i) {
   if (k == kMaxInputs) return saves_output() ? output_.get(*this) : Tensor();
   const Slot& slot = slots_[k];
   if (slot.tensor || !saves(k) || next(std::size_t(k)).node) return slot.tensor.get(this);
-  return slot.number;
+  return slot.scalar;
 }
 
 Saved* PointwiseNode::saved_slot(std::size_t i) {

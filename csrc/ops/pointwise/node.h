@@ -26,20 +26,20 @@ class PointwiseNode final : public Node {
   Saved* saved_slot(std::size_t i) override;
 
  private:
-  struct Origin {  // of an input: what its gradient must become
+  struct InputOptions {  // what the gradient of an input must become
     DType dtype;
     bool to_cpu;
   };
   struct Slot {
     Saved tensor;
-    Scalar number;
+    Scalar scalar;
   };
   int collect(Tensor* tensors, const Scalar** numbers);
   // `shape`: of the gradient, the op's own or with rows in front.
   Gradients gradients(const Tensor& g, const Shape& shape);
   Gradients finish(Tensor* results, bool rows);
   bool passes_gradient() const;
-  // Of saved_value(): an input's number, or kMaxInputs for the result and more for parameters.
+  // Of saved_value(): an input's index, or kMaxInputs for the result and more for parameters.
   int saved_number(std::size_t i) const;
 
   const PointwiseOp& op_;
@@ -48,7 +48,7 @@ class PointwiseNode final : public Node {
   Scalar parameters_[kMaxParameters];
   Slot slots_[kMaxInputs];
   SavedOutput output_;
-  Origin origins_[kMaxInputs];
+  InputOptions inputs_[kMaxInputs];
   Shape shape_;
   std::unique_ptr<std::array<Shape, kMaxInputs>> shapes_;  // of the inputs, if one was broadcast
 };

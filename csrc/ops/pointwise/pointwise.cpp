@@ -74,8 +74,8 @@ const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* par
   };
   for (int i = 0; i < op.inputs; ++i) {
     if (!in[i].tensor) {
-      if (in[i].number.kind == Scalar::Kind::boolean) return nullptr;
-      call.in[i] = {const_cast<Scalar*>(&in[i].number), nullptr, DType::float64};
+      if (in[i].scalar.kind == Scalar::Kind::boolean) return nullptr;
+      call.in[i] = {const_cast<Scalar*>(&in[i].scalar), nullptr, DType::float64};
       continue;
     }
     const Body& b = *in[i].tensor->body();
@@ -98,7 +98,7 @@ const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* par
 
 void run_forward(const PointwiseOp& op, const PointwiseCall& call, Device device,
                  std::initializer_list<const Tensor*> held) {
-  const bool waits = op.divides && call.computes == Computes::integer && !call.in[1].is_number();
+  const bool waits = op.divides && call.computes == Computes::integer && !call.in[1].is_scalar();
   if (waits) report_wait(device, "division of integers");
   const Backend& b = backend(device);
   std::int64_t zero;
@@ -195,7 +195,7 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
   wanted = 0;
   first = nullptr;
   for (int i = 0; i < op.inputs; ++i) {
-    numbers[i] = wrapped_to(common, in[i].number);
+    numbers[i] = wrapped_to(common, in[i].scalar);
     if (!in[i].tensor) continue;
     const Tensor& x = *in[i].tensor;
     if (!first) {

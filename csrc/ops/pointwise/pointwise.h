@@ -32,7 +32,7 @@ struct PointwiseOp {
   Domain domain;
   // The struct's backward with T = Value: used when the gradient must itself be differentiable.
   void (*backward_of_values)(const Value* arguments, const Scalar* parameters, Value* gradients);
-  double (*of_numbers)(const double* inputs);  // the formula, its parameters 1; or null
+  double (*of_scalars)(const double* inputs);  // the formula, its parameters 1; or null
 };
 
 std::span<const PointwiseOp* const> pointwise_ops();  // in the order of the kernels' tables

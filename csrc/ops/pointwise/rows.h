@@ -19,7 +19,7 @@ void backward_of_values(const Value* a, const Scalar* parameters, Value* gradien
 }
 
 template <class Op>
-double of_numbers(const double* x) {
+double of_scalars(const double* x) {
   return [&]<std::size_t... I, std::size_t... P>(std::index_sequence<I...>,
                                                  std::index_sequence<P...>) {
     return double(Op::forward(x[I]..., (void(P), 1.0)...));
@@ -59,7 +59,7 @@ constexpr PointwiseOp row_of() {
   if constexpr (requires { Op::aliases; }) row.aliases = Op::aliases;
   if constexpr (requires { Op::no_gradient; }) row.no_gradient = Op::no_gradient;
   row.domain = T::domain;
-  if constexpr (T::on_floats && !T::bool_inputs) row.of_numbers = &of_numbers<Op>;
+  if constexpr (T::on_floats && !T::bool_inputs) row.of_scalars = &of_scalars<Op>;
   if constexpr (T::differentiable) row.backward_of_values = &backward_of_values<Op>;
   return row;
 }

@@ -26,8 +26,8 @@ Tensor of_stored(const PointwiseOp& op, const Input* in, const Scalar* parameter
   }
   if (into.target && is_only_stored(into.target->dtype()))
     refuse_stored(op.name, into.target->dtype());
-  const bool real = (!in[0].tensor && in[0].number.is_floating()) ||
-                    (!in[1].tensor && in[1].number.is_floating());
+  const bool real = (!in[0].tensor && in[0].scalar.is_floating()) ||
+                    (!in[1].tensor && in[1].scalar.is_floating());
   DType wide = is_only_stored(*common) ? DType::float32 : *common;
   if (is_integral(*common) && is_only_stored(*common))  // uint64 keeps its bits
     wide = real ? default_dtype() : DType::int64;

@@ -26,7 +26,7 @@ Tensor pow(Input input, Input exponent, Into into) {
   const Input one[] = {input};
   if (exponent.tensor || !input.tensor) return run<Pow>(in, into);
   const DType dtype = result_type(in);
-  const double e = exponent.number.as_double();
+  const double e = exponent.scalar.as_double();
   if (is_integral(dtype) && e < 0)
     fail<RuntimeError>(
         "Integers to negative integer powers are not allowed.\npow(): convert the input first, for "
@@ -42,7 +42,7 @@ Tensor pow(Input input, Input exponent, Into into) {
   }
   if (is_floating(dtype)) {
     const Scalar parameter(e);
-    return run<PowNumber>(one, into, &parameter);
+    return run<PowScalar>(one, into, &parameter);
   }
   return run<Pow>(in, into);
 }
@@ -53,12 +53,12 @@ Tensor clamp(const Tensor& input, std::optional<Input> min, std::optional<Input>
     fail<RuntimeError>("torch.clamp: At least one of 'min' or 'max' must not be None");
   if (min && max) {
     const Input in[] = {x, *min, *max};
-    return min->tensor || max->tensor ? run<Clamp>(in, into) : run<ClampNumbers>(in, into);
+    return min->tensor || max->tensor ? run<Clamp>(in, into) : run<ClampScalars>(in, into);
   }
   const Input in[] = {x, min ? *min : *max};
-  const bool is_number = !in[1].tensor;
-  if (min) return is_number ? run<ClampMinNumber>(in, into) : run<ClampMinOnly>(in, into);
-  return is_number ? run<ClampMaxNumber>(in, into) : run<ClampMaxOnly>(in, into);
+  const bool is_scalar = !in[1].tensor;
+  if (min) return is_scalar ? run<ClampMinScalar>(in, into) : run<ClampMinOnly>(in, into);
+  return is_scalar ? run<ClampMaxScalar>(in, into) : run<ClampMaxOnly>(in, into);
 }
 
 Tensor round(const Tensor& input, std::int64_t decimals, Into into) {
@@ -134,7 +134,7 @@ Tensor float_power(Input input, Input exponent, Into into) {
       wide[i] = to(*both[i]->tensor, DType::float64);
       both[i]->tensor = &wide[i];
     } else {
-      both[i]->number = Scalar(both[i]->number.as_double());
+      both[i]->scalar = Scalar(both[i]->scalar.as_double());
     }
   }
   return pow(input, exponent, into);
@@ -175,12 +175,12 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, Input value, Into in
     value.tensor = &converted;
   } else if (!value.tensor) {
     if (is_integral(input.dtype())) {
-      if (value.number.is_floating() && std::trunc(value.number.d) != value.number.d)
+      if (value.scalar.is_floating() && std::trunc(value.scalar.d) != value.scalar.d)
         fail<RuntimeError>("value cannot be converted to type ", dtype_name(input.dtype()),
                            "_t without overflow\nmasked_fill(): ", describe("input", input),
-                           "; value: ", value.number.d);
-      value.number = input.dtype() == DType::boolean ? Scalar(value.number.as_double() != 0)
-                                                     : Scalar(value.number.as_int());
+                           "; value: ", value.scalar.d);
+      value.scalar = input.dtype() == DType::boolean ? Scalar(value.scalar.as_double() != 0)
+                                                     : Scalar(value.scalar.as_int());
     }
   }
   const Input in[] = {as_input(input), as_input(mask), value};

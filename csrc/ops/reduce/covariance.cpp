@@ -27,7 +27,7 @@ void check_weights(const char* name, const Tensor& w, bool integers, std::int64_
 }
 
 bool is_positive(const Value& v) {
-  return v.is_number() ? v.number() > 0 : item(v.tensor()).as_double() > 0;
+  return v.is_scalar() ? v.scalar() > 0 : item(v.tensor()).as_double() > 0;
 }
 
 }  // namespace

@@ -9,58 +9,59 @@
 
 namespace rushlight {
 
-Tensor is_number_mask(const Tensor& x) {
+Tensor not_nan_mask(const Tensor& x) {
   const GradMode off(false);
   return to((Value(x) == Value(x)).tensor(), x.dtype());
 }
 
 namespace {
 // Where the extremes lie, as truth values, and how many each result has.
-std::pair<Tensor, Tensor> extremes_of(const Tensor& input, const Tensor& result, const Span& span) {
+std::pair<Tensor, Tensor> extremes_of(const Tensor& input, const Tensor& result,
+                                      const ReducedShape& over) {
   const GradMode off(false);
-  const Value x = input, kept = reshape(result, span.kept);
-  const Value is_nan = expand((kept != kept).tensor(), span.whole);
+  const Value x = input, kept = reshape(result, over.kept);
+  const Value is_nan = expand((kept != kept).tensor(), over.whole);
   const Tensor same = ((x == kept) | ((x != x) & is_nan)).tensor();
   Shape dims;
-  for (int d = 0; d < span.whole.rank; ++d)
-    if (span.mask >> d & 1) dims.push_back(d);
+  for (int d = 0; d < over.whole.rank; ++d)
+    if (over.mask >> d & 1) dims.push_back(d);
   const Tensor count = dims.rank ? sum(same, dims, true) : same;
   return {same, to(count, input.dtype())};
 }
 }  // namespace
 
-Tensor share_of_extremes(const Tensor& input, const Tensor& result, const Span& span) {
-  const auto [same, count] = extremes_of(input, result, span);
+Tensor share_of_extremes(const Tensor& input, const Tensor& result, const ReducedShape& over) {
+  const auto [same, count] = extremes_of(input, result, over);
   const GradMode off(false);
   return div(to(same, input.dtype()), count);
 }
 
 Tensor shared_by_extremes(const Tensor& g, const Tensor& input, const Tensor& result,
-                          const Span& span) {
-  const auto [same, count] = extremes_of(input, result, span);
-  return mul(spread(div(reshape(g, span.kept), count), span), to(same, g.dtype()));
+                          const ReducedShape& over) {
+  const auto [same, count] = extremes_of(input, result, over);
+  return mul(spread(div(reshape(g, over.kept), count), over), to(same, g.dtype()));
 }
 
 namespace {
 
 Tensor extreme(const char* op, const char* node, Reduction kind, const Tensor& input, Sizes dims,
                bool keepdim, bool dims_given) {
-  const Span span(input, dims);
-  check_not_empty(op, input, span, dims_given);
+  const ReducedShape over(input, dims);
+  check_not_empty(op, input, over, dims_given);
   Tensor out;
   {
     const GradMode off(false);
-    out = reduce_into_new(kind, input, span, keepdim, input.dtype());
+    out = reduce_into_new(kind, input, over, keepdim, input.dtype());
   }
   if (!needs_grad(input)) return out;
   return record(
       node, out,
       showing(
           dims_given ? "self result dim keepdim" : "self result",
-          [span](Tensor g, Node& self, const Saved& x, const SavedOutput& y, ReducedDims, bool) {
-            return Gradients(shared_by_extremes(g, x.get(), y.get(self), span));
+          [over](Tensor g, Node& self, const Saved& x, const SavedOutput& y, ReducedDims, bool) {
+            return Gradients(shared_by_extremes(g, x.get(), y.get(self), over));
           },
-          Saved(input), SavedOutput(out), ReducedDims{span.mask}, keepdim),
+          Saved(input), SavedOutput(out), ReducedDims{over.mask}, keepdim),
       input);
 }
 
@@ -68,18 +69,18 @@ Tensor extreme(const char* op, const char* node, Reduction kind, const Tensor& i
 TensorPair values_and_indices(const char* op, const Tensor& input, int dim, bool keepdim,
                               bool largest) {
   const Shape dims{dim};
-  const Span span(input, dims);
-  if (input.dim()) check_not_empty(op, input, span, true);
-  Tensor values = empty(span.shape(keepdim), input.dtype(), input.device());
-  Tensor indices = empty(span.shape(keepdim), DType::int64, input.device());
+  const ReducedShape over(input, dims);
+  if (input.dim()) check_not_empty(op, input, over, true);
+  Tensor values = empty(over.shape(keepdim), input.dtype(), input.device());
+  Tensor indices = empty(over.shape(keepdim), DType::int64, input.device());
   if (values.numel() == 0 || input.device().is_meta()) return {values, indices};
   View v = view_of(values), i = view_of(indices);
   const View from = view_of(input);
   Strides strides{};
-  contiguous_strides(span.kept, strides);
+  contiguous_strides(over.kept, strides);
   for (View* to : {&v, &i}) {
-    to->rank = span.kept.rank;
-    std::copy_n(span.kept.begin(), to->rank, to->sizes);
+    to->rank = over.kept.rank;
+    std::copy_n(over.kept.begin(), to->rank, to->sizes);
     std::copy_n(strides.begin(), to->rank, to->strides);
   }
   const Backend& b = backend(input.device());
@@ -155,9 +156,9 @@ TensorPair min(const Tensor& input, std::int64_t dim, bool keepdim) {
 }
 
 TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim) {
-  const Span span(input, dim ? Sizes(&*dim, 1) : Sizes());
-  for (int d = 0; d < span.whole.rank; ++d)
-    if (input.numel() == 0 && span.mask >> d & 1 && (!dim || span.whole[d] == 0)) {
+  const ReducedShape over(input, dim ? Sizes(&*dim, 1) : Sizes());
+  for (int d = 0; d < over.whole.rank; ++d)
+    if (input.numel() == 0 && over.mask >> d & 1 && (!dim || over.whole[d] == 0)) {
       const std::string words = text(
           "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
           "identity.\n",
@@ -168,17 +169,17 @@ TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool ke
   Tensor outs[2];
   {
     const GradMode off(false);
-    outs[0] = reduce_into_new(kReduction<reduction::Minimum>, input, span, keepdim, input.dtype());
-    outs[1] = reduce_into_new(kReduction<reduction::Maximum>, input, span, keepdim, input.dtype());
+    outs[0] = reduce_into_new(kReduction<reduction::Minimum>, input, over, keepdim, input.dtype());
+    outs[1] = reduce_into_new(kReduction<reduction::Maximum>, input, over, keepdim, input.dtype());
   }
   if (needs_grad(input))
     record_many("AminmaxBackward0", outs,
                 showing(
                     "self min max dim keepdim",
-                    [span](std::span<Tensor> g, Node& self, const Saved& x, const SavedOutput& low,
+                    [over](std::span<Tensor> g, Node& self, const Saved& x, const SavedOutput& low,
                            const SavedOutput& high) {
                       const auto part = [&](const Tensor& of, const SavedOutput& y) {
-                        return of ? shared_by_extremes(of, x.get(), y.get(self), span) : of;
+                        return of ? shared_by_extremes(of, x.get(), y.get(self), over) : of;
                       };
                       const Tensor a = part(g[0], low), b = part(g[1], high);
                       return Gradients(a && b ? add(a, b) : a ? a : b);

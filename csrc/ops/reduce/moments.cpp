@@ -15,67 +15,67 @@ void check_moment(const Tensor& input) {
                        describe("input", input), ": convert with .float()");
 }
 
-Tensor moment(const char* name, Reduction kind, const Tensor& input, const Span& span,
+Tensor moment(const char* name, Reduction kind, const Tensor& input, const ReducedShape& over,
               double correction, bool keepdim) {
   check_moment(input);
-  if (!(double(span.count) > correction) && warn) [[unlikely]]
+  if (!(double(over.count) > correction) && warn) [[unlikely]]
     warn(text(name,
               "(): degrees of freedom is <= 0. Correction should be strictly less than the "
               "reduction factor (input numel divided by output numel).\n",
-              span.count,
+              over.count,
               " elements make each result; unbiased=False or correction=0 divides by "
               "their number"));
   const GradMode off(false);
-  return reduce_into_new(kind, input, span, keepdim, input.dtype(), correction);
+  return reduce_into_new(kind, input, over, keepdim, input.dtype(), correction);
 }
 
 // d var / d x = 2 (x - mean) / (n - correction)
-Tensor var_backward(const Tensor& g, const Tensor& x, const Span& span, double correction) {
+Tensor var_backward(const Tensor& g, const Tensor& x, const ReducedShape& over, double correction) {
   Shape dims;
-  for (int d = 0; d < span.whole.rank; ++d)
-    if (span.mask >> d & 1) dims.push_back(d);
-  const double divisor = static_cast<double>(span.count) - correction;
+  for (int d = 0; d < over.whole.rank; ++d)
+    if (over.mask >> d & 1) dims.push_back(d);
+  const double divisor = static_cast<double>(over.count) - correction;
   const Tensor centered = dims.rank ? sub(x, mean(x, dims, true)) : sub(x, x);
-  return mul(mul(centered, Scalar(2 / divisor)), spread(g, span));
+  return mul(mul(centered, Scalar(2 / divisor)), spread(g, over));
 }
 // d std = d var / (2 std), and nothing where std is 0
-Tensor std_backward(const Tensor& g, const Tensor& x, const Tensor& out, const Span& span,
+Tensor std_backward(const Tensor& g, const Tensor& x, const Tensor& out, const ReducedShape& over,
                     double correction) {
   const Value zero(0), s(out);
   const Value scaled = where(s == zero, zero, Value(g) / (s * Value(2)));
-  return var_backward(scaled.tensor(), x, span, correction);
+  return var_backward(scaled.tensor(), x, over, correction);
 }
 
 using Pair = TensorPair;
 
 Pair moment_and_mean(const char* name, const char* node, Reduction kind, const Tensor& input,
                      Sizes dims, double correction, bool keepdim) {
-  const Span span(input, dims);
+  const ReducedShape over(input, dims);
   const bool root = kind == kReduction<reduction::StandardDeviation>;
-  Tensor outs[] = {moment(name, kind, input, span, correction, keepdim), {}};
+  Tensor outs[] = {moment(name, kind, input, over, correction, keepdim), {}};
   {
     const GradMode off(false);
-    outs[1] = reduce_into_new(kReduction<reduction::Mean>, input, span, keepdim, input.dtype());
+    outs[1] = reduce_into_new(kReduction<reduction::Mean>, input, over, keepdim, input.dtype());
   }
   if (needs_grad(input))
     record_many(node, outs,
                 showing(
                     root ? "self correction result0 dim keepdim" : "self correction",
-                    [span, root](std::span<Tensor> g, Node& self, const Saved& x, double correction,
+                    [over, root](std::span<Tensor> g, Node& self, const Saved& x, double correction,
                                  const SavedOutput& y) {
                       Tensor total;
                       if (g[0])
-                        total = root ? std_backward(g[0], x.get(), y.get(self), span, correction)
-                                     : var_backward(g[0], x.get(), span, correction);
+                        total = root ? std_backward(g[0], x.get(), y.get(self), over, correction)
+                                     : var_backward(g[0], x.get(), over, correction);
                       if (g[1]) {
                         const Tensor of_mean =
-                            spread(mul(g[1], Scalar(1 / static_cast<double>(span.count))), span);
+                            spread(mul(g[1], Scalar(1 / static_cast<double>(over.count))), over);
                         total = total ? add(total, of_mean) : of_mean;
                       }
                       return Gradients(total);
                     },
                     Saved(input), correction, SavedOutput(outs[0]),
-                    ReducedDims{span.mask, !dims.empty()}, keepdim),
+                    ReducedDims{over.mask, !dims.empty()}, keepdim),
                 input);
   return {outs[0], outs[1]};
 }
@@ -83,32 +83,32 @@ Pair moment_and_mean(const char* name, const char* node, Reduction kind, const T
 }  // namespace
 
 Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim) {
-  const Span span(input, dims);
-  Tensor out = moment("var", kReduction<reduction::Variance>, input, span, correction, keepdim);
+  const ReducedShape over(input, dims);
+  Tensor out = moment("var", kReduction<reduction::Variance>, input, over, correction, keepdim);
   if (!needs_grad(input)) return out;
   return record("VarBackward0", out,
                 showing(
                     "self correction dim keepdim",
-                    [span](Tensor g, Node&, const Saved& x, double correction) {
-                      return Gradients(var_backward(g, x.get(), span, correction));
+                    [over](Tensor g, Node&, const Saved& x, double correction) {
+                      return Gradients(var_backward(g, x.get(), over, correction));
                     },
-                    Saved(input), correction, ReducedDims{span.mask, !dims.empty()}, keepdim),
+                    Saved(input), correction, ReducedDims{over.mask, !dims.empty()}, keepdim),
                 input);
 }
 
 Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim) {
-  const Span span(input, dims);
+  const ReducedShape over(input, dims);
   Tensor out =
-      moment("std", kReduction<reduction::StandardDeviation>, input, span, correction, keepdim);
+      moment("std", kReduction<reduction::StandardDeviation>, input, over, correction, keepdim);
   if (!needs_grad(input)) return out;
   return record(
       "StdBackward0", out,
       showing(
           "self result correction dim keepdim",
-          [span](Tensor g, Node& self, const Saved& x, const SavedOutput& y, double correction) {
-            return Gradients(std_backward(g, x.get(), y.get(self), span, correction));
+          [over](Tensor g, Node& self, const Saved& x, const SavedOutput& y, double correction) {
+            return Gradients(std_backward(g, x.get(), y.get(self), over, correction));
           },
-          Saved(input), SavedOutput(out), correction, ReducedDims{span.mask, !dims.empty()},
+          Saved(input), SavedOutput(out), correction, ReducedDims{over.mask, !dims.empty()},
           keepdim),
       input);
 }
@@ -124,48 +124,50 @@ Pair std_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) 
 
 // Where a dimension that stays is the fastest in memory, a copy whose reduced dimensions are: its
 // exponentials are taken in vectors, which is worth more than the copy costs.
-static Tensor logsumexp_without_history(const Tensor& input, const Span& span, bool keepdim) {
+static Tensor logsumexp_without_history(const Tensor& input, const ReducedShape& over,
+                                        bool keepdim) {
   constexpr auto kind = kReduction<reduction::LogSumExp>;
   bool strided = false;
   for (int d = 0; d < input.dim(); ++d)
     strided |=
-        input.shape()[d] > 1 && input.strides()[std::size_t(d)] == 1 && !(span.mask >> d & 1);
-  if (!strided || !input.device().is_cpu() || span.count < 8 || input.numel() < 1024)
-    return reduce_into_new(kind, input, span, keepdim, input.dtype());
+        input.shape()[d] > 1 && input.strides()[std::size_t(d)] == 1 && !(over.mask >> d & 1);
+  if (!strided || !input.device().is_cpu() || over.count < 8 || input.numel() < 1024)
+    return reduce_into_new(kind, input, over, keepdim, input.dtype());
   Shape order;
   std::int64_t last[kMaxRank];
   std::size_t reduced = 0;
   for (int d = 0; d < input.dim(); ++d)
-    if (!(span.mask >> d & 1)) order.push_back(d);
+    if (!(over.mask >> d & 1)) order.push_back(d);
   for (int d = 0; d < input.dim(); ++d)
-    if (span.mask >> d & 1) {
+    if (over.mask >> d & 1) {
       last[reduced++] = order.rank;
       order.push_back(d);
     }
   const Tensor rows = contiguous(permute(input, order));
-  const Tensor out = reduce_into_new(kind, rows, Span(rows, {last, reduced}), false, input.dtype());
-  return keepdim ? reshape(out, span.kept) : out;
+  const Tensor out =
+      reduce_into_new(kind, rows, ReducedShape(rows, {last, reduced}), false, input.dtype());
+  return keepdim ? reshape(out, over.kept) : out;
 }
 
 Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {
   const Tensor input = is_floating(given.dtype()) ? given : to(given, default_dtype());
-  const Span span(input, dims);
+  const ReducedShape over(input, dims);
   Tensor out;
   {
     const GradMode off(false);
-    out = logsumexp_without_history(input, span, keepdim);
+    out = logsumexp_without_history(input, over, keepdim);
   }
   if (!needs_grad(input)) return out;
   // In the gradient an infinite result takes no part: exp(inf - inf) would be NaN.
   return record("LogsumexpBackward0", out,
                 showing(
                     "self result dim keepdim",
-                    [span](Tensor g, Node& self, const Saved& x, const SavedOutput& y) {
-                      const Value top(reshape(y.get(self), span.kept)), zero(0), inf(HUGE_VAL);
+                    [over](Tensor g, Node& self, const Saved& x, const SavedOutput& y) {
+                      const Value top(reshape(y.get(self), over.kept)), zero(0), inf(HUGE_VAL);
                       const Value safe = where(abs(top) == inf, zero, top);
-                      return Gradients(mul(spread(g, span), exp(Value(x.get()) - safe).tensor()));
+                      return Gradients(mul(spread(g, over), exp(Value(x.get()) - safe).tensor()));
                     },
-                    Saved(input), SavedOutput(out), ReducedDims{span.mask, !dims.empty()}, keepdim),
+                    Saved(input), SavedOutput(out), ReducedDims{over.mask, !dims.empty()}, keepdim),
                 input);
 }
 

@@ -11,13 +11,13 @@
 namespace rushlight {
 namespace {
 
-Tensor norm_backward(const Tensor& g, const Tensor& x, const Tensor& norm, const Span& span,
+Tensor norm_backward(const Tensor& g, const Tensor& x, const Tensor& norm, const ReducedShape& over,
                      double ord) {
-  const Value zero(0), value(x), n(reshape(norm, span.kept)), grad(reshape(g, span.kept));
+  const Value zero(0), value(x), n(reshape(norm, over.kept)), grad(reshape(g, over.kept));
   if (ord == 0) return {};  // a count
   if (std::isinf(ord)) {
     const Tensor magnitude = abs(value).tensor();
-    const Tensor share = share_of_extremes(magnitude, norm, span);
+    const Tensor share = share_of_extremes(magnitude, norm, over);
     return (apply_to_values<Sign>(value) * Value(share) * grad).tensor();
   }
   if (ord == 1) return (apply_to_values<Sign>(value) * grad).tensor();
@@ -52,25 +52,25 @@ Tensor vector_norm(const Tensor& given, double ord, Sizes dims, bool keepdim, Op
         "Got ",
         scalar_name(given.dtype()), "\n", describe("input", given));
   const Tensor input = dtype ? to(given, *dtype) : given;
-  const Span span(input, dims);
-  if (span.count == 0 && (ord < 0 || std::isinf(ord)))
+  const ReducedShape over(input, dims);
+  if (over.count == 0 && (ord < 0 || std::isinf(ord)))
     fail<RuntimeError>("linalg.vector_norm cannot compute the ", ord,
                        " norm on an empty tensor because the operation does not have an identity\n",
                        describe("input", given));
   Tensor out;
   {
     const GradMode off(false);
-    out = reduce_into_new(norm_kind(ord), input, span, keepdim, input.dtype(), ord);
+    out = reduce_into_new(norm_kind(ord), input, over, keepdim, input.dtype(), ord);
   }
   if (!needs_grad(input)) return out;
   return record("LinalgVectorNormBackward0", out,
                 showing(
                     "self result ord dim keepdim",
-                    [span](Tensor g, Node& self, const Saved& x, const SavedOutput& y, double ord) {
-                      return Gradients(norm_backward(g, x.get(), y.get(self), span, ord));
+                    [over](Tensor g, Node& self, const Saved& x, const SavedOutput& y, double ord) {
+                      return Gradients(norm_backward(g, x.get(), y.get(self), over, ord));
                     },
                     Saved(input), SavedOutput(out), double(ord),
-                    ReducedDims{span.mask, !dims.empty()}, keepdim),
+                    ReducedDims{over.mask, !dims.empty()}, keepdim),
                 input);
 }
 

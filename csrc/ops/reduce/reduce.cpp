@@ -12,7 +12,7 @@
 
 namespace rushlight {
 
-Span::Span(const Tensor& input, Sizes dims)
+ReducedShape::ReducedShape(const Tensor& input, Sizes dims)
     : mask(dim_mask(dims, input.dim())), whole(input.shape()), kept(whole) {
   if (dims.empty()) {
     count = input.numel();
@@ -29,9 +29,9 @@ Span::Span(const Tensor& input, Sizes dims)
   }
 }
 
-Tensor reduce_into_new(Reduction kind, const Tensor& input, const Span& span, bool keepdim,
+Tensor reduce_into_new(Reduction kind, const Tensor& input, const ReducedShape& over, bool keepdim,
                        DType dtype, double parameter) {
-  Tensor out = empty(span.shape(keepdim), dtype, input.device());
+  Tensor out = empty(over.shape(keepdim), dtype, input.device());
   if (out.numel() == 0 || out.device().is_meta()) return out;
   View to = view_of(out), from = view_of(input);
   if (out.numel() == 1 && input.is_contiguous()) {  // all of a dense tensor: one row
@@ -40,9 +40,9 @@ Tensor reduce_into_new(Reduction kind, const Tensor& input, const Span& span, bo
     from.sizes[0] = from.numel;
   } else {
     Strides strides{};
-    contiguous_strides(span.kept, strides);
-    to.rank = span.kept.rank;
-    std::copy_n(span.kept.begin(), to.rank, to.sizes);
+    contiguous_strides(over.kept, strides);
+    to.rank = over.kept.rank;
+    std::copy_n(over.kept.begin(), to.rank, to.sizes);
     std::copy_n(strides.begin(), to.rank, to.strides);
   }
   const Backend& b = backend(input.device());
@@ -51,27 +51,28 @@ Tensor reduce_into_new(Reduction kind, const Tensor& input, const Span& span, bo
   return out;
 }
 
-Tensor spread(const Tensor& g, const Span& span) {
+Tensor spread(const Tensor& g, const ReducedShape& over) {
   if (!grad_enabled()) {
     // Small: written out, so that what follows is dense. Else one view instead of two with history.
-    if (g.numel() == 1 && g.device().is_cpu() && numel_of(span.whole) <= 4096)
-      return full(span.whole, item(g), g.dtype(), kCpu);
+    if (g.numel() == 1 && g.device().is_cpu() && numel_of(over.whole) <= 4096)
+      return full(over.whole, item(g), g.dtype(), kCpu);
     Strides strides{};
-    const bool kept = g.dim() == span.whole.rank;
-    for (int d = 0, from = 0; d < span.whole.rank; ++d) {
-      const bool reduced = span.mask >> d & 1;
+    const bool kept = g.dim() == over.whole.rank;
+    for (int d = 0, from = 0; d < over.whole.rank; ++d) {
+      const bool reduced = over.mask >> d & 1;
       if (!reduced) strides[std::size_t(d)] = g->strides[std::size_t(kept ? d : from++)];
     }
-    return geometry(g, span.whole, strides.data(), g.offset());
+    return geometry(g, over.whole, strides.data(), g.offset());
   }
-  return expand(reshape(g, span.kept), span.whole);
+  return expand(reshape(g, over.kept), over.whole);
 }
 
-Tensor spread_rows(const Tensor& rows, const Span& span) {
-  return expand(reshape(rows, with_rows(rows, span.kept)), with_rows(rows, span.whole));
+Tensor spread_rows(const Tensor& rows, const ReducedShape& over) {
+  return expand(reshape(rows, with_rows(rows, over.kept)), with_rows(rows, over.whole));
 }
 
-void check_not_empty(const char* op, const Tensor& input, const Span& span, bool dims_given) {
+void check_not_empty(const char* op, const Tensor& input, const ReducedShape& over,
+                     bool dims_given) {
   if (input.numel()) return;
   if (!dims_given) {
     const std::string words = text(op,
@@ -81,8 +82,8 @@ void check_not_empty(const char* op, const Tensor& input, const Span& span, bool
     if (std::string_view(op).starts_with("arg")) throw IndexError(words);
     throw RuntimeError(words);
   }
-  for (int d = 0; d < span.whole.rank; ++d)
-    if (span.mask >> d & 1 && span.whole[d] == 0)
+  for (int d = 0; d < over.whole.rank; ++d)
+    if (over.mask >> d & 1 && over.whole[d] == 0)
       fail<IndexError>(op, "(): Expected reduction dim ", d, " to have non-zero size.\n",
                        describe("input", input));
 }
@@ -95,15 +96,16 @@ DType sum_dtype(const Tensor& input, OptionalDtype wanted) {
 
 // The kernel gives int64 for integers and the own type for floats: for another dtype input is cast
 // first.
-Tensor total(Reduction kind, const Tensor& input, const Span& span, bool keepdim, DType dtype) {
+Tensor total(Reduction kind, const Tensor& input, const ReducedShape& over, bool keepdim,
+             DType dtype) {
   if (dtype == input.dtype() && is_floating(dtype))
-    return reduce_into_new(kind, input, span, keepdim, dtype);
+    return reduce_into_new(kind, input, over, keepdim, dtype);
   const GradMode off(false);
   if (is_floating(dtype) || is_floating(input.dtype())) {
     const Tensor converted = to(input, dtype);
-    return reduce_into_new(kind, converted, span, keepdim, sum_dtype(converted, {}));
+    return reduce_into_new(kind, converted, over, keepdim, sum_dtype(converted, {}));
   }
-  return to(reduce_into_new(kind, input, span, keepdim, DType::int64), dtype);
+  return to(reduce_into_new(kind, input, over, keepdim, DType::int64), dtype);
 }
 
 DType mean_dtype(const char* op, const Tensor& input, OptionalDtype dtype) {
@@ -135,42 +137,42 @@ Tensor product_of_others(const Tensor& input, int dim) {
 }
 
 // Of one element in a mean.
-Scalar share(const Span& span) {
-  return 1 / static_cast<double>(std::max<std::int64_t>(1, span.count));
+Scalar share(const ReducedShape& over) {
+  return 1 / static_cast<double>(std::max<std::int64_t>(1, over.count));
 }
 
-Tensor product(const char* node, const char* names, const Tensor& input, const Span& span,
+Tensor product(const char* node, const char* names, const Tensor& input, const ReducedShape& over,
                bool keepdim, OptionalDtype dtype) {
   const DType d = sum_dtype(input, dtype);
-  Tensor out = total(kReduction<reduction::Product>, input, span, keepdim, d);
+  Tensor out = total(kReduction<reduction::Product>, input, over, keepdim, d);
   out = to(out, d);
   return record(
       node, out,
       showing(
           names,
-          [span, from = input.dtype(), d](Tensor g, Node& self, const Saved& x,
+          [over, from = input.dtype(), d](Tensor g, Node& self, const Saved& x,
                                           const SavedOutput& y) {
             const Tensor input = to(x.get(), d);
-            if (input.numel() == 0 || input.dim() == 0) return Gradients(to(spread(g, span), from));
+            if (input.numel() == 0 || input.dim() == 0) return Gradients(to(spread(g, over), from));
             if (!grad_enabled() && is_free_of_zeros(input))
               return Gradients(
-                  to(mul(spread(g, span), div(spread(y.get(self), span), input)), from));
-            const bool one = (span.mask & (span.mask - 1)) == 0;
+                  to(mul(spread(g, over), div(spread(y.get(self), over), input)), from));
+            const bool one = (over.mask & (over.mask - 1)) == 0;
             int dim = 0;
-            while (one && !(span.mask >> dim & 1)) ++dim;
+            while (one && !(over.mask >> dim & 1)) ++dim;
             const Tensor others =
                 one ? product_of_others(input, dim)
-                    : view(product_of_others(reshape(input, Shape{-1}), 0), span.whole);
-            return Gradients(to(mul(spread(g, span), others), from));
+                    : view(product_of_others(reshape(input, Shape{-1}), 0), over.whole);
+            return Gradients(to(mul(spread(g, over), others), from));
           },
-          Saved(input), SavedOutput(out), std::int64_t(std::countr_zero(span.mask)), keepdim),
+          Saved(input), SavedOutput(out), std::int64_t(std::countr_zero(over.mask)), keepdim),
       input);
 }
 
 Tensor truth(Reduction kind, const Tensor& input, Sizes dims, bool keepdim) {
   const GradMode off(false);
   const DType d = input.dtype() == DType::uint8 ? DType::uint8 : DType::boolean;
-  return reduce_into_new(kind, input, Span(input, dims), keepdim, d);
+  return reduce_into_new(kind, input, ReducedShape(input, dims), keepdim, d);
 }
 
 }  // namespace
@@ -184,70 +186,70 @@ SavedValue value_of(ReducedDims dims, Node&) {
 }
 
 Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
-  const Span span(input, dims);
-  Tensor out = total(kReduction<reduction::Sum>, input, span, keepdim, sum_dtype(input, dtype));
+  const ReducedShape over(input, dims);
+  Tensor out = total(kReduction<reduction::Sum>, input, over, keepdim, sum_dtype(input, dtype));
   if (!needs_grad(input)) return out;
   return record(dims.empty() ? "SumBackward0" : "SumBackward1", std::move(out),
                 showing(dims.empty() ? "self_sym_sizes" : "self_sym_sizes dim keepdim",
                         both(
-                            [d = input.dtype()](Tensor g, Node&, const Span& span) {
-                              return Gradients(to(spread(g, span), d));
+                            [d = input.dtype()](Tensor g, Node&, const ReducedShape& over) {
+                              return Gradients(to(spread(g, over), d));
                             },
-                            [d = input.dtype()](Rows rows, Node&, const Span& span) {
-                              return Gradients(to(spread_rows(rows.g, span), d));
+                            [d = input.dtype()](Rows rows, Node&, const ReducedShape& over) {
+                              return Gradients(to(spread_rows(rows.g, over), d));
                             }),
-                        span, ReducedDims{span.mask}, keepdim),
+                        over, ReducedDims{over.mask}, keepdim),
                 input);
 }
 
 Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   const DType d = mean_dtype("mean", input, dtype);
-  const Span span(input, dims);
-  Tensor out = total(kReduction<reduction::Mean>, input, span, keepdim, d);
+  const ReducedShape over(input, dims);
+  Tensor out = total(kReduction<reduction::Mean>, input, over, keepdim, d);
   if (!needs_grad(input)) return out;
   return record(
       dims.empty() ? "MeanBackward0" : "MeanBackward1", std::move(out),
       showing(dims.empty() ? "self_sym_sizes self_sym_numel"
                            : "self_sym_sizes self_sym_numel dim keepdim",
               both(
-                  [from = input.dtype()](Tensor g, Node&, const Span& span) {
-                    return Gradients(to(spread(mul(g, share(span)), span), from));
+                  [from = input.dtype()](Tensor g, Node&, const ReducedShape& over) {
+                    return Gradients(to(spread(mul(g, share(over)), over), from));
                   },
-                  [from = input.dtype()](Rows rows, Node&, const Span& span) {
-                    return Gradients(to(spread_rows(mul(rows.g, share(span)), span), from));
+                  [from = input.dtype()](Rows rows, Node&, const ReducedShape& over) {
+                    return Gradients(to(spread_rows(mul(rows.g, share(over)), over), from));
                   }),
-              span, input.numel(), ReducedDims{span.mask}, keepdim),
+              over, input.numel(), ReducedDims{over.mask}, keepdim),
       input);
 }
 
 Tensor nansum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   if (is_integral(input.dtype())) return sum(input, dims, keepdim, dtype);
-  const Span span(input, dims);
+  const ReducedShape over(input, dims);
   Tensor out =
-      total(kReduction<reduction::NanSum>, input, span, keepdim, dtype.value_or(input.dtype()));
+      total(kReduction<reduction::NanSum>, input, over, keepdim, dtype.value_or(input.dtype()));
   return record("NansumBackward0", out,
                 showing(
                     "self dim keepdim",
-                    [span](Tensor g, Node&, const Saved& x) {
+                    [over](Tensor g, Node&, const Saved& x) {
                       const DType d = x.get().dtype();
-                      return Gradients(mul(to(spread(g, span), d), is_number_mask(x.get())));
+                      return Gradients(mul(to(spread(g, over), d), not_nan_mask(x.get())));
                     },
-                    Saved(input), ReducedDims{span.mask, !dims.empty()}, keepdim),
+                    Saved(input), ReducedDims{over.mask, !dims.empty()}, keepdim),
                 input);
 }
 
 Tensor nanmean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   mean_dtype("nanmean", input, {});
-  const Tensor counts = sum(is_number_mask(input), dims, keepdim, dtype);
+  const Tensor counts = sum(not_nan_mask(input), dims, keepdim, dtype);
   return div(nansum(input, dims, keepdim, dtype), counts);
 }
 
 Tensor prod(const Tensor& input, OptionalDtype dtype) {
-  return product("ProdBackward0", "self result", input, Span(input, {}), false, dtype);
+  return product("ProdBackward0", "self result", input, ReducedShape(input, {}), false, dtype);
 }
 Tensor prod(const Tensor& input, std::int64_t dim, bool keepdim, OptionalDtype dtype) {
-  return product("ProdBackward1", "self result dim keepdim", input, Span(input, {&dim, 1}), keepdim,
-                 dtype);
+  return product("ProdBackward1", "self result dim keepdim", input, ReducedShape(input, {&dim, 1}),
+                 keepdim, dtype);
 }
 
 Tensor any(const Tensor& input, Sizes dims, bool keepdim) {
@@ -258,7 +260,7 @@ Tensor all(const Tensor& input, Sizes dims, bool keepdim) {
 }
 Tensor count_nonzero(const Tensor& input, Sizes dims) {
   const GradMode off(false);
-  return reduce_into_new(kReduction<reduction::Count>, input, Span(input, dims), false,
+  return reduce_into_new(kReduction<reduction::Count>, input, ReducedShape(input, dims), false,
                          DType::int64);
 }
 

@@ -10,16 +10,16 @@ using OptionalDtype = std::optional<DType>;
 using TensorPair = std::tuple<Tensor, Tensor>;
 
 // ---- what the families below share (reduce.cpp)
-struct Span {  // which dimensions a reduction takes
+struct ReducedShape {  // which dimensions a reduction takes
   unsigned mask = 0;
   Shape whole, kept, squeezed;  // of the input; with size 1 where reduced; without these
   std::int64_t count = 1;       // elements of one result
-  Span(const Tensor& input, Sizes dims);
+  ReducedShape(const Tensor& input, Sizes dims);
   Shape shape(bool keepdim) const { return keepdim ? kept : squeezed; }
 };
 // What nodes show of it: the sizes of the input, the dimensions, whether they were kept.
-inline SavedValue value_of(const Span& span, Node&) {
-  return std::vector<std::int64_t>(span.whole.begin(), span.whole.end());
+inline SavedValue value_of(const ReducedShape& over, Node&) {
+  return std::vector<std::int64_t>(over.whole.begin(), over.whole.end());
 }
 struct ReducedDims {
   unsigned mask;
@@ -27,20 +27,22 @@ struct ReducedDims {
 };
 SavedValue value_of(ReducedDims dims, Node&);
 // One kernel call into a new tensor; without history.
-Tensor reduce_into_new(Reduction kind, const Tensor& input, const Span& span, bool keepdim,
+Tensor reduce_into_new(Reduction kind, const Tensor& input, const ReducedShape& over, bool keepdim,
                        DType dtype, double parameter = 0);
 // A gradient of the result, seen in the shape of the input.
-Tensor spread(const Tensor& g, const Span& span);
-Tensor spread_rows(const Tensor& rows, const Span& span);  // of gradients with rows in front
+Tensor spread(const Tensor& g, const ReducedShape& over);
+Tensor spread_rows(const Tensor& rows,
+                   const ReducedShape& over);  // of gradients with rows in front
 // IndexError in torch's words where a reduced dimension is empty.
-void check_not_empty(const char* op, const Tensor& input, const Span& span, bool dims_given);
+void check_not_empty(const char* op, const Tensor& input, const ReducedShape& over,
+                     bool dims_given);
 // 1 where x is a number, 0 where it is NaN, in the dtype of x.
-Tensor is_number_mask(const Tensor& x);
+Tensor not_nan_mask(const Tensor& x);
 // 1 where input equals the (kept) result or both are NaN, divided by how many there are.
-Tensor share_of_extremes(const Tensor& input, const Tensor& result, const Span& span);
+Tensor share_of_extremes(const Tensor& input, const Tensor& result, const ReducedShape& over);
 // A gradient of the result, in equal parts for those.
 Tensor shared_by_extremes(const Tensor& g, const Tensor& input, const Tensor& result,
-                          const Span& span);
+                          const ReducedShape& over);
 
 // ---- sums and counts (reduce.cpp); sum() itself is in ops.h
 Tensor sum_to_size(const Tensor& input, const Shape& size);  // sum_to() of a size that fits

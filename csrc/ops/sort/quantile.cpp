@@ -10,10 +10,10 @@ namespace {
 
 Tensor checked_q(const char* name, const Tensor& input, const Input& q) {
   if (!q.tensor) {
-    const double number = q.number.as_double();
+    const double number = q.scalar.as_double();
     if (!(number >= 0 && number <= 1))
       fail<RuntimeError>(name, "() q must be in the range [0, 1] but got ", number);
-    return scalar_tensor(q.number, input.dtype(), input.device());
+    return scalar_tensor(q.scalar, input.dtype(), input.device());
   }
   const Tensor& t = *q.tensor;
   if (t.dim() > 1) fail<RuntimeError>(name, "() q must be a scalar or 1D tensor");

@@ -86,7 +86,7 @@ Tensor isin(const Input& elements, const Input& test_elements, bool invert) {
   const DType dtype = result_type(inputs);
   const Device device = (elements.tensor ? elements : test_elements).tensor->device();
   const auto tensor_of = [&](const Input& i, const char* name) {
-    const Tensor t = i.tensor ? *i.tensor : scalar_tensor(i.number, dtype_of(i.number), device);
+    const Tensor t = i.tensor ? *i.tensor : scalar_tensor(i.scalar, dtype_of(i.scalar), device);
     if (t.dtype() == DType::boolean)
       fail<RuntimeError>("Unsupported input type encountered for isin(): Bool (", name, ")");
     return t;

@@ -98,7 +98,8 @@ Tensor median_of_all(const char* node, const Tensor& input, bool ignore_nan) {
       showing(
           "self result",
           [](Tensor g, Node& self, const Saved& x, const SavedOutput& y) {  // equal ones share it
-            return Gradients(shared_by_extremes(g, x.get(), y.get(self), Span(x.get(), Shape())));
+            return Gradients(
+                shared_by_extremes(g, x.get(), y.get(self), ReducedShape(x.get(), Shape())));
           },
           Saved(input), SavedOutput(value)),
       input);

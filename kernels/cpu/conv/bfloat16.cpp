@@ -1,7 +1,7 @@
 // Convolution of bfloat16 images by the processor's own instructions (AVX512-BF16). Two channels
 // are zipped into pairs, the rows that a band of results reads get their margins, one plane for
-// each phase of the stride; and 32 neighbouring places of such a plane times 12 output channels
-// stay in registers over all taps. Note: places in a margin are computed and dropped; denormal
+// each phase of the stride; and 32 neighbouring pixels of such a plane times 12 output channels
+// stay in registers over all taps. Note: pixels in a margin are computed and dropped; denormal
 // numbers count as 0, as in products.
 #include "bfloat16.h"
 
@@ -20,7 +20,7 @@ namespace rushlight::conv {
 #if defined(__x86_64__)
 namespace {
 
-constexpr Index kPlaces = 32, kHeight = 12;
+constexpr Index kPixels = 32, kHeight = 12;
 
 CLONES void zip(const bfloat16* first, const bfloat16* second, Index step, Index n, Pair* to) {
   if (step == 1)
@@ -31,7 +31,7 @@ CLONES void zip(const bfloat16* first, const bfloat16* second, Index step, Index
       to[i] = first[i * step].bits | (second ? Pair(second[i * step].bits) << 16 : Pair(0));
 }
 
-// sums[R][32] of the places at `image`, whose taps lie at `offsets`; weights [pair][R].
+// sums[R][32] of the pixels at `image`, whose taps lie at `offsets`; weights [pair][R].
 template <int R>
 [[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] void tile(const Pair* weights,
                                                                   const Pair* image,
@@ -52,8 +52,8 @@ template <int R>
   }
 #pragma GCC unroll 12
   for (int r = 0; r < R; ++r) {
-    _mm512_storeu_ps(sums + r * kPlaces, acc[r][0]);
-    _mm512_storeu_ps(sums + r * kPlaces + 16, acc[r][1]);
+    _mm512_storeu_ps(sums + r * kPixels, acc[r][0]);
+    _mm512_storeu_ps(sums + r * kPixels + 16, acc[r][1]);
   }
 }
 using Tile = void (*)(const Pair*, const Pair*, const int*, Index, float*);
@@ -125,7 +125,7 @@ struct Band {
         cols(s.cols, 0, s.cols.out),
         width(cols.size),
         phases(rows.step * cols.step),
-        plane(rows.size * width + kPlaces) {}
+        plane(rows.size * width + kPixels) {}
   Index pairs() const { return (s.c + 1) / 2; }
 
   // [pair of channels][phase][row][column]
@@ -133,7 +133,7 @@ struct Band {
     const bool inside = s.from.channel == 1;
     Scratch<Pair> pixels(std::size_t(inside ? cols.in * pairs() : 0));
     for (Index i = 0; i < pairs() * phases; ++i)
-      std::fill_n(to + i * plane + rows.size * width, kPlaces, Pair(0));
+      std::fill_n(to + i * plane + rows.size * width, kPixels, Pair(0));
     for (Index i = 0; i < rows.size * rows.step; ++i) {
       const Index f = i % rows.step, h = i + rows.base;
       const bool is_row = h >= 0 && h < rows.in;
@@ -175,12 +175,12 @@ struct Band {
       }
     return all;
   }
-  // Which of the places [q, q + 32) are results, and where those are in the plane of a channel.
+  // Which of the pixels [q, q + 32) are results, and where those are in the plane of a channel.
   int runs(Index q, Run* to) const {
     int count = 0;
-    for (Index at = q; at < q + kPlaces;) {
+    for (Index at = q; at < q + kPixels;) {
       const Index row = at / width, column = at % width;
-      const Index end = std::min(at + width - column, q + kPlaces);
+      const Index end = std::min(at + width - column, q + kPixels);
       if (row >= r1 - r0) break;
       if (column < s.cols.out)
         to[count++] = {at - q, s.stored(r0 + row, column), std::min(s.cols.out - column, end - at)};
@@ -196,9 +196,9 @@ struct Band {
                                                                  const Run* runs, int count,
                                                                  bfloat16* y) {
   const Index step = s.cols.pitch * s.to.pixel;
-  std::uint16_t narrow[kHeight * kPlaces];
+  std::uint16_t narrow[kHeight * kPixels];
   y += block.first * s.to.channel;
-  for (Index r = 0; r < block.height; ++r, sums += kPlaces) {
+  for (Index r = 0; r < block.height; ++r, sums += kPixels) {
     const float bias = s.bias ? s.bias[block.first + r] : 0.f;
     for (int i = 0; i < count && step == 1; ++i) {
       const float* const from = sums + runs[i].from;
@@ -209,17 +209,17 @@ struct Band {
     }
     if (step == 1) continue;
     const __m512 low = _mm512_loadu_ps(sums) + bias, high = _mm512_loadu_ps(sums + 16) + bias;
-    _mm512_storeu_si512(narrow + r * kPlaces, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+    _mm512_storeu_si512(narrow + r * kPixels, (__m512i)_mm512_cvtne2ps_pbh(high, low));
   }
   for (int i = 0; i < count && step != 1; ++i) {
     const std::uint16_t* const from = narrow + runs[i].from;
     auto* const to = reinterpret_cast<std::uint16_t*>(y + runs[i].to);
     if (s.to.channel == 1) {
-      transpose(from, kPlaces, block.height, runs[i].n, to, step);
+      transpose(from, kPixels, block.height, runs[i].n, to, step);
       continue;
     }
     for (Index r = 0; r < block.height; ++r)
-      for (Index k = 0; k < runs[i].n; ++k) to[r * s.to.channel + k * step] = from[r * kPlaces + k];
+      for (Index k = 0; k < runs[i].n; ++k) to[r * s.to.channel + k * step] = from[r * kPixels + k];
   }
 }
 
@@ -268,9 +268,9 @@ PairTile pair_tile(Index panels, Index p) {
 
 bool suits_bfloat16(const Correlation& s) {
   const Index area = s.rows.out * s.cols.out, width = Reach(s.cols, 0, s.cols.out).size;
-  const Index places = ((s.rows.out - 1) * width + s.cols.out + kPlaces - 1) / kPlaces * kPlaces;
+  const Index pixels = ((s.rows.out - 1) * width + s.cols.out + kPixels - 1) / kPixels * kPixels;
   if (s.taps() == 0 || area == 0) return true;
-  return s.c >= 4 && s.out >= 4 && 2 * places <= 3 * area && s.products(s.n) >= 131072;
+  return s.c >= 4 && s.out >= 4 && 2 * pixels <= 3 * area && s.products(s.n) >= 131072;
 }
 
 void correlate_bfloat16(const Correlation& s, const bfloat16* x, const bfloat16* w, bfloat16* y) {
@@ -285,8 +285,8 @@ void correlate_bfloat16(const Correlation& s, const bfloat16* x, const bfloat16*
   const Index each = (s.rows.out + least - 1) / least;
   const Index bands = (s.rows.out + each - 1) / each;
   parallel_for(s.n * bands, 1 + 500'000 / (products / bands + 1), [&](Index begin, Index end) {
-    float sums[(kHeight + 1) * kPlaces] = {};
-    Run runs[kPlaces];
+    float sums[(kHeight + 1) * kPixels] = {};
+    Run runs[kPixels];
     for (Index i = begin; i < end; ++i) {
       const Index image = i / bands, r0 = i % bands * each;
       const Band band(s, r0, std::min(s.rows.out, r0 + each));
@@ -294,7 +294,7 @@ void correlate_bfloat16(const Correlation& s, const bfloat16* x, const bfloat16*
       band.pack(x + image * s.from.image, planes.data());
       const std::vector<int> offsets = band.offsets();
       const Index last = (band.r1 - band.r0 - 1) * band.width + s.cols.out;
-      for (Index q = 0; q < last; q += kPlaces) {
+      for (Index q = 0; q < last; q += kPixels) {
         const int count = band.runs(q, runs);
         for (const Block& block : blocks) {
           kTiles[block.height - 1](weights.data() + block.first * pairs, planes.data() + q,

@@ -14,7 +14,7 @@ namespace {
 constexpr Index kImages = 16, kFewestImages = 4;
 constexpr Index kWindowBytes = 640 << 10;  // rows under the kernel must stay in the second cache
 
-struct Work {
+struct Correlating {
   const Correlation& s;
   const float *x, *weights, *bias;  // weights packed, bias filled up to whole panels
   float* y;
@@ -67,7 +67,7 @@ void store_sums(const Correlation& s, const float* sums, Index lanes, Index grou
 }
 
 // Output rows [begin, end) of images [first, first + group).
-void run(const Work& k, Index first, Index group, Index begin, Index end) {
+void run(const Correlating& k, Index first, Index group, Index begin, Index end) {
   const Correlation& s = k.s;
   const Tiles& t = tiles();
   const Axis &rows = s.rows, &cols = s.cols;
@@ -131,7 +131,7 @@ void correlate_channels(const Correlation& s, const float* x, const float* w, fl
   Scratch<float> weights(std::max<Index>(panels * s.taps() * s.c * kPanel, 1));
   pack_weights(s, w, kPanel, weights.data());
   const std::vector<float> bias = padded_bias(s, kPanel);
-  Work k{s, x, weights.data(), bias.data(), y, Columns(s), {}, false};
+  Correlating k{s, x, weights.data(), bias.data(), y, Columns(s), {}, false};
 
   // Groups of images as even as possible, as many as the threads can share.
   Index groups = (s.n + kImages - 1) / kImages;

@@ -66,7 +66,7 @@ CLONES void add_weights(const T* __restrict g, const T* __restrict x, Index firs
 }
 
 template <class T>
-std::vector<T> turned(const ConvShape& s, const T* w) {
+std::vector<T> with_channels_last(const ConvShape& s, const T* w) {
   const Index taps = s.kernel[1] * s.kernel[2];
   std::vector<T> to(std::size_t(taps * s.c));
   for (Index c = 0; c < s.c; ++c)
@@ -113,7 +113,7 @@ Index work(const ConvShape& s) {  // of a row of results
 
 template <class T>
 void depthwise_forward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y) {
-  const std::vector<T> weights = turned(s, w);
+  const std::vector<T> weights = with_channels_last(s, w);
   const Index in = s.in[1] * s.in[2] * s.c, out = s.result[1] * s.result[2] * s.c;
   parallel_for(s.n * s.result[1], 1 + 100'000 / work(s), [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) {
@@ -130,7 +130,7 @@ void depthwise_forward(const ConvShape& s, const T* x, const T* w, const T* bias
 
 template <class T>
 void depthwise_grad_input(const ConvShape& s, const T* grad, const T* w, const T* bias, T* grad_x) {
-  const std::vector<T> weights = turned(s, w);
+  const std::vector<T> weights = with_channels_last(s, w);
   const Index in = s.in[1] * s.in[2] * s.c, out = s.result[1] * s.result[2] * s.c;
   parallel_for(s.n, 1, [&](Index begin, Index end) {
     for (Index n = begin; n < end; ++n) {

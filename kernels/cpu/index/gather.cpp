@@ -37,7 +37,7 @@ struct IndexLines {
   }
 };
 
-constexpr std::int64_t kRun = 1 << 16;  // elements that go without asking for Ctrl-C
+constexpr std::int64_t kRun = 1 << 16;  // elements between two looks at Ctrl-C
 
 // f(first, n) for the runs of a line, however long it is.
 template <class F>

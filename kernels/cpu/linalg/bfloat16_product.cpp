@@ -22,7 +22,7 @@ namespace {
 
 using Index = std::int64_t;
 using Pair = std::uint32_t;  // two neighbours along the depth, the first in the low half
-using Source = Strided<const bfloat16>;
+using Source = StridedMatrix<const bfloat16>;
 constexpr Index kColumns = 32, kRows = 12;
 constexpr Index kTaskProducts = 100'000'000;  // so that Ctrl-C is answered
 
@@ -178,7 +178,7 @@ bool bfloat16_dots(const bfloat16* rows, Index step, const bfloat16* v, Index k,
   return true;
 }
 
-bool bfloat16_product(const Source& left, const Source& right, const Strided<bfloat16>& out,
+bool bfloat16_product(const Source& left, const Source& right, const StridedMatrix<bfloat16>& out,
                       float alpha, float beta) {
   const Index m = out.rows, n = out.cols, k = left.cols;
   if (!multiplies_bfloat16() || k == 0 || alpha == 0 || std::min(m, n) < 4 || m * n * k < 4096)
@@ -238,8 +238,8 @@ bool multiplies_bfloat16() { return false; }
 bool bfloat16_dots(const bfloat16*, std::int64_t, const bfloat16*, std::int64_t, float*) {
   return false;
 }
-bool bfloat16_product(const Strided<const bfloat16>&, const Strided<const bfloat16>&,
-                      const Strided<bfloat16>&, float, float) {
+bool bfloat16_product(const StridedMatrix<const bfloat16>&, const StridedMatrix<const bfloat16>&,
+                      const StridedMatrix<bfloat16>&, float, float) {
   return false;
 }
 #endif

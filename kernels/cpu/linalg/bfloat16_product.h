@@ -11,8 +11,9 @@ bool multiplies_bfloat16();
 
 // out = alpha * left * right + beta * out, on the pool; out is not read where beta is 0. False
 // where the processor lacks the instructions or the product is too small: then nothing was done.
-bool bfloat16_product(const Strided<const bfloat16>& left, const Strided<const bfloat16>& right,
-                      const Strided<bfloat16>& out, float alpha, float beta);
+bool bfloat16_product(const StridedMatrix<const bfloat16>& left,
+                      const StridedMatrix<const bfloat16>& right,
+                      const StridedMatrix<bfloat16>& out, float alpha, float beta);
 
 // sums[4] = four rows of k elements, `step` apart, each times v; false where the processor lacks
 // the instructions.

@@ -1,5 +1,5 @@
 // The serial product behind gemm.h. Note: the built-in way must serve every shape,
-// since OpenBLAS may be absent; it is a third as fast, which nobody with a normal build meets.
+// since OpenBLAS may be absent; it is a third as fast, and a normal build never takes it.
 #include "gemm.h"
 
 #include <algorithm>

@@ -58,7 +58,7 @@ T finished(T sum, T alpha, T beta, const T& out) {
 
 // Reads m where its rows are contiguous, else from a copy.
 template <class T>
-Strided<const T> with_rows(const Strided<const T>& m, std::vector<T>& copy) {
+StridedMatrix<const T> with_rows(const StridedMatrix<const T>& m, std::vector<T>& copy) {
   if (m.col_stride == 1) return m;
   copy.resize(std::size_t(m.rows * m.cols));
   if (m.row_stride == 1) {
@@ -102,7 +102,7 @@ template <class U, class T>  // apart, so that gcc sees that nothing overlaps
 
 // The same for four rows of `left` and of sums, and a multiple of four rows of `right`.
 template <class T>
-CLONES void add_to_four_rows(std::int64_t n, std::int64_t k, const Strided<const T>& left,
+CLONES void add_to_four_rows(std::int64_t n, std::int64_t k, const StridedMatrix<const T>& left,
                              const T* right, std::int64_t step, T* sums, std::int64_t ld) {
   using U = Wrapping<T>;
   T *s0 = sums, *s1 = sums + ld, *s2 = s1 + ld, *s3 = s2 + ld;
@@ -118,7 +118,8 @@ CLONES void add_to_four_rows(std::int64_t n, std::int64_t k, const Strided<const
 
 // sums (rows of n) = left * right, whose rows are contiguous
 template <class T>
-void product(const Strided<const T>& left, const Strided<const T>& right, std::int64_t n, T* sums) {
+void product(const StridedMatrix<const T>& left, const StridedMatrix<const T>& right,
+             std::int64_t n, T* sums) {
   constexpr std::int64_t kNear = 262144 / std::int64_t(sizeof(T)), kBlock = 1024;
   const std::int64_t k = left.cols, groups = (left.rows + 3) / 4;
   const std::int64_t work = std::max<std::int64_t>(4 * k * n, 1);
@@ -151,13 +152,13 @@ void product(const Strided<const T>& left, const Strided<const T>& right, std::i
 }  // namespace
 
 template <class T>
-void integer_product(Strided<const T> left, Strided<const T> right, Strided<T> out, T alpha,
-                     T beta) {
+void integer_product(StridedMatrix<const T> left, StridedMatrix<const T> right,
+                     StridedMatrix<T> out, T alpha, T beta) {
   const std::int64_t m = out.rows, n = out.cols, k = left.cols;
   if (m == 0 || n == 0) return;
   std::vector<T> copy, sums;
   if (n == 1 && (left.row_stride != 1 || m == 1)) {
-    const Strided<const T> row = with_rows(transposed(right), copy);
+    const StridedMatrix<const T> row = with_rows(transposed(right), copy);
     return parallel_for(m, 1 + 65536 / std::max<std::int64_t>(k, 1),
                         [&](std::int64_t begin, std::int64_t end) {
                           for (std::int64_t i = begin; i < end; ++i) {
@@ -183,15 +184,15 @@ void integer_product(Strided<const T> left, Strided<const T> right, Strided<T> o
   });
 }
 
-template void integer_product(Strided<const std::uint8_t>, Strided<const std::uint8_t>,
-                              Strided<std::uint8_t>, std::uint8_t, std::uint8_t);
-template void integer_product(Strided<const std::int8_t>, Strided<const std::int8_t>,
-                              Strided<std::int8_t>, std::int8_t, std::int8_t);
-template void integer_product(Strided<const std::int16_t>, Strided<const std::int16_t>,
-                              Strided<std::int16_t>, std::int16_t, std::int16_t);
-template void integer_product(Strided<const std::int32_t>, Strided<const std::int32_t>,
-                              Strided<std::int32_t>, std::int32_t, std::int32_t);
-template void integer_product(Strided<const std::int64_t>, Strided<const std::int64_t>,
-                              Strided<std::int64_t>, std::int64_t, std::int64_t);
+template void integer_product(StridedMatrix<const std::uint8_t>, StridedMatrix<const std::uint8_t>,
+                              StridedMatrix<std::uint8_t>, std::uint8_t, std::uint8_t);
+template void integer_product(StridedMatrix<const std::int8_t>, StridedMatrix<const std::int8_t>,
+                              StridedMatrix<std::int8_t>, std::int8_t, std::int8_t);
+template void integer_product(StridedMatrix<const std::int16_t>, StridedMatrix<const std::int16_t>,
+                              StridedMatrix<std::int16_t>, std::int16_t, std::int16_t);
+template void integer_product(StridedMatrix<const std::int32_t>, StridedMatrix<const std::int32_t>,
+                              StridedMatrix<std::int32_t>, std::int32_t, std::int32_t);
+template void integer_product(StridedMatrix<const std::int64_t>, StridedMatrix<const std::int64_t>,
+                              StridedMatrix<std::int64_t>, std::int64_t, std::int64_t);
 
 }  // namespace rushlight

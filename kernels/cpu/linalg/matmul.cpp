@@ -22,19 +22,19 @@ constexpr std::int64_t kWorthwhile = 250'000;  // a part that pays for waking a 
 constexpr std::int64_t kLargestInt = 2'000'000'000;
 
 template <class T>
-Strided<T> matrix_of(const View& v, std::int64_t batch) {
+StridedMatrix<T> matrix_of(const View& v, std::int64_t batch) {
   return {v.as<T>() + batch * v.strides[0], v.sizes[1], v.sizes[2], v.strides[1], v.strides[2]};
 }
 
 // Whether BLAS can read it as rows of contiguous elements, or as such rows transposed.
 template <class T>
-bool has_contiguous_rows(const Strided<T>& m) {
+bool has_contiguous_rows(const StridedMatrix<T>& m) {
   return (m.cols == 1 || m.col_stride == 1) &&
          (m.rows == 1 || (m.row_stride >= m.cols && m.row_stride < kLargestInt));
 }
 // Reads m in place where BLAS can, else from a copy in `scratch`. 16-bit floats are always copied.
 template <class S, class T>
-Matrix<const T> readable(const Strided<const S>& m, std::vector<T>& scratch) {
+Matrix<const T> readable(const StridedMatrix<const S>& m, std::vector<T>& scratch) {
   if constexpr (std::is_same_v<S, T>) {
     if (has_contiguous_rows(m))
       return {m.data, m.rows == 1 ? std::max<std::int64_t>(m.cols, 1) : m.row_stride};
@@ -43,7 +43,7 @@ Matrix<const T> readable(const Strided<const S>& m, std::vector<T>& scratch) {
   }
   // Copied in the order in which memory lies.
   const bool turn = m.row_stride < m.col_stride && m.rows > 1;
-  const Strided<const S> from = turn ? transposed(m) : m;
+  const StridedMatrix<const S> from = turn ? transposed(m) : m;
   scratch.resize(m.rows * m.cols);
   parallel_for(from.rows, 1 + 32768 / std::max<std::int64_t>(from.cols, 1),
                [&](std::int64_t begin, std::int64_t end) {
@@ -94,8 +94,8 @@ void split_product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matr
 
 // out = alpha * left * right + beta * out for one matrix of storage type S, computed in T.
 template <class S, class T = Compute<S>>
-void multiply(const Strided<const S>& left, const Strided<const S>& right, const Strided<S>& out,
-              T alpha, T beta) {
+void multiply(const StridedMatrix<const S>& left, const StridedMatrix<const S>& right,
+              const StridedMatrix<S>& out, T alpha, T beta) {
   if (out.rows == 0 || out.cols == 0) return;
   if constexpr (!std::is_same_v<S, T>) {
     if (out.cols == 1 && vector_product<S>(left, right, out, alpha, beta)) return;
@@ -152,11 +152,11 @@ void multiply(const Strided<const S>& left, const Strided<const S>& right, const
 // Where all rows of `left` are one, as those of an expanded tensor, so are the result's: f(left,
 // right, out) computes the first, and the others are its copies. The same of right's columns.
 template <class S, class F>
-bool repeated(const Strided<const S>& left, const Strided<const S>& right, const Strided<S>& out,
-              F f) {
+bool repeated(const StridedMatrix<const S>& left, const StridedMatrix<const S>& right,
+              const StridedMatrix<S>& out, F f) {
   if (left.row_stride != 0 || out.rows < 2) return false;
-  f(Strided<const S>{left.data, 1, left.cols, 0, left.col_stride}, right,
-    Strided<S>{out.data, 1, out.cols, out.row_stride, out.col_stride});
+  f(StridedMatrix<const S>{left.data, 1, left.cols, 0, left.col_stride}, right,
+    StridedMatrix<S>{out.data, 1, out.cols, out.row_stride, out.col_stride});
   if (out.col_stride == 1)
     for (std::int64_t i = 1; i < out.rows; ++i)
       std::copy_n(out.data, out.cols, out.data + i * out.row_stride);
@@ -171,15 +171,15 @@ bool repeated(const Strided<const S>& left, const Strided<const S>& right, const
 template <class S>
 void batched(const View& left, const View& right, const View& out, Scalar alpha, Scalar beta) {
   using T = Compute<S>;
-  const auto compute = [&](const Strided<const S>& a, const Strided<const S>& b,
-                           const Strided<S>& c) {
+  const auto compute = [&](const StridedMatrix<const S>& a, const StridedMatrix<const S>& b,
+                           const StridedMatrix<S>& c) {
     if constexpr (std::is_integral_v<S>)
       integer_product<S>(a, b, c, T(alpha.as_int()), T(beta.as_int()));
     else
       multiply<S>(a, b, c, T(alpha.as_double()), T(beta.as_double()));
   };
-  const auto turned = [&](const Strided<const S>& a, const Strided<const S>& b,
-                          const Strided<S>& c) {
+  const auto swapped = [&](const StridedMatrix<const S>& a, const StridedMatrix<const S>& b,
+                           const StridedMatrix<S>& c) {
     compute(transposed(b), transposed(a), transposed(c));
   };
   const bool afresh = beta.as_double() == 0;
@@ -187,7 +187,7 @@ void batched(const View& left, const View& right, const View& out, Scalar alpha,
     const auto a = matrix_of<const S>(left, i), b = matrix_of<const S>(right, i);
     const auto c = matrix_of<S>(out, i);
     if (afresh && (repeated(a, b, c, compute) ||
-                   repeated(transposed(b), transposed(a), transposed(c), turned)))
+                   repeated(transposed(b), transposed(a), transposed(c), swapped)))
       return;
     compute(a, b, c);
   };

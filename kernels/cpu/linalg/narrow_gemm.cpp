@@ -26,7 +26,7 @@ struct Lanes<double, 32> {
 };
 
 template <int kBytes, int kVectors, class T>
-CLONES void product(Product size, T alpha, const T* left, Steps left_steps, const T* right,
+CLONES void product(ProductSize size, T alpha, const T* left, Steps left_steps, const T* right,
                     Steps right_steps, T beta, T* out, std::int64_t ld) {
   using V = typename Lanes<T, kBytes>::type;
   constexpr std::int64_t kLanes = kBytes / std::int64_t(sizeof(T)), kWide = kVectors * kLanes,
@@ -72,7 +72,7 @@ CLONES void product(Product size, T alpha, const T* left, Steps left_steps, cons
 }  // namespace
 
 template <class T>
-void narrow_gemm(Product size, T alpha, const T* left, Steps left_steps, const T* right,
+void narrow_gemm(ProductSize size, T alpha, const T* left, Steps left_steps, const T* right,
                  Steps right_steps, T beta, T* out, std::int64_t ld) {
   constexpr std::int64_t kLanes = 32 / std::int64_t(sizeof(T));
   const auto run = [&](auto product) {
@@ -84,9 +84,9 @@ void narrow_gemm(Product size, T alpha, const T* left, Steps left_steps, const T
   run(product<32, 2, T>);
 }
 
-template void narrow_gemm(Product, float, const float*, Steps, const float*, Steps, float, float*,
-                          std::int64_t);
-template void narrow_gemm(Product, double, const double*, Steps, const double*, Steps, double,
+template void narrow_gemm(ProductSize, float, const float*, Steps, const float*, Steps, float,
+                          float*, std::int64_t);
+template void narrow_gemm(ProductSize, double, const double*, Steps, const double*, Steps, double,
                           double*, std::int64_t);
 
 }  // namespace rushlight

@@ -1,11 +1,11 @@
-// A small product with few columns, as small layers have them: BLAS would spend more on finding its
-// way than on the arithmetic. The operands may have any strides, the result has rows.
+// A small product with few columns, as small layers have them: BLAS would spend more on its
+// dispatch than on the arithmetic. The operands may have any strides, the result has rows.
 #pragma once
 #include <cstdint>
 
 namespace rushlight {
 
-struct Product {
+struct ProductSize {
   std::int64_t m, n, k;
 };
 struct Steps {  // elements from one row to the next, from one column to the next
@@ -21,11 +21,11 @@ bool is_narrow(std::int64_t m, std::int64_t n, std::int64_t k) {
 
 // out (m x n, rows of `ld`) = alpha * left * right + beta * out; out is not read when beta == 0.
 template <class T>
-void narrow_gemm(Product size, T alpha, const T* left, Steps left_steps, const T* right,
+void narrow_gemm(ProductSize size, T alpha, const T* left, Steps left_steps, const T* right,
                  Steps right_steps, T beta, T* out, std::int64_t ld);
-extern template void narrow_gemm(Product, float, const float*, Steps, const float*, Steps, float,
-                                 float*, std::int64_t);
-extern template void narrow_gemm(Product, double, const double*, Steps, const double*, Steps,
+extern template void narrow_gemm(ProductSize, float, const float*, Steps, const float*, Steps,
+                                 float, float*, std::int64_t);
+extern template void narrow_gemm(ProductSize, double, const double*, Steps, const double*, Steps,
                                  double, double*, std::int64_t);
 
 }  // namespace rushlight

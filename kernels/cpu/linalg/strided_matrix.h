@@ -5,12 +5,12 @@
 namespace rushlight {
 
 template <class T>
-struct Strided {
+struct StridedMatrix {
   T* data;
   std::int64_t rows, cols, row_stride, col_stride;
 };
 template <class T>
-Strided<T> transposed(const Strided<T>& m) {
+StridedMatrix<T> transposed(const StridedMatrix<T>& m) {
   return {m.data, m.cols, m.rows, m.col_stride, m.row_stride};
 }
 

@@ -58,8 +58,8 @@ T strided_dot(Index n, const T* a, Index a_step, const T* b, Index b_step) {
 }
 
 template <class S>
-bool vector_product(const Strided<const S>& left, const Strided<const S>& right,
-                    const Strided<S>& out, float alpha, float beta) {
+bool vector_product(const StridedMatrix<const S>& left, const StridedMatrix<const S>& right,
+                    const StridedMatrix<S>& out, float alpha, float beta) {
   const Index m = left.rows, k = left.cols;
   const bool rows = left.col_stride == 1, columns = left.row_stride == 1;
   if (k == 0 || alpha == 0 || !(rows || columns)) return false;
@@ -99,9 +99,11 @@ bool vector_product(const Strided<const S>& left, const Strided<const S>& right,
 
 template float strided_dot(Index, const float*, Index, const float*, Index);
 template double strided_dot(Index, const double*, Index, const double*, Index);
-template bool vector_product(const Strided<const bfloat16>&, const Strided<const bfloat16>&,
-                             const Strided<bfloat16>&, float, float);
-template bool vector_product(const Strided<const float16>&, const Strided<const float16>&,
-                             const Strided<float16>&, float, float);
+template bool vector_product(const StridedMatrix<const bfloat16>&,
+                             const StridedMatrix<const bfloat16>&, const StridedMatrix<bfloat16>&,
+                             float, float);
+template bool vector_product(const StridedMatrix<const float16>&,
+                             const StridedMatrix<const float16>&, const StridedMatrix<float16>&,
+                             float, float);
 
 }  // namespace rushlight

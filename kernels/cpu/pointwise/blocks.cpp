@@ -77,7 +77,7 @@ void with_block(BlockType type, F&& f) {
     case BlockType::int8: return f(Type<std::int8_t>{});
     case BlockType::int16: return f(Type<std::int16_t>{});
     case BlockType::int32: return f(Type<std::int32_t>{});
-    case BlockType::brain: return f(Type<std::uint16_t>{});  // its bits
+    case BlockType::bfloat16: return f(Type<std::uint16_t>{});  // its bits
   }
 }
 
@@ -101,14 +101,14 @@ void write_block(BlockType type, const void* block, DType dtype, void* to, std::
   });
 }
 
-void fill_block(BlockType type, void* block, const Scalar& number, std::int64_t n) {
-  if (type == BlockType::brain) {
+void fill_block(BlockType type, void* block, const Scalar& scalar, std::int64_t n) {
+  if (type == BlockType::bfloat16) {
     bfloat16 rounded;
-    store(&rounded, number.to<float>());
+    store(&rounded, scalar.to<float>());
     return fill(static_cast<std::uint16_t*>(block), rounded.bits, n);
   }
   with_block(type, [&]<class B>(Type<B>) {
-    const B value = number.to<B>();
+    const B value = scalar.to<B>();
     if (n == 1) return void(*static_cast<B*>(block) = value);
     fill(static_cast<B*>(block), value, n);
   });

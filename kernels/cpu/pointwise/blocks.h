@@ -22,7 +22,7 @@ enum class BlockType : std::uint8_t {
   int8,
   int16,
   int32,
-  brain
+  bfloat16
 };
 inline constexpr int kBlockTypes = 9;
 inline constexpr std::size_t kBlockItem[] = {4, 8, 8, 1, 1, 1, 2, 4, 2};
@@ -35,6 +35,6 @@ void read_block(BlockType type, void* block, DType dtype, const void* from, std:
                 std::int64_t n);
 void write_block(BlockType type, const void* block, DType dtype, void* to, std::int64_t stride,
                  std::int64_t n);
-void fill_block(BlockType type, void* block, const Scalar& number, std::int64_t n);
+void fill_block(BlockType type, void* block, const Scalar& scalar, std::int64_t n);
 
 }  // namespace rushlight

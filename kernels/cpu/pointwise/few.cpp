@@ -5,8 +5,8 @@
 namespace rushlight {
 namespace {
 
-// `far` is the step from row to row. By number and not in a struct, which would be read whole after
-// it was written in pieces.
+// `far` is the step from row to row. Single arguments and not a struct, which would be read whole
+// after it was written in pieces.
 template <class S>
 void gather(S* to, const S* from, std::int64_t far, std::int64_t near, std::int64_t rows,
             std::int64_t row) {
@@ -34,9 +34,9 @@ void run_few(const Job& job) {
     const BlockType type = job.types[i];
     pointers[i] = blocks[i];
     if (!o.data) continue;  // a result that is not wanted
-    if (o.is_number()) {
-      const bool alone = job.by_number && i + 1 == job.operands;
-      if (alone) loop = job.by_number;
+    if (o.is_scalar()) {
+      const bool alone = job.by_scalar && i + 1 == job.operands;
+      if (alone) loop = job.by_scalar;
       fill_block(type, blocks[i], *static_cast<const Scalar*>(o.data), alone ? 1 : c.numel);
       continue;
     }

@@ -5,13 +5,13 @@
 namespace rushlight {
 
 inline constexpr int kMaxOperands = kMaxInputs + kMaxSaved + 1;
-inline constexpr std::int64_t kFew = 64;  // up to here a number is spread on the stack
+inline constexpr std::int64_t kFew = 64;  // up to here a scalar is repeated on the stack
 
 // One function of elements to be run over a call: operands are the outputs, then the inputs.
 struct Job {
   const PointwiseCall& call;
   PointwiseLoop loop;
-  PointwiseLoop by_number;  // takes one element for the last operand; or null
+  PointwiseLoop by_scalar;  // takes one element for the last operand; or null
   int outputs, operands;
   bool is_slow;  // an op computed in double, some hundred nanoseconds an element
   BlockType types[kMaxOperands];

@@ -1,13 +1,13 @@
 // The one loop of every pointwise op: dense, in the type it computes in. Everything else (strides,
-// broadcasting, numbers, 16-bit floats, narrow integers, mixed dtypes) is brought into that form a
+// broadcasting, scalars, 16-bit floats, narrow integers, mixed dtypes) is brought into that form a
 // block at a time by pointwise.cpp, so an op compiles to one loop for each of float, double and
 // int64 and no more; some have one for each narrower integer too (small.h), and light ones one that
-// reads and writes bfloat16 (brain.h).
+// reads and writes bfloat16 (bfloat16_bits.h).
 #pragma once
 #include <algorithm>
 #include <vector>
 
-#include "brain.h"
+#include "bfloat16_bits.h"
 #include "quotient.h"
 #include "ramp.h"
 #include "small.h"
@@ -20,9 +20,9 @@ struct PointwiseLoops {
   std::uint8_t inputs, saved, gradients, parameters, bool_inputs, bool_saved;
   bool bool_result, divides, in_double = false;
   bool commutes = false;  // while its parameter, if it has one, is 1
-  bool constant = false, constant_value = false;  // of whole numbers: all have this answer
+  bool constant = false, constant_value = false;  // of integers: all have this answer
   PointwiseLoop small[kSmall] = {};  // of kSmallTypes
-  PointwiseLoop by_number[kBlockTypes] = {};  // by BlockType: the last input is one element
+  PointwiseLoop by_scalar[kBlockTypes] = {};  // by BlockType: the last input is one element
 };
 
 template <class T>
@@ -42,7 +42,7 @@ struct Memory<Small<M, kTruth>> {
   using type = M;
 };
 template <>
-struct Memory<Brain> {
+struct Memory<Bfloat16Bits> {
   using type = std::uint16_t;
 };
 template <>
@@ -52,8 +52,8 @@ struct Memory<NearWhole> {
 
 // ivdep, not __restrict: in place, out and in are the same memory, element by element, and that is
 // the only overlap csrc lets through. flatten: a formula left as a call would be 16 times slower.
-// kByNumber: the last input is the same element for all.
-template <class Op, class K, class T, class M = typename Memory<T>::type, bool kByNumber = false>
+// kByScalar: the last input is the same element for all.
+template <class Op, class K, class T, class M = typename Memory<T>::type, bool kByScalar = false>
 CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out,
                                                 const void* const* in, const Scalar* parameters) {
   using Byte = std::uint8_t;  // of a bool itself, read or written, gcc makes a branch
@@ -63,17 +63,17 @@ CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out
     auto pointer = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
       return static_cast<const std::conditional_t<bool(K::bools >> i & 1), Byte, M>*>(in[i]);
     };
-    const M number = kByNumber ? *static_cast<const M*>(in[K::kIn - 1]) : M{};
+    const M scalar = kByScalar ? *static_cast<const M*>(in[K::kIn - 1]) : M{};
     auto run = [&](auto... x) {
       R* const y[] = {static_cast<R*>(out[O])...};
-      using Number = std::conditional_t<std::is_same_v<T, Brain>, float, Compute<M>>;
+      using Number = std::conditional_t<std::is_same_v<T, Bfloat16Bits>, float, Compute<M>>;
       const T p[] = {T(parameters[P].template to<Number>())..., T(0)};
       (void)p;
       auto element = [&]<std::size_t i>(std::integral_constant<std::size_t, i>, auto* e) {
         if constexpr (K::bools >> i & 1)
           return *e != 0;
-        else if constexpr (kByNumber && i + 1 == K::kIn)
-          return T(load(&number));
+        else if constexpr (kByScalar && i + 1 == K::kIn)
+          return T(load(&scalar));
         else
           return T(load(e));
       };
@@ -217,18 +217,18 @@ constexpr PointwiseLoop loop_of() {
     return &dense_loop<Op, K, T>;
 }
 
-// By a number, or by one element for each row of another operand: it stays in a register.
-using NumberOps = OpList<Add, Sub, Mul, Div>;
+// With a scalar, or one element for each row of the other operand, which stays in a register.
+using ScalarOps = OpList<Add, Sub, Mul, Div>;
 template <class Op>
-void set_loops_by_number(PointwiseLoops& l) {
+void set_loops_by_scalar(PointwiseLoops& l) {
   using K = Forward<Op>;
-  l.by_number[int(BlockType::real32)] = &dense_loop<Op, K, float, float, true>;
-  l.by_number[int(BlockType::real64)] = &dense_loop<Op, K, double, double, true>;
+  l.by_scalar[int(BlockType::real32)] = &dense_loop<Op, K, float, float, true>;
+  l.by_scalar[int(BlockType::real64)] = &dense_loop<Op, K, double, double, true>;
   if constexpr (std::is_same_v<Op, Add> || std::is_same_v<Op, Mul>) {
     l.commutes = true;
-    l.by_number[int(BlockType::int32)] =
+    l.by_scalar[int(BlockType::int32)] =
         &dense_loop<Op, K, Small<std::int32_t>, std::int32_t, true>;
-    l.by_number[int(BlockType::brain)] = &dense_loop<Op, K, float, bfloat16, true>;
+    l.by_scalar[int(BlockType::bfloat16)] = &dense_loop<Op, K, float, bfloat16, true>;
   }
 }
 
@@ -261,22 +261,23 @@ PointwiseLoops loops_of() {
     l.forward[1] = loop_of<Op, Forward<Op>, double>();
   }
   if constexpr (T::on_integers) l.forward[2] = loop_of<Op, Forward<Op>, Integer>();
-  if constexpr (requires { Op::of_whole_numbers; })
-    l.constant = true, l.constant_value = Op::of_whole_numbers;
+  if constexpr (requires { Op::of_integers; })
+    l.constant = true, l.constant_value = Op::of_integers;
   if constexpr (is_among<Op>(SmallOps{}))
     l.small[1] = &dense_loop<Op, Forward<Op>, Small<std::uint8_t, true>>;
-  if constexpr (is_among<Op>(SmallOps{}) || is_among<Op>(SmallNumberOps{})) {
+  if constexpr (is_among<Op>(SmallOps{}) || is_among<Op>(SmallScalarOps{})) {
     l.small[0] = &dense_loop<Op, Forward<Op>, Small<std::uint8_t>>;
     l.small[2] = &dense_loop<Op, Forward<Op>, Small<std::int8_t>>;
     l.small[3] = &dense_loop<Op, Forward<Op>, Small<std::int16_t>>;
     l.small[4] = &dense_loop<Op, Forward<Op>, Small<std::int32_t>>;
   }
-  if constexpr (is_among<Op>(BrainOps{})) l.small[kBrain] = &dense_loop<Op, Forward<Op>, Brain>;
+  if constexpr (is_among<Op>(Bfloat16BitsOps{}))
+    l.small[kBfloat16] = &dense_loop<Op, Forward<Op>, Bfloat16Bits>;
   if constexpr (requires { Op::is_ramp; })
-    l.small[kBrain] = &brain_ramp_loop<Op, &dense_loop<Op, Forward<Op>, float>>;
-  if constexpr (is_among<Op>(RoundedBrainOps{}))
-    l.small[kBrain] = &dense_loop<Op, Forward<Op>, float, bfloat16>;
-  if constexpr (is_among<Op>(NumberOps{})) set_loops_by_number<Op>(l);
+    l.small[kBfloat16] = &bfloat16_ramp_loop<Op, &dense_loop<Op, Forward<Op>, float>>;
+  if constexpr (is_among<Op>(RoundedBfloat16Ops{}))
+    l.small[kBfloat16] = &dense_loop<Op, Forward<Op>, float, bfloat16>;
+  if constexpr (is_among<Op>(ScalarOps{})) set_loops_by_scalar<Op>(l);
   if constexpr (T::differentiable && !T::in_double) {
     l.bool_saved = Backward<Op>::bools;
     l.backward[0] = loop_of<Op, Backward<Op>, float>();

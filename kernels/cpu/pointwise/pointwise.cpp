@@ -18,7 +18,7 @@ constexpr std::int64_t kGrain = 32768;   // elements worth a second thread
 constexpr std::int64_t kSlowGrain = 512;  // the same for ops computed in double
 constexpr std::int64_t kLongRow = 64;  // from here on a row is a segment of its own
 
-const PointwiseTable table = [] {  // made at load: a call does not ask whether it is there
+const PointwiseTable table = [] {  // made at load: a call has no test of a static's initialisation
   PointwiseTable rows;
   append_arithmetic_loops(rows);
   append_selection_loops(rows);
@@ -34,11 +34,11 @@ const PointwiseTable table = [] {  // made at load: a call does not ask whether 
 const PointwiseLoops& row_of(int op) { return table[std::size_t(op)]; }
 
 enum class Access : std::uint8_t {
-  linear,    // dense over the whole call: used where it lies
+  linear,  // dense over the whole call: used where it lies
   constant,  // a number, or all strides 0: one block, filled once
   unwanted,  // a result that is not wanted: a block that is dropped
   rows,  // dense along the last dimension only: used where it lies while a segment is in a row
-  repeated,  // the last operand of `by_number`: one element for each row
+  repeated,  // the last operand of `by_scalar`: one element for each row
   moved  // converted, or strided: copied through a block
 };
 
@@ -46,7 +46,7 @@ Access access_of(const Job& job, int i, bool is_row_wise) {
   const PointwiseCall& c = job.call;
   const Operand& o = job.operand(i);
   if (!o.data) return Access::unwanted;
-  if (o.is_number()) return Access::constant;
+  if (o.is_scalar()) return Access::constant;
   bool is_dense = true, is_constant = i >= job.outputs;
   std::int64_t expected = 1;
   for (int d = c.rank - 1; d >= 0; --d) {
@@ -59,7 +59,7 @@ Access access_of(const Job& job, int i, bool is_row_wise) {
   const bool same = o.dtype == kBlockDType[int(job.types[i])];
   if (same && is_dense) return Access::linear;
   if (same && is_row_wise && o.strides[c.rank - 1] == 1) return Access::rows;
-  if (same && is_row_wise && o.strides[c.rank - 1] == 0 && job.by_number && i + 1 == job.operands)
+  if (same && is_row_wise && o.strides[c.rank - 1] == 0 && job.by_scalar && i + 1 == job.operands)
     return Access::repeated;
   return Access::moved;
 }
@@ -132,20 +132,20 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
       in_rows = true;
     else
       needs_blocks |= access[i] != Access::linear &&
-                      !(access[i] == Access::constant && i == last && job.by_number);
+                      !(access[i] == Access::constant && i == last && job.by_scalar);
     widest = std::max(widest, kBlockItem[int(job.types[i])]);
   }
-  const bool by_number =
-      job.by_number && (access[last] == Access::constant || access[last] == Access::repeated);
-  const PointwiseLoop loop = by_number ? job.by_number : job.loop;
+  const bool by_scalar =
+      job.by_scalar && (access[last] == Access::constant || access[last] == Access::repeated);
+  const PointwiseLoop loop = by_scalar ? job.by_scalar : job.loop;
   const std::int64_t limit = needs_blocks ? std::int64_t(kBlockBytes / widest) : end - begin;
   for (int i = 0; i < job.operands; ++i) {
     pointers[i] = blocks[i];
     const Operand& o = job.operand(i);
     if (access[i] == Access::linear) pointers[i] = static_cast<char*>(o.data) + begin * items[i];
     if (access[i] != Access::constant) continue;
-    const std::int64_t n = by_number && i == last ? 1 : std::min(limit, end - begin);
-    if (o.is_number())
+    const std::int64_t n = by_scalar && i == last ? 1 : std::min(limit, end - begin);
+    if (o.is_scalar())
       fill_block(job.types[i], blocks[i], *static_cast<const Scalar*>(o.data), n);
     else
       read_block(job.types[i], blocks[i], o.dtype, o.data, 0, n);
@@ -196,17 +196,17 @@ bool run_rows(const Job& job) {
   for (int i = 0; i < job.operands; ++i) {
     const Operand& o = job.operand(i);
     if (!o.data) return false;
-    const bool alone = job.by_number && i + 1 == job.operands;
-    if (o.is_number()) {
+    const bool alone = job.by_scalar && i + 1 == job.operands;
+    if (o.is_scalar()) {
       if (row > kFew && !alone) return false;
       fill_block(job.types[i], pointers[i] = numbers[i], *static_cast<const Scalar*>(o.data),
                  alone ? 1 : row);
       steps[i] = 0;
-      if (alone) loop = job.by_number;
+      if (alone) loop = job.by_scalar;
       continue;
     }
     if (alone && o.strides[1] == 0)
-      loop = job.by_number;
+      loop = job.by_scalar;
     else if (o.strides[1] != 1)
       return false;
     if (o.dtype != kBlockDType[int(job.types[i])]) return false;
@@ -225,7 +225,7 @@ constexpr std::int64_t kTileRows = 64, kTileColumns = 1024;
 
 // Whether input i of a call of two dimensions is dense along the first, the others' far one.
 bool is_transposed(const PointwiseCall& c, const Operand& o) {
-  return o.data && !o.is_number() && o.strides[0] == 1 && o.strides[1] > 1 && c.sizes[0] > 1;
+  return o.data && !o.is_scalar() && o.strides[0] == 1 && o.strides[1] > 1 && c.sizes[0] > 1;
 }
 
 // A large call of two dimensions where some inputs are transposed: those are transposed back, a
@@ -250,7 +250,7 @@ bool run_transposed(const Job& job) {
       tile.sizes = sizes, tile.numel = sizes[0] * sizes[1];
       for (int i = 0; i < job.operands; ++i) {
         Operand& o = i < job.outputs ? tile.out[i] : tile.in[i - job.outputs];
-        if (!o.data || o.is_number()) continue;
+        if (!o.data || o.is_scalar()) continue;
         const auto item = std::int64_t(item_size(o.dtype));
         char* const at = static_cast<char*>(o.data) + (r * o.strides[0] + k * o.strides[1]) * item;
         o.data = at;
@@ -262,7 +262,7 @@ bool run_transposed(const Job& job) {
         });
         o.strides = dense;
       }
-      Job part{tile, job.loop, job.by_number, job.outputs, job.operands, job.is_slow, {}};
+      Job part{tile, job.loop, job.by_scalar, job.outputs, job.operands, job.is_slow, {}};
       std::copy_n(job.types, kMaxOperands, part.types);
       run_range(part, 0, tile.numel);
     }
@@ -306,7 +306,7 @@ CLONES bool none_is_zero(const std::int64_t* p, std::int64_t n) {
 
 // The position of the first divisor that is zero, or -1.
 std::int64_t find_zero(const PointwiseCall& c, const Operand& divisor) {
-  if (divisor.is_number()) return static_cast<const Scalar*>(divisor.data)->as_int() == 0 ? 0 : -1;
+  if (divisor.is_scalar()) return static_cast<const Scalar*>(divisor.data)->as_int() == 0 ? 0 : -1;
   std::int64_t block[kBlockBytes / 8];
   Cursor cursor;
   cursor.begin(c, divisor, 0);
@@ -325,11 +325,11 @@ std::int64_t find_zero(const PointwiseCall& c, const Operand& divisor) {
   return -1;
 }
 
-// The index in kSmallTypes of the one type of all that a call reads and writes, or -1.
+// The index in kSmallTypes of the one type that a call reads and writes, or -1.
 int small_type(const PointwiseLoops& l, const PointwiseCall& c) {
   int found = -1;
   for (int i = 0; i < l.inputs; ++i) {
-    if (l.bool_inputs >> i & 1 || c.in[i].is_number()) continue;
+    if (l.bool_inputs >> i & 1 || c.in[i].is_scalar()) continue;
     const int index = kSmallIndex[std::size_t(c.in[i].dtype)];
     if (index < 0 || (found >= 0 && index != found)) return -1;
     found = index;
@@ -337,14 +337,14 @@ int small_type(const PointwiseLoops& l, const PointwiseCall& c) {
   if (found < 0 || !l.small[found] || (!l.bool_result && kSmallTypes[found] != c.out[0].dtype))
     return -1;
   for (int i = 0; i < l.inputs; ++i)
-    if (c.in[i].is_number() && !fits_small(*static_cast<const Scalar*>(c.in[i].data), found))
+    if (c.in[i].is_scalar() && !fits_small(*static_cast<const Scalar*>(c.in[i].data), found))
       return -1;
   for (int i = 0; i < l.parameters; ++i)
     if (!fits_small(c.parameters[i], found)) return -1;
   return found;
 }
 
-// A test whose answer is the same for every whole number.
+// A test whose answer is the same for every integer.
 void fill_constant(const PointwiseCall& c, bool value) {
   const Operand& o = c.out[0];
   if (c.rank == 1 && *o.strides == 1 && c.numel <= kGrain)
@@ -364,7 +364,7 @@ void fill_constant(const PointwiseCall& c, bool value) {
 // Whether a call of an op that commutes has its number, or what is one for each row, first.
 bool is_reversed(const PointwiseLoops& l, const PointwiseCall& c) {
   const auto is_alone = [&](const Operand& o) {
-    return o.is_number() || (o.strides[c.rank - 1] == 0 && c.sizes[c.rank - 1] > 1);
+    return o.is_scalar() || (o.strides[c.rank - 1] == 0 && c.sizes[c.rank - 1] > 1);
   };
   return is_alone(c.in[0]) && !is_alone(c.in[1]) &&
          (!l.parameters || c.parameters[0].as_double() == 1);
@@ -381,20 +381,20 @@ std::int64_t forward(int op, const PointwiseCall& c) {
   if (l.divides && c.computes == Computes::integer)
     if (const std::int64_t zero = find_zero(c, c.in[1]); zero >= 0) return zero;
   if (l.commutes && is_reversed(l, c)) [[unlikely]] {
-    PointwiseCall turned = c;
-    std::swap(turned.in[0], turned.in[1]);
-    return forward(op, turned);
+    PointwiseCall swapped = c;
+    std::swap(swapped.in[0], swapped.in[1]);
+    return forward(op, swapped);
   }
   Job job{c, l.forward[int(c.computes)], nullptr, 1, 1 + l.inputs, l.in_double, {}};
   const bool may_be_small =
       type == BlockType::integer
           ? l.small[0] != nullptr
-          : c.out[0].dtype == DType::bfloat16 && type == BlockType::real32 && l.small[kBrain];
+          : c.out[0].dtype == DType::bfloat16 && type == BlockType::real32 && l.small[kBfloat16];
   if (const int small = may_be_small ? small_type(l, c) : -1; small >= 0) {
     job.loop = l.small[small];
     type = BlockType(int(BlockType::uint8) + small);
   }
-  job.by_number = l.by_number[int(type)];
+  job.by_scalar = l.by_scalar[int(type)];
   job.types[0] = l.bool_result ? BlockType::boolean : type;
   for (int i = 0; i < l.inputs; ++i)
     job.types[1 + i] = l.bool_inputs >> i & 1 ? BlockType::boolean : type;

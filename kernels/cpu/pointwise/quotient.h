@@ -1,8 +1,8 @@
-// Numbers whose quotients are small enough to be whole numbers exactly, which makes a remainder one
+// Numbers whose quotients are small enough to be integers exactly, which makes a remainder one
 // division and one multiplication: what fmod, remainder and floor_divide get as T for blocks where
 // that holds. libm's exact fmod, for the others, is a loop of its own for each element. Of whole
 // numbers that a double holds exactly it is a division of doubles, as no processor divides vectors
-// of whole numbers.
+// of integers.
 #pragma once
 #include "kernels/math/integer.h"
 
@@ -17,7 +17,7 @@ struct Near {
   friend Near operator*(Near a, Near b) { return a.v * b.v; }
 };
 
-// Exact below this quotient: of floats in double, where no rounding reaches the next whole number;
+// Exact below this quotient: of floats in double, where no rounding reaches the next integer;
 // of doubles by the sign of the remainder, which shows a quotient rounded up to it.
 template <class T>
 inline constexpr T kNearQuotient = sizeof(T) == 4 ? T(67108864) : T(2251799813685248);

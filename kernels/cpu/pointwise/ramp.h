@@ -1,4 +1,5 @@
-// elu and its kin: blocks of positive elements alone, as a network has many, are x times a number.
+// elu and its relatives: in blocks of positive elements alone, of which a network has many, they
+// are x times a constant.
 #pragma once
 #include <algorithm>
 
@@ -51,8 +52,8 @@ void ramp_loop(std::int64_t n, void* const* out, const void* const* in, const Sc
 
 // Of bfloat16, by the loop for floats.
 template <class Op, PointwiseLoop loop>
-void brain_ramp_loop(std::int64_t n, void* const* out, const void* const* in,
-                     const Scalar* parameters) {
+void bfloat16_ramp_loop(std::int64_t n, void* const* out, const void* const* in,
+                        const Scalar* parameters) {
   constexpr std::int64_t kBlock = kBlockBytes / sizeof(float);
   const float slope = slope_of_ramp<Op, float>(parameters);
   for (std::int64_t begin = 0; begin < n; begin += kBlock) {

@@ -1,4 +1,4 @@
-// Whole numbers of one, two or four bytes in their own width: what a formula gets as T in place of
+// Integers of one, two or four bytes in their own width: what a formula gets as T in place of
 // an Integer where every operand is of one such type, so that they need no blocks and fill vectors.
 // Results are those of int64, cut down.
 #pragma once
@@ -54,7 +54,7 @@ struct Small {
   friend Small trunc(Small a) { return a; }
 
   // Division by way of floats that hold every quotient exactly enough: no processor divides vectors
-  // of whole numbers. That no divisor is zero was checked before.
+  // of integers. That no divisor is zero was checked before.
   using Float = std::conditional_t<sizeof(M) == 4, double, float>;
   friend Small operator/(Small a, Small b) {  // towards zero
     const bool negates = std::is_signed_v<M> & (b.v == M(-1));
@@ -76,7 +76,7 @@ struct Small {
 // The types, in the order of PointwiseLoops::small and of BlockType.
 inline constexpr DType kSmallTypes[] = {DType::uint8, DType::boolean, DType::int8,
                                         DType::int16, DType::int32,   DType::bfloat16};
-inline constexpr int kSmall = 6, kBrain = 5;
+inline constexpr int kSmall = 6, kBfloat16 = 5;
 inline constexpr auto kSmallIndex = [] {  // of a dtype among them, or -1
   std::array<std::int8_t, kStoredDTypes> index{};
   index.fill(-1);
@@ -88,13 +88,13 @@ inline constexpr auto kSmallIndex = [] {  // of a dtype among them, or -1
 // fit the type.
 using SmallOps = OpList<Neg, Add, Sub, Rsub, Mul, Eq, Ne, Lt, Le, Gt, Ge, LogicalNot, LogicalAnd,
                         LogicalOr, LogicalXor, BitwiseNot, BitwiseAnd, BitwiseOr, BitwiseXor,
-                        Maximum, Minimum, Clamp, ClampMin, ClampMax, ClampNumbers, ClampMinOnly,
-                        ClampMinNumber, ClampMaxOnly, ClampMaxNumber, Where, MaskedFill>;
-using SmallNumberOps = OpList<Abs, Sign, Square, Addcmul, DivTrunc, DivFloor, FloorDivide,
+                        Maximum, Minimum, Clamp, ClampMin, ClampMax, ClampScalars, ClampMinOnly,
+                        ClampMinScalar, ClampMaxOnly, ClampMaxScalar, Where, MaskedFill>;
+using SmallScalarOps = OpList<Abs, Sign, Square, Addcmul, DivTrunc, DivFloor, FloorDivide,
                               Remainder, Fmod, LeftShift, RightShift, Relu>;
 
 inline bool fits_small(const Scalar& s, int type) {
-  if (type == kBrain) {
+  if (type == kBfloat16) {
     bfloat16 rounded;
     store(&rounded, s.to<float>());
     return double(load(&rounded)) == s.as_double();

@@ -1,6 +1,6 @@
 // Orders of keys. Note: what is sorted is a key's distance from the smallest with its position in
 // the bits below, in the narrowest integer that holds both. So no two are equal, a sort of any kind
-// is stable, and little memory is moved; whole numbers of a small range take one round.
+// is stable, and little memory is moved; integers of a small range take one round.
 #include "order.h"
 
 #include <algorithm>
@@ -255,7 +255,7 @@ Index keep_between(const Key* keys, Index n, Key low, Key high, Key* to) {
 }
 }  // namespace
 
-// Three keys of a sample: the one at the same place in its order is tried first, and the others
+// Three keys of a sample: the one at the same quantile is tried first, and the others
 // enclose the one at k, most likely. What lies between them is all that the next round looks at.
 template <class Key>
 Key key_at(const Key* keys, Index n, Index k) {

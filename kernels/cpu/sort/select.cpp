@@ -15,7 +15,7 @@
 namespace rushlight {
 namespace {
 
-// A key and its place; in one word where both fit.
+// A key and its index; in one word where both fit.
 struct Narrow {
   std::uint64_t bits;
   Narrow() = default;
@@ -25,11 +25,11 @@ struct Narrow {
 };
 struct Wide {
   std::uint64_t bits;
-  Index place;
+  Index index;
   Wide() = default;
-  Wide(std::uint64_t key, Index at) : bits(key), place(at) {}
+  Wide(std::uint64_t key, Index at) : bits(key), index(at) {}
   std::uint64_t key() const { return bits; }
-  Index at() const { return place; }
+  Index at() const { return index; }
 };
 template <class Key>
 using EntryOf = std::conditional_t<sizeof(Key) == 4, Narrow, Wide>;
@@ -107,7 +107,7 @@ void lines_of_keys(const Lines<3>& lines, const View& in, bool descending, F&& f
   });
 }
 
-// Writes element `from` of a line as its result at `to`; nobody may want the index.
+// Writes element `from` of a line as its result at `to`; the output of indices may be absent.
 void write(const Lines<3>& lines, const Index (&at)[3], const View& in, const View& values,
            const View& indices, Index from, Index to) {
   const Index x = at[0] + from * lines.step[0], y = at[1] + to * lines.step[1];
@@ -118,12 +118,12 @@ void write(const Lines<3>& lines, const Index (&at)[3], const View& in, const Vi
 // Where an ascending order by std::nth_element has position k.
 template <class Key>
 Index nth_place(const Key* keys, Index n, Index k) {
-  Index place = 0;
+  Index found = 0;
   with_entries(keys, n, [&](auto* entries, auto before) {
     std::nth_element(entries, entries + k, entries + n, before);
-    place = entries[k].at();
+    found = entries[k].at();
   });
-  return place;
+  return found;
 }
 
 constexpr Index kNear = 8;  // so many keys are found one after another in less time than chosen
@@ -144,11 +144,11 @@ Index place_of(const Key* keys, Index n, Index k, bool any) {
 
 // The indices of the k smallest keys in ascending order. False: some are equal.
 template <class Key>
-bool distinct_first(const Key* keys, Index n, Index k, Index* places) {
+bool distinct_first(const Key* keys, Index n, Index k, Index* found_at) {
   Found<Key> found = find_key(keys, n, Key(0));
   for (Index i = found.count;; i += found.count) {
     if (found.count > 1) return false;
-    if (found.count) places[i - 1] = found.at;
+    if (found.count) found_at[i - 1] = found.at;
     if (i == k) return true;
     found = find_key(keys, n, found.next);
   }
@@ -203,8 +203,8 @@ void top_of_type(const View& values, const View& indices, const View& in, int di
                  bool sorted, Index k) {
   const Lines<3> lines(dim, in, values, indices);
   const Index n = lines.length;
-  const auto write_all = [&](const Index(&at)[3], const auto& place) {
-    for (Index i = 0; i < k; ++i) write(lines, at, in, values, indices, place(i), i);
+  const auto write_all = [&](const Index(&at)[3], const auto& chosen) {
+    for (Index i = 0; i < k; ++i) write(lines, at, in, values, indices, chosen(i), i);
   };
   const auto by_heap = [&](const Index(&at)[3]) {
     Scratch<EntryOf<Key>> heap(static_cast<std::size_t>(k + 1));
@@ -215,10 +215,10 @@ void top_of_type(const View& values, const View& indices, const View& in, int di
   if (k * 64 <= n && (k > kNear || n > kShortLine)) return each_line(lines, by_heap);
   std::atomic<bool> tied = false;  // where one line has equals, others have them
   lines_of_keys<Key>(lines, in, largest, [&](const Index(&at)[3], const Key* keys) {
-    Index places[kNear];
+    Index nearest[kNear];
     if (k <= kNear && n >= 4 * kNear && !tied.load(std::memory_order_relaxed)) {
-      if (distinct_first(keys, n, k, places))
-        return write_all(at, [&](Index i) { return places[i]; });
+      if (distinct_first(keys, n, k, nearest))
+        return write_all(at, [&](Index i) { return nearest[i]; });
       tied.store(true, std::memory_order_relaxed);
     }
     if (k * 64 <= n) return by_heap(at);

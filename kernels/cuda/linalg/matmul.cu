@@ -1,5 +1,5 @@
 // Matrix products: cuBLASLt's where it is there and takes the operands, else by a kernel of our
-// own, which is also that of whole numbers. A block computes a tile of kTile x kTile of the result
+// own, which is also that of integers. A block computes a tile of kTile x kTile of the result
 // with 16 x 16 threads of 4 x 4 elements each; tiles of both operands go through shared memory,
 // kDepth columns at a time. 16-bit floats are read as float and summed in float.
 #include "kernels/cuda/elements.h"

@@ -76,11 +76,11 @@ struct PerDevice {
   std::mutex mutex;
   cublasLtHandle_t handle = nullptr;
   bool is_served = false;
-  Plans<Facts, Plan> plans;
+  Plans<Problem, Plan> plans;
 };
 
 void forget(const Functions& f, PerDevice& here) {
-  for (auto& [facts, plan] : here.plans) destroy(f, plan);
+  for (auto& [problem, plan] : here.plans) destroy(f, plan);
   here.plans.clear();
 }
 
@@ -116,7 +116,7 @@ bool multiply_by_library(const View& left, const View& right, const View& out, d
   const std::lock_guard lock(here.mutex);
   if (!prepare(*f, here)) return false;
   const Readable l(left), r(right);
-  const Facts facts = {
+  const Problem problem = {
       .rows = out.sizes[1],
       .columns = out.sizes[2],
       .depth = left.sizes[2],
@@ -137,11 +137,11 @@ bool multiply_by_library(const View& left, const View& right, const View& out, d
       .out_alignment = alignment_of(out.data),
       .bias_alignment = bias ? alignment_of(bias->data) : 0,
   };
-  const auto key = numbers_of(facts);
+  const auto key = key_of(problem);
   auto found = here.plans.find(key);
   if (found == here.plans.end()) {
     if (here.plans.size() >= kPlans) forget(*f, here);
-    found = here.plans.emplace(key, make_plan(*f, here.handle, facts, bias)).first;
+    found = here.plans.emplace(key, make_plan(*f, here.handle, problem, bias)).first;
   }
   const Plan& plan = found->second;
   if (!plan.exists) return false;

@@ -15,15 +15,15 @@ cudaDataType_t element_of(DType d) {
 }
 
 // A matrix whose lines are its columns.
-cublasLtMatrixLayout_t make_layout(const Functions& f, const Facts& facts, Index length,
+cublasLtMatrixLayout_t make_layout(const Functions& f, const Problem& problem, Index length,
                                    Index lines, Index step, Index batch_step) {
   cublasLtMatrixLayout_t layout;
   check(f,
-        f.create_layout(&layout, element_of(DType(facts.dtype)), std::uint64_t(length),
+        f.create_layout(&layout, element_of(DType(problem.dtype)), std::uint64_t(length),
                         std::uint64_t(lines), step),
         "cublasLtMatrixLayoutCreate");
-  if (facts.batch > 1) {
-    const int batch = int(facts.batch);
+  if (problem.batch > 1) {
+    const int batch = int(problem.batch);
     check(f, f.set_layout(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch),
           "batch");
     check(f, f.set_layout(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &batch_step, 8),
@@ -32,7 +32,7 @@ cublasLtMatrixLayout_t make_layout(const Functions& f, const Facts& facts, Index
   return layout;
 }
 
-cublasLtMatmulPreference_t make_search(const Functions& f, const Facts& facts) {
+cublasLtMatmulPreference_t make_search(const Functions& f, const Problem& problem) {
   cublasLtMatmulPreference_t search;
   check(f, f.create_search(&search), "cublasLtMatmulPreferenceCreate");
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t what, auto value) {
@@ -40,13 +40,13 @@ cublasLtMatmulPreference_t make_search(const Functions& f, const Facts& facts) {
           "cublasLtMatmulPreferenceSetAttribute");
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
-  if (is_reduced(DType(facts.dtype)))
+  if (is_reduced(DType(problem.dtype)))
     set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         unsigned(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
-  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, unsigned(facts.right_alignment));
-  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, unsigned(facts.left_alignment));
-  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, unsigned(facts.out_alignment));
-  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, unsigned(facts.out_alignment));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, unsigned(problem.right_alignment));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, unsigned(problem.left_alignment));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, unsigned(problem.out_alignment));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, unsigned(problem.out_alignment));
   return search;
 }
 
@@ -80,32 +80,33 @@ void set_bias(const Functions& f, cublasLtMatmulDesc_t product, const View* bias
           "cublasLtMatmulDescSetAttribute");
 }
 
-Plan make_plan(const Functions& f, cublasLtHandle_t handle, const Facts& facts, const View* bias) {
+Plan make_plan(const Functions& f, cublasLtHandle_t handle, const Problem& problem,
+               const View* bias) {
   Plan p;
-  const bool wide = DType(facts.dtype) == DType::float64;
+  const bool wide = DType(problem.dtype) == DType::float64;
   check(f,
         f.create_product(&p.product,
-                         wide         ? CUBLAS_COMPUTE_64F
-                         : facts.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                      : CUBLAS_COMPUTE_32F,
+                         wide           ? CUBLAS_COMPUTE_64F
+                         : problem.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                        : CUBLAS_COMPUTE_32F,
                          wide ? CUDA_R_64F : CUDA_R_32F),
         "cublasLtMatmulDescCreate");
   const auto set = [&](cublasLtMatmulDescAttributes_t what, auto value) {
     check(f, f.set_product(p.product, what, &value, sizeof value),
           "cublasLtMatmulDescSetAttribute");
   };
-  set(CUBLASLT_MATMUL_DESC_TRANSA, int(facts.right_transposed));
-  set(CUBLASLT_MATMUL_DESC_TRANSB, int(facts.left_transposed));
+  set(CUBLASLT_MATMUL_DESC_TRANSA, int(problem.right_transposed));
+  set(CUBLASLT_MATMUL_DESC_TRANSB, int(problem.left_transposed));
   set(CUBLASLT_MATMUL_DESC_EPILOGUE,
       unsigned(bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT));
   set_bias(f, p.product, bias);
-  const Index m = facts.rows, n = facts.columns, k = facts.depth;
-  p.a = make_layout(f, facts, facts.right_transposed ? k : n, facts.right_transposed ? n : k,
-                    facts.right_step, facts.right_batch);
-  p.b = make_layout(f, facts, facts.left_transposed ? m : k, facts.left_transposed ? k : m,
-                    facts.left_step, facts.left_batch);
-  p.d = make_layout(f, facts, n, m, facts.out_step, facts.out_batch);
-  const cublasLtMatmulPreference_t search = make_search(f, facts);
+  const Index m = problem.rows, n = problem.columns, k = problem.depth;
+  p.a = make_layout(f, problem, problem.right_transposed ? k : n, problem.right_transposed ? n : k,
+                    problem.right_step, problem.right_batch);
+  p.b = make_layout(f, problem, problem.left_transposed ? m : k, problem.left_transposed ? k : m,
+                    problem.left_step, problem.left_batch);
+  p.d = make_layout(f, problem, n, m, problem.out_step, problem.out_batch);
+  const cublasLtMatmulPreference_t search = make_search(f, problem);
   int found = 0;
   const cublasStatus_t status =
       f.search(handle, p.product, p.a, p.b, p.d, p.d, search, 1, &p.answer, &found);

@@ -44,8 +44,8 @@ void check(const Functions& f, cudnnStatus_t status, const char* call) {
   if (status != CUDNN_STATUS_SUCCESS) fail_call(Functions::kind(), "cuDNN", f.words(status), call);
 }
 
-// All that a plan depends on, as numbers of one size.
-struct Facts {
+// All that a plan depends on, as integers of one size.
+struct Problem {
   ConvShape shape;
   Index product, dtype, tf32, tries, repeatable;
 };
@@ -61,7 +61,7 @@ struct Plan {
 struct PerDevice {
   std::mutex mutex;
   cudnnHandle_t handle = nullptr;
-  Plans<Facts, Plan> plans;
+  Plans<Problem, Plan> plans;
 };
 
 cudnnDataType_t element_of(DType d) {
@@ -120,9 +120,9 @@ Shape make_tensor(const Functions& f, cudnnDataType_t e, const Geometry& g, cons
   return shape;
 }
 
-void describe_operands(const Functions& f, const Facts& facts, const Geometry& g, Plan& p) {
-  const ConvShape& s = facts.shape;
-  const cudnnDataType_t e = element_of(DType(facts.dtype));
+void describe_operands(const Functions& f, const Problem& problem, const Geometry& g, Plan& p) {
+  const ConvShape& s = problem.shape;
+  const cudnnDataType_t e = element_of(DType(problem.dtype));
   p.input = make_tensor(f, e, g, Sizes(g, s.n, s.c, s.in));
   p.result = make_tensor(f, e, g, Sizes(g, s.n, s.out, s.result));
   check(f, f.create_filter(&p.weight), "cudnnCreateFilterDescriptor");
@@ -158,9 +158,9 @@ bool is_usable(const Answer& a) {
 }
 
 // The algorithms within the requested limits.
-void choose(const Answer* answers, int found, const Facts& facts, Plan& p) {
+void choose(const Answer* answers, int found, const Problem& problem, Plan& p) {
   for (int i = 0; i < found; ++i)
-    if (is_usable(answers[i]) && (!facts.repeatable || answers[i].is_deterministic))
+    if (is_usable(answers[i]) && (!problem.repeatable || answers[i].is_deterministic))
       p.answers[p.count++] = answers[i];
 }
 
@@ -182,20 +182,20 @@ struct Workspace {
   Workspace(const Workspace&) = delete;
 };
 
-Plan make_plan(const Functions& f, cudnnHandle_t handle, const Facts& facts, const View& a,
+Plan make_plan(const Functions& f, cudnnHandle_t handle, const Problem& problem, const View& a,
                const View& b, const View& out) {
   Plan p;
   Geometry g;
-  if (!describe(facts.shape, g)) return p;
-  describe_operands(f, facts, g, p);
-  const bool reduced = is_reduced(DType(facts.dtype)),
-             exact = !reduced && !(DType(facts.dtype) == DType::float32 && facts.tf32);
+  if (!describe(problem.shape, g)) return p;
+  describe_operands(f, problem, g, p);
+  const bool reduced = is_reduced(DType(problem.dtype)),
+             exact = !reduced && !(DType(problem.dtype) == DType::float32 && problem.tf32);
   p.exact = exact;
   const cudnnMathType_t math = reduced ? CUDNN_TENSOR_OP_MATH
                                : exact ? CUDNN_FMA_MATH
                                        : CUDNN_DEFAULT_MATH;
   check(f, f.set_math(p.convolution, math), "cudnnSetConvolutionMathType");
-  const auto product = Product(facts.product);
+  const auto product = Product(problem.product);
   const Operands o = operands_of(product, p, a, b, out);
   Answer answers[kAnswers];
   int found = 0;
@@ -203,7 +203,7 @@ Plan make_plan(const Functions& f, cudnnHandle_t handle, const Facts& facts, con
                                            o.shapes[2], kAnswers, &found, answers);
   if (is_refusal(status)) return p;
   check(f, status, "cudnnGetConvolutionAlgorithm_v7");
-  if (facts.tries) {
+  if (problem.tries) {
     const Workspace workspace(answers, found);
     status = f.try_out[product](handle, o.shapes[0], o.data[0], o.shapes[1], o.data[1],
                                 p.convolution, o.shapes[2], o.out, kAnswers, &found, answers,
@@ -211,12 +211,12 @@ Plan make_plan(const Functions& f, cudnnHandle_t handle, const Facts& facts, con
     if (is_refusal(status)) return p;
     check(f, status, "cudnnFindConvolutionAlgorithmEx");
   }
-  choose(answers, found, facts, p);
+  choose(answers, found, problem, p);
   return p;
 }
 
 void forget(const Functions& f, PerDevice& here) {
-  for (auto& [facts, p] : here.plans) {
+  for (auto& [problem, p] : here.plans) {
     if (!p.convolution) continue;
     f.destroy_tensor(p.input);
     f.destroy_tensor(p.result);
@@ -236,18 +236,18 @@ bool convolve(Product product, const ConvShape& s, const View& a, const View& b,
   const std::lock_guard lock(here.mutex);
   if (!here.handle) check(*f, f->create(&here.handle), "cudnnCreate");
   check(*f, f->set_stream(here.handle, current().stream), "cudnnSetStream");
-  const Facts facts = {.shape = s,
-                       .product = product,
-                       .dtype = Index(out.dtype),
-                       .tf32 = wanted.tf32_convolutions,
-                       .tries = wanted.cudnn_benchmark,
-                       .repeatable = !wanted.cudnn_benchmark || wanted.cudnn_deterministic ||
-                                     wanted.deterministic_algorithms};
-  const auto key = numbers_of(facts);
+  const Problem problem = {.shape = s,
+                           .product = product,
+                           .dtype = Index(out.dtype),
+                           .tf32 = wanted.tf32_convolutions,
+                           .tries = wanted.cudnn_benchmark,
+                           .repeatable = !wanted.cudnn_benchmark || wanted.cudnn_deterministic ||
+                                         wanted.deterministic_algorithms};
+  const auto key = key_of(problem);
   auto found = here.plans.find(key);
   if (found == here.plans.end()) {
     if (here.plans.size() >= kPlans) forget(*f, here);
-    found = here.plans.emplace(key, make_plan(*f, here.handle, facts, a, b, out)).first;
+    found = here.plans.emplace(key, make_plan(*f, here.handle, problem, a, b, out)).first;
   }
   const Plan& p = found->second;
   if (p.count == 0) return false;

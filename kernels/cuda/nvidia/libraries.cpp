@@ -80,22 +80,22 @@ Library search(const LibraryKind& kind) {
     return out;
   }
   if (open(kind.soname, RTLD_NOLOAD)) return out;
-  std::string asked = "not asked";
+  std::string pathfinder = "not called";
   if (host && host->find_library) {
     char words[2048] = "";
     for (const char* other : kind.needs)  // cuda-pathfinder loads what it finds
       if (other) host->find_library(other, words, sizeof words);
     if (host->find_library(kind.name, words, sizeof words)) {
       if (open(words, 0)) return out;
-      asked = std::string(words) + " cannot be loaded: " + dlerror();
+      pathfinder = std::string(words) + " cannot be loaded: " + dlerror();
     } else {
-      asked = words;
+      pathfinder = words;
     }
   }
   const std::string beside = own_folder() + "/" + kind.soname;
   if (open(beside, 0) || open(kind.soname, 0)) return out;
   out.words = std::string(kind.soname) + " was looked for in this process, by cuda-pathfinder (" +
-              asked + "), as " + beside +
+              pathfinder + "), as " + beside +
               ", and by the system's loader\nto install it: pip install cuda-pathfinder " +
               kind.package + "; or name the file in " + kind.variable;
   return out;
@@ -125,11 +125,11 @@ void fail_call(const LibraryKind& kind, const char* errors, const char* status, 
 const Library& library(const LibraryKind& kind) {
   int at = 0;
   while (kind_at(at) != &kind) ++at;
-  std::atomic<const Library*>& place = found_libraries[at];
-  if (const Library* known = place.load(std::memory_order_acquire)) return *known;
+  std::atomic<const Library*>& slot = found_libraries[at];
+  if (const Library* known = slot.load(std::memory_order_acquire)) return *known;
   auto* mine = new Library(search(kind));  // kept as long as the process
   const Library* before = nullptr;
-  if (place.compare_exchange_strong(before, mine)) return *mine;
+  if (slot.compare_exchange_strong(before, mine)) return *mine;
   delete mine;  // another thread was quicker
   return *before;
 }

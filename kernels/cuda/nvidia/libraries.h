@@ -18,7 +18,7 @@ extern const ProviderLibraries provider_libraries;
 
 // What a table of a library's functions says of the library.
 struct LibraryKind {
-  const char* title;  // as people call it
+  const char* title;  // its usual name
   const char* name;  // as cuda-pathfinder calls it
   const char* soname;  // of the interface that the table is written for
   const char* variable;  // of the environment: a file, or "none" not to use it

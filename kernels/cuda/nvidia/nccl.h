@@ -49,7 +49,7 @@ struct Functions {
   // `root` counts members, not devices.
   ncclResult_t (*reduce)(const void* part, void* total, std::size_t count, ncclDataType_t,
                          int operation, int root, ncclComm_t, cudaStream_t);
-  ncclResult_t (*broadcast)(const void* source, void* place, std::size_t count, ncclDataType_t,
+  ncclResult_t (*broadcast)(const void* source, void* target, std::size_t count, ncclDataType_t,
                             int root, ncclComm_t, cudaStream_t);
   // Of one process each.
   ncclResult_t (*new_id)(ncclUniqueId*);

@@ -51,8 +51,8 @@ void settle(const Functions& f, GroupMember& m, ncclResult_t status, Clock::time
   for (;;) {
     if (m.gone) fail(std::string(call) + ": the communicator was aborted");
     if (status == ncclSuccess || status == ncclInProgress)
-      if (const ncclResult_t asked = f.async_error(m.comm, &status); asked != ncclSuccess)
-        status = asked;
+      if (const ncclResult_t result = f.async_error(m.comm, &status); result != ncclSuccess)
+        status = result;
     if (status == ncclSuccess) return;
     if (status != ncclInProgress) fail(words_of(f, status, m.comm) + "\nin " + call);
     if (Clock::now() >= deadline) fail(std::string(call) + ": the other ranks have not come");
@@ -183,8 +183,8 @@ bool error(GroupMember* m, char* words, std::size_t size) {
   const Functions& f = library_here();
   const std::lock_guard lock(m->turn);
   ncclResult_t state = ncclSuccess;
-  const ncclResult_t asked = m->gone ? ncclSuccess : f.async_error(m->comm, &state);
-  if (asked != ncclSuccess) state = asked;
+  const ncclResult_t result = m->gone ? ncclSuccess : f.async_error(m->comm, &state);
+  if (result != ncclSuccess) state = result;
   if (!m->gone && (state == ncclSuccess || state == ncclInProgress)) return false;
   const std::string text = m->gone ? "the communicator was aborted" : words_of(f, state, m->comm);
   std::snprintf(words, size, "%s", text.c_str());

@@ -1,4 +1,4 @@
-// The kernels of kernels/pointwise/comparison.h that compute in double and in whole numbers.
+// The kernels of kernels/pointwise/comparison.h that compute in double and in integers.
 #include "kernels.h"
 #include "kernels/pointwise/comparison.h"
 

@@ -1,7 +1,7 @@
 // The kernels of every pointwise op, from its one formula. Two ways to the elements: where all
 // operands are float32, 16-bit floats or conditions, and along the last dimension contiguous or one
 // value, a thread takes four neighbours, with one access where they are aligned; else one element
-// with any strides and dtypes. A number is an argument of the kernel.
+// with any strides and dtypes. A scalar is an argument of the kernel.
 #pragma once
 #include <vector>
 
@@ -18,10 +18,10 @@ inline constexpr int kVector = 4;
 // A call as its kernel gets it: results first, then inputs.
 struct PointwiseJob {
   Strided<kMostOperands> items;
-  void* data[kMostOperands];  // null: a result that is not needed, or a number
+  void* data[kMostOperands];  // null: a result that is not needed, or a scalar
   DType dtype[kMostOperands];
-  bool is_number[kMostOperands];
-  Scalar number[kMostOperands];
+  bool is_scalar[kMostOperands];
+  Scalar scalar[kMostOperands];
   Scalar parameters[kMaxParameters];
   // Where threads take four neighbours, which are then the items:
   Index length;  // of the last dimension, in elements
@@ -158,7 +158,7 @@ __device__ auto strided_input(const PointwiseJob& job, const Index* at) {
   constexpr int k = K::kOut + int(i);
   using V = InputType<K, T, i>;
   using M = typename Memory<V>::type;
-  if (job.is_number[k]) return formula_value<V>(job.number[k]);
+  if (job.is_scalar[k]) return formula_value<V>(job.scalar[k]);
   const V v = V(load_as<M>(job.data[k], at[k], job.dtype[k]));
   if constexpr (i + 1 == K::kIn)
     return nearer<Op>(v);
@@ -188,8 +188,8 @@ __device__ auto vector_input(const PointwiseJob& job, const Index* at, int count
   struct {
     V of[kVector];
   } result;
-  if (job.is_number[k]) {
-    for (int e = 0; e < kVector; ++e) result.of[e] = formula_value<V>(job.number[k]);
+  if (job.is_scalar[k]) {
+    for (int e = 0; e < kVector; ++e) result.of[e] = formula_value<V>(job.scalar[k]);
     return result;
   }
   const Type<V> type;

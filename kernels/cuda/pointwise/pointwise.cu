@@ -10,10 +10,10 @@ PointwiseJob make_job(const PointwiseCall& c, int outputs, int inputs) {
   Index steps[kMostOperands] = {};
   for (int k = 0; k < outputs + inputs; ++k) {
     const Operand& o = k < outputs ? c.out[k] : c.in[k - outputs];
-    job.is_number[k] = o.data && o.is_number();
+    job.is_scalar[k] = o.data && o.is_scalar();
     job.dtype[k] = o.dtype;
-    if (job.is_number[k])
-      job.number[k] = *static_cast<const Scalar*>(o.data);
+    if (job.is_scalar[k])
+      job.scalar[k] = *static_cast<const Scalar*>(o.data);
     else
       job.data[k] = o.data;
   }
@@ -92,10 +92,10 @@ __global__ void find_zero(Strided<1> items, const void* divisor, DType dtype,
   }
 }
 
-// Waits for the device: whole numbers are rarely divided by a tensor, and a result that says
+// Waits for the device: integers are rarely divided by a tensor, and a result that says
 // nothing of a division by zero would be a wrong one.
 Index zero_in(const PointwiseCall& c, const Operand& divisor) {
-  if (divisor.is_number()) return static_cast<const Scalar*>(divisor.data)->as_int() == 0 ? 0 : -1;
+  if (divisor.is_scalar()) return static_cast<const Scalar*>(divisor.data)->as_int() == 0 ? 0 : -1;
   Strided<1> items;
   for (int d = c.rank - 1; d >= 0; --d) items.add(c.sizes[d], divisor.strides[d]);
   const Scratch<unsigned long long> first(1, "division");

@@ -16,8 +16,8 @@ struct Note {
   int op;  // index in a table of words
   Index value, size;
 };
-// The first thread that has something to say claims a free note, and says when it has written all;
-// the host frees what is written. Nobody reads the fields of a claimed one.
+// The first thread with an error claims a free note, writes its fields and marks it as written; the
+// host frees what is written. The fields of a note that is only claimed are not read.
 inline constexpr unsigned kNoteFree = 0, kNoteClaimed = 1, kNoteWritten = 2;
 enum class Noted : int { none, index, target, embedding, pool, pivot };
 
@@ -31,7 +31,7 @@ Current& current();
 void check(cudaError_t error, const char* op);
 void finish_launch(cudaError_t error, const char* op);
 bool blocking();  // RUSHLIGHT_LAUNCH_BLOCKING=1
-// Raises what kernels of any device have noted since the last call. Whoever waits calls it.
+// Raises what kernels of any device have noted since the last call. Called wherever the host waits.
 void raise_notes();
 
 // Null where there is no memory, after what was only cached has been given up.
@@ -39,8 +39,8 @@ void* try_scratch(std::size_t bytes);
 void* take_scratch(std::size_t bytes, const char* op);
 void give_scratch(void* block, std::size_t bytes) noexcept;
 
-// Device memory for the length of a call, in the order of the stream; in the books, and within the
-// limit, as tensors are. Of no elements: null.
+// Device memory for the length of a call, in the order of the stream; counted in the statistics,
+// and within the limit, as tensors are. Of no elements: null.
 template <class T>
 class Scratch {
  public:

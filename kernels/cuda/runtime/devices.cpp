@@ -16,14 +16,14 @@ namespace {
 
 constexpr const char* kArchitectures = RUSHLIGHT_CUDA_ARCHS;  // of CMakeLists.txt
 
-struct Device {
+struct DeviceState {
   std::once_flag made;
   std::atomic<Note*> host_note = nullptr;  // the same memory, as the host
   Note* note = nullptr;                    // and as the device sees it
   std::mutex reading;                      // of the note, by threads of the host
 };
-Device* devices() {
-  static auto* all = new Device[kMostDevices];  // never destroyed: a tensor may outlive main
+DeviceState* devices() {
+  static auto* all = new DeviceState[kMostDevices];  // never destroyed: a tensor may outlive main
   return all;
 }
 thread_local Current here;
@@ -49,8 +49,8 @@ void go_to(int index) {
   if (device_now() != index) check(cudaSetDevice(index), "cudaSetDevice");
 }
 
-Device& device_at(int index) {
-  Device& d = devices()[index];
+DeviceState& device_at(int index) {
+  DeviceState& d = devices()[index];
   std::call_once(d.made, [&] {
     const OnDevice there(index);
     void *host = nullptr, *device = nullptr;
@@ -117,7 +117,7 @@ const Served& served() {
 
 // A note that is still being written stays for the next call, as no kernel of its own stream or
 // device, which were waited for, is writing any more. Only what is whole is cleared.
-bool take_note(Device& d, Note& note, Note& seen) {
+bool take_note(DeviceState& d, Note& note, Note& seen) {
   const std::atomic_ref state(note.state);
   if (state.load(std::memory_order_acquire) != kNoteWritten) [[likely]]
     return false;
@@ -218,7 +218,7 @@ void order(OnStream earlier, OnStream later) {
 void raise_notes() {
   Note seen;
   for (int index = 0; index < device_count(); ++index) {
-    Device& d = devices()[index];
+    DeviceState& d = devices()[index];
     Note* note = d.host_note.load(std::memory_order_acquire);
     if (note && take_note(d, *note, seen)) raise_note(index, seen);
   }

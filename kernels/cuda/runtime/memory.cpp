@@ -17,7 +17,7 @@
 namespace rushlight::gpu {
 namespace {
 
-constexpr std::int64_t kBlock = 512;  // what a request is rounded up to, in the books
+constexpr std::int64_t kBlock = 512;  // what a request is rounded up to, in the statistics
 constexpr std::int64_t kSmall = 1 << 20;
 
 // The streams of a block: where it was taken, and where else it is used.
@@ -25,7 +25,7 @@ struct Streams {
   cudaStream_t home = nullptr;
   std::vector<OnStream> others;
 };
-struct Books {
+struct DeviceMemory {
   std::mutex mutex;
   std::once_flag made;
   bool has_pools = true;  // the driver
@@ -36,13 +36,13 @@ struct Books {
   // Where blocks are freed that several streams use: it waits for all of them, and no work for it.
   cudaStream_t freeing = nullptr;
 };
-Books* all_books() {
-  static auto* all = new Books[kMostDevices];
+DeviceMemory* all_memory() {
+  static auto* all = new DeviceMemory[kMostDevices];
   return all;
 }
 
-Books& books_of(int index) {
-  Books& b = all_books()[index];
+DeviceMemory& memory_of(int index) {
+  DeviceMemory& b = all_memory()[index];
   std::call_once(b.made, [&] {
     int pools = 0;
     check(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, index), "memory pool");
@@ -67,7 +67,7 @@ Books& books_of(int index) {
   return b;
 }
 
-void count(Books& b, MemoryStats::What what, std::int64_t size, std::int64_t change) {
+void count(DeviceMemory& b, MemoryStats::What what, std::int64_t size, std::int64_t change) {
   for (const int pool : {int(MemoryStats::all),
                          int(size <= kSmall ? MemoryStats::small_pool : MemoryStats::large_pool)}) {
     MemoryFigure& f = b.stats.figures[what][pool];
@@ -76,19 +76,19 @@ void count(Books& b, MemoryStats::What what, std::int64_t size, std::int64_t cha
     (change > 0 ? f.allocated : f.freed) += change > 0 ? change : -change;
   }
 }
-void count_block(Books& b, std::int64_t requested, int sign) {
+void count_block(DeviceMemory& b, std::int64_t requested, int sign) {
   const std::int64_t size = (requested + kBlock - 1) / kBlock * kBlock;
   for (const auto what : {MemoryStats::allocation, MemoryStats::active}) count(b, what, size, sign);
   for (const auto what : {MemoryStats::allocated_bytes, MemoryStats::active_bytes})
     count(b, what, size, sign * size);
   count(b, MemoryStats::requested_bytes, size, sign * requested);
 }
-std::int64_t allocated(const Books& b) {
+std::int64_t allocated(const DeviceMemory& b) {
   return b.stats.figures[MemoryStats::allocated_bytes][MemoryStats::all].current;
 }
 
 // What the pool holds, as it says itself.
-void read_reserved(Books& b) {
+void read_reserved(DeviceMemory& b) {
   std::uint64_t bytes = std::uint64_t(allocated(b));
   if (b.pool)
     check(cudaMemPoolGetAttribute(b.pool, cudaMemPoolAttrReservedMemCurrent, &bytes), "memory");
@@ -99,7 +99,7 @@ void read_reserved(Books& b) {
   f.peak = std::max(f.peak, f.current);
 }
 
-void* take(Books& b, std::size_t bytes, cudaStream_t stream) {
+void* take(DeviceMemory& b, std::size_t bytes, cudaStream_t stream) {
   if (!b.pool && keeps_memory()) return b.cache.take(bytes, stream);
   void* block = nullptr;
   const cudaError_t error =
@@ -110,7 +110,7 @@ void* take(Books& b, std::size_t bytes, cudaStream_t stream) {
   return nullptr;
 }
 
-void give(Books& b, void* block, std::size_t bytes, cudaStream_t stream) {
+void give(DeviceMemory& b, void* block, std::size_t bytes, cudaStream_t stream) {
   if (b.pool) {
     if (cudaFreeAsync(block, stream) != cudaSuccess) cudaGetLastError();  // at exit: all is gone
   } else if (keeps_memory()) {
@@ -122,7 +122,7 @@ void give(Books& b, void* block, std::size_t bytes, cudaStream_t stream) {
 }
 
 // The stream on which a block can be freed, after all that its streams have been given.
-cudaStream_t after_all(Books& b, int index, const Streams& streams) {
+cudaStream_t after_all(DeviceMemory& b, int index, const Streams& streams) {
   if (streams.others.empty()) return streams.home;
   if (!b.pool) {  // memory is used again on its own stream, which has to wait for the others
     for (const OnStream& other : streams.others) order(other, {index, streams.home});
@@ -136,7 +136,7 @@ cudaStream_t after_all(Books& b, int index, const Streams& streams) {
 }
 
 // Gives up what is only kept.
-void trim(Books& b) {
+void trim(DeviceMemory& b) {
   check(cudaDeviceSynchronize(), "allocation");
   if (b.pool) check(cudaMemPoolTrimTo(b.pool, 0), "allocation");
   b.cache.release_kept();
@@ -149,7 +149,7 @@ cudaStream_t stream_on(int index) { return current().device == index ? current()
 void* allocate(int index, std::size_t bytes) {
   if (bytes == 0) return nullptr;
   const OnDevice there(index);
-  Books& b = books_of(index);
+  DeviceMemory& b = memory_of(index);
   const std::lock_guard lock(b.mutex);
   const cudaStream_t stream = stream_on(index);
   void* block = nullptr;
@@ -176,7 +176,7 @@ void release(int index, void* block, std::size_t bytes) noexcept {
   if (is_forked_child()) return;
   try {
     const OnDevice there(index);
-    Books& b = books_of(index);
+    DeviceMemory& b = memory_of(index);
     const std::lock_guard lock(b.mutex);
     count_block(b, std::int64_t(bytes), -1);
     const auto found = b.streams.find(block);
@@ -188,7 +188,7 @@ void release(int index, void* block, std::size_t bytes) noexcept {
 
 void record_stream(int index, void* block, int stream_index, StreamId id) {
   const OnStream stream{stream_index, reinterpret_cast<cudaStream_t>(id)};
-  Books& b = books_of(index);
+  DeviceMemory& b = memory_of(index);
   const std::lock_guard lock(b.mutex);
   Streams& streams = b.streams[block];
   if (stream == OnStream{index, streams.home}) return;
@@ -220,14 +220,14 @@ void memory_info(int index, std::int64_t* free, std::int64_t* total) {
 }
 
 void memory_stats(int index, MemoryStats* out) {
-  Books& b = books_of(index);
+  DeviceMemory& b = memory_of(index);
   const std::lock_guard lock(b.mutex);
   read_reserved(b);
   *out = b.stats;
 }
 
 void reset_memory_stats(int index, bool peaks) {
-  Books& b = books_of(index);
+  DeviceMemory& b = memory_of(index);
   const std::lock_guard lock(b.mutex);
   for (auto& row : b.stats.figures)
     for (MemoryFigure& f : row) {
@@ -240,14 +240,14 @@ void reset_memory_stats(int index, bool peaks) {
 }
 
 void limit_memory(int index, std::int64_t bytes) {
-  Books& b = books_of(index);
+  DeviceMemory& b = memory_of(index);
   const std::lock_guard lock(b.mutex);
   b.stats.limit = bytes;
 }
 
 void empty_cache() {
   for (int i = 0; i < device_count(); ++i) {
-    Books& b = all_books()[i];
+    DeviceMemory& b = all_memory()[i];
     const std::lock_guard lock(b.mutex);
     if (!b.pool && b.cache.reserved() == 0) continue;
     const OnDevice there(i);
@@ -267,7 +267,7 @@ bool keeps_memory() {
 const char* memory_source(int index) {
   if (!keeps_memory()) return "cudaMalloc for each tensor (RUSHLIGHT_NO_CACHE)";
   const OnDevice there(index);
-  return books_of(index).has_pools
+  return memory_of(index).has_pools
              ? nullptr
              : "cudaMalloc, kept in a cache of our own: the driver has no memory pools here";
 }

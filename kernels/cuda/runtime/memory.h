@@ -1,4 +1,4 @@
-// Memory of the devices: a pool for each, in the order of its streams, and exact books.
+// Memory of the devices: a pool for each, in the order of its streams, with exact statistics.
 #pragma once
 #include "current.h"
 #include "kernels/backend.h"

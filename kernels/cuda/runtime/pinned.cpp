@@ -22,14 +22,14 @@ struct Released {
   std::size_t bytes;
   std::vector<cudaEvent_t> events;  // when all have come to pass, it is idle
 };
-struct Books {
+struct PinnedMemory {
   std::mutex mutex;
   std::map<const char*, Block> taken;
   std::vector<Released> released;
   std::multimap<std::size_t, void*> idle;
 };
-Books& books() {
-  static auto* all = new Books;  // never destroyed: a tensor may outlive main
+PinnedMemory& pinned_memory() {
+  static auto* all = new PinnedMemory;  // never destroyed: a tensor may outlive main
   return *all;
 }
 
@@ -48,7 +48,7 @@ bool is_done(cudaEvent_t event) {
 }
 
 // Finds what has become idle.
-void collect(Books& b, bool wait) {
+void collect(PinnedMemory& b, bool wait) {
   std::erase_if(b.released, [&](Released& r) {
     std::erase_if(r.events, [&](cudaEvent_t event) {
       if (wait && cudaEventSynchronize(event) != cudaSuccess) cudaGetLastError();
@@ -62,7 +62,7 @@ void collect(Books& b, bool wait) {
   });
 }
 
-void free_idle(Books& b) {
+void free_idle(PinnedMemory& b) {
   for (const auto& [bytes, data] : b.idle)
     if (cudaFreeHost(data) != cudaSuccess) cudaGetLastError();
   b.idle.clear();
@@ -78,7 +78,7 @@ void* from_driver(std::size_t bytes) {
 }  // namespace
 
 void* allocate_pinned(std::size_t bytes) {
-  Books& b = books();
+  PinnedMemory& b = pinned_memory();
   const std::size_t size = rounded(bytes);
   const std::lock_guard lock(b.mutex);
   if (!b.released.empty()) collect(b, false);
@@ -97,7 +97,7 @@ void* allocate_pinned(std::size_t bytes) {
 
 void release_pinned(void* block, std::size_t) noexcept {
   if (is_forked_child()) return;
-  Books& b = books();
+  PinnedMemory& b = pinned_memory();
   const std::lock_guard lock(b.mutex);
   const auto found = b.taken.find(static_cast<const char*>(block));
   if (found == b.taken.end()) return;
@@ -115,7 +115,7 @@ void release_pinned(void* block, std::size_t) noexcept {
 }
 
 void note_reading(const void* from, OnStream stream) {
-  Books& b = books();
+  PinnedMemory& b = pinned_memory();
   const std::lock_guard lock(b.mutex);
   auto after = b.taken.upper_bound(static_cast<const char*>(from));
   if (after == b.taken.begin()) return;
@@ -134,7 +134,7 @@ bool is_pinned(const void* host) {
 }
 
 void release_idle_pinned() {
-  Books& b = books();
+  PinnedMemory& b = pinned_memory();
   const std::lock_guard lock(b.mutex);
   collect(b, false);
   free_idle(b);

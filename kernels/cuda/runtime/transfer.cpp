@@ -10,7 +10,8 @@
 namespace rushlight::gpu {
 namespace {
 
-// Up to here, pageable memory that a device reads itself is copied first, so that nobody waits.
+// Up to here, pageable memory that a device reads itself is copied first, so that the host does not
+// wait.
 constexpr std::size_t kStaged = 1 << 20;
 
 // Whether the devices read pageable memory of the host by themselves (GH200, GB200, and where the

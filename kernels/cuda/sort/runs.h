@@ -1,5 +1,5 @@
 // Folds over runs of equal keys that sort_pairs has sorted, in the order of their positions, so
-// that results do not depend on chance. A run is cut wherever `piece` positions begin anew: one
+// that results are deterministic. A run is cut wherever `piece` positions begin anew: one
 // kernel folds the pieces in a run's inside, each by a thread of its own, a second folds each run's
 // beginning and what the first has made of the rest. A thread takes 4 sqrt(n) steps or so at most.
 #pragma once

@@ -110,6 +110,8 @@ def grad_and_value(func, argnums=0, has_aux=False):
         argnums: the argument or arguments to differentiate by.
         has_aux: func returns (scalar, anything else), and the result is (gradient, (scalar, that)).
 
+    Shape: func gives one element; a gradient has the shape of its argument.
+
     Raises:
         RuntimeError: if func does not give a tensor of one element.
 
@@ -150,6 +152,8 @@ def grad(func, argnums=0, has_aux=False):
         argnums: the argument or arguments to differentiate by.
         has_aux: func returns (scalar, anything else), and the result is (gradient, that).
 
+    Shape: func gives one element; a gradient has the shape of its argument.
+
     Raises:
         RuntimeError: if func does not give a tensor of one element.
 
@@ -173,6 +177,8 @@ def vjp(func, *primals, has_aux=False):
         func: a function of tensors.
         primals: its arguments.
         has_aux: func gives (value, anything else), which comes third.
+
+    Shape: the function takes a tensor of the value's shape and returns one of each primal's.
 
     >>> value, pull = torch.func.vjp(torch.sin, torch.zeros(2))
     >>> pull(torch.tensor([1.0, 2.0]))
@@ -222,6 +228,8 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         tangents: a tensor for each of them.
         strict: RuntimeError if an output does not depend on the primals; else its product is 0.
         has_aux: func returns (value, anything else), which is returned too.
+
+    Shape: tangents have the shapes of primals; the product has that of the value.
 
     >>> torch.func.jvp(lambda x: x * x, (torch.tensor(3.0),), (torch.tensor(1.0),))
     (tensor(9.), tensor(6.))
@@ -312,6 +320,8 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
         randomness: "error" refuses functions that draw random numbers from a default generator;
             with "same" all columns see the same numbers, as func is called once.
 
+    Shape: of an argument (*) and a result (**) it is (**, *).
+
     Raises:
         RuntimeError: if func draws random numbers and randomness is "error".
         NotImplementedError: for "different".
@@ -341,6 +351,8 @@ def hessian(func, argnums=0):
     Args:
         func: a function of tensors.
         argnums: the argument or arguments to differentiate by.
+
+    Shape: of an argument (*) and a result (**) it is (**, *, *).
 
     >>> torch.func.hessian(lambda x: (x**3).sum())(torch.tensor([1.0, 2.0]))
     tensor([[ 6.,  0.],

@@ -80,6 +80,9 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
             element has its own, with "same" all have the same.
         chunk_size: how many elements are computed at once; None for all.
 
+    Shape: func sees each argument without the dimension of in_dims; its results get a dimension of
+        the batch's size at out_dims.
+
     Raises:
         ValueError: if in_dims does not fit the arguments, or their batches differ in size.
         RuntimeError: if func draws random numbers and randomness is "error", reads a value with
@@ -175,6 +178,8 @@ def stack_module_state(models):
 
     Args:
         models: modules of one class and one mode.
+
+    Shape: each (*) of the n models becomes (n, *).
 
     >>> layers = [torch.nn.Linear(2, 1) for _ in range(3)]
     >>> torch.func.stack_module_state(layers)[0]["weight"].shape

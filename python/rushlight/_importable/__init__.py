@@ -54,7 +54,7 @@ def identity(function=None, *_args, **_options):
 
 
 def make(module: str, name: str, kind: str, reason: str):
-    """The stand-in for a name."""
+    """The placeholder of a name: a class or function that raises when it is called."""
     path = f"{module}.{name.partition('(')[0]}".lstrip(".")
     name, _, base = name.rstrip(")").partition("(")
     if kind == "dtype":

@@ -44,6 +44,8 @@ def cholesky(input: Tensor, *, upper: bool = False):
         input: symmetric positive-definite matrices, (*, n, n).
         upper: return L^T instead, and read A's upper triangle.
 
+    Shape: (*, n, n) gives the same.
+
     Raises:
         LinAlgError: if A is not positive-definite.
 
@@ -64,6 +66,8 @@ def qr(A: Tensor, mode="reduced"):
         A: matrices, (*, m, n).
         mode: "reduced": Q (*, m, k), R (*, k, n) with k = min(m, n); "complete": Q (*, m, m), R (*,
             m, n); "r": R alone, with an empty Q.
+
+    Shape: A (*, m, n) gives Q (*, m, k) and R (*, k, n), k = min(m, n), or as `mode` says.
 
     >>> Q, R = torch.linalg.qr(torch.tensor([[3.0, 1.0], [4.0, 2.0]]))
     >>> torch.allclose(Q @ R, torch.tensor([[3.0, 1.0], [4.0, 2.0]]))
@@ -102,6 +106,8 @@ def eigh(input: Tensor, UPLO="L"):
         input: symmetric matrices, (*, n, n).
         UPLO: which triangle of A is read, "L" or "U".
 
+    Shape: (*, n, n) gives eigenvalues (*, n) and eigenvectors (*, n, n).
+
     >>> torch.linalg.eigh(torch.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
     tensor([1., 2.])
     """
@@ -117,6 +123,8 @@ def eigvalsh(input: Tensor, UPLO="L"):
         input: symmetric matrices, (*, n, n).
         UPLO: which triangle of A is read, "L" or "U".
 
+    Shape: (*, n, n) gives (*, n).
+
     >>> torch.linalg.eigvalsh(torch.tensor([[2.0, 0.0], [0.0, 1.0]]))
     tensor([1., 2.])
     """
@@ -131,6 +139,8 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver=None):
         A: matrices, (*, m, n).
         full_matrices: U (*, m, m) and Vh (*, n, n); else (*, m, k) and (*, k, n), k = min(m, n).
         driver: on a GPU "gesvd", "gesvdj" or "gesvda", which are one here; on the CPU None.
+
+    Shape: A (*, m, n) gives U, S (*, k) and Vh, k = min(m, n), the others as full_matrices says.
 
     >>> torch.linalg.svd(torch.tensor([[3.0, 0.0], [0.0, -2.0]])).S
     tensor([3., 2.])
@@ -160,6 +170,8 @@ def svdvals(A: Tensor, *, driver=None):
     Args:
         A: matrices, (*, m, n).
         driver: as of svd().
+
+    Shape: A (*, m, n) gives (*, min(m, n)).
 
     >>> torch.linalg.svdvals(torch.tensor([[3.0, 0.0], [0.0, -2.0]]))
     tensor([3., 2.])
@@ -210,6 +222,8 @@ def lu_factor(A: Tensor, *, pivot: bool = True):
         A: matrices, (*, m, n).
         pivot: True; False, without exchanges of rows, is not available.
 
+    Shape: A (*, m, n) gives LU (*, m, n) and pivots (*, min(m, n)).
+
     >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[2.0, 1.0], [4.0, 4.0]]))
     >>> LU, pivots
     (tensor([[ 4.0000,  4.0000],
@@ -245,6 +259,8 @@ def lu(A: Tensor, *, pivot: bool = True):
         A: matrices, (*, m, n).
         pivot: True; False, without exchanges of rows, is not available.
 
+    Shape: A (*, m, n) gives P (*, m, m), L (*, m, k) and U (*, k, n), k = min(m, n).
+
     >>> P, L, U = torch.linalg.lu(torch.tensor([[2.0, 1.0], [4.0, 4.0]]))
     >>> U
     tensor([[ 4.,  4.],
@@ -262,6 +278,8 @@ def householder_product(input: Tensor, tau: Tensor):
 
     Args:
         tau: their factors, (*, k); the v_i are below the diagonal of input, (*, m, n).
+
+    Shape: input (*, m, n) and tau (*, k) give (*, m, n).
 
     >>> torch.linalg.householder_product(torch.eye(2), torch.zeros(2)).abs()
     tensor([[1., 0.],

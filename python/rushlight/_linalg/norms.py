@@ -110,6 +110,8 @@ def cond(input: Tensor, p=None):
         input: matrices, (*, m, n); square unless p is 2 or -2.
         p: the norm, an `ord` of matrix_norm(); 2 if None.
 
+    Shape: (*, m, n) gives (*).
+
     >>> torch.linalg.cond(torch.tensor([[4.0, 0.0], [0.0, 2.0]]))
     tensor(2.)
     """

@@ -37,6 +37,8 @@ def cross(input: Tensor, other: Tensor, *, dim=-1):
         other: the second factor, broadcast with input.
         dim: the dimension of the vectors, of size 3.
 
+    Shape: input and other broadcast, of size 3 along dim; the result has their common shape.
+
     >>> torch.linalg.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]))
     tensor([0, 0, 1])
     """
@@ -68,6 +70,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim=-1):
         x, y: the vectors, broadcast.
         dim: their dimension.
 
+    Shape: x and y broadcast; the result is without dim.
+
     >>> torch.linalg.vecdot(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]))
     tensor(11.)
     """
@@ -95,6 +99,8 @@ def vander(x: Tensor, *, N=None):
         x: vectors, (*, n).
         N: number of columns; n if None.
 
+    Shape: x (*, n) gives (*, n, N).
+
     >>> torch.linalg.vander(torch.tensor([2, 3]), N=3)
     tensor([[1, 2, 4],
             [1, 3, 9]])
@@ -117,6 +123,8 @@ def tensorinv(input: Tensor, ind=2):
     Args:
         input: the product of its first `ind` sizes is that of the others.
         ind: the number of dimensions that are the matrix's rows.
+
+    Shape: A of shape (a..., b...), `ind` sizes in a, gives (b..., a...).
 
     >>> torch.linalg.tensorinv(torch.eye(4).reshape(4, 2, 2), ind=1).shape
     torch.Size([2, 2, 4])
@@ -145,6 +153,8 @@ def tensorsolve(input: Tensor, other: Tensor, dims=None):
         input: as many elements as B squared.
         other: the right-hand side.
         dims: dimensions of A that are moved to its end first.
+
+    Shape: A of shape (b..., x...) and B of shape (b...) give (x...).
 
     >>> torch.linalg.tensorsolve(torch.eye(4).reshape(4, 2, 2), torch.ones(4)).shape
     torch.Size([2, 2])

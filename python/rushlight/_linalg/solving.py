@@ -46,6 +46,9 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True):
         B: a matrix (*, n, k), a vector (n), or batches of them.
         left: False for the x with x A = B.
 
+    Shape: A (*, n, n) and B (*, n, k), (*, k, n) without left, or vectors (*, n), which is that of
+        the result.
+
     Raises:
         LinAlgError: if A is singular.
 
@@ -84,6 +87,8 @@ def inv(A: Tensor):
 
     Args:
         A: square matrices, (*, n, n).
+
+    Shape: (*, n, n) gives the same.
 
     Raises:
         LinAlgError: if one is singular.
@@ -124,6 +129,8 @@ def solve_triangular(
         left: False for the x with x A = B.
         unitriangular: take A's diagonal as ones.
 
+    Shape: input (*, n, n) and B (*, n, k), or (*, k, n) without left, which is that of the result.
+
     >>> A = torch.tensor([[2.0, 1.0], [0.0, 4.0]])
     >>> torch.linalg.solve_triangular(A, torch.tensor([[4.0], [8.0]]), upper=True)
     tensor([[1.],
@@ -147,6 +154,9 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
         B: matrices (*, n, k).
         left: False for the x with x A = B.
         adjoint: solve with A^T.
+
+    Shape: LU (*, n, n), pivots (*, n), B (*, n, k), or (*, k, n) without left, which is that of the
+        result.
 
     >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
     >>> torch.linalg.lu_solve(LU, pivots, torch.tensor([[2.0], [2.0]]))
@@ -245,6 +255,9 @@ def lstsq(input: Tensor, b: Tensor, rcond=None, *, driver=None):
         b: right-hand sides, (*, m, k) or (*, m).
         rcond: singular values up to this times the largest count as 0; eps * max(m, n) if None.
         driver: "gelsy" (the default), "gels", "gelsd" or "gelss": which results are filled in.
+
+    Shape: input (*, m, n) and b (*, m, k) give solution (*, n, k), residuals (*, k), rank (*) and
+        singular_values (*, min(m, n)); those that the driver does not compute are empty.
 
     >>> torch.linalg.lstsq(torch.eye(2), torch.tensor([[1.0], [2.0]])).solution
     tensor([[1.],

@@ -48,6 +48,8 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False):
         input2: the triangular factor, (*, n, n).
         upper: whether it is the upper one.
 
+    Shape: input (*, n, k) and input2 (*, n, n) give (*, n, k); the * broadcast.
+
     >>> torch.cholesky_solve(torch.tensor([[4.0]]), torch.tensor([[2.0]]))
     tensor([[1.]])
     """
@@ -92,6 +94,8 @@ def cholesky_inverse(input: Tensor, upper: bool = False):
         input: the triangular factor, (*, n, n).
         upper: whether it is the upper one.
 
+    Shape: (*, n, n) gives the same.
+
     >>> torch.cholesky_inverse(torch.tensor([[2.0]]))
     tensor([[0.2500]])
     """
@@ -120,6 +124,9 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True):
     Args:
         some: U (*, m, k) and V (*, n, k), k = min(m, n); else square ones.
         compute_uv: False gives zeros for U and V.
+
+    Shape: input (*, m, n) gives U (*, m, k), S (*, k) and V (*, n, k), k = min(m, n); without some
+        U (*, m, m) and V (*, n, n).
 
     >>> torch.svd(torch.tensor([[3.0, 0.0], [0.0, 2.0]])).S
     tensor([3., 2.])
@@ -162,6 +169,8 @@ def slogdet(input: Tensor):
 @op("torch", "Tensor")
 def logdet(input: Tensor):
     """The logarithm of the determinant; NaN where that is negative.
+
+    Shape: (*, n, n) gives (*).
 
     >>> torch.logdet(torch.eye(2))
     tensor(0.)
@@ -214,6 +223,8 @@ def triangular_solve(
         transpose: solve with A^T.
         unitriangular: take A's diagonal as ones.
 
+    Shape: input (*, n, k) and A (*, n, n) give solution (*, n, k) and cloned_coefficient (*, n, n).
+
     >>> torch.triangular_solve(torch.tensor([[4.0]]), torch.tensor([[2.0]])).solution
     tensor([[2.]])
     """
@@ -239,6 +250,8 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False):
         A: matrices, (*, m, n).
         pivot: True; False, without exchanges of rows, is not available.
         get_infos: return also 0, or the 1-based index of a zero on U's diagonal.
+
+    Shape: A (*, m, n) gives A_LU (*, m, n) and pivots (*, k), k = min(m, n); infos are (*).
 
     >>> torch.lu(torch.eye(2))[1]
     tensor([1, 2], dtype=torch.int32)
@@ -271,6 +284,9 @@ def lu_unpack(
     Args:
         LU_data, LU_pivots: what lu() returned.
         unpack_data, unpack_pivots: False leaves L and U, or P, empty.
+
+    Shape: LU_data (*, m, n) and LU_pivots (*, k), k = min(m, n), give P (*, m, m), L (*, m, k) and
+        U (*, k, n).
 
     >>> torch.lu_unpack(*torch.lu(torch.eye(2)))[2]
     tensor([[1., 0.],

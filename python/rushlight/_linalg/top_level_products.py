@@ -71,6 +71,8 @@ def cross(input: Tensor, other: Tensor, dim=None):
         other: the second factor, broadcast with input.
         dim: the dimension of the vectors; the first of size 3 if None.
 
+    Shape: input and other broadcast, of size 3 along dim; the result has their common shape.
+
     >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
     tensor([0, 0, 1])
     """
@@ -91,6 +93,8 @@ def vander(x: Tensor, N=None, increasing: bool = False):
         x: a vector.
         N: number of columns; the vector's length if None.
         increasing: the power 0 first instead of last.
+
+    Shape: x (n) gives (n, N).
 
     >>> torch.vander(torch.tensor([2, 3]))
     tensor([[2, 1],
@@ -121,6 +125,8 @@ def inner(input: Tensor, other: Tensor):
 
     Args:
         other: its last dimension is of input's size.
+
+    Shape: input (*, n) and other (**, n) give (*, **); a 0-d tensor is a factor of every element.
 
     >>> torch.inner(torch.tensor([1, 2]), torch.tensor([3, 4]))
     tensor(11)
@@ -162,6 +168,8 @@ def renorm(input: Tensor, p, dim, maxnorm):
         p: the norm's exponent.
         dim: the dimension whose slices are scaled.
         maxnorm: the largest norm.
+
+    Shape: that of input.
 
     >>> torch.renorm(torch.tensor([[3.0, 4.0], [0.0, 1.0]]), 2, 0, 1.0)
     tensor([[0.6000, 0.8000],

@@ -69,14 +69,14 @@ class AliasFinder:
         return spec
 
     def find_distributions(self, context=None):
-        """The metadata of packages that importlib.metadata asks every finder for: libraries look up
-        torch's version there before they import it."""
+        """The metadata of packages, which importlib.metadata takes from every finder: libraries
+        look up torch's version there before they import it."""
         from .metadata import AliasDistribution
 
         name = getattr(context, "name", None)
         packages = ("torch", "torchvision")
-        asked = [root for root in packages if name is None or name.lower() == root]
-        return [AliasDistribution(root, VERSIONS[root]) for root in asked]
+        roots = [root for root in packages if name is None or name.lower() == root]
+        return [AliasDistribution(root, VERSIONS[root]) for root in roots]
 
     def _find_alias(self, name):
         real = real_name(name)

@@ -1,5 +1,5 @@
 # %load_ext rushlight: torch's names in a notebook, and nvidia-smi for its virtual GPUs.
-# RUSHLIGHT_ARGV is how `rushlight run FILE.ipynb` hands its arguments to the kernel it starts.
+# RUSHLIGHT_ARGV is how `rushlight run FILE.ipynb` passes its arguments to the kernel it starts.
 import os
 import sys
 

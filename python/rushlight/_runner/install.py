@@ -1,6 +1,6 @@
 # `rushlight install PACKAGES`: pip installs what libraries need, less torch and what comes with it.
 # pip's own resolver chooses the versions: for it alone, in a folder that is deleted afterwards,
-# stand wheels of metadata with torch's name and our version. They are never installed.
+# it finds wheels of metadata with torch's name and our version. They are never installed.
 import json
 import os
 import subprocess
@@ -43,11 +43,11 @@ def install(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
         constraints = write_wheels(folder)
-        asked = ["--dry-run", "--report", report, "--find-links", folder]
-        first = [*pip, *asked, "--constraint", constraints, *arguments]
+        dry_run = ["--dry-run", "--report", report, "--find-links", folder]
+        first = [*pip, *dry_run, "--constraint", constraints, *arguments]
         done = subprocess.run(first, stdout=subprocess.PIPE, text=True)
         if done.returncode:
-            print(done.stdout, end="")  # pip tells there who needs which version
+            print(done.stdout, end="")  # where pip says which package needs which version
             return done.returncode
         with open(report) as file:
             chosen = json.load(file)["install"]

@@ -83,7 +83,7 @@ def code_cells(path: str):
 
 
 def run_notebook(path: str, arguments: list[str], before=None) -> None:
-    """Runs the cells in order; `before` is told each cell's code and whether it may raise."""
+    """Runs the cells in order; `before` gets each cell's code and whether it may raise."""
     cells = list(code_cells(path))
     folder = os.path.dirname(os.path.abspath(path))
     loads = bool(cells) and cells[0][0].startswith("%load_ext rushlight")  # Jupyter warns of two

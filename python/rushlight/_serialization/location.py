@@ -71,7 +71,8 @@ def validate_cuda_device(location):
             "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is "
             "False. If you are running on a CPU-only machine, please use torch.load with "
             "map_location=torch.device('cpu') to map your storages to the CPU.\n"
-            f"the file asks for {location[:40]}; virtual GPUs also hold it: torch.cuda.virtual(1)"
+            f"the file has tensors on {location[:40]}; virtual GPUs can hold them: "
+            "torch.cuda.virtual(1)"
         )
     index = location.partition(":")[2]
     index = int(index) if index else cuda.current_device()

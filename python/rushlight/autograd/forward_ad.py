@@ -26,6 +26,8 @@ class UnpackedDualTensor(NamedTuple):
         primal: the tensor.
         tangent: its tangent, or None.
 
+    Shape: both have one shape.
+
     >>> torch.autograd.forward_ad.UnpackedDualTensor(torch.ones(1), None).tangent is None
     True
     """
@@ -97,6 +99,8 @@ def make_dual(tensor, tangent, *, level=None):
         tangent: of its shape.
         level: the number of the level, 0; None for it.
 
+    Shape: tangent has the shape of tensor, which is that of the result.
+
     Raises:
         RuntimeError: outside of the level, for a tangent of another shape, or a dual tensor.
         ValueError: if one of them is not floating.
@@ -145,6 +149,8 @@ def unpack_dual(tensor, *, level=None):
     Args:
         tensor: a tensor.
         level: the number of the level, 0; None for it.
+
+    Shape: both have the shape of tensor.
 
     Raises:
         RuntimeError: for another level.

@@ -285,6 +285,8 @@ def vjp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
         create_graph: record the results, for further derivatives.
         strict: raise where an output does not depend on an input, instead of returning zeros.
 
+    Shape: v has the shapes of func's outputs, the product those of inputs.
+
     >>> torch.autograd.functional.vjp(torch.sin, torch.zeros(2), torch.ones(2))
     (tensor([0., 0.]), tensor([1., 1.]))
     """
@@ -309,6 +311,8 @@ def jvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
         v: of the inputs' shapes; may be left out for a scalar input.
         create_graph: record the results, for further derivatives.
         strict: raise where an output does not depend on an input, instead of returning zeros.
+
+    Shape: v has the shapes of inputs, the product those of func's outputs.
 
     >>> torch.autograd.functional.jvp(torch.sin, torch.zeros(2), torch.ones(2))
     (tensor([0., 0.]), tensor([1., 1.]))
@@ -351,6 +355,8 @@ def vhp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
         create_graph: record the results, for further derivatives.
         strict: raise where something does not depend on an input, instead of returning zeros.
 
+    Shape: func gives one element; the product has the shapes of inputs.
+
     >>> torch.autograd.functional.vhp(lambda x: (x**3).sum(), torch.ones(2), torch.ones(2))
     (tensor(2.), tensor([6., 6.]))
     """
@@ -365,6 +371,8 @@ def hvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
     """The value of `func`, and the product of its Hessian with v.
 
     Args: as of vhp(), whose result is the same, since a Hessian is symmetric; vhp() is faster.
+
+    Shape: func gives one element; the product has the shapes of inputs.
 
     >>> torch.autograd.functional.hvp(lambda x: (x**3).sum(), torch.ones(2), torch.ones(2))
     (tensor(2.), tensor([6., 6.]))

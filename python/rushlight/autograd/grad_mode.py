@@ -10,7 +10,7 @@ __all__ = [
     "set_multithreading_enabled",
 ]
 
-_enabled = True  # what was asked for; backward() runs in the thread that calls it in any case
+_enabled = True  # as it was set; backward() runs in the thread that calls it in any case
 
 
 class set_multithreading_enabled:

@@ -1,4 +1,4 @@
-# Switches of NVIDIA's profilers. None looks at virtual GPUs, and a real one is told by its own
+# Switches of NVIDIA's profilers. None looks at virtual GPUs, and a real one is switched by its own
 # tools; so they do nothing here.
 from contextlib import contextmanager
 

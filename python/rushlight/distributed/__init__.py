@@ -4,7 +4,7 @@
     >>> dist.init_process_group("gloo")  # doctest: +SKIP
     >>> dist.all_reduce(x)  # doctest: +SKIP
 
-RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say who meets where. _world.py has the groups,
+RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT describe the world. _world.py has the groups,
 _collectives.py what they do, _gloo.py the engine, csrc/distributed the stores. One process needs no
 engine.
 """

@@ -1,9 +1,10 @@
 """recv from whichever rank sends first, which Gloo does not have.
 
-A send that nobody takes within some milliseconds is announced in the store: its number in its
-direction and tag is written to the key of the direction, and if the destination has ever asked for
-messages from any rank, a note is left for it too. Who asks for the first time says so, then reads
-the keys: whatever the order, either sees the other. Nobody polls, and quick sends cost nothing.
+A send that is not received within some milliseconds is announced in the store: its number among the
+sends of its (source, destination, tag) is written to the key of (source, destination, tag), and if
+the destination has ever received from any rank, a note is added to a list of its own. A rank that
+does so for the first time sets a flag, then reads the keys: so either side sees the other, whatever
+the order. No rank polls, and sends that are received quickly write nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Announcer:
                     n = self._store.add(f"any/{destination}/notes", 1)
                     self._store.set(f"any/{destination}/{n}", f"{source} {tag} {number}")
             except _C._distributed.DistError:
-                return  # the store is gone, and whoever waits will hear of it by itself
+                return  # the store is gone: the receiver's own wait raises
 
 
 class Notes:

@@ -1,7 +1,7 @@
-"""Who is to blame when a call fails or waits.
+"""Which ranks are missing, or in another call, when a call fails or waits.
 
-Each rank writes what it is in to the store, and reads what the others are in. Nothing of it is done
-before a call has waited for two seconds, or failed.
+Each rank writes its current call to the store and reads those of the others, but only once a call
+has waited for two seconds, or failed.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def _address_of(interface):
 
 
 class _Exchange:
-    """What Gloo asks of a store: each rank's addresses, under keys of its own."""
+    """The store as Gloo uses it: each rank's addresses, under keys of its own."""
 
     def __init__(self, store):
         self.store = store

@@ -34,7 +34,7 @@ class ProcessGroup(GroupCalls):
         self._turn = threading.RLock()  # of a call's number and its entry into the engine's queue
         self._pending = []
         self._engine, self._store = None, None
-        self._announcer, self._notes = None, None  # of sends to who receives from any rank
+        self._announcer, self._notes = None, None  # of sends, for recv from any rank
         if len(self._ranks) == 1:
             return
         self._store = _C._distributed.PrefixStore(name, store.clone())
@@ -85,7 +85,7 @@ class ProcessGroup(GroupCalls):
                     f"after {self._timeout:.0f} s: were they started, with the same MASTER_ADDR, "
                     "MASTER_PORT and WORLD_SIZE?"
                 )
-            if self._rank == min(here):  # one of those who wait says so
+            if self._rank == min(here):  # one of the waiting ranks prints it
                 say(f"waiting for ranks {away} of {self.size()} since {waited + more:.0f} s")
         return [value.decode() for value in self._store.multi_get(keys)]
 
@@ -142,7 +142,7 @@ class ProcessGroup(GroupCalls):
 
     @property
     def _device_types(self):
-        """The kinds of devices that the group serves, as libraries ask for them."""
+        """The kinds of devices that the group serves, under the name that libraries read."""
         return [_C.device(kind) for kind in self._served]
 
     @property
@@ -159,7 +159,7 @@ class ProcessGroup(GroupCalls):
             )
 
     def _start(self, call, name, given, result, count, finish=None, keep=(), **how):
-        """Hands a call to the engine; the Work holds what it needs until it has ended."""
+        """Submits a call to the engine; the Work keeps its tensors alive until it has ended."""
         part = call.submit(name, given, result, count, **how)
         work = Work(self, call, [part], finish, [result] if result is not None else [])
         return self._hold(work, (given, result, *keep))

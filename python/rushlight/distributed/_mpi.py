@@ -61,7 +61,7 @@ def _abort_if_stuck():
 def _abort():
     sys.stdout.flush()
     sys.stderr.flush()
-    time.sleep(0.5)  # mpiexec forgets what it has not read yet
+    time.sleep(0.5)  # mpiexec drops what it has not read yet
     _module().COMM_WORLD.Abort(1)
 
 
@@ -166,7 +166,7 @@ class Engine:
         def run():
             if self._broken:
                 raise RuntimeError(self._broken)
-            # A send ends when it is taken, as in Gloo: what nobody takes is announced to ranks
+            # A send ends when it is received, as in Gloo: one that is not is announced to ranks
             # that receive from any.
             if call == "send":
                 return self._comm.Ssend(source, dest=peer, tag=tag % _LARGEST_TAG)

@@ -83,7 +83,7 @@ def check_device(device):
 
 
 def _wait_for_calls(index):
-    """What is under way on a GPU ends; its errors are for who waits for the call."""
+    """Waits for the calls under way on a GPU; errors are left for the caller of Work.wait()."""
     for group in list(_groups):
         for work in list(group._pending):
             if any(t.device.index == index for t in work._result):

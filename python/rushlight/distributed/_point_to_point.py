@@ -41,7 +41,7 @@ def _message(g, tensor, source, destination, tag):
 
 
 def _announce(work):
-    """Has a send announced if nobody takes it soon."""
+    """Has a send announced if it is not received soon."""
     group, call = work._group, work._call
     if _is_nccl(group, work._result[0]):
         return

@@ -45,7 +45,7 @@ class Call:
 
     @property
     def other_keys(self):
-        """(rank, key) of those who should be in the same call."""
+        """(rank, key) of the other ranks, which should be in the same call."""
         return [(r, f"state/{r}") for r in range(self.group.size()) if r != self.group.rank()]
 
     def published(self):

@@ -14,7 +14,7 @@ from rushlight.distributed.rendezvous import default_pg_timeout, rendezvous
 
 
 class GroupMember:
-    """Who is in the default group.
+    """The default group (WORLD), and what new_group() returns on ranks outside the group.
 
     >>> torch.distributed.GroupMember.NON_GROUP_MEMBER  # doctest: +SKIP
     """
@@ -107,7 +107,7 @@ def init_process_group(
             raise AssertionError("rank must be non-negative if using store")
         if not isinstance(store, _C._distributed.Store):
             raise TypeError(f"init_process_group(): store must be a Store, not {type(store)}")
-    elif uses_mpi:  # which knows who is who
+    elif uses_mpi:  # which has assigned the ranks
         store, rank, world_size = _mpi.world(seconds)
     else:
         wait = timedelta(seconds=seconds)

@@ -5,7 +5,7 @@ from rushlight.distributions._constraint_base import Constraint
 
 
 class _Dependent(Constraint):
-    """Stands for a constraint that is not known before there is a distribution.
+    """A constraint that depends on the parameters of a distribution, and is not known before them.
 
     Args:
         is_discrete: whether its values are discrete, if that is known.
@@ -68,7 +68,7 @@ class _DependentProperty(property, _Dependent):
 
 
 def is_dependent(constraint):
-    """Whether a constraint stands for one that is not known before there is a distribution.
+    """Whether a constraint depends on the parameters of a distribution.
 
     Args:
         constraint: a constraint.
@@ -96,6 +96,8 @@ class _Cat(_Parts):
         cseq: the constraints.
         dim: the dimension.
         lengths: how long each part is; 1 by default.
+
+    Shape: check(value) has the shape of value.
 
     >>> C = torch.distributions.constraints
     >>> C.cat([C.positive, C.real], lengths=[1, 2]).check(torch.tensor([-1.0, -1.0, 2.0]))
@@ -126,6 +128,8 @@ class _Stack(_Parts):
         cseq: the constraints.
         dim: the dimension.
 
+    Shape: check(value) has the shape of value.
+
     >>> C = torch.distributions.constraints
     >>> C.stack([C.positive, C.real]).check(torch.tensor([-1.0, -1.0]))
     tensor([False,  True])
@@ -151,6 +155,8 @@ class MixtureSameFamilyConstraint(Constraint):
 
     Args:
         base_constraint: the constraint of the components.
+
+    Shape: as of base_constraint, for each component.
 
     >>> C = torch.distributions.constraints
     >>> C.MixtureSameFamilyConstraint(C.positive).check(torch.tensor([1.0, -1.0]))

@@ -4,6 +4,8 @@
 class Constraint:
     """A set of values; `event_dim` trailing dimensions are checked together.
 
+    Shape: check(value) has the shape of value without the last event_dim dimensions.
+
     >>> torch.distributions.constraints.positive.check(torch.tensor([1.0, -1.0]))
     tensor([ True, False])
     """

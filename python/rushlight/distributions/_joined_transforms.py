@@ -43,6 +43,8 @@ class CatTransform(_Joined):
         lengths: how long each part is; 1 by default.
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
 
+    Shape: y has the shape of x, of size sum(lengths) along dim.
+
     >>> T = torch.distributions
     >>> T.CatTransform([T.ExpTransform(), T.AffineTransform(1, 2)])(torch.zeros(2))
     tensor([1., 1.])
@@ -106,6 +108,8 @@ class StackTransform(_Joined):
         tseq: the transforms.
         dim: the dimension.
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    Shape: y has the shape of x, of as many slices along dim as there are transforms.
 
     >>> T = torch.distributions
     >>> T.StackTransform([T.ExpTransform(), T.AffineTransform(1, 2)])(torch.zeros(2))

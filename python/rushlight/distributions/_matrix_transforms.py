@@ -23,6 +23,8 @@ class CorrCholeskyTransform(Transform):
     Args:
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
 
+    Shape: x (*, n (n - 1) / 2) gives y (*, n, n).
+
     >>> torch.distributions.CorrCholeskyTransform()(torch.zeros(1))
     tensor([[1., 0.],
             [0., 1.]])
@@ -75,6 +77,8 @@ class PositiveDefiniteTransform(Transform):
     Args:
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
 
+    Shape: x (*, n, n) gives y of the same shape.
+
     >>> torch.distributions.PositiveDefiniteTransform()(torch.zeros(2, 2))
     tensor([[1., 0.],
             [0., 1.]])
@@ -104,6 +108,8 @@ class CumulativeDistributionTransform(Transform):
     Args:
         distribution: a distribution with cdf() and icdf().
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    Shape: y has the shape of x.
 
     >>> D = torch.distributions
     >>> D.CumulativeDistributionTransform(D.Normal(0.0, 1.0))(torch.tensor(0.0))

@@ -18,6 +18,9 @@ class Transform:
     Args:
         cache_size: 1 to remember the last value, so that its inverse is exact.
 
+    Shape: x of event shape `domain.event_dim` dimensions gives y of `codomain.event_dim`;
+        log_abs_det_jacobian() has the dimensions before them.
+
     Raises:
         ValueError: for another cache size.
 
@@ -147,6 +150,8 @@ class ComposeTransform(Transform):
     Args:
         parts: the transforms, the first one first.
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    Shape: that of the last transform's y.
 
     >>> from rushlight.distributions.transforms import AffineTransform, ComposeTransform
     >>> ComposeTransform([AffineTransform(1.0, 2.0), AffineTransform(0.0, 3.0)])(torch.tensor(1.0))

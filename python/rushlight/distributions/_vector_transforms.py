@@ -14,6 +14,8 @@ class SoftmaxTransform(Simple):
     Args:
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
 
+    Shape: y has the shape of x (*, K).
+
     >>> torch.distributions.SoftmaxTransform()(torch.zeros(2))
     tensor([0.5000, 0.5000])
     """
@@ -34,6 +36,8 @@ class LowerCholeskyTransform(Simple):
     Args:
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
 
+    Shape: x (*, n, n) gives y of the same shape.
+
     >>> torch.distributions.LowerCholeskyTransform()(torch.zeros(2, 2))
     tensor([[1., 0.],
             [0., 1.]])
@@ -53,6 +57,8 @@ class StickBreakingTransform(Simple):
 
     Args:
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    Shape: x (*, n) gives y (*, n + 1).
 
     >>> torch.distributions.StickBreakingTransform()(torch.zeros(1))
     tensor([0.5000, 0.5000])
@@ -104,6 +110,8 @@ class IndependentTransform(Transform):
         base_transform: the map.
         reinterpreted_batch_ndims: how many dimensions.
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    Shape: that of base_transform's y.
 
     >>> D, x = torch.distributions, torch.ones(3)
     >>> D.IndependentTransform(D.ExpTransform(), 1).log_abs_det_jacobian(x, x)
@@ -165,6 +173,8 @@ class ReshapeTransform(Transform):
         in_shape: the shape before.
         out_shape: the one after, of as many elements.
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    Shape: x (*, in_shape...) gives y (*, out_shape...).
 
     >>> torch.distributions.ReshapeTransform((4,), (2, 2))(torch.zeros(3, 4)).shape
     torch.Size([3, 2, 2])

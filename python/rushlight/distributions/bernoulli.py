@@ -59,6 +59,8 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
         logits: its log-odds.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: probs or logits of the batch shape; an event is ().
+
     >>> torch.distributions.Bernoulli(0.25).log_prob(torch.tensor(1.0))
     tensor(-1.3863)
     """

@@ -15,6 +15,8 @@ class Beta(ExponentialFamily):
         concentration0: b.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: concentration1 and concentration0 broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.Beta(1.0, 3.0).mean
     tensor(0.2500)
     """

@@ -15,6 +15,8 @@ class Binomial(CountOfTries):
         logits: its logarithm of odds.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: total_count and probs or logits broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.Binomial(4, torch.tensor([0.5])).mean
     tensor([2.])
     """

@@ -73,6 +73,8 @@ class Categorical(ClassProbs):
         logits: unnormalised log-probabilities.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: probs or logits (*, K) for the batch shape (*); an event, a class, is ().
+
     >>> torch.distributions.Categorical(torch.tensor([1.0, 3.0])).probs
     tensor([0.2500, 0.7500])
     """

@@ -14,6 +14,8 @@ class Cauchy(LocationScale):
         scale: half the width at half the height.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: loc and scale broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.Cauchy(0.0, 1.0).cdf(torch.tensor(1.0))
     tensor(0.7500)
     """

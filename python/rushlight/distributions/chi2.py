@@ -11,6 +11,8 @@ class Chi2(Gamma):
         df: the degrees of freedom.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: df of the batch shape; an event is ().
+
     >>> torch.distributions.Chi2(3.0).mean
     tensor(3.)
     """

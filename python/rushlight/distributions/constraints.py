@@ -34,6 +34,8 @@ class _GreaterThan(Constraint):
     Args:
         lower_bound: the bound.
 
+    Shape: check(value) has the shape of value, with which the bounds broadcast.
+
     >>> torch.distributions.constraints.greater_than(0).check(torch.tensor([0.0, 1.0]))
     tensor([False,  True])
     """
@@ -50,6 +52,8 @@ class _GreaterThanEq(Constraint):
 
     Args:
         lower_bound: the bound.
+
+    Shape: check(value) has the shape of value, with which the bounds broadcast.
 
     >>> torch.distributions.constraints.greater_than_eq(0).check(torch.tensor([0.0, 1.0]))
     tensor([True, True])
@@ -68,6 +72,8 @@ class _LessThan(Constraint):
     Args:
         upper_bound: the bound.
 
+    Shape: check(value) has the shape of value, with which the bounds broadcast.
+
     >>> torch.distributions.constraints.less_than(1).check(torch.tensor([0.0, 1.0]))
     tensor([ True, False])
     """
@@ -85,6 +91,8 @@ class _Interval(Constraint):
     Args:
         lower_bound, upper_bound: the bounds.
 
+    Shape: check(value) has the shape of value, with which the bounds broadcast.
+
     >>> torch.distributions.constraints.interval(0, 1).check(torch.tensor([1.0, 2.0]))
     tensor([ True, False])
     """
@@ -101,6 +109,8 @@ class _IntegerInterval(_Interval):
 
     Args:
         lower_bound, upper_bound: the bounds.
+
+    Shape: check(value) has the shape of value, with which the bounds broadcast.
 
     >>> torch.distributions.constraints.integer_interval(0, 2).check(torch.tensor([1.0, 1.5]))
     tensor([ True, False])
@@ -157,6 +167,8 @@ class _HalfOpenInterval(_Interval):
 
     Args:
         lower_bound, upper_bound: the bounds.
+
+    Shape: check(value) has the shape of value, with which the bounds broadcast.
 
     >>> torch.distributions.constraints.half_open_interval(0, 1).check(torch.tensor([0.0, 1.0]))
     tensor([ True, False])
@@ -279,6 +291,8 @@ def independent(base_constraint, reinterpreted_batch_ndims):
         base_constraint: the constraint of the elements.
         reinterpreted_batch_ndims: the number of last dimensions that are one event.
 
+    Shape: check(value) has the shape of value without reinterpreted_batch_ndims dimensions.
+
     >>> C = torch.distributions.constraints
     >>> C.independent(C.positive, 1).check(torch.tensor([1.0, -1.0]))
     tensor(False)
@@ -293,6 +307,8 @@ class _Multinomial(Constraint):
 
     Args:
         upper_bound: the sum.
+
+    Shape: check(value) of value (*, K) is (*).
 
     >>> torch.distributions.constraints.multinomial(3).check(torch.tensor([1.0, 2.0]))
     tensor(True)

@@ -21,6 +21,8 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         lims: between these, formulas that divide by 1 - 2 probs give way to series.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: probs or logits of the batch shape; an event is ().
+
     >>> torch.distributions.ContinuousBernoulli(0.25).log_prob(torch.tensor(0.5))
     tensor(-0.0498)
     """

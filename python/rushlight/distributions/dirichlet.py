@@ -36,6 +36,8 @@ class Dirichlet(ExponentialFamily):
         concentration: a positive weight for each class, shape (*, K).
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: concentration (*, K) for the batch shape (*); an event is (K).
+
     >>> torch.distributions.Dirichlet(torch.tensor([1.0, 3.0])).mean
     tensor([0.2500, 0.7500])
     """

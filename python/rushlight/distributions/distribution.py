@@ -14,6 +14,8 @@ def broadcast_all(*values):
     Args:
         *values: floats and tensors.
 
+    Shape: all results have the common shape.
+
     >>> torch.distributions.utils.broadcast_all(1.0, torch.zeros(2))
     (tensor([1., 1.]), tensor([0., 0.]))
     """
@@ -43,6 +45,9 @@ class Distribution:
         batch_shape: the shape over which parameters differ.
         event_shape: the shape of one draw.
         validate_args: check parameters and values; the default of the class if None.
+
+    Shape: sample(sample_shape) has sample_shape + batch_shape + event_shape, log_prob() of such
+        values sample_shape + batch_shape.
 
     >>> torch.distributions.Distribution((2,), (3,), validate_args=False).batch_shape
     torch.Size([2])

@@ -14,6 +14,8 @@ class ExponentialFamily(Distribution):
 
     Args: as of Distribution.
 
+    Shape: as of Distribution.
+
     >>> class Coin(torch.distributions.ExponentialFamily):
     ...     _mean_carrier_measure, _natural_params = 0, (torch.zeros(1),)
     ...

@@ -13,6 +13,8 @@ class Exponential(ExponentialFamily):
         rate: 1 / mean.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: rate of the batch shape; an event is ().
+
     >>> torch.distributions.Exponential(2.0).mean
     tensor(0.5000)
     """

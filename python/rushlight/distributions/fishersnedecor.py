@@ -14,6 +14,8 @@ class FisherSnedecor(Distribution):
         df2: those below.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: df1 and df2 broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.FisherSnedecor(2.0, 4.0).mean
     tensor(2.)
     """

@@ -14,6 +14,8 @@ class Gamma(ExponentialFamily):
         rate: the inverse of the scale.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: concentration and rate broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.Gamma(2.0, 4.0).mean
     tensor(0.5000)
     """

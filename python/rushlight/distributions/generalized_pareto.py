@@ -14,6 +14,8 @@ class GeneralizedPareto(Distribution):
         concentration: c, the shape; at 0 it is an exponential distribution.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: loc, scale and concentration broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.GeneralizedPareto(0.0, 1.0, 0.25).mean
     tensor(1.3333)
     """

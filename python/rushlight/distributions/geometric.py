@@ -15,6 +15,8 @@ class Geometric(ProbsOrLogits):
         logits: its logarithm of odds.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: probs or logits of the batch shape; an event is ().
+
     >>> torch.distributions.Geometric(0.5).mean
     tensor(1.)
     """

@@ -20,6 +20,8 @@ class Gumbel(TransformedDistribution):
         scale: the width.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: loc and scale broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.Gumbel(0.0, 1.0).mean
     tensor(0.5772)
     """

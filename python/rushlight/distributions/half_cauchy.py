@@ -14,6 +14,8 @@ class HalfCauchy(AbsoluteValue):
         scale: its width.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: scale of the batch shape; an event is ().
+
     >>> torch.distributions.HalfCauchy(1.0).cdf(torch.tensor(1.0))
     tensor(0.5000)
     """

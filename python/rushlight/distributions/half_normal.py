@@ -13,6 +13,8 @@ class HalfNormal(AbsoluteValue):
         scale: the standard deviation of the normal variable.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: scale of the batch shape; an event is ().
+
     >>> torch.distributions.HalfNormal(1.0).mean
     tensor(0.7979)
     """

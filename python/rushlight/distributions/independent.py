@@ -12,6 +12,9 @@ class Independent(Distribution):
         reinterpreted_batch_ndims: how many dimensions.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: of the base's batch shape the last reinterpreted_batch_ndims dimensions become the first
+        of the event.
+
     >>> normal = torch.distributions.Normal(torch.zeros(3), torch.ones(3))
     >>> torch.distributions.Independent(normal, 1).log_prob(torch.zeros(3))
     tensor(-2.7568)

@@ -14,6 +14,8 @@ class InverseGamma(TransformedDistribution):
         rate: the rate of x, the scale of 1 / x.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: concentration and rate broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.InverseGamma(3.0, 4.0).mean
     tensor(2.)
     """

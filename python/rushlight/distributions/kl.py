@@ -57,6 +57,8 @@ def kl_divergence(p, q):
         p: a distribution.
         q: a distribution of the same family.
 
+    Shape: the batch shape of p and q.
+
     Raises:
         NotImplementedError: for families without a formula.
 

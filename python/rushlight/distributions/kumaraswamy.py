@@ -17,6 +17,8 @@ class Kumaraswamy(TransformedDistribution):
         concentration0: b.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: concentration1 and concentration0 broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.Kumaraswamy(1.0, 1.0).mean
     tensor(0.5000)
     """

@@ -14,6 +14,8 @@ class Laplace(LocationScale):
         scale: its width.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: loc and scale broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.Laplace(0.0, 1.0).log_prob(torch.tensor(0.0))
     tensor(-0.6931)
     """

@@ -19,6 +19,8 @@ class LKJCholesky(Distribution):
         concentration: c, positive; at 1 all correlation matrices are equally likely.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: that of concentration is the batch shape; an event is (dim, dim).
+
     >>> torch.distributions.LKJCholesky(3, 0.5).sample().shape
     torch.Size([3, 3])
     """

@@ -14,6 +14,8 @@ class LogNormal(TransformedDistribution):
         scale: its standard deviation.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: loc and scale broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.LogNormal(0.0, 1.0).mean
     tensor(1.6487)
     """

@@ -14,6 +14,8 @@ class LogisticNormal(TransformedDistribution):
         scale: the standard deviations.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: loc and scale (*, n) for the batch shape (*); an event is (n + 1).
+
     >>> torch.distributions.LogisticNormal(torch.zeros(2), torch.ones(2)).sample().shape
     torch.Size([3])
     """

@@ -19,6 +19,8 @@ class LowRankMultivariateNormal(Distribution):
         cov_diag: D, positive, shape (*, n).
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: loc and cov_diag (*, n), cov_factor (*, n, m) for the batch shape (*); an event is (n).
+
     Raises:
         ValueError: if shapes do not fit.
 

@@ -16,6 +16,9 @@ class MixtureSameFamily(Distribution):
             classes.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: mixture_distribution has the batch shape (*), component_distribution (*, K), and its
+        event shape.
+
     >>> D = torch.distributions
     >>> normals = D.Normal(torch.tensor([0.0, 2.0]), torch.ones(2))
     >>> D.MixtureSameFamily(D.Categorical(torch.ones(2)), normals).mean

@@ -15,6 +15,8 @@ class Multinomial(Distribution):
         logits: their logarithms, up to a constant.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: probs or logits (*, K) for the batch shape (*); an event, the counts, is (K).
+
     >>> torch.distributions.Multinomial(3, torch.tensor([0.0, 1.0])).sample()
     tensor([0., 3.])
     """

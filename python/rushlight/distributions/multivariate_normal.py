@@ -18,6 +18,8 @@ class MultivariateNormal(OtherForms, Distribution):
         scale_tril: its lower Cholesky factor.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: loc (*, n) and a matrix (*, n, n) for the batch shape (*); an event is (n).
+
     Raises:
         ValueError: if not just one of the matrices is given, or it has too few dimensions.
 

@@ -16,6 +16,8 @@ class NegativeBinomial(CountOfTries):
         logits: its logarithm of odds.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: total_count and probs or logits broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.NegativeBinomial(3.0, 0.5).mean
     tensor(3.)
     """

@@ -17,6 +17,8 @@ class Normal(LocationScale, ExponentialFamily):
         scale: the standard deviation.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: loc and scale broadcast to the batch shape; an event is ().
+
     Raises:
         ValueError: for parameters that are none, unless validate_args is False.
 

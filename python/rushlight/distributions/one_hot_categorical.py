@@ -13,6 +13,8 @@ class OneHotCategorical(ClassProbs):
         logits: their logarithms, up to a constant.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: probs or logits (*, K) for the batch shape (*); an event is (K).
+
     >>> torch.distributions.OneHotCategorical(torch.tensor([0.0, 1.0])).sample()
     tensor([0., 1.])
     """
@@ -64,6 +66,8 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         probs: the probabilities, or
         logits: their logarithms, up to a constant.
         validate_args: check parameters and values; the default of Distribution if None.
+
+    Shape: probs or logits (*, K) for the batch shape (*); an event is (K).
 
     >>> probs = torch.tensor([0.0, 1.0], requires_grad=True)
     >>> torch.distributions.OneHotCategoricalStraightThrough(probs).rsample()

@@ -15,6 +15,8 @@ class Pareto(TransformedDistribution):
         alpha: how fast larger ones become rare.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: scale and alpha broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.Pareto(1.0, 2.0).mean
     tensor(2.)
     """

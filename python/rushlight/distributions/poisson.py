@@ -14,6 +14,8 @@ class Poisson(ExponentialFamily):
         rate: how many events are expected.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: rate of the batch shape; an event is ().
+
     >>> torch.distributions.Poisson(2.0).log_prob(torch.tensor(0.0))
     tensor(-2.)
     """

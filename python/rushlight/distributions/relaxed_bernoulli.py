@@ -54,6 +54,8 @@ class RelaxedBernoulli(RelaxedDistribution):
         logits: its logarithm of odds.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: probs or logits of the batch shape; an event is ().
+
     >>> made = torch.distributions.RelaxedBernoulli(torch.tensor(0.5), torch.tensor([0.3, 0.6]))
     >>> made.rsample().shape
     torch.Size([2])

@@ -59,6 +59,8 @@ class RelaxedOneHotCategorical(RelaxedDistribution):
         logits: their logarithms, up to a constant.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: probs or logits (*, K) for the batch shape (*); an event is (K).
+
     >>> made = torch.distributions.RelaxedOneHotCategorical(torch.tensor(0.5), torch.ones(3))
     >>> made.rsample().shape
     torch.Size([3])

@@ -18,6 +18,8 @@ class StudentT(Distribution):
         scale: the width.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: df, loc and scale broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.StudentT(3.0).variance
     tensor(3.)
     """

@@ -15,6 +15,8 @@ class TransformedDistribution(Distribution):
         transforms: a map, or a list of them in their order.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: those of base_distribution, as the transforms change them.
+
     Raises:
         ValueError: if transforms is neither, or the distribution has too few dimensions.
 

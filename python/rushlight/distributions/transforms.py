@@ -57,6 +57,8 @@ class ExpTransform(Simple):
     Args:
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
 
+    Shape: y has the shape of x.
+
     >>> torch.distributions.ExpTransform()(torch.tensor(0.0))
     tensor(1.)
     """
@@ -79,6 +81,8 @@ class SigmoidTransform(Simple):
 
     Args:
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    Shape: y has the shape of x.
 
     >>> torch.distributions.SigmoidTransform()(torch.tensor(0.0))
     tensor(0.5000)
@@ -110,6 +114,8 @@ class SoftplusTransform(Simple):
     Args:
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
 
+    Shape: y has the shape of x.
+
     >>> torch.distributions.SoftplusTransform()(torch.tensor(0.0))
     tensor(0.6931)
     """
@@ -133,6 +139,8 @@ class TanhTransform(Simple):
     Args:
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
 
+    Shape: y has the shape of x.
+
     >>> torch.distributions.TanhTransform()(torch.tensor(0.0))
     tensor(0.)
     """
@@ -155,6 +163,8 @@ class AbsTransform(Transform):
 
     Args:
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    Shape: y has the shape of x.
 
     >>> torch.distributions.AbsTransform()(torch.tensor(-2.0))
     tensor(2.)
@@ -180,6 +190,8 @@ class PowerTransform(Transform):
     Args:
         exponent: a float or tensor.
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    Shape: exponent and x broadcast.
 
     >>> torch.distributions.PowerTransform(2.0)(torch.tensor(3.0))
     tensor(9.)
@@ -230,6 +242,8 @@ class AffineTransform(Transform):
         scale: a float or tensor.
         event_dim: how many trailing dimensions are one event.
         cache_size: 1 to keep the last x and y, so that the inverse is exact.
+
+    Shape: loc, scale and x broadcast.
 
     >>> torch.distributions.AffineTransform(1.0, 2.0)(torch.tensor(3.0))
     tensor(7.)

@@ -13,6 +13,8 @@ class Uniform(Distribution):
         high: the upper bound.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: low and high broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.Uniform(0.0, 2.0).log_prob(torch.tensor(1.0))
     tensor(-0.6931)
     """

@@ -22,6 +22,8 @@ def logits_to_probs(logits, is_binary=False):
         logits: unnormalised log-probabilities, or log-odds.
         is_binary: whether they are log-odds.
 
+    Shape: that of logits.
+
     >>> torch.distributions.utils.logits_to_probs(torch.zeros(2))
     tensor([0.5000, 0.5000])
     """
@@ -35,6 +37,8 @@ def probs_to_logits(probs, is_binary=False):
         probs: probabilities.
         is_binary: whether they are of one class of two.
 
+    Shape: that of probs.
+
     >>> torch.distributions.utils.probs_to_logits(torch.tensor([0.5]), is_binary=True)
     tensor([0.])
     """
@@ -46,6 +50,8 @@ def clamp_probs(probs):
 
     Args:
         probs: probabilities.
+
+    Shape: that of probs.
 
     >>> torch.distributions.utils.clamp_probs(torch.tensor([0.0, 0.5])) > 0
     tensor([True, True])
@@ -94,6 +100,8 @@ def tril_matrix_to_vec(mat, diag=0):
         mat: square matrices, of shape (..., n, n).
         diag: the last diagonal that is taken, from the main one.
 
+    Shape: (*, n, n) gives (*, k), k being the number of elements of the triangle.
+
     >>> torch.distributions.utils.tril_matrix_to_vec(torch.tensor([[1, 2], [3, 4]]))
     tensor([1, 3, 4])
     """
@@ -110,6 +118,8 @@ def vec_to_tril_matrix(vec, diag=0):
     Args:
         vec: of shape (..., number of the triangle's elements).
         diag: the last diagonal that is filled, from the main one.
+
+    Shape: (*, k) gives (*, n, n), k being the number of elements of the triangle.
 
     >>> torch.distributions.utils.vec_to_tril_matrix(torch.tensor([1.0, 3.0, 4.0]))
     tensor([[1., 0.],

@@ -23,6 +23,8 @@ class VonMises(Distribution):
         concentration: the larger, the closer to it; positive.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: loc and concentration broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.VonMises(0.0, 1.0).log_prob(torch.tensor(0.0))
     tensor(-1.0738)
     """

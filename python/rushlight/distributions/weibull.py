@@ -17,6 +17,8 @@ class Weibull(TransformedDistribution):
         concentration: the shape; above 1 failures come more often with age.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: scale and concentration broadcast to the batch shape; an event is ().
+
     >>> torch.distributions.Weibull(2.0, 1.0).mean
     tensor(2.)
     """

@@ -22,6 +22,8 @@ class Wishart(OtherForms, ExponentialFamily):
         scale_tril: its lower Cholesky factor.
         validate_args: check parameters and values; the default of Distribution if None.
 
+    Shape: df (*) and a matrix (*, p, p) for the batch shape (*); an event is (p, p).
+
     Raises:
         AssertionError: if not just one of the matrices is given.
         ValueError: if df is too small, or the matrix has too few dimensions.

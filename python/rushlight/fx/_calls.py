@@ -1,6 +1,6 @@
 """Calls of our functions as torch records them.
 
-Torch's functional layer is Python, which hands a call on with what is required by position and all
+Torch's functional layer is Python, which passes a call on with what is required by position and all
 else by keyword, defaults filled in; its C++ functions are recorded as they are called. Here both
 are rows of one table, and _names says which of the two torch has.
 """

@@ -7,7 +7,7 @@ def compatibility(is_backward_compatible: bool):
     """A decorator that leaves its function as it is.
 
     Args:
-        is_backward_compatible: whether the function's signature is promised to stay.
+        is_backward_compatible: whether the function's signature will not change.
 
     >>> @torch.fx._compatibility.compatibility(is_backward_compatible=True)
     ... def f(x):

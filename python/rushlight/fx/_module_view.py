@@ -7,7 +7,7 @@ _KINDS = ("_parameters", "_buffers", "_modules")
 
 
 class ModuleView:
-    """Finds names by identity; a name that is asked for often is found once."""
+    """Finds the qualified names of modules and parameters by identity, and caches them."""
 
     def __init__(self, root):
         self.root = root

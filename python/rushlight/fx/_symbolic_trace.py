@@ -41,7 +41,7 @@ _HOMES = ("rushlight.nn.", "torch.nn.", "rushlight.ao.nn", "torch.ao.nn")
 
 
 class ScriptObject:
-    """An object of TorchScript: there are none here, but tracers of libraries ask for them."""
+    """An object of TorchScript: there are none here, but tracers of libraries test for them."""
 
 
 def _orig_module_getattr(module, name):

@@ -23,7 +23,7 @@ _REMINDER = "# To see more debug info, please use `graph_module.print_readable()
 
 
 class _Source:
-    """The loader of generated code: tracebacks ask it for the lines."""
+    """The loader of generated code, from which tracebacks take its lines."""
 
     def __init__(self, text):
         self.text = text

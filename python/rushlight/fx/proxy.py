@@ -285,7 +285,7 @@ class Proxy:
         return self.tracer.to_bool(self)
 
     def keys(self):
-        """What `**proxy` asks for."""
+        """Called for `**proxy`."""
         return self.tracer.keys(self)
 
     def __len__(self):

@@ -62,6 +62,8 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
         mean, std: of the distribution.
         generator: the source of random numbers; the device's own if None.
 
+    Shape: any, which is that of the result.
+
     >>> torch.nn.init.normal_(torch.empty(2), 3.0, 0.0)
     tensor([3., 3.])
     """
@@ -132,6 +134,8 @@ def constant_(tensor, val):
         tensor: what is filled, in place; returned.
         val: the value.
 
+    Shape: any, which is that of the result.
+
     >>> torch.nn.init.constant_(torch.empty(2), 0.3)
     tensor([0.3000, 0.3000])
     """
@@ -145,6 +149,8 @@ def ones_(tensor):
     Args:
         tensor: what is filled, in place; returned.
 
+    Shape: any, which is that of the result.
+
     >>> torch.nn.init.ones_(torch.empty(2))
     tensor([1., 1.])
     """
@@ -156,6 +162,8 @@ def zeros_(tensor):
 
     Args:
         tensor: what is filled, in place; returned.
+
+    Shape: any, which is that of the result.
 
     >>> torch.nn.init.zeros_(torch.empty(2))
     tensor([0., 0.])
@@ -169,6 +177,8 @@ def eye_(tensor):
 
     Args:
         tensor: what is filled, in place; returned.
+
+    Shape: (m, n), which is that of the result.
 
     >>> torch.nn.init.eye_(torch.empty(2, 3))
     tensor([[1., 0., 0.],
@@ -286,6 +296,8 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
 
     Args: as of kaiming_uniform_.
 
+    Shape: (out, in, *) of two dimensions or more, which is that of the result.
+
     >>> torch.nn.init.kaiming_normal_(torch.empty(3, 6)).shape
     torch.Size([3, 6])
     """
@@ -304,6 +316,8 @@ def orthogonal_(tensor, gain=1, generator=None):
         tensor: what is filled, in place; the dimensions after the first count as one. Returned.
         gain: a factor.
         generator: the source of random numbers; the device's own if None.
+
+    Shape: (m, *) of two dimensions or more, which is that of the result.
 
     >>> q = torch.nn.init.orthogonal_(torch.empty(3, 2))
     >>> torch.allclose(q.T @ q, torch.eye(2), atol=1e-6)
@@ -336,6 +350,8 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
         sparsity: the part of each column that is 0.
         std: of the distribution.
         generator: the source of random numbers; the device's own if None.
+
+    Shape: (m, n), which is that of the result.
 
     >>> (torch.nn.init.sparse_(torch.empty(4, 2), sparsity=0.5) == 0).sum(0)
     tensor([2, 2])

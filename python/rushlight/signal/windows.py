@@ -43,6 +43,8 @@ def general_cosine(M, *, a, sym=True, dtype=None, layout=None, device=None, requ
         sym: a symmetric window; else one of M + 1 samples without the last, for spectra.
         dtype, device, requires_grad: of the result.
 
+    Shape: (M).
+
     >>> torch.signal.windows.general_cosine(3, a=[0.5, 0.5])
     tensor([0., 1., 0.])
     """
@@ -67,6 +69,8 @@ def general_hamming(
         alpha: of the formula.
         sym: a symmetric window; else one of M + 1 samples without the last, for spectra.
         dtype, device, requires_grad: of the result.
+
+    Shape: (M).
 
     >>> torch.signal.windows.general_hamming(3, alpha=0.5)
     tensor([0., 1., 0.])
@@ -132,6 +136,8 @@ def bartlett(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad
         sym: a symmetric window; else one of M + 1 samples without the last, for spectra.
         dtype, device, requires_grad: of the result.
 
+    Shape: (M).
+
     >>> torch.signal.windows.bartlett(3)
     tensor([0., 1., 0.])
     """
@@ -146,6 +152,8 @@ def cosine(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=F
     """The cosine window, half a wave: sin(pi (k + 0.5) / M).
 
     Args: as of bartlett.
+
+    Shape: (M).
 
     >>> torch.signal.windows.cosine(3)
     tensor([0.5000, 1.0000, 0.5000])
@@ -169,6 +177,8 @@ def exponential(
         center: the sample of value 1; the middle if None.
         tau: the decay.
 
+    Shape: (M).
+
     >>> torch.signal.windows.exponential(3)
     tensor([0.3679, 1.0000, 0.3679])
     """
@@ -190,6 +200,8 @@ def gaussian(M, *, std=1.0, sym=True, dtype=None, layout=None, device=None, requ
     Args: as of bartlett.
         std: the standard deviation, in samples.
 
+    Shape: (M).
+
     >>> torch.signal.windows.gaussian(3)
     tensor([0.6065, 1.0000, 0.6065])
     """
@@ -207,6 +219,8 @@ def kaiser(M, *, beta=12.0, sym=True, dtype=None, layout=None, device=None, requ
 
     Args: as of bartlett.
         beta: a larger one lowers the side lobes and widens the main one.
+
+    Shape: (M).
 
     >>> torch.signal.windows.kaiser(3, beta=3.0)
     tensor([0.2049, 1.0000, 0.2049])

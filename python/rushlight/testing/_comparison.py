@@ -51,6 +51,8 @@ def assert_close(
         check_stride: strides must be equal.
         msg: a text that replaces the message, or a function that is given it.
 
+    Shape: actual and expected of one shape.
+
     Raises:
         AssertionError: what differs, at which index, by how much, and what was allowed.
         TypeError: for objects of which no values can be compared.

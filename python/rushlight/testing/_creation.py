@@ -33,6 +33,8 @@ def make_tensor(
         exclude_zero: zeros become 1, or the least normal number of a floating-point dtype.
         memory_format: the order of the dimensions in memory.
 
+    Shape: the one given.
+
     Raises:
         ValueError: for an empty or impossible range, or integers that shall require grad.
 

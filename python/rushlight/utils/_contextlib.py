@@ -6,7 +6,7 @@ __all__ = ["_DecoratorContextManager", "_NoParamDecoratorContextManager"]
 
 
 class _DecoratorContextManager:
-    """A context that may stand above a function, whose body then runs inside a clone() of it."""
+    """A context manager that also decorates: the function then runs inside a clone() of it."""
 
     def __call__(self, orig_func):
         return decorated(self, orig_func)

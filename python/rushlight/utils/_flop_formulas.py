@@ -77,7 +77,7 @@ def _fused(query, flops, backward_flops, has_gradient):
 
 
 def attention(out, query, key, value, attn_mask=None, dropout_p=0.0, *_args, **_options):
-    """Scores and their product with values; the backward computes the scores once more."""
+    """Logits and the product of their softmax with values; the backward computes them once more."""
     pairs = 2 * prod(query.shape[:-1]) * key.shape[-2]
     by_key, by_value = pairs * query.shape[-1], pairs * value.shape[-1]
     if dropout_p > 0:

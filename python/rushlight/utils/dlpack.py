@@ -83,6 +83,8 @@ def to_dlpack(tensor):
     Args:
         tensor: a tensor on the CPU.
 
+    Shape: any.
+
     Raises:
         BufferError: for a tensor that requires grad or is on a GPU.
 
@@ -103,6 +105,8 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
         device: device of the tensor; that of the array if None.
         copy: True copies, False forbids it, None copies where it must: to move to another device,
             and from read-only memory, with a warning.
+
+    Shape: that of the array.
 
     Raises:
         RuntimeError: for a capsule that was used before, a dtype that tensors lack, data on a

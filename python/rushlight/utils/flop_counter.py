@@ -34,7 +34,7 @@ def register_flop_formula(targets, get_raw=False):
 
 
 class _Calls(TorchFunctionMode):
-    """Hands every call that has a formula to the counter."""
+    """Passes every call that has a formula to the counter."""
 
     def __init__(self, counter):
         super().__init__()

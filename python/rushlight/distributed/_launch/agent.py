@@ -28,7 +28,7 @@ class Failed(Exception):
 
 
 class Stopped(Exception):
-    """A signal asked the launcher to end."""
+    """The launcher received a signal to end."""
 
     def __init__(self, number):
         super().__init__(f"the launcher received {signal.Signals(number).name}")

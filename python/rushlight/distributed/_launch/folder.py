@@ -19,7 +19,7 @@ def folder_of_this_process():
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
             null = os.open(os.devnull, os.O_RDWR)
-            for descriptor in range(3):  # who reads our output must not wait for the child
+            for descriptor in range(3):  # a reader of our output must not wait for the child
                 os.dup2(null, descriptor)
             os.close(here)
             os.read(gone, 1)

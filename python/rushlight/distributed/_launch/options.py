@@ -80,7 +80,7 @@ def get_args_parser(prog="torchrun") -> argparse.ArgumentParser:
 
     option("nnodes", "1", "how many hosts")
     option("nproc-per-node", "1", "processes on each: a number, auto, cpu or gpu")
-    option("rdzv-backend", "static", "static: --node-rank says who is who; c10d: order of arrival")
+    option("rdzv-backend", "static", "static: ranks by --node-rank; c10d: in the order of arrival")
     option("rdzv-endpoint", "", "HOST:PORT of the first host")
     option("rdzv-id", "none", "a name of the job")
     option("rdzv-conf", "", "accepted, not used")
@@ -165,7 +165,7 @@ def read_job(args: argparse.Namespace) -> Job:
         args: of get_args_parser().
 
     Raises:
-        ValueError: they contradict each other, or ask for what is not there.
+        ValueError: they contradict each other, or need what is not there.
     """
     if args.rdzv_backend not in ("static", "c10d"):
         what = _REFUSED.get(args.rdzv_backend, "unknown")

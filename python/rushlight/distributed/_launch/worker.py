@@ -1,6 +1,6 @@
 """One process of a job: `python -m rushlight.distributed._launch.worker MODE ALIASED PROGRAM ...`.
 
-It ends with the launcher, and writes an exception that nobody caught to TORCHELASTIC_ERROR_FILE.
+It ends with the launcher, and writes an uncaught exception to TORCHELASTIC_ERROR_FILE.
 """
 
 import json

@@ -144,7 +144,7 @@ class Join:
         """Tells the ranks that have left their loops that this one has inputs.
 
         Args:
-            joinable: who calls collectives next.
+            joinable: the object that calls collectives next.
 
         Returns: the Work of that; None where `joinable` is not the first of an open Join.
         """

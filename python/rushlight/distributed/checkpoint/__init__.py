@@ -1,8 +1,8 @@
 """torch.distributed.checkpoint: the state of several processes in one folder, in torch's layout.
 
-Each rank writes what it has to a file of its own; `.metadata`, written last, says what is where, so
-that any number of ranks can load it. _plan.py decides who writes what, filesystem.py has the files,
-_metadata_file.py reads `.metadata` without running code.
+Each rank writes what it has to a file of its own; `.metadata`, written last, lists what is where,
+so that any number of ranks can load it. _plan.py assigns what each rank writes, filesystem.py has
+the files, _metadata_file.py reads `.metadata` without running code.
 """
 
 from rushlight.distributed.checkpoint import (

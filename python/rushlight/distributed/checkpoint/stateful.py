@@ -9,7 +9,8 @@ __all__ = ["Stateful"]
 
 @runtime_checkable
 class Stateful(Protocol):
-    """What save() and load() ask for its state: a module, an optimizer, an object of the program.
+    """An object with state_dict() and load_state_dict(), which save() and load() call: a module, an
+    optimizer, an object of the program.
 
     >>> isinstance(torch.nn.Linear(2, 1), torch.distributed.checkpoint.stateful.Stateful)
     True

@@ -1,4 +1,4 @@
-"""What fully_shard() is told beside the module: dtypes, and where the shards are."""
+"""The policies of fully_shard(): dtypes, and where the shards are."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Root:
         self.before, self.order = self.order, []
 
     def end_forward(self):
-        """All-gathers that nobody needed are dropped."""
+        """Drops all-gathers whose results were not used."""
         for each in self.states:
             if each.gathered is not None and not each.gathered.is_whole:
                 each.gathered.release()

@@ -32,7 +32,7 @@ _LINEAR = {"__neg__", "neg", "clone", "contiguous", "detach", "zero_", "copy_", 
 
 
 def _shard(self, value, name):
-    """What stands for an argument in the call on this rank's part."""
+    """An argument as the call on this rank's shard takes it: the local tensor of a DTensor."""
     if hasattr(value, "_local_tensor"):
         if value.device_mesh != self.device_mesh or value.placements != self.placements:
             raise NotImplementedError(

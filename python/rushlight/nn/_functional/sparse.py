@@ -18,6 +18,8 @@ def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type
         max_norm: the largest norm.
         norm_type: the norm's exponent.
 
+    Shape: input (rows, columns), indices (*); the result is input.
+
     >>> torch.embedding_renorm_(torch.tensor([[3.0, 4.0]]), torch.tensor([0]), 1.0, 2.0)
     tensor([[0.6000, 0.8000]])
     """

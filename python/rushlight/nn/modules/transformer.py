@@ -274,7 +274,7 @@ class TransformerEncoder(Module):
         return out if self.norm is None else self.norm(out)
 
     def _drops_padding(self, src, mask, padding):
-        """Whether torch takes its way through nested tensors, which forgets the padding."""
+        """Whether torch takes its path through nested tensors, which drops the padding."""
         if not getattr(self, "use_nested_tensor", False) or padding is None or mask is not None:
             return False
         if self.layers[0].training or src.dim() != 3:

@@ -49,6 +49,8 @@ def broadcast(tensor, devices=None, *, out=None):
         devices: indices, strings or devices, the tensor's own first.
         out: instead of devices, tensors to write the copies into.
 
+    Shape: copies have the shape of tensor.
+
     Returns: a tuple with one tensor for each device.
 
     >>> with torch.cuda.virtual(2):
@@ -69,6 +71,8 @@ def broadcast_coalesced(tensors, devices, buffer_size=_BUFFER):
         tensors: on the CPU, or all on the first of the devices.
         devices: indices, strings or devices.
         buffer_size: a hint, which changes nothing.
+
+    Shape: copies have the shapes of tensors.
 
     >>> with torch.cuda.virtual(2):
     ...     parts = torch.cuda.comm.broadcast_coalesced([torch.ones(2), torch.ones(3)], [0, 1])
@@ -107,6 +111,8 @@ def reduce_add(inputs, destination=None):
         inputs: the tensors.
         destination: where the sum goes; the current GPU if None.
 
+    Shape: inputs of one shape, which is that of the sum.
+
     Raises:
         AssertionError: if one is on the CPU.
         ValueError: if the shapes differ.
@@ -130,6 +136,8 @@ def reduce_add_coalesced(inputs, destination=None, buffer_size=_BUFFER):
         destination: where the sums go; the current GPU if None.
         buffer_size: a hint, which changes nothing.
 
+    Shape: inputs[i][j] of one shape for all i, which is that of sum j.
+
     >>> with torch.cuda.virtual(2):
     ...     parts = [[torch.ones(2, device=i), torch.ones(1, device=i)] for i in range(2)]
     ...     torch.cuda.comm.reduce_add_coalesced(parts)[1].item()
@@ -150,6 +158,8 @@ def scatter(tensor, devices=None, chunk_sizes=None, dim=0, streams=None, *, out=
         dim: the dimension that is split.
         streams: for each device the stream of the copy, or None.
         out: instead of devices and sizes, tensors to write the parts into.
+
+    Shape: parts have the shape of tensor but in dim.
 
     >>> with torch.cuda.virtual(2):
     ...     torch.cuda.comm.scatter(torch.arange(3), [0, 1], [1, 2])[1]
@@ -187,6 +197,8 @@ def gather(tensors, dim=0, destination=None, *, out=None):
         dim: the dimension along which they are joined.
         destination: where the result goes, -1 or "cpu" for the CPU; the current GPU if None.
         out: instead of destination, a tensor to write the result into.
+
+    Shape: tensors of one shape but for dim, whose sizes add up.
 
     >>> with torch.cuda.virtual(2):
     ...     torch.cuda.comm.gather([torch.ones(1, device=i) for i in range(2)], destination=-1)

@@ -137,6 +137,8 @@ def data_parallel(module, inputs, device_ids=None, output_device=None, dim=0, mo
         dim: the dimension of the batch.
         module_kwargs: keyword arguments.
 
+    Shape: whatever `module` takes and returns, cut and joined along dim.
+
     >>> with torch.cuda.virtual(2):
     ...     net = torch.nn.Linear(5, 2).cuda()
     ...     torch.nn.parallel.data_parallel(net, torch.ones(3, 5, device="cuda")).shape

@@ -36,7 +36,7 @@ class DistributedDataParallel(Module, Joinable):
         static_graph: each forward uses the same parameters, as often; which, the first step tells.
         delay_all_reduce_named_params, param_to_hook_all_reduce: must be None.
         mixed_precision: must be None: torch.autocast around the forward, or a communication hook
-            in half precision, does what people want of it.
+            in half precision, serves the same purpose.
         device_mesh: a DeviceMesh of one dimension, instead of process_group.
         skip_all_reduce_unused_params: accepted, not used.
         bucket_cap_mb_list: must be None.

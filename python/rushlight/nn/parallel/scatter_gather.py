@@ -62,6 +62,9 @@ def scatter(inputs, target_gpus, dim=0):
         target_gpus: indices, strings or devices.
         dim: the dimension that is split.
 
+    Shape: a tensor (n, *) gives parts of ceil(n / devices) rows for dim 0, the last of what is
+        left.
+
     Returns: for each device, `inputs` with the parts instead of the tensors. There may be fewer
         parts than devices, as with `chunk`.
 
@@ -112,6 +115,8 @@ def scatter_kwargs(inputs, kwargs, target_gpus, dim=0):
         target_gpus: indices, strings or devices.
         dim: the dimension that is split.
 
+    Shape: as of scatter().
+
     Returns: a tuple of tuples and a tuple of dicts, one of each for each device.
 
     >>> with torch.cuda.virtual(2):
@@ -134,6 +139,8 @@ def gather(outputs, target_device, dim=0):
         outputs: one result from each device.
         target_device: index, string or device; "cpu" or -1 for the CPU.
         dim: the dimension along which tensors are joined.
+
+    Shape: tensors (n_i, *) give (sum of n_i, *) for dim 0.
 
     >>> with torch.cuda.virtual(2):
     ...     parts = [torch.ones(2, device="cuda:0"), torch.zeros(1, device="cuda:1")]

@@ -18,6 +18,8 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
         pow: exponent of the norm.
         dim: the dimension that is kept; -1 for one norm of all elements.
 
+    Shape: that of v with size 1 in all dimensions but dim; for dim -1 ().
+
     >>> torch.norm_except_dim(torch.ones(2, 4))
     tensor([[2.],
             [2.]])

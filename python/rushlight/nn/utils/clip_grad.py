@@ -25,6 +25,8 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
         error_if_nonfinite: raise a RuntimeError if the norm is nan or infinite.
         foreach: a hint, which changes nothing.
 
+    Shape: tensors of any shapes give ().
+
     >>> torch.nn.utils.get_total_norm([torch.tensor([3.0]), torch.tensor([4.0])])
     tensor(5.)
     """
@@ -87,6 +89,8 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
         norm_type: the norm's exponent.
         error_if_nonfinite: raise a RuntimeError if the norm is nan or infinite.
         foreach: a hint, which changes nothing.
+
+    Shape: parameters of any shapes give ().
 
     Returns: the norm before.
 

@@ -11,6 +11,8 @@ def parameters_to_vector(parameters):
     Args:
         parameters: an iterable of tensors on one device.
 
+    Shape: tensors of n_i elements give (sum of n_i).
+
     >>> torch.nn.utils.parameters_to_vector([torch.ones(1, 2), torch.zeros(1)])
     tensor([1., 1., 0.])
     """
@@ -28,6 +30,8 @@ def vector_to_parameters(vec, parameters):
     Args:
         vec: the elements of all parameters.
         parameters: an iterable of tensors.
+
+    Shape: vec (sum of n_i), where n_i is the number of elements of a parameter.
 
     >>> w = torch.nn.Parameter(torch.zeros(2, 1))
     >>> torch.nn.utils.vector_to_parameters(torch.tensor([1.0, 2.0]), [w])

@@ -29,6 +29,8 @@ def weight_norm(module, name="weight", dim=0):
         name: its parameter.
         dim: the dimension along which each slice has a norm of its own; None for one norm.
 
+    Shape: the weight and its direction keep their shape; the norms have size 1 but in dim.
+
     >>> layer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(20, 40))
     >>> layer.parametrizations.weight.original0.shape
     torch.Size([40, 1])
@@ -139,6 +141,8 @@ def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization
         use_trivialization: learn the change from the weight at the start, so that any weight can
             be assigned.
 
+    Shape: the weight keeps its shape (*, m, n).
+
     Raises:
         ValueError: for no such parameter, one of less than 2 dimensions, or another map.
 
@@ -220,6 +224,8 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
         n_power_iterations: how many at each use.
         eps: keeps norms from 0.
         dim: the dimension of the outputs; 0, and 1 for transposed convolutions, by default.
+
+    Shape: the weight keeps its shape.
 
     Raises:
         ValueError: for no such parameter.

@@ -36,6 +36,8 @@ class PackedSequence(_Packed):
         sorted_indices: where in the given batch each of the sorted sequences was, or None.
         unsorted_indices: the inverse of `sorted_indices`, or None.
 
+    Shape: data (sum of lengths, *), batch_sizes (longest length), the indices (n).
+
     >>> torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])]).data
     tensor([1, 4, 2, 3])
     """
@@ -127,6 +129,8 @@ def invert_permutation(permutation):
     Args:
         permutation: an int64 vector, or None, which stays None.
 
+    Shape: (n) gives (n).
+
     >>> torch.nn.utils.rnn.invert_permutation(torch.tensor([2, 0, 1]))
     tensor([1, 2, 0])
     """
@@ -159,6 +163,8 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
         lengths: of each sequence, a list or an int64 tensor on the CPU.
         batch_first: the input is (n, t, *).
         enforce_sorted: the lengths must not increase; without, the batch is sorted first.
+
+    Shape: input (t, n, *), or (n, t, *) with batch_first, gives data (sum of lengths, *).
 
     Raises: RuntimeError for lengths that are not sorted, not positive or longer than the input.
 
@@ -216,6 +222,8 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
         padding_value: of the elements beyond a sequence's end.
         total_length: t, if more than the longest sequence.
 
+    Shape: (t, n, *), or (n, t, *) with batch_first, and the lengths (n).
+
     >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])])
     >>> torch.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
     (tensor([[1, 2, 3],
@@ -252,6 +260,8 @@ def pack_sequence(sequences, enforce_sorted=True):
         sequences: a list of tensors (l, *).
         enforce_sorted: the lengths must not increase; without, the batch is sorted first.
 
+    Shape: tensors (l_i, *) give data (sum of l_i, *).
+
     >>> torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])]).batch_sizes
     tensor([2, 1, 1])
     """
@@ -264,6 +274,8 @@ def unpack_sequence(packed_sequences):
 
     Args:
         packed_sequences: a PackedSequence.
+
+    Shape: a list of n tensors (l_i, *).
 
     >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])])
     >>> torch.nn.utils.rnn.unpack_sequence(packed)
@@ -315,6 +327,8 @@ def unpad_sequence(padded_sequences, lengths, batch_first=False):
         padded_sequences: the batch, (t, n, *).
         lengths: of each sequence.
         batch_first: the batch is (n, t, *).
+
+    Shape: a list of n tensors (lengths[i], *).
 
     >>> padded = torch.tensor([[1.0, 2.0], [3.0, 0.0]])
     >>> torch.nn.utils.rnn.unpad_sequence(padded, torch.tensor([2, 1]), batch_first=True)

@@ -122,6 +122,9 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
         eps: keeps norms from 0.
         dim: the dimension of the outputs; 0, and 1 for transposed convolutions, by default.
 
+    Shape: `<name>` has the shape of `<name>_orig`; buffers `<name>_u` and `<name>_v` are vectors as
+        long as its sides, all dimensions but dim being one.
+
     Raises:
         RuntimeError: if it is there already.
         ValueError: for a parameter without a value yet.

@@ -19,6 +19,8 @@ def functional_call(
         tie_weights: a tensor given for one name of a shared parameter serves its other names too.
         strict: refuse missing and unexpected names.
 
+    Shape: each tensor has the shape of the parameter or buffer that it replaces.
+
     >>> weight = torch.tensor([[2.0]], requires_grad=True)
     >>> layer = torch.nn.Linear(1, 1, bias=False)
     >>> torch.nn.utils.stateless.functional_call(layer, {"weight": weight}, torch.tensor([3.0]))

@@ -65,6 +65,9 @@ def weight_norm(module, name="weight", dim=0):
         name: its parameter, which `<name>_g` and `<name>_v` replace.
         dim: the dimension along which each slice has a norm of its own; None for one norm.
 
+    Shape: `<name>_v` has the shape of the weight, `<name>_g` size 1 but in dim; with dim None it is
+        ().
+
     Raises:
         RuntimeError: if it is there already.
         ValueError: for a parameter without a shape yet.

@@ -14,7 +14,7 @@ class Sampler:
     `__len__()`.
 
     Args:
-        data_source: what older programs hand over; it is not kept.
+        data_source: accepted for older programs; it is not kept.
 
     Example:
         >>> class Backwards(torch.utils.data.Sampler):
@@ -31,7 +31,7 @@ class Sampler:
         return cls
 
     def __init__(self, data_source=None):
-        # Programs written for older versions hand their data source to super().__init__().
+        # Programs written for older versions pass their data source to super().__init__().
         pass
 
     def __iter__(self):

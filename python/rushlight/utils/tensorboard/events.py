@@ -1,6 +1,6 @@
 """Event files, written by tensorboardX's record writer in the calling thread.
 
-tensorboardX hands events to a thread through a queue that its flush() does not wait for, and names
+tensorboardX passes events to a thread through a queue that its flush() does not wait for, and names
 files by the second, so that a second file can overwrite the first. Both are put right here.
 """
 

@@ -1,4 +1,4 @@
-"""SummaryWriter over tensorboardX, which is handed NumPy arrays only.
+"""SummaryWriter over tensorboardX, which is given NumPy arrays only.
 
 tensorboardX imports torch when it can, for its own conversions; here it is kept from that, as the
 import would cost a second and may not be what the program means by torch.

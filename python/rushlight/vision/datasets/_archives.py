@@ -14,7 +14,7 @@ kMaxMembers = 2_000_000
 
 
 class ArchiveError(RuntimeError):
-    """An archive that is damaged, or that wants something besides plain files."""
+    """An archive that is damaged, or that has something besides plain files."""
 
 
 def _safe_parts(name, archive):

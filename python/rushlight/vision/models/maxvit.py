@@ -98,9 +98,9 @@ class RelativePositionalMultiHeadAttention(nn.Module):
         """Attended."""
         qkv = self.to_qkv(x).unflatten(-1, (3, self.n_heads, self.head_dim))
         q, k, v = (part.transpose(-2, -3) for part in qkv.unbind(-3))
-        scores = q @ (k * self.scale_factor).transpose(-2, -1)
-        scores = scores + self.get_relative_positional_bias()
-        return self.merge((scores.softmax(-1) @ v).transpose(-2, -3).flatten(-2))
+        logits = q @ (k * self.scale_factor).transpose(-2, -1)
+        logits = logits + self.get_relative_positional_bias()
+        return self.merge((logits.softmax(-1) @ v).transpose(-2, -3).flatten(-2))
 
 
 class PartitionAttentionLayer(nn.Module):

@@ -1,4 +1,4 @@
-"""Feature maps of several sizes, each told what the smaller ones see."""
+"""Feature maps of several sizes, each with the features of the smaller ones added."""
 
 from collections import OrderedDict
 

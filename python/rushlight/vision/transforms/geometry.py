@@ -236,9 +236,9 @@ def _source_indices(size, before, after, mode):
     if mode == "edge":
         return [min(max(i, 0), size - 1) for i in wanted]
     period = 2 * size - 2 if mode == "reflect" else 2 * size
-    turned = [i % period if period else 0 for i in wanted]
+    mirrored = [i % period if period else 0 for i in wanted]
     last = period if mode == "reflect" else period - 1
-    return [i if i < size else last - i for i in turned]
+    return [i if i < size else last - i for i in mirrored]
 
 
 def _pad_tensor(img, left, top, right, bottom, fill, mode):

@@ -46,6 +46,6 @@ class ExceptionWrapper:
         try:
             error = self.exc_type(message)
         except Exception:
-            # A type whose constructor wants more than a message cannot be made here.
+            # A type whose constructor needs more than a message cannot be made here.
             error = RuntimeError(message)
         raise error from None

@@ -133,7 +133,7 @@ class WorkerPool:
                 ended = [worker for worker in self._workers if not worker.process.is_alive()]
             dead = next((worker for worker in ended if worker is not None), None)
             if dead is not None and not self._arrived:
-                raise RuntimeError(self._obituary(dead))
+                raise RuntimeError(self._death_message(dead))
             if deadline is not None and not self._arrived and time.monotonic() >= deadline:
                 raise RuntimeError(
                     f"DataLoader timed out after {timeout} seconds\n"
@@ -162,7 +162,7 @@ class WorkerPool:
                 return None
         return None if worker.process.is_alive() else worker
 
-    def _obituary(self, worker):
+    def _death_message(self, worker):
         pid, code = worker.process.pid, worker.process.exitcode
         if code is None:
             how = "closed its connection"

@@ -1,6 +1,6 @@
 """What runs in a DataLoader worker: seeds, the loop, and the watch over the parent process.
 
-A worker leaves when its socket ends. Nothing else needs to be told to it, so it cannot outlive
+A worker exits when its socket is closed. It needs no other message for that, so it cannot outlive
 its loader: not when the loader is dropped, nor when the parent process is killed.
 """
 
@@ -146,7 +146,7 @@ def worker_main(sock, task):
 
     pool.forget_inherited()
     # Ctrl-C goes to the whole group; the parent answers it and closes the socket. A handler that
-    # does nothing, unlike SIG_IGN, is not handed on to programs that a data set may start.
+    # does nothing, unlike SIG_IGN, is not inherited by programs that a data set may start.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if task.is_of_main_thread and os.getppid() == task.parent:  # not of a fork server

@@ -80,7 +80,7 @@ class DefaultBoxGenerator(nn.Module):
     """The boxes of SSD: for each pixel of each map two squares, and two boxes for each ratio.
 
     Args:
-        aspect_ratios: for each map, ratios of its boxes; each ratio stands for its inverse too.
+        aspect_ratios: for each map, ratios of its boxes; the inverse of each ratio is used too.
         min_ratio: the side of the first map's squares, in those of the image.
         max_ratio: that of the last one's.
         scales: the sides for each map and one more, instead of min_ratio and max_ratio.

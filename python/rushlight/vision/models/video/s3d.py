@@ -89,7 +89,7 @@ class S3D(nn.Module):
         self.classifier = nn.Sequential(nn.Dropout(dropout), nn.Conv3d(1024, num_classes, 1))
 
     def forward(self, x):
-        """The logits of the classes, the mean over places and times."""
+        """The logits of the classes, averaged over positions and frames."""
         return self.classifier(self.avgpool(self.features(x))).mean((2, 3, 4))
 
 

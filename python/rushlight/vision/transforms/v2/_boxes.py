@@ -264,17 +264,17 @@ def rotate(inpt, angle, interpolation=None, expand=False, center=None, fill=None
     cx, cy = (columns * 0.5, rows * 0.5) if center is None or expand else center
     cos, sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))
 
-    def turned(x, y):
+    def rotated(x, y):
         return cos * (x - cx) + sin * (y - cy) + cx, cos * (y - cy) - sin * (x - cx) + cy
 
     if not expand:
-        return moved(inpt, turned)
-    ends = [turned(x, y) for x in (0, columns) for y in (0, rows)]
+        return moved(inpt, rotated)
+    ends = [rotated(x, y) for x in (0, columns) for y in (0, rows)]
     left, top = min(x for x, _ in ends), min(y for _, y in ends)
     size = _v1.rotate(rushlight.zeros(1, rows, columns), angle, expand=True).shape[-2:]
 
     def within(x, y):
-        x, y = turned(x, y)
+        x, y = rotated(x, y)
         return x - left, y - top
 
     return moved(inpt, within, size)

@@ -1,4 +1,4 @@
-"""What transforms of a program's own ask of a sample: query_size, has_any and their like."""
+"""Helpers for a program's own transforms: query_size, has_any and others about a sample."""
 
 from ... import tv_tensors
 from . import functional

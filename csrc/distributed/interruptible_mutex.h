@@ -1,5 +1,6 @@
-// Turn: a lock whose holder may wait for long. A thread that waits for it handles signals, until a
-// deadline; a signal handler that comes back to what it interrupted gets an error, not a deadlock.
+// A mutex whose holder may keep it for long. A thread that waits for it handles signals, until a
+// deadline; a signal handler that locks it again in the thread that it interrupted gets an error,
+// not a deadlock.
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -9,29 +10,29 @@
 
 namespace rushlight::distributed {
 
-class Turn {
+class InterruptibleMutex {
  public:
   class Held {
    public:
-    Held(Turn& turn, Deadline deadline) : turn_(turn) {
-      if (turn.owner_ == std::this_thread::get_id())
+    Held(InterruptibleMutex& mutex, Deadline deadline) : mutex_(mutex) {
+      if (mutex.owner_ == std::this_thread::get_id())
         fail<StoreError>("the store is in use by the call that this signal handler interrupted");
-      while (!turn.mutex_.try_lock_until(next_look(deadline))) {
+      while (!mutex.mutex_.try_lock_until(next_look(deadline))) {
         look_at_signals();
         if (Clock::now() >= deadline)
           fail<StoreError>("the store is in use by another thread: give each a clone()");
       }
-      turn.owner_ = std::this_thread::get_id();
+      mutex.owner_ = std::this_thread::get_id();
     }
     ~Held() {
-      turn_.owner_ = std::thread::id();
-      turn_.mutex_.unlock();
+      mutex_.owner_ = std::thread::id();
+      mutex_.mutex_.unlock();
     }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
 
    private:
-    Turn& turn_;
+    InterruptibleMutex& mutex_;
   };
 
  private:

@@ -1,5 +1,5 @@
-// Table: the keys, queues and clients of a store, without waiting and without locks. HashStore, the
-// server of TCPStore and FileStore hold one each.
+// StoreTable: the keys, queues and clients of a store, without waiting and without locks.
+// HashStore, the server of TCPStore and FileStore hold one each.
 #pragma once
 #include <deque>
 #include <unordered_map>
@@ -8,14 +8,14 @@
 
 namespace rushlight::distributed {
 
-class Table {
+class StoreTable {
  public:
   // The answer; nothing where the request has to wait: `missing` is then what it waits for, as
   // awaited() names it.
   std::optional<Reply> apply(const Request& request, std::string* missing);
   // What a request changes that others may wait for; empty strings for those that change nothing.
   static std::vector<std::string> awaited(const Request& request);
-  static bool changes(Ask ask);
+  static bool changes(Command command);
 
  private:
   const std::string* first_missing(const std::vector<std::string>& keys) const;
