@@ -31,12 +31,47 @@ ROOMS = (
 TABLE = {"rushlight": "torch", **{n: n for n in ("nn.functional", "special", "linalg", "Tensor")}}
 EVERYWHERE = {"self", "out", "layout", "size_average", "reduce"}
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-# Modules that hold others, and base classes.
-SHAPELESS = set(
-    "AdaptiveLogSoftmaxWithLoss Buffer Module ModuleDict ModuleList Parameter ParameterDict "
-    "ParameterList Sequential UninitializedBuffer UninitializedParameter RNNBase RNNCellBase "
-    "DataParallel".split()
+# `Shape:` is held in every room but these, which take and give no tensors of a shape of their own:
+# schedules, profilers, devices, switches, compilers.
+NO_SHAPES = set(
+    "optim.lr_scheduler autograd.graph autograd.profiler amp cuda cuda.nvtx jit compiler random "
+    "accelerator backends.cuda backends.cudnn cuda.amp nn.attention".split()
 )
+# Of the others, by reason, what has none either.
+SHAPELESS_BY_REASON = {
+    "types, errors, base classes and containers": """AcceleratorError AutoAugmentPolicy Buffer
+        Dataset Event Function Future Generator GradScaler InterpolationMode IterableDataset
+        LinAlgError Module ModuleDict ModuleList Node Optimizer OutOfMemoryError Parameter
+        ParameterDict ParameterList RNNBase RNNCellBase Sampler Sequential Size Stream Tensor
+        TypedStorage UninitializedBuffer UninitializedParameter UntypedStorage Variable device dtype
+        finfo iinfo layout memory_format""",
+    "settings, and blocks that change them": """DisableTorchFunction DisableTorchFunctionSubclass
+        are_deterministic_algorithms_enabled as_torch autocast cached clear_autocast_cache compile
+        detect_anomaly dual_level enable_grad enter_dual_level exit_dual_level get_autocast_dtype
+        get_default_device get_deterministic_debug_mode get_float32_matmul_precision
+        get_num_interop_threads get_printoptions inference_mode is_autocast_cache_enabled
+        is_autocast_enabled is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled
+        load_ipython_extension manual_seed no_grad printoptions set_anomaly_enabled
+        set_autocast_cache_enabled set_autocast_dtype set_autocast_enabled set_default_device
+        set_default_dtype set_default_tensor_type set_detect_anomaly set_float32_matmul_precision
+        set_flush_denormal set_grad_enabled set_multithreading_enabled set_num_interop_threads
+        set_num_threads set_printoptions set_rng_state set_warn_always unload_ipython_extension
+        use_deterministic_algorithms""",
+    "what is read of a tensor, a dtype or a module, of any shape": """broadcast_shapes
+        calculate_gain can_cast data_ptr dense_dim dim dim_order element_size get_device
+        get_device_module is_complex is_contiguous is_dependent is_floating_point is_inference
+        is_parametrized is_pinned is_pruned is_set_to is_shared is_signed is_storage is_tensor
+        nelement numel promote_types result_type size sparse_dim storage storage_offset stride
+        to_grayscale type_before_parametrizations typename untyped_storage""",
+    "whole graphs, hooks, files and functions": """backward dependent_property factory_kwargs
+        get_ema_avg_fn get_ema_multi_avg_fn get_swa_avg_fn get_swa_multi_avg_fn lazy_property load
+        record_stream register_hook register_kl register_post_accumulate_grad_hook retain_grad save
+        SWALR""",
+    "indices and data sets of anything": """BatchSampler ChainDataset ConcatDataset DataLoader
+        DistributedSampler RandomSampler SequentialSampler Subset SubsetRandomSampler
+        get_worker_info random_split""",
+}
+SHAPELESS = {name for names in SHAPELESS_BY_REASON.values() for name in names.split()}
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / "tools")]
 importlib.import_module("index").import_all()  # the rows of modules written in Python
 ROWS: dict[str, list[dict]] = {}
@@ -106,14 +141,8 @@ def named_in_args(doc, home=None):
     return found
 
 
-def shapes_expected(place, name, value):
-    if place == "nn":
-        return (
-            inspect.isclass(value)
-            and issubclass(value, rushlight.nn.Module)
-            and name not in SHAPELESS
-        )
-    return place == "nn.functional"
+def shapes_expected(place, name):
+    return place not in NO_SHAPES and name not in SHAPELESS
 
 
 def lacks(place, name, value):
@@ -126,7 +155,7 @@ def lacks(place, name, value):
     found = []
     if left := [p for p in parameters(place, name, value) if p not in named_in_args(doc, home)]:
         found.append(f"Args: {' '.join(left)}")
-    if shapes_expected(place, name, value) and not re.search(r"^Shape:", doc, re.M):
+    if shapes_expected(place, name) and not re.search(r"^ *Shape:", doc, re.M):
         found.append("Shape")
     is_error = inspect.isclass(value) and issubclass(value, BaseException)
     if ">>>" not in doc and not is_error:

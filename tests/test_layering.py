@@ -285,12 +285,16 @@ def test_no_circles_of_python_imports():
 # What a file of operations in Python may do in spite of the rule below: "file:function".
 STEPS = {
     "over operands, whose number, shapes and names are known without the device": (
-        "_broadcasting:broadcast_shapes multi_head:_padding_per_head "
-        "top_level_factors:cholesky_solve top_level_factors:triangular_solve"
+        "_broadcasting:broadcast_shapes multi_head:_padding_per_head multi_head:_project "
+        "products:vecdot solving:_tolerances top_level_factors:cholesky_solve "
+        "top_level_factors:triangular_solve"
     ),
-    "over dimensions, eight at most": (
-        "_statistics:_counted norms:matrix_norm padding:_mirrored padding:_wrapped"
+    "over dimensions and sizes, eight at most": (
+        "_creation:empty_permuted _statistics:_counted _weight_norms:as_matrix "
+        "_weight_norms:first_vectors norms:matrix_norm padding:_mirrored padding:_wrapped "
+        "resample:_sizes top_level_products:renorm"
     ),
+    "over the columns of the points, which have a sequence of bins each": "_statistics:histogramdd",
     "over two numbers that are checked alike": "_determinism:use_deterministic_algorithms",
     "as often as the caller says, a few products each": "_lowrank:_columns_near_range",
     "torch looks at the values too: a negative variance, the edges of a histogram without a range, "
@@ -302,8 +306,9 @@ STEPS = {
         "_tensor:__complex__ _tensor:__contains__ _tensor:dim_order"
     ),
     "text": (
-        "_tensor_str:_contents _tensor_str:_shown_values _tensor_str:set_printoptions "
-        "_tensor_str:tensor_format _tensor_str:tensor_repr"
+        "_losses:_word _tensor_str:_columns _tensor_str:_contents _tensor_str:_real_columns "
+        "_tensor_str:_row _tensor_str:_shown_values _tensor_str:get_printoptions "
+        "_tensor_str:set_printoptions _tensor_str:tensor_format _tensor_str:tensor_repr"
     ),
 }
 
@@ -320,6 +325,8 @@ def operations_in_python():
 def breaks_the_rule(node):
     if isinstance(node, ast.For | ast.While):
         return True
+    if isinstance(node, ast.comprehension):  # but for operands that are written out: (x, y)
+        return not isinstance(node.iter, ast.Tuple)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in {"item", "tolist"}
     if isinstance(node, ast.If | ast.IfExp):

@@ -171,6 +171,9 @@ void bind_pinned(py::module_& m) {
 Args:
     device: deprecated, and without effect.
 
+Shape:
+    that of self.
+
 Raises:
     RuntimeError: if there is no GPU.
 

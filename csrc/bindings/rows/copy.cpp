@@ -231,8 +231,13 @@ Raises:
 >>> torch.ones(2).cuda().device  # doctest: +SKIP
 device(type='cuda', index=0))");
   op<&cpu>(m, "cpu(self, *, memory_format=None)", stored(kMethod),
-           "The tensor in host memory; itself if it is there.\n\n>>> "
-           "torch.ones(2).cpu()\ntensor([1., 1.])");
+           R"(The tensor in host memory; itself if it is there.
+
+Shape:
+    that of self.
+
+>>> torch.ones(2).cpu()
+tensor([1., 1.]))");
   const auto cast = [&]<DType D>(const std::string& method, const char* name) {
     op<&as_dtype<D>>(
         m, method + "(self, *, memory_format=None)", stored(kMethod),
@@ -318,7 +323,7 @@ tensor([1., 2.]))");
                    R"(A tensor like input, filled with `value`.
 
 Args:
-    value: a number or a 0-d tensor.
+    value: a scalar or a 0-d tensor.
 
 Shape:
     the result has the shape of input.

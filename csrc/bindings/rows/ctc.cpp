@@ -1,4 +1,4 @@
-// ctc_loss as torch has it, with a number for the reduction, and as nn.functional has it.
+// ctc_loss as torch has it, with an int for the reduction, and as nn.functional has it.
 #include "ops/ctc.h"
 
 #include "bindings/module.h"
@@ -65,7 +65,7 @@ constexpr std::string_view kNamed =
 void bind_ctc(py::module_& m) {
   overloads<&of_lists, &of_tensors>(m, {kNumbered, kNumbered},
                                     {.as = As::function, .autocast = kFullOnCpu},
-                                    R"(nn.functional.ctc_loss() with a number for the reduction.
+                                    R"(nn.functional.ctc_loss() with an int for the reduction.
 
 Args:
     log_probs: the logarithm of each class's probability at each time step.

@@ -153,11 +153,11 @@ void bind_from_data(py::module_& m) {
               R"(A new tensor with a copy of `data`.
 
 Args:
-    data: a number, nested sequences of numbers, a NumPy array or a tensor.
+    data: a scalar, nested sequences of scalars, a NumPy array or a tensor.
     dtype: the dtype of the result; None for bool, int64 or the default float dtype, as data says.
 
 Shape:
-    that of the nested sequences; () for a number.
+    that of the nested sequences; () for a scalar.
 
 Raises:
     ValueError: if nested sequences differ in length.

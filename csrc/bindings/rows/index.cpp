@@ -166,7 +166,7 @@ tensor([[1],
        "scatter(input, dim, index, src, *, reduce, out=None)",
        "scatter(input, dim, index, value, *, reduce, out=None)"},
       As::both,
-      R"(A copy of input with src, or a number, written at given indices of a dimension.
+      R"(A copy of input with src, or a scalar, written at given indices of a dimension.
 
 For dim 0, out[index[i][j]][j] = src[i][j].
 
@@ -174,7 +174,7 @@ Args:
     dim: the dimension that index refers to.
     index: int64 indices, with as many dimensions as input.
     src: the values; at least as large as index in each dimension.
-    value: a number written at every index.
+    value: a scalar written at every index.
     reduce: 'add' or 'multiply', instead of overwriting.
 
 Shape:
@@ -241,7 +241,7 @@ tensor([[1, 3],
 
 Args:
     index: a vector of int64 indices.
-    value: a number or a 0-d tensor.
+    value: a scalar or a 0-d tensor.
 
 Shape:
     the result has the shape of input.

@@ -302,7 +302,7 @@ void bind_pointwise(py::module_& m) {
 
 Args:
     tensor, other: a tensor, and a tensor or a scalar.
-    scalar: a number before a tensor.
+    scalar: a scalar before a tensor.
     scalar1, scalar2: two numbers.
 
 >>> torch.result_type(torch.tensor([1, 2]), 1.5)

@@ -138,7 +138,7 @@ tensor([0.5000, 1.5000]))");
   op<&true_divide_in_place>(m, "true_divide_(input, other)", As::method, "true_divide() in place.");
   op<&pow_function>(m, "pow(input, exponent, *, out=None)",
                     {.as = As::function, .autocast = kFullOnCuda},
-                    R"(input to the power exponent; one of the two may be a number.
+                    R"(input to the power exponent; one of the two may be a scalar.
 
 Args:
     input: the base, a tensor or a scalar.
@@ -177,8 +177,8 @@ static void bind_bounds(py::module_& m) {
                       R"(min(max(input, min), max); a bound that is None does not bound.
 
 Args:
-    min: lower bound, a number or a tensor
-    max: upper bound, a number or a tensor
+    min: lower bound, a scalar or a tensor
+    max: upper bound, a scalar or a tensor
 
 Shape:
     input, min and max broadcast.
@@ -371,7 +371,7 @@ tensor([0., 2.]))");
 
 Args:
     mask: a bool tensor that broadcasts to input's shape
-    value: a number or a 0-d tensor
+    value: a scalar or a 0-d tensor
 
 Shape:
     that of input, broadcast with mask.

@@ -173,7 +173,7 @@ tensor([3., 3.]))");
       R"(Fills the tensor with random zeros and ones; 1 has the probability p.
 
 Args:
-    p: the probability, a number or a tensor that broadcasts.
+    p: the probability, a scalar or a tensor that broadcasts.
 
 Shape:
     p is a scalar or broadcasts to self.
@@ -329,8 +329,8 @@ tensor([7, 7, 7]))");
       R"(Random numbers of normal distributions, whose means and deviations are numbers or tensors.
 
 Args:
-    mean: a tensor, or a number for all.
-    std: the standard deviations: a tensor, or a number for all; not negative.
+    mean: a tensor, or a scalar for all.
+    std: the standard deviations: a tensor, or a scalar for all; not negative.
     size: the shape, where both are numbers.
 
 Shape:

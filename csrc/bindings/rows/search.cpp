@@ -59,8 +59,8 @@ void bind_search(py::module_& m) {
       R"(Whether each element occurs among test_elements.
 
 Args:
-    elements, element: the tensor, or a number, to look for.
-    test_elements, test_element: the tensor, or a number, to look in.
+    elements, element: the tensor, or a scalar, to look for.
+    test_elements, test_element: the tensor, or a scalar, to look in.
     assume_unique: a hint, which changes nothing.
     invert: whether to say which do not occur.
 
@@ -81,7 +81,7 @@ tensor([False,  True,  True]))");
 Args:
     sorted_sequence: ascending along its last dimension.
     input: the values.
-    self: one value, a number.
+    self: one value, a scalar.
     out_int32: whether the indices are int32 instead of int64.
     right: whether an equal element comes before the inserted value.
     side: 'left' or 'right', another way to say right.
@@ -101,7 +101,7 @@ tensor([1, 2]))");
 
 Args:
     input: the values.
-    self: one value, a number.
+    self: one value, a scalar.
     boundaries: an ascending vector.
     out_int32: whether the indices are int32 instead of int64.
     right: whether an element on a boundary lies in the interval after it.

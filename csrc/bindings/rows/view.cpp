@@ -307,7 +307,7 @@ Args:
       R"(A view of `length` indices of a dimension, from `start` on.
 
 Args:
-    start: the first index, a number or a 0-d integer tensor.
+    start: the first index, a scalar or a 0-d integer tensor.
     length: how many indices.
 
 Shape:

@@ -154,6 +154,8 @@ def dist(input: Tensor, other: Tensor, p=2):
         other: broadcast with input.
         p: the norm's exponent.
 
+    Shape: input and other broadcast; the result is ().
+
     >>> torch.dist(torch.tensor([3.0, 4.0]), torch.zeros(2))
     tensor(5.)
     """

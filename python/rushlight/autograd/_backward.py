@@ -77,6 +77,9 @@ def grad(
             and so do the results.
         materialize_grads: zeros instead of None for inputs that were not used.
 
+    Shape: a gradient has the shape of its input, with the batch's size in front if
+        is_grads_batched.
+
     Raises:
         RuntimeError: if nothing was recorded, or an input was not used.
 

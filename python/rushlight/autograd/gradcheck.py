@@ -232,6 +232,8 @@ def gradcheck(
         check_backward_ad: check backward; there is nothing else to check.
         check_batched_grad, check_batched_forward_grad, check_forward_ad: not available.
 
+    Shape: func takes inputs of any shapes.
+
     Returns:
         True if all gradients agree.
 
@@ -329,6 +331,8 @@ def gradgradcheck(
         check_fwd_over_rev, check_rev_over_rev: forward over backward is not here; backward over
             backward is the check.
         check_batched_grad: not available.
+
+    Shape: as of gradcheck().
 
     >>> x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
     >>> torch.autograd.gradgradcheck(lambda x: x * x * x, x)

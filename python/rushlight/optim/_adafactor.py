@@ -1,14 +1,14 @@
 """Adafactor (Shazeer and Stern, 2018): second moments of rows and columns in place of a matrix."""
 
 from rushlight import _C
-from rushlight._grad_mode import no_grad
 from rushlight._type_info import finfo
-from rushlight.optim.optimizer import Optimizer, check_rate, evaluate
+from rushlight.optim._composed import ComposedOptimizer
+from rushlight.optim.optimizer import check_rate
 
 __all__ = ["Adafactor"]
 
 
-class Adafactor(Optimizer):
+class Adafactor(ComposedOptimizer):
     """Adam without momentum, whose second moments are a product of one vector for the rows and one
     for the columns (Shazeer and Stern, 2018).
 
@@ -24,6 +24,9 @@ class Adafactor(Optimizer):
         weight_decay: decoupled, as AdamW's.
         foreach: accepted; it changes nothing.
         maximize: go up the gradient instead of down.
+
+    Shape: state: of a parameter (*, m, n) `row_var` (*, m, 1) and `col_var` (*, 1, n), of a vector
+        `variance` as the parameter; `step` ().
 
     >>> w = torch.nn.Parameter(torch.ones(2, 2))
     >>> opt = torch.optim.Adafactor([w], lr=0.1)
@@ -54,17 +57,11 @@ class Adafactor(Optimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def step(self, closure=None):
-        """One step; returns what `closure`, which computes the loss again, returned."""
-        loss = None if closure is None else evaluate(closure)
-        with no_grad():
-            for group in self.param_groups:
-                for p, grad in zip(*self._with_grad(group), strict=True):
-                    state = self.state[p]
-                    if not state:
-                        _begin(state, grad)
-                    _step(group, p, -grad if group["maximize"] else grad, state)
-        return loss
+    def _step(self, group, p, grad):
+        state = self.state[p]
+        if not state:
+            _begin(state, grad)
+        _change(group, p, -grad if group["maximize"] else grad, state)
 
 
 def _begin(state, grad):
@@ -77,7 +74,7 @@ def _begin(state, grad):
         state["variance"] = _C.zeros_like(grad)
 
 
-def _step(group, p, grad, state):
+def _change(group, p, grad, state):
     state["step"] += 1
     t, lr, (eps1, eps2) = float(state["step"]), float(group["lr"]), group["eps"]
     eps1 = finfo(p.dtype).eps if eps1 is None else eps1

@@ -3,8 +3,8 @@
 import math
 
 from rushlight import _C
-from rushlight._grad_mode import no_grad
-from rushlight.optim.optimizer import Optimizer, check_rate, evaluate
+from rushlight.optim._composed import ComposedOptimizer
+from rushlight.optim.optimizer import check_rate
 
 __all__ = ["Muon"]
 
@@ -12,7 +12,7 @@ __all__ = ["Muon"]
 _COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 
 
-class Muon(Optimizer):
+class Muon(ComposedOptimizer):
     """Momentum B of the gradients, whose singular values are brought near 1 (Jordan et al., 2024).
 
     B = B + (1 - momentum) (g - B); p = p - lr * weight_decay * p - lr' * NS(B), where NS is
@@ -30,6 +30,8 @@ class Muon(Optimizer):
         ns_steps: how often NS is applied.
         adjust_lr_fn: what lr' is: "original", lr sqrt(max(1, rows / columns)), or
             "match_rms_adamw", 0.2 lr sqrt(max(rows, columns)), steps as long as AdamW's.
+
+    Shape: parameters (m, n); state: `momentum_buffer` (B) as the parameter.
 
     >>> w = torch.nn.Parameter(torch.eye(2))
     >>> opt = torch.optim.Muon([w], lr=0.1, weight_decay=0.0)
@@ -81,15 +83,6 @@ class Muon(Optimizer):
                     "Muon only supports 2D parameters whereas we found a parameter with size: "
                     f"{p.size()}"
                 )
-
-    def step(self, closure=None):
-        """One step; returns what `closure`, which computes the loss again, returned."""
-        loss = None if closure is None else evaluate(closure)
-        with no_grad():
-            for group in self.param_groups:
-                for p, grad in zip(*self._with_grad(group), strict=True):
-                    self._step(group, p, grad)
-        return loss
 
     def _step(self, group, p, grad):
         state = self.state[p]

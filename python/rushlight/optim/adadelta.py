@@ -23,6 +23,8 @@ class Adadelta(FusedOptimizer):
         differentiable: autograd records the step.
         foreach, capturable: accepted; a step is always one call over all parameters.
 
+    Shape: state: `square_avg` (v) and `acc_delta` (u) as the parameter; `step` ().
+
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.Adadelta([w])
     >>> (2 * w).sum().backward()

@@ -23,6 +23,8 @@ class Adagrad(FusedOptimizer):
         differentiable: autograd records the step.
         foreach, fused: accepted; a step is always one call over all parameters.
 
+    Shape: state: `sum` (s) as the parameter; `step` ().
+
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.Adagrad([w], lr=0.1)
     >>> (2 * w).sum().backward()

@@ -25,6 +25,9 @@ class Adam(FusedOptimizer):
         foreach, capturable, fused: accepted; a step is always one call over all parameters.
         decoupled_weight_decay: scale p by 1 - lr * weight_decay instead, as AdamW does.
 
+    Shape: state: `exp_avg` (m), `exp_avg_sq` (v) and, with amsgrad, `max_exp_avg_sq` as the
+        parameter; `step` ().
+
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.Adam([w], lr=0.1)
     >>> (2 * w).sum().backward()

@@ -20,6 +20,8 @@ class Adamax(FusedOptimizer):
         differentiable: autograd records the step.
         foreach, capturable: accepted; a step is always one call over all parameters.
 
+    Shape: state: `exp_avg` (m) and `exp_inf` (u) as the parameter; `step` ().
+
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.Adamax([w], lr=0.1)
     >>> (2 * w).sum().backward()

@@ -11,6 +11,8 @@ class AdamW(Adam):
 
     Args: as of Adam.
 
+    Shape: as of Adam.
+
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.AdamW([w], lr=0.1)
     >>> (2 * w).sum().backward()

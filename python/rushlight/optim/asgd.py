@@ -22,6 +22,8 @@ class ASGD(FusedOptimizer):
         differentiable: autograd records the step.
         foreach, capturable: accepted; a step is always one call over all parameters.
 
+    Shape: state: `ax` as the parameter; `step`, `eta` and `mu` ().
+
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.ASGD([w], lr=0.1)
     >>> (2 * w).sum().backward()

@@ -22,6 +22,9 @@ class LBFGS(Optimizer):
         history_size: how many changes are kept.
         line_search_fn: None or "strong_wolfe".
 
+    Shape: state: `d`, `prev_flat_grad` and the items of `old_dirs` and `old_stps` (n), n being the
+        number of elements of all parameters.
+
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.LBFGS([w])
     >>> def closure():

@@ -25,6 +25,8 @@ class NAdam(FusedOptimizer):
         differentiable: autograd records the step.
         foreach, capturable: accepted; a step is always one call over all parameters.
 
+    Shape: state: `exp_avg` (m) and `exp_avg_sq` (v) as the parameter; `step` and `mu_product` ().
+
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.NAdam([w], lr=0.1)
     >>> (2 * w).sum().backward()

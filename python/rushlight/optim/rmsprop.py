@@ -24,6 +24,9 @@ class RMSprop(FusedOptimizer):
         differentiable: autograd records the step.
         foreach, capturable: accepted; a step is always one call over all parameters.
 
+    Shape: state: `square_avg` (v), with momentum `momentum_buffer`, and centered `grad_avg`, as the
+        parameter; `step` ().
+
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.RMSprop([w], lr=0.1)
     >>> (2 * w).sum().backward()

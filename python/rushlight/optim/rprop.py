@@ -21,6 +21,8 @@ class Rprop(FusedOptimizer):
         differentiable: autograd records the step.
         foreach, capturable: accepted; a step is always one call over all parameters.
 
+    Shape: state: `prev` (the last gradient) and `step_size` (s) as the parameter; `step` ().
+
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.Rprop([w], lr=0.1)
     >>> (2 * w).sum().backward()

@@ -23,6 +23,8 @@ class SGD(FusedOptimizer):
         differentiable: autograd records the step.
         foreach, fused: accepted; a step is always one call over all parameters.
 
+    Shape: state: `momentum_buffer` as the parameter, with momentum.
+
     >>> w = torch.nn.Parameter(torch.tensor([1.0]))
     >>> opt = torch.optim.SGD([w], lr=0.1)
     >>> (2 * w).sum().backward()

@@ -121,6 +121,8 @@ class AveragedModel(Module):
         multi_avg_fn: the same for lists of tensors, in place, instead.
         use_buffers: buffers are averaged too, instead of copied.
 
+    Shape: averages have the shapes of the parameters.
+
     >>> model = torch.nn.Linear(1, 1)
     >>> average = torch.optim.swa_utils.AveragedModel(model)
     >>> average.update_parameters(model)
@@ -186,6 +188,8 @@ def update_bn(loader, model, device=None):
         loader: tensors, or lists and tuples whose first item is one.
         model: it is called with each of them, in training mode.
         device: where the batches are moved to.
+
+    Shape: batches as the model takes them.
 
     >>> model = torch.nn.BatchNorm1d(1)
     >>> torch.optim.swa_utils.update_bn([torch.tensor([[1.0], [3.0]])], model)

@@ -263,6 +263,8 @@ def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=
 
     Args: as of assert_close.
 
+    Shape: as of assert_close().
+
     >>> import warnings; warnings.simplefilter("ignore")
     >>> torch.testing.assert_allclose(torch.tensor([1.0]), [1.0])
     """

@@ -16,6 +16,8 @@ def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
         kwargs_tup: for each a dict of keyword arguments
         devices: for each a device; default: where its arguments are
 
+    Shape: whatever the modules take and return.
+
     Raises: what a module raises, with its type kept; the message names the replica.
 
     >>> with torch.cuda.virtual(2):

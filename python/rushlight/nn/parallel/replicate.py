@@ -71,6 +71,8 @@ def replicate(network, devices, detach=False):
         devices: indices, strings or devices
         detach: whether replicas are cut off from the original's gradients
 
+    Shape: parameters and buffers keep their shapes.
+
     >>> with torch.cuda.virtual(2):
     ...     net = torch.nn.Linear(2, 1).cuda()
     ...     one, two = torch.nn.parallel.replicate(net, [0, 1])

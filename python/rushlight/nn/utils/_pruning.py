@@ -16,6 +16,8 @@ class BasePruningMethod(ABC):
     A subclass sets PRUNING_TYPE: 'unstructured' (a further pruning sees the entries that are left),
     'structured' (the channels that are left) or 'global' (the whole tensor).
 
+    Shape: masks have the shape of the parameter.
+
     >>> from rushlight.nn.utils import prune
     >>> class EverySecond(prune.BasePruningMethod):
     ...     PRUNING_TYPE = "unstructured"
@@ -158,6 +160,8 @@ class PruningContainer(BasePruningMethod):
     Args:
         args: the methods, in their order; all of the same parameter.
 
+    Shape: masks have the shape of the parameter.
+
     >>> from rushlight.nn.utils import prune
     >>> layer = prune.l1_unstructured(torch.nn.Linear(2, 2), "weight", amount=1)
     >>> layer = prune.random_unstructured(layer, "weight", amount=1)
@@ -222,6 +226,8 @@ class PruningContainer(BasePruningMethod):
 class Identity(BasePruningMethod):
     """Prunes nothing, and gives a parameter a mask of ones.
 
+    Shape: masks have the shape of the parameter.
+
     >>> from rushlight.nn.utils import prune
     >>> prune.Identity().prune(torch.ones(2))
     tensor([1., 1.])
@@ -278,6 +284,8 @@ class RandomUnstructured(_ByAmount):
     Args:
         amount: a fraction from 0 to 1, or a number of entries.
 
+    Shape: masks have the shape of the parameter.
+
     >>> from rushlight.nn.utils import prune
     >>> prune.RandomUnstructured(2).prune(torch.ones(5)).sum()
     tensor(3.)
@@ -301,6 +309,8 @@ class L1Unstructured(_ByAmount):
 
     Args:
         amount: a fraction from 0 to 1, or a number of entries.
+
+    Shape: masks have the shape of the parameter.
 
     >>> from rushlight.nn.utils import prune
     >>> prune.L1Unstructured(0.5).prune(torch.arange(4.0))
@@ -354,6 +364,8 @@ class RandomStructured(_Channels):
         amount: a fraction from 0 to 1, or a number of channels.
         dim: the dimension of the channels.
 
+    Shape: masks have the shape of the parameter.
+
     >>> from rushlight.nn.utils import prune
     >>> prune.RandomStructured(1, dim=0).prune(torch.ones(3, 2)).sum()
     tensor(4.)
@@ -386,6 +398,8 @@ class LnStructured(_Channels):
         amount: a fraction from 0 to 1, or a number of channels.
         n: the order of the norm: a float, inf, -inf, 'fro' or 'nuc'.
         dim: the dimension of the channels.
+
+    Shape: masks have the shape of the parameter.
 
     >>> from rushlight.nn.utils import prune
     >>> prune.LnStructured(1, n=2, dim=0).prune(torch.tensor([[1.0, 1.0], [2.0, 2.0]]))
@@ -423,6 +437,8 @@ class CustomFromMask(BasePruningMethod):
 
     Args:
         mask: of the parameter's shape, 0 where it is pruned.
+
+    Shape: masks have the shape of the parameter.
 
     >>> from rushlight.nn.utils import prune
     >>> prune.CustomFromMask(torch.tensor([1, 0])).prune(torch.ones(2))

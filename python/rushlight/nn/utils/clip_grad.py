@@ -127,6 +127,8 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
         clip_value: the bound.
         foreach: a hint, which changes nothing.
 
+    Shape: any.
+
     >>> w = torch.nn.Parameter(torch.zeros(2))
     >>> w.grad = torch.tensor([3.0, -0.5])
     >>> torch.nn.utils.clip_grad_value_(w, 1.0)

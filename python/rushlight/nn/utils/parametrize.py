@@ -71,6 +71,8 @@ class ParametrizationList(ModuleList):
         original: the tensor as it was.
         unsafe: they may change its dtype and shape.
 
+    Shape: the parametrizations keep the shape, unless `unsafe`.
+
     Raises:
         ValueError: for a `right_inverse` or a result that does not fit.
 
@@ -242,6 +244,8 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
             first value of the original, and lets `module.<tensor_name>` be assigned.
         unsafe: it may change dtype and shape.
 
+    Shape: the parametrization keeps the shape, unless `unsafe`.
+
     Raises:
         ValueError: for no such tensor, or a parametrization that does not fit it.
 
@@ -331,6 +335,8 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
         tensor_name: the tensor.
         leave_parametrized: it keeps its present value; else it becomes its original.
 
+    Shape: the tensor keeps its shape.
+
     Raises:
         ValueError: it has none, or several originals and is to become one.
 
@@ -382,6 +388,8 @@ def transfer_parametrizations_and_params(from_module, to_module, tensor_name=Non
         from_module: what they come from.
         to_module: what they go to; it is returned. A tensor that it lacks is made.
         tensor_name: only this tensor's.
+
+    Shape: tensors keep their shapes.
 
     >>> layer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(1, 1))
     >>> parametrize = torch.nn.utils.parametrize

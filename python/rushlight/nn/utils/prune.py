@@ -29,6 +29,8 @@ def identity(module, name):
         module: the module.
         name: of its parameter.
 
+    Shape: `<name>_orig` and `<name>_mask` have the shape of `<name>`.
+
     >>> from rushlight.nn.utils import prune
     >>> prune.identity(torch.nn.Linear(2, 1), "bias").bias_mask
     tensor([1.])
@@ -44,6 +46,8 @@ def random_unstructured(module, name, amount):
         module: the module.
         name: of its parameter.
         amount: a fraction from 0 to 1, or a number of entries.
+
+    Shape: `<name>_orig` and `<name>_mask` have the shape of `<name>`.
 
     >>> from rushlight.nn.utils import prune
     >>> prune.random_unstructured(torch.nn.Linear(2, 3), "weight", amount=2).weight_mask.sum()
@@ -62,6 +66,8 @@ def l1_unstructured(module, name, amount, importance_scores=None):
         amount: a fraction from 0 to 1, or a number of entries.
         importance_scores: magnitudes to go by instead, of the parameter's shape.
 
+    Shape: `<name>_orig` and `<name>_mask` have the shape of `<name>`.
+
     >>> from rushlight.nn.utils import prune
     >>> layer = prune.l1_unstructured(torch.nn.Linear(2, 3), "weight", amount=0.5)
     >>> layer.weight_mask.sum(), sorted(layer.state_dict())
@@ -79,6 +85,8 @@ def random_structured(module, name, amount, dim):
         name: of its parameter.
         amount: a fraction from 0 to 1, or a number of channels.
         dim: the dimension of the channels.
+
+    Shape: `<name>_orig` and `<name>_mask` have the shape of `<name>`.
 
     >>> from rushlight.nn.utils import prune
     >>> layer = prune.random_structured(torch.nn.Linear(5, 3), "weight", amount=2, dim=1)
@@ -100,6 +108,8 @@ def ln_structured(module, name, amount, n, dim, importance_scores=None):
         dim: the dimension of the channels.
         importance_scores: what norms are taken of instead, of the parameter's shape.
 
+    Shape: `<name>_orig` and `<name>_mask` have the shape of `<name>`.
+
     >>> from rushlight.nn.utils import prune
     >>> prune.ln_structured(torch.nn.Linear(5, 3), "weight", amount=1, n=2, dim=0).weight_mask.sum()
     tensor(10.)
@@ -116,6 +126,8 @@ def global_unstructured(parameters, pruning_method, importance_scores=None, **kw
         pruning_method: a class that prunes unstructured, such as L1Unstructured.
         importance_scores: a dict from such pairs to what the choice goes by.
         kwargs: for the constructor of the method.
+
+    Shape: each mask has the shape of its parameter.
 
     Raises:
         TypeError: if the method prunes structured.
@@ -172,6 +184,8 @@ def custom_from_mask(module, name, mask):
         name: of its parameter.
         mask: of the parameter's shape, 0 where it is pruned.
 
+    Shape: `<name>_orig` and `<name>_mask` have the shape of `<name>`.
+
     >>> from rushlight.nn.utils import prune
     >>> layer = prune.custom_from_mask(torch.nn.Linear(5, 3), "bias", mask=torch.tensor([0, 1, 0]))
     >>> layer.bias_mask
@@ -187,6 +201,8 @@ def remove(module, name):
     Args:
         module: the module.
         name: of its parameter.
+
+    Shape: the parameter keeps its shape.
 
     Raises:
         ValueError: if the parameter is not pruned.

@@ -144,6 +144,8 @@ def remove_spectral_norm(module, name="weight"):
         module: the module.
         name: its parameter.
 
+    Shape: the weight keeps its shape.
+
     Raises:
         ValueError: if spectral_norm is not on it.
 

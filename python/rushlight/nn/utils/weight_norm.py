@@ -87,6 +87,8 @@ def remove_weight_norm(module, name="weight"):
         module: the module.
         name: its parameter.
 
+    Shape: the weight keeps its shape.
+
     Raises:
         ValueError: if weight_norm is not on it.
 

@@ -76,6 +76,8 @@ class TensorDataset(Dataset):
     Args:
         *tensors: tensors of the same size in dimension 0.
 
+    Shape: tensors (n, *); sample i is a tuple of (*).
+
     Raises:
         AssertionError: the tensors' first sizes differ.
 
@@ -118,6 +120,8 @@ class StackDataset(Dataset):
     Args:
         *args: data sets; samples are tuples.
         **kwargs: named data sets; samples are dicts.
+
+    Shape: sample i holds sample i of each data set.
 
     Raises:
         ValueError: both forms, none, or data sets of different lengths.

@@ -159,6 +159,8 @@ class WeightedRandomSampler(Sampler):
         replacement: whether an index may come more than once.
         generator: the Generator to draw from; the default one if None.
 
+    Shape: weights (n).
+
     Raises:
         ValueError: `num_samples` no positive integer, `replacement` no bool, weights not flat.
 

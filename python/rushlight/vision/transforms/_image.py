@@ -81,6 +81,8 @@ def get_dimensions(img):
     Args:
         img: PIL image or tensor.
 
+    Shape: (*, c, h, w) or an image.
+
     >>> from rushlight.vision.transforms.functional import get_dimensions
     >>> get_dimensions(torch.ones(3, 8, 16))
     [3, 8, 16]
@@ -98,6 +100,8 @@ def get_image_size(img):
     Args:
         img: PIL image or tensor.
 
+    Shape: (*, c, h, w) or an image.
+
     >>> from rushlight.vision.transforms.functional import get_image_size
     >>> get_image_size(torch.ones(3, 8, 16))
     [16, 8]
@@ -110,6 +114,8 @@ def get_image_num_channels(img):
 
     Args:
         img: PIL image or tensor.
+
+    Shape: (*, c, h, w) or an image.
 
     >>> from rushlight.vision.transforms.functional import get_image_num_channels
     >>> get_image_num_channels(torch.ones(3, 8, 16))
@@ -124,6 +130,8 @@ def convert_image_dtype(image, dtype=None):
     Args:
         image: floats in [0, 1], or integers over their range.
         dtype: float32 if None.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     Raises:
         RuntimeError: float32 to int32 or int64, or float64 to int64, which would lose digits.

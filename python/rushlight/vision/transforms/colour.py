@@ -48,6 +48,8 @@ def adjust_brightness(img, brightness_factor):
         img: PIL image or tensor.
         brightness_factor: 0 gives black, 1 the image, 2 twice the brightness.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision.transforms.functional import adjust_brightness
     >>> adjust_brightness(torch.ones(3, 1, 1), 0.5).flatten()
     tensor([0.5000, 0.5000, 0.5000])
@@ -64,6 +66,8 @@ def adjust_contrast(img, contrast_factor):
     Args:
         img: PIL image or tensor.
         contrast_factor: 0 gives an even grey, 1 the image, 2 twice the contrast.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision.transforms.functional import adjust_contrast
     >>> adjust_contrast(torch.ones(3, 8, 16), 0.5).shape
@@ -85,6 +89,8 @@ def adjust_saturation(img, saturation_factor):
         img: PIL image or tensor.
         saturation_factor: 0 gives grey, 1 the image, 2 twice the saturation.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision.transforms.functional import adjust_saturation
     >>> adjust_saturation(torch.ones(3, 8, 16), 0.5).shape
     torch.Size([3, 8, 16])
@@ -104,6 +110,8 @@ def adjust_gamma(img, gamma, gain=1):
         img: PIL image or tensor.
         gamma: the exponent; above 1 dark areas get darker.
         gain: a factor.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision.transforms.functional import adjust_gamma
     >>> adjust_gamma(torch.full((3, 1, 1), 0.5), 2.0).flatten()
@@ -125,6 +133,8 @@ def invert(img):
     Args:
         img: PIL image or tensor.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision.transforms.functional import invert
     >>> invert(torch.zeros(3, 1, 1)).flatten()
     tensor([1., 1., 1.])
@@ -141,6 +151,8 @@ def adjust_hue(img, hue_factor):
     Args:
         img: PIL image or tensor.
         hue_factor: part of the circle, from -0.5 to 0.5.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision.transforms.functional import adjust_hue
     >>> adjust_hue(torch.ones(3, 8, 16), 0.25).shape
@@ -210,6 +222,8 @@ def rgb_to_grayscale(img, num_output_channels=1):
     Args:
         img: PIL image or tensor.
         num_output_channels: 1, or 3 equal ones.
+
+    Shape: (*, 3, h, w) gives (*, num_output_channels, h, w).
 
     >>> from rushlight.vision.transforms.functional import rgb_to_grayscale
     >>> rgb_to_grayscale(torch.ones(3, 8, 16)).shape

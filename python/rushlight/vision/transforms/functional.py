@@ -104,6 +104,8 @@ def to_tensor(pic):
     Args:
         pic: PIL image, or NumPy array of two or three dimensions.
 
+    Shape: an image or array (h, w, c) gives (c, h, w).
+
     Raises:
         TypeError: another type.
         ValueError: an array of other rank.
@@ -142,6 +144,8 @@ def pil_to_tensor(pic):
     Args:
         pic: PIL image.
 
+    Shape: an image gives (c, h, w).
+
     Raises:
         TypeError: no PIL image.
 
@@ -164,6 +168,8 @@ def to_pil_image(pic, mode=None):
     Args:
         pic: tensor or NumPy array; floats are scaled from [0, 1] to bytes.
         mode: Pillow's mode; found by channels and type if None.
+
+    Shape: (c, h, w), (h, w), or an array (h, w, c).
 
     Raises:
         TypeError: another type, or a dtype that no mode has.
@@ -229,6 +235,8 @@ def normalize(tensor, mean, std, inplace=False):
         std: one value for each channel, not zero.
         inplace: write into `tensor`.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     Raises:
         TypeError: no tensor, or no floats.
         ValueError: less than three dimensions, or a std of zero.
@@ -285,6 +293,8 @@ def erase(img, i, j, h, w, v, inplace=False):
         v: the value, broadcast to the rectangle.
         inplace: write into `img`.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision.transforms.functional import erase
     >>> erase(torch.ones(1, 2, 2), 0, 0, 1, 2, torch.tensor(0.0))
     tensor([[[0., 0.],
@@ -304,6 +314,8 @@ def ten_crop(img, size, vertical_flip=False):
         img: PIL image or tensor.
         size: of each, (height, width) or one int.
         vertical_flip: whether top and bottom are exchanged, instead of left and right.
+
+    Shape: (*, c, h, w) gives ten of (*, c, *size).
 
     >>> from rushlight.vision.transforms.functional import ten_crop
     >>> len(ten_crop(torch.ones(3, 8, 16), 4))

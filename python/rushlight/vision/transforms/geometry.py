@@ -11,6 +11,7 @@ from numbers import Number
 import rushlight
 
 from .._pillow import pillow
+from ._filters import FILTERS, weights
 from ._image import (
     InterpolationMode,
     get_dimensions,
@@ -33,6 +34,8 @@ def crop(img, top, left, height, width):
         img: PIL image or tensor.
         top, left: row and column of the upper left corner.
         height, width: size of the rectangle.
+
+    Shape: (*, c, h, w) gives (*, c, height, width).
 
     >>> from rushlight.vision.transforms.functional import crop
     >>> crop(torch.tensor([[[1.0, 2.0], [3.0, 4.0]]]), 1, 0, 1, 2)
@@ -62,6 +65,8 @@ def center_crop(img, output_size):
         img: PIL image or tensor.
         output_size: (height, width) or one int.
 
+    Shape: (*, c, h, w) gives (*, c, *output_size).
+
     >>> from rushlight.vision.transforms.functional import center_crop
     >>> center_crop(torch.ones(3, 8, 16), 4).shape
     torch.Size([3, 4, 4])
@@ -83,6 +88,8 @@ def five_crop(img, size):
     Args:
         img: PIL image or tensor.
         size: of each, (height, width) or one int.
+
+    Shape: (*, c, h, w) gives five of (*, c, *size).
 
     >>> from rushlight.vision.transforms.functional import five_crop
     >>> len(five_crop(torch.ones(3, 8, 16), 4))
@@ -108,6 +115,8 @@ def hflip(img):
     Args:
         img: PIL image or tensor.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision.transforms.functional import hflip
     >>> hflip(torch.tensor([[[1.0, 2.0]]]))
     tensor([[[2., 1.]]])
@@ -122,6 +131,8 @@ def vflip(img):
 
     Args:
         img: PIL image or tensor.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision.transforms.functional import vflip
     >>> vflip(torch.tensor([[[1.0], [2.0]]])).flatten()
@@ -164,6 +175,8 @@ def pad(img, padding, fill=0, padding_mode="constant"):
             Negative values crop.
         fill: what the border holds; a number, or one a channel (PIL).
         padding_mode: "constant", "edge" (repeats the last pixel), "reflect", "symmetric".
+
+    Shape: (*, c, h, w) gives (*, c, top + h + bottom, left + w + right).
 
     Raises:
         TypeError, ValueError: arguments of another kind.
@@ -292,6 +305,8 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
         antialias: for tensors, whether shrinking averages over what falls together; PIL images
             are always averaged.
 
+    Shape: (*, c, h, w) gives (*, c, *size), or with an int the shorter side of that length.
+
     Raises:
         TypeError, ValueError: arguments of another kind.
 
@@ -319,75 +334,20 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
         return img
     if not _is_tensor(img):
         return img.resize((width, height), pillow_number(mode))
-    if mode not in _filters:
+    if mode not in FILTERS:
         raise ValueError(
             f"a tensor cannot be resized with {mode.value!r}; use nearest, bilinear or bicubic"
         )
     kind = img.dtype
     values = img if img.is_floating_point() else img.to(rushlight.float32)
-    by_rows = _weights(rows, height, mode, antialias).to(img.device, values.dtype)
-    by_columns = _weights(columns, width, mode, antialias).to(img.device, values.dtype)
+    by_rows = weights(rows, height, mode, antialias).to(img.device, values.dtype)
+    by_columns = weights(columns, width, mode, antialias).to(img.device, values.dtype)
     result = by_rows.matmul(values).matmul(by_columns.t())
     if not kind.is_floating_point:
         if kind == rushlight.uint8:
             result = result.clamp(0, 255)
         result = result.round().to(kind)
     return result
-
-
-def _triangle(x):
-    return max(0.0, 1.0 - abs(x))
-
-
-def _cubic(x, a):
-    x = abs(x)
-    if x < 1:
-        return ((a + 2) * x - (a + 3)) * x * x + 1
-    return (((x - 5) * x + 8) * x - 4) * a if x < 2 else 0.0
-
-
-_filters = {
-    InterpolationMode.NEAREST: None,
-    InterpolationMode.NEAREST_EXACT: None,
-    InterpolationMode.BILINEAR: (_triangle, 1.0),
-    InterpolationMode.BICUBIC: (_cubic, 2.0),
-}
-
-
-def _weights(size, wanted, mode, antialias):
-    """Matrix (wanted, size): how much of each old row is in each new one."""
-    if size < 1 or wanted < 1:
-        raise RuntimeError(
-            f"Input and output sizes should be greater than 0, but got {size} and {wanted}"
-        )
-    rows = [[0.0] * size for _ in range(wanted)]
-    scale = size / wanted
-    for i, row in enumerate(rows):
-        if _filters[mode] is None:
-            exact = mode is InterpolationMode.NEAREST_EXACT
-            row[min(size - 1, math.floor((i + 0.5) * scale if exact else i * scale))] = 1.0
-            continue
-        function, support = _filters[mode]
-        center = (i + 0.5) * scale
-        if not antialias:
-            if mode is InterpolationMode.BILINEAR:
-                center = max(center, 0.5)
-            base = math.floor(center - 0.5)
-            for j in range(base - 1, base + 3):
-                x = j + 0.5 - center
-                share = _cubic(x, -0.75) if function is _cubic else function(x)
-                row[min(max(j, 0), size - 1)] += share
-            continue
-        stretch = max(scale, 1.0)
-        low = max(0, int(center - support * stretch + 0.5))
-        high = min(size, int(center + support * stretch + 0.5))
-        shares = []
-        for j in range(low, high):
-            x = (j + 0.5 - center) / stretch
-            shares.append(_cubic(x, -0.5) if function is _cubic else function(x))
-        total = sum(shares)
-        row[low:high] = [share / total for share in shares]
-    return rushlight.tensor(rows, dtype=rushlight.float64)
 
 
 def resized_crop(
@@ -402,6 +362,8 @@ def resized_crop(
         size: of the result, (height, width) or the length of the shorter edge.
         interpolation: an InterpolationMode.
         antialias: see `resize`.
+
+    Shape: (*, c, h, w) gives (*, c, *size).
 
     >>> from rushlight.vision.transforms.functional import resized_crop
     >>> resized_crop(torch.ones(3, 8, 16), 0, 0, 4, 4, (2, 2)).shape
@@ -422,6 +384,8 @@ def rotate(
         expand: make the result large enough to hold all of the image.
         center: (x, y) of the point that stays; the middle if None.
         fill: what the corners hold; 0 if None.
+
+    Shape: (*, c, h, w) keeps its shape unless `expand`.
 
     Raises:
         TypeError: an angle, center or interpolation of another kind.

@@ -13,6 +13,8 @@ class TenCrop(CenterCrop):
         size: of each, (height, width) or one int.
         vertical_flip: whether top and bottom are exchanged, instead of left and right.
 
+    Shape: (*, c, h, w) gives ten of (*, c, *size).
+
     >>> from rushlight.vision import transforms
     >>> len(transforms.TenCrop(4)(torch.ones(3, 8, 16)))
     10

@@ -53,6 +53,8 @@ class RandomCrop(nn.Module):
         fill: the border's value.
         padding_mode: how the border is filled, see `functional.pad`.
 
+    Shape: (*, c, h, w) gives (*, c, *size).
+
     Raises:
         ValueError: `size` is larger than the image.
 
@@ -106,6 +108,8 @@ class RandomHorizontalFlip(nn.Module):
     Args:
         p: the probability.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision import transforms
     >>> transforms.RandomHorizontalFlip(p=1.0)(torch.tensor([[[1.0, 2.0]]]))
     tensor([[[2., 1.]]])
@@ -127,6 +131,8 @@ class RandomVerticalFlip(nn.Module):
 
     Args:
         p: the probability.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision import transforms
     >>> transforms.RandomVerticalFlip(p=1.0)(torch.tensor([[[1.0], [2.0]]])).flatten()
@@ -161,6 +167,8 @@ class RandomResizedCrop(nn.Module):
         ratio: limits of width / height.
         interpolation: an InterpolationMode.
         antialias: see `Resize`.
+
+    Shape: (*, c, h, w) gives (*, c, *size).
 
     >>> from rushlight.vision import transforms
     >>> transforms.RandomResizedCrop(4)(torch.ones(3, 8, 16)).shape
@@ -227,6 +235,8 @@ class RandomRotation(nn.Module):
         center: (x, y) of the fixed point; the middle if None.
         fill: value of the corners.
 
+    Shape: (*, c, h, w) keeps its shape unless `expand`.
+
     >>> from rushlight.vision import transforms
     >>> transforms.RandomRotation((90, 90))(torch.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
     tensor([[[2., 4.],
@@ -286,6 +296,8 @@ class ColorJitter(nn.Module):
         brightness: (lowest, highest) factor, or b for (max(0, 1 - b), 1 + b).
         contrast, saturation: the same.
         hue: (lowest, highest) within [-0.5, 0.5], or h for (-h, h).
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision import transforms
     >>> transforms.ColorJitter(brightness=(0.5, 0.5))(torch.ones(3, 1, 1)).flatten()
@@ -349,6 +361,8 @@ class RandomGrayscale(nn.Module):
     Args:
         p: the probability.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision import transforms
     >>> transforms.RandomGrayscale(p=1.0)(torch.ones(3, 8, 16)).shape
     torch.Size([3, 8, 16])
@@ -375,6 +389,8 @@ class RandomErasing(nn.Module):
         ratio: limits of height / width.
         value: a float, one for each channel, or "random" for normal noise.
         inplace: write into the tensor.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision import transforms
     >>> bool((transforms.RandomErasing(p=1.0)(torch.ones(3, 32, 32)) == 0).any())

@@ -29,6 +29,8 @@ class RandomApply(nn.Module):
         transforms: the transforms.
         p: the probability.
 
+    Shape: whatever the transforms take and give.
+
     >>> from rushlight.vision import transforms
     >>> transforms.RandomApply([transforms.CenterCrop(4)], p=1.0)(torch.ones(3, 8, 16)).shape
     torch.Size([3, 4, 4])
@@ -57,6 +59,8 @@ class RandomOrder(_List):
     Args:
         transforms: the transforms.
 
+    Shape: whatever the transforms take and give.
+
     >>> from rushlight.vision import transforms
     >>> order = transforms.RandomOrder([transforms.CenterCrop(4), transforms.Grayscale()])
     >>> order(torch.ones(3, 8, 16)).shape
@@ -77,6 +81,8 @@ class RandomChoice(_List):
     Args:
         transforms: the transforms.
         p: their weights; equal if None.
+
+    Shape: whatever the transforms take and give.
 
     >>> from rushlight.vision import transforms
     >>> transforms.RandomChoice([transforms.CenterCrop(4)])(torch.ones(3, 8, 16)).shape

@@ -40,6 +40,8 @@ class RandomInvert(RandomTone):
     Args:
         p: the probability.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision import transforms
     >>> transforms.RandomInvert(p=1.0)(torch.zeros(1, 1, 1)).item()
     1.0
@@ -55,6 +57,8 @@ class RandomPosterize(RandomTone):
     Args:
         bits: how many stay.
         p: the probability.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision import transforms
     >>> transforms.RandomPosterize(1, p=1.0)(torch.full((1, 1, 1), 200).byte()).item()
@@ -78,6 +82,8 @@ class RandomSolarize(RandomTone):
         threshold: the least value that is inverted.
         p: the probability.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision import transforms
     >>> transforms.RandomSolarize(0.5, p=1.0)(torch.full((1, 1, 1), 0.75)).item()
     0.25
@@ -100,6 +106,8 @@ class RandomAdjustSharpness(RandomTone):
         sharpness_factor: 0 gives a blurred image, 1 the image, 2 a sharper one.
         p: the probability.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision import transforms
     >>> transforms.RandomAdjustSharpness(2, p=1.0)(torch.ones(3, 8, 16)).shape
     torch.Size([3, 8, 16])
@@ -121,6 +129,8 @@ class RandomAutocontrast(RandomTone):
     Args:
         p: the probability.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision import transforms
     >>> transforms.RandomAutocontrast(p=1.0)(torch.tensor([[[0.25, 0.5]]])).tolist()
     [[[0.0, 1.0]]]
@@ -135,6 +145,8 @@ class RandomEqualize(RandomTone):
 
     Args:
         p: the probability.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision import transforms
     >>> transforms.RandomEqualize(p=1.0)(torch.zeros(3, 8, 16).byte()).shape

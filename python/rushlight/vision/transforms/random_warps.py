@@ -35,6 +35,8 @@ class RandomAffine(nn.Module):
         fill: what comes into view.
         center: (x, y) of the point that stays; the middle if None.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision import transforms
     >>> transforms.RandomAffine(10, translate=(0.1, 0.1))(torch.ones(3, 8, 9)).shape
     torch.Size([3, 8, 9])
@@ -108,6 +110,8 @@ class RandomPerspective(nn.Module):
         interpolation: an InterpolationMode.
         fill: what comes into view.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision import transforms
     >>> transforms.RandomPerspective(p=1.0)(torch.ones(3, 8, 9)).shape
     torch.Size([3, 8, 9])
@@ -165,6 +169,8 @@ class GaussianBlur(nn.Module):
     Args:
         kernel_size: of the neighbourhood, odd: a number or (across, down).
         sigma: limits of the deviation, or the one.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision import transforms
     >>> transforms.GaussianBlur(3)(torch.ones(3, 8, 9)).shape

@@ -25,6 +25,8 @@ def posterize(img, bits):
         img: PIL image, or tensor of uint8.
         bits: how many stay, from 0 to 8.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision.transforms.functional import posterize
     >>> posterize(torch.tensor([[[200, 100]]], dtype=torch.uint8), 1).tolist()
     [[[128, 0]]]
@@ -43,6 +45,8 @@ def solarize(img, threshold):
     Args:
         img: PIL image or tensor.
         threshold: the least value that is inverted.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision.transforms.functional import solarize
     >>> solarize(torch.tensor([[[0.25, 1.0]]]), 0.5).tolist()
@@ -64,6 +68,8 @@ def adjust_sharpness(img, sharpness_factor):
     Args:
         img: PIL image or tensor.
         sharpness_factor: 0 gives a blurred image, 1 the image, 2 a sharper one.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision.transforms.functional import adjust_sharpness
     >>> adjust_sharpness(torch.ones(3, 8, 16), 0.5).shape
@@ -96,6 +102,8 @@ def autocontrast(img):
     Args:
         img: PIL image or tensor.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision.transforms.functional import autocontrast
     >>> autocontrast(torch.tensor([[[0.25, 0.5]]])).tolist()
     [[[0.0, 1.0]]]
@@ -117,6 +125,8 @@ def equalize(img):
 
     Args:
         img: PIL image, or tensor of uint8.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision.transforms.functional import equalize
     >>> equalize(torch.tensor([[[1, 2], [3, 4]]], dtype=torch.uint8)).shape

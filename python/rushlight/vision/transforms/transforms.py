@@ -46,6 +46,8 @@ class Compose:
         transforms: list of callables.
 
     Example:
+        Shape: whatever the transforms take and give.
+
         >>> from rushlight.vision import transforms
         >>> transforms.Compose([transforms.ToTensor(), transforms.Normalize((0.5,), (0.5,))])
         Compose(
@@ -73,6 +75,8 @@ class ToTensor:
     Bytes become floats in [0, 1].
 
     Example:
+        Shape: an image or array (h, w, c) gives (c, h, w).
+
         >>> import numpy
         >>> from rushlight.vision import transforms
         >>> transforms.ToTensor()(numpy.zeros((4, 5, 3), dtype=numpy.uint8)).shape
@@ -88,6 +92,8 @@ class ToTensor:
 
 class PILToTensor:
     """PIL image to tensor of the same type, unscaled.
+
+    Shape: an image gives (c, h, w).
 
     >>> from PIL import Image
     >>> from rushlight.vision import transforms
@@ -107,6 +113,8 @@ class ToPILImage:
 
     Args:
         mode: Pillow's mode; found by channels and type if None.
+
+    Shape: (c, h, w), (h, w), or an array (h, w, c).
 
     >>> from rushlight.vision import transforms
     >>> transforms.ToPILImage()(torch.zeros(3, 4, 5)).size
@@ -129,6 +137,8 @@ class ConvertImageDtype(nn.Module):
 
     Args:
         dtype: the dtype.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision import transforms
     >>> transforms.ConvertImageDtype(torch.uint8)(torch.ones(1, 1, 2))
@@ -186,6 +196,8 @@ class Resize(nn.Module):
         max_size: limit of the longer edge, when `size` is one number.
         antialias: for tensors, whether shrinking averages; PIL images are always averaged.
 
+    Shape: (*, c, h, w) gives (*, c, *size), or with an int the shorter side of that length.
+
     >>> from rushlight.vision import transforms
     >>> transforms.Resize(4)(torch.ones(3, 8, 16)).shape
     torch.Size([3, 4, 8])
@@ -220,6 +232,8 @@ class CenterCrop(nn.Module):
     Args:
         size: (height, width) or one int; an image that is smaller is padded with zeros.
 
+    Shape: (*, c, h, w) gives (*, c, *size).
+
     >>> from rushlight.vision import transforms
     >>> transforms.CenterCrop(4)(torch.ones(3, 8, 16)).shape
     torch.Size([3, 4, 4])
@@ -248,6 +262,8 @@ class FiveCrop(CenterCrop):
     Args:
         size: of each, (height, width) or one int.
 
+    Shape: (*, c, h, w) gives five of (*, c, *size).
+
     >>> from rushlight.vision import transforms
     >>> len(transforms.FiveCrop(4)(torch.ones(3, 8, 16)))
     5
@@ -264,6 +280,8 @@ class Pad(nn.Module):
         padding: an int; (left and right, top and bottom); or (left, top, right, bottom).
         fill: the border's value, or one for each channel (PIL).
         padding_mode: "constant", "edge", "reflect" or "symmetric".
+
+    Shape: (*, c, h, w) gives (*, c, top + h + bottom, left + w + right).
 
     >>> from rushlight.vision import transforms
     >>> transforms.Pad(2)(torch.ones(3, 8, 16)).shape
@@ -293,6 +311,8 @@ class Grayscale(nn.Module):
     Args:
         num_output_channels: 1, or 3 equal ones.
 
+    Shape: (*, 3, h, w) gives (*, num_output_channels, h, w).
+
     >>> from rushlight.vision import transforms
     >>> transforms.Grayscale()(torch.ones(3, 8, 16)).shape
     torch.Size([1, 8, 16])
@@ -314,6 +334,8 @@ class Lambda:
 
     Args:
         lambd: the function.
+
+    Shape: whatever the function takes and gives.
 
     Raises:
         TypeError: `lambd` cannot be called.

@@ -130,6 +130,8 @@ def affine(
         fill: what comes into view; 0 if None.
         center: (x, y) of the point that stays; the middle if None.
 
+    Shape: images (*, c, h, w) keep their shape.
+
     >>> from rushlight.vision.transforms.functional import affine
     >>> affine(torch.tensor([[[1.0, 2.0, 3.0]]]), 0, [1, 0], 1.0, 0)
     tensor([[[0., 1., 2.]]])
@@ -156,6 +158,8 @@ def perspective(img, startpoints, endpoints, interpolation=InterpolationMode.BIL
         endpoints: where they are in the result.
         interpolation: an InterpolationMode.
         fill: what comes into view; 0 if None.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision.transforms.functional import perspective
     >>> corners = [[0, 0], [2, 0], [2, 1], [0, 1]]
@@ -187,6 +191,8 @@ def elastic_transform(img, displacement, interpolation=InterpolationMode.BILINEA
         displacement: (1, height, width, 2), across and down, in halves of a side.
         interpolation: an InterpolationMode.
         fill: what comes into view; 0 if None.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     >>> from rushlight.vision.transforms.functional import elastic_transform
     >>> elastic_transform(torch.ones(3, 4, 5), torch.zeros(1, 4, 5, 2)).shape
@@ -223,6 +229,8 @@ def gaussian_blur(img, kernel_size, sigma=None):
         img: PIL image or a tensor (..., height, width).
         kernel_size: of the neighbourhood, odd: a number or [across, down].
         sigma: its standard deviation, a number or [across, down]; from the size if None.
+
+    Shape: images (*, c, h, w) keep their shape.
 
     Raises:
         ValueError: an even size, or a deviation that is not positive.

@@ -24,6 +24,8 @@ def default_convert(data):
         data: one sample: a tensor, array, scalar, text, mapping or sequence.
 
     Example:
+        Shape: arrays keep their shape.
+
         >>> import numpy
         >>> torch.utils.data.default_convert([numpy.array([0, 1]), "a"])
         [tensor([0, 1]), 'a']
@@ -174,6 +176,8 @@ def default_collate(batch):
 
     Args:
         batch: list of samples.
+
+    Shape: n tensors (*) give (n, *).
 
     Raises:
         TypeError: a sample of another type.
