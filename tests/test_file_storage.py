@@ -130,3 +130,38 @@ def test_autocast_elsewhere():
     names = ["mps", "xpu", "hpu", "mtia", "cpu", "cuda"]
     asked = lambda torch: [torch.is_autocast_enabled(n) for n in names]  # noqa: E731
     assert asked(rushlight) == ask(asked)
+
+
+def test_a_mapped_file_is_shared(tmp_path):
+    path = str(tmp_path / "file")
+
+    def shared(torch):
+        torch.save(torch.ones(3), path)
+        tensors = [
+            torch.from_file(path, False, 4),
+            torch.from_file(path, True, 4),
+            torch.load(path, mmap=True),
+            torch.ones(2),
+            torch.ones(0),
+            torch.ones(2).share_memory_(),
+        ]
+        tensors += [tensors[0][1:], tensors[0].clone()]
+        found = [(t.is_shared(), t.untyped_storage().is_shared()) for t in tensors]
+        return [*found, torch.UntypedStorage.from_file(path, False, 4).is_shared()]
+
+    assert shared(rushlight) == [tuple(x) if isinstance(x, list) else x for x in ask(shared)]
+
+
+def test_sharing_a_mapped_file(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(bytes(8))
+    both = rushlight.from_file(str(path), True, 8, dtype=rushlight.uint8)
+    assert both.share_memory_() is both
+    both[0] = 7
+    assert path.read_bytes()[0] == 7
+    read = rushlight.from_file(str(path), False, 8, dtype=rushlight.uint8).share_memory_()
+    read[1] = 5
+    assert path.read_bytes() == bytes([7] + [0] * 7) and read[:2].tolist() == [7, 5]
+    with rushlight.cuda.virtual(1):
+        x = rushlight.ones(2, device="cuda")
+        assert x.is_shared() and x.share_memory_() is x

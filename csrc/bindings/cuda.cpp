@@ -157,6 +157,21 @@ void bind_virtual(py::module_& m) {
       all[p.key] = py::make_tuple(p.name, py::make_tuple(p.major, p.minor), p.memory, p.processors);
     return all;
   });
+  // The blocks of each segment: (address, bytes, bytes asked for, whether it is small, whether a
+  // tensor has it). None on GPUs that are real: their driver does not tell.
+  m.def("virtual_segments", [](int index) -> py::object {
+    check_cuda_index(index);
+    const auto machine = active_machine();
+    if (!machine) return py::none();
+    py::list segments;
+    for (const auto& blocks : machine->device(index)->allocator.segments()) {
+      py::list segment;
+      for (const VirtualAllocator::Block& b : blocks)
+        segment.append(py::make_tuple(b.address, b.size, b.requested, b.small, b.taken));
+      segments.append(segment);
+    }
+    return segments;
+  });
   m.def("virtual_publish", [](const std::string& path) {
     find_cuda();
     publish_page(path);

@@ -19,6 +19,7 @@ namespace {
 
 struct Mapped {
   std::atomic<std::uintptr_t> begin = 0, end = 0;  // end is 0 of a free slot
+  bool shared = false;
 };
 // Of fixed size: a signal handler may take no lock, which a list that grows would need.
 std::array<Mapped, 4096> all_mapped;
@@ -109,9 +110,15 @@ Ref<Storage> map_file(const std::string& path, bool shared, std::int64_t bytes) 
                           shared ? MAP_SHARED : MAP_PRIVATE, file.number, 0);
   if (data == MAP_FAILED)
     fail<RuntimeError>("unable to mmap ", bytes, " bytes from file <", path, ">: ", cause());
+  slot->shared = shared;
   slot->begin = reinterpret_cast<std::uintptr_t>(data);
   slot->end = reinterpret_cast<std::uintptr_t>(data) + std::uintptr_t(bytes);
   return Storage::borrow(data, std::size_t(bytes), slot, unmap);
+}
+
+Mapping mapping_of(const Storage& storage) {
+  if (storage.release_memory != unmap) return Mapping::none;
+  return static_cast<const Mapped*>(storage.owner)->shared ? Mapping::shared : Mapping::read;
 }
 
 }  // namespace rushlight

@@ -11,4 +11,8 @@ namespace rushlight {
 // Note: a page that is gone because the file was truncated reads as zeros from then on.
 Ref<Storage> map_file(const std::string& path, bool shared, std::int64_t bytes);
 
+// Whether a storage is a file of map_file, and whether what is written goes to that file.
+enum class Mapping { none, read, shared };
+Mapping mapping_of(const Storage& storage);
+
 }  // namespace rushlight

@@ -63,6 +63,7 @@ VirtualAllocator::Block* VirtualAllocator::reserve(std::int64_t size, bool small
   ++stats_.device_allocations;
   auto* block = new Block{.address = next_address_, .size = bytes, .small = small};
   next_address_ += bytes;
+  segments_[block->address] = block;
   return block;
 }
 
@@ -115,7 +116,7 @@ void VirtualAllocator::merge(Block* into, Block* neighbour) {
   if (neighbour == into->before) {
     into->address = neighbour->address;
     into->before = neighbour->before;
-    if (into->before) into->before->after = into;
+    (into->before ? into->before->after : segments_[into->address]) = into;
   } else {
     into->after = neighbour->after;
     if (into->after) into->after->before = into;
@@ -154,6 +155,7 @@ void VirtualAllocator::give_back_segments() {
       count(MemoryStats::segment, block->small, -1);
       count(MemoryStats::reserved_bytes, block->small, -block->size);
       ++stats_.device_releases;
+      segments_.erase(block->address);
       delete block;
     }
 }
@@ -177,6 +179,16 @@ VirtualAllocator::Bytes VirtualAllocator::bytes() const {
   std::lock_guard lock(mutex_);
   return {stats_.figures[MemoryStats::allocated_bytes][MemoryStats::all].current,
           stats_.figures[MemoryStats::reserved_bytes][MemoryStats::all].current};
+}
+
+std::vector<std::vector<VirtualAllocator::Block>> VirtualAllocator::segments() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::vector<Block>> all;
+  for (const auto& [address, first] : segments_) {
+    auto& blocks = all.emplace_back();
+    for (const Block* block = first; block; block = block->after) blocks.push_back(*block);
+  }
+  return all;
 }
 
 void VirtualAllocator::reset_stats(bool peaks) {

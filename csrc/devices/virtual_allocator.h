@@ -4,9 +4,11 @@
 // bytes themselves come from the host, each tensor's own, so that sanitizers see true bounds.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <vector>
 
 #include "kernels/runtime.h"
 
@@ -38,6 +40,7 @@ class VirtualAllocator {
     std::int64_t allocated, reserved;
   };
   Bytes bytes() const;
+  std::vector<std::vector<Block>> segments() const;  // the blocks of each, by address
   std::int64_t capacity() const { return capacity_; }
 
  private:
@@ -56,6 +59,7 @@ class VirtualAllocator {
 
   mutable std::mutex mutex_;
   Pool free_[2];  // large, small
+  std::map<std::int64_t, Block*> segments_;  // the first block of each, by its address
   MemoryStats stats_{};
   std::int64_t capacity_, next_address_ = 0;
 };

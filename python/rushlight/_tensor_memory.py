@@ -207,7 +207,8 @@ def new_empty_strided(
 
 @op("Tensor")
 def is_shared(self: Tensor):
-    """Whether the storage is in memory that other processes can map, as share_memory_() makes it.
+    """Whether the storage is in memory that other processes can map: after share_memory_(), of
+    a mapped file (torch.from_file, torch.load(mmap=True)) and, as torch says, on a GPU.
 
     >>> torch.ones(2).is_shared()
     False

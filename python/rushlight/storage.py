@@ -145,6 +145,10 @@ class UntypedStorage(_StorageBase):
     def __setitem__(self, index, value):
         self._bytes[index] = value
 
+    def is_shared(self):
+        """Returns what `Tensor.is_shared` says of a tensor on this storage."""
+        return self._held.is_shared()
+
     def fill_(self, value):
         """Sets every byte to ``value``; returns itself."""
         self._bytes.fill_(value)
@@ -324,6 +328,10 @@ class TypedStorage:
 
     def __setitem__(self, index, value):
         self._tensor()[index] = value
+
+    def is_shared(self):
+        """Returns what `Tensor.is_shared` says of a tensor on this storage."""
+        return self._untyped_storage.is_shared()
 
     def resizable(self):
         """Returns whether `resize_()` may change the number of elements."""

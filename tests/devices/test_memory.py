@@ -1,5 +1,8 @@
 """Memory of virtual GPUs: figures as torch's caching allocator keeps them, and running out."""
 
+import pickle
+import random
+
 import pytest
 
 import rushlight as torch
@@ -176,3 +179,43 @@ def test_storages_free_their_memory_in_any_order():
     assert cuda.memory_allocated() == 0
     cuda.empty_cache()
     assert cuda.memory_reserved() == 0
+
+
+def test_a_snapshot_has_every_block():
+    draw, kept = random.Random(0), []
+    for step in range(400):
+        if draw.random() < 0.55 or not kept:
+            kept.append(block(int(2 ** draw.uniform(0, 24)), f"cuda:{step % 2}"))
+        else:
+            kept.pop(draw.randrange(len(kept)))
+        if step % 100 == 50:
+            cuda.empty_cache()
+        if step % 20:
+            continue
+        for device in (0, 1):
+            stats = cuda.memory_stats(device)
+            segments = [s for s in cuda.memory_snapshot() if s["device"] == device]
+            assert len(segments) == stats["segment.all.current"]
+            for key, name in (("total", "reserved"), ("allocated", "allocated")):
+                total = sum(segment[f"{key}_size"] for segment in segments)
+                assert total == stats[f"{name}_bytes.all.current"]
+            for segment in segments:
+                address = segment["address"]
+                for each in segment["blocks"]:
+                    assert each["address"] == address and each["requested_size"] <= each["size"]
+                    address += each["size"]
+                assert address == segment["address"] + segment["total_size"]
+    assert cuda.memory_snapshot(mempool_id=(0, 1)) == []
+
+
+def test_a_snapshot_is_written_for_the_viewer(tmp_path):
+    x = block(3 * MIB)
+    cuda.memory._record_memory_history(enabled=None)
+    cuda.memory._dump_snapshot(str(tmp_path / "snapshot"))
+    read = pickle.loads((tmp_path / "snapshot").read_bytes())
+    assert read == cuda.memory._snapshot() and read["device_traces"] == [[], []]
+    [segment] = read["segments"]
+    assert segment["segment_type"] == "large" and segment["allocated_size"] == x.numel()
+    assert [each["state"] for each in segment["blocks"]] == ["active_allocated", "inactive"]
+    with pytest.raises(NotImplementedError, match="allocations are not recorded"):
+        cuda.memory._record_memory_history()

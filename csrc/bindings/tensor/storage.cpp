@@ -60,6 +60,9 @@ Tensor view_storage(const Tensor& bytes, DType dtype, std::int64_t offset, Shape
   return from_storage(bytes->storage, dtype, size, stride.sizes.data(), offset);
 }
 
+// 0: no mapped file; 1: one that is only read; 2: one that is written to as well.
+std::int64_t mapping(const Tensor& tensor) { return std::int64_t(mapping_of(tensor.storage())); }
+
 bool is_resizable(const Tensor& tensor) { return tensor->storage->resizable; }
 
 // Exports the bytes of a CPU storage through the buffer protocol and keeps them alive.
@@ -128,6 +131,7 @@ void bind_storage(py::module_& m) {
   op<&storage_id>(m, "_storage_id(tensor)", stored(As::function));
   op<&view_storage>(m, "_view_storage(bytes, dtype, offset, size, stride)", stored(As::function));
   op<&resize_storage>(m, "_resize_storage(tensor, nbytes)", stored(As::function));
+  op<&mapping>(m, "_mapping(tensor)", stored(As::function));
   op<&is_resizable>(m, "_is_resizable(tensor)", stored(As::function));
   m.def("_storage_memory", &storage_memory);
   m.def("_map_file", [](const std::string& path, bool shared, std::int64_t bytes) {

@@ -381,6 +381,7 @@ NAMES = {
         ("raises", "export", "export register_custom_op_symbolic"),
     ),
     "onnx.utils": (("raises", "export", "export"),),
+    "optim": (("class", "sparse", "SparseAdam"),),
     "package": (
         ("class", "package", "PackageImporter PackageExporter Directory"),
         ("false", "package", "is_from_package"),

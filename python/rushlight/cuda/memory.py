@@ -1,6 +1,12 @@
 # The memory of a device. "allocated": blocks of tensors, rounded up to 512 bytes. "reserved":
 # what the allocator has taken from the device, in segments of 2 MiB, 20 MiB or more.
 from ._device import _cuda, device_index
+from ._snapshot import (  # noqa: F401
+    _dump_snapshot,
+    _record_memory_history,
+    _snapshot,
+    memory_snapshot,
+)
 
 __all__ = [
     "empty_cache",
@@ -13,6 +19,7 @@ __all__ = [
     "memory_allocated",
     "memory_cached",
     "memory_reserved",
+    "memory_snapshot",
     "memory_stats",
     "memory_stats_as_nested_dict",
     "memory_summary",

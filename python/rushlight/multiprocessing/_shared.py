@@ -23,6 +23,8 @@ class _Map(mmap.mmap):
             os.close(self.descriptor)
 
 
+_UNMAPPED, _MAPPED_TO_WRITE = 0, 2  # of _C._mapping
+
 _maps: weakref.WeakValueDictionary[int, _Map] = weakref.WeakValueDictionary()
 
 
@@ -42,14 +44,22 @@ def _memory(size, descriptor=None):
     return tensor
 
 
+def _is_ours(tensor):
+    return not tensor.is_cuda and _C._storage_id(tensor) in _maps
+
+
 def is_shared(tensor):
     """Tensor.is_shared()."""
-    return not tensor.is_cuda and _C._storage_id(tensor) in _maps
+    if tensor.is_cuda or tensor.device.type == "meta":
+        return tensor.is_cuda
+    return _is_ours(tensor) or _C._mapping(tensor) != _UNMAPPED
 
 
 def share(tensor):
     """Tensor.share_memory_(): moves the elements into shared memory, once."""
-    if tensor.is_cuda or tensor.device.type == "meta" or is_shared(tensor):
+    if tensor.is_cuda or tensor.device.type == "meta" or _is_ours(tensor):
+        return tensor
+    if _C._mapping(tensor) == _MAPPED_TO_WRITE:
         return tensor
     own = tensor.detach()
     size = own.untyped_storage().nbytes()
@@ -82,7 +92,7 @@ def _reduce(tensor):
             "does not support crossing process boundaries.  If you just want to transfer the data, "
             "call detach() on the tensor before serializing (e.g., putting it on the queue)."
         )
-    if not is_shared(tensor) or type(tensor) not in (_C.Tensor, Parameter):
+    if not _is_ours(tensor) or type(tensor) not in (_C.Tensor, Parameter):
         return tensor.__reduce_ex__(2)
     mapped = _maps[_C._storage_id(tensor)]
     geometry = tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride())

@@ -2,7 +2,6 @@
 
 import importlib
 
-from rushlight import _table
 from rushlight.optim import lr_scheduler, optimizer
 from rushlight.optim._adafactor import Adafactor
 from rushlight.optim._muon import Muon
@@ -29,4 +28,6 @@ __all__ = [
 def __getattr__(name):
     if name == "swa_utils":  # it needs the layers
         return importlib.import_module("rushlight.optim.swa_utils")
-    raise AttributeError(_table.absent(f"torch.optim.{name}"), name=name)
+    from rushlight._importable import find
+
+    return find(__name__, name)
