@@ -67,6 +67,7 @@ UNREAD = {
     "all ranks that are missing are named in either case": (
         "_collectives:monitored_barrier(wait_all_ranks)"
     ),
+    "there are no traces of allocations": ("_snapshot:memory_snapshot(include_traces)"),
     "one profile has one cycle, whose events are all there": (
         "profiler:profile.__init__(acc_events)"
     ),
