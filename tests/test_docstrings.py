@@ -19,7 +19,7 @@ import pytest
 import rushlight
 from tests import docstrings
 
-# Ours to organise, not for users: no docstring is asked of what they define.
+# Internal modules: what they define needs no docstring.
 PRIVATE_PARTS = ("_", "__main__")
 SKIPPED_MODULES = (
     "rushlight.lib",  # libraries, not modules

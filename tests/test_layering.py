@@ -1,4 +1,4 @@
-"""The rules of the source tree, read from the sources, so that nobody has to remember them.
+"""The rules of the source tree, read from the sources, so that no one has to remember them.
 
 CONTRIBUTING.md gives the reasons. A rule that is wrong is changed here, not worked around.
 """

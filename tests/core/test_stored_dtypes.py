@@ -69,7 +69,7 @@ def test_rounding_and_saturation(to, device):
     def cast(torch, device="cpu"):
         x = hard_floats(torch).to(device)
         made = x.to(getattr(torch, to)).view(torch.uint8).cpu()
-        nan = torch.isnan(x.cpu())  # the sign of no number is nobody's business
+        nan = torch.isnan(x.cpu())  # the sign of a NaN is not defined
         return digest(torch, made[~nan])
 
     assert cast(rushlight, device) == ask(cast)

@@ -84,7 +84,7 @@ def test_gradients_and_identity():
     assert type(total) is MyT and x.grad.tolist() == [3.0, 3.0]
     plain = rushlight.ones(2)
     rushlight.add(x.detach(), 1, out=plain)
-    assert type(plain) is rushlight.Tensor  # whoever holds it keeps it as it is
+    assert type(plain) is rushlight.Tensor  # a tensor that the program holds keeps its class
     assert type(rushlight.ones(2) + 1) is rushlight.Tensor
     assert type(pickle.loads(pickle.dumps(rushlight.ones(1)))) is rushlight.Tensor
 

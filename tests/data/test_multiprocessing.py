@@ -147,7 +147,7 @@ def test_a_killed_parent_leaves_nobody_behind(method, tmp_path):
         time.sleep(0.5)  # until they have begun
         parent.kill()
 
-    def runs(pid):  # what nobody has waited for yet is no process any more
+    def runs(pid):  # a zombie does not count
         try:
             with open(f"/proc/{pid}/stat") as file:
                 return file.read().rpartition(")")[2].split()[0] != "Z"

@@ -7,7 +7,7 @@ import pytest
 
 
 def stand_in(title):
-    """The library that stands in for `title`, by which tests read what it was asked for."""
+    """The emulated library in place of `title`, whose record of calls tests read."""
     named = os.environ[f"RUSHLIGHT_{title.upper()}_LIBRARY"]
     if named == "none":
         pytest.skip(f"{title} is switched off")

@@ -144,7 +144,7 @@ def test_a_library_that_is_needed_and_absent(call, library, file, tmp_path):
     program = f"""
         import rushlight as torch
         x = torch.ones(2, 2, device="cuda")
-        assert (x @ x).sum().item() == 8  # who has another way does not need it
+        assert (x @ x).sum().item() == 8  # what needs no library still works
         try:
             {call}
         except RuntimeError as error:

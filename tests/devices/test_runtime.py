@@ -60,7 +60,7 @@ def test_memory_that_another_stream_still_uses():
         with waits(0):
             del x
         home.synchronize()
-        assert not side.query()  # the stream where the memory was taken waits for nobody
+        assert not side.query()  # the stream where the memory was taken does not wait
         side.synchronize()
         assert y.sum().item() == 999000
 

@@ -185,7 +185,7 @@ def same_bits(rank, size):
 
 
 def accidents(rank, size):
-    """What the other ranks get to see: who differs, who is missing."""
+    """The errors on the other ranks: which rank differs, which is missing."""
     words = []
     x = rushlight.ones(2)
     wrong = [  # torch ends the process, waits, or answers nonsense

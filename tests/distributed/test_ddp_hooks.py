@@ -178,7 +178,7 @@ def refused(rank, size):
     chain.add_done_callback(lambda f: seen.append("then"))
     import time
 
-    until = time.monotonic() + 20  # nobody waits for it, and it is called
+    until = time.monotonic() + 20  # it is called without a wait()
     while len(seen) < 2 and time.monotonic() < until:
         time.sleep(0.01)
     return [*found, seen]

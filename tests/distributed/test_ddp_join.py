@@ -1,4 +1,4 @@
-"""join(): ranks with different numbers of batches get torch's weights, and nobody hangs."""
+"""join(): ranks with different numbers of batches get torch's weights, and none hangs."""
 
 from importlib import import_module
 

@@ -363,7 +363,7 @@ def no_address(rank, size, port):
 def foreign_address(rank, size, port):
     import rushlight.distributed._gloo as gloo
 
-    gloo.address = lambda store: "192.0.2.1"  # nobody's
+    gloo.address = lambda store: "192.0.2.1"  # no host's
     return start(rank, size, port)
 
 
@@ -420,7 +420,7 @@ def test_a_limit_of_open_files():
 
 
 def missing(rank, size, port):
-    """Ranks 2 and 3 never come; nobody serves the other port."""
+    """Ranks 2 and 3 never come; no process serves the other port."""
     from rushlight.distributed import _waiting
 
     _waiting.NOTICE = 0.3

@@ -241,7 +241,7 @@ RUBBISH = [
 
 def test_strangers_on_the_port():
     store = dist.TCPStore("127.0.0.1", 0, is_master=True, timeout=timedelta(seconds=5))
-    with contextlib.ExitStack() as strangers:  # all stay, as who has gone to sleep
+    with contextlib.ExitStack() as strangers:  # connections that stay open and send nothing
 
         def stranger():
             return strangers.enter_context(socket.create_connection(("127.0.0.1", store.port)))

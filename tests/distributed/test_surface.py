@@ -66,7 +66,7 @@ def together(rank, size):
 
 
 def from_any(rank, size):
-    """Each message once, whoever comes first; two tags apart."""
+    """Each message once, whichever rank sends first; two tags apart."""
     torch = library()
     dist = torch.distributed
     y, found = torch.zeros(2), []
@@ -147,7 +147,7 @@ def groups(rank, size):
             continue
         found.append(wrong)
     found.append(dist.get_backend_config())
-    # Nobody who sends is left: an error, not a wait.
+    # No sender is left: an error, not a wait.
     y = rushlight.zeros(1)
     if rank == 0:
         dist.barrier()

@@ -87,7 +87,7 @@ def test_weights_and_state_are_those_of_the_optimizer_alone(size):
 
 
 def details(rank, size):
-    """Groups, who has what, a closure, and what is refused."""
+    """Groups, which rank has which state, a closure, and what is refused."""
     model = net()
     first, *others = model.children()
     zero = ZeroRedundancyOptimizer([{"params": first.parameters(), "lr": 0.5}], optim.SGD, lr=0.1)

@@ -74,8 +74,8 @@ std::vector<Fiber*> idle;
 State state[1024];
 Fiber* fiber_of[1024];
 uint3 place[1024];
-// What a lane shows to its warp in its n-th exchange. Two sets in turn: who is ahead by one writes
-// into the other, so that one meeting an exchange is enough.
+// What a lane shows to its warp in its n-th exchange. Two sets in turn: a lane that is ahead by one
+// writes into the other, so that one synchronization an exchange is enough.
 struct Slot {
   std::uint64_t turn;
   char bytes[8];

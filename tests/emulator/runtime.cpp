@@ -161,7 +161,7 @@ extern "C" __attribute__((visibility("default"))) std::size_t emulated_pinnings(
   return pinnings;
 }
 
-// How many copies and fills the driver was asked for.
+// How many copies and fills the driver was called for.
 extern "C" __attribute__((visibility("default"))) std::uint64_t emulated_copies() { return copies; }
 
 // For the libraries of libraries/, which ask for it by name: how many bytes there are from `p` to

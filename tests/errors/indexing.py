@@ -1,4 +1,4 @@
-"""Indices out of range, and tensors asked for one number."""
+"""Indices out of range, and item() of tensors with several elements."""
 
 from tests.errors.wrong import Wrong
 

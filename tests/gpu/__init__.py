@@ -3,7 +3,7 @@
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Asynchronous launches and pooled memory, as users have it; the emulator's streams wait for nobody.
+# Asynchronous launches and pooled memory, as users have it; the emulator's streams do not wait.
 SHIPPED = {
     "RUSHLIGHT_LAUNCH_BLOCKING": "",
     "RUSHLIGHT_NO_CACHE": "",

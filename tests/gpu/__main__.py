@@ -51,7 +51,7 @@ def show(row):
 
 
 def chosen(options, all_steps):
-    """The steps that were asked for, by words or as the rest."""
+    """The steps that the arguments name, by words or as the rest."""
     before = report.read(options.folder / "report.json", {}).get("steps", [])
     good = {row["step"] for row in before if row["code"] == 0} if options.rest else set()
     for step in all_steps:

@@ -89,7 +89,7 @@ def steps(work, python):
     yield Step("two streams, six threads", [*stress, "60", "--threads", "6"], shipped, 40, True)
     without = [*stress, "300", "--without-record-stream"]
     yield Step("two streams without record_stream", without, shipped, 40, True)
-    yield Step("memory after 1000 steps", module("gpu.books"), shipped, 60, True)
+    yield Step("memory after 1000 steps", module("gpu.memory_growth"), shipped, 60, True)
     launches = module("gpu.launches", str(work / "launches.json"))
     yield Step("kernels per training step", launches, shipped, 60, True)
     yield Step(

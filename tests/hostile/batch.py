@@ -1,5 +1,5 @@
 """Runs in a process of its own: `python -m tests.hostile.batch SHARD SHARDS`. It writes the name of
-each call before the call, so that who started it knows what ended it, and `ok N` at the end.
+each call before the call, so that its parent knows which call ended it, and `ok N` at the end.
 
 A call that takes more than LIMIT seconds ends the process through faulthandler.
 """
@@ -20,7 +20,7 @@ def main(shard, shards, only=None):
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     from tests.hostile import calls
 
-    # A file of names to leave out, for who looks for further ones.
+    # A file of names to leave out, to look for further ones.
     known = os.environ.get("RUSHLIGHT_HOSTILE_SKIP")
     skipped = set(Path(known).read_text().splitlines()) if known else set()
 

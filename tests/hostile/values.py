@@ -20,7 +20,7 @@ def deep(n=100_000):
 
 
 class Index:
-    """An integer that does something when it is asked for its value."""
+    """An integer that does something when its value is read."""
 
     def __init__(self, value, act=lambda: None):
         self.value, self.act = value, act

@@ -1,6 +1,6 @@
 """Why rushlight does not have some of torch's names: operations, modules, optimizers and others.
 
-tools/coverage.py asks it for each name of docs/coverage.md, by its path without `torch.`.
+tools/coverage.py looks each name of docs/coverage.md up here, by its path without `torch.`.
 """
 
 import fnmatch
@@ -69,7 +69,7 @@ REASONS = {
 
 
 def reason(title):
-    """Why it is not here; None if nobody has said."""
+    """Why it is not here; None if no reason is listed."""
     for words, patterns in REASONS.items():
         if any(fnmatch.fnmatchcase(title, pattern) for pattern in patterns.split()):
             return words

@@ -11,8 +11,7 @@ from tests.vision import figures
 
 models = torch.vision.models
 KNOWN = json.loads(figures.FILE.read_text())
-# Not here: optical flow, which has data and transforms of its own, and networks for videos that
-# nobody has asked for yet.
+# Not here: optical flow, which has data and transforms of its own, and some networks for videos.
 ABSENT = {"mvit_v1_b", "mvit_v2_s", "swin3d_b", "swin3d_s", "swin3d_t", "raft_large",
           "raft_small"}  # fmt: skip
 

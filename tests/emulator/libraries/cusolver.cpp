@@ -1,6 +1,6 @@
 // In place of cuSOLVER, for tests: the same functions on the emulator's memory, answered by the
 // CPU's LAPACK. Types, sizes, steps from column to column, memory and workspace of every call are
-// checked, and that the workspace is as large as was said and nobody else's: it is filled with NaN.
+// checked, and that the workspace is as large as was said and not shared: it is filled with NaN.
 #include "kernels/cuda/nvidia/cusolver.h"
 
 #include <algorithm>
@@ -99,7 +99,7 @@ cusolverStatus_t give(cusolverDnHandle_t handle, cudaDataType_t element, void* w
   return CUSOLVER_STATUS_SUCCESS;
 }
 
-// Calls a function of LAPACK that can be asked how much memory it wants.
+// Calls a function of LAPACK with a query of its workspace first.
 template <class T, class F>
 void with_memory(F call) {
   T answer = 0;

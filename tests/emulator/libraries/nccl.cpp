@@ -1,4 +1,4 @@
-// In place of NCCL, for tests: what the members of a group are asked for between begin and end is
+// In place of NCCL, for tests: what the members of a group are called with between begin and end is
 // compared (all must ask for the same), checked against the memory of each device, and done.
 #include "kernels/cuda/nvidia/nccl.h"
 

@@ -1,6 +1,6 @@
 // NCCL between processes of one machine, for tests: a socket between each two of them. A call is
 // done when its stream comes to it: every rank tells every other what it was asked for, with its
-// elements, so that calls that differ are found. Who waits goes on when its communicator is
+// elements, so that calls that differ are found. A rank that waits goes on when its communicator is
 // aborted, or a peer has gone.
 #include "nccl_group.h"
 

@@ -1,6 +1,6 @@
-"""The books of memory over 1000 training steps: nothing may be left behind by a step.
+"""Memory statistics over 1000 training steps: nothing may be left behind by a step.
 
-python -m tests.gpu.books [STEPS]     prints a row for each tenth; fails where one grows
+python -m tests.gpu.memory_growth [STEPS]     prints a row for each tenth; fails where one grows
 """
 
 import gc
