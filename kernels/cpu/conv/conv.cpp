@@ -299,13 +299,14 @@ void forward_kernel(const ConvShape& s, const View& input, const View& weight, c
                                   bias ? bias->as<Word>() : nullptr, out.as<Word>());
   if (goes_as_bfloat16(s, false, input, weight, bias, out)) return;
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
+    if (s.inside && is_depthwise(s))
+      return conv::depthwise_forward(s, input.as<const S>(), weight.as<const S>(),
+                                     bias ? bias->as<const S>() : nullptr, out.as<S>());
     const Wide<S> x(input), w(weight), b(bias ? *bias : View{});
     write_through<S>(out, [&](auto* y) {
       const auto* shift = bias ? b.data() : nullptr;
       if (is_pixels(s))
         map_pixels<Compute<S>>(s, s.c, s.out, x.data(), {w.data(), s.c, true}, shift, y);
-      else if (s.inside && is_depthwise(s))
-        conv::depthwise_forward<Compute<S>>(s, x.data(), w.data(), shift, y);
       else
         forward(s, x.data(), w.data(), shift, y);
     });
@@ -319,13 +320,14 @@ void grad_input_kernel(const ConvShape& s, const View& grad, const View& weight,
                                      bias ? bias->as<Word>() : nullptr, out.as<Word>());
   if (goes_as_bfloat16(s, true, grad, weight, bias, out)) return;
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
+    if (s.inside && is_depthwise(s))
+      return conv::depthwise_grad_input(s, grad.as<const S>(), weight.as<const S>(),
+                                        bias ? bias->as<const S>() : nullptr, out.as<S>());
     const Wide<S> g(grad), w(weight), b(bias ? *bias : View{});
     write_through<S>(out, [&](auto* x) {
       const auto* shift = bias ? b.data() : nullptr;
       if (is_pixels(s))
         map_pixels<Compute<S>>(s, s.out, s.c, g.data(), {w.data(), s.c}, shift, x);
-      else if (s.inside && is_depthwise(s))
-        conv::depthwise_grad_input<Compute<S>>(s, g.data(), w.data(), shift, x);
       else
         grad_input(s, g.data(), w.data(), shift, x);
     });
@@ -344,12 +346,14 @@ void grad_weight_kernel(const ConvShape& s, const View& input, const View& grad,
       conv::weight_gradient(s, input.as<const std::uint16_t>(), grad.as<const std::uint16_t>(), w);
     });
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
+    if (s.inside && is_depthwise(s))
+      return write_through<S>(out, [&](auto* w) {
+        conv::depthwise_grad_weight(s, input.as<const S>(), grad.as<const S>(), w);
+      });
     const Wide<S> x(input), g(grad);
     write_through<S>(out, [&](auto* w) {
       if (is_pixels(s))
         pixels_grad_weight<Compute<S>>(s, x.data(), g.data(), w);
-      else if (s.inside && is_depthwise(s))
-        conv::depthwise_grad_weight<Compute<S>>(s, x.data(), g.data(), w);
       else
         grad_weight(s, x.data(), g.data(), w);
     });

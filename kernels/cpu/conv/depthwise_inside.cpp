@@ -1,7 +1,9 @@
 // Depthwise convolution of images whose channels lie innermost, (n, height, width, c): each tap of
-// a pixel is a row of channels, so the loops run along them. Weights are transposed to [tap][c]
-// first.
+// a pixel is a row of channels, so the loops run along them, with the sums of some pixels, or of
+// some taps of the weight's gradient, in registers. Weights are transposed to [tap][c] first;
+// 16-bit floats are widened a band of rows at a time.
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,65 +14,157 @@
 namespace rushlight::conv {
 namespace {
 
-constexpr Index kParts = 16;  // of the images, whose weight gradients are summed apart
+constexpr Index kParts = 16;        // of the images, whose weight gradients are summed apart
+constexpr Index kBandElements = 1 << 16;  // of the results
 
 template <class T>
 struct Lanes {
   using type __attribute__((vector_size(32), aligned(sizeof(T)), may_alias)) = T;
 };
-
-// y = y + sum of x[t] * w[t], of `vectors` vectors, which stay in registers
-template <int vectors, class T>
-[[gnu::always_inline]] inline void add_block(const T* x, Index first, const Index* at,
-                                             const Index* tap, Index count, Index c, const T* w,
-                                             T* y) {
-  using V = typename Lanes<T>::type;
-  constexpr Index kWidth = 32 / Index(sizeof(T));
-  V sums[vectors];
-  for (int v = 0; v < vectors; ++v) sums[v] = *reinterpret_cast<const V*>(y + v * kWidth);
-  for (Index t = 0; t < count; ++t) {
-    const T *row = x + (first + at[t]), *weights = w + tap[t] * c;
-#pragma GCC unroll 8
-    for (int v = 0; v < vectors; ++v)
-      sums[v] += *reinterpret_cast<const V*>(row + v * kWidth) *
-                 *reinterpret_cast<const V*>(weights + v * kWidth);
-  }
-  for (int v = 0; v < vectors; ++v) *reinterpret_cast<V*>(y + v * kWidth) = sums[v];
-}
-
-// y += sum of x[t] * w[t], rows of c; `at` are offsets of the taps
 template <class T>
-CLONES void add_taps(const T* x, Index first, const Index* at, const Index* tap, Index count,
-                     Index c, const T* w, T* y) {
-  constexpr Index kWidth = 32 / Index(sizeof(T));
-  Index i = 0;
-  for (; i + 8 * kWidth <= c; i += 8 * kWidth)
-    add_block<8>(x, first + i, at, tap, count, c, w + i, y + i);
-  for (; i + kWidth <= c; i += kWidth) add_block<1>(x, first + i, at, tap, count, c, w + i, y + i);
-  for (; i < c; ++i)
-    for (Index t = 0; t < count; ++t) y[i] += x[first + at[t] + i] * w[tap[t] * c + i];
+inline constexpr Index kWidth = 32 / Index(sizeof(T));
+
+struct Taps {  // where they are from a window's first pixel, and which
+  const Index *at, *tap;
+  Index count;
+};
+
+// y = bias + sum of x[t] * w[t], of so many pixels, `step` apart, and vectors of channels.
+template <int pixels, int vectors, class T>
+[[gnu::always_inline]] inline void window_block(const T* x, Index step, const Taps& taps, Index c,
+                                                const T* w, const T* bias, T* y) {
+  using V = typename Lanes<T>::type;
+  constexpr Index width = kWidth<T>;
+  V sums[pixels][vectors];
+  for (int p = 0; p < pixels; ++p)
+    for (int v = 0; v < vectors; ++v) sums[p][v] = *reinterpret_cast<const V*>(bias + v * width);
+  for (Index t = 0; t < taps.count; ++t) {
+    const T *row = x + taps.at[t], *weights = w + taps.tap[t] * c;
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) {
+      const V weight = *reinterpret_cast<const V*>(weights + v * width);
+#pragma GCC unroll 4
+      for (int p = 0; p < pixels; ++p)
+        sums[p][v] += *reinterpret_cast<const V*>(row + p * step + v * width) * weight;
+    }
+  }
+  for (int p = 0; p < pixels; ++p)
+    for (int v = 0; v < vectors; ++v) *reinterpret_cast<V*>(y + p * c + v * width) = sums[p][v];
 }
+template <int pixels, class T>
+[[gnu::always_inline]] inline void windows(const T* x, Index step, const Taps& taps, Index c,
+                                           const T* w, const T* bias, T* y) {
+  constexpr Index width = kWidth<T>;
+  Index i = 0;
+  for (; i + 2 * width <= c; i += 2 * width)
+    window_block<pixels, 2>(x + i, step, taps, c, w + i, bias + i, y + i);
+  for (; i + width <= c; i += width)
+    window_block<pixels, 1>(x + i, step, taps, c, w + i, bias + i, y + i);
+  for (; i < c; ++i)
+    for (int p = 0; p < pixels; ++p) {
+      T sum = bias[i];
+      for (Index t = 0; t < taps.count; ++t)
+        sum += x[p * step + taps.at[t] + i] * w[taps.tap[t] * c + i];
+      y[p * c + i] = sum;
+    }
+}
+template <class T>
+CLONES void set_windows(const T* x, Index step, Index pixels, const Taps& taps, Index c, const T* w,
+                        const T* bias, T* y) {
+  Index p = 0;
+  for (; p + 4 <= pixels; p += 4) windows<4>(x + p * step, step, taps, c, w, bias, y + p * c);
+  for (; p < pixels; ++p) windows<1>(x + p * step, step, taps, c, w, bias, y + p * c);
+}
+
 // x[t] += g * w[t]
 template <class T>
-CLONES void spread_taps(const T* __restrict g, Index first, const Index* at, const Index* tap,
-                        Index count, Index c, const T* __restrict w, T* __restrict x) {
-  for (Index t = 0; t < count; ++t)
-    for (Index i = 0; i < c; ++i) x[first + at[t] + i] += g[i] * w[tap[t] * c + i];
-}
-// w[t] += g * x[t]
-template <class T>
-CLONES void add_weights(const T* __restrict g, const T* __restrict x, Index first, const Index* at,
-                        const Index* tap, Index count, Index c, T* __restrict w) {
-  for (Index t = 0; t < count; ++t)
-    for (Index i = 0; i < c; ++i) w[tap[t] * c + i] += g[i] * x[first + at[t] + i];
+CLONES void spread(const T* __restrict g, const Taps& taps, Index c, const T* __restrict w,
+                   T* __restrict x) {
+  for (Index t = 0; t < taps.count; ++t)
+    for (Index i = 0; i < c; ++i) x[taps.at[t] + i] += g[i] * w[taps.tap[t] * c + i];
 }
 
+// w[t] += sum of g * x[t] over pixels, of n taps and one vector of channels.
+template <int n, class T>
+[[gnu::always_inline]] inline void weight_block(const T* g, const T* x, Index step, Index pixels,
+                                                const Index* at, const Index* tap, Index c, T* w) {
+  using V = typename Lanes<T>::type;
+  V sums[n] = {};
+  for (Index p = 0; p < pixels; ++p) {
+    const V one = *reinterpret_cast<const V*>(g + p * c);
+#pragma GCC unroll 9
+    for (int t = 0; t < n; ++t) sums[t] += one * *reinterpret_cast<const V*>(x + p * step + at[t]);
+  }
+  for (int t = 0; t < n; ++t) *reinterpret_cast<V*>(w + tap[t] * c) += sums[t];
+}
 template <class T>
-std::vector<T> with_channels_last(const ConvShape& s, const T* w) {
+CLONES void add_weights(const T* g, const T* x, Index step, Index pixels, const Taps& taps, Index c,
+                        T* w) {
+  const Index *at = taps.at, *tap = taps.tap, count = taps.count;
+  Index i = 0;
+  for (; i + kWidth<T> <= c; i += kWidth<T>) {
+    Index t = 0;
+    for (; t + 9 <= count; t += 9)
+      weight_block<9>(g + i, x + i, step, pixels, at + t, tap + t, c, w + i);
+    for (; t + 3 <= count; t += 3)
+      weight_block<3>(g + i, x + i, step, pixels, at + t, tap + t, c, w + i);
+    for (; t < count; ++t) weight_block<1>(g + i, x + i, step, pixels, at + t, tap + t, c, w + i);
+  }
+  for (; i < c; ++i)
+    for (Index t = 0; t < count; ++t)
+      for (Index p = 0; p < pixels; ++p)
+        w[tap[t] * c + i] += g[p * c + i] * x[p * step + at[t] + i];
+}
+
+template <class S>
+CLONES void widen(const S* from, Index n, Compute<S>* to) {
+  for (Index i = 0; i < n; ++i) to[i] = load(from + i);
+}
+template <class S>
+CLONES void narrow(const Compute<S>* from, Index n, S* to) {
+  for (Index i = 0; i < n; ++i) store(to + i, from[i]);
+}
+// Elements as they are computed with, where they lie or widened; and room for results.
+template <class S>
+class Widened {
+ public:
+  using T = Compute<S>;
+  Widened(const S* x, Index n) {
+    if constexpr (std::is_same_v<S, T>)
+      data_ = x;
+    else
+      widen(x, n, copy_.emplace(std::size_t(n)).data()), data_ = copy_->data();
+  }
+  const T* data() const { return data_; }
+
+ private:
+  std::optional<Scratch<T>> copy_;
+  const T* data_;
+};
+template <class S, class F>
+void written(S* to, Index n, F f) {  // f(where to write n results)
+  if constexpr (std::is_same_v<S, Compute<S>>) {
+    f(to);
+  } else {
+    Scratch<Compute<S>> wide{std::size_t(n)};
+    f(wide.data());
+    narrow(wide.data(), n, to);
+  }
+}
+
+template <class S>
+std::vector<Compute<S>> with_channels_last(const ConvShape& s, const S* w, bool flipped) {
   const Index taps = s.kernel[1] * s.kernel[2];
-  std::vector<T> to(std::size_t(taps * s.c));
+  std::vector<Compute<S>> to(std::size_t(taps * s.c));
   for (Index c = 0; c < s.c; ++c)
-    for (Index t = 0; t < taps; ++t) to[std::size_t(t * s.c + c)] = w[c * taps + t];
+    for (Index t = 0; t < taps; ++t)
+      to[std::size_t(t * s.c + c)] = load(w + c * taps + (flipped ? taps - 1 - t : t));
+  return to;
+}
+template <class S>
+std::vector<Compute<S>> shifts(const ConvShape& s, const S* bias) {
+  std::vector<Compute<S>> to(std::size_t(s.c));
+  for (Index c = 0; c < s.c && bias; ++c) to[std::size_t(c)] = load(bias + c);
   return to;
 }
 
@@ -82,91 +176,140 @@ std::pair<Index, Index> inside(const ConvShape& s, int axis, Index first) {
   return {std::min(begin, end), end};
 }
 
-// Calls f(pixel, first, offsets of its taps from there, taps, how many) for a row of results.
+// Pixels [begin, end) of each row of results, whose windows have the same columns of taps.
+struct Run {
+  Index begin, end;
+  std::pair<Index, Index> columns;
+};
+std::vector<Run> runs_of(const ConvShape& s) {
+  std::vector<Run> runs;
+  for (Index q = 0; q < s.result[2]; ++q) {
+    const auto columns = inside(s, 2, q * s.stride[2] - s.padding[2]);
+    if (runs.empty() || runs.back().columns != columns) runs.push_back({q, q, columns});
+    runs.back().end = q + 1;
+  }
+  return runs;
+}
+// Calls f(run, where the first window begins, its taps) for row h of results, in rows of the image
+// that begin with row r0.
 template <class F>
-void each_pixel(const ConvShape& s, Index h, F f) {
+void each_run(const ConvShape& s, const std::vector<Run>& runs, Index h, Index r0, F f) {
   std::vector<Index> at(std::size_t(s.kernel[1] * s.kernel[2])), tap = at;
   const Index y = h * s.stride[1] - s.padding[1];
   const auto [i0, i1] = inside(s, 1, y);
-  std::pair<Index, Index> before{-1, -1};
-  Index count = 0;
-  for (Index w = 0; w < s.result[2]; ++w) {
-    const Index x = w * s.stride[2] - s.padding[2];
-    const std::pair<Index, Index> columns = inside(s, 2, x);
-    if (columns != before) {  // most pixels have the same
-      before = columns;
-      count = 0;
-      for (Index i = i0; i < i1; ++i)
-        for (Index j = columns.first; j < columns.second; ++j) {
-          at[std::size_t(count)] = (i * s.dilation[1] * s.in[2] + j * s.dilation[2]) * s.c;
-          tap[std::size_t(count++)] = i * s.kernel[2] + j;
-        }
-    }
-    f(h * s.result[2] + w, (y * s.in[2] + x) * s.c, at.data(), tap.data(), count);
+  for (const Run& run : runs) {
+    Index count = 0;
+    for (Index i = i0; i < i1; ++i)
+      for (Index j = run.columns.first; j < run.columns.second; ++j) {
+        at[std::size_t(count)] = (i * s.dilation[1] * s.in[2] + j * s.dilation[2]) * s.c;
+        tap[std::size_t(count++)] = i * s.kernel[2] + j;
+      }
+    const Index x = run.begin * s.stride[2] - s.padding[2];
+    f(run, ((y - r0) * s.in[2] + x) * s.c, Taps{at.data(), tap.data(), count});
   }
 }
-Index work(const ConvShape& s) {  // of a row of results
-  return std::max<Index>(s.result[2] * s.c * s.kernel[1] * s.kernel[2], 1);
+
+// Rows [r0, r1) of the image are what rows [h0, h1) of the results read.
+struct Band {
+  Index h0, h1, r0, r1;
+  Band(const ConvShape& s, Index from, Index to) : h0(from), h1(to) {
+    const Index reach = s.dilation[1] * (s.kernel[1] - 1) + 1;
+    r0 = std::clamp<Index>(h0 * s.stride[1] - s.padding[1], 0, s.in[1]);
+    r1 = std::clamp<Index>((h1 - 1) * s.stride[1] - s.padding[1] + reach, r0, s.in[1]);
+  }
+};
+Index band_rows(const ConvShape& s) {
+  return std::clamp<Index>(kBandElements / (s.result[2] * s.c), 1, s.result[1]);
 }
 
-}  // namespace
-
-template <class T>
-void depthwise_forward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y) {
-  const std::vector<T> weights = with_channels_last(s, w);
-  const Index in = s.in[1] * s.in[2] * s.c, out = s.result[1] * s.result[2] * s.c;
-  parallel_for(s.n * s.result[1], 1 + 100'000 / work(s), [&](Index begin, Index end) {
-    for (Index r = begin; r < end; ++r) {
-      const Index n = r / s.result[1];
-      each_pixel(s, r % s.result[1],
-                 [&](Index pixel, Index first, const Index* at, const Index* tap, Index count) {
-                   T* const to = y + n * out + pixel * s.c;
-                   for (Index i = 0; i < s.c; ++i) to[i] = bias ? bias[i] : T(0);
-                   add_taps(x + n * in, first, at, tap, count, s.c, weights.data(), to);
-                 });
+template <class S, class T>
+void correlate(const ConvShape& s, const S* x, const std::vector<T>& w, const std::vector<T>& bias,
+               S* y) {
+  const std::vector<Run> runs = runs_of(s);
+  const Index in = s.in[2] * s.c, out = s.result[2] * s.c, rows = band_rows(s);
+  const Index bands = (s.result[1] + rows - 1) / rows;
+  const Index work = std::max<Index>(rows * out * s.kernel[1] * s.kernel[2], 1);
+  parallel_for(s.n * bands, 1 + 100'000 / work, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const Index n = i / bands, h = i % bands * rows;
+      const Band band(s, h, std::min(s.result[1], h + rows));
+      const Widened<S> image(x + (n * s.in[1] + band.r0) * in, (band.r1 - band.r0) * in);
+      written(y + (n * s.result[1] + band.h0) * out, (band.h1 - band.h0) * out, [&](T* to) {
+        for (Index r = band.h0; r < band.h1; ++r, to += out)
+          each_run(s, runs, r, band.r0, [&](const Run& run, Index first, const Taps& taps) {
+            set_windows(image.data() + first, s.stride[2] * s.c, run.end - run.begin, taps, s.c,
+                        w.data(), bias.data(), to + run.begin * s.c);
+          });
+      });
     }
   });
 }
 
-template <class T>
-void depthwise_grad_input(const ConvShape& s, const T* grad, const T* w, const T* bias, T* grad_x) {
-  const std::vector<T> weights = with_channels_last(s, w);
+}  // namespace
+
+template <class S>
+void depthwise_forward(const ConvShape& s, const S* x, const S* w, const S* bias, S* y) {
+  correlate(s, x, with_channels_last(s, w, false), shifts(s, bias), y);
+}
+
+template <class S>
+void depthwise_grad_input(const ConvShape& s, const S* grad, const S* w, const S* bias, S* grad_x) {
+  using T = Compute<S>;
+  if (s.stride[1] == 1 && s.stride[2] == 1) {
+    ConvShape back = s;
+    for (int d = 1; d < 3; ++d) {
+      std::swap(back.in[d], back.result[d]);
+      back.padding[d] = s.dilation[d] * (s.kernel[d] - 1) - s.padding[d];
+    }
+    return correlate(back, grad, with_channels_last(s, w, true), shifts(s, bias), grad_x);
+  }
+  const std::vector<T> weights = with_channels_last(s, w, false), shift = shifts(s, bias);
+  const std::vector<Run> runs = runs_of(s);
   const Index in = s.in[1] * s.in[2] * s.c, out = s.result[1] * s.result[2] * s.c;
   parallel_for(s.n, 1, [&](Index begin, Index end) {
     for (Index n = begin; n < end; ++n) {
-      T* const image = grad_x + n * in;
-      for (Index p = 0; p < in; p += s.c)
-        for (Index i = 0; i < s.c; ++i) image[p + i] = bias ? bias[i] : T(0);
-      for (Index h = 0; h < s.result[1]; ++h)
-        each_pixel(s, h,
-                   [&](Index pixel, Index first, const Index* at, const Index* tap, Index count) {
-                     spread_taps(grad + n * out + pixel * s.c, first, at, tap, count, s.c,
-                                 weights.data(), image);
-                   });
+      const Widened<S> g(grad + n * out, out);
+      written(grad_x + n * in, in, [&](T* image) {
+        for (Index p = 0; p < in; p += s.c) std::copy_n(shift.data(), s.c, image + p);
+        for (Index h = 0; h < s.result[1]; ++h)
+          each_run(s, runs, h, 0, [&](const Run& run, Index first, const Taps& taps) {
+            for (Index q = run.begin; q < run.end; ++q)
+              spread(g.data() + (h * s.result[2] + q) * s.c, taps, s.c, weights.data(),
+                     image + first + (q - run.begin) * s.stride[2] * s.c);
+          });
+      });
       check_interrupt();
     }
   });
 }
 
-template <class T>
-void depthwise_grad_weight(const ConvShape& s, const T* x, const T* grad, T* grad_w) {
+template <class S>
+void depthwise_grad_weight(const ConvShape& s, const S* x, const S* grad, Compute<S>* grad_w) {
+  using T = Compute<S>;
+  const std::vector<Run> runs = runs_of(s);
   const Index taps = s.kernel[1] * s.kernel[2], parts = std::min(s.n, kParts);
-  const Index in = s.in[1] * s.in[2] * s.c, out = s.result[1] * s.result[2] * s.c;
+  const Index in = s.in[2] * s.c, out = s.result[2] * s.c, rows = band_rows(s);
   std::vector<double> sums(std::size_t(parts * taps * s.c));
+  const auto add_image = [&](Index n, std::vector<T>& row, double* to) {
+    for (Index h = 0; h < s.result[1]; h += rows) {
+      const Band band(s, h, std::min(s.result[1], h + rows));
+      const Widened<S> image(x + (n * s.in[1] + band.r0) * in, (band.r1 - band.r0) * in);
+      const Widened<S> g(grad + (n * s.result[1] + h) * out, (band.h1 - h) * out);
+      for (Index r = h; r < band.h1; ++r) {
+        std::fill(row.begin(), row.end(), T(0));
+        each_run(s, runs, r, band.r0, [&](const Run& run, Index first, const Taps& hit) {
+          add_weights(g.data() + (r - h) * out + run.begin * s.c, image.data() + first,
+                      s.stride[2] * s.c, run.end - run.begin, hit, s.c, row.data());
+        });
+        for (std::size_t i = 0; i < row.size(); ++i) to[i] += double(row[i]);
+      }
+    }
+  };
   parallel_for(parts, 1, [&](Index begin, Index end) {
     std::vector<T> row(std::size_t(taps * s.c));
     for (Index part = begin; part < end; ++part)
       for (Index n = s.n * part / parts; n < s.n * (part + 1) / parts; ++n) {
-        for (Index h = 0; h < s.result[1]; ++h) {
-          std::fill(row.begin(), row.end(), T(0));
-          each_pixel(s, h,
-                     [&](Index pixel, Index first, const Index* at, const Index* tap, Index count) {
-                       add_weights(grad + n * out + pixel * s.c, x + n * in, first, at, tap, count,
-                                   s.c, row.data());
-                     });
-          double* const to = sums.data() + part * taps * s.c;
-          for (std::size_t i = 0; i < row.size(); ++i) to[i] += double(row[i]);
-        }
+        add_image(n, row, sums.data() + part * taps * s.c);
         check_interrupt();
       }
   });
@@ -180,13 +323,26 @@ void depthwise_grad_weight(const ConvShape& s, const T* x, const T* grad, T* gra
 }
 
 template void depthwise_forward(const ConvShape&, const float*, const float*, const float*, float*);
-template void depthwise_forward(const ConvShape&, const double*, const double*, const double*,
-                                double*);
 template void depthwise_grad_input(const ConvShape&, const float*, const float*, const float*,
                                    float*);
+template void depthwise_grad_weight(const ConvShape&, const float*, const float*, Compute<float>*);
+template void depthwise_forward(const ConvShape&, const double*, const double*, const double*,
+                                double*);
 template void depthwise_grad_input(const ConvShape&, const double*, const double*, const double*,
                                    double*);
-template void depthwise_grad_weight(const ConvShape&, const float*, const float*, float*);
-template void depthwise_grad_weight(const ConvShape&, const double*, const double*, double*);
+template void depthwise_grad_weight(const ConvShape&, const double*, const double*,
+                                    Compute<double>*);
+template void depthwise_forward(const ConvShape&, const bfloat16*, const bfloat16*, const bfloat16*,
+                                bfloat16*);
+template void depthwise_grad_input(const ConvShape&, const bfloat16*, const bfloat16*,
+                                   const bfloat16*, bfloat16*);
+template void depthwise_grad_weight(const ConvShape&, const bfloat16*, const bfloat16*,
+                                    Compute<bfloat16>*);
+template void depthwise_forward(const ConvShape&, const float16*, const float16*, const float16*,
+                                float16*);
+template void depthwise_grad_input(const ConvShape&, const float16*, const float16*, const float16*,
+                                   float16*);
+template void depthwise_grad_weight(const ConvShape&, const float16*, const float16*,
+                                    Compute<float16>*);
 
 }  // namespace rushlight::conv

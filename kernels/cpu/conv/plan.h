@@ -81,12 +81,12 @@ void depthwise_weight_gradient(const ConvShape& s, const float* x, const float* 
                                float* grad_weight);
 
 // Depthwise, of images whose channels lie innermost (s.inside).
-template <class T>
-void depthwise_forward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y);
-template <class T>
-void depthwise_grad_input(const ConvShape& s, const T* grad, const T* w, const T* bias, T* grad_x);
-template <class T>
-void depthwise_grad_weight(const ConvShape& s, const T* x, const T* grad, T* grad_w);
+template <class S>
+void depthwise_forward(const ConvShape& s, const S* x, const S* w, const S* bias, S* y);
+template <class S>
+void depthwise_grad_input(const ConvShape& s, const S* grad, const S* w, const S* bias, S* grad_x);
+template <class S>
+void depthwise_grad_weight(const ConvShape& s, const S* x, const S* grad, Compute<S>* grad_w);
 
 // Three dimensions, one group, no dilation of the depth; the input's gradient for a stride of 1
 // along it.
