@@ -305,16 +305,19 @@ struct PowScalar {
 // x ** 0.5, x ** -0.5 and x ** -1: the same formulas under the name that torch gives their
 // gradient.
 struct SqrtPower : Sqrt {
+  using Formula = Sqrt;
   static constexpr auto signature = "sqrt_power(input)";
   static constexpr auto node = "PowBackward0";
   static constexpr unsigned visible = Visible::nowhere;
 };
 struct RsqrtPower : Rsqrt {
+  using Formula = Rsqrt;
   static constexpr auto signature = "rsqrt_power(input)";
   static constexpr auto node = "PowBackward0";
   static constexpr unsigned visible = Visible::nowhere;
 };
 struct ReciprocalPower : Reciprocal {
+  using Formula = Reciprocal;
   static constexpr auto signature = "reciprocal_power(input)";
   static constexpr auto node = "PowBackward0";
   static constexpr unsigned visible = Visible::nowhere;

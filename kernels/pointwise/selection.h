@@ -207,7 +207,8 @@ struct Clamp {
                                  Save::input | Save::other | Save::third,
                                  Save::input | Save::other | Save::third};
   template <class T> HOST_DEVICE static T forward(T x, T low, T high) {
-    return Minimum::forward(Maximum::forward(x, low), high);
+    const T above = where(low > x, low, x), both = where(high < above, high, above);
+    return both - where(low == low, where(high == high, T(0), high), low);  // NaN, if a bound is
   }
   template <class T> HOST_DEVICE static Grads<T, 3> backward(T g, T x, T low, T high) {
     return {where((x >= low) & (x <= high), g, T(0)), where((low < high) & (x < low), g, T(0)),
@@ -255,25 +256,30 @@ tensor([-1.,  0.]))";
 
 // clamp() with numbers, and with one bound: the same formulas under torch's names.
 struct ClampScalars : Clamp {
+  using Formula = Clamp;
   static constexpr auto signature = "clamp_numbers(input, min, max)";
   static constexpr auto node = "ClampBackward1";
 };
 struct ClampMinOnly : ClampMin {
+  using Formula = ClampMin;
   static constexpr auto signature = "clamp_from(input, min)";
   static constexpr auto node = "ClampBackward0";
   static constexpr unsigned visible = Visible::nowhere;
 };
 struct ClampMinScalar : ClampMin {
+  using Formula = ClampMin;
   static constexpr auto signature = "clamp_from_number(input, min)";
   static constexpr auto node = "ClampBackward1";
   static constexpr unsigned visible = Visible::nowhere;
 };
 struct ClampMaxOnly : ClampMax {
+  using Formula = ClampMax;
   static constexpr auto signature = "clamp_to(input, max)";
   static constexpr auto node = "ClampBackward0";
   static constexpr unsigned visible = Visible::nowhere;
 };
 struct ClampMaxScalar : ClampMax {
+  using Formula = ClampMax;
   static constexpr auto signature = "clamp_to_number(input, max)";
   static constexpr auto node = "ClampBackward1";
   static constexpr unsigned visible = Visible::nowhere;

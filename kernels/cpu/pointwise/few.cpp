@@ -35,7 +35,7 @@ void run_few(const Job& job) {
     pointers[i] = blocks[i];
     if (!o.data) continue;  // a result that is not wanted
     if (o.is_scalar()) {
-      const bool alone = job.by_scalar && i + 1 == job.operands;
+      const bool alone = job.is_alone(i);
       if (alone) loop = job.by_scalar;
       fill_block(type, blocks[i], *static_cast<const Scalar*>(o.data), alone ? 1 : c.numel);
       continue;

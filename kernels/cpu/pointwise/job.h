@@ -11,11 +11,13 @@ inline constexpr std::int64_t kFew = 64;  // up to here a scalar is repeated on 
 struct Job {
   const PointwiseCall& call;
   PointwiseLoop loop;
-  PointwiseLoop by_scalar;  // takes one element for the last operand; or null
+  PointwiseLoop by_scalar;  // takes one element for the last operands; or null
   int outputs, operands;
   bool is_slow;  // an op computed in double, some hundred nanoseconds an element
   BlockType types[kMaxOperands];
+  int scalars = 1;  // how many operands those are
 
+  bool is_alone(int i) const { return by_scalar && i + scalars >= operands; }
   const Operand& operand(int i) const { return i < outputs ? call.out[i] : call.in[i - outputs]; }
 };
 

@@ -22,7 +22,8 @@ struct PointwiseLoops {
   bool commutes = false;  // while its parameter, if it has one, is 1
   bool constant = false, constant_value = false;  // of integers: all have this answer
   PointwiseLoop small[kSmall] = {};  // of kSmallTypes
-  PointwiseLoop by_scalar[kBlockTypes] = {};  // by BlockType: the last input is one element
+  PointwiseLoop by_scalar[kBlockTypes] = {};  // by BlockType: the last inputs are one element each
+  std::uint8_t scalars = 1;  // how many; where they are several, all are scalars
 };
 
 template <class T>
@@ -52,8 +53,8 @@ struct Memory<NearWhole> {
 
 // ivdep, not __restrict: in place, out and in are the same memory, element by element, and that is
 // the only overlap csrc lets through. flatten: a formula left as a call would be 16 times slower.
-// kByScalar: the last input is the same element for all.
-template <class Op, class K, class T, class M = typename Memory<T>::type, bool kByScalar = false>
+// kScalars: so many of the last inputs are the same element for all.
+template <class Op, class K, class T, class M = typename Memory<T>::type, int kScalars = 0>
 CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out,
                                                 const void* const* in, const Scalar* parameters) {
   using Byte = std::uint8_t;  // of a bool itself, read or written, gcc makes a branch
@@ -63,7 +64,7 @@ CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out
     auto pointer = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
       return static_cast<const std::conditional_t<bool(K::bools >> i & 1), Byte, M>*>(in[i]);
     };
-    const M scalar = kByScalar ? *static_cast<const M*>(in[K::kIn - 1]) : M{};
+    M scalars[] = {(I + kScalars >= K::kIn ? *static_cast<const M*>(in[I]) : M{})...};
     auto run = [&](auto... x) {
       R* const y[] = {static_cast<R*>(out[O])...};
       using Number = std::conditional_t<std::is_same_v<T, Bfloat16Bits>, float, Compute<M>>;
@@ -72,8 +73,8 @@ CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out
       auto element = [&]<std::size_t i>(std::integral_constant<std::size_t, i>, auto* e) {
         if constexpr (K::bools >> i & 1)
           return *e != 0;
-        else if constexpr (kByScalar && i + 1 == K::kIn)
-          return T(load(&scalar));
+        else if constexpr (i + kScalars >= K::kIn)
+          return T(load(&scalars[i]));
         else
           return T(load(e));
       };
@@ -218,17 +219,18 @@ constexpr PointwiseLoop loop_of() {
 }
 
 // With a scalar, or one element for each row of the other operand, which stays in a register.
-using ScalarOps = OpList<Add, Sub, Mul, Div>;
+using ScalarOps = OpList<Add, Sub, Mul, Div, Clamp, ClampMin, ClampMax>;
 template <class Op>
 void set_loops_by_scalar(PointwiseLoops& l) {
   using K = Forward<Op>;
-  l.by_scalar[int(BlockType::real32)] = &dense_loop<Op, K, float, float, true>;
-  l.by_scalar[int(BlockType::real64)] = &dense_loop<Op, K, double, double, true>;
+  constexpr int n = std::is_same_v<Op, Clamp> ? 2 : 1;
+  l.scalars = n;
+  l.by_scalar[int(BlockType::real32)] = &dense_loop<Op, K, float, float, n>;
+  l.by_scalar[int(BlockType::real64)] = &dense_loop<Op, K, double, double, n>;
   if constexpr (std::is_same_v<Op, Add> || std::is_same_v<Op, Mul>) {
     l.commutes = true;
-    l.by_scalar[int(BlockType::int32)] =
-        &dense_loop<Op, K, Small<std::int32_t>, std::int32_t, true>;
-    l.by_scalar[int(BlockType::bfloat16)] = &dense_loop<Op, K, float, bfloat16, true>;
+    l.by_scalar[int(BlockType::int32)] = &dense_loop<Op, K, Small<std::int32_t>, std::int32_t, n>;
+    l.by_scalar[int(BlockType::bfloat16)] = &dense_loop<Op, K, float, bfloat16, n>;
   }
 }
 
@@ -286,11 +288,22 @@ PointwiseLoops loops_of() {
   return l;
 }
 
+// What is compiled: ops of one formula under several names have the same loops.
+template <class Op>
+struct FormulaOf {
+  using type = Op;
+};
+template <class Op>
+  requires requires { typename Op::Formula; }
+struct FormulaOf<Op> {
+  using type = typename Op::Formula;
+};
+
 // Appends the rows of one list; each file of a family defines its own.
 using PointwiseTable = std::vector<PointwiseLoops>;
 template <class... Ops>
 void append_loops(PointwiseTable& table, OpList<Ops...>) {
-  (table.push_back(loops_of<Ops>()), ...);
+  (table.push_back(loops_of<typename FormulaOf<Ops>::type>()), ...);
 }
 void append_arithmetic_loops(PointwiseTable& table);
 void append_selection_loops(PointwiseTable& table);

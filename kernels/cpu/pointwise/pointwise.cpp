@@ -59,8 +59,7 @@ Access access_of(const Job& job, int i, bool is_row_wise) {
   const bool same = o.dtype == kBlockDType[int(job.types[i])];
   if (same && is_dense) return Access::linear;
   if (same && is_row_wise && o.strides[c.rank - 1] == 1) return Access::rows;
-  if (same && is_row_wise && o.strides[c.rank - 1] == 0 && job.by_scalar && i + 1 == job.operands)
-    return Access::repeated;
+  if (same && is_row_wise && o.strides[c.rank - 1] == 0 && job.is_alone(i)) return Access::repeated;
   return Access::moved;
 }
 
@@ -131,8 +130,8 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
     if (access[i] == Access::rows || access[i] == Access::repeated)
       in_rows = true;
     else
-      needs_blocks |= access[i] != Access::linear &&
-                      !(access[i] == Access::constant && i == last && job.by_scalar);
+      needs_blocks |=
+          access[i] != Access::linear && !(access[i] == Access::constant && job.is_alone(i));
     widest = std::max(widest, kBlockItem[int(job.types[i])]);
   }
   const bool by_scalar =
@@ -144,7 +143,7 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
     const Operand& o = job.operand(i);
     if (access[i] == Access::linear) pointers[i] = static_cast<char*>(o.data) + begin * items[i];
     if (access[i] != Access::constant) continue;
-    const std::int64_t n = by_scalar && i == last ? 1 : std::min(limit, end - begin);
+    const std::int64_t n = by_scalar && job.is_alone(i) ? 1 : std::min(limit, end - begin);
     if (o.is_scalar())
       fill_block(job.types[i], blocks[i], *static_cast<const Scalar*>(o.data), n);
     else
@@ -196,7 +195,7 @@ bool run_rows(const Job& job) {
   for (int i = 0; i < job.operands; ++i) {
     const Operand& o = job.operand(i);
     if (!o.data) return false;
-    const bool alone = job.by_scalar && i + 1 == job.operands;
+    const bool alone = job.is_alone(i);
     if (o.is_scalar()) {
       if (row > kFew && !alone) return false;
       fill_block(job.types[i], pointers[i] = numbers[i], *static_cast<const Scalar*>(o.data),
@@ -264,6 +263,7 @@ bool run_transposed(const Job& job) {
       }
       Job part{tile, job.loop, job.by_scalar, job.outputs, job.operands, job.is_slow, {}};
       std::copy_n(job.types, kMaxOperands, part.types);
+      part.scalars = job.scalars;
       run_range(part, 0, tile.numel);
     }
   });
@@ -395,6 +395,9 @@ std::int64_t forward(int op, const PointwiseCall& c) {
     type = BlockType(int(BlockType::uint8) + small);
   }
   job.by_scalar = l.by_scalar[int(type)];
+  job.scalars = l.scalars;
+  for (int i = l.inputs - l.scalars; l.scalars > 1 && i < l.inputs; ++i)
+    if (!c.in[i].is_scalar()) job.by_scalar = nullptr;
   job.types[0] = l.bool_result ? BlockType::boolean : type;
   for (int i = 0; i < l.inputs; ++i)
     job.types[1 + i] = l.bool_inputs >> i & 1 ? BlockType::boolean : type;
