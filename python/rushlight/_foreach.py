@@ -52,7 +52,7 @@ def make(name):
     kind = _C.Tensor
     if plain == "norm":
         operation = rushlight.linalg.vector_norm
-    elif base in ("maximum", "minimum"):  # of a number, too
+    elif base in ("maximum", "minimum"):  # of a scalar, too
         operation = kind.clamp_min if base == "maximum" else kind.clamp_max
     else:
         operation = getattr(kind, base, None) or getattr(kind, plain)

@@ -33,7 +33,7 @@ def _functional():
 
 @op("torch", autocast=("full", "full"))
 def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False):
-    """nn.functional.kl_div() with a number for the reduction.
+    """nn.functional.kl_div() with an int for the reduction.
 
     >>> torch.kl_div(torch.tensor([0.0]), torch.tensor([1.0]))
     tensor(0.)
@@ -49,7 +49,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: boo
 def poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ):
-    """nn.functional.poisson_nll_loss() with a number for the reduction.
+    """nn.functional.poisson_nll_loss() with an int for the reduction.
 
     >>> torch.poisson_nll_loss(torch.zeros(2), torch.ones(2), True, False, 1e-8, 1)
     tensor(1.)
@@ -60,7 +60,7 @@ def poisson_nll_loss(
 
 @op("torch", autocast=("full", "full"))
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1):
-    """nn.functional.hinge_embedding_loss() with a number for the reduction.
+    """nn.functional.hinge_embedding_loss() with an int for the reduction.
 
     >>> torch.hinge_embedding_loss(torch.tensor([2.0]), torch.tensor([1.0]))
     tensor(2.)
@@ -73,7 +73,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, red
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
 ):
-    """nn.functional.margin_ranking_loss() with a number for the reduction.
+    """nn.functional.margin_ranking_loss() with an int for the reduction.
 
     >>> torch.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
     tensor(2.)
@@ -86,7 +86,7 @@ def margin_ranking_loss(
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
 ):
-    """nn.functional.cosine_embedding_loss() with a number for the reduction.
+    """nn.functional.cosine_embedding_loss() with an int for the reduction.
 
     >>> torch.cosine_embedding_loss(torch.ones(1, 4), torch.ones(1, 4), torch.tensor([1]))
     tensor(0.)
@@ -106,7 +106,7 @@ def triplet_margin_loss(
     swap: bool = False,
     reduction: int = 1,
 ):
-    """nn.functional.triplet_margin_loss() with a number for the reduction.
+    """nn.functional.triplet_margin_loss() with an int for the reduction.
 
     >>> torch.triplet_margin_loss(torch.zeros(1, 2), torch.zeros(1, 2), torch.ones(1, 2), 1.0, 1.0)
     tensor(0.)
@@ -125,7 +125,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
     reduction: int = 1,
 ):
-    """nn.functional.binary_cross_entropy_with_logits() with a number for the reduction.
+    """nn.functional.binary_cross_entropy_with_logits() with an int for the reduction.
 
     >>> torch.binary_cross_entropy_with_logits(torch.zeros(1), torch.ones(1))
     tensor(0.6931)
@@ -140,7 +140,7 @@ def binary_cross_entropy_with_logits(
 def grid_sampler(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ):
-    """nn.functional.grid_sample() with numbers for its modes.
+    """nn.functional.grid_sample() with ints for its modes.
 
     Args:
         interpolation_mode: 0 (bilinear), 1 (nearest) or 2 (bicubic).

@@ -16,7 +16,7 @@ def _below_the_diagonal(size):
 
 
 class CorrCholeskyTransform(Transform):
-    """Vectors of n (n - 1) / 2 numbers to lower Cholesky factors of n x n correlation matrices.
+    """Vectors of n (n - 1) / 2 elements to lower Cholesky factors of n x n correlation matrices.
 
     tanh(x) are the canonical partial correlations, row by row.
 

@@ -8,7 +8,7 @@ from rushlight.distributions.cauchy import Cauchy
 
 
 class HalfCauchy(AbsoluteValue):
-    """|x| of a Cauchy number around 0.
+    """|x| of a Cauchy variable around 0.
 
     Args:
         scale: its width.

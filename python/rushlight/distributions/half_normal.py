@@ -7,7 +7,7 @@ from rushlight.distributions.normal import Normal
 
 
 class HalfNormal(AbsoluteValue):
-    """|x| of a normal number of mean 0.
+    """|x| of a normal variable of mean 0.
 
     Args:
         scale: the standard deviation of the normal variable.

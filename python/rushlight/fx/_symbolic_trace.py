@@ -94,7 +94,7 @@ class Tracer(TracerBase):
     Args:
         autowrap_modules: modules of Python whose functions are recorded as calls, such as math.
         autowrap_functions: functions that are.
-        param_shapes_constant: whether shapes of parameters are numbers, not nodes.
+        param_shapes_constant: whether shapes of parameters are ints, not nodes.
 
     >>> class All(torch.fx.Tracer):
     ...     def is_leaf_module(self, m, module_qualified_name):

@@ -72,7 +72,7 @@ def replace_pattern_with_filters(
         pattern: a function, module or graph.
         replacement: a function, module or graph.
         match_filters: functions of (match, graph, graph of the pattern).
-        ignore_literals: whether numbers and texts in the pattern match any.
+        ignore_literals: whether numbers and strings in the pattern match any.
         replacement_callback: a function of the same, which returns the graph that takes the place.
         node_name_match: a text that the name of the result must contain.
 

@@ -1,4 +1,4 @@
-"""torch.nn._reduction, also F._Reduction: numbers and texts of a loss's `reduction`."""
+"""torch.nn._reduction, also F._Reduction: numbers and strings of a loss's `reduction`."""
 
 import warnings
 

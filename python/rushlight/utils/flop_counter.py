@@ -130,7 +130,7 @@ class FlopCounterMode:
             self.flop_counts[module][key] += flops
 
     def get_total_flops(self):
-        """All operations, a number."""
+        """The count of all operations."""
         return sum(self.flop_counts["Global"].values())
 
     def get_unsupported_ops(self):

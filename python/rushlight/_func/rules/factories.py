@@ -118,7 +118,7 @@ def of_size(level, func, *size, **options):
 
 @random("randint")
 def randint(level, func, *args, **options):
-    """Whole numbers for each element."""
+    """Integers for each element."""
     size = options.pop("size", None)
     if size is None:
         *args, size = args

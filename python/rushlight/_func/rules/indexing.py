@@ -11,7 +11,7 @@ _BOOL = (
 
 
 def _key(key):
-    # The parts of an index, lists of numbers as tensors.
+    # The parts of an index, lists of ints as tensors.
     parts = list(key) if isinstance(key, tuple) else [key]
     return [_C.tensor(k) if isinstance(k, list | range) else k for k in parts]
 

@@ -23,7 +23,7 @@ def _reduction(reduction, size_average, reduce):
       "F.binary_cross_entropy_with_logits")  # fmt: skip
 def pairwise(level, func, input, target, *args, reduction="mean", size_average=None, reduce=None,
              **options):  # fmt: skip
-    """Losses of pairs of numbers."""
+    """Losses of pairs of scalars."""
     if args:  # in older order: weight before size_average
         return NotImplemented
     reduction = _reduction(reduction, size_average, reduce)

@@ -148,7 +148,7 @@ def trapezoid(level, func, y, x=None, *, dim=-1, **options):
 
 @rule("quantile nanquantile")
 def quantile(level, func, input, q, dim=None, keepdim=False, *, interpolation="linear"):
-    """Quantiles, of numbers or a tensor that all share."""
+    """Quantiles, of scalars or a tensor that all share."""
     if (isinstance(q, Tensor) and (level.holds(q) or q.dim())) or not input.dim():
         return NotImplemented
     if dim is None:

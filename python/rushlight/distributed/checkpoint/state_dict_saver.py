@@ -63,8 +63,8 @@ def save(
     earlier checkpoint until the new one is whole.
 
     Args:
-        state_dict: tensors, DTensors, numbers and texts in nested dicts and lists; or objects with
-            state_dict(), such as modules.
+        state_dict: tensors, DTensors, scalars and strings in nested dicts and lists; or objects
+            with state_dict(), such as modules.
         checkpoint_id: the folder.
         storage_writer: a FileSystemWriter, instead of checkpoint_id.
         planner: None.

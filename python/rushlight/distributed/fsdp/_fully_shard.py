@@ -287,7 +287,7 @@ class FSDPModule:
         """What the sum of the gradients is divided by, instead of the number of ranks.
 
         Args:
-            factor: a number.
+            factor: a scalar.
         """
         self._fsdp_state.divisor = float(factor)
 

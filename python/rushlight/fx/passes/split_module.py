@@ -53,7 +53,7 @@ def split_module(
     Args:
         m: the GraphModule.
         root_m: accepted.
-        split_callback: a function of a node, which returns the name of its part: a number or text.
+        split_callback: a function of a node, which returns the name of its part, an int or a str.
         qualname_map: a dict that gets the old name of each module under its new one.
         keep_original_order: whether parts come in the order in which they begin.
         keep_original_node_name: whether nodes of the parts keep their names.

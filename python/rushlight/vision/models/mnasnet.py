@@ -57,7 +57,7 @@ def _round_up(width, divisor=8):
 
 
 class MNASNet(nn.Module):
-    """Inverted residual blocks whose widths are multiplied with a number.
+    """Inverted residual blocks whose widths are multiplied by a factor.
 
     Args:
         alpha: the number.

@@ -255,7 +255,7 @@ class AugMix(_Drawn):
         severity: the greatest strength of a change, from 1 to 10.
         mixture_width: how many chains.
         chain_depth: changes of a chain; drawn from 1 to 3 if not positive.
-        alpha: of the Beta and Dirichlet laws that weights are drawn from.
+        alpha: of the Beta and Dirichlet distributions that weights are drawn from.
         all_ops: whether brightness, colour, contrast and sharpness are changed too.
         interpolation: an InterpolationMode for what is moved.
         fill: what comes into view at the edges; 0 if None.

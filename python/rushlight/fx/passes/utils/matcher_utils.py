@@ -40,7 +40,7 @@ class SubgraphMatcher:
         match_output: whether the pattern's output must be the graph's output.
         match_placeholder: whether its inputs must be inputs of the graph.
         remove_overlapping_matches: whether a node may be in one match only.
-        ignore_literals: whether numbers and texts in the pattern match any.
+        ignore_literals: whether numbers and strings in the pattern match any.
 
     >>> pattern = torch.fx.symbolic_trace(lambda x: x.sin() + 1).graph
     >>> graph = torch.fx.symbolic_trace(lambda x: (x.cos().sin() + 1).exp()).graph

@@ -1,4 +1,4 @@
-"""What detectors share: which boxes belong to which objects, and boxes as numbers to learn."""
+"""What detectors share: boxes matched with objects, and encoded as regression targets."""
 
 import math
 from collections import OrderedDict

@@ -32,7 +32,7 @@ class AnchorGenerator(nn.Module):
         ]
 
     def generate_anchors(self, scales, aspect_ratios, dtype=rushlight.float32, device="cpu"):
-        """The boxes around (0, 0), (ratios * scales, 4), at whole numbers."""
+        """The boxes around (0, 0), (ratios * scales, 4), at integer coordinates."""
         scales = rushlight.as_tensor(scales, dtype=dtype, device=device)
         high = rushlight.as_tensor(aspect_ratios, dtype=dtype, device=device).sqrt()
         widths = ((1 / high)[:, None] * scales[None]).reshape(-1)
