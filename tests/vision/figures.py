@@ -160,8 +160,35 @@ DETECTORS = ("faster faster_v2 mask keypoint retinanet retinanet_v2 fcos ssd ssd
 
 CLASSIFIERS = (
     "convnext_tiny efficientnet_v2_s googlenet inception_v3 maxvit mnasnet0_5 regnet_x_400mf "
-    "regnet_y_400mf shufflenet_v2_x0_5 swin_t swin_v2_t mc3_18 r2plus1d_18 r3d_18 s3d"
+    "regnet_y_400mf shufflenet_v2_x0_5 swin_t swin_v2_t mc3_18 mvit_v1 mvit_v2 r2plus1d_18 r3d_18 "
+    "s3d swin3d_t"
 ).split()
+
+
+def multiscale(video, second):
+    """A small MViT of the first or the second kind."""
+    blocks = [
+        video.mvit.MSBlockConfig(1, 16, 16 if second else 32, [3] * 3 if second else [], [3] * 3,
+                                 [1] * 3 if second else [], [1, 4, 4]),
+        video.mvit.MSBlockConfig(2, 16 if second else 32, 32, [3] * 3, [3] * 3, [1, 2, 2],
+                                 [1, 2, 2]),
+    ]  # fmt: skip
+    return video.MViT(
+        (64, 64), 8, blocks, residual_pool=second, residual_with_cls_embed=not second,
+        rel_pos_embed=second, proj_after_attn=second,
+    )  # fmt: skip
+
+
+FLOWS = ("raft_small", "raft_large")
+
+
+def flows(torch, models, name):
+    """The sums of the flows after each of two steps, and some of their values."""
+    model = fill(torch, made(models, name), 0.8).eval()
+    first = images(torch, (128, 136))[0][None] * 2 - 1
+    with torch.no_grad():
+        found = model(first, first.flip(2), num_flow_updates=2)
+    return [[x.double().abs().sum().item(), x[0, :, 5, 7:9].tolist()] for x in found]
 
 
 def classified(torch, models, name):
@@ -169,13 +196,20 @@ def classified(torch, models, name):
     size = (90, 100) if name.startswith("swin") else (64, 64) if name == "maxvit" else (96, 96)
     if "_18" in name:
         size = (32, 40)
-    if name == "maxvit":
+    if name.startswith("mvit"):
+        model = multiscale(models.video, name == "mvit_v2")
+    elif name == "maxvit":
         model = models.MaxVit(size, 8, 2, [16, 32], [1, 2], head_dim=8, stochastic_depth_prob=0.2)
     else:
         model = made(models, name)
     model = fill(torch, model, 0.8).eval()
     if name == "s3d":  # whose last average needs 14 frames of 224 x 224
         batch = torch.stack(images(torch, *[(224, 224)] * 14), 1)[None]
+        with torch.no_grad():
+            return model(batch)[:, :6].tolist()
+    if name.startswith(("mvit", "swin3d")):
+        frames = [(64, 64)] * 8 if name.startswith("mvit") else [(70, 100)] * 11
+        batch = torch.stack(images(torch, *frames), 1)[None]
         with torch.no_grad():
             return model(batch)[:, :6].tolist()
     batch = torch.stack(images(torch, size, size))
@@ -233,6 +267,7 @@ def main():
                detected(torch, detector(torch, models, name))]
         for name in DETECTORS
     }  # fmt: skip
+    figures["flows"] = {name: flows(torch, models, name) for name in FLOWS}
     figures["classifiers"] = {name: classified(torch, models, name) for name in CLASSIFIERS}
     without_starting(torch)
     for name in models.list_models():

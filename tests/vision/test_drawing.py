@@ -1,4 +1,4 @@
-"""Boxes and masks in images. The sums are torchvision 0.29's."""
+"""Boxes, masks, points and flows in images. The sums are torchvision 0.29's."""
 
 import pytest
 
@@ -69,3 +69,55 @@ def test_refusals(call, words):
     pytest.importorskip("PIL")
     with pytest.raises((ValueError, TypeError), match=words):
         call()
+
+
+SQUARE = (torch.arange(3 * 20 * 24) * 37 % 256).to(torch.uint8).reshape(3, 20, 24)
+POINTS = torch.tensor(
+    [[[5.0, 6.0], [12.0, 9.0], [18.0, 15.0]], [[2.0, 2.0], [20.0, 3.0], [9.0, 17.0]]]
+)
+SEEN = torch.tensor([[1, 0, 1], [1, 1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "total"),
+    [
+        ({}, 183536), ({"colors": (10, 20, 30)}, 142626), ({"colors": "#FF00FF"}, 199326),
+        ({"connectivity": [(0, 1), (1, 2)], "colors": "red", "radius": 1, "width": 2}, 214627),
+        ({"visibility": SEEN, "connectivity": [(0, 1), (0, 2)], "colors": "red"}, 227815),
+        ({"visibility": SEEN[..., None] > 0, "connectivity": [(0, 1), (0, 2)]}, 235292),
+    ],
+)  # fmt: skip
+def test_points(arguments, total):
+    pytest.importorskip("PIL")
+    assert utils.draw_keypoints(SQUARE, POINTS, **arguments).sum() == total
+
+
+@pytest.mark.parametrize(
+    ("image", "points", "arguments", "error", "words"),
+    [
+        (3, POINTS, {}, TypeError, "must be a tensor, got <class 'int'>"),
+        (SQUARE.int(), POINTS, {}, ValueError, "dtype must be uint8 or float"),
+        (SQUARE[None], POINTS, {}, ValueError, "not batches"),
+        (SQUARE[:1], POINTS, {}, ValueError, "Pass an RGB image"),
+        (SQUARE, POINTS[0], {}, ValueError, "must be of shape"),
+        (SQUARE, POINTS, {"visibility": SEEN[:1]}, ValueError, "the same dimensionality"),
+    ],
+)
+def test_points_that_cannot_be_drawn(image, points, arguments, error, words):
+    pytest.importorskip("PIL")
+    with pytest.raises(error, match=words):
+        utils.draw_keypoints(image, points, **arguments)
+
+
+def test_flows():
+    steps = torch.arange(120).float()
+    flow = torch.stack([(steps * 0.37).sin() * 3, (steps * 0.11).cos()]).reshape(2, 12, 10)
+    picture = utils.flow_to_image(flow)
+    assert picture.dtype == torch.uint8 and picture.sum() == 62142
+    assert picture.flatten()[8:12].tolist() == [255, 198, 121, 58]
+    both = utils.flow_to_image(torch.stack([flow, flow * 2]))
+    assert both.shape == (2, 3, 12, 10) and both.sum() == 139055
+    assert utils.flow_to_image(torch.zeros(2, 4, 4)).unique().tolist() == [255]
+    for wrong, words in ((flow.double(), "of dtype torch.float"), (flow[:1], r"\(2, H, W\) or")):
+        with pytest.raises(ValueError, match=words):
+            utils.flow_to_image(wrong)

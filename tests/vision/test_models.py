@@ -194,6 +194,13 @@ def test_enums():
     assert models.ResNet50_Weights.DEFAULT is models.ResNet50_Weights.IMAGENET1K_V2
     assert models.get_weight("ResNet18_Weights.DEFAULT").url.endswith("resnet18-f37072fd.pth")
     assert models.get_model_weights(models.vgg16) is models.VGG16_Weights
+    assert models.get_weight("R3D_18_Weights.DEFAULT").name == "KINETICS400_V1"
+    assert models.get_weight("Raft_Large_Weights.DEFAULT").name == "C_T_SKHT_V2"
+    assert models.get_weight("Swin3D_B_Weights.DEFAULT").url.endswith("swin3d_b_1k-24f7c7c6.pth")
+    with pytest.raises(ValueError, match="weight enum 'R' for the specific method"):
+        models.get_weight("R.x")
+    with pytest.raises(KeyError):
+        models.get_weight("ResNet18_Weights.x")
     transform = models.ResNet18_Weights.DEFAULT.transforms()
     pytest.importorskip("PIL")
     from PIL import Image
@@ -244,3 +251,40 @@ def test_a_step_of_swin(name):
     )
     network(torch.randn(2, 3, 30, 37)).sum().backward()
     assert all(p.grad is not None for p in network.parameters())
+
+
+def test_names_of_models():
+    assert models.get_model_builder("ResNet18") is models.resnet18
+    assert models.list_models(include="*raft*") == ["raft_large", "raft_small"]
+    videos = "mc3_18 mvit_v1_b mvit_v2_s r2plus1d_18 r3d_18 s3d swin3d_b swin3d_s swin3d_t"
+    assert models.list_models(models.video) == videos.split()
+    images = models.list_models(models, exclude=["*b*", "*n*"])
+    assert images == "maxvit_t vgg11 vgg13 vgg16 vgg19 vit_h_14 vit_l_16 vit_l_32".split()
+    for wrong, words in (("nope", "Unknown model nope"), ("quantized_resnet18", "no quantized")):
+        with pytest.raises(ValueError, match=words):
+            models.get_model_builder(wrong)
+    with pytest.raises(ValueError, match="Unknown model nope"):
+        models.get_model_weights("nope")
+
+
+def test_a_model_of_a_program():
+    @models.register_model("tests_own")
+    def own(width=2):
+        return torch.nn.Linear(width, width)
+
+    try:
+        assert models.get_model("Tests_Own", width=3).in_features == 3
+        assert "tests_own" in models.list_models()
+        with pytest.raises(ValueError, match="already registered under the name 'tests_own'"):
+            models.register_model("tests_own")(own)
+        with pytest.raises(ValueError, match="WeightsEnum of this method cannot be retrieved"):
+            models.get_model_weights("tests_own")
+    finally:
+        del models._api._registered["tests_own"]
+
+
+def test_quantized_models_say_that_they_are_not_there():
+    with pytest.raises(NotImplementedError, match="there are no quantized tensors"):
+        models.quantization.resnet18(weights="DEFAULT")
+    with pytest.raises(NotImplementedError, match="there are no quantized tensors"):
+        models.quantization.QuantizableResNet()

@@ -11,16 +11,13 @@ from tests.vision import figures
 
 models = torch.vision.models
 KNOWN = json.loads(figures.FILE.read_text())
-# Not here: optical flow, which has data and transforms of its own, and some networks for videos.
-ABSENT = {"mvit_v1_b", "mvit_v2_s", "swin3d_b", "swin3d_s", "swin3d_t", "raft_large",
-          "raft_small"}  # fmt: skip
 
 
 def test_which_networks_there_are():
-    assert set(models.list_models()) == set(KNOWN["states"]) - ABSENT
+    assert set(models.list_models()) == set(KNOWN["states"])
 
 
-@pytest.mark.parametrize("name", sorted(set(KNOWN["states"]) - ABSENT))
+@pytest.mark.parametrize("name", sorted(KNOWN["states"]))
 def test_names_and_shapes_of_a_state(name):
     with torch.device("meta"):
         model = figures.made(models, name)
@@ -43,6 +40,32 @@ def close(found, known, relative):
 def test_what_a_classifier_finds(name):
     found = figures.classified(torch, models, name)
     assert close(found, KNOWN["classifiers"][name], 1e-4)
+
+
+@pytest.mark.parametrize("name", figures.FLOWS)
+def test_how_pixels_move(name):
+    assert close(figures.flows(torch, models, name), KNOWN["flows"][name], 2e-3)
+
+
+def test_what_flows_refuse():
+    model = models.optical_flow.raft_small()
+    image = torch.zeros(1, 3, 128, 128)
+    for images, words in (
+        ((image, image[..., :120]), "input images should have the same shape"),
+        ((image[..., :124], image[..., :124]), "H and W should be divisible by 8"),
+        ((image[..., :120], image[..., :120]), "should be at least 8 . 16 = 128"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model(*images)
+    part = models.optical_flow.raft_large(mask_predictor=torch.nn.Identity())
+    assert isinstance(part.mask_predictor, torch.nn.Identity)
+
+
+def test_a_video_that_is_smaller_than_a_window():
+    model = models.video.swin3d_t(num_classes=3, depths=[1, 2], num_heads=[1, 2], embed_dim=8)
+    clip = torch.zeros(2, 3, 5, 20, 30, requires_grad=True)
+    model(clip).sum().backward()
+    assert clip.grad is not None and model.head.weight.grad.shape == (3, 16)
 
 
 @pytest.mark.parametrize("name", figures.DETECTORS)

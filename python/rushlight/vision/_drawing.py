@@ -1,4 +1,4 @@
-"""Boxes and masks drawn into images: draw_bounding_boxes and draw_segmentation_masks."""
+"""Boxes, masks and points drawn into images."""
 
 import warnings
 
@@ -7,7 +7,7 @@ import rushlight
 from ._pillow import pillow
 from .transforms import functional
 
-__all__ = ["draw_bounding_boxes", "draw_segmentation_masks"]
+__all__ = ["draw_bounding_boxes", "draw_keypoints", "draw_segmentation_masks"]
 
 
 def _checked(image):
@@ -139,5 +139,56 @@ def draw_bounding_boxes(image, boxes, labels=None, colors=None, fill=False, widt
         if labels is not None and labels[i] is not None:
             at = (corners[0] + width + 1, corners[1] + width + 1)
             draw.text(at, labels[i], fill=colours[i])
+    drawn = functional.pil_to_tensor(picture).to(image.device)
+    return functional.convert_image_dtype(drawn, image.dtype)
+
+
+def draw_keypoints(
+    image, keypoints, connectivity=None, colors=None, radius=2, width=3, visibility=None
+):
+    """The image with points of objects, and lines between them; it needs Pillow.
+
+    Args:
+        image: (3, height, width), uint8 or floats in [0, 1].
+        keypoints: column and row of each point, (objects, points, 2).
+        connectivity: pairs of points between which there are lines.
+        colors: of the points, a name such as "red" or (red, green, blue); not drawn by default.
+        radius: of the points.
+        width: of the lines, which are white.
+        visibility: which points and their lines are drawn, (objects, points); all by default.
+
+    Raises:
+        ValueError: for another dtype or shape.
+    """
+    if not isinstance(image, rushlight.Tensor):
+        raise TypeError(f"The image must be a tensor, got {type(image)}")
+    _checked(image)
+    if image.shape[0] != 3:
+        raise ValueError("Pass an RGB image. Other Image formats are not supported")
+    if keypoints.dim() != 3:
+        raise ValueError("keypoints must be of shape (num_instances, K, 2)")
+    if visibility is None:
+        visibility = rushlight.ones(keypoints.shape[:2], dtype=rushlight.bool)
+    if visibility.dim() == 3:
+        visibility = visibility.squeeze(-1)
+    if visibility.dim() != 2 or visibility.shape != keypoints.shape[:2]:
+        raise ValueError(
+            "keypoints and visibility must have the same dimensionality for num_instances and K. "
+            f"Got visibility.shape={visibility.shape} and keypoints.shape={keypoints.shape}"
+        )
+    pillow()
+    from PIL import ImageDraw
+
+    picture = functional.to_pil_image(image.cpu())
+    draw = ImageDraw.Draw(picture)
+    objects = keypoints.to(rushlight.int64).tolist()
+    for points, seen in zip(objects, visibility.bool().tolist(), strict=True):
+        for (x, y, *_), drawn in zip(points, seen, strict=True):
+            if drawn:
+                corners = [x - radius, y - radius, x + radius, y + radius]
+                draw.ellipse(corners, fill=colors, outline=None, width=0)
+        for first, last in connectivity or ():
+            if seen[first] and seen[last]:
+                draw.line((*points[first][:2], *points[last][:2]), width=width)
     drawn = functional.pil_to_tensor(picture).to(image.device)
     return functional.convert_image_dtype(drawn, image.dtype)

@@ -5,10 +5,18 @@ import os
 
 import rushlight
 
-from ._drawing import draw_bounding_boxes, draw_segmentation_masks
+from ._drawing import draw_bounding_boxes, draw_keypoints, draw_segmentation_masks
+from ._flow_colours import flow_to_image
 from ._pillow import pillow
 
-__all__ = ["draw_bounding_boxes", "draw_segmentation_masks", "make_grid", "save_image"]
+__all__ = [
+    "draw_bounding_boxes",
+    "draw_keypoints",
+    "draw_segmentation_masks",
+    "flow_to_image",
+    "make_grid",
+    "save_image",
+]
 
 
 def make_grid(

@@ -5,8 +5,16 @@
 torch.Size([1, 10])
 """
 
-from . import detection, segmentation, video
-from ._weights import Weights, WeightsEnum, get_model_weights, get_weight
+from . import detection, optical_flow, quantization, segmentation, video
+from ._api import (
+    get_model,
+    get_model_builder,
+    get_model_weights,
+    get_weight,
+    list_models,
+    register_model,
+)
+from ._weights import Weights, WeightsEnum
 from .alexnet import AlexNet, AlexNet_Weights, alexnet
 from .convnext import *  # noqa: F403
 from .densenet import *  # noqa: F403
@@ -24,35 +32,3 @@ from .squeezenet import *  # noqa: F403
 from .swin_transformer import *  # noqa: F403
 from .vgg import *  # noqa: F403
 from .vision_transformer import *  # noqa: F403
-
-
-def list_models() -> list[str]:
-    """The names that get_model() takes.
-
-    >>> "resnet18" in torch.vision.models.list_models()
-    True
-    """
-    return sorted(_functions())
-
-
-def _functions():
-    named = vars(detection) | vars(segmentation) | vars(video) | globals()
-    return {name: value for name, value in named.items() if hasattr(value, "weights_enum")}
-
-
-def get_model(name: str, **config):
-    """The model of this name; `config` is what its function takes.
-
-    Args:
-        name: one of list_models().
-
-    Raises:
-        ValueError: for an unknown name.
-
-    >>> type(torch.vision.models.get_model("alexnet")).__name__
-    'AlexNet'
-    """
-    functions = _functions()
-    if name not in functions:
-        raise ValueError(f"Unknown model {name}")
-    return functions[name](**config)

@@ -2,7 +2,6 @@
 
 import enum
 import functools
-import sys
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -96,7 +95,7 @@ def with_weights(weights_enum, sized=False, classes=1000):
     Args:
         weights_enum: the published weights.
         sized: whether the model is made for images of one size, which the weights say.
-        classes: of the published weights.
+        classes: of the published weights; None if the model does not classify.
     """
 
     def decorate(function):
@@ -106,7 +105,9 @@ def with_weights(weights_enum, sized=False, classes=1000):
                 flag = config.pop("pretrained", old[0] if old else False)
                 weights = _of_flag(flag, weights, weights_enum)
             weights = chosen(weights, weights_enum)
-            if weights is not None and config.setdefault("num_classes", classes) != classes:
+            if weights is None or classes is None:
+                pass
+            elif config.setdefault("num_classes", classes) != classes:
                 raise ValueError(
                     f"The parameter 'num_classes' expected value {classes} but got "
                     f"{config['num_classes']} instead."
@@ -135,28 +136,6 @@ def _of_flag(flag, weights, weights_enum):
         stacklevel=3,
     )
     return next(iter(weights_enum)) if flag else weights
-
-
-def get_model_weights(name) -> "type[WeightsEnum]":
-    """The enum of the published weights of a model, which is given by its name or function.
-
-    >>> torch.vision.models.get_model_weights("resnet18").__name__
-    'ResNet18_Weights'
-    """
-    models = sys.modules[__package__]
-    return (getattr(models, name) if isinstance(name, str) else name).weights_enum
-
-
-def get_weight(name: str) -> WeightsEnum:
-    """The weights of a name such as "ResNet18_Weights.DEFAULT".
-
-    Raises:
-        ValueError: for a name without a dot.
-    """
-    enum_name, dot, member = name.partition(".")
-    if not dot:
-        raise ValueError(f"Invalid weight name provided: '{name}'.")
-    return getattr(sys.modules[__package__], enum_name)[member]
 
 
 def of_networks_with_second_losses(weights_enum, *parts, usual):

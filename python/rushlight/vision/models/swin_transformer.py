@@ -116,6 +116,18 @@ class ShiftedWindowAttention(nn.Module):
     def _scores(self, q, k):
         return (q * q.shape[-1] ** -0.5) @ k.transpose(-2, -1)
 
+    def _attended(self, x, bias, mask):
+        """Of windows (n * windows, pixels, channels); mask is (windows, pixels, pixels)."""
+        qkv = self._projected(x).reshape(*x.shape[:2], 3, self.num_heads, -1)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)
+        scores = self._scores(q, k) + bias
+        if mask is not None:
+            scores = scores.unflatten(0, (-1, len(mask))) + mask.unsqueeze(1)
+            scores = scores.flatten(0, 1)
+        scores = functional.dropout(scores.softmax(-1), self.attention_dropout, self.training)
+        x = (scores @ v).transpose(1, 2).flatten(2)
+        return functional.dropout(self.proj(x), self.dropout, self.training)
+
     def forward(self, x):
         """Attended."""
         h, w = x.shape[1:3]
@@ -127,16 +139,8 @@ class ShiftedWindowAttention(nn.Module):
         if shifted:
             x = x.roll((-shift[0], -shift[1]), (1, 2))
         x = windows(x, size)
-        qkv = self._projected(x).reshape(*x.shape[:2], 3, self.num_heads, -1)
-        q, k, v = qkv.permute(2, 0, 3, 1, 4)
-        scores = self._scores(q, k) + self.get_relative_position_bias()
-        if shifted:
-            mask = window_mask((rows, columns), size, shift, x).unsqueeze(1)
-            scores = scores.unflatten(0, (-1, len(mask))) + mask
-            scores = scores.flatten(0, 1)
-        scores = functional.dropout(scores.softmax(-1), self.attention_dropout, self.training)
-        x = (scores @ v).transpose(1, 2).flatten(2)
-        x = functional.dropout(self.proj(x), self.dropout, self.training)
+        mask = window_mask((rows, columns), size, shift, x) if shifted else None
+        x = self._attended(x, self.get_relative_position_bias(), mask)
         x = without_windows(x, size, (rows, columns))
         if shifted:
             x = x.roll(shift, (1, 2))

@@ -5,5 +5,7 @@
 torch.Size([1, 3])
 """
 
+from .mvit import *  # noqa: F403
 from .resnet import *  # noqa: F403
 from .s3d import *  # noqa: F403
+from .swin_transformer import *  # noqa: F403

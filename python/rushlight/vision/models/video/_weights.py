@@ -25,7 +25,7 @@ class VideoClassification:
 
     Args:
         crop_size: of the result, a number or (height, width).
-        resize_size: (height, width) before the crop.
+        resize_size: (height, width) before the crop, or the shorter of them alone.
         mean: of each channel.
         std: of each channel.
 
@@ -49,8 +49,15 @@ class VideoClassification:
         return frames.reshape(*vid.shape[:-3], *frames.shape[1:]).transpose(-4, -3)
 
 
-def published_video(name, module, file, crop_size=112, frame_size=(128, 171)):
-    """The enum of the weights of a network, and how videos are cropped and resized for it."""
-    channels = (0.43216, 0.394666, 0.37645), (0.22803, 0.22145, 0.216989)
-    values = (file, crop_size, frame_size[0], "bilinear", *channels, {}, CLASSES, frame_size)
-    return published(name, module, made=VideoWeights, KINETICS400_V1=values)
+_CHANNELS = (0.43216, 0.394666, 0.37645), (0.22803, 0.22145, 0.216989)
+
+
+def published_video(name, module, files, crop_size=112, frame_size=(128, 171), channels=_CHANNELS):
+    """The enum of the weights of a network, and how videos are cropped and resized for it.
+
+    `files` is one file, or those of each name; `channels` their mean and deviation.
+    """
+    values = (crop_size, frame_size[0], "bilinear", *channels, {}, CLASSES, frame_size)
+    files = {"KINETICS400_V1": files} if isinstance(files, str) else files
+    members = {key: (file, *values) for key, file in files.items()}
+    return published(name, module, 0, VideoWeights, **members)
