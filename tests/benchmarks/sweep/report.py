@@ -5,6 +5,7 @@ from collections import defaultdict
 
 from tests.benchmarks.machine import machine_text
 from tests.benchmarks.sweep.operands import SIZES
+from tests.benchmarks.sweep.reasons import reason_of
 from tests.benchmarks.sweep.results import NOISE, geometric_mean
 
 HEAD = """# Nothing slower than torch: the sweep
@@ -45,12 +46,28 @@ def summary(results):
 def slow_table(results):
     """A line per operation, dtype and direction: its worst ratio, and where else it is above."""
     found = defaultdict(list)
-    for ratio, (op, dtype, layout, size, backward) in results.slow():
+    for ratio, key in results.slow():
+        if reason_of(key):
+            continue
+        op, dtype, layout, size, backward = key
         found[op, dtype, backward].append((ratio, layout, size))
     for (op, dtype, backward), where in found.items():
         cases = ", ".join(f"{layout} {size:,} ({ratio:.2f})" for ratio, layout, size in where)
         name = f"`{op}`{' with backward' if backward else ''}"
         yield f"| {name} | {dtype} | {where[0][0]:.2f} | {cases} |"
+
+
+def reason_table(results):
+    """A line per reason: the operations that it explains, how many entries, and the worst."""
+    found = defaultdict(list)
+    for ratio, key in results.slow():
+        if reason_of(key):
+            found[reason_of(key)].append((ratio, key[0]))
+    for reason, entries in found.items():
+        names = ", ".join(f"`{name}`" for name in reason.names if name in {n for _, n in entries})
+        what = names + (" with backward" if reason.backward else "")
+        what += f", {' and '.join(reason.layouts)}" if reason.layouts else ""
+        yield f"| {what} | {len(entries)} | {entries[0][0]:.2f} | {reason.text} |"
 
 
 def write_page(results, path):
@@ -63,8 +80,11 @@ def write_page(results, path):
         slow = sum(r > NOISE for r in ratios)
         lines.append(f"| {what} | {len(ratios):,} | {geometric_mean(ratios):.3f} | {slow} |")
     lines += ["\n## Above 1.05\n", "| what | dtype | worst | where |", "|---|---|---|---|"]
+    lines += slow_table(results)
+    lines += ["\n## Above 1.05 for a reason that stays\n", "| what | entries | worst | why |"]
+    lines += ["|---|---|---|---|", *reason_table(results)]
     with open(path, "w") as file:
-        file.write("\n".join([*lines, *slow_table(results)]) + "\n")
+        file.write("\n".join(lines) + "\n")
 
 
 def drawn(results):
