@@ -83,7 +83,7 @@ NOT_OPERATIONS = {
     "files and other programs": "from_dlpack load save to_dlpack as_torch "
     "load_ipython_extension unload_ipython_extension",
     "functions of functions": "compile vmap",
-    "asks of any object, which has no say in it": "is_tensor",
+    "a question about any object, which may not override it": "is_tensor",
     "settings and what they are": "can_cast get_default_dtype get_num_threads get_rng_state "
     "initial_seed is_anomaly_check_nan_enabled is_anomaly_enabled is_grad_enabled "
     "is_inference_mode_enabled manual_seed promote_types seed set_num_threads set_rng_state",

@@ -18,7 +18,7 @@ namespace {
 
 struct SharedContext {
   void* pointer;
-  void* nobody;
+  void* control_block;  // null: no reference is counted
 };
 using Context = const SharedContext&;
 

@@ -90,8 +90,8 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
 @op("torch")
 def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype=None,
               layout=None, device=None, pin_memory=False, requires_grad=False):  # fmt: skip
-    """A tensor whose memory is a file: a page is read where it is looked at. What is gone because
-    somebody made the file shorter is zeros.
+    """A tensor whose memory is a file: a page is read where it is looked at. A page that is gone
+    because the file was truncated reads as zeros.
 
     Args:
         filename: its path.

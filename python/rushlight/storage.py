@@ -88,7 +88,7 @@ class UntypedStorage(_StorageBase):
     def from_file(cls, filename, shared=False, nbytes=0):
         """The bytes of a file, mapped: a page is read where it is looked at.
 
-        What is gone because somebody made the file shorter is zeros.
+        A page that is gone because the file was truncated reads as zeros.
 
         Args:
             filename: its path.

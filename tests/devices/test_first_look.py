@@ -78,18 +78,18 @@ def test_streams_fail_without_record_stream():
 
 @emulated
 @pytest.mark.skipif(SANITIZED, reason="the host's memory grows")
-def test_the_books_notice_what_a_step_leaves():
+def test_memory_that_a_step_leaves_is_noticed():
     program = """
 import sys
-from tests.gpu import books
-kept, step = [], books.Training.step
+from tests.gpu import memory_growth as growth
+kept, step = [], growth.Training.step
 if "leaks" in sys.argv:
     def leak(self, number):
         step(self, number)
-        kept.append(books.torch.ones(5, device="cuda"))
-    books.Training.step = leak
+        kept.append(growth.torch.ones(5, device="cuda"))
+    growth.Training.step = leak
 sys.argv[1:] = ["50"]
-sys.exit(books.main())
+sys.exit(growth.main())
 """
     assert run_process(python(program), 60, SHIPPED)[0] == "ok"
     verdict, _, text = run_process([*python(program), "leaks"], 60, SHIPPED)

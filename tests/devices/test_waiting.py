@@ -1,5 +1,5 @@
 """When the host waits for a GPU, and what waits for what there. On the emulated provider, whose
-streams do nothing before somebody waits for them (RUSHLIGHT_EMULATED_LAZY): a missing wait is NaN.
+streams do nothing before the host waits for them (RUSHLIGHT_EMULATED_LAZY): a missing wait is NaN.
 """
 
 import textwrap
@@ -30,7 +30,7 @@ class waits:
 
 
 def lazily(program):
-    """Runs it on streams that do nothing before somebody waits, with the pool, which frees in the
+    """Runs it on streams that do nothing before the host waits, with the pool, which frees in the
     order of a stream."""
     environment = {"RUSHLIGHT_EMULATED_LAZY": "1", "RUSHLIGHT_NO_CACHE": ""}
     run(PRELUDE + textwrap.dedent(program), **environment)

@@ -162,7 +162,7 @@ REFUSED = {
     "a scatter list elsewhere": lambda g, r: dist.scatter(ones(4), rows(4, 2), 1 - r),
     "no scatter list": lambda g, r: dist.scatter(ones(4), None, r),
     "no group": lambda g, r: dist.all_reduce(ones(4), group="world"),
-    "a group of nobody": lambda g, r: dist.new_group([5]),
+    "a group of no rank here": lambda g, r: dist.new_group([5]),
     "a group of twice the same": lambda g, r: dist.new_group([0, 0]),
     "a timeout in seconds": lambda g, r: dist.new_group(timeout=5),
     "a group that was destroyed": lambda g, r: dist.all_reduce(ones(4), group=g),
@@ -429,19 +429,19 @@ def missing(rank, size, port):
     with contextlib.redirect_stderr(io.StringIO()) as said:
         found = start(rank, 4, port, timeout=timedelta(seconds=2))
         free = dist.TCPStore("127.0.0.1", 0, is_master=True).port  # closed at once
-        nobody = failure(
+        unserved = failure(
             lambda: dist.init_process_group(
                 "gloo", init_method=f"tcp://127.0.0.1:{free}", rank=1, world_size=2,
                 timeout=timedelta(seconds=1),
             )
         )  # fmt: skip
-    return found[0], nobody[0], said.getvalue(), free
+    return found[0], unserved[0], said.getvalue(), free
 
 
 def test_who_is_missing_is_said_while_others_wait():
-    for rank, (text, nobody, said, free) in enumerate(run(missing, bare=True)):
+    for rank, (text, unserved, said, free) in enumerate(run(missing, bare=True)):
         assert f"rank {rank} still waits for ranks [2, 3] of 4 after 2 s" in text
-        assert f"to connect to (127.0.0.1, {free})" in nobody and "is rank 0 running" in nobody
+        assert f"to connect to (127.0.0.1, {free})" in unserved and "is rank 0 running" in unserved
         waiting = "torch.distributed: waiting for ranks [2, 3] of 4 since 0 s"
         assert (waiting in said) == (rank == 0)  # one of them says it
         assert f"waiting for rank 0 at 127.0.0.1:{free} since" in said

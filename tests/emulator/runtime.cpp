@@ -25,7 +25,7 @@ namespace {
 constexpr int kMostDevices = 16;
 thread_local int device_now = 0;
 thread_local cudaError_t last_error = cudaSuccess;
-std::mutex books;
+std::mutex allocator_mutex;
 struct Block {
   std::size_t bytes;
   int device;
@@ -46,7 +46,7 @@ std::map<const void*, std::size_t>& pinned() {
 // Whether `p` lies in one of the blocks, whose sizes `bytes_of` gives.
 template <class Map, class F>
 bool lies_in(const Map& map, const void* p, F bytes_of) {
-  const std::lock_guard lock(books);
+  const std::lock_guard lock(allocator_mutex);
   auto after = map.upper_bound(const_cast<void*>(p));
   if (after == map.begin()) return false;
   --after;
@@ -97,7 +97,7 @@ int refused = 0;
 
 cudaError_t take(void** out, std::size_t bytes, int device) {
   refuse_in_child("an allocation");
-  const std::lock_guard lock(books);
+  const std::lock_guard lock(allocator_mutex);
   const bool refuses = refused > 0 && bytes >= refused_bytes;
   if (refuses) --refused;
   if (refuses || bytes > capacity() - used[device]) return failed(cudaErrorMemoryAllocation);
@@ -111,12 +111,12 @@ cudaError_t take(void** out, std::size_t bytes, int device) {
 }
 
 bool is_block(void* p) {
-  const std::lock_guard lock(books);
+  const std::lock_guard lock(allocator_mutex);
   return !p || blocks().count(p);
 }
 cudaError_t give_back(void* p) {
   if (!p) return cudaSuccess;
-  const std::lock_guard lock(books);
+  const std::lock_guard lock(allocator_mutex);
   const auto found = blocks().find(p);
   if (found == blocks().end()) return failed(cudaErrorInvalidValue);
   used[found->second.device] -= found->second.bytes;
@@ -168,7 +168,7 @@ extern "C" __attribute__((visibility("default"))) std::uint64_t emulated_copies(
 // the end of its allocation on a device, or on the current one (-1); 0 where there is none.
 extern "C" __attribute__((visibility("default"))) std::size_t emulated_bytes_from(const void* p,
                                                                                   int device) {
-  const std::lock_guard lock(books);
+  const std::lock_guard lock(allocator_mutex);
   auto after = blocks().upper_bound(const_cast<void*>(p));
   if (after == blocks().begin()) return 0;
   const auto& [start, block] = *--after;
@@ -256,7 +256,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* props
 }
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return cudaSuccess; }
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* value) {
-  const std::lock_guard lock(books);
+  const std::lock_guard lock(allocator_mutex);
   *static_cast<std::uint64_t*>(value) = used[pool->device];
   return cudaSuccess;
 }
@@ -265,7 +265,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc*, std::s
 }
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSuccess; }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  const std::lock_guard lock(books);
+  const std::lock_guard lock(allocator_mutex);
   *total = capacity();
   *free = *total - used[device_now];
   return cudaSuccess;
@@ -274,7 +274,7 @@ cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) {
   refuse_in_child("cudaHostAlloc");
   *p = ::operator new(bytes ? bytes : 1, std::align_val_t(64), std::nothrow);
   if (!*p) return failed(cudaErrorMemoryAllocation);
-  const std::lock_guard lock(books);
+  const std::lock_guard lock(allocator_mutex);
   pinned()[*p] = bytes;
   ++pinnings;
   return cudaSuccess;
@@ -290,7 +290,7 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
 cudaError_t cudaFreeHost(void* p) {
   refuse_in_child("cudaFreeHost");
   {
-    const std::lock_guard lock(books);
+    const std::lock_guard lock(allocator_mutex);
     pinned().erase(p);
   }
   ::operator delete(p, std::align_val_t(64));

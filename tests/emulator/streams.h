@@ -1,6 +1,6 @@
-// Streams of the emulator. Work is done when it is given, or, where RUSHLIGHT_EMULATED_LAZY=1, no
-// sooner than somebody waits for it: then what a stream, a device or an event is not waited for is
-// not there yet, and a reader gets NaN.
+// Streams of the emulator. Work is done when it is given, or, where RUSHLIGHT_EMULATED_LAZY=1, only
+// when its stream, device or event is waited for: then a result that nothing has waited for is not
+// there yet, and a reader gets NaN.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -4,7 +4,7 @@ again too early. Rounds are made of whole numbers, so every element of every res
 python -m tests.gpu.stress [--seed N] [--rounds N] [--threads N] [--without-record-stream]
 
 Without record_stream it must fail: that shows that it can (on the emulator with
-RUSHLIGHT_EMULATED_LAZY=1, where streams do nothing before somebody waits for them).
+RUSHLIGHT_EMULATED_LAZY=1, where streams do nothing before the host waits for them).
 """
 
 import argparse

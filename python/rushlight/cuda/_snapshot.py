@@ -11,8 +11,8 @@ __all__ = ["memory_snapshot"]
 def memory_snapshot(mempool_id=None, include_traces=True) -> list[dict]:
     """The segments that the allocators of all virtual GPUs have reserved, and the blocks in them.
 
-    Addresses are places in the books of each device, from 0: the bytes themselves lie in the host's
-    memory, each tensor's at its own data_ptr().
+    Addresses are those of each device's simulated allocator, from 0: the bytes themselves lie in
+    the host's memory, each tensor's at its own data_ptr().
 
     Args:
         mempool_id: the pool to look at; there is one, (0, 0).
