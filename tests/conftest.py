@@ -58,9 +58,11 @@ def devices():
 
 def pytest_collection_modifyitems(config, items):
     """On the emulated provider, what asks for no device would run nothing of it; where torch's
-    answers are checked, what does not ask it has nothing to check."""
+    answers are checked, so is what could not be collected without the packages that are there now,
+    but not what asks torch nothing, or the same on another device."""
     if JUDGE == "check":
-        _keep(config, items, asks_torch)
+        _keep(config, items, lambda i: asks_torch(i) or _engine_of(i))
+        _keep(config, items, lambda i: not recorded.repeats(i.path, _name_of(i)))
     here = {"provider": REAL, "emulated": EMULATED, "gloo": engines.GLOO, "mpi": engines.MPI}
     for marker, is_here in here.items():
         if not is_here:
@@ -174,6 +176,10 @@ def asks_torch(item):
         or any(isinstance(v, recorded.Object) or v is ask for v in names)
         or any(getattr(v, "__name__", None) == "torch" for v in names)
     )
+
+
+def _engine_of(item):
+    return item.get_closest_marker("gloo") or item.get_closest_marker("mpi")
 
 
 def _keep(config, items, wanted):

@@ -1,7 +1,8 @@
 """python -m tests.record [FILES]: records what tests ask of torch, for where it is not installed.
 
 With --check it writes nothing and fails where torch answers otherwise than the record says; the
-tests themselves are judged by torch in both cases.
+tests themselves are judged by torch in both cases. Tests with one record in common, as those of one
+question on two devices, are checked by one of them.
 """
 
 import os

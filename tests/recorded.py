@@ -41,11 +41,21 @@ def answers_of(path):
 
 
 @functools.cache
+def _read(path):
+    file = answers_of(path)
+    return json.loads(lzma.decompress(file.read_bytes())) if file.exists() else {}
+
+
+@functools.cache
 def load(path):
     """The tapes of a file of tests, by the rest of their names."""
-    file = answers_of(path)
-    found = json.loads(lzma.decompress(file.read_bytes())) if file.exists() else {}
+    found = _read(path)
     return {name: found[t] if isinstance(t, str) else t for name, t in found.items()}
+
+
+def repeats(path, name):
+    """Whether another test of the file has the same questions and answers: on another device."""
+    return isinstance(_read(path).get(name), str)
 
 
 def save(path, tapes):

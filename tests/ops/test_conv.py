@@ -5,6 +5,7 @@ import numpy
 import pytest
 
 import rushlight
+from tests.emulator import EMULATED
 from tests.ops.nn_compare import array, compare, functional
 
 CASES = [
@@ -141,6 +142,8 @@ def test_bfloat16_is_that_of_float(channels, out, kernel, padding, dilation, dev
     ):
         if size == (1, 1) and kernel != 1:
             continue
+        if EMULATED and size == (33, 31):
+            continue  # two minutes of the emulator
         x = rushlight.randn(3, channels, *size, device=device).bfloat16()
         x = x.contiguous(memory_format=form)
         pair = kernel if isinstance(kernel, tuple) else (kernel, kernel)

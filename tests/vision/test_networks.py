@@ -14,7 +14,9 @@ KNOWN = json.loads(figures.FILE.read_text())
 
 
 def test_which_networks_there_are():
-    assert set(models.list_models()) == set(KNOWN["states"])
+    names = models.list_models()  # the example of register_model may have added one
+    ours = {n for n in names if models.get_model_builder(n).__module__.startswith("rushlight.")}
+    assert ours == set(KNOWN["states"])
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN["states"]))
