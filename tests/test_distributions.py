@@ -195,8 +195,8 @@ def test_gradients_of_rsample_and_log_prob(reference, name):
     for torch in (rushlight, reference):
         torch.manual_seed(3)
         p = torch.tensor([0.4, 1.5, 30.0], dtype=torch.float64, requires_grad=True)
-        places = {"torch": torch, "D": torch.distributions, "T": torch.tensor, "p": p}
-        made = eval(PATHWISE[name], places)
+        scope = {"torch": torch, "D": torch.distributions, "T": torch.tensor, "p": p}
+        made = eval(PATHWISE[name], scope)
         x = made.rsample((5,))
         (drawn,) = torch.autograd.grad((x * x.detach().cos()).sum(), p, retain_graph=True)
         (density,) = torch.autograd.grad(made.log_prob(x.detach()).sum(), p)

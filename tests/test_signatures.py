@@ -58,9 +58,9 @@ DIFFERENT = {
 def of_arguments(node, skip=0):
     """(name, kind, default) of each parameter of a `def`."""
     a = node.args
-    places = [*a.posonlyargs, *a.args]
-    defaults = [None] * (len(places) - len(a.defaults)) + [ast.unparse(d) for d in a.defaults]
-    found = [(p.arg, "place", d) for p, d in zip(places, defaults, strict=True)][skip:]
+    positional = [*a.posonlyargs, *a.args]
+    defaults = [None] * (len(positional) - len(a.defaults)) + [ast.unparse(d) for d in a.defaults]
+    found = [(p.arg, "positional", d) for p, d in zip(positional, defaults, strict=True)][skip:]
     if a.vararg:
         found.append((a.vararg.arg, "many", None))
     for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True):
@@ -74,7 +74,9 @@ def of_python(value, skip):
     if parameters is None:
         return []
     kinds = {inspect.Parameter.VAR_POSITIONAL: "many", inspect.Parameter.KEYWORD_ONLY: "keyword"}
-    return [[(p.name, kinds.get(p.kind, "place"), text_of(p.default)) for p in parameters[skip:]]]
+    return [
+        [(p.name, kinds.get(p.kind, "positional"), text_of(p.default)) for p in parameters[skip:]]
+    ]
 
 
 def text_of(default):
@@ -103,7 +105,7 @@ def of_schemas(torch, name):
         yield [
             (
                 "input" if a.name == "self" else a.name,
-                "keyword" if a.kwarg_only else "place",
+                "keyword" if a.kwarg_only else "positional",
                 repr(a.default_value) if a.has_default_value() else None,
             )
             for a in own
@@ -191,13 +193,13 @@ OPTIONS = set("dtype layout device memory_format pin_memory requires_grad".split
 FACTORS = {"alpha", "beta", "value"}
 
 
-def lacking(signature, one, by_place):
+def lacking(signature, one, by_position):
     """What a caller by torch's signature could write, and one of ours does not take.
 
-    by_place: what may come by its place in some signature of torch's.
+    by_position: what may come by its position in some signature of torch's.
     """
     names = {p[0]: p for p in one}
-    places = [p[0] for p in one if p[1] == "place"]
+    positional = [p[0] for p in one if p[1] == "positional"]
     found, used = [], set()
     for i, (name, kind, default) in enumerate(signature):
         if name not in names:
@@ -209,11 +211,11 @@ def lacking(signature, one, by_place):
         _, here, ours = names[name]
         if kind == "many" and here != "many":
             found.append(f"{name} is not variadic")
-        if kind == "place" and here == "keyword":
+        if kind == "positional" and here == "keyword":
             found.append(f"{name} is keyword-only")
-        elif kind == "place" and here == "place" and places[i : i + 1] != [name]:
-            found.append(f"{name} is at another place")
-        elif kind == "keyword" and here == "place" and name not in by_place | OPTIONS:
+        elif kind == "positional" and here == "positional" and positional[i : i + 1] != [name]:
+            found.append(f"{name} is at another position")
+        elif kind == "keyword" and here == "positional" and name not in by_position | OPTIONS:
             found.append(f"{name} is not keyword-only")
         if default not in (None, "...") and normal(default) != normal(ours):
             if ours is None or name not in OPTIONS:
@@ -238,12 +240,12 @@ def differences(known):
         if not own:
             continue  # an object of pybind11, which says nothing; tests/test_keywords.py
         found = []
-        by_place = {p[0] for s in signatures for p in s if p[1] == "place"}
+        by_position = {p[0] for s in signatures for p in s if p[1] == "positional"}
         for signature in signatures:
-            words = {p[0] for p in signature if p[1] == "place"}
+            words = {p[0] for p in signature if p[1] == "positional"}
             if "self" in words and words & FACTORS:
                 continue  # a factor before its operands: tests/ops/test_old_orders.py
-            found += min((lacking(signature, one, by_place) for one in own), key=len)
+            found += min((lacking(signature, one, by_position) for one in own), key=len)
         more = {p[0] for s in own for p in s} - {p[0] for s in signatures for p in s}
         found += [
             f"{name} is not torch's" for name in sorted(more - OPTIONS - {"out", "input", "dim"})

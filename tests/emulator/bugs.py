@@ -106,7 +106,7 @@ BUGS = [
      "if (value < -size || value >= size) {", "if (size < 0) {", "devices/test_provider.py"),
     ("equal positions add up once each", "sort/runs.h",
      "if (runs.continues(first)) continue;", "", "ops/test_long_runs.py"),
-    ("the last of equal places is left out", "sort/runs.h",
+    ("the last of equal positions is left out", "sort/runs.h",
      "p < stop && runs.keys[p] == key", "p + 1 < stop && runs.keys[p + 1] == key",
      "ops/test_long_runs.py"),
     ("a piece is another one's", "sort/runs.h",

@@ -130,7 +130,7 @@ Fiber* take_idle() {
     std::fputs("emulator: no memory for the stack of a thread\n", stderr);
     std::abort();
   }
-  // Stacks begin at different places of their pages: at one, all would share a few lines of cache.
+  // Stacks begin at different offsets of their pages: at one, all would share a few lines of cache.
   static int made = 0;
   auto** top = reinterpret_cast<void**>(f->stack + kStack - made++ % 59 * 832);
   top[-2] = reinterpret_cast<void*>(&work);  // where the switch returns to

@@ -1,4 +1,4 @@
-// Streams and events: queues of work, each done in its order, and the places in them.
+// Streams and events: queues of work, each done in its order, and the positions in them.
 #include "streams.h"
 
 #include <atomic>

@@ -69,8 +69,8 @@ FAR = [float("nan"), float("inf"), -float("inf"), 1e20, -1e20, 3e9, -1e38]
 def test_positions_far_outside(device, mode, padding):
     """No element outside is read or written."""
     x = rushlight.arange(1.0, 17.0, device=device).reshape(1, 1, 4, 4).requires_grad_()
-    places = [[a, b] for a in [*FAR, 0.0] for b in [*FAR, 0.0]]
-    grid = rushlight.tensor(places, device=device).reshape(1, 8, 8, 2).requires_grad_()
+    points = [[a, b] for a in [*FAR, 0.0] for b in [*FAR, 0.0]]
+    grid = rushlight.tensor(points, device=device).reshape(1, 8, 8, 2).requires_grad_()
     y = F.grid_sample(x, grid, mode, padding, align_corners=False)
     y.sum().backward()
     assert y.shape == (1, 1, 8, 8)

@@ -70,8 +70,8 @@ def make(library, op, data, dtype, **more):
 
 
 def theirs(reference, name):
-    places = (reference, reference.nn.functional, reference._C._nn, reference._C._special)
-    return next(getattr(p, name) for p in places if hasattr(p, name))
+    namespaces = (reference, reference.nn.functional, reference._C._nn, reference._C._special)
+    return next(getattr(p, name) for p in namespaces if hasattr(p, name))
 
 
 def expected_of(reference, op, dtype):

@@ -86,10 +86,10 @@ def test_the_share_of_draws_below_each_number_is_the_law_s(law, dtype, device):
     n = 20000
     dtype = getattr(rushlight, dtype)
     drawn = drawn_by(name, numbers, (n,), device, dtype).cpu().double().sort().values
-    places = (drawn.unique() if name != "_standard_gamma" else drawn).contiguous()
-    below = rushlight.searchsorted(drawn, places, right=True).double() / n
+    points = (drawn.unique() if name != "_standard_gamma" else drawn).contiguous()
+    below = rushlight.searchsorted(drawn, points, right=True).double() / n
     # Kolmogorov's statistic: this far once in 5000 seeds
-    assert (below - share(places)).abs().max().item() < 2.15 / math.sqrt(n)
+    assert (below - share(points)).abs().max().item() < 2.15 / math.sqrt(n)
 
 
 def test_neighbours_and_later_draws_are_independent(device):

@@ -231,18 +231,18 @@ def test_layouts(name):
     options = {"momentum": 0.9} if name == "SGD" else {"amsgrad": True}
     data = numbers(0, [(4, 6)])[0]
     plain = torch.nn.Parameter(torch.tensor(data.tolist()))
-    turned = torch.nn.Parameter(torch.tensor(data.T.tolist()).t())
+    transposed = torch.nn.Parameter(torch.tensor(data.T.tolist()).t())
     whole = torch.zeros(4, 12)
     part = whole.as_strided((4, 6), (12, 2))
     part.copy_(torch.tensor(data.tolist()))
     sliced = torch.nn.Parameter(part)
-    for p in (plain, turned, sliced):
+    for p in (plain, transposed, sliced):
         opt = getattr(optim, name)([p], lr=0.1, **options)
         for step in range(3):
             grad = numbers(step + 1, [(4, 6)])[0]
             p.grad = torch.tensor(grad.T.tolist()).t()
             opt.step()
-    np.testing.assert_allclose(values(turned), values(plain), rtol=1e-6)
+    np.testing.assert_allclose(values(transposed), values(plain), rtol=1e-6)
     np.testing.assert_allclose(values(sliced), values(plain), rtol=1e-6)
     assert values(whole)[:, 1::2].sum() == 0
     expanded = torch.nn.Parameter(torch.zeros(1).expand(3))

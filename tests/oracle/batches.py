@@ -130,7 +130,7 @@ def check(call, sample, which, dim, loops):
     return "" if same(found, expected) else "another value"
 
 
-PLACES = {
+BATCHED = {
     "all": (lambda i: True, 0),
     "first": (lambda i: i == 0, -1),
     "others": (lambda i: i > 0, 0),
@@ -148,11 +148,11 @@ def run(op, limit):
             carried = Carrier().value(((sample.input, *sample.args), dict(sample.kwargs)))
         except Untransferable:
             continue
-        for place, (which, dim) in PLACES.items():
+        for operands, (which, dim) in BATCHED.items():
             what = check(call, carried, which, dim, loops)
             good += not what
             if what:
-                failed.append(f"{place}: {what}")
+                failed.append(f"{operands}: {what}")
     return good, failed, loops
 
 

@@ -1,5 +1,5 @@
 """What torch leaves open: which of equal elements is meant, and the signs of vectors. Ours are
-turned into torch's where both are right, so that what follows can be compared."""
+changed into torch's where both are right, so that what follows can be compared."""
 
 import torch
 
@@ -19,28 +19,28 @@ def signs_settled(op, mine, yours):
     ours, theirs = list(leaves(mine)), leaves(yours)
     if any(tuple(a.shape) != tuple(b.shape) for a, b in zip(ours, theirs, strict=False)):
         return mine
-    places, changed = ops.VECTORS[op.name], False
+    vectors, changed = ops.VECTORS[op.name], False
     signs = None
-    for i, rows in places:
+    for i, rows in vectors:
         a, b = to_torch(ours[i]), theirs[i].detach()
         if rows:
             a, b = a.mT, b.mT
         if not a.numel():
             return mine
-        count = theirs[1].shape[-1] if len(places) > 1 else a.shape[-1]
+        count = theirs[1].shape[-1] if len(vectors) > 1 else a.shape[-1]
         if signs is None:  # those of the first vectors hold for their partners too
             signs = torch.where((a * b).sum(-2)[..., :count] < 0, -1, 1).to(a.dtype)
         factors = torch.ones(a.shape[:-2] + a.shape[-1:], dtype=a.dtype)
         factors[..., :count] = signs
-        turned = a * factors.unsqueeze(-2)
+        matched = a * factors.unsqueeze(-2)
         rest, its_rest = a[..., count:], b[..., count:]
         if torch.allclose(rest @ rest.mT, its_rest @ its_rest.mT, 1e-3, 1e-4):
-            turned[..., count:] = its_rest
-        if torch.equal(turned, a):
+            matched[..., count:] = its_rest
+        if torch.equal(matched, a):
             continue
         changed = True
         # Of the same history as ours.
-        ours[i] = ours[i] * 0 + Carrier().tensor(turned.mT if rows else turned)
+        ours[i] = ours[i] * 0 + Carrier().tensor(matched.mT if rows else matched)
     return ours if changed else mine
 
 
@@ -59,15 +59,15 @@ def ties_settled(op, mine, yours, operands, kwargs):
     dim = kwargs.get("dim", ops.dim_given(op, operands))
     if x.dim() == 0 or theirs.dim() not in (x.dim(), x.dim() - 1):
         return mine
-    places = to_torch(ours[i])
+    indices = to_torch(ours[i])
     if theirs.dim() < x.dim():
-        places, theirs = places.unsqueeze(dim), theirs.unsqueeze(dim)
-    if places.numel() and (places.min() < 0 or places.max() >= x.shape[dim]):
+        indices, theirs = indices.unsqueeze(dim), theirs.unsqueeze(dim)
+    if indices.numel() and (indices.min() < 0 or indices.max() >= x.shape[dim]):
         return mine
-    here, there = x.gather(dim, places), x.gather(dim, theirs)
+    here, there = x.gather(dim, indices), x.gather(dim, theirs)
     if not torch.equal(torch.nan_to_num(here.double()), torch.nan_to_num(there.double())):
         return mine
-    if torch.equal(places.reshape(theirs.shape), theirs):
+    if torch.equal(indices.reshape(theirs.shape), theirs):
         return mine
     settled = list(ours)
     settled[i] = Carrier().tensor(leaves(yours)[i])

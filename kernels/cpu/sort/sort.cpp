@@ -19,11 +19,11 @@ void sort(const View& values, const View& indices, const View& in, int dim, bool
       each_line(lines, [&](const Index(&at)[3]) {
         const S* const x = in.as<const S>() + at[0];
         S* const sorted = values.as<S>() + at[1];
-        Index* const places = indices.as<Index>() + at[2];
+        Index* const written = indices.as<Index>() + at[2];
         const bool in_place = lines.step[2] == 1;
         Scratch<Key> keys(static_cast<std::size_t>(n));
         Scratch<Index> held(static_cast<std::size_t>(in_place ? 0 : n));
-        Index* const order = in_place ? places : held.data();
+        Index* const order = in_place ? written : held.data();
         read_keys(in.dtype, x, lines.step[0], n, descending, keys.data());
         stable_order(keys.data(), n, order);
         serial_for(n, [&](Index i, Index end) {
@@ -31,7 +31,7 @@ void sort(const View& values, const View& indices, const View& in, int dim, bool
             for (Index k = i; k < end; ++k) sorted[k] = x[order[k]];
           else
             for (Index k = i; k < end; ++k) sorted[k * lines.step[1]] = x[order[k] * lines.step[0]];
-          for (Index k = i; k < end && !in_place; ++k) places[k * lines.step[2]] = order[k];
+          for (Index k = i; k < end && !in_place; ++k) written[k * lines.step[2]] = order[k];
         });
       });
     });

@@ -41,7 +41,7 @@ struct cublasLtMatmulPreferenceOpaque_t {
 
 namespace {
 
-constexpr std::size_t kNeeded = 1000;  // bytes of workspace that every product asks for
+constexpr std::size_t kNeeded = 1000;  // bytes of workspace that every product needs
 std::atomic<int> products{0}, refused{0}, biased{0}, computed_in{0};
 std::atomic<bool> refuses{false};
 

@@ -86,7 +86,7 @@ Parts parts_of(Product product, Shape a, Shape b, Shape out) {
 
 bool is_sound(const Parts& p, const cudnnConvolutionStruct& c) {
   if (p.input.is_filter || !p.weight.is_filter || p.result.is_filter)
-    return wrong("a filter stands where a tensor should, or the other way");
+    return wrong("a filter is given where a tensor should be, or the other way");
   const cudnnDataType_t e = p.input.element;
   if (p.weight.element != e || p.result.element != e) return wrong("operands of different types");
   const bool wide = e == CUDNN_DATA_DOUBLE;
@@ -201,11 +201,11 @@ cudnnStatus_t run(Product product, cudnnHandle_t handle, const void* alpha, Shap
     std::memset(workspace, 0xff, bytes);
     std::vector<double> sums(count, 0.0);
     for_each_product(p, body, [&](Count x, Count w, Count y) {
-      const Count places[] = {x, w, y};
+      const Count offsets[] = {x, w, y};
       const int first = product == kInputGradient ? 1 : 0, second = product == kForward ? 1 : 2;
       const int to = product == kForward ? 2 : product == kInputGradient ? 0 : 1;
-      sums[std::size_t(places[to])] +=
-          value_at(a_data, e, places[first]) * value_at(b_data, e, places[second]);
+      sums[std::size_t(offsets[to])] +=
+          value_at(a_data, e, offsets[first]) * value_at(b_data, e, offsets[second]);
     });
     for (std::size_t i = 0; i < sums.size(); ++i) put(out_data, e, Count(i), sums[i]);
   });

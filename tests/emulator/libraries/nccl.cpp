@@ -69,7 +69,7 @@ bool calls_agree(const Clique& c, std::size_t at) {
     const Call& call = c.members[i]->calls[at];
     if (call.sums != first.sums || call.count != first.count || call.element != first.element ||
         call.root != first.root || call.root < 0 || call.root >= int(c.members.size()))
-      return wrong("member %zu asks for something else than the others", i);
+      return wrong("member %zu wants something else than the others", i);
     const std::uint64_t bytes = call.count * bytes_of(call.element);
     const int device = c.members[i]->device;
     if (!emulated::holds("what is read", call.from, bytes, device)) return false;

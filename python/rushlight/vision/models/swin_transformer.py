@@ -113,19 +113,19 @@ class ShiftedWindowAttention(nn.Module):
     def _projected(self, x):
         return self.qkv(x)
 
-    def _scores(self, q, k):
+    def _logits(self, q, k):
         return (q * q.shape[-1] ** -0.5) @ k.transpose(-2, -1)
 
     def _attended(self, x, bias, mask):
         """Of windows (n * windows, pixels, channels); mask is (windows, pixels, pixels)."""
         qkv = self._projected(x).reshape(*x.shape[:2], 3, self.num_heads, -1)
         q, k, v = qkv.permute(2, 0, 3, 1, 4)
-        scores = self._scores(q, k) + bias
+        logits = self._logits(q, k) + bias
         if mask is not None:
-            scores = scores.unflatten(0, (-1, len(mask))) + mask.unsqueeze(1)
-            scores = scores.flatten(0, 1)
-        scores = functional.dropout(scores.softmax(-1), self.attention_dropout, self.training)
-        x = (scores @ v).transpose(1, 2).flatten(2)
+            logits = logits.unflatten(0, (-1, len(mask))) + mask.unsqueeze(1)
+            logits = logits.flatten(0, 1)
+        logits = functional.dropout(logits.softmax(-1), self.attention_dropout, self.training)
+        x = (logits @ v).transpose(1, 2).flatten(2)
         return functional.dropout(self.proj(x), self.dropout, self.training)
 
     def forward(self, x):
@@ -185,7 +185,7 @@ class ShiftedWindowAttentionV2(ShiftedWindowAttention):
         q, k, v = self.qkv.bias.chunk(3)  # keys have none
         return functional.linear(x, self.qkv.weight, _C.cat((q, _C.zeros_like(k), v)))
 
-    def _scores(self, q, k):
+    def _logits(self, q, k):
         cosines = functional.normalize(q, dim=-1) @ functional.normalize(k, dim=-1).transpose(
             -2, -1
         )

@@ -4,14 +4,14 @@ from .... import arange, cat, linspace, meshgrid, nn, stack
 from ....nn import functional
 
 
-def places(batch, h, w, device):
+def coordinates(batch, h, w, device):
     """(batch, 2, h, w): the column and the row of each pixel."""
     rows, columns = meshgrid(arange(h, device=device), arange(w, device=device), indexing="ij")
     return stack([columns, rows]).float().repeat(batch, 1, 1, 1)
 
 
 def sample(image, at):
-    """The image at places (column, row) in pixels, interpolated; 0 outside.
+    """The image at positions (column, row) in pixels, interpolated; 0 outside.
 
     Args:
         image: (n, c, h, w).
@@ -48,7 +48,7 @@ class CorrBlock(nn.Module):
 
     Args:
         num_levels: how many images, each half as large as the one before.
-        radius: how far around a place they are read.
+        radius: how far around a position they are read.
     """
 
     def __init__(self, *, num_levels=4, radius=4):
@@ -85,7 +85,7 @@ class CorrBlock(nn.Module):
             self.corr_pyramid.append(level)
 
     def index_pyramid(self, centroids_coords):
-        """The products around a place for each pixel: (n, 2, h, w) gives (n, out_channels, h, w).
+        """The products around each pixel: (n, 2, h, w) gives (n, out_channels, h, w).
 
         Raises:
             ValueError: if the features have another number of pixels.
@@ -97,7 +97,7 @@ class CorrBlock(nn.Module):
         centre = centroids_coords.permute(0, 2, 3, 1).reshape(n * h * w, 1, 1, 2)
         if not self.corr_pyramid or len(self.corr_pyramid[0]) != len(centre):
             raise ValueError(
-                f"Output shape of index pyramid is incorrect: there are places of {len(centre)} "
+                f"Output shape of index pyramid is incorrect: there are positions of {len(centre)} "
                 f"pixels, and products of {len(self.corr_pyramid and self.corr_pyramid[0])}"
             )
         found = []

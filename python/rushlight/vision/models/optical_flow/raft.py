@@ -15,7 +15,7 @@ from ._blocks import (
     ResidualBlock,
     UpdateBlock,
 )
-from ._flow import CorrBlock, enlarged, places
+from ._flow import CorrBlock, coordinates, enlarged
 
 __all__ = ["RAFT", "Raft_Large_Weights", "Raft_Small_Weights", "raft_large", "raft_small"]
 
@@ -103,7 +103,7 @@ class RAFT(nn.Module):
             )
         state = context[:, :size].tanh()
         context = functional.relu(context[:, size:])
-        start = places(n, h // 8, w // 8, first.device)
+        start = coordinates(n, h // 8, w // 8, first.device)
         at, flows = start, []
         for _ in range(num_flow_updates):
             at = at.detach()

@@ -1,4 +1,4 @@
-"""The attention of MViT: queries, keys and values have places, and fewer of them by pooling."""
+"""The attention of MViT: queries, keys and values have positions, and fewer of them by pooling."""
 
 from .... import _C, einsum, nn
 from ....nn import functional, init
@@ -12,7 +12,7 @@ def _product(sizes):
 
 
 class Pool(nn.Module):
-    """Pools vectors by their places, all but the first, which has none.
+    """Pools vectors by their positions, all but the first, which has none.
 
     Args:
         pool: of (n, channels, t, h, w).
@@ -59,7 +59,7 @@ class MultiscaleAttention(nn.Module):
     """Attention whose queries, keys and values are pooled.
 
     Args:
-        input_size: (t, h, w) of the places.
+        input_size: (t, h, w) of the positions.
         embed_dim: channels of the input.
         output_dim: channels of the result.
         num_heads: heads.
@@ -69,7 +69,7 @@ class MultiscaleAttention(nn.Module):
         stride_kv: the same of keys and values.
         residual_pool: whether the queries are added to the result.
         residual_with_cls_embed: whether the first one is added, too.
-        rel_pos_embed: whether scores depend on the way between places.
+        rel_pos_embed: whether logits depend on the distance of two positions.
         dropout: probability after the last layer.
         norm_layer: makes the normalisations after the poolings.
     """
@@ -109,18 +109,18 @@ class MultiscaleAttention(nn.Module):
                 setattr(self, f"rel_pos_{axis}", positions)
 
     def _by_way(self, q, q_thw, k_thw):
-        """What is added to the scores of all but the first query and key."""
-        places = q[:, :, 1:].unflatten(2, q_thw)
+        """What is added to the logits of all but the first query and key."""
+        positions = q[:, :, 1:].unflatten(2, q_thw)
         t, h, w = (
             einsum(
                 f"bythwc,{axis}kc->bythwk",
-                places,
+                positions,
                 _between(getattr(self, f"rel_pos_{axis}"), q_thw[i], k_thw[i]),
             )
             for i, axis in enumerate("thw")
         )
-        scores = t[..., :, None, None] + h[..., None, :, None] + w[..., None, None, :]
-        return scores.flatten(5, 7).flatten(2, 4)
+        logits = t[..., :, None, None] + h[..., None, :, None] + w[..., None, None, :]
+        return logits.flatten(5, 7).flatten(2, 4)
 
     def forward(self, x, thw):
         """Attended, and the (t, h, w) of the queries."""
@@ -133,11 +133,11 @@ class MultiscaleAttention(nn.Module):
             pooled.append(part)
             sizes.append(size)
         q, k, v = pooled
-        scores = (q * self.head_dim**-0.5) @ k.transpose(2, 3)
+        logits = (q * self.head_dim**-0.5) @ k.transpose(2, 3)
         if self.rel_pos_h is not None:
             way = self._by_way(q, sizes[0], sizes[1])
-            scores = scores + functional.pad(way, (1, 0, 1, 0))
-        x = scores.softmax(-1) @ v
+            logits = logits + functional.pad(way, (1, 0, 1, 0))
+        x = logits.softmax(-1) @ v
         if self.residual_pool:
             if not self.residual_with_cls_embed:
                 q = _C.cat((_C.zeros_like(q[:, :, :1]), q[:, :, 1:]), 2)

@@ -1,4 +1,4 @@
-"""MViT (Fan et al., 2021; Li et al., 2022) for videos: attention at ever fewer places."""
+"""MViT (Fan et al., 2021; Li et al., 2022) for videos: attention at ever fewer positions."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -31,7 +31,7 @@ class MultiscaleBlock(nn.Module):
     """Attention and an MLP, each normalised before and added to its input.
 
     Args:
-        input_size: (t, h, w) of the places.
+        input_size: (t, h, w) of the positions.
         cnf: the sizes.
         residual_pool, residual_with_cls_embed, rel_pos_embed: of MultiscaleAttention.
         proj_after_attn: whether attention changes the number of channels, instead of the MLP.
@@ -83,13 +83,13 @@ class MultiscaleBlock(nn.Module):
 
 
 class PositionalEncoding(nn.Module):
-    """Puts a vector for the class before the others, and adds to each what its place gives.
+    """Puts a vector for the class first, and adds to each vector the embedding of its position.
 
     Args:
         embed_size: channels.
-        spatial_size: (h, w) of the places.
+        spatial_size: (h, w) of the positions.
         temporal_size: t.
-        rel_pos_embed: whether the attention knows of places, and nothing is added here.
+        rel_pos_embed: whether the attention knows of positions, and nothing is added here.
     """
 
     def __init__(self, embed_size, spatial_size, temporal_size, rel_pos_embed):
@@ -106,17 +106,17 @@ class PositionalEncoding(nn.Module):
             init.trunc_normal_(parameter, std=0.02)
 
     def forward(self, x):
-        """(n, places, channels) gives (n, 1 + places, channels)."""
+        """(n, positions, channels) gives (n, 1 + positions, channels)."""
         x = _C.cat((self.class_token.expand(len(x), 1, -1), x), 1)
         if self.spatial_pos is None:
             return x
-        places = (self.temporal_pos[:, None] + self.spatial_pos).flatten(0, 1)
-        return x + _C.cat((self.class_pos[None], places))
+        positions = (self.temporal_pos[:, None] + self.spatial_pos).flatten(0, 1)
+        return x + _C.cat((self.class_pos[None], positions))
 
 
 class MViT(nn.Module):
-    """Blocks of attention between the places of a video, with fewer places and more channels on
-    the way.
+    """Blocks of attention between the positions of a video, with ever fewer positions and more
+    channels.
 
     Args:
         spatial_size: (height, width) of the videos.
@@ -124,7 +124,7 @@ class MViT(nn.Module):
         block_setting: the sizes of each block.
         residual_pool: whether the queries are added to what attention gives.
         residual_with_cls_embed: whether the first one is added, too.
-        rel_pos_embed: whether scores depend on the way between places, or vectors on the place.
+        rel_pos_embed: whether logits depend on the distance of two positions; else vectors on theirs.
         proj_after_attn: whether attention changes the number of channels, instead of the MLPs.
         dropout: probability before the last layer.
         attention_dropout: probability in the MLPs and after attention.
@@ -195,7 +195,7 @@ class MViT(nn.Module):
 
 _HEADS = [1, 2, 2, *[4] * 11, 8, 8]
 _KEYS = [[1, 8, 8], [1, 4, 4], [1, 4, 4], *[[1, 2, 2]] * 11, [1, 1, 1], [1, 1, 1]]
-_WIDER = (1, 3, 14)  # blocks with a quarter of the places
+_WIDER = (1, 3, 14)  # blocks with a quarter of the positions
 
 
 def _make(name, file, inputs, outputs, kernel, stride, **switches):

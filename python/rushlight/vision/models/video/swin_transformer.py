@@ -41,7 +41,7 @@ def _without_windows(x, size, whole):
 
 
 def _pair_index(size):
-    """For each pair of pixels of a window, the number of their relative place."""
+    """For each pair of pixels of a window, the index of their relative position."""
     coords = _C.meshgrid(*(_C.arange(n) for n in size), indexing="ij")
     index = 0
     for axis, n in zip(coords, size, strict=True):
