@@ -124,7 +124,7 @@ class MViT(nn.Module):
         block_setting: the sizes of each block.
         residual_pool: whether the queries are added to what attention gives.
         residual_with_cls_embed: whether the first one is added, too.
-        rel_pos_embed: whether logits depend on the distance of two positions; else vectors on theirs.
+        rel_pos_embed: whether logits depend on the distance of positions, else vectors on them.
         proj_after_attn: whether attention changes the number of channels, instead of the MLPs.
         dropout: probability before the last layer.
         attention_dropout: probability in the MLPs and after attention.
