@@ -22,9 +22,11 @@ HEAVY = {
 
 
 def fresh(program):
-    """Lines printed by a new process without site-packages' start-up files."""
+    """Lines printed by a new process without site-packages' start-up files, which only an editable
+    installation needs: its library lies apart from its sources."""
+    editable = pathlib.Path(_C.__file__).parent != FOLDER
     return subprocess.run(
-        [sys.executable, "-S", "-c", program],
+        [sys.executable, *(() if editable else ("-S",)), "-c", program],
         capture_output=True,
         text=True,
         check=True,
