@@ -93,35 +93,41 @@ void run(const Correlating& k, Index first, Index group, Index begin, Index end)
   const Index width = k.interleaved ? group : cols.out, parts = (width + t.p - 1) / t.p;
   const Index block = std::clamp<Index>((k.interleaved ? 64 : 256) / cols.out, 1, end - begin);
   Scratch<float> sums(block * cols.out * group * t.panels * kPanel);
-  for (Index b = 0; b < panels; b += t.panels) {
+  const auto compute = [&](Index b, Index h0, Index h1) {
     const Index v = std::min(t.panels, panels - b), lanes = v * kPanel;
     const bool direct = s.to.channel == 1 && s.out - b * kPanel >= lanes;
     float* const to = k.y + first * s.to.image + b * kPanel;
     const Index step = k.interleaved ? s.to.image : s.to.pixel * cols.pitch;
-    for (Index h0 = begin; h0 < end; h0 += block) {
-      const Index h1 = std::min(end, h0 + block);
-      float* d = sums.data();
-      for (Index h = h0; h < h1; ++h) {
-        const auto [t0, t1] = rows.inside(h);
-        for (Index q = 0; q < (k.interleaved ? cols.out : 1); ++q) {
-          const auto [u0, u1] =
-              k.interleaved ? cols.inside(q) : std::pair(Index(0), Index(cols.tap.size()));
-          const Index tap = t0 * kw_c + u0 * s.c;
-          const Index pixel =
-              (h * rows.step - r0) * row_floats + (k.interleaved ? q * cols.step * s.c * group : 0);
-          for (Index i = 0; i < parts; ++i) {
-            const Index p0 = width * i / parts, p = width * (i + 1) / parts - p0;
-            t.tile[v - 1][p - 1]({packed.data() + pixel + p0, off + tap, t1 - t0, kw_c,
-                                  (u1 - u0) * s.c, k.weights + b * panel + tap * kPanel, panel,
-                                  direct ? to + s.stored(h, q) + p0 * step : d,
-                                  direct ? step : lanes, k.bias + b * kPanel});
-            d += p * lanes;
-          }
+    float* d = sums.data();
+    for (Index h = h0; h < h1; ++h) {
+      const auto [t0, t1] = rows.inside(h);
+      for (Index q = 0; q < (k.interleaved ? cols.out : 1); ++q) {
+        const auto [u0, u1] =
+            k.interleaved ? cols.inside(q) : std::pair(Index(0), Index(cols.tap.size()));
+        const Index tap = t0 * kw_c + u0 * s.c;
+        const Index pixel =
+            (h * rows.step - r0) * row_floats + (k.interleaved ? q * cols.step * s.c * group : 0);
+        for (Index i = 0; i < parts; ++i) {
+          const Index p0 = width * i / parts, p = width * (i + 1) / parts - p0;
+          t.tile[v - 1][p - 1]({packed.data() + pixel + p0, off + tap, t1 - t0, kw_c,
+                                (u1 - u0) * s.c, k.weights + b * panel + tap * kPanel, panel,
+                                direct ? to + s.stored(h, q) + p0 * step : d, direct ? step : lanes,
+                                k.bias + b * kPanel});
+          d += p * lanes;
         }
       }
-      if (!direct) store_sums(s, sums.data(), lanes, group, first, b, h0, h1, k.y);
     }
-  }
+    if (!direct) store_sums(s, sums.data(), lanes, group, first, b, h0, h1, k.y);
+  };
+  // Either the weights or the rows are read again and again from beyond the second cache.
+  const Index blocks = (end - begin + block - 1) / block,
+              turns = (panels + t.panels - 1) / t.panels;
+  if (blocks * panels * panel < turns * (r1 - r0) * row_floats)
+    for (Index h = begin; h < end; h += block)
+      for (Index b = 0; b < panels; b += t.panels) compute(b, h, std::min(end, h + block));
+  else
+    for (Index b = 0; b < panels; b += t.panels)
+      for (Index h = begin; h < end; h += block) compute(b, h, std::min(end, h + block));
 }
 
 }  // namespace
