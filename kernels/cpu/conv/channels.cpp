@@ -139,13 +139,16 @@ void correlate_channels(const Correlation& s, const float* x, const float* w, fl
   const std::vector<float> bias = padded_bias(s, kPanel);
   Correlating k{s, x, weights.data(), bias.data(), y, Columns(s), {}, false};
 
-  // Groups of images as even as possible, as many as the threads can share.
-  Index groups = (s.n + kImages - 1) / kImages;
+  // Groups of images as even as possible, as many as the threads can share; where their rows are
+  // long, as few images as fill a tile.
+  const Index window = Index(s.rows.tap.size()) * s.cols.in * s.c * Index(sizeof(float));
+  const bool all_fit = window * kImages <= kWindowBytes;
+  const Index most = !all_fit && window * tiles().p <= kWindowBytes ? tiles().p : kImages;
+  Index groups = (s.n + most - 1) / most;
   const Index threads = num_threads(), even = (groups + threads - 1) / threads * threads;
   if (s.n / even >= kFewestImages) groups = even;
   const Index largest = (s.n + groups - 1) / groups;
-  k.interleaved = s.n / groups >= kFewestImages &&
-                  Index(s.rows.tap.size()) * s.cols.in * s.c * largest * 4 <= kWindowBytes;
+  k.interleaved = s.n / groups >= kFewestImages && window * largest <= kWindowBytes;
   if (!k.interleaved) {
     groups = s.n;
     k.column_off = k.columns.offsets(s);
