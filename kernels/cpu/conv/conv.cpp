@@ -167,6 +167,7 @@ void forward(const ConvShape& s, const float* x, const float* w, const float* bi
   if (!is_planar(s))
     return (is_volume(s) ? conv::volume_forward : General<float>::forward)(s, x, w, bias, y);
   if (is_pointwise(s)) return pointwise(s.n, s.c, s.out, s.in[1] * s.in[2], x, {w, s.c}, bias, y);
+  if (is_depthwise(s)) return conv::correlate_planes(forward_of(s, 0, bias), s.c, x, w, y);
   each_group(s.groups, [&](Index g) {
     const Correlation part = forward_of(s, g, bias);
     conv::correlate(part, x + g * part.c * part.from.channel, w + g * group_weights(s),
@@ -182,6 +183,10 @@ void grad_input(const ConvShape& s, const float* grad, const float* w, const flo
                 : General<float>::grad_input)(s, grad, w, bias, grad_x);
   if (is_pointwise(s))
     return pointwise(s.n, s.out, s.c, s.in[1] * s.in[2], grad, {w, s.c, true}, bias, grad_x);
+  if (is_depthwise(s))
+    return each_phase(s, [&](Index a, Index b) {
+      conv::correlate_planes(gradient_of(s, 0, a, b, bias), s.c, grad, w, grad_x);
+    });
   each_group(s.groups, [&](Index g) {
     each_phase(s, [&](Index a, Index b) {
       const Correlation part = gradient_of(s, g, a, b, bias);

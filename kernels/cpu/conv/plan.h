@@ -73,6 +73,8 @@ struct Columns {
 void correlate(const Correlation& s, const float* x, const float* w, float* y);
 void correlate_channels(const Correlation& s, const float* x, const float* w, float* y);
 void correlate_columns(const Correlation& s, const float* x, const float* w, float* y);
+// So many of them, a channel each: s is the first, of one input and one output channel.
+void correlate_planes(const Correlation& s, Index planes, const float* x, const float* w, float* y);
 
 // Of float images, or of bfloat16 where the processor multiplies them.
 template <class S>
