@@ -66,6 +66,7 @@ struct RecurrentBackward {
   View gates, cells, previous, hidden_part, w_hh, w_hr;  // as forward left them
   View c;  // (batch, hidden): the first one
   View grad_h, grad_c;  // in, the gradients of the last states; out, those of the first ones
+  bool needs_first;     // whether they are wanted; else grad_h may hold anything afterwards
   View grad_gates;  // (rows, G hidden): of what comes before the activations
   View grad_hidden;  // (rows, G hidden): the same for the part of h, where it differs (GRU)
   View grad_projected;  // (rows, out): of the projected h, where there is w_hr

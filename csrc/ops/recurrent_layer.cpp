@@ -100,7 +100,7 @@ struct Upstream {  // the gradients that come in, and what the kernel makes of t
   Tensor output, h, c, gates, hidden, projected;
 };
 Upstream run_backward_steps(const Layer& l, std::span<Tensor> grads, const Tensor& weight_hh,
-                            const Tensor& weight_hr) {
+                            const Tensor& weight_hr, bool needs_first) {
   const RecurrentShape& s = l.shape;
   const auto state = [&](std::size_t i, std::int64_t columns) {
     if (i < grads.size() && grads[i]) return dense_copy(grads[i]);
@@ -125,6 +125,7 @@ Upstream run_backward_steps(const Layer& l, std::span<Tensor> grads, const Tenso
                                .c = l.state_view(l.first_c, s.hidden),
                                .grad_h = l.state_view(g.h, s.out),
                                .grad_c = l.state_view(g.c, s.hidden),
+                               .needs_first = needs_first,
                                .grad_gates = l.rows_view(g.gates, l.gates),
                                .grad_hidden = l.rows_view(g.hidden, l.gates),
                                .grad_projected = l.rows_view(g.projected, s.out)};
@@ -139,9 +140,9 @@ enum InputOf : std::size_t { kInput, kH, kC, kWih, kWhh, kBih, kBhh, kWhr, kInpu
 std::vector<Tensor> fused_gradients(const Layer& l, std::span<Tensor> grads, Node& self,
                                     const std::array<Saved, kInputs>& saved) {
   const Tensor& input = saved[kInput].get();
-  const Upstream g = run_backward_steps(l, grads, saved[kWhh].get(), saved[kWhr].get());
-  const bool gru = l.shape.cell == Cell::gru;
   const auto wants = [&](InputOf i) { return self.needs_input(i); };
+  const Upstream g = run_backward_steps(l, grads, saved[kWhh].get(), saved[kWhr].get(), wants(kH));
+  const bool gru = l.shape.cell == Cell::gru;
   std::vector<Tensor> out(kInputs);
   if (wants(kInput)) out[kInput] = reshape(mm(g.gates, saved[kWih].get()), input.shape());
   if (wants(kH)) out[kH] = g.h;

@@ -123,11 +123,11 @@ struct Forward {
   const Shape& s;
   const RecurrentForward& v;
   const Index gates = gates_of(s.cell) * s.hidden;
-  const StepProduct<T> product{s.out, gates, {v.w_hh.as<const T>(), s.out, true}, s.batch};
+  const StepProduct<T> product{s.out, gates, {v.w_hh.as<const T>(), s.out, true}, s.steps, s.batch};
   const std::optional<StepProduct<T>> projection =
       v.w_hr.data ? std::optional<StepProduct<T>>(
                         std::in_place, s.hidden, s.out,
-                        Matrix<const T>{v.w_hr.as<const T>(), s.hidden, true}, s.batch)
+                        Matrix<const T>{v.w_hr.as<const T>(), s.hidden, true}, s.steps, s.batch)
                   : std::nullopt;
 
   void cells(Index example, const RecurrentStep& step, Index rows, T* part) const {
@@ -178,12 +178,12 @@ struct Backward {
   const Shape& s;
   const RecurrentBackward& v;
   const Index gates = gates_of(s.cell) * s.hidden;
-  const StepProduct<T> product{gates, s.out, {v.w_hh.as<const T>(), s.out}, s.batch};
+  const StepProduct<T> product{gates, s.out, {v.w_hh.as<const T>(), s.out}, s.steps, s.batch};
   const std::optional<StepProduct<T>> projection =
-      v.w_hr.data
-          ? std::optional<StepProduct<T>>(std::in_place, s.out, s.hidden,
-                                          Matrix<const T>{v.w_hr.as<const T>(), s.hidden}, s.batch)
-          : std::nullopt;
+      v.w_hr.data ? std::optional<StepProduct<T>>(std::in_place, s.out, s.hidden,
+                                                  Matrix<const T>{v.w_hr.as<const T>(), s.hidden},
+                                                  s.steps, s.batch)
+                  : std::nullopt;
 
   // gh: of h before its projection
   void cells(Index example, const RecurrentStep& step, Index rows, T* gh) const {
@@ -223,6 +223,7 @@ struct Backward {
       } else {
         cells(example, step, rows, gh);
       }
+      if (step.rows_before == 0 && !v.needs_first) return;
       const bool gru = s.cell == Cell::gru;
       product.run(rows, rows_at<const T>(gru ? v.grad_hidden : v.grad_gates, first, gates), gates,
                   T(gru ? 1 : 0), gh, s.out);

@@ -13,7 +13,7 @@ namespace {
 
 using Index = std::int64_t;
 constexpr Index kFewRows = 2;  // fewer: no packing, as the product reads the weight only once
-constexpr Index kLargestInt = 2'000'000'000;
+constexpr Index kNearby = Index(1) << 17;  // floats of the left operand
 
 std::vector<float> pack(Index k, Index n, Matrix<const float> right) {
   const Index panels = (n + kPanel - 1) / kPanel;
@@ -33,10 +33,10 @@ std::vector<float> pack(Index k, Index n, Matrix<const float> right) {
 }  // namespace
 
 template <class T>
-StepProduct<T>::StepProduct(Index k, Index n, Matrix<const T> right, Index rows)
+StepProduct<T>::StepProduct(Index k, Index n, Matrix<const T> right, Index steps, Index rows)
     : k_(k), n_(n), right_(right) {
   if constexpr (std::is_same_v<T, float>) {
-    if (rows < kFewRows || k * rows > kLargestInt) return;
+    if (rows < kFewRows || steps < 2 || k > kNearby / rows) return;
     packed_ = pack(k, n, right);
     ld_ = rows;
     offsets_.resize(std::size_t(k));
