@@ -3,6 +3,8 @@
 #include "../copy.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "../stored.h"
@@ -27,8 +29,48 @@ bool is_row_major(const View& v) {
 }
 
 template <class To, class From>
-CLONES void dense_row(To* to, const From* from, std::int64_t n) {
+CLONES void convert_row(To* to, const From* from, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) store(to + i, load_as<Compute<To>>(from + i));
+}
+// Numbers that become integers in vectors on every processor: of an int32, or as the last bits of a
+// double, since only AVX-512 makes int64 of doubles.
+template <class To, class C>
+constexpr C kNear = sizeof(To) < 8 ? C(2147483648.0) : C(2251799813685248.0);
+template <class To, class From>
+CLONES bool all_near(const From* from, std::int64_t n) {
+  int far = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const Compute<From> v = load(from + i);
+    far |= !(v > -kNear<To, Compute<From>> && v < kNear<To, Compute<From>>);
+  }
+  return !far;
+}
+template <class To, class From>
+CLONES void near_row(To* to, const From* from, std::int64_t n) {
+  constexpr double magic = 6755399441055744.;  // 1.5 * 2^52
+  for (std::int64_t i = 0; i < n; ++i) {
+    if constexpr (sizeof(To) < 8) {
+      to[i] = static_cast<To>(static_cast<std::int32_t>(load(from + i)));
+    } else {
+      const double shifted = std::trunc(static_cast<double>(load(from + i))) + magic;
+      to[i] = static_cast<To>(std::bit_cast<std::int64_t>(shifted) -
+                              std::bit_cast<std::int64_t>(magic));
+    }
+  }
+}
+template <class To, class From>
+void dense_row(To* to, const From* from, std::int64_t n) {
+  if constexpr (std::is_floating_point_v<Compute<From>> && std::is_integral_v<To> &&
+                !std::is_same_v<To, bool>) {
+    constexpr std::int64_t kTogether = 1024;
+    for (std::int64_t done = 0; done < n; done += kTogether) {
+      const std::int64_t count = std::min(kTogether, n - done);
+      (all_near<To>(from + done, count) ? near_row<To, From>
+                                        : convert_row<To, From>)(to + done, from + done, count);
+    }
+  } else {
+    convert_row(to, from, n);
+  }
 }
 // Elements with gaps between them are first brought together as they are, or last taken apart.
 template <class To, class From>

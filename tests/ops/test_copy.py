@@ -84,3 +84,42 @@ def test_repeat_in_any_layout(device):
         for repeats in ((2, 2), (1, 2), (2, 1, 3), (0, 2), (2, 2, 1, 2, 1, 2, 2, 2)):
             values = t.cpu().numpy()
             assert t.repeat(*repeats).tolist() == np.tile(values, repeats).tolist()
+
+
+FRACTIONS = [0.5, -0.5, -2.75, 3.999, 100.25, -127.5]
+FAR = [2.0**31 - 128, -(2.0**31), 2.0**31, -3e9, 2.0**52 + 1, -(2.0**62), 1e19, -1e19, 1e38]
+FAR += [float("inf"), -float("inf"), float("nan")]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("to", ["uint8", "int8", "int16", "int32", "int64"])
+def test_long_rows_of_numbers_become_integers(dtype, to, device):
+    """Each as alone, wherever in its row it lies and whatever lies beside it."""
+    to = getattr(rl, to)
+    alone = {v: rl.tensor(v, dtype=getattr(rl, dtype)).to(to).item() for v in FRACTIONS + FAR}
+    assert alone[-2.75] == (-2 if to.is_signed else 254)
+    for n in (17, 1024, 2500):
+        values = list(itertools.islice(itertools.cycle(FRACTIONS), n))
+        for far in (None, *FAR):
+            if far is not None:
+                values[n // 2] = values[-1] = far
+            x = rl.tensor(values, dtype=getattr(rl, dtype), device=device)
+            expected = [alone[v] for v in values]
+            assert x.to(to).tolist() == expected
+            assert x[::2].to(to).tolist() == expected[::2]
+
+
+@pytest.mark.parametrize("n", [2047, 2048, 2049, 4001, 8191, 8192, 9000])
+def test_rows_are_copied_to_any_place_in_a_page(n, device):
+    """By one byte and more behind each other, in pages of 4 KB."""
+    a = numbers("uint8", n)
+    source = rl.from_numpy(np.concatenate([a, a])).to(device)
+    for shift in (0, 1, 2, 4, 15, 31, 32, 63, 64, 4095):
+        target = rl.zeros(2 * n + 4096, dtype=rl.uint8, device=device)
+        target[shift : shift + n] = source[:n]
+        expected = np.zeros(2 * n + 4096, np.uint8)
+        expected[shift : shift + n] = a
+        assert is_same(target, expected)
+        assert is_same(source[shift % n :].clone(), np.concatenate([a, a])[shift % n :])
+    x = rl.from_numpy(numbers("float32", 3, n)).to(device)
+    assert is_same(x.roll(1, 1), np.roll(numbers("float32", 3, n), 1, 1))

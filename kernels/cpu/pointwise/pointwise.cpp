@@ -137,7 +137,10 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
   const bool by_scalar =
       job.by_scalar && (access[last] == Access::constant || access[last] == Access::repeated);
   const PointwiseLoop loop = by_scalar ? job.by_scalar : job.loop;
-  const std::int64_t limit = needs_blocks ? std::int64_t(kBlockBytes / widest) : end - begin;
+  // What is read far apart is written while it is in the nearest cache.
+  const bool is_scattered = access[0] == Access::moved && end - begin >= kGrain;
+  const std::int64_t block = is_scattered ? kBlockBytes / 4 : kBlockBytes;
+  const std::int64_t limit = needs_blocks ? block / std::int64_t(widest) : end - begin;
   for (int i = 0; i < job.operands; ++i) {
     pointers[i] = blocks[i];
     const Operand& o = job.operand(i);

@@ -113,6 +113,7 @@ template <int N, class P, class T>
     const typename P::Lane taken = p.step(lanes[k], load(last + k));
     lanes[k] = k >= N - int(n - i) ? taken : lanes[k];
   }
+#pragma GCC unroll 8
   for (int half = N / 2; half; half /= 2)
     for (int k = 0; k < half; ++k) lanes[k] = P::join(lanes[k], lanes[k + half]);
   return lanes[0];
@@ -121,7 +122,9 @@ template <int N, class P, class T>
 // would call the copy for the oldest processors.
 template <class P, class T>
 [[gnu::always_inline]] inline typename P::Lane run_of(const T* x, std::int64_t n, const P& p) {
-  if (n >= 16 * kLanes) return run_in_lanes<kLanes>(x, n, p);
+  // AVX2 has registers for all lanes of eight bytes, and for nothing else beside them.
+  constexpr bool fits = sizeof(typename P::Lane) < 8 || std::is_same_v<typename P::Join, Adding>;
+  if (n >= 16 * kLanes && fits) return run_in_lanes<kLanes>(x, n, p);
   if (n >= kFewLanes) return run_in_lanes<kFewLanes>(x, n, p);
   typename P::Lane all = P::init();
   for (std::int64_t i = 0; i < n; ++i) all = p.step(all, load(x + i));
