@@ -10,6 +10,7 @@
 #include "../stored.h"
 #include "copy_plan.h"
 #include "gaps.h"
+#include "half.h"
 #include "load_as.h"
 #include "runs.h"
 #include "transpose.h"
@@ -60,6 +61,10 @@ CLONES void near_row(To* to, const From* from, std::int64_t n) {
 }
 template <class To, class From>
 void dense_row(To* to, const From* from, std::int64_t n) {
+  if constexpr (std::is_same_v<To, float> && std::is_same_v<From, float16>)
+    if (widen(to, from, n)) return;
+  if constexpr (std::is_same_v<To, float16> && std::is_same_v<From, float>)
+    if (narrow(to, from, n)) return;
   if constexpr (std::is_floating_point_v<Compute<From>> && std::is_integral_v<To> &&
                 !std::is_same_v<To, bool>) {
     constexpr std::int64_t kTogether = 1024;

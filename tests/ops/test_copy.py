@@ -123,3 +123,19 @@ def test_rows_are_copied_to_any_place_in_a_page(n, device):
         assert is_same(source[shift % n :].clone(), np.concatenate([a, a])[shift % n :])
     x = rl.from_numpy(numbers("float32", 3, n)).to(device)
     assert is_same(x.roll(1, 1), np.roll(numbers("float32", 3, n), 1, 1))
+
+
+def test_every_float16_in_a_long_row(device):
+    """Widened and narrowed as NumPy does it, alone as in a row, and in a sum."""
+    a = np.arange(65536, dtype=np.uint16).view(np.float16)
+    a = a[~np.isnan(a)]
+    x = rl.from_numpy(a).to(device)
+    wide = a.astype(np.float32)
+    assert is_same(x.float(), wide)
+    assert is_same(x[::3].float(), wide[::3])
+    assert is_same(x * 1, a)
+    with np.errstate(over="ignore"):
+        for between in (np.nextafter(wide, np.float32(0)), wide * np.float32(1.0004)):
+            assert is_same(rl.from_numpy(between).to(device).half(), between.astype(np.float16))
+    nan = rl.full((33,), float("nan"), device=device)
+    assert nan.half().float().isnan().all() and (nan.half() + 1).isnan().all()

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/gaps.h"
+#include "kernels/cpu/half.h"
 #include "kernels/cpu/load_as.h"
 
 namespace rushlight {
@@ -13,6 +14,8 @@ constexpr std::int64_t kTogether = 512, kFew = 16;  // few elements are not wort
 
 template <class B, class S>
 CLONES void read_dense(B* block, const S* from, std::int64_t n) {
+  if constexpr (std::is_same_v<B, float> && std::is_same_v<S, float16>)
+    if (widen(block, from, n)) return;
   for (std::int64_t i = 0; i < n; ++i) block[i] = load_as<B>(from + i);
 }
 template <class B>
@@ -39,6 +42,8 @@ void read_row(B* block, const S* from, std::int64_t stride, std::int64_t n) {
 }
 template <class B, class S>
 CLONES void write_dense(const B* block, S* to, std::int64_t n) {
+  if constexpr (std::is_same_v<B, float> && std::is_same_v<S, float16>)
+    if (narrow(to, block, n)) return;
   for (std::int64_t i = 0; i < n; ++i) store(to + i, convert<Compute<S>>(block[i]));
 }
 template <class B, class S>

@@ -138,7 +138,8 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
       job.by_scalar && (access[last] == Access::constant || access[last] == Access::repeated);
   const PointwiseLoop loop = by_scalar ? job.by_scalar : job.loop;
   // What is read far apart is written while it is in the nearest cache.
-  const bool is_scattered = access[0] == Access::moved && end - begin >= kGrain;
+  const bool is_scattered = access[0] == Access::moved && end - begin >= kGrain &&
+                            job.operand(0).strides[c.rank - 1] != 1;
   const std::int64_t block = is_scattered ? kBlockBytes / 4 : kBlockBytes;
   const std::int64_t limit = needs_blocks ? block / std::int64_t(widest) : end - begin;
   for (int i = 0; i < job.operands; ++i) {
