@@ -38,6 +38,14 @@ bool is_volume(const ConvShape& s) {
   return s.groups == 1 && s.dilation[0] == 1 && s.padding[0] <= s.in[0] + 8 && fits_ints(s);
 }
 
+// So few pixels that packing the weights would take as long as the product; by a column matrix they
+// are read once.
+bool has_few_pixels(const ConvShape& s) {
+  const Index weights = s.out * s.c / s.groups * s.kernel[1] * s.kernel[2];
+  const Index pixels = s.n * s.result[1] * s.result[2];
+  return s.n <= 2 && pixels <= 64 && weights >= 4096 * pixels && !s.inside;
+}
+
 bool is_pointwise(const ConvShape& s) {
   for (int d = 1; d < 3; ++d)
     if (s.kernel[d] != 1 || s.result[d] != s.in[d] || s.padding[d] != 0) return false;
@@ -167,6 +175,7 @@ void forward(const ConvShape& s, const float* x, const float* w, const float* bi
   if (!is_planar(s))
     return (is_volume(s) ? conv::volume_forward : General<float>::forward)(s, x, w, bias, y);
   if (is_pointwise(s)) return pointwise(s.n, s.c, s.out, s.in[1] * s.in[2], x, {w, s.c}, bias, y);
+  if (has_few_pixels(s)) return General<float>::forward(s, x, w, bias, y);
   if (is_depthwise(s)) return conv::correlate_planes(forward_of(s, 0, bias), s.c, x, w, y);
   each_group(s.groups, [&](Index g) {
     const Correlation part = forward_of(s, g, bias);

@@ -77,18 +77,24 @@ template <class T>
 void General<T>::forward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y) {
   const Sizes z(s);
   const Index band = std::min(z.band(), z.result), bands = (z.result + band - 1) / band;
-  parallel_for(s.n * s.groups * bands, 1, [&](Index begin, Index end) {
+  // Where tasks are fewer than threads, they share the output channels and each gathers anew.
+  const Index tasks = std::max<Index>(s.n * s.groups * bands, 1), threads = num_threads();
+  const Index most =
+      std::clamp<Index>(z.out * z.k * band / 250'000, 1, (threads + tasks - 1) / tasks);
+  const Index strips = std::min(most, std::max<Index>(z.out, 1));
+  parallel_for(s.n * s.groups * bands * strips, 1, [&](Index begin, Index end) {
     Scratch<T> columns(std::max<Index>(z.k * band, 1));
-    for (Index i = begin; i < end; ++i) {
-      const Index n = i / bands / s.groups, g = i / bands % s.groups;
+    for (Index task = begin; task < end; ++task) {
+      const Index i = task / strips, n = i / bands / s.groups, g = i / bands % s.groups;
+      const Index o0 = z.out * (task % strips) / strips, o1 = z.out * (task % strips + 1) / strips;
       const Index p0 = i % bands * band, p1 = std::min(z.result, p0 + band), size = p1 - p0;
       const T* image = x + (n * s.c + g * z.c) * z.in;
       gather_columns(s, z.c, p0, p1, image, columns.data());
       T* out = y + (n * s.out + g * z.out) * z.result + p0;
-      for (Index o = 0; o < z.out; ++o)
+      for (Index o = o0; o < o1; ++o)
         std::fill_n(out + o * z.result, size, bias ? bias[g * z.out + o] : T(0));
-      gemm<T>(z.out, size, z.k, T(1), {w + g * z.out * z.k, z.k}, {columns.data(), size}, T(1),
-              {out, z.result});
+      gemm<T>(o1 - o0, size, z.k, T(1), {w + (g * z.out + o0) * z.k, z.k}, {columns.data(), size},
+              T(1), {out + o0 * z.result, z.result});
     }
   });
 }
