@@ -75,31 +75,27 @@ Index row_bands(const Correlation& s, Index images_a_task, Index tasks) {
 
 void pack_weights(const Correlation& s, const float* w, Index lanes, float* packed) {
   const Index panels = (s.out + lanes - 1) / lanes, kernel = s.kh * s.kw;
-  // Input channels that lie one after another are read together: long runs of each output channel.
-  const Index run = s.w_in == kernel ? std::clamp<Index>(256 / kernel, 1, s.c) : 1;
-  const Index runs = (s.c + run - 1) / run;
-  parallel_for(panels * runs, 1 + 16384 / (run * kernel * lanes), [&](Index begin, Index end) {
-    // Rows a power of two apart would fall into a few lines of the nearest cache.
-    const Index ld = run * kernel + 8;
-    Scratch<float> rows(run > 1 ? lanes * ld : 1), transposed(run * kernel * lanes);
+  if (s.taps() == 1 && s.w_in == 1)  // 1x1: whole rows are transposed
+    return parallel_for(panels, 1 + 16384 / (s.c * lanes), [&](Index begin, Index end) {
+      for (Index b = begin; b < end; ++b) {
+        const Index used = std::min(lanes, s.out - b * lanes);
+        float* const d = packed + b * s.c * lanes;
+        if (used < lanes) std::fill_n(d, s.c * lanes, 0.f);
+        transpose(w + b * lanes * s.w_out, s.w_out, used, s.c, d, lanes);
+      }
+    });
+  parallel_for(panels * s.c, 1 + 16384 / (kernel * lanes), [&](Index begin, Index end) {
+    Scratch<float> transposed(kernel * lanes);
+    transposed.zero();
     for (Index i = begin; i < end; ++i) {
-      const Index b = i / runs, first = i % runs * run, used = std::min(lanes, s.out - b * lanes);
-      const Index channels = std::min(run, s.c - first);
-      if (used < lanes) transposed.zero();
-      const float* const from = w + first * s.w_in + b * lanes * s.w_out;
-      for (Index o = 0; o < used && run > 1; ++o)
-        std::copy_n(from + o * s.w_out, channels * kernel, &rows[o * ld]);
-      transpose(run > 1 ? rows.data() : from, run > 1 ? ld : s.w_out, used, channels * kernel,
-                transposed.data(), lanes);
-      float* d = packed + (b * s.taps() * s.c + first) * lanes;
+      const Index b = i / s.c, c = i % s.c, used = std::min(lanes, s.out - b * lanes);
+      if (i == begin || c == 0) transposed.zero();
+      transpose(w + c * s.w_in + b * lanes * s.w_out, s.w_out, used, kernel, transposed.data(),
+                lanes);
+      float* d = packed + (b * s.taps() * s.c + c) * lanes;
       for (Index kh : s.rows.tap)
         for (Index kw : s.cols.tap) {
-          const float* const tap = &transposed[(kh * s.kw + kw) * lanes];
-          for (Index c = 0; c < channels; ++c)
-            if (lanes == kPanel)
-              std::memcpy(d + c * kPanel, tap + c * kernel * kPanel, kPanel * sizeof(float));
-            else
-              std::copy_n(tap + c * kernel * lanes, lanes, d + c * lanes);
+          std::memcpy(d, &transposed[(kh * s.kw + kw) * lanes], std::size_t(lanes) * sizeof(float));
           d += s.c * lanes;
         }
     }
