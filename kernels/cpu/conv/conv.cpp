@@ -94,7 +94,9 @@ template <class T>
 void map_pixels(const ConvShape& s, Index from, Index to, const T* x, Matrix<const T> w,
                 const T* bias, T* y) {
   const Index even = (s.n + num_threads() - 1) / num_threads();
-  const Index strip = std::min(pixels_a_task(s), std::max(even, 1 + 200'000 / (from * to)));
+  // The product adds to the bias while that is in the second cache.
+  const Index near = bias ? std::max<Index>((1 << 17) / (from + to), 256) : s.n;
+  const Index strip = std::min({pixels_a_task(s), near, std::max(even, 1 + 200'000 / (from * to))});
   parallel_for((s.n + strip - 1) / strip, 1, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Index first = i * strip, size = std::min(strip, s.n - first);
