@@ -65,6 +65,16 @@ void dense_row(To* to, const From* from, std::int64_t n) {
     if (widen(to, from, n)) return;
   if constexpr (std::is_same_v<To, float16> && std::is_same_v<From, float>)
     if (narrow(to, from, n)) return;
+  if constexpr (std::is_same_v<To, float16> && std::is_same_v<From, double>) {
+    constexpr std::int64_t kTogether = 512;
+    float shorter[kTogether];
+    for (; n > 0; n -= kTogether, from += kTogether, to += kTogether) {
+      const std::int64_t count = std::min(kTogether, n);
+      convert_row(shorter, from, count);
+      if (!narrow(to, shorter, count)) convert_row(to, from, count);
+    }
+    return;
+  }
   if constexpr (std::is_floating_point_v<Compute<From>> && std::is_integral_v<To> &&
                 !std::is_same_v<To, bool>) {
     constexpr std::int64_t kTogether = 1024;

@@ -37,7 +37,7 @@ struct Bfloat16Bits {
 using Bfloat16BitsOps = OpList<Neg, Abs, Copysign, Relu, Maximum, Minimum, Where, MaskedFill>;
 // Light ones that do round: their loops read and write bfloat16, whose conversions cost more than
 // they do.
-using RoundedBfloat16Ops =
-    OpList<Reciprocal, Square, Sqrt, Add, Sub, Mul, Div, Lerp, Hardswish, Addcmul>;
+using RoundedBfloat16Ops = OpList<Reciprocal, Square, Sqrt, Rsqrt, Add, Sub, Mul, Div, Lerp,
+                                  Hardswish, Addcmul, Floor, Ceil, Trunc, Round>;
 
 }  // namespace rushlight

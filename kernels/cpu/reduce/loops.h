@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cpu/gaps.h"
+#include "kernels/cpu/half.h"
 #include "kernels/cpu/interruptible.h"
 #include "kernels/reduce_formulas.h"
 
@@ -165,9 +166,13 @@ template <class P, class T>
 // Three copies for three instruction sets only where reductions are hot: they cost compile time.
 template <class P, class T>
 inline constexpr bool kCloned =
-    P::kHot && (sizeof(T) > 2 || std::is_same_v<T, bool> || !std::is_same_v<Compute<T>, T>);
+    P::kHot && (sizeof(T) > 2 || std::is_same_v<T, bool> || std::is_same_v<T, bfloat16>);
 template <class P, class T>
 typename P::Lane dense_run(const T* x, std::int64_t n, const P& p) {
+  if constexpr (std::is_same_v<T, float16>) {
+    float wide[kBlock];
+    if (widen(wide, x, n)) return dense_run<P>(static_cast<const float*>(wide), n, p);
+  }
   if constexpr (kCloned<P, T>)
     return cloned_run<P>(x, n, p);
   else
@@ -177,6 +182,13 @@ typename P::Lane dense_run(const T* x, std::int64_t n, const P& p) {
 template <class P, class T>
 void add_rows(typename P::Lane* lanes, const T* const* rows, int count, int n, const Job& job,
               std::int64_t output) {
+  if constexpr (std::is_same_v<T, float16>) {
+    float wide[kTogether][kColumns];
+    const float* taken[kTogether];
+    bool is_wide = true;
+    for (int r = 0; r < count; ++r) is_wide &= widen(wide[r], rows[r], n), taken[r] = wide[r];
+    if (is_wide) return add_rows<P>(lanes, taken, count, n, job, output);
+  }
   if constexpr (kCloned<P, T>)
     cloned_rows<P>(lanes, rows, count, n, job, output);
   else
