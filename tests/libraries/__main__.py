@@ -33,6 +33,7 @@ PACKAGES = {
     "flair": "flair sentencepiece transformers<5",
     "ignite": "pytorch-ignite",
     "jaxtyping": "jaxtyping beartype",
+    "lightning_callbacks": "lightning torchmetrics",
     "lightning_ddp": "lightning xoscar",
     "lightning_gpus": "lightning xoscar",
     "monai": "monai scipy",
@@ -40,14 +41,19 @@ PACKAGES = {
     "pyro": "pyro-ppl",
     "segmentation_models": "segmentation-models-pytorch",
     "torch_geometric": "torch-geometric",
+    "torch_geometric_training": "torch-geometric",
     "vit_pytorch": "vit-pytorch",
     "x_transformers": "x-transformers",
     "pytorch_metric_learning": "pytorch-metric-learning",
     "pytorch_lightning": "pytorch-lightning",
     "sentence_transformers": "sentence-transformers",
     "timm_gpus": "timm",
+    "timm_training": "timm",
+    "transformers_generate": "transformers",
     "transformers_gpus": "transformers accelerate",
     "transformers_models": "transformers",
+    "transformers_pipeline": "transformers pillow",
+    "transformers_trainer": "transformers accelerate",
 }
 # What is linked for torch itself; $RUSHLIGHT_REFERENCE is a folder with torchvision, if needed.
 TORCHS = tuple(

@@ -17,7 +17,7 @@ for name in ("FPN", "Linknet", "PSPNet", "DeepLabV3Plus", "MAnet", "UnetPlusPlus
     print(name, tuple(out.shape), out.mean().item(), out.std().item())
 torch.manual_seed(0)
 model = smp.Unet(**small, aux_params={"classes": 2, "dropout": None})
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
 for kind in (smp.losses.DiceLoss, smp.losses.JaccardLoss, smp.losses.FocalLoss):
     mask, label = model(x)
     loss = kind("binary")(mask, y) + label.square().mean()
