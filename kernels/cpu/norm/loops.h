@@ -1,70 +1,18 @@
-// The loops under the normalisations, each over contiguous memory. Note: gcc does
-// not vectorise a sum as written, so every sum has 32 accumulators, and blocks are short enough to
+// The loops under the normalisations, each over contiguous memory. Note: blocks are short enough to
 // be read twice from the nearest cache and to be summed in T without loss.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
-#include <type_traits>
 
+#include "kernels/cpu/lane_sums.h"
 #include "kernels/host_device.h"
 #include "kernels/view.h"
 
 namespace rushlight::norm {
 
 using Index = std::int64_t;
-inline constexpr Index kBlock = 2048;
-inline constexpr int kSums = 32;
-
-template <class T>
-[[gnu::always_inline]] inline double total(const T* acc) {
-  double sums[4] = {};  // side by side, since each addition waits for the one before
-  for (int i = 0; i < kSums; i += 4)
-    for (int k = 0; k < 4; ++k) sums[k] += double(acc[i + k]);
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-// Sums of kTerms terms over i < n in registers: of an array as above gcc reads and writes memory.
-// terms(i, L()) gives them for the elements from i on, L being T or a vector of T.
-template <class T>
-struct LanesOf {
-  using type __attribute__((vector_size(32))) = T;
-};
-template <class L, class T>
-[[gnu::always_inline]] inline L lanes_at(const T* p) {
-  L lanes;
-  std::memcpy(&lanes, p, sizeof lanes);
-  return lanes;
-}
-template <class T, int kTerms, class F>
-[[gnu::always_inline]] inline std::array<double, kTerms> sums_of(Index n, F terms) {
-  using V = typename LanesOf<T>::type;
-  constexpr int kLanes = 32 / sizeof(T), kVectors = 4;
-  V acc[kVectors][kTerms] = {};
-  std::array<double, kTerms> sums = {};
-  Index i = 0;
-  for (; i + kVectors * kLanes <= n; i += kVectors * kLanes)
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      const std::array<V, kTerms> now = terms(i + v * kLanes, V{});
-#pragma GCC unroll 2
-      for (int t = 0; t < kTerms; ++t) acc[v][t] += now[t];
-    }
-  for (; i + kLanes <= n; i += kLanes) {
-    const std::array<V, kTerms> now = terms(i, V{});
-#pragma GCC unroll 2
-    for (int t = 0; t < kTerms; ++t) acc[0][t] += now[t];
-  }
-  for (; i < n; ++i)
-    for (int t = 0; t < kTerms; ++t) sums[t] += double(terms(i, T{})[t]);
-#pragma GCC unroll 2
-  for (int t = 0; t < kTerms; ++t) {
-    const V all = (acc[0][t] + acc[1][t]) + (acc[2][t] + acc[3][t]);
-    for (int k = 0; k < kLanes; ++k) sums[t] += double(all[k]);
-  }
-  return sums;
-}
+inline constexpr Index kBlock = Converted<float, float>::kBlock;
 
 // Mean and sum of squared differences of a growing set (Chan's way of joining two sets).
 struct Moments {
@@ -82,35 +30,16 @@ struct Moments {
 template <class S>
 CLONES void block_moments(const S* x, Index n, double& mean, double& m2) {
   using T = Compute<S>;
-  if constexpr (std::is_same_v<S, T>) {
-    mean =
-        sums_of<T, 1>(n, [&]<class L>(Index i, L) { return std::array{lanes_at<L>(x + i)}; })[0] /
-        double(n);
-    const T middle = T(mean);
-    m2 = sums_of<T, 1>(n, [&]<class L>(Index i, L) {
-      const L d = lanes_at<L>(x + i) - middle;
-      return std::array{L(d * d)};
-    })[0];
-    return;
-  }
-  T acc[kSums] = {};
-  Index i = 0;
-  for (; i + kSums <= n; i += kSums)
-    for (int k = 0; k < kSums; ++k) acc[k] += load(x + i + k);
-  for (int k = 0; i + k < n; ++k) acc[k] += load(x + i + k);
-  mean = total(acc) / double(n);
-  const T m = T(mean);
-  T squares[kSums] = {};
-  for (i = 0; i + kSums <= n; i += kSums)
-    for (int k = 0; k < kSums; ++k) {
-      const T d = load(x + i + k) - m;
-      squares[k] += d * d;
-    }
-  for (int k = 0; i + k < n; ++k) {
-    const T d = load(x + i + k) - m;
-    squares[k] += d * d;
-  }
-  m2 = total(squares);
+  Converted<S, T> converted;
+  const T* const values = converted(x, n);
+  mean = lane_sums<T, double, 1>(
+             n, [&]<class L>(Index i, L) { return std::array{lanes_at<L>(values + i)}; })[0] /
+         double(n);
+  const T middle = T(mean);
+  m2 = lane_sums<T, double, 1>(n, [&]<class L>(Index i, L) {
+    const L d = lanes_at<L>(values + i) - middle;
+    return std::array{L(d * d)};
+  })[0];
 }
 
 template <class S>
@@ -128,32 +57,18 @@ template <class S>
 CLONES void add_products(const S* g, const S* x, Index n, Compute<S> mean, double& sum,
                          double& product) {
   using T = Compute<S>;
+  Converted<S, T> converted_g, converted_x;
   for (Index start = 0; start < n; start += kBlock) {
     const Index end = std::min(n, start + kBlock);
-    if constexpr (std::is_same_v<S, T>) {
-      const auto both = sums_of<T, 2>(end - start, [&]<class L>(Index i, L) {
-        const L v = lanes_at<L>(g + start + i);
-        return std::array{v, L(v * (lanes_at<L>(x + start + i) - mean))};
-      });
-      sum += both[0];
-      product += both[1];
-      continue;
-    }
-    T sums[kSums] = {}, products[kSums] = {};
-    Index i = start;
-    for (; i + kSums <= end; i += kSums)
-      for (int k = 0; k < kSums; ++k) {
-        const T v = load(g + i + k);
-        sums[k] += v;
-        products[k] += v * (load(x + i + k) - mean);
-      }
-    for (int k = 0; i + k < end; ++k) {
-      const T v = load(g + i + k);
-      sums[k] += v;
-      products[k] += v * (load(x + i + k) - mean);
-    }
-    sum += total(sums);
-    product += total(products);
+    const Index size = end - start;
+    const T *const grads = converted_g(g + start, size), *const values =
+                                                             converted_x(x + start, size);
+    const auto both = lane_sums<T, double, 2>(size, [&]<class L>(Index i, L) {
+      const L v = lanes_at<L>(grads + i);
+      return std::array{v, L(v * (lanes_at<L>(values + i) - mean))};
+    });
+    sum += both[0];
+    product += both[1];
   }
 }
 
@@ -206,32 +121,18 @@ CLONES void normalize_short_rows(const S* __restrict x, Index row, bool centered
 template <class S, class T = Compute<S>>
 CLONES void add_weighted(const S* g, const S* x, Index n, T mean, const T* w, double& sum,
                          double& product) {
+  Converted<S, T> converted_g, converted_x;
   for (Index start = 0; start < n; start += kBlock) {
     const Index end = std::min(n, start + kBlock);
-    if constexpr (std::is_same_v<S, T>) {
-      const auto both = sums_of<T, 2>(end - start, [&]<class L>(Index i, L) {
-        const L v = lanes_at<L>(g + start + i) * lanes_at<L>(w + start + i);
-        return std::array{v, L(v * (lanes_at<L>(x + start + i) - mean))};
-      });
-      sum += both[0];
-      product += both[1];
-      continue;
-    }
-    T sums[kSums] = {}, products[kSums] = {};
-    Index i = start;
-    for (; i + kSums <= end; i += kSums)
-      for (int k = 0; k < kSums; ++k) {
-        const T v = load(g + i + k) * w[i + k];
-        sums[k] += v;
-        products[k] += v * (load(x + i + k) - mean);
-      }
-    for (int k = 0; i + k < end; ++k) {
-      const T v = load(g + i + k) * w[i + k];
-      sums[k] += v;
-      products[k] += v * (load(x + i + k) - mean);
-    }
-    sum += total(sums);
-    product += total(products);
+    const Index size = end - start;
+    const T *const grads = converted_g(g + start, size), *const values =
+                                                             converted_x(x + start, size);
+    const auto both = lane_sums<T, double, 2>(size, [&]<class L>(Index i, L) {
+      const L v = lanes_at<L>(grads + i) * lanes_at<L>(w + start + i);
+      return std::array{v, L(v * (lanes_at<L>(values + i) - mean))};
+    });
+    sum += both[0];
+    product += both[1];
   }
 }
 // out = g * w * a + (x - mean) * b + c

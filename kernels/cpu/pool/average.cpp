@@ -1,5 +1,6 @@
 // Average pooling: a row of results at a time, each added up element by element of its windows, so
 // that the loops run along the row.
+#include "kernels/cpu/lane_sums.h"
 #include "kernels/host_device.h"
 #include "windows.h"
 
@@ -22,13 +23,14 @@ struct Sum<std::int64_t> {
 // A whole plane into one number, as the last pooling of a network does.
 template <class S, class T>
 CLONES T plane_sum(const S* x, Index n) {
-  constexpr int kLanes = 32;
-  T lanes[kLanes] = {}, sum = 0;
-  Index i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int k = 0; k < kLanes; ++k) lanes[k] += T(load(x + i + k));
-  for (; i < n; ++i) sum += T(load(x + i));
-  for (int k = 0; k < kLanes; ++k) sum += lanes[k];
+  T sum = 0;
+  Converted<S, T> converted;
+  for (Index start = 0; start < n; start += converted.kBlock) {
+    const Index size = std::min(converted.kBlock, n - start);
+    const T* const values = converted(x + start, size);
+    sum += lane_sums<T, T, 1>(
+        size, [&]<class L>(Index i, L) { return std::array{lanes_at<L>(values + i)}; })[0];
+  }
   return sum;
 }
 

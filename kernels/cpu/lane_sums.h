@@ -1,0 +1,79 @@
+// Sums over a row with their accumulators in registers: those of an array, gcc reads and writes at
+// every step.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "half.h"
+#include "kernels/dtype.h"
+
+namespace rushlight {
+
+template <class T>
+struct LanesOf {
+  using type __attribute__((vector_size(32))) = T;
+};
+
+// The number at p, or the numbers from p on, as L: a number or a vector.
+template <class L, class T>
+[[gnu::always_inline]] inline L lanes_at(const T* p) {
+  static_assert(std::is_same_v<L, T> || std::is_same_v<L, typename LanesOf<T>::type>);
+  L lanes;
+  std::memcpy(&lanes, p, sizeof lanes);
+  return lanes;
+}
+
+// A block of elements as T: where it lies, or converted into memory of its own.
+template <class S, class T>
+class Converted {
+ public:
+  static constexpr std::int64_t kBlock = 2048;  // elements at most
+  [[gnu::always_inline]] inline const T* operator()(const S* x, std::int64_t n) {
+    if constexpr (std::is_same_v<S, T>) {
+      return x;
+    } else {
+      if constexpr (std::is_same_v<S, float16> && std::is_same_v<T, float>)
+        if (widen(block_, x, n)) return block_;
+      for (std::int64_t i = 0; i < n; ++i) block_[i] = T(load(x + i));
+      return block_;
+    }
+  }
+
+ private:
+  T block_[std::is_same_v<S, T> ? 1 : kBlock];
+};
+
+// Sums, in the end as `Sum`, of kTerms terms over i < n. terms(i, L()) gives an array of them for
+// the elements from i on, L being T or a vector of T.
+template <class T, class Sum, int kTerms, class F>
+[[gnu::always_inline]] inline std::array<Sum, kTerms> lane_sums(std::int64_t n, F terms) {
+  using V = typename LanesOf<T>::type;
+  constexpr int kLanes = 32 / sizeof(T), kVectors = 4;
+  V acc[kVectors][kTerms] = {};
+  std::array<Sum, kTerms> sums = {};
+  std::int64_t i = 0;
+  for (; i + kVectors * kLanes <= n; i += kVectors * kLanes)
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const std::array<V, kTerms> now = terms(i + v * kLanes, V{});
+#pragma GCC unroll 2
+      for (int t = 0; t < kTerms; ++t) acc[v][t] += now[t];
+    }
+  for (; i + kLanes <= n; i += kLanes) {
+    const std::array<V, kTerms> now = terms(i, V{});
+#pragma GCC unroll 2
+    for (int t = 0; t < kTerms; ++t) acc[0][t] += now[t];
+  }
+  for (; i < n; ++i)
+    for (int t = 0; t < kTerms; ++t) sums[t] += Sum(terms(i, T{})[t]);
+#pragma GCC unroll 2
+  for (int t = 0; t < kTerms; ++t) {
+    const V all = (acc[0][t] + acc[1][t]) + (acc[2][t] + acc[3][t]);
+    for (int k = 0; k < kLanes; ++k) sums[t] += Sum(all[k]);
+  }
+  return sums;
+}
+
+}  // namespace rushlight
