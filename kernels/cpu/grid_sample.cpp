@@ -26,6 +26,7 @@ struct Block {
   int offset[kTaps][kBlock];
   T share[kTaps][kBlock];
   T slopes[Rank][kTaps][kBlock];
+  bool inside;  // all taps
 };
 
 template <class S, class T>
@@ -49,9 +50,14 @@ CLONES void find_taps(const T* x, int n, Index size, GridPadding padding, bool a
     grid_axis<Mode>(x[i], size, padding, align, at + i, weight + i, slope + i, kBlock);
 }
 
-// offset = outer * size + inner where both are inside; the product of weights.
-CLONES void join_offsets(const int* outer, const int* inner, int size, int n, int* out) {
-  for (int i = 0; i < n; ++i) out[i] = (outer[i] | inner[i]) < 0 ? -1 : outer[i] * size + inner[i];
+// offset = outer * size + inner where both are inside; whether all are. The product of weights.
+CLONES bool join_offsets(const int* outer, const int* inner, int size, int n, int* out) {
+  int signs = 0;
+  for (int i = 0; i < n; ++i) {
+    out[i] = (outer[i] | inner[i]) < 0 ? -1 : outer[i] * size + inner[i];
+    signs |= out[i];
+  }
+  return signs >= 0;
 }
 template <class T>
 CLONES void multiply(const T* a, const T* b, int n, T* out) {
@@ -70,6 +76,7 @@ void prepare(const GridShape& s, const S* grid, int n, bool slopes, Block<T, Ran
   }
   T some[kBlock];
   int joined[kBlock];
+  b.inside = true;
   for (int p = 0; p < Block<T, Rank, Mode>::kTaps; ++p) {
     const int taps[3] = {p / kAxis / kAxis, p / kAxis % kAxis, p % kAxis};
     const auto row_of_tap = [&](int r) { return taps[3 - Rank + r] * kBlock; };
@@ -86,25 +93,27 @@ void prepare(const GridShape& s, const S* grid, int n, bool slopes, Block<T, Ran
       join_offsets(outer, b.at[1] + row_of_tap(1), int(s.in[1]), n, joined);
       outer = joined;
     }
-    join_offsets(outer, b.at[Rank - 1] + row_of_tap(Rank - 1), int(s.in[2]), n, b.offset[p]);
+    b.inside &=
+        join_offsets(outer, b.at[Rank - 1] + row_of_tap(Rank - 1), int(s.in[2]), n, b.offset[p]);
     product(-1, b.share[p]);
     for (int r = 0; r < Rank && slopes; ++r) product(r, b.slopes[r][p]);
   }
 }
 
 // What lies outside is 0, but takes part: a weight that is NaN shows.
-template <class S, class T>
+template <bool AllInside, class S, class T>
 [[gnu::always_inline]] inline T element(const S* x, int at) {
+  if constexpr (AllInside) return T(load(x + at));
   const T v = T(load(x + (at < 0 ? 0 : at)));
   return at < 0 ? T(0) : v;
 }
-template <int Taps, class S, class T>
+template <int Taps, bool AllInside, class S, class T>
 CLONES void sum_taps(const S* x, const int (*offset)[kBlock], const T (*share)[kBlock], int n,
                      T* out) {
   for (int i = 0; i < n; ++i) {
     T sum = 0;
 #pragma GCC unroll 16
-    for (int p = 0; p < Taps; ++p) sum += element<S, T>(x, offset[p][i]) * share[p][i];
+    for (int p = 0; p < Taps; ++p) sum += element<AllInside, S, T>(x, offset[p][i]) * share[p][i];
     out[i] = sum;
   }
 }
@@ -114,7 +123,7 @@ CLONES void add_slopes(const S* x, const int (*offset)[kBlock], const T (*slope)
   for (int i = 0; i < n; ++i) {
     T sum = 0;
 #pragma GCC unroll 16
-    for (int p = 0; p < Taps; ++p) sum += element<S, T>(x, offset[p][i]) * slope[p][i];
+    for (int p = 0; p < Taps; ++p) sum += element<false, S, T>(x, offset[p][i]) * slope[p][i];
     sums[i] += g[i] * sum;
   }
 }
@@ -151,8 +160,10 @@ void forward(const GridShape& s, const S* input, const S* grid, S* out) {
       prepare<S, T, Rank, Mode>(s, grid + (image * s.points + first) * Rank, n, false, block[0]);
       for (Index c = 0; c < s.channels; ++c) {
         T sums[kBlock];
-        sum_taps<Block<T, Rank, Mode>::kTaps>(input + (image * s.channels + c) * plane,
-                                              block[0].offset, block[0].share, n, sums);
+        constexpr int kTaps = Block<T, Rank, Mode>::kTaps;
+        const auto sum =
+            block[0].inside ? sum_taps<kTaps, true, S, T> : sum_taps<kTaps, false, S, T>;
+        sum(input + (image * s.channels + c) * plane, block[0].offset, block[0].share, n, sums);
         store_row(sums, n, 1, out + (image * s.channels + c) * s.points + first);
       }
     }
