@@ -3,6 +3,7 @@
 Without torch, its recorded answers judge (recorded.py); CI's parity stage checks them.
 """
 
+import gc
 import importlib.util
 import json
 import os
@@ -29,6 +30,17 @@ hypothesis.settings.register_profile(
     "thorough", deadline=None, max_examples=1000, print_blob=True, database=None
 )
 hypothesis.settings.load_profile(os.environ.get("RUSHLIGHT_HYPOTHESIS", "default"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is collected, thirty thousand tests, is no garbage: it is never searched for any."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_report_header(config):
