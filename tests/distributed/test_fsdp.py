@@ -118,7 +118,8 @@ def train(rank, size, kind="Adam", clip=False, accumulate=False, alone=False, fa
             found.append(model(x[:2]).float().square().mean().item())
     entries = model.state_dict().items()
     whole = [(k, v.full_tensor() if hasattr(v, "full_tensor") else v) for k, v in entries]
-    found += [v.double().square().sum().item() for _, v in whole]
+    # As floats: torch's recorded answers are compared as closely as their type is precise.
+    found += [v.double().square().sum().float().item() for _, v in whole]
     own = [p.to_local().numel() if not alone else p.numel() for p in model.parameters()]
     return found, [k for k, _ in whole], own
 

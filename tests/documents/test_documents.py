@@ -398,6 +398,10 @@ def training(before=""):
     return source + "\nprint('told', told[:30])\n"
 
 
+def losses_told(text):
+    return ast.literal_eval(text.splitlines()[-1].removeprefix("told "))
+
+
 def test_004_training(tmp_path):
     exec_in = {"cwd": tmp_path, "check": True, "timeout": 60}
     subprocess.run([sys.executable, "-c", DATA], **exec_in)
@@ -406,7 +410,7 @@ def test_004_training(tmp_path):
     assert lines[:2] == ["训练数据集及的长度为: 640", "测试数据集及的长度为: 128"]
     assert lines[2] == "------第 1 轮训练开始------" and text.count("模型已保存") == 10
     assert re.search(r"训练次数: 100, Loss: \d\.\d+\n", text)
-    told = ast.literal_eval(lines[-1].removeprefix("told "))
+    told = losses_told(text)
     assert len(told) == 30 and told[0] == pytest.approx(2.3, abs=0.2)
 
     # The event file that TensorBoard reads, and the model that was saved.
@@ -425,8 +429,8 @@ def test_004_training(tmp_path):
     source += "print(m(torch.zeros(1, 3, 32, 32).cuda()).shape)"
     assert run(tmp_path, source, "--gpus", "1") == "Model cuda:0\ntorch.Size([1, 10])\n"
 
-    said = ask(lambda torch: run_torch(tmp_path, training(TORCHVISION)).splitlines()[-1])
-    assert told == pytest.approx(ast.literal_eval(said.removeprefix("told ")), abs=1e-3)
+    said = ask(lambda torch: losses_told(run_torch(tmp_path, training(TORCHVISION))))
+    assert told == pytest.approx(said, abs=1e-3)
 
 
 def test_004_training_without_a_gpu_explains_itself(tmp_path):
