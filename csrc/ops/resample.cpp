@@ -63,8 +63,10 @@ ResampleShape with_channels_inside(const ResampleShape& s, std::int64_t channels
 }
 
 Tensor forward(const Resampled& r, const Tensor& input, const Shape& sizes, bool formatted) {
-  const bool inside = formatted && has_channels_inside(input);
   const ResampleShape& s = r.shape;
+  // Bytes are rounded between height and width, which a volume's last two axes are.
+  const bool rounds = input.dtype() == DType::uint8 && s.mode > Resampling::nearest_exact;
+  const bool inside = formatted && !rounds && has_channels_inside(input);
   Tensor out = empty_image(sizes, input.dtype(), input.device(), inside);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);

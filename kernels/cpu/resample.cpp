@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "../host_device.h"
@@ -84,6 +85,28 @@ AxisTaps<T> transposed(const AxisTaps<T>& t) {
   return r;
 }
 
+// The weights for bytes of an image, as torch has them: computed in double, whole multiples of a
+// power of two of which the largest weight has 15 bits. In float, too, sums of their products with
+// bytes are exact, but where an output has dozens of taps.
+AxisTaps<float> table_of_bytes(const ResampleShape& s, int axis) {
+  AxisTaps<double> t = forward_table<double>(s, axis);
+  const auto n = std::size_t(t.out);
+  for (std::size_t i = n; i < t.weight.size(); ++i)  // beyond the edge, its input's weight grows
+    if (t.index[i] == t.index[i - n]) {
+      t.weight[i] += t.weight[i - n];
+      t.weight[i - n] = 0;
+    }
+  const double largest = *std::max_element(t.weight.begin(), t.weight.end());
+  int bits = 0;
+  while (bits < 22 && 0.5 + std::ldexp(largest, bits + 1) < 1 << 15) ++bits;
+  AxisTaps<float> r{t.in, t.out, t.taps, t.keeps, t.exact, std::move(t.index), {}, {}, {}};
+  r.weight.resize(t.weight.size());
+  for (std::size_t i = 0; i < r.weight.size(); ++i)
+    r.weight[i] = float(std::ldexp(std::round(std::ldexp(t.weight[i], bits)), -bits));
+  r.bound();
+  return r;
+}
+
 // out[i] = sum of weight[k][i] * x[index[k][i]].
 template <int Taps, class S, class T>
 CLONES void gather_few(const S* x, const int* index, const T* weight, Index n, T* out) {
@@ -151,7 +174,7 @@ void blend_rows(const AxisTaps<T>& t, Index q, Index n, Row row, T* out) {
 template <class T>
 CLONES void round_bytes(T* x, Index n) {
   for (Index i = 0; i < n; ++i) {
-    const T v = std::nearbyint(x[i]);
+    const T v = std::floor(x[i] + T(0.5));
     x[i] = v > 0 ? (v < 255 ? v : T(255)) : T(0);
   }
 }
@@ -318,6 +341,10 @@ void dispatch(DType d, F f) {
 void forward(const ResampleShape& s, const View& input, const View& out) {
   dispatch(out.dtype, [&]<class S>(Type<S>) {
     using T = typename Resampler<S>::T;
+    if constexpr (std::is_same_v<S, std::uint8_t>)
+      if (s.rank == 2)
+        return run(table_of_bytes(s, 0), table_of_bytes(s, 1), table_of_bytes(s, 2), s.planes,
+                   input.as<S>(), out.as<S>());
     run(forward_table<T>(s, 0), forward_table<T>(s, 1), forward_table<T>(s, 2), s.planes,
         input.as<S>(), out.as<S>());
   });
