@@ -160,3 +160,22 @@ def test_images_as_jpeg():
     assert type(v2.ToImage()(pixels)) is tv_tensors.Image
     frames = tv_tensors.Video(torch.arange(5.0).reshape(5, 1, 1, 1))
     assert v2.UniformTemporalSubsample(3)(frames).flatten().tolist() == [0, 2, 4]
+
+
+def test_bytes_are_resized_in_fixed_point():  # sums that torchvision 0.29 gives
+    values = torch.arange(40 * 40 * 3).remainder(251).to(torch.uint8)
+    image = tv_tensors.Image(values.reshape(40, 40, 3).permute(2, 0, 1).contiguous())
+    for mode, antialias, shrunk, grown in (
+        ("bilinear", True, 382035, 1120101),
+        ("bilinear", False, 381572, 1120101),
+        ("bicubic", True, 382132, 1120480),
+        ("bicubic", False, 381980, 1120763),
+    ):
+        kind = v2.InterpolationMode(mode)
+        small = F.resize(image, [32, 32], kind, antialias=antialias)
+        large = F.resize(image[None, None], [50, 60], kind, antialias=antialias)
+        assert type(small) is tv_tensors.Image
+        assert large.shape == (1, 1, 3, 50, 60)
+        assert (small.long().sum().item(), large.long().sum().item()) == (shrunk, grown)
+        part = F.resized_crop(image, 0, 0, 40, 40, [32, 32], kind, antialias=antialias)
+        assert torch.equal(part, small)

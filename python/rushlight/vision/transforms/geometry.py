@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from numbers import Number
 
 import rushlight
+from rushlight.nn.functional import interpolate
 
 from .._pillow import pillow
 from ._filters import FILTERS, weights
@@ -314,6 +315,11 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
     >>> resize(torch.ones(3, 8, 16), 4).shape
     torch.Size([3, 4, 8])
     """
+    return resize_to(img, size, interpolation, max_size, antialias, fixed_point=False)
+
+
+def resize_to(img, size, interpolation, max_size, antialias, fixed_point):
+    # v1 resizes bytes in float; v2 by `interpolate`, whose bytes are made in fixed point.
     mode = interpolation_mode(interpolation)
     if isinstance(size, list | tuple):
         if len(size) not in (1, 2):
@@ -339,6 +345,11 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
             f"a tensor cannot be resized with {mode.value!r}; use nearest, bilinear or bicubic"
         )
     kind = img.dtype
+    if fixed_point and kind == rushlight.uint8 and img.is_cpu and img.numel():
+        if mode in (InterpolationMode.BILINEAR, InterpolationMode.BICUBIC):
+            planes, to = img.reshape(-1, *img.shape[-3:]), (height, width)
+            made = interpolate(planes, to, mode=mode.value, antialias=antialias)
+            return made.reshape(*img.shape[:-2], height, width)
     values = img if img.is_floating_point() else img.to(rushlight.float32)
     by_rows = weights(rows, height, mode, antialias).to(img.device, values.dtype)
     by_columns = weights(columns, width, mode, antialias).to(img.device, values.dtype)

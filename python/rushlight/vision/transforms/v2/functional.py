@@ -14,6 +14,7 @@ from .._image import InterpolationMode, max_value
 from ..functional import *  # noqa: F403
 from ..functional import __all__ as _names
 from ..functional import get_dimensions, pil_to_tensor
+from ..geometry import resize_to
 from . import _boxes, _by_kind
 from ._boxes import (
     clamp_bounding_boxes,
@@ -100,7 +101,7 @@ def resize(inpt, size, interpolation=InterpolationMode.BILINEAR, max_size=None, 
     """
     if isinstance(interpolation, str):
         interpolation = InterpolationMode(interpolation)
-    return _v1.resize(inpt, size, interpolation, max_size, antialias)
+    return resize_to(inpt, size, interpolation, max_size, antialias, fixed_point=True)
 
 
 @dispatched(*_PIXELS, **_placed(_boxes.crop))  # type: ignore[no-redef]
@@ -139,9 +140,8 @@ def resized_crop(inpt, top, left, height, width, size, interpolation=Interpolati
         interpolation: an InterpolationMode.
         antialias: whether shrinking averages over what falls together.
     """
-    return _v1.resized_crop(
-        inpt, top, left, height, width, size, interpolation, antialias=antialias
-    )
+    part = _v1.crop(inpt, top, left, height, width)
+    return resize_to(part, size, interpolation, None, antialias, fixed_point=True)
 
 
 @dispatched(*_PIXELS, **_placed(_boxes.pad))  # type: ignore[no-redef]
