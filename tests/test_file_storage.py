@@ -165,3 +165,36 @@ def test_sharing_a_mapped_file(tmp_path):
     with rushlight.cuda.virtual(1):
         x = rushlight.ones(2, device="cuda")
         assert x.is_shared() and x.share_memory_() is x
+
+
+HOSTILE = [
+    lambda t: t.storage.TypedStorage(-1),
+    lambda t: t.storage.TypedStorage(2**62, dtype=t.float64),
+    lambda t: t.storage.TypedStorage("ab"),
+    lambda t: t.storage.TypedStorage(1.5),
+    lambda t: t.storage.TypedStorage(1, 2),
+    lambda t: t.storage.TypedStorage([1, "a"]),
+    lambda t: t.storage.TypedStorage(3, wrap_storage=t.ones(2).untyped_storage(), dtype=t.float32),
+    lambda t: t.storage.TypedStorage(wrap_storage=t.ones(2), dtype=t.float32),
+    lambda t: t.storage.TypedStorage(wrap_storage=t.ones(2).untyped_storage()),
+]
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")  # torch says so
+def test_a_typed_storage_is_made(reference):
+    found = []
+    for t in (rushlight, reference):
+        made = t.storage.TypedStorage([1, 2, 3], dtype=t.float32, device="cpu")
+        other = t.storage.TypedStorage(range(3), dtype=t.int64)
+        empty = t.storage.TypedStorage(wrap_storage=t.ones(0).untyped_storage(), dtype=t.float32)
+        sizes = [t.storage.TypedStorage(4, dtype=t.int16).nbytes(), empty.size()]
+        plain = t.storage.TypedStorage()
+        found.append([made.tolist(), str(made.device), other.tolist(), sizes, plain.size()])
+        found[-1].append([str(plain.dtype), made.fill_(7).tolist()])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("number", range(len(HOSTILE)))
+def test_a_typed_storage_cannot_be_made(number):
+    with pytest.raises((TypeError, ValueError, RuntimeError)):
+        HOSTILE[number](rushlight)

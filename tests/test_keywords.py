@@ -28,7 +28,7 @@ REFUSED = {
         "torch.mm": "out_dtype",
     },
     "old constructors, of which torch.tensor() and torch.empty() are the current ways": {
-        "torch.TypedStorage": "device", "torch.Tensor.new": "cls storage other size",
+        "torch.Tensor.new": "cls storage other size",
     },
 }  # fmt: skip
 

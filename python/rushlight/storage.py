@@ -4,6 +4,8 @@ Note: a storage object is a handle around a one-dimensional uint8 tensor that co
 whole; handles come and go, two of the same memory have the same `_cdata`.
 """
 
+from collections.abc import Sequence
+
 from rushlight import _C
 from rushlight._dtype_names import COMPLEX, DTYPES, NAMES
 
@@ -241,30 +243,57 @@ class UntypedStorage(_StorageBase):
         return _listing(self.tolist(), "UntypedStorage", f"device={self.device}")
 
 
+def _new_elements(args, dtype, device):
+    content = args[0] if args else 0
+    if isinstance(content, int) and not isinstance(content, bool):
+        return _C.empty((content,), dtype=dtype, device=device).untyped_storage()
+    if not isinstance(content, Sequence) or isinstance(content, str | bytes):
+        raise TypeError(
+            f"Argument type not recognized: {type(content).__name__}; "
+            "TypedStorage() takes a number of elements, or a list of them"
+        )
+    return _C.tensor(content, dtype=dtype, device=device).untyped_storage()
+
+
 class TypedStorage:
     """A storage seen as elements of one dtype, kept for older programs.
 
     Args:
-        wrap_storage: the :class:`UntypedStorage` to look at.
-        dtype: the type of the elements.
+        *args: the number of elements, which are not set, or a sequence of them; none of both is 0.
+        wrap_storage: the :class:`UntypedStorage` to look at instead.
+        dtype: the type of the elements; the default dtype if None, but needed by wrap_storage.
+        device: where new elements lie; the CPU if None.
+
+    Raises:
+        RuntimeError: arguments that do not go together.
+        TypeError: arguments of another kind.
 
     Example:
-        >>> torch.storage.TypedStorage(
-        ...     wrap_storage=torch.tensor([1.0, 2.0]).untyped_storage(), dtype=torch.float32
-        ... ).tolist()
+        >>> torch.storage.TypedStorage([1, 2], dtype=torch.float32).tolist()
         [1.0, 2.0]
     """
 
     __slots__ = ("__weakref__", "_untyped_storage", "dtype")
 
-    def __init__(self, *, wrap_storage, dtype, _internal=False):
-        if not isinstance(wrap_storage, UntypedStorage):
+    def __init__(self, *args, wrap_storage=None, dtype=None, device=None, _internal=False):
+        if dtype is not None and not isinstance(dtype, _C.dtype):
+            raise TypeError(
+                f"TypedStorage(): dtype must be torch.dtype, not {type(dtype).__name__}"
+            )
+        if len(args) > 1 or (wrap_storage is not None and (args or device or dtype is None)):
+            raise RuntimeError(
+                "TypedStorage.__init__ received an invalid combination of arguments: it takes "
+                "wrap_storage and dtype alone, or a size or a sequence with dtype and device"
+            )
+        if wrap_storage is not None and not isinstance(wrap_storage, UntypedStorage):
             raise TypeError(
                 "TypedStorage(): wrap_storage must be UntypedStorage, not "
                 f"{type(wrap_storage).__name__}"
             )
+        self.dtype = dtype or _C.get_default_dtype()
+        if wrap_storage is None:
+            wrap_storage = _new_elements(args, self.dtype, device or "cpu")
         self._untyped_storage = wrap_storage
-        self.dtype = dtype
 
     def _untyped(self):
         return self._untyped_storage
@@ -328,6 +357,11 @@ class TypedStorage:
 
     def __setitem__(self, index, value):
         self._tensor()[index] = value
+
+    def fill_(self, value):
+        """Sets all elements to `value`; returns itself."""
+        self._tensor().fill_(value)
+        return self
 
     def is_shared(self):
         """Returns what `Tensor.is_shared` says of a tensor on this storage."""
