@@ -6,6 +6,7 @@
 #include "core/unlocked.h"
 #include "kernels/stored.h"
 #include "ops/ops.h"
+#include "ops/pointwise/checks.h"
 #include "ops/pointwise/pointwise.h"
 
 namespace rushlight {
@@ -182,13 +183,6 @@ Tensor contiguous(const Tensor& input) {
       "CloneBackward0", std::move(out), [](Tensor g) { return Gradients(std::move(g)); }, input);
 }
 
-static bool overlap(const Tensor& a, const Tensor& b) {
-  if (a->storage.get() != b->storage.get() || !a.numel() || !b.numel()) return false;
-  const Extent x = extent_of(a.sizes(), a->strides.data()),
-               y = extent_of(b.sizes(), b->strides.data());
-  return a.offset() + x.low <= b.offset() + y.high && b.offset() + y.low <= a.offset() + x.high;
-}
-
 void copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
   if (!can_broadcast_to(src.sizes(), self.sizes()))
     fail<RuntimeError>("The size of tensor a (", self.dim() ? self.size(-1) : 1,
@@ -199,7 +193,7 @@ void copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
   warn_of_lost_part(src.dtype(), self.dtype());
   check_inplace(self, needs_grad(self, src), "copy_");
   check_no_internal_overlap(self, "copy_");
-  if (!self.is_same(src)) copy_bits(self, overlap(self, src) ? clone(src) : src, non_blocking);
+  if (!self.is_same(src)) copy_bits(self, needs_copy(self, src) ? clone(src) : src, non_blocking);
   record_inplace(
       "CopyBackwards", self,
       [shape = src.shape(), dtype = src.dtype(), device = src.device()](Tensor g, Node& node) {
@@ -214,7 +208,6 @@ void copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
 
 void fill_(const Tensor& self, Scalar value) {
   check_inplace(self, needs_grad(self), "fill_");
-  check_no_internal_overlap(self, "fill_");
   if (!self.device().is_meta() && self.numel()) {
     check_has_cast(value, self.dtype());
     const View v = stored_view_of(self);
@@ -226,7 +219,6 @@ void fill_(const Tensor& self, Scalar value) {
 }
 void zero_(const Tensor& self) {
   check_inplace(self, needs_grad(self), "zero_");
-  check_no_internal_overlap(self, "zero_");
   if (!self.device().is_meta() && self.numel())
     backend(self.device()).copy->fill(stored_view_of(self), 0);
   record_inplace("ZeroBackward0", self, [](Tensor g) { return Gradients(zeros_like(g)); });

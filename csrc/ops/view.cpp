@@ -129,8 +129,9 @@ Tensor unflatten(const Tensor& input, std::int64_t dim, const Shape& sizes) {
 Tensor expand(const Tensor& input, const Shape& size) {
   const int extra = size.rank - input.dim();
   if (extra < 0)
-    fail<RuntimeError>("expand(", scalar_name(input.dtype()), "Tensor{", input.sizes(),
-                       "}, size=", size, "): the number of sizes provided (", int(size.rank),
+    fail<RuntimeError>("expand(torch.", input.device().is_cuda() ? "cuda." : "",
+                       scalar_name(input.dtype()), "Tensor{", input.sizes(), "}, size=", size,
+                       "): the number of sizes provided (", int(size.rank),
                        ") must be greater or equal to the number of dimensions in the tensor (",
                        input.dim(), ")");
   Shape shape = size;

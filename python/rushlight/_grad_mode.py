@@ -38,6 +38,8 @@ class no_grad(_GradMode):
     False
     """
 
+    __module__ = "rushlight.autograd.grad_mode"
+
     wanted = False
 
     def __new__(cls, orig_func=None):
@@ -61,6 +63,8 @@ class enable_grad(no_grad):
     True
     """
 
+    __module__ = "rushlight.autograd.grad_mode"
+
     wanted = True
 
 
@@ -75,6 +79,8 @@ class set_grad_enabled(_GradMode):
     False
     """
 
+    __module__ = "rushlight.autograd.grad_mode"
+
     def __init__(self, mode):
         self.previous = _C.is_grad_enabled()
         self.mode = self.wanted = bool(mode)
@@ -88,7 +94,7 @@ class set_grad_enabled(_GradMode):
         _C._set_grad_enabled(self.wanted)
 
     def __str__(self):
-        return f"{type(self).__name__}(mode={self.mode})"
+        return f"torch.autograd.grad_mode.{type(self).__name__}(mode={self.mode})"
 
     __repr__ = __str__
 
@@ -110,6 +116,8 @@ class inference_mode(_Mode):
     ...     torch.ones(1).is_inference()
     True
     """
+
+    __module__ = "rushlight.autograd.grad_mode"
 
     def __new__(cls, mode=True):
         self = object.__new__(cls)

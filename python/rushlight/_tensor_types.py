@@ -9,6 +9,7 @@ from __future__ import annotations
 from rushlight import _C
 from rushlight._dtype_names import DTYPES, NAMES
 from rushlight._table import op
+from rushlight._warn_once import warn_once
 
 __all__ = ["is_tensor", "set_default_tensor_type", "typename"]
 
@@ -110,6 +111,10 @@ def set_default_tensor_type(t):
 
     >>> torch.set_default_tensor_type(torch.FloatTensor)
     """
+    warn_once(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
+        "torch.set_default_dtype() and torch.set_default_device() as alternatives."
+    )
     name = t if isinstance(t, str) else getattr(t, "_legacy_name", str(t))
     kind = name.removeprefix("torch.").removesuffix("Tensor")
     if kind not in DTYPES:
@@ -129,7 +134,7 @@ def typename(obj):
     """
     if isinstance(obj, _C.Tensor):
         return obj.type()
-    kind = type(obj)
+    kind = obj if hasattr(obj, "__qualname__") and hasattr(obj, "__module__") else type(obj)
     return (
         kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     )

@@ -175,7 +175,7 @@ struct PythonHook final : Hook {
   static void replace(Tensor& grad, py::handle by) {
     const Tensor* t = as_tensor(by.ptr());
     if (!t)
-      fail<TypeError>("expected Tensor, but hook returned '", Py_TYPE(by.ptr())->tp_name, "'");
+      fail<TypeError>("expected Variable, but hook returned '", Py_TYPE(by.ptr())->tp_name, "'");
     if (grad && !same(t->sizes(), grad.sizes()))
       fail<RuntimeError>("hook '", "' has changed the size of value: it was ", grad.sizes(),
                          " and is ", t->sizes());

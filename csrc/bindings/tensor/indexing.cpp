@@ -3,6 +3,7 @@
 #include "bindings/module.h"
 #include "bindings/profile.h"
 #include "bindings/table/signature.h"
+#include "bindings/warnings.h"
 #include "kernels/stored.h"
 #include "ops/ops.h"
 
@@ -227,11 +228,10 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
         return 0;
       }
       source = scalar_tensor(number, a.view.dtype(), a.view.device());
-    } else if (is_tensor_like(value)) {
-      source = data_of(value, a.view.dtype(), false);
     } else {
       fail<TypeError>("can't assign a ", Py_TYPE(value)->tp_name, " to a torch.",
-                      scalar_name(t.dtype()), "Tensor");
+                      scalar_name(t.dtype()), "Tensor\n",
+                      "make it a tensor first: torch.as_tensor(value)");
     }
     if (source.device() != a.view.device() && source.dim() == 0)
       source = to(source, a.view.device());
@@ -244,7 +244,10 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
       copy_(a.view, source);
       return 0;
     }
-    if (source.dtype() != a.view.dtype()) source = to(source, a.view.dtype());
+    // One number under one mask is filled in, whatever its dtype; else index_put_ wants ours.
+    const bool by_mask = a.indices.size() == 1 && a.indices[0].dtype() == DType::boolean;
+    if (source.dtype() != a.view.dtype() && source.numel() == 1 && by_mask)
+      source = to(source, a.view.dtype());
     index_put_(a.view, a.indices, source, false);
     return 0;
   } catch (...) {
@@ -320,7 +323,13 @@ PyObject* as_int(PyObject* self) {
   }
 }
 PyObject* as_float(PyObject* self) {
+  static bool said = false;
   try {
+    if (self_of(self).requires_grad() &&
+        !warn_once(said,
+                   "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
+                   "behavior.\nConsider using tensor.detach() first."))
+      return nullptr;
     return PyFloat_FromDouble(only_element(self).as_double());
   } catch (...) {
     return raise_current();

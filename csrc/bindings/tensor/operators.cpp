@@ -47,6 +47,9 @@ PyObject* binary(PyObject* a, PyObject* b) {
   try {
     Input in[2];
     if (!read_operands(a, b, in)) return not_implemented(again<Op>, a, b);
+    // number + tensor is add(tensor, number), as the order of grad_fn.next_functions tells.
+    if constexpr (std::is_same_v<Op, Add> || std::is_same_v<Op, Mul>)
+      if (!in[0].tensor) std::swap(in[0], in[1]);
     return of_operands(wrap(pointwise(pointwise_op<Op>(), in, &kOne)), a, b);
   } catch (...) {
     return raise_current();

@@ -47,7 +47,10 @@ Device device(const Tensor& t) { return t.device(); }
 std::int64_t ndim(const Tensor& t) { return t.dim(); }
 std::int64_t item_bytes(const Tensor& t) { return std::int64_t(item_size(t.dtype())); }
 std::int64_t bytes(const Tensor& t) { return bytes_of(t.sizes(), t.dtype()); }
-std::int64_t version(const Tensor& t) { return t->version(); }
+std::int64_t version(const Tensor& t) {
+  if (t->inference) fail<RuntimeError>("Inference tensors do not track version counter.");
+  return t->version();
+}
 std::int64_t output_nr(const Tensor& t) { return t->output; }
 bool is_leaf_tensor(const Tensor& t) { return !grad_fn(*t.body()); }
 bool records(const Tensor& t) { return wants_grad(t); }

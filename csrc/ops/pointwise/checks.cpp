@@ -142,17 +142,18 @@ void check_target(const PointwiseOp& op, Into into, const Shape& shape, DType re
         name,
         "(): functions with out=... arguments don't support automatic differentiation, but "
         "one of the arguments requires grad.");
+  if (into.kind != Into::out) {
+    check_inplace(out, records, name.c_str());
+    check_no_internal_overlap(out, name.c_str());
+    if (!(out.shape() == shape))
+      fail<RuntimeError>("output with shape ", out.sizes(), " doesn't match the broadcast shape ",
+                         shape, "\n", name, "_(): a result that is larger needs a new tensor: use ",
+                         name, "() without the underscore");
+  }
   if (!can_cast(result, out.dtype()))
     fail<RuntimeError>("result type ", scalar_name(result),
                        " can't be cast to the desired output type ", scalar_name(out.dtype()), "\n",
                        name, "(): ", describe(into.kind == Into::out ? "out" : "self", out));
-  if (into.kind == Into::out) return;
-  check_inplace(out, records, name.c_str());
-  if (!(out.shape() == shape))
-    fail<RuntimeError>("output with shape ", out.sizes(), " doesn't match the broadcast shape ",
-                       shape, "\n", name, "_(): a result that is larger needs a new tensor: use ",
-                       name, "() without the underscore");
-  check_no_internal_overlap(out, name.c_str());
 }
 
 void resize_output(const Tensor& out, const Shape& shape) {

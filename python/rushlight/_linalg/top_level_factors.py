@@ -6,6 +6,7 @@ from __future__ import annotations
 from rushlight import _C
 from rushlight._C import Tensor
 from rushlight._table import op
+from rushlight._warn_once import warn_once
 from rushlight.autograd.function import Function
 
 __all__ = [
@@ -37,6 +38,12 @@ def cholesky(input: Tensor, upper: bool = False):
     """
     from rushlight import linalg
 
+    warn_once(
+        "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a "
+        "future PyTorch release.\nL = torch.cholesky(A)\nshould be replaced with\n"
+        "L = torch.linalg.cholesky(A)\nand\nU = torch.cholesky(A, upper=True)\n"
+        "should be replaced with\nU = torch.linalg.cholesky(A).mH"
+    )
     return linalg.cholesky(input, upper=upper)
 
 
@@ -114,6 +121,12 @@ def qr(input: Tensor, some: bool = True):
     """
     from rushlight import linalg
 
+    warn_once(
+        "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future "
+        "PyTorch release.\nThe boolean parameter 'some' has been replaced with a string parameter "
+        "'mode'.\nQ, R = torch.qr(A, some)\nshould be replaced with\n"
+        "Q, R = torch.linalg.qr(A, 'reduced' if some else 'complete')"
+    )
     return linalg.qr(input, "reduced" if some else "complete")
 
 
@@ -228,6 +241,13 @@ def triangular_solve(
     >>> torch.triangular_solve(torch.tensor([[4.0]]), torch.tensor([[2.0]])).solution
     tensor([[2.]])
     """
+    warn_once(
+        "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will "
+        "be removed in a future PyTorch release.\ntorch.linalg.solve_triangular has its arguments "
+        "reversed and does not return a copy of one of the inputs.\n"
+        "X = torch.triangular_solve(B, A).solution\nshould be replaced with\n"
+        "X = torch.linalg.solve_triangular(A, B)."
+    )
     for argument, tensor in (("b", input), ("A", A)):
         if tensor.dim() < 2:
             raise RuntimeError(
@@ -258,6 +278,11 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False):
     """
     from rushlight import linalg
 
+    warn_once(
+        "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and "
+        "will be removed in a future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\n"
+        "should be replaced with\nLU, pivots = torch.linalg.lu_factor(A, compute_pivots)"
+    )
     packed, pivots, info = linalg.lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
     return (packed, pivots, info) if get_infos else (packed, pivots)
 
@@ -272,6 +297,12 @@ def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor):
     """
     from rushlight import linalg
 
+    warn_once(
+        "torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a "
+        "future PyTorch release.\nNote that torch.linalg.lu_solve has its arguments reversed.\n"
+        "X = torch.lu_solve(B, LU, pivots)\nshould be replaced with\n"
+        "X = torch.linalg.lu_solve(LU, pivots, B)"
+    )
     return linalg.lu_solve(LU_data, LU_pivots, input)
 
 

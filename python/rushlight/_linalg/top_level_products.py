@@ -7,6 +7,7 @@ from rushlight._arguments import wrapped
 from rushlight._C import Tensor
 from rushlight._dtype_names import NAMES as DTYPE_NAMES
 from rushlight._table import op
+from rushlight._warn_once import warn_once
 
 __all__ = [
     "chain_matmul",
@@ -56,6 +57,11 @@ def chain_matmul(*matrices):
     """
     from rushlight import linalg
 
+    warn_once(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
+        "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than "
+        "multiple parameters."
+    )
     if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
         matrices = tuple(matrices[0])
     if len(matrices) == 1:
@@ -79,6 +85,11 @@ def cross(input: Tensor, other: Tensor, dim=None):
     from rushlight import linalg
 
     if dim is None:
+        warn_once(
+            "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass "
+            "the dim explicitly or simply use torch.linalg.cross.\nThe default value of dim will "
+            "change to agree with that of linalg.cross in a future release."
+        )
         if 3 not in tuple(input.shape):
             raise RuntimeError("no dimension of size 3 in input")
         dim = tuple(input.shape).index(3)

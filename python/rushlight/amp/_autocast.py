@@ -45,6 +45,8 @@ class autocast:
     torch.bfloat16
     """
 
+    __module__ = "rushlight.amp.autocast_mode"
+
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
@@ -56,7 +58,10 @@ class autocast:
         self.device = device_type
         self.fast_dtype = _C.get_autocast_dtype(device_type) if dtype is None else dtype
         if enabled and device_type == "cuda" and not cuda.is_available():
-            warnings.warn("CUDA is not available. Disabling autocast.", stacklevel=2)
+            warnings.warn(
+                "CUDA is not available or torch_xla is imported. Disabling autocast.",
+                stacklevel=2,
+            )
             enabled = False
         elif enabled and self.fast_dtype not in _DTYPES:
             name = device_type.upper()

@@ -51,6 +51,8 @@ class GradScaler:
     tensor([0.])
     """
 
+    __module__ = "rushlight.amp.grad_scaler"
+
     def __init__(
         self, device="cuda", init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5,
         growth_interval=2000, enabled=True,

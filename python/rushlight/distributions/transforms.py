@@ -26,6 +26,7 @@ from rushlight.distributions._vector_transforms import (
     StickBreakingTransform,
 )
 from rushlight.nn.functional import logsigmoid, softplus
+from rushlight.nn.modules._class_path import settle
 
 __all__ = [
     "AbsTransform",
@@ -304,3 +305,6 @@ class AffineTransform(Transform):
                                 getattr(self.scale, "shape", ()))  # fmt: skip
 
     inverse_shape = forward_shape
+
+
+settle(globals())

@@ -225,7 +225,7 @@ def checkpoint(
     (torch.Size([1, 2]), torch.Size([2, 2]))
     """
     if use_reentrant is None:
-        _warn_of_default("checkpoint")
+        _warn_of_default("")
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant:
@@ -287,7 +287,7 @@ def checkpoint_sequential(functions, segments: int, input, use_reentrant=None, *
     torch.Size([3, 1])
     """
     if use_reentrant is None:
-        _warn_of_default("checkpoint_sequential")
+        _warn_of_default(".checkpoint_sequential")
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
@@ -317,7 +317,7 @@ def checkpoint_sequential(functions, segments: int, input, use_reentrant=None, *
 
 def _warn_of_default(name):
     warnings.warn(
-        f"torch.utils.checkpoint.{name}: the use_reentrant parameter should be passed explicitly. "
+        f"torch.utils.checkpoint{name}: the use_reentrant parameter should be passed explicitly. "
         "use_reentrant=False is recommended; use_reentrant=True keeps the current default.",
         stacklevel=3,
     )

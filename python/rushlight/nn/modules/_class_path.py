@@ -8,4 +8,5 @@ def settle(module):
         module: the globals() of the module.
     """
     for name in module["__all__"]:
-        module[name].__module__ = module["__name__"]
+        if isinstance(module[name], type):
+            module[name].__module__ = module["__name__"]

@@ -1,7 +1,5 @@
 """LazyModuleMixin: modules that learn sizes from their first input, then become ordinary ones."""
 
-import warnings
-
 from rushlight.nn.parameter import is_lazy
 
 __all__ = ["LazyModuleMixin"]
@@ -20,11 +18,6 @@ class LazyModuleMixin:
         super().__init__(*args, **kwargs)
         self._initialize_hook = self.register_forward_pre_hook(
             self._infer_parameters, with_kwargs=True
-        )
-        warnings.warn(
-            "Lazy modules are a new feature under heavy development so changes to the API or "
-            "functionality can happen at any moment.",
-            stacklevel=3,
         )
 
     def initialize_parameters(self, *args, **kwargs):

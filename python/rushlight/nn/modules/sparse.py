@@ -29,10 +29,10 @@ class _Table(Module):
         if padding_idx is None:
             return None
         if padding_idx > 0 and padding_idx >= num_embeddings:
-            raise AssertionError("padding_idx must be within num_embeddings")
+            raise AssertionError("Padding_idx must be within num_embeddings")
         if padding_idx < 0:
             if padding_idx < -num_embeddings:
-                raise AssertionError("padding_idx must be within num_embeddings")
+                raise AssertionError("Padding_idx must be within num_embeddings")
             return num_embeddings + padding_idx
         return padding_idx
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from rushlight import _C
+from rushlight.nn.modules._class_path import settle
 from rushlight.nn.utils._pruning import (
     BasePruningMethod,
     CustomFromMask,
@@ -238,3 +239,6 @@ def is_pruned(module):
         for _, submodule in module.named_modules()
         for hook in submodule._forward_pre_hooks.values()
     )
+
+
+settle(globals())

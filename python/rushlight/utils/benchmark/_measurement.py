@@ -64,15 +64,18 @@ class Measurement:
 
     def __repr__(self):
         scale, unit = next((u for u in _UNITS if self.median >= u[0]), _UNITS[-1])
-        lines = [f"<{type(self).__module__}.Measurement of {self.title}>"]
+        count = len(self.raw_times)
+        # Under this path torch has it, and programs print it.
+        lines = [f"<torch.utils.benchmark.utils.common.Measurement object at {id(self):#x}>"]
+        lines.append(self.title)
         if self.description:
             lines.append(self.description)
-        kind = "Median" if len(self.raw_times) > 1 else "Time"
-        lines.append(f"{kind}: {self.median / scale:.2f} {unit}")
-        if len(self.raw_times) > 1:
-            lines.append(f"IQR: {self.iqr / scale:.2f} {unit}")
+        lines.append(f"  {'Median: ' if count > 1 else ''}{self.median / scale:.2f} {unit}")
+        if count > 3:
+            first, _, third = (q / scale for q in quantiles(self.times, n=4, method="inclusive"))
+            iqr = f"{self.iqr / scale:.2f} {unit} ({first:.2f} to {third:.2f})"
+            lines.append(f"  IQR:    {iqr}")
+        runs = f"{self.number_per_run} runs {'per measurement,' if count > 1 else ','}"
         threads = f"{self.num_threads} thread{'s' * (self.num_threads > 1)}"
-        count = len(self.raw_times)
-        lines.append(f"{count} measurement{'s' * (count > 1)}, {self.number_per_run} runs per "
-                     f"measurement, {threads}")  # fmt: skip
-        return "\n  ".join(lines)
+        lines.append(f"  {count} measurement{'s' * (count > 1)}, {runs} {threads}")
+        return "\n".join(lines)
