@@ -65,8 +65,20 @@ Tensor rot90(const Tensor& input, std::int64_t k, Sizes dims) {
 
 Tensor roll(const Tensor& input, Sizes shifts, Sizes dims) {
   if (dims.empty() && shifts.size() == 1) {
-    const std::int64_t zero = 0;
-    return reshape(roll(reshape(input, {-1}), shifts, {&zero, 1}), input.shape());
+    Tensor out;
+    {
+      const GradMode off(false);
+      const std::int64_t zero = 0;
+      out = reshape(roll(reshape(input, {-1}), shifts, {&zero, 1}), input.shape());
+      out->base = {};
+    }
+    return record(
+        "RollBackward0", std::move(out),
+        [by = shifts[0] % std::max<std::int64_t>(1, input.numel())](Tensor g) {
+          const std::int64_t back = -by;
+          return Gradients(roll(g, {&back, 1}, {}));
+        },
+        input);
   }
   if (shifts.empty()) fail<RuntimeError>("`shifts` required");
   if (shifts.size() != dims.size())

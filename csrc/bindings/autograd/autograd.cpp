@@ -362,7 +362,13 @@ void bind_autograd(py::module_& m) {
     'MulBackward0'
 )");
   node.attr("__module__") = "rushlight.autograd.graph";
-  node.def("name", [](const Node& n) { return std::string(n.title()); })
+  // The two that no operation makes have torch's C++ path as their name.
+  node.def("name",
+           [](const Node& n) {
+             const std::string_view title = n.title();
+             const bool is_own = title == "AccumulateGrad" || title == "CopySlices";
+             return is_own ? text("torch::autograd::", title) : std::string(title);
+           })
       .def_property_readonly("next_functions", &next_functions)
       .def_property_readonly("metadata", &metadata_of)
       .def_property_readonly("variable",

@@ -153,7 +153,22 @@ PyObject* or_with_array(PyObject* result, PyObject* operand, F&& f) {
   Py_DECREF(array);
   return result;
 }
+// number / tensor is reciprocal() * number, as torch computes it and the gradient's name tells.
 PyObject* divide(PyObject* a, PyObject* b) {
+  if (!as_tensor(a) && as_tensor(b)) {
+    try {
+      Input in[2];
+      if (!read_operands(a, b, in)) {
+        if (PyErr_Occurred()) return nullptr;
+      } else if (!in[0].tensor) {
+        const Tensor inverse = pointwise(pointwise_op<Reciprocal>(), &in[1]);
+        const Input factors[] = {as_input(inverse), in[0]};
+        return of_operands(wrap(pointwise(pointwise_op<Mul>(), factors, &kOne)), a, b);
+      }
+    } catch (...) {
+      return raise_current();
+    }
+  }
   return or_with_array(binary<Div>(a, b), a, [&](PyObject* t) { return binary<Div>(t, b); });
 }
 PyObject* equal(PyObject* a, PyObject* b) {

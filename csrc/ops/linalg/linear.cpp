@@ -15,9 +15,9 @@ Shape with_last(const Tensor& t, std::int64_t last) {
   return shape;
 }
 
-Tensor unfolded(const Tensor& t, const Shape& shape) {
+Tensor unfolded(const Tensor& t, const Shape& shape, const char* name = "UnsafeViewBackward0") {
   return record(
-      "UnsafeViewBackward0",
+      name,
       [&] {
         const GradMode off(false);
         Tensor out = view(t, shape);
@@ -50,7 +50,8 @@ Tensor matmul(const Tensor& input, const Tensor& other) {
   check_same_device("matmul", input, "self", other, "other");
   if (a == 1 && b == 1) return dot(input, other);
   if (a == 2 && b == 1) return mv(input, other);
-  if (a == 1 && b == 2) return squeeze(mm(unsqueeze(input, 0), other), Shape{0});
+  if (a == 1 && b == 2)
+    return unfolded(mm(unsqueeze(input, 0), other), {other->shape[1]}, "SqueezeBackward4");
   if (a == 2 && b == 2) return mm(input, other);
   if (b <= 2 && a >= 3) {  // one product for the whole batch
     const std::int64_t k = input->shape[a - 1];

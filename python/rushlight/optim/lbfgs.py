@@ -8,6 +8,11 @@ from rushlight.optim.optimizer import Optimizer, checked, evaluate
 __all__ = ["LBFGS"]
 
 
+def _value(loss):
+    """A loss as a number, whatever the closure returned."""
+    return float(loss.detach() if isinstance(loss, _C.Tensor) else loss)
+
+
 class LBFGS(Optimizer):
     """Quasi-Newton steps from the last `history_size` changes of parameters and gradient (Liu and
     Nocedal, 1989).
@@ -73,7 +78,7 @@ class LBFGS(Optimizer):
     def _at(self, closure, start, t, direction):
         """Loss and gradient at start + t * direction; the parameters stay at start."""
         self._move(t, direction)
-        loss = float(evaluate(closure))
+        loss = _value(evaluate(closure))
         grad = self._flat_grad()
         for p, value in zip(self._params, start, strict=False):
             p.copy_(value)
@@ -95,7 +100,7 @@ class LBFGS(Optimizer):
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
         first_loss = evaluate(closure)
-        loss, evals = float(first_loss), 1
+        loss, evals = _value(first_loss), 1
         state["func_evals"] += 1
         grad = self._flat_grad()
         if float(grad.abs().max()) <= group["tolerance_grad"]:
@@ -123,7 +128,7 @@ class LBFGS(Optimizer):
             else:
                 self._move(t, direction)
                 if iterations != group["max_iter"]:
-                    loss = float(evaluate(closure))
+                    loss = _value(evaluate(closure))
                     grad = self._flat_grad()
                     used = 1
             state["d"], state["t"] = direction, t
