@@ -208,6 +208,7 @@ void copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
 
 void fill_(const Tensor& self, Scalar value) {
   check_inplace(self, needs_grad(self), "fill_");
+  check_no_internal_overlap(self, "fill_");
   if (!self.device().is_meta() && self.numel()) {
     check_has_cast(value, self.dtype());
     const View v = stored_view_of(self);
@@ -219,6 +220,7 @@ void fill_(const Tensor& self, Scalar value) {
 }
 void zero_(const Tensor& self) {
   check_inplace(self, needs_grad(self), "zero_");
+  check_no_internal_overlap(self, "zero_");
   if (!self.device().is_meta() && self.numel())
     backend(self.device()).copy->fill(stored_view_of(self), 0);
   record_inplace("ZeroBackward0", self, [](Tensor g) { return Gradients(zeros_like(g)); });

@@ -24,7 +24,7 @@ def functional_call(
     >>> weight = torch.tensor([[2.0]], requires_grad=True)
     >>> layer = torch.nn.Linear(1, 1, bias=False)
     >>> torch.nn.utils.stateless.functional_call(layer, {"weight": weight}, torch.tensor([3.0]))
-    tensor([6.], grad_fn=<SqueezeBackward1>)
+    tensor([6.], grad_fn=<SqueezeBackward4>)
     """
     own = dict(module.named_parameters(remove_duplicate=False))
     own.update(module.named_buffers(remove_duplicate=False))
