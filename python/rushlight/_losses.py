@@ -1,5 +1,6 @@
 """torch's own forms of losses of nn.functional, and of others of its functions, in which numbers
-say what words say there: reduction 0 is "none", 1 "mean", 2 "sum".
+say what words say there: reduction 0 is "none", 1 "mean", 2 "sum". Without one torch takes 0,
+though its signatures say 1.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ def _functional():
 
 
 @op("torch", autocast=("full", "full"))
-def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False):
+def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False):
     """nn.functional.kl_div() with an int for the reduction.
 
     >>> torch.kl_div(torch.tensor([0.0]), torch.tensor([1.0]))
-    tensor(0.)
+    tensor([0.])
     """
     from rushlight.nn._functional._reduction import reduced
 
@@ -59,11 +60,11 @@ def poisson_nll_loss(
 
 
 @op("torch", autocast=("full", "full"))
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1):
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0):
     """nn.functional.hinge_embedding_loss() with an int for the reduction.
 
     >>> torch.hinge_embedding_loss(torch.tensor([2.0]), torch.tensor([1.0]))
-    tensor(2.)
+    tensor([2.])
     """
     word = _reduction("hinge_embedding_loss", reduction)
     return _functional().hinge_embedding_loss(input, target, margin, reduction=word)
@@ -71,12 +72,12 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, red
 
 @op("torch", autocast=("full", "full"))
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ):
     """nn.functional.margin_ranking_loss() with an int for the reduction.
 
     >>> torch.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
-    tensor(2.)
+    tensor([2.])
     """
     word = _reduction("margin_ranking_loss", reduction)
     return _functional().margin_ranking_loss(input1, input2, target, margin, reduction=word)
@@ -84,12 +85,12 @@ def margin_ranking_loss(
 
 @op("torch", autocast=("full", "full"))
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ):
     """nn.functional.cosine_embedding_loss() with an int for the reduction.
 
     >>> torch.cosine_embedding_loss(torch.ones(1, 4), torch.ones(1, 4), torch.tensor([1]))
-    tensor(0.)
+    tensor([0.])
     """
     word = _reduction("cosine_embedding_loss", reduction)
     return _functional().cosine_embedding_loss(input1, input2, target, margin, reduction=word)
@@ -104,12 +105,12 @@ def triplet_margin_loss(
     p: float = 2,
     eps: float = 1e-6,
     swap: bool = False,
-    reduction: int = 1,
+    reduction: int = 0,
 ):
     """nn.functional.triplet_margin_loss() with an int for the reduction.
 
     >>> torch.triplet_margin_loss(torch.zeros(1, 2), torch.zeros(1, 2), torch.ones(1, 2), 1.0, 1.0)
-    tensor(0.)
+    tensor([0.])
     """
     word = _reduction("triplet_margin_loss", reduction)
     return _functional().triplet_margin_loss(
@@ -123,12 +124,12 @@ def binary_cross_entropy_with_logits(
     target: Tensor,
     weight: Tensor | None = None,
     pos_weight: Tensor | None = None,
-    reduction: int = 1,
+    reduction: int = 0,
 ):
     """nn.functional.binary_cross_entropy_with_logits() with an int for the reduction.
 
     >>> torch.binary_cross_entropy_with_logits(torch.zeros(1), torch.ones(1))
-    tensor(0.6931)
+    tensor([0.6931])
     """
     word = _reduction("binary_cross_entropy_with_logits", reduction)
     return _C._nn.binary_cross_entropy_with_logits(

@@ -54,7 +54,7 @@ Tensor functional_of_tensors(const Tensor& log_probs, const Tensor& targets,
 }
 
 constexpr std::string_view kNumbered =
-    "ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, "
+    "ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, "
     "zero_infinity=False)";
 constexpr std::string_view kNamed =
     "ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', "
@@ -80,7 +80,7 @@ Shape:
     result is () or, unreduced, (N).
 
 >>> torch.ctc_loss(torch.zeros(2, 1, 2).log_softmax(2), torch.tensor([[1]]), (2,), (1,))
-tensor(0.2877))");
+tensor([0.2877]))");
   overloads<&functional_of_lists, &functional_of_tensors>(
       m, {kNamed, kNamed}, {.as = As::functional, .autocast = kFullOnCpu},
       R"(-log of the probability that the outputs, repeats and blanks removed, spell the target.

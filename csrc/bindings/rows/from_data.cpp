@@ -69,7 +69,7 @@ Tensor new_tensor(const Tensor& self, py::handle data, Dt dtype, Dv device, bool
   const Options o = Options{dtype, device, requires_grad, false};
   const GradMode off(false);
   const Tensor* t = as_tensor(data.ptr());
-  const DType type = dtype.value_or(t ? t->dtype() : self.dtype());
+  const DType type = dtype.value_or(self.dtype());
   const Tensor out = t ? clone(*t) : data_of(data.ptr(), type, true);
   return finish(to(out, type, device ? resolve(*device) : self.device()), o);
 }
