@@ -3,6 +3,7 @@
 Without torch, its recorded answers judge (recorded.py); CI's parity stage checks them.
 """
 
+import functools
 import gc
 import importlib.util
 import json
@@ -75,6 +76,8 @@ def pytest_collection_modifyitems(config, items):
     if JUDGE == "check":
         _keep(config, items, lambda i: asks_torch(i) or _engine_of(i))
         _keep(config, items, lambda i: not recorded.repeats(i.path, _name_of(i)))
+        if part := os.environ.get("RUSHLIGHT_RECORD_DUE"):
+            _keep(config, items, lambda i: only_with_torch(i) or is_due(i.path, part))
     here = {"provider": REAL, "emulated": EMULATED, "gloo": engines.GLOO, "mpi": engines.MPI}
     for marker, is_here in here.items():
         if not is_here:
@@ -180,6 +183,16 @@ _passed = {}  # file -> what this run recorded of it
 _lost = []  # tests whose questions could not be recorded
 
 
+@functools.cache
+def is_due(path, part):
+    return recorded.changed(path) or recorded.in_part(path, part)
+
+
+def only_with_torch(item):
+    """Whether the stage `tests` cannot run it: it needs torch itself, or an engine beside it."""
+    return "peer" in item.fixturenames or "oracle" in item.path.parts or _engine_of(item)
+
+
 def asks_torch(item):
     names = vars(item.module).values()
     return (
@@ -245,7 +258,7 @@ def pytest_sessionfinish(session):
     config = session.config
     partly = config.option.keyword or any("::" in argument for argument in config.args)
     for path, tapes in _passed.items():
-        recorded.save(path, recorded.load(path) | tapes if partly else tapes)
+        recorded.save(path, recorded.load(path) | tapes if partly else tapes, not partly)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -15,17 +15,20 @@ told so, and must be recorded again: python -m tests.record FILE.
 import builtins
 import collections
 import functools
+import hashlib
 import json
 import lzma
 import operator
 import pathlib
 import types
 import warnings
+import zlib
 
 import numpy
 import pytest
 
 FOLDER = pathlib.Path(__file__).parent / "answers"  # one file for each file of tests
+DIGEST = "digest"  # beside the names of the tests
 SAMPLE = 256  # how many elements of an array are kept that has more than twice as many
 MISSING = "torch is not installed, and this test has no recorded answers"
 
@@ -46,10 +49,29 @@ def _read(path):
     return json.loads(lzma.decompress(file.read_bytes())) if file.exists() else {}
 
 
+def _digest(path):
+    """Of what a file of tests asks: of its text, and of what is beside it and no file of tests."""
+    path = pathlib.Path(path).resolve()
+    files = {path, *(f for f in path.parent.glob("*.py") if not f.name.startswith("test_"))}
+    text = b"".join(f.read_bytes() for f in sorted(files))
+    return hashlib.sha256(text).hexdigest()[:16]
+
+
+def changed(path):
+    """Whether a file of tests, or what lies beside it, was edited since torch was asked."""
+    return _read(path).get(DIGEST) != _digest(path)
+
+
+def in_part(path, part):
+    """Whether a file belongs to the part "K/N" of all files; K may be any number."""
+    k, n = map(int, part.split("/"))
+    return zlib.crc32(answers_of(path).name.encode()) % n == k % n
+
+
 @functools.cache
 def load(path):
     """The tapes of a file of tests, by the rest of their names."""
-    found = _read(path)
+    found = {name: tape for name, tape in _read(path).items() if name != DIGEST}
     return {name: found[t] if isinstance(t, str) else t for name, t in found.items()}
 
 
@@ -58,8 +80,8 @@ def repeats(path, name):
     return isinstance(_read(path).get(name), str)
 
 
-def save(path, tapes):
-    """Writes them; no file where there is none."""
+def save(path, tapes, whole=True):
+    """Writes them; no file where there is none. If not all are new, the digest stays as it was."""
     file = answers_of(path)
     if not tapes:
         file.unlink(missing_ok=True)
@@ -69,6 +91,7 @@ def save(path, tapes):
     for name, tape in sorted(tapes.items()):
         same_as = first.setdefault(json.dumps(tape), name)
         kept[name] = tape if same_as == name else same_as
+    kept[DIGEST] = _digest(path) if whole else _read(path).get(DIGEST)
     text = json.dumps(kept, separators=(",", ":"))
     file.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
 

@@ -26,7 +26,7 @@ CALLS = [
     "T.margin_ranking_loss(x, y, T.sign(x - 0.5))", "T.triplet_margin_loss(x, y, y.flip(0))",
     "T.cosine_embedding_loss(x, y, T.sign(x[:, 0] - 0.5))",
     "T.binary_cross_entropy_with_logits(x, y)",
-    "T.ctc_loss(x[:, None].log_softmax(2), T.tensor([[1, 2]]), (3,), (2,))",
+    "T.ctc_loss(x[:, None].log_softmax(2), T.tensor([[1, 2]], device=x.device), (3,), (2,))",
     *(
         f"T.grid_sampler(x[None, None], y[None, None, :, :2] * 2 - 1, {mode}, {padding}, {corners})"
         for mode in (0, 1, 2) for padding in (0, 1, 2) for corners in (True, False)
