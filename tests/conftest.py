@@ -180,7 +180,7 @@ def _between_tests():
 
 _between_tests()
 _passed = {}  # file -> what this run recorded of it
-_lost = []  # tests whose questions could not be recorded
+_lost = []  # the tests whose questions could not be recorded
 
 
 @functools.cache
@@ -250,7 +250,7 @@ def pytest_runtest_makereport(item, call):
     if item.passed and item.tape:
         tapes[name] = item.tape
     elif not item.passed and item.tape:
-        _lost.append(item.nodeid)
+        _lost.append(item)
     return report
 
 
@@ -258,7 +258,8 @@ def pytest_sessionfinish(session):
     config = session.config
     partly = config.option.keyword or any("::" in argument for argument in config.args)
     for path, tapes in _passed.items():
-        recorded.save(path, recorded.load(path) | tapes if partly else tapes, not partly)
+        whole = not partly and all(item.path != path for item in _lost)
+        recorded.save(path, recorded.load(path) | tapes if partly else tapes, whole)
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -276,8 +277,8 @@ def pytest_terminal_summary(terminalreporter):
             "torch is not installed: its recorded answers were the judge; tests/oracle, its own "
             "samples, was not collected"
         )
-    for name in _lost:
-        terminalreporter.write_line(f"not recorded: {name}")
+    for item in _lost:
+        terminalreporter.write_line(f"not recorded: {item.nodeid}")
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,5 @@
 // Correlation with the columns of an output row in the vector's lanes and weights broadcast: for
-// few output channels, depthwise and grouped convolution. Writes NCHW directly.
+// few output channels, of all or of a group (depthwise: planes.cpp). Writes NCHW directly.
 #include <algorithm>
 
 #include "kernels/parallel.h"
