@@ -94,7 +94,22 @@ FLOATING = [
     "F.relu(x[:, ::2])",
     "F.hardswish(x)",
     "T.sqrt(abs(x[:, ::2]))",
+    "x[:, 1:] * 0.3",
+    "x[:, 1:] * y[:, :-1]",
+    "c * 0.3",
+    "x * float('nan')",
+    "0.3 - x",
+    "x.clamp(min=0.3)",
+    "x.clamp(max=c)",
+    "x.clamp(-0.3, 0.7)",
+    "T.lerp(x, y, c)",
+    "F.leaky_relu(x, 0.07)",
+    "F.hardtanh(x, -0.3, 0.7)",
+    "F.hardsigmoid(x)",
 ]
+SLOPES = ["x * 0.3", "x / 0.3", "0.3 - x", "x / y", "x * c", "T.lerp(x, y, 0.3)", "F.relu(x)",
+          "x.clamp(-0.3, 0.7)", "x.clamp(min=0.3)", "F.leaky_relu(x, 0.07)", "x.square()",
+          "F.hardtanh(x, -0.3, 0.7)", "F.hardsigmoid(x)", "F.hardswish(x)"]  # fmt: skip
 RAMPS = ["F.elu(x)", "F.elu(x, 0.5)", "F.celu(x, 2.0)", "T.selu(x)", "F.elu(x[:, ::2])",
          "F.elu(r.expand(9, -1))", "T.selu(abs(x) + 1)", "F.elu(abs(x.t()) + 1, 3.0)",
          "F.celu_(x.clone(), 0.3)", "F.elu(x[::3])", "T.selu_(x[::3].clone())"]  # fmt: skip
@@ -130,6 +145,22 @@ def test_gradients_of_rows(device, call):
         gradients.append([v.grad for v in leaves if v.grad is not None])
     for ours, theirs in zip(*gradients, strict=True):
         same_as_torch(ours, theirs, rtol=None)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("call", SLOPES)
+def test_gradients_where_numbers_have_none(device, dtype, call):
+    for shape in SHAPES[:3]:
+        gradients = []
+        for t, f, side in ((rushlight, functional, 0), (torch, torch.nn.functional, 1)):
+            x, y, g = (pair(dtype, shape, seed, device)[side] for seed in (1, 2, 3))
+            y = (abs(y) + 1).requires_grad_(True)
+            x = x.requires_grad_(True)
+            result = eval(call, {"T": t, "F": f, "x": x, "y": y, "c": y[:, :1]})
+            result.backward(g)
+            gradients.append([v.grad for v in (x, y) if v.grad is not None])
+        for ours, theirs in zip(*gradients, strict=True):
+            same_as_torch(ours, theirs, rtol=None)
 
 
 def test_signs_of_bfloat16(device):

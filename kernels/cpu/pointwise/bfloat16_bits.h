@@ -35,9 +35,13 @@ struct Bfloat16Bits {
 };
 
 using Bfloat16BitsOps = OpList<Neg, Abs, Copysign, Relu, Maximum, Minimum, Where, MaskedFill>;
-// Light ones that do round: their loops read and write bfloat16, whose conversions cost more than
-// they do.
-using RoundedBfloat16Ops = OpList<Reciprocal, Square, Sqrt, Rsqrt, Add, Sub, Mul, Div, Lerp,
+// Light ones that are computed in float and rounded: their loops read and write bfloat16, whose
+// conversions cost more than they do.
+using RoundedBfloat16Ops = OpList<Reciprocal, Square, Sqrt, Rsqrt, Add, Sub, Rsub, Mul, Div, Lerp,
+                                  Clamp, ClampMin, ClampMax, LeakyRelu, Hardtanh, Hardsigmoid,
                                   Hardswish, Addcmul, Floor, Ceil, Trunc, Round>;
+using RoundedBfloat16Gradients =
+    OpList<Relu, Square, Sqrt, Mul, Div, Lerp, Clamp, ClampMin, ClampMax, LeakyRelu, Hardtanh,
+           Hardsigmoid, Hardswish, Addcmul>;
 
 }  // namespace rushlight

@@ -37,7 +37,8 @@ void run_few(const Job& job) {
     if (o.is_scalar()) {
       const bool alone = job.is_alone(i);
       if (alone) loop = job.by_scalar;
-      fill_block(type, blocks[i], *static_cast<const Scalar*>(o.data), alone ? 1 : c.numel);
+      fill_block(alone ? job.scalar_type : type, blocks[i], *static_cast<const Scalar*>(o.data),
+                 alone ? 1 : c.numel);
       continue;
     }
     const std::int64_t near = o.strides[c.rank - 1], far = c.rank == 2 ? o.strides[0] : row;

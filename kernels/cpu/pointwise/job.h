@@ -16,6 +16,7 @@ struct Job {
   bool is_slow;  // an op computed in double, some hundred nanoseconds an element
   BlockType types[kMaxOperands];
   int scalars = 1;  // how many operands those are
+  BlockType scalar_type = BlockType::real32;  // as which `by_scalar` reads them
 
   bool is_alone(int i) const { return by_scalar && i + scalars >= operands; }
   const Operand& operand(int i) const { return i < outputs ? call.out[i] : call.in[i - outputs]; }

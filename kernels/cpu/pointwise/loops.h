@@ -22,8 +22,12 @@ struct PointwiseLoops {
   bool commutes = false;  // while its parameter, if it has one, is 1
   bool constant = false, constant_value = false;  // of integers: all have this answer
   PointwiseLoop small[kSmall] = {};  // of kSmallTypes
+  bool rounds_bfloat16 = false;  // small[kBfloat16] computes in float: any number and parameter
+  PointwiseLoop bfloat16_backward = nullptr;
   PointwiseLoop by_scalar[kBlockTypes] = {};  // by BlockType: the last inputs are one element each
   std::uint8_t scalars = 1;  // how many; where they are several, all are scalars
+  // The backward of a call with those, which have no gradient; also in float32 and float64 alone.
+  PointwiseLoop first_gradients[kBlockTypes] = {};
 };
 
 template <class T>
@@ -50,6 +54,63 @@ template <>
 struct Memory<NearWhole> {
   using type = std::int64_t;
 };
+
+// Two neighbours in memory as one number, and as floats: the halves of a vector of such numbers
+// need no packing and no permutation, of which a loop over single ones has more than arithmetic.
+struct Bfloat16Pair {
+  using Bits [[gnu::may_alias, gnu::aligned(2)]] = std::uint32_t;
+  static float low(std::uint32_t pair) { return std::bit_cast<float>(pair << 16); }
+  static float high(std::uint32_t pair) { return std::bit_cast<float>(pair & 0xffff0000u); }
+  static std::uint32_t of(float low, float high) {
+    return rounded(low) >> 16 | (rounded(high) & 0xffff0000u);
+  }
+  // Its upper half is what `store` writes, of a NaN too: those of bfloat16, and those that the
+  // processor makes, have nothing in the lower half that could carry.
+  static std::uint32_t rounded(float value) {
+    const auto u = std::bit_cast<std::uint32_t>(value);
+    return u + 0x7fff + (u >> 16 & 1);
+  }
+  static float number(float value) {  // one of the call, with the usual NaN
+    return value == value ? value : kNaN<float>;
+  }
+};
+
+// The dense loop where all operands are bfloat16. kScalars: so many of the last inputs are one
+// float for all.
+template <class Op, class K, int kScalars = 0>
+CLONES __attribute__((flatten)) void bfloat16_loop(std::int64_t n, void* const* out,
+                                                   const void* const* in,
+                                                   const Scalar* parameters) {
+  [&]<std::size_t... I, std::size_t... O, std::size_t... P>(
+      std::index_sequence<I...>, std::index_sequence<O...>, std::index_sequence<P...>) {
+    const float scalars[] = {
+        Bfloat16Pair::number(I + kScalars >= K::kIn ? *static_cast<const float*>(in[I]) : 0)...};
+    const float p[] = {Bfloat16Pair::number(parameters[P].template to<float>())..., 0};
+    (void)p;
+    auto run = [&](auto... x) {
+      Bfloat16Pair::Bits* const y[] = {static_cast<Bfloat16Pair::Bits*>(out[O])...};
+      const auto results = [&](auto half, std::int64_t i) {
+        auto element = [&]<std::size_t k>(std::integral_constant<std::size_t, k>, auto* e) {
+          return k + kScalars >= K::kIn ? scalars[k] : half(e[i]);
+        };
+        return K::apply(element(std::integral_constant<std::size_t, I>{}, x)..., p[P]...);
+      };
+#pragma GCC ivdep
+      for (std::int64_t i = 0; i < n / 2; ++i) {
+        const auto low = results(Bfloat16Pair::low, i), high = results(Bfloat16Pair::high, i);
+        ((y[O][i] = Bfloat16Pair::of(low.of[O], high.of[O])), ...);
+      }
+    };
+    run(static_cast<const Bfloat16Pair::Bits*>(in[I])...);
+    if (n % 2 == 0) return;
+    const auto last =
+        K::apply((I + kScalars >= K::kIn ? scalars[I]
+                                         : load(static_cast<const bfloat16*>(in[I]) + n - 1))...,
+                 p[P]...);
+    (store(static_cast<bfloat16*>(out[O]) + n - 1, last.of[O]), ...);
+  }(std::make_index_sequence<K::kIn>{}, std::make_index_sequence<K::kOut>{},
+    std::make_index_sequence<Traits<Op>::parameters>{});
+}
 
 // ivdep, not __restrict: in place, out and in are the same memory, element by element, and that is
 // the only overlap csrc lets through. flatten: a formula left as a call would be 16 times slower.
@@ -218,8 +279,14 @@ constexpr PointwiseLoop loop_of() {
     return &dense_loop<Op, K, T>;
 }
 
+template <class Op, int kFirst>
+struct FirstGradients : Backward<Op> {
+  static constexpr int kOut = kFirst;
+};
+
 // With a scalar, or one element for each row of the other operand, which stays in a register.
-using ScalarOps = OpList<Add, Sub, Mul, Div, Clamp, ClampMin, ClampMax>;
+using ScalarOps =
+    OpList<Add, Sub, Rsub, Mul, Div, Lerp, Clamp, ClampMin, ClampMax>;  // all round bfloat16
 template <class Op>
 void set_loops_by_scalar(PointwiseLoops& l) {
   using K = Forward<Op>;
@@ -227,10 +294,14 @@ void set_loops_by_scalar(PointwiseLoops& l) {
   l.scalars = n;
   l.by_scalar[int(BlockType::real32)] = &dense_loop<Op, K, float, float, n>;
   l.by_scalar[int(BlockType::real64)] = &dense_loop<Op, K, double, double, n>;
+  l.by_scalar[int(BlockType::bfloat16)] = &bfloat16_loop<Op, K, n>;
+  using First = FirstGradients<Op, Traits<Op>::gradients - n>;
+  l.first_gradients[int(BlockType::real32)] = &dense_loop<Op, First, float>;
+  l.first_gradients[int(BlockType::real64)] = &dense_loop<Op, First, double>;
+  l.first_gradients[int(BlockType::bfloat16)] = &bfloat16_loop<Op, First>;
   if constexpr (std::is_same_v<Op, Add> || std::is_same_v<Op, Mul>) {
     l.commutes = true;
     l.by_scalar[int(BlockType::int32)] = &dense_loop<Op, K, Small<std::int32_t>, std::int32_t, n>;
-    l.by_scalar[int(BlockType::bfloat16)] = &dense_loop<Op, K, float, bfloat16, n>;
   }
 }
 
@@ -278,8 +349,10 @@ PointwiseLoops loops_of() {
   if constexpr (requires { Op::is_ramp; })
     l.small[kBfloat16] = &bfloat16_ramp_loop<Op, &dense_loop<Op, Forward<Op>, float>>;
   if constexpr (is_among<Op>(RoundedBfloat16Ops{}))
-    l.small[kBfloat16] = &dense_loop<Op, Forward<Op>, float, bfloat16>;
+    l.small[kBfloat16] = &bfloat16_loop<Op, Forward<Op>>, l.rounds_bfloat16 = true;
   if constexpr (is_among<Op>(ScalarOps{})) set_loops_by_scalar<Op>(l);
+  if constexpr (T::differentiable && is_among<Op>(RoundedBfloat16Gradients{}))
+    l.bfloat16_backward = &bfloat16_loop<Op, Backward<Op>>;
   if constexpr (T::differentiable && !T::in_double) {
     l.bool_saved = Backward<Op>::bools;
     l.backward[0] = loop_of<Op, Backward<Op>, float>();

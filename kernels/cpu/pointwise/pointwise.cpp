@@ -147,11 +147,13 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
     const Operand& o = job.operand(i);
     if (access[i] == Access::linear) pointers[i] = static_cast<char*>(o.data) + begin * items[i];
     if (access[i] != Access::constant) continue;
-    const std::int64_t n = by_scalar && job.is_alone(i) ? 1 : std::min(limit, end - begin);
+    const bool alone = by_scalar && job.is_alone(i);
+    const std::int64_t n = alone ? 1 : std::min(limit, end - begin);
+    const BlockType type = alone ? job.scalar_type : job.types[i];
     if (o.is_scalar())
-      fill_block(job.types[i], blocks[i], *static_cast<const Scalar*>(o.data), n);
+      fill_block(type, blocks[i], *static_cast<const Scalar*>(o.data), n);
     else
-      read_block(job.types[i], blocks[i], o.dtype, o.data, 0, n);
+      read_block(type, blocks[i], o.dtype, o.data, 0, n);
   }
   std::int64_t left = !in_rows ? end - begin : begin ? row - begin % row : row;
   for (std::int64_t at = begin; at < end;) {
@@ -159,8 +161,13 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
     left = in_rows && n == left ? row : left - n;
     for (int i = 0; i < job.operands; ++i) {
       if (access[i] == Access::rows || access[i] == Access::repeated) {
-        pointers[i] = static_cast<char*>(job.operand(i).data) + cursors[i].offset() * items[i];
+        const Operand& o = job.operand(i);
+        pointers[i] = static_cast<char*>(o.data) + cursors[i].offset() * items[i];
         cursors[i].advance(n);
+        if (access[i] == Access::repeated && job.scalar_type != job.types[i]) {
+          read_block(job.scalar_type, blocks[i], o.dtype, pointers[i], 0, 1);
+          pointers[i] = blocks[i];
+        }
       } else if (access[i] == Access::moved && i >= job.outputs) {
         const Operand& o = job.operand(i);
         cursors[i].for_each_run(n, [&](std::int64_t offset, std::int64_t done, std::int64_t count) {
@@ -202,13 +209,13 @@ bool run_rows(const Job& job) {
     const bool alone = job.is_alone(i);
     if (o.is_scalar()) {
       if (row > kFew && !alone) return false;
-      fill_block(job.types[i], pointers[i] = numbers[i], *static_cast<const Scalar*>(o.data),
-                 alone ? 1 : row);
+      fill_block(alone ? job.scalar_type : job.types[i], pointers[i] = numbers[i],
+                 *static_cast<const Scalar*>(o.data), alone ? 1 : row);
       steps[i] = 0;
       if (alone) loop = job.by_scalar;
       continue;
     }
-    if (alone && o.strides[1] == 0)
+    if (alone && o.strides[1] == 0 && job.scalar_type == job.types[i])
       loop = job.by_scalar;
     else if (o.strides[1] != 1)
       return false;
@@ -267,7 +274,7 @@ bool run_transposed(const Job& job) {
       }
       Job part{tile, job.loop, job.by_scalar, job.outputs, job.operands, job.is_slow, {}};
       std::copy_n(job.types, kMaxOperands, part.types);
-      part.scalars = job.scalars;
+      part.scalars = job.scalars, part.scalar_type = job.scalar_type;
       run_range(part, 0, tile.numel);
     }
   });
@@ -281,17 +288,20 @@ void run(const Job& job) {
     void* pointers[kMaxOperands];
     alignas(64) char numbers[kMaxOperands][kFew * 8];
     bool is_direct = true;
+    PointwiseLoop loop = job.loop;
     for (int i = 0; i < job.operands; ++i) {
       const Operand& o = job.operand(i);
       pointers[i] = o.data;
-      if (o.data && !o.strides && c.numel <= kFew)
-        fill_block(job.types[i], pointers[i] = numbers[i], *static_cast<const Scalar*>(o.data),
-                   c.numel);
+      const bool alone = o.data && !o.strides && job.is_alone(i);
+      if (alone || (o.data && !o.strides && c.numel <= kFew))
+        fill_block(alone ? job.scalar_type : job.types[i], pointers[i] = numbers[i],
+                   *static_cast<const Scalar*>(o.data), alone ? 1 : c.numel);
       else
         is_direct &=
             o.data && o.strides && *o.strides == 1 && o.dtype == kBlockDType[int(job.types[i])];
+      if (alone) loop = job.by_scalar;
     }
-    if (is_direct) return job.loop(c.numel, pointers, pointers + job.outputs, c.parameters);
+    if (is_direct) return loop(c.numel, pointers, pointers + job.outputs, c.parameters);
     return c.numel <= kFew ? run_few(job) : run_range(job, 0, c.numel);
   }
   if (c.rank == 2 && c.numel <= kFew) return run_few(job);
@@ -329,6 +339,13 @@ std::int64_t find_zero(const PointwiseCall& c, const Operand& divisor) {
   return -1;
 }
 
+// Whether the operands that `by_scalar` takes as one element each can be that.
+bool takes_scalars(const PointwiseLoops& l, const PointwiseCall& c) {
+  for (int i = l.inputs - l.scalars; l.scalars > 1 && i < l.inputs; ++i)
+    if (!c.in[i].is_scalar()) return false;
+  return true;
+}
+
 // The index in kSmallTypes of the one type that a call reads and writes, or -1.
 int small_type(const PointwiseLoops& l, const PointwiseCall& c) {
   int found = -1;
@@ -340,10 +357,12 @@ int small_type(const PointwiseLoops& l, const PointwiseCall& c) {
   }
   if (found < 0 || !l.small[found] || (!l.bool_result && kSmallTypes[found] != c.out[0].dtype))
     return -1;
-  for (int i = 0; i < l.inputs; ++i)
+  const bool rounds = found == kBfloat16 && l.rounds_bfloat16;
+  const bool by_scalar = rounds && l.by_scalar[int(BlockType::bfloat16)] && takes_scalars(l, c);
+  for (int i = 0; i < (by_scalar ? l.inputs - l.scalars : l.inputs); ++i)
     if (c.in[i].is_scalar() && !fits_small(*static_cast<const Scalar*>(c.in[i].data), found))
       return -1;
-  for (int i = 0; i < l.parameters; ++i)
+  for (int i = 0; i < l.parameters && !rounds; ++i)
     if (!fits_small(c.parameters[i], found)) return -1;
   return found;
 }
@@ -398,10 +417,9 @@ std::int64_t forward(int op, const PointwiseCall& c) {
     job.loop = l.small[small];
     type = BlockType(int(BlockType::uint8) + small);
   }
-  job.by_scalar = l.by_scalar[int(type)];
+  job.by_scalar = takes_scalars(l, c) ? l.by_scalar[int(type)] : nullptr;
   job.scalars = l.scalars;
-  for (int i = l.inputs - l.scalars; l.scalars > 1 && i < l.inputs; ++i)
-    if (!c.in[i].is_scalar()) job.by_scalar = nullptr;
+  job.scalar_type = type == BlockType::bfloat16 ? BlockType::real32 : type;
   job.types[0] = l.bool_result ? BlockType::boolean : type;
   for (int i = 0; i < l.inputs; ++i)
     job.types[1 + i] = l.bool_inputs >> i & 1 ? BlockType::boolean : type;
@@ -409,16 +427,36 @@ std::int64_t forward(int op, const PointwiseCall& c) {
   return -1;
 }
 
+// Whether everything that is read and written is bfloat16.
+bool is_all_bfloat16(const Job& job) {
+  for (int i = 0; i < job.operands; ++i) {
+    const Operand& o = job.operand(i);
+    if (!o.data) continue;  // a result that is not wanted
+    if (o.is_scalar() ? !fits_small(*static_cast<const Scalar*>(o.data), kBfloat16)
+                      : o.dtype != DType::bfloat16)
+      return false;
+  }
+  return true;
+}
+
 void backward(int op, const PointwiseCall& c) {
   if (c.numel == 0) return;
   const PointwiseLoops& l = row_of(op);
-  const auto type = BlockType(c.computes);
+  auto type = BlockType(c.computes);
   Job job{c,           l.backward[int(c.computes)], nullptr,
           l.gradients, l.gradients + 1 + l.saved,   l.in_double,
           {}};
+  if (l.bfloat16_backward && type == BlockType::real32 && is_all_bfloat16(job))
+    job.loop = l.bfloat16_backward, type = BlockType::bfloat16;
+  bool of_first = l.first_gradients[int(type)];
+  for (int i = l.gradients - l.scalars; of_first && i < l.gradients; ++i) of_first = !c.out[i].data;
+  if (of_first) {
+    job.loop = l.first_gradients[int(type)];
+    job.outputs -= l.scalars, job.operands -= l.scalars;
+  }
   for (int i = 0; i < job.operands; ++i)
     job.types[i] =
-        i >= l.gradients && l.bool_saved >> (i - l.gradients) & 1 ? BlockType::boolean : type;
+        i >= job.outputs && l.bool_saved >> (i - job.outputs) & 1 ? BlockType::boolean : type;
   run(job);
 }
 
