@@ -62,11 +62,21 @@ ResampleShape with_channels_inside(const ResampleShape& s, std::int64_t channels
   return c;
 }
 
+// One image with its channels innermost, which is not channels_last by torch's rule, as the stride
+// from image to image is short: what a file's pixels are after permute() and unsqueeze().
+bool is_of_pixels(const Tensor& x, const Shape& sizes) {
+  const std::int64_t c = x.dim() == 4 ? x.size(1) : 0;
+  return c > 1 && sizes[2] * sizes[3] > 1 && x.size(0) == 1 && x.device().is_cpu() &&
+         x.stride(1) == 1 && x.stride(3) == c && x.stride(2) == c * x.size(3);
+}
+
 Tensor forward(const Resampled& r, const Tensor& input, const Shape& sizes, bool formatted) {
   const ResampleShape& s = r.shape;
-  // Bytes are rounded between height and width, which a volume's last two axes are.
-  const bool rounds = input.dtype() == DType::uint8 && s.mode > Resampling::nearest_exact;
-  const bool inside = formatted && !rounds && has_channels_inside(input);
+  // Bytes of a volume are rounded between height and width, which its last two axes are.
+  const bool rounds =
+      input.dtype() == DType::uint8 && s.mode > Resampling::nearest_exact && s.rank == 3;
+  const bool inside =
+      formatted && !rounds && (has_channels_inside(input) || is_of_pixels(input, sizes));
   Tensor out = empty_image(sizes, input.dtype(), input.device(), inside);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
@@ -77,7 +87,7 @@ Tensor forward(const Resampled& r, const Tensor& input, const Shape& sizes, bool
     const Unlocked unlocked(nanoseconds(s), {&x, &out});
     kernels.forward(inside ? with_channels_inside(s, sizes[1]) : s, v, o);
   }
-  if (formatted && !inside) out = in_format_of(input, std::move(out));
+  if (formatted && inside != is_channels_last(input)) out = in_format(out, format_of(input));
   const bool aligns = s.mode != Resampling::nearest && s.mode != Resampling::nearest_exact;
   std::optional<Scalar> shown[4];
   int count = 0;

@@ -10,6 +10,7 @@
 
 #include "../host_device.h"
 #include "../parallel.h"
+#include "resample_bytes.h"
 #include "scratch.h"
 
 namespace rushlight {
@@ -81,28 +82,6 @@ AxisTaps<T> transposed(const AxisTaps<T>& t) {
       r.index[std::size_t(to)] = int(q);
       r.weight[std::size_t(to)] = t.weight[from];
     }
-  r.bound();
-  return r;
-}
-
-// The weights for bytes of an image, as torch has them: computed in double, whole multiples of a
-// power of two of which the largest weight has 15 bits. In float, too, sums of their products with
-// bytes are exact, but where an output has dozens of taps.
-AxisTaps<float> table_of_bytes(const ResampleShape& s, int axis) {
-  AxisTaps<double> t = forward_table<double>(s, axis);
-  const auto n = std::size_t(t.out);
-  for (std::size_t i = n; i < t.weight.size(); ++i)  // beyond the edge, its input's weight grows
-    if (t.index[i] == t.index[i - n]) {
-      t.weight[i] += t.weight[i - n];
-      t.weight[i - n] = 0;
-    }
-  const double largest = *std::max_element(t.weight.begin(), t.weight.end());
-  int bits = 0;
-  while (bits < 22 && 0.5 + std::ldexp(largest, bits + 1) < 1 << 15) ++bits;
-  AxisTaps<float> r{t.in, t.out, t.taps, t.keeps, t.exact, std::move(t.index), {}, {}, {}};
-  r.weight.resize(t.weight.size());
-  for (std::size_t i = 0; i < r.weight.size(); ++i)
-    r.weight[i] = float(std::ldexp(std::round(std::ldexp(t.weight[i], bits)), -bits));
   r.bound();
   return r;
 }
@@ -339,12 +318,10 @@ void dispatch(DType d, F f) {
 }
 
 void forward(const ResampleShape& s, const View& input, const View& out) {
+  if (out.dtype == DType::uint8 && s.rank == 2 && s.mode > Resampling::nearest_exact)
+    return resample_bytes(s, input, out);
   dispatch(out.dtype, [&]<class S>(Type<S>) {
     using T = typename Resampler<S>::T;
-    if constexpr (std::is_same_v<S, std::uint8_t>)
-      if (s.rank == 2)
-        return run(table_of_bytes(s, 0), table_of_bytes(s, 1), table_of_bytes(s, 2), s.planes,
-                   input.as<S>(), out.as<S>());
     run(forward_table<T>(s, 0), forward_table<T>(s, 1), forward_table<T>(s, 2), s.planes,
         input.as<S>(), out.as<S>());
   });

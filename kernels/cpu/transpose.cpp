@@ -56,14 +56,51 @@ template <class S>
   for (int i = 0; i < n; ++i) *reinterpret_cast<Vector*>(dst + i * ldd) = t[i];
 }
 
+// Of bytes, two blocks side by side: 16 rows of 32, whose halves zip within their lanes.
+[[gnu::always_inline]] inline void two_blocks(const std::uint8_t* src, Index lds, std::uint8_t* dst,
+                                              Index ldd) {
+  using Half = typename VectorOfRow<std::uint8_t>::type;
+  using Vector __attribute__((vector_size(32), aligned(1), may_alias)) = std::uint8_t;
+  constexpr int n = 16, half = n / 2;
+  Vector t[n];
+#pragma GCC unroll 16
+  for (int i = 0; i < n; ++i) t[i] = *reinterpret_cast<const Vector*>(src + i * lds);
+#pragma GCC unroll 4
+  for (int round = 1; round < n; round *= 2)
+    [&]<int... k>(std::integer_sequence<int, k...>) {
+      Vector zipped[n];
+#pragma GCC unroll 16
+      for (int i = 0; i < half; ++i) {
+        const Vector a = t[i], b = t[i + half];
+        zipped[2 * i] = __builtin_shufflevector(a, b, (k / n * n + k % n / 2 + k % 2 * 2 * n)...);
+        zipped[2 * i + 1] =
+            __builtin_shufflevector(a, b, (k / n * n + half + k % n / 2 + k % 2 * 2 * n)...);
+      }
+#pragma GCC unroll 16
+      for (int i = 0; i < n; ++i) t[i] = zipped[i];
+    }(std::make_integer_sequence<int, 2 * n>{});
+#pragma GCC unroll 16
+  for (int i = 0; i < n; ++i) {
+    Half halves[2];
+    std::memcpy(halves, &t[i], sizeof halves);
+    *reinterpret_cast<Half*>(dst + i * ldd) = halves[0];
+    *reinterpret_cast<Half*>(dst + (n + i) * ldd) = halves[1];
+  }
+}
+
 template <class S>
 [[gnu::always_inline]] inline void blocks(const S* src, Index lds, Index rows, Index cols, S* dst,
                                           Index ldd) {
   constexpr Index n = kBlock<S>;
   const Index whole_rows = rows / n * n, whole_cols = cols / n * n;
-  for (Index c = 0; c < whole_cols; c += n)
+  Index c = 0;
+  if constexpr (sizeof(S) == 1)
+    for (; c + 2 * n <= cols; c += 2 * n)
+      for (Index r = 0; r < whole_rows; r += n)
+        two_blocks(src + r * lds + c, lds, dst + c * ldd + r, ldd);
+  for (; c < whole_cols; c += n)
     for (Index r = 0; r < whole_rows; r += n) block(src + r * lds + c, lds, dst + c * ldd + r, ldd);
-  for (Index c = 0; c < cols; ++c)
+  for (c = whole_rows < rows ? 0 : whole_cols; c < cols; ++c)
     for (Index r = c < whole_cols ? whole_rows : 0; r < rows; ++r)
       dst[c * ldd + r] = src[r * lds + c];
 }

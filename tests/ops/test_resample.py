@@ -1,5 +1,6 @@
 """interpolate against torch: sizes, factors, gradients of gradients, formats, hostile factors."""
 
+import functools
 import math
 
 import pytest
@@ -86,6 +87,44 @@ def test_bytes_are_those_of_fixed_point(reference, device, mode, size):
                 results.append(rushlight.tensor(y.flatten()[::7].tolist()).int())
             near = 0 if device == "cpu" else 40  # a GPU rounds once, at the end
             assert (results[0] - results[1]).abs().max() <= near
+
+
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_bytes_are_the_same_in_every_layout(mode, antialias, device):
+    """Lines are taken sixteen at a time, and rows sixteen bytes: sizes about and below these."""
+    sizes = ((1, 1, 1, 1), (1, 3, 17, 20), (2, 2, 16, 35), (1, 4, 7, 130), (1, 40, 19, 3))
+    for shape in sizes:
+        x = rushlight.arange(math.prod(shape), device=device)
+        x = x.square().remainder(251).reshape(shape).to(rushlight.uint8)
+        pixels = x.permute(0, 2, 3, 1).contiguous()
+        layouts = {
+            "channels_last": x.contiguous(memory_format=rushlight.channels_last),
+            "permuted": pixels.permute(0, 3, 1, 2),
+            "of one": pixels[0].permute(2, 0, 1)[None],
+            "transposed": x.transpose(2, 3).contiguous().transpose(2, 3),
+        }
+        for size in ((16, 16), (33, 5), (shape[2], 18), (3, shape[3]), (1, 1), (40, 70)):
+            f = functools.partial(
+                rushlight.nn.functional.interpolate, size=size, mode=mode, antialias=antialias
+            )
+            expected = rushlight.stack([f(image[None, None])[0, 0] for image in x.flatten(0, 1)])
+            expected = expected.reshape(*shape[:2], *size)
+            assert f(x).equal(expected)
+            for name, same in layouts.items():
+                images = 1 if name == "of one" else shape[0]
+                assert f(same).equal(expected[:images]), (name, shape, size)
+
+
+def test_one_image_of_pixels_gives_contiguous_planes(reference, device):
+    strides = []
+    for library, where in ((rushlight, device), (reference, "cpu")):
+        for dtype in ("uint8", "float32"):
+            x = library.ones(9, 8, 3, dtype=getattr(library, dtype), device=where)
+            x = x.permute(2, 0, 1)[None]
+            y = library.nn.functional.interpolate(x, (5, 4), mode="bilinear", antialias=True)
+            strides.append(y.stride())
+    assert strides[:2] == strides[2:]
 
 
 def test_channels_last(reference, on_device):
