@@ -19,6 +19,7 @@ struct GridShape {
   GridMode mode;
   GridPadding padding;
   bool align_corners;
+  bool inside;  // the input is (n, in..., channels), of rank 2; on the CPU alone
 
   HOST_DEVICE Index plane() const { return in[0] * in[1] * in[2]; }
 };

@@ -10,6 +10,7 @@
 #include "core/unlocked.h"
 #include "kernels/grid_sample.h"
 #include "ops/grid_sample_formula.h"
+#include "ops/memory_format.h"
 
 namespace rushlight {
 namespace {
@@ -114,12 +115,15 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, std::string_view mod
   Tensor out = empty(sizes, input.dtype(), input.device());
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
-    const Tensor x = contiguous(input), at = contiguous(grid);
+    const bool inside = s.channels > 1 && has_channels_inside(input);
+    const Tensor x = inside ? channels_inside(input) : contiguous(input), at = contiguous(grid);
     const View v = dense_view(x, out.dtype(), s.n * s.channels * s.plane()),
                g = dense_view(at, out.dtype(), s.n * s.points * s.rank), o = view_of(out);
     const GridSampleKernels& kernels = *backend(out.device()).grid_sample;
     const Unlocked unlocked(nanoseconds(s), {&x, &at, &out});
-    kernels.forward(s, v, g, o);
+    GridShape as_it_lies = s;
+    as_it_lies.inside = inside;
+    kernels.forward(as_it_lies, v, g, o);
   }
   return record(s.rank == 2 ? "GridSampler2DBackward0" : "GridSampler3DBackward0", std::move(out),
                 showing(

@@ -3,10 +3,12 @@
 #include "../grid_sample.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "../host_device.h"
 #include "../parallel.h"
 #include "scratch.h"
+#include "transpose.h"
 
 namespace rushlight {
 namespace {
@@ -29,10 +31,15 @@ struct Block {
   bool inside;  // all taps
 };
 
-template <class S, class T>
-CLONES void read_positions(const S* grid, Index rank, int n, Index size, bool align, T* x,
-                           T* outer) {
-  for (int i = 0; i < n; ++i) x[i] = grid_position(T(load(grid + i * rank)), size, align, outer[i]);
+template <int Rank, class S, class T>
+CLONES void read_positions(const S* __restrict grid, int n, Index size, bool align, T* __restrict x,
+                           T* __restrict outer) {
+  if (align)
+    for (int i = 0; i < n; ++i)
+      x[i] = grid_position(T(load(grid + i * Rank)), size, true, outer[i]);
+  else
+    for (int i = 0; i < n; ++i)
+      x[i] = grid_position(T(load(grid + i * Rank)), size, false, outer[i]);
 }
 template <class T>
 CLONES void pad_positions(int n, Index size, GridPadding padding, bool align, T* x, T* outer) {
@@ -51,16 +58,18 @@ CLONES void find_taps(const T* x, int n, Index size, GridPadding padding, bool a
 }
 
 // offset = outer * size + inner where both are inside; whether all are. The product of weights.
-CLONES bool join_offsets(const int* outer, const int* inner, int size, int n, int* out) {
+CLONES bool join_offsets(const int* __restrict outer, const int* __restrict inner, int size, int n,
+                         int* __restrict out) {
   int signs = 0;
   for (int i = 0; i < n; ++i) {
-    out[i] = (outer[i] | inner[i]) < 0 ? -1 : outer[i] * size + inner[i];
-    signs |= out[i];
+    const int outside = (outer[i] | inner[i]) >> 31;  // all bits, or none
+    out[i] = (outer[i] * size + inner[i]) | outside;
+    signs |= outside;
   }
-  return signs >= 0;
+  return signs == 0;
 }
 template <class T>
-CLONES void multiply(const T* a, const T* b, int n, T* out) {
+CLONES void multiply(const T* __restrict a, const T* __restrict b, int n, T* __restrict out) {
   for (int i = 0; i < n; ++i) out[i] = a[i] * b[i];
 }
 
@@ -69,7 +78,7 @@ void prepare(const GridShape& s, const S* grid, int n, bool slopes, Block<T, Ran
   constexpr int kAxis = Block<T, Rank, Mode>::kAxis;
   for (int r = 0; r < Rank; ++r) {  // r: the axis, outermost first
     const Index size = s.in[3 - Rank + r];
-    read_positions(grid + (Rank - 1 - r), Rank, n, size, s.align_corners, b.x, b.outer[r]);
+    read_positions<Rank>(grid + (Rank - 1 - r), n, size, s.align_corners, b.x, b.outer[r]);
     if (Mode != GridMode::bicubic)
       pad_positions(n, size, s.padding, s.align_corners, b.x, b.outer[r]);
     find_taps<Mode>(b.x, n, size, s.padding, s.align_corners, b.at[r], b.weight[r], b.slope[r]);
@@ -100,16 +109,19 @@ void prepare(const GridShape& s, const S* grid, int n, bool slopes, Block<T, Ran
   }
 }
 
-// What lies outside is 0, but takes part: a weight that is NaN shows.
+// What lies outside is 0, but takes part: a weight that is NaN shows. By bits, as gcc makes a
+// branch of a choice.
 template <bool AllInside, class S, class T>
 [[gnu::always_inline]] inline T element(const S* x, int at) {
   if constexpr (AllInside) return T(load(x + at));
-  const T v = T(load(x + (at < 0 ? 0 : at)));
-  return at < 0 ? T(0) : v;
+  using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  const int outside = at >> 31;
+  const T v = T(load(x + (at & ~outside)));
+  return std::bit_cast<T>(std::bit_cast<U>(v) & ~U(std::make_signed_t<U>(outside)));
 }
 template <int Taps, bool AllInside, class S, class T>
-CLONES void sum_taps(const S* x, const int (*offset)[kBlock], const T (*share)[kBlock], int n,
-                     T* out) {
+CLONES void sum_taps(const S* __restrict x, const int (*offset)[kBlock], const T (*share)[kBlock],
+                     int n, T* __restrict out) {
   for (int i = 0; i < n; ++i) {
     T sum = 0;
 #pragma GCC unroll 16
@@ -148,8 +160,102 @@ CLONES void scale(const T* by, int n, T* x) {
   for (int i = 0; i < n; ++i) x[i] *= by[i];
 }
 
+// Positions of an image whose channels lie innermost: a tap is a run of them, `nothing` outside.
+// Fixed: how many, where that is known, or 0.
+template <int Taps, int Fixed, class S, class T>
+CLONES void sum_pixels(const S* image, const S* nothing, Index channels,
+                       const int (*offset)[kBlock], const T (*share)[kBlock], int n,
+                       S* __restrict out) {
+  const Index lanes = Fixed ? Fixed : channels;
+  for (int i = 0; i < n; ++i, out += lanes) {
+    const S* from[Taps];
+    T by[Taps];
+#pragma GCC unroll 16
+    for (int p = 0; p < Taps; ++p) {
+      from[p] = offset[p][i] < 0 ? nothing : image + offset[p][i] * lanes;
+      by[p] = share[p][i];
+    }
+    for (Index c = 0; c < lanes; ++c) {
+      T sum = 0;
+#pragma GCC unroll 16
+      for (int p = 0; p < Taps; ++p) sum += T(load(from[p] + c)) * by[p];
+      store(out + c, sum);
+    }
+  }
+}
+template <std::size_t Size>
+using Word = std::conditional_t<Size == 2, std::uint16_t,
+                                std::conditional_t<Size == 4, std::uint32_t, std::uint64_t>>;
+template <class S>
+void transpose_words(const S* from, Index ld_from, Index rows, Index columns, S* to, Index ld_to) {
+  using U = Word<sizeof(S)>;
+  transpose(reinterpret_cast<const U*>(from), ld_from, rows, columns, reinterpret_cast<U*>(to),
+            ld_to);
+}
+
+// `lanes` elements from pixel to pixel.
+template <class S, GridMode Mode>
+void forward_pixels(const GridShape& s, Index lanes, const S* image, const S* grid, S* out) {
+  using T = Compute<S>;
+  constexpr int kTaps = Block<T, 2, Mode>::kTaps;
+  const auto sum = lanes == 4   ? sum_pixels<kTaps, 4, S, T>
+                   : lanes == 8 ? sum_pixels<kTaps, 8, S, T>
+                                : sum_pixels<kTaps, 0, S, T>;
+  parallel_for((s.points + kBlock - 1) / kBlock, 16, [&](Index begin, Index end) {
+    Scratch<Block<T, 2, Mode>> block(1);
+    Scratch<S> nothing(static_cast<std::size_t>(lanes)), sums(std::size_t(lanes * kBlock));
+    std::fill_n(nothing.data(), lanes, S{});
+    for (Index first = begin * kBlock; first < std::min(s.points, end * kBlock); first += kBlock) {
+      const int n = int(std::min<Index>(kBlock, s.points - first));
+      prepare<S, T, 2, Mode>(s, grid + first * 2, n, false, block[0]);
+      sum(image, nothing.data(), lanes, block[0].offset, block[0].share, n, sums.data());
+      transpose_words(sums.data(), lanes, n, s.channels, out + first, s.points);
+    }
+  });
+}
+// The pixels of an image, whole vectors of channels each.
+template <class S>
+void fill_pixels(const GridShape& s, const S* from, Index lanes, S* to) {
+  constexpr Index kPixels = 1024;
+  const Index c = s.channels, plane = s.plane();
+  parallel_for((plane + kPixels - 1) / kPixels, 1 + 64 / lanes, [&](Index begin, Index end) {
+    const Index first = begin * kPixels, last = std::min(plane, end * kPixels);
+    if (lanes > c) std::fill_n(to + first * lanes, (last - first) * lanes, S{});
+    if (!s.inside)
+      return transpose_words(from + first, plane, c, last - first, to + first * lanes, lanes);
+    for (Index i = first; i < last; ++i) std::copy_n(from + i * c, c, to + i * lanes);
+  });
+}
+// Planes become pixels first, where that is less than it saves.
+bool goes_by_pixels(const GridShape& s) {
+  return s.inside || (s.rank == 2 && s.channels > 1 && s.points >= s.plane() / 2);
+}
+template <class S, GridMode Mode>
+void forward_images(const GridShape& s, const S* input, const S* grid, S* out) {
+  const Index c = s.channels, plane = s.plane(), lanes = (c + 3) / 4 * 4;
+  const bool as_it_is = s.inside && lanes == c;
+  const auto image = [&](Index i) {
+    const S* from = input + i * c * plane;
+    Scratch<S> pixels(as_it_is ? 1 : std::size_t(lanes * plane));
+    if (!as_it_is) {
+      fill_pixels(s, from, lanes, pixels.data());
+      from = pixels.data();
+    }
+    forward_pixels<S, Mode>(s, lanes, from, grid + i * s.points * 2, out + i * c * s.points);
+  };
+  if (s.n < num_threads()) {
+    for (Index i = 0; i < s.n; ++i) image(i);
+    return;
+  }
+  parallel_for(s.n, 1, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) image(i);
+  });
+}
+
 template <class S, int Rank, GridMode Mode>
 void forward(const GridShape& s, const S* input, const S* grid, S* out) {
+  if constexpr (Rank == 2)
+    if (goes_by_pixels(s)) return forward_images<S, Mode>(s, input, grid, out);
   using T = Compute<S>;
   const Index blocks = (s.points + kBlock - 1) / kBlock, plane = s.plane();
   parallel_for(s.n * blocks, 16, [&](Index begin, Index end) {

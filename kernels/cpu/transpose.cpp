@@ -105,19 +105,19 @@ template <class S>
       dst[c * ldd + r] = src[r * lds + c];
 }
 
-// n rows or columns without a gap on their dense side, as the channels of an image: a constant,
-// so that gcc zips or unzips whole vectors.
-template <class S, int n>
+// n rows or columns, `ld` apart on their dense side, as the channels of an image: constants, so
+// that gcc zips or unzips whole vectors.
+template <class S, int n, int ld = n>
 [[gnu::always_inline]] inline void join(const S* __restrict src, Index lds, Index cols,
                                         S* __restrict dst) {
   for (Index c = 0; c < cols; ++c)
-    for (int r = 0; r < n; ++r) dst[c * n + r] = src[r * lds + c];
+    for (int r = 0; r < n; ++r) dst[c * ld + r] = src[r * lds + c];
 }
-template <class S, int n>
+template <class S, int n, int ld = n>
 [[gnu::always_inline]] inline void part(const S* __restrict src, Index rows, S* __restrict dst,
                                         Index ldd) {
   for (Index r = 0; r < rows; ++r)
-    for (int c = 0; c < n; ++c) dst[c * ldd + r] = src[r * n + c];
+    for (int c = 0; c < n; ++c) dst[c * ldd + r] = src[r * ld + c];
 }
 
 }  // namespace
@@ -126,9 +126,11 @@ template <class S>
 CLONES void transpose(const S* src, Index lds, Index rows, Index cols, S* dst, Index ldd) {
   if (rows == 2 && ldd == 2) return join<S, 2>(src, lds, cols, dst);
   if (rows == 3 && ldd == 3) return join<S, 3>(src, lds, cols, dst);
+  if (rows == 3 && ldd == 4) return join<S, 3, 4>(src, lds, cols, dst);
   if (rows == 4 && ldd == 4) return join<S, 4>(src, lds, cols, dst);
   if (cols == 2 && lds == 2) return part<S, 2>(src, rows, dst, ldd);
   if (cols == 3 && lds == 3) return part<S, 3>(src, rows, dst, ldd);
+  if (cols == 3 && lds == 4) return part<S, 3, 4>(src, rows, dst, ldd);
   if (cols == 4 && lds == 4) return part<S, 4>(src, rows, dst, ldd);
   constexpr Index n = kTile<S>;
   if (rows < n || cols < n) return blocks(src, lds, rows, cols, dst, ldd);

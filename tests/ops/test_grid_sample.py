@@ -1,5 +1,7 @@
 """grid_sample against torch: modes, paddings, positions far outside and NaN."""
 
+import functools
+
 import pytest
 
 import rushlight
@@ -35,6 +37,33 @@ def test_more_positions_than_a_block(reference, device):
         device,
         second=False,
     )
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_channels_one_by_one(mode, dtype, device):
+    """Channels are taken together, from pixels or planes: each is what it is alone."""
+    kind = getattr(rushlight, dtype)
+    rushlight.manual_seed(0)
+    for channels, size, points in ((3, (5, 4), 140), (8, (3, 7), 30), (13, (9, 9), 20)):
+        x = rushlight.randn(2, channels, *size, device=device).to(kind)
+        x[0, 1, 0, 0] = float("inf")
+        grid = (rushlight.rand(2, points, 1, 2, device=device) * 3 - 1.5).to(kind)
+        grid[1, 3, 0, 1] = float("nan")
+        sample = functools.partial(F.grid_sample, grid=grid, mode=mode, align_corners=False)
+        planes = [sample(x[:, c : c + 1].contiguous()) for c in range(channels)]
+        expected = rushlight.cat(planes, dim=1)
+        last = x.contiguous(memory_format=rushlight.channels_last)
+        for images in (x, last, last[:, :, :, :2].contiguous(), x[:, :, :, :2]):
+            if images.size(3) == size[1]:
+                y = sample(images)
+                assert y.is_contiguous()
+                rushlight.testing.assert_close(y, expected, equal_nan=True)
+            else:
+                alone = [sample(images[:, c : c + 1].contiguous()) for c in range(channels)]
+                rushlight.testing.assert_close(
+                    sample(images), rushlight.cat(alone, dim=1), equal_nan=True
+                )
 
 
 def test_only_what_is_needed(device):
