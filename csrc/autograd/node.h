@@ -85,6 +85,7 @@ struct Node : Shared {
   std::uint16_t outputs = 1;  // of the forward: gradients that come in
   bool released = false;      // what it had saved is gone
   bool release_waits = false;  // until it is not running
+  bool is_second_half = false;  // with the node of its name before it, one step to users
   std::uint16_t running = 0;   // calls of backward(): hooks of saved tensors may start passes
   Edge few_[3];
   std::unique_ptr<Edge[]> many_;

@@ -42,16 +42,18 @@ Tensor reduced_as(const char* node, const Tensor& losses, Reduction reduction,
   const auto kept = [](const std::optional<Tensor>* t) {
     return t ? t->value_or(Tensor()) : Tensor();
   };
-  return record(node, std::move(total),
-                showing(
-                    shown.names,
-                    [scale, shape = losses.shape()](Tensor g, Node&) {
-                      return Gradients(expand(scale == 1 ? g : mul(g, Scalar(scale)), shape));
-                    },
-                    std::int64_t(reduction), shown.input ? *shown.input : Tensor(),
-                    shown.target ? *shown.target : Tensor(), shown.parameter, kept(shown.weight),
-                    kept(shown.pos_weight)),
-                losses);
+  total = record(node, std::move(total),
+                 showing(
+                     shown.names,
+                     [scale, shape = losses.shape()](Tensor g, Node&) {
+                       return Gradients(expand(scale == 1 ? g : mul(g, Scalar(scale)), shape));
+                     },
+                     std::int64_t(reduction), shown.input ? *shown.input : Tensor(),
+                     shown.target ? *shown.target : Tensor(), shown.parameter, kept(shown.weight),
+                     kept(shown.pos_weight)),
+                 losses);
+  total->node->is_second_half = true;
+  return total;
 }
 
 // A tensor without dimensions that meets one with some: expanded, so that its dtype counts.

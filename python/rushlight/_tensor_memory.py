@@ -5,6 +5,7 @@ from __future__ import annotations
 from rushlight import _C
 from rushlight._C import Tensor
 from rushlight._table import op
+from rushlight._warn_once import warn_once
 
 
 @op("Tensor")
@@ -33,15 +34,11 @@ def storage(self: Tensor):
     >>> torch.ones(2).storage().tolist()
     [1.0, 1.0]
     """
-    from warnings import warn
-
-    warn(
+    warn_once(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be "
         "the only storage class. This should only matter to you if you are using storages "
         "directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of "
-        "tensor.storage()",
-        UserWarning,
-        stacklevel=2,
+        "tensor.storage()"
     )
     return self._typed_storage()
 

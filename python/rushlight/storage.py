@@ -273,7 +273,9 @@ class TypedStorage:
         [1.0, 2.0]
     """
 
-    __slots__ = ("__weakref__", "_untyped_storage", "dtype")
+    # Of another size than its UntypedStorage: the next handle is made where this one was, as
+    # programs that compare id(x.storage()) expect.
+    __slots__ = ("__weakref__", "_first_spare", "_second_spare", "_untyped_storage", "dtype")
 
     def __init__(self, *args, wrap_storage=None, dtype=None, device=None, _internal=False):
         if dtype is not None and not isinstance(dtype, _C.dtype):

@@ -155,8 +155,13 @@ py::object saved_attribute(Node& node, std::string_view attribute) {
   // A Function's grad_fn is its ctx too.
   if (const py::handle ctx = context_of(node); ctx && !attribute.starts_with("__")) {
     const py::str own(attribute.data(), attribute.size());
-    if (PyObject* found = PyObject_GetAttr(ctx.ptr(), own.ptr()))
-      return py::reinterpret_steal<py::object>(found);
+    if (PyObject* found = PyObject_GetAttr(ctx.ptr(), own.ptr())) {
+      auto value = py::reinterpret_steal<py::object>(found);
+      if (attribute != "apply") return value;
+      // The node has what backward() asks its ctx for.
+      return py::cpp_function(
+          [value, kept = Ref<Node>::share(&node)](const py::args& grads) { return value(*grads); });
+    }
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
     PyErr_Clear();
   }

@@ -222,6 +222,12 @@ int set_data(PyObject* self, PyObject* value, void*) {
     if (b.requires_grad && !is_differentiable(f.dtype))
       fail<RuntimeError>(
           "data set to a tensor that requires gradients must be floating point or complex dtype");
+    if ((b.device.type == DeviceType::meta) != (f.device.type == DeviceType::meta))
+      fail<RuntimeError>(
+          "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+          "incompatible tensor type.\n",
+          describe("variable", self_of(self)), "; ", describe("tensor", *from),
+          "\nassign a new tensor: one without values stays without");
     // A node may have saved this body: what it reads at backward must not be of another geometry
     // unnoticed, so the new storage's version is one that no one can have saved from the old.
     const bool is_alike = b.dtype == f.dtype && b.device == f.device &&

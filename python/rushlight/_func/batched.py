@@ -21,7 +21,8 @@ _ESCAPED = (
 
 def levels():
     """The vmap()s that run, from the outermost to the innermost."""
-    return [mode for mode in _get_current_function_mode_stack() if isinstance(mode, Level)]
+    stack = _get_current_function_mode_stack()
+    return [mode for mode in stack if isinstance(mode, Level) and mode.batches]
 
 
 def spread_over_levels(x):
@@ -142,6 +143,8 @@ class Level(TorchFunctionMode):
     """One vmap() while it runs: the size of its batch and what it says of random numbers. How it
     computes a call is in _func/dispatch.py.
     """
+
+    batches = True
 
     def __init__(self, size, randomness):
         super().__init__()

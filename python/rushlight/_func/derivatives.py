@@ -9,10 +9,11 @@ import threading
 
 from rushlight import _C
 from rushlight._func.batched import spread_over_levels
-from rushlight._func.dispatch import Dispatch
+from rushlight._func.dispatch import Draws
 from rushlight._func.trees import is_tensor, leaves, mapped
 from rushlight._func.vmap import check_randomness
 from rushlight._grad_mode import enable_grad
+from rushlight.autograd.function import _Forwards
 
 _state = threading.local()
 
@@ -207,7 +208,7 @@ def _forward_product(value, watched, tangents, record):
     # The product with the Jacobian from the left is linear in its weights: the gradient by those
     # weights is the product from the right.
     outputs = leaves(value)
-    with enable_grad():
+    with enable_grad(), _Forwards():
         weights = [_C.zeros_like(o).requires_grad_() for o in outputs]
         left = leaves(_gradients(outputs, watched, weights, record=True))
         used = [(g, t) for g, t in zip(left, leaves(tangents), strict=True) if g.requires_grad]
@@ -339,10 +340,17 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 
     @functools.wraps(func)
     def guarded(*args, **kwargs):
-        with Dispatch(1, randomness):
+        with Draws(randomness):
             return func(*args, **kwargs)
 
-    return jacrev(guarded, argnums, has_aux=has_aux)
+    backwards = jacrev(guarded, argnums, has_aux=has_aux)
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        with _Forwards():
+            return backwards(*args, **kwargs)
+
+    return wrapper
 
 
 def hessian(func, argnums=0):

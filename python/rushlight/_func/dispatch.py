@@ -97,6 +97,15 @@ class Dispatch(Level):
         return _computed(self, func, args, kwargs or {})
 
 
+class Draws(Dispatch):
+    """No vmap(): what draws random numbers obeys `randomness`, all else is computed as it is."""
+
+    batches = False
+
+    def __init__(self, randomness):
+        super().__init__(1, randomness)
+
+
 def _computed(level, func, args, kwargs):
     """The result of a call inside vmap()."""
     name, known, in_python = _described(func)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from rushlight import _C
 from rushlight._func.derivatives import _forward_product
+from rushlight.autograd.function import _Forwards
 
 __all__ = [
     "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual",
@@ -175,7 +176,8 @@ def unpack_dual(tensor, *, level=None):
 
     weight = _C.zeros_like(tensor)
     inputs = [dual for dual, _ in duals]
-    reached = grad(tensor, inputs, weight, retain_graph=True, allow_unused=True)
+    with _Forwards():
+        reached = grad(tensor, inputs, weight, retain_graph=True, allow_unused=True)
     used = [pair for pair, g in zip(duals, reached, strict=True) if g is not None]
     if not used:
         return UnpackedDualTensor(tensor, None)

@@ -1,6 +1,21 @@
 """Function: an operation whose gradient is written in Python."""
 
+import threading
+
 from rushlight import _C
+
+_state = threading.local()
+
+
+class _Forwards:
+    """While a forward-mode product is computed: by jvp() of the Functions that have one."""
+
+    def __enter__(self):
+        self.outer = getattr(_state, "forwards", False)
+        _state.forwards = True
+
+    def __exit__(self, *error):
+        _state.forwards = self.outer
 
 
 class FunctionCtx:
@@ -8,6 +23,7 @@ class FunctionCtx:
 
     def __init__(self):
         self._to_save = self._dirty = self._non_differentiable = self._node = None
+        self._for_forward = self._forward_cls = None
         self._materialize_grads = True
         self.needs_input_grad = ()
 
@@ -16,7 +32,11 @@ class FunctionCtx:
         self._to_save = tensors
 
     def save_for_forward(self, *tensors):
-        """Has no effect on `tensors`: functions here have no forward-mode gradient of their own."""
+        """Saves `tensors` for jvp(), which reads them as `ctx.saved_tensors`."""
+        # An output is saved without its history, which would hold this ctx.
+        self._for_forward = tuple(
+            x.detach() if isinstance(x, _C.Tensor) and not x.requires_grad else x for x in tensors
+        )
 
     def mark_dirty(self, *tensors):
         """Says that `tensors`, inputs of forward(), were written to."""
@@ -38,6 +58,10 @@ class FunctionCtx:
         return _C._saved_of(self._node)
 
     saved_variables = saved_tensors
+
+    def apply(self, *grads):
+        """The gradients that backward() returns for `grads`: grad_fn.apply() of a result."""
+        return self._forward_cls._run_backward(self, grads)
 
 
 class Function(FunctionCtx):
@@ -80,6 +104,16 @@ class Function(FunctionCtx):
     generate_vmap_rule = False
 
     @staticmethod
+    def jvp(ctx, *grad_inputs):
+        """Returns the tangents of the results, from `grad_inputs`, those of forward()'s arguments,
+        None for what is no tensor, and what forward() left in `ctx`.
+        """
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with "
+            "forward mode AD."
+        )
+
+    @staticmethod
     def vmap(info, in_dims, *args):
         """Computes the whole batch: returns (outputs, out_dims).
 
@@ -115,6 +149,7 @@ class Function(FunctionCtx):
             if result is not NotImplemented:
                 return result
         ctx = FunctionCtx()
+        ctx._forward_cls = cls
         ctx.needs_input_grad, records = _C._needs_grad(args)
         recording = _C.is_grad_enabled()
         _C._set_grad_enabled(False)
@@ -126,13 +161,53 @@ class Function(FunctionCtx):
                 result = cls.forward(ctx, *args)
         finally:
             _C._set_grad_enabled(recording)
+        if cls.jvp is not Function.jvp and records:
+            ctx._arguments = [
+                (x.shape, x.dtype, x.device)
+                if isinstance(x, _C.Tensor) and x.is_floating_point() else None for x in args
+            ]  # fmt: skip
         return _C._finish_function(cls, ctx, args, result, records)
 
     @classmethod
     def _run_backward(cls, ctx, grads):
+        if getattr(_state, "forwards", False) and cls.jvp is not Function.jvp:
+            return _transposed(cls.jvp, ctx, grads)
         if cls.backward is Function.backward and cls.vjp is not Function.vjp:
             return cls.vjp(ctx, *grads)
         return cls.backward(ctx, *grads)
+
+
+def _transposed(jvp, ctx, grads):
+    """The gradients by a jvp(): it is linear in the tangents, so they are those by them."""
+    import copy
+
+    from rushlight._grad_mode import enable_grad
+    from rushlight.autograd._backward import grad
+
+    with enable_grad():
+        tangents = [
+            None if like is None
+            else _C.zeros(like[0], dtype=like[1], device=like[2], requires_grad=True)
+            for like in ctx._arguments
+        ]  # fmt: skip
+        own = copy.copy(ctx)  # what it deletes is there the next time
+        own._node, own._to_save = None, ctx._for_forward
+        results = jvp(own, *tangents)
+    results = results if isinstance(results, tuple) else (results,)
+    pairs = [
+        (r, g) for r, g in zip(results, grads, strict=True)
+        if g is not None and isinstance(r, _C.Tensor) and r.requires_grad
+    ]  # fmt: skip
+    wanted = [t for t in tangents if t is not None]
+    if not pairs or not wanted:
+        return (None,) * len(tangents)
+    found = iter(
+        grad(
+            [r for r, _ in pairs], wanted, [g for _, g in pairs],
+            create_graph=_C.is_grad_enabled(), allow_unused=True,
+        )
+    )  # fmt: skip
+    return tuple(None if t is None else next(found) for t in tangents)
 
 
 def once_differentiable(function):

@@ -5,7 +5,7 @@ import warnings
 
 from rushlight import _C
 from rushlight.autograd._backward import grad
-from rushlight.autograd.function import Function
+from rushlight.autograd.function import Function, _Forwards
 
 
 class GradcheckError(RuntimeError):
@@ -214,8 +214,7 @@ def gradcheck(
 ):
     """Compares the gradients of `func` with central differences, element by element.
 
-    `check_batched_grad`, `check_batched_forward_grad` and `check_forward_ad` raise
-    NotImplementedError.
+    `check_batched_grad` and `check_batched_forward_grad` raise NotImplementedError.
 
     Args:
         func: a function of tensors that returns tensors.
@@ -229,8 +228,9 @@ def gradcheck(
         check_grad_dtypes: also compare the dtypes of gradients with those of the inputs.
         fast_mode: compare along one direction only, instead of each element.
         masked: of sparse tensors, which are not here.
-        check_backward_ad: check backward; there is nothing else to check.
-        check_batched_grad, check_batched_forward_grad, check_forward_ad: not available.
+        check_backward_ad: check backward.
+        check_forward_ad: check jvp() of the Functions that have one, backward of all else.
+        check_batched_grad, check_batched_forward_grad: not available.
 
     Shape: func takes inputs of any shapes.
 
@@ -256,11 +256,17 @@ def gradcheck(
         raise AssertionError(
             "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
         )
-    _not_here(check_forward_ad=check_forward_ad, check_batched_grad=check_batched_grad)
+    _not_here(check_batched_grad=check_batched_grad)
+    _not_here(check_batched_forward_grad=check_batched_forward_grad)
     inputs = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
     wanted = _checked_inputs(inputs)
     check = _check_directions if fast_mode else _check_elements
     try:
+        if check_forward_ad:
+            with _Forwards():
+                check(func, inputs, wanted, eps, atol, rtol, nondet_tol, check_grad_dtypes)
+        if not check_backward_ad:
+            return True
         check(func, inputs, wanted, eps, atol, rtol, nondet_tol, check_grad_dtypes)
         outputs = _differentiable(func(*inputs))
         if outputs:

@@ -1,6 +1,7 @@
 """Moving a module between devices and dtypes.
 
-A parameter stays the same object and gets new data, so an optimizer made earlier keeps working.
+A parameter stays the same object and gets new data, so an optimizer made earlier keeps working;
+to the meta device and from it, it is a new one, as torch's.
 """
 
 from rushlight import _C
@@ -71,16 +72,27 @@ class Conversion:
             for module in self.children():
                 module._apply(fn)
         with no_grad():
-            for param in self._parameters.values():
-                if param is None:
-                    continue
-                param.data = fn(param.data)
-                if param.grad is not None:
-                    param.grad.data = fn(param.grad.data)
+            for name, param in self._parameters.items():
+                if param is not None:
+                    self._convert(name, param, fn)
             for name, buffer in self._buffers.items():
                 if buffer is not None:
                     self._put(self._buffers, name, fn(buffer))
         return self
+
+    def _convert(self, name, param, fn):
+        made = fn(param.data)
+        if made.is_meta != param.is_meta:  # values are not where no values are
+            from rushlight.nn.parameter import Parameter
+
+            new = Parameter(made, param.requires_grad)
+            if param.grad is not None:
+                new.grad = fn(param.grad).requires_grad_(param.grad.requires_grad)
+            self._put(self._parameters, name, new)
+            return
+        param.data = made
+        if param.grad is not None:
+            param.grad.data = fn(param.grad.data)
 
     def to(self, *args, **kwargs):
         """Moves and casts parameters and buffers in place; returns the module.
