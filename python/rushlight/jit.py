@@ -1,17 +1,19 @@
 """torch.jit: the decorators of TorchScript, which leave Python code as it is.
 
 There is no TorchScript here: script() and trace() return what they were given, which computes the
-same in Python. What needs a compiled program, such as save() and load(), is absent.
+same in Python. save() and load() keep a module's values; its program does not leave the process.
 """
 
 import builtins
 import warnings
 from typing import Final
 
+from rushlight._jit_files import load, save, with_save
+
 __path__ = []  # of modules in rushlight._importable
 __all__ = [
-    "Final", "annotate", "export", "ignore", "is_scripting", "is_tracing", "isinstance", "script",
-    "trace", "unused",
+    "Final", "annotate", "export", "fork", "ignore", "is_scripting", "is_tracing", "isinstance",
+    "load", "save", "script", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip
 
 
@@ -67,7 +69,7 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
             FutureWarning,
             stacklevel=2,
         )
-    return obj
+    return with_save(obj)
 
 
 def trace(func, example_inputs=None, *, example_kwarg_inputs=None, **options):
@@ -98,7 +100,61 @@ def trace(func, example_inputs=None, *, example_kwarg_inputs=None, **options):
     elif example_kwarg_inputs is not None:
         with no_grad():
             func(**example_kwarg_inputs)
-    return func
+    return with_save(func)
+
+
+def trace_module(mod, inputs, **options):
+    """Runs methods of the module once with their examples, and returns it itself, untraced.
+
+    Args:
+        mod: a module.
+        inputs: for the name of each method a tensor or a tuple of arguments.
+        **options: are for a compiler.
+
+    Raises:
+        AttributeError: for a dict without names.
+
+    >>> torch.jit.trace_module(torch.nn.Linear(2, 1), {"forward": torch.ones(1, 2)})
+    Linear(in_features=2, out_features=1, bias=True)
+    """
+    from rushlight import no_grad
+
+    if not builtins.isinstance(inputs, dict):
+        raise AttributeError("expected a dictionary of (method_name, input) pairs")
+    with no_grad():
+        for name, given in inputs.items():
+            method = mod if name == "forward" else getattr(mod, name)
+            method(*(given if builtins.isinstance(given, tuple) else (given,)))
+    return with_save(mod)
+
+
+def fork(func, *args, **kwargs):
+    """A future of func's result, which is computed at once.
+
+    Args:
+        func: a function or module.
+        *args, **kwargs: its arguments.
+
+    >>> torch.jit.wait(torch.jit.fork(torch.add, torch.ones(1), 2))
+    tensor([3.])
+    """
+    from rushlight.futures import Future
+
+    future = Future()
+    future.set_result(func(*args, **kwargs))
+    return future
+
+
+def wait(future):
+    """The result of a future that fork() returned.
+
+    Args:
+        future: the future.
+
+    >>> torch.jit.wait(torch.jit.fork(abs, -1))
+    1
+    """
+    return future.wait()
 
 
 def export(fn):

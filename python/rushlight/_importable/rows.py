@@ -343,7 +343,6 @@ NAMES = {
         ("exception", "script", "TracingCheckError(Exception) Error(RuntimeError)"),
         ("identity", "script", "_overload _overload_method _script_if_tracing interface"),
         ("identity", "script", "script_if_tracing script_method freeze optimize_for_inference"),
-        ("raises", "script", "load save fork wait trace_module"),
         ("nothing", "script", "enable_onednn_fusion set_fusion_strategy"),
         ("false", "script", "onednn_fusion_enabled"),
     ),

@@ -311,6 +311,8 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
             if kind in d:
                 state[kind] = dict(d[kind])
         state.pop("_hooked", None)
+        if getattr(state.get("save"), "program", None) is self:  # of torch.jit.script()
+            del state["save"]
         for name in HOOKS:
             state.setdefault(name, OrderedDict())
         state.setdefault("_is_full_backward_hook", None)
