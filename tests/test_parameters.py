@@ -77,7 +77,7 @@ UNREAD = {
         "compiler:compile(recompile_limit) compiler:compile(shapes_spec) "
         "compiler:set_stance.__init__(skip_guard_eval_unsafe) "
         "compiler:disable(reason) compiler:disable(recursive) jit:annotate(the_type) "
-        "jit:ignore(kwargs) jit:script(example_inputs) jit:trace(options)"
+        "jit:ignore(kwargs) jit:script(example_inputs) jit:trace(options) jit:trace_module(options)"
     ),
     "of devices that are not here, and of sparse tensors": (
         "_tensor_memory:to_dense(masked_grad) gradcheck:gradcheck(masked) "
@@ -145,9 +145,6 @@ UNREAD = {
     ),
     "cuDNN serves where it is found": "_losses:instance_norm(cudnn_enabled)",
     "a forward pass draws any graph": "writer:SummaryWriter.add_graph(use_strict_trace)",
-    "there is no forward-mode gradient of a Function": (
-        "function:FunctionCtx.save_for_forward(tensors)"
-    ),
     "of one contract of transforms.v2, whose methods subclasses replace": (
         "__init__:GaussianNoise.transform(params) __init__:Identity.transform(params) "
         "__init__:JPEG.make_params(flat_inputs) __init__:RGB.transform(params) "
