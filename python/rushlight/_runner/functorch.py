@@ -3,20 +3,11 @@ of their parameters. functorch.dim, its dimensions as objects, is not in rushlig
 """
 
 import copy
+import functools
+import warnings
 
-from rushlight import _table
-from rushlight.func import (
-    functional_call,
-    grad,
-    grad_and_value,
-    hessian,
-    jacfwd,
-    jacrev,
-    jvp,
-    stack_module_state,
-    vjp,
-    vmap,
-)
+from rushlight import _table, func
+from rushlight.func import functional_call, stack_module_state
 from rushlight.nn import Module
 
 __all__ = [
@@ -36,6 +27,32 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+
+def _deprecated(function, instead=None):
+    """The function, which warns that its name is deprecated as torch does."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def warned(*args, **kwargs):
+        warnings.warn(
+            "We've integrated functorch into PyTorch. As the final step of the integration, "
+            f"`functorch.{name}` is deprecated as of PyTorch 2.0 and will be deleted in a future "
+            f"version of PyTorch >= 2.3. Please use `{instead or f'torch.func.{name}'}` instead; "
+            "see the PyTorch 2.0 release notes and/or the `torch.func` migration guide for more "
+            "details https://pytorch.org/docs/main/func.migrating.html",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return function(*args, **kwargs)
+
+    return warned
+
+
+grad, grad_and_value = _deprecated(func.grad), _deprecated(func.grad_and_value)
+hessian, jacfwd, jacrev = map(_deprecated, (func.hessian, func.jacfwd, func.jacrev))
+jvp, vjp = _deprecated(func.jvp), _deprecated(func.vjp)
+vmap = _deprecated(func.vmap, "torch.vmap")
 
 
 def _split(model, disable_autograd_tracking):
@@ -83,6 +100,7 @@ class FunctionalModuleWithBuffers(Module):
         return functional_call(self.stateless_model, named, args, kwargs)
 
 
+@functools.partial(_deprecated, instead="torch.func.functional_call")
 def make_functional(model, disable_autograd_tracking=False):
     """(a FunctionalModule, its parameters); torch.func.functional_call does it without a copy."""
     if any(True for _ in model.buffers()):
@@ -95,6 +113,7 @@ def make_functional(model, disable_autograd_tracking=False):
     return made, tuple(parameters.values())
 
 
+@functools.partial(_deprecated, instead="torch.func.functional_call")
 def make_functional_with_buffers(model, disable_autograd_tracking=False):
     """(a FunctionalModuleWithBuffers, its parameters, its buffers)"""
     stateless, parameters, buffers = _split(model, disable_autograd_tracking)
@@ -103,12 +122,13 @@ def make_functional_with_buffers(model, disable_autograd_tracking=False):
     return made, tuple(parameters.values()), tuple(buffers.values())
 
 
+@functools.partial(_deprecated, instead="torch.func.stack_module_state")
 def combine_state_for_ensemble(models):
     """(one functional module for all models, their parameters stacked, their buffers stacked)"""
     if not models:
         raise RuntimeError("combine_state_for_ensemble: Expected at least one model, got 0.")
     parameters, buffers = stack_module_state(models)
-    made, _, _ = make_functional_with_buffers(models[0])
+    made, _, _ = make_functional_with_buffers.__wrapped__(models[0])
     return made, tuple(parameters.values()), tuple(buffers.values())
 
 

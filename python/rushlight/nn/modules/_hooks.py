@@ -54,6 +54,7 @@ everywhere = GlobalHooks()
 class RemovableHandle:
     """What registering a hook returns: `remove()`, or leaving a `with` block, removes the hook."""
 
+    __module__ = "rushlight.utils.hooks"  # torch's path
     _ids = itertools.count()
 
     def __init__(self, hooks, *, extra_dict=None):

@@ -87,6 +87,66 @@ def chosen(weights, weights_enum):
     return weights
 
 
+def older_style(args, config, names, **published):
+    """Writes arguments of torchvision before 0.13 to `config` as those of today, and warns.
+
+    Args:
+        args: what was given by position.
+        config: the keyword arguments, which are changed.
+        names: of the parameters, in torchvision's order.
+        published: for "weights", and "weights_backbone", what pretrained=True means.
+    """
+    if len(args) > len(names):
+        raise TypeError(f"at most {len(names)} arguments are positional, but {len(args)} are given")
+    if args:
+        given = dict(zip(names, args, strict=False))
+        if twice := given.keys() & config.keys():
+            raise TypeError(f"got multiple values for argument {min(twice)!r}")
+        shown = [repr(name) for name in given]
+        if len(shown) > 1:
+            shown[-1] = f"and {shown[-1]}"
+        shown = (", " if len(shown) > 2 else " ").join(shown)
+        warnings.warn(
+            f"Using {shown} as positional parameter(s) is deprecated since 0.13 and may be removed "
+            "in the future. Please use keyword parameter(s) instead.",
+            UserWarning,
+            stacklevel=3,
+        )
+        config.update(given)
+    for name, meant in published.items():
+        _older_flag(config, name, name.replace("weights", "pretrained"), meant)
+
+
+def _older_flag(config, name, older, meant):
+    value = config.get(name)
+    is_weights = isinstance(value, WeightsEnum) or (isinstance(value, str) and value != "legacy")
+    if (name in config and (value is None or is_weights)) or not {name, older} & config.keys():
+        return
+    if name in config:
+        flag = config.pop(name)
+    else:
+        flag = config[older]
+        warnings.warn(
+            f"The parameter {older!r} is deprecated since 0.13 and may be removed in the future, "
+            f"please use {name!r} instead.",
+            UserWarning,
+            stacklevel=4,
+        )
+    config.pop(older, None)
+    config[name] = meant if flag else None
+    words = (
+        f"Arguments other than a weight enum or `None` for {name!r} are deprecated since 0.13 and "
+        "may be removed in the future. The current behavior is equivalent to passing "
+        f"`{name}={config[name]}`."
+    )
+    if flag:
+        words += (
+            f" You can also use `{name}={type(meant).__name__}.DEFAULT` to get the most "
+            "up-to-date weights."
+        )
+    warnings.warn(words, UserWarning, stacklevel=4)
+
+
 def with_weights(weights_enum, sized=False, classes=1000):
     """For the function of a model: `weights` as a member of the enum, its name, or the old flag.
 
@@ -98,13 +158,14 @@ def with_weights(weights_enum, sized=False, classes=1000):
         classes: of the published weights; None if the model does not classify.
     """
 
+    first = next(iter(weights_enum))
+
     def decorate(function):
         @functools.wraps(function)
-        def model(*old, weights=None, progress=True, **config):
-            if old or "pretrained" in config:
-                flag = config.pop("pretrained", old[0] if old else False)
-                weights = _of_flag(flag, weights, weights_enum)
-            weights = chosen(weights, weights_enum)
+        def model(*args, **config):
+            older_style(args, config, ("weights", "progress"), weights=first)
+            weights = chosen(config.pop("weights", None), weights_enum)
+            progress = config.pop("progress", True)
             if weights is None or classes is None:
                 pass
             elif config.setdefault("num_classes", classes) != classes:
@@ -126,18 +187,6 @@ def with_weights(weights_enum, sized=False, classes=1000):
     return decorate
 
 
-def _of_flag(flag, weights, weights_enum):
-    if isinstance(flag, WeightsEnum | str):  # given by position
-        return flag
-    warnings.warn(
-        "The parameter 'pretrained' is deprecated since 0.13 and may be removed in the future, "
-        "please use 'weights' instead.",
-        UserWarning,
-        stacklevel=3,
-    )
-    return next(iter(weights_enum)) if flag else weights
-
-
 def of_networks_with_second_losses(weights_enum, *parts, usual):
     """with_weights() for networks whose published weights have classifiers on the way.
 
@@ -147,14 +196,15 @@ def of_networks_with_second_losses(weights_enum, *parts, usual):
         usual: whether they stay by default, where weights are loaded.
     """
 
+    first = next(iter(weights_enum))
+
     def decorate(function):
         plain = with_weights(weights_enum)(function)
 
         @functools.wraps(function)
-        def model(*old, weights=None, **config):
-            if old or "pretrained" in config:
-                flag = config.pop("pretrained", old[0] if old else False)
-                weights = _of_flag(flag, weights, weights_enum)
+        def model(*args, **config):
+            older_style(args, config, ("weights", "progress"), weights=first)
+            weights = config.pop("weights", None)
             if weights is None:
                 return plain(**config)
             keeps = config.pop("aux_logits", usual)

@@ -3,8 +3,10 @@
 import functools
 from dataclasses import dataclass
 
-from .._weights import _HOST, Weights, WeightsEnum, chosen
+from .._weights import _HOST, Weights, WeightsEnum, chosen, older_style
 from ._utils import overwrite_eps
+
+_NAMES = ("weights", "progress", "num_classes", "weights_backbone", "trainable_backbone_layers")
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ def agreed(name, given, expected):
     return expected
 
 
-def with_weights(weights_enum, weights_backbone, classes=91, without_eps=False):
+def with_weights(weights_enum, trained, classes=91, without_eps=False):
     """For the function of a network: torchvision's keyword arguments.
 
     The function gets num_classes, weights_backbone, trainable_backbone_layers, progress and
@@ -45,18 +47,23 @@ def with_weights(weights_enum, weights_backbone, classes=91, without_eps=False):
 
     Args:
         weights_enum: of the whole network.
-        weights_backbone: the default of the backbone's, which are loaded where the network's own
+        trained: the default of the backbone's weights, which are loaded where the network's own
             are not.
         classes: by default, where no weights say it.
         without_eps: whether the weights were learned with normalisations that add nothing to the
             variance.
     """
 
+    first = next(iter(weights_enum))
+
     def decorate(function):
         @functools.wraps(function)
-        def model(*, weights=None, progress=True, num_classes=None,
-                  weights_backbone=weights_backbone, trainable_backbone_layers=None,
-                  **config):  # fmt: skip
+        def model(*args, **config):
+            older_style(args, config, _NAMES, weights=first, weights_backbone=trained)
+            return modern(**config)
+
+        def modern(*, weights=None, progress=True, num_classes=None, weights_backbone=trained,
+                   trainable_backbone_layers=None, **config):  # fmt: skip
             weights = chosen(weights, weights_enum)
             if weights is not None:
                 weights_backbone = None

@@ -8,6 +8,8 @@ from ...ops import boxes as box_ops
 from ...ops.misc import Conv2dNormActivation
 from . import _utils
 from ._utils import BoxCoder, by_pixel
+from .anchor_utils import AnchorGenerator  # noqa: F401 - torchvision has it here too
+from .image_list import ImageList  # noqa: F401
 
 
 class RPNHead(nn.Module):

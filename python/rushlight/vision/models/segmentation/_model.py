@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from .... import nn
 from ....nn.functional import interpolate
 from .._utils import IntermediateLayerGetter
-from .._weights import _HOST, Weights, WeightsEnum
+from .._weights import _HOST, Weights, WeightsEnum, older_style
+
+_NAMES = ("weights", "progress", "num_classes", "aux_loss", "weights_backbone")
 
 
 class _SimpleSegmentationModel(nn.Module):
@@ -58,20 +60,26 @@ def published(name, module, file):
     return made
 
 
-def with_weights(weights_enum, weights_backbone, second_loss=True):
+def with_weights(weights_enum, trained, second_loss=True):
     """For the function of a network: torchvision's keyword arguments.
 
     Args:
         weights_enum: of the whole network.
-        weights_backbone: the default of the backbone's, which are loaded where the network's own
+        trained: the default of the backbone's weights, which are loaded where the network's own
             are not.
         second_loss: whether the published weights have an auxiliary classifier.
     """
 
+    first = next(iter(weights_enum))
+
     def decorate(function):
         @functools.wraps(function)
-        def model(*, weights=None, progress=True, num_classes=None, aux_loss=None,
-                  weights_backbone=weights_backbone, **config):  # fmt: skip
+        def model(*args, **config):
+            older_style(args, config, _NAMES, weights=first, weights_backbone=trained)
+            return modern(**config)
+
+        def modern(*, weights=None, progress=True, num_classes=None, aux_loss=None,
+                   weights_backbone=trained, **config):  # fmt: skip
             if isinstance(weights, str):
                 weights = weights_enum[weights.rpartition(".")[2]]
             if weights is not None:
