@@ -212,8 +212,8 @@ def test_enums():
 def test_how_images_and_videos_are_prepared():
     weights = models.EfficientNet_V2_L_Weights.DEFAULT.value
     assert (weights.crop_size, weights.interpolation, weights.mean) == (480, "bicubic", (0.5,) * 3)
-    resize = models.Swin_T_Weights.DEFAULT.transforms().transforms[0]
-    assert (resize.size, resize.interpolation.value) == (232, "bicubic")
+    prepare = models.Swin_T_Weights.DEFAULT.transforms()
+    assert (prepare.resize_size, prepare.interpolation.value) == ([232], "bicubic")
     total, three = (
         31668.13671875,
         [0.7324307560920715, 0.7324307560920715, 0.7501392960548401],
@@ -224,6 +224,30 @@ def test_how_images_and_videos_are_prepared():
     assert found.shape == (3, 2, 112, 112)
     assert found.sum().item() == pytest.approx(total, rel=1e-4)
     assert found[1, 1, 5, :3].tolist() == pytest.approx(three, abs=1e-4)
+
+
+def test_preparation_of_tensors_and_how_it_prints():
+    weights = models.ResNet18_Weights.DEFAULT
+    prepare = weights.transforms(crop_size=100, antialias=True)
+    assert repr(prepare) == (
+        "ImageClassification(\n    crop_size=[100]\n    resize_size=[256]\n"
+        "    mean=[0.485, 0.456, 0.406]\n    std=[0.229, 0.224, 0.225]\n"
+        "    interpolation=InterpolationMode.BILINEAR\n)"
+    )
+    image = (torch.arange(300 * 260 * 3) % 251).to(torch.uint8).reshape(3, 300, 260)
+    assert prepare(image[None]).shape == (1, 3, 100, 100)
+    assert torch.equal(prepare(image[None])[0], prepare(image))
+    pytest.importorskip("PIL")
+    from rushlight.vision.transforms.functional import to_pil_image
+
+    near = (prepare(to_pil_image(image)) - prepare(image)).abs().max()
+    assert near < 0.05  # two ways to round the bytes of a smaller image
+    detect = models.detection.FasterRCNN_ResNet50_FPN_Weights.DEFAULT.transforms()
+    assert repr(detect) == "ObjectDetection()" and detect(image).max() == 250 / 255
+    assert torch.equal(detect(image), detect(to_pil_image(image)))
+    segment = models.segmentation.FCN_ResNet50_Weights.DEFAULT.transforms(resize_size=None)
+    assert repr(segment).startswith("SemanticSegmentation(\n    resize_size=None\n    mean=")
+    assert segment(image).shape == image.shape and segment(image).mean().abs() < 0.5
 
 
 def test_networks_of_other_sizes():

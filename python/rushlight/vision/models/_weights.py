@@ -23,20 +23,15 @@ class Weights:
     std: tuple[float, ...] = _STD
     meta: dict[str, Any] = field(default_factory=dict, compare=False)
 
-    def transforms(self):
+    def transforms(self, **changed):
         """The preparation of an image: resize, crop, scale to [0, 1], normalise."""
-        from .. import transforms
+        from ..transforms._presets import ImageClassification, InterpolationMode
 
-        return transforms.Compose(
-            [
-                transforms.Resize(
-                    self.resize_size, transforms.InterpolationMode(self.interpolation)
-                ),
-                transforms.CenterCrop(self.crop_size),
-                transforms.ToTensor(),
-                transforms.Normalize(self.mean, self.std),
-            ]
-        )
+        usual = {
+            "crop_size": self.crop_size, "resize_size": self.resize_size, "mean": self.mean,
+            "std": self.std, "interpolation": InterpolationMode(self.interpolation),
+        }  # fmt: skip
+        return ImageClassification(**{**usual, **changed})
 
 
 class WeightsEnum(enum.Enum):

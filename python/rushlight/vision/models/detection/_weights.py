@@ -15,9 +15,9 @@ class _DetectionWeights(Weights):
 
     def transforms(self):
         """The preparation of an image: a tensor with values from 0 to 1."""
-        from ... import transforms
+        from ...transforms._presets import ObjectDetection
 
-        return transforms.ToTensor()
+        return ObjectDetection()
 
 
 def published(name, module, classes=91, **files):

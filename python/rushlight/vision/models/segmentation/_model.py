@@ -38,17 +38,11 @@ class _SimpleSegmentationModel(nn.Module):
 
 @dataclass(frozen=True)
 class _SegmentationWeights(Weights):
-    def transforms(self):
+    def transforms(self, **changed):
         """The preparation of an image: resize, scale to [0, 1], normalise."""
-        from ... import transforms
+        from ...transforms._presets import SemanticSegmentation
 
-        return transforms.Compose(
-            [
-                transforms.Resize(520),
-                transforms.ToTensor(),
-                transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
-            ]
-        )
+        return SemanticSegmentation(**{"resize_size": 520, **changed})
 
 
 def published(name, module, file):
