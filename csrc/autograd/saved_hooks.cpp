@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "autograd/record.h"
+#include "autograd/waiting.h"
 #include "core/error.h"
 
 namespace rushlight {
@@ -151,6 +152,12 @@ void pack_waiting() {
   const std::vector<Tensor> waiting = std::exchange(lists().waiting, {});
   for (const Tensor& t : waiting)
     if (!t->is_unique()) pack(kept_of(t));  // else the operation that made it was not recorded
+}
+
+void swap_last_waiting() {
+  std::vector<Tensor>& waiting = lists().waiting;
+  const std::size_t n = waiting.size();
+  if (n >= 2) std::swap(waiting[n - 1], waiting[n - 2]);
 }
 
 void drop_saved() noexcept {

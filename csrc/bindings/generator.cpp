@@ -86,7 +86,7 @@ void bind_generator(py::module_& m) {
           },
           py::arg("new_state"), "Continues where get_state() was called.")
       .def("clone_state", &copy_of, "A generator of its own in the same state.");
-  type.attr("__module__") = "rushlight";
+  type.attr("__module__") = "rushlight._C";
 
   auto cpu = Ref<Generator>::share(&default_generator(kCpu));
   m.attr("default_generator") = py::cast(cpu);

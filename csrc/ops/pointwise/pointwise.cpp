@@ -1,6 +1,7 @@
 // Promotion, broadcasting, saving, in place and out= of every pointwise op. Not a template.
 #include "pointwise.h"
 
+#include "autograd/waiting.h"
 #include "checks.h"
 #include "core/backend.h"
 #include "core/unlocked.h"
@@ -126,6 +127,11 @@ Ref<Node> node_of(const PointwiseOp& op, const Input* in, const Scalar* paramete
       kept = clone(*in[i].tensor);
     }
     n->add(in[i], kept ? &kept : nullptr, shape);
+  }
+  if (saved_waits && op.inputs == 2 && n->saves(0) && n->saves(1)) [[unlikely]] {
+    const std::vector<std::string> names = n->saved_names();
+    if (in[0].tensor && in[1].tensor && names.size() > 1 && names[1] < names[0])
+      swap_last_waiting();
   }
   check_saved();
   return node;
