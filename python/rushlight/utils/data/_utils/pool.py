@@ -5,6 +5,7 @@ killed is an error at once; there is no shared lock that a dying worker could ke
 """
 
 import multiprocessing
+import multiprocessing.connection  # join() needs it, where a finalizer may run within its import
 import os
 import pickle
 import select
