@@ -1,8 +1,8 @@
 // Runs a kernel's threads on the CPU: blocks one after another, threads of a block as fibers. A
 // fiber is spent only on a thread that waits: threads that never do are run one after another on a
-// single one. Warps run to the next barrier in order, or in reverse order where
-// RUSHLIGHT_EMULATED_REVERSE=1, so that a missing barrier shows in one of the two: shared memory is
-// NaN before each block.
+// single one. Warps run to the next barrier in order, in every second block in reverse order, and
+// at every second launch the other way about, so that a missing barrier shows in one of the two:
+// shared memory is NaN before each block.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -230,9 +230,8 @@ bool can_run(const cudaLaunchConfig_t& c) {
 std::atomic<std::uint64_t> launches{0};
 
 void run(const cudaLaunchConfig_t& c, void (*call)(void*), void* made) {
-  ++launches;
+  bool reverse = ++launches % 2 == 0;
   static std::mutex one_at_a_time;
-  static const bool reverse = std::getenv("RUSHLIGHT_EMULATED_REVERSE") != nullptr;
   const std::lock_guard lock(one_at_a_time);
   gridDim = c.gridDim;
   blockDim = c.blockDim;
@@ -249,6 +248,7 @@ void run(const cudaLaunchConfig_t& c, void (*call)(void*), void* made) {
       for (unsigned x = 0; x < gridDim.x; ++x) {
         blockIdx = {x, y, z};
         run_block(c.dynamicSmemBytes, reverse);
+        reverse = !reverse;
       }
   __asan_unpoison_memory_region(arena, rushlight::gpu::kMostShared);
 }

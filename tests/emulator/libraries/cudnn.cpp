@@ -72,6 +72,13 @@ void put(void* p, cudnnDataType_t e, Count i, double v) {
   }
 }
 
+std::vector<double> values(const void* p, Count count, cudnnDataType_t e) {
+  std::vector<double> all;
+  all.reserve(std::size_t(count));
+  for (Count i = 0; i < count; ++i) all.push_back(value_at(p, e, i));
+  return all;
+}
+
 // A convolution's three shapes, whatever is computed.
 struct Parts {
   ShapeBody input, weight, result;
@@ -136,7 +143,7 @@ cudnnStatus_t answer(Product product, const Parts& p, const cudnnConvolutionStru
   return CUDNN_STATUS_SUCCESS;
 }
 
-// f(place in the input, in the weight, in the result) for all that are multiplied with each other.
+// f(index in the input, in the weight, in the result) for all that are multiplied with each other.
 template <class F>
 void for_each_product(const Parts& p, const cudnnConvolutionStruct& c, F f) {
   const int outs = p.weight.sizes[0] / c.groups;
@@ -147,28 +154,34 @@ void for_each_product(const Parts& p, const cudnnConvolutionStruct& c, F f) {
     kernel[d] = at < 0 ? 1 : p.weight.sizes[at + 2];
     result[d] = at < 0 ? 1 : p.result.sizes[at + 2];
   }
+  // Where the window of a result meets the input in this dimension, or -1 beside it.
   const auto reach = [&](int d, int r, int k) {
     const int at = d - (3 - c.rank);
-    return at < 0 ? 0 : r * c.stride[at] - c.padding[at] + k * c.dilation[at];
+    const int i = at < 0 ? 0 : r * c.stride[at] - c.padding[at] + k * c.dilation[at];
+    return i < in[d] ? i : -1;
   };
-  const auto place = [](Count from, const int* sizes, int x, int y, int z) {
-    return ((from * sizes[0] + x) * sizes[1] + y) * sizes[2] + z;
+  const auto row = [](Count plane, const int* sizes, int x, int y) {
+    return ((plane * sizes[0] + x) * sizes[1] + y) * sizes[2];
+  };
+  const auto planes = [&](Count image, Count filter, Count to) {
+    for (int rx = 0; rx < result[0]; ++rx)
+      for (int kx = 0; kx < kernel[0]; ++kx)
+        for (int ry = 0; ry < result[1]; ++ry)
+          for (int ky = 0; ky < kernel[1]; ++ky) {
+            const int x = reach(0, rx, kx), y = reach(1, ry, ky);
+            if (x < 0 || y < 0) continue;
+            const Count from = row(image, in, x, y), weight = row(filter, kernel, kx, ky),
+                        sum = row(to, result, rx, ry);
+            for (int kz = 0; kz < kernel[2]; ++kz)
+              for (int rz = 0; rz < result[2]; ++rz)
+                if (const int z = reach(2, rz, kz); z >= 0) f(from + z, weight + kz, sum + rz);
+          }
   };
   for (int n = 0; n < p.input.sizes[0]; ++n)
     for (int to = 0; to < p.weight.sizes[0]; ++to)
       for (int ch = 0; ch < p.weight.sizes[1]; ++ch)
-        for (int r = 0; r < result[0] * result[1] * result[2]; ++r)
-          for (int k = 0; k < kernel[0] * kernel[1] * kernel[2]; ++k) {
-            const int rx = r / (result[1] * result[2]), ry = r / result[2] % result[1],
-                      rz = r % result[2], kx = k / (kernel[1] * kernel[2]),
-                      ky = k / kernel[2] % kernel[1], kz = k % kernel[2];
-            const int x = reach(0, rx, kx), y = reach(1, ry, ky), z = reach(2, rz, kz);
-            if (x < 0 || x >= in[0] || y < 0 || y >= in[1] || z < 0 || z >= in[2]) continue;
-            const Count channel = Count(to / outs) * p.weight.sizes[1] + ch;
-            f(place(n * Count(p.input.sizes[1]) + channel, in, x, y, z),
-              place(to * Count(p.weight.sizes[1]) + ch, kernel, kx, ky, kz),
-              place(n * Count(p.result.sizes[1]) + to, result, rx, ry, rz));
-          }
+        planes(Count(n) * p.input.sizes[1] + Count(to / outs) * p.weight.sizes[1] + ch,
+               Count(to) * p.weight.sizes[1] + ch, Count(n) * p.result.sizes[1] + to);
 }
 
 bool operands_are_there(Shape a, const void* a_data, Shape b, const void* b_data, Shape out,
@@ -197,16 +210,21 @@ cudnnStatus_t run(Product product, cudnnHandle_t handle, const void* alpha, Shap
     return CUDNN_STATUS_BAD_PARAM;
   if (!operands_are_there(a, a_data, b, b_data, out, out_data, workspace, bytes))
     return CUDNN_STATUS_BAD_PARAM;
-  emulated::give(handle->stream, [=, body = *c, count = std::size_t(volume(*out))] {
+  emulated::give(handle->stream, [=, body = *c, a_count = volume(*a), b_count = volume(*b),
+                                  count = std::size_t(volume(*out))] {
     std::memset(workspace, 0xff, bytes);
     std::vector<double> sums(count, 0.0);
-    for_each_product(p, body, [&](Count x, Count w, Count y) {
-      const Count offsets[] = {x, w, y};
-      const int first = product == kInputGradient ? 1 : 0, second = product == kForward ? 1 : 2;
-      const int to = product == kForward ? 2 : product == kInputGradient ? 0 : 1;
-      sums[std::size_t(offsets[to])] +=
-          value_at(a_data, e, offsets[first]) * value_at(b_data, e, offsets[second]);
-    });
+    const std::vector<double> first = values(a_data, a_count, e),
+                              second = values(b_data, b_count, e);
+    if (product == kForward)
+      for_each_product(p, body,
+                       [&](Count x, Count w, Count y) { sums[y] += first[x] * second[w]; });
+    else if (product == kInputGradient)
+      for_each_product(p, body,
+                       [&](Count x, Count w, Count y) { sums[x] += first[w] * second[y]; });
+    else
+      for_each_product(p, body,
+                       [&](Count x, Count w, Count y) { sums[w] += first[x] * second[y]; });
     for (std::size_t i = 0; i < sums.size(); ++i) put(out_data, e, Count(i), sums[i]);
   });
   ++convolutions;
