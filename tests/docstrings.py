@@ -61,8 +61,8 @@ SHAPELESS_BY_REASON = {
         calculate_gain can_cast data_ptr dense_dim dim dim_order element_size get_device
         get_device_module is_complex is_contiguous is_dependent is_floating_point is_inference
         is_parametrized is_pinned is_pruned is_set_to is_shared is_signed is_storage is_tensor
-        nelement numel promote_types result_type size sparse_dim storage storage_offset stride
-        to_grayscale type_before_parametrizations typename untyped_storage""",
+        ndimension nelement numel promote_types result_type size sparse_dim storage storage_offset
+        stride to_grayscale type_before_parametrizations typename untyped_storage""",
     "whole graphs, hooks, files and functions": """backward dependent_property factory_kwargs
         get_ema_avg_fn get_ema_multi_avg_fn get_swa_avg_fn get_swa_multi_avg_fn lazy_property load
         record_stream register_hook register_kl register_post_accumulate_grad_hook retain_grad save

@@ -234,8 +234,22 @@ def test_actions():
         record_function(5)
 
 
+def test_marks_by_the_operations_of_torch_ops():
+    marks = torch.ops.profiler
+    with torch.autograd.profiler.profile() as profiled:
+        for enter in (marks._record_function_enter, marks._record_function_enter_new):
+            mark = enter("block", None)
+            torch.ones(2).exp()
+            marks._record_function_exit(mark)
+    names = [event.name for event in profiled.function_events]
+    assert names.count("block") == 2 and names.count("aten::exp") == 2
+    with pytest.raises(AttributeError):
+        marks.nothing
+
+
 def test_measurements_in_a_table():
     benchmark = torch.utils.benchmark
+    assert [each.name for each in benchmark.Language] == ["PYTHON", "CPP"]
     made = [
         benchmark.Measurement(1, [n * 2e-6, n * 2.5e-6], "ops", row, column, n)
         for n in (1, 2)

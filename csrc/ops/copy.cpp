@@ -183,6 +183,10 @@ Tensor contiguous(const Tensor& input) {
       "CloneBackward0", std::move(out), [](Tensor g) { return Gradients(std::move(g)); }, input);
 }
 
+Tensor row_major_clone(const Tensor& input) {
+  return input.is_contiguous() ? clone(input) : contiguous(input);
+}
+
 void copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
   if (!can_broadcast_to(src.sizes(), self.sizes()))
     fail<RuntimeError>("The size of tensor a (", self.dim() ? self.size(-1) : 1,
@@ -206,23 +210,32 @@ void copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
       src);
 }
 
+// The elements of self, each once where dimensions are expanded.
+static View elements_once(const Tensor& self) {
+  View v = stored_view_of(self);
+  for (int d = 0; d < v.rank; ++d)
+    if (v.strides[d] == 0 && v.sizes[d] > 1) {
+      v.numel /= v.sizes[d];
+      v.sizes[d] = 1;
+    }
+  return v;
+}
+
 void fill_(const Tensor& self, Scalar value) {
   check_inplace(self, needs_grad(self), "fill_");
-  check_no_internal_overlap(self, "fill_");
   if (!self.device().is_meta() && self.numel()) {
     check_has_cast(value, self.dtype());
-    const View v = stored_view_of(self);
+    const View v = elements_once(self);
     const Backend& b = backend(self.device());
-    const Unlocked unlocked(double(self.numel()) * 0.1, {&self});
+    const Unlocked unlocked(double(v.numel) * 0.1, {&self});
     b.copy->fill(v, value);
   }
   record_inplace("FillBackward0", self, [](Tensor g) { return Gradients(zeros_like(g)); });
 }
 void zero_(const Tensor& self) {
   check_inplace(self, needs_grad(self), "zero_");
-  check_no_internal_overlap(self, "zero_");
   if (!self.device().is_meta() && self.numel())
-    backend(self.device()).copy->fill(stored_view_of(self), 0);
+    backend(self.device()).copy->fill(elements_once(self), 0);
   record_inplace("ZeroBackward0", self, [](Tensor g) { return Gradients(zeros_like(g)); });
 }
 

@@ -44,6 +44,9 @@ Tensor cartesian_prod(const std::vector<Tensor>& vectors) {
 
 Tensor block_diag(const std::vector<Tensor>& blocks) {
   if (blocks.empty()) return empty({1, 0}, default_dtype(), kCpu);
+  std::vector<Input> inputs;
+  for (const Tensor& t : blocks) inputs.push_back(as_input(t));
+  const DType dtype = result_type(inputs);
   std::vector<Tensor> rows;
   std::int64_t width = 0, start = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -51,7 +54,7 @@ Tensor block_diag(const std::vector<Tensor>& blocks) {
     if (t.dim() > 2)
       fail<RuntimeError>("torch.block_diag: Input tensors must have 2 or fewer dimensions. Input ",
                          i, " has ", t.dim(), " dimensions");
-    rows.push_back(t.dim() < 2 ? reshape(t, {1, t.numel()}) : t);
+    rows.push_back(to(t.dim() < 2 ? reshape(t, {1, t.numel()}) : t, dtype));
     width = checked_add(width, rows.back().size(1));
   }
   for (Tensor& row : rows) {

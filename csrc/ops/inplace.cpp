@@ -12,8 +12,9 @@ void check_inplace(const Tensor& self, bool records, const char* op) {
         "clone to get a normal tensor before doing inplace update.See "
         "https://github.com/pytorch/rfcs/pull/17 for more details.");
   if (!records) return;
-  if (self.requires_grad() && is_leaf(*self.body()) && !self->base)
+  if (self.requires_grad() && is_leaf(*self.body()) && !(self->base && self->base->requires_grad))
     fail<RuntimeError>(
+        self->base ? "a view of " : "",
         "a leaf Variable that requires grad is being used in an in-place operation.\n", op,
         "(): ", describe("self", self),
         "\nwrite under `with torch.no_grad():`, or work on a clone()");
@@ -25,15 +26,30 @@ void check_inplace(const Tensor& self, bool records, const char* op) {
         "\nwrite under `with torch.no_grad():`, or work on a clone()");
 }
 
-void check_no_internal_overlap(const Tensor& self, const char* op) {
-  if (self.is_contiguous()) return;
+bool overlaps_itself(const Tensor& self) {
+  if (self.is_contiguous()) return false;
   for (int d = 0; d < self.dim(); ++d)
-    if (self->shape[d] > 1 && self->strides[std::size_t(d)] == 0)
-      fail<RuntimeError>(
-          "unsupported operation: more than one element of the written-to tensor refers to a "
-          "single "
-          "memory location. Please clone() the tensor before performing the operation.\n",
-          op, "(): self has shape ", self.sizes(), " and strides ", self.strides());
+    if (self->shape[d] > 1 && self->strides[std::size_t(d)] == 0) return true;
+  return false;
+}
+
+void check_no_internal_overlap(const Tensor& self, const char* op) {
+  if (overlaps_itself(self))
+    fail<RuntimeError>(
+        "unsupported operation: more than one element of the written-to tensor refers to a single "
+        "memory location. Please clone() the tensor before performing the operation.\n",
+        op, "(): self has shape ", self.sizes(), " and strides ", self.strides());
+}
+
+void warn_of_internal_overlap(const Tensor& self, const char* op) {
+  // A few elements written so often would take forever.
+  constexpr std::int64_t kMost = std::int64_t(1) << 28;
+  if (self.numel() > kMost) check_no_internal_overlap(self, op);
+  if (overlaps_itself(self) && warn)
+    warn(
+        text("Use of ", op,
+             " on expanded tensors is deprecated. Please clone() the tensor before performing this "
+             "operation. This also applies to advanced indexing e.g. tensor[indices] = tensor"));
 }
 
 void take_geometry(const Tensor& self, const Tensor& view) {

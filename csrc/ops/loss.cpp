@@ -145,9 +145,10 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                        describe("target", target), ": convert it with target.to(input.dtype)");
   if (input.numel() != 0 && !input.device().is_meta()) {
     const GradMode off(false);
-    const Tensor outside = to(
-        apply<LogicalOr>(apply<Lt>(input, Scalar(0)), apply<Gt>(input, Scalar(1))), DType::int64);
-    if (item(sum(outside, Shape(), false)).as_int() != 0)
+    const Tensor inside =  // NaN is not
+        to(apply<LogicalAnd>(apply<Ge>(input, Scalar(0)), apply<Le>(input, Scalar(1))),
+           DType::int64);
+    if (item(sum(inside, Shape(), false)).as_int() != input.numel())
       fail<RuntimeError>("all elements of input should be between 0 and 1\n",
                          describe("input", input),
                          ": apply sigmoid first, or use binary_cross_entropy_with_logits");

@@ -55,6 +55,7 @@ Tensor to(const Tensor& input, DType dtype, Device device, bool copy = false,
 Tensor to(const Tensor& input, Device device);
 Tensor clone(const Tensor& input);  // preserves the order of dimensions
 Tensor contiguous(const Tensor& input);  // input itself if it is row-major
+Tensor row_major_clone(const Tensor& input);  // a copy whatever the layout was
 // Warns or raises, as set_sync_debug_mode() is set: called by each op that waits for a GPU.
 void report_wait(Device d, const char* op);
 // For Unlocked: endless where the call waits for a GPU, whose other work comes first.
@@ -114,7 +115,7 @@ Tensor unfold_backward(const Tensor& g, const Shape& whole, int dim, std::int64_
 // take as many dimensions as they have.
 Tensor index(const Tensor& input, const std::vector<Tensor>& indices);
 void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values,
-                bool accumulate);
+                bool accumulate, const char* op = "index_put_");
 Tensor index_put(const Tensor& input, const std::vector<Tensor>& indices, const Tensor& values,
                  bool accumulate);
 Tensor nonzero(const Tensor& input);  // [n, dim]
@@ -160,10 +161,15 @@ Shape with_rows(const Tensor& rows, Sizes shape);  // of gradients with rows in 
 Tensor sum_rows_to(const Tensor& rows, Sizes shape);  // sum_to() of each
 
 // ---- in-place recording (inplace.cpp)
-// Before writing: refuses leaves that require grad and views of them (torch's words), expanded
-// outputs that overlap themselves, inference tensors in autograd.
+// Before writing: refuses leaves that require grad and views of them (torch's words), inference
+// tensors in autograd, and outputs that overlap themselves.
 void check_inplace(const Tensor& self, bool records, const char* op);
 void check_no_internal_overlap(const Tensor& self, const char* op);
+bool overlaps_itself(const Tensor& self);  // an expanded tensor, for example
+// The same as a warning, of writes by indices.
+void warn_of_internal_overlap(const Tensor& self, const char* op);
+// Refuses to write to `out` what is found by or read from `in`, where they share elements.
+void check_apart(const Tensor& out, const Tensor& in);
 // After writing: counts the version up. With `node` (whose first input is self), self's history
 // becomes that node's, and so does its base's where self is a view.
 void finish_inplace(const Tensor& self);

@@ -7,9 +7,12 @@ namespace rushlight {
 
 enum class Chebyshev { t, u, v, w };
 
+// Neither below 0, nor NaN, nor more than 64 bits can hold.
+HOST_DEVICE inline bool is_degree(double n) { return n >= 0 && n < 9223372036854775808.0; }
+
 HOST_DEVICE inline double chebyshev(Chebyshev kind, double x, double degree) {
   const double n = std::trunc(degree);
-  if (!(n >= 0)) return 0;
+  if (!is_degree(n)) return 0;
   if (n <= 8) {
     double before = 1;
     double here = kind == Chebyshev::t   ? x
@@ -51,7 +54,7 @@ HOST_DEVICE inline double chebyshev(Chebyshev kind, double x, double degree) {
 // Of the physicists; with `monic` of the probabilists. NaN above degree 512, as in torch.
 HOST_DEVICE inline double hermite(double x, double degree, bool monic) {
   const double n = std::trunc(degree), twice = monic ? x : 2 * x, step = monic ? 1 : 2;
-  if (!(n >= 0)) return 0;
+  if (!is_degree(n)) return 0;
   if (n > 512) return kNaN<double>;
   double before = 0, here = 1;
   for (int k = 0; k < int(n); ++k) {
@@ -67,7 +70,7 @@ inline constexpr int kHighestDegree = 1 << 17;
 
 HOST_DEVICE inline double laguerre(double x, double degree) {
   const double n = std::trunc(degree);
-  if (!(n >= 0)) return 0;
+  if (!is_degree(n)) return 0;
   if (x == 0) return 1;
   if (n > kHighestDegree) return kNaN<double>;
   double before = 0, here = 1;
@@ -80,7 +83,7 @@ HOST_DEVICE inline double laguerre(double x, double degree) {
 }
 HOST_DEVICE inline double legendre(double x, double degree) {
   const double n = std::trunc(degree);
-  if (!(n >= 0)) return 0;
+  if (!is_degree(n)) return 0;
   if (std::fabs(x) == 1) return x < 0 && std::fmod(n, 2) != 0 ? -1 : 1;
   if (n > kHighestDegree) return kNaN<double>;
   double before = 0, here = 1;

@@ -87,7 +87,7 @@ tensor([-0.6321,  0.5000,  4.0000]))";
   }
   template <class T> HOST_DEVICE static T backward(T g, T x, T alpha) {
     // exp(min(x, 0)): both sides of where() are evaluated, and inf * 0 would be NaN
-    return where(x > T(0), g, g * alpha * exp(where(x > T(0), T(0), x)));
+    return where(x <= T(0), g * alpha * exp(where(x <= T(0), x, T(0))), g);
   }
 };
 
@@ -110,7 +110,7 @@ struct Selu {
   }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
     const T scale = T(1.0507009873554804934), alpha = T(1.6732632423543772848);
-    return where(x > T(0), g * scale, g * (scale * alpha) * exp(where(x > T(0), T(0), x)));
+    return where(x <= T(0), g * (scale * alpha) * exp(where(x <= T(0), x, T(0))), g * scale);
   }
 };
 
@@ -133,7 +133,7 @@ tensor([-0.6321,  0.5000,  4.0000]))";
     return where(x > T(0), x, alpha * expm1(where(x > T(0), T(0), x) / alpha));
   }
   template <class T> HOST_DEVICE static T backward(T g, T x, T alpha) {
-    return where(x > T(0), g, g * exp(where(x > T(0), T(0), x) / alpha));
+    return where(x <= T(0), g * exp(where(x <= T(0), x, T(0)) / alpha), g);
   }
 };
 
@@ -145,6 +145,7 @@ struct Gelu {
   static constexpr auto kernel = "GeluKernelImpl";
   static constexpr auto node = "GeluBackward0";
   static constexpr Saves save = {Save::input};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x) { return x * normal_cdf(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
     const T density = T(0.398942280401432677940) * exp(T(-0.5) * x * x);
@@ -160,6 +161,7 @@ struct GeluTanh {
   static constexpr auto kernel = "GeluKernelImpl";
   static constexpr auto node = "GeluBackward0";
   static constexpr Saves save = {Save::input};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x) {
     return T(0.5) * x * (T(1) + tanh(T(0.797884560802865355880) * (x + T(0.044715) * x * x * x)));
   }
@@ -223,6 +225,7 @@ tensor([0.3133, 0.9741, 4.0181]))";
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr Saves save = {Save::input};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x, T beta, T threshold) {
     const T z = beta * x;
     return where(z > threshold, x, (positive_part(z) + log1p(exp(-abs(z)))) / beta);
@@ -302,7 +305,7 @@ struct Hardswish {
   }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
     const T middle = g * (x / T(3) + T(0.5));
-    return where(x <= T(-3), T(0), where(x < T(3), middle, g));
+    return where(x <= T(-3), T(0), where(x >= T(3), g, middle));
   }
 };
 
@@ -319,11 +322,12 @@ tensor([-1.,  0.,  4.]))";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {Save::input};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x, T lambd) {
     return where((x >= -lambd) & (x <= lambd), T(0), x);
   }
   template <class T> HOST_DEVICE static T backward(T g, T x, T lambd) {
-    return where((x >= -lambd) & (x <= lambd), T(0), g);
+    return where((x < -lambd) | (x > lambd), g, T(0));
   }
 };
 
@@ -342,6 +346,7 @@ tensor([-0.5000,  0.0000,  3.5000]))";
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr auto kernel = "softshrink_check";
   static constexpr Saves save = {Save::input};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x, T lambd) {
     return where(x > lambd, x - lambd, where(x < -lambd, x + lambd, where(x == x, T(0), x)));
   }
@@ -362,6 +367,7 @@ struct Logsigmoid {
   static constexpr auto kernel = "log_sigmoid_cpu";
   static constexpr auto node = "LogSigmoidBackward0";
   static constexpr Saves save = {Save::input};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x) {
     return where(x < T(0), x, T(0)) - log1p(exp(-abs(x)));
   }

@@ -17,6 +17,7 @@ struct Neg {
       "a mask, use the `~` or `logical_not()` operator instead.";
   static constexpr auto aliases = "negative";
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x) { return -x; }
   template <class T> HOST_DEVICE static T backward(T g) { return -g; }
 };

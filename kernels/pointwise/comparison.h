@@ -124,6 +124,7 @@ struct Isposinf {
   static constexpr bool of_integers = false;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static Bool<T> forward(T x) {
     return (x > T(0)) & (x - x != T(0));
   }
@@ -139,6 +140,7 @@ struct Isneginf {
   static constexpr bool of_integers = false;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static Bool<T> forward(T x) {
     return (x < T(0)) & (x - x != T(0));
   }
@@ -153,6 +155,7 @@ struct Signbit {
   static constexpr auto takes = Takes::anything;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static Bool<T> forward(T x) { return signbit(x); }
 };
 
@@ -219,6 +222,7 @@ struct BitwiseNot {
   static constexpr auto takes = Takes::integers;
   static constexpr unsigned in_place = Visible::method;
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x) { return ~x; }
 };
 

@@ -208,7 +208,7 @@ struct Logit {
     return log(z / (T(1) - z));
   }
   template <class T> HOST_DEVICE static T backward(T g, T x, T eps) {
-    const T inside = g / (x * (T(1) - x));
+    const T inside = where((x < T(0)) | (x > T(1)), T(kNaN<double>), g / (x * (T(1) - x)));
     const T bounded = where((x < eps) | (x > T(1) - eps), T(0), inside);
     return where(eps < T(0), inside, bounded);
   }

@@ -48,7 +48,7 @@ struct SmoothL1Loss {
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T x, T t, T beta) {
     const T z = x - t, near = z / where(beta > T(0), beta, T(1));
     const T far = where(z > T(0), g, where(z < T(0), -g, T(0)));
-    const T d = where(abs(z) < beta, g * near, far);
+    const T d = where(abs(z) >= beta, far, g * near);
     return {d, -d};
   }
 };
@@ -68,7 +68,7 @@ struct HuberLoss {
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T x, T t, T delta) {
     const T z = x - t;
     const T far = where(z > T(0), g * delta, g * -delta);
-    const T d = where(abs(z) < delta, g * z, far);
+    const T d = where(abs(z) >= delta, far, g * z);
     return {d, -d};
   }
 };

@@ -100,6 +100,7 @@ struct Clamp;
 struct ClampMin;
 struct ClampMax;
 struct ClampScalars;
+struct Heaviside;
 struct ClampMinOnly;
 struct ClampMinScalar;
 struct ClampMaxOnly;

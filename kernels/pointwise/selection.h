@@ -13,6 +13,7 @@ struct Abs {
   static constexpr auto takes = Takes::numeric;
   static constexpr auto aliases = "absolute";
   static constexpr Saves save = {Save::input};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x) { return abs(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
     return where(x > T(0), g, where(x < T(0), -g, g * T(0)));
@@ -28,6 +29,7 @@ struct Sign {
   static constexpr auto takes = Takes::anything;
   static constexpr unsigned in_place = Visible::method;
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x) {
     return where(x > T(0), T(1), where(x < T(0), T(-1), T(0)));
   }
@@ -43,6 +45,7 @@ struct Sgn {
   static constexpr auto takes = Takes::anything;
   static constexpr unsigned in_place = Visible::method;
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x) { return Sign::forward(x); }
   template <class T> HOST_DEVICE static T backward(T) { return T(0); }
 };
@@ -56,6 +59,7 @@ struct Floor {
   static constexpr auto takes = Takes::numeric;
   static constexpr auto kernel = "floor_vml_cpu";
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x) { return floor(x); }
   template <class T> HOST_DEVICE static T backward(T) { return T(0); }
 };
@@ -69,6 +73,7 @@ struct Ceil {
   static constexpr auto takes = Takes::numeric;
   static constexpr auto kernel = "ceil_vml_cpu";
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x) { return ceil(x); }
   template <class T> HOST_DEVICE static T backward(T) { return T(0); }
 };
@@ -83,6 +88,7 @@ struct Trunc {
   static constexpr auto kernel = "trunc_vml_cpu";
   static constexpr auto aliases = "fix";
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x) { return trunc(x); }
   template <class T> HOST_DEVICE static T backward(T) { return T(0); }
 };
@@ -96,6 +102,7 @@ struct Frac {
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned passes = Save::input;
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x) { return x - trunc(x); }
   template <class T> HOST_DEVICE static T backward(T g) { return g; }
 };
@@ -107,6 +114,7 @@ struct Round {
   static constexpr auto kernel = "round_vml_cpu";
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x) { return round(x); }
   template <class T> HOST_DEVICE static T backward(T) { return T(0); }
 };
@@ -118,6 +126,7 @@ struct RoundDecimals {  // scale is 10^|decimals|; divide says that decimals is 
   static constexpr auto node = "RoundBackward1";
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x, T scale, T divide) {
     return where(divide != T(0), round(x / scale) * scale, round(x * scale) / scale);
   }
@@ -291,6 +300,7 @@ struct NanToNum {
   static constexpr auto takes = Takes::anything;
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x, T nan, T high, T low) {
     const T infinite = where(x > T(0), high, low);
     return where(x - x == T(0), x, where(x == x, infinite, nan));
@@ -313,6 +323,7 @@ tensor([0.0000, 0.5000, 1.0000]))";
   static constexpr auto takes = Takes::anything;
   static constexpr bool tensors_only = true;
   static constexpr Saves save = {};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x, T v) {
     return where(x == T(0), v, where(x > T(0), T(1), T(0)));
   }
@@ -363,6 +374,7 @@ struct Where {
   static constexpr auto takes = Takes::anything;
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr Saves save = {Save::input, Save::input};
+  static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(Bool<T> c, T a, T b) { return where(c, a, b); }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, Bool<T> c) {
     return {where(c, g, T(0)), where(c, T(0), g)};

@@ -101,7 +101,8 @@ tensor([2.3562]))";
   template <class T> HOST_DEVICE static T forward(T a, T b) { return atan2(a, b); }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T a, T b) {
     const T square = a * a + b * b;
-    return {g * (b / square), -g * (a / square)};
+    const T safe = where(square == T(0), T(1), square);  // at the origin both are 0
+    return {g * (b / safe), -g * (a / safe)};
   }
 };
 

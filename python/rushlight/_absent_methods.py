@@ -10,6 +10,7 @@ ABSENT = (
     "to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc "
     "to_sparse_csr values _indices _values _nnz"
 )
+OF_DISPATCH = "_make_wrapper_subclass"
 
 
 class AbsentMethod:
@@ -27,5 +28,5 @@ class AbsentMethod:
 
 def add_methods(cls):
     """Gives Tensor the methods."""
-    for name in ABSENT.split():
+    for name in (*ABSENT.split(), OF_DISPATCH):
         setattr(cls, name, AbsentMethod(name))

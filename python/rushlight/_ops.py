@@ -14,6 +14,8 @@ from rushlight.autograd.function import Function
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
 OWN = ("aten", "prims", "prim")
+# torch.ops.profiler: the marks that record_function makes.
+MARKS = ("_record_function_enter", "_record_function_enter_new", "_record_function_exit")
 operators: "dict[str, Operator]" = {}  # by "namespace::name"
 
 
@@ -197,6 +199,10 @@ class _OpNamespace(types.ModuleType):
     def __getattr__(self, name):
         space = self.__name__.rpartition(".")[2]
         qualified = f"{space}::{name}"
+        if space == "profiler" and name in MARKS:
+            from rushlight.autograd import profiler
+
+            return getattr(profiler, name)
         if name.startswith("__") or (space not in OWN and qualified not in operators):
             raise AttributeError(
                 f"'_OpNamespace' '{space}' object has no attribute '{name}'", name=name

@@ -34,7 +34,7 @@ def alias_copy(input: Tensor) -> Tensor:
     return input.clone()
 
 
-@op("torch", "Tensor", out=True)
+@op("torch", "Tensor", out=True, exact=True)
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """A copy of narrow().
 

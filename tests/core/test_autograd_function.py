@@ -274,3 +274,40 @@ def test_the_grad_fn_shows_and_takes_what_ctx_has(t):
         y.grad_fn.again
     with pytest.raises(AttributeError):
         (x * 2).grad_fn.again = 1
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's, of its own use of jit
+@both
+def test_a_function_with_jvp_alone_goes_forward(m):
+    class Product(m.autograd.Function):
+        @staticmethod
+        def forward(x, y, scale):
+            return x * y * scale, x + y
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            x, y, ctx.scale = inputs
+            ctx.save_for_forward(x, y)
+
+        @staticmethod
+        def jvp(ctx, dx, dy, dscale):
+            assert dscale is None
+            x, y = ctx.saved_tensors
+            return (dx * y + x * dy) * ctx.scale, dx + dy
+
+    x, y = m.tensor([1.0, 2.0]), m.tensor([3.0, 5.0])
+    tangents = m.tensor([1.0, 0.0]), m.tensor([0.5, 2.0])
+    values, found = m.func.jvp(lambda a, b: Product.apply(a, b, 2.0), (x, y), tangents)
+    assert values[0].tolist() == [6, 20] and values[1].tolist() == [4, 7]
+    assert found[0].tolist() == [7, 8] and found[1].tolist() == [1.5, 2]
+
+    forward_ad = importlib.import_module(f"{m.__name__}.autograd.forward_ad")
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, tangents[0])
+        first, second = Product.apply(dual * 2, y, 2.0)
+        assert forward_ad.unpack_dual(first).tangent.tolist() == [12, 0]
+        assert forward_ad.unpack_dual(second.sin()).tangent is not None
+
+    z = x.clone().requires_grad_()
+    with pytest.raises((NotImplementedError, RuntimeError), match="backward or vjp"):
+        Product.apply(z, y, 2.0)[0].sum().backward()

@@ -50,7 +50,7 @@ def test_lists_of_indices(device, dtype, shape):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_writing_by_indices(device, dtype, shape):
     x, rows = numbers(dtype, *shape), rl.randperm(shape[0])[:3]
-    check(device, lambda x, r: x.index_put_((r,), x[0, 0]), x, rows)
+    check(device, lambda x, r: x.index_put_((r,), x[0, 0].clone()), x, rows)
     check(device, lambda x, v, r: x.index_put_((r,), v), x, numbers(dtype, 3, shape[1]), rows)
     many = indices(shape[0], 100)
     for values in (numbers(dtype, 100, shape[1], high=2), numbers(dtype, 1, 1)):

@@ -333,7 +333,10 @@ def test_out(op, device):
         assert close(map(float, flat(out)), map(float, flat(expected)), 1e-6)
     with pytest.warns(UserWarning, match="An output with one or more elements was resized"):
         f(*x, out=rl.empty(5, dtype=expected.dtype, device=device))
-    if expected.dtype is rl.float32:
+    if op["exact"] and expected.dtype is rl.float32:
+        with pytest.raises(RuntimeError, match="Found dtype Double but expected Float"):
+            f(*x, out=rl.empty(3, 8, dtype=rl.float64, device=device))
+    elif expected.dtype is rl.float32:
         wide = f(*x, out=rl.empty(3, 8, dtype=rl.float64, device=device))
         assert wide.dtype is rl.float64
         with pytest.raises(RuntimeError, match="result type Float can't be cast"):

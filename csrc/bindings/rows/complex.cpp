@@ -13,6 +13,10 @@ template <int>  // one entry of the module per name
 Tensor input_itself(const Tensor& input) {
   return input;
 }
+template <int>
+bool never(const Tensor&) {
+  return false;
+}
 Tensor complex_of_parts(const Tensor& real, const Tensor& imag) { return complex_of(real, imag); }
 Tensor isreal(const Tensor& input) {
   return full(input.shape(), Scalar(true), DType::boolean, input.device());
@@ -95,6 +99,22 @@ Shape:
 
 >>> torch.resolve_neg(torch.tensor([1.0]))
 tensor([1.]))");
+  op<&never<1>>(m, "is_conj(input)", stored(As::both),
+                R"(False: no conjugate is pending.
+
+Shape:
+    input may have any shape.
+
+>>> torch.is_conj(torch.tensor([1.0]))
+False)");
+  op<&never<2>>(m, "is_neg(input)", stored(As::both),
+                R"(False: no negation is pending.
+
+Shape:
+    input may have any shape.
+
+>>> torch.is_neg(torch.tensor([1.0]))
+False)");
   op<&input_itself<4>>(m, "conj_physical(input, *, out=None)", As::both,
                        R"(The conjugate: of a real tensor the tensor itself, or a copy in out.
 

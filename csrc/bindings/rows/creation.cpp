@@ -81,7 +81,7 @@ Tensor ones_op(const Shape& size, const Out& out, Dt dtype, Layout, Dv device, b
                bool pin) {
   return constant("ones", size, 1, out, dtype, device, requires_grad, pin);
 }
-Tensor full_op(const Shape& size, Scalar fill_value, const Out& out, Dt dtype, Layout, Dv device,
+Tensor full_op(Listed size, Scalar fill_value, const Out& out, Dt dtype, Layout, Dv device,
                bool requires_grad, bool pin) {
   return made("full", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
     const DType kind = fill_value.is_floating()                   ? default_dtype()
@@ -126,8 +126,8 @@ Tensor new_empty(const Tensor& self, const Shape& size, Dt dtype, Layout, Dv dev
                  bool requires_grad, bool pin) {
   return new_by_shape(self, size, dtype, device, requires_grad, pin);
 }
-Tensor new_full(const Tensor& self, const Shape& size, Scalar fill_value, Dt dtype, Layout,
-                Dv device, bool requires_grad, bool pin) {
+Tensor new_full(const Tensor& self, Listed size, Scalar fill_value, Dt dtype, Layout, Dv device,
+                bool requires_grad, bool pin) {
   return new_by_shape(self, size, dtype, device, requires_grad, pin, &fill_value);
 }
 template <int Value>

@@ -8,7 +8,7 @@ namespace py = pybind11;
 namespace rushlight::python {
 
 void bind_diagonal(py::module_& m) {
-  op<&diag>(m, "diag(input, diagonal=0, *, out=None)", As::both,
+  op<&diag>(m, "diag(input, diagonal=0, *, out=None)", {.as = As::both, .exact = true},
             R"(A matrix with a vector on a diagonal, or the diagonal of a matrix.
 
 Args:

@@ -8,7 +8,8 @@ namespace py = pybind11;
 namespace rushlight::python {
 namespace {
 
-Tensor flip_op(const Tensor& input, Shape dims) { return flip(input, dims); }
+Tensor flip_op(const Tensor& input, Listed dims) { return flip(input, dims); }
+Tensor flip_method(const Tensor& self, Shape dims) { return flip(self, dims); }
 Tensor roll_op(const Tensor& input, Shape shifts, Shape dims) { return roll(input, shifts, dims); }
 Tensor rot90_op(const Tensor& input, std::int64_t k, Shape dims) { return rot90(input, k, dims); }
 
@@ -26,7 +27,7 @@ Shape:
 
 >>> torch.flip(torch.arange(3), (0,))
 tensor([2, 1, 0]))");
-  op<&flip_op, 1>(m, "flip(self, *dims)", stored(As::method), "torch.flip() as a method.");
+  op<&flip_method>(m, "flip(self, *dims)", stored(As::method), "torch.flip() as a method.");
   op<&roll_op>(
       m, "roll(input, shifts, dims=())", stored(As::both),
       R"(A copy with elements shifted along dims; those beyond the end return at the beginning.

@@ -82,7 +82,8 @@ Tensor instance_of(const Tensor& input, Maybe running_mean, Maybe running_var, M
   return instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum,
                        eps);
 }
-Tensor layer_of(const Tensor& input, Shape normalized_shape, Maybe weight, Maybe bias, double eps) {
+Tensor layer_of(const Tensor& input, Listed normalized_shape, Maybe weight, Maybe bias,
+                double eps) {
   return layer_norm(input, normalized_shape, weight, bias, eps);
 }
 

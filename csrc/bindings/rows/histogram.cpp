@@ -28,7 +28,8 @@ Shape:
 
 >>> torch.bincount(torch.tensor([0, 2, 2]))
 tensor([1, 0, 2]))");
-  op<&histc>(m, "histc(input, bins=100, min=0, max=0, *, out=None)", As::both,
+  op<&histc>(m, "histc(input, bins=100, min=0, max=0, *, out=None)",
+             {.as = As::both, .exact = true},
              R"(A histogram: how many elements lie in each of `bins` equal parts of [min, max].
 
 Args:

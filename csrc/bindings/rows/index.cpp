@@ -58,6 +58,16 @@ Tensor scatter_add_in_place(const Tensor& self, std::int64_t dim, const Tensor& 
   return self;
 }
 
+Tensor index_fill_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                           const Tensor& value) {
+  index_fill_(self, dim, index, value);
+  return self;
+}
+Tensor index_fill_value_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
+                                 Scalar value) {
+  index_fill_(self, dim, index, scalar_tensor(value, self.dtype(), self.device()));
+  return self;
+}
 Tensor index_fill_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value) {
   return index_fill(input, dim, index, scalar_tensor(value, input.dtype(), input.device()));
 }
@@ -65,7 +75,8 @@ Tensor index_fill_value(const Tensor& input, std::int64_t dim, const Tensor& ind
 }  // namespace
 
 void bind_index(py::module_& m) {
-  op<&index_select>(m, "index_select(input, dim, index, *, out=None)", As::both,
+  op<&index_select>(m, "index_select(input, dim, index, *, out=None)",
+                    {.apart = true, .exact = true},
                     R"(The slices of a dimension at the given indices, as a copy.
 
 Args:
@@ -79,7 +90,8 @@ Raises:
 
 >>> torch.index_select(torch.arange(4) * 10, 0, torch.tensor([2, 0]))
 tensor([20,  0]))");
-  op<&masked_select>(m, "masked_select(input, mask, *, out=None)", {.as = As::both, .waits = true},
+  op<&masked_select>(m, "masked_select(input, mask, *, out=None)",
+                     {.as = As::both, .exact = true, .waits = true},
                      R"(The elements where mask is True, in row-major order.
 
 Args:
@@ -128,7 +140,7 @@ tensor([1., 0., 2.]))");
   op<&index_put_in_place>(m, "index_put_(input, indices, values, accumulate=False)", As::both,
                           R"(index_put() in place.)");
   op<&index_add>(m, "index_add(input, dim, index, source, *, alpha=1, out=None)",
-                 {.in_place = As::method},
+                 {.in_place = As::method, .apart = true, .exact = true},
                  R"(A copy of input with slices of source added at indices of a dimension.
 
 Args:
@@ -141,7 +153,8 @@ Shape:
 
 >>> torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.ones(2))
 tensor([2., 0., 0.]))");
-  op<&gather_op>(m, "gather(input, dim, index, *, sparse_grad=False, out=None)", {.exact = true},
+  op<&gather_op>(m, "gather(input, dim, index, *, sparse_grad=False, out=None)",
+                 {.apart = true, .exact = true},
                  R"(out[i][j] = input[index[i][j]][j] for dim 0, and so on for other dimensions.
 
 Args:
@@ -165,7 +178,7 @@ tensor([[1],
        "scatter(input, dim, index, value, *, out=None)",
        "scatter(input, dim, index, src, *, reduce, out=None)",
        "scatter(input, dim, index, value, *, reduce, out=None)"},
-      As::both,
+      {.as = As::both, .exact = true},
       R"(A copy of input with src, or a scalar, written at given indices of a dimension.
 
 For dim 0, out[index[i][j]][j] = src[i][j].
@@ -194,7 +207,7 @@ tensor([7., 0., 5.]))");
        "scatter_(self, dim, index, value, *, reduce)"},
       As::method, R"(scatter() in place.)");
   op<&scatter_add>(
-      m, "scatter_add(input, dim, index, src, *, out=None)", As::both,
+      m, "scatter_add(input, dim, index, src, *, out=None)", {.as = As::both, .exact = true},
       R"(A copy of input with src added at indices: out[index[i][j]][j] += src[i][j] for dim 0.
 
 Args:
@@ -209,7 +222,7 @@ Shape:
 tensor([ 0.,  0., 12.]))");
   op<&scatter_add_in_place>(m, "scatter_add_(self, dim, index, src)", As::method,
                             R"(scatter_add() in place.)");
-  op<&take>(m, "take(input, index, *, out=None)", As::both,
+  op<&take>(m, "take(input, index, *, out=None)", {.apart = true, .exact = true},
             R"(The elements at indices of the flattened input.
 
 Args:
@@ -220,7 +233,8 @@ Shape:
 
 >>> torch.take(torch.tensor([[1, 2], [3, 4]]), torch.tensor([3, 0]))
 tensor([4, 1]))");
-  op<&take_along_dim>(m, "take_along_dim(input, indices, dim=None, *, out=None)", As::both,
+  op<&take_along_dim>(m, "take_along_dim(input, indices, dim=None, *, out=None)",
+                      {.as = As::both, .exact = true},
                       R"(gather() with input and indices broadcast outside dim.
 
 Args:
@@ -235,8 +249,7 @@ Shape:
 tensor([[1, 3],
         [2, 4]]))");
   overloads<&index_fill, &index_fill_value>(
-      m, {"index_fill(input, dim, index, value)", "index_fill(input, dim, index, value)"},
-      {.in_place = As::method},
+      m, {"index_fill(input, dim, index, value)", "index_fill(input, dim, index, value)"}, As::both,
       R"(A copy of input with all elements at indices of a dimension set to `value`.
 
 Args:
@@ -248,7 +261,11 @@ Shape:
 
 >>> torch.arange(3).index_fill(0, torch.tensor([0, 2]), -1)
 tensor([-1,  1, -1]))");
-  op<&index_copy>(m, "index_copy(input, dim, index, source, *, out=None)", {.in_place = As::method},
+  overloads<&index_fill_in_place, &index_fill_value_in_place>(
+      m, {"index_fill_(self, dim, index, value)", "index_fill_(self, dim, index, value)"},
+      As::method, R"(index_fill() in place.)");
+  op<&index_copy>(m, "index_copy(input, dim, index, source, *, out=None)",
+                  {.in_place = As::method, .apart = true, .exact = true},
                   R"(A copy of input with slices of source written at indices of a dimension.
 
 Args:
@@ -276,7 +293,7 @@ Shape:
 tensor([5., 0., 7.]))");
   op<&scatter_reduce>(
       m, "scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None)",
-      {.in_place = As::method},
+      {.in_place = As::method, .apart = true, .exact = true},
       R"(A copy of input, each element reduced with the elements of src that index assigns to it.
 
 For dim 0, out[index[i][j]][j] is reduced with src[i][j].
@@ -296,7 +313,7 @@ Shape:
 tensor([4., 2.]))");
   op<&index_reduce>(
       m, "index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None)",
-      {.in_place = As::method},
+      {.in_place = As::method, .apart = true, .exact = true},
       R"(A copy of input with each slice of dim reduced with the slices of source assigned to it.
 
 Args:
@@ -313,7 +330,8 @@ Shape:
 >>> x.index_reduce(0, torch.tensor([0, 0]), torch.full((2, 2), 3.0), "prod")
 tensor([[9., 9.],
         [1., 1.]]))");
-  op<&put>(m, "put(input, index, source, accumulate=False)", {.in_place = As::method},
+  op<&put>(m, "put(input, index, source, accumulate=False)",
+           {.in_place = As::method, .apart = true},
            R"(A copy of input with source written at indices of the flattened tensor.
 
 Args:

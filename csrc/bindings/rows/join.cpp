@@ -8,7 +8,7 @@ namespace py = pybind11;
 
 namespace rushlight::python {
 void bind_join(py::module_& m) {
-  op<&cat>(m, "cat(tensors, dim=0, *, out=None)", stored(As::function),
+  op<&cat>(m, "cat(tensors, dim=0, *, out=None)", stored({.as = As::function, .apart = true}),
            R"(Joins tensors along a dimension; all other sizes must agree.
 
 Args:
@@ -24,7 +24,7 @@ Raises:
 >>> torch.cat([torch.tensor([1]), torch.tensor([2, 3])])
 tensor([1, 2, 3]))");
   for (const char* name : {"concat", "concatenate"}) publish_alias(m, As::function, "cat", name);
-  op<&stack>(m, "stack(tensors, dim=0, *, out=None)", stored(As::function),
+  op<&stack>(m, "stack(tensors, dim=0, *, out=None)", stored({.as = As::function, .apart = true}),
              R"(Joins tensors of one shape along a new dimension.
 
 Args:

@@ -44,7 +44,8 @@ Shape:
 
 >>> torch.geqrf(torch.tensor([[3.0], [4.0]])).a[0].abs()
 tensor([5.]))");
-  op<&ormqr>(m, "ormqr(input, input2, input3, left=True, transpose=False, *, out=None)", As::both,
+  op<&ormqr>(m, "ormqr(input, input2, input3, left=True, transpose=False, *, out=None)",
+             {.as = As::both, .exact = true},
              R"(Q C, or C Q, of the square Q that reflections name, as torch.geqrf() gives them.
 
 Args:
@@ -61,7 +62,7 @@ Shape:
 >>> C = torch.ones(3, 2)
 >>> torch.allclose(torch.ormqr(*torch.geqrf(torch.eye(3)), C).abs(), C)
 True)");
-  op<&linalg_det>(m, "linalg_det(A, *, out=None)", As::linalg,
+  op<&linalg_det>(m, "linalg_det(A, *, out=None)", {.as = As::linalg, .exact = true},
                   R"(The determinant of square matrices.
 
 Args:
@@ -85,7 +86,7 @@ Shape:
 >>> torch.linalg.slogdet(torch.tensor([[2.0, 0.0], [0.0, -4.0]])).sign
 tensor(-1.))");
   op<&linalg_matrix_power>(
-      m, "linalg_matrix_power(input, n, *, out=None)", As::linalg,
+      m, "linalg_matrix_power(input, n, *, out=None)", {.as = As::linalg, .exact = true},
       R"(`input` multiplied by itself n times; its inverse |n| times where n is negative.
 
 Args:
@@ -101,7 +102,8 @@ Raises:
 >>> torch.linalg.matrix_power(torch.tensor([[1, 1], [0, 1]]), 3)
 tensor([[1, 3],
         [0, 1]]))");
-  op<&linalg_multi_dot>(m, "linalg_multi_dot(tensors, *, out=None)", As::linalg,
+  op<&linalg_multi_dot>(m, "linalg_multi_dot(tensors, *, out=None)",
+                        {.as = As::linalg, .exact = true},
                         R"(The product of several matrices, multiplied in the cheapest order.
 
 Args:

@@ -20,12 +20,12 @@ Tensor group(const Tensor& input, std::int64_t num_groups, Maybe weight, Maybe b
              bool) {
   return group_norm(input, num_groups, weight, bias, eps);
 }
-Tensor layer(const Tensor& input, Shape normalized_shape, Maybe weight, Maybe bias, double eps,
+Tensor layer(const Tensor& input, Listed normalized_shape, Maybe weight, Maybe bias, double eps,
              bool) {
   return layer_norm(input, normalized_shape, weight, bias, eps);
 }
 
-Tensor rms(const Tensor& input, Shape normalized_shape, Maybe weight, std::optional<double> eps) {
+Tensor rms(const Tensor& input, Listed normalized_shape, Maybe weight, std::optional<double> eps) {
   return rms_norm(input, normalized_shape, weight, eps);
 }
 

@@ -253,10 +253,10 @@ static py::list describe_ops() {
                         "inputs"_a = op->inputs, "parameters"_a = op->parameters,
                         "node"_a = op->node, "bool_inputs"_a = op->bool_inputs,
                         "bool_result"_a = op->bool_result, "differentiable"_a = op->differentiable,
-                        "tensors_only"_a = op->tensors_only, "takes"_a = kTakes[int(op->takes)],
-                        "constant"_a = op->constant, "no_gradient"_a = op->no_gradient,
-                        "scalar_first"_a = op->scalar_first, "visible"_a = names_of(op->visible),
-                        "in_place"_a = names_of(op->in_place),
+                        "tensors_only"_a = op->tensors_only, "exact"_a = op->exact,
+                        "takes"_a = kTakes[int(op->takes)], "constant"_a = op->constant,
+                        "no_gradient"_a = op->no_gradient, "scalar_first"_a = op->scalar_first,
+                        "visible"_a = names_of(op->visible), "in_place"_a = names_of(op->in_place),
                         "domain"_a = std::pair(op->domain.low, op->domain.high)));
   return all;
 }

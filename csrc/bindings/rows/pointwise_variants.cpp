@@ -38,10 +38,20 @@ static Tensor pow_function(Input a, Input b) {
 }
 static Tensor pow_method(const Tensor& a, Input b) { return power_of(as_input(a), b); }
 static Tensor pow_in_place(const Tensor& a, Input b) { return pow(as_input(a), b, into_self(a)); }
+// Two tensors or two numbers, which a 0-d tensor may be as well.
+static void check_bounds(const char* op, const Operand& min, const Operand& max) {
+  if (!min || !max || !min->tensor == !max->tensor) return;
+  const Tensor& t = min->tensor ? *min->tensor : *max->tensor;
+  if (t.dim() || t.requires_grad())
+    fail<TypeError>(op, "() received an invalid combination of arguments - got (a tensor of shape ",
+                    t.sizes(), " and a number): min and max are both tensors or both numbers");
+}
 static Tensor clamp_function(const Tensor& x, Operand min, Operand max) {
+  check_bounds("clamp", min, max);
   return clamp(x, min, max);
 }
 static Tensor clamp_in_place(const Tensor& x, Operand min, Operand max) {
+  check_bounds("clamp_", min, max);
   return clamp(x, min, max, into_self(x));
 }
 static Tensor round_function(const Tensor& x, std::int64_t decimals) { return round(x, decimals); }
@@ -351,7 +361,8 @@ tensor([0., 6.]))");
 
 static void bind_choices(py::module_& m) {
   overloads<&where_function, &where_holds>(
-      m, {"where(condition, input, other, *, out=None)", "where(condition)"}, As::function,
+      m, {"where(condition, input, other, *, out=None)", "where(condition)"},
+      {.as = As::function, .exact = true},
       R"(input where condition is True, else other; of condition alone, the indices of True.
 
 Args:

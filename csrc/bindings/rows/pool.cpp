@@ -304,7 +304,7 @@ template <int Rank>
                    name("avg_pool") +
                        "(input, kernel_size, stride=None, padding=0, ceil_mode=False, "
                        "count_include_pad=True, divisor_override=None, *, out=None)",
-                   {.as = As::functional, .autocast = kCast},
+                   {.as = As::functional, .autocast = kCast, .exact = true},
                    "The mean of each window.\n\nShape:\n    input " + shape_words<Rank>() +
                        "; a size becomes (size + 2 * padding - kernel_size) / stride + 1.\n\n>>> " +
                        f + name("avg_pool") + "(" + ones(Rank, 4) + ", 2).shape\n" +

@@ -30,13 +30,13 @@ Tensor randn_op(Shape size, G g, Out out, Dt dtype, Layout, Dv device, bool grad
   take_options_of(out, dtype, device);
   return deliver_new("randn", out, randn(size, g, options(dtype, device, false, pin)), grad);
 }
-Tensor randint_range(std::int64_t low, std::int64_t high, Shape size, G g, Out out, Dt dtype,
+Tensor randint_range(std::int64_t low, std::int64_t high, Listed size, G g, Out out, Dt dtype,
                      Layout, Dv device, bool grad, bool pin) {
   take_options_of(out, dtype, device);
   return deliver_new("randint", out,
                      randint(low, high, size, g, options(dtype, device, false, pin)), grad);
 }
-Tensor randint_to(std::int64_t high, Shape size, G g, Out out, Dt dtype, Layout layout, Dv device,
+Tensor randint_to(std::int64_t high, Listed size, G g, Out out, Dt dtype, Layout layout, Dv device,
                   bool grad, bool pin) {
   return randint_range(0, high, size, g, out, dtype, layout, device, grad, pin);
 }

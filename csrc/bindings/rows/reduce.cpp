@@ -150,7 +150,8 @@ Args:
 
 >>> torch.prod(torch.tensor([[1., 2.], [3., 4.]]), 1)
 tensor([ 2., 12.]))");
-  op<&any_or_all<&any>>(m, "any(input, dim=None, keepdim=False, *, out=None)", As::both,
+  op<&any_or_all<&any>>(m, "any(input, dim=None, keepdim=False, *, out=None)",
+                        {.as = As::both, .exact = true},
                         R"(Whether any element is not 0, or any along dim.
 
 Args:
@@ -158,7 +159,8 @@ Args:
 
 >>> torch.any(torch.tensor([[0, 2], [0, 0]]), dim=1)
 tensor([ True, False]))");
-  op<&any_or_all<&all>>(m, "all(input, dim=None, keepdim=False, *, out=None)", As::both,
+  op<&any_or_all<&all>>(m, "all(input, dim=None, keepdim=False, *, out=None)",
+                        {.as = As::both, .exact = true},
                         R"(Whether all elements are not 0, or all along dim.
 
 Args:
@@ -220,13 +222,13 @@ Args:
 torch.return_types.min(
 values=tensor([1., 2.]),
 indices=tensor([1, 1])))");
-  op<&amax>(m, "amax(input, dim=None, keepdim=False, *, out=None)", As::both,
+  op<&amax>(m, "amax(input, dim=None, keepdim=False, *, out=None)", {.as = As::both, .exact = true},
             R"(The largest elements along dim; equal ones share the gradient.
 
     >>> torch.amax(torch.tensor([[1., 5.], [7., 2.]]), 1)
     tensor([5., 7.])
 )");
-  op<&amin>(m, "amin(input, dim=None, keepdim=False, *, out=None)", As::both,
+  op<&amin>(m, "amin(input, dim=None, keepdim=False, *, out=None)", {.as = As::both, .exact = true},
             R"(The smallest elements along dim; equal ones share the gradient.
 
     >>> torch.amin(torch.tensor([[1., 5.], [7., 2.]]), 1)
@@ -242,7 +244,8 @@ Args:
 >>> low, high = torch.aminmax(torch.tensor([3., 1., 2.]))
 >>> low, high
 (tensor(1.), tensor(3.)))");
-  op<&argmax>(m, "argmax(input, dim=None, keepdim=False, *, out=None)", As::both,
+  op<&argmax>(m, "argmax(input, dim=None, keepdim=False, *, out=None)",
+              {.as = As::both, .exact = true},
               R"(The index of the largest element, the first of equal ones.
 
 Args:
@@ -250,7 +253,8 @@ Args:
 
 >>> torch.argmax(torch.tensor([[1., 5.], [7., 2.]]), 1)
 tensor([1, 0]))");
-  op<&argmin>(m, "argmin(input, dim=None, keepdim=False, *, out=None)", As::both,
+  op<&argmin>(m, "argmin(input, dim=None, keepdim=False, *, out=None)",
+              {.as = As::both, .exact = true},
               R"(The index of the smallest element, the first of equal ones.
 
 Args:
@@ -297,7 +301,7 @@ tensor(1000.6932))");
       m,
       {"norm(input, p='fro', dim=None, keepdim=False, dtype=None, out=None)",
        "norm(input, p=None, dim=None, keepdim=False, dtype=None, out=None)"},
-      {.autocast = kFullOnCuda},
+      {.autocast = kFullOnCuda, .exact = true},
       R"((sum |x|^p)^(1 / p) of all elements, or along dim.
 
 Args:

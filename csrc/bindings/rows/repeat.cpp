@@ -11,7 +11,8 @@ namespace {
 using Count = std::optional<std::int64_t>;
 
 Tensor repeat_op(const Tensor& self, Shape repeats) { return repeat(self, repeats); }
-Tensor tile_op(const Tensor& input, Shape dims) { return tile(input, dims); }
+Tensor tile_op(const Tensor& input, Listed dims) { return tile(input, dims); }
+Tensor tile_method(const Tensor& self, Shape dims) { return tile(self, dims); }
 Tensor repeat_by_tensor(const Tensor& input, const Tensor& repeats, Count dim, Count output_size) {
   return repeat_interleave(input, repeats, dim, output_size);
 }
@@ -36,7 +37,7 @@ Shape:
 
 >>> torch.tensor([1, 2]).repeat(2)
 tensor([1, 2, 1, 2]))");
-  op<&tile_op, 1>(m, "tile(self, *dims)", stored(As::method), "torch.tile() as a method.");
+  op<&tile_method>(m, "tile(self, *dims)", stored(As::method), "torch.tile() as a method.");
   op<&tile_op>(m, "tile(input, dims)", stored(As::function),
                R"(Copies of the tensor joined along each dimension; missing counts are 1, in front.
 

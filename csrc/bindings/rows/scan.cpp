@@ -33,7 +33,7 @@ Shape:
 
 >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
 tensor([1, 2, 6]))");
-  op<&logcumsumexp>(m, "logcumsumexp(input, dim, *, out=None)", As::both,
+  op<&logcumsumexp>(m, "logcumsumexp(input, dim, *, out=None)", {.as = As::both, .exact = true},
                     R"(The logarithm of the cumulative sum of exp(x) along dim.
 
 Shape:

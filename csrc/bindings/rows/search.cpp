@@ -55,7 +55,7 @@ void bind_search(py::module_& m) {
       {"isin(elements, test_elements, *, assume_unique=False, invert=False, out=None)",
        "isin(element, test_elements, *, assume_unique=False, invert=False, out=None)",
        "isin(elements, test_element, *, assume_unique=False, invert=False, out=None)"},
-      As::function,
+      {.as = As::function, .exact = true},
       R"(Whether each element occurs among test_elements.
 
 Args:
@@ -75,7 +75,7 @@ tensor([False,  True,  True]))");
        "sorter=None, out=None)",
        "searchsorted(sorted_sequence, self, *, out_int32=False, right=False, side=None, "
        "sorter=None, out=None)"},
-      As::function,
+      {.as = As::function, .exact = true},
       R"(The index at which each value must be inserted so that the sequence stays sorted.
 
 Args:
@@ -96,7 +96,7 @@ tensor([1, 2]))");
       m,
       {"bucketize(input, boundaries, *, out_int32=False, right=False, out=None)",
        "bucketize(self, boundaries, *, out_int32=False, right=False, out=None)"},
-      As::function,
+      {.as = As::function, .exact = true},
       R"(The index of the interval between boundaries in which each element lies.
 
 Args:

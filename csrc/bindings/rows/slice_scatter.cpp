@@ -21,9 +21,10 @@ Shape:
 >>> torch.select_scatter(torch.zeros(2, 2), torch.ones(2), 0, 1)
 tensor([[0., 0.],
         [1., 1.]]))");
-  op<&slice_scatter>(
-      m, "slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None)", As::both,
-      R"(A copy of input with src written to a slice of a dimension.
+  op<&slice_scatter>(m,
+                     "slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None)",
+                     {.as = As::both, .exact = true},
+                     R"(A copy of input with src written to a slice of a dimension.
 
 Args:
     src: the shape of the slice.

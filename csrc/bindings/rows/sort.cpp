@@ -81,7 +81,7 @@ Shape:
 
 >>> torch.argsort(torch.tensor([3., 1., 2.]))
 tensor([1, 2, 0]))");
-  op<&msort>(m, "msort(input, *, out=None)", As::both,
+  op<&msort>(m, "msort(input, *, out=None)", {.as = As::both, .exact = true},
              R"(The elements sorted along the first dimension.
 
 Shape:
@@ -91,7 +91,7 @@ Shape:
 tensor([1., 2., 3.]))");
   op<&quantile_op>(
       m, "quantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None)",
-      As::both,
+      {.as = As::both, .exact = true},
       R"(The value below which a fraction q of the elements is; NaN if an element is NaN.
 
 Args:
@@ -106,7 +106,7 @@ Shape:
 tensor(3.))");
   op<&nanquantile_op>(
       m, "nanquantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None)",
-      As::both, R"(quantile() of the elements that are not NaN.
+      {.as = As::both, .exact = true}, R"(quantile() of the elements that are not NaN.
 
 Args:
     q: as of quantile().

@@ -17,12 +17,13 @@ Tensor view_shape(const Tensor& self, Shape size) { return view(self, size); }
 Tensor view_as(const Tensor& self, const Tensor& other) { return view(self, other.shape()); }
 Tensor reshape_as(const Tensor& self, const Tensor& other) { return reshape(self, other.shape()); }
 Tensor expand_as(const Tensor& self, const Tensor& other) { return expand(self, other.shape()); }
-Tensor reshape_function(const Tensor& input, Shape shape) { return reshape(input, shape); }
+Tensor reshape_function(const Tensor& input, Listed shape) { return reshape(input, shape); }
 Tensor reshape_method(const Tensor& self, Shape shape) { return reshape(self, shape); }
-Tensor permute_function(const Tensor& input, Shape dims) { return permute(input, dims); }
+Tensor permute_function(const Tensor& input, Listed dims) { return permute(input, dims); }
 Tensor permute_method(const Tensor& self, Shape dims) { return permute(self, dims); }
 Tensor expand_method(const Tensor& self, Shape size, bool) { return expand(self, size); }
-Tensor broadcast_to(const Tensor& input, Shape size) { return expand(input, size); }
+Tensor broadcast_to(const Tensor& input, Listed size) { return expand(input, size); }
+Tensor broadcast_method(const Tensor& self, Shape size) { return expand(self, size); }
 Tensor ravel(const Tensor& input) { return view(contiguous(input), {-1}); }
 Tensor narrow_op(const Tensor& input, std::int64_t dim, std::int64_t start, std::int64_t length) {
   return narrow(input, dim, start, length);
@@ -37,11 +38,11 @@ Tensor narrow_by_tensor(const Tensor& input, std::int64_t dim, const Tensor& sta
 Tensor movedim_op(const Tensor& input, Shape source, Shape destination) {
   return movedim(input, source, destination);
 }
-Tensor as_strided_op(const Tensor& input, Shape size, Shape stride,
+Tensor as_strided_op(const Tensor& input, Listed size, Listed stride,
                      std::optional<std::int64_t> storage_offset) {
   return as_strided(input, size, stride, storage_offset);
 }
-Tensor unflatten_op(const Tensor& input, std::int64_t dim, Shape sizes) {
+Tensor unflatten_op(const Tensor& input, std::int64_t dim, Listed sizes) {
   return unflatten(input, dim, sizes);
 }
 Tensor detach_in_place(const Tensor& self) {
@@ -189,8 +190,8 @@ Shape:
 
 >>> torch.ones(1, 2).expand_as(torch.zeros(3, 2)).shape
 torch.Size([3, 2]))");
-  op<&broadcast_to, 1>(m, "broadcast_to(self, *size)", stored(kMethod),
-                       "torch.broadcast_to() as a method.");
+  op<&broadcast_method>(m, "broadcast_to(self, *size)", stored(kMethod),
+                        "torch.broadcast_to() as a method.");
   op<&broadcast_to>(m, "broadcast_to(input, size)", stored(As::function),
                     R"(A view of input broadcast to shape `size`.
 

@@ -125,6 +125,14 @@ struct Argument<const Shape&> : Argument<Shape> {
   static const Shape& pass(Shape& s) { return s; }
 };
 
+// The ints of a list or tuple, where torch takes no int in its place.
+struct Listed : Shape {};
+template <>
+struct Argument<Listed> : ByValue<Listed> {
+  static constexpr const char *expected = Argument<Shape>::expected, *stub = "Sequence[int]";
+  static bool read(PyObject* o, Listed& s) { return is_list(o) && Argument<Shape>::read(o, s); }
+};
+
 // The same for a function that takes a view of them; None is none at all.
 template <>
 struct Argument<Sizes> : Argument<Shape> {

@@ -22,7 +22,8 @@ namespace {
 // Before the first of several results is written, all of them are checked.
 void check_out(const char* op, const Tensor& out, const Tensor& result, bool exact) {
   if (result.requires_grad() || (grad_enabled() && out.requires_grad())) refuse_history(op);
-  if (exact && out.dtype() != result.dtype())
+  const bool as_bool = result.dtype() == DType::boolean && out.dtype() == DType::uint8;
+  if (exact && out.dtype() != result.dtype() && !as_bool)
     fail<RuntimeError>("Expected out tensor to have dtype ", c_name(result.dtype()), ", but got ",
                        c_name(out.dtype()), " instead\n", op, "(): ", describe("out", out));
   if (!can_cast(result.dtype(), out.dtype()))
@@ -39,8 +40,15 @@ void write_out(const char* op, const Tensor& out, const Tensor& result) {
   finish_inplace(out);
 }
 
-Tensor row_major_copy(const Tensor& view) {
-  return view.is_contiguous() ? clone(view) : contiguous(view);
+// Of rows that read by indices while they write.
+void check_arguments_apart(const Tensor& target, PyObject* const* args, Py_ssize_t n) {
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (const Tensor* t = as_tensor(args[i])) check_apart(target, *t);
+    if (!is_list(args[i])) continue;
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(args[i]); ++k)
+      if (const Tensor* t = as_tensor(PySequence_Fast_GET_ITEM(args[i], k)))
+        check_apart(target, *t);
+  }
 }
 
 const Tensor& tensor_of_out(const Signature& s, PyObject* out, const char* expected) {
@@ -78,13 +86,15 @@ Tensor deliver_new(const char* op, const Out& out, Tensor made, bool requires_gr
   return *out;
 }
 
-PyObject* deliver(const Signature& s, PyObject* result, PyObject* out) {
+namespace {
+
+PyObject* deliver(const Signature& s, PyObject* result, PyObject* out, bool exact) {
   if (!result) return nullptr;
   const auto made = py::reinterpret_steal<py::object>(result);
   const char* op = s.name.c_str();
   if (const Tensor* one = as_tensor(result)) {
     const Tensor& target = tensor_of_out(s, out, "Tensor");
-    check_out(op, target, *one, s.row.exact);
+    check_out(op, target, *one, exact);
     write_out(op, target, *one);
     return Py_NewRef(out);
   }
@@ -99,12 +109,18 @@ PyObject* deliver(const Signature& s, PyObject* result, PyObject* out) {
   const auto targets = py::reinterpret_steal<py::object>(PySequence_Tuple(out));
   for (Py_ssize_t i = 0; i < n; ++i)
     check_out(op, tensor_of_out(s, PyTuple_GET_ITEM(targets.ptr(), i), kMany),
-              *as_tensor(PyTuple_GET_ITEM(result, i)), s.row.exact);
+              *as_tensor(PyTuple_GET_ITEM(result, i)), exact);
   for (Py_ssize_t i = 0; i < n; ++i)
     write_out(op, *as_tensor(PyTuple_GET_ITEM(targets.ptr(), i)),
               *as_tensor(PyTuple_GET_ITEM(result, i)));
   PyObject* delivered = Py_NewRef(targets.ptr());
   return s.result ? named_result(s.result, delivered) : delivered;
+}
+
+}  // namespace
+
+PyObject* deliver(const Signature& s, PyObject* result, PyObject* out) {
+  return deliver(s, result, out, s.row.exact);
 }
 
 Tensor written_to_self(const Tensor& self, const Tensor& result, const std::string& name) {
@@ -164,7 +180,15 @@ PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry,
     if (PyUnicode_Compare(PyTuple_GET_ITEM(keywords, k), s.parameters[0].key) == 0)
       target = args[n + k];  // name_(input=x)
   const AutocastOff inside;
-  return write_to_first(s, plain(self, args, n, keywords), target);
+  auto made = py::reinterpret_steal<py::object>(plain(self, args, n, keywords));
+  try {
+    if (made && self && s.row.apart)
+      check_arguments_apart(*as_tensor(self), args,
+                            n + (keywords ? PyTuple_GET_SIZE(keywords) : 0));
+  } catch (...) {
+    return raise_current();
+  }
+  return write_to_first(s, made.release().ptr(), target);
 }
 
 PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords entry,
@@ -192,18 +216,18 @@ PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords entry,
     if (!views) return nullptr;
     py::object copies;
     if (const Tensor* one = as_tensor(views.ptr())) {
-      copies = py::reinterpret_steal<py::object>(wrap(row_major_copy(*one)));
+      copies = py::reinterpret_steal<py::object>(wrap(row_major_clone(*one)));
     } else {
       py::list list;
       for (const py::handle view : views)
         list.append(
-            py::reinterpret_steal<py::object>(wrap(row_major_copy(*as_tensor(view.ptr())))));
+            py::reinterpret_steal<py::object>(wrap(row_major_clone(*as_tensor(view.ptr())))));
       copies = py::tuple(list);
     }
     PyObject* made = copies.release().ptr();
     if (out == Py_None) return made;
     const bool many = PyTuple_Check(made);
-    const auto written = py::reinterpret_steal<py::object>(deliver(s, made, out));
+    const auto written = py::reinterpret_steal<py::object>(deliver(s, made, out, true));
     if (!written) return nullptr;
     return Py_NewRef(many ? Py_None : written.ptr());  // of several there is no result, as in torch
   } catch (...) {
@@ -247,7 +271,12 @@ PyObject* call_with_casts(const Signature& s, const Call& call) {
 
 PyObject* complete(const Signature& s, PyObject* result, const Call& call) {
   if (s.result) result = named_result(s.result, result);
-  if (call.out != Py_None) return deliver(s, result, call.out);
+  if (call.out != Py_None) {
+    auto made = py::reinterpret_steal<py::object>(result);
+    if (const Tensor* t = as_tensor(call.out); made && t && s.row.apart)
+      check_arguments_apart(*t, call.values, Py_ssize_t(s.count()));
+    return deliver(s, made.release().ptr(), call.out);
+  }
   if (!has_subclasses || s.name == "tensor") return result;  // which copies data
   return in_class_of(result, nullptr, call.values, Py_ssize_t(s.count()));
 }

@@ -136,8 +136,7 @@ void publish_alias(py::module_& m, As as, const char* existing, const char* name
   const py::handle type(reinterpret_cast<PyObject*>(tensor_type));
   if (has(as, As::function)) {
     const py::object function = m.attr(existing);
-    const bool in_place = std::string_view(existing).ends_with("_");
-    m.attr(name) = in_place ? renamed(function, existing, name) : function;
+    m.attr(name) = renamed(function, existing, name);
   }
   if (has(as, As::method)) py::setattr(type, name, type.attr(existing));
 }

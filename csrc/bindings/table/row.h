@@ -47,6 +47,7 @@ struct Row {
   Policy autocast{};
   As in_place = As(0);  // where name_() is visible, which writes the result to its first argument
   bool copy = false;  // torch.name_copy(), with out=: copies of the views that it returns
+  bool apart = false;  // out=, and self in place, may share no elements with other arguments
   bool exact = false;  // out= must have the result's dtype; other results are cast to it
   bool differentiable = true;
   bool stored = false;  // takes dtypes that are only stored (stored.cpp); other rows refuse them

@@ -261,7 +261,8 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
   }
   for (int i = 0; i < count; ++i) {
     if (values[i] || (values[i] = parameters[std::size_t(i)].fallback)) continue;
-    if (variadic && i + 1 == positional) {  // torch.ones(): no sizes at all
+    const bool takes_none = !types || types[i] == std::string_view(Tensors::stub);
+    if (variadic && i + 1 == positional && takes_none) {  // torch.cartesian_prod()
       static PyObject* empty = PyTuple_New(0);
       values[i] = empty;
       continue;

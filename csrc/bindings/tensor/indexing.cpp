@@ -120,6 +120,9 @@ void apply_one(Applied& a, PyObject* o, int& dim) {
     } else {
       put(i, i.dtype() == DType::boolean || i.dtype() == DType::uint8 ? i.dim() : 1);
     }
+  } else if (PyUnicode_Check(o)) {  // a sequence to torch, which makes a tensor of it
+    fail<TypeError>("new(): invalid data type 'str'\na tensor has no columns with names: index it ",
+                    "with integers, slices or tensors");
   } else {
     fail<IndexError>(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
@@ -224,6 +227,7 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
     } else if (Argument<Scalar>::read(value, number)) {
       check_fits(number, a.view.dtype(), "_t");
       if (!a.by_tensor) {
+        check_no_internal_overlap(a.view, "__setitem__");
         fill_(a.view, number);
         return 0;
       }

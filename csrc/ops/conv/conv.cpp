@@ -64,8 +64,10 @@ void check_operands(const char* name, int rank, const Tensor& input, const Tenso
   };
   if (bias && bias->dtype() != input.dtype()) words(*bias, "bias");
   if (weight.dtype() != input.dtype()) words(weight, "weight");
-  const bool integers = input.dtype() == DType::int64 && !input.device().is_cuda();
-  if (!is_floating(input.dtype()) && !integers)
+  // of integers torch transposes int64 alone
+  const bool integers = transposed ? input.dtype() == DType::int64
+                                   : is_integral(input.dtype()) && input.dtype() != DType::boolean;
+  if (!is_floating(input.dtype()) && (!integers || input.device().is_cuda()))
     fail<NotImplementedError>("\"slow_conv", rank, "d_cpu\" not implemented for '",
                               scalar_name(input.dtype()), "'");
   if (weight->shape[0] < o.groups)
@@ -151,13 +153,27 @@ Tensor run(int rank, const Tensor& input, const Tensor& weight, const std::optio
   return conv::forward(s, input, weight, bias ? *bias : Tensor(), sizes);
 }
 
+// Narrower integers are multiplied as int64, which gives the same bits; f computes.
+template <class F>
+Tensor widened(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, F f) {
+  const DType d = input.dtype();
+  if (is_floating(d) || d == DType::int64) return f(input, weight, bias);
+  std::optional<Tensor> wide_bias;
+  if (bias) wide_bias = to(*bias, DType::int64);
+  return to(f(to(input, DType::int64), to(weight, DType::int64), wide_bias), d);
+}
+
 }  // namespace
 
 Tensor convolution(const char* name, int rank, const Tensor& input, const Tensor& weight,
                    const std::optional<Tensor>& bias, const ConvOptions& options) {
   const ConvOptions o = checked(options, rank);
   check_operands(name, rank, input, weight, bias, o, false);
-  return batched(input, rank, [&](const Tensor& x) { return run(rank, x, weight, bias, o); });
+  return batched(input, rank, [&](const Tensor& given) {
+    return widened(given, weight, bias, [&](const Tensor& x, const Tensor& w, const auto& b) {
+      return run(rank, x, w, b, o);
+    });
+  });
 }
 
 Tensor convolution(const char* name, int rank, const Tensor& input, const Tensor& weight,
@@ -180,7 +196,11 @@ Tensor convolution(const char* name, int rank, const Tensor& input, const Tensor
     wider[at] = checked_add(wider[at], 1);
     x = slice_backward(x, wider, at, 0, x->shape[at], 1);
   }
-  return batched(x, rank, [&](const Tensor& b) { return run(rank, b, weight, bias, o); });
+  return batched(x, rank, [&](const Tensor& given) {
+    return widened(given, weight, bias, [&](const Tensor& x, const Tensor& w, const auto& b) {
+      return run(rank, x, w, b, o);
+    });
+  });
 }
 
 Tensor convolution_transpose(const char* name, int rank, const Tensor& input, const Tensor& weight,
@@ -192,8 +212,9 @@ Tensor convolution_transpose(const char* name, int rank, const Tensor& input, co
       fail<RuntimeError>(
           "output padding must be smaller than either stride or dilation, but got output_padding=",
           o.output_padding, " stride=", o.stride, " dilation=", o.dilation);
-  return batched(input, rank, [&](const Tensor& x) {
-    ConvShape s = geometry_of(rank, weight, o);
+  const auto run_transposed = [&](const Tensor& x, const Tensor& w,
+                                  const std::optional<Tensor>& b) {
+    ConvShape s = geometry_of(rank, w, o);
     s.n = x->shape[0];
     s.c = checked_mul(weight->shape[1], o.groups);
     s.out = x->shape[1];
@@ -216,8 +237,9 @@ Tensor convolution_transpose(const char* name, int rank, const Tensor& input, co
             ". Output size is too small");
       sizes.push_back(s.in[i]);
     }
-    return conv::grad_input(s, x, weight, bias ? *bias : Tensor(), sizes);
-  });
+    return conv::grad_input(s, x, w, b ? *b : Tensor(), sizes);
+  };
+  return batched(input, rank, [&](const Tensor& x) { return run_transposed(x, weight, bias); });
 }
 
 }  // namespace rushlight

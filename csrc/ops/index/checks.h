@@ -24,10 +24,16 @@ inline int check_index_source(const char* op, const Tensor& input, std::int64_t 
   if (index.dim() > 1)
     fail<IndexError>(op, "(): Index is supposed to be a vector, but got dim: ", index.dim());
   if (index.dtype() != DType::int64 && index.dtype() != DType::int32)
-    fail<IndexError>(op, "(): Expected dtype int32/int64 for index\n", describe("index", index));
+    fail<RuntimeError>(
+        op, "(): Expected dtype int32/int64 for index but got: ", scalar_name(index.dtype()));
   if (source.dtype() != input.dtype())
     fail<RuntimeError>(op, "(): self (", scalar_name(input.dtype()), ") and source (",
                        scalar_name(source.dtype()), ") must have the same scalar type");
+  if (!input.dim() && source.dim())
+    fail<RuntimeError>(
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+        "self.shape = ",
+        input.sizes(), " source.shape = ", source.sizes());
   Shape expected = input.shape();
   if (input.dim()) expected[at] = index.numel();
   if (!same(source.sizes(), expected) && (input.dim() || source.numel() != index.numel()))

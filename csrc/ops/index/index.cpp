@@ -240,19 +240,23 @@ static bool is_mask_of(const std::vector<Tensor>& indices, const Tensor& self) {
 }
 
 void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& given,
-                bool accumulate) {
+                bool accumulate, const char* op) {
   const Tensor values = prepared_values(self, given);
   if (is_only_stored(self.dtype()) && !accumulate) [[unlikely]]
-    return index_put_(as_integers(self), indices, as_integers(values), false);
-  check_inplace(self, needs_grad(self, values), "index_put_");
-  check_no_internal_overlap(self, "index_put_");
+    return index_put_(as_integers(self), indices, as_integers(values), false, op);
+  check_inplace(self, needs_grad(self, values), op);
+  warn_of_internal_overlap(self, op);
   const bool shared = self->storage.get() == values->storage.get();
-  if (!accumulate && values.dim() == 0 && !needs_grad(self, values) && is_mask_of(indices, self)) {
+  if (!accumulate && values.dim() == 0 && !needs_grad(self, values) && is_mask_of(indices, self) &&
+      !overlaps_itself(self)) {
     Tensor mask = indices[0];  // one number, no history: no positions are needed
     while (mask.dim() < self.dim()) mask = unsqueeze(mask, -1);
     masked_fill(self, mask, as_input(shared ? clone(values) : values), {Into::self, &self});
     return;
   }
+  check_apart(self, values);
+  for (const Tensor& index : indices)
+    if (index) check_apart(self, index);
   if (self.device().is_meta() && !needs_grad(self, values)) return;  // a mask has no positions here
   const Prepared p = prepare(self, indices);
   if (p.count == 0) fail<RuntimeError>("index_put_(): at least one index must be a tensor");

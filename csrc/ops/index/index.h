@@ -15,6 +15,7 @@ bool allclose(const Tensor& input, const Tensor& other, double rtol, double atol
 
 // ---- index_write.cpp: copies of input with source at the indices
 Tensor index_fill(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& value);
+void index_fill_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& value);
 Tensor index_copy(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source);
 Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& source);
 Tensor put(const Tensor& input, const Tensor& index, const Tensor& source, bool accumulate);

@@ -62,6 +62,8 @@ void scatter_into(const char* op, const Tensor& self, int dim, const Tensor& giv
   const Tensor src = self->storage.get() == source->storage.get() ? clone(source) : source;
   const int at = wrap_dim(dim, self.dim());
   check_index(op, self, at, index);
+  check_apart(self, given);
+  check_apart(self, source);
   check_same_device(op, self, "self", src, "src");
   if (src.dtype() != self.dtype())
     fail<RuntimeError>(op, "(): Expected self.dtype to be equal to src.dtype");
@@ -157,7 +159,7 @@ void scatter_add_(const Tensor& self, std::int64_t dim, const Tensor& index, con
 }
 
 Tensor scatter(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src) {
-  Tensor out = clone(input);
+  Tensor out = row_major_clone(input);
   scatter_(out, dim, index, src);
   return as_new(out);
 }
@@ -182,7 +184,7 @@ Tensor scatter_value_reduced(const Tensor& input, std::int64_t dim, const Tensor
 }
 
 Tensor scatter_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src) {
-  Tensor out = clone(input);
+  Tensor out = row_major_clone(input);
   scatter_add_(out, dim, index, src);
   return as_new(out);
 }

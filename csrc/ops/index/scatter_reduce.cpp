@@ -83,7 +83,7 @@ Tensor reduced(const char* op, const char* node, const Tensor& input, std::int64
   Tensor out, counts;
   {
     const GradMode off(false);
-    out = clone(input);
+    out = row_major_clone(input);
     scatter_into(op, out, dim, index, src, reduce.mode, include_self);
     if (reduce.is_mean && index.numel()) {
       counts = counts_of(input, dim, index, include_self);

@@ -15,35 +15,47 @@ std::vector<Tensor> along(int dim, const Tensor& index) {
   return indices;
 }
 
-void check_vector(const char* op, const Tensor& index) {
-  if (index.dim() > 1)
-    fail<IndexError>(op, "(): Expected a 1-D tensor for index, but got ", index.dim(), "-D");
-  if (index.dtype() != DType::int64) fail<IndexError>(op, "(): Expected dtype int64 for index.");
-}
-
 }  // namespace
 
-Tensor index_fill(const Tensor& input, std::int64_t dim, const Tensor& given, const Tensor& value) {
-  const int at = wrap_dim(dim, input.dim());
-  check_vector("index_fill_", given);
+void index_fill_(const Tensor& self, std::int64_t dim, const Tensor& given, const Tensor& value) {
+  const int at = wrap_dim(dim, self.dim());
+  if (given.dim() > 1) fail<RuntimeError>("Index has to be a vector/scalar");
+  if (given.dtype() != DType::int64)
+    fail<IndexError>("index_fill_(): Expected dtype int64 for index.\n", describe("index", given));
   if (value.dim() != 0)
     fail<RuntimeError>(
         "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
         " dimension(s).");
-  const Tensor v = to(value, input.dtype(), input.device());
+  Tensor v = to(value, self.dtype(), self.device());
+  if (v->storage.get() == self->storage.get()) v = clone(v);
   // An index that occurs twice is written once: value's gradient must not count it twice.
   const Tensor once = needs_grad(v) ? std::get<0>(unique(given, {}, false)) : given;
-  if (input.dim() == 0) return view(index_put(unsqueeze(input, 0), along(0, once), v, false), {});
-  return index_put(input, along(at, once), v, false);
+  index_put_(self.dim() ? self : unsqueeze(self, 0), along(at, once), v, false, "index_fill_");
+}
+
+Tensor index_fill(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& value) {
+  Tensor out = clone(input);
+  index_fill_(out, dim, index, value);
+  return as_new(out);
 }
 
 Tensor index_copy(const Tensor& input, std::int64_t dim, const Tensor& given,
                   const Tensor& source) {
   const int at = wrap_dim(dim, input.dim());
-  check_vector("index_copy_", given);
+  if (given.dim() > 1)
+    fail<IndexError>("index_copy_(): Index should have dimension 1 or 0 (got ", given.dim(), ")");
+  if (given.dtype() != DType::int64)
+    fail<RuntimeError>("index_copy_(): Expected a long tensor for index, but got ",
+                       scalar_name(given.dtype()));
   Shape expected = input.shape();
   if (input.dim()) expected[at] = given.numel();
-  if (!same(expected, source.sizes()) && source.dim())
+  const std::int64_t slices =
+      source.dim() && input.dim() == source.dim() ? source.size(at) : source.numel();
+  if (slices != given.numel() && input.dim() <= source.dim())
+    fail<IndexError>("index_copy_(): Number of indices (", given.numel(),
+                     ") should be equal to source.size(dim) (", slices, ")\n",
+                     describe("self", input), ", ", describe("source", source));
+  if (!same(expected, source.sizes()) && source.dim() && input.dim())
     fail<RuntimeError>(
         "index_copy_(): Source/destination tensor must have same slice shapes. Expected ", expected,
         " but got ", source.sizes());
@@ -58,7 +70,7 @@ Tensor index_copy(const Tensor& input, std::int64_t dim, const Tensor& given,
         scalar_name(input.dtype()), " and (source) ", scalar_name(source.dtype()));
   if (input.dim() == 0)
     return view(index_put(unsqueeze(input, 0), along(0, given), reshape(source, {-1}), false), {});
-  return index_put(input, along(at, given), source, false);
+  return index_put(contiguous(input), along(at, given), source, false);
 }
 
 // The i-th element of source goes to the i-th true element of the mask, found by a running count.

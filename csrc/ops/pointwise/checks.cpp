@@ -62,6 +62,27 @@ static std::string_view plain_name(const PointwiseOp& op) {
   return op.name.starts_with(special) ? op.name.substr(special.size()) : op.name;
 }
 
+// The ops that do not promote.
+static void check_same_dtypes(const PointwiseOp& op, const Input* in) {
+  const DType d = in[0].tensor ? in[0].tensor->dtype() : dtype_of(in[0].scalar);
+  const auto differs = [&](const Input& i) { return i.tensor && i.tensor->dtype() != d; };
+  if (op.index == pointwise_op<Heaviside>().index && differs(in[1]))
+    fail<RuntimeError>(
+        "heaviside is not yet implemented for tensors with different dtypes.\nheaviside(): input: ",
+        d, ", values: ", in[1].tensor->dtype(),
+        "; convert one, for example values.to(input.dtype)");
+  if (op.index != pointwise_op<Lerp>().index) return;
+  if (is_integral(d) && !in[2].tensor)
+    fail<NotImplementedError>("\"lerp_kernel_scalar\" not implemented for '", scalar_name(d),
+                              "'\nlerp(): convert the input first, for example with .float()");
+  const char* const names[] = {"input", "end", "weight"};
+  for (int i = 1; i < 3; ++i)
+    if (differs(in[i]) && (i == 1 || in[i].tensor->dim()))
+      fail<RuntimeError>("expected dtype ", c_name(d), " for `", names[i], "` but got dtype ",
+                         c_name(in[i].tensor->dtype()), "\nlerp(): convert it, for example ",
+                         names[i], ".to(input.dtype)");
+}
+
 DType common_dtype(const PointwiseOp& op, const Input* in, bool on_cuda) {
   Promotion p;
   for (int i = 0; i < op.inputs; ++i)
@@ -78,6 +99,7 @@ DType common_dtype(const PointwiseOp& op, const Input* in, bool on_cuda) {
           "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
           "to invert a mask, use the `~` or `logical_not()` operator instead.");
   }
+  check_same_dtypes(op, in);
   if (op.promotes_bool && d == DType::boolean) d = DType::int64;
   if ((op.takes == Takes::converted || op.takes == Takes::wide) && is_integral(d))
     d = default_dtype();
@@ -105,7 +127,9 @@ DType common_dtype(const PointwiseOp& op, const Input* in, bool on_cuda) {
 void check_parameters(const PointwiseOp& op, const Scalar* parameters, DType common) {
   for (int i = 0; i < op.parameters; ++i) {
     const Scalar& s = parameters[i];
-    if (op.gradients < 2) continue;  // alpha and value scale one of several inputs
+    if (op.index == pointwise_op<Celu>().index && s.as_double() == 0)
+      fail<RuntimeError>("ZeroDivisionError: alpha cannot be 0 for CELU");
+    if (op.gradients != 2) continue;  // alpha scales one of two inputs
     if (s.kind == Scalar::Kind::boolean && common != DType::boolean)
       fail<RuntimeError>("Boolean alpha only supported for Boolean results.");
     if (s.is_floating() && is_integral(common))
@@ -150,6 +174,10 @@ void check_target(const PointwiseOp& op, Into into, const Shape& shape, DType re
                          shape, "\n", name, "_(): a result that is larger needs a new tensor: use ",
                          name, "() without the underscore");
   }
+  if (into.kind == Into::out && op.exact && out.dtype() != result)
+    fail<RuntimeError>("Found dtype ", scalar_name(out.dtype()), " but expected ",
+                       scalar_name(result), "\n", op.name, "(): out has to have the dtype of the ",
+                       "result\n", describe("out", out));
   if (!can_cast(result, out.dtype()))
     fail<RuntimeError>("result type ", scalar_name(result),
                        " can't be cast to the desired output type ", scalar_name(out.dtype()), "\n",
@@ -176,27 +204,46 @@ void resize_output(const Tensor& out, const Shape& shape) {
   b.storage = fresh->storage;
 }
 
-bool needs_copy(const Tensor& out, const Tensor& in) {
-  if (out->storage.get() != in->storage.get() || !out.numel() || !in.numel()) return false;
+namespace {
+
+enum class Overlap { none, same, partial, unknown };
+
+Overlap overlap_of(const Tensor& out, const Tensor& in) {
+  if (out->storage.get() != in->storage.get() || !out.numel() || !in.numel()) return Overlap::none;
   if (out->offset == in->offset && out.dtype() == in.dtype() && out.shape() == in.shape() &&
       same(out.strides(), in.strides()))
-    return false;
+    return Overlap::same;
   auto bytes = [](const Tensor& t) {
     const Extent e = extent_of(t.sizes(), t->strides.data());
     const auto item = std::int64_t(item_size(t.dtype()));
     return Extent{(t.offset() + e.low) * item, (t.offset() + e.high + 1) * item};
   };
   const Extent a = bytes(out), b = bytes(in);
-  if (a.high <= b.low || b.high <= a.low) return false;
+  if (a.high <= b.low || b.high <= a.low) return Overlap::none;
   auto dense = [](const Tensor& t, const Extent& e) {
     return e.high - e.low == t.numel() * std::int64_t(item_size(t.dtype()));
   };
-  if (dense(out, a) && dense(in, b))
-    fail<RuntimeError>(
-        "unsupported operation: some elements of the input tensor and the written-to tensor refer "
-        "to a single memory location. Please clone() the tensor before performing the operation.\n",
-        describe("written to", out), "; ", describe("read", in));
-  return true;
+  return dense(out, a) && dense(in, b) ? Overlap::partial : Overlap::unknown;
+}
+
+[[noreturn]] void fail_overlap(const Tensor& out, const Tensor& in) {
+  fail<RuntimeError>(
+      "unsupported operation: some elements of the input tensor and the written-to tensor refer "
+      "to a single memory location. Please clone() the tensor before performing the operation.\n",
+      describe("written to", out), "; ", describe("read", in));
+}
+
+}  // namespace
+
+bool needs_copy(const Tensor& out, const Tensor& in) {
+  const Overlap o = overlap_of(out, in);
+  if (o == Overlap::partial) fail_overlap(out, in);
+  return o == Overlap::unknown;
+}
+
+void check_apart(const Tensor& out, const Tensor& in) {
+  if (const Overlap o = overlap_of(out, in); o == Overlap::same || o == Overlap::partial)
+    fail_overlap(out, in);
 }
 
 void fail_zero_division(const PointwiseOp& op, std::int64_t position) {

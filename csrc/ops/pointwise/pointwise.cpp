@@ -60,7 +60,9 @@ struct RowsOfCall {
 const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* parameters,
                        const Into& into, PointwiseCall& call, RowsOfCall& rows, unsigned& wanted) {
   if (op.takes >= Takes::integers || op.bool_inputs) return nullptr;
-  if (op.parameters && parameters[0].kind == Scalar::Kind::boolean) return nullptr;
+  if (op.parameters && (parameters[0].kind == Scalar::Kind::boolean ||
+                        (op.index == pointwise_op<Celu>().index && parameters[0].as_double() == 0)))
+    return nullptr;
   const bool fresh = into.kind == Into::fresh;
   const bool records = grad_enabled() && !op.bool_result && !op.constant;
   const Body* first = fresh ? nullptr : into.target->body();

@@ -3,6 +3,7 @@
 
 #include "checks.h"
 #include "kernels/math/gamma.h"
+#include "ops/reduce/reduce.h"
 
 namespace rushlight {
 
@@ -161,6 +162,17 @@ Tensor where(const Tensor& condition, Input input, Input other, Into into) {
   return run<Where>(in, into);
 }
 
+// An element that several positions share is filled where any of them is masked.
+static void fill_expanded(const Tensor& self, const Tensor& mask, Input value) {
+  Tensor narrowed = self, any_mask = expand(mask, self.shape());
+  for (int d = 0; d < self.dim(); ++d)
+    if (self->strides[std::size_t(d)] == 0 && self->shape[d] > 1) {
+      any_mask = any(any_mask, std::array{std::int64_t(d)}, true);
+      narrowed = narrow(narrowed, d, 0, 1);
+    }
+  masked_fill(narrowed, any_mask, value, {Into::self, &narrowed});
+}
+
 Tensor masked_fill(const Tensor& input, const Tensor& mask, Input value, Into into) {
   if (mask.dtype() != DType::boolean)
     fail<RuntimeError>("masked_fill only supports boolean masks, but got mask with dtype ",
@@ -173,6 +185,10 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, Input value, Into in
   if (value.tensor && value.tensor->dtype() != input.dtype()) {
     converted = to(*value.tensor, input.dtype());
     value.tensor = &converted;
+  } else if (value.tensor && into.target &&
+             (*value.tensor)->storage.get() == (*into.target)->storage.get()) {
+    converted = clone(*value.tensor);  // it is read before the first write
+    value.tensor = &converted;
   } else if (!value.tensor) {
     if (is_integral(input.dtype())) {
       if (value.scalar.is_floating() && std::trunc(value.scalar.d) != value.scalar.d)
@@ -182,6 +198,16 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, Input value, Into in
       value.scalar = input.dtype() == DType::boolean ? Scalar(value.scalar.as_double() != 0)
                                                      : Scalar(value.scalar.as_int());
     }
+  }
+  if (into.kind == Into::self && overlaps_itself(input)) {
+    warn_of_internal_overlap(input, "masked_fill_");
+    fill_expanded(input, mask, value);
+    return input;
+  }
+  if (into.kind == Into::fresh && !input.is_contiguous()) {  // row-major whatever the layout was
+    const Tensor dense = contiguous(expand(input, broadcast(input.sizes(), mask.sizes())));
+    const Input in[] = {as_input(dense), as_input(mask), value};
+    return run<MaskedFill>(in, into);
   }
   const Input in[] = {as_input(input), as_input(mask), value};
   return run<MaskedFill>(in, into);

@@ -8,7 +8,7 @@ VALUES: module -> settings that programs read or set, without effect.
 
 from typing import Optional
 
-from rushlight._absent_methods import ABSENT
+from rushlight._absent_methods import ABSENT, OF_DISPATCH
 
 REASONS = {
     "compiler": (
@@ -213,7 +213,7 @@ NAMES = {
         ("raises", "sparse", "indices_copy row_indices_copy values_copy _sparse_sum"),
         ("dtype", "dtypes", "qint8(1) quint8(1) qint32(4) quint4x2(1) quint2x4(1)"),
     ),
-    "Tensor": (("raises", "sparse", ABSENT),),
+    "Tensor": (("raises", "sparse", ABSENT), ("raises", "dispatch", OF_DISPATCH)),
     "_C": (
         ("false", "vmap", "_are_functorch_transforms_active"),
         ("nothing", "script", "_jit_set_texpr_fuser_enabled _jit_override_can_fuse_on_gpu"),

@@ -36,7 +36,7 @@ NOT_POSITIVE = (
 )
 
 
-@op("linalg", out=True)
+@op("linalg", out=True, exact=True)
 def cholesky(input: Tensor, *, upper: bool = False):
     """The lower triangular L with A = L L^T, of a symmetric positive-definite A.
 
@@ -115,7 +115,7 @@ def eigh(input: Tensor, UPLO="L"):
     return (values, vectors)
 
 
-@op("linalg", out=True)
+@op("linalg", out=True, exact=True)
 def eigvalsh(input: Tensor, UPLO="L"):
     """The eigenvalues of a symmetric matrix, ascending.
 
@@ -163,7 +163,7 @@ def _check_driver(A, driver):
         )
 
 
-@op("linalg", out=True)
+@op("linalg", out=True, exact=True)
 def svdvals(A: Tensor, *, driver=None):
     """The singular values of a matrix, descending.
 

@@ -11,7 +11,7 @@ from rushlight._table import op
 _INF = float("inf")
 
 
-@op("linalg", out=True)
+@op("linalg", out=True, exact=True)
 def vector_norm(input: Tensor, ord=2, dim=None, keepdim: bool = False, *, dtype=None):
     """(sum |x|^ord)^(1 / ord) over dim, or over all elements.
 
@@ -28,7 +28,7 @@ def vector_norm(input: Tensor, ord=2, dim=None, keepdim: bool = False, *, dtype=
     return _C._linalg_vector_norm(input, ord, dim, keepdim, dtype=dtype)
 
 
-@op("linalg", out=True)
+@op("linalg", out=True, exact=True)
 def matrix_norm(input: Tensor, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None):
     """The norm of each matrix.
 
@@ -78,7 +78,7 @@ def matrix_norm(input: Tensor, ord="fro", dim=(-2, -1), keepdim: bool = False, *
     return result
 
 
-@op("linalg", out=True)
+@op("linalg", out=True, exact=True)
 def norm(input: Tensor, ord=None, dim=None, keepdim: bool = False, *, dtype=None):
     """vector_norm(), or matrix_norm() where ord is a string or dim has two dimensions.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rushlight import _C
 from rushlight._arguments import wrapped
 from rushlight._C import Tensor
+from rushlight._dtype_names import NAMES
 from rushlight._linalg import solving
 from rushlight._table import op
 
@@ -29,8 +30,8 @@ def diagonal(A: Tensor, *, offset=0, dim1=-2, dim2=-1):
     return _C.diagonal(A, offset, dim1, dim2)
 
 
-@op("linalg", out=True)
-def cross(input: Tensor, other: Tensor, *, dim=-1):
+@op("linalg", out=True, exact=True)
+def cross(input: Tensor, other: Tensor, *, dim: int = -1):
     """The cross product of vectors of three elements.
 
     Args:
@@ -54,6 +55,12 @@ def cross(input: Tensor, other: Tensor, *, dim=-1):
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and "
             f"{sizes[1]}"
         )
+    if input.dtype != other.dtype:
+        expected, found = (NAMES[x.dtype] for x in (input, other))
+        raise RuntimeError(
+            f"expected scalar type {expected} but found {found}\n"
+            f"linalg.cross: convert other, for example other.to(input.dtype)"
+        )
     if input.dtype == _C.bool or other.dtype == _C.bool:
         raise NotImplementedError("\"cross\" not implemented for 'Bool'")
     a, b = _C.broadcast_tensors(input, other)
@@ -62,8 +69,8 @@ def cross(input: Tensor, other: Tensor, *, dim=-1):
     return _C.stack(parts, dim)
 
 
-@op("linalg", out=True)
-def vecdot(x: Tensor, y: Tensor, *, dim=-1):
+@op("linalg", out=True, exact=True)
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1):
     """The dot products of vectors: the sum of x * y along dim.
 
     Args:

@@ -37,7 +37,7 @@ def _solved(name, A, B, left=True):
     return (x.squeeze(-1) if vector else x), info
 
 
-@op("linalg", out=True)
+@op("linalg", out=True, exact=True)
 def solve(A: Tensor, B: Tensor, *, left: bool = True):
     """The x with A x = B, for square A.
 
@@ -81,7 +81,7 @@ def _inverse(name, A):
     return _C._linalg_solve(name, A, _C.eye(A.shape[-1], dtype=A.dtype, device=A.device))
 
 
-@op("linalg", out=True)
+@op("linalg", out=True, exact=True)
 def inv(A: Tensor):
     """The inverse of square matrices.
 
@@ -116,7 +116,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False):
     return (inverse, info)
 
 
-@op("linalg", out=True)
+@op("linalg", out=True, exact=True)
 def solve_triangular(
     input: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ):
@@ -145,7 +145,7 @@ def solve_triangular(
     return x
 
 
-@op("linalg", out=True)
+@op("linalg", out=True, exact=True)
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False):
     """The x with A x = B from the factors of A that lu_factor() gives.
 

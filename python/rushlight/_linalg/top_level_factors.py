@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-@op("torch", "Tensor", out=True)
+@op("torch", "Tensor", out=True, exact=True)
 def cholesky(input: Tensor, upper: bool = False):
     """torch.linalg.cholesky(): L with input = L L^T.
 
@@ -287,7 +287,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False):
     return (packed, pivots, info) if get_infos else (packed, pivots)
 
 
-@op("torch", "Tensor", out=True)
+@op("torch", "Tensor", out=True, exact=True)
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor):
     """torch.linalg.lu_solve().
 

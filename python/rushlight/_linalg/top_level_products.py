@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-@op("torch", "Tensor", out=True)
+@op("torch", "Tensor", out=True, exact=True)
 def matrix_power(input: Tensor, n):
     """torch.linalg.matrix_power().
 
@@ -69,8 +69,8 @@ def chain_matmul(*matrices):
     return linalg.multi_dot(matrices)
 
 
-@op("torch", "Tensor", out=True)
-def cross(input: Tensor, other: Tensor, dim=None):
+@op("torch", "Tensor", out=True, exact=True)
+def cross(input: Tensor, other: Tensor, dim: int | None = None):
     """The cross product of vectors of three elements.
 
     Args:
@@ -120,7 +120,7 @@ def vander(x: Tensor, N=None, increasing: bool = False):
     return result if increasing else result.flip(-1)
 
 
-@op("torch", "Tensor", out=True)
+@op("torch", "Tensor", out=True, exact=True)
 def vdot(input: Tensor, other: Tensor):
     """dot() of real vectors.
 
@@ -130,7 +130,7 @@ def vdot(input: Tensor, other: Tensor):
     return _C.dot(input, other)
 
 
-@op("torch", "Tensor", out=True)
+@op("torch", "Tensor", out=True, exact=True)
 def inner(input: Tensor, other: Tensor):
     """The sum of products over the last dimension of both.
 
@@ -173,7 +173,7 @@ def dist(input: Tensor, other: Tensor, p=2):
     return _C.norm(input - other, float(p))
 
 
-@op("torch", "Tensor", in_place=["Tensor"], out=True)
+@op("torch", "Tensor", in_place=["Tensor"], out=True, exact=True)
 def renorm(input: Tensor, p, dim, maxnorm):
     """input with each slice along dim scaled down to a p-norm of maxnorm, where it is larger.
 

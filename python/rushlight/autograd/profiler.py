@@ -201,6 +201,19 @@ class record_function:
         return wrapper
 
 
+def _record_function_enter(name, args=None):
+    """Begins a mark; returns what _record_function_exit() takes."""
+    return record_function(name, args).__enter__()
+
+
+_record_function_enter_new = _record_function_enter
+
+
+def _record_function_exit(mark):
+    """Ends a mark."""
+    mark.__exit__()
+
+
 class emit_nvtx:
     """Would mark operations for NVIDIA's profilers; has no effect here.
 

@@ -2,6 +2,6 @@
 
 from rushlight.utils.benchmark._compare import Compare
 from rushlight.utils.benchmark._measurement import Measurement
-from rushlight.utils.benchmark._timer import Timer
+from rushlight.utils.benchmark._timer import Language, Timer
 
-__all__ = ["Compare", "Measurement", "Timer"]
+__all__ = ["Compare", "Language", "Measurement", "Timer"]

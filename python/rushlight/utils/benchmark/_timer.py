@@ -1,5 +1,6 @@
 """Timer: timeit that sets the number of threads, waits for GPUs, and chooses how often to run."""
 
+import enum
 import timeit
 from contextlib import contextmanager
 from time import perf_counter
@@ -14,6 +15,17 @@ def _now():
     if cuda.is_initialized():
         cuda.synchronize()
     return perf_counter()
+
+
+class Language(enum.Enum):
+    """The languages of statements, of which Timer takes the first.
+
+    >>> torch.utils.benchmark.Language.PYTHON.value
+    0
+    """
+
+    PYTHON = 0
+    CPP = 1
 
 
 class Timer:
