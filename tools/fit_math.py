@@ -48,7 +48,7 @@ FITS = [
      lambda z: (atan(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3, (0, 0.1717), (5, 12)),
     ("erf", "erf(x) / x - 1, z = x^2", lambda z: erf(sqrt(z)) / sqrt(z) - 1, (0, 1), (7, 12)),
     ("erfcx", "exp(a^2) erfc(a) (a + 2.5), z = 1 / (a + 2.5) - 0.1875",
-     lambda z: scaled_erfc(1 / (z + 0.1875) - 2.5) / (z + 0.1875), (-0.154, 0.146), (11, 22)),
+     lambda z: scaled_erfc(1 / (z + 0.1875) - 2.5) / (z + 0.1875), (-0.154, 0.146), (0, 22)),
     ("erfcx_short", "the same, for a float's digits, z = 1 / (a + 2.5)",
      lambda q: scaled_erfc(1 / q - 2.5) / q, (1 / mpf(13.6), 1 / mpf(2.5)), (0, 13)),
     ("erfinv_near", "erfinv(x) / x, z = w - 2.5, where w = -log(1 - x^2)",
@@ -72,6 +72,13 @@ FITS = [
      (0, 0.0296), (0, 8)),
     ("log2", "log2(1 + z) / z", lambda z: log(1 + z) / z / log(2), (-0.293, 0.4143), (0, 14)),
     ("exp2", "2^z", lambda z: 2**z, (-0.5001, 0.5001), (0, 8)),
+    ("power", "2^z, to the last digit", lambda z: 2**z, (-0.5001, 0.5001), (7, 12)),
+]  # fmt: skip
+
+# The same, where an error counts as much as the weight at z says.
+WEIGHTED = [
+    ("erf_far", "-log2(erfc(a)), z = a - 1, for 1 - erfc(a)", lambda z: -log(erfc(z + 1), 2),
+     ((0, 3), (0, 5)), (7, 19), lambda z: erfc(z + 1)),
 ]  # fmt: skip
 
 # name, meaning, function, interval of z, degrees of numerator and denominator; for float alone
@@ -100,6 +107,14 @@ def fit(f, low, high, count):
     nodes = chebyshev_nodes(low, high, count)
     powers = matrix([[z**j for j in range(count)] for z in nodes])
     return list(lu_solve(powers, matrix([f(z) for z in nodes])))
+
+
+def fit_weighted(f, low, high, count, weight):
+    """The same by least squares of the weighted errors."""
+    nodes = chebyshev_nodes(low, high, 8 * count)
+    rows = matrix([[weight(z) * z**j for j in range(count)] for z in nodes])
+    values = matrix([weight(z) * f(z) for z in nodes])
+    return list(lu_solve(rows.T * rows, rows.T * values))
 
 
 def chebyshev_nodes(low, high, count):
@@ -145,6 +160,10 @@ def main():
                 continue
             print(f"  // {meaning}\n  static constexpr {type_name} {name}[] = {{")
             print(text(fit(f, low, high, counts[which]), suffix, digits) + "};")
+        for name, meaning, f, intervals, counts, weight in WEIGHTED:
+            print(f"  // {meaning}\n  static constexpr {type_name} {name}[] = {{")
+            values = fit_weighted(f, *intervals[which], counts[which], weight)
+            print(text(values, suffix, digits) + "};")
         for name, meaning, f, interval, degrees in RATIOS if which == 0 else ():
             print(f"  // {meaning}")
             for part, values in zip(

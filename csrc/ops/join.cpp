@@ -1,10 +1,13 @@
 // Tensors joined along a dimension, or along a new one.
 #include "ops/join.h"
 
+#include <algorithm>
+
 #include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
+#include "kernels/parallel.h"
 #include "ops/broadcast.h"
 #include "ops/memory_format.h"
 
@@ -14,16 +17,43 @@ namespace rushlight {
 static bool is_skipped(const Tensor& t) { return t.dim() == 1 && t->shape[0] == 0; }
 static constexpr std::int64_t kSkipped = -1;  // in place of its length
 
-// Writes t into a part of `out`, which `to` shows: of the same sizes, as all were when they were
-// checked. While the others were copied another thread may have given t other data.
-static void copy_into(const Tensor& out, const View& to, const Tensor& t) {
-  const View from = stored_view_of(t);
+struct RowRange {  // of the first dimension
+  std::int64_t first, count;
+};
+static void narrow_rows(View& v, RowRange rows) {
+  if (v.rank == 0 || v.sizes[0] == rows.count) return;
+  v.data = v.as<char>() + rows.first * v.strides[0] * std::int64_t(item_size(v.dtype));
+  v.numel = v.numel / v.sizes[0] * rows.count;
+  v.sizes[0] = rows.count;
+}
+
+// Writes rows of t into a part of `out`, which `to` shows: of the same sizes, as all were when they
+// were checked. While the others were copied another thread may have given t other data.
+static void copy_into(const Tensor& out, View to, const Tensor& t, RowRange rows) {
+  View from = stored_view_of(t);
   if (from.rank != to.rank || !std::equal(to.sizes, to.sizes + to.rank, from.sizes) ||
       t.device() != out.device())
     fail_changed(t);
+  narrow_rows(to, rows);
+  narrow_rows(from, rows);
   const Backend& b = backend(out.device());
   const Unlocked unlocked(double(from.numel) * 0.3, {&out, &t});
   b.copy->copy(to, from);
+}
+
+// Calls copy(rows) for all rows of `out`. On the CPU, where the tensors lie beside each other in a
+// row, for as many at a time as stay in the cache: the row's other parts are written soon after.
+template <class F>
+static void copy_in_strips(const Tensor& out, int at, F&& copy) {
+  constexpr std::int64_t kStrip = 1 << 19;  // bytes
+  const std::int64_t rows = out.dim() ? out->shape[0] : 1;
+  std::int64_t strip = rows;
+  if (at > 0 && out.device().is_cpu()) {
+    const std::int64_t row = out.numel() / rows * std::int64_t(item_size(out.dtype()));
+    strip = std::clamp<std::int64_t>(kStrip * num_threads() / row, 1, rows);
+  }
+  for (std::int64_t first = 0; first < rows; first += strip)
+    copy(RowRange{first, std::min(strip, rows - first)});
 }
 
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
@@ -68,18 +98,20 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
   Tensor out = empty_in_format(shape.view(), dtype, first->device(),
                                last ? format_of(*first) : MemoryFormat::contiguous);
   if (!out.device().is_meta() && out.numel()) {
-    View to = stored_view_of(out);
-    const std::int64_t step = to.strides[at] * std::int64_t(item_size(dtype));
-    std::int64_t left = shape[at];
-    for (const Tensor& t : tensors) {
-      if (is_skipped(t) || at >= t.dim() || t->shape[at] == 0) continue;
-      to.sizes[at] = t->shape[at];
-      if ((left -= to.sizes[at]) < 0) fail_changed(t);
-      to.numel = out.numel() / shape[at] * to.sizes[at];
-      copy_into(out, to, t);
-      to.data = to.as<char>() + to.sizes[at] * step;
-    }
-    if (left) fail_changed(tensors.back());
+    copy_in_strips(out, at, [&](RowRange rows) {
+      View to = stored_view_of(out);
+      const std::int64_t step = to.strides[at] * std::int64_t(item_size(dtype));
+      std::int64_t left = shape[at];
+      for (const Tensor& t : tensors) {
+        if (is_skipped(t) || at >= t.dim() || t->shape[at] == 0) continue;
+        to.sizes[at] = t->shape[at];
+        if ((left -= to.sizes[at]) < 0) fail_changed(t);
+        to.numel = out.numel() / shape[at] * to.sizes[at];
+        copy_into(out, to, t, at > 0 ? rows : RowRange{0, to.sizes[0]});
+        to.data = to.as<char>() + to.sizes[at] * step;
+      }
+      if (left) fail_changed(tensors.back());
+    });
   }
   if (!records) return out;
   return record("CatBackward0", std::move(out),
@@ -122,18 +154,20 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
   }
   Tensor out = empty(shape, dtype, first.device());
   if (!out.device().is_meta() && out.numel()) {
-    View to = stored_view_of(out);  // of one tensor after another
-    const std::int64_t step = to.strides[at] * std::int64_t(item_size(dtype));
-    --to.rank;
-    to.numel /= std::int64_t(tensors.size());
-    for (int d = at; d < to.rank; ++d) {
-      to.sizes[d] = to.sizes[d + 1];
-      to.strides[d] = to.strides[d + 1];
-    }
-    for (const Tensor& t : tensors) {
-      copy_into(out, to, t);
-      to.data = to.as<char>() + step;
-    }
+    copy_in_strips(out, at, [&](RowRange rows) {
+      View to = stored_view_of(out);  // of one tensor after another
+      const std::int64_t step = to.strides[at] * std::int64_t(item_size(dtype));
+      --to.rank;
+      to.numel /= std::int64_t(tensors.size());
+      for (int d = at; d < to.rank; ++d) {
+        to.sizes[d] = to.sizes[d + 1];
+        to.strides[d] = to.strides[d + 1];
+      }
+      for (const Tensor& t : tensors) {
+        copy_into(out, to, t, at > 0 ? rows : RowRange{0, to.sizes[0]});
+        to.data = to.as<char>() + step;
+      }
+    });
   }
   if (!needs_grad(tensors)) return out;
   std::vector<DType> dtypes;

@@ -5,26 +5,37 @@
 #include "interruptible.h"
 #include "kernels/cpu/sort/select.h"
 #include "read_once.h"
+#include "scratch.h"
 
 namespace rushlight {
 
 namespace {
-// Few bins: an addition waits for the one before it to the same bin, so neighbours have bins of
-// their own.
-constexpr std::int64_t kFewBins = 512, kTables = 4;
+// An addition waits for the one before it to the same bin, so neighbours have bins of their own,
+// while those stay in the nearest caches.
+constexpr std::int64_t kFewBins = 4096, kTables = 4;
 void count_few(const View& out, const View& in) {
-  std::int64_t tables[kTables][kFewBins + 1] = {};  // the last: changed since it was checked
+  const std::int64_t step = in.strides[0], bins = out.numel, table = bins + 1;
+  Scratch<std::int64_t> tables(std::size_t(kTables * table));  // the last of each: changed since
+  tables.zero();                                               // it was checked
   const auto* const first = in.as<const std::int64_t>();
-  const std::int64_t step = in.strides[0], bins = out.numel;
   serial_for(in.numel, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t* at = first + begin * step;
-    for (std::int64_t i = begin; i < end; ++i, at += step) {
-      const auto to = static_cast<std::uint64_t>(read_once(at));
-      ++tables[i % kTables][to < std::uint64_t(bins) ? to : kFewBins];
-    }
+    std::int64_t* const counts = tables.data();
+    const auto take = [&](std::int64_t t) {
+      const auto to = static_cast<std::uint64_t>(read_once(at + t * step));
+      ++counts[t * table + std::int64_t(std::min(to, std::uint64_t(bins)))];
+    };
+    std::int64_t i = begin;
+    for (; i + kTables <= end; i += kTables, at += kTables * step)
+#pragma GCC unroll 4
+      for (std::int64_t t = 0; t < kTables; ++t) take(t);
+    for (; i < end; ++i, at += step) take(0);
   });
-  for (std::int64_t b = 0; b < out.numel; ++b)
-    out.as<std::int64_t>()[b] = tables[0][b] + tables[1][b] + tables[2][b] + tables[3][b];
+  for (std::int64_t b = 0; b < bins; ++b) {
+    std::int64_t sum = 0;
+    for (std::int64_t t = 0; t < kTables; ++t) sum += tables[std::size_t(t * table + b)];
+    out.as<std::int64_t>()[b] = sum;
+  }
 }
 }  // namespace
 

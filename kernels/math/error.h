@@ -32,14 +32,16 @@ HOST_DEVICE inline T erfc_far(T a) {
 template <Real T>
 HOST_DEVICE inline T erf(T x) {
   if constexpr (kDeviceCode) return ::erf(x);
+  using L = Layout<T>;
+  using C = coefficients::Of<T>;
   constexpr T end = sizeof(T) == 4 ? T(4) : T(6);  // 1, rounded, from here on
   const T a = abs(x), low = a < T(1) ? T(1) : a, bounded = low > end ? end : low;
-  // erfc without its last digits
-  const T q = T(1) / (bounded + T(2.5)),
-          series = polynomial<coefficients::Of<T>::erfcx>(q - T(0.1875));
-  const T far = copysign(T(1) - q * series * exp(-bounded * bounded), x);
+  // 1 - erfc by way of its logarithm, a polynomial that may lose digits as erfc vanishes
+  const T power = -polynomial<C::erf_far>(bounded - T(1));
+  const T shifted = power + L::magic, n = shifted - L::magic;
+  const T far = T(1) - polynomial<C::power>(power - n) * power_of_two<T>(integer_of(shifted));
   const T near = erf_near(a < T(1) ? x : T(1));
-  return a < T(1) ? near : far;
+  return a < T(1) ? near : copysign(far, x);
 }
 
 HOST_DEVICE inline double erfc(double x) {
@@ -63,14 +65,26 @@ HOST_DEVICE inline float erfc(float x) {
   return static_cast<float>(x < 0 ? 2 - y : y);
 }
 
-// A series in w = -log(1 - x^2), times x; farther out in the root of w.
+// A series in w = -log(1 - x^2), times x, for w below `end`; farther out in the root of w.
+template <Real T>
+inline constexpr T kErfinvEnd = sizeof(T) == 4 ? T(5) : T(6.25);
+template <Real T>
+HOST_DEVICE inline T erfinv_scale(T x) {  // w: NaN outside [-1, 1]
+  return -log((T(1) - x) * (T(1) + x));
+}
+template <Real T>
+HOST_DEVICE inline T erfinv_near(T x, T w) {
+  constexpr T end = kErfinvEnd<T>;
+  return x * polynomial<coefficients::Of<T>::erfinv_near>((w > end ? end : w) - end / 2);
+}
+HOST_DEVICE inline bool erfinv_is_near(double x) {  // so that w < end
+  return std::fabs(x) < 0.999;
+}
 template <Real T>
 HOST_DEVICE inline T erfinv(T x) {
   using C = coefficients::Of<T>;
-  const T w = -log((T(1) - x) * (T(1) + x));  // NaN outside [-1, 1]
-  constexpr T end = sizeof(T) == 4 ? T(5) : T(6.25);
-  const T root = sqrt(w < end ? end : w);
-  const T near = polynomial<C::erfinv_near>((w > end ? end : w) - end / 2);
+  constexpr T end = kErfinvEnd<T>;
+  const T w = erfinv_scale(x), root = sqrt(w < end ? end : w);
   T far;
   if constexpr (sizeof(T) == 4) {
     far = polynomial<C::erfinv_far>(root - T(3.25));
@@ -79,7 +93,7 @@ HOST_DEVICE inline T erfinv(T x) {
     const T outer = polynomial<C::erfinv_far>((root < T(4) ? T(4) : root) - T(5));
     far = root < T(4) ? middle : outer;
   }
-  const T y = x * (w < end ? near : far);
+  const T near = erfinv_near(x, w), outside = x * far, y = w < end ? near : outside;
   return w == kInfinity<T> ? x * kInfinity<T> : y;
 }
 

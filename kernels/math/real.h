@@ -67,15 +67,29 @@ HOST_DEVICE inline T where(bool condition, T a, T b) {
   return condition ? a : b;
 }
 
-// c[0] + c[1] z + c[2] z^2 ...; unrolled by the template, as a loop would keep gcc from vectorising
-// the loop around it.
-template <const auto& c, std::size_t I = 0, class T>
-HOST_DEVICE inline T polynomial(T z) {
+// c[I] + c[I + kStep] z + c[I + 2 kStep] z^2 ...; unrolled by the template, as a loop would keep
+// gcc from vectorising the loop around it.
+template <const auto& c, std::size_t I, std::size_t kStep, class T>
+HOST_DEVICE inline T powers(T z) {
   constexpr T term = c[I];  // a constant, as device code cannot read a host array
-  if constexpr (I + 1 == std::size(c))
+  if constexpr (I + kStep >= std::size(c))
     return term;
   else
-    return term + z * polynomial<c, I + 1>(z);
+    return term + z * powers<c, I + kStep, kStep>(z);
+}
+// c[I] + c[I + 1] z + c[I + 2] z^2 ... Long ones in two halves, of the even and the odd powers: a
+// processor starts the next step of a chain four cycles later, and holds few chains at once. The
+// first term is added last, as it is in the others: its rounding counts most.
+template <const auto& c, std::size_t I = 0, class T>
+HOST_DEVICE inline T polynomial(T z) {
+  constexpr std::size_t kLong = 10;
+  if constexpr (I + kLong > std::size(c)) {
+    return powers<c, I, 1>(z);
+  } else {
+    constexpr T first = c[I];
+    const T square = z * z;
+    return first + z * (powers<c, I + 1, 2>(square) + z * powers<c, I + 2, 2>(square));
+  }
 }
 
 template <Real T>

@@ -34,6 +34,9 @@ struct Erfinv {
   static constexpr Saves save = {Save::output};
   static constexpr Domain domain = {-0.9, 0.9};
   template <class T> HOST_DEVICE static T forward(T x) { return erfinv(x); }
+  // the most usual elements, in the CPU's vectors
+  static bool is_near(double x) { return erfinv_is_near(x); }
+  static double forward_near(double x) { return erfinv_near(x, erfinv_scale(x)); }
   template <class T> HOST_DEVICE static T backward(T g, T y) {
     return g * (T(0.886226925452758013649) * exp(y * y));
   }

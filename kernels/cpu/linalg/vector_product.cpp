@@ -3,6 +3,7 @@
 #include "vector_product.h"
 
 #include <algorithm>
+#include <bit>
 #include <type_traits>
 
 #include "bfloat16_product.h"
@@ -24,6 +25,28 @@ CLONES float dot(const S* row, const float* v, Index n) {
   for (; i + kLanes <= n; i += kLanes)
     for (Index k = 0; k < kLanes; ++k) lanes[k] += load(row + i + k) * v[i + k];
   for (; i < n; ++i) sum += load(row + i) * v[i];
+  for (Index k = 0; k < kLanes; ++k) sum += lanes[k];
+  return sum;
+}
+
+// Of two vectors of 16-bit floats, which are read once; of bfloat16 two neighbours as one number.
+template <class S>
+CLONES float stored_dot(const S* a, const S* b, Index n) {
+  float lanes[kLanes] = {}, sum = 0;
+  Index i = 0;
+  if constexpr (std::is_same_v<S, bfloat16>) {
+    using Pair [[gnu::may_alias, gnu::aligned(2)]] = std::uint32_t;
+    const auto low = [](std::uint32_t pair) { return std::bit_cast<float>(pair << 16); };
+    const auto high = [](std::uint32_t pair) { return std::bit_cast<float>(pair & 0xffff0000u); };
+    const auto *x = reinterpret_cast<const Pair*>(a), *y = reinterpret_cast<const Pair*>(b);
+    for (; i + 2 * kLanes <= n; i += 2 * kLanes, x += kLanes, y += kLanes)
+      for (Index k = 0; k < kLanes; ++k)
+        lanes[k] += low(x[k]) * low(y[k]) + high(x[k]) * high(y[k]);
+  } else {
+    for (; i + kLanes <= n; i += kLanes)
+      for (Index k = 0; k < kLanes; ++k) lanes[k] += load(a + i + k) * load(b + i + k);
+  }
+  for (; i < n; ++i) sum += load(a + i) * load(b + i);
   for (Index k = 0; k < kLanes; ++k) sum += lanes[k];
   return sum;
 }
@@ -63,12 +86,16 @@ bool vector_product(const StridedMatrix<const S>& left, const StridedMatrix<cons
   const Index m = left.rows, k = left.cols;
   const bool rows = left.col_stride == 1, columns = left.row_stride == 1;
   if (k == 0 || alpha == 0 || !(rows || columns)) return false;
-  Scratch<float> v(k);
-  for (Index i = 0; i < k; ++i) v[std::size_t(i)] = load(right.data + i * right.row_stride);
   const auto finish = [&](Index i, float sum) {
     S* o = out.data + i * out.row_stride;
     store(o, beta == 0 ? alpha * sum : alpha * sum + beta * load(o));
   };
+  if (m == 1 && (rows || k == 1) && right.row_stride == 1) {
+    finish(0, stored_dot(left.data, right.data, k));
+    return true;
+  }
+  Scratch<float> v(k);
+  for (Index i = 0; i < k; ++i) v[std::size_t(i)] = load(right.data + i * right.row_stride);
   Scratch<S> stored(rows ? k : 1);
   for (Index i = 0; rows && i < k; ++i) stored[std::size_t(i)] = right.data[i * right.row_stride];
   if (rows)

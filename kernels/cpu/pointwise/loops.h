@@ -261,6 +261,42 @@ void split_loop(std::int64_t n, void* const* out, const void* const* in, const S
   }
 }
 
+// Of erfinv: blocks in which elements far out are rare are computed by the formula for the others,
+// and those again, one by one.
+template <class Op>
+CLONES std::int64_t count_far(const double* x, std::int64_t n) {
+  std::int64_t far = 0;
+  for (std::int64_t i = 0; i < n; ++i) far += !Op::is_near(x[i]);
+  return far;
+}
+template <class Op>
+CLONES __attribute__((flatten)) void near_loop(std::int64_t n, double* y, const double* x) {
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < n; ++i) y[i] = Op::forward_near(x[i]);
+}
+template <class Op, PointwiseLoop all>
+void mostly_near_loop(std::int64_t n, void* const* out, const void* const* in,
+                      const Scalar* parameters) {
+  constexpr std::int64_t kBlock = kBlockBytes / sizeof(double), kRare = 16;
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const std::int64_t count = n - begin < kBlock ? n - begin : kBlock;
+    const double* x = static_cast<const double*>(in[0]) + begin;
+    double* const y = static_cast<double*>(out[0]) + begin;
+    const std::int64_t far = count_far<Op>(x, count);
+    if (far * kRare > count) {
+      const void* const moved_in[] = {x};
+      void* const moved_out[] = {y};
+      all(count, moved_out, moved_in, parameters);
+      continue;
+    }
+    alignas(64) double copy[kBlock];  // y may be x
+    if (far) std::copy_n(x, count, copy);
+    near_loop<Op>(count, y, x);
+    for (std::int64_t i = 0; far && i < count; ++i)
+      if (!Op::is_near(copy[i])) y[i] = Op::forward(copy[i]);
+  }
+}
+
 // A float's quotient rounded towards zero needs none of that.
 template <class Op, class T>
 inline constexpr bool has_near_quotients =
@@ -273,6 +309,9 @@ constexpr PointwiseLoop loop_of() {
   else if constexpr (std::is_same_v<K, Forward<Op>> ? has_near_quotients<Op, T>
                                                     : std::is_same_v<Op, Remainder>)
     return &quotient_loop<Op, K, T>;
+  else if constexpr (std::is_same_v<K, Forward<Op>> && std::is_same_v<T, double> &&
+                     requires { Op::forward_near(T()); })
+    return &mostly_near_loop<Op, &dense_loop<Op, K, T>>;
   else if constexpr (std::is_same_v<K, Forward<Op>> && requires { Op::is_ramp; })
     return &ramp_loop<Op, T, &dense_loop<Op, K, T>>;
   else

@@ -136,8 +136,8 @@ template <class P, class T>
 [[gnu::flatten]] CLONES typename P::Lane cloned_run(const T* x, std::int64_t n, const P p) {
   return run_of(x, n, p);
 }
-// `count` rows into the lanes of n outputs, which are read and written once for four of them.
-inline constexpr int kTogether = 4;
+// `count` rows into the lanes of n outputs, which are read and written once for eight of them.
+inline constexpr int kTogether = 8;
 template <class P, class T>
 [[gnu::always_inline]] inline void rows_of(typename P::Lane* __restrict lanes, const T* const* rows,
                                            int count, int n, const Job& job, std::int64_t output) {
@@ -147,11 +147,15 @@ template <class P, class T>
     return P(context);
   };
   if (count == kTogether) {
-    const T *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
+    const T* from[kTogether];
+    std::copy_n(rows, kTogether, from);
+#pragma GCC ivdep
     for (int k = 0; k < n; ++k) {
       const P p = fold(k);
-      const auto half = p.step(p.step(lanes[k], load(a + k)), load(b + k));
-      lanes[k] = p.step(p.step(half, load(c + k)), load(d + k));
+      auto lane = lanes[k];
+#pragma GCC unroll 8
+      for (int r = 0; r < kTogether; ++r) lane = p.step(lane, load(from[r] + k));
+      lanes[k] = lane;
     }
     return;
   }
@@ -183,7 +187,7 @@ template <class P, class T>
 void add_rows(typename P::Lane* lanes, const T* const* rows, int count, int n, const Job& job,
               std::int64_t output) {
   if constexpr (std::is_same_v<T, float16>) {
-    float wide[kTogether][kColumns];
+    float wide[kTogether][kColumns + 16];  // one after the other: not all in one set of the cache
     const float* taken[kTogether];
     bool is_wide = true;
     for (int r = 0; r < count; ++r) is_wide &= widen(wide[r], rows[r], n), taken[r] = wide[r];
@@ -193,6 +197,11 @@ void add_rows(typename P::Lane* lanes, const T* const* rows, int count, int n, c
     cloned_rows<P>(lanes, rows, count, n, job, output);
   else
     rows_of<P>(lanes, rows, count, n, job, output);
+}
+
+template <class Lane, class Total, class P>
+CLONES void join_lanes(Total* totals, const Lane* lanes, int n) {
+  for (int k = 0; k < n; ++k) totals[k] = P::template join<Total>(totals[k], lanes[k]);
 }
 
 template <class P, class T>
@@ -283,8 +292,7 @@ void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int6
           add_strided_rows<P>(lanes, rows, apart, held, n, job, o);
         i += held;
       }
-      for (int k = 0; k < n; ++k)
-        to_totals[k] = P::template join<typename P::Total>(to_totals[k], lanes[k]);
+      join_lanes<typename P::Lane, typename P::Total, typename P::Join>(to_totals, lanes, n);
     }
     o += n;
   }
