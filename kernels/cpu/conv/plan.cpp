@@ -11,9 +11,11 @@
 namespace rushlight::conv {
 namespace {
 
-CLONES void copy_phase(const float* src, Index step, Index count, float* d) {
+CLONES void copy_phase(const float* __restrict src, Index step, Index count, float* __restrict d) {
   if (step == 1)
     for (Index i = 0; i < count; ++i) d[i] = src[i];
+  else if (step == 2)
+    for (Index i = 0; i < count; ++i) d[i] = src[i * 2];
   else
     for (Index i = 0; i < count; ++i) d[i] = src[i * step];
 }

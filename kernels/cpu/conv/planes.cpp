@@ -1,5 +1,6 @@
 // Depthwise correlation of planes: one input and one output channel, columns in the lanes. A row of
-// the output is one call, whose vectors do not wait for each other.
+// the output is one call, whose vectors do not wait for each other; of a small plane all rows are,
+// with the margins between them.
 #include <algorithm>
 #include <cstring>
 
@@ -38,18 +39,107 @@ CLONES void correlate_row(const float* x, const int* off, Index n, const float* 
   if (v < vectors) columns_of<1>(x + v * kLanes, off, n, w, bias, y + v * kLanes);
 }
 
+// A small plane with margins of zeros on all sides, cut into the phases of its strides, so that
+// neighbouring outputs read neighbours, from the first row to the last.
+struct SmallPlane {
+  static constexpr Index kMost = 8192;  // floats, of the first cache
+  struct Side {
+    Index before, reach, phase;  // zeros, outputs that a window covers, phases
+    explicit Side(const Axis& x)
+        : before(x.shift.empty() ? 0 : std::max<Index>(0, -x.shift.front())),
+          reach(x.shift.empty() ? 0 : std::max<Index>(0, x.shift.back() + before) / x.step),
+          phase(x.step) {}
+    // Outputs of phase f before the input begins, and inputs of that phase.
+    Index first(Index f) const { return std::max<Index>(0, (before - f + phase - 1) / phase); }
+    Index count(Index f, Index in, Index size) const {
+      const Index end = std::max<Index>(0, (in + before - f + phase - 1) / phase);
+      return std::max<Index>(0, std::min(end, size) - first(f));
+    }
+    Index from(Index f) const { return first(f) * phase + f - before; }
+  };
+  Side row, col;
+  Index rows, pitch, floats, vectors;
+
+  explicit SmallPlane(const Correlation& s)
+      : row(s.rows),
+        col(s.cols),
+        rows(s.rows.out + row.reach),
+        pitch(s.cols.out + col.reach),
+        floats(row.phase * col.phase * rows * pitch),
+        vectors((s.rows.out * pitch + kLanes - 1) / kLanes) {}
+
+  bool suits(const Correlation& s) const {
+    const bool few = s.cols.out < kAtOnce * kLanes || s.cols.step > 1;
+    return few && s.cols.step <= 2 && s.cols.pitch == 1 && s.rows.pitch == 1 && s.from.pixel == 1 &&
+           s.to.pixel == 1 && row.phase <= kMost && rows <= kMost && pitch <= kMost &&
+           floats <= kMost;
+  }
+  std::vector<int> offsets(const Correlation& s) const {
+    std::vector<int> off;
+    for (const Index y : s.rows.shift)
+      for (const Index x : s.cols.shift) {
+        const Index v = y + row.before, h = x + col.before;
+        const Index phase = v % row.phase * col.phase + h % col.phase;
+        off.push_back(int((phase * rows + v / row.phase) * pitch + h / col.phase));
+      }
+    return off;
+  }
+};
+
+template <int Step>
+CLONES void fill_rows(const float* __restrict x, Index step, Index rows, Index count, Index pitch,
+                      float* __restrict to) {
+  for (Index r = 0; r < rows; ++r, x += step, to += pitch)
+    for (Index i = 0; i < count; ++i) to[i] = x[i * Step];
+}
+void fill(const SmallPlane& p, const Correlation& s, const float* x, float* to) {
+  const Index in = s.cols.in;
+  for (Index a = 0; a < p.row.phase; ++a)
+    for (Index b = 0; b < p.col.phase; ++b, to += p.rows * p.pitch) {
+      const Index rows = p.row.count(a, s.rows.in, p.rows), count = p.col.count(b, in, p.pitch);
+      if (rows == 0 || count == 0) continue;
+      const auto fill = p.col.phase == 1 ? fill_rows<1> : fill_rows<2>;
+      fill(x + p.row.from(a) * in + p.col.from(b), p.row.phase * in, rows, count, p.pitch,
+           to + p.row.first(a) * p.pitch + p.col.first(b));
+    }
+}
+void correlate_small(const SmallPlane& p, const Correlation& s, Index planes, const float* x,
+                     const float* weights, float* y) {
+  const std::vector<int> off = p.offsets(s);
+  const Index taps = s.taps();
+  parallel_for(s.n * planes, 1 + 100'000 / std::max<Index>(s.products(1), 1),
+               [&](Index begin, Index end) {
+                 // The last vectors may read behind the last row.
+                 Scratch<float> packed(std::size_t(p.floats + p.pitch + kLanes)),
+                     sums(std::size_t(p.vectors * kLanes));
+                 packed.zero();  // the margins stay zero
+                 for (Index i = begin; i < end; ++i) {
+                   const Index plane = i % planes, image = i / planes;
+                   fill(p, s, x + image * s.from.image + plane * s.from.channel, packed.data());
+                   correlate_row(packed.data(), off.data(), taps, weights + plane * taps,
+                                 s.bias ? s.bias[plane] : 0.f, p.vectors, sums.data());
+                   float* const to = y + image * s.to.image + plane * s.to.channel;
+                   for (Index h = 0; h < s.rows.out; ++h)
+                     std::memcpy(to + s.stored(h, 0), sums.data() + h * p.pitch,
+                                 std::size_t(s.cols.out) * sizeof(float));
+                 }
+               });
+}
+
 }  // namespace
 
 void correlate_planes(const Correlation& s, Index planes, const float* x, const float* w,
                       float* y) {
   if (s.rows.out == 0 || s.cols.out == 0) return;
-  const Columns columns(s);
-  const std::vector<int> off = columns.offsets(s);
   const Index taps = s.taps(), kw = Index(s.cols.tap.size());
   std::vector<float> weights;
   for (Index i = 0; i < planes; ++i)
     for (Index h : s.rows.tap)
       for (Index v : s.cols.tap) weights.push_back(w[(i * s.kh + h) * s.kw + v]);
+  if (const SmallPlane small(s); small.suits(s))
+    return correlate_small(small, s, planes, x, weights.data(), y);
+  const Columns columns(s);
+  const std::vector<int> off = columns.offsets(s);
   const Index vectors = (s.cols.out + kLanes - 1) / kLanes, step = s.cols.pitch;
   const bool in_place = step == 1 && s.cols.out == vectors * kLanes;
   const Index bands = row_bands(s, 1, s.n * planes);
