@@ -95,8 +95,9 @@ CLONES __attribute__((flatten)) void bfloat16_loop(std::int64_t n, void* const* 
         };
         return K::apply(element(std::integral_constant<std::size_t, I>{}, x)..., p[P]...);
       };
+      const std::int64_t pairs = n / 2;  // in the loop UBSan's check would come before the pragma
 #pragma GCC ivdep
-      for (std::int64_t i = 0; i < n / 2; ++i) {
+      for (std::int64_t i = 0; i < pairs; ++i) {
         const auto low = results(Bfloat16Pair::low, i), high = results(Bfloat16Pair::high, i);
         ((y[O][i] = Bfloat16Pair::of(low.of[O], high.of[O])), ...);
       }
