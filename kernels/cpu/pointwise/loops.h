@@ -58,7 +58,10 @@ struct Memory<NearWhole> {
 // Two neighbours in memory as one number, and as floats: the halves of a vector of such numbers
 // need no packing and no permutation, of which a loop over single ones has more than arithmetic.
 struct Bfloat16Pair {
-  using Bits [[gnu::may_alias, gnu::aligned(2)]] = std::uint32_t;
+  // A class, as a template's argument loses the attributes of any other type.
+  struct [[gnu::may_alias, gnu::packed, gnu::aligned(2)]] Bits {
+    std::uint32_t v;
+  };
   static float low(std::uint32_t pair) { return std::bit_cast<float>(pair << 16); }
   static float high(std::uint32_t pair) { return std::bit_cast<float>(pair & 0xffff0000u); }
   static std::uint32_t of(float low, float high) {
@@ -91,7 +94,7 @@ CLONES __attribute__((flatten)) void bfloat16_loop(std::int64_t n, void* const* 
       Bfloat16Pair::Bits* const y[] = {static_cast<Bfloat16Pair::Bits*>(out[O])...};
       const auto results = [&](auto half, std::int64_t i) {
         auto element = [&]<std::size_t k>(std::integral_constant<std::size_t, k>, auto* e) {
-          return k + kScalars >= K::kIn ? scalars[k] : half(e[i]);
+          return k + kScalars >= K::kIn ? scalars[k] : half(e[i].v);
         };
         return K::apply(element(std::integral_constant<std::size_t, I>{}, x)..., p[P]...);
       };
@@ -99,7 +102,7 @@ CLONES __attribute__((flatten)) void bfloat16_loop(std::int64_t n, void* const* 
 #pragma GCC ivdep
       for (std::int64_t i = 0; i < pairs; ++i) {
         const auto low = results(Bfloat16Pair::low, i), high = results(Bfloat16Pair::high, i);
-        ((y[O][i] = Bfloat16Pair::of(low.of[O], high.of[O])), ...);
+        ((y[O][i].v = Bfloat16Pair::of(low.of[O], high.of[O])), ...);
       }
     };
     run(static_cast<const Bfloat16Pair::Bits*>(in[I])...);

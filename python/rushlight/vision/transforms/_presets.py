@@ -30,7 +30,7 @@ class SemanticSegmentation(nn.Module):
     torch.Size([3, 4, 4])
     """
 
-    _shown = ("resize_size", "mean", "std", "interpolation")
+    _shown: tuple[str, ...] = ("resize_size", "mean", "std", "interpolation")
 
     def __init__(
         self, *, resize_size, mean=_MEAN, std=_STD, interpolation=InterpolationMode.BILINEAR,
