@@ -64,6 +64,16 @@ struct Cursor {
       at[d] = 0;
     }
   }
+  // The offsets of this position and those after it, n in all; moves behind them.
+  void take(const Axes& a, int first, int n, std::int64_t* offsets) {
+    if (first < a.rank && at[first] + n < a.axis[first].size) {
+      const std::int64_t stride = a.axis[first].stride;
+      for (int i = 0; i < n; ++i) offsets[i] = offset + i * stride;
+      at[first] += n, offset += n * stride, out += n * a.axis[first].out;
+    } else {
+      for (int i = 0; i < n; ++i, next(a, first)) offsets[i] = offset;
+    }
+  }
 };
 
 struct Job {
@@ -268,7 +278,7 @@ void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int6
                    std::int64_t last, typename P::Total* totals) {
   if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::init())));
   const std::int64_t width = job.kept.axis[0].size, apart = job.kept.axis[0].stride;
-  typename P::Lane lanes[kColumns];
+  alignas(64) typename P::Lane lanes[kColumns];
   for (std::int64_t o = from; o < to;) {
     const std::int64_t column = o % width;
     const int n = static_cast<int>(std::min({std::int64_t(kColumns), width - column, to - o}));
@@ -283,9 +293,11 @@ void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int6
       std::fill_n(lanes, n, P::init());
       const std::int64_t end = std::min(last, i + kRows);
       while (i < end) {
-        const T* rows[kTogether];
         const int held = static_cast<int>(std::min<std::int64_t>(kTogether, end - i));
-        for (int r = 0; r < held; ++r, row.next(job.reduced, 0)) rows[r] = base + row.offset;
+        std::int64_t offsets[kTogether];
+        row.take(job.reduced, 0, held, offsets);
+        const T* rows[kTogether];
+        for (int r = 0; r < held; ++r) rows[r] = base + offsets[r];
         if (apart == 1)
           add_rows<P>(lanes, rows, held, n, job, o);
         else
@@ -358,7 +370,9 @@ void run(const Job& job, const Steps<Total>& steps) {
     steps.finish(job, 0, sums.data(), outputs);
     return;
   }
-  const std::int64_t each = std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, count));
+  // Parts of rows: as wide as the lanes are, so that much is read of each.
+  const std::int64_t fewest = by_row ? kColumns : 1;
+  const std::int64_t each = std::max(fewest, grain / std::max<std::int64_t>(1, count));
   parallel_for(outputs, each, [&](std::int64_t from, std::int64_t to) {
     Total sums[kColumns];
     for (std::int64_t o = from; o < to; o += kColumns) {
