@@ -21,6 +21,7 @@ struct Context {
 
 struct Adding {
   using Join = Adding;
+  static constexpr bool kRounds = true;  // so lanes are joined in double after few elements
   template <class V>
   HOST_DEVICE static V join(V a, V b) {
     return a + b;
@@ -28,6 +29,7 @@ struct Adding {
 };
 struct Multiplying {
   using Join = Multiplying;
+  static constexpr bool kRounds = true;
   template <class V>
   HOST_DEVICE static V join(V a, V b) {
     return a * b;
@@ -36,6 +38,7 @@ struct Multiplying {
 template <bool kLargest>
 struct Choosing {
   using Join = Choosing;
+  static constexpr bool kRounds = false;
   // A NaN once taken stays: every comparison with it is false. One select for gcc's vectors.
   template <class V>
   HOST_DEVICE static V join(V a, V b) {

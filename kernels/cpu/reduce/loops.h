@@ -119,17 +119,19 @@ template <int N, class P, class T>
   std::int64_t i = 0;
   for (; i + N <= n; i += N)
     for (int k = 0; k < N; ++k) lanes[k] = p.step(lanes[k], load(x + i + k));
-  const T* const last = x + n - N;
-  for (int k = 0; k < N; ++k) {
-    const typename P::Lane taken = p.step(lanes[k], load(last + k));
-    lanes[k] = k >= N - int(n - i) ? taken : lanes[k];
+  if (i < n) {
+    const T* const last = x + n - N;
+    for (int k = 0; k < N; ++k) {
+      const typename P::Lane taken = p.step(lanes[k], load(last + k));
+      lanes[k] = k >= N - int(n - i) ? taken : lanes[k];
+    }
   }
 #pragma GCC unroll 8
   for (int half = N / 2; half; half /= 2)
     for (int k = 0; k < half; ++k) lanes[k] = P::join(lanes[k], lanes[k + half]);
   return lanes[0];
 }
-// One run of elements, `n` of them at most kBlock, into one lane value. Inlined always: the clones
+// One run of elements into one lane value. Inlined always: the clones
 // would call the copy for the oldest processors.
 template <class P, class T>
 [[gnu::always_inline]] inline typename P::Lane run_of(const T* x, std::int64_t n, const P& p) {
@@ -245,6 +247,9 @@ template <class P, class T>
 void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
                    std::int64_t last, typename P::Total* totals) {
   if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::init())));
+  // It takes some time to join lanes.
+  constexpr bool widened = std::is_same_v<T, float16>;
+  constexpr std::int64_t kRun = P::kRounds || widened ? kBlock : 8 * kBlock;
   static const Axis kPoint{1, 1, 0};
   const Axis inner = job.reduced.rank ? job.reduced.axis[0] : kPoint;
   Cursor out(job.kept, 0, from);
@@ -259,7 +264,7 @@ void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int6
       const std::int64_t end = std::min(inner.size, at + last - i);
       i += end - at;
       while (at < end) {
-        const std::int64_t n = std::min<std::int64_t>(kBlock, end - at);
+        const std::int64_t n = std::min<std::int64_t>(inner.stride == 1 ? kRun : kBlock, end - at);
         const T* const x = base + row.offset + at * inner.stride;
         total = P::template join<typename P::Total>(
             total,
