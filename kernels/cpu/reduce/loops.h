@@ -247,7 +247,9 @@ template <class P, class T>
 void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
                    std::int64_t last, typename P::Total* totals) {
   if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::init())));
-  // It takes some time to join lanes.
+  // It takes some time to join lanes. What is brought together and its source stay in the nearest
+  // cache.
+  constexpr std::int64_t kApart = 512;
   constexpr bool widened = std::is_same_v<T, float16>;
   constexpr std::int64_t kRun = P::kRounds || widened ? kBlock : 8 * kBlock;
   static const Axis kPoint{1, 1, 0};
@@ -264,7 +266,7 @@ void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int6
       const std::int64_t end = std::min(inner.size, at + last - i);
       i += end - at;
       while (at < end) {
-        const std::int64_t n = std::min<std::int64_t>(inner.stride == 1 ? kRun : kBlock, end - at);
+        const std::int64_t n = std::min<std::int64_t>(inner.stride == 1 ? kRun : kApart, end - at);
         const T* const x = base + row.offset + at * inner.stride;
         total = P::template join<typename P::Total>(
             total,
