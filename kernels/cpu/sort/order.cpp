@@ -255,15 +255,20 @@ Index keep_between(const Key* keys, Index n, Key low, Key high, Key* to) {
 }
 }  // namespace
 
+template <class Key>
+Index count_key(const Key* keys, Index n, Key key) {
+  return counts_of(keys, n, key).equal;
+}
+
 // Three keys of a sample: the one at the same quantile is tried first, and the others
 // enclose the one at k, most likely. What lies between them is all that the next round looks at.
 template <class Key>
 Key key_at(const Key* keys, Index n, Index k) {
-  constexpr Index kSample = 128, kAway = 16;
+  constexpr Index kSample = kSampled / 4, kAway = 16;
   const auto room = static_cast<std::size_t>(n);
   Scratch<Key> held(room), other(room);
   Interruptible interruptible;
-  while (n > 4 * kSample) {
+  while (n > kSampled) {
     Key sample[kSample];
     Index order[kSample];
     for (Index i = 0; i < kSample; ++i) sample[i] = keys[i * (n / kSample)];
@@ -300,6 +305,8 @@ template void stable_order(std::uint32_t*, Index, Index*);
 template void stable_order(std::uint64_t*, Index, Index*);
 template Found<std::uint32_t> find_key(const std::uint32_t*, Index, std::uint32_t);
 template Found<std::uint64_t> find_key(const std::uint64_t*, Index, std::uint64_t);
+template Index count_key(const std::uint32_t*, Index, std::uint32_t);
+template Index count_key(const std::uint64_t*, Index, std::uint64_t);
 template std::uint32_t key_at(const std::uint32_t*, Index, Index);
 template std::uint64_t key_at(const std::uint64_t*, Index, Index);
 

@@ -69,7 +69,11 @@ struct Found {
 template <class Key>
 Found<Key> find_key(const Key* keys, std::int64_t n, Key key);
 
-// The key that an ascending order has at position k.
+template <class Key>
+std::int64_t count_key(const Key* keys, std::int64_t n, Key key);
+
+// The key that an ascending order has at position k: in a line longer than that by way of a sample.
+inline constexpr std::int64_t kSampled = 512;
 template <class Key>
 Key key_at(const Key* keys, std::int64_t n, std::int64_t k);
 

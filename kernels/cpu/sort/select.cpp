@@ -16,12 +16,12 @@ namespace rushlight {
 namespace {
 
 // A key and its index; in one word where both fit.
-struct Narrow {
-  std::uint64_t bits;
+struct alignas(8) Narrow {
+  std::uint32_t index, bits;
   Narrow() = default;
-  Narrow(std::uint64_t key, Index at) : bits(key << 32 | std::uint64_t(at)) {}
-  std::uint64_t key() const { return bits >> 32; }
-  Index at() const { return Index(bits & 0xffffffff); }
+  Narrow(std::uint64_t key, Index at) : index(std::uint32_t(at)), bits(std::uint32_t(key)) {}
+  std::uint32_t key() const { return bits; }
+  Index at() const { return index; }
 };
 struct Wide {
   std::uint64_t bits;
@@ -67,13 +67,20 @@ void with_room(Index n, F f) {
 }
 
 CLONES void enter(const std::uint32_t* keys, Index n, std::uint32_t low, Narrow* to) {
-  for (Index i = 0; i < n; ++i) to[i].bits = std::uint64_t(keys[i] - low) << 32 | std::uint64_t(i);
+  for (Index i = 0; i < n; ++i) to[i] = Narrow(keys[i] - low, i);
 }
 CLONES void enter(const std::uint64_t* keys, Index n, std::uint64_t low, Narrow* to) {
-  for (Index i = 0; i < n; ++i) to[i].bits = (keys[i] - low) << 32 | std::uint64_t(i);
+  for (Index i = 0; i < n; ++i) to[i] = Narrow(keys[i] - low, i);
 }
 void enter(const std::uint64_t* keys, Index n, std::uint64_t low, Wide* to) {
   for (Index i = 0; i < n; ++i) to[i] = Wide(keys[i] - low, i);
+}
+
+// Whether the distances of all keys from `low`, wrapped around, fit in 32 bits.
+CLONES bool all_near(const std::uint64_t* keys, Index n, std::uint64_t low) {
+  std::uint64_t bits = 0;
+  for (Index i = 0; i < n; ++i) bits |= keys[i] - low;
+  return bits >> 32 == 0;
 }
 
 // Calls f(entries, before) for the keys of a line.
@@ -86,8 +93,10 @@ void with_entries(const Key* keys, Index n, F f) {
     });
   };
   if constexpr (sizeof(Key) == 8) {
-    const auto [low, high] = key_range(keys, n);
-    if ((high - low) >> 32 == 0 && n >> 32 == 0) return of_type(Type<Narrow>{}, low);
+    // The smallest key would take longer to find than this, which is as good for most lines.
+    constexpr Key half = Key(1) << 31;
+    const Key low = std::min<Key>(std::max(keys[0], half) - half, Key(0) - 2 * half);
+    if (n >> 32 == 0 && all_near(keys, n, low)) return of_type(Type<Narrow>{}, low);
     of_type(Type<Wide>{}, Key(0));
   } else {
     of_type(Type<Narrow>{}, Key(0));
@@ -126,40 +135,75 @@ Index nth_place(const Key* keys, Index n, Index k) {
   return found;
 }
 
-constexpr Index kNear = 8;  // so many keys are found one after another in less time than chosen
-
-// Where an ascending order has position k; `any`: or an equal of it.
-template <class Key>
-Index place_of(const Key* keys, Index n, Index k, bool any) {
-  if (n < 4 * kNear && !any) return nth_place(keys, n, k);
-  const bool near = k < kNear && !any;
-  const Key key = near ? Key(0) : key_at(keys, n, k);
-  if (any) return std::find(keys, keys + n, key) - keys;
-  Found<Key> found = find_key(keys, n, key);
-  if (near)
-    for (Index passed = found.count; passed <= k; passed += found.count)
-      found = find_key(keys, n, found.next);
-  return found.count == 1 ? found.at : nth_place(keys, n, k);
-}
-
-// The indices of the k smallest keys in ascending order. False: some are equal.
-template <class Key>
-bool distinct_first(const Key* keys, Index n, Index k, Index* found_at) {
-  Found<Key> found = find_key(keys, n, Key(0));
-  for (Index i = found.count;; i += found.count) {
-    if (found.count > 1) return false;
-    if (found.count) found_at[i - 1] = found.at;
-    if (i == k) return true;
-    found = find_key(keys, n, found.next);
-  }
-}
-
 // Whether one of the 64 comes before the worst that was chosen.
 template <class Key>
 CLONES bool any_before(const Key* keys, Key worst) {
   int any = 0;
   for (int i = 0; i < 64; ++i) any |= keys[i] < worst;
   return any != 0;
+}
+
+// The first kMost of a line or fewer, in order, one after another: less time than to choose them.
+template <class Key>
+struct Nearest {
+  static constexpr int kMost = 10;
+  using Entry = EntryOf<Key>;
+  Entry best[kMost];
+  int count = 0;
+  // Of n keys, `most` at most.
+  Nearest(const Key* keys, Index n, int most) {
+    serial_for(n, [&](Index i, Index end) {
+      for (; i < std::min<Index>(end, most); ++i) insert(Entry(keys[i], i), count++);
+      while (i < end) {
+        const Index stop = std::min(end, i + 64);
+        if (stop - i == 64 && !any_before(keys + i, Key(best[most - 1].key()))) {
+          i = stop;
+          continue;
+        }
+        for (; i < stop; ++i)
+          if (keys[i] < best[most - 1].key()) insert(Entry(keys[i], i), most - 1);
+      }
+    });
+  }
+  // Whether position k has an equal beside it.
+  bool is_tied(Index k) const {
+    return (k > 0 && best[k - 1].key() == best[k].key()) ||
+           (k + 1 < count && best[k].key() == best[k + 1].key());
+  }
+
+ private:
+  void insert(Entry entry, int to) {
+    for (; to > 0 && entry.key() < best[to - 1].key(); --to) best[to] = best[to - 1];
+    best[to] = entry;
+  }
+};
+
+constexpr Index kNear = Nearest<std::uint32_t>::kMost - 2;  // and an equal of the last of them
+
+// Whether to look for the nearest of a line: where most lines had equals among them, the next will.
+class MostlyDistinct {
+ public:
+  bool expected() const { return balance_.load(std::memory_order_relaxed) > 0; }
+  void seen(bool tied) { balance_.fetch_add(tied ? -1 : 1, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<Index> balance_{2};
+};
+
+// Where an ascending order has position k; `any`: or an equal of it.
+template <class Key>
+Index place_of(const Key* keys, Index n, Index k, bool any, MostlyDistinct& distinct) {
+  if (any) return std::find(keys, keys + n, key_at(keys, n, k)) - keys;
+  if (n < (k < kNear ? 4 * kNear : kSampled)) return nth_place(keys, n, k);
+  if (k >= kNear) {
+    const Found<Key> found = find_key(keys, n, key_at(keys, n, k));
+    return found.count == 1 ? found.at : nth_place(keys, n, k);
+  }
+  if (!distinct.expected()) return nth_place(keys, n, k);
+  const Nearest<Key> nearest(keys, n, int(k) + 2);
+  const bool tied = nearest.is_tied(k);
+  distinct.seen(tied);
+  return tied ? nth_place(keys, n, k) : nearest.best[k].at();
 }
 
 // The first k of a line: a heap of the best so far, as std::partial_sort has it, so that ties come
@@ -213,13 +257,14 @@ void top_of_type(const View& values, const View& indices, const View& in, int di
   };
   constexpr Index kShortLine = 2048;
   if (k * 64 <= n && (k > kNear || n > kShortLine)) return each_line(lines, by_heap);
-  std::atomic<bool> tied = false;  // where one line has equals, others have them
+  MostlyDistinct distinct;
   lines_of_keys<Key>(lines, in, largest, [&](const Index(&at)[3], const Key* keys) {
-    Index nearest[kNear];
-    if (k <= kNear && n >= 4 * kNear && !tied.load(std::memory_order_relaxed)) {
-      if (distinct_first(keys, n, k, nearest))
-        return write_all(at, [&](Index i) { return nearest[i]; });
-      tied.store(true, std::memory_order_relaxed);
+    if (k <= kNear && n >= 4 * kNear && distinct.expected()) {
+      const Nearest<Key> nearest(keys, n, int(k) + 1);
+      bool tied = false;
+      for (Index i = 0; i < k; ++i) tied |= nearest.is_tied(i);
+      distinct.seen(tied);
+      if (!tied) return write_all(at, [&](Index i) { return nearest.best[i].at(); });
     }
     if (k * 64 <= n) return by_heap(at);
     with_entries(keys, n, [&](auto* entries, auto before) {
@@ -245,8 +290,9 @@ void kth(const View& values, const View& indices, const View& in, int dim, Index
   if (values.numel == 0) return;
   const Lines<3> lines(dim, in, values, indices);
   with_keys(in.dtype, lines.length, [&]<class Key>(Type<Key>) {
+    MostlyDistinct distinct;
     lines_of_keys<Key>(lines, in, false, [&](const Index(&at)[3], const Key* keys) {
-      write(lines, at, in, values, indices, place_of(keys, lines.length, k, false), 0);
+      write(lines, at, in, values, indices, place_of(keys, lines.length, k, false, distinct), 0);
     });
   });
 }
@@ -257,16 +303,18 @@ void median(const View& values, const View& indices, const View& in, int dim, bo
   const Index n = lines.length;
   with_keys(in.dtype, n, [&]<class Key>(Type<Key>) {
     const Key nan = nan_key<Key>(in.dtype);
+    MostlyDistinct distinct;
     lines_of_keys<Key>(lines, in, false, [&](const Index(&at)[3], const Key* keys) {
       Index numbers = n;
       if (is_floating(in.dtype)) {
-        const Found<Key> nans = find_key(keys, n, nan);
-        if (nans.count && !ignore_nan)
+        const Index nans = count_key(keys, n, nan);
+        if (nans && !ignore_nan)
           return write(lines, at, in, values, indices, std::find(keys, keys + n, nan) - keys, 0);
-        numbers -= nans.count;
+        numbers -= nans;
       }
       const Index middle = std::max<Index>(0, (numbers - 1) / 2);
-      write(lines, at, in, values, indices, place_of(keys, n, middle, indices.numel == 0), 0);
+      write(lines, at, in, values, indices, place_of(keys, n, middle, indices.numel == 0, distinct),
+            0);
     });
   });
 }
