@@ -146,6 +146,7 @@ CLONES void transpose(const S* src, Index lds, Index rows, Index cols, S* dst, I
 }
 
 template void transpose(const float*, Index, Index, Index, float*, Index);
+template void transpose(const double*, Index, Index, Index, double*, Index);
 template void transpose(const std::uint8_t*, Index, Index, Index, std::uint8_t*, Index);
 template void transpose(const std::uint16_t*, Index, Index, Index, std::uint16_t*, Index);
 template void transpose(const std::uint32_t*, Index, Index, Index, std::uint32_t*, Index);

@@ -4,8 +4,8 @@
 
 namespace rushlight {
 
-// dst[c * ldd + r] = src[r * lds + c], for float and the unsigned integers, by which elements of
-// other types of their size are moved.
+// dst[c * ldd + r] = src[r * lds + c], for float, double and the unsigned integers, by which
+// elements of other types of their size are moved.
 template <class S>
 void transpose(const S* src, std::int64_t lds, std::int64_t rows, std::int64_t cols, S* dst,
                std::int64_t ldd);

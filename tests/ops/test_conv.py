@@ -44,11 +44,12 @@ FLOAT_CASES = [
     ((7, 600, 3, 9), (18, 600, 3, 3), {"padding": 1}),
     ((1, 128, 3, 4), (60, 128, 3, 3), {"padding": 1}),
     ((2, 5, 11, 37), (5, 1, 5, 3), {"groups": 5, "padding": (1, 0), "stride": (1, 2)}),
+    ((1, 2, 9, 67), (2, 1, 3, 5), {"groups": 2, "padding": (2, 3), "dilation": (1, 2)}),
 ]
 
 
 @pytest.mark.parametrize("case", FLOAT_CASES, ids=range(len(FLOAT_CASES)))
-@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_fast_kernels(reference, device, case, dtype):
     input_shape, weight_shape, options = case
     arrays = [array(input_shape, 1), array(weight_shape, 2, 0.2), array(weight_shape[:1], 3)]

@@ -173,12 +173,27 @@ Index group_weights(const ConvShape& s) {
   return s.out / s.groups * (s.c / s.groups) * s.kernel[1] * s.kernel[2];
 }
 
+// Channels apart, each a plane.
+template <class T>
+void depthwise_forward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y) {
+  conv::correlate_planes(forward_of(s, 0, nullptr), s.c, x, w, bias, y);
+}
+template <class T>
+void depthwise_grad_input(const ConvShape& s, const T* grad, const T* w, const T* bias, T* grad_x) {
+  each_phase(s, [&](Index a, Index b) {
+    conv::correlate_planes(gradient_of(s, 0, a, b, nullptr), s.c, grad, w, bias, grad_x);
+  });
+}
+bool has_tap_rows(const ConvShape& s) {
+  return s.groups == s.c && s.groups == s.out && s.kernel[2] <= 7;
+}
+
 void forward(const ConvShape& s, const float* x, const float* w, const float* bias, float* y) {
   if (!is_planar(s))
     return (is_volume(s) ? conv::volume_forward : General<float>::forward)(s, x, w, bias, y);
   if (is_pointwise(s)) return pointwise(s.n, s.c, s.out, s.in[1] * s.in[2], x, {w, s.c}, bias, y);
   if (has_few_pixels(s)) return General<float>::forward(s, x, w, bias, y);
-  if (is_depthwise(s)) return conv::correlate_planes(forward_of(s, 0, bias), s.c, x, w, y);
+  if (is_depthwise(s)) return depthwise_forward(s, x, w, bias, y);
   each_group(s.groups, [&](Index g) {
     const Correlation part = forward_of(s, g, bias);
     conv::correlate(part, x + g * part.c * part.from.channel, w + g * group_weights(s),
@@ -194,10 +209,7 @@ void grad_input(const ConvShape& s, const float* grad, const float* w, const flo
                 : General<float>::grad_input)(s, grad, w, bias, grad_x);
   if (is_pointwise(s))
     return pointwise(s.n, s.out, s.c, s.in[1] * s.in[2], grad, {w, s.c, true}, bias, grad_x);
-  if (is_depthwise(s))
-    return each_phase(s, [&](Index a, Index b) {
-      conv::correlate_planes(gradient_of(s, 0, a, b, bias), s.c, grad, w, grad_x);
-    });
+  if (is_depthwise(s)) return depthwise_grad_input(s, grad, w, bias, grad_x);
   each_group(s.groups, [&](Index g) {
     each_phase(s, [&](Index a, Index b) {
       const Correlation part = gradient_of(s, g, a, b, bias);
@@ -211,19 +223,21 @@ void grad_weight(const ConvShape& s, const float* x, const float* grad, float* g
   if (!is_planar(s))
     return (is_volume(s) ? conv::volume_weight_gradient : General<float>::grad_weight)(s, x, grad,
                                                                                        grad_w);
-  if (s.groups == s.c && s.groups == s.out && s.kernel[2] <= 7)
-    return conv::depthwise_weight_gradient(s, x, grad, grad_w);
+  if (has_tap_rows(s)) return conv::depthwise_weight_gradient(s, x, grad, grad_w);
   conv::weight_gradient(s, x, grad, grad_w);
 }
 
 void forward(const ConvShape& s, const double* x, const double* w, const double* bias, double* y) {
+  if (is_planar(s) && is_depthwise(s)) return depthwise_forward(s, x, w, bias, y);
   General<double>::forward(s, x, w, bias, y);
 }
 void grad_input(const ConvShape& s, const double* grad, const double* w, const double* bias,
                 double* grad_x) {
+  if (is_planar(s) && is_depthwise(s)) return depthwise_grad_input(s, grad, w, bias, grad_x);
   General<double>::grad_input(s, grad, w, bias, grad_x);
 }
 void grad_weight(const ConvShape& s, const double* x, const double* grad, double* grad_w) {
+  if (is_planar(s) && has_tap_rows(s)) return conv::depthwise_weight_gradient(s, x, grad, grad_w);
   General<double>::grad_weight(s, x, grad, grad_w);
 }
 

@@ -17,13 +17,6 @@ namespace {
 constexpr Index kParts = 16;        // of the images, whose weight gradients are summed apart
 constexpr Index kBandElements = 1 << 16;  // of the results
 
-template <class T>
-struct Lanes {
-  using type __attribute__((vector_size(32), aligned(sizeof(T)), may_alias)) = T;
-};
-template <class T>
-inline constexpr Index kWidth = 32 / Index(sizeof(T));
-
 struct Taps {  // where they are from a window's first pixel, and which
   const Index *at, *tap;
   Index count;
@@ -34,7 +27,7 @@ template <int pixels, int vectors, class T>
 [[gnu::always_inline]] inline void window_block(const T* x, Index step, const Taps& taps, Index c,
                                                 const T* w, const T* bias, T* y) {
   using V = typename Lanes<T>::type;
-  constexpr Index width = kWidth<T>;
+  constexpr Index width = kLanes<T>;
   V sums[pixels][vectors];
   for (int p = 0; p < pixels; ++p)
     for (int v = 0; v < vectors; ++v) sums[p][v] = *reinterpret_cast<const V*>(bias + v * width);
@@ -54,7 +47,7 @@ template <int pixels, int vectors, class T>
 template <int pixels, class T>
 [[gnu::always_inline]] inline void windows(const T* x, Index step, const Taps& taps, Index c,
                                            const T* w, const T* bias, T* y) {
-  constexpr Index width = kWidth<T>;
+  constexpr Index width = kLanes<T>;
   Index i = 0;
   for (; i + 2 * width <= c; i += 2 * width)
     window_block<pixels, 2>(x + i, step, taps, c, w + i, bias + i, y + i);
@@ -102,7 +95,7 @@ CLONES void add_weights(const T* g, const T* x, Index step, Index pixels, const 
                         T* w) {
   const Index *at = taps.at, *tap = taps.tap, count = taps.count;
   Index i = 0;
-  for (; i + kWidth<T> <= c; i += kWidth<T>) {
+  for (; i + kLanes<T> <= c; i += kLanes<T>) {
     Index t = 0;
     for (; t + 9 <= count; t += 9)
       weight_block<9>(g + i, x + i, step, pixels, at + t, tap + t, c, w + i);

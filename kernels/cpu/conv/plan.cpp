@@ -11,7 +11,8 @@
 namespace rushlight::conv {
 namespace {
 
-CLONES void copy_phase(const float* __restrict src, Index step, Index count, float* __restrict d) {
+template <class T>
+CLONES void copy_phase(const T* __restrict src, Index step, Index count, T* __restrict d) {
   if (step == 1)
     for (Index i = 0; i < count; ++i) d[i] = src[i];
   else if (step == 2)
@@ -118,15 +119,16 @@ Columns::Columns(const Correlation& s) {
   row = s.c * x.step * width;
 }
 
-void Columns::pack(const Correlation& s, const float* x, Index h0, Index h1, float* d) const {
+template <class T>
+void Columns::pack(const Correlation& s, const T* x, Index h0, Index h1, T* d) const {
   const Index step = s.cols.step, in = s.cols.in;
   for (Index h = h0; h < h1; ++h, d += row)
     for (Index f = 0; f < step; ++f) {
       // Column i of phase f is input column i * step + f - left.
       const Index first = std::max<Index>(0, (left - f + step - 1) / step);
       const Index end = std::max(first, (in + left - f + step - 1) / step);
-      const float* const src = x + (h * in + first * step + f - left) * s.from.pixel;
-      float* const to = d + f * width + first;
+      const T* const src = x + (h * in + first * step + f - left) * s.from.pixel;
+      T* const to = d + f * width + first;
       if (s.from.channel == 1)
         transpose(src, step * s.from.pixel, end - first, s.c, to, step * width);
       else
@@ -134,6 +136,9 @@ void Columns::pack(const Correlation& s, const float* x, Index h0, Index h1, flo
           copy_phase(src + c * s.from.channel, step, end - first, to + c * step * width);
     }
 }
+
+template void Columns::pack(const Correlation&, const float*, Index, Index, float*) const;
+template void Columns::pack(const Correlation&, const double*, Index, Index, double*) const;
 
 std::vector<int> Columns::offsets(const Correlation& s) const {
   std::vector<int> off;

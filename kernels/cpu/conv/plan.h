@@ -1,4 +1,4 @@
-// What the float convolution kernels share. Forward, and each phase of the stride of an input
+// What the convolution kernels of planes share. Forward, and each phase of the stride of an input
 // gradient, are one Correlation; note that taps falling into the zero padding are
 // skipped, not multiplied, and that padding is never stored.
 #pragma once
@@ -13,6 +13,14 @@ namespace rushlight::conv {
 
 using Index = std::int64_t;
 
+// A vector of float or double, wherever it lies.
+template <class T>
+struct Lanes {
+  using type __attribute__((vector_size(32), aligned(sizeof(T)), may_alias)) = T;
+};
+template <class T>
+inline constexpr Index kLanes = 32 / Index(sizeof(T));
+
 // One axis: output q reads input q * step + shift[t] with kernel tap tap[t] and is stored at
 // first + q * pitch.
 struct Axis {
@@ -26,7 +34,7 @@ Axis forward_axis(const ConvShape& s, int dim);
 // Input positions congruent to `phase` modulo the stride.
 Axis gradient_axis(const ConvShape& s, int dim, Index phase);
 
-// Floats from one image, channel and pixel to the next.
+// Elements from one image, channel and pixel to the next.
 struct Steps {
   Index image, channel, pixel;
 };
@@ -61,10 +69,11 @@ std::vector<float> padded_bias(const Correlation& s, Index lanes);
 // Rows of one image as [h][c][column phase][column], zeros left and right, so that neighbouring
 // outputs read neighbouring floats.
 struct Columns {
-  Index left, width, row;  // zeros on the left, floats per phase, floats per image row
+  Index left, width, row;  // zeros on the left, elements per phase and per image row
   explicit Columns(const Correlation& s);
   // Rows [h0, h1) of image x into d, whose margins are zero already and stay so.
-  void pack(const Correlation& s, const float* x, Index h0, Index h1, float* d) const;
+  template <class T>  // float or double
+  void pack(const Correlation& s, const T* x, Index h0, Index h1, T* d) const;
   // [kh][kw][c], relative to the row and column of the output.
   std::vector<int> offsets(const Correlation& s) const;
 };
@@ -73,14 +82,17 @@ struct Columns {
 void correlate(const Correlation& s, const float* x, const float* w, float* y);
 void correlate_channels(const Correlation& s, const float* x, const float* w, float* y);
 void correlate_columns(const Correlation& s, const float* x, const float* w, float* y);
-// So many of them, a channel each: s is the first, of one input and one output channel.
-void correlate_planes(const Correlation& s, Index planes, const float* x, const float* w, float* y);
+// So many of them, a channel each: s is the first, of one input and one output channel. Bias: of
+// all planes, or null.
+template <class T>  // float or double
+void correlate_planes(const Correlation& s, Index planes, const T* x, const T* w, const T* bias,
+                      T* y);
 
 // Of float images, or of bfloat16 where the processor multiplies them.
 template <class S>
 void weight_gradient(const ConvShape& s, const S* x, const S* grad, float* grad_weight);
-void depthwise_weight_gradient(const ConvShape& s, const float* x, const float* grad,
-                               float* grad_weight);
+template <class T>  // float or double
+void depthwise_weight_gradient(const ConvShape& s, const T* x, const T* grad, T* grad_weight);
 
 // Depthwise, of images whose channels lie innermost (s.inside).
 template <class S>

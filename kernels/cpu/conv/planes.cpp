@@ -11,38 +11,41 @@
 namespace rushlight::conv {
 namespace {
 
-constexpr Index kLanes = 8, kAtOnce = 4;  // vectors
-using Floats = float __attribute__((vector_size(32), aligned(4), may_alias));
+constexpr Index kAtOnce = 4;  // vectors
 
 // y[q] = bias + the sum over k of w[k] * x[off[k] + q], for V vectors
-template <int V>
-[[gnu::always_inline]] inline void columns_of(const float* x, const int* off, Index n,
-                                              const float* w, float bias, float* y) {
-  Floats acc[V];
-  for (int v = 0; v < V; ++v) acc[v] = Floats{} + bias;
+template <int V, class T>
+[[gnu::always_inline]] inline void columns_of(const T* x, const int* off, Index n, const T* w,
+                                              T bias, T* y) {
+  using Vector = typename Lanes<T>::type;
+  Vector acc[V];
+  for (int v = 0; v < V; ++v) acc[v] = Vector{} + bias;
   for (Index k = 0; k < n; ++k) {
-    const float* const from = x + off[k];
+    const T* const from = x + off[k];
 #pragma GCC unroll 4
     for (int v = 0; v < V; ++v)
-      acc[v] += w[k] * *reinterpret_cast<const Floats*>(from + v * kLanes);
+      acc[v] += w[k] * *reinterpret_cast<const Vector*>(from + v * kLanes<T>);
   }
-  for (int v = 0; v < V; ++v) *reinterpret_cast<Floats*>(y + v * kLanes) = acc[v];
+  for (int v = 0; v < V; ++v) *reinterpret_cast<Vector*>(y + v * kLanes<T>) = acc[v];
 }
 
 // Whole vectors: x and y have room for them.
-CLONES void correlate_row(const float* x, const int* off, Index n, const float* w, float bias,
-                          Index vectors, float* y) {
+template <class T>
+CLONES void correlate_row(const T* x, const int* off, Index n, const T* w, T bias, Index vectors,
+                          T* y) {
+  constexpr Index lanes = kLanes<T>;
   Index v = 0;
   for (; v + kAtOnce <= vectors; v += kAtOnce)
-    columns_of<kAtOnce>(x + v * kLanes, off, n, w, bias, y + v * kLanes);
-  for (; v + 2 <= vectors; v += 2) columns_of<2>(x + v * kLanes, off, n, w, bias, y + v * kLanes);
-  if (v < vectors) columns_of<1>(x + v * kLanes, off, n, w, bias, y + v * kLanes);
+    columns_of<kAtOnce>(x + v * lanes, off, n, w, bias, y + v * lanes);
+  for (; v + 2 <= vectors; v += 2) columns_of<2>(x + v * lanes, off, n, w, bias, y + v * lanes);
+  if (v < vectors) columns_of<1>(x + v * lanes, off, n, w, bias, y + v * lanes);
 }
 
 // A small plane with margins of zeros on all sides, cut into the phases of its strides, so that
 // neighbouring outputs read neighbours, from the first row to the last.
+template <class T>
 struct SmallPlane {
-  static constexpr Index kMost = 8192;  // floats, of the first cache
+  static constexpr Index kMost = 32768 / sizeof(T);  // elements, of the first cache
   struct Side {
     Index before, reach, phase;  // zeros, outputs that a window covers, phases
     explicit Side(const Axis& x)
@@ -58,21 +61,21 @@ struct SmallPlane {
     Index from(Index f) const { return first(f) * phase + f - before; }
   };
   Side row, col;
-  Index rows, pitch, floats, vectors;
+  Index rows, pitch, elements, vectors;
 
   explicit SmallPlane(const Correlation& s)
       : row(s.rows),
         col(s.cols),
         rows(s.rows.out + row.reach),
         pitch(s.cols.out + col.reach),
-        floats(row.phase * col.phase * rows * pitch),
-        vectors((s.rows.out * pitch + kLanes - 1) / kLanes) {}
+        elements(row.phase * col.phase * rows * pitch),
+        vectors((s.rows.out * pitch + kLanes<T> - 1) / kLanes<T>) {}
 
   bool suits(const Correlation& s) const {
-    const bool few = s.cols.out < kAtOnce * kLanes || s.cols.step > 1;
+    const bool few = s.cols.out < kAtOnce * kLanes<T> || s.cols.step > 1;
     return few && s.cols.step <= 2 && s.cols.pitch == 1 && s.rows.pitch == 1 && s.from.pixel == 1 &&
            s.to.pixel == 1 && row.phase <= kMost && rows <= kMost && pitch <= kMost &&
-           floats <= kMost;
+           elements <= kMost;
   }
   std::vector<int> offsets(const Correlation& s) const {
     std::vector<int> off;
@@ -86,62 +89,65 @@ struct SmallPlane {
   }
 };
 
-template <int Step>
-CLONES void fill_rows(const float* __restrict x, Index step, Index rows, Index count, Index pitch,
-                      float* __restrict to) {
+template <int Step, class T>
+CLONES void fill_rows(const T* __restrict x, Index step, Index rows, Index count, Index pitch,
+                      T* __restrict to) {
   for (Index r = 0; r < rows; ++r, x += step, to += pitch)
     for (Index i = 0; i < count; ++i) to[i] = x[i * Step];
 }
-void fill(const SmallPlane& p, const Correlation& s, const float* x, float* to) {
+template <class T>
+void fill(const SmallPlane<T>& p, const Correlation& s, const T* x, T* to) {
   const Index in = s.cols.in;
   for (Index a = 0; a < p.row.phase; ++a)
     for (Index b = 0; b < p.col.phase; ++b, to += p.rows * p.pitch) {
       const Index rows = p.row.count(a, s.rows.in, p.rows), count = p.col.count(b, in, p.pitch);
       if (rows == 0 || count == 0) continue;
-      const auto fill = p.col.phase == 1 ? fill_rows<1> : fill_rows<2>;
+      const auto fill = p.col.phase == 1 ? fill_rows<1, T> : fill_rows<2, T>;
       fill(x + p.row.from(a) * in + p.col.from(b), p.row.phase * in, rows, count, p.pitch,
            to + p.row.first(a) * p.pitch + p.col.first(b));
     }
 }
-void correlate_small(const SmallPlane& p, const Correlation& s, Index planes, const float* x,
-                     const float* weights, float* y) {
+template <class T>
+void correlate_small(const SmallPlane<T>& p, const Correlation& s, Index planes, const T* x,
+                     const T* weights, const T* bias, T* y) {
   const std::vector<int> off = p.offsets(s);
   const Index taps = s.taps();
   parallel_for(s.n * planes, 1 + 100'000 / std::max<Index>(s.products(1), 1),
                [&](Index begin, Index end) {
                  // The last vectors may read behind the last row.
-                 Scratch<float> packed(std::size_t(p.floats + p.pitch + kLanes)),
-                     sums(std::size_t(p.vectors * kLanes));
+                 Scratch<T> packed(std::size_t(p.elements + p.pitch + kLanes<T>)),
+                     sums(std::size_t(p.vectors * kLanes<T>));
                  packed.zero();  // the margins stay zero
                  for (Index i = begin; i < end; ++i) {
                    const Index plane = i % planes, image = i / planes;
                    fill(p, s, x + image * s.from.image + plane * s.from.channel, packed.data());
                    correlate_row(packed.data(), off.data(), taps, weights + plane * taps,
-                                 s.bias ? s.bias[plane] : 0.f, p.vectors, sums.data());
-                   float* const to = y + image * s.to.image + plane * s.to.channel;
+                                 bias ? bias[plane] : T(0), p.vectors, sums.data());
+                   T* const to = y + image * s.to.image + plane * s.to.channel;
                    for (Index h = 0; h < s.rows.out; ++h)
                      std::memcpy(to + s.stored(h, 0), sums.data() + h * p.pitch,
-                                 std::size_t(s.cols.out) * sizeof(float));
+                                 std::size_t(s.cols.out) * sizeof(T));
                  }
                });
 }
 
 }  // namespace
 
-void correlate_planes(const Correlation& s, Index planes, const float* x, const float* w,
-                      float* y) {
+template <class T>
+void correlate_planes(const Correlation& s, Index planes, const T* x, const T* w, const T* bias,
+                      T* y) {
   if (s.rows.out == 0 || s.cols.out == 0) return;
   const Index taps = s.taps(), kw = Index(s.cols.tap.size());
-  std::vector<float> weights;
+  std::vector<T> weights;
   for (Index i = 0; i < planes; ++i)
     for (Index h : s.rows.tap)
       for (Index v : s.cols.tap) weights.push_back(w[(i * s.kh + h) * s.kw + v]);
-  if (const SmallPlane small(s); small.suits(s))
-    return correlate_small(small, s, planes, x, weights.data(), y);
+  if (const SmallPlane<T> small(s); small.suits(s))
+    return correlate_small(small, s, planes, x, weights.data(), bias, y);
   const Columns columns(s);
   const std::vector<int> off = columns.offsets(s);
-  const Index vectors = (s.cols.out + kLanes - 1) / kLanes, step = s.cols.pitch;
-  const bool in_place = step == 1 && s.cols.out == vectors * kLanes;
+  const Index vectors = (s.cols.out + kLanes<T> - 1) / kLanes<T>, step = s.cols.pitch;
+  const bool in_place = step == 1 && s.cols.out == vectors * kLanes<T>;
   const Index bands = row_bands(s, 1, s.n * planes);
   const Index band_rows = (s.rows.out + bands - 1) / bands;
   const Index most = std::min(
@@ -149,28 +155,33 @@ void correlate_planes(const Correlation& s, Index planes, const float* x, const 
                      (s.rows.shift.empty() ? 0 : s.rows.shift.back() - s.rows.shift.front()) + 1);
   const Index grain = 1 + 100'000 / std::max<Index>(s.products(1) / bands, 1);
   parallel_for(s.n * planes * bands, grain, [&](Index begin, Index end) {
-    Scratch<float> packed(std::max<Index>(most * columns.row, 1)), line(vectors * kLanes);
+    Scratch<T> packed(std::max<Index>(most * columns.row, 1)), line(vectors * kLanes<T>);
     packed.zero();  // the margins stay zero
     for (Index i = begin; i < end; ++i) {
       const Index plane = i / bands % planes, image = i / bands / planes;
       const Index h0 = s.rows.out * (i % bands) / bands, h1 = s.rows.out * (i % bands + 1) / bands;
       const auto [r0, r1] = s.rows.reads(h0, h1);
       columns.pack(s, x + image * s.from.image + plane * s.from.channel, r0, r1, packed.data());
-      float* const to = y + image * s.to.image + plane * s.to.channel;
+      T* const to = y + image * s.to.image + plane * s.to.channel;
       for (Index h = h0; h < h1; ++h) {
         const auto [t0, t1] = s.rows.inside(h);
-        float* const out = to + s.stored(h, 0);
+        T* const out = to + s.stored(h, 0);
         correlate_row(packed.data() + (h * s.rows.step - r0) * columns.row, off.data() + t0 * kw,
                       (t1 - t0) * kw, weights.data() + plane * taps + t0 * kw,
-                      s.bias ? s.bias[plane] : 0.f, vectors, in_place ? out : line.data());
+                      bias ? bias[plane] : T(0), vectors, in_place ? out : line.data());
         if (in_place) continue;
         if (step == 1)
-          std::memcpy(out, line.data(), std::size_t(s.cols.out) * sizeof(float));
+          std::memcpy(out, line.data(), std::size_t(s.cols.out) * sizeof(T));
         else
           for (Index q = 0; q < s.cols.out; ++q) out[q * step] = line[q];
       }
     }
   });
 }
+
+template void correlate_planes(const Correlation&, Index, const float*, const float*, const float*,
+                               float*);
+template void correlate_planes(const Correlation&, Index, const double*, const double*,
+                               const double*, double*);
 
 }  // namespace rushlight::conv
