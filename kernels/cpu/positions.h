@@ -27,6 +27,14 @@ class Positions {
       index_[d] = 0;
     }
   }
+  // How many positions lie on the line from here on, and the step of operand k along it.
+  std::int64_t left() const { return rank_ ? sizes_[rank_ - 1] - index_[rank_ - 1] : 1; }
+  std::int64_t step(int k) const { return rank_ ? strides_[k][rank_ - 1] : 0; }
+  void skip(std::int64_t n) {  // 0 < n <= left()
+    for (int k = 0; k < N; ++k) offset[k] += (n - 1) * step(k);
+    if (rank_) index_[rank_ - 1] += n - 1;
+    next();
+  }
   std::int64_t operator[](int d) const { return index_[d]; }
   std::int64_t offset[N] = {};
 

@@ -1,6 +1,7 @@
 // Runs of elements, one stride on each side, as indexing and copying meet them in their innermost
 // loops.
 #pragma once
+#include <algorithm>
 #include <cstring>
 
 #include "../index.h"
@@ -37,18 +38,43 @@ inline void copy_bytes(void* to, const void* from, std::int64_t n) {
   const auto behind =
       (reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from)) % 4096;
   if (n >= kOneInstruction && (n < kQuick || (behind > 0 && behind < 64)))
-    copy_vectors(static_cast<char*>(to), static_cast<const char*>(from), n);
-  else
-    std::memcpy(to, from, std::size_t(n));
+    return copy_vectors(static_cast<char*>(to), static_cast<const char*>(from), n);
+  // Of a size whose bounds it knows gcc makes that instruction itself, instead of a call.
+  auto size = std::size_t(n);
+  asm("" : "+r"(size));
+  std::memcpy(to, from, size);
+}
+
+// A few bytes, sooner than a call begins to: in words, of which the last two may overlap.
+template <class Word>
+inline void copy_words(char* to, const char* from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; i += sizeof(Word)) {
+    const std::int64_t at = std::min<std::int64_t>(i, n - std::int64_t(sizeof(Word)));
+    std::memcpy(to + at, from + at, sizeof(Word));
+  }
+}
+inline void copy_few(char* to, const char* from, std::int64_t n) {
+  struct Vector {
+    char bytes[16];
+  };
+  if (n >= 16) return copy_words<Vector>(to, from, n);
+  if (n >= 8) return copy_words<std::uint64_t>(to, from, n);
+  if (n >= 4) return copy_words<std::uint32_t>(to, from, n);
+  for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
 }
 
 // S is an unsigned integer of the elements' size.
 template <class S>
 inline void copy_run(S* to, std::int64_t to_step, const S* from, std::int64_t from_step,
                      std::int64_t n) {
-  constexpr std::int64_t kShort = 16;  // elements that a loop copies before a call begins to
+  constexpr std::int64_t kShort = 16;  // elements that a loop writes before a call begins to
+  constexpr std::int64_t kFew = 48;  // bytes
+  if (to_step == 1 && from_step == 1 && n > 1) {
+    const std::int64_t bytes = n * std::int64_t(sizeof(S));
+    if (bytes > kFew) return copy_bytes(to, from, bytes);
+    return copy_few(reinterpret_cast<char*>(to), reinterpret_cast<const char*>(from), bytes);
+  }
   if (to_step == 1 && n > kShort) {
-    if (from_step == 1) return copy_bytes(to, from, n * std::int64_t(sizeof(S)));
     if (from_step == 0) return fill_run(to, n, *from);
     if (from_step == -1) return reverse_run(to, from, n);
   }
@@ -59,6 +85,7 @@ inline void copy_run(S* to, std::int64_t to_step, const S* from, std::int64_t fr
 template <class S>
 inline void copy_row(S* to, const S* from, const S* next, std::int64_t n) {
   constexpr std::int64_t kPiece = 4096 / sizeof(S), kLine = 64 / sizeof(S);
+  if (next == from) return copy_bytes(to, from, n * std::int64_t(sizeof(S)));
   for (std::int64_t first = 0; first < n; first += kPiece) {
     const std::int64_t count = n - first < kPiece ? n - first : kPiece;
     for (std::int64_t i = 0; i < count; i += kLine) __builtin_prefetch(next + first + i);

@@ -121,3 +121,27 @@ def test_long_rows_gathered(on_device):
     i = rl.tensor([6, 0, 0, 3])
     expected = rl.stack([x[6], x[0], x[0], x[3]])
     assert rl.equal(x.index_select(0, i), expected) and rl.equal(x[i], expected)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64"])
+def test_rows_of_every_length_gathered(device, dtype):
+    whole = rl.arange(7 * 80).remainder(113).reshape(7, 80).to(getattr(rl, dtype))
+    rows = [6, 0, 3, 3, 5]
+    for length in range(1, 80):
+        x = whole[:, :length].to(device)
+        for source in (x, x.contiguous()):
+            taken = source.index_select(0, rl.tensor(rows, device=device))
+            assert taken.tolist() == [whole[r, :length].tolist() for r in rows], length
+
+
+def test_indices_and_rows_in_lines(device):
+    """More indices than become offsets at a time, and lines that are short, long or one."""
+    x = rl.arange(3 * 50, device=device).reshape(50, 3)
+    for shape in ((), (1,), (3000,), (1500, 2), (2, 1500), (1100, 1), (5, 7, 60)):
+        at = indices(50, *shape)
+        expected = (at.unsqueeze(-1) * 3 + rl.arange(3)).tolist()
+        assert x[at.to(device)].tolist() == expected
+        assert x[(at - 50).to(device)].tolist() == expected
+        if len(shape) > 1:
+            turned = at.mT.contiguous().mT.to(device)
+            assert x[turned].tolist() == expected

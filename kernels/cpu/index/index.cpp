@@ -29,10 +29,15 @@ BadIndex offsets_of(const View& self, const IndexList& list, std::int64_t begin,
     const View& index = list.of[k];
     const std::int64_t size = self.sizes[k], stride = self.strides[k];
     Positions<1> at(index.rank, index.sizes, {index.strides}, begin);
-    for (std::int64_t i = 0; i < count; ++i, at.next()) {
-      const std::int64_t value = read_once(index.as<const std::int64_t>() + at.offset[0]);
-      if (value < -size || value >= size) return {k, value, size};
-      offsets[i] += (value < 0 ? value + size : value) * stride;
+    for (std::int64_t i = 0; i < count;) {
+      const std::int64_t n = std::min(count - i, at.left()), step = at.step(0);
+      const auto* from = index.as<const std::int64_t>() + at.offset[0];
+      for (const std::int64_t end = i + n; i < end; ++i, from += step) {
+        const std::int64_t value = read_once(from);
+        if (value < -size || value >= size) return {k, value, size};
+        offsets[i] += (value < 0 ? value + size : value) * stride;
+      }
+      at.skip(n);
     }
   }
   return {};
@@ -103,7 +108,11 @@ BadIndex get(const View& out, const View& self, const IndexList& list) {
           if (begin < bad_at) bad_at = begin, bad = b;
           return;
         }
-        for (std::int64_t i = 0; i < count; ++i, at.next()) targets[i] = at.offset[0];
+        for (std::int64_t i = 0; i < count;) {
+          const std::int64_t n = std::min(count - i, at.left()), step = at.step(0);
+          for (std::int64_t k = 0; k < n; ++k) targets[i + k] = at.offset[0] + k * step;
+          at.skip(n), i += n;
+        }
         if (across) {
           each_run(r, 0, 0, [&](std::int64_t s, std::int64_t t) {
             for (std::int64_t k = 0; k < r.length; ++k, s += r.self_step, t += r.other_step)
@@ -116,6 +125,9 @@ BadIndex get(const View& out, const View& self, const IndexList& list) {
           for (std::int64_t i = 0; i < count; ++i)
             copy_row(to + targets[i], from + sources[i], from + sources[std::min(i + 1, count - 1)],
                      r.length);
+        } else if (r.rank == 0) {
+          for (std::int64_t i = 0; i < count; ++i)
+            copy_run(to + targets[i], r.other_step, from + sources[i], r.self_step, r.length);
         } else {
           for (std::int64_t i = 0; i < count; ++i)
             each_run(r, sources[i], targets[i], [&](std::int64_t s, std::int64_t t) {
