@@ -4,105 +4,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "job.h"
 #include "kernels/cpu/gaps.h"
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/interruptible.h"
-#include "kernels/reduce_formulas.h"
 
 namespace rushlight::reduction {
-
-struct Axis {
-  std::int64_t size, stride, out;  // out: the stride in the output
-};
-struct Axes {
-  int rank = 0;
-  Axis axis[kMaxRank];  // innermost first
-  std::int64_t numel = 1;
-  // Sorted by stride, neighbours merged. What repeats (stride 0) is outermost: runs stay dense.
-  void add(Axis a) {
-    numel *= a.size;
-    int at = rank++;
-    const auto farther = [&](const Axis& b) {
-      return a.stride && (b.stride > a.stride || !b.stride);
-    };
-    for (; at > 0 && farther(axis[at - 1]); --at) axis[at] = axis[at - 1];
-    axis[at] = a;
-  }
-  void merge() {
-    int kept = rank > 0;
-    for (int d = 1; d < rank; ++d) {
-      Axis& last = axis[kept - 1];
-      if (axis[d].stride == last.stride * last.size && axis[d].out == last.out * last.size) {
-        last.size *= axis[d].size;
-      } else {
-        axis[kept++] = axis[d];
-      }
-    }
-    rank = kept;
-  }
-};
-
-// A position in the walk along axes [first, rank), moved on by one row at a time.
-struct Cursor {
-  std::int64_t at[kMaxRank] = {}, offset = 0, out = 0;
-  Cursor() = default;
-  Cursor(const Axes& a, int first, std::int64_t index) {
-    for (int d = first; d < a.rank; ++d) {
-      at[d] = index % a.axis[d].size;
-      index /= a.axis[d].size;
-      offset += at[d] * a.axis[d].stride;
-      out += at[d] * a.axis[d].out;
-    }
-  }
-  void next(const Axes& a, int first) {
-    for (int d = first; d < a.rank; ++d) {
-      offset += a.axis[d].stride;
-      out += a.axis[d].out;
-      if (++at[d] < a.axis[d].size) return;
-      offset -= a.axis[d].stride * a.axis[d].size;
-      out -= a.axis[d].out * a.axis[d].size;
-      at[d] = 0;
-    }
-  }
-  // The offsets of this position and those after it, n in all; moves behind them.
-  void take(const Axes& a, int first, int n, std::int64_t* offsets) {
-    if (first < a.rank && at[first] + n < a.axis[first].size) {
-      const std::int64_t stride = a.axis[first].stride;
-      for (int i = 0; i < n; ++i) offsets[i] = offset + i * stride;
-      at[first] += n, offset += n * stride, out += n * a.axis[first].out;
-    } else {
-      for (int i = 0; i < n; ++i, next(a, first)) offsets[i] = offset;
-    }
-  }
-};
-
-struct Job {
-  const void* in;
-  Axes kept, reduced;  // outputs are numbered along `kept`
-  void* out;
-  DType out_dtype;
-  Context context;
-  const double* center = nullptr;  // one for each output, where the fold has a center
-  double* to_center = nullptr;     // a first pass writes there
-
-  Job(const View& to, const View& input, double parameter)
-      : in(input.data), out(to.data), out_dtype(to.dtype) {
-    for (int d = 0; d < input.rank; ++d) {
-      const bool is_kept = to.sizes[d] == input.sizes[d];
-      (is_kept ? kept : reduced)
-          .add({input.sizes[d], input.strides[d], is_kept ? to.strides[d] : 0});
-    }
-    kept.merge();
-    reduced.merge();
-    context.parameter = parameter;
-    context.count = reduced.numel;
-  }
-  Context context_of(std::int64_t output) const {
-    Context c = context;
-    if (center) c.center = center[output];
-    return c;
-  }
-};
 
 // kFewLanes: of a loop of 16 or fewer gcc would make single numbers.
 // kNear: of neighbours so far from each other a line of the cache has several.
@@ -131,17 +38,30 @@ template <int N, class P, class T>
     for (int k = 0; k < half; ++k) lanes[k] = P::join(lanes[k], lanes[k + half]);
   return lanes[0];
 }
-// One run of elements into one lane value. Inlined always: the clones
-// would call the copy for the oldest processors.
+// A few elements: in four lanes, as each addition waits for the one before.
+template <class P, class T>
+[[gnu::always_inline]] inline typename P::Lane few_of(const T* x, std::int64_t n, const P& p) {
+  typename P::Lane all = P::init();
+  std::int64_t i = 0;
+  if (n >= 8) {
+    typename P::Lane lanes[4] = {P::init(), P::init(), P::init(), P::init()};
+    for (; i + 4 <= n; i += 4)
+#pragma GCC unroll 4
+      for (int k = 0; k < 4; ++k) lanes[k] = p.step(lanes[k], load(x + i + k));
+    all = P::join(P::join(lanes[0], lanes[1]), P::join(lanes[2], lanes[3]));
+  }
+  for (; i < n; ++i) all = p.step(all, load(x + i));
+  return all;
+}
+// One run of elements into one lane value. Inlined always: the clones would call the copy for the
+// oldest processors.
 template <class P, class T>
 [[gnu::always_inline]] inline typename P::Lane run_of(const T* x, std::int64_t n, const P& p) {
   // AVX2 has registers for all lanes of eight bytes, and for nothing else beside them.
   constexpr bool fits = sizeof(typename P::Lane) < 8 || std::is_same_v<typename P::Join, Adding>;
   if (n >= 16 * kLanes && fits) return run_in_lanes<kLanes>(x, n, p);
   if (n >= kFewLanes) return run_in_lanes<kFewLanes>(x, n, p);
-  typename P::Lane all = P::init();
-  for (std::int64_t i = 0; i < n; ++i) all = p.step(all, load(x + i));
-  return all;
+  return few_of(x, n, p);
 }
 // Flattened: in a large file gcc would call exp() from the loop instead of inlining it.
 template <class P, class T>
@@ -171,7 +91,15 @@ template <class P, class T>
     }
     return;
   }
-  for (int r = 0; r < count; ++r)
+  int r = 0;
+  for (; r + 2 <= count; r += 2) {
+    const T *const a = rows[r], *const b = rows[r + 1];
+    for (int k = 0; k < n; ++k) {
+      const P p = fold(k);
+      lanes[k] = p.step(p.step(lanes[k], load(a + k)), load(b + k));
+    }
+  }
+  for (; r < count; ++r)
     for (int k = 0; k < n; ++k) lanes[k] = fold(k).step(lanes[k], load(rows[r] + k));
 }
 template <class P, class T>
@@ -189,6 +117,8 @@ typename P::Lane dense_run(const T* x, std::int64_t n, const P& p) {
     float wide[kBlock];
     if (widen(wide, x, n)) return dense_run<P>(static_cast<const float*>(wide), n, p);
   }
+  if constexpr (!P::kCentered)
+    if (n < kFewLanes) return few_of(x, n, p);  // a call through the loader's table takes longer
   if constexpr (kCloned<P, T>)
     return cloned_run<P>(x, n, p);
   else
@@ -211,9 +141,13 @@ void add_rows(typename P::Lane* lanes, const T* const* rows, int count, int n, c
     rows_of<P>(lanes, rows, count, n, job, output);
 }
 
+// `first`: what the totals were does not count.
 template <class Lane, class Total, class P>
-CLONES void join_lanes(Total* totals, const Lane* lanes, int n) {
-  for (int k = 0; k < n; ++k) totals[k] = P::template join<Total>(totals[k], lanes[k]);
+CLONES void join_lanes(Total* totals, const Lane* lanes, int n, bool first) {
+  if (first)
+    for (int k = 0; k < n; ++k) totals[k] = static_cast<Total>(lanes[k]);
+  else
+    for (int k = 0; k < n; ++k) totals[k] = P::template join<Total>(totals[k], lanes[k]);
 }
 
 template <class P, class T>
@@ -242,40 +176,60 @@ typename P::Lane strided_run(const T* x, std::int64_t stride, std::int64_t n, co
   return all;
 }
 
-// Totals of outputs [from, to), reduced rows [first, last) of the axes above the innermost.
+// Of the elements [at, end) of a line.
 template <class P, class T>
-void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
-                   std::int64_t last, typename P::Total* totals) {
-  if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::init())));
+[[gnu::always_inline]] inline typename P::Total line_total(const T* line, std::int64_t stride,
+                                                           std::int64_t at, std::int64_t end,
+                                                           const P& p, typename P::Total total,
+                                                           Interruptible& interruptible) {
   // It takes some time to join lanes. What is brought together and its source stay in the nearest
   // cache.
   constexpr std::int64_t kApart = 512;
   constexpr bool widened = std::is_same_v<T, float16>;
   constexpr std::int64_t kRun = P::kRounds || widened ? kBlock : 8 * kBlock;
+  while (at < end) {
+    const std::int64_t n = std::min<std::int64_t>(stride == 1 ? kRun : kApart, end - at);
+    const T* const x = line + at * stride;
+    total = P::template join<typename P::Total>(
+        total, stride == 1 ? dense_run<P>(x, n, p) : strided_run<P>(x, stride, n, p));
+    at += n;
+    interruptible.done(n);
+  }
+  return total;
+}
+
+// Totals of outputs [from, to), reduced rows [first, last) of the axes above the innermost.
+template <class P, class T>
+void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
+                   std::int64_t last, typename P::Total* totals) {
+  if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::init())));
   static const Axis kPoint{1, 1, 0};
   const Axis inner = job.reduced.rank ? job.reduced.axis[0] : kPoint;
-  Cursor out(job.kept, 0, from);
-  for (std::int64_t o = from; o < to; ++o, out.next(job.kept, 0)) {
-    const P p(job.context_of(o));
+  Interruptible interruptible;
+  const auto total_of = [&](const T* base, const P& p) {
     typename P::Total total = P::init();
-    const T* const base = static_cast<const T*>(job.in) + out.offset;
+    if (job.reduced.rank <= 1)
+      return line_total(base, inner.stride, first, last, p, total, interruptible);
     Cursor row(job.reduced, 1, first / inner.size);
     std::int64_t at = first % inner.size;
-    Interruptible interruptible;
     for (std::int64_t i = first; i < last; row.next(job.reduced, 1), at = 0) {
       const std::int64_t end = std::min(inner.size, at + last - i);
       i += end - at;
-      while (at < end) {
-        const std::int64_t n = std::min<std::int64_t>(inner.stride == 1 ? kRun : kApart, end - at);
-        const T* const x = base + row.offset + at * inner.stride;
-        total = P::template join<typename P::Total>(
-            total,
-            inner.stride == 1 ? dense_run<P>(x, n, p) : strided_run<P>(x, inner.stride, n, p));
-        at += n;
-        interruptible.done(n);
-      }
+      total = line_total(base + row.offset, inner.stride, at, end, p, total, interruptible);
     }
-    totals[o - from] = total;
+    return total;
+  };
+  Context context = job.context;
+  const Axis side = job.kept.rank ? job.kept.axis[0] : kPoint;
+  Cursor out(job.kept, 0, from);
+  for (std::int64_t o = from; o < to;) {
+    const T* base = static_cast<const T*>(job.in) + out.offset;
+    const std::int64_t count = std::min(side.size - out.at[0], to - o);
+    out.skip(job.kept, count);
+    for (const std::int64_t end = o + count; o < end; ++o, base += side.stride) {
+      if constexpr (P::kCentered) context.center = job.center[o];
+      totals[o - from] = total_of(base, P(context));
+    }
   }
 }
 
@@ -292,10 +246,10 @@ void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int6
     const T* const base =
         static_cast<const T*>(job.in) + Cursor(job.kept, 1, o / width).offset + column * apart;
     typename P::Total* const to_totals = totals + (o - from);
-    std::fill_n(to_totals, n, typename P::Total(P::init()));
     Cursor row(job.reduced, 0, first);
     Interruptible interruptible;
     for (std::int64_t i = first; i < last;) {
+      const bool is_first = i == first;
       interruptible.done(kRows * n);
       std::fill_n(lanes, n, P::init());
       const std::int64_t end = std::min(last, i + kRows);
@@ -311,7 +265,8 @@ void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int6
           add_strided_rows<P>(lanes, rows, apart, held, n, job, o);
         i += held;
       }
-      join_lanes<typename P::Lane, typename P::Total, typename P::Join>(to_totals, lanes, n);
+      join_lanes<typename P::Lane, typename P::Total, typename P::Join>(to_totals, lanes, n,
+                                                                        is_first);
     }
     o += n;
   }
@@ -325,15 +280,34 @@ void write(const Job& job, std::int64_t from, const Total* totals, std::int64_t 
   // wrapped integers are read as signed ones
   using Value = std::conditional_t<std::is_integral_v<Total>, std::int64_t, Total>;
   dispatch_all(job.out_dtype, [&]<class O>(Type<O>) {
+    const auto value = [&](std::int64_t i) {
+      return convert<Compute<O>>(static_cast<Value>(totals[i]));
+    };
     Cursor at(job.kept, 0, from);
-    for (std::int64_t i = 0; i < n; ++i, at.next(job.kept, 0))
-      store(static_cast<O*>(job.out) + at.out, convert<Compute<O>>(static_cast<Value>(totals[i])));
+    const Axis inner = job.kept.rank ? job.kept.axis[0] : Axis{1, 0, 0};
+    for (std::int64_t i = 0; i < n;) {
+      const std::int64_t count = std::min(inner.size - at.at[0], n - i);
+      O* const to = static_cast<O*>(job.out) + at.out;
+      if (inner.out == 1)
+        for (std::int64_t k = 0; k < count; ++k) store(to + k, value(i + k));
+      else
+        for (std::int64_t k = 0; k < count; ++k) store(to + k * inner.out, value(i + k));
+      at.skip(job.kept, count), i += count;
+    }
   });
 }
 
 template <class R, class Total>
+CLONES void finish_all(const Context given, const double* centers, Total* totals, std::int64_t n) {
+  Context context = given;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if constexpr (!std::is_void_v<typename R::Center>) context.center = centers[i];
+    totals[i] = R::finish(totals[i], context);
+  }
+}
+template <class R, class Total>
 void finish(const Job& job, std::int64_t from, Total* totals, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) totals[i] = R::finish(totals[i], job.context_of(from + i));
+  finish_all<R>(job.context, job.center + (job.center ? from : 0), totals, n);
   write(job, from, totals, n);
 }
 
