@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "bfloat16_product.h"
+#include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/host_device.h"
 #include "kernels/parallel.h"
@@ -66,10 +67,29 @@ CLONES void add_columns(const S* columns, Index ld, Index n, Index k, const floa
     for (Index i = 0; i < n; ++i) sums[i] += load(columns + j * ld + i) * v[j];
 }
 
+// In as many lanes as fill eight vectors of AVX2.
+template <class T>
+CLONES T dense_dot(const T* a, const T* b, Index n) {
+  constexpr Index N = 256 / sizeof(T);
+  T lanes[N] = {}, sum = 0;
+  Index i = 0;
+  for (; i + N <= n; i += N)
+    for (Index k = 0; k < N; ++k) lanes[k] += a[i + k] * b[i + k];
+  for (; i < n; ++i) sum += a[i] * b[i];
+  for (Index half = N / 2; half; half /= 2)
+    for (Index k = 0; k < half; ++k) lanes[k] += lanes[k + half];
+  return sum + lanes[0];
+}
+
 }  // namespace
 
 template <class T>
 T strided_dot(Index n, const T* a, Index a_step, const T* b, Index b_step) {
+  if (a_step == 1 && b_step == 1) {  // the pieces of a long sum are added up in double
+    double sum = 0;
+    serial_for(n, [&](Index i, Index end) { sum += double(dense_dot(a + i, b + i, end - i)); });
+    return static_cast<T>(sum);
+  }
   constexpr Index kSums = 8;
   T sums[kSums] = {}, total = 0;
   Index i = 0;

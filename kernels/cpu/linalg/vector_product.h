@@ -1,5 +1,5 @@
 // Products of a matrix by a vector that read the matrix once as it lies: of 16-bit floats, which
-// BLAS would take from a copy in float, and of vectors with steps.
+// BLAS would take from a copy in float, and of two vectors.
 #pragma once
 #include "kernels/dtype.h"
 #include "strided_matrix.h"
