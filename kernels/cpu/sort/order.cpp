@@ -7,6 +7,7 @@
 #include <bit>
 #include <numeric>
 
+#include "kernels/cpu/gaps.h"
 #include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/host_device.h"
@@ -133,12 +134,23 @@ void read_keys(DType dtype, const void* x, Index step, Index n, bool descending,
   const Key flip = descending ? ~Key(0) : Key(0);
   dispatch_all(dtype, [&]<class T>(Type<T>) {
     const T* const from = static_cast<const T*>(x);
-    if constexpr (sizeof(SortKey<T>) == sizeof(Key))
+    constexpr bool same = sizeof(SortKey<T>) == sizeof(Key);
+    if constexpr (same)
       if (step == 1)
         return serial_for(
             n, [&](Index i, Index end) { dense_keys(from + i, end - i, flip, keys + i); });
     serial_for(n, [&](Index i, Index end) {
-      for (; i < end; ++i) keys[i] = Key(sort_key(from + i * step)) ^ flip;
+      if constexpr (same) {
+        constexpr Index kTogether = 512;
+        T together[kTogether];
+        for (; i < end; i += kTogether) {
+          const Index m = std::min(kTogether, end - i);
+          bring_together(together, from + i * step, sizeof(T), step, m);
+          dense_keys(static_cast<const T*>(together), m, flip, keys + i);
+        }
+      } else {
+        for (; i < end; ++i) keys[i] = Key(sort_key(from + i * step)) ^ flip;
+      }
     });
   });
 }

@@ -206,21 +206,19 @@ Index place_of(const Key* keys, Index n, Index k, bool any, MostlyDistinct& dist
   return tied ? nth_place(keys, n, k) : nearest.best[k].at();
 }
 
+constexpr Index kHeapPiece = 2048;
+
 // The first k of a line: a heap of the best so far, as std::partial_sort has it, so that ties come
 // out alike; but most of the line is only compared with the worst of them, in vectors.
-template <class Key, class Entry>
-void partial_sort(const Lines<3>& lines, const Index (&at)[3], const View& in, bool descending,
-                  Index k, Entry* heap) {
-  constexpr Index kPiece = 2048;
+// read(first, count) gives the keys of a piece.
+template <class Key, class Entry, class F>
+void partial_sort(Index n, Index k, Entry* heap, const F& read) {
   const auto before = [](const Entry& a, const Entry& b) { return a.key() < b.key(); };
-  const auto size = Index(item_size(in.dtype));
-  Key keys[kPiece];
   Interruptible interruptible;
   Entry* const end = heap + k;
-  for (Index first = 0; first < lines.length; first += kPiece) {
-    const Index m = std::min(kPiece, lines.length - first);
-    read_keys(in.dtype, in.as<const char>() + (at[0] + first * lines.step[0]) * size, lines.step[0],
-              m, descending, keys);
+  for (Index first = 0; first < n; first += kHeapPiece) {
+    const Index m = std::min(kHeapPiece, n - first);
+    const Key* const keys = read(first, m);
     Index i = 0;
     for (; first + i < k && i < m; ++i) {
       heap[first + i] = Entry(keys[i], first + i);
@@ -250,13 +248,22 @@ void top_of_type(const View& values, const View& indices, const View& in, int di
   const auto write_all = [&](const Index(&at)[3], const auto& chosen) {
     for (Index i = 0; i < k; ++i) write(lines, at, in, values, indices, chosen(i), i);
   };
-  const auto by_heap = [&](const Index(&at)[3]) {
+  const auto by_heap = [&](const Index(&at)[3], const auto& read) {
     Scratch<EntryOf<Key>> heap(static_cast<std::size_t>(k + 1));
-    partial_sort<Key>(lines, at, in, largest, k, heap.data());
+    partial_sort<Key>(n, k, heap.data(), read);
     write_all(at, [&](Index i) { return heap[std::size_t(i)].at(); });
   };
   constexpr Index kShortLine = 2048;
-  if (k * 64 <= n && (k > kNear || n > kShortLine)) return each_line(lines, by_heap);
+  if (k * 64 <= n && (k > kNear || n > kShortLine))
+    return each_line(lines, [&](const Index(&at)[3]) {
+      Key keys[kHeapPiece];
+      const auto size = Index(item_size(in.dtype));
+      by_heap(at, [&](Index first, Index m) {
+        read_keys(in.dtype, in.as<const char>() + (at[0] + first * lines.step[0]) * size,
+                  lines.step[0], m, largest, keys);
+        return static_cast<const Key*>(keys);
+      });
+    });
   MostlyDistinct distinct;
   lines_of_keys<Key>(lines, in, largest, [&](const Index(&at)[3], const Key* keys) {
     if (k <= kNear && n >= 4 * kNear && distinct.expected()) {
@@ -266,7 +273,7 @@ void top_of_type(const View& values, const View& indices, const View& in, int di
       distinct.seen(tied);
       if (!tied) return write_all(at, [&](Index i) { return nearest.best[i].at(); });
     }
-    if (k * 64 <= n) return by_heap(at);
+    if (k * 64 <= n) return by_heap(at, [&](Index first, Index) { return keys + first; });
     with_entries(keys, n, [&](auto* entries, auto before) {
       std::nth_element(entries, entries + k - 1, entries + n, before);
       if (sorted) std::sort(entries, entries + k - 1, before);
