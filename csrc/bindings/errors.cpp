@@ -52,7 +52,9 @@ PyObject* raise_current() noexcept {
   } catch (const DeviceError& e) {
     PyErr_SetString(type_of(e), e.what());
   } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
+    PyErr_SetString(PyExc_MemoryError,
+                    "can't allocate memory: the operation's own working memory does not fit on "
+                    "this machine. Use smaller operands, or split the work into parts");
   } catch (const py::builtin_exception& e) {
     e.set_error();
   } catch (const std::exception& e) {

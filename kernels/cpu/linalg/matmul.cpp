@@ -106,7 +106,9 @@ void multiply(const StridedMatrix<const S>& left, const StridedMatrix<const S>& 
   if constexpr (std::is_same_v<S, bfloat16>)
     if (bfloat16_product(left, right, out, alpha, beta)) return;
   if constexpr (std::is_same_v<S, T>) {
-    if (out.rows == 1 && out.cols == 1 && left.cols && alpha != T(0)) {
+    // Expanded vectors may be longer than any memory: BLAS's copy of them is refused.
+    if (out.rows == 1 && out.cols == 1 && left.cols && alpha != T(0) && left.col_stride > 0 &&
+        right.row_stride > 0) {
       const T sum = alpha * strided_dot<T>(left.cols, left.data, left.col_stride, right.data,
                                            right.row_stride);
       *out.data = beta == T(0) ? sum : sum + beta * *out.data;

@@ -81,15 +81,8 @@ CLONES T dense_dot(const T* a, const T* b, Index n) {
   return sum + lanes[0];
 }
 
-}  // namespace
-
 template <class T>
-T strided_dot(Index n, const T* a, Index a_step, const T* b, Index b_step) {
-  if (a_step == 1 && b_step == 1) {  // the pieces of a long sum are added up in double
-    double sum = 0;
-    serial_for(n, [&](Index i, Index end) { sum += double(dense_dot(a + i, b + i, end - i)); });
-    return static_cast<T>(sum);
-  }
+T spaced_dot(const T* a, Index a_step, const T* b, Index b_step, Index n) {
   constexpr Index kSums = 8;
   T sums[kSums] = {}, total = 0;
   Index i = 0;
@@ -98,6 +91,19 @@ T strided_dot(Index n, const T* a, Index a_step, const T* b, Index b_step) {
   for (; i < n; ++i) total += a[i * a_step] * b[i * b_step];
   for (const T sum : sums) total += sum;
   return total;
+}
+
+}  // namespace
+
+template <class T>
+T strided_dot(Index n, const T* a, Index a_step, const T* b, Index b_step) {
+  double sum = 0;  // of the pieces
+  const bool dense = a_step == 1 && b_step == 1;
+  serial_for(n, [&](Index i, Index end) {
+    const T *x = a + i * a_step, *y = b + i * b_step;
+    sum += double(dense ? dense_dot(x, y, end - i) : spaced_dot(x, a_step, y, b_step, end - i));
+  });
+  return static_cast<T>(sum);
 }
 
 template <class S>
