@@ -16,7 +16,7 @@ import hypothesis
 import pytest
 
 import rushlight
-from tests import recorded
+from tests import quick_torch, recorded
 from tests.distributed import engines
 from tests.emulator import EMULATED, name_libraries
 
@@ -145,6 +145,7 @@ def load_reference():
         warnings.simplefilter("ignore")
         import torch
     torch.set_num_threads(1)
+    quick_torch.seed_present_devices()
     return torch if JUDGE == "torch" else recorded.Object(torch)
 
 
@@ -169,6 +170,7 @@ def peer():
         pytest.skip("needs torch itself")
     import torch
 
+    quick_torch.seed_present_devices()
     return torch
 
 

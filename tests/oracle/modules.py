@@ -10,9 +10,12 @@ import torch
 from torch.testing._internal.common_modules import ModuleErrorEnum, module_db
 
 import rushlight
+from tests import quick_torch
 from tests.oracle.campaign import Report, describe, outcome, same_refusal
 from tests.oracle.compare import Difference, same_outcome, same_values
 from tests.oracle.transfer import DEVICE, Carrier, Untransferable, is_on_cpu, leaves, to_torch
+
+quick_torch.draw_samples_anywhere()
 
 SEED = 7
 # Gradients that are long float32 sums, where two orders of adding differ by more than a rounding:

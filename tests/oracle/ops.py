@@ -9,6 +9,9 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 import rushlight
 from rushlight._importable import entries as importable
+from tests import quick_torch
+
+quick_torch.draw_samples_anywhere()
 
 # Their values are whatever the memory held.
 UNWRITTEN = {

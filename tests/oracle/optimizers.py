@@ -6,9 +6,12 @@ import torch
 from torch.testing._internal.common_optimizers import optim_db
 
 import rushlight
+from tests import quick_torch
 from tests.oracle.campaign import Report, same_refusal
 from tests.oracle.compare import Difference, same_outcome
 from tests.oracle.transfer import Carrier, Untransferable
+
+quick_torch.draw_samples_anywhere()
 
 SHAPES = ((3, 4), (5,), (), (2, 1, 3))
 STEPS = 6
