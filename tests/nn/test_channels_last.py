@@ -144,6 +144,45 @@ def test_gradients_of_convolutions(on_device, options, dtype):
         assert rushlight.allclose(a, b, 2e-2 if dtype == "bfloat16" else 1e-4, 1e-4)
 
 
+@pytest.mark.parametrize("groups,in_channels,out_channels", [(1, 17, 33), (2, 48, 10), (1, 16, 32)])
+@pytest.mark.parametrize(
+    "kernel_size,options",
+    [
+        ((3, 3), {"padding": 1}),
+        ((2, 5), {"padding": (0, 4), "stride": (1, 2)}),
+        ((3, 3), {"padding": 5, "dilation": 3}),
+        ((1, 1), {"padding": 0, "stride": 2}),
+        ((2, 2), {"padding": 0}),
+        ((4, 4), {"padding": 1, "stride": 2, "transposed": True}),
+    ],
+)
+def test_float32_convolutions_agree_with_float64(
+    on_device, kernel_size, options, groups, in_channels, out_channels
+):
+    options = dict(options)
+    if options.pop("transposed", False):
+        convolution, shape = rushlight.conv_transpose2d, (in_channels, out_channels // groups)
+    else:
+        convolution, shape = rushlight.conv2d, (out_channels, in_channels // groups)
+    x = rushlight.arange(2 * in_channels * 9 * 23).mul(0.7).sin().view(2, in_channels, 9, 23)
+    w = rushlight.arange(shape[0] * shape[1] * kernel_size[0] * kernel_size[1]).mul(0.3).cos()
+    found = []
+    for dtype, form in (
+        (rushlight.float64, rushlight.contiguous_format),
+        (rushlight.float32, rushlight.channels_last),
+    ):
+        inputs = [
+            x.to(dtype).contiguous(memory_format=form),
+            w.to(dtype).view(*shape, *kernel_size),
+        ]
+        inputs.append(rushlight.arange(out_channels).to(dtype))
+        y = convolution(*(t.requires_grad_() for t in inputs), groups=groups, **options)
+        grad = rushlight.ones_like(y).cumsum(-1).remainder(3).sub(1)
+        found.append([y, *rushlight.autograd.grad(y, inputs, grad)])
+    for expected, ours in zip(*found, strict=True):
+        rushlight.testing.assert_close(ours.double(), expected, rtol=1e-3, atol=1e-3)
+
+
 def test_a_volume_is_no_image(on_device):
     x = rushlight.rand(2, 4, 4, 4).contiguous(memory_format=rushlight.channels_last)
     expected = rushlight.nn.functional.max_pool3d(x.contiguous(), 2)

@@ -1,4 +1,4 @@
-// Axes, packing, and the choice between the two ways to correlate.
+// Axes, packing, and the choice between the ways to correlate.
 #include "plan.h"
 
 #include <algorithm>
@@ -152,6 +152,7 @@ std::vector<int> Columns::offsets(const Correlation& s) const {
 
 void correlate(const Correlation& s, const float* x, const float* w, float* y) {
   if (s.rows.out == 0 || s.cols.out == 0) return;
+  if (suits_pixels(s)) return correlate_pixels(s, x, w, y);
   const auto filled = [](Index n, Index lanes) {
     return double(n) / double((n + lanes - 1) / lanes * lanes);
   };

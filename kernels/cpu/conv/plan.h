@@ -82,6 +82,9 @@ struct Columns {
 void correlate(const Correlation& s, const float* x, const float* w, float* y);
 void correlate_channels(const Correlation& s, const float* x, const float* w, float* y);
 void correlate_columns(const Correlation& s, const float* x, const float* w, float* y);
+// Channels innermost in x and y, and rows of results long enough.
+bool suits_pixels(const Correlation& s);
+void correlate_pixels(const Correlation& s, const float* x, const float* w, float* y);
 // So many of them, a channel each: s is the first, of one input and one output channel. Bias: of
 // all planes, or null.
 template <class T>  // float or double

@@ -33,10 +33,11 @@ template <class V>
   return *reinterpret_cast<const V*>(p);
 }
 
-template <int W, int P, int Panels>
+template <int W, int P, int Panels, bool kApart = false>
 [[gnu::always_inline]] inline void tile(const TileArgs& s) {
   using V = typename VectorOf<W>::type;
   constexpr int kVectors = Panels * int(kPanel) / W;
+  const std::int64_t step = kApart ? s.step : 1;
   V acc[P][kVectors];
   for (int p = 0; p < P; ++p)
     for (int v = 0; v < kVectors; ++v)
@@ -52,7 +53,7 @@ template <int W, int P, int Panels>
 #pragma GCC unroll 16
       for (int p = 0; p < P; ++p)
 #pragma GCC unroll 4
-        for (int v = 0; v < kVectors; ++v) acc[p][v] += a[p] * lanes[v];
+        for (int v = 0; v < kVectors; ++v) acc[p][v] += a[p * step] * lanes[v];
     }
   }
   for (int p = 0; p < P; ++p)
@@ -97,6 +98,10 @@ struct Avx2 {
     tile<8, P, N>(s);
   }
   template <int P, int N>
+  [[gnu::target("arch=x86-64-v3")]] static void run_pixels(const TileArgs& s) {
+    tile<8, P, N, true>(s);
+  }
+  template <int P, int N>
   [[gnu::target("arch=x86-64-v3")]] static void run_channels(const ChannelTileArgs& s) {
     channel_tile<8, P, N>(s);
   }
@@ -114,6 +119,13 @@ struct Baseline {
   }
 };
 
+template <class Isa, int P, int N>
+constexpr Tile pixel_tile() {
+  if constexpr (requires(const TileArgs& s) { Isa::template run_pixels<P, N>(s); })
+    return Isa::template run_pixels<P, N>;
+  else
+    return nullptr;
+}
 template <class Isa, int... P, int... C>
 Tiles table(std::integer_sequence<int, P...>, std::integer_sequence<int, C...>) {
   return {Isa::kWidth,
@@ -121,6 +133,7 @@ Tiles table(std::integer_sequence<int, P...>, std::integer_sequence<int, C...>) 
           Isa::kPanels,
           Isa::kChannels,
           {{Isa::template run<P + 1, 1>...}, {Isa::template run<P + 1, Isa::kPanels>...}},
+          {{pixel_tile<Isa, P + 1, 1>()...}, {pixel_tile<Isa, P + 1, Isa::kPanels>()...}},
           {{Isa::template run_channels<C + 1, 1>...}, {Isa::template run_channels<C + 1, 2>...}}};
 }
 template <class Isa>

@@ -11,7 +11,7 @@ inline constexpr std::int64_t kPanel = 16;  // lanes packed side by side in b
 
 template <class T>
 struct TileArgsOf {
-  const T* a;       // P consecutive elements are broadcast
+  const T* a;       // P elements are broadcast, next to each other or `step` apart
   const int* off;   // where they lie for each k
   std::int64_t rows, ld, n;  // k = r * ld ... r * ld + n for each row r: a rectangle of taps
   const T* b;                // [panel][k][16]
@@ -19,6 +19,7 @@ struct TileArgsOf {
   float* out;                // [p][16 * panels]
   std::int64_t ldo;
   const float* bias;  // where the sums start: [16 * panels], or null to go on from `out`
+  std::int64_t step = 1;  // of a pixel_tile
 };
 using TileArgs = TileArgsOf<float>;
 using Tile = void (*)(const TileArgs&);
@@ -39,6 +40,7 @@ using ChannelTile = void (*)(const ChannelTileArgs&);
 struct Tiles {
   std::int64_t width, p, panels, channels;  // floats in a vector; largest tile and channel tile
   Tile tile[2][14];                         // [panels - 1][p - 1]
+  Tile pixel_tile[2][14];  // of elements that lie apart; null where it was not measured
   ChannelTile channel_tile[2][8];           // [vectors - 1][channels - 1]
 };
 const Tiles& tiles();  // for this processor; RUSHLIGHT_ISA=avx2 or baseline forces a lesser one

@@ -1,0 +1,131 @@
+// Correlation of images whose channels lie innermost, read pixel by pixel: a tile has neighbouring
+// pixels of a row of results and output channels in the vector's lanes, so that nothing is
+// transposed. Where a window leaves the image, rows are copied with zeros on both sides.
+#include <algorithm>
+#include <optional>
+
+#include "kernels/parallel.h"
+#include "plan.h"
+
+namespace rushlight::conv {
+namespace {
+
+constexpr Index kBlockPixels = 240;  // of results, for each of which a panel of weights is read
+constexpr Index kFewestPixels = 4;  // of a tile: fewer sums would wait for each other
+constexpr Index kFewestChannels = 16;  // a line of the cache: fewer are soon transposed
+
+// Rows of an image as [row][pixel][channel], with zeros where windows leave it.
+struct Rows {
+  Index left, pixels, pixel, row;  // zeros on the left, pixels of a row, elements of both
+  bool in_place;
+  explicit Rows(const Correlation& s) {
+    const Axis& x = s.cols;
+    const Index first = x.shift.empty() ? 0 : x.shift.front();
+    const Index last = x.shift.empty() ? 0 : (x.out - 1) * x.step + x.shift.back();
+    left = std::max<Index>(0, -first);
+    in_place = left == 0 && last < x.in;
+    pixels = in_place ? x.in : left + std::max(x.in, last + 1);
+    pixel = in_place ? s.from.pixel : s.c;
+    row = pixels * pixel;
+  }
+  void pack(const Correlation& s, const float* x, Index h0, Index h1, float* to) const {
+    for (Index h = h0; h < h1; ++h, to += row) {
+      const float* const from = x + h * s.cols.in * s.from.pixel;
+      float* const first = to + left * pixel;
+      if (s.from.pixel == pixel)
+        std::copy_n(from, s.cols.in * pixel, first);
+      else
+        for (Index i = 0; i < s.cols.in; ++i)
+          std::copy_n(from + i * s.from.pixel, pixel, first + i * pixel);
+      std::fill(to, first, 0.f);
+      std::fill(first + s.cols.in * pixel, to + row, 0.f);
+    }
+  }
+  bool offsets_fit_ints(const Correlation& s) const {  // rows of all groups, where read in place
+    const std::vector<Index>& y = s.rows.shift;
+    return y.empty() || double(std::max(-y.front(), y.back()) + 1) * double(row) < 2e9;
+  }
+  std::vector<int> offsets(const Correlation& s) const {  // [kh][kw][c]
+    std::vector<int> off;
+    for (const Index y : s.rows.shift)
+      for (const Index x : s.cols.shift)
+        for (Index c = 0; c < s.c; ++c) off.push_back(int(y * row + (x + left) * pixel + c));
+    return off;
+  }
+};
+
+}  // namespace
+
+bool suits_pixels(const Correlation& s) {
+  const Tiles& t = tiles();
+  const bool inside =
+      s.from.channel == 1 && s.to.channel == 1 && s.from.pixel >= s.c && s.to.pixel >= s.out;
+  const Index parts = (s.cols.out + t.p - 1) / t.p;
+  return t.pixel_tile[0][0] && inside && s.c >= kFewestChannels &&
+         s.cols.out >= kFewestPixels * parts && Rows(s).offsets_fit_ints(s);
+}
+
+void correlate_pixels(const Correlation& s, const float* x, const float* w, float* y) {
+  const Tiles& t = tiles();
+  const Index panels = (s.out + kPanel - 1) / kPanel, kw_c = Index(s.cols.tap.size()) * s.c;
+  const Index panel = s.taps() * s.c * kPanel;
+  Scratch<float> weights(std::max<Index>(panels * panel, 1));
+  pack_weights(s, w, kPanel, weights.data());
+  const std::vector<float> bias = padded_bias(s, kPanel);
+  const Rows image(s);
+  const std::vector<int> off = image.offsets(s);
+  const Index step = s.cols.step * image.pixel, to_step = s.cols.pitch * s.to.pixel;
+  const Index parts = (s.cols.out + t.p - 1) / t.p;
+
+  const auto run = [&](Index n, Index begin, Index end) {
+    const auto [r0, r1] = s.rows.reads(begin, end);
+    const float* rows = x + n * s.from.image + r0 * s.cols.in * s.from.pixel;
+    std::optional<Scratch<float>> packed;
+    if (!image.in_place) {
+      packed.emplace(std::max<Index>((r1 - r0) * image.row, 1));
+      image.pack(s, x + n * s.from.image, r0, r1, packed->data());
+      rows = packed->data();
+    }
+    float* const out = y + n * s.to.image;
+    Scratch<float> edge(std::size_t(t.p * kPanel * t.panels));
+    const auto compute = [&](Index b, Index h0, Index h1) {
+      const Index v = std::min(t.panels, panels - b), lanes = v * kPanel;
+      const Index used = std::min(lanes, s.out - b * kPanel);
+      for (Index h = h0; h < h1; ++h) {
+        const auto [t0, t1] = s.rows.inside(h);
+        const float* const from = rows + (h * s.rows.step - r0) * image.row;
+        for (Index i = 0; i < parts; ++i) {
+          const Index p0 = s.cols.out * i / parts, p = s.cols.out * (i + 1) / parts - p0;
+          float* const to = out + s.stored(h, p0) + b * kPanel;
+          t.pixel_tile[v - 1][p - 1]({from + p0 * step, off.data() + t0 * kw_c, 1, 0,
+                                      (t1 - t0) * kw_c,
+                                      weights.data() + b * panel + t0 * kw_c * kPanel, panel,
+                                      used == lanes ? to : edge.data(),
+                                      used == lanes ? to_step : lanes, &bias[b * kPanel], step});
+          for (Index q = 0; q < p && used < lanes; ++q)
+            std::copy_n(&edge[std::size_t(q * lanes)], used, to + q * to_step);
+        }
+      }
+    };
+    // Either the weights or the rows are read again and again from beyond the second cache.
+    const Index block = std::clamp<Index>(kBlockPixels / s.cols.out, 1, end - begin);
+    const Index blocks = (end - begin + block - 1) / block;
+    if (blocks * panels * panel < (panels + t.panels - 1) / t.panels * (r1 - r0) * image.row)
+      for (Index h = begin; h < end; h += block)
+        for (Index b = 0; b < panels; b += t.panels) compute(b, h, std::min(end, h + block));
+    else
+      for (Index b = 0; b < panels; b += t.panels)
+        for (Index h = begin; h < end; h += block) compute(b, h, std::min(end, h + block));
+  };
+
+  const Index bands = row_bands(s, 1, s.n);
+  parallel_for(s.n * bands, 1 + 200'000 / std::max<Index>(s.products(1) / bands, 1),
+               [&](Index begin, Index end) {
+                 for (Index i = begin; i < end; ++i) {
+                   const Index band = i % bands;
+                   run(i / bands, s.rows.out * band / bands, s.rows.out * (band + 1) / bands);
+                 }
+               });
+}
+
+}  // namespace rushlight::conv
