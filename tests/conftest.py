@@ -137,15 +137,21 @@ if JUDGE == "replay" and importlib.util.find_spec("torch"):
     sys.meta_path.insert(0, NoTorch)
 
 
-def load_reference():
-    """torch, one thread, warnings of its own import silenced; or its recorded answers."""
-    if JUDGE == "replay":
-        return recorded.Object()
+def load_torch():
+    """torch itself, one thread, warnings of its own import silenced."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import torch
     torch.set_num_threads(1)
     quick_torch.seed_present_devices()
+    return torch
+
+
+def load_reference():
+    """torch, or its recorded answers."""
+    if JUDGE == "replay":
+        return recorded.Object()
+    torch = load_torch()
     return torch if JUDGE == "torch" else recorded.Object(torch)
 
 
@@ -168,10 +174,7 @@ def peer():
     """torch 2.13 itself, for tests that need more than answers; skips where it is absent."""
     if JUDGE == "replay":
         pytest.skip("needs torch itself")
-    import torch
-
-    quick_torch.seed_present_devices()
-    return torch
+    return load_torch()
 
 
 def _between_tests():

@@ -6,7 +6,7 @@ of samples to find the name of its own running test: nine tenths of the time of 
 import functools
 
 
-def _replace(module, name):
+def _disable(module, name):
     @functools.wraps(getattr(module, name))
     def nothing(*args, **kwargs):
         return None
@@ -21,7 +21,7 @@ def seed_present_devices():
 
     for module in (torch.cuda, torch.xpu, torch.mtia):
         if not module.is_available():
-            _replace(module, "manual_seed_all")
+            _disable(module, "manual_seed_all")
 
 
 @functools.cache
@@ -32,4 +32,4 @@ def draw_samples_anywhere():
 
     seed_present_devices()
     for module in (common_utils, core):
-        _replace(module, "extract_test_fn")
+        _disable(module, "extract_test_fn")

@@ -80,10 +80,7 @@ void run(const Correlating& k, Index first, Index group, Index begin, Index end)
   std::vector<int> image_off;
   if (k.interleaved) {
     interleave(s, x, group, r0, r1, packed.data());
-    for (Index v : rows.shift)
-      for (Index h : cols.shift)
-        for (Index c = 0; c < s.c; ++c)
-          image_off.push_back(int(((v * cols.in + h) * s.c + c) * group));
+    image_off = tap_offsets(s, row_floats, s.c * group, group);
   } else {
     packed.zero();
     k.columns.pack(s, x, r0, r1, packed.data());
@@ -119,15 +116,7 @@ void run(const Correlating& k, Index first, Index group, Index begin, Index end)
     }
     if (!direct) store_sums(s, sums.data(), lanes, group, first, b, h0, h1, k.y);
   };
-  // Either the weights or the rows are read again and again from beyond the second cache.
-  const Index blocks = (end - begin + block - 1) / block,
-              turns = (panels + t.panels - 1) / t.panels;
-  if (blocks * panels * panel < turns * (r1 - r0) * row_floats)
-    for (Index h = begin; h < end; h += block)
-      for (Index b = 0; b < panels; b += t.panels) compute(b, h, std::min(end, h + block));
-  else
-    for (Index b = 0; b < panels; b += t.panels)
-      for (Index h = begin; h < end; h += block) compute(b, h, std::min(end, h + block));
+  for_panels_and_rows(panels, panel, begin, end, block, (r1 - r0) * row_floats, compute);
 }
 
 }  // namespace

@@ -45,13 +45,6 @@ struct Rows {
     const std::vector<Index>& y = s.rows.shift;
     return y.empty() || double(std::max(-y.front(), y.back()) + 1) * double(row) < 2e9;
   }
-  std::vector<int> offsets(const Correlation& s) const {  // [kh][kw][c]
-    std::vector<int> off;
-    for (const Index y : s.rows.shift)
-      for (const Index x : s.cols.shift)
-        for (Index c = 0; c < s.c; ++c) off.push_back(int(y * row + (x + left) * pixel + c));
-    return off;
-  }
 };
 
 }  // namespace
@@ -73,7 +66,7 @@ void correlate_pixels(const Correlation& s, const float* x, const float* w, floa
   pack_weights(s, w, kPanel, weights.data());
   const std::vector<float> bias = padded_bias(s, kPanel);
   const Rows image(s);
-  const std::vector<int> off = image.offsets(s);
+  const std::vector<int> off = tap_offsets(s, image.row, image.pixel, 1);
   const Index step = s.cols.step * image.pixel, to_step = s.cols.pitch * s.to.pixel;
   const Index parts = (s.cols.out + t.p - 1) / t.p;
 
@@ -93,7 +86,8 @@ void correlate_pixels(const Correlation& s, const float* x, const float* w, floa
       const Index used = std::min(lanes, s.out - b * kPanel);
       for (Index h = h0; h < h1; ++h) {
         const auto [t0, t1] = s.rows.inside(h);
-        const float* const from = rows + (h * s.rows.step - r0) * image.row;
+        const float* const from =
+            rows + (h * s.rows.step - r0) * image.row + image.left * image.pixel;
         for (Index i = 0; i < parts; ++i) {
           const Index p0 = s.cols.out * i / parts, p = s.cols.out * (i + 1) / parts - p0;
           float* const to = out + s.stored(h, p0) + b * kPanel;
@@ -107,15 +101,8 @@ void correlate_pixels(const Correlation& s, const float* x, const float* w, floa
         }
       }
     };
-    // Either the weights or the rows are read again and again from beyond the second cache.
     const Index block = std::clamp<Index>(kBlockPixels / s.cols.out, 1, end - begin);
-    const Index blocks = (end - begin + block - 1) / block;
-    if (blocks * panels * panel < (panels + t.panels - 1) / t.panels * (r1 - r0) * image.row)
-      for (Index h = begin; h < end; h += block)
-        for (Index b = 0; b < panels; b += t.panels) compute(b, h, std::min(end, h + block));
-    else
-      for (Index b = 0; b < panels; b += t.panels)
-        for (Index h = begin; h < end; h += block) compute(b, h, std::min(end, h + block));
+    for_panels_and_rows(panels, panel, begin, end, block, (r1 - r0) * image.row, compute);
   };
 
   const Index bands = row_bands(s, 1, s.n);

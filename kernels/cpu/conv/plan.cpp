@@ -111,6 +111,14 @@ std::vector<float> padded_bias(const Correlation& s, Index lanes) {
   return bias;
 }
 
+std::vector<int> tap_offsets(const Correlation& s, Index row, Index column, Index channel) {
+  std::vector<int> off;
+  for (const Index y : s.rows.shift)
+    for (const Index x : s.cols.shift)
+      for (Index c = 0; c < s.c; ++c) off.push_back(int(y * row + x * column + c * channel));
+  return off;
+}
+
 Columns::Columns(const Correlation& s) {
   const Axis& x = s.cols;
   left = x.shift.empty() ? 0 : std::max<Index>(0, -x.shift.front());

@@ -2,6 +2,7 @@
 // gradient, are one Correlation; note that taps falling into the zero padding are
 // skipped, not multiplied, and that padding is never stored.
 #pragma once
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,25 @@ Index row_bands(const Correlation& s, Index images_a_task, Index tasks);
 // with zeros.
 void pack_weights(const Correlation& s, const float* w, Index lanes, float* packed);
 std::vector<float> padded_bias(const Correlation& s, Index lanes);
+
+// Where each tap and channel lies, [kh][kw][c], from elements to the next row, column and channel.
+std::vector<int> tap_offsets(const Correlation& s, Index row, Index column, Index channel);
+
+// Calls f(b, h0, h1) for all panels of `panel` weights, tiles().panels of them from b on, and
+// `block` of the rows [begin, end), which read `inputs` elements. Either the weights or those are
+// read again and again from beyond the second cache: the fewer.
+template <class F>
+void for_panels_and_rows(Index panels, Index panel, Index begin, Index end, Index block,
+                         Index inputs, const F& f) {
+  const Index wide = tiles().panels;
+  const Index blocks = (end - begin + block - 1) / block, turns = (panels + wide - 1) / wide;
+  if (blocks * panels * panel < turns * inputs)
+    for (Index h = begin; h < end; h += block)
+      for (Index b = 0; b < panels; b += wide) f(b, h, std::min(end, h + block));
+  else
+    for (Index b = 0; b < panels; b += wide)
+      for (Index h = begin; h < end; h += block) f(b, h, std::min(end, h + block));
+}
 
 // Rows of one image as [h][c][column phase][column], zeros left and right, so that neighbouring
 // outputs read neighbouring floats.
