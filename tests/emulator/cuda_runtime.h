@@ -42,7 +42,7 @@ namespace emulator {
 void block_barrier();
 void warp_barrier();
 int lane();
-void exchange(void* value, std::size_t bytes, int from);  // stays where there is no such lane
+std::uint64_t exchange(std::uint64_t value, int from);  // its own where there is no such lane
 void pause_after_atomic(const void* p);  // where RUSHLIGHT_EMULATED_SLOW_NOTES says so
 }  // namespace emulator
 
@@ -53,8 +53,11 @@ inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_
 
 template <class T>
 T emulated_shuffle(T v, int from) {
-  static_assert(sizeof(T) <= 8);
-  emulator::exchange(&v, sizeof v, from);
+  std::uint64_t bits = 0;
+  static_assert(sizeof v <= sizeof bits);
+  std::memcpy(&bits, &v, sizeof v);
+  bits = emulator::exchange(bits, from);
+  std::memcpy(&v, &bits, sizeof v);
   return v;
 }
 template <class T>
