@@ -27,7 +27,8 @@ BUGS = [
     ("half of the block is not joined", "reduce/kernels.h",
      "int half = high / 2; half > 0;", "int half = high / 2; half > 1;", "ops/test_reduce.py"),
     ("a padded row is read as if it were not", "copy",
-     "tile[x * (kTile + 1) + k]", "tile[x * kTile + k]", "ops/test_sort.py ops/test_pointwise.py"),
+     "tile[x * (kCopyTile + 1) + k]", "tile[x * kCopyTile + k]",
+     "ops/test_sort.py ops/test_pointwise.py"),
     ("a 16-bit float is taken for the other kind", "pointwise/kernels.h",
      "four.of[e] = d == DType::bfloat16 ? load(&b) : load(&h);",
      "four.of[e] = d != DType::bfloat16 ? load(&b) : load(&h);",
@@ -264,9 +265,9 @@ def configure(kind):
     )  # fmt: skip
 
 
-def file_of(stem):
+def file_of(stem, tree=COPY):
     names = [stem] if "." in stem else [f"cuda/**/{stem}.cu", f"cuda/**/{stem}.cpp"]
-    (file,) = (file for name in names for file in (COPY / "kernels").rglob(name))
+    (file,) = (file for name in names for file in (tree / "kernels").rglob(name))
     return file
 
 
