@@ -27,6 +27,8 @@ struct ConvKernels {
   void (*grad_weight)(const ConvShape& s, const View& input, const View& grad,
                       const View& grad_weight);
   bool (*takes_inside)(const ConvShape& s, DType dtype) = nullptr;
+  // A 1x1 convolution with a stride is faster on a copy of the pixels that it reads.
+  bool wants_pixels_copied = false;
 };
 
 extern const ConvKernels cpu_conv;

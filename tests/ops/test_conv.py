@@ -21,7 +21,15 @@ CASES = [
     ("conv_transpose1d", (2, 4, 5), (4, 3, 3), {"stride": 2, "output_padding": 1}),
     ("conv_transpose2d", (2, 4, 5, 6), (4, 3, 3, 3), {"stride": 2, "padding": 1}),
     ("conv_transpose2d", (2, 4, 5, 6), (4, 1, 3, 2), {"groups": 2, "dilation": 2}),
-]
+    # kernels of one element that read every second pixel, or fewer
+    ("conv1d", (2, 4, 9), (6, 2, 1), {"stride": 2, "groups": 2}),
+    ("conv2d", (2, 4, 8, 9), (6, 4, 1, 1), {"stride": (3, 1)}),
+    ("conv3d", (1, 2, 4, 5, 6), (3, 2, 1, 1, 1), {"stride": (1, 2, 4)}),
+    ("conv_transpose2d", (2, 4, 5, 6), (4, 3, 1, 1), {"stride": (1, 3)}),
+    ("conv_transpose2d", (2, 4, 3, 3), (4, 1, 1, 1),
+     {"stride": 2, "groups": 2, "dilation": 5, "output_padding": 4}),
+    ("conv_transpose3d", (1, 2, 2, 3, 3), (2, 3, 1, 1, 1), {"stride": 2, "output_padding": 1}),
+]  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore:Using padding='same'")
@@ -37,6 +45,7 @@ def test_convolutions(reference, device, case, bias):
 
 FLOAT_CASES = [
     ((2, 16, 2, 2), (16, 16, 1, 1), {"stride": 2}),
+    ((2, 16, 7, 9), (24, 16, 1, 1), {"stride": 2}),
     ((20, 3, 12, 12), (16, 3, 5, 5), {"padding": 2}),
     ((5, 16, 9, 9), (32, 16, 3, 3), {"stride": 2, "padding": 1}),
     ((2, 8, 16, 16), (8, 1, 3, 3), {"groups": 8, "padding": 1}),

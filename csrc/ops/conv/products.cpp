@@ -51,22 +51,73 @@ ConvShape of_pixels(ConvShape s) {
   return s;
 }
 
+void fill_with_bias(const Tensor& out, const Tensor& bias) {  // or with zeros
+  if (!bias) return zero_(out);
+  Shape shape{1, bias.numel()};
+  while (shape.rank < out.dim()) shape.push_back(1);
+  copy_bits(out, view(contiguous(bias), shape));
+}
+
+// A kernel of one element that reads every second pixel, or fewer, is one of stride 1 on those.
+bool has_pixels_between(const ConvShape& s) {
+  bool apart = false;
+  for (int d = 0; d < 3; ++d) {
+    if (s.kernel[d] != 1 || s.padding[d] != 0) return false;
+    apart = apart || s.stride[d] != 1;
+  }
+  return apart;
+}
+Tensor every_pixel_read(const ConvShape& s, Tensor image) {  // a view
+  for (int d = 2; d < image.dim(); ++d) {
+    const int of = d + 3 - image.dim();  // behind the last one are more, of an output_padding
+    image = slice(image, d, {}, (s.result[of] - 1) * s.stride[of] + 1, s.stride[of]);
+  }
+  return image;
+}
+ConvShape without_pixels_between(ConvShape s) {
+  for (int d = 0; d < 3; ++d) s.in[d] = s.result[d], s.stride[d] = 1;
+  return s;
+}
+
+Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, const Tensor& b,
+               const Tensor& bias, const Shape& sizes);
+
+bool copies_pixels(Product product, const ConvShape& s, const Tensor& a, const Tensor& b) {
+  if (!has_pixels_between(s) || a.device().is_meta() || !a.numel() || !b.numel()) return false;
+  return backend(a.device()).conv->wants_pixels_copied &&
+         !(product == Product::forward && takes_inside(s, a));
+}
+Tensor compute_on_copied_pixels(Product product, const ConvShape& geometry, const Tensor& a,
+                                const Tensor& b, const Tensor& bias, const Shape& sizes) {
+  const ConvShape s = without_pixels_between(geometry);
+  if (product == Product::grad_input) {
+    Shape read = sizes;
+    for (int d = 2; d < a.dim(); ++d) read[d] = a.size(d);
+    const Tensor part = compute(product, s, a, b, bias, read);
+    const Tensor out = empty_image(sizes, a.dtype(), a.device(), has_channels_inside(part));
+    fill_with_bias(out, bias);
+    copy_bits(every_pixel_read(geometry, out), part);
+    return out;
+  }
+  const Tensor view = every_pixel_read(geometry, a);
+  const Tensor read = empty_image(view.shape(), a.dtype(), a.device(), has_channels_inside(a));
+  copy_bits(read, view);
+  return compute(product, s, read, b, bias, sizes);
+}
+
 Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, const Tensor& b,
                const Tensor& bias, const Shape& sizes) {
+  const GradMode off(false);
+  if (copies_pixels(product, geometry, a, b))
+    return compute_on_copied_pixels(product, geometry, a, b, bias, sizes);
   const bool pixels = is_of_pixels(geometry, a), of_weight = product == Product::grad_weight;
   ConvShape s = pixels ? of_pixels(geometry) : geometry;
   s.inside = !pixels && takes_inside(s, a);
   const bool inside = pixels || s.inside;
   Tensor out = empty_image(sizes, a.dtype(), a.device(), inside && !of_weight);
   if (out.numel() == 0 || out.device().is_meta()) return out;
-  const GradMode off(false);
   if (a.numel() == 0 || b.numel() == 0) {
-    zero_(out);
-    if (bias) {
-      Shape shape{1, bias.numel()};
-      while (shape.rank < out.dim()) shape.push_back(1);
-      copy_bits(out, view(contiguous(bias), shape));
-    }
+    fill_with_bias(out, bias);
     return out;
   }
   const Tensor left = inside ? channels_inside(a) : contiguous(a);

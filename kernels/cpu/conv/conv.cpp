@@ -392,6 +392,7 @@ void grad_weight_kernel(const ConvShape& s, const View& input, const View& grad,
 
 }  // namespace
 
-const ConvKernels cpu_conv = {forward_kernel, grad_input_kernel, grad_weight_kernel, takes_inside};
+const ConvKernels cpu_conv = {forward_kernel, grad_input_kernel, grad_weight_kernel, takes_inside,
+                              true};
 
 }  // namespace rushlight
