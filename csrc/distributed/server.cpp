@@ -145,8 +145,9 @@ void Server::serve(Connection& c) {
   try {
     flush(c);
     if (!read_some(c)) return gone_.push_back(fd);
-    while (c.unread() < kUnreadReplies && take_message(c)) {
+    while (!c.lost && c.unread() < kUnreadReplies && take_message(c)) {
     }
+    if (c.lost) return gone_.push_back(fd);
     c.in.erase(0, std::exchange(c.taken, 0));
     watch(c);
   } catch (const std::exception&) {
@@ -255,7 +256,8 @@ void Server::flush(Connection& c) {
   while (c.unread()) {
     const ssize_t n = send(c.socket.fd(), c.out.data() + c.sent, c.unread(), MSG_NOSIGNAL);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (n <= 0) break;  // reading will find that it has gone
+    c.lost = n <= 0;  // what else it has asked for is no longer wanted
+    if (c.lost) break;
     c.sent += std::size_t(n);
   }
   c.out.clear();

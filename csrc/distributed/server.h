@@ -29,7 +29,7 @@ class Server {
  private:
   struct Connection {
     Socket socket;
-    bool greeted = false;
+    bool greeted = false, lost = false;
     std::string in, out;
     std::size_t taken = 0, sent = 0;  // how much of them is done with
     std::optional<Request> waiting, will;

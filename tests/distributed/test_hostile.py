@@ -194,7 +194,7 @@ def test_what_is_refused_before_it_is_sent():
     kinds += ("AttributeError", "OutOfMemoryError", "MemoryError")  # the last two: 4 PiB
     for found, x in run(refused):
         for name, (text, seconds) in found.items():
-            assert text.split(":")[0] in kinds and seconds < 5, (name, text)
+            assert text.split(":")[0] in kinds and seconds < 40, (name, text)
         assert x == [1.0] * 3
 
 
@@ -326,7 +326,7 @@ def test_a_rank_killed_in_a_large_call():
 
 def test_a_rank_that_is_stopped():
     text, seconds = run(stopped, expect=1)[0]
-    assert "Timed out waiting 2000ms" in text and "rank 1 " in text and seconds < 30
+    assert "Timed out waiting 2000ms" in text and "rank 1 " in text and seconds < 40
 
 
 def test_a_rank_that_has_left():
@@ -336,7 +336,7 @@ def test_a_rank_that_has_left():
 
 def test_a_thread_that_waits_does_not_hinder_the_end():
     start = time.monotonic()
-    assert run(daemon) == ["main thread ends now"] * 2 and time.monotonic() - start < 30
+    assert run(daemon) == ["main thread ends now"] * 2 and time.monotonic() - start < 40
 
 
 def start(rank, size, port, store=None, **options):

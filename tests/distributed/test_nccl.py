@@ -1,6 +1,6 @@
 """backend="nccl" on virtual GPUs: NCCL's rules in torch's words. (Values: test_collectives.py.)"""
 
-import os
+import functools
 
 import pytest
 
@@ -122,17 +122,15 @@ def test_coalesced_calls_and_gradients_are_those_of_gloo():
     assert found == repr(run(surface, 3))
 
 
-def family(rank, size):
+def family(rank, size, folder):
     shards = test_fsdp.trainings(rank, size, test_fsdp.WAYS[:2])
-    folder = os.environ["NCCL_TEST_FOLDER"]
     saved = words(lambda: checkpoint.async_save({"x": torch.ones(2)}, checkpoint_id=folder))
     checkpoint.save({"x": torch.ones(2) * rank}, checkpoint_id=folder)
     return test_ddp_hooks.torchs_hooks(rank, size), [each[0] for each in shards], saved
 
 
-def test_hooks_shards_and_checkpoints(tmp_path, monkeypatch):
-    monkeypatch.setenv("NCCL_TEST_FOLDER", str(tmp_path / "saved"))
-    one, two = run(family, 2, backend="nccl")
+def test_hooks_shards_and_checkpoints(tmp_path):
+    one, two = run(functools.partial(family, folder=str(tmp_path / "saved")), 2, backend="nccl")
     assert repr(one) == repr(two) and "A CPU backend must be enabled for async save" in one[2]
 
 

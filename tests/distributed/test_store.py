@@ -197,7 +197,7 @@ def test_no_server_and_a_port_in_use():
     start = time.monotonic()
     with pytest.raises(dist.DistNetworkError, match=f"timed out after 200ms .*, {port}"):
         dist.TCPStore("127.0.0.1", port, timeout=timedelta(milliseconds=200))
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 60  # connecting times out after 300
     with pytest.raises(dist.DistStoreError, match="1/3 clients joined"):
         dist.TCPStore("127.0.0.1", 0, 3, True, timedelta(milliseconds=100))
 
@@ -270,6 +270,19 @@ def test_strangers_on_the_port():
         with pytest.raises(ValueError, match="MiB at most"):
             store.multi_get(["big"] * 100)
         assert store.get("a") == b"b"
+
+
+def test_what_a_client_asked_for_is_left_when_it_has_gone():
+    store = dist.TCPStore("127.0.0.1", 0, is_master=True)
+    store.set("big", "x" * (8 << 20))
+    get = message(b"\1" + b"\0" * 8 + struct.pack("<II", 1, 3) + b"big" + b"\0" * 4)
+    add = message(b"\2" + struct.pack("<qII", 1, 1, 5) + b"count" + b"\0" * 4)
+    with socket.create_connection(("127.0.0.1", store.port)) as client:
+        client.sendall(HELLO + add + (get + add) * 50)  # and reads nothing
+        store.wait(["count"])
+    for _ in range(3):  # the end of the connection comes to the server before the last of these
+        store.set("a", "b")
+    assert store.add("count", 0) == 1
 
 
 def test_a_file_that_is_no_store(tmp_path):
@@ -357,7 +370,7 @@ sys.stdin.read()
     client.set_timeout(timedelta(milliseconds=100))
     with pytest.raises(dist.DistNetworkError):
         client.get("more")
-    assert time.monotonic() - start < 15
+    assert time.monotonic() - start < 60
 
 
 def test_a_forked_child_has_a_connection_of_its_own():

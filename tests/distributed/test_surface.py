@@ -157,7 +157,7 @@ def groups(rank, size):
                 call()
             except dist.DistBackendError as error:
                 found.append(str(error))
-        assert time.monotonic() - start < 15
+        assert time.monotonic() - start < 60
     else:
         dist.barrier()
         time.sleep(1.0)

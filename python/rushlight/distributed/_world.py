@@ -167,6 +167,10 @@ def _default():
     return GroupMember.WORLD
 
 
+def _default_store():
+    return _C._distributed.PrefixStore(_default().group_name, _State.store)
+
+
 def _group_of(group):
     """The group that an argument means; None where this process is not in it."""
     found = _default() if group is None else group

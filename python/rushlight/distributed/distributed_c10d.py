@@ -84,6 +84,7 @@ from rushlight.distributed._work import Work
 from rushlight.distributed._world import (
     GroupMember,
     _default,
+    _default_store,
     destroy_process_group,
     group,
     init_process_group,
@@ -108,6 +109,7 @@ _group_calls._module[:] = [sys.modules[__name__]]
 
 # What libraries import from here by torch's private names.
 _get_default_group = _default
+_get_default_store = _default_store
 
 
 def _rank_not_in_group(group) -> bool:
