@@ -239,6 +239,28 @@ std::int64_t count_nonzero(const View& in) {
   });
 }
 
+// Which of n elements are not zero: each is written, and kept by counting on, so that there is no
+// branch to be guessed.
+template <class S>
+std::int64_t find_run(const S* x, std::int64_t step, std::int64_t n, std::int32_t* found) {
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    found[count] = std::int32_t(i);
+    count += is_nonzero(x + i * step);
+  }
+  return count;
+}
+// first + found[i], or first alone without `found`.
+CLONES void write_indices(std::int64_t* to, std::int64_t step, std::int64_t n, std::int64_t first,
+                          const std::int32_t* found) {
+  if (step != 1)
+    for (std::int64_t i = 0; i < n; ++i) to[i * step] = first + (found ? found[i] : 0);
+  else if (found)
+    for (std::int64_t i = 0; i < n; ++i) to[i] = first + found[i];
+  else
+    for (std::int64_t i = 0; i < n; ++i) to[i] = first;
+}
+
 std::int64_t nonzero(const View& out, const View& in) {
   return dispatch_all(in.dtype, [&]<class S>(Type<S>) {
     std::int64_t row = 0;
@@ -246,16 +268,12 @@ std::int64_t nonzero(const View& out, const View& in) {
     std::int32_t found[kPiece];
     each_piece<S>(in, [&](const S* x, std::int64_t step, std::int64_t n, std::int64_t first,
                           const Positions<1>& at) {
-      std::int64_t count = 0;  // each is written, and kept by counting on: no branch to be guessed
-      for (std::int64_t i = 0; i < n; ++i) {
-        found[count] = std::int32_t(i);
-        count += is_nonzero(x + i * step);
-      }
+      const std::int64_t count = step == 1 ? find_run(x, 1, n, found) : find_run(x, step, n, found);
       const std::int64_t fitting = std::clamp<std::int64_t>(out.sizes[0] - row, 0, count);
       std::int64_t* const to = out.as<std::int64_t>() + row * out.strides[0];
       for (int d = 0; d < in.rank; ++d)
-        for (std::int64_t i = 0; i < fitting; ++i)
-          to[i * out.strides[0] + d * out.strides[1]] = d == last ? first + found[i] : at[d];
+        write_indices(to + d * out.strides[1], out.strides[0], fitting, d == last ? first : at[d],
+                      d == last ? found : nullptr);
       row += count;
     });
     return row;
