@@ -158,9 +158,11 @@ def load_reference():
 def ask(function):
     """function(torch), as one question: what defines classes, or functions that torch calls."""
     torch = load_reference()
-    if JUDGE == "torch":
-        return function(torch)
-    return recorded.TAPE.ask("ask", lambda: function(recorded.real(torch)))
+    with warnings.catch_warnings():  # of a module that torch imports when it first needs it
+        warnings.filterwarnings("ignore", "`torch.jit.script` is deprecated", DeprecationWarning)
+        if JUDGE == "torch":
+            return function(torch)
+        return recorded.TAPE.ask("ask", lambda: function(recorded.real(torch)))
 
 
 @pytest.fixture(scope="session")

@@ -342,3 +342,19 @@ def test_exchanges_give_the_sign():
     assert (sign.item(), round(logabs.exp().item(), 5)) == (1, 6)
     assert (sign.requires_grad, linalg.det(a).grad_fn.name()) == (True, "LinalgDetBackward0")
     assert linalg.det(torch.ones(2, 0, 0)).tolist() == [1, 1]
+
+
+def test_gradients_of_inverses_and_solutions():
+    """The first from the factors or the inverse alone, the second by solving again."""
+    a = torch.eye(3, dtype=torch.float64) * 3 + torch.randn(2, 3, 3, dtype=torch.float64)
+    a.requires_grad_()
+    b = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
+    for call, operands, node, kept in (
+        (linalg.inv, (a,), "LinalgInvExBackward0", ["inverse"]),
+        (linalg.solve, (a, b), "LinalgSolveExBackward0", ["A", "LU", "pivots", "result"]),
+    ):
+        assert torch.autograd.gradcheck(call, operands)
+        assert torch.autograd.gradgradcheck(call, operands)
+        made = call(*operands).grad_fn
+        assert made.name() == node
+        assert [n[7:] for n in dir(made) if n.startswith("_saved_")] == kept

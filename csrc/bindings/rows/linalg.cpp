@@ -27,6 +27,7 @@ void bind_linalg(pybind11::module_& m) {
                                "x with a x = b for triangular a.");
   op<&linalg_householder>(m, "_linalg_householder(name, a, tau)", kFunction,
                           "The product of Householder reflections.");
+  op<&linalg_inv_ex>(m, "_linalg_inv_ex(name, a)", kFunction, "The inverse, and info.");
   op<&linalg_inv>(m, "_linalg_inv(name, a)", kFunction, "The inverse, or LinAlgError.");
   op<&linalg_check_info>(m, "_linalg_check_info(name, info, words)", kFunction,
                          "Raises LinAlgError for the first info that is not 0.");

@@ -34,7 +34,8 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
 // int64 (..., n): row i of P^T a is row p[i] of a, for pivots (..., n); or the inverse of that.
 Tensor linalg_permutation(const Tensor& pivots, std::int64_t n, bool inverse);
 Tensor linalg_solve_triangular(Name name, const Tensor& a, const Tensor& b, bool upper, bool unit);
-// The inverse of square matrices; LinAlgError where there is none.
+Pair linalg_inv_ex(Name name, const Tensor& a);  // the inverse of square matrices
+// The same; LinAlgError where there is none.
 Tensor linalg_inv(Name name, const Tensor& a);
 // Raises LinAlgError for the first matrix whose info is not 0, which goes where words have {}.
 void linalg_check_info(Name name, const Tensor& info, std::string_view words);

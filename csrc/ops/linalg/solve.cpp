@@ -1,4 +1,5 @@
 // Solving with LU and triangular factors, and the Householder product.
+#include "autograd/showing.h"
 #include "ops/linalg/columns.h"
 #include "ops/triangular.h"
 
@@ -72,23 +73,30 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
 Pair linalg_solve(Name name, const Tensor& a, const Tensor& b) {
   check_solve(name, a, b);
   if (is_left_to_host(a)) return back(linalg_solve(name, on_host(a), on_host(b)), a.device());
-  Tensor x, info;
+  Tensor x, lu, pivots, info;
   {
     const GradMode off(false);
-    Tensor lu, pivots;
     std::tie(lu, pivots, info) = linalg_lu(name, a);
     x = linalg_lu_solve(lu, pivots, b, false);
   }
   x = record(
       "LinalgSolveExBackward0", std::move(x),
-      [a = Saved(a), b_shape = b.shape(), x = SavedOutput(x), title = std::string(name)](
-          Tensor g, Node& self) {
-        const Tensor of_b = std::get<0>(linalg_solve(title, transposed(a.get()), g));
-        Tensor of_a;
-        if (self.needs_input(0))
-          of_a = sum_to(neg(matmul(of_b, transposed(x.get(self)))), a.get().shape());
-        return Gradients(of_a, sum_to(of_b, b_shape));
-      },
+      showing(
+          "A LU pivots result",
+          [b_shape = b.shape(), title = std::string(name)](
+              Tensor g, Node& self, const Saved& a, const Saved& factors, const Saved& order,
+              const SavedOutput& x) {
+            // The factors have no history: a gradient that is to have one is solved for anew.
+            const Tensor &matrix = a.get(),
+                         of_b = needs_grad(g, matrix)
+                                    ? std::get<0>(linalg_solve(title, transposed(matrix), g))
+                                    : linalg_lu_solve(factors.get(), order.get(), g, true);
+            Tensor of_a;
+            if (self.needs_input(0))
+              of_a = sum_to(neg(matmul(of_b, transposed(x.get(self)))), matrix.shape());
+            return Gradients(of_a, sum_to(of_b, b_shape));
+          },
+          Saved(a), Saved(lu), Saved(pivots), SavedOutput(x)),
       a, b);
   return {x, info};
 }
@@ -158,10 +166,29 @@ void linalg_check_info(Name name, const Tensor& info, std::string_view words) {
   }
 }
 
-Tensor linalg_inv(Name name, const Tensor& a) {
+Pair linalg_inv_ex(Name name, const Tensor& a) {
   linalg_check(name, a, true);
-  const auto [inverse, info] =
-      linalg_solve(name, a, eye(a.size(-1), a.size(-1), {a.dtype(), a.device()}));
+  Tensor inverse, info;
+  {
+    const GradMode off(false);
+    std::tie(inverse, info) =
+        linalg_solve(name, a, eye(a.size(-1), a.size(-1), {a.dtype(), a.device()}));
+  }
+  inverse = record(
+      "LinalgInvExBackward0", std::move(inverse),
+      showing(
+          "inverse",
+          [](Tensor g, Node& self, const SavedOutput& inverse) {
+            const Tensor y = transposed(inverse.get(self));
+            return Gradients(neg(matmul(y, matmul(g, y))));
+          },
+          SavedOutput(inverse)),
+      a);
+  return {inverse, info};
+}
+
+Tensor linalg_inv(Name name, const Tensor& a) {
+  const auto [inverse, info] = linalg_inv_ex(name, a);
   linalg_check_info(name, info,
                     "The diagonal element {} is zero, the inversion could not be completed because "
                     "the input matrix is singular.");

@@ -76,11 +76,6 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     return (x, info)
 
 
-def _inverse(name, A):
-    _C._linalg_check(name, A, True)
-    return _C._linalg_solve(name, A, _C.eye(A.shape[-1], dtype=A.dtype, device=A.device))
-
-
 @op("linalg", out=True, exact=True)
 def inv(A: Tensor):
     """The inverse of square matrices.
@@ -110,7 +105,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False):
     >>> torch.linalg.inv_ex(torch.eye(2)).info
     tensor(0, dtype=torch.int32)
     """
-    inverse, info = _inverse("linalg.inv", A)
+    inverse, info = _C._linalg_inv_ex("linalg.inv", A)
     if check_errors:
         factors.check_info("linalg.inv_ex", info, NO_INVERSE)
     return (inverse, info)
