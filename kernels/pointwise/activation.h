@@ -401,8 +401,23 @@ struct Prelu {
   }
 };
 
+// The halves of glu()'s input. torch's name of its gradient is that of the whole.
+struct Glu {
+  static constexpr auto signature = "glu(input, gate)";
+  static constexpr auto doc = "x * sigmoid(gate).";
+  static constexpr auto takes = Takes::floating;
+  static constexpr unsigned visible = Visible::nowhere;
+  static constexpr auto node = "GluBackward0";
+  static constexpr Saves save = {Save::other, Save::input | Save::other};
+  template <class T> HOST_DEVICE static T forward(T a, T b) { return a * sigmoid(b); }
+  template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T a, T b) {
+    const T s = sigmoid(b), scaled = g * s;
+    return {scaled, scaled * a * (T(1) - s)};
+  }
+};
+
 using ActivationOps = OpList<Relu, Hardtanh, LeakyRelu, Elu, Selu, Celu, Gelu, GeluTanh, Silu, Mish,
                              Softplus, Softsign, Tanhshrink, Hardsigmoid, Hardswish, Hardshrink,
-                             Softshrink, Logsigmoid, Threshold, Prelu>;
+                             Softshrink, Logsigmoid, Threshold, Prelu, Glu>;
 
 }  // namespace rushlight

@@ -21,6 +21,7 @@ struct Hardswish;
 struct Softshrink;
 struct Threshold;
 struct Prelu;
+struct Glu;
 
 // arithmetic.h
 struct Neg;

@@ -37,7 +37,7 @@ TENSOR = {
 }
 
 FUNCTIONAL = {
-    "rushlight.nn._functional.activation": "glu gumbel_softmax",
+    "rushlight.nn._functional.activation": "gumbel_softmax",
     "rushlight.nn._functional.distance": "cosine_similarity normalize pairwise_distance",
     "rushlight.nn._functional.dropout": "dropout1d dropout2d dropout3d",
     "rushlight.nn._functional.embedding_losses": "cosine_embedding_loss hinge_embedding_loss triplet_margin_loss triplet_margin_with_distance_loss",

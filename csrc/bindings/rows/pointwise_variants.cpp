@@ -323,6 +323,17 @@ Shape:
 
 >>> torch.prelu(torch.tensor([-2., 3.]), torch.tensor(0.25))
 tensor([-0.5000,  3.0000]))");
+  op<&glu>(m, "glu(input, dim=-1)", As::functional,
+           R"(a * sigmoid(b), a and b the halves of x along `dim`.
+
+Args:
+    dim: the dimension that is halved.
+
+Shape:
+    (*, 2 c, *) to (*, c, *).
+
+>>> torch.nn.functional.glu(torch.tensor([2.0, 0.0]))
+tensor([1.]))");
   op<&threshold_function>(m, "threshold(input, threshold, value, *, out=None)", As::function,
                           R"(x where x > threshold, else value.
 

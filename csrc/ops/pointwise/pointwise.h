@@ -90,6 +90,7 @@ Tensor where(const Tensor& condition, Input input, Input other, Into into = {});
 Tensor masked_fill(const Tensor& input, const Tensor& mask, Input value, Into into = {});
 Tensor gelu(const Tensor& input, std::string_view approximate, Into into = {});
 Tensor prelu(const Tensor& input, const Tensor& weight);
+Tensor glu(const Tensor& input, std::int64_t dim);
 Tensor threshold(const Tensor& input, Scalar threshold, Scalar value, Into into = {});
 
 // How pointwise ops pair dtypes with 0-d tensors and scalars; for where() and others (torch's

@@ -246,6 +246,18 @@ Tensor prelu(const Tensor& input, const Tensor& weight) {
   return apply<Prelu>(input, shaped);
 }
 
+Tensor glu(const Tensor& input, std::int64_t dim) {
+  if (input.dim() == 0)
+    fail<RuntimeError>("glu does not support scalars because halving size must be even");
+  const int d = wrap_dim(dim, input.dim());
+  if (input.size(d) % 2)
+    fail<RuntimeError>("Halving dimension must be even, but dimension ", d, " is size ",
+                       input.size(d));
+  const std::int64_t half[] = {input.size(d) / 2, input.size(d) / 2};
+  const std::vector<Tensor> halves = split_sizes(input, half, d);
+  return apply<Glu>(halves[0], halves[1]);
+}
+
 Tensor threshold(const Tensor& input, Scalar limit, Scalar value, Into into) {
   const Input in[] = {as_input(input)};
   const Scalar parameters[] = {limit, value};

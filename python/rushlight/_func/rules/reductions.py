@@ -129,6 +129,14 @@ def softmax(level, func, input, dim=None, _stacklevel=3, dtype=None):
     return scan(level, func, input, dim, dtype=dtype)
 
 
+@rule("F.glu")
+def glu(level, func, input, dim=-1):
+    """The halves of a dimension of an element, which a number has not."""
+    if not input.dim():
+        return NotImplemented
+    return level.batched(func(input._value, wrapped(dim, input.dim()) + 1))
+
+
 @rule("trapezoid cumulative_trapezoid")
 def trapezoid(level, func, y, x=None, *, dim=-1, **options):
     """Areas under curves, at points that may be each element's own."""

@@ -1,4 +1,4 @@
-"""Activations that are compositions: the gated one, and draws of Gumbel-softmax distributions."""
+"""Draws of Gumbel-softmax distributions."""
 
 from __future__ import annotations
 
@@ -7,29 +7,6 @@ import warnings
 from rushlight import _C
 from rushlight._C import Tensor
 from rushlight._table import op
-
-
-@op("nn.functional")
-def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """a * sigmoid(b), a and b the halves of x along `dim`.
-
-    Args:
-        dim: the dimension that is halved.
-
-    Shape: (*, 2 c, *) to (*, c, *).
-
-    >>> torch.nn.functional.glu(torch.tensor([2.0, 0.0]))
-    tensor([1.])
-    """
-    if input.dim() == 0:
-        raise RuntimeError("glu does not support scalars because halving size must be even")
-    size = input.size(dim)
-    if size % 2:
-        raise RuntimeError(
-            f"Halving dimension must be even, but dimension {dim % input.dim()} is size {size}"
-        )
-    a, b = input.chunk(2, dim)
-    return a * _C.sigmoid(b)
 
 
 @op("nn.functional")
