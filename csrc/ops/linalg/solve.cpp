@@ -79,25 +79,25 @@ Pair linalg_solve(Name name, const Tensor& a, const Tensor& b) {
     std::tie(lu, pivots, info) = linalg_lu(name, a);
     x = linalg_lu_solve(lu, pivots, b, false);
   }
-  x = record(
-      "LinalgSolveExBackward0", std::move(x),
-      showing(
-          "A LU pivots result",
-          [b_shape = b.shape(), title = std::string(name)](
-              Tensor g, Node& self, const Saved& a, const Saved& factors, const Saved& order,
-              const SavedOutput& x) {
-            // The factors have no history: a gradient that is to have one is solved for anew.
-            const Tensor &matrix = a.get(),
-                         of_b = needs_grad(g, matrix)
-                                    ? std::get<0>(linalg_solve(title, transposed(matrix), g))
-                                    : linalg_lu_solve(factors.get(), order.get(), g, true);
-            Tensor of_a;
-            if (self.needs_input(0))
-              of_a = sum_to(neg(matmul(of_b, transposed(x.get(self)))), matrix.shape());
-            return Gradients(of_a, sum_to(of_b, b_shape));
-          },
-          Saved(a), Saved(lu), Saved(pivots), SavedOutput(x)),
-      a, b);
+  x = record("LinalgSolveExBackward0", std::move(x),
+             showing(
+                 "A LU pivots result",
+                 [b_shape = b.shape(), title = std::string(name)](
+                     Tensor g, Node& self, const Saved& a, const Saved& factors, const Saved& order,
+                     const SavedOutput& x) {
+                   // The factors have no history: a gradient that is to have one is solved for
+                   // anew.
+                   const Tensor &matrix = a.get(),
+                                of_b = needs_grad(g, matrix)
+                                           ? std::get<0>(linalg_solve(title, transposed(matrix), g))
+                                           : linalg_lu_solve(factors.get(), order.get(), g, true);
+                   Tensor of_a;
+                   if (self.needs_input(0))
+                     of_a = sum_to(neg(matmul(of_b, transposed(x.get(self)))), matrix.shape());
+                   return Gradients(of_a, sum_to(of_b, b_shape));
+                 },
+                 Saved(a), Saved(lu), Saved(pivots), SavedOutput(x)),
+             a, b);
   return {x, info};
 }
 
@@ -174,16 +174,15 @@ Pair linalg_inv_ex(Name name, const Tensor& a) {
     std::tie(inverse, info) =
         linalg_solve(name, a, eye(a.size(-1), a.size(-1), {a.dtype(), a.device()}));
   }
-  inverse = record(
-      "LinalgInvExBackward0", std::move(inverse),
-      showing(
-          "inverse",
-          [](Tensor g, Node& self, const SavedOutput& inverse) {
-            const Tensor y = transposed(inverse.get(self));
-            return Gradients(neg(matmul(y, matmul(g, y))));
-          },
-          SavedOutput(inverse)),
-      a);
+  inverse = record("LinalgInvExBackward0", std::move(inverse),
+                   showing(
+                       "inverse",
+                       [](Tensor g, Node& self, const SavedOutput& inverse) {
+                         const Tensor y = transposed(inverse.get(self));
+                         return Gradients(neg(matmul(y, matmul(g, y))));
+                       },
+                       SavedOutput(inverse)),
+                   a);
   return {inverse, info};
 }
 
