@@ -47,16 +47,20 @@ SHAPELESS_BY_REASON = {
         finfo iinfo layout memory_format""",
     "settings, and blocks that change them": """DisableTorchFunction DisableTorchFunctionSubclass
         are_deterministic_algorithms_enabled as_torch autocast cached clear_autocast_cache compile
-        detect_anomaly dual_level enable_grad enter_dual_level exit_dual_level get_autocast_dtype
+        detect_anomaly dual_level enable_grad enter_dual_level exit_dual_level
+        get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype
         get_default_device get_deterministic_debug_mode get_float32_matmul_precision
         get_num_interop_threads get_printoptions inference_mode is_autocast_cache_enabled
-        is_autocast_enabled is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled
+        is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
+        is_warn_always_enabled
         load_ipython_extension manual_seed no_grad printoptions set_anomaly_enabled
-        set_autocast_cache_enabled set_autocast_dtype set_autocast_enabled set_default_device
+        set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_dtype set_autocast_enabled
+        set_autocast_gpu_dtype set_default_device
         set_default_dtype set_default_tensor_type set_detect_anomaly set_float32_matmul_precision
         set_flush_denormal set_grad_enabled set_multithreading_enabled set_num_interop_threads
         set_num_threads set_printoptions set_rng_state set_warn_always unload_ipython_extension
         use_deterministic_algorithms""",
+    "arithmetic on sizes": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt",
     "what is read of a tensor, a dtype or a module, of any shape": """broadcast_shapes
         calculate_gain can_cast data_ptr dense_dim dim dim_order element_size get_device
         get_device_module is_complex is_contiguous is_dependent is_floating_point is_inference

@@ -120,6 +120,16 @@ def __array_wrap__(self: Tensor, array, context=None, return_scalar=False):
 
 
 @op("Tensor")
+def _is_view(self: Tensor):
+    """Whether the tensor is a view of another, which `_base` is.
+
+    >>> torch.ones(2)[0]._is_view()
+    True
+    """
+    return self._base is not None
+
+
+@op("Tensor")
 def __repr__(self: Tensor, *, tensor_contents=None):
     from rushlight import _tensor_str
 
