@@ -44,6 +44,7 @@ FUNCTIONAL = {
     "rushlight.nn._functional.dropout": "dropout1d dropout2d dropout3d",
     "rushlight.nn._functional.embedding_losses": "cosine_embedding_loss hinge_embedding_loss triplet_margin_loss triplet_margin_with_distance_loss",
     "rushlight.nn._functional.likelihood_losses": "gaussian_nll_loss kl_div poisson_nll_loss",
+    "rushlight.nn._functional.linear_losses": "linear_cross_entropy",
     "rushlight.nn._functional.margin_losses": "margin_ranking_loss multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss soft_margin_loss",
     "rushlight.nn._functional.multi_head": "multi_head_attention_forward",
     "rushlight.nn._functional.padding": "pad",
