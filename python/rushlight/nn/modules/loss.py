@@ -1,4 +1,5 @@
-"""Losses of regression, classification and likelihoods; those of margins come from loss_margin.py.
+"""Losses of regression, classification and likelihoods; those of margins and of
+linear layers come from loss_margin.py and loss_linear.py.
 
 `reduction` is "none", "mean" or "sum".
 """
@@ -6,6 +7,7 @@
 from rushlight.nn import functional as F
 from rushlight.nn.modules._class_path import settle
 from rushlight.nn.modules._loss_base import _Loss, _WeightedLoss
+from rushlight.nn.modules.loss_linear import LinearCrossEntropyLoss
 from rushlight.nn.modules.loss_margin import (
     CosineEmbeddingLoss,
     HingeEmbeddingLoss,
@@ -29,6 +31,7 @@ __all__ = [
     "HuberLoss",
     "KLDivLoss",
     "L1Loss",
+    "LinearCrossEntropyLoss",
     "MSELoss",
     "MarginRankingLoss",
     "MultiLabelMarginLoss",
