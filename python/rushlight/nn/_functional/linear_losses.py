@@ -32,18 +32,21 @@ def linear_cross_entropy(
         reduction: "mean", "sum", or "none" for a loss per target.
         ignore_index: the class that costs nothing; without it -100, and of probabilities none.
         label_smoothing: the share of the target that is spread over all classes.
-        options: torch's way to save memory, which changes no value: not used here.
+        options: None; torch's ways to save memory are not here.
 
     Shape: input (f) or (n, f), linear_weight (c, *, f), linear_bias (c, *), target (n, *) or
         (n, c, *); a scalar, or that of class indices with reduction="none".
 
     Raises:
+        NotImplementedError: options.
         RuntimeError: shapes that do not fit.
 
     >>> x, w = torch.eye(2), torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     >>> torch.nn.functional.linear_cross_entropy(x, w, torch.tensor([0, 1]))
     tensor(0.3133)
     """
+    if options is not None:
+        raise NotImplementedError("linear_cross_entropy(): options has to be None: no chunks here")
     if not 1 <= input.dim() <= 2:
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
     if linear_weight.dim() < 2:

@@ -20,7 +20,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         weight: a factor for each class, shape (c).
         ignore_index: the class that costs nothing; without it -100.
         label_smoothing: part of the target that is spread over all classes.
-        options: torch's way to save memory, which changes no value: not used here.
+        options: None; torch's ways to save memory are not here.
 
     Shape: input (n, in_features) or (in_features), target (n, *out_features) of class indices, or
     probabilities (n, c, *out_features); a scalar, or that of class indices with reduction="none".
