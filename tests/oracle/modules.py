@@ -115,6 +115,8 @@ class ModuleCampaign:
             raise Untransferable("parameters that are drawn on a GPU")
         carrier = ModuleCarrier()
         args, kwargs = carrier.value(tuple(maker.args)), carrier.value(maker.kwargs)
+        if "device" in kwargs:  # both draw parameters on the CPU; ours go to their device later
+            kwargs["device"] = "cpu"
         theirs, their_error = build(torch, self.info.module_cls, maker.args, maker.kwargs)
         mine, my_error = build(rushlight, self.cls, args, kwargs)
         same_refusal(my_error, their_error)
