@@ -11,6 +11,7 @@ import queue
 import signal
 import time
 import traceback
+import warnings
 from datetime import timedelta
 
 # By the process that all ranks are forks of: half a second of the processor for each rank, three
@@ -26,12 +27,8 @@ def _child(function, rank, size, port, answers, options, torch, backend):
     global _library
     if torch:
         _library = "torch"
-        import warnings
-
         warnings.simplefilter("ignore")
-        import torch.distributed as dist
-    else:
-        import rushlight.distributed as dist
+    dist = importlib.import_module(f"{_library}.distributed")
     if backend == "nccl":
         cuda = library().cuda
         if cuda.device_count() < size:

@@ -50,15 +50,15 @@ class Side:
         self.run = prepared(module, *vars(entry).values())
         self.best, self.count = float("inf"), 1
         if self.run:
-            self.round(1)
+            self.round()
             while self.best * self.count < LOOP / 2:
                 self.count = max(2 * self.count, int(LOOP / max(self.best, 1e-9) / 2))
-                self.round(self.count)
+                self.round()
 
-    def round(self, count):
+    def round(self):
         start = time.process_time()
-        self.run(count)
-        self.best = min(self.best, (time.process_time() - start) / count)
+        self.run(self.count)
+        self.best = min(self.best, (time.process_time() - start) / self.count)
 
 
 def measured(entry, ours, torch):
@@ -84,7 +84,7 @@ def measured(entry, ours, torch):
     start = time.process_time()
     for _ in range(ROUNDS):
         for side in sides:
-            side.round(side.count)
+            side.round()
         if time.process_time() - start > MOST:
             break
     return sides[1].best, sides[0].best
