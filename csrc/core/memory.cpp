@@ -14,16 +14,15 @@ namespace rushlight {
 bool cache_is_off() noexcept {
   static const bool off = [] {
     const char* value = std::getenv("RUSHLIGHT_NO_CACHE");
-    return kSanitized || (value && *value && *value != '0');
+    return value && *value ? *value != '0' : kSanitized;
   }();
   return off;
 }
 
-const int BlockCache::keep_ = cache_is_off() ? 0 : 256;
-
 struct Reaper {  // gives the lists back when its thread ends
-  bool armed;
+  Reaper() { BlockCache::keep_ = cache_is_off() ? 0 : 256; }
   ~Reaper() {
+    BlockCache::keep_ = 0;
     for (BlockCache::List& list : BlockCache::lists_)
       for (; list.head; --list.count)
         std::free(std::exchange(list.head, *static_cast<void**>(list.head)));
@@ -40,8 +39,8 @@ static void* allocate(std::size_t bytes) {
 }
 
 [[gnu::noinline]] void* BlockCache::fresh(std::size_t bytes, std::size_t rounded) {
-  static thread_local Reaper reaper{true};
-  (void)reaper.armed;
+  static thread_local const Reaper reaper;
+  static_cast<void>(&reaper);
   return allocate(cache_is_off() ? bytes : rounded);
 }
 

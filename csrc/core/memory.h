@@ -23,7 +23,8 @@ inline constexpr bool kSanitized = false;
 // size above the machine's memory is refused at once.
 void* take_large(std::size_t bytes);
 void give_large(void* block, std::size_t bytes) noexcept;
-// RUSHLIGHT_NO_CACHE=1, or a build with AddressSanitizer: every block has its own true bounds.
+// RUSHLIGHT_NO_CACHE=1, or a build with AddressSanitizer (unless it is 0): every block has its own
+// true bounds.
 bool cache_is_off() noexcept;
 
 // Free lists of 64 B, 128 B, ... 64 KiB blocks.
@@ -64,10 +65,12 @@ class BlockCache {
     return bytes <= 64 ? 0 : int(std::bit_width(bytes - 1)) - 6;
   }
   static void* fresh(std::size_t bytes, std::size_t rounded);
-  static const int keep_;  // blocks kept per class and thread: 256, or 0 where the cache is off
   // Trivial type and initial-exec: an access is one instruction (a thread_local with a destructor,
   // or the default model of a shared library, costs a call each time: measured 2-3 ns).
   [[gnu::tls_model("initial-exec")]] static inline thread_local List lists_[kClasses];
+  // Blocks kept per class: 256 in a thread that has taken one, whose end gives them back; 0 in one
+  // that only gives, and where the cache is off.
+  [[gnu::tls_model("initial-exec")]] static inline thread_local int keep_;
   friend struct Reaper;
 };
 
