@@ -118,3 +118,32 @@ def helpers(torch):
 
 def test_helpers():
     assert helpers(rushlight) == ask(helpers)
+
+
+def other_forms(torch):
+    """The parameter that was not given: computed once, with a gradient, and shown from then on."""
+    D = torch.distributions
+    half = torch.full((3,), 0.5, requires_grad=True)
+    eye = torch.eye(2, requires_grad=True)
+    answers = []
+    for family, parameters, other in (
+        (D.Categorical, {"probs": half}, "logits"),
+        (D.Categorical, {"logits": half}, "probs"),
+        (D.Bernoulli, {"probs": half}, "logits"),
+        (D.Binomial, {"total_count": 3, "logits": half}, "probs"),
+        (D.MultivariateNormal, {"loc": torch.zeros(2), "scale_tril": eye}, "precision_matrix"),
+        (D.MultivariateNormal, {"loc": torch.zeros(2), "covariance_matrix": eye}, "scale_tril"),
+        (D.Wishart, {"df": torch.tensor(3.0), "scale_tril": eye}, "covariance_matrix"),
+    ):
+        d = family(**parameters)
+        before = repr(d)
+        with torch.no_grad():
+            first = getattr(d, other)
+        wide = d.expand((4, *d.batch_shape))
+        answers += [before, repr(d), first is getattr(d, other), first.requires_grad]
+        answers += [repr(wide), tuple(getattr(wide, other).shape)]
+    return answers
+
+
+def test_parameters_in_their_other_forms():
+    assert other_forms(rushlight) == ask(other_forms)

@@ -1,6 +1,7 @@
 """A covariance in any of its three forms: itself, its inverse, or its lower Cholesky factor."""
 
 from rushlight import _C
+from rushlight.distributions.utils import lazy_property
 
 FORMS = ("covariance_matrix", "precision_matrix", "scale_tril")
 
@@ -32,15 +33,23 @@ def factor_of(name, matrix):
 class OtherForms:
     """The forms that were not given, from `_unbroadcasted_scale_tril`, at first use."""
 
-    def __getattr__(self, name):
-        if name not in FORMS:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        factor = self.__dict__["_unbroadcasted_scale_tril"]
-        full = (*self._batch_shape, *factor.shape[-2:])
-        if name == "scale_tril":
-            return factor.expand(full)
-        if name == "covariance_matrix":
-            return _C.matmul(factor, factor.mT).expand(full)
+    @lazy_property
+    def covariance_matrix(self):
+        """The covariance of the elements of an event."""
+        factor = self._unbroadcasted_scale_tril
+        return self._per_batch(_C.matmul(factor, factor.mT))
+
+    @lazy_property
+    def precision_matrix(self):
+        """The inverse of the covariance."""
         from rushlight._linalg.top_level_factors import cholesky_inverse
 
-        return cholesky_inverse(factor).expand(full)
+        return self._per_batch(cholesky_inverse(self._unbroadcasted_scale_tril))
+
+    @lazy_property
+    def scale_tril(self):
+        """The lower Cholesky factor of the covariance."""
+        return self._per_batch(self._unbroadcasted_scale_tril)
+
+    def _per_batch(self, matrix):
+        return matrix.expand((*self._batch_shape, *matrix.shape[-2:]))

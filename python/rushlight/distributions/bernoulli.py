@@ -10,6 +10,7 @@ from rushlight.distributions.distribution import (
     probabilities,
 )
 from rushlight.distributions.exp_family import ExponentialFamily
+from rushlight.distributions.utils import lazy_property
 from rushlight.nn import functional as F
 
 
@@ -28,12 +29,15 @@ class ProbsOrLogits(Distribution):
         self._param = self.probs if probs is not None else self.logits
         super().__init__(self._param.shape, validate_args=validate_args)
 
-    def __getattr__(self, name):  # the other of the two, computed at first use
-        if name == "probs" and "logits" in self.__dict__:
-            return probabilities(self.logits, binary=True)
-        if name == "logits" and "probs" in self.__dict__:
-            return logits_of(self.probs, binary=True)
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    @lazy_property
+    def probs(self):
+        """The probability."""
+        return probabilities(self.logits, binary=True)
+
+    @lazy_property
+    def logits(self):
+        """The logarithm of the odds."""
+        return logits_of(self.probs, binary=True)
 
 
 class CountOfTries(ProbsOrLogits):

@@ -4,6 +4,7 @@ from rushlight import _C
 from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
 from rushlight.distributions.distribution import Distribution, logits_of, probabilities
+from rushlight.distributions.utils import lazy_property
 
 
 class ClassProbs(Distribution):
@@ -30,12 +31,15 @@ class ClassProbs(Distribution):
 
     event_is_vector = False
 
-    def __getattr__(self, name):  # the other of the two, computed at first use
-        if name == "probs" and "logits" in self.__dict__:
-            return probabilities(self.logits)
-        if name == "logits" and "probs" in self.__dict__:
-            return logits_of(self.probs)
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    @lazy_property
+    def probs(self):
+        """The probabilities of the classes."""
+        return probabilities(self.logits)
+
+    @lazy_property
+    def logits(self):
+        """The logarithms of the probabilities."""
+        return logits_of(self.probs)
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
