@@ -3,15 +3,12 @@
 #include "../copy.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 
 #include "../stored.h"
+#include "convert.h"
 #include "copy_plan.h"
-#include "gaps.h"
-#include "half.h"
-#include "load_as.h"
 #include "runs.h"
 #include "transpose.h"
 
@@ -27,102 +24,6 @@ bool is_row_major(const View& v) {
     step *= v.sizes[d];
   }
   return true;
-}
-
-template <class To, class From>
-CLONES void convert_row(To* to, const From* from, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) store(to + i, load_as<Compute<To>>(from + i));
-}
-// Numbers that become integers in vectors on every processor: of an int32, or as the last bits of a
-// double, since only AVX-512 makes int64 of doubles.
-template <class To, class C>
-constexpr C kNear = sizeof(To) < 8 ? C(2147483648.0) : C(2251799813685248.0);
-template <class To, class From>
-CLONES bool all_near(const From* from, std::int64_t n) {
-  int far = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const Compute<From> v = load(from + i);
-    far |= !(v > -kNear<To, Compute<From>> && v < kNear<To, Compute<From>>);
-  }
-  return !far;
-}
-template <class To, class From>
-CLONES void near_row(To* to, const From* from, std::int64_t n) {
-  constexpr double magic = 6755399441055744.;  // 1.5 * 2^52
-  for (std::int64_t i = 0; i < n; ++i) {
-    if constexpr (sizeof(To) < 8) {
-      to[i] = static_cast<To>(static_cast<std::int32_t>(load(from + i)));
-    } else {
-      const double shifted = std::trunc(static_cast<double>(load(from + i))) + magic;
-      to[i] = static_cast<To>(std::bit_cast<std::int64_t>(shifted) -
-                              std::bit_cast<std::int64_t>(magic));
-    }
-  }
-}
-template <class To, class From>
-void dense_row(To* to, const From* from, std::int64_t n) {
-  if constexpr (std::is_same_v<To, float> && std::is_same_v<From, float16>)
-    if (widen(to, from, n)) return;
-  if constexpr (std::is_same_v<To, float16> && std::is_same_v<From, float>)
-    if (narrow(to, from, n)) return;
-  if constexpr (std::is_same_v<To, float16> && std::is_same_v<From, double>) {
-    constexpr std::int64_t kTogether = 512;
-    float shorter[kTogether];
-    for (; n > 0; n -= kTogether, from += kTogether, to += kTogether) {
-      const std::int64_t count = std::min(kTogether, n);
-      convert_row(shorter, from, count);
-      if (!narrow(to, shorter, count)) convert_row(to, from, count);
-    }
-    return;
-  }
-  if constexpr (std::is_floating_point_v<Compute<From>> && std::is_integral_v<To> &&
-                !std::is_same_v<To, bool>) {
-    constexpr std::int64_t kTogether = 1024;
-    for (std::int64_t done = 0; done < n; done += kTogether) {
-      const std::int64_t count = std::min(kTogether, n - done);
-      (all_near<To>(from + done, count) ? near_row<To, From>
-                                        : convert_row<To, From>)(to + done, from + done, count);
-    }
-  } else {
-    convert_row(to, from, n);
-  }
-}
-// Elements with gaps between them are first brought together as they are, or last taken apart.
-template <class To, class From>
-void strided_row(To* to, std::int64_t to_step, const From* from, std::int64_t from_step,
-                 std::int64_t n) {
-  constexpr std::int64_t kBlock = 256, kFew = 16;  // few elements are not worth two steps
-  if (n <= kFew) {
-    for (std::int64_t i = 0; i < n; ++i)
-      store(to + i * to_step, convert<Compute<To>>(load(from + i * from_step)));
-    return;
-  }
-  From before[kBlock];
-  To after[kBlock];
-  for (std::int64_t done = 0; done < n; done += kBlock) {
-    const std::int64_t count = std::min(kBlock, n - done);
-    const From* dense = from + done * from_step;
-    if (from_step != 1) {
-      bring_together(before, dense, sizeof(From), from_step, count);
-      dense = before;
-    }
-    if (to_step == 1) {
-      dense_row(to + done, dense, count);
-    } else {
-      dense_row(after, dense, count);
-      take_apart(to + done * to_step, sizeof(To), to_step, after, count);
-    }
-  }
-}
-
-template <class To, class From>
-void run(const CopyPlan& p, const View& out, const View& in) {
-  for_each_row(p, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
-    if (p.out[0] == 1 && p.in[0] == 1)
-      dense_row(out.as<To>() + o, in.as<const From>() + i, n);
-    else
-      strided_row(out.as<To>() + o, p.out[0], in.as<const From>() + i, p.in[0], n);
-  });
 }
 
 // The dimension along which the input is dense, where that is another than the output's; or 0.
@@ -184,8 +85,12 @@ void copy(const View& out, const View& in) {
     });
   }
   if (is_only_stored(out.dtype) || is_only_stored(in.dtype)) return cast_stored(p, out, in);
-  dispatch_all(out.dtype, [&]<class To>(Type<To>) {
-    dispatch_all(in.dtype, [&]<class From>(Type<From>) { run<To, From>(p, out, in); });
+  const ConvertRow convert_row = row_conversion(out.dtype, in.dtype);
+  const auto to_item = std::int64_t(item_size(out.dtype)),
+             from_item = std::int64_t(item_size(in.dtype));
+  for_each_row(p, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
+    convert_row(out.as<char>() + o * to_item, p.out[0], in.as<const char>() + i * from_item,
+                p.in[0], n);
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "../host_device.h"
 #include "../parallel.h"
+#include "half.h"
 #include "scratch.h"
 #include "transpose.h"
 
@@ -31,15 +32,24 @@ struct Block {
   bool inside;  // all taps
 };
 
-template <int Rank, class S, class T>
-CLONES void read_positions(const S* __restrict grid, int n, Index size, bool align, T* __restrict x,
+template <class S, class T>
+CLONES void load_row(const S* x, int n, T* out) {
+  if constexpr (std::is_same_v<S, float16>) return widen(out, x, n);
+  for (int i = 0; i < n; ++i) out[i] = T(load(x + i));
+}
+template <class S, class T>
+CLONES void store_row(const T* x, int n, Index stride, S* out) {
+  if constexpr (std::is_same_v<S, float16>)
+    if (stride == 1) return narrow(out, x, n);
+  for (int i = 0; i < n; ++i) store(out + i * stride, x[i]);
+}
+template <int Rank, class T>
+CLONES void read_positions(const T* __restrict grid, int n, Index size, bool align, T* __restrict x,
                            T* __restrict outer) {
   if (align)
-    for (int i = 0; i < n; ++i)
-      x[i] = grid_position(T(load(grid + i * Rank)), size, true, outer[i]);
+    for (int i = 0; i < n; ++i) x[i] = grid_position(grid[i * Rank], size, true, outer[i]);
   else
-    for (int i = 0; i < n; ++i)
-      x[i] = grid_position(T(load(grid + i * Rank)), size, false, outer[i]);
+    for (int i = 0; i < n; ++i) x[i] = grid_position(grid[i * Rank], size, false, outer[i]);
 }
 template <class T>
 CLONES void pad_positions(int n, Index size, GridPadding padding, bool align, T* x, T* outer) {
@@ -73,8 +83,8 @@ CLONES void multiply(const T* __restrict a, const T* __restrict b, int n, T* __r
   for (int i = 0; i < n; ++i) out[i] = a[i] * b[i];
 }
 
-template <class S, class T, int Rank, GridMode Mode>
-void prepare(const GridShape& s, const S* grid, int n, bool slopes, Block<T, Rank, Mode>& b) {
+template <class T, int Rank, GridMode Mode>
+void prepare(const GridShape& s, const T* grid, int n, bool slopes, Block<T, Rank, Mode>& b) {
   constexpr int kAxis = Block<T, Rank, Mode>::kAxis;
   for (int r = 0; r < Rank; ++r) {  // r: the axis, outermost first
     const Index size = s.in[3 - Rank + r];
@@ -108,6 +118,12 @@ void prepare(const GridShape& s, const S* grid, int n, bool slopes, Block<T, Ran
     for (int r = 0; r < Rank && slopes; ++r) product(r, b.slopes[r][p]);
   }
 }
+template <class S, class T, int Rank, GridMode Mode>
+void prepare(const GridShape& s, const S* grid, int n, bool slopes, Block<T, Rank, Mode>& b) {
+  T positions[Rank * kBlock];
+  load_row(grid, Rank * n, positions);
+  prepare<T, Rank, Mode>(s, positions, n, slopes, b);
+}
 
 // What lies outside is 0, but takes part: a weight that is NaN shows. By bits, as gcc makes a
 // branch of a choice.
@@ -120,24 +136,32 @@ template <bool AllInside, class S, class T>
   return std::bit_cast<T>(std::bit_cast<U>(v) & ~U(std::make_signed_t<U>(outside)));
 }
 template <int Taps, bool AllInside, class S, class T>
-CLONES void sum_taps(const S* __restrict x, const int (*offset)[kBlock], const T (*share)[kBlock],
-                     int n, T* __restrict out) {
-  for (int i = 0; i < n; ++i) {
-    T sum = 0;
+[[gnu::always_inline]] inline T sum_at(const S* __restrict x, const int (*offset)[kBlock],
+                                       const T (*share)[kBlock], int i) {
+  T sum = 0;
 #pragma GCC unroll 16
-    for (int p = 0; p < Taps; ++p) sum += element<AllInside, S, T>(x, offset[p][i]) * share[p][i];
-    out[i] = sum;
-  }
+  for (int p = 0; p < Taps; ++p) sum += element<AllInside, S, T>(x, offset[p][i]) * share[p][i];
+  return sum;
+}
+template <int Taps, bool AllInside, class T>
+CLONES void sum_taps(const T* __restrict x, const int (*offset)[kBlock], const T (*share)[kBlock],
+                     int n, T* __restrict out) {
+  for (int i = 0; i < n; ++i) out[i] = sum_at<Taps, AllInside, T>(x, offset, share, i);
+}
+template <int Taps, class T>
+CLONES void add_slopes(const T* x, const int (*offset)[kBlock], const T (*slope)[kBlock],
+                       const T* g, int n, T* sums) {
+  for (int i = 0; i < n; ++i) sums[i] += g[i] * sum_at<Taps, false, T>(x, offset, slope, i);
+}
+// No processor gathers elements of two bytes: one by one.
+template <int Taps, bool AllInside, class S, class T>
+void sum_taps(const S* x, const int (*offset)[kBlock], const T (*share)[kBlock], int n, T* out) {
+  for (int i = 0; i < n; ++i) out[i] = sum_at<Taps, AllInside, S, T>(x, offset, share, i);
 }
 template <int Taps, class S, class T>
-CLONES void add_slopes(const S* x, const int (*offset)[kBlock], const T (*slope)[kBlock],
-                       const T* g, int n, T* sums) {
-  for (int i = 0; i < n; ++i) {
-    T sum = 0;
-#pragma GCC unroll 16
-    for (int p = 0; p < Taps; ++p) sum += element<false, S, T>(x, offset[p][i]) * slope[p][i];
-    sums[i] += g[i] * sum;
-  }
+void add_slopes(const S* x, const int (*offset)[kBlock], const T (*slope)[kBlock], const T* g,
+                int n, T* sums) {
+  for (int i = 0; i < n; ++i) sums[i] += g[i] * sum_at<Taps, false, S, T>(x, offset, slope, i);
 }
 // Position after position: neighbours add to the same elements.
 template <int Taps, class T>
@@ -147,14 +171,6 @@ void scatter_taps(const int (*offset)[kBlock], const T (*share)[kBlock], const T
     for (int p = 0; p < Taps; ++p)
       if (const int at = offset[p][i]; at >= 0) sums[at] += g[i] * share[p][i];
 }
-template <class S, class T>
-CLONES void store_row(const T* x, int n, Index stride, S* out) {
-  for (int i = 0; i < n; ++i) store(out + i * stride, x[i]);
-}
-template <class S, class T>
-CLONES void load_row(const S* x, int n, T* out) {
-  for (int i = 0; i < n; ++i) out[i] = T(load(x + i));
-}
 template <class T>
 CLONES void scale(const T* by, int n, T* x) {
   for (int i = 0; i < n; ++i) x[i] *= by[i];
@@ -162,13 +178,13 @@ CLONES void scale(const T* by, int n, T* x) {
 
 // Positions of an image whose channels lie innermost: a tap is a run of them, `nothing` outside.
 // Fixed: how many, where that is known, or 0.
-template <int Taps, int Fixed, class S, class T>
-CLONES void sum_pixels(const S* image, const S* nothing, Index channels,
+template <int Taps, int Fixed, class T>
+CLONES void sum_pixels(const T* image, const T* nothing, Index channels,
                        const int (*offset)[kBlock], const T (*share)[kBlock], int n,
-                       S* __restrict out) {
+                       T* __restrict out) {
   const Index lanes = Fixed ? Fixed : channels;
   for (int i = 0; i < n; ++i, out += lanes) {
-    const S* from[Taps];
+    const T* from[Taps];
     T by[Taps];
 #pragma GCC unroll 16
     for (int p = 0; p < Taps; ++p) {
@@ -178,70 +194,91 @@ CLONES void sum_pixels(const S* image, const S* nothing, Index channels,
     for (Index c = 0; c < lanes; ++c) {
       T sum = 0;
 #pragma GCC unroll 16
-      for (int p = 0; p < Taps; ++p) sum += T(load(from[p] + c)) * by[p];
-      store(out + c, sum);
+      for (int p = 0; p < Taps; ++p) sum += from[p][c] * by[p];
+      out[c] = sum;
     }
   }
 }
-template <std::size_t Size>
-using Word = std::conditional_t<Size == 2, std::uint16_t,
-                                std::conditional_t<Size == 4, std::uint32_t, std::uint64_t>>;
 template <class S>
 void transpose_words(const S* from, Index ld_from, Index rows, Index columns, S* to, Index ld_to) {
-  using U = Word<sizeof(S)>;
+  using U = std::conditional_t<sizeof(S) == 2, std::uint16_t,
+                               std::conditional_t<sizeof(S) == 4, std::uint32_t, std::uint64_t>>;
   transpose(reinterpret_cast<const U*>(from), ld_from, rows, columns, reinterpret_cast<U*>(to),
             ld_to);
 }
+// Rows become columns; elements of two bytes are transposed as such, and float elsewhere.
+template <class S, class T>
+void transpose_from(const S* from, Index ld_from, Index rows, Index columns, T* to, Index ld_to) {
+  if constexpr (std::is_same_v<S, T>) {
+    transpose_words(from, ld_from, rows, columns, to, ld_to);
+  } else {
+    Scratch<S> transposed(std::size_t(columns * ld_to));
+    transpose_words(from, ld_from, rows, columns, transposed.data(), ld_to);
+    for (Index j = 0; j < columns; ++j)
+      load_row(transposed.data() + j * ld_to, int(rows), to + j * ld_to);
+  }
+}
+template <class S, class T>
+void transpose_back(const T* from, Index ld_from, Index rows, Index columns, S* to, Index ld_to) {
+  if constexpr (std::is_same_v<S, T>) {
+    transpose_words(from, ld_from, rows, columns, to, ld_to);
+  } else {
+    Scratch<S> stored(std::size_t(rows * ld_from));
+    store_row(from, int(rows * ld_from), 1, stored.data());
+    transpose_words(stored.data(), ld_from, rows, columns, to, ld_to);
+  }
+}
 
 // `lanes` elements from pixel to pixel.
-template <class S, GridMode Mode>
-void forward_pixels(const GridShape& s, Index lanes, const S* image, const S* grid, S* out) {
-  using T = Compute<S>;
+template <class S, GridMode Mode, class T = Compute<S>>
+void forward_pixels(const GridShape& s, Index lanes, const T* image, const S* grid, S* out) {
   constexpr int kTaps = Block<T, 2, Mode>::kTaps;
-  const auto sum = lanes == 4   ? sum_pixels<kTaps, 4, S, T>
-                   : lanes == 8 ? sum_pixels<kTaps, 8, S, T>
-                                : sum_pixels<kTaps, 0, S, T>;
+  const auto sum = lanes == 4   ? sum_pixels<kTaps, 4, T>
+                   : lanes == 8 ? sum_pixels<kTaps, 8, T>
+                                : sum_pixels<kTaps, 0, T>;
   parallel_for((s.points + kBlock - 1) / kBlock, 16, [&](Index begin, Index end) {
     Scratch<Block<T, 2, Mode>> block(1);
-    Scratch<S> nothing(static_cast<std::size_t>(lanes)), sums(std::size_t(lanes * kBlock));
-    std::fill_n(nothing.data(), lanes, S{});
+    Scratch<T> nothing(static_cast<std::size_t>(lanes)), sums(std::size_t(lanes * kBlock));
+    std::fill_n(nothing.data(), lanes, T(0));
     for (Index first = begin * kBlock; first < std::min(s.points, end * kBlock); first += kBlock) {
       const int n = int(std::min<Index>(kBlock, s.points - first));
-      prepare<S, T, 2, Mode>(s, grid + first * 2, n, false, block[0]);
+      prepare(s, grid + first * 2, n, false, block[0]);
       sum(image, nothing.data(), lanes, block[0].offset, block[0].share, n, sums.data());
-      transpose_words(sums.data(), lanes, n, s.channels, out + first, s.points);
+      transpose_back(sums.data(), lanes, n, s.channels, out + first, s.points);
     }
   });
 }
 // The pixels of an image, whole vectors of channels each.
-template <class S>
-void fill_pixels(const GridShape& s, const S* from, Index lanes, S* to) {
+template <class S, class T = Compute<S>>
+void fill_pixels(const GridShape& s, const S* from, Index lanes, T* to) {
   constexpr Index kPixels = 1024;
   const Index c = s.channels, plane = s.plane();
   parallel_for((plane + kPixels - 1) / kPixels, 1 + 64 / lanes, [&](Index begin, Index end) {
     const Index first = begin * kPixels, last = std::min(plane, end * kPixels);
-    if (lanes > c) std::fill_n(to + first * lanes, (last - first) * lanes, S{});
+    if (lanes > c) std::fill_n(to + first * lanes, (last - first) * lanes, T(0));
     if (!s.inside)
-      return transpose_words(from + first, plane, c, last - first, to + first * lanes, lanes);
-    for (Index i = first; i < last; ++i) std::copy_n(from + i * c, c, to + i * lanes);
+      return transpose_from(from + first, plane, c, last - first, to + first * lanes, lanes);
+    if (lanes == c) return load_row(from + first * c, int((last - first) * c), to + first * c);
+    for (Index i = first; i < last; ++i) load_row(from + i * c, int(c), to + i * lanes);
   });
 }
 // Planes become pixels first, where that is less than it saves.
 bool goes_by_pixels(const GridShape& s) {
   return s.inside || (s.rank == 2 && s.channels > 1 && s.points >= s.plane() / 2);
 }
-template <class S, GridMode Mode>
+template <class S, GridMode Mode, class T = Compute<S>>
 void forward_images(const GridShape& s, const S* input, const S* grid, S* out) {
   const Index c = s.channels, plane = s.plane(), lanes = (c + 3) / 4 * 4;
-  const bool as_it_is = s.inside && lanes == c;
   const auto image = [&](Index i) {
     const S* from = input + i * c * plane;
-    Scratch<S> pixels(as_it_is ? 1 : std::size_t(lanes * plane));
-    if (!as_it_is) {
-      fill_pixels(s, from, lanes, pixels.data());
-      from = pixels.data();
-    }
-    forward_pixels<S, Mode>(s, lanes, from, grid + i * s.points * 2, out + i * c * s.points);
+    const auto sample = [&](const T* pixels) {
+      forward_pixels<S, Mode>(s, lanes, pixels, grid + i * s.points * 2, out + i * c * s.points);
+    };
+    if constexpr (std::is_same_v<S, T>)
+      if (s.inside && lanes == c) return sample(from);  // as it is
+    Scratch<T> pixels(std::size_t(lanes * plane));
+    fill_pixels(s, from, lanes, pixels.data());
+    sample(pixels.data());
   };
   if (s.n < num_threads()) {
     for (Index i = 0; i < s.n; ++i) image(i);
@@ -263,13 +300,15 @@ void forward(const GridShape& s, const S* input, const S* grid, S* out) {
     for (Index i = begin; i < end; ++i) {
       const Index image = i / blocks, first = i % blocks * kBlock;
       const int n = int(std::min<Index>(kBlock, s.points - first));
-      prepare<S, T, Rank, Mode>(s, grid + (image * s.points + first) * Rank, n, false, block[0]);
+      prepare(s, grid + (image * s.points + first) * Rank, n, false, block[0]);
       for (Index c = 0; c < s.channels; ++c) {
         T sums[kBlock];
         constexpr int kTaps = Block<T, Rank, Mode>::kTaps;
-        const auto sum =
-            block[0].inside ? sum_taps<kTaps, true, S, T> : sum_taps<kTaps, false, S, T>;
-        sum(input + (image * s.channels + c) * plane, block[0].offset, block[0].share, n, sums);
+        const S* x = input + (image * s.channels + c) * plane;
+        if (block[0].inside)
+          sum_taps<kTaps, true>(x, block[0].offset, block[0].share, n, sums);
+        else
+          sum_taps<kTaps, false>(x, block[0].offset, block[0].share, n, sums);
         store_row(sums, n, 1, out + (image * s.channels + c) * s.points + first);
       }
     }
@@ -295,7 +334,7 @@ void backward(const GridShape& s, const S* grad, const S* input, const S* grid, 
       for (Index first = 0; first < s.points; first += kBlock) {
         check_interrupt();
         const int n = int(std::min<Index>(kBlock, s.points - first));
-        prepare<S, T, Rank, Mode>(s, grid + (image * s.points + first) * Rank, n, slopes, b);
+        prepare(s, grid + (image * s.points + first) * Rank, n, slopes, b);
         T by_axis[Rank][kBlock] = {}, g[kBlock];
         for (Index c = 0; c < s.channels; ++c) {
           const S* x = input + (image * s.channels + c) * plane;

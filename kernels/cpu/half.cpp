@@ -7,43 +7,41 @@
 #endif
 
 namespace rushlight {
-
-#if defined(__x86_64__)
 namespace {
 
-bool is_able() {
-  static const bool able = __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c");
-  return able;
+void widen_singly(float* to, const float16* from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = load(from + i);
+}
+void narrow_singly(float16* to, const float* from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) store(to + i, from[i]);
 }
 
-[[gnu::target("avx,f16c")]] void widen_all(float* to, const float16* from, std::int64_t n) {
+#if defined(__x86_64__)
+[[gnu::target("avx,f16c")]] void widen_eights(float* to, const float16* from, std::int64_t n) {
   std::int64_t i = 0;
   for (; i + 8 <= n; i += 8)
     _mm256_storeu_ps(to + i,
                      _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
   for (; i < n; ++i) to[i] = load(from + i);
 }
-[[gnu::target("avx,f16c")]] void narrow_all(float16* to, const float* from, std::int64_t n) {
+[[gnu::target("avx,f16c")]] void narrow_eights(float16* to, const float* from, std::int64_t n) {
   std::int64_t i = 0;
   for (; i + 8 <= n; i += 8)
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
                      _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
   for (; i < n; ++i) store(to + i, from[i]);
 }
+const bool kConverts = __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c");
+const auto widen_all = kConverts ? widen_eights : widen_singly;
+const auto narrow_all = kConverts ? narrow_eights : narrow_singly;
+#else
+constexpr auto widen_all = widen_singly;
+constexpr auto narrow_all = narrow_singly;
+#endif
 
 }  // namespace
 
-bool widen(float* to, const float16* from, std::int64_t n) {
-  if (is_able()) widen_all(to, from, n);
-  return is_able();
-}
-bool narrow(float16* to, const float* from, std::int64_t n) {
-  if (is_able()) narrow_all(to, from, n);
-  return is_able();
-}
-#else
-bool widen(float*, const float16*, std::int64_t) { return false; }
-bool narrow(float16*, const float*, std::int64_t) { return false; }
-#endif
+void widen(float* to, const float16* from, std::int64_t n) { widen_all(to, from, n); }
+void narrow(float16* to, const float* from, std::int64_t n) { narrow_all(to, from, n); }
 
 }  // namespace rushlight

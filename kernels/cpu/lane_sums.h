@@ -35,8 +35,9 @@ class Converted {
       return x;
     } else {
       if constexpr (std::is_same_v<S, float16> && std::is_same_v<T, float>)
-        if (widen(block_, x, n)) return block_;
-      for (std::int64_t i = 0; i < n; ++i) block_[i] = T(load(x + i));
+        widen(block_, x, n);
+      else
+        for (std::int64_t i = 0; i < n; ++i) block_[i] = T(load(x + i));
       return block_;
     }
   }

@@ -15,7 +15,7 @@ constexpr std::int64_t kTogether = 512, kFew = 16;  // few elements are not wort
 template <class B, class S>
 CLONES void read_dense(B* block, const S* from, std::int64_t n) {
   if constexpr (std::is_same_v<B, float> && std::is_same_v<S, float16>)
-    if (widen(block, from, n)) return;
+    return widen(block, from, n);
   for (std::int64_t i = 0; i < n; ++i) block[i] = load_as<B>(from + i);
 }
 template <class B>
@@ -42,8 +42,7 @@ void read_row(B* block, const S* from, std::int64_t stride, std::int64_t n) {
 }
 template <class B, class S>
 CLONES void write_dense(const B* block, S* to, std::int64_t n) {
-  if constexpr (std::is_same_v<B, float> && std::is_same_v<S, float16>)
-    if (narrow(to, block, n)) return;
+  if constexpr (std::is_same_v<B, float> && std::is_same_v<S, float16>) return narrow(to, block, n);
   for (std::int64_t i = 0; i < n; ++i) store(to + i, convert<Compute<S>>(block[i]));
 }
 template <class B, class S>

@@ -1,5 +1,9 @@
 // The extreme of each row and its index: the first among equals, and the first NaN before all.
-#include "loops.h"
+#include <vector>
+
+#include "kernels/cpu/gaps.h"
+#include "kernels/cpu/interruptible.h"
+#include "run.h"
 
 namespace rushlight::reduction {
 namespace {
@@ -26,8 +30,6 @@ CLONES std::int64_t index_of(const T* x, std::int64_t n, Compute<T> best) {
 template <class T>
 void row(bool largest, const T* x, std::int64_t stride, std::int64_t n,
          Interruptible& interruptible, T* value, std::int64_t* index) {
-  const ExtremeFold<Compute<T>, true> maximum{Context()};
-  const ExtremeFold<Compute<T>, false> minimum{Context()};
   Compute<T> best = load(x);
   std::int64_t where = 0;
   for (std::int64_t i = 0; i < n; i += kBlock) {
@@ -42,14 +44,12 @@ void row(bool largest, const T* x, std::int64_t stride, std::int64_t n,
         if (best == largest) break;
         const std::int64_t at = index_of(dense, m, largest);
         if (load(dense + at) == largest) best = largest, where = i + at;
-        continue;
+      } else if (const Compute<T> found = extreme_of(largest, dense, m);
+                 beats(found, best, largest)) {
+        const std::int64_t at = index_of(dense, m, found);
+        where = i + at;
+        best = load(dense + at);
       }
-      const Compute<T> found =
-          largest ? dense_run(dense, m, maximum) : dense_run(dense, m, minimum);
-      if (!beats(found, best, largest)) continue;
-      const std::int64_t at = index_of(dense, m, found);
-      where = i + at;
-      best = load(dense + at);
       continue;
     }
     for (std::int64_t k = i; k < i + m; ++k) {

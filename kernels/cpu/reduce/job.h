@@ -100,4 +100,8 @@ struct Job {
   }
 };
 
+// The extreme of n >= 1 elements side by side (choice.cpp).
+template <class T>
+Compute<T> extreme_of(bool largest, const T* x, std::int64_t n);
+
 }  // namespace rushlight::reduction

@@ -4,17 +4,15 @@
 #include <algorithm>
 #include <vector>
 
-#include "job.h"
 #include "kernels/cpu/gaps.h"
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/interruptible.h"
+#include "run.h"
 
 namespace rushlight::reduction {
 
-// kFewLanes: of a loop of 16 or fewer gcc would make single numbers.
-// kNear: of neighbours so far from each other a line of the cache has several.
-inline constexpr int kNear = 4;
-inline constexpr int kLanes = 64, kFewLanes = 32, kBlock = 2048, kColumns = 1024, kRows = 64;
+// Lanes of a long run; a short one has kFewLanes: of a loop of 16 gcc would make single numbers.
+inline constexpr int kLanes = 64;
 
 // n >= N. What is left over is taken by the last lanes, from the last N elements: a loop of any
 // other length would write single lanes, for which the next read of a whole vector waits.
@@ -68,8 +66,7 @@ template <class P, class T>
 [[gnu::flatten]] CLONES typename P::Lane cloned_run(const T* x, std::int64_t n, const P p) {
   return run_of(x, n, p);
 }
-// `count` rows into the lanes of n outputs, which are read and written once for eight of them.
-inline constexpr int kTogether = 8;
+// `count` rows into the lanes of n outputs, which are read and written once for all of them.
 template <class P, class T>
 [[gnu::always_inline]] inline void rows_of(typename P::Lane* __restrict lanes, const T* const* rows,
                                            int count, int n, const Job& job, std::int64_t output) {
@@ -114,53 +111,53 @@ inline constexpr bool kCloned =
 template <class P, class T>
 typename P::Lane dense_run(const T* x, std::int64_t n, const P& p) {
   if constexpr (std::is_same_v<T, float16>) {
-    float wide[kBlock];
-    if (widen(wide, x, n)) return dense_run<P>(static_cast<const float*>(wide), n, p);
+    alignas(64) float wide[kBlock];
+    widen(wide, x, n);
+    return dense_run<P>(static_cast<const float*>(wide), n, p);
+  } else {
+    if constexpr (!P::kCentered)
+      if (n < kFewLanes) return few_of(x, n, p);  // a call through the loader's table takes longer
+    if constexpr (kCloned<P, T>)
+      return cloned_run<P>(x, n, p);
+    else
+      return run_of(x, n, p);
   }
-  if constexpr (!P::kCentered)
-    if (n < kFewLanes) return few_of(x, n, p);  // a call through the loader's table takes longer
-  if constexpr (kCloned<P, T>)
-    return cloned_run<P>(x, n, p);
-  else
-    return run_of(x, n, p);
 }
 
 template <class P, class T>
-void add_rows(typename P::Lane* lanes, const T* const* rows, int count, int n, const Job& job,
-              std::int64_t output) {
+void add_few_rows(typename P::Lane* lanes, const T* const* rows, int count, int n, const Job& job,
+                  std::int64_t output) {
   if constexpr (std::is_same_v<T, float16>) {
-    float wide[kTogether][kColumns + 16];  // one after the other: not all in one set of the cache
+    // One after the other: not all in one set of the cache.
+    alignas(64) float wide[kTogether][kColumns + 16];
     const float* taken[kTogether];
-    bool is_wide = true;
-    for (int r = 0; r < count; ++r) is_wide &= widen(wide[r], rows[r], n), taken[r] = wide[r];
-    if (is_wide) return add_rows<P>(lanes, taken, count, n, job, output);
-  }
-  if constexpr (kCloned<P, T>)
+    for (int r = 0; r < count; ++r) widen(wide[r], rows[r], n), taken[r] = wide[r];
+    add_few_rows<P>(lanes, taken, count, n, job, output);
+  } else if constexpr (kCloned<P, T>) {
     cloned_rows<P>(lanes, rows, count, n, job, output);
-  else
+  } else {
     rows_of<P>(lanes, rows, count, n, job, output);
+  }
+}
+template <class P, class T>
+void add_rows(const Job& job, const Rows& rows, void* lanes) {
+  for (int at = 0; at < rows.rows; at += kTogether) {
+    const int held = std::min(kTogether, rows.rows - at);
+    const T* from[kTogether];
+    for (int r = 0; r < held; ++r)
+      from[r] = static_cast<const T*>(rows.first) + rows.offsets[at + r];
+    add_few_rows<P>(static_cast<typename P::Lane*>(lanes), from, held, rows.n, job, rows.output);
+  }
 }
 
 // `first`: what the totals were does not count.
 template <class Lane, class Total, class P>
-CLONES void join_lanes(Total* totals, const Lane* lanes, int n, bool first) {
+CLONES void join_lanes(Total* totals, const void* of_rows, int n, bool first) {
+  const Lane* const lanes = static_cast<const Lane*>(of_rows);
   if (first)
     for (int k = 0; k < n; ++k) totals[k] = static_cast<Total>(lanes[k]);
   else
     for (int k = 0; k < n; ++k) totals[k] = P::template join<Total>(totals[k], lanes[k]);
-}
-
-template <class P, class T>
-[[gnu::noinline]] void add_strided_rows(typename P::Lane* lanes, const T* const* rows,
-                                        std::int64_t stride, int count, int n, const Job& job,
-                                        std::int64_t output) {
-  T dense[kTogether * kColumns];
-  const T* taken[kTogether];
-  for (int r = 0; r < count; ++r) {
-    bring_together(dense + r * kColumns, rows[r], sizeof(T), stride, n);
-    taken[r] = dense + r * kColumns;
-  }
-  add_rows<P>(lanes, taken, count, n, job, output);
 }
 
 // Brought together first where there are many: one lane after another waits for each addition.
@@ -176,12 +173,10 @@ typename P::Lane strided_run(const T* x, std::int64_t stride, std::int64_t n, co
   return all;
 }
 
-// Of the elements [at, end) of a line.
+// Of the elements [at, end) of a line, after `total`.
 template <class P, class T>
-[[gnu::always_inline]] inline typename P::Total line_total(const T* line, std::int64_t stride,
-                                                           std::int64_t at, std::int64_t end,
-                                                           const P& p, typename P::Total total,
-                                                           Interruptible& interruptible) {
+typename P::Total line_total(const T* line, std::int64_t stride, std::int64_t at, std::int64_t end,
+                             const P& p, typename P::Total total, Interruptible& interruptible) {
   // It takes some time to join lanes. What is brought together and its source stay in the nearest
   // cache.
   constexpr std::int64_t kApart = 512;
@@ -198,103 +193,22 @@ template <class P, class T>
   return total;
 }
 
-// Totals of outputs [from, to), reduced rows [first, last) of the axes above the innermost.
 template <class P, class T>
-void totals_by_run(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
-                   std::int64_t last, typename P::Total* totals) {
-  if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::init())));
-  static const Axis kPoint{1, 1, 0};
-  const Axis inner = job.reduced.rank ? job.reduced.axis[0] : kPoint;
-  Interruptible interruptible;
-  const auto total_of = [&](const T* base, const P& p) {
-    typename P::Total total = P::init();
-    if (job.reduced.rank <= 1)
-      return line_total(base, inner.stride, first, last, p, total, interruptible);
-    Cursor row(job.reduced, 1, first / inner.size);
-    std::int64_t at = first % inner.size;
-    for (std::int64_t i = first; i < last; row.next(job.reduced, 1), at = 0) {
-      const std::int64_t end = std::min(inner.size, at + last - i);
-      i += end - at;
-      total = line_total(base + row.offset, inner.stride, at, end, p, total, interruptible);
-    }
-    return total;
-  };
+void add_lines(const Job& job, const Lines& lines, Interruptible& interruptible,
+               typename P::Total* totals) {
+  const T* base = static_cast<const T*>(lines.first);
   Context context = job.context;
-  const Axis side = job.kept.rank ? job.kept.axis[0] : kPoint;
-  Cursor out(job.kept, 0, from);
-  for (std::int64_t o = from; o < to;) {
-    const T* base = static_cast<const T*>(job.in) + out.offset;
-    const std::int64_t count = std::min(side.size - out.at[0], to - o);
-    out.skip(job.kept, count);
-    for (const std::int64_t end = o + count; o < end; ++o, base += side.stride) {
-      if constexpr (P::kCentered) context.center = job.center[o];
-      totals[o - from] = total_of(base, P(context));
-    }
+  Interruptible kept = interruptible;  // in a register
+  for (std::int64_t k = 0; k < lines.count; ++k, base += lines.apart) {
+    if constexpr (P::kCentered) context.center = job.center[lines.output + k];
+    const P p(context);
+    typename P::Total total = totals[k];
+    for (int i = 0; i < lines.lines; ++i)
+      total =
+          line_total(base + lines.offsets[i], lines.stride, lines.begin, lines.end, p, total, kept);
+    totals[k] = total;
   }
-}
-
-// The same where outputs lie side by side: whole rows are added, lane by lane.
-template <class P, class T>
-void totals_by_row(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
-                   std::int64_t last, typename P::Total* totals) {
-  if (first == last) return void(std::fill_n(totals, to - from, typename P::Total(P::init())));
-  const std::int64_t width = job.kept.axis[0].size, apart = job.kept.axis[0].stride;
-  alignas(64) typename P::Lane lanes[kColumns];
-  for (std::int64_t o = from; o < to;) {
-    const std::int64_t column = o % width;
-    const int n = static_cast<int>(std::min({std::int64_t(kColumns), width - column, to - o}));
-    const T* const base =
-        static_cast<const T*>(job.in) + Cursor(job.kept, 1, o / width).offset + column * apart;
-    typename P::Total* const to_totals = totals + (o - from);
-    Cursor row(job.reduced, 0, first);
-    Interruptible interruptible;
-    for (std::int64_t i = first; i < last;) {
-      const bool is_first = i == first;
-      interruptible.done(kRows * n);
-      std::fill_n(lanes, n, P::init());
-      const std::int64_t end = std::min(last, i + kRows);
-      while (i < end) {
-        const int held = static_cast<int>(std::min<std::int64_t>(kTogether, end - i));
-        std::int64_t offsets[kTogether];
-        row.take(job.reduced, 0, held, offsets);
-        const T* rows[kTogether];
-        for (int r = 0; r < held; ++r) rows[r] = base + offsets[r];
-        if (apart == 1)
-          add_rows<P>(lanes, rows, held, n, job, o);
-        else
-          add_strided_rows<P>(lanes, rows, apart, held, n, job, o);
-        i += held;
-      }
-      join_lanes<typename P::Lane, typename P::Total, typename P::Join>(to_totals, lanes, n,
-                                                                        is_first);
-    }
-    o += n;
-  }
-}
-
-// Writes the totals of the outputs [from, from + n) wherever those lie.
-template <class Total>
-void write(const Job& job, std::int64_t from, const Total* totals, std::int64_t n) {
-  if constexpr (std::is_same_v<Total, double>)
-    if (job.to_center) return void(std::copy_n(totals, n, job.to_center + from));
-  // wrapped integers are read as signed ones
-  using Value = std::conditional_t<std::is_integral_v<Total>, std::int64_t, Total>;
-  dispatch_all(job.out_dtype, [&]<class O>(Type<O>) {
-    const auto value = [&](std::int64_t i) {
-      return convert<Compute<O>>(static_cast<Value>(totals[i]));
-    };
-    Cursor at(job.kept, 0, from);
-    const Axis inner = job.kept.rank ? job.kept.axis[0] : Axis{1, 0, 0};
-    for (std::int64_t i = 0; i < n;) {
-      const std::int64_t count = std::min(inner.size - at.at[0], n - i);
-      O* const to = static_cast<O*>(job.out) + at.out;
-      if (inner.out == 1)
-        for (std::int64_t k = 0; k < count; ++k) store(to + k, value(i + k));
-      else
-        for (std::int64_t k = 0; k < count; ++k) store(to + k * inner.out, value(i + k));
-      at.skip(job.kept, count), i += count;
-    }
-  });
+  interruptible = kept;
 }
 
 template <class R, class Total>
@@ -311,57 +225,17 @@ void finish(const Job& job, std::int64_t from, Total* totals, std::int64_t n) {
   write(job, from, totals, n);
 }
 
-// What run() calls, for a fold and a dtype: so its text is compiled once for each type of totals.
-template <class Total>
-struct Steps {
-  using Add = void(const Job& job, std::int64_t from, std::int64_t to, std::int64_t first,
-                   std::int64_t last, Total* totals);
-  Add *by_run, *by_row;
-  Total (*join)(Total, Total);
-  void (*finish)(const Job& job, std::int64_t from, Total* totals, std::int64_t n);
-};
-
-// Calls finish(job, from, totals, n) for ranges of outputs.
-template <class Total>
-void run(const Job& job, const Steps<Total>& steps) {
-  const std::int64_t outputs = job.kept.numel, count = job.reduced.numel;
-  const std::int64_t apart = job.kept.rank ? job.kept.axis[0].stride : 0;
-  const bool by_row =
-      apart > 0 && apart <= kNear && job.kept.axis[0].size >= 4 &&
-      !(job.reduced.rank && job.reduced.axis[0].stride > 0 && job.reduced.axis[0].stride <= apart);
-  const auto add = by_row ? steps.by_row : steps.by_run;
-  if (outputs <= kColumns && outputs * count <= kBlock) {
-    Total sums[kColumns];
-    add(job, 0, outputs, 0, count, sums);
-    return steps.finish(job, 0, sums, outputs);
-  }
-  constexpr std::int64_t grain = 1 << 15;
-  const int threads = num_threads();
-  if (threads > 1 && outputs < threads * (by_row ? kColumns : 4) && count * outputs > 2 * grain) {
-    const std::int64_t pieces = std::min<std::int64_t>(64, count * outputs / grain);
-    std::vector<Total> sums(static_cast<std::size_t>(pieces * outputs));
-    parallel_for(pieces, 1, [&](std::int64_t a, std::int64_t b) {
-      for (; a < b; ++a)
-        add(job, 0, outputs, count * a / pieces, count * (a + 1) / pieces,
-            &sums[std::size_t(a * outputs)]);
-    });
-    for (std::int64_t a = 1; a < pieces; ++a)
-      for (std::int64_t o = 0; o < outputs; ++o)
-        sums[std::size_t(o)] = steps.join(sums[std::size_t(o)], sums[std::size_t(a * outputs + o)]);
-    steps.finish(job, 0, sums.data(), outputs);
-    return;
-  }
-  // Parts of rows: as wide as the lanes are, so that much is read of each.
-  const std::int64_t fewest = by_row ? kColumns : 1;
-  const std::int64_t each = std::max(fewest, grain / std::max<std::int64_t>(1, count));
-  parallel_for(outputs, each, [&](std::int64_t from, std::int64_t to) {
-    Total sums[kColumns];
-    for (std::int64_t o = from; o < to; o += kColumns) {
-      const std::int64_t end = std::min<std::int64_t>(to, o + kColumns);
-      add(job, o, end, 0, count, sums);
-      steps.finish(job, o, sums, end - o);
-    }
-  });
+// Of the reduction R, by its fold P.
+template <class R, class P, class T, class Lane = typename P::Lane, class Total = typename P::Total>
+constexpr Steps<Total> steps_of() {
+  return {.item = sizeof(T),
+          .init = Total(P::init()),
+          .add_lines = add_lines<P, T>,
+          .start = [](void* lanes, int n) { std::fill_n(static_cast<Lane*>(lanes), n, P::init()); },
+          .add_rows = add_rows<P, T>,
+          .join_lanes = join_lanes<Lane, Total, typename P::Join>,
+          .join = P::template join<Total>,
+          .finish = finish<R, Total>};
 }
 
 void reduce(Reduction which, Job& job, DType dtype);  // of elements of that type
@@ -382,11 +256,7 @@ bool reduce_one_of(L list, Reduction which, Job& job, DType dtype) {
       // a reduction of truth values may see bytes, of which any but 0 is true
       using T = std::conditional_t<std::is_same_v<E, bool> && R::kOfBytes, std::uint8_t, E>;
       using P = typename R::template Fold<Compute<T>>;
-      using Total = typename P::Total;
-      run<Total>(job, {.by_run = totals_by_run<P, T>,
-                       .by_row = totals_by_row<P, T>,
-                       .join = P::template join<Total>,
-                       .finish = finish<R, Total>});
+      run(job, steps_of<R, P, T>());
     };
     if constexpr (R::kOnIntegers)
       dispatch_all(dtype, of_type);

@@ -1,0 +1,119 @@
+// The loops behind convert.h: one for each pair of dtypes, but that float16 becomes others, and
+// others become float16, by way of float.
+#include "convert.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "gaps.h"
+#include "half.h"
+#include "load_as.h"
+
+namespace rushlight {
+namespace {
+
+using Index = std::int64_t;
+
+template <class To, class From>
+CLONES void convert_dense(To* to, const From* from, Index n) {
+  for (Index i = 0; i < n; ++i) store(to + i, load_as<Compute<To>>(from + i));
+}
+// Numbers that become integers in vectors on every processor: of an int32, or as the last bits of a
+// double, since only AVX-512 makes int64 of doubles.
+template <class To, class C>
+constexpr C kNear = sizeof(To) < 8 ? C(2147483648.0) : C(2251799813685248.0);
+template <class To, class From>
+CLONES bool all_near(const From* from, Index n) {
+  int far = 0;
+  for (Index i = 0; i < n; ++i) {
+    const Compute<From> v = load(from + i);
+    far |= !(v > -kNear<To, Compute<From>> && v < kNear<To, Compute<From>>);
+  }
+  return !far;
+}
+template <class To, class From>
+CLONES void convert_near(To* to, const From* from, Index n) {
+  constexpr double magic = 6755399441055744.;  // 1.5 * 2^52
+  for (Index i = 0; i < n; ++i) {
+    if constexpr (sizeof(To) < 8) {
+      to[i] = static_cast<To>(static_cast<std::int32_t>(load(from + i)));
+    } else {
+      const double shifted = std::trunc(static_cast<double>(load(from + i))) + magic;
+      to[i] = static_cast<To>(std::bit_cast<Index>(shifted) - std::bit_cast<Index>(magic));
+    }
+  }
+}
+
+template <class T>
+constexpr bool kInteger = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+template <class To, class From>
+constexpr bool kByFloat =
+    std::is_same_v<From, float16> || (std::is_same_v<To, float16> && !std::is_same_v<From, bool>);
+
+template <class To, class From>
+void dense_row(To* to, const From* from, Index n) {
+  constexpr Index kBlock = 1024;
+  if constexpr (std::is_same_v<To, float> && std::is_same_v<From, float16>) {
+    widen(to, from, n);
+  } else if constexpr (std::is_same_v<To, float16> && std::is_same_v<From, float>) {
+    narrow(to, from, n);
+  } else if constexpr (kByFloat<To, From>) {
+    alignas(64) float block[kBlock];
+    for (Index done = 0; done < n; done += kBlock) {
+      const Index count = std::min(kBlock, n - done);
+      dense_row<float>(block, from + done, count);
+      dense_row<To, float>(to + done, block, count);
+    }
+  } else if constexpr (std::is_floating_point_v<Compute<From>> && kInteger<To>) {
+    for (Index done = 0; done < n; done += kBlock) {
+      const Index count = std::min(kBlock, n - done);
+      (all_near<To>(from + done, count) ? convert_near<To, From>
+                                        : convert_dense<To, From>)(to + done, from + done, count);
+    }
+  } else {
+    convert_dense(to, from, n);
+  }
+}
+template <class To, class From>
+void row(void* to, Index to_stride, const void* from, Index from_stride, Index n) {
+  To* const y = static_cast<To*>(to);
+  const From* const x = static_cast<const From*>(from);
+  if (to_stride == 1 && from_stride == 1) return dense_row(y, x, n);
+  for (Index i = 0; i < n; ++i)
+    store(y + i * to_stride, convert<Compute<To>>(load(x + i * from_stride)));
+}
+
+}  // namespace
+
+// Elements with gaps between them are first brought together as they are, or last taken apart.
+void ConvertRow::operator()(void* to, Index to_stride, const void* from, Index from_stride,
+                            Index n) const {
+  constexpr Index kBlock = 256, kFew = 16;  // few elements are not worth two steps
+  if (n <= kFew || (to_stride == 1 && from_stride == 1))
+    return loop_(to, to_stride, from, from_stride, n);
+  alignas(64) char before[kBlock * sizeof(double)], after[kBlock * sizeof(double)];
+  for (Index done = 0; done < n; done += kBlock) {
+    const Index count = std::min(kBlock, n - done);
+    const char* dense = static_cast<const char*>(from) + done * from_stride * Index(from_item_);
+    char* const target = static_cast<char*>(to) + done * to_stride * Index(to_item_);
+    if (from_stride != 1) {
+      bring_together(before, dense, from_item_, from_stride, count);
+      dense = before;
+    }
+    loop_(to_stride == 1 ? target : after, 1, dense, 1, count);
+    if (to_stride != 1) take_apart(target, to_item_, to_stride, after, count);
+  }
+}
+
+ConvertRow row_conversion(DType to, DType from) {
+  ConvertRow::Loop loop = nullptr;
+  dispatch_all(to, [&]<class To>(Type<To>) {
+    dispatch_all(from, [&]<class From>(Type<From>) {
+      if constexpr (!std::is_same_v<To, From>) loop = row<To, From>;
+    });
+  });
+  return {to, from, loop};
+}
+
+}  // namespace rushlight

@@ -1,0 +1,188 @@
+// The walks behind run.h: by lines, or by rows where outputs lie side by side.
+#include "run.h"
+
+#include <vector>
+
+#include "kernels/cpu/gaps.h"
+
+namespace rushlight::reduction {
+namespace {
+
+const char* at(const void* base, std::int64_t elements, std::size_t item) {
+  return static_cast<const char*>(base) + elements * std::int64_t(item);
+}
+
+// Adds the reduced elements [first, last) of more than one axis.
+template <class Total>
+void add_line_by_line(const Job& job, const Steps<Total>& steps, Lines lines, std::int64_t first,
+                      std::int64_t last, Interruptible& interruptible, Total* totals) {
+  const std::int64_t length = job.reduced.axis[0].size;
+  std::int64_t offsets[kRows];
+  lines.offsets = offsets;
+  lines.begin = first % length;
+  Cursor line(job.reduced, 1, first / length);
+  for (std::int64_t i = first; i < last; lines.begin = 0) {
+    lines.end = std::min(length, lines.begin + last - i);
+    const std::int64_t taken = lines.end - lines.begin;
+    lines.lines = taken < length ? 1 : int(std::min<std::int64_t>(kRows, (last - i) / length));
+    line.take(job.reduced, 1, lines.lines, offsets);
+    steps.add_lines(job, lines, interruptible, totals);
+    i += taken * lines.lines;
+  }
+}
+
+// Totals of outputs [from, to), of the reduced elements [first, last).
+template <class Total>
+void totals_by_line(const Job& job, const Steps<Total>& steps, std::int64_t from, std::int64_t to,
+                    std::int64_t first, std::int64_t last, Total* totals) {
+  std::fill_n(totals, to - from, steps.init);
+  static const Axis kPoint{1, 1, 0};
+  const Axis side = job.kept.rank ? job.kept.axis[0] : kPoint;
+  const std::int64_t stride = job.reduced.rank ? job.reduced.axis[0].stride : 1, nowhere = 0;
+  Interruptible interruptible;
+  Cursor out(job.kept, 0, from);
+  for (std::int64_t o = from; o < to;) {
+    const std::int64_t count = std::min(side.size - out.at[0], to - o);
+    const Lines lines{.first = at(job.in, out.offset, steps.item),
+                      .apart = side.stride,
+                      .count = count,
+                      .output = o,
+                      .offsets = &nowhere,
+                      .lines = 1,
+                      .stride = stride,
+                      .begin = first,
+                      .end = last};
+    if (job.reduced.rank <= 1)
+      steps.add_lines(job, lines, interruptible, totals + (o - from));
+    else
+      add_line_by_line(job, steps, lines, first, last, interruptible, totals + (o - from));
+    o += count;
+    out.skip(job.kept, count);
+  }
+}
+
+// The same where outputs lie side by side: whole rows are added, lane by lane.
+template <class Total>
+void totals_by_row(const Job& job, const Steps<Total>& steps, std::int64_t from, std::int64_t to,
+                   std::int64_t first, std::int64_t last, Total* totals) {
+  if (first == last) return void(std::fill_n(totals, to - from, steps.init));
+  const std::int64_t width = job.kept.axis[0].size, apart = job.kept.axis[0].stride;
+  alignas(64) std::int64_t lanes[kColumns], dense[kTogether * kColumns];
+  for (std::int64_t o = from; o < to;) {
+    const std::int64_t column = o % width;
+    const int n = static_cast<int>(std::min({std::int64_t(kColumns), width - column, to - o}));
+    const char* const base =
+        at(job.in, Cursor(job.kept, 1, o / width).offset + column * apart, steps.item);
+    Cursor row(job.reduced, 0, first);
+    Interruptible interruptible;
+    for (std::int64_t i = first; i < last; i += kRows) {
+      const int rows = int(std::min<std::int64_t>(kRows, last - i));
+      interruptible.done(rows * n);
+      std::int64_t offsets[kRows];
+      row.take(job.reduced, 0, rows, offsets);
+      steps.start(lanes, n);
+      if (apart == 1) {
+        steps.add_rows(job, {base, offsets, rows, n, o}, lanes);
+      } else {
+        for (int first_row = 0; first_row < rows; first_row += kTogether) {
+          const int held = std::min(kTogether, rows - first_row);
+          std::int64_t in_dense[kTogether];
+          for (int r = 0; r < held; ++r) {
+            in_dense[r] = r * n;
+            bring_together(reinterpret_cast<char*>(dense) + r * n * std::int64_t(steps.item),
+                           at(base, offsets[first_row + r], steps.item), steps.item, apart, n);
+          }
+          steps.add_rows(job, {dense, in_dense, held, n, o}, lanes);
+        }
+      }
+      steps.join_lanes(totals + (o - from), lanes, n, i == first);
+    }
+    o += n;
+  }
+}
+
+// Neighbours so far from each other that a line of the cache has several.
+constexpr int kNear = 4;
+
+}  // namespace
+
+template <class Total>
+void write(const Job& job, std::int64_t from, const Total* totals, std::int64_t n) {
+  if constexpr (std::is_same_v<Total, double>)
+    if (job.to_center) return void(std::copy_n(totals, n, job.to_center + from));
+  // wrapped integers are read as signed ones
+  using Value = std::conditional_t<std::is_integral_v<Total>, std::int64_t, Total>;
+  dispatch_all(job.out_dtype, [&]<class O>(Type<O>) {
+    const auto value = [&](std::int64_t i) {
+      return convert<Compute<O>>(static_cast<Value>(totals[i]));
+    };
+    Cursor at(job.kept, 0, from);
+    const Axis inner = job.kept.rank ? job.kept.axis[0] : Axis{1, 0, 0};
+    for (std::int64_t i = 0; i < n;) {
+      const std::int64_t count = std::min(inner.size - at.at[0], n - i);
+      O* const to = static_cast<O*>(job.out) + at.out;
+      if (inner.out == 1)
+        for (std::int64_t k = 0; k < count; ++k) store(to + k, value(i + k));
+      else
+        for (std::int64_t k = 0; k < count; ++k) store(to + k * inner.out, value(i + k));
+      at.skip(job.kept, count), i += count;
+    }
+  });
+}
+
+template void write(const Job&, std::int64_t, const double*, std::int64_t);
+template void write(const Job&, std::int64_t, const std::int64_t*, std::int64_t);
+template void write(const Job&, std::int64_t, const std::uint64_t*, std::int64_t);
+
+// Calls finish(job, from, totals, n) for ranges of outputs.
+template <class Total>
+void run(const Job& job, const Steps<Total>& steps) {
+  const std::int64_t outputs = job.kept.numel, count = job.reduced.numel;
+  const std::int64_t apart = job.kept.rank ? job.kept.axis[0].stride : 0;
+  const bool by_row =
+      apart > 0 && apart <= kNear && job.kept.axis[0].size >= 4 &&
+      !(job.reduced.rank && job.reduced.axis[0].stride > 0 && job.reduced.axis[0].stride <= apart);
+  const auto add = [&](std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t last,
+                       Total* totals) {
+    (by_row ? totals_by_row<Total> : totals_by_line<Total>)(job, steps, from, to, first, last,
+                                                            totals);
+  };
+  if (outputs <= kColumns && outputs * count <= kBlock) {
+    Total sums[kColumns];
+    add(0, outputs, 0, count, sums);
+    return steps.finish(job, 0, sums, outputs);
+  }
+  constexpr std::int64_t grain = 1 << 15;
+  const int threads = num_threads();
+  if (threads > 1 && outputs < threads * (by_row ? kColumns : 4) && count * outputs > 2 * grain) {
+    const std::int64_t pieces = std::min<std::int64_t>(64, count * outputs / grain);
+    std::vector<Total> sums(static_cast<std::size_t>(pieces * outputs));
+    parallel_for(pieces, 1, [&](std::int64_t a, std::int64_t b) {
+      for (; a < b; ++a)
+        add(0, outputs, count * a / pieces, count * (a + 1) / pieces,
+            &sums[std::size_t(a * outputs)]);
+    });
+    for (std::int64_t a = 1; a < pieces; ++a)
+      for (std::int64_t o = 0; o < outputs; ++o)
+        sums[std::size_t(o)] = steps.join(sums[std::size_t(o)], sums[std::size_t(a * outputs + o)]);
+    steps.finish(job, 0, sums.data(), outputs);
+    return;
+  }
+  // Parts of rows: as wide as the lanes are, so that much is read of each.
+  const std::int64_t fewest = by_row ? kColumns : 1;
+  const std::int64_t each = std::max(fewest, grain / std::max<std::int64_t>(1, count));
+  parallel_for(outputs, each, [&](std::int64_t from, std::int64_t to) {
+    Total sums[kColumns];
+    for (std::int64_t o = from; o < to; o += kColumns) {
+      const std::int64_t end = std::min<std::int64_t>(to, o + kColumns);
+      add(o, end, 0, count, sums);
+      steps.finish(job, o, sums, end - o);
+    }
+  });
+}
+
+template void run(const Job&, const Steps<double>&);
+template void run(const Job&, const Steps<std::int64_t>&);
+template void run(const Job&, const Steps<std::uint64_t>&);
+
+}  // namespace rushlight::reduction
