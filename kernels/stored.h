@@ -188,7 +188,13 @@ struct WriteStored {
   }
 };
 
-// Calls f(Type<C>{}) for what every value of `from` fits.
+// What every value of S fits.
+template <class S>
+using Widest = std::conditional_t<
+    IsComplex<S>::value, Complex<double>,
+    std::conditional_t<std::is_same_v<S, std::uint64_t>, S,
+                       std::conditional_t<std::is_integral_v<S>, std::int64_t, double>>>;
+// Calls f(Type<Widest<S>>{}) for the type S of `from`.
 template <class F>
 auto dispatch_widest(DType from, F&& f) {
   if (from == DType::uint64) return f(Type<std::uint64_t>{});

@@ -13,9 +13,11 @@ static void cast_row(const View& out, std::int64_t o, std::int64_t to_step, cons
   for (std::int64_t begin = 0; begin < n; begin += kBlock) {
     const std::int64_t count = std::min(kBlock, n - begin);
     dispatch_stored(in.dtype, [&]<class From>(Type<From>) {
-      const From* from = in.as<const From>() + i + begin * from_step;
-      for (std::int64_t k = 0; k < count; ++k)
-        block[k] = convert_any<C>(load(from + k * from_step));
+      if constexpr (std::is_same_v<Widest<From>, C>) {
+        const From* from = in.as<const From>() + i + begin * from_step;
+        for (std::int64_t k = 0; k < count; ++k)
+          block[k] = convert_any<C>(load(from + k * from_step));
+      }
     });
     dispatch_stored(out.dtype, [&]<class To>(Type<To>) {
       To* to = out.as<To>() + o + begin * to_step;

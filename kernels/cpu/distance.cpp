@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../parallel.h"
+#include "convert.h"
 #include "interruptible.h"
 
 namespace rushlight {
@@ -17,17 +18,15 @@ std::int64_t rows_for_thread(std::int64_t work_of_row) {
 }
 
 // Eight sums side by side, which gcc makes vectors of.
-template <class S, class Norm>
-CLONES Compute<S> distance(const S* x, const S* y, std::int64_t n, Norm norm) {
-  using C = Compute<S>;
+template <class C, class Norm>
+CLONES C distance(const C* x, const C* y, std::int64_t n, Norm norm) {
   constexpr int kLanes = 8;
   C lanes[kLanes] = {};
   std::int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
-    for (int k = 0; k < kLanes; ++k)
-      lanes[k] = norm.add(lanes[k], abs(C(load(x + i + k) - load(y + i + k))));
+    for (int k = 0; k < kLanes; ++k) lanes[k] = norm.add(lanes[k], abs(x[i + k] - y[i + k]));
   C sum = 0;
-  for (; i < n; ++i) sum = norm.add(sum, abs(C(load(x + i) - load(y + i))));
+  for (; i < n; ++i) sum = norm.add(sum, abs(x[i] - y[i]));
   for (const C lane : lanes) {
     if constexpr (std::is_same_v<Norm, InfinityNorm>)
       sum = norm.add(sum, lane);
@@ -38,46 +37,83 @@ CLONES Compute<S> distance(const S* x, const S* y, std::int64_t n, Norm norm) {
 }
 
 // to += g * slope(x - y, distance)
-template <class S, class Norm>
-CLONES void add_slopes(Compute<S>* __restrict to, const S* x, const S* y, std::int64_t n,
-                       Compute<S> g, Compute<S> distance, Norm norm) {
-  for (std::int64_t i = 0; i < n; ++i)
-    to[i] += g * norm.slope(Compute<S>(load(x + i) - load(y + i)), distance);
+template <class C, class Norm>
+CLONES void add_slopes(C* __restrict to, const C* x, const C* y, std::int64_t n, C g, C distance,
+                       Norm norm) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] += g * norm.slope(x[i] - y[i], distance);
 }
+
+// The two loops of a norm, so that what calls them is compiled once for a dtype.
+template <class C>
+struct Loops {
+  FunctionRef<C(const C* x, const C* y, std::int64_t n)> distance;
+  FunctionRef<void(C* to, const C* x, const C* y, std::int64_t n, C g, C distance)> add_slopes;
+};
+// f(Type<S>{}, loops) for the dtype of x and the norm p.
+template <class F>
+void dispatch(DType dtype, double p, const F& f) {
+  dispatch_floating(dtype, [&]<class S>(Type<S> type) {
+    using C = Compute<S>;
+    dispatch_norm(p, [&](auto norm) {
+      f(type,
+        Loops<C>{[=](const C* x, const C* y, std::int64_t n) { return distance(x, y, n, norm); },
+                 [=](C* to, const C* x, const C* y, std::int64_t n, C g, C distance) {
+                   add_slopes(to, x, y, n, g, distance, norm);
+                 }});
+    });
+  });
+}
+
+// The rows of a dense matrix as what they are computed in.
+template <class S, class C = Compute<S>>
+class Rows {
+ public:
+  explicit Rows(const View& v) : data_(v.as<const C>()) {
+    if constexpr (!std::is_same_v<S, C>) {
+      wide_.resize(std::size_t(v.numel));
+      row_conversion(DType::float32, v.dtype)(wide_.data(), 1, v.data, 1, v.numel);
+      data_ = wide_.data();
+    }
+  }
+  const C* operator+(std::int64_t offset) const { return data_ + offset; }
+
+ private:
+  std::vector<C> wide_;
+  const C* data_;
+};
 
 void between(const View& out, const View& x, const View& y, double p) {
   const std::int64_t n = x.sizes[1], m = y.sizes[1], d = x.sizes[2];
-  dispatch_norm(p, [&](auto norm) {
-    dispatch_floating(x.dtype, [&]<class S>(Type<S>) {
-      parallel_for(x.sizes[0] * n, rows_for_thread(m * d), [&](std::int64_t row, std::int64_t end) {
-        Interruptible interruptible;
-        for (; row < end; ++row) {
-          const std::int64_t batch = row / n;
-          S* const to = out.as<S>() + batch * out.strides[0] + row % n * out.strides[1];
-          for (std::int64_t j = 0; j < m; ++j) {
-            const auto length =
-                distance(x.as<const S>() + row * d, y.as<const S>() + (batch * m + j) * d, d, norm);
-            store(to + j * out.strides[2], length);
-            interruptible.done(d);
-          }
+  dispatch(x.dtype, p, [&]<class S>(Type<S>, const auto& loops) {
+    const Rows<S> of_x(x), of_y(y);
+    parallel_for(x.sizes[0] * n, rows_for_thread(m * d), [&](std::int64_t row, std::int64_t end) {
+      Interruptible interruptible;
+      for (; row < end; ++row) {
+        const std::int64_t batch = row / n;
+        S* const to = out.as<S>() + batch * out.strides[0] + row % n * out.strides[1];
+        for (std::int64_t j = 0; j < m; ++j) {
+          store(to + j * out.strides[2],
+                loops.distance(of_x + row * d, of_y + (batch * m + j) * d, d));
+          interruptible.done(d);
         }
-      });
+      }
     });
   });
 }
 
 // A row of the gradient from all rows of the other matrix. at(j): where the distance to row j and
 // its gradient lie, or -1.
-template <class S, class Norm, class At>
-void row_backward(S* to, const View& g, const View& distances, const S* x, const S* y,
-                  std::int64_t m, std::int64_t d, std::vector<Compute<S>>& sums, Norm norm, At at) {
-  std::fill(sums.begin(), sums.end(), Compute<S>(0));
+template <class S, class C, class At>
+void row_backward(S* to, const View& g, const View& distances, const C* x, const C* y,
+                  std::int64_t m, std::int64_t d, std::vector<C>& sums, const Loops<C>& loops,
+                  At at) {
+  std::fill(sums.begin(), sums.end(), C(0));
   Interruptible interruptible;
   for (std::int64_t j = 0; j < m; ++j) {
     const auto [of_g, of_distance] = at(j);
     if (of_g < 0) continue;
-    add_slopes(sums.data(), x, y + j * d, d, load(g.as<const S>() + of_g),
-               load(distances.as<const S>() + of_distance), norm);
+    loops.add_slopes(sums.data(), x, y + j * d, d, load(g.as<const S>() + of_g),
+                     load(distances.as<const S>() + of_distance));
     interruptible.done(d);
   }
   for (std::int64_t i = 0; i < d; ++i) store(to + i, sums[std::size_t(i)]);
@@ -86,21 +122,20 @@ void row_backward(S* to, const View& g, const View& distances, const S* x, const
 void between_backward(const View& gx, const View& g, const View& distances, const View& x,
                       const View& y, double p) {
   const std::int64_t n = x.sizes[1], m = y.sizes[1], d = x.sizes[2];
-  dispatch_norm(p, [&](auto norm) {
-    dispatch_floating(x.dtype, [&]<class S>(Type<S>) {
-      parallel_for(x.sizes[0] * n, rows_for_thread(m * d), [&](std::int64_t row, std::int64_t end) {
-        std::vector<Compute<S>> sums(static_cast<std::size_t>(d));
-        for (; row < end; ++row) {
-          const std::int64_t batch = row / n, i = row % n;
-          row_backward(gx.as<S>() + row * d, g, distances, x.as<const S>() + row * d,
-                       y.as<const S>() + batch * m * d, m, d, sums, norm, [&](std::int64_t j) {
-                         const auto at = [&](const View& v) {
-                           return batch * v.strides[0] + i * v.strides[1] + j * v.strides[2];
-                         };
-                         return std::pair(at(g), at(distances));
-                       });
-        }
-      });
+  dispatch(x.dtype, p, [&]<class S>(Type<S>, const auto& loops) {
+    const Rows<S> of_x(x), of_y(y);
+    parallel_for(x.sizes[0] * n, rows_for_thread(m * d), [&](std::int64_t row, std::int64_t end) {
+      std::vector<Compute<S>> sums(static_cast<std::size_t>(d));
+      for (; row < end; ++row) {
+        const std::int64_t batch = row / n, i = row % n;
+        row_backward(gx.as<S>() + row * d, g, distances, of_x + row * d, of_y + batch * m * d, m, d,
+                     sums, loops, [&](std::int64_t j) {
+                       const auto at = [&](const View& v) {
+                         return batch * v.strides[0] + i * v.strides[1] + j * v.strides[2];
+                       };
+                       return std::pair(at(g), at(distances));
+                     });
+      }
     });
   });
 }
@@ -108,19 +143,17 @@ void between_backward(const View& gx, const View& g, const View& distances, cons
 void pairs(const View& out, const View& x, double p) {
   const std::int64_t n = x.sizes[0], d = x.sizes[1];
   const RowPairs all{n};
-  dispatch_norm(p, [&](auto norm) {
-    dispatch_floating(x.dtype, [&]<class S>(Type<S>) {
-      parallel_for(n, rows_for_thread(n / 2 * d), [&](std::int64_t i, std::int64_t end) {
-        Interruptible interruptible;
-        for (; i < end; ++i) {
-          S* const to = out.as<S>() + all.before(i);
-          for (std::int64_t j = i + 1; j < n; ++j) {
-            store(to + j - i - 1,
-                  distance(x.as<const S>() + i * d, x.as<const S>() + j * d, d, norm));
-            interruptible.done(d);
-          }
+  dispatch(x.dtype, p, [&]<class S>(Type<S>, const auto& loops) {
+    const Rows<S> of_x(x);
+    parallel_for(n, rows_for_thread(n / 2 * d), [&](std::int64_t i, std::int64_t end) {
+      Interruptible interruptible;
+      for (; i < end; ++i) {
+        S* const to = out.as<S>() + all.before(i);
+        for (std::int64_t j = i + 1; j < n; ++j) {
+          store(to + j - i - 1, loops.distance(of_x + i * d, of_x + j * d, d));
+          interruptible.done(d);
         }
-      });
+      }
     });
   });
 }
@@ -128,17 +161,16 @@ void pairs(const View& out, const View& x, double p) {
 void pairs_backward(const View& gx, const View& g, const View& distances, const View& x, double p) {
   const std::int64_t n = x.sizes[0], d = x.sizes[1];
   const RowPairs all{n};
-  dispatch_norm(p, [&](auto norm) {
-    dispatch_floating(x.dtype, [&]<class S>(Type<S>) {
-      parallel_for(n, rows_for_thread(n * d), [&](std::int64_t i, std::int64_t end) {
-        std::vector<Compute<S>> sums(static_cast<std::size_t>(d));
-        for (; i < end; ++i)
-          row_backward(gx.as<S>() + i * d, g, distances, x.as<const S>() + i * d, x.as<const S>(),
-                       n, d, sums, norm, [&](std::int64_t j) {
-                         const std::int64_t at = i == j ? -1 : all.at(i, j);
-                         return std::pair(at, at);
-                       });
-      });
+  dispatch(x.dtype, p, [&]<class S>(Type<S>, const auto& loops) {
+    const Rows<S> of_x(x);
+    parallel_for(n, rows_for_thread(n * d), [&](std::int64_t i, std::int64_t end) {
+      std::vector<Compute<S>> sums(static_cast<std::size_t>(d));
+      for (; i < end; ++i)
+        row_backward(gx.as<S>() + i * d, g, distances, of_x + i * d, of_x + 0, n, d, sums, loops,
+                     [&](std::int64_t j) {
+                       const std::int64_t at = i == j ? -1 : all.at(i, j);
+                       return std::pair(at, at);
+                     });
     });
   });
 }

@@ -219,6 +219,7 @@ Args:
 tensor([ 3, -4]))";
   static constexpr auto takes = Takes::numeric;
   static constexpr auto kernel = "div_floor_cpu";
+  using Formula = DivFloor;
   static constexpr bool divides = true;
   static constexpr bool scalars_alone = true;
   static constexpr Saves save = {};

@@ -383,7 +383,8 @@ PointwiseLoops loops_of() {
     l.small[1] = &dense_loop<Op, Forward<Op>, Small<std::uint8_t, true>>;
   if constexpr (is_among<Op>(SmallOps{}) || is_among<Op>(SmallScalarOps{})) {
     l.small[0] = &dense_loop<Op, Forward<Op>, Small<std::uint8_t>>;
-    l.small[2] = &dense_loop<Op, Forward<Op>, Small<std::int8_t>>;
+    using Byte = std::conditional_t<is_among<Op>(SignlessOps{}), std::uint8_t, std::int8_t>;
+    l.small[2] = &dense_loop<Op, Forward<Op>, Small<Byte>>;
     l.small[3] = &dense_loop<Op, Forward<Op>, Small<std::int16_t>>;
     l.small[4] = &dense_loop<Op, Forward<Op>, Small<std::int32_t>>;
   }

@@ -93,6 +93,12 @@ using SmallOps = OpList<Neg, Add, Sub, Rsub, Mul, Eq, Ne, Lt, Le, Gt, Ge, Logica
 using SmallScalarOps = OpList<Abs, Sign, Square, Addcmul, DivTrunc, DivFloor, FloorDivide,
                               Remainder, Fmod, LeftShift, RightShift, Relu>;
 
+// Those whose results have the same bits whether an integer has a sign: int8 takes the loop of
+// uint8.
+using SignlessOps =
+    OpList<Neg, Add, Sub, Rsub, Mul, Square, Addcmul, Eq, Ne, LogicalNot, LogicalAnd, LogicalOr,
+           LogicalXor, BitwiseNot, BitwiseAnd, BitwiseOr, BitwiseXor, Where, MaskedFill>;
+
 inline bool fits_small(const Scalar& s, int type) {
   if (type == kBfloat16) {
     bfloat16 rounded;
