@@ -51,6 +51,7 @@ struct Choosing {
 struct Fold {
   static constexpr bool kCentered = false;  // uses Context::center
   static constexpr bool kHot = true;  // the CPU has it for three instruction sets
+  static constexpr bool kLong = false;  // a step takes longer than memory does: no loop is unrolled
 };
 
 template <class C>
@@ -83,6 +84,7 @@ struct SquareSumFold : SumFold<C> {
 template <class C>
 struct PowerSumFold : SumFold<C> {
   static constexpr bool kHot = false;
+  static constexpr bool kLong = true;
   C power;
   HOST_DEVICE explicit PowerSumFold(const Context& c)
       : SumFold<C>(c), power(static_cast<C>(c.parameter)) {}
@@ -100,6 +102,7 @@ struct DeviationFold : SumFold<C> {
 
 template <class C>
 struct ExponentialFold : DeviationFold<C> {
+  static constexpr bool kLong = true;
   using DeviationFold<C>::DeviationFold;
   HOST_DEVICE C step(C a, C x) const { return a + exp(x - this->center); }
 };

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/positions.h"
 #include "kernels/cpu/read_once.h"
 #include "kernels/cpu/runs.h"
+#include "kernels/stored.h"
 
 namespace rushlight {
 namespace {
@@ -215,33 +217,38 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
       }
     }
   };
-  if (mode == ScatterMode::assign)
+  if (mode == ScatterMode::assign) {
     dispatch_size(self.dtype, [&]<class S>(Type<S> t) {
       run(t, copy_run<S>, [](S* to, const S* from) { *to = *from; });
     });
-  else
-    dispatch_all(self.dtype, [&]<class S>(Type<S> t) {
-      if (!include_self) {
-        const auto start = identity<Compute<S>>(mode, self.dtype);
-        const auto set = [start](S* to, const S*) { store(to, start); };
-        run(
-            t,
-            [set](S* to, std::int64_t a, const S*, std::int64_t, std::int64_t n) {
-              for (std::int64_t i = 0; i < n; ++i) set(to + i * a, nullptr);
-            },
-            set);
-      }
-      const auto combine = [mode](S* to, const S* from) {
-        store(to, combined(load(to), load(from), mode));
-      };
-      const auto add = [](S* to, const S* from) { add_one(to, from); };
-      const auto combine_all = [mode](S* to, std::int64_t a, const S* from, std::int64_t b,
-                                      std::int64_t n) { combine_run(to, a, from, b, n, mode); };
-      if (mode == ScatterMode::add)
-        run(t, combine_all, add);
-      else
-        run(t, combine_all, combine);
+    return {};
+  }
+  if (!include_self) {
+    Element start;
+    dispatch_all(self.dtype, [&]<class S>(Type<S>) {
+      store(reinterpret_cast<S*>(start.bytes), identity<Compute<S>>(mode, self.dtype));
     });
+    dispatch_size(self.dtype, [&]<class S>(Type<S> t) {
+      S bits;
+      std::memcpy(&bits, start.bytes, sizeof bits);
+      const auto set = [bits](S* to, const S*) { *to = bits; };
+      run(
+          t,
+          [set](S* to, std::int64_t a, const S*, std::int64_t, std::int64_t n) {
+            for (std::int64_t i = 0; i < n; ++i) set(to + i * a, nullptr);
+          },
+          set);
+    });
+  }
+  dispatch_all(self.dtype, [&]<class S>(Type<S> t) {
+    const auto combine_all = [mode](S* to, std::int64_t a, const S* from, std::int64_t b,
+                                    std::int64_t n) { combine_run(to, a, from, b, n, mode); };
+    if (mode == ScatterMode::add)
+      run(t, combine_all, [](S* to, const S* from) { add_one(to, from); });
+    else
+      run(t, combine_all,
+          [mode](S* to, const S* from) { store(to, combined(load(to), load(from), mode)); });
+  });
   return {};
 }
 

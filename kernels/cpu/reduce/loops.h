@@ -57,7 +57,7 @@ template <class P, class T>
 [[gnu::always_inline]] inline typename P::Lane run_of(const T* x, std::int64_t n, const P& p) {
   // AVX2 has registers for all lanes of eight bytes, and for nothing else beside them.
   constexpr bool fits = sizeof(typename P::Lane) < 8 || std::is_same_v<typename P::Join, Adding>;
-  if (n >= 16 * kLanes && fits) return run_in_lanes<kLanes>(x, n, p);
+  if (n >= 16 * kLanes && fits && !P::kLong) return run_in_lanes<kLanes>(x, n, p);
   if (n >= kFewLanes) return run_in_lanes<kFewLanes>(x, n, p);
   return few_of(x, n, p);
 }
@@ -75,7 +75,7 @@ template <class P, class T>
     if constexpr (P::kCentered) context.center = job.center[output + k];
     return P(context);
   };
-  if (count == kTogether) {
+  if (count == kTogether && !P::kLong) {
     const T* from[kTogether];
     std::copy_n(rows, kTogether, from);
 #pragma GCC ivdep
@@ -89,7 +89,7 @@ template <class P, class T>
     return;
   }
   int r = 0;
-  for (; r + 2 <= count; r += 2) {
+  for (; r + 2 <= count && !P::kLong; r += 2) {
     const T *const a = rows[r], *const b = rows[r + 1];
     for (int k = 0; k < n; ++k) {
       const P p = fold(k);
