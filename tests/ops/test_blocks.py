@@ -291,3 +291,40 @@ def test_gradients_of_lgamma_on_both_sides_of_zero(device):
         t.lgamma(x).sum().backward()
         grads.append(x.grad)
     same_as_torch(*grads, rtol=1e-7)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool"])
+@pytest.mark.parametrize("shape", [(300, 1, 133), (2, 40, 1, 517), (1, 90, 517), (70, 517, 1)])
+def test_broadcast_along_outer_dimensions(dtype, shape, device):
+    """What is computed once and copied is what is computed for each element."""
+    T = rushlight
+    T.manual_seed(1)
+    x = T.randint(-9, 9, shape).to(getattr(T, dtype)).to(device)
+    whole = tuple(n if n > 1 else 60 for n in shape)
+    spread, dense = x.expand(whole), x.expand(whole).contiguous()
+    wide = T.zeros(*whole[:-1], whole[-1] + 3, device=device).to(x.dtype)[..., :-3]
+    calls = [lambda v: v == 1, lambda v: v.logical_not(), lambda v: T.where(v > 0, v, v.sign())]
+    if dtype != "bool":
+        calls += [lambda v: v.clamp(-2, 3), lambda v: 2 - v, lambda v: T.add(v, v, alpha=2)]
+        calls += [lambda v: T.mul(v, v, out=wide.clone()), lambda v: T.neg(v, out=wide)]
+    if x.is_floating_point():
+        calls += [lambda v: v.exp(), lambda v: v.double() * v, lambda v: T.atan2(v, v + 1)]
+    for call in calls:
+        assert T.equal(call(spread), call(dense))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "uint8"])
+def test_long_rows_of_a_wider_matrix(dtype, device):
+    """Rows that lie dense, with gaps between them, in more elements than one thread takes."""
+    T = rushlight
+    T.manual_seed(2)
+    x = T.randint(0, 9, (500, 300)).to(getattr(T, dtype)).to(device)
+    part, row, column = x[:, :211], x[0, :211], x[:, 211:212]
+    dense = part.contiguous()
+    calls = [lambda v: v + row, lambda v: v * column, lambda v: column - v, lambda v: v * 3]
+    calls += [lambda v: v > row, lambda v: T.where(v > 4, v, row)]
+    for call in calls:
+        assert T.equal(call(part), call(dense))
+    copy = x.clone()
+    copy[:, :211].add_(row)
+    assert T.equal(copy[:, :211], dense + row) and T.equal(copy[:, 211:], x[:, 211:])

@@ -6,6 +6,8 @@ namespace rushlight {
 
 inline constexpr int kMaxOperands = kMaxInputs + kMaxSaved + 1;
 inline constexpr std::int64_t kFew = 64;  // up to here a scalar is repeated on the stack
+inline constexpr std::int64_t kGrain = 32768;  // elements worth a second thread
+inline constexpr std::int64_t kLongRow = 64;   // from here on a row is a segment of its own
 
 // One function of elements to be run over a call: operands are the outputs, then the inputs.
 struct Job {
@@ -24,5 +26,16 @@ struct Job {
 
 // A call of one or two dimensions and at most kFew elements, in one step.
 void run_few(const Job& job);
+// Any call; a range of its elements.
+void run(const Job& job);
+void run_range(const Job& job, std::int64_t begin, std::int64_t end);
+
+// Quicker ways, false where the call is not of that kind (layouts.cpp). Of two dimensions: some
+// rows whose operands are dense along the last one, or a number, one by one where they lie, as a
+// bias is added; a large call where inputs are transposed. Of more than one: a large call whose
+// inputs are all broadcast along the first.
+bool run_rows(const Job& job, std::int64_t begin, std::int64_t end);
+bool run_transposed(const Job& job);
+bool run_repeated(const Job& job);
 
 }  // namespace rushlight

@@ -3,20 +3,15 @@
 // the op's one loop. Not a template: the per-op part is a row of PointwiseLoops.
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "job.h"
-#include "kernels/cpu/scratch.h"
-#include "kernels/cpu/transpose.h"
 #include "kernels/parallel.h"
 #include "loops.h"
 
 namespace rushlight {
 namespace {
 
-constexpr std::int64_t kGrain = 32768;   // elements worth a second thread
 constexpr std::int64_t kSlowGrain = 512;  // the same for ops computed in double
-constexpr std::int64_t kLongRow = 64;  // from here on a row is a segment of its own
 
 const PointwiseTable table = [] {  // made at load: a call has no test of a static's initialisation
   PointwiseTable rows;
@@ -110,6 +105,8 @@ class Cursor {
   std::int64_t offset_, index_[kMaxRank];
 };
 
+}  // namespace
+
 void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
   const PointwiseCall& c = job.call;
   const std::int64_t row = c.sizes[c.rank - 1];
@@ -194,93 +191,6 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
   }
 }
 
-// A small call of two dimensions whose operands are dense along the last one, or a number: row by
-// row where they lie, as a bias is added. False: it is not of that kind.
-bool run_rows(const Job& job) {
-  const PointwiseCall& c = job.call;
-  alignas(64) char numbers[kMaxOperands][kFew * 8];
-  char* pointers[kMaxOperands];
-  std::int64_t steps[kMaxOperands];
-  const std::int64_t rows = c.sizes[0], row = c.sizes[1];
-  PointwiseLoop loop = job.loop;
-  for (int i = 0; i < job.operands; ++i) {
-    const Operand& o = job.operand(i);
-    if (!o.data) return false;
-    const bool alone = job.is_alone(i);
-    if (o.is_scalar()) {
-      if (row > kFew && !alone) return false;
-      fill_block(alone ? job.scalar_type : job.types[i], pointers[i] = numbers[i],
-                 *static_cast<const Scalar*>(o.data), alone ? 1 : row);
-      steps[i] = 0;
-      if (alone) loop = job.by_scalar;
-      continue;
-    }
-    if (alone && o.strides[1] == 0 && job.scalar_type == job.types[i])
-      loop = job.by_scalar;
-    else if (o.strides[1] != 1)
-      return false;
-    if (o.dtype != kBlockDType[int(job.types[i])]) return false;
-    pointers[i] = static_cast<char*>(o.data);
-    steps[i] = o.strides[0] * std::int64_t(item_size(o.dtype));
-  }
-  for (std::int64_t r = 0; r < rows; ++r) {
-    void* at[kMaxOperands];
-    for (int i = 0; i < job.operands; ++i) at[i] = pointers[i] + r * steps[i];
-    loop(row, at, at + job.outputs, c.parameters);
-  }
-  return true;
-}
-
-constexpr std::int64_t kTileRows = 64, kTileColumns = 1024;
-
-// Whether input i of a call of two dimensions is dense along the first, the others' far one.
-bool is_transposed(const PointwiseCall& c, const Operand& o) {
-  return o.data && !o.is_scalar() && o.strides[0] == 1 && o.strides[1] > 1 && c.sizes[0] > 1;
-}
-
-// A large call of two dimensions where some inputs are transposed: those are transposed back, a
-// tile at a time, as one element from each line of the cache is slow to read. False: there are
-// none.
-bool run_transposed(const Job& job) {
-  const PointwiseCall& c = job.call;
-  const std::int64_t rows = c.sizes[0], columns = c.sizes[1];
-  bool any = false;
-  for (int i = job.outputs; i < job.operands; ++i) any |= is_transposed(c, job.operand(i));
-  if (!any || rows < 16 || columns < kLongRow) return false;
-  const std::int64_t across = (columns + kTileColumns - 1) / kTileColumns;
-  const std::int64_t down = (rows + kTileRows - 1) / kTileRows;
-  parallel_for(across * down, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (; begin < end; ++begin) {
-      const std::int64_t r = begin / across * kTileRows, k = begin % across * kTileColumns;
-      const std::int64_t sizes[] = {std::min(kTileRows, rows - r),
-                                    std::min(kTileColumns, columns - k)};
-      const std::int64_t dense[] = {sizes[1], 1};
-      std::optional<Scratch<std::uint64_t>> copies[kMaxOperands];
-      PointwiseCall tile = c;
-      tile.sizes = sizes, tile.numel = sizes[0] * sizes[1];
-      for (int i = 0; i < job.operands; ++i) {
-        Operand& o = i < job.outputs ? tile.out[i] : tile.in[i - job.outputs];
-        if (!o.data || o.is_scalar()) continue;
-        const auto item = std::int64_t(item_size(o.dtype));
-        char* const at = static_cast<char*>(o.data) + (r * o.strides[0] + k * o.strides[1]) * item;
-        o.data = at;
-        if (i < job.outputs || !is_transposed(c, o)) continue;
-        o.data = copies[i].emplace(std::size_t(tile.numel)).data();
-        dispatch_size(o.dtype, [&]<class S>(Type<S>) {
-          transpose(reinterpret_cast<const S*>(at), o.strides[1], sizes[1], sizes[0],
-                    static_cast<S*>(o.data), sizes[1]);
-        });
-        o.strides = dense;
-      }
-      Job part{tile, job.loop, job.by_scalar, job.outputs, job.operands, job.is_slow, {}};
-      std::copy_n(job.types, kMaxOperands, part.types);
-      part.scalars = job.scalars, part.scalar_type = job.scalar_type;
-      run_range(part, 0, tile.numel);
-    }
-  });
-  return true;
-}
-
 void run(const Job& job) {
   const PointwiseCall& c = job.call;
   const std::int64_t grain = job.is_slow ? kSlowGrain : kGrain;
@@ -305,12 +215,18 @@ void run(const Job& job) {
     return c.numel <= kFew ? run_few(job) : run_range(job, 0, c.numel);
   }
   if (c.rank == 2 && c.numel <= kFew) return run_few(job);
-  if (c.rank == 2 && c.numel <= grain && run_rows(job)) return;
+  if (c.rank == 2 && c.numel <= grain && run_rows(job, 0, c.sizes[0])) return;
+  if (c.numel > 4096 && c.sizes[0] > 1 && run_repeated(job)) return;
   if (c.rank == 2 && c.numel > 4096 && run_transposed(job)) return;
+  if (c.rank == 2 && c.sizes[1] >= kLongRow && c.sizes[1] <= grain && run_rows(job, 0, 0))
+    return parallel_for(c.sizes[0], std::max<std::int64_t>(1, grain / c.sizes[1]),
+                        [&](std::int64_t begin, std::int64_t end) { run_rows(job, begin, end); });
   if (c.numel <= 2 * grain) return run_range(job, 0, c.numel);
   parallel_for(c.numel, grain,
                [&](std::int64_t begin, std::int64_t end) { run_range(job, begin, end); });
 }
+
+namespace {
 
 CLONES bool none_is_zero(const std::int64_t* p, std::int64_t n) {
   int found = 0;
