@@ -175,3 +175,28 @@ def test_bfloat16_is_that_of_float(channels, out, kernel, padding, dilation, dev
         for ours, expected in zip(*results, strict=True):
             most = expected.abs().max().item()
             rushlight.testing.assert_close(ours.float(), expected, rtol=1e-2, atol=5e-3 * most)
+
+
+@pytest.mark.parametrize("kernel", [3, 5, 7, (3, 7), (7, 5), (5, 2)])
+@pytest.mark.parametrize("channels", [8, 12, 24, 80])
+def test_depthwise_channels_last_is_that_of_rows(kernel, channels, device):
+    """Taps that lie side by side are read once for all pixels of a block."""
+    T = rushlight
+    T.manual_seed(3)
+    pair = kernel if isinstance(kernel, tuple) else (kernel, kernel)
+    w, b = T.randn(channels, 1, *pair, device=device), T.randn(channels, device=device)
+    for size, given in (
+        ((9, 21), {"padding": tuple(k // 2 for k in pair)}),
+        ((8, 12), {"padding": 1}),
+        ((7, 7), {}),
+        ((9, 23), {"padding": 2, "stride": (2, 1)}),
+        ((15, 19), {"padding": 3, "dilation": (2, 1)}),
+    ):
+        x = T.randn(2, channels, *size, device=device)
+        results = []
+        for form in (T.contiguous_format, T.channels_last):
+            operands = [x.contiguous(memory_format=form).requires_grad_(), w.requires_grad_()]
+            y = T.nn.functional.conv2d(*operands, b, groups=channels, **given)
+            results.append([y, *T.autograd.grad(y.square().sum(), operands)])
+        for rows, last in zip(*results, strict=True):
+            T.testing.assert_close(last, rows, rtol=1e-4, atol=1e-3)

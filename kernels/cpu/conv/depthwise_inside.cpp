@@ -33,7 +33,7 @@ template <int pixels, int vectors, class T>
     for (int v = 0; v < vectors; ++v) sums[p][v] = *reinterpret_cast<const V*>(bias + v * width);
   for (Index t = 0; t < taps.count; ++t) {
     const T *row = x + taps.at[t], *weights = w + taps.tap[t] * c;
-#pragma GCC unroll 2
+#pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v) {
       const V weight = *reinterpret_cast<const V*>(weights + v * width);
 #pragma GCC unroll 4
@@ -49,6 +49,9 @@ template <int pixels, class T>
                                            const T* w, const T* bias, T* y) {
   constexpr Index width = kLanes<T>;
   Index i = 0;
+  if constexpr (pixels == 1)  // each sum waits for its last step: as many as there are registers
+    for (; i + 8 * width <= c; i += 8 * width)
+      window_block<1, 8>(x + i, step, taps, c, w + i, bias + i, y + i);
   for (; i + 2 * width <= c; i += 2 * width)
     window_block<pixels, 2>(x + i, step, taps, c, w + i, bias + i, y + i);
   for (; i + width <= c; i += width)
@@ -67,6 +70,57 @@ CLONES void set_windows(const T* x, Index step, Index pixels, const Taps& taps, 
   Index p = 0;
   for (; p + 4 <= pixels; p += 4) windows<4>(x + p * step, step, taps, c, w, bias, y + p * c);
   for (; p < pixels; ++p) windows<1>(x + p * step, step, taps, c, w, bias, y + p * c);
+}
+
+// The same of neighbouring pixels whose taps lie in rows of K, side by side: what is read of a row
+// serves all of its taps. Of two vectors, so that there are sums that need not wait.
+template <int K, int pixels, int vectors, class T>
+[[gnu::always_inline]] inline void row_block(const T* x, const Taps& taps, Index c, const T* w,
+                                             const T* bias, T* y) {
+  using V = typename Lanes<T>::type;
+  constexpr Index width = kLanes<T>;
+  V sums[pixels][vectors];
+  for (int p = 0; p < pixels; ++p)
+    for (int v = 0; v < vectors; ++v) sums[p][v] = *reinterpret_cast<const V*>(bias + v * width);
+  const auto step = [c](const T*& at) {  // hidden, or gcc keeps an address for each
+    at += c;
+    asm("" : "+r"(at));
+  };
+  for (Index t = 0; t < taps.count; t += K) {
+    const T *at = x + taps.at[t], *of_weight = w + taps.tap[t] * c;
+    V weight[K][vectors];
+#pragma GCC unroll 7
+    for (int k = 0; k < K; ++k, step(of_weight))
+      for (int v = 0; v < vectors; ++v)
+        weight[k][v] = *reinterpret_cast<const V*>(of_weight + v * width);
+#pragma GCC unroll 14
+    for (int q = 0; q < pixels + K - 1; ++q, step(at))
+      for (int v = 0; v < vectors; ++v) {
+        const V one = *reinterpret_cast<const V*>(at + v * width);
+#pragma GCC unroll 7
+        for (int k = 0; k < K; ++k)
+          if (q - k >= 0 && q - k < pixels) sums[q - k][v] += one * weight[k][v];
+      }
+  }
+  for (int p = 0; p < pixels; ++p)
+    for (int v = 0; v < vectors; ++v) *reinterpret_cast<V*>(y + p * c + v * width) = sums[p][v];
+}
+template <int K, int pixels, class T>
+[[gnu::always_inline]] inline void rows_of_taps(const T* x, const Taps& taps, Index c, const T* w,
+                                                const T* bias, T* y) {
+  constexpr Index width = kLanes<T>;
+  Index i = 0;
+  for (; i + 2 * width <= c; i += 2 * width)
+    row_block<K, pixels, 2>(x + i, taps, c, w + i, bias + i, y + i);
+  for (; i < c; i += width) row_block<K, pixels, 1>(x + i, taps, c, w + i, bias + i, y + i);
+}
+template <int K, class T>  // of four pixels or more
+CLONES void set_rows(const T* x, Index pixels, const Taps& taps, Index c, const T* w, const T* bias,
+                     T* y) {
+  for (Index next = 0; next < pixels; next += 4) {
+    const Index p = std::min(next, pixels - 4);  // the last ones may be computed again
+    rows_of_taps<K, 4>(x + p * c, taps, c, w, bias, y + p * c);
+  }
 }
 
 // x[t] += g * w[t]
@@ -222,6 +276,7 @@ void correlate(const ConvShape& s, const S* x, const std::vector<T>& w, const st
   const Index in = s.in[2] * s.c, out = s.result[2] * s.c, rows = band_rows(s);
   const Index bands = (s.result[1] + rows - 1) / rows;
   const Index work = std::max<Index>(rows * out * s.kernel[1] * s.kernel[2], 1);
+  const bool in_rows = s.stride[2] == 1 && s.dilation[2] == 1 && s.c % kLanes<T> == 0;
   parallel_for(s.n * bands, 1 + 100'000 / work, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Index n = i / bands, h = i % bands * rows;
@@ -230,8 +285,21 @@ void correlate(const ConvShape& s, const S* x, const std::vector<T>& w, const st
       written(y + (n * s.result[1] + band.h0) * out, (band.h1 - band.h0) * out, [&](T* to) {
         for (Index r = band.h0; r < band.h1; ++r, to += out)
           each_run(s, runs, r, band.r0, [&](const Run& run, Index first, const Taps& taps) {
-            set_windows(image.data() + first, s.stride[2] * s.c, run.end - run.begin, taps, s.c,
-                        w.data(), bias.data(), to + run.begin * s.c);
+            const T* const from = image.data() + first;
+            const Index pixels = run.end - run.begin, k = run.columns.second - run.columns.first;
+            T* const results = to + run.begin * s.c;
+            const auto rows_of = [&](auto set) {
+              set(from, pixels, taps, s.c, w.data(), bias.data(), results);
+            };
+            if (!in_rows || pixels < 4 || (k != 3 && k != 5 && k != 7))
+              set_windows(from, s.stride[2] * s.c, pixels, taps, s.c, w.data(), bias.data(),
+                          results);
+            else if (k == 3)
+              rows_of(set_rows<3, T>);
+            else if (k == 5)
+              rows_of(set_rows<5, T>);
+            else
+              rows_of(set_rows<7, T>);
           });
       });
     }
