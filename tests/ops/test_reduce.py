@@ -157,7 +157,9 @@ def test_logsumexp_over_any_dimensions(dims, order, device):
     [((0,), "sum()"), ((2, 0, 3), "sum(1)"), ((2, 0, 3), "prod(1)"), ((0,), "any()"),
      ((0,), "all()"), ((0,), "mean()"), ((0, 3), "mean(0)"), ((2, 0), "amax(0)"),
      ((0,), "logsumexp(0)"), ((0,), "norm()"), ((0, 3), "count_nonzero(0)"),
-     ((2, 0), "max(0).values")],
+     ((2, 0), "max(0).values"), ((3, 0, 4, 0), "sum((1, 3))"), ((3, 0, 4, 0), "norm(dim=(1, 3))"),
+     ((2, 0, 3, 0, 2), "logsumexp((1, 3))"), ((3, 0, 4, 2), "transpose(0, 3).prod(1)"),
+     ((3, 0, 4, 2), "transpose(0, 3).mean((1, 3))"), ((3, 4, 0, 2), "nansum((0, 2))")],
 )  # fmt: skip
 def test_empty(shape, call, device):
     ours, theirs = rushlight.zeros(*shape, device=device), torch.zeros(*shape)

@@ -36,6 +36,7 @@ template <class Total>
 void totals_by_line(const Job& job, const Steps<Total>& steps, std::int64_t from, std::int64_t to,
                     std::int64_t first, std::int64_t last, Total* totals) {
   std::fill_n(totals, to - from, steps.init);
+  if (first == last) return;
   static const Axis kPoint{1, 1, 0};
   const Axis side = job.kept.rank ? job.kept.axis[0] : kPoint;
   const std::int64_t stride = job.reduced.rank ? job.reduced.axis[0].stride : 1, nowhere = 0;
