@@ -33,15 +33,15 @@ struct Block {
 };
 
 template <class S, class T>
-CLONES void load_row(const S* x, int n, T* out) {
+CLONES void load_row(const S* x, Index n, T* out) {
   if constexpr (std::is_same_v<S, float16>) return widen(out, x, n);
-  for (int i = 0; i < n; ++i) out[i] = T(load(x + i));
+  for (Index i = 0; i < n; ++i) out[i] = T(load(x + i));
 }
 template <class S, class T>
-CLONES void store_row(const T* x, int n, Index stride, S* out) {
+CLONES void store_row(const T* x, Index n, Index stride, S* out) {
   if constexpr (std::is_same_v<S, float16>)
     if (stride == 1) return narrow(out, x, n);
-  for (int i = 0; i < n; ++i) store(out + i * stride, x[i]);
+  for (Index i = 0; i < n; ++i) store(out + i * stride, x[i]);
 }
 template <int Rank, class T>
 CLONES void read_positions(const T* __restrict grid, int n, Index size, bool align, T* __restrict x,
@@ -206,25 +206,20 @@ void transpose_words(const S* from, Index ld_from, Index rows, Index columns, S*
   transpose(reinterpret_cast<const U*>(from), ld_from, rows, columns, reinterpret_cast<U*>(to),
             ld_to);
 }
-// Rows become columns; elements of two bytes are transposed as such, and float elsewhere.
-template <class S, class T>
-void transpose_from(const S* from, Index ld_from, Index rows, Index columns, T* to, Index ld_to) {
-  if constexpr (std::is_same_v<S, T>) {
+// Rows become columns. Of two types, elements of two bytes and float: transposed as the former.
+template <class From, class To>
+void transpose_rows(const From* from, Index ld_from, Index rows, Index columns, To* to,
+                    Index ld_to) {
+  if constexpr (std::is_same_v<From, To>) {
     transpose_words(from, ld_from, rows, columns, to, ld_to);
-  } else {
-    Scratch<S> transposed(std::size_t(columns * ld_to));
+  } else if constexpr (sizeof(From) == 2) {
+    Scratch<From> transposed(std::size_t(columns * ld_to));
     transpose_words(from, ld_from, rows, columns, transposed.data(), ld_to);
     for (Index j = 0; j < columns; ++j)
-      load_row(transposed.data() + j * ld_to, int(rows), to + j * ld_to);
-  }
-}
-template <class S, class T>
-void transpose_back(const T* from, Index ld_from, Index rows, Index columns, S* to, Index ld_to) {
-  if constexpr (std::is_same_v<S, T>) {
-    transpose_words(from, ld_from, rows, columns, to, ld_to);
+      load_row(transposed.data() + j * ld_to, rows, to + j * ld_to);
   } else {
-    Scratch<S> stored(std::size_t(rows * ld_from));
-    store_row(from, int(rows * ld_from), 1, stored.data());
+    Scratch<To> stored(std::size_t(rows * ld_from));
+    store_row(from, rows * ld_from, 1, stored.data());
     transpose_words(stored.data(), ld_from, rows, columns, to, ld_to);
   }
 }
@@ -244,7 +239,7 @@ void forward_pixels(const GridShape& s, Index lanes, const T* image, const S* gr
       const int n = int(std::min<Index>(kBlock, s.points - first));
       prepare(s, grid + first * 2, n, false, block[0]);
       sum(image, nothing.data(), lanes, block[0].offset, block[0].share, n, sums.data());
-      transpose_back(sums.data(), lanes, n, s.channels, out + first, s.points);
+      transpose_rows(sums.data(), lanes, n, s.channels, out + first, s.points);
     }
   });
 }
@@ -257,9 +252,9 @@ void fill_pixels(const GridShape& s, const S* from, Index lanes, T* to) {
     const Index first = begin * kPixels, last = std::min(plane, end * kPixels);
     if (lanes > c) std::fill_n(to + first * lanes, (last - first) * lanes, T(0));
     if (!s.inside)
-      return transpose_from(from + first, plane, c, last - first, to + first * lanes, lanes);
-    if (lanes == c) return load_row(from + first * c, int((last - first) * c), to + first * c);
-    for (Index i = first; i < last; ++i) load_row(from + i * c, int(c), to + i * lanes);
+      return transpose_rows(from + first, plane, c, last - first, to + first * lanes, lanes);
+    if (lanes == c) return load_row(from + first * c, (last - first) * c, to + first * c);
+    for (Index i = first; i < last; ++i) load_row(from + i * c, c, to + i * lanes);
   });
 }
 // Planes become pixels first, where that is less than it saves.

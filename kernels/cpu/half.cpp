@@ -22,14 +22,14 @@ void narrow_singly(float16* to, const float* from, std::int64_t n) {
   for (; i + 8 <= n; i += 8)
     _mm256_storeu_ps(to + i,
                      _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
-  for (; i < n; ++i) to[i] = load(from + i);
+  widen_singly(to + i, from + i, n - i);
 }
 [[gnu::target("avx,f16c")]] void narrow_eights(float16* to, const float* from, std::int64_t n) {
   std::int64_t i = 0;
   for (; i + 8 <= n; i += 8)
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
                      _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
-  for (; i < n; ++i) store(to + i, from[i]);
+  narrow_singly(to + i, from + i, n - i);
 }
 const bool kConverts = __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c");
 const auto widen_all = kConverts ? widen_eights : widen_singly;

@@ -72,11 +72,13 @@ CLONES void set_windows(const T* x, Index step, Index pixels, const Taps& taps, 
   for (; p < pixels; ++p) windows<1>(x + p * step, step, taps, c, w, bias, y + p * c);
 }
 
-// The same of neighbouring pixels whose taps lie in rows of K, side by side: what is read of a row
-// serves all of its taps. Of two vectors, so that there are sums that need not wait.
-template <int K, int pixels, int vectors, class T>
+// The same of pixels side by side whose taps lie in rows of K: what is read of a row serves all of
+// its taps. Of two vectors, so that there are sums that need not wait.
+constexpr int kSideBySide = 4;
+template <int K, int vectors, class T>
 [[gnu::always_inline]] inline void row_block(const T* x, const Taps& taps, Index c, const T* w,
                                              const T* bias, T* y) {
+  constexpr int pixels = kSideBySide;
   using V = typename Lanes<T>::type;
   constexpr Index width = kLanes<T>;
   V sums[pixels][vectors];
@@ -105,22 +107,23 @@ template <int K, int pixels, int vectors, class T>
   for (int p = 0; p < pixels; ++p)
     for (int v = 0; v < vectors; ++v) *reinterpret_cast<V*>(y + p * c + v * width) = sums[p][v];
 }
-template <int K, int pixels, class T>
-[[gnu::always_inline]] inline void rows_of_taps(const T* x, const Taps& taps, Index c, const T* w,
-                                                const T* bias, T* y) {
-  constexpr Index width = kLanes<T>;
-  Index i = 0;
-  for (; i + 2 * width <= c; i += 2 * width)
-    row_block<K, pixels, 2>(x + i, taps, c, w + i, bias + i, y + i);
-  for (; i < c; i += width) row_block<K, pixels, 1>(x + i, taps, c, w + i, bias + i, y + i);
-}
-template <int K, class T>  // of four pixels or more
+// Of as many pixels or more; the last ones may be computed again.
+template <int K, class T>
 CLONES void set_rows(const T* x, Index pixels, const Taps& taps, Index c, const T* w, const T* bias,
                      T* y) {
-  for (Index next = 0; next < pixels; next += 4) {
-    const Index p = std::min(next, pixels - 4);  // the last ones may be computed again
-    rows_of_taps<K, 4>(x + p * c, taps, c, w, bias, y + p * c);
+  constexpr Index width = kLanes<T>;
+  for (Index next = 0; next < pixels; next += kSideBySide) {
+    const Index at = std::min(next, pixels - kSideBySide) * c;
+    Index i = 0;
+    for (; i + 2 * width <= c; i += 2 * width)
+      row_block<K, 2>(x + at + i, taps, c, w + i, bias + i, y + at + i);
+    for (; i < c; i += width) row_block<K, 1>(x + at + i, taps, c, w + i, bias + i, y + at + i);
   }
+}
+// For k taps in a row; null: set_windows serves.
+template <class T>
+auto rows_of(Index k) {
+  return k == 3 ? set_rows<3, T> : k == 5 ? set_rows<5, T> : k == 7 ? set_rows<7, T> : nullptr;
 }
 
 // x[t] += g * w[t]
@@ -286,20 +289,14 @@ void correlate(const ConvShape& s, const S* x, const std::vector<T>& w, const st
         for (Index r = band.h0; r < band.h1; ++r, to += out)
           each_run(s, runs, r, band.r0, [&](const Run& run, Index first, const Taps& taps) {
             const T* const from = image.data() + first;
-            const Index pixels = run.end - run.begin, k = run.columns.second - run.columns.first;
             T* const results = to + run.begin * s.c;
-            const auto rows_of = [&](auto set) {
+            const Index pixels = run.end - run.begin;
+            const auto set = rows_of<T>(run.columns.second - run.columns.first);
+            if (in_rows && set && pixels >= kSideBySide)
               set(from, pixels, taps, s.c, w.data(), bias.data(), results);
-            };
-            if (!in_rows || pixels < 4 || (k != 3 && k != 5 && k != 7))
+            else
               set_windows(from, s.stride[2] * s.c, pixels, taps, s.c, w.data(), bias.data(),
                           results);
-            else if (k == 3)
-              rows_of(set_rows<3, T>);
-            else if (k == 5)
-              rows_of(set_rows<5, T>);
-            else
-              rows_of(set_rows<7, T>);
           });
       });
     }

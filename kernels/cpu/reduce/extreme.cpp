@@ -1,6 +1,4 @@
 // The extreme of each row and its index: the first among equals, and the first NaN before all.
-#include <vector>
-
 #include "kernels/cpu/gaps.h"
 #include "kernels/cpu/interruptible.h"
 #include "run.h"
