@@ -3,6 +3,7 @@
 #include "convert.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -84,36 +85,45 @@ void row(void* to, Index to_stride, const void* from, Index from_stride, Index n
     store(y + i * to_stride, convert<Compute<To>>(load(x + i * from_stride)));
 }
 
+// [to][from], filled before the first call, as small pointwise calls look up several.
+using Loops = std::array<std::array<ConvertRow::Loop, kDTypes>, kDTypes>;
+const Loops kLoops = [] {
+  Loops loops{};
+  for (int to = 0; to < kDTypes; ++to)
+    for (int from = 0; from < kDTypes; ++from)
+      dispatch_all(DType(to), [&]<class To>(Type<To>) {
+        dispatch_all(DType(from), [&]<class From>(Type<From>) {
+          if constexpr (!std::is_same_v<To, From> || std::is_same_v<To, bool>)
+            loops[std::size_t(to)][std::size_t(from)] = row<To, From>;
+        });
+      });
+  return loops;
+}();
+
 }  // namespace
 
 // Elements with gaps between them are first brought together as they are, or last taken apart.
-void ConvertRow::operator()(void* to, Index to_stride, const void* from, Index from_stride,
-                            Index n) const {
-  constexpr Index kBlock = 256, kFew = 16;  // few elements are not worth two steps
-  if (n <= kFew || (to_stride == 1 && from_stride == 1))
-    return loop_(to, to_stride, from, from_stride, n);
-  alignas(64) char before[kBlock * sizeof(double)], after[kBlock * sizeof(double)];
-  for (Index done = 0; done < n; done += kBlock) {
-    const Index count = std::min(kBlock, n - done);
-    const char* dense = static_cast<const char*>(from) + done * from_stride * Index(from_item_);
-    char* const target = static_cast<char*>(to) + done * to_stride * Index(to_item_);
+void ConvertRow::with_gaps(void* to, Index to_stride, const void* from, Index from_stride,
+                           Index n) const {
+  constexpr std::size_t kBytes = 4096;
+  const std::size_t to_item = item_size(to_), from_item = item_size(from_);
+  alignas(64) char before[kBytes], after[kBytes];
+  const Index block = Index(kBytes / std::max(to_item, from_item));
+  for (Index done = 0; done < n; done += block) {
+    const Index count = std::min(block, n - done);
+    const char* dense = static_cast<const char*>(from) + done * from_stride * Index(from_item);
+    char* const target = static_cast<char*>(to) + done * to_stride * Index(to_item);
     if (from_stride != 1) {
-      bring_together(before, dense, from_item_, from_stride, count);
+      bring_together(before, dense, from_item, from_stride, count);
       dense = before;
     }
     loop_(to_stride == 1 ? target : after, 1, dense, 1, count);
-    if (to_stride != 1) take_apart(target, to_item_, to_stride, after, count);
+    if (to_stride != 1) take_apart(target, to_item, to_stride, after, count);
   }
 }
 
 ConvertRow row_conversion(DType to, DType from) {
-  ConvertRow::Loop loop = nullptr;
-  dispatch_all(to, [&]<class To>(Type<To>) {
-    dispatch_all(from, [&]<class From>(Type<From>) {
-      if constexpr (!std::is_same_v<To, From>) loop = row<To, From>;
-    });
-  });
-  return {to, from, loop};
+  return {to, from, kLoops[std::size_t(to)][std::size_t(from)]};
 }
 
 }  // namespace rushlight

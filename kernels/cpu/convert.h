@@ -9,17 +9,24 @@ class ConvertRow {
  public:
   using Loop = void (*)(void* to, std::int64_t to_stride, const void* from,
                         std::int64_t from_stride, std::int64_t n);
-  constexpr ConvertRow(DType to, DType from, Loop loop)
-      : loop_(loop), to_item_(item_size(to)), from_item_(item_size(from)) {}
+  constexpr ConvertRow(DType to, DType from, Loop loop) : loop_(loop), to_(to), from_(from) {}
   void operator()(void* to, std::int64_t to_stride, const void* from, std::int64_t from_stride,
-                  std::int64_t n) const;
+                  std::int64_t n) const {
+    if (n <= kFew || (to_stride == 1 && from_stride == 1))
+      loop_(to, to_stride, from, from_stride, n);
+    else
+      with_gaps(to, to_stride, from, from_stride, n);
+  }
 
  private:
+  static constexpr std::int64_t kFew = 16;  // elements that are not worth two steps
+  void with_gaps(void* to, std::int64_t to_stride, const void* from, std::int64_t from_stride,
+                 std::int64_t n) const;
   Loop loop_;  // quick where both sides are dense
-  std::size_t to_item_, from_item_;
+  DType to_, from_;
 };
 
-// Of two different dtypes that kernels compute with.
+// Of two different dtypes that kernels compute with, or of bool, whose bytes become 0 or 1.
 ConvertRow row_conversion(DType to, DType from);
 
 }  // namespace rushlight
