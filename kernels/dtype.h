@@ -203,6 +203,18 @@ auto dispatch_all(DType d, F&& f) {
   if (is_floating(d)) return dispatch_floating(d, f);
   return dispatch_integral(d, f);
 }
+template <class S>
+constexpr DType dtype_of() {  // the inverse
+  if (std::is_same_v<S, bool>) return DType::boolean;
+  if (std::is_same_v<S, std::uint8_t>) return DType::uint8;
+  if (std::is_same_v<S, std::int8_t>) return DType::int8;
+  if (std::is_same_v<S, std::int16_t>) return DType::int16;
+  if (std::is_same_v<S, std::int32_t>) return DType::int32;
+  if (std::is_same_v<S, std::int64_t>) return DType::int64;
+  if (std::is_same_v<S, float16>) return DType::float16;
+  if (std::is_same_v<S, bfloat16>) return DType::bfloat16;
+  return std::is_same_v<S, float> ? DType::float32 : DType::float64;
+}
 // By item size only: for kernels that move elements and do not look at them.
 template <class F>
 auto dispatch_size(DType d, F&& f) {

@@ -1,5 +1,7 @@
 // Rows of one dtype that become another.
 #pragma once
+#include <cstring>
+
 #include "../dtype.h"
 
 namespace rushlight {
@@ -28,5 +30,14 @@ class ConvertRow {
 
 // Of two different dtypes that kernels compute with, or of bool, whose bytes become 0 or 1.
 ConvertRow row_conversion(DType to, DType from);
+
+// n elements that lie dense on both sides, of one dtype or of two.
+template <class To, class From>
+void convert_row(To* to, const From* from, std::int64_t n) {
+  if constexpr (std::is_same_v<To, From>)
+    std::memcpy(to, from, std::size_t(n) * sizeof(To));
+  else
+    row_conversion(dtype_of<To>(), dtype_of<From>())(to, 1, from, 1, n);
+}
 
 }  // namespace rushlight

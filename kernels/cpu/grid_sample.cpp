@@ -7,7 +7,7 @@
 
 #include "../host_device.h"
 #include "../parallel.h"
-#include "half.h"
+#include "convert.h"
 #include "scratch.h"
 #include "transpose.h"
 
@@ -32,17 +32,6 @@ struct Block {
   bool inside;  // all taps
 };
 
-template <class S, class T>
-CLONES void load_row(const S* x, Index n, T* out) {
-  if constexpr (std::is_same_v<S, float16>) return widen(out, x, n);
-  for (Index i = 0; i < n; ++i) out[i] = T(load(x + i));
-}
-template <class S, class T>
-CLONES void store_row(const T* x, Index n, Index stride, S* out) {
-  if constexpr (std::is_same_v<S, float16>)
-    if (stride == 1) return narrow(out, x, n);
-  for (Index i = 0; i < n; ++i) store(out + i * stride, x[i]);
-}
 template <int Rank, class T>
 CLONES void read_positions(const T* __restrict grid, int n, Index size, bool align, T* __restrict x,
                            T* __restrict outer) {
@@ -121,7 +110,7 @@ void prepare(const GridShape& s, const T* grid, int n, bool slopes, Block<T, Ran
 template <class S, class T, int Rank, GridMode Mode>
 void prepare(const GridShape& s, const S* grid, int n, bool slopes, Block<T, Rank, Mode>& b) {
   T positions[Rank * kBlock];
-  load_row(grid, Rank * n, positions);
+  convert_row(positions, grid, Rank * n);
   prepare<T, Rank, Mode>(s, positions, n, slopes, b);
 }
 
@@ -206,20 +195,15 @@ void transpose_words(const S* from, Index ld_from, Index rows, Index columns, S*
   transpose(reinterpret_cast<const U*>(from), ld_from, rows, columns, reinterpret_cast<U*>(to),
             ld_to);
 }
-// Rows become columns. Of two types, elements of two bytes and float: transposed as the former.
+// Rows become columns, stored first if of another type.
 template <class From, class To>
 void transpose_rows(const From* from, Index ld_from, Index rows, Index columns, To* to,
                     Index ld_to) {
   if constexpr (std::is_same_v<From, To>) {
     transpose_words(from, ld_from, rows, columns, to, ld_to);
-  } else if constexpr (sizeof(From) == 2) {
-    Scratch<From> transposed(std::size_t(columns * ld_to));
-    transpose_words(from, ld_from, rows, columns, transposed.data(), ld_to);
-    for (Index j = 0; j < columns; ++j)
-      load_row(transposed.data() + j * ld_to, rows, to + j * ld_to);
   } else {
     Scratch<To> stored(std::size_t(rows * ld_from));
-    store_row(from, rows * ld_from, 1, stored.data());
+    convert_row(stored.data(), from, rows * ld_from);
     transpose_words(stored.data(), ld_from, rows, columns, to, ld_to);
   }
 }
@@ -250,11 +234,19 @@ void fill_pixels(const GridShape& s, const S* from, Index lanes, T* to) {
   const Index c = s.channels, plane = s.plane();
   parallel_for((plane + kPixels - 1) / kPixels, 1 + 64 / lanes, [&](Index begin, Index end) {
     const Index first = begin * kPixels, last = std::min(plane, end * kPixels);
-    if (lanes > c) std::fill_n(to + first * lanes, (last - first) * lanes, T(0));
-    if (!s.inside)
-      return transpose_rows(from + first, plane, c, last - first, to + first * lanes, lanes);
-    if (lanes == c) return load_row(from + first * c, (last - first) * c, to + first * c);
-    for (Index i = first; i < last; ++i) load_row(from + i * c, c, to + i * lanes);
+    const Index lines = (last - first) * lanes;
+    T* const target = to + first * lanes;
+    if (s.inside && lanes == c) return convert_row(target, from + first * c, lines);
+    Scratch<S> unconverted(std::size_t(std::is_same_v<S, T> ? 1 : lines));
+    S* pixels = unconverted.data();
+    if constexpr (std::is_same_v<S, T>) pixels = target;
+    if (lanes > c) std::fill_n(pixels, lines, S{});
+    if (s.inside)
+      for (Index i = first; i < last; ++i)
+        std::copy_n(from + i * c, c, pixels + (i - first) * lanes);
+    else
+      transpose_words(from + first, plane, c, last - first, pixels, lanes);
+    if constexpr (!std::is_same_v<S, T>) convert_row(target, pixels, lines);
   });
 }
 // Planes become pixels first, where that is less than it saves.
@@ -304,7 +296,7 @@ void forward(const GridShape& s, const S* input, const S* grid, S* out) {
           sum_taps<kTaps, true>(x, block[0].offset, block[0].share, n, sums);
         else
           sum_taps<kTaps, false>(x, block[0].offset, block[0].share, n, sums);
-        store_row(sums, n, 1, out + (image * s.channels + c) * s.points + first);
+        convert_row(out + (image * s.channels + c) * s.points + first, sums, n);
       }
     }
   });
@@ -333,20 +325,19 @@ void backward(const GridShape& s, const S* grad, const S* input, const S* grid, 
         T by_axis[Rank][kBlock] = {}, g[kBlock];
         for (Index c = 0; c < s.channels; ++c) {
           const S* x = input + (image * s.channels + c) * plane;
-          load_row(grad + (image * s.channels + c) * s.points + first, n, g);
+          convert_row(g, grad + (image * s.channels + c) * s.points + first, n);
           for (int r = 0; r < Rank && slopes; ++r)
             add_slopes<kTaps>(x, b.offset, b.slopes[r], g, n, by_axis[r]);
           if (grad_input) scatter_taps<kTaps>(b.offset, b.share, g, n, sums + c * plane);
         }
         for (int r = 0; r < Rank && grad_grid; ++r) {
           scale(b.outer[r], n, by_axis[r]);
-          store_row(by_axis[r], n, Rank,
-                    grad_grid + (image * s.points + first) * Rank + (Rank - 1 - r));
+          S* const axis = grad_grid + (image * s.points + first) * Rank + (Rank - 1 - r);
+          for (int i = 0; i < n; ++i) store(axis + i * Rank, by_axis[r][i]);
         }
       }
       if constexpr (!std::is_same_v<S, T>)
-        for (Index i = 0; grad_input && i < whole; ++i)
-          store(grad_input + image * whole + i, sums[i]);
+        if (grad_input) convert_row(grad_input + image * whole, sums, whole);
     }
   });
 }

@@ -10,6 +10,7 @@
 
 #include "../host_device.h"
 #include "../parallel.h"
+#include "convert.h"
 #include "resample_bytes.h"
 #include "scratch.h"
 
@@ -106,15 +107,11 @@ CLONES void gather_many(const S* x, const int* index, const T* weight, Index tap
     }
 }
 template <class S, class T>
-CLONES void convert_row(const S* x, Index n, T* out) {
-  for (Index i = 0; i < n; ++i) out[i] = T(load(x + i));
-}
-template <class S, class T>
 void gather_row(const AxisTaps<T>& t, const S* x, T* out) {
   const int* index = t.index.data();
   const T* weight = t.weight.data();
   if (t.keeps)
-    convert_row(x, t.out, out);
+    convert_row(out, x, t.out);
   else if (t.exact && t.taps == 1)
     gather_few<1>(x, index, weight, t.out, out);
   else if (t.exact && t.taps == 2)
@@ -150,7 +147,7 @@ template <class T, class Row>
 void blend_rows(const AxisTaps<T>& t, Index q, Index n, Row row, T* out) {
   const auto index = [&](Index k) { return Index(t.index[std::size_t(k * t.out + q)]); };
   const auto weight = [&](Index k) { return t.weight[std::size_t(k * t.out + q)]; };
-  if (t.taps == 1 && t.exact) return convert_row(row(index(0)), n, out);
+  if (t.taps == 1 && t.exact) return convert_row(out, row(index(0)), n);
   Index k = 0;
   if (t.exact) {  // at least two
     blend_two(row(index(0)), weight(0), row(index(1)), weight(1), n, out);
@@ -162,16 +159,24 @@ void blend_rows(const AxisTaps<T>& t, Index q, Index n, Row row, T* out) {
     if (t.exact || weight(k) != 0) add_weighted(row(index(k)), weight(k), n, out);
 }
 
-template <class T>
-CLONES void round_bytes(T* x, Index n) {
+template <class To, class T>
+CLONES void round_bytes(To* out, const T* x, Index n) {
   for (Index i = 0; i < n; ++i) {
     const T v = std::floor(x[i] + T(0.5));
-    x[i] = v > 0 ? (v < 255 ? v : T(255)) : T(0);
+    const T byte = v > 0 ? (v < 255 ? v : T(255)) : T(0);
+    if constexpr (std::is_integral_v<To>)
+      out[i] = static_cast<To>(static_cast<int>(byte));  // in vectors
+    else
+      out[i] = byte;
   }
 }
+// What was summed as T becomes elements: of bytes, the nearest.
 template <class S, class T>
-CLONES void store_row(const T* x, Index n, S* out) {
-  for (Index i = 0; i < n; ++i) store(out + i, Compute<S>(x[i]));
+void store_sums(S* out, const T* sums, Index n) {
+  if constexpr (std::is_same_v<S, std::uint8_t>)
+    round_bytes(out, sums, n);
+  else
+    convert_row(out, sums, n);
 }
 
 // Rows of an axis that were made already, until a later output needs others in their slots.
@@ -235,7 +240,7 @@ struct Resampler {
     for (Index q = begin; q < end; ++q) {
       kept.reach(q, [&](Index i, T* row) {
         gather_row(w, image + i * w.in, row);
-        if (kBytes) round_bytes(row, w.out);  // as torch does, between the axes too
+        if (kBytes) round_bytes(row, row, w.out);  // as torch does, between the axes too
       });
       blend_rows(h, q, w.out, [&](Index i) { return kept.row(i); }, target(q));
       f(q);
@@ -248,10 +253,7 @@ struct Resampler {
       Scratch<T> wide(std::size_t(w.out));
       rows(
           image, begin, end, [&](Index) { return wide.data(); },
-          [&](Index q) {
-            if (std::is_same_v<S, std::uint8_t>) round_bytes(wide.data(), w.out);
-            store_row(wide.data(), w.out, out + (q - begin) * w.out);
-          });
+          [&](Index q) { store_sums(out + (q - begin) * w.out, wide.data(), w.out); });
     }
   }
 
@@ -292,8 +294,7 @@ struct Resampler {
       T* sums = wide.data();
       if constexpr (std::is_same_v<S, T>) sums = out + q * size;
       blend_rows(d, q, size, [&](Index i) { return kept.row(i); }, sums);
-      if (std::is_same_v<S, std::uint8_t>) round_bytes(sums, size);
-      if constexpr (!std::is_same_v<S, T>) store_row(sums, size, out + q * size);
+      if constexpr (!std::is_same_v<S, T>) store_sums(out + q * size, sums, size);
     }
   }
 };

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/cpu/convert.h"
 #include "kernels/host_device.h"
 #include "kernels/parallel.h"
 #include "plan.h"
@@ -166,14 +167,6 @@ CLONES void add_weights(const T* g, const T* x, Index step, Index pixels, const 
         w[tap[t] * c + i] += g[p * c + i] * x[p * step + at[t] + i];
 }
 
-template <class S>
-CLONES void widen(const S* from, Index n, Compute<S>* to) {
-  for (Index i = 0; i < n; ++i) to[i] = load(from + i);
-}
-template <class S>
-CLONES void narrow(const Compute<S>* from, Index n, S* to) {
-  for (Index i = 0; i < n; ++i) store(to + i, from[i]);
-}
 // Elements as they are computed with, where they lie or widened; and room for results.
 template <class S>
 class Widened {
@@ -183,7 +176,7 @@ class Widened {
     if constexpr (std::is_same_v<S, T>)
       data_ = x;
     else
-      widen(x, n, copy_.emplace(std::size_t(n)).data()), data_ = copy_->data();
+      convert_row(copy_.emplace(std::size_t(n)).data(), x, n), data_ = copy_->data();
   }
   const T* data() const { return data_; }
 
@@ -198,7 +191,7 @@ void written(S* to, Index n, F f) {  // f(where to write n results)
   } else {
     Scratch<Compute<S>> wide{std::size_t(n)};
     f(wide.data());
-    narrow(wide.data(), n, to);
+    convert_row(to, wide.data(), n);
   }
 }
 

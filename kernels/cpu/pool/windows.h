@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/cpu/convert.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/host_device.h"
 #include "kernels/parallel.h"
@@ -46,11 +47,6 @@ void each_plane(const PoolShape& s, F f) {
   parallel_for(s.planes, 1 + 32768 / work, [&](Index begin, Index end) { f(begin, end); });
 }
 
-template <class S>
-CLONES void narrow(const float* __restrict from, Index n, S* __restrict to) {
-  for (Index i = 0; i < n; ++i) store(to + i, from[i]);
-}
-
 // A plane to add into: the result's own memory, or floats that are narrowed afterwards.
 template <class S, class F>
 void each_sum_plane(const PoolShape& s, S* out, F f) {
@@ -63,7 +59,7 @@ void each_sum_plane(const PoolShape& s, S* out, F f) {
       if constexpr (std::is_same_v<S, T>) sums = out + p * plane;
       std::fill_n(sums, plane, T(0));
       f(p, sums);
-      if constexpr (!std::is_same_v<S, T>) narrow(sums, plane, out + p * plane);
+      if constexpr (!std::is_same_v<S, T>) convert_row(out + p * plane, sums, plane);
     }
   });
 }
