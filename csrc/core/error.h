@@ -3,8 +3,9 @@
 // a message carries torch's words, later lines name the culprit and the cure.
 #pragma once
 #include <cstdint>
+#include <initializer_list>
+#include <ostream>
 #include <span>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -48,17 +49,35 @@ struct AcceleratorError : RuntimeError {
   using RuntimeError::RuntimeError;
 };
 
-template <class... A>
-[[gnu::cold]] std::string text(const A&... parts) {
-  std::ostringstream s;
-  s << std::boolalpha;
-  (void)(s << ... << parts);
-  return s.str();
+// What text() and fail() write: a value, and how. Erased, as messages are many and each would be
+// compiled as a function of its own.
+class Part {
+ public:
+  Part(const char* characters) : value_(characters), write_(write_characters) {}
+  template <class T>
+  Part(const T& value)
+      : value_(&value),
+        write_([](std::ostream& s, const void* of) { s << *static_cast<const T*>(of); }) {}
+  void write(std::ostream& s) const { write_(s, value_); }
+
+ private:
+  static void write_characters(std::ostream& s, const void* of);
+  const void* value_;
+  void (*write_)(std::ostream&, const void*);
+};
+std::string text_of(std::initializer_list<Part> parts);
+template <class E>
+[[noreturn, gnu::cold, gnu::noinline]] void fail_with(std::initializer_list<Part> parts) {
+  throw E(text_of(parts));
 }
 
+template <class... A>
+std::string text(const A&... parts) {
+  return text_of({Part(parts)...});
+}
 template <class E, class... A>
-[[noreturn, gnu::cold, gnu::noinline]] void fail(const A&... parts) {
-  throw E(text(parts...));
+[[noreturn, gnu::always_inline]] inline void fail(const A&... parts) {
+  fail_with<E>({Part(parts)...});
 }
 
 }  // namespace rushlight

@@ -3,6 +3,7 @@
 #include "../softmax.h"
 
 #include "../parallel.h"
+#include "convert.h"
 #include "scratch.h"
 #include "softmax_loops.h"
 
@@ -65,6 +66,12 @@ template <class S>
 void scatter(const S* from, Index dim, Index inner, Index columns, S* y) {
   for (Index d = 0; d < dim; ++d)
     for (Index c = 0; c < columns; ++c) y[d * inner + c] = from[c * dim + d];
+}
+
+// Rows of n elements that become float, or were.
+template <class From, class To>
+void convert_rows(const From* from, Index ld_from, Index rows, Index n, To* to, Index ld_to) {
+  for (Index d = 0; d < rows; ++d) convert_row(to + d * ld_to, from + d * ld_from, n);
 }
 
 // n neighbouring columns side by side, `inner` elements from row to row. The input is read once,
@@ -148,10 +155,20 @@ void softmax(const SoftmaxShape& s, const View& input, bool logarithm, const Vie
       });
     each_block(s, [&](Index at, Index columns) {
       if (columns > kFewColumns) {
-        Scratch<Compute<S>> block((s.dim + 2) * columns);
-        Compute<S>*top = block.data() + s.dim * columns, *sum = top + columns;
-        return softmax_columns(x + at, s.dim, s.inner, columns, logarithm, block.data(), top, sum,
-                               y + at);
+        const Index whole = s.dim * columns;
+        Scratch<Compute<S>> block(whole + 2 * columns);
+        Compute<S>*top = block.data() + whole, *sum = top + columns;
+        if constexpr (std::is_same_v<S, float16>) {  // which gcc converts one by one
+          Scratch<float> wide(2 * whole);
+          float *from = wide.data(), *to = from + whole;
+          convert_rows(x + at, s.inner, s.dim, columns, from, columns);
+          softmax_columns(from, s.dim, columns, columns, logarithm, block.data(), top, sum, to);
+          convert_rows(to, columns, s.dim, columns, y + at, s.inner);
+        } else {
+          softmax_columns(x + at, s.dim, s.inner, columns, logarithm, block.data(), top, sum,
+                          y + at);
+        }
+        return;
       }
       Scratch<S> block(2 * columns * s.dim);
       Scratch<Compute<S>> kept(s.dim);
@@ -178,8 +195,19 @@ void softmax_backward(const SoftmaxShape& s, const View& grad, const View& outpu
     each_block(s, [&](Index at, Index columns) {
       if (columns > kFewColumns) {
         Scratch<Compute<S>> sum(columns);
-        return gradient_columns(g + at, y + at, s.dim, s.inner, columns, logarithm, sum.data(),
-                                out + at);
+        if constexpr (std::is_same_v<S, float16>) {
+          const Index whole = s.dim * columns;
+          Scratch<float> wide(3 * whole);
+          float *grads = wide.data(), *outputs = grads + whole, *to = outputs + whole;
+          convert_rows(g + at, s.inner, s.dim, columns, grads, columns);
+          convert_rows(y + at, s.inner, s.dim, columns, outputs, columns);
+          gradient_columns(grads, outputs, s.dim, columns, columns, logarithm, sum.data(), to);
+          convert_rows(to, columns, s.dim, columns, out + at, s.inner);
+        } else {
+          gradient_columns(g + at, y + at, s.dim, s.inner, columns, logarithm, sum.data(),
+                           out + at);
+        }
+        return;
       }
       Scratch<S> block(3 * columns * s.dim);
       S *grads = block.data(), *outputs = grads + columns * s.dim;

@@ -1,0 +1,17 @@
+// How messages are put together.
+#include "core/error.h"
+
+#include <sstream>
+
+namespace rushlight {
+
+void Part::write_characters(std::ostream& s, const void* of) { s << static_cast<const char*>(of); }
+
+std::string text_of(std::initializer_list<Part> parts) {
+  std::ostringstream s;
+  s << std::boolalpha;
+  for (const Part& part : parts) part.write(s);
+  return s.str();
+}
+
+}  // namespace rushlight
