@@ -188,23 +188,16 @@ CLONES void sum_pixels(const T* image, const T* nothing, Index channels,
     }
   }
 }
-template <class S>
-void transpose_words(const S* from, Index ld_from, Index rows, Index columns, S* to, Index ld_to) {
-  using U = std::conditional_t<sizeof(S) == 2, std::uint16_t,
-                               std::conditional_t<sizeof(S) == 4, std::uint32_t, std::uint64_t>>;
-  transpose(reinterpret_cast<const U*>(from), ld_from, rows, columns, reinterpret_cast<U*>(to),
-            ld_to);
-}
 // Rows become columns, stored first if of another type.
 template <class From, class To>
 void transpose_rows(const From* from, Index ld_from, Index rows, Index columns, To* to,
                     Index ld_to) {
   if constexpr (std::is_same_v<From, To>) {
-    transpose_words(from, ld_from, rows, columns, to, ld_to);
+    transpose(from, ld_from, rows, columns, to, ld_to);
   } else {
     Scratch<To> stored(std::size_t(rows * ld_from));
     convert_row(stored.data(), from, rows * ld_from);
-    transpose_words(stored.data(), ld_from, rows, columns, to, ld_to);
+    transpose(stored.data(), ld_from, rows, columns, to, ld_to);
   }
 }
 
@@ -245,7 +238,7 @@ void fill_pixels(const GridShape& s, const S* from, Index lanes, T* to) {
       for (Index i = first; i < last; ++i)
         std::copy_n(from + i * c, c, pixels + (i - first) * lanes);
     else
-      transpose_words(from + first, plane, c, last - first, pixels, lanes);
+      transpose(from + first, plane, c, last - first, pixels, lanes);
     if constexpr (!std::is_same_v<S, T>) convert_row(target, pixels, lines);
   });
 }

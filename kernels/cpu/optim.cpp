@@ -5,6 +5,7 @@
 
 #include "../optim_formulas.h"
 #include "../parallel.h"
+#include "convert.h"
 
 namespace rushlight {
 namespace {
@@ -37,11 +38,6 @@ void run(T* p, const T* g, const std::array<T*, N>& states, Index n, const F& se
   loop<false>(p, g, states, n, settings, now, each);
 }
 
-template <class To, class From>
-CLONES void convert(const From* from, Index n, To* to) {
-  for (Index i = 0; i < n; ++i) store(to + i, load(from + i));
-}
-
 // Elements of 16 bits, a block of them in float32 at a time.
 template <int N, class F, class S>
 void run_by_blocks(S* p, const S* g, const std::array<S*, N> states, Index n, const F& settings,
@@ -52,12 +48,12 @@ void run_by_blocks(S* p, const S* g, const std::array<S*, N> states, Index n, co
   for (int k = 0; k < N; ++k) block_states[std::size_t(k)] = state[k];
   for (Index i = 0; i < n; i += kBlock) {
     const Index count = std::min(kBlock, n - i);
-    convert(p + i, count, parameter);
-    convert(g + i, count, gradient);
-    for (int k = 0; k < N; ++k) convert(states[std::size_t(k)] + i, count, state[k]);
+    convert_row(parameter, p + i, count);
+    convert_row(gradient, g + i, count);
+    for (int k = 0; k < N; ++k) convert_row(state[k], states[std::size_t(k)] + i, count);
     run<N>(parameter, gradient, block_states, count, settings, now);
-    for (int k = 0; k < N; ++k) convert(state[k], count, states[std::size_t(k)] + i);
-    convert(parameter, count, p + i);
+    for (int k = 0; k < N; ++k) convert_row(states[std::size_t(k)] + i, state[k], count);
+    convert_row(p + i, parameter, count);
   }
 }
 

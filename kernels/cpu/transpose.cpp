@@ -123,7 +123,7 @@ template <class S, int n, int ld = n>
 }  // namespace
 
 template <class S>
-CLONES void transpose(const S* src, Index lds, Index rows, Index cols, S* dst, Index ldd) {
+CLONES void transpose_words(const S* src, Index lds, Index rows, Index cols, S* dst, Index ldd) {
   if (rows == 2 && ldd == 2) return join<S, 2>(src, lds, cols, dst);
   if (rows == 3 && ldd == 3) return join<S, 3>(src, lds, cols, dst);
   if (rows == 3 && ldd == 4) return join<S, 3, 4>(src, lds, cols, dst);
@@ -145,11 +145,9 @@ CLONES void transpose(const S* src, Index lds, Index rows, Index cols, S* dst, I
   blocks(src + whole_rows * lds, lds, rows - whole_rows, cols, dst + whole_rows, ldd);
 }
 
-template void transpose(const float*, Index, Index, Index, float*, Index);
-template void transpose(const double*, Index, Index, Index, double*, Index);
-template void transpose(const std::uint8_t*, Index, Index, Index, std::uint8_t*, Index);
-template void transpose(const std::uint16_t*, Index, Index, Index, std::uint16_t*, Index);
-template void transpose(const std::uint32_t*, Index, Index, Index, std::uint32_t*, Index);
-template void transpose(const std::uint64_t*, Index, Index, Index, std::uint64_t*, Index);
+template void transpose_words(const std::uint8_t*, Index, Index, Index, std::uint8_t*, Index);
+template void transpose_words(const std::uint16_t*, Index, Index, Index, std::uint16_t*, Index);
+template void transpose_words(const std::uint32_t*, Index, Index, Index, std::uint32_t*, Index);
+template void transpose_words(const std::uint64_t*, Index, Index, Index, std::uint64_t*, Index);
 
 }  // namespace rushlight

@@ -121,25 +121,78 @@ std::int64_t gather_run(S* __restrict to, std::int64_t to_step, const S* __restr
     to[i * to_step] = from[v * step + i * base_step];
   });
 }
+// What scatter does with one element, and along a run of them that meets one index.
 template <class S>
-void add_one(S* to, const S* from) {
-  store(to, combined(load(to), load(from), ScatterMode::add));
-}
-// A NaN that is the sum of two of bfloat16 has no bits for rounding to carry into its sign.
-inline void add_one(bfloat16* to, const bfloat16* from) {
-  const std::uint32_t u = std::bit_cast<std::uint32_t>(load(to) + load(from));
-  to->bits = std::uint16_t((u + 0x7fff + (u >> 16 & 1)) >> 16);
+struct Assign {
+  void operator()(S* to, const S* from) const { *to = *from; }
+  void along(S* to, std::int64_t a, const S* from, std::int64_t b, std::int64_t n) const {
+    copy_run(to, a, from, b, n);
+  }
+};
+template <class S>
+struct Fill {
+  S bits;
+  void operator()(S* to, const S*) const { *to = bits; }
+  void along(S* to, std::int64_t a, const S*, std::int64_t, std::int64_t n) const {
+    for (std::int64_t i = 0; i < n; ++i) to[i * a] = bits;
+  }
+};
+template <class S>
+struct Combine {
+  ScatterMode mode;
+  void operator()(S* to, const S* from) const { store(to, combined(load(to), load(from), mode)); }
+  void along(S* to, std::int64_t a, const S* from, std::int64_t b, std::int64_t n) const {
+    combine_run(to, a, from, b, n, mode);
+  }
+};
+template <class S>
+struct AddOne {
+  void operator()(S* to, const S* from) const {
+    if constexpr (std::is_same_v<S, bfloat16>) {
+      // A NaN that is the sum of two has no bits for rounding to carry into its sign.
+      const std::uint32_t u = std::bit_cast<std::uint32_t>(load(to) + load(from));
+      to->bits = std::uint16_t((u + 0x7fff + (u >> 16 & 1)) >> 16);
+    } else {
+      store(to, combined(load(to), load(from), ScatterMode::add));
+    }
+  }
+  void along(S* to, std::int64_t a, const S* from, std::int64_t b, std::int64_t n) const {
+    combine_run(to, a, from, b, n, ScatterMode::add);
+  }
+};
+
+// The loops of one of them: what walks over the lines is compiled once.
+struct Scatter {
+  void (*along)(void* to, std::int64_t to_step, const void* from, std::int64_t from_step,
+                std::int64_t n, const void* context);
+  std::int64_t (*each)(void* to, std::int64_t step, std::int64_t base_step, const void* from,
+                       std::int64_t from_step, const std::int64_t* at, std::int64_t at_step,
+                       std::int64_t n, std::int64_t size, const void* context);
+  const void* context;
+};
+template <class S, class F>
+void scatter_along(void* to, std::int64_t to_step, const void* from, std::int64_t from_step,
+                   std::int64_t n, const void* context) {
+  static_cast<const F*>(context)->along(static_cast<S*>(to), to_step, static_cast<const S*>(from),
+                                        from_step, n);
 }
 template <class S, class F>
-std::int64_t scatter_run(S* to, std::int64_t step, std::int64_t base_step, const S* from,
-                         std::int64_t from_step, const std::int64_t* at, std::int64_t at_step,
-                         std::int64_t n, std::int64_t size, const F& combine) {
+std::int64_t scatter_each(void* to, std::int64_t step, std::int64_t base_step, const void* from,
+                          std::int64_t from_step, const std::int64_t* at, std::int64_t at_step,
+                          std::int64_t n, std::int64_t size, const void* context) {
+  const F combine = *static_cast<const F*>(context);
+  S* const y = static_cast<S*>(to);
+  const S* const x = static_cast<const S*>(from);
   if (step == 1 && base_step == 0 && from_step == 1 && at_step == 1)
     return each_index(at, 1, n, size,
-                      [&](std::int64_t i, std::int64_t v) { combine(to + v, from + i); });
-  return each_index(at, at_step, n, size, [&](std::int64_t i, std::int64_t v) {
-    combine(to + (v * step + i * base_step), from + i * from_step);
+                      [=](std::int64_t i, std::int64_t v) { combine(y + v, x + i); });
+  return each_index(at, at_step, n, size, [=](std::int64_t i, std::int64_t v) {
+    combine(y + (v * step + i * base_step), x + i * from_step);
   });
+}
+template <class S, class F>
+Scatter scatter_by(const F& combine) {  // which must outlive it
+  return {scatter_along<S, F>, scatter_each<S, F>, &combine};
 }
 
 }  // namespace
@@ -191,26 +244,27 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
   const IndexLines lines(index);
   const std::int64_t src_step = lines.step_of(src, src.strides);
   const std::int64_t base_step = lines.step_of(index, base.strides);
-  const auto run = [&]<class S>(Type<S>, auto combine_run, auto combine) {
+  const auto run = [&](const Scatter& scatter) {
+    const auto item = std::int64_t(item_size(self.dtype));
     Positions<3> at(lines.rank, index.sizes, {src.strides, index.strides, base.strides});
     Interruptible interruptible;
     for (std::int64_t line = 0; line < lines.lines; ++line, at.next()) {
-      const S* from = src.as<const S>() + at.offset[0];
+      const char* from = src.as<const char>() + at.offset[0] * item;
       const auto* value = index.as<const std::int64_t>() + at.offset[1];
-      S* to = self.as<S>() + at.offset[2];
+      char* to = self.as<char>() + at.offset[2] * item;
       // A value outside was changed by another thread since the check: it is passed over.
       if (lines.step == 0) {
         if (const std::int64_t v = checked_index(value, size); v >= 0)
           for_each_run(lines.length, interruptible, [&](std::int64_t first, std::int64_t n) {
-            combine_run(to + v * step + first * base_step, base_step, from + first * src_step,
-                        src_step, n);
+            scatter.along(to + (v * step + first * base_step) * item, base_step,
+                          from + first * src_step * item, src_step, n, scatter.context);
           });
       } else {
         for (std::int64_t i = 0; i < lines.length;) {
           const std::int64_t n = std::min(kRun, lines.length - i);
           const std::int64_t done =
-              scatter_run(to + i * base_step, step, base_step, from + i * src_step, src_step,
-                          value + i * lines.step, lines.step, n, size, combine);
+              scatter.each(to + i * base_step * item, step, base_step, from + i * src_step * item,
+                           src_step, value + i * lines.step, lines.step, n, size, scatter.context);
           i += done < n ? done + 1 : n;
           interruptible.done(n);
         }
@@ -218,9 +272,7 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
     }
   };
   if (mode == ScatterMode::assign) {
-    dispatch_size(self.dtype, [&]<class S>(Type<S> t) {
-      run(t, copy_run<S>, [](S* to, const S* from) { *to = *from; });
-    });
+    dispatch_size(self.dtype, [&]<class S>(Type<S>) { run(scatter_by<S>(Assign<S>())); });
     return {};
   }
   if (!include_self) {
@@ -228,26 +280,17 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
     dispatch_all(self.dtype, [&]<class S>(Type<S>) {
       store(reinterpret_cast<S*>(start.bytes), identity<Compute<S>>(mode, self.dtype));
     });
-    dispatch_size(self.dtype, [&]<class S>(Type<S> t) {
-      S bits;
-      std::memcpy(&bits, start.bytes, sizeof bits);
-      const auto set = [bits](S* to, const S*) { *to = bits; };
-      run(
-          t,
-          [set](S* to, std::int64_t a, const S*, std::int64_t, std::int64_t n) {
-            for (std::int64_t i = 0; i < n; ++i) set(to + i * a, nullptr);
-          },
-          set);
+    dispatch_size(self.dtype, [&]<class S>(Type<S>) {
+      Fill<S> fill;
+      std::memcpy(&fill.bits, start.bytes, sizeof fill.bits);
+      run(scatter_by<S>(fill));
     });
   }
-  dispatch_all(self.dtype, [&]<class S>(Type<S> t) {
-    const auto combine_all = [mode](S* to, std::int64_t a, const S* from, std::int64_t b,
-                                    std::int64_t n) { combine_run(to, a, from, b, n, mode); };
+  dispatch_all(self.dtype, [&]<class S>(Type<S>) {
     if (mode == ScatterMode::add)
-      run(t, combine_all, [](S* to, const S* from) { add_one(to, from); });
+      run(scatter_by<S>(AddOne<S>()));
     else
-      run(t, combine_all,
-          [mode](S* to, const S* from) { store(to, combined(load(to), load(from), mode)); });
+      run(scatter_by<S>(Combine<S>{mode}));
   });
   return {};
 }

@@ -62,9 +62,7 @@ StridedMatrix<const T> with_rows(const StridedMatrix<const T>& m, std::vector<T>
   if (m.col_stride == 1) return m;
   copy.resize(std::size_t(m.rows * m.cols));
   if (m.row_stride == 1) {
-    using U = std::make_unsigned_t<T>;
-    transpose(reinterpret_cast<const U*>(m.data), m.col_stride, m.cols, m.rows,
-              reinterpret_cast<U*>(copy.data()), m.cols);
+    transpose(m.data, m.col_stride, m.cols, m.rows, copy.data(), m.cols);
   } else {
     for (std::int64_t i = 0; i < m.rows; ++i)
       for (std::int64_t j = 0; j < m.cols; ++j)

@@ -29,8 +29,9 @@ bool equal(const View& v, std::int64_t a, std::int64_t b) {
   return true;
 }
 
-template <class T>
-void order_rows(const View& in, std::vector<std::int64_t>& order) {
+// The comparison of two rows is behind a pointer: it loops itself, and what sorts is compiled once.
+void order_rows(const View& in, bool (*comes_before)(const View&, std::int64_t, std::int64_t),
+                std::vector<std::int64_t>& order) {
   if (in.sizes[1] == 1) {
     const auto n = static_cast<std::int64_t>(order.size());
     return with_keys(in.dtype, n, [&]<class Key>(Type<Key>) {
@@ -42,7 +43,7 @@ void order_rows(const View& in, std::vector<std::int64_t>& order) {
   Interruptible interruptible;
   std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
     interruptible.done(16);
-    return before<T>(in, a, b);
+    return comes_before(in, a, b);
   });
 }
 
@@ -53,7 +54,7 @@ std::int64_t unique(const View& in, bool consecutive, std::int64_t* first, std::
   std::vector<std::int64_t> order(static_cast<std::size_t>(in.sizes[0]));
   std::iota(order.begin(), order.end(), 0);
   return dispatch_all(in.dtype, [&]<class T>(Type<T>) {
-    if (!consecutive) order_rows<T>(in, order);
+    if (!consecutive) order_rows(in, before<T>, order);
     std::int64_t found = 0, last = -1;
     Interruptible interruptible;
     for (const std::int64_t row : order) {
