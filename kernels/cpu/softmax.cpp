@@ -68,9 +68,10 @@ void scatter(const S* from, Index dim, Index inner, Index columns, S* y) {
     for (Index c = 0; c < columns; ++c) y[d * inner + c] = from[c * dim + d];
 }
 
-// Rows of n elements that become float, or were.
+// Rows of n elements, converted.
 template <class From, class To>
 void convert_rows(const From* from, Index ld_from, Index rows, Index n, To* to, Index ld_to) {
+  if (ld_from == n && ld_to == n) return convert_row(to, from, rows * n);
   for (Index d = 0; d < rows; ++d) convert_row(to + d * ld_to, from + d * ld_from, n);
 }
 
@@ -140,6 +141,54 @@ void each_block(const SoftmaxShape& s, F f) {
   });
 }
 
+// float16 goes by way of float, in blocks of rows: gcc converts it one by one.
+constexpr Index kWide = 4096;  // elements of a block
+template <class F>
+void in_blocks_of_rows(Index dim, Index rows, F f) {  // f(first element, elements)
+  const Index together = std::max<Index>(kWide / dim, 1);
+  for (Index i = 0; i < rows; i += together) f(i * dim, std::min(together, rows - i) * dim);
+}
+
+template <class S>
+void softmax_of_rows(const S* x, Index dim, Index rows, bool logarithm, S* y) {
+  if constexpr (std::is_same_v<S, float16>) {
+    Scratch<float> wide(2 * std::max(kWide, dim));
+    in_blocks_of_rows(dim, rows, [&](Index at, Index n) {
+      float *from = wide.data(), *to = from + n;
+      convert_row(from, x + at, n);
+      softmax_of_rows(from, dim, n / dim, logarithm, to);
+      convert_row(y + at, to, n);
+    });
+  } else if (logarithm && dim <= kShort) {
+    log_softmax_rows(x, dim, rows, y);
+  } else {
+    Scratch<Compute<S>> kept(std::is_same_v<S, Compute<S>> ? 1 : dim);
+    for (Index i = 0; i < rows * dim; i += dim)
+      softmax_row(x + i, dim, logarithm, kept.data(), y + i);
+  }
+}
+template <class S>
+void softmax_of_columns(const S* x, Index dim, Index inner, Index columns, bool logarithm, S* y) {
+  const Index whole = dim * columns;
+  if constexpr (std::is_same_v<S, float16>) {
+    Scratch<float> wide(2 * whole);
+    float *from = wide.data(), *to = from + whole;
+    convert_rows(x, inner, dim, columns, from, columns);
+    softmax_of_columns(from, dim, columns, columns, logarithm, to);
+    convert_rows(to, columns, dim, columns, y, inner);
+  } else if (columns > kFewColumns) {
+    Scratch<Compute<S>> block(whole + 2 * columns);
+    Compute<S>*top = block.data() + whole, *sum = top + columns;
+    softmax_columns(x, dim, inner, columns, logarithm, block.data(), top, sum, y);
+  } else {
+    Scratch<S> block(2 * whole);
+    S *rows = block.data(), *results = rows + whole;
+    gather(x, dim, inner, columns, rows);
+    softmax_of_rows(rows, dim, columns, logarithm, results);
+    scatter(results, dim, inner, columns, y);
+  }
+}
+
 void softmax(const SoftmaxShape& s, const View& input, bool logarithm, const View& out) {
   if (out.numel == 0) return;
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
@@ -147,38 +196,51 @@ void softmax(const SoftmaxShape& s, const View& input, bool logarithm, const Vie
     S* y = out.as<S>();
     if (s.inner == 1)
       return parallel_for(s.outer, 1 + 4096 / s.dim, [&](Index begin, Index end) {
-        if (logarithm && s.dim <= kShort)
-          return log_softmax_rows(x + begin * s.dim, s.dim, end - begin, y + begin * s.dim);
-        Scratch<Compute<S>> kept(std::is_same_v<S, Compute<S>> ? 1 : s.dim);
-        for (Index i = begin; i < end; ++i)
-          softmax_row(x + i * s.dim, s.dim, logarithm, kept.data(), y + i * s.dim);
+        softmax_of_rows(x + begin * s.dim, s.dim, end - begin, logarithm, y + begin * s.dim);
       });
     each_block(s, [&](Index at, Index columns) {
-      if (columns > kFewColumns) {
-        const Index whole = s.dim * columns;
-        Scratch<Compute<S>> block(whole + 2 * columns);
-        Compute<S>*top = block.data() + whole, *sum = top + columns;
-        if constexpr (std::is_same_v<S, float16>) {  // which gcc converts one by one
-          Scratch<float> wide(2 * whole);
-          float *from = wide.data(), *to = from + whole;
-          convert_rows(x + at, s.inner, s.dim, columns, from, columns);
-          softmax_columns(from, s.dim, columns, columns, logarithm, block.data(), top, sum, to);
-          convert_rows(to, columns, s.dim, columns, y + at, s.inner);
-        } else {
-          softmax_columns(x + at, s.dim, s.inner, columns, logarithm, block.data(), top, sum,
-                          y + at);
-        }
-        return;
-      }
-      Scratch<S> block(2 * columns * s.dim);
-      Scratch<Compute<S>> kept(s.dim);
-      S* result = block.data() + columns * s.dim;
-      gather(x + at, s.dim, s.inner, columns, block.data());
-      for (Index c = 0; c < columns; ++c)
-        softmax_row(block.data() + c * s.dim, s.dim, logarithm, kept.data(), result + c * s.dim);
-      scatter(result, s.dim, s.inner, columns, y + at);
+      softmax_of_columns(x + at, s.dim, s.inner, columns, logarithm, y + at);
     });
   });
+}
+
+template <class S>
+void gradient_of_rows(const S* g, const S* y, Index dim, Index rows, bool logarithm, S* out) {
+  if constexpr (std::is_same_v<S, float16>) {
+    Scratch<float> wide(3 * std::max(kWide, dim));
+    in_blocks_of_rows(dim, rows, [&](Index at, Index n) {
+      float *grads = wide.data(), *outputs = grads + n, *to = outputs + n;
+      convert_row(grads, g + at, n);
+      convert_row(outputs, y + at, n);
+      gradient_of_rows(grads, outputs, dim, n / dim, logarithm, to);
+      convert_row(out + at, to, n);
+    });
+  } else {
+    for (Index i = 0; i < rows * dim; i += dim) gradient_row(g + i, y + i, dim, logarithm, out + i);
+  }
+}
+template <class S>
+void gradient_of_columns(const S* g, const S* y, Index dim, Index inner, Index columns,
+                         bool logarithm, S* out) {
+  const Index whole = dim * columns;
+  if constexpr (std::is_same_v<S, float16>) {
+    Scratch<float> wide(3 * whole);
+    float *grads = wide.data(), *outputs = grads + whole, *to = outputs + whole;
+    convert_rows(g, inner, dim, columns, grads, columns);
+    convert_rows(y, inner, dim, columns, outputs, columns);
+    gradient_of_columns(grads, outputs, dim, columns, columns, logarithm, to);
+    convert_rows(to, columns, dim, columns, out, inner);
+  } else if (columns > kFewColumns) {
+    Scratch<Compute<S>> sum(columns);
+    gradient_columns(g, y, dim, inner, columns, logarithm, sum.data(), out);
+  } else {
+    Scratch<S> block(3 * whole);
+    S *grads = block.data(), *outputs = grads + whole, *results = outputs + whole;
+    gather(g, dim, inner, columns, grads);
+    gather(y, dim, inner, columns, outputs);
+    gradient_of_rows(grads, outputs, dim, columns, logarithm, results);
+    scatter(results, dim, inner, columns, out);
+  }
 }
 
 void softmax_backward(const SoftmaxShape& s, const View& grad, const View& output, bool logarithm,
@@ -189,34 +251,11 @@ void softmax_backward(const SoftmaxShape& s, const View& grad, const View& outpu
     S* out = grad_input.as<S>();
     if (s.inner == 1)
       return parallel_for(s.outer, 1 + 4096 / s.dim, [&](Index begin, Index end) {
-        for (Index i = begin * s.dim; i < end * s.dim; i += s.dim)
-          gradient_row(g + i, y + i, s.dim, logarithm, out + i);
+        const Index at = begin * s.dim;
+        gradient_of_rows(g + at, y + at, s.dim, end - begin, logarithm, out + at);
       });
     each_block(s, [&](Index at, Index columns) {
-      if (columns > kFewColumns) {
-        Scratch<Compute<S>> sum(columns);
-        if constexpr (std::is_same_v<S, float16>) {
-          const Index whole = s.dim * columns;
-          Scratch<float> wide(3 * whole);
-          float *grads = wide.data(), *outputs = grads + whole, *to = outputs + whole;
-          convert_rows(g + at, s.inner, s.dim, columns, grads, columns);
-          convert_rows(y + at, s.inner, s.dim, columns, outputs, columns);
-          gradient_columns(grads, outputs, s.dim, columns, columns, logarithm, sum.data(), to);
-          convert_rows(to, columns, s.dim, columns, out + at, s.inner);
-        } else {
-          gradient_columns(g + at, y + at, s.dim, s.inner, columns, logarithm, sum.data(),
-                           out + at);
-        }
-        return;
-      }
-      Scratch<S> block(3 * columns * s.dim);
-      S *grads = block.data(), *outputs = grads + columns * s.dim;
-      S* result = outputs + columns * s.dim;
-      gather(g + at, s.dim, s.inner, columns, grads);
-      gather(y + at, s.dim, s.inner, columns, outputs);
-      for (Index c = 0; c < columns * s.dim; c += s.dim)
-        gradient_row(grads + c, outputs + c, s.dim, logarithm, result + c);
-      scatter(result, s.dim, s.inner, columns, out + at);
+      gradient_of_columns(g + at, y + at, s.dim, s.inner, columns, logarithm, out + at);
     });
   });
 }
