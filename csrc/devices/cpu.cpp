@@ -32,20 +32,20 @@
 namespace rushlight {
 namespace {
 
-void* allocate(int, std::size_t bytes) { return BlockCache::take(bytes); }
-void release(int, void* block, std::size_t bytes) noexcept { BlockCache::give(block, bytes); }
-void copy_bytes(const ByteCopy& c) { std::memcpy(c.to, c.from, c.bytes); }
-void synchronize(int) {}
+void* cpu_allocate(int, std::size_t bytes) { return BlockCache::take(bytes); }
+void cpu_release(int, void* block, std::size_t bytes) noexcept { BlockCache::give(block, bytes); }
+void cpu_copy_bytes(const ByteCopy& c) { std::memcpy(c.to, c.from, c.bytes); }
+void cpu_synchronize(int) {}
 
 }  // namespace
 
 const Backend cpu_backend = {
     .name = "cpu",
     .enter = nullptr,
-    .allocate = allocate,
-    .release = release,
-    .copy_bytes = copy_bytes,
-    .synchronize = synchronize,
+    .allocate = cpu_allocate,
+    .release = cpu_release,
+    .copy_bytes = cpu_copy_bytes,
+    .synchronize = cpu_synchronize,
     .runtime = nullptr,
     .copy = &cpu_copy,
     .pointwise = &cpu_pointwise,

@@ -6,7 +6,6 @@
 namespace rushlight {
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kBlock = 512;
 constexpr std::int64_t kSmallest = kMiB;             // up to here: the small pool
 constexpr std::int64_t kSmallSegment = 2 * kMiB;

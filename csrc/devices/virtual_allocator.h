@@ -14,6 +14,8 @@
 
 namespace rushlight {
 
+inline constexpr std::int64_t kMiB = 1 << 20;
+
 class VirtualAllocator {
  public:
   struct Block {

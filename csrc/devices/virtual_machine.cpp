@@ -11,8 +11,6 @@
 namespace rushlight {
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
-
 // Memory as the cards report it, in MiB.
 constexpr VirtualProfile kProfiles[] = {
     {"t4", "Tesla T4", 7, 5, 40, 15102 * kMiB},
