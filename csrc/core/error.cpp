@@ -5,12 +5,14 @@
 
 namespace rushlight {
 
-void Part::write_characters(std::ostream& s, const void* of) { s << static_cast<const char*>(of); }
+void TextPart::write_characters(std::ostream& s, const void* of) {
+  s << static_cast<const char*>(of);
+}
 
-std::string text_of(std::initializer_list<Part> parts) {
+std::string text_of(std::initializer_list<TextPart> parts) {
   std::ostringstream s;
   s << std::boolalpha;
-  for (const Part& part : parts) part.write(s);
+  for (const TextPart& part : parts) part.write(s);
   return s.str();
 }
 

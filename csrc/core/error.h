@@ -51,11 +51,11 @@ struct AcceleratorError : RuntimeError {
 
 // What text() and fail() write: a value, and how. Erased, as messages are many and each would be
 // compiled as a function of its own.
-class Part {
+class TextPart {
  public:
-  Part(const char* characters) : value_(characters), write_(write_characters) {}
+  TextPart(const char* characters) : value_(characters), write_(write_characters) {}
   template <class T>
-  Part(const T& value)
+  TextPart(const T& value)
       : value_(&value),
         write_([](std::ostream& s, const void* of) { s << *static_cast<const T*>(of); }) {}
   void write(std::ostream& s) const { write_(s, value_); }
@@ -65,19 +65,19 @@ class Part {
   const void* value_;
   void (*write_)(std::ostream&, const void*);
 };
-std::string text_of(std::initializer_list<Part> parts);
+std::string text_of(std::initializer_list<TextPart> parts);
 template <class E>
-[[noreturn, gnu::cold, gnu::noinline]] void fail_with(std::initializer_list<Part> parts) {
+[[noreturn, gnu::cold, gnu::noinline]] void throw_error(std::initializer_list<TextPart> parts) {
   throw E(text_of(parts));
 }
 
 template <class... A>
 std::string text(const A&... parts) {
-  return text_of({Part(parts)...});
+  return text_of({TextPart(parts)...});
 }
 template <class E, class... A>
 [[noreturn, gnu::always_inline]] inline void fail(const A&... parts) {
-  fail_with<E>({Part(parts)...});
+  throw_error<E>({TextPart(parts)...});
 }
 
 }  // namespace rushlight

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bfloat16.h"
+#include "kernels/cpu/convert.h"
 #include "kernels/cpu/linalg/bfloat16_product.h"
 #include "kernels/cpu/linalg/gemm.h"
 #include "kernels/parallel.h"
@@ -251,7 +252,7 @@ class Wide {
       const S* from = v.as<S>();
       data_ = copy_.emplace(v.numel).data();
       parallel_for(v.numel, 65536, [&](Index begin, Index end) {
-        for (Index i = begin; i < end; ++i) data_[i] = load(from + i);
+        convert_row(data_ + begin, from + begin, end - begin);
       });
     }
   }
@@ -271,7 +272,7 @@ void write_through(const View& out, F f) {  // f(T*) computes, then the result i
     Scratch<T> wide(out.numel);
     f(wide.data());
     parallel_for(out.numel, 65536, [&](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) store(out.as<S>() + i, wide[i]);
+      convert_row(out.as<S>() + begin, wide.data() + begin, end - begin);
     });
   }
 }

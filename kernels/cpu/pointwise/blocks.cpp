@@ -21,21 +21,6 @@ void repeat(BlockType type, void* block, std::int64_t n) {
   });
 }
 
-template <class F>
-void with_number(BlockType type, F&& f) {
-  switch (type) {
-    case BlockType::real32: return f(Type<float>{});
-    case BlockType::real64: return f(Type<double>{});
-    case BlockType::integer: return f(Type<std::int64_t>{});
-    case BlockType::uint8: return f(Type<std::uint8_t>{});
-    case BlockType::boolean: return f(Type<bool>{});
-    case BlockType::int8: return f(Type<std::int8_t>{});
-    case BlockType::int16: return f(Type<std::int16_t>{});
-    case BlockType::int32: return f(Type<std::int32_t>{});
-    case BlockType::bfloat16: return f(Type<bfloat16>{});
-  }
-}
-
 }  // namespace
 
 void read_block(BlockType type, void* block, DType dtype, const void* from, std::int64_t stride,
@@ -65,8 +50,8 @@ void write_block(BlockType type, const void* block, DType dtype, void* to, std::
 }
 
 void fill_block(BlockType type, void* block, const Scalar& scalar, std::int64_t n) {
-  with_number(type,
-              [&]<class B>(Type<B>) { store(static_cast<B*>(block), scalar.to<Compute<B>>()); });
+  dispatch_all(kBlockDType[int(type)],
+               [&]<class B>(Type<B>) { store(static_cast<B*>(block), scalar.to<Compute<B>>()); });
   if (n > 1) repeat(type, block, n);
 }
 
