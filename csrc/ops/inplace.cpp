@@ -2,6 +2,7 @@
 // of its base (the node WriteThroughView), and every other view of that base makes its node anew
 // when it is next read (gradient_node).
 #include "ops/ops.h"
+#include "ops/pointwise/pointwise.h"
 
 namespace rushlight {
 

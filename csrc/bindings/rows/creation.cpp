@@ -18,10 +18,6 @@ using Format = const MaybeFormat&;
 using Dt = const std::optional<DType>&;
 using Dv = const std::optional<Device>&;
 
-Options options(Dt dtype, Dv device, bool requires_grad, bool pin_memory) {
-  return {dtype, device, requires_grad, pin_memory};
-}
-
 DType or_default(Dt dtype) { return dtype ? *dtype : default_dtype(); }
 Device or_default(Dv device) { return device ? resolve(*device) : default_device(); }
 
@@ -29,7 +25,7 @@ Tensor by_shape(const Shape& size, DType dtype, Device device, bool requires_gra
                 const Scalar* value = nullptr) {
   if (value) check_fits(*value, dtype, "_t");
   Tensor t = value ? full(size, *value, dtype, device) : empty(size, dtype, device);
-  return finish(std::move(t), options({}, {}, requires_grad, pin));
+  return finish(std::move(t), Options{{}, {}, requires_grad, pin});
 }
 Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool pin,
                 const Scalar* value = nullptr) {
@@ -66,7 +62,7 @@ Tensor empty_op(const Shape& size, const Out& out, Dt dtype, Layout, Dv device, 
     return by_shape(size, dtype, device, requires_grad, pin);
   if (format == MemoryFormat::preserve) fail<RuntimeError>("unsupported memory format Preserve");
   Tensor t = empty_in_format(size.view(), or_default(dtype), or_default(device), format);
-  return finish(std::move(t), options({}, {}, requires_grad, pin));
+  return finish(std::move(t), Options{{}, {}, requires_grad, pin});
 }
 Tensor constant(const char* op, const Shape& size, Scalar value, const Out& out, Dt dtype,
                 Dv device, bool requires_grad, bool pin) {
@@ -101,7 +97,7 @@ Tensor like(const Tensor& input, Dt dtype, Dv device, bool requires_grad, bool p
     check_has_cast(*value, d);
     backend(at).copy->fill(stored_view_of(t), *value);
   }
-  return finish(std::move(t), options({}, {}, requires_grad, pin));
+  return finish(std::move(t), Options{{}, {}, requires_grad, pin});
 }
 Tensor empty_like_op(const Tensor& input, Dt dtype, Layout, Dv device, bool requires_grad, bool pin,
                      Format format) {
@@ -140,7 +136,7 @@ Tensor new_constant(const Tensor& self, const Shape& size, Dt dtype, Layout, Dv 
 Tensor arange_range(Scalar start, Scalar end, Scalar step, const Out& out, Dt dtype, Layout,
                     Dv device, bool requires_grad, bool pin) {
   return made("arange", out, dtype, device, requires_grad,
-              [&](Dt d, Dv v) { return arange(start, end, step, options(d, v, false, pin)); });
+              [&](Dt d, Dv v) { return arange(start, end, step, Options{d, v, false, pin}); });
 }
 Tensor arange_end(Scalar end, const Out& out, Dt dtype, Layout layout, Dv device,
                   bool requires_grad, bool pin) {
@@ -159,27 +155,27 @@ Tensor linspace_op(Input start, Input end, std::int64_t steps, const Out& out, D
   const Scalar from = end_of_range("linspace", "start", start),
                to = end_of_range("linspace", "end", end);
   return made("linspace", out, dtype, device, requires_grad,
-              [&](Dt d, Dv v) { return linspace(from, to, steps, options(d, v, false, pin)); });
+              [&](Dt d, Dv v) { return linspace(from, to, steps, Options{d, v, false, pin}); });
 }
 Tensor logspace_op(Input start, Input end, std::int64_t steps, double base, const Out& out,
                    Dt dtype, Layout, Dv device, bool requires_grad, bool pin) {
   const Scalar from = end_of_range("logspace", "start", start),
                to = end_of_range("logspace", "end", end);
   return made("logspace", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
-    return logspace(from, to, steps, base, options(d, v, false, pin));
+    return logspace(from, to, steps, base, Options{d, v, false, pin});
   });
 }
 Tensor eye_op(std::int64_t n, std::optional<std::int64_t> m, const Out& out, Dt dtype, Layout,
               Dv device, bool requires_grad, bool pin) {
   return made("eye", out, dtype, device, requires_grad,
-              [&](Dt d, Dv v) { return eye(n, m.value_or(n), options(d, v, false, pin)); });
+              [&](Dt d, Dv v) { return eye(n, m.value_or(n), Options{d, v, false, pin}); });
 }
 Tensor scalar_tensor_op(Scalar s, Dt dtype, Layout, Dv device, bool requires_grad, bool pin) {
   return by_shape({}, dtype, device, requires_grad, pin, &s);
 }
 Tensor empty_strided_op(Shape size, Shape stride, Dt dtype, Layout, Dv device, bool requires_grad,
                         bool pin) {
-  const Options o = options(dtype, device, requires_grad, pin);
+  const Options o = Options{dtype, device, requires_grad, pin};
   if (size.rank != stride.rank)
     fail<RuntimeError>("dimensionality of sizes (", int(size.rank),
                        ") must match dimensionality of strides (", int(stride.rank), ")");

@@ -18,23 +18,19 @@ using Dv = std::optional<Device>;
 using Layout = AnyLayout;
 using Format = const MaybeFormat&;
 
-Options options(Dt dtype, Dv device, bool requires_grad, bool pin) {
-  return {dtype, device, requires_grad, pin};
-}
-
 Tensor rand_op(Shape size, G g, Out out, Dt dtype, Layout, Dv device, bool grad, bool pin) {
   take_options_of(out, dtype, device);
-  return deliver_new("rand", out, rand(size, g, options(dtype, device, false, pin)), grad);
+  return deliver_new("rand", out, rand(size, g, Options{dtype, device, false, pin}), grad);
 }
 Tensor randn_op(Shape size, G g, Out out, Dt dtype, Layout, Dv device, bool grad, bool pin) {
   take_options_of(out, dtype, device);
-  return deliver_new("randn", out, randn(size, g, options(dtype, device, false, pin)), grad);
+  return deliver_new("randn", out, randn(size, g, Options{dtype, device, false, pin}), grad);
 }
 Tensor randint_range(std::int64_t low, std::int64_t high, Listed size, G g, Out out, Dt dtype,
                      Layout, Dv device, bool grad, bool pin) {
   take_options_of(out, dtype, device);
   return deliver_new("randint", out,
-                     randint(low, high, size, g, options(dtype, device, false, pin)), grad);
+                     randint(low, high, size, g, Options{dtype, device, false, pin}), grad);
 }
 Tensor randint_to(std::int64_t high, Listed size, G g, Out out, Dt dtype, Layout layout, Dv device,
                   bool grad, bool pin) {
@@ -42,7 +38,7 @@ Tensor randint_to(std::int64_t high, Listed size, G g, Out out, Dt dtype, Layout
 }
 Tensor randperm_op(std::int64_t n, G g, Out out, Dt dtype, Layout, Dv device, bool grad, bool pin) {
   take_options_of(out, dtype, device);
-  return deliver_new("randperm", out, randperm(n, g, options(dtype, device, false, pin)), grad);
+  return deliver_new("randperm", out, randperm(n, g, Options{dtype, device, false, pin}), grad);
 }
 
 Tensor rrelu_op(const Tensor& input, double lower, double upper, bool training, G g) {
@@ -51,15 +47,15 @@ Tensor rrelu_op(const Tensor& input, double lower, double upper, bool training, 
 
 Tensor rand_like_op(const Tensor& input, G g, Dt dtype, Layout, Dv device, bool grad, bool pin,
                     Format format) {
-  return rand_like(input, g, options(dtype, device, grad, pin), format);
+  return rand_like(input, g, Options{dtype, device, grad, pin}, format);
 }
 Tensor randn_like_op(const Tensor& input, G g, Dt dtype, Layout, Dv device, bool grad, bool pin,
                      Format format) {
-  return randn_like(input, g, options(dtype, device, grad, pin), format);
+  return randn_like(input, g, Options{dtype, device, grad, pin}, format);
 }
 Tensor randint_like_range(const Tensor& input, std::int64_t low, std::int64_t high, G g, Dt dtype,
                           Layout, Dv device, bool grad, bool pin, Format format) {
-  return randint_like(input, low, high, g, options(dtype, device, grad, pin), format);
+  return randint_like(input, low, high, g, Options{dtype, device, grad, pin}, format);
 }
 Tensor randint_like_to(const Tensor& input, std::int64_t high, G g, Dt dtype, Layout layout,
                        Dv device, bool grad, bool pin, Format format) {
@@ -72,7 +68,7 @@ Tensor normal_std(double mean, const Tensor& std, G g) { return normal(mean, std
 Tensor normal_size(double mean, double std, Shape size, G g, Out out, Dt dtype, Layout, Dv device,
                    bool grad, bool pin) {
   take_options_of(out, dtype, device);
-  const Options o = options(dtype, device, false, pin);
+  const Options o = Options{dtype, device, false, pin};
   return deliver_new("normal", out, normal(mean, std, size, g, o), grad);
 }
 

@@ -13,7 +13,7 @@ namespace {
 using Dim = std::optional<std::int64_t>;
 using Flag = std::optional<bool>;
 using Whole = Tensor (*)(const Tensor&);
-using Pair = TensorPair (*)(const Tensor&, std::int64_t, bool);
+using AlongDim = TensorPair (*)(const Tensor&, std::int64_t, bool);
 
 // Every sort here is stable, so `stable` changes nothing.
 TensorPair sort_op(const Tensor& x, std::int64_t dim, bool descending, Flag) {
@@ -146,7 +146,7 @@ Args:
 torch.return_types.kthvalue(
 values=tensor(2.),
 indices=tensor(2)))");
-  overloads<Whole(&median), Pair(&median)>(
+  overloads<Whole(&median), AlongDim(&median)>(
       m, {"median(input)", "median(input, dim, keepdim=False, *, out=None) -> (values, indices)"},
       As::both,
       R"(The middle element in order, the lower of two; NaN if any element is NaN.
@@ -156,7 +156,7 @@ Args:
 
 >>> torch.median(torch.tensor([4., 1., 2., 3.]))
 tensor(2.))");
-  overloads<Whole(&nanmedian), Pair(&nanmedian)>(
+  overloads<Whole(&nanmedian), AlongDim(&nanmedian)>(
       m,
       {"nanmedian(input)",
        "nanmedian(input, dim, keepdim=False, *, out=None) -> (values, indices)"},

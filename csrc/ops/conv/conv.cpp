@@ -34,8 +34,8 @@ ConvOptions checked(const ConvOptions& o, int rank) {
   return r;
 }
 
-void check_operands(const char* name, int rank, const Tensor& input, const Tensor& weight,
-                    const std::optional<Tensor>& bias, const ConvOptions& o, bool transposed) {
+void check_conv_operands(const char* name, int rank, const Tensor& input, const Tensor& weight,
+                         const std::optional<Tensor>& bias, const ConvOptions& o, bool transposed) {
   const auto kind = [](const Tensor& t) {
     return text(t.device().is_cuda() ? "torch.cuda." : "torch.", scalar_name(t.dtype()), "Tensor");
   };
@@ -168,7 +168,7 @@ Tensor widened(const Tensor& input, const Tensor& weight, const std::optional<Te
 Tensor convolution(const char* name, int rank, const Tensor& input, const Tensor& weight,
                    const std::optional<Tensor>& bias, const ConvOptions& options) {
   const ConvOptions o = checked(options, rank);
-  check_operands(name, rank, input, weight, bias, o, false);
+  check_conv_operands(name, rank, input, weight, bias, o, false);
   return batched(input, rank, [&](const Tensor& given) {
     return widened(given, weight, bias, [&](const Tensor& x, const Tensor& w, const auto& b) {
       return run(rank, x, w, b, o);
@@ -185,7 +185,7 @@ Tensor convolution(const char* name, int rank, const Tensor& input, const Tensor
   ConvOptions o = checked(options, rank);
   for (const std::int64_t s : o.stride)
     if (s != 1) fail<RuntimeError>("padding='same' is not supported for strided convolutions");
-  check_operands(name, rank, input, weight, bias, o, false);
+  check_conv_operands(name, rank, input, weight, bias, o, false);
   Tensor x = input;
   for (int d = 0; d < rank; ++d) {
     const std::int64_t total = reach(weight, o, d) - 1;
@@ -206,7 +206,7 @@ Tensor convolution(const char* name, int rank, const Tensor& input, const Tensor
 Tensor convolution_transpose(const char* name, int rank, const Tensor& input, const Tensor& weight,
                              const std::optional<Tensor>& bias, const ConvOptions& options) {
   const ConvOptions o = checked(options, rank);
-  check_operands(name, rank, input, weight, bias, o, true);
+  check_conv_operands(name, rank, input, weight, bias, o, true);
   for (int d = 0; d < rank; ++d)
     if (o.output_padding[d] >= o.stride[d] && o.output_padding[d] >= o.dilation[d])
       fail<RuntimeError>(

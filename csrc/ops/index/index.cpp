@@ -112,7 +112,7 @@ IndexList list_of(const Prepared& p) {
   return list;
 }
 
-void check(const BadIndex& bad, const Tensor& input, const Prepared& p) {
+void check_bad_index(const BadIndex& bad, const Tensor& input, const Prepared& p) {
   if (bad.which < 0) return;
   fail<IndexError>("index ", bad.value, " is out of bounds for dimension ", p.order[bad.which],
                    " with size ", bad.size, "\n", describe("indexed tensor", input));
@@ -144,7 +144,7 @@ void write(const Tensor& self, const Prepared& p, const Tensor& values, bool acc
     const Unlocked unlocked(double(source.numel()) * 4, {&self, &values});
     bad = b.index->put(to_view, from, list, accumulate);
   }
-  check(bad, self, p);
+  check_bad_index(bad, self, p);
 }
 
 // The positions as backward needs them; later writes to them are noticed.
@@ -188,7 +188,7 @@ static Tensor taken(const Tensor& input, const Prepared& p) {
       const Unlocked unlocked(double(out.numel()) * 2, {&out, &input});
       bad = b.index->get(to_view, from, list);
     }
-    check(bad, input, p);
+    check_bad_index(bad, input, p);
   }
   return out;
 }

@@ -45,13 +45,13 @@ Tensor without(const Tensor& x, const Tensor& mask) {
   return masked_fill(x, mask, as_input(Scalar(1)));
 }
 
-struct Operands {
+struct ScatterOperands {
   Tensor input, index, src, result;
   int dim;
   bool include_self;
 };
 
-std::pair<Tensor, Tensor> product_backward(const Tensor& g, const Operands& o) {
+std::pair<Tensor, Tensor> product_backward(const Tensor& g, const ScatterOperands& o) {
   const auto product = [&](const Tensor& input, const Tensor& src) {
     return scatter_reduce(input, o.dim, o.index, src, "prod", o.include_self);
   };
@@ -67,7 +67,7 @@ std::pair<Tensor, Tensor> product_backward(const Tensor& g, const Operands& o) {
   return {of_input, where(alone, as_input(others), as_input(divided))};
 }
 
-std::pair<Tensor, Tensor> extreme_backward(const Tensor& g, const Operands& o) {
+std::pair<Tensor, Tensor> extreme_backward(const Tensor& g, const ScatterOperands& o) {
   const DType dtype = o.input.dtype();
   const Tensor own = to(apply<Eq>(o.input, o.result), dtype);
   const Tensor theirs = to(apply<Eq>(o.src, gather(o.result, o.dim, o.index)), dtype);
@@ -107,7 +107,7 @@ Tensor reduced(const char* op, const char* node, const Tensor& input, std::int64
           if (reduce.is_mean) own = div(g, to(counts, g.dtype()));
           theirs = gather(own, dim, at);
         } else {
-          const Operands o{of_input.get(), at, of_src.get(), y.get(self), dim, include_self};
+          const ScatterOperands o{of_input.get(), at, of_src.get(), y.get(self), dim, include_self};
           std::tie(own, theirs) = reduce.mode == ScatterMode::multiply ? product_backward(g, o)
                                                                        : extreme_backward(g, o);
         }

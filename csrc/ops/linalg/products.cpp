@@ -36,9 +36,9 @@ View as_batch(const Tensor& t, bool column = false) {
 }
 
 // They fitted when they were checked; another thread may have changed one since.
-struct Operands {
+struct ProductOperands {
   View left, right, out;
-  Operands(const Tensor& l, const Tensor& r, const Tensor& o, bool column = false)
+  ProductOperands(const Tensor& l, const Tensor& r, const Tensor& o, bool column = false)
       : left(as_batch(l)), right(as_batch(r, column)), out(as_batch(o, column)) {
     if (left.sizes[0] != out.sizes[0] || left.sizes[1] != out.sizes[1] || left.dtype != out.dtype ||
         left.rank != 3)
@@ -89,7 +89,7 @@ Tensor right_rows(const Tensor& g, const Tensor& left) {
 void run_product(const Tensor& left, const Tensor& right, const Tensor& out, Scalar alpha,
                  Scalar beta, bool column) {
   if (out.numel() == 0 || out.device().is_meta()) return;
-  const Operands of(left, right, out, column);
+  const ProductOperands of(left, right, out, column);
   const Backend& b = backend(out.device());
   const double products = double(out.numel()) * double(of.left.sizes[2]);
   const Unlocked unlocked(products * (is_floating(out.dtype()) ? kNanosecondsPerProduct : 0.3),
@@ -100,7 +100,7 @@ void run_product(const Tensor& left, const Tensor& right, const Tensor& out, Sca
 bool run_with_bias(const Tensor& left, const Tensor& right, const Tensor& bias, const Tensor& out) {
   const Backend& b = backend(out.device());
   if (!b.matmul->matmul_bias || out.numel() == 0 || left.numel() == 0) return false;
-  const Operands of(left, right, out);
+  const ProductOperands of(left, right, out);
   const View added = view_of(bias);
   if (added.rank != 1 || added.numel != of.out.sizes[2] || added.dtype != out.dtype())
     fail_changed(bias);
