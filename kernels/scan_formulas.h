@@ -1,5 +1,5 @@
 // The steps of running reductions, for the loops of all devices. Each joins what came before with
-// what follows; sums of floats are held in double, those of integers wrap in 64 bits.
+// what follows; those of integers wrap in 64 bits.
 #pragma once
 #include <cmath>
 

@@ -56,6 +56,19 @@ def test_nan_wins(device):
     same_as_torch(ours.cumsum(0), theirs.cumsum(0))
 
 
+@pytest.mark.parametrize("dtype, first, rest", [("bfloat16", 24, 0), ("float16", 10, -14)])
+def test_sums_of_halves_are_held_in_float(dtype, first, rest):
+    # what one element adds is lost in float, what all add would be seen if double held the sum
+    sums = []
+    for module in (rushlight, torch):
+        x = module.full((200001,), 2.0**rest, dtype=getattr(module, dtype))
+        x[0] = 2.0**first
+        columns = x[:, None].expand(-1, 9).contiguous()
+        sums.append((x.cumsum(0)[-1:], columns.cumsum(0)[-1:]))
+    same_as_torch(*sums)
+    assert sums[0][0].item() == 2.0**first
+
+
 def test_empty_and_out(device):
     same_as_torch(rushlight.empty(0, 3, device=device).cummax(0), torch.empty(0, 3).cummax(0))
     out = rushlight.empty(3, device=device)

@@ -25,12 +25,12 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """
     x1, x2 = _C.broadcast_tensors(x1, x2)
     dtype: Any = _C.promote_types(x1.dtype, x2.dtype)
-    if dtype in (_C.float16, _C.bfloat16):  # computed in float32, rounded once
-        return cosine_similarity(x1.float(), x2.float(), dim, eps).to(dtype)
     x1, x2 = x1.to(dtype), x2.to(dtype)
-    n1 = _C.norm(x1, 2, dim, True).clamp(min=eps)
-    n2 = _C.norm(x2, 2, dim, True).clamp(min=eps)
-    return ((x1 / n1) * (x2 / n2)).sum(dim)
+    # Of float16 and bfloat16 computed in float32, rounded once.
+    computed: Any = _C.float32 if dtype in (_C.float16, _C.bfloat16) else dtype
+    n1 = _C.norm(x1, 2, dim, True, dtype=computed).clamp(min=eps)
+    n2 = _C.norm(x2, 2, dim, True, dtype=computed).clamp(min=eps)
+    return ((x1 / n1) * (x2 / n2)).sum(dim).to(dtype)
 
 
 @op("torch", "nn.functional")
