@@ -175,7 +175,7 @@ Tensor scalar_tensor_op(Scalar s, Dt dtype, Layout, Dv device, bool requires_gra
 }
 Tensor empty_strided_op(Shape size, Shape stride, Dt dtype, Layout, Dv device, bool requires_grad,
                         bool pin) {
-  const Options o = Options{dtype, device, requires_grad, pin};
+  const Options o{dtype, device, requires_grad, pin};
   if (size.rank != stride.rank)
     fail<RuntimeError>("dimensionality of sizes (", int(size.rank),
                        ") must match dimensionality of strides (", int(stride.rank), ")");

@@ -68,7 +68,7 @@ Tensor normal_std(double mean, const Tensor& std, G g) { return normal(mean, std
 Tensor normal_size(double mean, double std, Shape size, G g, Out out, Dt dtype, Layout, Dv device,
                    bool grad, bool pin) {
   take_options_of(out, dtype, device);
-  const Options o = Options{dtype, device, false, pin};
+  const Options o{dtype, device, false, pin};
   return deliver_new("normal", out, normal(mean, std, size, g, o), grad);
 }
 
