@@ -50,7 +50,7 @@ struct Choosing {
 
 struct Fold {
   static constexpr bool kCentered = false;  // uses Context::center
-  static constexpr bool kHot = true;  // the CPU has it for three instruction sets
+  static constexpr bool kHot = true;  // the CPU has it for several instruction sets
   static constexpr bool kLong = false;  // a step takes longer than memory does: no loop is unrolled
 };
 

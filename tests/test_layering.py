@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "kernels/cuda": {"kernels/cuda", "kernels"},
     "kernels": {"kernels"},
 }  # fmt: skip
-MACROS = {"HOST_DEVICE", "CLONES"}
+MACROS = {"HOST_DEVICE", "CLONES", "CLONES_512"}
 
 
 def files(*folders, suffixes):

@@ -11,14 +11,14 @@ using Index = std::int64_t;
 
 // x += mask, or -inf where the mask is false. `step`: elements from key to key, often 1 or 0.
 template <class T>
-CLONES void add_mask(T* __restrict x, Index n, const T* __restrict mask, Index step) {
+CLONES_512 void add_mask(T* __restrict x, Index n, const T* __restrict mask, Index step) {
   if (step == 1)
     for (Index i = 0; i < n; ++i) x[i] += mask[i];
   else
     for (Index i = 0; i < n; ++i) x[i] += mask[i * step];
 }
 template <class T>
-CLONES void add_mask(T* __restrict x, Index n, const bool* __restrict mask, Index step) {
+CLONES_512 void add_mask(T* __restrict x, Index n, const bool* __restrict mask, Index step) {
   constexpr T never = -std::numeric_limits<T>::infinity();
   if (step == 1)
     for (Index i = 0; i < n; ++i) x[i] = mask[i] ? x[i] : never;
@@ -28,7 +28,7 @@ CLONES void add_mask(T* __restrict x, Index n, const bool* __restrict mask, Inde
 
 // x = exp(x - top); returns the sum.
 template <class T>
-CLONES T exponentials(T* x, Index n, T top) {
+CLONES_512 T exponentials(T* x, Index n, T top) {
   T acc[rows::kLanes] = {}, rest = 0;
   Index i = 0;
   for (; i + rows::kLanes <= n; i += rows::kLanes)
@@ -41,21 +41,21 @@ CLONES T exponentials(T* x, Index n, T top) {
   return n < rows::kLanes ? rest : rows::total(acc) + rest;
 }
 template <class T>
-CLONES void multiply(T* x, Index n, T factor) {
+CLONES_512 void multiply(T* x, Index n, T factor) {
   for (Index i = 0; i < n; ++i) x[i] *= factor;
 }
 // y = x * noise
 template <class T>
-CLONES void drop(const T* x, Index n, const std::uint8_t* kept, T scale, T* y) {
+CLONES_512 void drop(const T* x, Index n, const std::uint8_t* kept, T scale, T* y) {
   for (Index i = 0; i < n; ++i) y[i] = x[i] * (kept[i] ? scale : T(0));
 }
 // The gradient of a row of logits: grad = weights * (grad - delta)
 template <class T>
-CLONES void score_gradients(const T* __restrict weights, Index n, T delta, T* __restrict grad) {
+CLONES_512 void score_gradients(const T* __restrict weights, Index n, T delta, T* __restrict grad) {
   for (Index i = 0; i < n; ++i) grad[i] = weights[i] * (grad[i] - delta);
 }
 template <class T>
-CLONES void add_to(const T* __restrict x, Index n, T* __restrict sums, Index step) {
+CLONES_512 void add_to(const T* __restrict x, Index n, T* __restrict sums, Index step) {
   if (step == 1)
     for (Index i = 0; i < n; ++i) sums[i] += x[i];
   else

@@ -17,7 +17,7 @@ namespace {
 using Index = std::int64_t;
 
 template <class To, class From>
-CLONES void convert_dense(To* to, const From* from, Index n) {
+CLONES_512 void convert_dense(To* to, const From* from, Index n) {
   for (Index i = 0; i < n; ++i) store(to + i, load_as<Compute<To>>(from + i));
 }
 // Numbers that become integers in vectors on every processor: of an int32, or as the last bits of a
@@ -25,7 +25,7 @@ CLONES void convert_dense(To* to, const From* from, Index n) {
 template <class To, class C>
 constexpr C kNear = sizeof(To) < 8 ? C(2147483648.0) : C(2251799813685248.0);
 template <class To, class From>
-CLONES bool all_near(const From* from, Index n) {
+CLONES_512 bool all_near(const From* from, Index n) {
   int far = 0;
   for (Index i = 0; i < n; ++i) {
     const Compute<From> v = load(from + i);
@@ -34,7 +34,7 @@ CLONES bool all_near(const From* from, Index n) {
   return !far;
 }
 template <class To, class From>
-CLONES void convert_near(To* to, const From* from, Index n) {
+CLONES_512 void convert_near(To* to, const From* from, Index n) {
   constexpr double magic = 6755399441055744.;  // 1.5 * 2^52
   for (Index i = 0; i < n; ++i) {
     if constexpr (sizeof(To) < 8) {

@@ -75,7 +75,7 @@ constexpr Index kTogether = 16;  // rows whose logarithms are one vector
 
 // sum of w[c] * (log_sum - x[c])
 template <class S, class T>
-CLONES T smooth_loss(const S* x, Index n, T log_sum, const T* w) {
+CLONES_512 T smooth_loss(const S* x, Index n, T log_sum, const T* w) {
   T acc[rows::kLanes] = {};
   Index i = 0;
   for (; i + rows::kLanes <= n; i += rows::kLanes)
@@ -86,8 +86,8 @@ CLONES T smooth_loss(const S* x, Index n, T log_sum, const T* w) {
 
 // log(sum(exp(x))) of n columns side by side; `top` has room for n numbers.
 template <class S, class T>
-CLONES void column_log_sums(const S* __restrict x, Index classes, Index inner, Index n,
-                            T* __restrict top, T* __restrict sums) {
+CLONES_512 void column_log_sums(const S* __restrict x, Index classes, Index inner, Index n,
+                                T* __restrict top, T* __restrict sums) {
   std::fill_n(top, n, -std::numeric_limits<T>::infinity());
   std::fill_n(sums, n, T(0));
   for (Index d = 0; d < classes; ++d)
@@ -102,9 +102,9 @@ CLONES void column_log_sums(const S* __restrict x, Index classes, Index inner, I
 
 // factor * exp(x - log_sum) - share * w of n columns, each with its own factor and share.
 template <class S, class T>
-CLONES void column_grads(const S* __restrict x, Index classes, Index inner, Index n,
-                         const T* __restrict log_sums, const T* __restrict factors,
-                         const T* __restrict shares, const T* __restrict w, S* __restrict out) {
+CLONES_512 void column_grads(const S* __restrict x, Index classes, Index inner, Index n,
+                             const T* __restrict log_sums, const T* __restrict factors,
+                             const T* __restrict shares, const T* __restrict w, S* __restrict out) {
   for (Index d = 0; d < classes; ++d)
     for (Index c = 0; c < n; ++c) {
       const T p = rows::negative_exp(load(x + d * inner + c) - log_sums[c]);
@@ -113,7 +113,7 @@ CLONES void column_grads(const S* __restrict x, Index classes, Index inner, Inde
 }
 
 template <class T>
-CLONES void add_logarithms(T* __restrict sums, const T* __restrict top) {
+CLONES_512 void add_logarithms(T* __restrict sums, const T* __restrict top) {
   for (Index i = 0; i < kTogether; ++i) sums[i] = top[i] + T(log(sums[i]));
 }
 // log(sum(exp(x))) of kTogether rows or fewer.

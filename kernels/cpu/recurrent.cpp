@@ -19,7 +19,7 @@ using Shape = RecurrentShape;
 
 // ---- the gates of one row: x has G * n elements, h and c n; `cell` and `hn` are null or kept
 template <class T>
-CLONES void rnn_row(Index n, bool relu, T* __restrict x, T* __restrict h) {
+CLONES_512 void rnn_row(Index n, bool relu, T* __restrict x, T* __restrict h) {
   if (relu)
     for (Index j = 0; j < n; ++j) h[j] = x[j] = Relu::forward(x[j]);
   else
@@ -27,7 +27,7 @@ CLONES void rnn_row(Index n, bool relu, T* __restrict x, T* __restrict h) {
 }
 
 template <class T>
-CLONES void lstm_row(Index n, T* __restrict x, T* __restrict c, T* __restrict h) {
+CLONES_512 void lstm_row(Index n, T* __restrict x, T* __restrict c, T* __restrict h) {
   for (Index j = 0; j < n; ++j) {
     const LstmState<T> s = lstm_step(x[j], x[n + j], x[2 * n + j], x[3 * n + j], c[j]);
     x[j] = s.i;
@@ -41,8 +41,8 @@ CLONES void lstm_row(Index n, T* __restrict x, T* __restrict c, T* __restrict h)
 
 // part: the product with the last h, whose third part gets its bias; bias: 3 n elements
 template <class T>
-CLONES void gru_row(Index n, T* __restrict x, T* __restrict part, const T* __restrict bias,
-                    const T* __restrict last, T* __restrict h) {
+CLONES_512 void gru_row(Index n, T* __restrict x, T* __restrict part, const T* __restrict bias,
+                        const T* __restrict last, T* __restrict h) {
   for (Index j = 0; j < n; ++j) {
     const T hn = part[2 * n + j] + bias[2 * n + j];
     const GruState<T> s = gru_step(x[j], x[n + j], x[2 * n + j], part[j] + bias[j],
@@ -56,8 +56,8 @@ CLONES void gru_row(Index n, T* __restrict x, T* __restrict part, const T* __res
 }
 
 template <class T>
-CLONES void rnn_row_back(Index n, bool relu, const T* __restrict y, const T* __restrict gh,
-                         T* __restrict gx) {
+CLONES_512 void rnn_row_back(Index n, bool relu, const T* __restrict y, const T* __restrict gh,
+                             T* __restrict gx) {
   if (relu)
     for (Index j = 0; j < n; ++j) gx[j] = Relu::backward(gh[j], y[j]);
   else
@@ -65,9 +65,9 @@ CLONES void rnn_row_back(Index n, bool relu, const T* __restrict y, const T* __r
 }
 
 template <class T>
-CLONES void lstm_row_back(Index n, const T* __restrict x, const T* __restrict c,
-                          const T* __restrict last, const T* __restrict gh, T* __restrict gc,
-                          T* __restrict gx) {
+CLONES_512 void lstm_row_back(Index n, const T* __restrict x, const T* __restrict c,
+                              const T* __restrict last, const T* __restrict gh, T* __restrict gc,
+                              T* __restrict gx) {
   for (Index j = 0; j < n; ++j) {
     const LstmState<T> s{x[j], x[n + j], x[2 * n + j], x[3 * n + j], c[j], T(0)};
     const LstmGradient<T> g = lstm_gradient(s, last[j], gh[j], gc[j]);
@@ -81,9 +81,9 @@ CLONES void lstm_row_back(Index n, const T* __restrict x, const T* __restrict c,
 
 // gh: in, the gradient of h after the step; out, what reaches the h before it past the gates
 template <class T>
-CLONES void gru_row_back(Index n, const T* __restrict x, const T* __restrict hn,
-                         const T* __restrict last, T* __restrict gh, T* __restrict gx,
-                         T* __restrict gpart) {
+CLONES_512 void gru_row_back(Index n, const T* __restrict x, const T* __restrict hn,
+                             const T* __restrict last, T* __restrict gh, T* __restrict gx,
+                             T* __restrict gpart) {
   for (Index j = 0; j < n; ++j) {
     const GruState<T> s{x[j], x[n + j], x[2 * n + j], T(0)};
     const GruGradient<T> g = gru_gradient(s, hn[j], last[j], gh[j]);
@@ -96,7 +96,7 @@ CLONES void gru_row_back(Index n, const T* __restrict x, const T* __restrict hn,
 }
 
 template <class T>
-CLONES void add_to(Index n, const T* __restrict from, T* __restrict to) {
+CLONES_512 void add_to(Index n, const T* __restrict from, T* __restrict to) {
   for (Index j = 0; j < n; ++j) to[j] += from[j];
 }
 

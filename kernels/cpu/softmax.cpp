@@ -15,7 +15,7 @@ using rows::Index;
 constexpr Index kTogether = 16;  // rows whose logarithms are one vector
 
 template <class T>
-CLONES void logarithms(T* x) {
+CLONES_512 void logarithms(T* x) {
   for (Index i = 0; i < kTogether; ++i) x[i] = T(log(x[i]));
 }
 template <class S>
@@ -78,9 +78,9 @@ void convert_rows(const From* from, Index ld_from, Index rows, Index n, To* to, 
 // n neighbouring columns side by side, `inner` elements from row to row. The input is read once,
 // into `block`: its rows may lie so that no cache holds them all. `top` and `sum` have n elements.
 template <class S, class T = Compute<S>>
-CLONES void softmax_columns(const S* __restrict x, Index dim, Index inner, Index n, bool logarithm,
-                            T* __restrict block, T* __restrict top, T* __restrict sum,
-                            S* __restrict y) {
+CLONES_512 void softmax_columns(const S* __restrict x, Index dim, Index inner, Index n,
+                                bool logarithm, T* __restrict block, T* __restrict top,
+                                T* __restrict sum, S* __restrict y) {
   std::fill_n(top, n, -std::numeric_limits<T>::infinity());
   std::fill_n(sum, n, T(0));
   for (Index d = 0; d < dim; ++d)
@@ -110,8 +110,9 @@ CLONES void softmax_columns(const S* __restrict x, Index dim, Index inner, Index
 }
 
 template <class S, class T = Compute<S>>
-CLONES void gradient_columns(const S* __restrict g, const S* __restrict y, Index dim, Index inner,
-                             Index n, bool logarithm, T* __restrict sum, S* __restrict out) {
+CLONES_512 void gradient_columns(const S* __restrict g, const S* __restrict y, Index dim,
+                                 Index inner, Index n, bool logarithm, T* __restrict sum,
+                                 S* __restrict out) {
   std::fill_n(sum, n, T(0));
   for (Index d = 0; d < dim; ++d)
     if (logarithm)

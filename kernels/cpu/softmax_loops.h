@@ -40,7 +40,7 @@ template <int n, class T, class F>
 }
 
 template <class S, class T = Compute<S>>
-CLONES T largest(const S* x, Index n) {
+CLONES_512 T largest(const S* x, Index n) {
   if (n < kLanes) {
     T best = -std::numeric_limits<T>::infinity();
     for (Index i = 0; i < n; ++i) best = load(x + i) > best ? load(x + i) : best;
@@ -82,7 +82,7 @@ template <class S>
 
 // Sum of exp(x - top), keeping each exp in y.
 template <class S, class T = Compute<S>>
-CLONES T keep_exp(const S* __restrict x, Index n, T top, T* __restrict y) {
+CLONES_512 T keep_exp(const S* __restrict x, Index n, T top, T* __restrict y) {
   T sum = 0;
   for (Index i = 0; i < n; i += kPiece) {
     const Index m = std::min(kPiece, n - i);
@@ -94,7 +94,7 @@ CLONES T keep_exp(const S* __restrict x, Index n, T top, T* __restrict y) {
 }
 // The same without keeping them.
 template <class S, class T = Compute<S>>
-CLONES T sum_exp(const S* __restrict x, Index n, T top) {
+CLONES_512 T sum_exp(const S* __restrict x, Index n, T top) {
   T piece[kPiece], sum = 0;
   for (Index i = 0; i < n; i += kPiece) {
     const Index m = std::min(kPiece, n - i);
@@ -105,17 +105,17 @@ CLONES T sum_exp(const S* __restrict x, Index n, T top) {
   return sum;
 }
 template <class S, class T = Compute<S>>
-CLONES void multiply(const T* x, Index n, T factor, S* y) {
+CLONES_512 void multiply(const T* x, Index n, T factor, S* y) {
   for (Index i = 0; i < n; ++i) store(y + i, x[i] * factor);
 }
 template <class S, class T = Compute<S>>
-CLONES void subtract(const S* __restrict x, Index n, T top, T log_sum, S* __restrict y) {
+CLONES_512 void subtract(const S* __restrict x, Index n, T top, T log_sum, S* __restrict y) {
   for (Index i = 0; i < n; ++i) store(y + i, load(x + i) - top - log_sum);
 }
 
 // Sum of g, or of g * y where y is given.
 template <class S, class T = Compute<S>>
-CLONES T sum_grad(const S* g, const S* y, Index n) {
+CLONES_512 T sum_grad(const S* g, const S* y, Index n) {
   T acc[kLanes] = {};
   Index i = 0;
   if (y) {
@@ -130,20 +130,20 @@ CLONES T sum_grad(const S* g, const S* y, Index n) {
   return total(acc);
 }
 template <class S, class T = Compute<S>>
-CLONES void softmax_grad(const S* __restrict g, const S* __restrict y, Index n, T sum,
-                         S* __restrict out) {
+CLONES_512 void softmax_grad(const S* __restrict g, const S* __restrict y, Index n, T sum,
+                             S* __restrict out) {
   for (Index i = 0; i < n; ++i) store(out + i, load(y + i) * (load(g + i) - sum));
 }
 template <class S, class T = Compute<S>>
-CLONES void log_softmax_grad(const S* __restrict g, const S* __restrict y, Index n, T sum,
-                             S* __restrict out) {
+CLONES_512 void log_softmax_grad(const S* __restrict g, const S* __restrict y, Index n, T sum,
+                                 S* __restrict out) {
   for (Index i = 0; i < n; ++i) store(out + i, load(g + i) - negative_exp(load(y + i)) * sum);
 }
 
 // Cross entropy's gradient before the target's own part: factor * exp(x - log_sum) - share * w.
 template <class S, class T = Compute<S>>
-CLONES void probability_grad(const S* __restrict x, Index n, T log_sum, T factor, T share,
-                             const T* __restrict w, S* __restrict out) {
+CLONES_512 void probability_grad(const S* __restrict x, Index n, T log_sum, T factor, T share,
+                                 const T* __restrict w, S* __restrict out) {
   if (share == T(0))
     for (Index i = 0; i < n; ++i) store(out + i, negative_exp(load(x + i) - log_sum) * factor);
   else

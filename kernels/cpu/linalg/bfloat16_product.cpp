@@ -40,7 +40,8 @@ void pack_row(const Source& m, Index row, Index pairs, Pair* to) {
 }
 
 // The rows of `right` (k of them, `ld` apart) two by two, `used` columns of them, `step` apart.
-CLONES void zip_rows(const bfloat16* rows, Index step, Index used, Index ld, Index k, Pair* to) {
+CLONES_512 void zip_rows(const bfloat16* rows, Index step, Index used, Index ld, Index k,
+                         Pair* to) {
   for (; k > 1; k -= 2, rows += 2 * ld, to += kColumns) {
     const bfloat16* const next = rows + ld;
     if (step == 1 && used == kColumns)
@@ -134,8 +135,8 @@ bool is_readable(const Source& left) {
 }
 
 // A row of sums, finished and rounded.
-CLONES void finish(const float* sums, Index n, float alpha, float beta, bfloat16* out,
-                   Index stride) {
+CLONES_512 void finish(const float* sums, Index n, float alpha, float beta, bfloat16* out,
+                       Index stride) {
   if (stride == 1 && beta == 0)
     for (Index j = 0; j < n; ++j) store(out + j, alpha * sums[j]);
   else if (beta == 0)

@@ -25,7 +25,7 @@ Steps strides_of(Matrix<const T> m) {
 }
 
 template <class T>
-CLONES void add_row(std::int64_t n, T a, const T* b, T* out) {
+CLONES_512 void add_row(std::int64_t n, T a, const T* b, T* out) {
   for (std::int64_t j = 0; j < n; ++j) out[j] += a * b[j];
 }
 

@@ -32,7 +32,7 @@ template <class T>
     out[j] = T(U(out[j]) + a0 * U(b[j]) + a1 * U(b1[j]) + a2 * U(b2[j]) + a3 * U(b3[j]));
 }
 template <class T>
-CLONES T dot(std::int64_t n, const T* a, const T* b) {
+CLONES_512 T dot(std::int64_t n, const T* a, const T* b) {
   using U = Wrapping<T>;
   U sum = 0;
   for (std::int64_t j = 0; j < n; ++j) sum += U(a[j]) * U(b[j]);
@@ -73,8 +73,8 @@ StridedMatrix<const T> with_rows(const StridedMatrix<const T>& m, std::vector<T>
 
 // Adds k rows of `right`, `step` apart, times those of `left`, to n sums.
 template <class T>
-CLONES void add_rows(std::int64_t n, std::int64_t k, const T* left, std::int64_t left_step,
-                     const T* right, std::int64_t step, T* sums) {
+CLONES_512 void add_rows(std::int64_t n, std::int64_t k, const T* left, std::int64_t left_step,
+                         const T* right, std::int64_t step, T* sums) {
   std::int64_t j = 0;
   for (; j + 4 <= k; j += 4) {
     const T a[] = {left[j * left_step], left[(j + 1) * left_step], left[(j + 2) * left_step],
@@ -100,8 +100,8 @@ template <class U, class T>  // apart, so that gcc sees that nothing overlaps
 
 // The same for four rows of `left` and of sums, and a multiple of four rows of `right`.
 template <class T>
-CLONES void add_to_four_rows(std::int64_t n, std::int64_t k, const StridedMatrix<const T>& left,
-                             const T* right, std::int64_t step, T* sums, std::int64_t ld) {
+CLONES_512 void add_to_four_rows(std::int64_t n, std::int64_t k, const StridedMatrix<const T>& left,
+                                 const T* right, std::int64_t step, T* sums, std::int64_t ld) {
   using U = Wrapping<T>;
   T *s0 = sums, *s1 = sums + ld, *s2 = s1 + ld, *s3 = s2 + ld;
   for (std::int64_t j = 0; j < k; j += 4) {

@@ -26,8 +26,8 @@ struct Lanes<double, 32> {
 };
 
 template <int kBytes, int kVectors, class T>
-CLONES void product(ProductSize size, T alpha, const T* left, Steps left_steps, const T* right,
-                    Steps right_steps, T beta, T* out, std::int64_t ld) {
+CLONES_512 void product(ProductSize size, T alpha, const T* left, Steps left_steps, const T* right,
+                        Steps right_steps, T beta, T* out, std::int64_t ld) {
   using V = typename Lanes<T, kBytes>::type;
   constexpr std::int64_t kLanes = kBytes / std::int64_t(sizeof(T)), kWide = kVectors * kLanes,
                          kRows = 4;

@@ -20,7 +20,7 @@ constexpr Index kLanes = 32;   // sums of a dot product
 constexpr Index kStrip = 2048;  // rows whose sums stay in the nearest cache
 
 template <class S>
-CLONES float dot(const S* row, const float* v, Index n) {
+CLONES_512 float dot(const S* row, const float* v, Index n) {
   float lanes[kLanes] = {}, sum = 0;
   Index i = 0;
   for (; i + kLanes <= n; i += kLanes)
@@ -32,7 +32,7 @@ CLONES float dot(const S* row, const float* v, Index n) {
 
 // Of two vectors of 16-bit floats, which are read once; of bfloat16 two neighbours as one number.
 template <class S>
-CLONES float stored_dot(const S* a, const S* b, Index n) {
+CLONES_512 float stored_dot(const S* a, const S* b, Index n) {
   float lanes[kLanes] = {}, sum = 0;
   Index i = 0;
   if constexpr (std::is_same_v<S, bfloat16>) {
@@ -54,8 +54,8 @@ CLONES float stored_dot(const S* a, const S* b, Index n) {
 
 // sums[0, n) += columns of `ld` times k values
 template <class S>
-CLONES void add_columns(const S* columns, Index ld, Index n, Index k, const float* v,
-                        float* __restrict sums) {
+CLONES_512 void add_columns(const S* columns, Index ld, Index n, Index k, const float* v,
+                            float* __restrict sums) {
   Index j = 0;
   for (; j + 4 <= k; j += 4) {
     const S *c0 = columns + j * ld, *c1 = c0 + ld, *c2 = c1 + ld, *c3 = c2 + ld;
@@ -69,7 +69,7 @@ CLONES void add_columns(const S* columns, Index ld, Index n, Index k, const floa
 
 // In as many lanes as fill eight vectors of AVX2.
 template <class T>
-CLONES T dense_dot(const T* a, const T* b, Index n) {
+CLONES_512 T dense_dot(const T* a, const T* b, Index n) {
   constexpr Index N = 256 / sizeof(T);
   T lanes[N] = {}, sum = 0;
   Index i = 0;

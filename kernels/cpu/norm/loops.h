@@ -28,7 +28,7 @@ struct Moments {
 
 // n <= kBlock
 template <class S>
-CLONES void block_moments(const S* x, Index n, double& mean, double& m2) {
+CLONES_512 void block_moments(const S* x, Index n, double& mean, double& m2) {
   using T = Compute<S>;
   Converted<S, T> converted;
   const T* const values = converted(x, n);
@@ -54,8 +54,8 @@ void add_moments(const S* x, Index n, Moments& all) {
 
 // Adds the sums of g and of g * (x - mean).
 template <class S>
-CLONES void add_products(const S* g, const S* x, Index n, Compute<S> mean, double& sum,
-                         double& product) {
+CLONES_512 void add_products(const S* g, const S* x, Index n, Compute<S> mean, double& sum,
+                             double& product) {
   using T = Compute<S>;
   Converted<S, T> converted_g, converted_x;
   for (Index start = 0; start < n; start += kBlock) {
@@ -74,30 +74,30 @@ CLONES void add_products(const S* g, const S* x, Index n, Compute<S> mean, doubl
 
 // y = x * a + b
 template <class S>
-CLONES void scale(const S* __restrict x, Index n, Compute<S> a, Compute<S> b, S* __restrict y) {
+CLONES_512 void scale(const S* __restrict x, Index n, Compute<S> a, Compute<S> b, S* __restrict y) {
   for (Index i = 0; i < n; ++i) store(y + i, load(x + i) * a + b);
 }
 // out = g * a + (x - mean) * b + c
 template <class S, class T = Compute<S>>
-CLONES void combine(const S* __restrict g, const S* __restrict x, Index n, T a, T mean, T b, T c,
-                    S* __restrict out) {
+CLONES_512 void combine(const S* __restrict g, const S* __restrict x, Index n, T a, T mean, T b,
+                        T c, S* __restrict out) {
   for (Index i = 0; i < n; ++i) store(out + i, load(g + i) * a + ((load(x + i) - mean) * b + c));
 }
 
 // The same with one weight an element: plane == 1. Absent weights are given as ones, biases as
 // zeros. y = (x - mean) * invstd * w + b
 template <class S, class T = Compute<S>>
-CLONES void scale_each(const S* __restrict x, Index n, T mean, T invstd, const T* __restrict w,
-                       const T* __restrict b, S* __restrict y) {
+CLONES_512 void scale_each(const S* __restrict x, Index n, T mean, T invstd, const T* __restrict w,
+                           const T* __restrict b, S* __restrict y) {
   for (Index i = 0; i < n; ++i) store(y + i, (load(x + i) - mean) * invstd * w[i] + b[i]);
 }
 // The same of kShortRows rows of a few elements, with their means and inverse deviations: sums run
 // over the rows side by side, as one row does not fill a vector.
 inline constexpr Index kShortRow = 64, kShortRows = 16;
 template <class S, class T = Compute<S>>
-CLONES void normalize_short_rows(const S* __restrict x, Index row, bool centered, double eps,
-                                 const T* __restrict w, const T* __restrict b, T* __restrict mean,
-                                 T* __restrict invstd, S* __restrict y) {
+CLONES_512 void normalize_short_rows(const S* __restrict x, Index row, bool centered, double eps,
+                                     const T* __restrict w, const T* __restrict b,
+                                     T* __restrict mean, T* __restrict invstd, S* __restrict y) {
   double sums[kShortRows] = {}, squares[kShortRows] = {};
   T m[kShortRows], scales[kShortRows];
   for (Index i = 0; i < row && centered; ++i)
@@ -119,8 +119,8 @@ CLONES void normalize_short_rows(const S* __restrict x, Index row, bool centered
 }
 // Sums of g * w and of g * w * (x - mean).
 template <class S, class T = Compute<S>>
-CLONES void add_weighted(const S* g, const S* x, Index n, T mean, const T* w, double& sum,
-                         double& product) {
+CLONES_512 void add_weighted(const S* g, const S* x, Index n, T mean, const T* w, double& sum,
+                             double& product) {
   Converted<S, T> converted_g, converted_x;
   for (Index start = 0; start < n; start += kBlock) {
     const Index end = std::min(n, start + kBlock);
@@ -137,15 +137,15 @@ CLONES void add_weighted(const S* g, const S* x, Index n, T mean, const T* w, do
 }
 // out = g * w * a + (x - mean) * b + c
 template <class S, class T = Compute<S>>
-CLONES void combine_each(const S* __restrict g, const S* __restrict x, Index n,
-                         const T* __restrict w, T a, T mean, T b, T c, S* __restrict out) {
+CLONES_512 void combine_each(const S* __restrict g, const S* __restrict x, Index n,
+                             const T* __restrict w, T a, T mean, T b, T c, S* __restrict out) {
   for (Index i = 0; i < n; ++i)
     store(out + i, load(g + i) * w[i] * a + ((load(x + i) - mean) * b + c));
 }
 // grad_w += g * (x - mean) * invstd, grad_b += g
 template <class S, class T = Compute<S>>
-CLONES void add_parameters(const S* __restrict g, const S* __restrict x, Index n, T mean, T invstd,
-                           T* __restrict grad_w, T* __restrict grad_b) {
+CLONES_512 void add_parameters(const S* __restrict g, const S* __restrict x, Index n, T mean,
+                               T invstd, T* __restrict grad_w, T* __restrict grad_b) {
   for (Index i = 0; i < n; ++i) {
     const T v = load(g + i);
     grad_w[i] += v * (load(x + i) - mean) * invstd;

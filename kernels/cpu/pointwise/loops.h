@@ -81,9 +81,9 @@ struct Bfloat16Pair {
 // The dense loop where all operands are bfloat16. kScalars: so many of the last inputs are one
 // float for all.
 template <class Op, class K, int kScalars = 0>
-CLONES __attribute__((flatten)) void bfloat16_loop(std::int64_t n, void* const* out,
-                                                   const void* const* in,
-                                                   const Scalar* parameters) {
+CLONES_512 __attribute__((flatten)) void bfloat16_loop(std::int64_t n, void* const* out,
+                                                       const void* const* in,
+                                                       const Scalar* parameters) {
   [&]<std::size_t... I, std::size_t... O, std::size_t... P>(
       std::index_sequence<I...>, std::index_sequence<O...>, std::index_sequence<P...>) {
     const float scalars[] = {
@@ -120,8 +120,9 @@ CLONES __attribute__((flatten)) void bfloat16_loop(std::int64_t n, void* const* 
 // the only overlap csrc lets through. flatten: a formula left as a call would be 16 times slower.
 // kScalars: so many of the last inputs are the same element for all.
 template <class Op, class K, class T, class M = typename Memory<T>::type, int kScalars = 0>
-CLONES __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out,
-                                                const void* const* in, const Scalar* parameters) {
+CLONES_512 __attribute__((flatten)) void dense_loop(std::int64_t n, void* const* out,
+                                                    const void* const* in,
+                                                    const Scalar* parameters) {
   using Byte = std::uint8_t;  // of a bool itself, read or written, gcc makes a branch
   using R = std::conditional_t<K::bool_result, Byte, M>;
   [&]<std::size_t... I, std::size_t... O, std::size_t... P>(
@@ -229,8 +230,8 @@ void double_loop(std::int64_t n, void* const* out, const void* const* in,
 
 // Of lgamma and digamma: in vectors where x >= 0; what lies below is computed again, one by one.
 template <class Op, class K>
-CLONES __attribute__((flatten)) void not_negative_loop(std::int64_t n, double* y, const double* g,
-                                                       const double* x) {
+CLONES_512 __attribute__((flatten)) void not_negative_loop(std::int64_t n, double* y,
+                                                           const double* g, const double* x) {
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < n; ++i) {
     if constexpr (K::kIn == 1)
@@ -268,13 +269,13 @@ void split_loop(std::int64_t n, void* const* out, const void* const* in, const S
 // Of erfinv: blocks in which elements far out are rare are computed by the formula for the others,
 // and those again, one by one.
 template <class Op>
-CLONES std::int64_t count_far(const double* x, std::int64_t n) {
+CLONES_512 std::int64_t count_far(const double* x, std::int64_t n) {
   std::int64_t far = 0;
   for (std::int64_t i = 0; i < n; ++i) far += !Op::is_near(x[i]);
   return far;
 }
 template <class Op>
-CLONES __attribute__((flatten)) void near_loop(std::int64_t n, double* y, const double* x) {
+CLONES_512 __attribute__((flatten)) void near_loop(std::int64_t n, double* y, const double* x) {
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < n; ++i) y[i] = Op::forward_near(x[i]);
 }

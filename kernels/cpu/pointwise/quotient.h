@@ -23,7 +23,7 @@ template <class T>
 inline constexpr T kNearQuotient = sizeof(T) == 4 ? T(67108864) : T(2251799813685248);
 
 template <class T>
-CLONES bool all_near(const T* a, const T* b, std::int64_t n) {
+CLONES_512 bool all_near(const T* a, const T* b, std::int64_t n) {
   int far = 0;
   for (std::int64_t i = 0; i < n; ++i)
     far |= !(abs(a[i] / b[i]) < kNearQuotient<T>) | !(abs(b[i]) < kInfinity<T>);
@@ -47,7 +47,7 @@ struct NearWhole {
   friend NearWhole remainder(NearWhole a, NearWhole b) { return a.v - std::floor(a.v / b.v) * b.v; }
   friend NearWhole floor_divide(NearWhole a, NearWhole b) { return std::floor(a.v / b.v); }
 };
-inline CLONES bool all_near(const std::int64_t* a, const std::int64_t* b, std::int64_t n) {
+inline CLONES_512 bool all_near(const std::int64_t* a, const std::int64_t* b, std::int64_t n) {
   constexpr std::uint64_t half = std::uint64_t(1) << 50;
   std::uint64_t far = 0;
   for (std::int64_t i = 0; i < n; ++i)

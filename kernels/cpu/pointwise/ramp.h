@@ -9,19 +9,19 @@
 namespace rushlight {
 
 template <class T>
-CLONES bool all_positive(const T* x, std::int64_t n) {
+CLONES_512 bool all_positive(const T* x, std::int64_t n) {
   int other = 0;
   for (std::int64_t i = 0; i < n; ++i) other |= !(x[i] > T(0));
   return !other;
 }
-inline CLONES bool all_positive(const bfloat16* x, std::int64_t n) {
+inline CLONES_512 bool all_positive(const bfloat16* x, std::int64_t n) {
   int other = 0;
   for (std::int64_t i = 0; i < n; ++i)  // as bits they lie above 0 and up to infinity
     other |= std::uint16_t(x[i].bits - 1) >= 0x7f80;
   return !other;
 }
 template <class M>
-CLONES void scale(M* y, const M* x, Compute<M> factor, std::int64_t n) {
+CLONES_512 void scale(M* y, const M* x, Compute<M> factor, std::int64_t n) {
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < n; ++i) store(y + i, load(x + i) * factor);
 }

@@ -14,7 +14,7 @@ inline std::uint32_t mixed(std::uint32_t a, std::uint32_t b) {
   return ((a & 0x80000000u) | (b & 0x7fffffffu)) >> 1 ^ ((0u - (b & 1u)) & 0x9908b0dfu);
 }
 
-CLONES void twist(std::uint32_t* s) {
+CLONES_512 void twist(std::uint32_t* s) {
   for (int i = 0; i < kEngineWords - kShift; ++i) s[i] = s[i + kShift] ^ mixed(s[i], s[i + 1]);
   for (int i = kEngineWords - kShift; i < kEngineWords - 1; ++i)
     s[i] = s[i + kShift - kEngineWords] ^ mixed(s[i], s[i + 1]);
@@ -28,15 +28,15 @@ inline std::uint32_t tempered(std::uint32_t y) {
   return y ^ y >> 18;
 }
 
-CLONES void temper(std::uint32_t* __restrict out, const std::uint32_t* __restrict in, int n) {
+CLONES_512 void temper(std::uint32_t* __restrict out, const std::uint32_t* __restrict in, int n) {
   for (int i = 0; i < n; ++i) out[i] = tempered(in[i]);
 }
 
-CLONES void pair_up(std::uint64_t* __restrict out, const std::uint32_t* __restrict in, int n) {
+CLONES_512 void pair_up(std::uint64_t* __restrict out, const std::uint32_t* __restrict in, int n) {
   for (int i = 0; i < n; ++i) out[i] = std::uint64_t(in[2 * i]) << 32 | in[2 * i + 1];
 }
 
-CLONES void to_units(double* __restrict out, const std::uint64_t* __restrict in, int n) {
+CLONES_512 void to_units(double* __restrict out, const std::uint64_t* __restrict in, int n) {
   for (int i = 0; i < n; ++i)
     out[i] = static_cast<double>(std::int64_t(in[i] & ((1ull << 53) - 1))) * 0x1p-53;
 }

@@ -42,7 +42,7 @@ inline void sine_cosine(float angle, float& sine, float& cosine) {
 }
 
 // Uniform numbers as blocks of 16 become normal ones in place.
-CLONES void transform(float* x, std::int64_t blocks, float mean, float std) {
+CLONES_512 void transform(float* x, std::int64_t blocks, float mean, float std) {
   float radius[kSpan / 2], angle[kSpan / 2];
   for (std::int64_t b = 0; b < blocks; b += kSpan / kBlock) {
     const std::int64_t m = std::min(kSpan / kBlock, blocks - b);

@@ -18,8 +18,8 @@ inline constexpr int kDigits<bfloat16> = 8;
 
 // 24 bits whatever the dtype; a number that rounds up to the upper bound becomes the lower one.
 template <class T>
-CLONES void words_to_uniform(T* __restrict out, const std::uint32_t* __restrict words,
-                             std::int64_t n, float from, float width, T low, float high) {
+CLONES_512 void words_to_uniform(T* __restrict out, const std::uint32_t* __restrict words,
+                                 std::int64_t n, float from, float width, T low, float high) {
   for (std::int64_t i = 0; i < n; ++i) {
     // In double, so that the sum is rounded once on every processor, as by torch's fused step.
     const double unit = double(std::int32_t(words[i] & 0xffffff)) * 0x1p-24;
@@ -29,7 +29,7 @@ CLONES void words_to_uniform(T* __restrict out, const std::uint32_t* __restrict 
   }
 }
 
-CLONES void scale_units(double* x, std::int64_t n, double from, double to) {
+CLONES_512 void scale_units(double* x, std::int64_t n, double from, double to) {
   const double width = to - from;
   for (std::int64_t i = 0; i < n; ++i) {
     const double made = x[i] * width + from;
@@ -60,8 +60,8 @@ void uniform(const View& out, double from, double to, RandomState& s) {
 
 // Remainders by multiplication: the quotient from doubles is at most one off.
 template <class T>
-CLONES void words_to_integers(T* __restrict out, const std::uint32_t* __restrict words,
-                              std::int64_t n, std::int64_t base, std::int64_t range) {
+CLONES_512 void words_to_integers(T* __restrict out, const std::uint32_t* __restrict words,
+                                  std::int64_t n, std::int64_t base, std::int64_t range) {
   const double inverse = 1 / static_cast<double>(range);
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t word = words[i];
@@ -120,8 +120,8 @@ inline std::uint64_t threshold(double p) {
 }
 
 template <class T>
-CLONES void longs_to_bernoulli(T* __restrict out, const std::uint64_t* __restrict longs,
-                               std::int64_t n, std::uint64_t limit) {
+CLONES_512 void longs_to_bernoulli(T* __restrict out, const std::uint64_t* __restrict longs,
+                                   std::int64_t n, std::uint64_t limit) {
   for (std::int64_t i = 0; i < n; ++i)
     store(out + i, static_cast<Compute<T>>((longs[i] & ((1ull << 53) - 1)) < limit));
 }

@@ -41,9 +41,9 @@ void shuffle(T* r, std::int64_t stride, std::int64_t n, RandomState& s) {
 }
 
 template <class T>
-CLONES void drop(T* __restrict out, T* __restrict noise, const T* __restrict input,
-                 const std::uint64_t* __restrict longs, std::int64_t n, std::uint64_t limit,
-                 Compute<T> scale) {
+CLONES_512 void drop(T* __restrict out, T* __restrict noise, const T* __restrict input,
+                     const std::uint64_t* __restrict longs, std::int64_t n, std::uint64_t limit,
+                     Compute<T> scale) {
   for (std::int64_t i = 0; i < n; ++i) {
     const Compute<T> x = (longs[i] & ((1ull << 53) - 1)) < limit ? scale : Compute<T>(0);
     store(noise + i, x);

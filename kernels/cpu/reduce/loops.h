@@ -66,6 +66,10 @@ template <class P, class T>
 [[gnu::flatten]] CLONES typename P::Lane cloned_run(const T* x, std::int64_t n, const P p) {
   return run_of(x, n, p);
 }
+template <class P, class T>
+[[gnu::flatten]] CLONES_512 typename P::Lane cloned_run_512(const T* x, std::int64_t n, const P p) {
+  return run_of(x, n, p);
+}
 // `count` rows into the lanes of n outputs, which are read and written once for all of them.
 template <class P, class T>
 [[gnu::always_inline]] inline void rows_of(typename P::Lane* __restrict lanes, const T* const* rows,
@@ -104,10 +108,21 @@ template <class P, class T>
                                          int n, const Job& job, std::int64_t output) {
   rows_of<P>(lanes, rows, count, n, job, output);
 }
-// Three copies for three instruction sets only where reductions are hot: they cost compile time.
+template <class P, class T>
+[[gnu::flatten]] CLONES_512 void cloned_rows_512(typename P::Lane* lanes, const T* const* rows,
+                                                 int count, int n, const Job& job,
+                                                 std::int64_t output) {
+  rows_of<P>(lanes, rows, count, n, job, output);
+}
+// Copies for several instruction sets only where reductions are hot: they cost compile time.
 template <class P, class T>
 inline constexpr bool kCloned =
     P::kHot && (sizeof(T) > 2 || std::is_same_v<T, bool> || std::is_same_v<T, bfloat16>);
+// exp gains from AVX-512; and only there is an instruction for the greater of two int64.
+template <class P, class T>
+inline constexpr bool kFor512 =
+    kCloned<P, T> &&
+    (P::kLong || (std::is_same_v<T, std::int64_t> && !std::is_same_v<typename P::Join, Adding>));
 template <class P, class T>
 typename P::Lane dense_run(const T* x, std::int64_t n, const P& p) {
   if constexpr (std::is_same_v<T, float16>) {
@@ -117,7 +132,9 @@ typename P::Lane dense_run(const T* x, std::int64_t n, const P& p) {
   } else {
     if constexpr (!P::kCentered)
       if (n < kFewLanes) return few_of(x, n, p);  // a call through the loader's table takes longer
-    if constexpr (kCloned<P, T>)
+    if constexpr (kFor512<P, T>)
+      return cloned_run_512<P>(x, n, p);
+    else if constexpr (kCloned<P, T>)
       return cloned_run<P>(x, n, p);
     else
       return run_of(x, n, p);
@@ -133,6 +150,8 @@ void add_few_rows(typename P::Lane* lanes, const T* const* rows, int count, int 
     const float* taken[kTogether];
     for (int r = 0; r < count; ++r) widen(wide[r], rows[r], n), taken[r] = wide[r];
     add_few_rows<P>(lanes, taken, count, n, job, output);
+  } else if constexpr (kFor512<P, T>) {
+    cloned_rows_512<P>(lanes, rows, count, n, job, output);
   } else if constexpr (kCloned<P, T>) {
     cloned_rows<P>(lanes, rows, count, n, job, output);
   } else {

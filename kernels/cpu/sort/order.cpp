@@ -18,16 +18,16 @@ namespace {
 using Index = std::int64_t;
 
 template <class Key, class T>
-CLONES void dense_keys(const T* x, Index n, Key flip, Key* keys) {
+CLONES_512 void dense_keys(const T* x, Index n, Key flip, Key* keys) {
   for (Index i = 0; i < n; ++i) keys[i] = Key(sort_key(x + i)) ^ flip;
 }
 
 template <class Key, class Packed>
-CLONES void pack(const Key* keys, Index n, Key low, int lost, int bits, Packed* to) {
+CLONES_512 void pack(const Key* keys, Index n, Key low, int lost, int bits, Packed* to) {
   for (Index i = 0; i < n; ++i) to[i] = Packed(Packed((keys[i] - low) >> lost) << bits | Packed(i));
 }
 template <class Key, class Packed>
-CLONES void unpack(const Packed* from, Index n, Key low, int bits, Key* keys, Index* order) {
+CLONES_512 void unpack(const Packed* from, Index n, Key low, int bits, Key* keys, Index* order) {
   const auto mask = Packed((Packed(1) << bits) - 1);
   for (Index i = 0; i < n; ++i) {
     keys[i] = Key(low + Key(from[i] >> bits));
@@ -39,7 +39,7 @@ constexpr Index kKeyLanes = 32;
 
 // The others are compared with eight of them at a time.
 template <class Key>
-CLONES void count_smaller(const Key* keys, Index n, Index padded, Key* ranks) {
+CLONES_512 void count_smaller(const Key* keys, Index n, Index padded, Key* ranks) {
   std::fill_n(ranks, padded, Key(0));
   Index j = 0;
   for (; j + 8 <= n; j += 8) {
@@ -156,7 +156,7 @@ void read_keys(DType dtype, const void* x, Index step, Index n, bool descending,
 }
 
 template <class Key>
-CLONES KeyRange<Key> key_range(const Key* keys, Index n) {
+CLONES_512 KeyRange<Key> key_range(const Key* keys, Index n) {
   Key low = ~Key(0), high = 0;
   for (Index i = 0; i < n; ++i) {
     low = keys[i] < low ? keys[i] : low;
@@ -189,7 +189,7 @@ struct Piece {
   Key equal, next;
 };
 template <class Key>
-CLONES Piece<Key> find_in_piece(const Key* x, Index n, Key key) {
+CLONES_512 Piece<Key> find_in_piece(const Key* x, Index n, Key key) {
   constexpr Index N = kKeyLanes;
   Key equal[N], next[N];
   for (Index k = 0; k < N; ++k) equal[k] = 0, next[k] = ~Key(0);
@@ -240,7 +240,7 @@ struct Counts {
   Index below, equal;
 };
 template <class Key>
-CLONES Counts counts_of(const Key* keys, Index n, Key key) {
+CLONES_512 Counts counts_of(const Key* keys, Index n, Key key) {
   Counts all{0, 0};
   for (Index first = 0; first < n; first += kPiece) {
     const Index m = std::min(kPiece, n - first);
