@@ -47,7 +47,8 @@ def test_several_lines_in_parts(shape, dim, dtype, device):
         ours = view.to(device)
         if view.stride() != ours.stride():
             ours = x.to(device).transpose(0, -1).contiguous().transpose(0, -1)
-        tolerance = 0 if dtype is not T.float64 else 1e-12
+        # The CPU holds sums of bfloat16 in float, as torch's does, a GPU in double: a last bit.
+        tolerance = {T.float64: 1e-12, T.bfloat16: 2**-7}.get(dtype, 0)
         agree(ours.cumsum(dim), view.cumsum(dim), rtol=tolerance, atol=tolerance)
         for name in ("cummax", "cummin"):
             assert T.equal(getattr(ours, name)(dim).indices.cpu(), getattr(view, name)(dim).indices)
