@@ -50,10 +50,11 @@ SHAPELESS_BY_REASON = {
         detect_anomaly dual_level enable_grad enter_dual_level exit_dual_level
         get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype
         get_default_device get_deterministic_debug_mode get_float32_matmul_precision
-        get_num_interop_threads get_printoptions inference_mode is_autocast_cache_enabled
+        get_num_interop_threads get_printoptions get_rng_state inference_mode initial_seed
+        is_autocast_cache_enabled
         is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
         is_warn_always_enabled
-        load_ipython_extension manual_seed no_grad printoptions set_anomaly_enabled
+        load_ipython_extension manual_seed no_grad printoptions seed set_anomaly_enabled
         set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_dtype set_autocast_enabled
         set_autocast_gpu_dtype set_default_device
         set_default_dtype set_default_tensor_type set_detect_anomaly set_float32_matmul_precision

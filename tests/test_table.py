@@ -179,6 +179,26 @@ def test_signatures_and_help():
         assert all(p.kind is not p.VAR_KEYWORD for p in parameters), (place, name)
 
 
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (torch.split, "(tensor, split_size_or_sections, dim=0)"),
+        (torch.Tensor.split, "(self, /, split_size, dim=0)"),
+        (torch.norm, "(input, p='fro', dim=None, keepdim=False, dtype=None, out=None)"),
+        (torch.atleast_2d, "(*tensors)"),
+        (torch.Tensor.to, None),
+        (torch.Tensor.view, None),
+    ],
+)
+def test_signatures_of_overloads(function, text):
+    """Overloads with the same parameters share a signature; the others have none, as torch's."""
+    if text is None:
+        with pytest.raises(ValueError, match="no signature"):
+            inspect.signature(function)
+    else:
+        assert str(inspect.signature(function)) == text
+
+
 def test_stubs_have_real_types():
     """No operation is `*args: Any`."""
     text = (ROOT / "python/rushlight/_C.pyi").read_text()

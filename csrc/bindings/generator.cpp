@@ -90,60 +90,22 @@ void bind_generator(py::module_& m) {
 
   auto cpu = Ref<Generator>::share(&default_generator(kCpu));
   m.attr("default_generator") = py::cast(cpu);
+  // rushlight.random makes functions of these.
   m.def(
-      "manual_seed",
+      "_manual_seed",
       [](py::handle seed) {
         manual_seed_all(read_seed(seed));
         return Ref<Generator>::share(&default_generator(kCpu));
       },
-      py::arg("seed"), R"(Seeds the generators of all devices; returns the CPU's.
-
-Args:
-    seed: an int of 64 bits; -1 is the same as 2**64 - 1.
-
-    >>> torch.manual_seed(0).initial_seed()
-    0
-)");
+      "Seeds the generators of all devices; returns the CPU's.");
   m.def(
-      "seed",
+      "_seed",
       [] {
         const std::uint64_t seed = default_generator(kCpu).seed();
         manual_seed_cuda(seed);
         return seed;
       },
-      R"(Seeds the generators of all devices from the operating system's entropy; returns the seed.
-
-    >>> torch.seed() == torch.initial_seed()
-    True
-)");
-  m.def(
-      "initial_seed", [] { return default_generator(kCpu).initial_seed(); },
-      R"(The seed of the CPU's generator.
-
-    >>> generator = torch.manual_seed(7)
-    >>> torch.initial_seed()
-    7
-)");
-  m.def(
-      "get_rng_state", [] { return default_generator(kCpu).get_state(); },
-      R"(The state of the CPU's generator, 5056 bytes that torch understands too.
-
-    >>> torch.get_rng_state().shape
-    torch.Size([5056])
-)");
-  m.def(
-      "set_rng_state", [](const Tensor& state) { default_generator(kCpu).set_state(state); },
-      py::arg("new_state"), R"(Sets the state of the CPU's generator.
-
-Args:
-    new_state: what get_rng_state() returned
-
-    >>> state = torch.get_rng_state()
-    >>> first = torch.rand(2)
-    >>> torch.set_rng_state(state)
-    >>> torch.equal(torch.rand(2), first)
-    True
-)");
+      "Seeds the generators of all devices from the operating system's entropy.");
   m.def(
       "_manual_seed_cuda", [](py::handle seed) { manual_seed_cuda(read_seed(seed)); },
       "Seeds the generators of all GPUs.");

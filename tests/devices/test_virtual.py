@@ -249,3 +249,30 @@ if pid == 0:
 os.waitpid(pid, 0)
 """
     assert python(source, RUSHLIGHT_VIRTUAL_GPUS="2") == "True\n2.0\n"
+
+
+@pytest.mark.parametrize(
+    ("device_type", "kept"),
+    [
+        (None, (True, True)),
+        ("cuda", (True, True)),
+        ("cpu", (True, False)),
+        ("meta", (False, False)),
+    ],
+)
+def test_fork_rng_of_a_kind_of_device(device_type, kept):
+    """The generators of the CPU and of the GPU that are as before after the block."""
+    with cuda.virtual(1):
+        before = torch.get_rng_state(), cuda.get_rng_state()
+        with torch.random.fork_rng(device_type=device_type):
+            torch.rand(3), torch.rand(3, device="cuda")
+        after = torch.get_rng_state(), cuda.get_rng_state()
+    assert tuple(torch.equal(a, b) for a, b in zip(before, after, strict=True)) == kept
+
+
+def test_fork_rng_of_no_device():
+    with (
+        pytest.raises(RuntimeError, match="nowhere"),
+        torch.random.fork_rng(device_type="nowhere"),
+    ):
+        raise AssertionError

@@ -1,6 +1,8 @@
 // Publishes a row of the table where its words say: functions, methods, in-place forms, copies,
 // aliases.
+#include <algorithm>
 #include <pybind11/pybind11.h>
+#include <span>
 
 #include "function.h"
 #include "help.h"
@@ -70,27 +72,42 @@ static void publish_in_place(py::module_& m, const Signature& plain, const Row& 
   add_function(m, row.in_place, s, has_text, doc, entries.in_place_function);
 }
 
+// How all overloads are called, where they differ in types or defaults alone, or are a tensor and
+// *tensors; else null.
+static const Signature* common_signature(std::span<const Signature* const> signatures) {
+  const Signature &first = *signatures.front(), &last = *signatures.back();
+  const auto is_like = [&](const Signature* s) {
+    return s->required == first.required && s->variadic == first.variadic &&
+           std::ranges::equal(s->parameters, first.parameters, {}, &Signature::Parameter::name,
+                              &Signature::Parameter::name);
+  };
+  if (std::ranges::all_of(signatures, is_like)) return &first;
+  return first.parameters.size() == 1 && last.parameters.size() == 1 && last.variadic ? &last
+                                                                                      : nullptr;
+}
+
 void publish(py::module_& m, std::initializer_list<const Signature*> signatures,
              const EntryPoints& entries, std::string_view doc) {
-  const Signature& s = **signatures.begin();
+  const Signature* const common = common_signature(signatures);
+  const Signature& s = common ? *common : **signatures.begin();
   const bool alone = signatures.size() == 1;
   std::string text;
-  if (!alone)
-    for (const Signature* each : signatures) {
-      text += each->text + "\n";
-      each->is_alternative = true;
-    }
-  text += alone ? "" : "\n";
-  text += doc.empty() && alone ? stub_of_signature(s) : help_of(doc, signatures);
-  add_function(m, s.row.as, s, alone, text, entries.function);
-  if (has(s.row.as, As::method)) add_method(s, alone, text, entries.method);
-  publish_in_place(m, s, s.row, alone, entries);
+  for (const Signature* each : signatures) {
+    if (!common) text += each->text + "\n";
+    each->is_alternative = !alone;
+  }
+  text += common ? "" : "\n";
+  const std::vector shown = common ? std::vector{common} : std::vector(signatures);
+  text += doc.empty() && alone ? stub_of_signature(s) : help_of(doc, shown);
+  add_function(m, s.row.as, s, common, text, entries.function);
+  if (has(s.row.as, As::method)) add_method(s, common, text, entries.method);
+  publish_in_place(m, s, s.row, common, entries);
   if (s.row.copy) {
     const std::string name = s.name + "_copy", inside = s.text.substr(s.name.size());
     const Signature copy =
         Signature::parse(name + inside.substr(0, inside.size() - 1) +
                          (inside.find('*') == inside.npos ? ", *, out=None)" : ", out=None)"));
-    add_function(m, As::function, copy, alone, s.name + "(), as a copy.", entries.copy);
+    add_function(m, As::function, copy, common, s.name + "(), as a copy.", entries.copy);
   }
   published_rows().push_back({s.name, signatures, {}, s.row});
 }

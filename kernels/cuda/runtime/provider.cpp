@@ -49,13 +49,13 @@ void properties(int index, DeviceProperties* out) {
 }
 
 // Of a device and priority; a stream is made when its turn comes first.
-struct Streams {
+struct StreamPool {
   cudaStream_t all[kStreams] = {};
   unsigned next = 0;
 };
 struct DeviceStreams {
   std::mutex mutex;
-  std::map<int, Streams> by_priority;
+  std::map<int, StreamPool> by_priority;
 };
 
 StreamId new_stream(int index, int priority) {
@@ -65,11 +65,11 @@ StreamId new_stream(int index, int priority) {
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream");
   const int wanted = std::clamp(priority, greatest, least);
   const std::lock_guard lock(devices[index].mutex);
-  Streams& streams = devices[index].by_priority[wanted];
-  cudaStream_t& stream = streams.all[streams.next % kStreams];
+  StreamPool& pool = devices[index].by_priority[wanted];
+  cudaStream_t& stream = pool.all[pool.next % kStreams];
   if (!stream)
     check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, wanted), "stream");
-  ++streams.next;
+  ++pool.next;
   return reinterpret_cast<StreamId>(stream);
 }
 
