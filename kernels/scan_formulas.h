@@ -2,11 +2,17 @@
 // what follows; those of integers wrap in 64 bits.
 #pragma once
 #include <cmath>
+#include <cstdint>
+#include <type_traits>
 
 #include "host_device.h"
 #include "strided.h"
 
 namespace rushlight::scans {
+
+// What running sums and products of elements computed as C are held in.
+template <class C>
+using SumOf = std::conditional_t<std::is_floating_point_v<C>, double, std::uint64_t>;
 
 struct Sum {
   template <class T>

@@ -13,8 +13,9 @@ namespace {
 constexpr std::int64_t kColumns = 256;  // lines that are walked side by side
 
 template <class T>
-using SumOf = std::conditional_t<!std::is_floating_point_v<Compute<T>>, std::uint64_t,
-                                 std::conditional_t<std::is_same_v<T, Compute<T>>, double, float>>;
+constexpr bool kIsHalf = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
+template <class T>
+using SumOf = std::conditional_t<kIsHalf<T>, float, scans::SumOf<Compute<T>>>;
 
 // A sum as the type of the elements, as it is stored.
 template <class T, class Sum>

@@ -52,7 +52,7 @@ void scan(Scan kind, const View& out, const View& in, int dim) {
   const Lines<2> lines(dim, in, out);
   const Parts parts(lines.starts.numel, lines.length);
   compute_any(in.dtype, [&]<class C>(Type<C>) {
-    using Sum = std::conditional_t<std::is_floating_point_v<C>, double, std::uint64_t>;
+    using Sum = scans::SumOf<C>;
     const auto run = [&](auto nothing, auto join) {
       in_parts(parts, nothing, join, [&](bool only_totals, auto* totals) {
         launch("scan", scan_lines<C, decltype(nothing), decltype(join)>,

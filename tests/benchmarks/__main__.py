@@ -84,5 +84,7 @@ if __name__ == "__main__":
         sweep(sys.argv[2:])
     elif sys.argv[1:2] == ["--models"]:
         models(sys.argv[2:])
+    elif "--help" in sys.argv:
+        print(__doc__.strip())
     else:
         main()
