@@ -78,10 +78,20 @@ HOST_DEVICE inline double polygamma_positive(int n, double x) {
   }
   return n % 2 ? sum : -sum;
 }
-// Its order 1, the derivative of digamma, without powers.
+// Its order 1, the derivative of digamma, without powers: the twelve terms 1 / (x + k)^2 of the
+// recurrence are one quotient.
 HOST_DEVICE inline double trigamma_positive(double x) {
   double sum = 0;
-  for (; x < 12; x += 1) sum += 1 / (x * x);
+  if (x < 12) {
+    double numerator = 0, denominator = 1;
+    for (int k = 11; k >= 0; --k) {
+      const double square = (x + k) * (x + k);
+      numerator = numerator * square + denominator;
+      denominator *= square;
+    }
+    sum = numerator / denominator;
+    x += 12;
+  }
   const double y = 1 / x, z = y * y;
   const double series =
       1. / 6 -
