@@ -82,6 +82,16 @@ def test_special_functions(name, low, high, bound, dtype, device):
     assert worst <= bound
 
 
+@pytest.mark.parametrize(("low", "high"), [(1e-150, 1e-3), (1e-3, 12.5), (12, 1e8)])
+def test_derivative_of_digamma(low, high, device):
+    x = numpy.geomspace(low, high, 2001)
+    with mpmath.workdps(40):
+        values = [mpmath.psi(1, mpmath.mpf(float(v))) for v in x]
+        expected = numpy.array([float(v) for v in values], dtype=numpy.longdouble)
+    ours = evaluated(lambda t: rl.polygamma(1, t), device, x)
+    assert units(ours, expected, "float64") <= 4
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_ends_of_special_functions(dtype, device):
     inf, nan = math.inf, math.nan
