@@ -90,7 +90,6 @@ void bind_generator(py::module_& m) {
 
   auto cpu = Ref<Generator>::share(&default_generator(kCpu));
   m.attr("default_generator") = py::cast(cpu);
-  // rushlight.random makes functions of these.
   m.def(
       "_manual_seed",
       [](py::handle seed) {
@@ -98,14 +97,6 @@ void bind_generator(py::module_& m) {
         return Ref<Generator>::share(&default_generator(kCpu));
       },
       "Seeds the generators of all devices; returns the CPU's.");
-  m.def(
-      "_seed",
-      [] {
-        const std::uint64_t seed = default_generator(kCpu).seed();
-        manual_seed_cuda(seed);
-        return seed;
-      },
-      "Seeds the generators of all devices from the operating system's entropy.");
   m.def(
       "_manual_seed_cuda", [](py::handle seed) { manual_seed_cuda(read_seed(seed)); },
       "Seeds the generators of all GPUs.");

@@ -30,7 +30,9 @@ def seed() -> int:
     >>> torch.seed() == torch.initial_seed()
     True
     """
-    return _C._seed()
+    drawn = default_generator.seed()
+    _C._manual_seed_cuda(drawn)
+    return drawn
 
 
 def initial_seed() -> int:
